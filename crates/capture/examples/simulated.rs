@@ -1,8 +1,8 @@
-//! Runs a scenario in the simulator and leaves what the kernel engine's laboratory would have left of the same run: the
-//! captures of the router's interfaces and the hosts' notes, and beside them the simulator's own record. A test measures
-//! the one and compares it with the other.
+//! Runs a scenario in the simulator and writes the files that the kernel engine's laboratory would have written for
+//! the same run: the captures of the router's interfaces and the hosts' notes. Beside them it writes the simulator's
+//! own record. A test measures the former and compares the result with the latter.
 //!
-//! `simulated SCENARIO.json DRAIN_S FOLDER`: the scenario's traffic stops with it; the drain follows.
+//! `simulated SCENARIO.json DRAIN_S FOLDER`: the scenario's traffic stops with the scenario. The drain follows.
 #![allow(clippy::unwrap_used)]
 
 #[path = "../tests/common/mod.rs"]
@@ -21,11 +21,11 @@ use std::sync::{Arc, Mutex};
 
 const START_NS: i64 = 1_700_000_000_000_000_000;
 
-/// Notes what goes in and out of the queues, and how long what they dropped had waited.
+/// Notes the packets that enter and leave the queues, and how long dropped packets had waited.
 #[derive(Default)]
 struct Tap {
     log: Vec<(bool, Direction, Instant, Packet)>,
-    /// Way, arrival and drop.
+    /// Direction, arrival and drop of each dropped packet.
     waited_in_vain: Vec<(Direction, Instant, Instant)>,
 }
 
@@ -51,10 +51,10 @@ fn main() {
     let asked = Scenario::from_json(&text).unwrap();
     let (end, drain) = (asked.duration.0, Duration::from_secs_f64(drain.parse().unwrap()));
     let mut longer: Value = serde_json::to_value(&asked).unwrap();
-    longer["warmup"] = json!("0s"); // tc's counters know of none
+    longer["warmup"] = json!("0s"); // tc's counters have no warm-up
     longer["duration"] = json!(format!("{}ns", (end + drain).as_nanos()));
     for traffic in longer["traffic"].as_array_mut().unwrap() {
-        // What stops with the scenario closes now, and the closing is not a part of it.
+        // Traffic that stops with the scenario closes just after its end, so that the closing is not a part of it.
         if traffic["kind"] == "bulk" && traffic["stop"] == json!(asked.duration) {
             traffic["stop"] = json!(format!("{}ns", end.as_nanos() + 1));
         }
@@ -123,7 +123,7 @@ fn main() {
     std::fs::write(folder.join("record.json"), serde_json::to_string(&plain.record()).unwrap()).unwrap();
 }
 
-/// Addresses and ports of the flow's source and sink: each flow has hosts of its own, as in the laboratory.
+/// Returns addresses and ports of the flow's source and sink. Each flow has its own hosts, as in the laboratory.
 fn ends(flow: &FlowOutline, place: u32) -> (([u8; 4], u16), ([u8; 4], u16)) {
     let [.., high, low] = (place + 1).to_be_bytes();
     let (server, client) = ([10, 9, high, low], [10, 8, high, low]);
@@ -147,8 +147,8 @@ fn frame(way: Direction, now: Instant, packet: &Packet, flow: &FlowOutline, plac
         }
         (None, number) => Body::Udp { number: number.unwrap() },
     };
-    // A packet's arrival is what tells it from another that says the same. The times of a run are multiples of 64 ns or
-    // more: its low bits alone are soon the same again.
+    // A packet's arrival distinguishes it from another packet with the same content. The times of a run are multiples
+    // of 64 ns or more, so their low bits alone would soon repeat.
     let id = (packet.arrival().as_nanos().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 48) as u16;
     let ecn = match packet.ecn() {
         goodqueue_units::Ecn::NotEct => 0,
@@ -160,7 +160,7 @@ fn frame(way: Direction, now: Instant, packet: &Packet, flow: &FlowOutline, plac
     Frame { time_ns, from, to, id, ecn, len: packet.len(), body }
 }
 
-/// Number, time sent and RTT of each ping: the echo is home when it is through the wire and half an RTT.
+/// Returns number, time sent and RTT of each ping. The echo is back after its transmission and half an RTT.
 fn pings(
     log: &[(bool, Direction, Instant, Packet)],
     flow: &FlowOutline,

@@ -1,4 +1,4 @@
-//! Matching: the packets that one capture saw arrive with those that the other saw leave.
+//! Matching: the packets that one capture saw arrive, and those that the other saw leave.
 
 use crate::file::{Error, Reader, Sighting};
 use crate::packet::{Key, Pair};
@@ -8,63 +8,65 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::net::Ipv4Addr;
 use std::path::Path;
 
-/// What [`Queue::departure_ns`] holds of a packet that never left.
+/// [`Queue::departure_ns`] of a packet that never left.
 const NEVER: i64 = -1;
 
-/// The packets of one direction in the order of their arrival, a column each.
+/// The packets of one direction in the order of their arrival, as columns.
 #[derive(Clone, Debug, Default)]
 pub struct Queue {
     /// Nanoseconds since 1970.
     pub arrival_ns: Vec<i64>,
-    /// Nanoseconds since 1970; -1: it never left.
+    /// Nanoseconds since 1970; -1: the packet never left.
     pub departure_ns: Vec<i64>,
     /// Bytes of the frame.
     pub length: Vec<u32>,
-    /// Its place in [`Crossing::flows`].
+    /// The flow's index in [`Crossing::flows`].
     pub flow: Vec<u32>,
     /// ECN codepoint on arrival: 0 not-ECT, 1 ECT(1), 2 ECT(0), 3 CE.
     pub ecn_in: Vec<u8>,
-    /// ECN codepoint when it left; that on arrival for one that never did.
+    /// ECN codepoint when the packet left. For a packet that never left, the codepoint on arrival.
     pub ecn_out: Vec<u8>,
-    /// Packets that left once more, as netem duplicates them: each one's place in the columns above.
+    /// Packets that left a second time, as netem duplicates them: the row of each in the columns above.
     pub copy_of: Vec<u32>,
-    /// When each of those did.
+    /// The time of each second departure, in nanoseconds since 1970.
     pub copy_ns: Vec<i64>,
 }
 
-/// Who talked to whom, and for TCP what became of the data each way.
+/// The two ends of a flow and, for TCP, the fate of the data in each direction.
 #[derive(Clone, Debug)]
 pub struct Flow {
-    /// IP's number: 6 TCP, 17 UDP.
+    /// IP's protocol number: 6 TCP, 17 UDP.
     pub protocol: u8,
     /// The server's address and port.
     pub server: (Ipv4Addr, u16),
     /// The client's address and port.
     pub client: (Ipv4Addr, u16),
-    /// The data that went down and up.
+    /// The data that went down, and those that went up.
     pub transfers: [Transfer; 2],
 }
 
-/// What both captures tell together.
+/// The result of both captures together.
 #[derive(Clone, Debug, Default)]
 pub struct Crossing {
-    /// The queue down and that up.
+    /// The queue down and the queue up.
     pub queues: [Queue; 2],
-    /// In the order of their first packets.
+    /// The flows in the order of their first packets.
     pub flows: Vec<Flow>,
-    /// Frames in both files that are none between a server and a client.
+    /// Frames in both files that do not go between a server and a client.
     pub ignored: u64,
 }
 
-/// Reads the captures of the router's interface to the servers, `wan`, and of that to the clients, `cli`.
+/// Reads `wan`, the capture of the router's interface to the servers, and `cli`, the capture of its interface to the
+/// clients.
 ///
 /// # Errors
-/// A file that is missing, foreign or cut off, and a packet that left without having arrived, each with its offset.
+/// Fails at a file that is missing, foreign or cut off, and at a packet that left without having arrived. Each error
+/// names the offset.
 pub fn read(wan: &Path, cli: &Path) -> Result<Crossing, Error> {
     let mut files = [Reader::open(wan)?, Reader::open(cli)?];
     let mut heads = [files[0].next()?, files[1].next()?];
     let mut matching = Matching::default();
-    // The two files are merged by time, so that what must be remembered is what waits, not the whole capture.
+    // The two files are merged by time, so that only waiting packets must be remembered, not the whole capture.
     while let Some(file) = earlier(&heads) {
         let next = files[file].next()?;
         if let Some(sighting) = std::mem::replace(&mut heads[file], next) {
@@ -80,12 +82,12 @@ pub fn read(wan: &Path, cli: &Path) -> Result<Crossing, Error> {
     Ok(matching.crossing)
 }
 
-/// Copies the frames of both captures, of one and of the other in the order of time, into one file, `shift_ns` later. The
-/// interface of each is that in `interfaces` of its way and of whether it leaves the router (or else arrives); none: it is
-/// left out.
+/// Copies the frames of both captures into one file, in the order of time and `shift_ns` later. `interfaces` gives
+/// the interface of each frame, by its direction and by whether it arrives at the router or leaves it. `None`: the
+/// frame is left out.
 ///
 /// # Errors
-/// As [`read`], and where `into` cannot be written.
+/// Fails as [`read`] does, and if `into` cannot be written.
 pub fn merge(
     wan: &Path,
     cli: &Path,
@@ -107,7 +109,7 @@ pub fn merge(
     Ok(())
 }
 
-/// Which of the two files' next packets was seen first; at equal times, one that arrives.
+/// Returns the file whose next packet was seen first. At equal times a packet that arrives goes first.
 fn earlier(heads: &[Option<Sighting>; 2]) -> Option<usize> {
     let order =
         |file: usize| heads[file].as_ref().map(|head| (head.time_ns, !arrives(file, head.packet.way)));
@@ -119,7 +121,7 @@ fn earlier(heads: &[Option<Sighting>; 2]) -> Option<usize> {
     }
 }
 
-/// Whether a packet that goes `way` arrives at the interface of `file`, or else leaves by it.
+/// Returns whether a packet that goes `way` arrives at the interface of `file`. Otherwise it leaves by it.
 fn arrives(file: usize, way: Way) -> bool {
     (file == 0) == (way == Way::Down)
 }
@@ -128,11 +130,11 @@ fn arrives(file: usize, way: Way) -> bool {
 struct Matching {
     crossing: Crossing,
     places: HashMap<Pair, u32>,
-    /// Rows of packets that have not left, a direction each; identical packets leave in the order of their arrival.
+    /// Rows of packets that have not left, per direction. Identical packets leave in the order of their arrival.
     waiting: [HashMap<Key, VecDeque<u32>>; 2],
-    /// The row of the last packet that left, by a hash of its key: who leaves once more is found by it.
+    /// The row of the last packet that left, by a hash of its key. A second departure is found by it.
     gone: [HashMap<u64, u32>; 2],
-    /// Departures that were read before the arrival of the same time, and second ones, with file and offset.
+    /// Departures that were read before the arrival of the same time, and second departures, with file and offset.
     early: [HashMap<Key, VecDeque<(Sighting, usize)>>; 2],
 }
 
@@ -204,7 +206,7 @@ impl Matching {
         }
     }
 
-    /// The place of `pair` among the flows.
+    /// Returns the index of `pair` among the flows.
     fn place(&mut self, pair: Pair) -> u32 {
         let flows = &mut self.crossing.flows;
         *self.places.entry(pair).or_insert_with(|| {
@@ -219,7 +221,7 @@ impl Matching {
         })
     }
 
-    /// Tells departures of packets that had left before from those of packets that never arrived.
+    /// Separates second departures from departures of packets that never arrived.
     fn find_copies(&mut self) {
         for (end, early) in self.early.iter_mut().enumerate() {
             let (gone, queue) = (&self.gone[end], &mut self.crossing.queues[end]);
@@ -237,14 +239,15 @@ impl Matching {
         }
     }
 
-    /// File and offset of the first packet that left without having arrived.
+    /// Returns file and offset of the first packet that left without having arrived.
     fn unexplained(&self) -> Option<(usize, usize)> {
         let left = self.early.iter().flat_map(HashMap::values).flatten();
         left.min_by_key(|(sighting, _)| sighting.time_ns).map(|(sighting, file)| (*file, sighting.offset))
     }
 }
 
-/// A number for `key` that no other is likely to have: of each packet it is kept, and a key is long.
+/// Returns a number for `key` that hardly any other key has. The number is kept for each packet, because a key is
+/// long.
 fn hash(key: &Key) -> u64 {
     let mut hasher = DefaultHasher::new();
     key.hash(&mut hasher);

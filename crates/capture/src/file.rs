@@ -6,28 +6,28 @@ use pcap_parser::{LegacyPcapReader, Linktype, PcapBlockOwned, PcapError};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Room for many frames, so that reading is done in large pieces.
+/// Bytes of a buffer for many frames, so that reading is done in large pieces.
 pub(crate) const BUFFER_BYTES: usize = 1 << 18;
 pub(crate) const ACCEPTED: &str = "a pcap file of Ethernet frames, such as tcpdump -w writes";
 
-/// Why a capture is of no use; one line.
+/// The reason why a capture cannot be used, in one line.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {message}", file.display())]
 pub struct Error {
     /// The file.
     pub file: PathBuf,
-    /// What was found where, and what is accepted.
+    /// What was found at which offset, and what is accepted.
     pub message: String,
 }
 
-/// A packet and when it was seen.
+/// A packet and the time at which it was seen.
 pub(crate) struct Sighting {
     /// Nanoseconds since 1970.
     pub(crate) time_ns: i64,
     /// Bytes of the frame, as it was on the wire.
     pub(crate) len: u32,
     pub(crate) packet: Packet,
-    /// Where in the file, for errors.
+    /// Offset in the file, for errors.
     pub(crate) offset: usize,
 }
 
@@ -35,9 +35,9 @@ pub(crate) struct Reader {
     path: PathBuf,
     frames: LegacyPcapReader<fs::File>,
     ns_per_tick: i64,
-    /// The bytes of the frame that was read last.
+    /// The bytes of the last frame that was read.
     data: Vec<u8>,
-    /// Frames that are none between a server and a client.
+    /// Frames that do not go between a server and a client.
     pub(crate) ignored: u64,
 }
 
@@ -60,7 +60,7 @@ impl Reader {
         Ok(Self { path: path.to_path_buf(), frames, ns_per_tick, data: Vec::new(), ignored: 0 })
     }
 
-    /// What was captured of the packet that [`Reader::next`] gave last.
+    /// Returns the captured bytes of the packet that [`Reader::next`] returned last.
     pub(crate) fn data(&self) -> &[u8] {
         &self.data
     }
@@ -69,7 +69,7 @@ impl Reader {
         Error { file: self.path.clone(), message: format!("offset {offset}: {message}") }
     }
 
-    /// The next packet between a server and a client.
+    /// Returns the next packet between a server and a client.
     pub(crate) fn next(&mut self) -> Result<Option<Sighting>, Error> {
         loop {
             let offset = self.frames.consumed();

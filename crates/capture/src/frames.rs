@@ -1,4 +1,4 @@
-//! Any capture of Ethernet frames, pcap or pcapng, as a stream of TCP segments between whoever talks.
+//! Any capture of Ethernet frames, pcap or pcapng, as a stream of TCP segments between any hosts.
 
 use crate::file::{ACCEPTED, BUFFER_BYTES, Error};
 use etherparse::{
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 const ETHERNET_BYTES: usize = 14;
 const NS: i128 = 1_000_000_000;
 
-/// A TCP segment that was seen.
+/// A TCP segment in the capture.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Seen {
     /// Nanoseconds since 1970.
@@ -27,14 +27,14 @@ pub(crate) struct Seen {
     pub(crate) syn: bool,
     pub(crate) fin: bool,
     pub(crate) window: u16,
-    /// The option of RFC 7323 that a SYN has.
+    /// The window scale option of a SYN (RFC 7323).
     pub(crate) window_scale: Option<u8>,
 }
 
 pub(crate) struct Frames {
     path: PathBuf,
     blocks: Box<dyn PcapReaderIterator + Send>,
-    /// Ticks a second of each interface.
+    /// Clock ticks per second of each interface.
     ticks: Vec<i128>,
 }
 
@@ -47,7 +47,7 @@ impl Frames {
         Ok(Self { path: path.to_path_buf(), blocks, ticks: Vec::new() })
     }
 
-    /// The next segment of TCP; what else is captured is passed over.
+    /// Returns the next TCP segment. All other frames are skipped.
     pub(crate) fn next(&mut self) -> Result<Option<Seen>, Error> {
         loop {
             let offset = self.blocks.consumed();
@@ -80,7 +80,7 @@ impl Frames {
     }
 }
 
-/// What a block of the file says: a segment, or what the interfaces' times are counted in.
+/// Reads a block of the file: a segment, or the clock of an interface.
 fn understood(block: &PcapBlockOwned<'_>, ticks: &mut Vec<i128>) -> Result<Option<Seen>, String> {
     let ethernet = |found: Linktype| match found {
         Linktype::ETHERNET => Ok(()),
@@ -115,7 +115,7 @@ fn understood(block: &PcapBlockOwned<'_>, ticks: &mut Vec<i128>) -> Result<Optio
     }
 }
 
-/// The segment of TCP in a frame, however much of it was captured beyond the headers.
+/// Returns the TCP segment of a frame, however much of it was captured after the headers.
 fn segment(frame: &[u8], time_ns: i64) -> Option<Seen> {
     let ethernet = Ethernet2HeaderSlice::from_slice(frame).ok()?;
     let packet = frame.get(ETHERNET_BYTES..)?;

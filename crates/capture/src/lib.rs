@@ -1,7 +1,8 @@
-//! What a bottleneck did to each packet, from captures on both sides of it.
+//! The effect of a bottleneck on each packet, from captures on both sides of it.
 //!
-//! A packet that a router queues is seen twice: it arrives at one of the router's interfaces and leaves by the other. Two
-//! captures that share a clock, one an interface, tell its delay, its loss and its mark without asking the queue:
+//! A packet that a router queues is seen twice: it arrives at one of the router's interfaces and leaves by the other.
+//! Two captures with a common clock, one per interface, give the packet's delay, loss and mark without asking the
+//! queue:
 //!
 //! ```text
 //!   servers 10.9/16 ── r-wan [ router ] r-cli ── clients 10.8/16
@@ -9,11 +10,12 @@
 //!                        ◀── up    arrives at r-cli, leaves by r-wan
 //! ```
 //!
-//! [`read`] matches the two sightings of each packet ([`Queue`]: a row a packet) and follows each TCP flow as its
-//! sender and receiver must have seen it ([`Transfer`]). A packet that never left was dropped; one that leaves without
-//! having arrived is an error, since then a capture is not whole.
+//! [`read`] matches the two sightings of each packet ([`Queue`]: one row per packet). It follows each TCP flow as its
+//! sender and its receiver must have seen it ([`Transfer`]). A packet that never left was dropped. A packet that
+//! leaves without having arrived is an error, because then a capture is incomplete.
 //!
-//! [`vectors()`] reads one capture, taken anywhere, for what the ends of its TCP connections sent and waited.
+//! [`vectors()`] reads one capture, taken at any point, for the data that the ends of its TCP connections sent, and
+//! for their waits.
 
 mod crossing;
 mod file;
@@ -29,7 +31,7 @@ pub use pcapng::{Medium, Writer};
 pub use transfer::Transfer;
 pub use vectors::{Send, Vector, Vectors, vectors};
 
-/// Which way a packet goes.
+/// The direction of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     /// From a server to a client.

@@ -1,4 +1,4 @@
-//! A captured frame: which flow it is of, what TCP says in it, and what it is recognised by on the other side.
+//! A captured frame: its flow, its TCP header, and the key by which it is recognised on the other side.
 
 use crate::Way;
 use etherparse::{
@@ -6,21 +6,21 @@ use etherparse::{
     ip_number,
 };
 
-/// The first two bytes of servers' addresses in the laboratory, and of clients'.
+/// The first two bytes of the laboratory's server addresses. [`CLIENTS`] has those of the clients.
 const SERVERS: [u8; 2] = [10, 9];
 const CLIENTS: [u8; 2] = [10, 8];
 
 const ETHERNET_BYTES: usize = 14;
-/// Of an IP packet, what a capture of 100 bytes a frame holds; enough for TCP's longest header.
+/// Bytes of an IP packet in a capture of 100 bytes per frame. They are enough for TCP's longest header.
 const KEY_BYTES: usize = 86;
 
-/// What a packet is recognised by: its first bytes, but for those that a router or a queue may write.
+/// A packet's key: its first bytes, without those that a router or a queue may write.
 pub(crate) type Key = [u8; KEY_BYTES];
 
-/// An address and a port; no port for what is neither TCP nor UDP.
+/// An address and a port. The port is 0 if the packet is neither TCP nor UDP.
 pub(crate) type Endpoint = ([u8; 4], u16);
 
-/// Who talks to whom.
+/// The two ends of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Pair {
     pub(crate) protocol: u8,
@@ -39,7 +39,7 @@ pub(crate) struct Packet {
     pub(crate) tcp: Option<Segment>,
 }
 
-/// What TCP says in a packet.
+/// The TCP header's content.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Segment {
     pub(crate) seq: u32,
@@ -51,8 +51,8 @@ pub(crate) struct Segment {
 }
 
 impl Packet {
-    /// Understands the captured bytes of a frame. `Ok(None)`: it is none between a server and a client. `Err`: what is
-    /// wrong with it.
+    /// Reads the captured bytes of a frame. `Ok(None)`: the frame does not go between a server and a client. `Err`:
+    /// what is wrong with the frame.
     pub(crate) fn read(frame: &[u8]) -> Result<Option<Self>, String> {
         let ethernet = Ethernet2HeaderSlice::from_slice(frame).map_err(|error| error.to_string())?;
         if ethernet.ether_type() != ether_type::IPV4 {
@@ -62,7 +62,7 @@ impl Packet {
         let ip = Ipv4HeaderSlice::from_slice(bytes).map_err(|error| error.to_string())?;
         let Some(way) = way(ip.source(), ip.destination()) else { return Ok(None) };
         let header_len = ip.slice().len();
-        // Ethernet fills short frames up.
+        // Ethernet pads short frames.
         let inside = bytes.get(..bytes.len().min(ip.total_len().into())).unwrap_or_default();
         let payload = inside.get(header_len..).unwrap_or_default();
         let (mut ports, mut tcp, mut checksum) = ((0, 0), None, None);
@@ -117,8 +117,9 @@ fn way(from: [u8; 4], to: [u8; 4]) -> Option<Way> {
     }
 }
 
-/// The bytes of a packet that are the same on both sides. Others may change: the DS field (marks, CAKE's `wash`), the
-/// hop limit and with them the header's checksum; TCP's and UDP's checksums are filled in late where a card is to do so.
+/// Returns the bytes of a packet that are the same on both sides. These bytes may change: the DS field (marks, CAKE's
+/// `wash`), the hop limit, and with them the header's checksum. TCP's and UDP's checksums are filled in late if a
+/// network card computes them.
 fn key(packet: &[u8], checksum: Option<usize>) -> Key {
     let mut key = [0; KEY_BYTES];
     let len = packet.len().min(KEY_BYTES);

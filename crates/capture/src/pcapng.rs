@@ -1,4 +1,4 @@
-//! Writing captures: a pcapng file that is there whole, or not at all.
+//! Writing captures: a pcapng file that exists whole or not at all.
 
 use crate::Error;
 use pcap_parser::{
@@ -10,22 +10,22 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
-/// Room for many frames, so that writing is done in large pieces.
+/// Bytes of a buffer for many frames, so that writing is done in large pieces.
 const BUFFER_BYTES: usize = 1 << 18;
 /// `if_tsresol`: times are in units of 10⁻⁹ s.
 const NANOSECONDS: u8 = 9;
 
-/// What frames look like at an interface.
+/// The format of frames at an interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Medium {
-    /// Ethernet's.
+    /// Ethernet frames.
     Ethernet,
-    /// Those of 802.11, after a radiotap header.
+    /// 802.11 frames, each after a radiotap header.
     Wifi,
 }
 
 impl Medium {
-    /// Its number in the list of link types of tcpdump's authors.
+    /// Returns the number in the list of link types of tcpdump's authors.
     const fn link_type(self) -> Linktype {
         match self {
             Self::Ethernet => Linktype::ETHERNET,
@@ -34,10 +34,10 @@ impl Medium {
     }
 }
 
-/// A pcapng file of frames in the making (draft-ietf-opsawg-pcapng).
+/// A pcapng file of frames in progress (draft-ietf-opsawg-pcapng).
 ///
-/// What is written stands in a hidden file beside the one asked for, which takes its name when it is whole:
-/// [`Writer::finish`]. A writer that is dropped before removes it.
+/// Frames are written to a hidden file beside the file asked for. [`Writer::finish`] renames it when it is complete.
+/// A writer that is dropped before removes it.
 pub struct Writer {
     path: PathBuf,
     partial: PathBuf,
@@ -45,10 +45,10 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Begins the file at `path` with `interfaces`, a name and a medium each, at which frames are cut at `snap_bytes`.
+    /// Begins the file at `path` with `interfaces`, each with a name and a medium. Frames are cut at `snap_bytes`.
     ///
     /// # Errors
-    /// Where the system refuses, and where there is something at `path` that is no regular file.
+    /// Fails if the operating system refuses, or if `path` exists and is no regular file.
     pub fn create(path: &Path, interfaces: &[(&str, Medium)], snap_bytes: u32) -> Result<Self, Error> {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let partial = path.with_file_name(format!(".{name}.partial-{}", std::process::id()));
@@ -67,7 +67,7 @@ impl Writer {
             bom: 0,
             major_version: 1,
             minor_version: 0,
-            section_len: -1, // not said
+            section_len: -1, // not known yet
             options: vec![program],
             block_len2: 0,
         })?;
@@ -87,11 +87,11 @@ impl Writer {
         Ok(writer)
     }
 
-    /// Adds a frame that was seen at the interface with the number `interface`, `time_ns` after the beginning of 1970:
-    /// `data` of its `len` bytes, and what is to be said of it.
+    /// Adds a frame that was seen at interface number `interface`, `time_ns` after the beginning of 1970. `data`
+    /// holds the kept part of its `len` bytes.
     ///
     /// # Errors
-    /// Where the system refuses, as on a full disk.
+    /// Fails if the operating system refuses, for example because the disk is full.
     pub fn frame(
         &mut self,
         interface: u32,
@@ -117,13 +117,13 @@ impl Writer {
     /// Gives the file its name.
     ///
     /// # Errors
-    /// Where the system refuses; there is no file then, or the one that was there before.
+    /// Fails if the operating system refuses. Then there is no file, or the file that was there before.
     pub fn finish(mut self) -> Result<(), Error> {
         let Some(file) = self.file.take() else { return Ok(()) };
         let finished = file
             .into_inner()
             .map_err(io::IntoInnerError::into_error)
-            .and_then(|file| file.sync_all()) // a disk may be found full as late as here
+            .and_then(|file| file.sync_all()) // a full disk may show only here
             .and_then(|()| fs::rename(&self.partial, &self.path));
         finished.map_err(|error| {
             let _ = fs::remove_file(&self.partial);
@@ -141,7 +141,7 @@ impl Writer {
 impl Drop for Writer {
     fn drop(&mut self) {
         if let Some(file) = self.file.take() {
-            drop(file.into_parts()); // what has not been written need not be
+            drop(file.into_parts()); // unwritten bytes are not needed
             let _ = fs::remove_file(&self.partial);
         }
     }
@@ -151,7 +151,7 @@ fn refused(path: &Path, error: &io::Error) -> Error {
     Error { file: path.to_path_buf(), message: format!("cannot be written: {error}") }
 }
 
-/// An option; its value is filled up to a multiple of four bytes.
+/// Returns an option. Its value is padded to a multiple of four bytes.
 fn text(code: OptionCode, value: &str) -> PcapNGOption<'static> {
     let mut padded = value.as_bytes().to_vec();
     padded.resize(value.len().next_multiple_of(4), 0);

@@ -1,42 +1,42 @@
 //! A TCP flow's data in one direction, as its sender and its receiver must have seen them.
 //!
-//! The sender's side: data segments are seen as they arrive at the bottleneck, ACKs as they leave the bottleneck of the
-//! way back. The receiver's side: its ACKs as they arrive there.
+//! On the sender's side data segments are seen when they arrive at the bottleneck, and ACKs when they leave the
+//! bottleneck of the opposite direction. On the receiver's side ACKs are seen when they arrive there.
 
 use crate::packet::Segment;
 use std::collections::VecDeque;
 
-/// What became of a TCP flow's data in one direction. Times are nanoseconds since 1970.
+/// The fate of a TCP flow's data in one direction. Times are nanoseconds since 1970.
 #[derive(Clone, Debug, Default)]
 pub struct Transfer {
-    /// When an ACK of the receiver said that more bytes had come in order.
+    /// Times at which an ACK of the receiver reported that more bytes had arrived in order.
     pub delivered_at_ns: Vec<i64>,
-    /// How many bytes by then, from the flow's first on, without SYN and FIN.
+    /// Bytes delivered by each of these times, counted from the flow's first byte, without SYN and FIN.
     pub delivered_bytes: Vec<i64>,
-    /// When an ACK that samples the round-trip time left the bottleneck of the way back.
+    /// Times at which an ACK that samples the round-trip time left the bottleneck of the opposite direction.
     pub rtt_at_ns: Vec<i64>,
-    /// How long after the last segment that it newly covers had arrived at the bottleneck. Of segments that were sent
-    /// once (RFC 6298, section 3).
+    /// Time from the arrival at the bottleneck of the last segment that the ACK newly covers. Only segments that were
+    /// sent once count (RFC 6298, section 3).
     pub rtt_ns: Vec<i64>,
-    /// When data that had been sent before arrived at the bottleneck again.
+    /// Times at which data arrived at the bottleneck a second time.
     pub resent_at_ns: Vec<i64>,
     scoreboard: Scoreboard,
 }
 
-/// Sequence numbers here count from the SYN's and do not wrap.
+/// The state of the sequence space. Sequence numbers here count from the SYN's number and do not wrap.
 #[derive(Clone, Debug, Default)]
 struct Scoreboard {
-    /// Bytes that connections before this one delivered between the same ports.
+    /// Bytes that earlier connections between the same ports delivered.
     before: i64,
-    /// The SYN's number, less what it takes; without a SYN, that before the first data.
+    /// The SYN's sequence number. Without a SYN, the number before the first data.
     first: Option<u32>,
-    /// The end of what was sent.
+    /// The end of the data sent.
     nxt: i64,
-    /// The end of the data, where a FIN was sent.
+    /// The end of the data, if a FIN was sent.
     fin: Option<i64>,
     /// The receiver's highest ACK.
     acked: i64,
-    /// What the sender has not heard of, in order.
+    /// Segments that the sender has not heard of, in order.
     out: VecDeque<Sent>,
 }
 
@@ -45,18 +45,18 @@ struct Sent {
     start: i64,
     end: i64,
     at_ns: i64,
-    /// Sent twice: which of the two an ACK is for cannot be told (Karn).
+    /// Whether the data were sent twice, so that it is unknown which of the two an ACK is for (Karn).
     again: bool,
     sacked: bool,
 }
 
 impl Scoreboard {
-    /// Bytes of data in order before `end`, without SYN and FIN.
+    /// Returns the bytes of data in order before `end`, without SYN and FIN.
     fn data(&self, end: i64) -> i64 {
         self.before + self.fin.map_or(end, |fin| end.min(fin)).max(1) - 1
     }
 
-    /// `number` unwrapped: the one nearest to `near`.
+    /// Returns the unwrapped `number` that is nearest to `near`.
     fn place(&self, number: u32, near: i64) -> Option<i64> {
         let offset = number.wrapping_sub(self.first?);
         Some(near + i64::from(offset.wrapping_sub(near as u32) as i32))
@@ -64,12 +64,12 @@ impl Scoreboard {
 }
 
 impl Transfer {
-    /// The sender's segment arrives at the bottleneck.
+    /// Notes that the sender's segment arrives at the bottleneck.
     pub(crate) fn offered(&mut self, now_ns: i64, segment: &Segment) {
         let board = &mut self.scoreboard;
         if segment.syn {
             if board.first.is_some_and(|first| first != segment.seq) {
-                // Another connection, whose opener drew the same port again.
+                // Another connection, whose opener chose the same port again.
                 *board = Scoreboard { before: board.data(board.acked), ..Scoreboard::default() };
             }
             board.first = Some(segment.seq);
@@ -111,7 +111,7 @@ impl Transfer {
         }
     }
 
-    /// The receiver's segment arrives at the bottleneck of the way back.
+    /// Notes that the receiver's segment arrives at the bottleneck of the opposite direction.
     pub(crate) fn acknowledged(&mut self, now_ns: i64, segment: &Segment) {
         let board = &mut self.scoreboard;
         let Some(ack) = segment.ack.and_then(|ack| board.place(ack, board.acked)) else { return };
@@ -125,7 +125,7 @@ impl Transfer {
         }
     }
 
-    /// The receiver's segment leaves that bottleneck, for the sender to hear.
+    /// Notes that the receiver's segment leaves that bottleneck towards the sender.
     pub(crate) fn heard(&mut self, now_ns: i64, segment: &Segment) {
         let board = &mut self.scoreboard;
         let Some(ack) = segment.ack.and_then(|ack| board.place(ack, board.acked)) else { return };
@@ -154,7 +154,7 @@ impl Transfer {
                 sent.sacked = true;
             }
         }
-        // As Linux: the ACK's own segments, or where those are ambiguous what it newly reports beyond them.
+        // As in Linux: the segments that the ACK covers, or if these are ambiguous, the segments that it newly SACKs.
         if let Some(at_ns) = covered.filter(|_| !ambiguous).or(sacked) {
             self.rtt_at_ns.push(now_ns);
             self.rtt_ns.push(now_ns - at_ns);

@@ -1,10 +1,10 @@
-//! TMIX's connection vectors of a capture (Weigle et al. 2006; Hernández-Campos 2006): of each TCP connection what its ends sent,
-//! and how long they waited, without what TCP and the path made of it.
+//! TMIX's connection vectors of a capture (Weigle et al. 2006; Hernández-Campos 2006). For each TCP connection they
+//! hold the data that its ends sent, and the waits between them, without the effects of TCP and the path.
 //!
-//! Data of an end are one unit until the other end sends, or until it is quiet for half a second with nothing unacknowledged. Where
-//! an end sends new data before it has heard of the other's, and the other did the same, the connection is concurrent: then
-//! each end's units stand for themselves. A capture may be taken anywhere on the path: the handshake tells how far away the
-//! ends are, and that is taken off each wait.
+//! Data of an end are one unit until the other end sends, or until the end is quiet for half a second with nothing
+//! unacknowledged. If both ends send new data before they have heard of the other's data, the connection is
+//! concurrent: then each end's units are counted separately. A capture may be taken anywhere on the path: the
+//! handshake gives the distance of the ends, which is subtracted from each wait.
 
 use crate::file::Error;
 use crate::frames::{Frames, Seen};
@@ -12,47 +12,48 @@ use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::path::Path;
 
-/// After which an end that sends again has begun something new (Hernández-Campos 2006).
+/// Time of quiet after which an end that sends again begins a new unit (Hernández-Campos 2006).
 const QUIET_NS: i64 = 500_000_000;
 
-/// Who opened a connection, and who accepted it.
+/// Index of the end that opened a connection. [`ACCEPTOR`] is the end that accepted it.
 const INITIATOR: usize = 0;
 const ACCEPTOR: usize = 1;
 
-/// A connection.
+/// A connection as TMIX describes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Vector {
-    /// Microseconds from the capture's first segment to its SYN.
+    /// Microseconds from the capture's first segment to the connection's SYN.
     pub start_us: u64,
-    /// Whether its ends sent without waiting for each other.
+    /// Whether the ends sent without waiting for each other.
     pub is_concurrent: bool,
-    /// What was sent, in the order of time.
+    /// The units of data, in the order of time.
     pub sends: Vec<Send>,
-    /// Of the handshake, in microseconds; none: it was not seen.
+    /// Round-trip time of the handshake, in microseconds. `None`: the handshake was not seen.
     pub rtt_us: Option<u64>,
-    /// The greatest windows of the initiator and the acceptor, in bytes.
+    /// The largest windows of the initiator and the acceptor, in bytes.
     pub windows: [u64; 2],
 }
 
-/// What an end sent, and what was waited for behind it.
+/// A unit of data that an end sent, and the wait after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Send {
-    /// Whether the initiator did.
+    /// Whether the initiator sent the unit.
     pub is_initiators: bool,
-    /// How many bytes.
+    /// Bytes of the unit.
     pub bytes: u64,
-    /// Microseconds: see [`Vector::sends`]'s next, or the end of the connection.
+    /// Microseconds until the next unit of [`Vector::sends`], or until the end of the connection. In a concurrent
+    /// connection, until the next unit of the same end.
     pub wait_us: u64,
 }
 
-/// What a capture has.
+/// The connections of a capture.
 #[derive(Clone, Debug, Default)]
 pub struct Vectors {
     /// Connections whose beginning was captured and that carried data, in the order of their beginnings.
     pub list: Vec<Vector>,
-    /// Those that had begun before.
+    /// Number of connections that had begun before the capture.
     pub partial: u64,
-    /// Those that carried no data.
+    /// Number of connections that carried no data.
     pub silent: u64,
 }
 
@@ -63,19 +64,19 @@ struct Unit {
     first_ns: i64,
     last_ns: i64,
     bytes: u64,
-    /// Whether this end had been quiet before.
+    /// Whether this end was quiet before the unit.
     is_new: bool,
 }
 
-/// A connection as it was seen so far. By its ends: the initiator, the acceptor.
+/// A connection as seen so far. Arrays have one entry for the initiator and one for the acceptor.
 struct Connection {
     syn_ns: i64,
     first: [Option<u32>; 2],
-    /// Bytes of data that were seen of each, and that the other has acknowledged.
+    /// Bytes of data seen from each end. `acked` has the bytes that the other end has acknowledged.
     seen: [i64; 2],
     acked: [i64; 2],
     last_ns: [i64; 2],
-    /// From the capture to each end and back.
+    /// Time from the capture to each end and back.
     legs_ns: [Option<i64>; 2],
     accepted_ns: Option<i64>,
     scales: [Option<u8>; 2],
@@ -88,12 +89,12 @@ struct Connection {
 /// Reads the connections of a capture.
 ///
 /// # Errors
-/// A file that is missing, foreign or cut off, with the offset.
+/// Fails at a file that is missing, foreign or cut off, and names the offset.
 pub fn vectors(path: &Path) -> Result<Vectors, Error> {
     let mut frames = Frames::open(path)?;
     let mut found = Vectors::default();
     let mut all: Vec<Connection> = Vec::new();
-    // By initiator and acceptor; none: it had begun before.
+    // Connections by initiator and acceptor. `None`: the connection had begun before the capture.
     let mut open: HashMap<(SocketAddr, SocketAddr), Option<usize>> = HashMap::new();
     let mut origin_ns = None;
     while let Some(seen) = frames.next()? {
@@ -144,7 +145,7 @@ impl Connection {
         }
     }
 
-    /// `end` sent a segment, which passed the capture `now_ns` after its first.
+    /// Notes that `end` sent a segment, which passed the capture `now_ns` after the capture's first segment.
     fn saw(&mut self, end: usize, segment: &Seen, now_ns: i64) {
         let other = 1 - end;
         if segment.syn {
@@ -164,7 +165,7 @@ impl Connection {
         {
             self.legs_ns[INITIATOR].get_or_insert(now_ns - accepted_ns);
         }
-        // Scaling counts where both ends asked for it (RFC 7323, 1.3).
+        // Window scaling counts if both ends asked for it (RFC 7323, 1.3).
         let scale = if self.scales[other].is_some() { self.scales[end].unwrap_or(0) } else { 0 };
         self.windows[end] = self.windows[end].max(u64::from(segment.window) << scale.min(14));
         let heard = segment.ack.and_then(|ack| self.place(other, ack)).unwrap_or(0);
@@ -172,7 +173,7 @@ impl Connection {
         let Some(start) = self.place(end, segment.seq) else { return };
         let new = start + i64::from(segment.payload) - self.seen[end];
         if segment.payload > 0 && new > 0 {
-            // without data it may stand behind its FIN
+            // a segment without data may come after the FIN
             self.data(end, new, heard, now_ns);
         }
         if segment.fin && self.closed.is_none() {
@@ -180,14 +181,14 @@ impl Connection {
         }
     }
 
-    /// Which byte of the data of `end` has the sequence `number`, from 0.
+    /// Returns the index, from 0, of the byte with sequence `number` in the data of `end`.
     fn place(&self, end: usize, number: u32) -> Option<i64> {
         let near = self.seen[end];
         let offset = number.wrapping_sub(self.first[end]?).wrapping_sub(1);
         Some(near + i64::from(offset.wrapping_sub(near as u32) as i32))
     }
 
-    /// `end`, which has `heard` of so many bytes of the other's, sent `new` bytes.
+    /// Notes that `end`, which has heard of `heard` bytes of the other end, sent `new` bytes.
     fn data(&mut self, end: usize, new: i64, heard: i64, now_ns: i64) {
         self.is_concurrent |= heard < self.seen[1 - end];
         let is_acked = self.acked[end] >= self.seen[end];
@@ -203,7 +204,7 @@ impl Connection {
         }
     }
 
-    /// What it was; none: it carried nothing.
+    /// Returns the connection's vector. `None`: the connection carried no data.
     fn vector(mut self) -> Option<Vector> {
         if self.is_concurrent {
             self.units = joined(&self.units);
@@ -239,7 +240,8 @@ impl Connection {
     }
 }
 
-/// The units of a concurrent connection: those of an end are one until it is quiet, whatever the other does.
+/// Returns the units of a concurrent connection: data of an end are one unit until it is quiet, whatever the other
+/// end does.
 fn joined(units: &[Unit]) -> Vec<Unit> {
     let mut joined: Vec<Unit> = Vec::new();
     for unit in units {
@@ -264,7 +266,7 @@ mod tests {
 
     const MS: i64 = 1_000_000;
 
-    /// A connection whose handshake passed 10 ms from the acceptor and 30 ms from the initiator.
+    /// Returns a connection after its handshake. The capture is 10 ms from the acceptor and 30 ms from the initiator.
     fn opened() -> Connection {
         let mut connection = Connection::new(0);
         send(&mut connection, INITIATOR, 0, (100, None, 0));
@@ -273,7 +275,8 @@ mod tests {
         connection
     }
 
-    /// What passes at `ms`: sequence number, acknowledgement and bytes. The first of each end is its SYN.
+    /// Lets a segment pass at `ms`: sequence number, acknowledgement and bytes. The first segment of each end is its
+    /// SYN.
     fn send(connection: &mut Connection, end: usize, ms: i64, (seq, ack, payload): (u32, Option<u32>, u32)) {
         let nobody: SocketAddr = ([10, 0, 0, 1], 1).into();
         let syn = connection.first[end].is_none();
@@ -297,8 +300,8 @@ mod tests {
         vector.sends.iter().map(|send| (send.is_initiators, send.bytes, send.wait_us)).collect()
     }
 
-    /// The server thinks for 25 ms, the user for 200 ms: each is seen later by the way there and back. What is sent again is no
-    /// data, and neither is what passes in another order.
+    /// The server thinks for 25 ms, the user for 200 ms. Each wait is seen longer by the way there and back.
+    /// Retransmitted and reordered data must not count again.
     #[test]
     fn waits_are_without_the_path_and_bytes_count_once() {
         let mut connection = opened();
@@ -317,7 +320,8 @@ mod tests {
         assert_eq!(found, [(true, 300, 25_000), (false, 1500, 213_000), (true, 50, 0)]);
     }
 
-    /// Half a second of quiet is a pause of the program, but not while an acknowledgement is awaited: then it is TCP's.
+    /// Half a second of quiet is a pause of the program. But while an acknowledgement is awaited, it is a pause of
+    /// TCP.
     #[test]
     fn an_end_that_was_quiet_begins_anew() {
         let mut connection = opened();
@@ -328,7 +332,8 @@ mod tests {
         assert_eq!(sends(connection), [(false, 2000, 800_000), (false, 1000, 0)]);
     }
 
-    /// Both have sent what the other had not heard of: what the other does between divides nothing then, a pause of a second does.
+    /// Both ends have sent data before hearing of the other's. Then the other end's data must not divide a unit, but
+    /// a pause of a second must.
     #[test]
     fn ends_that_send_at_once_are_concurrent() {
         let mut connection = opened();

@@ -1,4 +1,4 @@
-//! What a random queue did to packets is read back from its captures, exactly.
+//! The effects of a random queue on packets must be read back exactly from its captures.
 #![allow(clippy::unwrap_used)] // clippy.toml's exemption covers test functions, not their helpers
 
 mod common;
@@ -12,7 +12,7 @@ const SERVER: [u8; 4] = [10, 9, 0, 1];
 const CLIENT: [u8; 4] = [10, 8, 0, 1];
 const START: i64 = 1_700_000_000_123_456_789;
 
-/// A folder of the calling test's own.
+/// Returns a folder of the calling test's own.
 fn folder(test: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
     std::fs::create_dir_all(&folder).unwrap();
@@ -33,14 +33,14 @@ struct Offer {
     gap_ns: i64,
     flow: u16,
     down: bool,
-    /// None: dropped.
+    /// `None`: the packet is dropped.
     delay_ns: Option<i64>,
     len: u32,
     ecn: u8,
     mark: bool,
 }
 
-/// Arrival, departure, length, codepoint on arrival and when it left.
+/// Arrival, departure, length, codepoint on arrival and codepoint on departure.
 type Row = (i64, i64, u32, u8, u8);
 
 fn offers() -> impl Strategy<Value = Vec<Offer>> {
@@ -66,7 +66,7 @@ fn offers() -> impl Strategy<Value = Vec<Offer>> {
 }
 
 proptest! {
-    /// Packets overtake each other, are dropped, are marked, and several flows and both directions mix.
+    /// Packets overtake each other, are dropped and are marked. Several flows and both directions mix.
     #[test]
     fn a_random_queue_is_recovered_exactly(offers in offers()) {
         let (mut files, mut now) = ([Vec::new(), Vec::new()], START);
@@ -105,7 +105,8 @@ proptest! {
         }
     }
 
-    /// A capture cut or overwritten anywhere gives a result or one line that names the file: no panic.
+    /// A capture that is cut or overwritten anywhere must give a result or one line that names the file, and no
+    /// panic.
     #[test]
     fn broken_bytes_never_panic(cut in 0..2000_usize, at in 0..2000_usize, byte in any::<u8>()) {
         let frames: Vec<Frame> = (0..12).map(|nth| udp(nth, START + i64::from(nth))).collect();
@@ -139,7 +140,7 @@ fn identical_packets_leave_in_the_order_of_their_arrival() {
 
 #[test]
 fn a_packet_that_leaves_at_the_instant_of_its_arrival_is_matched_whichever_file_is_read_first() {
-    // Up: r-wan is where it leaves, and both files hold it at the same time, behind others of the same time.
+    // Up: packets leave by r-wan, and both files hold the packet at the same time, after others of the same time.
     let up = |number| Frame { from: (CLIENT, 2), to: (SERVER, 1), ..udp(number, START) };
     let found = crossing("instant", &[up(1), udp(2, START)], &[udp(2, START), up(1)]);
     assert_eq!((found.queues[0].departure_ns[0], found.queues[1].departure_ns[0]), (START, START));
@@ -170,7 +171,7 @@ fn a_packet_that_leaves_once_more_is_a_copy_of_the_one_that_arrived() {
         "the first to leave is the packet, the second is lost"
     );
     assert_eq!((&queue.copy_of[..], &queue.copy_ns[..]), (&[2, 0][..], &[START + 8, START + 9][..]));
-    // Where both arrive, as at the next hop, each is a packet.
+    // If both arrive, as at the next hop, each is a packet.
     let behind =
         crossing("behind", &[udp(1, START), udp(1, START + 3)], &[udp(1, START + 5), udp(1, START + 6)]);
     assert_eq!(
@@ -204,7 +205,8 @@ fn what_is_no_capture_is_refused_by_name() {
     assert!(text.contains("none.pcap: cannot be read: No such file"), "{text}");
 }
 
-/// A segment of a transfer down: `seq` from the SYN's number on, which is chosen so that it wraps.
+/// Returns a segment of a transfer down. `seq` counts from the SYN's number, which is chosen so that the numbers
+/// wrap.
 fn data(at: i64, seq: u32, len: u32, flags: u8) -> Frame {
     let body = Body::Tcp { seq: seq.wrapping_add(u32::MAX - 999), ack: 1, flags: ACK | flags, sack: vec![] };
     let id = at as u16;
@@ -219,7 +221,7 @@ fn ack(at: i64, ack: u32, sack: &[(u32, u32)]) -> Frame {
     Frame { time_ns: START + at, from: (CLIENT, 2), to: (SERVER, 1), id: at as u16, ecn: 0, len, body }
 }
 
-/// A handshake, three segments of which the second is lost, a SACK, the retransmission, FIN; times in ns.
+/// A handshake, three segments of which the second is lost, a SACK, the retransmission, a FIN. Times are in ns.
 #[test]
 fn a_transfer_with_a_loss_is_read_as_its_ends_saw_it() {
     let syn = Frame {
@@ -250,18 +252,19 @@ fn a_transfer_with_a_loss_is_read_as_its_ends_saw_it() {
     cli.sort_by_key(|frame| frame.time_ns);
     let found = crossing("transfer", &wan, &cli);
     let transfer = &found.flows[0].transfers[0];
-    // The FIN is no byte; the numbers wrap between the first and the second segment.
+    // The FIN is no byte. The numbers wrap between the first and the second segment.
     assert_eq!(transfer.delivered_bytes, [1000, 3000, 3500]);
     assert_eq!(transfer.delivered_at_ns, [1500, 9500, 20_500].map(|at| START + at));
-    // From a segment's arrival to its ACK's departure; the SACKed one is sampled then, not again when the hole is
-    // filled, and the segment that was sent twice never (Karn).
+    // The time from a segment's arrival to its ACK's departure. The SACKed segment must be sampled at the SACK and
+    // not again when the hole is filled. The segment that was sent twice must never be sampled (Karn).
     assert_eq!(transfer.rtt_ns, [1550 - 1000, 3550 - 3000, 20_550 - 20_000]);
     assert_eq!(transfer.rtt_at_ns, [1550, 3550, 20_550].map(|at| START + at));
     assert_eq!(transfer.resent_at_ns, [START + 9000]);
     assert!(found.flows[0].transfers[1].delivered_bytes.is_empty(), "nothing went up");
 }
 
-/// Both files' frames in one, in the order of time, at the interface of their way and side, and moved in time.
+/// The frames of both files must be in one file, in the order of time, at the interface of their direction and side,
+/// and shifted in time.
 #[test]
 fn captures_are_merged_by_time() {
     use goodqueue_capture::{Medium, Writer, merge};
@@ -279,7 +282,7 @@ fn captures_are_merged_by_time() {
     common::write(&cli, &[frame(5, true, 1), frame(30, false, 3), frame(35, true, 2)]);
     let interfaces = ["down-in", "down-out", "up-out"].map(|name| (name, Medium::Ethernet));
     let mut writer = Writer::create(&both, &interfaces, 100).unwrap();
-    // What goes up and arrives is left out.
+    // Packets up that arrive are left out.
     merge(&wan, &cli, &mut writer, [[Some(0), Some(1)], [None, Some(2)]], 1000 - START).unwrap();
     writer.finish().unwrap();
 
@@ -302,11 +305,11 @@ fn captures_are_merged_by_time() {
     assert_eq!(seen, [(1000, 0, 1), (1005, 1, 1), (1010, 0, 2), (1035, 1, 2), (1040, 2, 3)]);
 }
 
-/// Of a few hundred connections two draw the same port. Wrong would be the second's data taken for the first's, sent again, and
-/// none of it delivered.
+/// Among a few hundred connections two draw the same port. The second's data must not be taken for retransmissions of
+/// the first's, and must count as delivered.
 #[test]
 fn a_connection_between_the_ports_of_an_earlier_one_begins_anew() {
-    // The second's numbers begin 500 above the first's, among those of the first's data.
+    // The second connection's numbers begin 500 above the first's, among those of the first's data.
     let syn = |at: i64, seq: u32| {
         let body = Body::Tcp { seq: seq.wrapping_add(u32::MAX - 999), ack: 0, flags: SYN, sack: vec![] };
         Frame { body, len: 74, ..data(at, 0, 0, 0) }

@@ -1,7 +1,7 @@
-//! Times disciplines: `cargo run --release -p goodqueue-conformance --example bench -- "fq_codel flows 1024" 1024 2000`
-//! prints the nanoseconds a packet, in and out, with 1024 flows and a standing backlog of 2000 packets. A fourth word is
-//! the number of pairs of one run, for a program that counts instructions (`make bench-instructions`): then it prints the
-//! packets that were offered.
+//! Times disciplines: `cargo run --release -p goodqueue-conformance --example bench -- "fq_codel flows 1024" 1024
+//! 2000` prints the nanoseconds per packet, in and out, with 1024 flows and a standing backlog of 2000 packets. A
+//! fourth word is the number of pairs of one run, for a program that counts instructions (`make bench-instructions`).
+//! Then it prints the number of offered packets.
 #![allow(clippy::print_stdout)] // a program's answer
 
 use goodqueue_conformance::bench::run;

@@ -1,5 +1,5 @@
-//! Replays the traces given and prints an outcome each as JSON: `cargo run --release -p goodqueue-conformance
-//! --example replay -- golden/codel/*.csv.gz`. It fails where one mismatches, or where none could be replayed.
+//! Replays decision traces and prints one outcome per trace as JSON: `cargo run --release -p goodqueue-conformance
+//! --example replay -- golden/codel/*.csv.gz`. It fails if one mismatches, or if none could be replayed.
 #![allow(clippy::print_stdout)] // a program's answer
 
 use std::process::ExitCode;

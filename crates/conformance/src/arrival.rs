@@ -1,9 +1,9 @@
-//! A packet of a trace: what the columns of an arrival say of it.
+//! A packet of a decision trace, from the columns of an arrival.
 
 use goodqueue_qdisc::Packet;
 use goodqueue_units::{Ecn, Instant};
 
-/// What an `enq` line says of its packet.
+/// The packet of an `enq` line.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arrival {
     pub(crate) id: u64,

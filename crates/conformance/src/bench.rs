@@ -1,11 +1,11 @@
-//! What a packet costs.
+//! The time that a discipline takes per packet.
 
 use goodqueue_qdisc::packet::Plain;
 use goodqueue_qdisc::{AnyQdisc, Drop, Link, Mark, Owner, Qdisc};
 use goodqueue_units::{Duration, Instant, Rate, Stream, Streams};
 use std::hint::black_box;
 
-/// The owner of a timed discipline: counts, and rolls real dice.
+/// The owner of a timed discipline. It counts drops, and its random numbers are real.
 struct Counter {
     dropped: u64,
     dice: Stream,
@@ -27,19 +27,19 @@ impl Owner<Plain> for Counter {
     }
 }
 
-/// What a run took.
+/// The result of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Run {
-    /// Packets that were offered, delivered or not.
+    /// Packets offered, whether delivered or not.
     pub packets: u64,
-    /// Packets of those that were dropped.
+    /// Offered packets that were dropped.
     pub dropped: u64,
     /// Wall time of one thread.
     pub seconds: f64,
 }
 
 impl Run {
-    /// Nanoseconds a packet.
+    /// Returns the nanoseconds per packet.
     #[must_use]
     pub fn packet_ns(&self) -> f64 {
         self.seconds * 1e9 / self.packets as f64
@@ -48,13 +48,14 @@ impl Run {
 
 /// Times packets through the discipline of the `tc` line `line`, in and out.
 ///
-/// Full frames arrive from `flows` flows (at most 2^31) in turn, each followed by a departure, at a standing backlog of
-/// `backlog_packets`, the one that departs included. Time passes so that a packet waits for a millisecond, which is good queue to every control
-/// law. Before the arrivals of a pair, packets are added until the backlog is reached or one is dropped: so a
-/// backlog above the discipline's limit times its overflow. Compare runs on one quiet machine only.
+/// Full frames arrive from `flows` flows (at most 2^31) in turn. A departure follows each arrival, at a standing
+/// backlog of `backlog_packets`, including the departing packet. Time passes so that a packet waits for one
+/// millisecond, which no control law takes for a standing queue. Before the arrival of a pair, packets are added
+/// until the backlog is reached or one is dropped. So a backlog above the discipline's limit times its overflow.
+/// Compare only runs on one quiet machine.
 ///
 /// # Errors
-/// Where the registry refuses `line`, or `flows` or `pairs` is zero, or `flows` above 2^31.
+/// Fails if the registry refuses `line`, if `flows` or `pairs` is zero, or if `flows` is above 2^31.
 pub fn run(line: &str, flows: u32, backlog_packets: u32, pairs: u64) -> Result<Run, goodqueue_qdisc::Error> {
     if flows == 0 || flows > 1 << 31 || pairs == 0 {
         return Err(goodqueue_qdisc::Error("flows must be 1 to 2147483648 and pairs above zero".to_string()));
@@ -63,7 +64,7 @@ pub fn run(line: &str, flows: u32, backlog_packets: u32, pairs: u64) -> Result<R
     let mut bench = Bench {
         qdisc: AnyQdisc::parse(line, &Link { rate, mtu: 1514 })?,
         owner: Counter { dropped: 0, dice: Streams::new(1).stream("bench", 0) },
-        // Spread evenly over the hash's range, so that as many buckets are busy as there are flows.
+        // Spreads flows evenly over the range of the hash, so that as many buckets are busy as there are flows.
         stride: (u64::from(u32::MAX) + 1).div_ceil(u64::from(flows)) as u32,
         flows,
         next: 0,
@@ -72,7 +73,7 @@ pub fn run(line: &str, flows: u32, backlog_packets: u32, pairs: u64) -> Result<R
         step: Duration::from_nanos((1_000_000 / u64::from(backlog_packets).max(1)).max(1)),
         offered: 0,
     };
-    // The first pass grows the rings and warms the caches; only the second is timed.
+    // The first pass grows the rings and warms the caches. Only the second pass is timed.
     bench.run(backlog_packets, pairs.min(4 * u64::from(backlog_packets) + 1000));
     (bench.offered, bench.owner.dropped) = (0, 0);
     let started = std::time::Instant::now();
@@ -81,8 +82,8 @@ pub fn run(line: &str, flows: u32, backlog_packets: u32, pairs: u64) -> Result<R
     Ok(Run { packets: bench.offered, dropped: bench.owner.dropped, seconds })
 }
 
-/// A step that visits each of `flows` flows once a round, but not in the order of their buckets: what a prefetcher
-/// would guess is not what a router sees.
+/// Returns a step that visits each of `flows` flows once per round, but not in the order of their buckets. A router
+/// does not see them in order either, and the processor's prefetcher must not be able to predict them.
 fn coprime_step(flows: u32) -> u32 {
     fn gcd(a: u32, b: u32) -> u32 {
         if b == 0 { a } else { gcd(b, a % b) }
@@ -94,11 +95,11 @@ fn coprime_step(flows: u32) -> u32 {
 struct Bench {
     qdisc: AnyQdisc<Plain>,
     owner: Counter,
-    /// The hashes of flows that are neighbours are this far apart.
+    /// Distance between the hashes of neighbouring flows.
     stride: u32,
     flows: u32,
     next: u32,
-    /// From the flow that sends to the flow that sends next.
+    /// Distance from the sending flow to the next one.
     step_flow: u32,
     now: Instant,
     step: Duration,
@@ -127,7 +128,7 @@ impl Bench {
         let next = self.next + self.step_flow;
         self.next = if next >= self.flows { next - self.flows } else { next };
         self.offered += 1;
-        let host_hashes = (flow_hash, !flow_hash); // each flow between two hosts of its own, as in the simulator
+        let host_hashes = (flow_hash, !flow_hash); // each flow has its own two hosts, as in the simulator
         let packet = Plain { flow_hash, host_hashes, ..Plain::new(1514) };
         self.qdisc.enqueue(self.now, packet, &mut self.owner);
     }

@@ -1,17 +1,17 @@
 //! Replays decision traces against goodqueue's queue disciplines.
 //!
-//! A trace is what a kernel's discipline was asked and what it decided, packet by packet, with the random numbers
-//! that it drew (format: `golden/README.md`). [`replay`] builds the same discipline from the trace's header, asks
-//! it the same, hands it the same random numbers, and compares each decision. The first difference ends the
-//! replay: what follows a wrong decision follows from it.
+//! A decision trace holds the calls of a kernel's discipline and its decisions, packet by packet, with the random
+//! numbers that it drew (format: `golden/README.md`). [`replay`] builds the same discipline from the trace's header,
+//! makes the same calls, hands it the same random numbers, and compares each decision. The first difference ends the
+//! replay, because later differences follow from it.
 //!
-//! - [`mod@trace`]: the file, as lines that are understood or refused;
+//! - [`mod@trace`]: the file, as lines that are parsed or refused;
 //! - `setup`: the header, as the `tc` line that our registry takes;
 //! - `player`: one event after the other;
-//! - [`mod@record`]: a trace of ours, for others; `load`: what arrives in it;
-//! - [`mod@bench`]: what a packet costs, in nanoseconds.
+//! - [`mod@record`]: a decision trace of our discipline, for others; `load`: its arrivals;
+//! - [`mod@bench`]: the time per packet, in nanoseconds.
 //!
-//! The trace is streamed: memory is bounded by the longest backlog, not by the file.
+//! The trace is streamed: the longest backlog bounds the memory, not the file.
 
 /// CONTRIBUTING.md's recipe for a discipline is compiled and run, so that it stays true.
 #[cfg(doctest)]
@@ -32,27 +32,27 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
-/// What came of one trace; serialises as one element of `goodqueue replay --json`.
+/// The result of one replay. It serialises as one element of `goodqueue replay --json`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Outcome {
-    /// The trace.
+    /// The file of the decision trace.
     pub file: String,
-    /// The discipline that its header names.
+    /// The discipline that the header names.
     pub algorithm: String,
-    /// Calls replayed: arrivals, departures and timers.
+    /// Replayed calls: arrivals, departures and timers.
     pub events: u64,
-    /// Arrivals replayed.
+    /// Replayed arrivals.
     pub packets: u64,
     /// 0, or 1: the replay stops at the first mismatch.
     pub mismatches: u64,
     /// The first mismatch.
     pub first: Option<Mismatch>,
-    /// Why the trace was not replayed: no such discipline here, or an option that ours does not know.
+    /// Why the trace was not replayed: there is no such discipline here, or it does not have an option.
     pub unsupported: Option<String>,
 }
 
 impl Outcome {
-    /// Whether the trace was replayed to its end without a difference.
+    /// Returns whether the trace was replayed to its end without a difference.
     #[must_use]
     pub fn is_ok(&self) -> bool {
         self.mismatches == 0 && self.unsupported.is_none()
@@ -62,30 +62,30 @@ impl Outcome {
 /// A decision that differs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Mismatch {
-    /// Line of the trace, counted from 1, header included.
+    /// Line of the trace, counted from 1, including the header.
     pub line: u64,
-    /// That line, its first thousand characters.
+    /// The first thousand characters of that line.
     pub text: String,
-    /// What the trace says.
+    /// The decision in the trace.
     pub expected: String,
-    /// What our discipline did.
+    /// The decision of our discipline.
     pub got: String,
-    /// The inner states.
+    /// The inner states of both.
     pub state: States,
 }
 
-/// The inner states at a mismatch, as `key=value` pairs with commas between.
+/// The inner states at a mismatch, as `key=value` pairs separated by commas.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct States {
-    /// Ours, after the call that differs.
+    /// Our state, after the call that differs.
     pub ours: String,
-    /// The trace's, as it last told it.
+    /// The trace's state, as it was last written.
     pub theirs: Option<String>,
-    /// The line that it last told it in.
+    /// The line in which it was last written.
     pub theirs_line: Option<u64>,
 }
 
-/// A trace that cannot be read.
+/// The reason why a decision trace cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The file cannot be opened.
@@ -93,26 +93,26 @@ pub enum Error {
     Open {
         /// The file.
         file: String,
-        /// What the operating system says.
+        /// The error of the operating system.
         source: std::io::Error,
     },
-    /// The file is no trace, or a broken one.
+    /// The file is no decision trace, or a broken one.
     #[error("{file}:{line}: {what}")]
     Malformed {
         /// The file.
         file: String,
-        /// Its line, counted from 1.
+        /// The line, counted from 1.
         line: u64,
         /// What was found and what is accepted.
         what: String,
     },
 }
 
-/// Replays the trace at `path` (gzip or plain).
+/// Replays the decision trace at `path` (gzip or plain).
 ///
 /// # Errors
-/// Where the file cannot be opened, or is no trace, or a broken one. A mismatch and a discipline or an option that
-/// we do not have are no errors: the [`Outcome`] tells them.
+/// Fails if the file cannot be opened, is no decision trace, or is broken. A mismatch is no error, and neither is an
+/// unknown discipline or option: the [`Outcome`] reports them.
 pub fn replay(path: &Path) -> Result<Outcome, Error> {
     let name = path.display().to_string();
     match File::open(path) {
@@ -121,10 +121,10 @@ pub fn replay(path: &Path) -> Result<Outcome, Error> {
     }
 }
 
-/// Replays a trace from `reader` (gzip or plain); `name` stands for it in the outcome and in errors.
+/// Replays a decision trace from `reader` (gzip or plain). `name` is its name in the outcome and in errors.
 ///
 /// # Errors
-/// As [`replay`].
+/// Fails as [`replay`] does.
 pub fn replay_reader(name: &str, reader: impl BufRead) -> Result<Outcome, Error> {
     player::play(trace::Reader::open(name, reader)?)
 }

@@ -1,6 +1,6 @@
-//! What arrives in a trace of ours: when, of which flow, how long, with which codepoint.
+//! The arrivals of a recorded decision trace: time, flow, length and codepoint.
 //!
-//! Whole numbers throughout, so that a seed gives the same bytes on every machine.
+//! All numbers are integers, so that a seed gives the same bytes on every machine.
 
 use crate::record::{Ecns, Options, Pattern, Sizes};
 use goodqueue_units::{Ecn, Stream, Streams};
@@ -13,10 +13,10 @@ const SAW_NS: u64 = 1000 * MS;
 const LONGEST_BURST: u64 = 50;
 /// Base round trip of a flow of [`Pattern::Aimd`].
 const RTT_NS: u64 = 50 * MS;
-/// How far apart the packets are that one acknowledgement sets free.
+/// Gap between the packets that one acknowledgement releases.
 const SPACING_NS: u64 = 1000;
 
-/// A packet about to be offered.
+/// A packet to be offered.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Offer {
     pub(crate) flow: u64,
@@ -24,19 +24,19 @@ pub(crate) struct Offer {
     pub(crate) ecn: Ecn,
 }
 
-/// A flow that answers losses and marks, in thousandths of a packet.
+/// A flow that responds to losses and marks. Sizes are in thousandths of a packet.
 #[derive(Clone, Copy, Debug)]
 struct Window {
     size: u64,
     in_flight: u64,
     slow_start: bool,
-    /// No further reduction before then: one a round trip.
+    /// The time before which the window is not reduced again: once per round trip.
     until: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Happens {
-    /// What became of a packet is known to its sender: whether it was lost or marked.
+    /// The sender learns whether a packet was lost or marked.
     Answer {
         congested: bool,
     },
@@ -49,11 +49,11 @@ pub(crate) struct Load {
     start: u64,
     /// Packets still to come.
     left: u64,
-    /// The next packet of a pattern that does not listen.
+    /// The next packet of a pattern that does not respond.
     next: (u64, Offer),
-    /// Packets of the burst that follow the next at the same moment.
+    /// Packets of the burst that follow the next packet at the same moment.
     burst: u64,
-    /// Of [`Pattern::Aimd`]: what happens when, to which flow.
+    /// The events of [`Pattern::Aimd`]: time, flow and kind.
     agenda: BinaryHeap<Reverse<(u64, u64, Happens)>>,
     windows: Vec<Window>,
 }
@@ -83,12 +83,12 @@ impl Load {
         this
     }
 
-    /// Uniform in 0 to `n` - 1.
+    /// Returns a uniform number from 0 to `n` - 1.
     fn below(&mut self, n: u64) -> u64 {
         ((u128::from(self.dice.next_u64()) * u128::from(n)) >> 64) as u64
     }
 
-    /// When the next packet arrives, if one is still to come.
+    /// Returns the time of the next arrival, if there is one.
     pub(crate) fn next(&mut self) -> Option<u64> {
         if self.left == 0 {
             return None;
@@ -107,7 +107,7 @@ impl Load {
         }
     }
 
-    /// The packet that [`Load::next`] announced.
+    /// Returns the packet that [`Load::next`] announced.
     pub(crate) fn take(&mut self) -> Offer {
         self.left -= 1;
         if self.options.pattern == Pattern::Aimd {
@@ -119,7 +119,7 @@ impl Load {
         offer
     }
 
-    /// Tells the sender, half a round trip and an acknowledgement later, that a packet got through or was lost.
+    /// Tells the sender, one round trip later, that a packet was delivered or lost.
     pub(crate) fn tell(&mut self, flow: u64, now: u64, congested: bool) {
         if !self.windows.is_empty() {
             self.agenda.push(Reverse((now + RTT_NS, flow, Happens::Answer { congested })));
@@ -139,7 +139,7 @@ impl Load {
         self.send(flow, now);
     }
 
-    /// Plans what the window allows.
+    /// Plans the packets that the window allows.
     fn send(&mut self, flow: u64, mut at: u64) {
         let window = &mut self.windows[flow as usize];
         while window.in_flight + 1000 <= window.size {
@@ -165,7 +165,7 @@ impl Load {
         Offer { flow, len, ecn }
     }
 
-    /// Plans the next packet of a pattern that does not listen.
+    /// Plans the next packet of a pattern that does not respond.
     fn plan(&mut self) {
         let (mut now, Offer { flow, .. }) = self.next;
         if self.burst > 0 {

@@ -1,4 +1,4 @@
-//! One event after the other: asks our discipline what the trace asked Linux's, and compares.
+//! One event after the other: makes the trace's calls to our discipline, and compares the decisions.
 
 use crate::arrival::Arrival;
 use crate::setup::{self, Refusal, Setup};
@@ -11,28 +11,30 @@ use std::collections::VecDeque;
 use std::fmt::Write as _;
 use std::io::BufRead;
 
-/// No call draws as many numbers; a compressed file of them would fill the memory.
+/// The largest number of draws before a call that is accepted. A compressed file of draws could fill the memory.
 const MOST_DRAWS: usize = 1_000_000;
-/// As many as a trace of ours may have packets; a header may say any limit.
+/// The largest backlog that is accepted: the largest number of packets in a recorded trace. A header may have any
+/// limit.
 const MOST_WAITING: u32 = 10_000_000;
 
-/// Stands for the value of a variable that the trace names and we do not show.
+/// The value shown for a variable that the trace has and we do not show.
 const NOT_SHOWN: &str = "not_shown";
 
-/// The owner of a replayed discipline: notes fates, and hands out the random numbers that the trace recorded.
+/// The owner of a replayed discipline. It notes drops and marks, and hands out the random numbers that the trace
+/// recorded.
 #[derive(Default)]
 struct Recorder {
     drops: Vec<u64>,
     marks: Vec<u64>,
-    /// Numbers recorded for the call at hand.
+    /// Random numbers recorded for the present call.
     random: VecDeque<(u8, u64)>,
-    /// How the call's draws differ from the recorded ones.
+    /// The difference between the call's draws and the recorded draws.
     fault: Option<String>,
     draws: u64,
 }
 
 impl Recorder {
-    /// Hands out the next number recorded, of `wanted` bits.
+    /// Hands out the next recorded number, which must have `wanted` bits.
     fn draw(&mut self, wanted: u8) -> u64 {
         self.draws += 1;
         match self.random.pop_front() {
@@ -67,13 +69,13 @@ impl Owner<Arrival> for Recorder {
     }
 }
 
-/// A decision that differs: what the trace says, what ours was.
+/// A decision that differs: the trace's and ours.
 struct Difference {
     expected: String,
     got: String,
 }
 
-/// Totals, as the `end` line has them.
+/// Totals, as in the `end` line.
 #[derive(Default)]
 struct Totals {
     delivered: u64,
@@ -88,11 +90,11 @@ struct Player<'a> {
     totals: Totals,
     packets: u64,
     events: u64,
-    /// In which line the trace last told its state, 0 for the one at hand, and what it told.
+    /// The state that the trace last wrote, with its line number. 0 stands for the present line.
     theirs: Option<(u64, String)>,
 }
 
-/// Replays a trace to its end or its first mismatch.
+/// Replays a decision trace to its end or to its first mismatch.
 pub(crate) fn play<R: BufRead>(mut reader: Reader<R>) -> Result<Outcome, Error> {
     let algorithm = reader.header().get("algorithm").map(str::to_string);
     let algorithm = algorithm.ok_or_else(|| reader.malformed("the header has no \"algorithm\"".into()))?;
@@ -151,7 +153,7 @@ impl Player<'_> {
         if ended { Ok(None) } else { Err(reader.malformed("the trace has no end line".to_string())) }
     }
 
-    /// Replays one line. The error is the file's, not the discipline's.
+    /// Replays one line. An error is an error of the file, not of the discipline.
     fn step(&mut self, now: Instant, line: Line<'_>) -> Result<Option<Difference>, String> {
         match line {
             Line::Rate(_) => Ok(None),
@@ -190,7 +192,7 @@ impl Player<'_> {
         self.owner.marks.clear();
     }
 
-    /// Ends a call: counts what it told, and checks that it drew what the trace recorded.
+    /// Ends a call: counts its drops and marks, and checks that it drew the numbers that the trace recorded.
     fn over(&mut self) -> Option<Difference> {
         self.totals.dropped += self.owner.drops.len() as u64;
         self.totals.marked += self.owner.marks.len() as u64;
@@ -217,7 +219,7 @@ impl Player<'_> {
             _ => 'q',
         };
         let same = (fate, ret) == (our_fate, our_ret) && self.left_behind(after);
-        // Wrong draws come first: a decision that differs after them differs because of them.
+        // Wrong draws are reported first: a decision that differs after them differs because of them.
         self.over().or_else(|| {
             (!same).then(|| Difference {
                 expected: format!("fate={fate} ret={ret} {}", show(after)),
@@ -232,7 +234,7 @@ impl Player<'_> {
         self.totals.delivered += u64::from(packet.is_some());
         let our_id = packet.map(|packet| packet.id);
         let our_ecn = packet.map_or(Ecn::NotEct, |packet| packet.ecn);
-        // Without a packet the column is no codepoint.
+        // Without a packet the column is not a codepoint.
         let same = our_id == id && (id.is_none() || our_ecn == ecn) && self.left_behind(after);
         self.over().or_else(|| {
             let number = |id: Option<u64>| id.map_or_else(|| "-1".to_string(), |id| id.to_string());
@@ -257,7 +259,7 @@ impl Player<'_> {
         decision.or_else(|| self.compare(state))
     }
 
-    /// Whether a call left behind what the trace says.
+    /// Returns whether reports and backlog after a call are those of the trace.
     fn left_behind(&self, theirs: After<'_>) -> bool {
         let Backlog { packets, bytes } = self.setup.qdisc.backlog();
         (packets, bytes) == (theirs.qlen, theirs.backlog)
@@ -265,14 +267,15 @@ impl Player<'_> {
             && theirs.marks.are(&self.owner.marks)
     }
 
-    /// What the last call left behind.
+    /// Returns the reports and the backlog of the last call.
     fn show(&self) -> String {
         let (drops, marks) = (ids(&self.owner.drops), ids(&self.owner.marks));
         let Backlog { packets, bytes } = self.setup.qdisc.backlog();
         format!("drops={drops} marks={marks} qlen={packets} backlog={bytes}")
     }
 
-    /// Compares each variable that the trace names. One that we do not show differs, unless it is known to be untold.
+    /// Compares each variable of the trace. A variable that we do not show is a difference, unless it is on the list
+    /// of `state.rs`.
     fn compare(&self, theirs: Pairs<'_>) -> Option<Difference> {
         let ours = Seen::of(&self.setup.qdisc);
         let mut difference = Difference { expected: String::new(), got: String::new() };

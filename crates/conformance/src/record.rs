@@ -1,8 +1,8 @@
-//! Writes what our disciplines decide, in the format that [`replay`](crate::replay()) reads (`golden/README.md`).
+//! Writes the decisions of our disciplines in the format that [`replay`](crate::replay()) reads (`golden/README.md`).
 //!
-//! The model around the discipline is that of the recorded traces: one link, which asks as soon as a packet has left
-//! and, while it is idle, after each arrival; timers when they are due; at equal times the timer first, then the end
-//! of a transmission, then the arrival. Random numbers come from a stream of the seed.
+//! The model around the discipline is that of the recorded traces. One link asks for a packet as soon as a packet has
+//! left, and after each arrival while it is idle. Timers run when they are due. At equal times the timer comes first,
+//! then the end of a transmission, then the arrival. Random numbers come from a stream of the seed.
 
 use crate::arrival::Arrival;
 use crate::load::{Load, Offer};
@@ -22,28 +22,28 @@ pub use options::{Ecns, Options, Pattern, Sizes, Words};
 const START_NS: u64 = 10_000_000_000;
 const DRAIN_NS: u64 = 1_000_000_000;
 const MTU: u32 = 1514;
-/// A state line follows so many calls of enqueue and dequeue.
+/// Number of calls of enqueue and dequeue between two state lines.
 const STATE_EVERY: u64 = 40;
-/// Codepoints that cake sorts into its tins: CS0, CS1, AF11, AF21, AF41, CS5, EF, CS6.
+/// DSCPs that cake sorts into its tins: CS0, CS1, AF11, AF21, AF41, CS5, EF, CS6.
 const CODEPOINTS: [u8; 8] = [0, 8, 10, 18, 34, 40, 46, 48];
 
-/// Why nothing was recorded.
+/// The reason why nothing was recorded.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// An option or the discipline's line, in one line.
+    /// An option or the discipline's line is refused, with the reason in one line.
     #[error("{0}")]
     Refused(String),
-    /// The output.
+    /// The output failed.
     #[error("{0}")]
     Io(#[from] io::Error),
 }
 
-/// What a trace holds.
+/// The totals of a decision trace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Totals {
     /// Packets offered.
     pub offered: u64,
-    /// Packets handed out.
+    /// Packets delivered.
     pub delivered: u64,
     /// Packets dropped.
     pub dropped: u64,
@@ -53,13 +53,13 @@ pub struct Totals {
     pub draws: u64,
 }
 
-/// Records the discipline of the `tc` line `line` under `options` into `out`, gzip where `gzip` is set.
+/// Records the discipline of the `tc` line `line` under `options` into `out`, as gzip if `gzip` is set.
 ///
 /// The same arguments give the same bytes. Memory does not grow with the number of packets.
 ///
 /// # Errors
-/// Where the line is refused, the format has no header for the discipline or for one of its parameters, or `out`
-/// fails.
+/// Fails if the line is refused, if the format has no header for the discipline or for one of its parameters, or if
+/// `out` fails.
 pub fn record(line: &str, options: &Options, gzip: bool, out: impl Write) -> Result<Totals, Error> {
     let refuse = |error: goodqueue_qdisc::Error| Error::Refused(error.0);
     let link = Link { rate: options.rate, mtu: MTU };
@@ -69,7 +69,7 @@ pub fn record(line: &str, options: &Options, gzip: bool, out: impl Write) -> Res
     if !gzip {
         return Recorder::new(&args, options, qdisc, out).run(&header).map(|(totals, _)| totals);
     }
-    // The encoder writes no name and no time, so the bytes depend on the text alone.
+    // The encoder writes no name and no time, so the bytes depend only on the text.
     let encoder = GzEncoder::new(out, Compression::new(6));
     let (totals, encoder) = Recorder::new(&args, options, qdisc, encoder).run(&header)?;
     encoder.finish()?.flush()?;
@@ -98,12 +98,12 @@ fn header(args: &Args, options: &Options, link: &Link) -> Result<String, Error> 
     Ok(text)
 }
 
-/// The owner of a recorded discipline: notes fates and draws.
+/// The owner of a recorded discipline. It notes drops, marks and draws.
 struct Notes {
     dice: Stream,
     drops: Vec<Arrival>,
     marks: Vec<u64>,
-    /// Width and value of each number that the call drew.
+    /// Width and value of each random number that the call drew.
     draws: Vec<(u8, u64)>,
 }
 
@@ -133,7 +133,8 @@ impl Owner<Arrival> for Notes {
     }
 }
 
-/// What a timer of `name`'s is called; `None`: it asks to be called again (cake's shaper), which shows as dequeues.
+/// Returns the name of the timer of the discipline `name`. `None`: the timer only asks to be called again (cake's
+/// shaper), which shows as dequeues.
 fn timer_name(name: &str) -> Option<&'static str> {
     match name {
         "red" => Some("adapt"),
@@ -144,7 +145,7 @@ fn timer_name(name: &str) -> Option<&'static str> {
     }
 }
 
-/// The name of the discipline that packets come to in the end, which says what is asked of them.
+/// Returns the name of the innermost discipline, which determines the columns of a packet.
 fn innermost(args: &Args) -> &'static str {
     args.child().map_or(args.spec.name, innermost)
 }
@@ -158,11 +159,11 @@ struct Recorder<'a, W: Write> {
     load: Load,
     out: io::BufWriter<W>,
     now: u64,
-    /// When the packet on the link has left it.
+    /// The time at which the packet on the link will have left it.
     busy: Option<u64>,
     totals: Totals,
     calls: u64,
-    /// SFQ's keys in force.
+    /// SFQ's present keys.
     keys: [u64; 2],
 }
 
@@ -189,10 +190,11 @@ impl<'a, W: Write> Recorder<'a, W> {
         }
     }
 
-    /// Runs until all has arrived and left, and a second more; gives the output back.
+    /// Runs until all packets have arrived and left, and one second more. Returns the output.
     fn run(mut self, header: &str) -> Result<(Totals, W), Error> {
         self.out.write_all(header.as_bytes())?;
-        // SFQ draws its keys with the first packet; others draw them at set-up, so they precede the first line.
+        // SFQ draws its keys with the first packet. Other disciplines draw them at set-up, so their draws precede the
+        // first line.
         if self.name != "sfq" {
             self.rate()?;
         }
@@ -232,7 +234,7 @@ impl<'a, W: Write> Recorder<'a, W> {
         let id = self.totals.offered;
         let Offer { flow, len, ecn } = self.load.take();
         let hash = |group| setup::flow_hash(self.options.seed, group);
-        // Two flows are of one source, and each goes to a host of its own.
+        // Two flows share a source, and each goes to its own host.
         let hosts = (hash(self.options.flows + flow / 2), hash(2 * self.options.flows + flow));
         let prio = match self.innermost {
             "pfifo_fast" => (flow % 16) as u8,
@@ -266,7 +268,7 @@ impl<'a, W: Write> Recorder<'a, W> {
         if self.busy.is_none() { self.dequeue() } else { Ok(()) }
     }
 
-    /// The link is idle, or has become so, and asks.
+    /// Asks for a packet, because the link is idle or has become idle.
     fn dequeue(&mut self) -> Result<(), Error> {
         let packet = self.qdisc.dequeue(Instant::from_nanos(self.now), &mut self.owner);
         self.draws(self.now)?;
@@ -294,11 +296,11 @@ impl<'a, W: Write> Recorder<'a, W> {
         let drops = ids(self.owner.drops.iter().map(|packet| packet.id));
         self.settle();
         writeln!(self.out, "{},timer,{timer},{drops},{}", self.now, Seen::of(&self.qdisc))?;
-        // What was held back may go now.
+        // A packet that was held back may leave now.
         if timer == "wake" && self.busy.is_none() { self.dequeue() } else { Ok(()) }
     }
 
-    /// Writes the numbers that the call drew.
+    /// Writes the random numbers that the call drew.
     fn draws(&mut self, at: u64) -> io::Result<()> {
         for &(bits, value) in &self.owner.draws {
             writeln!(self.out, "{at},rnd,{bits},{value}")?;
@@ -311,7 +313,7 @@ impl<'a, W: Write> Recorder<'a, W> {
         Ok(())
     }
 
-    /// The columns of what a call left behind.
+    /// Returns the columns of the state after a call.
     fn after(&mut self) -> String {
         let drops = ids(self.owner.drops.iter().map(|packet| packet.id));
         let marks = ids(self.owner.marks.iter().copied());
@@ -320,7 +322,7 @@ impl<'a, W: Write> Recorder<'a, W> {
         format!("{drops},{marks},{packets},{bytes}")
     }
 
-    /// Counts what a call told, and tells the senders of what they lost.
+    /// Counts a call's drops and marks, and tells the senders about their losses.
     fn settle(&mut self) {
         self.totals.dropped += self.owner.drops.len() as u64;
         self.totals.marked += self.owner.marks.len() as u64;
@@ -340,7 +342,7 @@ impl<'a, W: Write> Recorder<'a, W> {
     }
 }
 
-/// The earliest of the times that there are, and which it is; of equal ones the first.
+/// Returns the earliest time and its index; of equal times, the first.
 fn first(times: [Option<u64>; 3]) -> Option<(u64, usize)> {
     times.iter().enumerate().filter_map(|(index, time)| time.map(|time| (time, index))).min()
 }

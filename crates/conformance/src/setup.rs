@@ -1,7 +1,8 @@
-//! The header of a trace, as the `tc` line that our registry takes; and back, for a trace of ours (`write`).
+//! The header of a decision trace, as the `tc` line that our registry takes. For a trace of ours also the reverse
+//! (`write`).
 //!
-//! One table an algorithm of the kernel's; what is not the kernel's has its line in the header. A value that our discipline does not know comes back as the registry's own refusal, so
-//! the tables need not know what is implemented.
+//! There is one table per algorithm of the kernel. Other disciplines and variants have their line in the header. If
+//! our discipline does not know a value, the registry refuses it, so the tables need not know what is implemented.
 
 mod cake;
 mod write;
@@ -13,31 +14,31 @@ use goodqueue_units::Rate;
 
 pub(crate) use write::{Pairs, header};
 
-/// How one key of the header becomes words of the line, and back. A key that is missing becomes none.
+/// The way from one key of the header to words of the line, and back. A missing key gives no words.
 enum Rule {
     /// `key=V` becomes `word Vunit`.
     Value(&'static str, &'static str, &'static str),
     /// `key=1` becomes `word`, `key=0` becomes `noword`.
     Flag(&'static str, &'static str),
-    /// Bit `1` of `key` becomes `word` where it is set.
+    /// Bit number `1` of `key` becomes `word` if it is set.
     Bit(&'static str, u32, &'static str),
-    /// `key`, if there, must have this value: any other is an option that our line has no word for.
+    /// `key`, if present, must have this value. Any other value is an option that our line has no word for.
     Only(&'static str, &'static str),
-    /// What needs more than one key: how it is read and how it is written.
+    /// Words that need more than one key, with functions to read and to write them.
     Words(fn(&Header) -> Result<String, Refusal>, fn(&Args, &Link, &mut Pairs)),
-    /// `key` is always this. Written for who reads our traces, and not read.
+    /// `key` always has this value. It is written for readers of our traces, and not read.
     Note(&'static str, &'static str),
-    /// `key` is the time `word` in units of 2 to this power of a nanosecond. Written, not read.
+    /// `key` is the time `word` in units of 2^n ns, where `n` is the third field. Written, not read.
     Ticks(&'static str, &'static str, u32),
 }
 use Rule::{Bit, Flag, Note, Only, Ticks, Value, Words};
 
-/// Why there is no discipline for a header.
+/// The reason why there is no discipline for a header.
 #[derive(Debug)]
 pub(crate) enum Refusal {
     /// The header is broken.
     Malformed(String),
-    /// We have no such discipline, or ours has no such option.
+    /// We have no such discipline, or our discipline has no such option.
     Unsupported(String),
 }
 
@@ -47,7 +48,7 @@ impl From<String> for Refusal {
     }
 }
 
-/// The value of the parameter `word`, which the discipline of `args` must list.
+/// Returns the value of the parameter `word`, which the discipline of `args` must list.
 fn value(args: &Args, word: &str) -> param::Value {
     args.value(word).unwrap_or_else(|| panic!("{} does not list {word}", args.spec.name))
 }
@@ -64,34 +65,34 @@ fn flag(args: &Args, word: &str) -> bool {
     value(args, word) == param::Value::Flag(true)
 }
 
-/// Whether `chosen` is the word that stands for the parameter `word`.
+/// Returns whether `chosen` is the word that the parameter `word` has as its value.
 fn is(args: &Args, word: &str, chosen: &str) -> bool {
     let value = value(args, word);
     args.spec.param(word).is_some_and(|param| param.show(value) == chosen)
 }
 
-/// The key of a line of ours, for disciplines and variants that the kernel has not, and so no table.
+/// The key of a `tc` line, for disciplines and variants that the kernel does not have, and which have no table.
 const LINE: &str = "line";
 
-/// What a packet weighs where memory is limited.
+/// The memory that a packet takes, for limits on memory.
 const TRUESIZE: Rule = Note("truesize_model", "256+pow2ceil(len+384)");
 
-/// What stands for a packet's flow hash.
+/// The source of a packet's flow hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FlowHash {
     /// The `hash` column.
     Column,
-    /// The number that the column was made of with a key that our discipline draws itself (SFQ).
+    /// The number from which the column was computed with a key. Our discipline draws this key itself (SFQ).
     Unperturbed {
         /// The trace's seed.
         seed: u64,
-        /// How many hashes there are.
+        /// Number of hashes.
         groups: u64,
     },
 }
 
 impl FlowHash {
-    /// The hash of a packet of the sender `flow`, whose column is `column`.
+    /// Returns the hash of a packet of the sender `flow` with the column `column`.
     pub(crate) fn of(self, flow: u64, column: u32) -> u32 {
         match self {
             Self::Column => column,
@@ -100,17 +101,17 @@ impl FlowHash {
     }
 }
 
-/// The hash of a flow of the group `group` in the trace of `seed`.
+/// Returns the hash of a flow of the group `group` in the trace of `seed`.
 pub(crate) const fn flow_hash(seed: u64, group: u64) -> u32 {
     mix(seed.wrapping_mul(1_000_003).wrapping_add(group).wrapping_add(0x9e37_79b9_7f4a_7c15)) as u32
 }
 
-/// What SFQ makes of a hash with the keys in force: the trace's column.
+/// Returns SFQ's hash with the present keys, which is the trace's column.
 pub(crate) const fn perturbed(hash: u32, [k0, k1]: [u64; 2]) -> u32 {
     mix((hash as u64 ^ k0).wrapping_add(k1)) as u32
 }
 
-/// The finaliser of splitmix64 (Steele, Lea, Flood 2014).
+/// Computes the finaliser of splitmix64 (Steele, Lea, Flood 2014).
 const fn mix(x: u64) -> u64 {
     let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -147,7 +148,7 @@ const FQ_CODEL: &[Rule] = &[
 
 const FIFO: &[Rule] = &[Value("limit", "limit", "")];
 
-/// The map and the batch are Linux's own constants, and ours.
+/// pfifo_fast: the map of priorities and the batch are constants in Linux and here.
 const PFIFO_FAST: &[Rule] = &[
     Value("ring_size_packets_per_band", "txqueuelen", ""),
     Only("bands", "3"),
@@ -165,9 +166,9 @@ const SFQ: &[Rule] = &[
     Words(sfq_red, write::sfq_red),
 ];
 
-/// What SFQ's line has besides where `red` is 1.
+/// SFQ's further words if `red` is 1.
 const SFQ_RED: &[Rule] = &[
-    // Linux does not keep it: it is what tc derives max from, and any would do.
+    // Linux does not keep redflowlimit. tc derives max from it, so any value would do.
     Words(|header| Ok(format!("redflowlimit {}", header.number::<u64>("cfg_max")?)), |_, _, _| ()),
     Value("cfg_min", "min", ""),
     Value("cfg_max", "max", ""),
@@ -270,7 +271,7 @@ const TABLE: &[(&str, &[Rule])] = &[
     ("dualpi2", DUALPI2),
 ];
 
-/// The header counts ticks of 1024 ns, and the largest signed number is "off".
+/// Reads `ce_threshold`. The header counts ticks of 1024 ns, and the largest signed number means "off".
 fn ce_threshold(header: &Header) -> Result<String, Refusal> {
     match header.number::<u64>("ce_threshold_ticks")? {
         ticks if ticks == i32::MAX as u64 => Ok(String::new()),
@@ -284,7 +285,8 @@ fn ce_threshold_selector(header: &Header) -> Result<String, Refusal> {
     Ok(if mask == 0 { String::new() } else { format!("ce_threshold_selector {value:#x}/{mask:#x}") })
 }
 
-/// A max_P that was not passed follows from Plog. Written as a probability, it comes back as the same integer.
+/// Reads max_P. If it was not passed to the kernel, it follows from Plog. Written as a probability, it gives the same
+/// integer.
 fn probability(header: &Header) -> Result<String, Refusal> {
     if !header.get("options").is_some_and(|options| options.contains("no_max_p=1")) {
         return Ok(format!("probability {}", header.number::<f64>("cfg_prob")?));
@@ -298,7 +300,7 @@ fn sfq_red(header: &Header) -> Result<String, Refusal> {
     if header.get("red").is_none_or(|red| red == "0") { Ok(String::new()) } else { words(SFQ_RED, header) }
 }
 
-/// `tc` has whole seconds, the header jiffies.
+/// Reads `perturb`. `tc` has whole seconds, the header has jiffies.
 fn perturb(header: &Header) -> Result<String, Refusal> {
     let (jiffies, hz): (u64, u64) = (header.number("perturb_period_jiffies")?, header.number("HZ")?);
     match jiffies.checked_rem(hz) {
@@ -307,12 +309,12 @@ fn perturb(header: &Header) -> Result<String, Refusal> {
     }
 }
 
-/// What the kernel makes of a gain in 256ths of 1/s.
+/// Returns the kernel's value of a gain in 256ths of 1/s.
 const fn kernel_gain(gain: u64) -> u64 {
     gain.saturating_mul(u32::MAX as u64) / 4_000_000_000
 }
 
-/// `tc` takes gains in 256ths of 1/s, of which the header has what the kernel made: 64ths of 2^32 - 1 a ns, cut.
+/// Reads a gain. `tc` takes gains in 256ths of 1/s. The header has the kernel's value: 64ths of 2^32 - 1 per ns, cut.
 fn dualpi2_gain(header: &Header, word: &str) -> Result<String, Refusal> {
     let internal: u64 = header.number(&format!("{word}_internal"))?;
     let gain = internal.saturating_mul(4_000_000_000).div_ceil(u32::MAX.into());
@@ -368,13 +370,13 @@ impl Rule {
     }
 }
 
-/// The discipline of a header, ready to be replayed.
+/// The discipline of a header, ready for the replay.
 pub(crate) struct Setup {
     pub(crate) qdisc: AnyQdisc<Arrival>,
     pub(crate) hash: FlowHash,
 }
 
-/// The `tc` line of the trace's discipline.
+/// Returns the `tc` line of the trace's discipline.
 fn line(algorithm: &str, header: &Header) -> Result<String, Refusal> {
     if let Some(line) = header.get(LINE) {
         return match line.split_whitespace().next() {
@@ -388,15 +390,15 @@ fn line(algorithm: &str, header: &Header) -> Result<String, Refusal> {
     Ok(format!("{algorithm} {}", words(rules, header)?))
 }
 
-/// The words of all `rules`.
+/// Returns the words of all `rules`.
 fn words(rules: &[Rule], header: &Header) -> Result<String, Refusal> {
     let words = rules.iter().map(|rule| rule.words(header)).collect::<Result<Vec<_>, _>>()?;
     Ok(words.into_iter().filter(|words| !words.is_empty()).collect::<Vec<_>>().join(" "))
 }
 
-/// Makes the discipline that `header` describes, or says why there is none.
+/// Builds the discipline that `header` describes, or says why there is none.
 pub(crate) fn build(algorithm: &str, header: &Header) -> Result<Setup, Refusal> {
-    // Where the rate changes, the header lists them all; disciplines are set up at the first.
+    // If the rate changes, the header lists all rates. Disciplines are set up with the first.
     let bps = header.get("link_bps").and_then(|list| list.split(',').next());
     let rate = bps.and_then(|bps| Rate::from_bps(bps.parse().ok()?));
     let rate = rate.ok_or_else(|| "the header has no link_bps above zero".to_string())?;

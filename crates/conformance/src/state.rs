@@ -1,28 +1,28 @@
-//! What a discipline shows of its inner state, as a trace writes it.
+//! The inner state that a discipline shows, in the form of a decision trace.
 
 use goodqueue_qdisc::{AnyQdisc, Backlog, Packet, Probe, Qdisc};
 
-/// Why a variable of a trace may be missing from what we show.
+/// The reason why our probe may leave out a variable of a decision trace.
 enum Excuse {
-    /// What it counts is in the trace's other columns, or no decision depends on it.
+    /// Its information is in other columns of the trace, or no decision depends on it.
     Untold,
-    /// Ours shows it only with an option; without, it can be nothing but 0.
+    /// Our discipline shows it only with an option. Without the option it can only be 0.
     Zero,
 }
 
-/// The variables of recorded traces that our probe does not show, by algorithm. Any other that is missing is a
-/// difference: else a renamed or lost variable of a probe would be a check that is no longer made.
+/// The variables of recorded decision traces that our probe does not show, by algorithm. Any other missing variable
+/// is a difference. Otherwise a renamed or lost variable of a probe would be a check that is no longer made.
 const UNSHOWN: &[(&str, &[&str], Excuse)] = &[
-    // Counters of marks and of drops at the limit, which the columns `marks` and `drops` tell packet by packet; and
-    // the largest packet so far, which Linux's law no longer looks at.
+    // Counters of marks and of drops at the limit, which the columns `marks` and `drops` give packet by packet. And
+    // the largest packet so far, which Linux's law no longer uses.
     ("codel", &["ecn_mark", "ce_mark", "drop_overlimit", "maxpacket"], Excuse::Untold),
     ("fq_codel", &["ecn_mark", "ce_mark", "maxpacket"], Excuse::Untold),
-    // The counters of RED, which a line without `redflowlimit` does not have; Linux shows them all the same.
+    // RED's counters. A line without `redflowlimit` does not have them, but Linux shows them all the same.
     ("sfq", &["prob_drop", "forced_drop", "prob_mark", "forced_mark"], Excuse::Zero),
     ("sfq", &["prob_mark_head", "forced_mark_head"], Excuse::Zero),
 ];
 
-/// Whether a trace of `algorithm` may say `name=value` although our probe does not show `name`.
+/// Returns whether a trace of `algorithm` may have `name=value` although our probe does not show `name`.
 pub(crate) fn may_be_unshown(algorithm: &str, name: &str, value: &str) -> bool {
     UNSHOWN.iter().any(|(of, names, excuse)| {
         let excused = matches!(excuse, Excuse::Untold) || value == "0";
@@ -30,7 +30,7 @@ pub(crate) fn may_be_unshown(algorithm: &str, name: &str, value: &str) -> bool {
     })
 }
 
-/// Our inner state, as the trace would write it.
+/// Our inner state, as a decision trace writes it.
 #[derive(Default)]
 pub(crate) struct Seen(Vec<(&'static str, Shown)>);
 
@@ -42,7 +42,7 @@ pub(crate) enum Shown {
 }
 
 impl Seen {
-    /// What `qdisc` shows, with what every discipline can tell added.
+    /// Returns the state that `qdisc` shows, and the backlog that every discipline has.
     pub(crate) fn of<P: Packet>(qdisc: &AnyQdisc<P>) -> Self {
         let mut seen = Self::default();
         qdisc.probe(&mut seen);
@@ -55,7 +55,7 @@ impl Seen {
         seen
     }
 
-    /// The variable called `name`, under the discipline's own spelling.
+    /// Returns the variable called `name`, with the discipline's own spelling of the name.
     pub(crate) fn get(&self, name: &str) -> Option<&(&'static str, Shown)> {
         self.0.iter().find(|(known, _)| *known == name)
     }
@@ -74,7 +74,7 @@ impl Probe for Seen {
 }
 
 impl Shown {
-    /// Whether `text` says the same: integers exactly, reals to nine digits.
+    /// Returns whether `text` is the same value: integers exactly, reals to nine digits.
     pub(crate) fn is(&self, text: &str) -> bool {
         match self {
             Self::Integer(ours) => text.parse() == Ok(*ours),

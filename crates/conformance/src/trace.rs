@@ -1,4 +1,4 @@
-//! The trace format `aqm-golden-1`, as lines that are understood or refused (`golden/README.md`).
+//! The format of decision traces, `aqm-golden-1`, as lines that are parsed or refused (`golden/README.md`).
 
 mod line;
 
@@ -10,17 +10,17 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Cursor, Read};
 use std::str::FromStr;
 
-/// The format that this crate reads, as the header's `format` names it.
+/// The format that this crate reads, as in the header's `format`.
 pub const FORMAT: &str = "aqm-golden-1";
 
-/// No line of a trace is longer, so that a file without line ends cannot fill the memory.
+/// The longest line that is accepted, so that a file without line ends cannot fill the memory.
 const LONGEST_LINE: u64 = 4 << 20;
-/// No header has more keys.
+/// The largest number of header keys that is accepted.
 const LONGEST_HEADER: usize = 4096;
-/// Nor more bytes: a compressed one of that many long lines would fill the memory.
+/// The largest header that is accepted, in bytes: a compressed file of many long header lines could fill the memory.
 const LARGEST_HEADER: usize = 1 << 20;
 
-/// A number in a file that another program wrote: malformed text, and what was expected in its place.
+/// A value from a file that another program wrote. The error says what was found and what is accepted.
 type Parsed<T> = Result<T, String>;
 
 /// The header's `key=value` lines.
@@ -28,16 +28,16 @@ type Parsed<T> = Result<T, String>;
 pub struct Header(pub(crate) BTreeMap<String, String>);
 
 impl Header {
-    /// The value of `key`.
+    /// Returns the value of `key`.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&str> {
         self.0.get(key).map(String::as_str)
     }
 
-    /// The value of `key` as a number.
+    /// Returns the value of `key` as a number.
     ///
     /// # Errors
-    /// Where it is missing or not a number of this type.
+    /// Fails if the key is missing or its value is not a number of this type.
     pub fn number<T: FromStr>(&self, key: &str) -> Parsed<T> {
         number(self.get(key).ok_or_else(|| format!("the header has no {key:?}"))?, key)
     }
@@ -55,7 +55,7 @@ impl<'a> Ids<'a> {
         Ok(Self(text))
     }
 
-    /// Whether these are `ids`, in this order.
+    /// Returns whether these are `ids`, in this order.
     #[must_use]
     pub fn are(self, ids: &[u64]) -> bool {
         let mut theirs = self.0.split('|').filter(|_| !self.0.is_empty());
@@ -63,14 +63,14 @@ impl<'a> Ids<'a> {
             && theirs.next().is_none()
     }
 
-    /// As the file writes them.
+    /// Returns the ids as the file writes them.
     #[must_use]
     pub fn text(self) -> &'a str {
         self.0
     }
 }
 
-/// `key=value` pairs of a state, checked to be such.
+/// `key=value` pairs of a state, with checked syntax.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pairs<'a>(&'a str);
 
@@ -80,39 +80,39 @@ impl<'a> Pairs<'a> {
         bad.map_or(Ok(Self(text)), |pair| Err(format!("found {pair:?}; accepted: key=value")))
     }
 
-    /// One pair after the other.
+    /// Returns the pairs one after the other.
     pub fn iter(self) -> impl Iterator<Item = (&'a str, &'a str)> {
         self.0.split(',').filter_map(|pair| pair.split_once('='))
     }
 
-    /// As the file writes them.
+    /// Returns the pairs as the file writes them.
     #[must_use]
     pub fn text(self) -> &'a str {
         self.0
     }
 }
 
-/// What the discipline held and had told when a call was over.
+/// The discipline's reports and backlog after a call.
 #[derive(Clone, Copy, Debug)]
 pub struct After<'a> {
-    /// Ids dropped inside the call, in order.
+    /// Ids of packets dropped in the call, in order.
     pub drops: Ids<'a>,
-    /// Ids newly set to CE inside the call.
+    /// Ids of packets newly set to CE in the call.
     pub marks: Ids<'a>,
-    /// Packets held.
+    /// Packets in the queue.
     pub qlen: u32,
-    /// Bytes held.
+    /// Bytes in the queue.
     pub backlog: u64,
 }
 
-/// What a line says.
+/// The content of a line.
 #[derive(Clone, Copy, Debug)]
 pub enum Line<'a> {
     /// The link's rate from now on, in bit/s.
     Rate(u64),
     /// An arrival.
     Enqueue {
-        /// Which one, from 0.
+        /// The packet's number, from 0.
         id: u64,
         /// Bytes.
         len: u32,
@@ -126,27 +126,27 @@ pub enum Line<'a> {
         prio: u8,
         /// `q` queued, `m` queued and newly marked, `d` dropped.
         fate: char,
-        /// The hosts' hashes, which only lines with a cake in them have.
+        /// The hosts' hashes, which only traces with a cake in them have.
         hosts: (u32, u32),
-        /// What enqueue returned.
+        /// The return value of enqueue.
         ret: u8,
-        /// What it left behind.
+        /// The state after the call.
         after: After<'a>,
     },
-    /// A departure, or the answer that there is none.
+    /// A departure, or a dequeue that returned no packet.
     Dequeue {
-        /// Which packet; `None` is the file's -1.
+        /// The packet's number. `None` is the file's -1.
         id: Option<u64>,
-        /// Its codepoint as it leaves.
+        /// The packet's codepoint when it leaves.
         ecn: Ecn,
-        /// What it left behind.
+        /// The state after the call.
         after: After<'a>,
     },
     /// A timer ran.
     Timer {
-        /// Ids that it dropped.
+        /// Ids of packets that the timer dropped.
         drops: Ids<'a>,
-        /// The state after it.
+        /// The state after the timer.
         state: Pairs<'a>,
     },
     /// A random number that the next call draws.
@@ -162,19 +162,19 @@ pub enum Line<'a> {
     End(Pairs<'a>),
 }
 
-/// Reads a trace: the header at once, then a line at a time.
+/// Reads a decision trace: the header at once, then line by line.
 pub struct Reader<R: BufRead> {
     file: String,
     header: Header,
     input: Input<R>,
     line: Vec<u8>,
-    /// Whether `line` was read ahead, when the header was.
+    /// Whether `line` was read ahead together with the header.
     pending: bool,
     number: u64,
     now: u64,
 }
 
-/// The reader with the two bytes that the magic number was looked for in put back.
+/// The reader with the two bytes put back that were read to find the magic number.
 type Peeked<R> = std::io::Chain<Cursor<Vec<u8>>, R>;
 
 enum Input<R: BufRead> {
@@ -183,10 +183,10 @@ enum Input<R: BufRead> {
 }
 
 impl<R: BufRead> Reader<R> {
-    /// Opens a trace, gzip (by its magic number) or plain, and reads its header.
+    /// Opens a decision trace, gzip (by its magic number) or plain, and reads its header.
     ///
     /// # Errors
-    /// Where the input cannot be read, or the header is none, or is of another version.
+    /// Fails if the input cannot be read, has no header, or has another version's.
     pub fn open(name: &str, mut reader: R) -> Result<Self, Error> {
         let mut magic = Vec::new();
         let read = reader.by_ref().take(2).read_to_end(&mut magic);
@@ -210,31 +210,31 @@ impl<R: BufRead> Reader<R> {
         Ok(this)
     }
 
-    /// The header.
+    /// Returns the header.
     #[must_use]
     pub fn header(&self) -> &Header {
         &self.header
     }
 
-    /// What the trace is called.
+    /// Returns the name of the trace.
     #[must_use]
     pub fn file(&self) -> &str {
         &self.file
     }
 
-    /// The line that was last read, counted from 1.
+    /// Returns the number of the last line that was read, counted from 1.
     #[must_use]
     pub fn line_number(&self) -> u64 {
         self.number
     }
 
-    /// The line that was last read, its first thousand characters.
+    /// Returns the first thousand characters of the last line that was read.
     #[must_use]
     pub fn line_text(&self) -> String {
         String::from_utf8_lossy(&self.line).chars().take(1000).collect()
     }
 
-    /// An error about the line that was last read.
+    /// Returns an error about the last line that was read.
     #[must_use]
     pub fn malformed(&self, what: String) -> Error {
         Error::Malformed { file: self.file.clone(), line: self.number.max(1), what }
@@ -270,10 +270,11 @@ impl<R: BufRead> Reader<R> {
         }
     }
 
-    /// The next event and its time, or `None` at the end of the file.
+    /// Returns the next event and its time, or `None` at the end of the file.
     ///
     /// # Errors
-    /// A line that is none of the format's, a time before the line before, input that ends early.
+    /// Fails at a line that is not of the format, at a time before that of the line before, and if the input ends too
+    /// early.
     pub fn next_line(&mut self) -> Result<Option<(Instant, Line<'_>)>, Error> {
         if !self.pending && !self.fill()? {
             return Ok(None);
@@ -288,7 +289,7 @@ impl<R: BufRead> Reader<R> {
         }
     }
 
-    /// Reads a line into `self.line`, without its end; false at the end of the file.
+    /// Reads a line into `self.line`, without its end. Returns false at the end of the file.
     fn fill(&mut self) -> Result<bool, Error> {
         self.line.clear();
         let read = match &mut self.input {

@@ -1,4 +1,4 @@
-//! Every trace in `golden/` is replayed without a difference. To add one is to copy it there.
+//! Every decision trace in `golden/` must be replayed without a difference. To add one, copy it there.
 
 use std::path::{Path, PathBuf};
 
@@ -18,7 +18,7 @@ fn traces(folder: &Path, into: &mut Vec<PathBuf>) {
     }
 }
 
-/// The traces that `golden/MUTANTS.md` names, in its tables of traces and of mutants.
+/// Returns the traces that `golden/MUTANTS.md` names in its tables of traces and of mutants.
 fn listed() -> Vec<PathBuf> {
     let text = std::fs::read_to_string(golden().join("MUTANTS.md")).expect("a list of the traces");
     let rows = text.lines().filter(|line| line.starts_with('|'));
@@ -29,7 +29,8 @@ fn listed() -> Vec<PathBuf> {
     names.into_iter().map(|name| golden().join(format!("{name}.csv.gz"))).collect()
 }
 
-/// A trace that went away would take the mutants that it alone catches with it, and nothing would fail.
+/// If a trace were removed, the mutants that only this trace catches would no longer be caught, and no other test
+/// would fail.
 #[test]
 fn each_listed_trace_is_there() {
     let listed = listed();

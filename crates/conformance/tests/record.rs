@@ -1,4 +1,4 @@
-//! What is recorded of ours is replayed without a difference, and a changed line of it is found.
+//! A recorded trace must be replayed without a difference, and a changed line of it must be found.
 
 use goodqueue_conformance::record::{Options, Totals, Words, record};
 use goodqueue_conformance::replay_reader;
@@ -26,7 +26,7 @@ fn refusal(line: &str, words: &Words<'_>) -> String {
     refused.expect_err("a refusal").to_string()
 }
 
-/// Every discipline with a header of its own, with the words that reach each key.
+/// Every discipline that has its own header, with the words that reach each key.
 const LINES: &[&str] = &[
     "pfifo limit 30",
     "bfifo limit 40000",
@@ -63,7 +63,7 @@ const LINES: &[&str] = &[
     "dualpi2 target 5ms tupdate 8ms alpha 0.2 beta 4 drop_enqueue overflow any_ect classic_protection 20",
     "dualpi2 step_thresh 5p min_qlen_step 2 coupling_factor 3 limit 50 memlimit 100000",
     "dualpi2 max_rtt 60ms limit 200",
-    // No kernel's: their line stands in the header.
+    // Disciplines and variants that no kernel has: their line stands in the header.
     "dualpi2 variant rfc9332",
     "dualpi2 variant rfc9332 scheduler ts_fifo memlimit 60000",
     "codel variant rfc8289",
@@ -82,7 +82,7 @@ const LINES: &[&str] = &[
     "tbf rate 5mbit burst 3000 latency 20ms",
     "tbf rate 5mbit burst 3000 child red limit 60000",
     "htb rate 5mbit child pi limit 40",
-    // What the packets have to tell is what the innermost one asks.
+    // The innermost discipline determines the columns of the packets.
     "htb child tbf rate 8mbit child cake bandwidth 7mbit",
     "tbf rate 8mbit child pfifo_fast txqueuelen 20",
     "htb rate 8mbit child sfq perturb 1",
@@ -103,7 +103,7 @@ fn every_recording_is_replayed_without_a_difference() {
             assert_eq!(totals.offered, totals.delivered + totals.dropped);
             dropped += totals.dropped;
         }
-        // The default limits of these are beyond 2000 packets.
+        // The default limits of these are above 2000 packets.
         assert!(dropped > 0 || ["pfifo_fast", "pie dq_rate_estimator"].contains(line), "{line}: no drop");
     }
 }
@@ -147,7 +147,7 @@ fn a_recording_keeps_the_model_around_the_discipline() {
     for event in &events {
         let now: u64 = event[0].parse().unwrap();
         match event[1] {
-            // The link asks the moment that it becomes free, or is idle and sees an arrival.
+            // The link asks at the moment when it becomes free, or when it is idle and sees an arrival.
             "deq" => {
                 assert!(now >= free, "{event:?}");
                 assert!(now == free || event[2] != "-1" && calls > 0, "{event:?}");
@@ -163,7 +163,7 @@ fn a_recording_keeps_the_model_around_the_discipline() {
     assert_eq!(events[events.len() - 1][1], "end");
 }
 
-/// Every line that tells a decision, changed in one digit, is found, and at that line.
+/// A change in one digit of any line with a decision must be found, at that line.
 #[test]
 fn a_changed_line_is_found() {
     for line in [
@@ -220,7 +220,7 @@ fn options_that_are_wrong_are_refused_in_one_line() {
     }
 }
 
-/// The ends of every range: no overflow, no endless loop.
+/// At the ends of every range there must be no overflow and no endless loop.
 #[test]
 fn extremes_end() {
     for pattern in ["steady", "burst", "onoff", "saw", "aimd"] {

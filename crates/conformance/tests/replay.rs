@@ -1,4 +1,4 @@
-//! A wrong decision of each kind is reported, with its line; a broken trace is refused, with its line.
+//! A wrong decision of each kind must be reported with its line. A broken trace must be refused with its line.
 
 use goodqueue_conformance::{Error, Outcome, replay, replay_reader};
 use proptest::prelude::*;
@@ -22,7 +22,8 @@ const PFIFO: &str = "\
 15,end,enq=3,deq=2,drop=1,left=0,mark=0,rnd=0
 ";
 
-/// Three packets of one flow at most, overflow takes two; the third to leave has waited longer than ce_threshold.
+/// At most three packets of one flow; overflow takes two. The third packet that leaves has waited longer than
+/// ce_threshold.
 const FQ_CODEL: &str = "\
 # format=aqm-golden-1
 # algorithm=fq_codel
@@ -68,7 +69,7 @@ fn run(text: &str) -> Result<Outcome, Error> {
     replay_reader("toy.csv", text.as_bytes())
 }
 
-/// `text` with its line `number`, from 1, replaced.
+/// Returns `text` with its line `number`, counted from 1, replaced.
 fn with(text: &str, number: usize, line: &str) -> String {
     let lines = text.lines().enumerate().map(|(i, old)| if i + 1 == number { line } else { old });
     lines.map(|line| format!("{line}\n")).collect()
@@ -85,7 +86,7 @@ fn the_toy_traces_are_right_as_they_stand() {
 
 #[test]
 fn each_kind_of_wrong_decision_is_reported_with_its_line() {
-    // (trace, line, what it says instead, expected, got)
+    // (trace, line, the new line, expected, got)
     let table = [
         (PFIFO, 8, "11,enq,1,100,0,7,2,0,d,0,,,2,200", "fate=d ret=0", "fate=q ret=0"),
         (PFIFO, 9, "12,enq,2,100,0,7,0,0,d,2,2,,2,200", "fate=d ret=2", "fate=d ret=1"),
@@ -107,7 +108,8 @@ fn each_kind_of_wrong_decision_is_reported_with_its_line() {
             "new_len=2 new0=0:1514:200:1",
             "new_len=1 new0=",
         ),
-        // The list has one flow: a second one in the trace is a difference, though nothing of ours goes by its name.
+        // The list has one flow: a second flow in the trace is a difference, although our probe shows no variable of
+        // its name.
         (FQ_CODEL, 17, "13,st,new1=1:1514:0:0:0:0:0:0:0", "new1=1:1514", "new1=not_shown"),
         (SFQ, 14, "10,st,active=1,prob_drop=3", "prob_drop=3", "prob_drop=not_shown"),
         (PFIFO, 6, "10,rnd,32,5", "rnd lines before", "1 of them not drawn"),
@@ -117,14 +119,15 @@ fn each_kind_of_wrong_decision_is_reported_with_its_line() {
     for (text, line, wrong, expected, got) in table {
         let outcome = run(&with(text, line, wrong)).unwrap();
         let first = outcome.first.clone().unwrap_or_else(|| panic!("{wrong} passed"));
-        // A draw is missed by the call that follows.
+        // The call after a missing draw reports it.
         let reported = line + usize::from(wrong.contains(",rnd,") || wrong.contains(",rate,"));
         assert_eq!((outcome.mismatches, first.line), (1, reported as u64), "{wrong}");
         assert!(first.expected.contains(expected) && first.got.contains(got), "{wrong}: {first:?}");
     }
 }
 
-/// A variable that a probe has lost is a check that is no longer made, so only a written list of them may be missing.
+/// A variable that a probe has lost is a check that is no longer made. So only the variables of a written list may be
+/// missing.
 #[test]
 fn what_linux_tells_and_we_do_not_show_is_passed_over_if_it_is_on_the_list() {
     let table = [
@@ -237,7 +240,7 @@ fn what_unpacks_to_gigabytes_does_not_fill_the_memory() {
 }
 
 proptest! {
-    /// Whatever is done to a trace, the answer is an outcome or an error.
+    /// A trace that is changed in any way must give an outcome or an error.
     #[test]
     fn a_mangled_trace_never_panics(
         which in 0..3_usize,

@@ -1,11 +1,12 @@
-//! The ring that packets wait in.
+//! The ring in which packets wait.
 
 use crate::packet::Packet;
 use crate::qdisc::{Backlog, Head};
 use crate::signal::{Drop, Owner};
 use alloc::collections::VecDeque;
 
-/// First in, first out, with its bytes counted. Grows to its high-water mark and then allocates no more.
+/// A first-in-first-out queue with a count of its bytes. The ring grows to its high-water mark and then allocates no
+/// more.
 #[derive(Clone, Debug)]
 pub struct Fifo<P> {
     packets: VecDeque<P>,
@@ -19,58 +20,59 @@ impl<P> Default for Fifo<P> {
 }
 
 impl<P: Packet> Fifo<P> {
-    /// Packets that wait.
+    /// Returns the number of waiting packets.
     #[must_use]
     pub fn len(&self) -> usize {
         self.packets.len()
     }
 
-    /// Whether none waits.
+    /// Returns whether no packet waits.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.packets.is_empty()
     }
 
-    /// Bytes that wait.
+    /// Returns the number of waiting bytes.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Packets and bytes that wait.
+    /// Returns the number of waiting packets and bytes.
     #[must_use]
     pub fn backlog(&self) -> Backlog {
         Backlog { packets: self.packets.len() as u32, bytes: self.bytes }
     }
 
-    /// The packet that would leave next.
+    /// Returns the packet that would leave next.
     #[must_use]
     pub fn head(&self) -> Option<&P> {
         self.packets.front()
     }
 
-    /// As [`Fifo::head`], for a discipline that takes from the head alone.
+    /// Returns [`Fifo::head`] as a [`Head`], for a discipline that takes only from the head.
     pub(crate) fn look(&self) -> Head {
         self.head().map_or(Head::Nothing, |packet| Head::Length(packet.len()))
     }
 
-    /// Appends at the tail.
-    // Here and below a packet's length is asked for where it lies: looked at on its way, a packet is moved in pieces, and
-    // a processor that reads the whole of what was just written in pieces waits for it.
+    /// Appends `packet` at the tail.
+    // For the processor's store forwarding: here and below, the length is read where the packet lies in the ring. A
+    // packet that is read before it is moved is copied in pieces. A load of the whole packet then has to wait for
+    // these stores.
     #[inline]
     pub fn push(&mut self, packet: P) {
         self.packets.push_back(packet);
         self.bytes += self.packets.back().map_or(0, |packet| packet.len().into());
     }
 
-    /// Takes from the head.
+    /// Takes the packet at the head.
     #[inline]
     pub fn pop(&mut self) -> Option<P> {
         self.bytes -= u64::from(self.packets.front()?.len());
         self.packets.pop_front()
     }
 
-    /// Drops from the head what exceeds `limit`, which has become smaller.
+    /// Drops packets from the head down to `limit`, which has become smaller.
     pub(crate) fn trim<O: Owner<P>>(&mut self, limit: Backlog, owner: &mut O) {
         while self.backlog().exceeds(limit)
             && let Some(oldest) = self.pop()
@@ -79,7 +81,7 @@ impl<P: Packet> Fifo<P> {
         }
     }
 
-    /// Takes from the tail (SFQ drops the newest packet of the fullest flow).
+    /// Takes the packet at the tail (SFQ drops the newest packet of the fullest flow).
     pub fn pop_tail(&mut self) -> Option<P> {
         self.bytes -= u64::from(self.packets.back()?.len());
         self.packets.pop_back()

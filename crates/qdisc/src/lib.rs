@@ -1,15 +1,15 @@
 #![doc = include_str!("../README.md")]
 //!
-//! # What is where
-//! The folders are the layers:
+//! # Parts
+//! Each folder is one layer:
 //!
-//! - [`Packet`], [`Owner`], [`Drop`], [`Mark`]: what a discipline asks of a packet and tells about it;
-//! - [`Fifo`]: the ring that packets wait in;
+//! - [`Packet`], [`Owner`], [`Drop`], [`Mark`]: the questions that a discipline asks about a packet, and its reports;
+//! - [`Fifo`]: the ring in which packets wait;
 //! - [`aqm`]: control laws over one FIFO (CoDel, PIE, RED …), one file each;
-//! - [`sched`]: containers that hold several queues (FQ-CoDel, SFQ …) or none of a law's wits (FIFO);
-//! - [`Discipline`]: what the registry can list;
+//! - [`sched`]: containers that hold several queues (FQ-CoDel, SFQ …), and the plain FIFOs;
+//! - [`Discipline`]: the trait of everything that the registry can list;
 //! - [`param`]: parameters as data, and the `tc` line that sets them;
-//! - [`registry`]: the one line that each discipline is listed by, and [`AnyQdisc`], which it makes.
+//! - [`registry`]: the table with one line per discipline, and [`AnyQdisc`], the enum made from that table.
 #![no_std]
 
 extern crate alloc;
@@ -36,5 +36,6 @@ pub use registry::AnyQdisc;
 pub use signal::{Drop, Mark, Owner};
 pub use tcp::TcpHeader;
 
-// What the calls above take and return, so that who uses this crate need not name another.
+// Types that the calls above take and return. They are exported here so that a user of this crate needs no other
+// crate.
 pub use goodqueue_units::{Duration, Ecn, Instant, Rate};

@@ -1,82 +1,85 @@
-//! What a queue discipline may ask of a packet.
+//! The properties of a packet that a discipline may ask for.
 
 use crate::tcp::TcpHeader;
 use goodqueue_units::{Ecn, Instant};
 
-/// A packet, as a queue discipline sees it. Simulators implement it for a small `Copy` value, a gateway for a buffer.
+/// A packet, as a queue discipline sees it. A simulator implements it for a small `Copy` value, a gateway for a
+/// buffer.
 #[allow(clippy::len_without_is_empty)] // a packet is never empty
 pub trait Packet {
-    /// Length in bytes as `tc` counts it: on Ethernet with the link header, without preamble and checksum.
+    /// Returns the length in bytes as `tc` counts it: on Ethernet with the link header, without preamble and
+    /// checksum.
     fn len(&self) -> u32;
 
-    /// The ECN codepoint.
+    /// Returns the ECN codepoint.
     fn ecn(&self) -> Ecn;
 
-    /// Sets the codepoint to CE. A discipline calls it only where [`Ecn::is_capable`] holds.
+    /// Sets the codepoint to CE. A discipline calls it only if [`Ecn::is_capable`] holds.
     fn set_ce(&mut self);
 
-    /// A 32-bit hash of the flow; already salted, since disciplines draw no salt of their own.
+    /// Returns a 32-bit hash of the flow. It is already salted, because disciplines draw no salt of their own.
     fn flow_hash(&self) -> u32;
 
-    /// The differentiated services codepoint, 0 to 63.
+    /// Returns the differentiated services codepoint (DSCP), 0 to 63.
     fn dscp(&self) -> u8;
 
-    /// Which flow it is of, where two are compared (CHOKe, `cake ack-filter`). A hash serves, at the price of its collisions; a kernel
-    /// compares addresses and ports.
+    /// Returns the flow's identity, for disciplines that compare the flows of two packets (CHOKe, `cake ack-filter`).
+    /// The default is the hash, whose collisions count as the same flow. Linux compares addresses and ports.
     fn flow_id(&self) -> u64 {
         self.flow_hash().into()
     }
 
-    /// The priority, 0 to 15, that `pfifo_fast` picks a band by. By default that of the codepoint as the eight bits
-    /// that were called TOS, as Linux forwards it: see [`priority_of_dscp`].
+    /// Returns the priority, 0 to 15, by which `pfifo_fast` picks a band. The default derives it from the DSCP's
+    /// position in the TOS octet, as Linux does for packets that it forwards: see [`priority_of_dscp`].
     fn priority(&self) -> u8 {
         priority_of_dscp(self.dscp())
     }
 
-    /// Hashes of the source and the destination host, for disciplines that share fairly between hosts (`cake`). By
-    /// default all packets are of one host.
+    /// Returns hashes of the source and the destination host, for disciplines that share fairly between hosts
+    /// (`cake`). By default all packets belong to one host.
     fn host_hashes(&self) -> (u32, u32) {
         (0, 0)
     }
 
-    /// Sets the codepoint, for disciplines that clear it (`cake wash`). By default it stays what it is.
+    /// Sets the DSCP, for disciplines that clear it (`cake wash`). By default the DSCP stays as it is.
     fn set_dscp(&mut self, dscp: u8) {
         let _ = dscp;
     }
 
-    /// The hashes of the flow and of its hosts as they are behind address translation (`cake nat`). By default no
-    /// translation is known, as to Linux where a connection is not tracked.
+    /// Returns the hashes of the flow and of its two hosts as they are behind address translation (`cake nat`). By
+    /// default no translation is known, as in Linux for a connection that is not tracked.
     fn translated_from(&self) -> Option<(u32, (u32, u32))> {
         None
     }
 
-    /// The mark that a firewall left (`cake fwmark`); 0: none.
+    /// Returns the mark that a firewall set (`cake fwmark`). 0: none.
     fn fwmark(&self) -> u32 {
         0
     }
 
-    /// The TCP header, for `cake ack-filter`; `None`: it is not TCP, or nobody looked. By default nobody looks.
+    /// Returns the TCP header, for `cake ack-filter`. `None`: the packet is not TCP, or its header was not parsed
+    /// (the default).
     fn tcp(&self) -> Option<TcpHeader> {
         None
     }
 
-    /// When the packet was offered to the discipline; what sojourn times are measured from (RFC 8289, 4.2).
+    /// Returns when the packet was offered to the discipline. Sojourn times are measured from here (RFC 8289, 4.2).
     fn arrival(&self) -> Instant;
 
-    /// Notes the arrival; called once by the discipline that takes the packet in.
+    /// Sets the arrival time. The discipline that takes the packet in calls it once.
     fn set_arrival(&mut self, now: Instant);
 }
 
-/// The priority that Linux gives to a packet that it forwards: tc-prio(8)'s table of the TOS octet, whose bits 4 to 2
-/// are the low bits of the codepoint. Only these count, so that CS1 to CS7 are best effort (0) as 0 is, AF11 is bulk
-/// (2), and EF is interactive bulk (4), not interactive (6).
+/// Returns the priority that Linux gives to a packet that it forwards: tc-prio(8)'s table of the TOS octet. Only bits
+/// 4 to 2 of the octet count, which are the low three bits of the DSCP. So CS1 to CS7 are best effort (0) like DSCP
+/// 0, AF11 is bulk (2), and EF is interactive bulk (4), not interactive (6).
 #[must_use]
 pub const fn priority_of_dscp(dscp: u8) -> u8 {
     const BY_LOW_BITS: [u8; 8] = [0, 0, 2, 2, 6, 6, 4, 4];
     BY_LOW_BITS[(dscp & 7) as usize]
 }
 
-/// The smallest useful packet: for tests, examples and benchmarks, and to show how little is needed.
+/// The smallest useful packet, for tests, examples and benchmarks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Plain {
     /// Length in bytes.
@@ -89,14 +92,14 @@ pub struct Plain {
     pub host_hashes: (u32, u32),
     /// Differentiated services codepoint.
     pub dscp: u8,
-    /// When it was offered.
+    /// When the packet was offered.
     pub arrival: Instant,
-    /// Whatever the owner wants to know it by.
+    /// An identity for the owner's use.
     pub id: u64,
 }
 
 impl Plain {
-    /// A Not-ECT packet of `len` bytes, flow 0.
+    /// Returns a Not-ECT packet of `len` bytes of flow 0.
     #[must_use]
     pub fn new(len: u32) -> Self {
         Self { len, ..Self::default() }

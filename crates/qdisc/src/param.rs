@@ -1,11 +1,12 @@
 //! Parameters as data, and the `tc` line that sets them.
 //!
-//! A discipline declares each parameter as a constant of type [`Param`], by which it reads the value too, and lists them in
-//! its [`QdiscSpec`]. From it come the parser of its `tc` words, range checks, the canonical line in results, `--help`, the
-//! documentation's tables and the tests' strategies. A constant and its source are written once.
+//! A discipline declares each parameter as a constant of type [`Param`], and reads its value by the same constant.
+//! Its [`QdiscSpec`] lists the constants. The list gives the parser of its `tc` words, the range checks, the
+//! canonical line in results, `--help`, the documentation's tables and the tests' strategies. So a constant and its
+//! source are written once.
 //!
-//! A discipline that holds another one (`tbf`, `htb`) names it behind the word `child`, which ends its own parameters:
-//! `htb rate 10mbit child codel target 5ms`.
+//! A discipline that holds another one (`tbf`, `htb`) names it after the word `child`. The inner line ends the outer
+//! one: `htb rate 10mbit child codel target 5ms`.
 mod args;
 mod kind;
 mod read;
@@ -26,7 +27,7 @@ pub use unit::Unit;
 use alloc::string::String;
 use goodqueue_units::Rate;
 
-/// What a discipline may know about the link below it when it is set up.
+/// The properties of the link below a discipline that the discipline may know.
 #[derive(Clone, Copy, Debug)]
 pub struct Link {
     /// The rate, for disciplines that derive parameters from it (ARED).
@@ -35,7 +36,7 @@ pub struct Link {
     pub mtu: u32,
 }
 
-/// A refused `tc` line: the word that offends, what was found, what is accepted; one line.
+/// A refused `tc` line, described in one line: the word at fault, what was found, what is accepted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Error(pub String);

@@ -3,19 +3,20 @@
 use crate::signal::Owner;
 use goodqueue_units::Instant;
 
-/// What became of the packet offered, as Linux's enqueue functions return it.
+/// The result of offering a packet, as Linux's enqueue functions return it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Enqueued {
-    /// `NET_XMIT_SUCCESS`: it waits (or, in `dualpi2`, was dropped early without telling).
+    /// `NET_XMIT_SUCCESS`: the packet waits. In `dualpi2` it may also have been dropped early, which Linux does not
+    /// report.
     Success = 0,
-    /// `NET_XMIT_DROP`: it was dropped.
+    /// `NET_XMIT_DROP`: the packet was dropped.
     Dropped = 1,
-    /// `NET_XMIT_CN`: congestion; it, or another packet of its flow, was dropped.
+    /// `NET_XMIT_CN`: congestion. This packet, or another one of its flow, was dropped.
     Congestion = 2,
 }
 
-/// What waits in a discipline.
+/// The packets and bytes that wait in a discipline.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Backlog {
     /// Packets.
@@ -25,28 +26,28 @@ pub struct Backlog {
 }
 
 impl Backlog {
-    /// No limit, where a backlog is one.
+    /// No limit, for a `Backlog` that is used as a limit.
     pub const UNLIMITED: Self = Self { packets: u32::MAX, bytes: u64::MAX };
 
-    /// Whether it exceeds `limit`, in packets or in bytes.
+    /// Returns whether this backlog exceeds `limit` in packets or in bytes.
     #[must_use]
     pub const fn exceeds(self, limit: Self) -> bool {
         self.packets > limit.packets || self.bytes > limit.bytes
     }
 }
 
-/// What a shaper sees that looks into a discipline before it takes a packet.
+/// The next packet of a discipline, as a shaper above it sees it before it takes the packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Head {
-    /// A packet of so many bytes would leave next.
+    /// A packet of this many bytes would leave next.
     Length(u32),
-    /// Nothing waits.
+    /// No packet waits.
     Nothing,
-    /// Only [`Qdisc::dequeue`] can tell, as where a law may drop what is in front.
+    /// Unknown before [`Qdisc::dequeue`] is called, for example because a law may drop the packet at the head.
     Unknown,
 }
 
-/// A point of time by a discipline's clock, in nanoseconds of which the upper bits may be missing.
+/// A point of time on a discipline's clock, in nanoseconds. The upper bits may be missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moment {
     nanos: u64,
@@ -54,13 +55,14 @@ pub struct Moment {
 }
 
 impl Moment {
-    /// By a clock that wraps to 0 after `2^bits` ns, 1 to 64 bits.
+    /// Returns the time `nanos` on a clock that wraps to 0 after `2^bits` ns; `bits` is 1 to 64.
     #[must_use]
     pub const fn wrapping(nanos: u64, bits: u32) -> Self {
         Self { nanos, bits }
     }
 
-    /// Nanoseconds from `now` until then; negative where it has passed. A clock that wraps tells half a turn apart.
+    /// Returns the nanoseconds from `now` to this moment, negative if it has passed. On a clock that wraps, the
+    /// result is correct if the two are less than half a turn apart.
     #[must_use]
     pub const fn nanos_from(self, now: Instant) -> i64 {
         let unused = u64::BITS - self.bits;
@@ -74,7 +76,7 @@ impl From<Instant> for Moment {
     }
 }
 
-/// What a variable is in units that people read; `None` where it has no value at the time.
+/// The value of a variable in a unit that people read. `None`: the variable has no value at this time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Measure {
     /// A number without a unit, such as a probability.
@@ -89,11 +91,11 @@ pub enum Measure {
     Packets(Option<f64>),
     /// A rate, in bits per second.
     Rate(Option<f64>),
-    /// Nothing: it serves the computation, as the keys of a hash do.
+    /// No unit: the variable is internal to the computation, such as the keys of a hash.
     Internal,
 }
 
-/// A variable as the discipline keeps it, and as a trace writes it.
+/// A variable as the discipline keeps it and as a decision trace writes it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Raw {
     /// An integer, such as ticks of a clock or a fixed-point number.
@@ -108,10 +110,10 @@ impl<T: Into<i128>> From<T> for Raw {
     }
 }
 
-/// Receives a discipline's inner state, one variable after the other, under the names that Linux or the RFC give.
+/// Receives a discipline's inner state, variable by variable, under the names that Linux or the RFC uses.
 pub trait Probe {
-    /// A variable that a person reads in other units than the discipline keeps it in. A trace wants what is kept, hence
-    /// the default.
+    /// Receives a variable that people read in another unit than the one it is kept in. A decision trace wants the
+    /// kept value, so the default passes `raw` on and ignores `measure`.
     fn measured(&mut self, name: &'static str, raw: Raw, measure: Measure) {
         let _ = measure;
         match raw {
@@ -120,13 +122,13 @@ pub trait Probe {
         }
     }
 
-    /// A variable in the units that its name or the discipline's page states.
+    /// Receives an integer, in the unit that its name or the discipline's page states.
     fn integer(&mut self, name: &'static str, value: i128);
 
-    /// A variable that is a real number, such as a probability.
+    /// Receives a real number, such as a probability.
     fn real(&mut self, name: &'static str, value: f64);
 
-    /// A compound, such as the list of a scheduler's first flows; asked for only by traces.
+    /// Receives a compound value, such as the list of a scheduler's first flows. Only decision traces want it.
     fn text(&mut self, name: &'static str, value: alloc::string::String) {
         let _ = (name, value);
     }
@@ -134,47 +136,48 @@ pub trait Probe {
 
 /// A queue discipline: what a link or a gateway sees.
 pub trait Qdisc<P> {
-    /// Offers `packet`. It, and others, may be handed to [`Owner::dropped`] before the call returns.
+    /// Offers `packet`. This packet and others may be handed to [`Owner::dropped`] before the call returns.
     fn enqueue<O: Owner<P>>(&mut self, now: Instant, packet: P, owner: &mut O) -> Enqueued;
 
-    /// Takes the packet to send next. `None`: nothing to send now. That call counts too: disciplines learn from it
-    /// that the link has gone idle.
+    /// Takes the packet to send next. `None`: there is nothing to send now. A call that returns `None` matters too:
+    /// it shows the discipline that the link is idle.
     fn dequeue<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> Option<P>;
 
-    /// What would leave next, where a look at the queue tells. For a shaper (`tbf`); a look is no dequeue, and teaches
-    /// nothing of idleness.
+    /// Returns what would leave next, if the queue shows it without a dequeue. A shaper (`tbf`) asks for it. Unlike
+    /// [`Qdisc::dequeue`], this call changes nothing and does not show that the link is idle.
     fn head(&self) -> Head {
         Head::Unknown
     }
 
-    /// When [`Qdisc::on_timer`] wants to be called next (PIE's update, ARED's adaptation); `None`: never.
+    /// Returns when [`Qdisc::on_timer`] is to be called next (PIE's update, ARED's adaptation). `None`: never.
     ///
-    /// A discipline that shapes (`cake bandwidth`) may hold packets and yet answer `None` to [`Qdisc::dequeue`]. Its
-    /// timer then says when it may send, and changes with each call; so a link asks for it after each `enqueue` and
-    /// `dequeue`, and after each `on_timer` an idle link calls `dequeue` again.
+    /// A discipline that shapes (`cake bandwidth`) may hold packets and still answer `None` to [`Qdisc::dequeue`].
+    /// Its timer then says when it may send, and that time changes with each call. So a link asks for it after each
+    /// `enqueue` and `dequeue`, and an idle link calls `dequeue` again after each `on_timer`.
     fn next_timer(&self) -> Option<Instant> {
         None
     }
 
-    /// Whether [`Qdisc::dequeue`] gives a packet whenever one waits, which a shaper does not.
+    /// Returns whether [`Qdisc::dequeue`] gives a packet whenever one waits. A shaper does not.
     fn is_work_conserving(&self) -> bool {
         true
     }
 
-    /// The timer. Calls before it is due are harmless only where the discipline says so.
+    /// Runs the timer's work. An early call is harmless only if the discipline says so.
     fn on_timer<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) {
         let _ = (now, owner);
     }
 
-    /// Asks the processor for what is going to be touched by a packet with this flow hash, and by the next one out.
+    /// Prefetches into the processor's cache the state that a packet with this flow hash will need, and the next
+    /// packet out.
     fn prefetch(&self, flow_hash: u32) {
         let _ = flow_hash;
     }
 
-    /// What waits.
+    /// Returns the packets and bytes that wait.
     fn backlog(&self) -> Backlog;
 
-    /// Shows the inner state, for plots and traces.
+    /// Shows the inner state to `probe`, for plots and decision traces.
     fn probe(&self, probe: &mut dyn Probe) {
         let _ = probe;
     }

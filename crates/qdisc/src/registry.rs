@@ -1,8 +1,8 @@
-//! The one line that each discipline is listed by.
+//! The table with one line per discipline.
 //!
-//! The table below makes the enum for static dispatch, the parser of `tc` lines and [`ALL`], which feeds `--help`,
-//! the documentation, the conformance runner, the property tests and the benchmarks. To add a discipline, write
-//! its file and add its line here.
+//! The table below makes the enum for static dispatch, the parser of `tc` lines and [`ALL`]. `--help`, the
+//! documentation, the conformance runner, the property tests and the benchmarks use [`ALL`]. To add a discipline,
+//! write its file and add its line here.
 
 use crate::discipline::Discipline;
 use crate::packet::Packet;
@@ -15,17 +15,18 @@ use alloc::format;
 use alloc::string::String;
 use goodqueue_units::{Instant, Rate, parse};
 
-/// A discipline, and what it is set up with.
+/// A discipline with the parameters and the link that it was set up with.
 pub struct Live<Q> {
     qdisc: Q,
     args: Args,
     link: Link,
 }
 
-/// `Name => type`, in the order in which `goodqueue list qdiscs` shows them.
+/// Takes `Name => type` lines, in the order in which `goodqueue list qdiscs` shows them.
 macro_rules! qdiscs {
     (<$P:ident> $($variant:ident => $type:ty,)+) => {
-        /// Any discipline of the registry, dispatched statically. Boxed, so that an `AnyQdisc` moves cheaply.
+        /// Any discipline of the registry, dispatched statically. Each discipline is boxed, so that an `AnyQdisc` is
+        /// cheap to move.
         pub enum AnyQdisc<$P> {
             $(
                 #[doc = concat!("See `", stringify!($type), "`.")]
@@ -36,10 +37,10 @@ macro_rules! qdiscs {
         impl<$P: Packet> AnyQdisc<$P> {
             const SPECS: &'static [QdiscSpec] = &[$(<$type as Discipline<$P>>::SPEC,)+];
 
-            /// Makes the discipline that `args` describe.
+            /// Builds the discipline that `args` describe.
             ///
             /// # Errors
-            /// Where parameters contradict each other.
+            /// Fails if parameters contradict each other.
             pub fn build(args: &Args, link: &Link) -> Result<Self, Error> {
                 $(
                     if args.spec.name == <$type as Discipline<$P>>::SPEC.name {
@@ -50,19 +51,19 @@ macro_rules! qdiscs {
                 Err(Error(format!("{}: not in the registry", args.spec.name)))
             }
 
-            /// What it is set up with.
+            /// Returns the parameters that the discipline is set up with.
             #[must_use]
             pub fn args(&self) -> &Args {
                 match self { $(Self::$variant(live) => &live.args,)+ }
             }
 
-            /// The link below it, as it was told.
+            /// Returns the link below, as the discipline was last told.
             #[must_use]
             pub fn link(&self) -> Link {
                 match self { $(Self::$variant(live) => live.link,)+ }
             }
 
-            /// As [`Discipline::change`], with parameters from [`Args::changed`].
+            /// Changes parameters and link as [`Discipline::change`] does, with parameters from [`Args::changed`].
             pub(crate) fn reconfigure<O: Owner<$P>>(
                 &mut self,
                 now: Instant,
@@ -115,8 +116,8 @@ macro_rules! qdiscs {
     };
 }
 
-/// A discipline's code in a function of its own: together in one function, all would pay for the registers and the
-/// stack of the hungriest.
+/// Calls a discipline's `enqueue` from a function of its own. For the processor: inlined together into one function,
+/// all disciplines would pay for the registers and the stack frame of the largest.
 #[inline(never)]
 fn enqueue_apart<P: Packet, O: Owner<P>>(
     qdisc: &mut impl Qdisc<P>,
@@ -127,7 +128,7 @@ fn enqueue_apart<P: Packet, O: Owner<P>>(
     qdisc.enqueue(now, packet, owner)
 }
 
-/// As [`enqueue_apart`].
+/// Calls a discipline's `dequeue` from a function of its own, for the reason of [`enqueue_apart`].
 #[inline(never)]
 fn dequeue_apart<P: Packet, O: Owner<P>>(
     qdisc: &mut impl Qdisc<P>,
@@ -164,13 +165,14 @@ qdiscs! { <P>
     Htb => sched::htb::Htb<P>,
 }
 
-/// Every discipline. What a discipline is does not depend on its packets, so any packet type serves here.
+/// Every discipline. The specifications do not depend on the type of packet, so any packet type serves here.
 pub static ALL: &[QdiscSpec] = AnyQdisc::<crate::packet::Plain>::SPECS;
 
-/// Understands a `tc` line: the discipline's name and its parameters (what follows `tc qdisc add dev X root`).
+/// Reads a `tc` line: the discipline's name and its parameters (the text after `tc qdisc add dev X root`).
 ///
 /// # Errors
-/// An empty line, an unknown discipline (the nearest known one is named), or a parameter that [`Args::parse`] refuses.
+/// Fails at an empty line, an unknown discipline (the error names the nearest known one), or a parameter that
+/// [`Args::parse`] refuses.
 pub fn parse_line(line: &str) -> Result<Args, Error> {
     let line = line.trim();
     let (name, words) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
@@ -189,45 +191,49 @@ fn unknown(name: &str) -> String {
 }
 
 impl<P: Packet> AnyQdisc<P> {
-    /// Makes a discipline from a `tc` line.
+    /// Builds a discipline from a `tc` line.
     ///
     /// # Errors
-    /// As [`parse_line`] and [`AnyQdisc::build`].
+    /// Fails as [`parse_line`] and [`AnyQdisc::build`] do.
     pub fn parse(line: &str, link: &Link) -> Result<Self, Error> {
         Self::build(&parse_line(line)?, link)
     }
 
-    /// Changes its parameters while packets wait: `tc qdisc change`. `line` names the discipline and the parameters that
-    /// change; the others, the state and the packets stay, but for those that exceed a smaller limit: they are dropped,
-    /// the oldest first. (Linux's fifos keep those; its `red`, `sfb` and `choke` forget their state, the first two their
-    /// packets too; and for these and `tbf` `tc` asks for all parameters each time, and puts its defaults in place of those left out.)
+    /// Changes parameters while packets wait, as `tc qdisc change` does. `line` names the discipline and the
+    /// parameters that change. The other parameters, the state and the packets stay, except packets above a smaller
+    /// limit: they are dropped, the oldest first.
     ///
-    /// As after [`Qdisc::on_timer`], a link that is idle asks for a packet afterwards.
+    /// Linux differs in three points. Its fifos keep the packets above a smaller limit. Its `red`, `sfb` and `choke`
+    /// forget their state, and `red` and `sfb` their packets too. For these three and for `tbf`, `tc` asks for all
+    /// parameters each time, and sets those left out to its defaults.
+    ///
+    /// As after [`Qdisc::on_timer`], an idle link asks for a packet afterwards.
     ///
     /// # Errors
-    /// As [`Args::changed`] and [`AnyQdisc::build`]; nothing has changed then.
+    /// Fails as [`Args::changed`] and [`AnyQdisc::build`] do, and then nothing has changed.
     pub fn change<O: Owner<P>>(&mut self, now: Instant, line: &str, owner: &mut O) -> Result<(), Error> {
         let args = self.args().changed(line)?;
         self.set_args(now, args, owner)
     }
 
-    /// As [`AnyQdisc::change`], with what [`Args::changed`] made of the line and of [`AnyQdisc::args`].
+    /// Does what [`AnyQdisc::change`] does, with the parameters that [`Args::changed`] made of the line and of
+    /// [`AnyQdisc::args`].
     ///
     /// # Errors
-    /// As [`AnyQdisc::build`]; nothing has changed then.
+    /// Fails as [`AnyQdisc::build`] does, and then nothing has changed.
     ///
     /// # Panics
-    /// Where `args` are another discipline's.
+    /// Panics if `args` belong to another discipline.
     pub fn set_args<O: Owner<P>>(&mut self, now: Instant, args: Args, owner: &mut O) -> Result<(), Error> {
         let link = self.link();
         self.reconfigure(now, args, link, owner)
     }
 
-    /// Tells it that the link below has another rate from now on: what it derives from the rate follows, its state
-    /// stands. Disciplines that never asked for the rate do not notice.
+    /// Sets another rate of the link below. Values that the discipline derives from the rate change, and its state
+    /// stays. A discipline that does not use the rate does not change.
     ///
     /// # Errors
-    /// Where parameters contradict the rate, as a `peakrate` below it; nothing has changed then.
+    /// Fails if parameters contradict the rate, such as a `peakrate` below it, and then nothing has changed.
     pub fn set_link_rate<O: Owner<P>>(
         &mut self,
         now: Instant,

@@ -1,4 +1,4 @@
-//! What a discipline tells its owner, and what it may ask of it.
+//! A discipline's reports to its owner, and the random numbers that it asks for.
 
 use core::fmt;
 
@@ -11,13 +11,13 @@ pub enum Drop {
     Memory,
     /// A control law dropped at random, at a probability below one (RED, PIE).
     Early,
-    /// A control law dropped because it must, whatever the dice (RED above its upper threshold).
+    /// A control law dropped the packet in any case, without the dice (RED above its upper threshold).
     Forced,
-    /// The packet's time in the queue stood above the target (CoDel).
+    /// The packet's time in the queue had stayed above the target (CoDel).
     Target,
     /// The flow's own share of the queue was used up (SFQ's depth, the fattest flow on overflow).
     Flow,
-    /// A later ACK of the same connection said all that this one did (`cake ack-filter`).
+    /// A later ACK of the same connection says all that this ACK says (`cake ack-filter`).
     Ack,
 }
 
@@ -82,25 +82,27 @@ impl fmt::Display for Mark {
     }
 }
 
-/// The owner of a discipline: it gets every packet back that is not delivered, and it holds the dice.
+/// The owner of a discipline. It gets back every packet that is not delivered, and it holds the dice.
 ///
-/// One call may drop many packets, none of them the one offered, so fates are told here and not returned.
-/// Every packet offered leaves exactly once: returned by `dequeue`, or handed to [`Owner::dropped`].
+/// Drops and marks are reported through these calls and not as return values: one call may drop many packets, and
+/// perhaps not the offered one. Every offered packet leaves exactly once: `dequeue` returns it, or [`Owner::dropped`]
+/// gets it.
 pub trait Owner<P> {
-    /// `packet` will not be delivered.
+    /// Takes back `packet`, which will not be delivered.
     fn dropped(&mut self, packet: P, why: Drop);
 
-    /// `packet` was newly set to CE and stays on its way.
+    /// Reports that `packet` was newly set to CE. The packet stays in the discipline's hands.
     fn marked(&mut self, packet: &P, why: Mark);
 
-    /// 16 uniform random bits; by default the low ones of 32. Only a trace, which tells how wide each draw was, cares.
+    /// Returns 16 uniform random bits. The default takes the low half of [`Owner::random_u32`]. Only a decision trace
+    /// needs its own version, because it records how wide each draw was.
     fn random_u16(&mut self) -> u16 {
         self.random_u32() as u16
     }
 
-    /// 32 uniform random bits.
+    /// Returns 32 uniform random bits.
     fn random_u32(&mut self) -> u32;
 
-    /// 64 uniform random bits.
+    /// Returns 64 uniform random bits.
     fn random_u64(&mut self) -> u64;
 }

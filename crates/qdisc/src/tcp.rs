@@ -1,23 +1,23 @@
-//! What a discipline may see of a packet's TCP header.
+//! The part of a packet's TCP header that a discipline may see.
 
-/// A TCP header, as far as telling a superfluous ACK needs it (`cake ack-filter`). The packet's
+/// A TCP header, as far as it is needed to find a superfluous ACK (`cake ack-filter`). The packet's
 /// [`flow_id`](crate::Packet::flow_id) stands for addresses and ports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TcpHeader {
     /// Acknowledgement number.
     pub ack: u32,
-    /// Control bits as they stand in the header, the reserved ones among them: the low twelve bits (RFC 9293, 3.1).
+    /// Control bits as they stand in the header, including the reserved bits: the low twelve bits (RFC 9293, 3.1).
     pub flags: u16,
-    /// Whether it carries data.
+    /// Whether the segment carries data.
     pub has_payload: bool,
-    /// TSval and TSecr (RFC 7323); `None`: it has none.
+    /// TSval and TSecr (RFC 7323); `None`: the header has no timestamps.
     pub timestamps: Option<(u32, u32)>,
-    /// How many of `sack` are there.
+    /// Number of used entries of `sack`.
     pub sack_len: u8,
-    /// SACK blocks (RFC 2018): the first byte, and the byte after the last.
+    /// SACK blocks (RFC 2018): for each its first byte and the byte after its last.
     pub sack: [(u32, u32); 4],
-    /// Whether it has any option but padding, timestamps, SACK blocks and a signature (RFC 2385), or one that is
-    /// malformed.
+    /// Whether the header has a malformed option, or any option except padding, timestamps, SACK blocks and a
+    /// signature (RFC 2385).
     pub has_other_options: bool,
 }
 
@@ -31,16 +31,17 @@ impl TcpHeader {
     /// Congestion window reduced.
     pub const CWR: u16 = 0x080;
 
-    /// The header in an IPv4 or IPv6 packet, of which `ip` holds the first bytes: from its first, up to the end of
-    /// TCP's options at least.
+    /// Returns the header in an IPv4 or IPv6 packet. `ip` holds the packet's bytes from the first one to at least the
+    /// end of the TCP options.
     ///
-    /// `None`: it is not TCP, a fragment, malformed, or `ip` ends too early. Nor is what follows IPv6's extension
-    /// headers looked at, or what a tunnel carries.
+    /// `None`: the packet is not TCP, is a fragment, is malformed, or `ip` ends too early. The function does not look
+    /// behind IPv6 extension headers or into tunnels.
     #[must_use]
     pub fn from_ip(ip: &[u8]) -> Option<Self> {
         const TCP: u8 = 6;
         let (tcp, len) = match ip.first()? >> 4 {
-            // RFC 791, 3.1. Of the third word, all but "don't fragment" say that it is a fragment.
+            // RFC 791, 3.1. Every bit of the flags and offset marks a fragment, except "don't fragment" and the
+            // reserved bit.
             4 => {
                 let header_len = 4 * usize::from(ip[0] & 0xf);
                 let is_whole = read_u16(ip, 6)? & 0x3fff == 0;
@@ -66,8 +67,8 @@ impl TcpHeader {
         Some(header)
     }
 
-    /// RFC 9293, 3.2: an option is a kind; but for the end of the list and padding, a length of both and the rest
-    /// follows.
+    /// Reads the options (RFC 9293, 3.2). An option begins with its kind. A length follows, which counts both bytes
+    /// and the rest, except at the end of the list and at padding.
     fn read_options(&mut self, mut options: &[u8]) {
         const END: u8 = 0;
         const PADDING: u8 = 1;
@@ -97,14 +98,14 @@ impl TcpHeader {
         }
     }
 
-    /// The SACK blocks that are there.
+    /// Returns the SACK blocks that the header has.
     #[must_use]
     pub fn sack_blocks(&self) -> &[(u32, u32)] {
         &self.sack[..usize::from(self.sack_len.min(4))]
     }
 }
 
-/// The number in network byte order at `at`, where `bytes` has it.
+/// Returns the number in network byte order at `at`, if `bytes` is long enough.
 fn read_u16(bytes: &[u8], at: usize) -> Option<u16> {
     bytes.get(at..)?.first_chunk().map(|number| u16::from_be_bytes(*number))
 }

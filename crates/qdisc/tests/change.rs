@@ -1,4 +1,4 @@
-//! `tc qdisc change`, discipline by discipline: what is refused, what stays, what goes.
+//! `tc qdisc change` for each discipline: refused changes, kept state, dropped packets.
 #![allow(clippy::unwrap_used)] // clippy.toml's exemption covers test functions, not their helpers
 
 use goodqueue_qdisc::packet::Plain;
@@ -32,7 +32,7 @@ fn at(ms: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(ms)
 }
 
-/// Ten packets of 1000 bytes of as many flows as `flows`, at the start.
+/// Offers ten packets of 1000 bytes at the start, spread over `flows` flows.
 fn with_ten(line: &str, flows: u64) -> (AnyQdisc<Plain>, Dropped) {
     let (mut qdisc, mut owner) = (made(line), Dropped::default());
     for id in 0..10 {
@@ -60,7 +60,7 @@ fn variable(qdisc: &AnyQdisc<Plain>, name: &'static str) -> i128 {
     variable.1.unwrap()
 }
 
-/// One real number of the state.
+/// Returns one real number of the state.
 fn real(qdisc: &AnyQdisc<Plain>, wanted: &'static str) -> f64 {
     struct Real(&'static str, Option<f64>);
     impl Probe for Real {
@@ -119,11 +119,11 @@ fn a_refused_change_says_what_was_found_and_what_is_accepted() {
         assert_eq!(qdisc.change(at(0), change, &mut owner).unwrap_err().0, error);
         assert_eq!(qdisc.args().to_string(), before);
     }
-    // The value that it has already is no change.
+    // The present value is no change.
     assert!(made("fq_codel").change(at(0), "fq_codel flows 1024", &mut Dropped::default()).is_ok());
 }
 
-/// Else a change of one parameter would put the defaults in place of all others.
+/// Otherwise a change of one parameter would set all others to their defaults.
 #[test]
 fn what_a_line_does_not_name_stays_in_the_child_too() {
     let mut qdisc = made("htb rate 2mbit burst 9000 child tbf rate 1mbit child codel target 20ms limit 50");
@@ -134,8 +134,9 @@ fn what_a_line_does_not_name_stays_in_the_child_too() {
     assert_eq!(qdisc.args().to_string(), parse_line(wanted).unwrap().to_string());
 }
 
-/// `tc`'s formulas stand in for `target` and the others as they do in a first line, and stay until they are set anew.
-/// By hand, of 30 ms: typical 5 ms, tupdate min(5, 10) ms; alpha 0.1 x 0.005 / 0.03^2 = 142.2 / 256, beta 0.3 / 0.03.
+/// `tc`'s formulas set `target` and the others as they do in a first line. These values must stay until they are set
+/// anew. By hand, for 30 ms: typical 5 ms, tupdate min(5, 10) ms, alpha 0.1 x 0.005 / 0.03^2 = 142.2 / 256, beta 0.3
+/// / 0.03.
 #[test]
 fn what_follows_from_a_round_trip_time_follows_a_change_and_stays() {
     let mut qdisc = made("dualpi2 max_rtt 60ms");
@@ -150,7 +151,7 @@ fn what_follows_from_a_round_trip_time_follows_a_change_and_stays() {
     assert!(line("dualpi2 target 7ms").contains("target 7ms tupdate 5ms"));
 }
 
-/// What a scenario's buffer has set is no word of the line, and no less there.
+/// A limit that a scenario's buffer has set is not in the line, and must stay all the same.
 #[test]
 fn a_default_that_was_set_stays() {
     let mut args = parse_line("htb").unwrap();
@@ -161,8 +162,9 @@ fn a_default_that_was_set_stays() {
     assert!(args.changed("dualpi2 target 5ms").unwrap().to_string().starts_with("dualpi2 limit 7 "));
 }
 
-/// `tc` counts a framing from nothing in each command; Linux counts from the IP packet again where it gets an overhead, and
-/// `tc` ends the estimation with a bandwidth. A new latency would have no effect beside a limit that goes before it.
+/// In each command `tc` counts a framing from nothing. Linux counts from the IP packet again if it gets an overhead,
+/// and `tc` ends the estimation with a bandwidth. A new latency would have no effect beside a limit, which takes
+/// precedence.
 #[test]
 fn what_a_line_names_takes_back_what_contradicts_it() {
     for (line, change, wanted) in [
@@ -224,7 +226,8 @@ fn a_smaller_limit_drops_the_oldest() {
     }
 }
 
-/// Flow queues lose packets as they would have been sent: in turns, and not all from one flow.
+/// Flow queues must lose packets in the order in which they would have been sent: in turns, and not all from one
+/// flow.
 #[test]
 fn flow_queues_drop_in_turns() {
     for name in ["fq_codel", "fq_pie"] {
@@ -236,7 +239,7 @@ fn flow_queues_drop_in_turns() {
     }
 }
 
-/// A CoDel that is dropping goes on from its count, at the new pace.
+/// A CoDel in the dropping state must continue from its count, at the new pace.
 #[test]
 fn codel_keeps_its_count() {
     let (mut qdisc, mut owner) = (made("codel"), Dropped::default());
@@ -256,8 +259,9 @@ fn codel_keeps_its_count() {
     assert!((1..4).contains(&slower), "a tenth of the pace: {slower} drops after {dropped}");
 }
 
-/// Two flows of 300 bytes a packet: at 1514 bytes a round a flow sends six and then owes 286, at 300 they take turns. What
-/// a flow may send of its present round stays. Wrong would be to go on with the old rounds for ever.
+/// Two flows have packets of 300 bytes. With 1514 bytes per round a flow sends six packets and then owes 286 bytes.
+/// With 300 bytes the flows take turns. The rest of a flow's present round must stay, and the next round must have
+/// the new size.
 #[test]
 fn a_new_quantum_counts_from_the_next_round() {
     let turns = |change: Option<&str>| {
@@ -277,8 +281,9 @@ fn a_new_quantum_counts_from_the_next_round() {
     assert_eq!(turns(Some("fq_codel quantum 300")), [0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 0, 1, 0, 1]);
 }
 
-/// Above max: dropped; with `ecn` marked; with `harddrop` dropped all the same; with `nodrop` even what cannot be marked stays.
-/// The average stays above max throughout, so only the flags can make the difference.
+/// Above max a packet is dropped. With `ecn` it is marked. With `harddrop` it is dropped all the same. With `nodrop`
+/// even a packet that cannot be marked stays. The average stays above max throughout, so only the flags make the
+/// difference.
 #[test]
 fn red_s_flags_count_from_the_change_on() {
     let (mut qdisc, mut owner) =
@@ -299,8 +304,8 @@ fn red_s_flags_count_from_the_change_on() {
     assert_eq!(fates("noecn", Ecn::Ect0), (0, 1));
 }
 
-/// What a law derives from its parameters follows them, and what it has learned stays. RED divides max_p by the distance of the
-/// thresholds, of which it keeps the reciprocal; the RFC's DualPI2 couples by k.
+/// Values that a law derives from its parameters must follow a change, and learned state must stay. RED divides max_p
+/// by the distance of the thresholds and keeps the reciprocal. The RFC's DualPI2 couples by k.
 #[test]
 fn what_follows_from_a_parameter_follows_its_change() {
     let red = "red limit 400000 min 30000 max 90000 avpkt 1000 burst 55 probability";
@@ -317,7 +322,7 @@ fn what_follows_from_a_parameter_follows_its_change() {
     assert_eq!((real(&dual, "p"), real(&dual, "coupled_probability")), (before.0, 4.0 * before.0));
 }
 
-/// A waiting shaper is asked again at once; else it would sit out the old rate's time.
+/// A waiting shaper must be asked again at once. Otherwise it would wait for the old rate's time.
 #[test]
 fn a_faster_shaper_does_not_wait_for_the_slower_one_s_time() {
     for (line, faster) in [
@@ -336,7 +341,7 @@ fn a_faster_shaper_does_not_wait_for_the_slower_one_s_time() {
     }
 }
 
-/// A packet that no longer fits the bucket would never leave, and hold up all behind it.
+/// A packet that no longer fits into the bucket would never leave, and block all packets behind it.
 #[test]
 fn tbf_drops_what_a_smaller_burst_can_never_send() {
     for line in ["tbf rate 1mbit burst 5000", "tbf rate 1mbit burst 5000 child pfifo"] {
@@ -348,7 +353,7 @@ fn tbf_drops_what_a_smaller_burst_can_never_send() {
     }
 }
 
-/// A shaper that begins may not make up for the time before it, nor may one that slows down.
+/// A shaper that begins must not make up for the time before it, nor must one that slows down.
 #[test]
 fn cake_begins_to_shape_and_slows_down() {
     let (mut qdisc, mut owner) = (made("cake"), Dropped::default());
@@ -370,12 +375,12 @@ fn cake_begins_to_shape_and_slows_down() {
     assert!(qdisc.backlog().bytes < 20_000, "{:?}", qdisc.backlog());
 }
 
-/// What follows from the link's rate follows a change of it, and what the line says does not.
+/// Values that follow from the link's rate must follow its change. Values that the line sets must not.
 #[test]
 fn the_link_s_rate_is_told() {
     let half = Rate::from_bps(5_000_000).unwrap();
     let mut owner = Dropped::default();
-    // 250 ms of 5 Mbit/s are 156250 bytes: 103 full frames.
+    // 250 ms at 5 Mbit/s are 156250 bytes: 103 full frames.
     for (line, left) in [
         ("docsis_pie", 103),
         ("docsis_pie msr 10mbit", 200),

@@ -1,4 +1,5 @@
-//! What a discipline shows of itself, and that it goes on from there: each line on one fixed load, sampled as it runs.
+//! The state that a discipline shows, and that a change does not reset it: each line on one fixed load, sampled as it
+//! runs.
 #![allow(clippy::unwrap_used)] // clippy.toml's exemption covers test functions, not their helpers
 
 use goodqueue_qdisc::packet::Plain;
@@ -10,7 +11,7 @@ use std::collections::BTreeMap;
 
 const LINK: Link = Link { rate: Rate::from_bps(8_000_000).unwrap(), mtu: 1514 };
 
-/// Lines whose parameters bring out what the defaults leave alone, beside each discipline and each variant by name.
+/// Lines whose parameters reach code that the defaults do not, beside each discipline and each variant by name.
 const LINES: &[&str] = &[
     "codel ecn target 1ms interval 5ms",
     "pie dq_rate_estimator",
@@ -43,7 +44,7 @@ fn lines() -> Vec<String> {
     variants.chain(LINES.iter().map(ToString::to_string)).collect()
 }
 
-/// What became of the packets, and dice that repeat.
+/// An owner that notes what became of the packets. Its random numbers repeat in each run.
 struct Log {
     dice: Stream,
     fates: Vec<String>,
@@ -64,7 +65,7 @@ impl Owner<Plain> for Log {
     }
 }
 
-/// All that a discipline shows, by name.
+/// All variables that a discipline shows, by name.
 #[derive(Default)]
 struct Shown {
     measured: BTreeMap<&'static str, (Raw, Measure)>,
@@ -92,8 +93,8 @@ fn shown(qdisc: &AnyQdisc<Plain>) -> Shown {
     shown
 }
 
-/// Four seconds: one and a half with twice and half a second with half of what the link of 1 packet a millisecond takes,
-/// 300 ms with nothing, and the rest with three times as much; `look` sees the discipline after each millisecond.
+/// Runs four seconds on a link of 1 packet per millisecond: 1.5 s with twice that load, 0.5 s with half of it, 300 ms
+/// without packets, and the rest with three times as much. `look` sees the discipline after each millisecond.
 fn drive(line: &str, mut look: impl FnMut(u64, &mut AnyQdisc<Plain>, &mut Log)) {
     let mut qdisc = AnyQdisc::<Plain>::parse(line, &LINK).unwrap_or_else(|error| panic!("{line}: {error}"));
     let mut log = Log { dice: Streams::new(20).stream("dice", 0), fates: Vec::new() };
@@ -122,8 +123,8 @@ fn drive(line: &str, mut look: impl FnMut(u64, &mut AnyQdisc<Plain>, &mut Log)) 
     }
 }
 
-/// `tc qdisc change` with the parameters that the discipline has, in the middle of each part of the load: whatever a law
-/// has learned must go on as without it. (A shaper asks to be asked again after a change; the same packets leave.)
+/// `tc qdisc change` with the discipline's own parameters, in the middle of each part of the load, must not change
+/// anything that a law has learned. (A shaper wants to be asked again after a change. The same packets must leave.)
 #[test]
 fn a_change_to_what_it_is_changes_nothing() {
     for line in lines() {
@@ -154,11 +155,11 @@ fn a_change_to_what_it_is_changes_nothing() {
 
 const Q16: f64 = 1.0 / 65_536.0;
 const Q32: f64 = 1.0 / 4_294_967_296.0;
-/// PIE's probabilities are of 2^56 - 1, its ticks 64 ns; CoDel's ticks are 1024 ns.
+/// PIE's probabilities are parts of 2^56 - 1, and its ticks are 64 ns. CoDel's ticks are 1024 ns.
 const PIE: f64 = 1.0 / 72_057_594_037_927_935.0;
 const PIE_TICK: f64 = 64e-9;
 
-/// By what a variable is multiplied, from how the discipline keeps it to how people read it.
+/// The factor from the unit in which the discipline keeps a variable to the unit that people read.
 const SCALES: &[(&str, &str, f64)] = &[
     ("codel", "rec_inv_sqrt", Q16),
     ("codel", "ldelay", 1024e-9),
@@ -223,14 +224,14 @@ fn what_people_read_is_what_is_kept_in_their_units() {
     }
 }
 
-/// Points of time, by what a tick is in nanoseconds, and what is kept where there is none.
+/// Variables that are points of time: the tick in nanoseconds, and the value that means "none".
 const MOMENTS: &[(&str, &str, i128, i128)] = &[
     ("codel", "first_above_time", 1024, 0),
     ("cobalt limit 100", "blue_timer", 1, 0),
     ("pie dq_rate_estimator", "dq_tstamp", 64, u64::MAX as i128),
 ];
 
-/// Wrong would be a time where nothing is due, and none where something is.
+/// A time must not be shown when nothing is due, and must be shown when something is.
 #[test]
 fn a_point_of_time_is_shown_where_there_is_one() {
     for &(line, name, tick, never) in MOMENTS {
@@ -249,7 +250,7 @@ fn a_point_of_time_is_shown_where_there_is_one() {
     }
 }
 
-/// Who may hold packets back says so; else a link would not ask again.
+/// A discipline that may hold packets back must say so. Otherwise a link would not ask again.
 #[test]
 fn only_shapers_are_not_work_conserving() {
     for spec in ALL {
@@ -259,7 +260,7 @@ fn only_shapers_are_not_work_conserving() {
     }
 }
 
-/// What waits is counted wherever it waits, and a shaper that holds nothing sets no timer.
+/// The backlog must count a packet wherever it waits, and a shaper without packets must not set a timer.
 #[test]
 fn a_shaper_counts_what_it_took_from_its_child() {
     for line in [
@@ -285,7 +286,7 @@ fn a_shaper_counts_what_it_took_from_its_child() {
     }
 }
 
-/// docsis_pie holds 250 ms of its link: 41 full frames at 2 Mbit/s, 165 at the 8 of the link below the shaper.
+/// docsis_pie holds 250 ms of its link: 41 full frames at 2 Mbit/s, 165 at the 8 Mbit/s of the link below the shaper.
 #[test]
 fn a_child_is_told_its_shapers_rate() {
     for (line, held) in [
@@ -302,7 +303,8 @@ fn a_child_is_told_its_shapers_rate() {
     }
 }
 
-/// A trace compares what is shown, and nothing else. Wrong would be a law that shows nothing, for none of its traces could differ.
+/// A replay compares only the variables that are shown. A law that shows none could never differ from its decision
+/// trace.
 #[test]
 fn laws_within_others_show_themselves() {
     for (line, name) in [
@@ -316,7 +318,7 @@ fn laws_within_others_show_themselves() {
     }
 }
 
-/// A law's drop probability, and where it shows its own too, the same number, at most 1.
+/// A law must show its drop probability, at most 1, and it must equal the law's own variable if that is shown, too.
 #[test]
 fn laws_show_the_probability_that_they_drop_with() {
     let sfb = "sfb max 9 target 4 increment 0.4 decrement 0.1";
@@ -335,7 +337,7 @@ fn laws_show_the_probability_that_they_drop_with() {
             }
             let Shown { measured, plain } = shown(qdisc);
             if line == sfb {
-                // The mean of 128 bins: kept in whole parts, read exactly.
+                // The mean of 128 bins is kept as an integer and shown exactly.
                 let (Raw::Integer(whole), Measure::Number(Some(share))) = measured["avgprob"] else {
                     panic!()
                 };
@@ -353,7 +355,7 @@ fn laws_show_the_probability_that_they_drop_with() {
     }
 }
 
-/// A packet of 1000 bytes leaves each millisecond: 8 Mbit/s, once a rate is known.
+/// A packet of 1000 bytes leaves each millisecond: the rate must be 8 Mbit/s, once it is known.
 #[test]
 fn pies_rate_is_in_bits_a_second() {
     for line in ["pie dq_rate_estimator", "pie variant draft2013", "pie variant rfc8033 dq_rate_estimator"] {
@@ -373,7 +375,7 @@ fn pies_rate_is_in_bits_a_second() {
     }
 }
 
-/// RFC 9332, 2.1: Classic packets are dropped with the square of p', L4S packets marked with k p'.
+/// RFC 9332, 2.1: classic packets are dropped with the square of p', L4S packets are marked with k p'.
 #[test]
 fn dualpi2_shows_its_square_and_its_coupling() {
     let mut most = 0.0_f64;

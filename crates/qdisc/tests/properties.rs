@@ -1,4 +1,4 @@
-//! What must hold for every discipline of the registry, whatever its parameters, its load and its clock.
+//! Properties that every discipline of the registry must have, for all parameters, loads and clocks.
 #![allow(clippy::unwrap_used)] // clippy.toml's exemption covers test functions, not their helpers
 
 mod invariants;
@@ -40,7 +40,7 @@ fn start() -> impl Strategy<Value = u64> {
     ]
 }
 
-/// A discipline's line: each parameter at its default, or with luck at an unusual value.
+/// Returns a discipline's line, in which each parameter has its default or, by chance, an unusual value.
 fn line() -> impl Strategy<Value = String> {
     (0..ALL.len(), any::<bool>(), proptest::collection::vec((0..3_u8, 0..60_usize), 32)).prop_map(
         |(which, plain, luck)| {
@@ -57,7 +57,7 @@ fn line() -> impl Strategy<Value = String> {
     )
 }
 
-/// Lines whose parameters hang together, so that 400 events reach what chance rarely does.
+/// Lines whose parameters fit together, so that 400 events reach states that random parameters rarely reach.
 const TUNED: &[&str] = &[
     "red limit 60000 min 3000 max 9000 burst 4 probability 0.3 ecn",
     "choke limit 12 min 2 max 8 burst 4 probability 0.3 ecn",
@@ -89,12 +89,12 @@ proptest! {
         start in start(),
         ops in ops(),
     ) {
-        // Parameters that contradict each other are refused, which is an answer too.
+        // Parameters that contradict each other are refused, which is correct, too.
         let args = parse_line(&line).unwrap();
         every_packet_has_one_fate(&args, &link(), start, &ops).map_err(TestCaseError::fail)?;
     }
 
-    /// Else a record would not run again as it ran, or its changes would change something else.
+    /// Otherwise a record could not be run again, or its changes would change other parameters.
     #[test]
     fn what_is_printed_means_the_same_as_a_line_and_nothing_new_as_a_change(line in line()) {
         let args = parse_line(&line).unwrap();
@@ -104,7 +104,7 @@ proptest! {
     }
 }
 
-/// A packet that counts for 1 MB leaves a debt of 8 Mbit, which takes 93 days once the link has 1 bit/s.
+/// A packet that counts as 1 MB leaves a debt of 8 Mbit. Once the link has 1 bit/s, the debt takes 93 days.
 #[test]
 fn a_debt_of_months_is_paid_before_the_next_packet() {
     let args =
@@ -129,7 +129,8 @@ fn every_discipline_is_made_from_its_defaults_and_its_line_can_be_read_back() {
     }
 }
 
-/// A law that read a parameter which its discipline does not list, or one that a variant leaves unset, would panic.
+/// A law must not read a parameter that its discipline does not list or that a variant leaves unset: that would
+/// panic.
 #[test]
 fn every_discipline_is_made_in_every_variant() {
     for spec in ALL {

@@ -1,4 +1,4 @@
-//! What a capture knows of a flow: its hosts, and its packets under way.
+//! A flow as a capture knows it: its hosts, and its packets in transit.
 
 use crate::frame::{Endpoint, Inner, Route};
 use goodqueue_netsim::scenario::Direction;
@@ -8,12 +8,13 @@ use goodqueue_tcp::Segment;
 use goodqueue_units::Ecn;
 use std::collections::{HashMap, VecDeque};
 
-/// Addresses and ports are those of the kernel engine's laboratory (`lab/addresses.py`), so that captures of both look
-/// alike: of an address's last 16 bits the RTT's number takes four, ECN one, and the flow's the other eleven.
+/// Addresses and ports are those of the kernel engine's laboratory (`lab/addresses.py`), so that captures of both
+/// look alike. Of the last 16 bits of an address, four are the RTT's number, one is ECN, and eleven are the flow's
+/// number.
 const NETWORKS: [[u8; 2]; 2] = [[10, 9], [10, 8]];
 const MOST_FLOWS: usize = 2000;
 const MOST_RTTS: usize = 16;
-/// Where there are more, the 16 bits are the flow's number.
+/// The largest number of flows. With more than [`MOST_FLOWS`] or [`MOST_RTTS`], all 16 bits are the flow's number.
 const MOST_HOSTS: usize = 0xfffe;
 const FIRST_PORT: u16 = 10_000;
 const SOURCE_PORT_OFFSET: u16 = 10_000;
@@ -24,20 +25,20 @@ const FIRST_EPHEMERAL_PORT: u16 = 32_768;
 /// A flow.
 pub(crate) struct Flow {
     pub(crate) kind: &'static Kind,
-    /// Which way its data go.
+    /// The direction of the flow's data.
     pub(crate) data: Direction,
-    /// The end that sends the data, and the other one.
+    /// The end that sends the data, and the other end.
     ends: [Endpoint; 2],
     /// The number of the next IP packet of each end.
     next_id: [u16; 2],
-    /// The numbers of its connections, if it is an application's.
+    /// The numbers of the flow's connections, if the flow is an application's.
     connections: HashMap<u32, u16>,
-    /// Its packets, by the end that sent them.
+    /// The flow's packets, by the end that sent them.
     under_way: [UnderWay; 2],
 }
 
-/// Packets with their numbers: those that wait in the queue, and those that are through it. The simulator's
-/// packets have no room for a number, and a packet of the same flow that says the same is as good.
+/// Packets with their numbers: those that wait in the queue, and those that have left it. The simulator's packets
+/// have no room for a number, and a packet of the same flow with the same content is as good.
 #[derive(Default)]
 struct UnderWay {
     waiting: VecDeque<(Packet, u16)>,
@@ -45,7 +46,7 @@ struct UnderWay {
 }
 
 impl Flow {
-    /// The flows of a scenario. `None`: there are more than there are addresses.
+    /// Returns the flows of a scenario. `None`: there are more flows than addresses.
     pub(crate) fn all(outlines: &[FlowOutline]) -> Option<Vec<Self>> {
         if outlines.len() > MOST_HOSTS {
             return None;
@@ -76,8 +77,8 @@ impl Flow {
         Some(outlines.iter().enumerate().map(flow).collect())
     }
 
-    /// From where to where `packet` goes. Of an application's connections the first is as any flow's, and those after it
-    /// have source ports of their own.
+    /// Returns source and destination of `packet`. The first connection of an application has the flow's ports. The
+    /// others have source ports of their own.
     fn ends(&mut self, way: Direction, packet: &Packet) -> (Endpoint, Endpoint) {
         let [mut source, sink] = self.ends;
         if self.kind.opens_connections() {
@@ -90,7 +91,8 @@ impl Flow {
         if way == self.data { (source, sink) } else { (sink, source) }
     }
 
-    /// What a frame says of `packet`, the host's number `id`, beside the packet's own words.
+    /// Returns the values of `packet`'s frame that the packet itself does not hold. `id` is the host's number for the
+    /// packet.
     pub(crate) fn route(&mut self, way: Direction, packet: &Packet, id: u16, ttl: u8) -> Route {
         let inner = match (self.kind.is_icmp, way == self.data) {
             (true, true) => Inner::EchoRequest,
@@ -101,13 +103,14 @@ impl Flow {
         Route { from, to, id, ttl, inner }
     }
 
-    /// The number that the sending host gave to `packet`, which is on the air: it has left the queue.
+    /// Returns the number that the sending host gave to `packet`, which is on the air and has left the queue.
     pub(crate) fn ip_id_on_air(&self, way: Direction, packet: &Packet) -> u16 {
         let through = &self.under_way[usize::from(way != self.data)].through;
         through.iter().find(|(sent, _)| same(sent, packet)).map_or(0, |(_, id)| *id)
     }
 
-    /// The number that the sending host gave, or now gives, to `packet`; RFC 791 has a host count its packets.
+    /// Returns the number of `packet`. The sending host gives it when the packet is offered: RFC 791 has a host count
+    /// its packets.
     pub(crate) fn ip_id(&mut self, event: Event, way: Direction, packet: &Packet) -> u16 {
         let end = usize::from(way != self.data);
         let UnderWay { waiting, through } = &mut self.under_way[end];
@@ -125,12 +128,13 @@ impl Flow {
                 through.push_back((*packet, id));
                 id
             }
-            // Most disciplines drop what arrives.
+            // Most disciplines drop the arriving packet, so the search begins at the newest.
             Event::Dropped(_) => {
                 let at = waiting.iter().rposition(|(sent, _)| same(sent, packet));
                 at.and_then(|at| waiting.remove(at)).map_or(0, |(_, id)| id)
             }
-            // Nothing overtakes on the way; what was sent before it has arrived, or was lost on the air.
+            // No packet overtakes another in the pipe. The packets before this one have arrived, or were lost on the
+            // air.
             Event::Arrived => loop {
                 match through.pop_front() {
                     Some((sent, id)) if same(&sent, packet) => break id,
@@ -142,7 +146,7 @@ impl Flow {
     }
 }
 
-/// Whether the two say the same; the DS field is left out, which a queue may write.
+/// Returns whether the two packets have the same content. The DS field does not count, because a queue may write it.
 fn same(sent: &Packet, seen: &Packet) -> bool {
     let words =
         |packet: &Packet| packet.segment().map(|segment| Segment { ecn: Ecn::NotEct, dscp: 0, ..*segment });

@@ -8,17 +8,17 @@ use goodqueue_netsim::Packet;
 use goodqueue_qdisc::Packet as _;
 use goodqueue_tcp::{Flags, Segment};
 
-/// Ethernet's and IPv4's header.
+/// Bytes of the Ethernet and the IPv4 header.
 const OUTER_BYTES: usize = Ethernet2Header::LEN + Ipv4Header::MIN_LEN;
 
-/// Where a packet comes from or goes to.
+/// One end of a packet's way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Endpoint {
     pub(crate) address: [u8; 4],
     pub(crate) port: u16,
 }
 
-/// What a frame says beside the packet's own words.
+/// The values of a frame that its packet does not hold.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Route {
     pub(crate) from: Endpoint,
@@ -30,7 +30,7 @@ pub(crate) struct Route {
     pub(crate) inner: Inner,
 }
 
-/// What a datagram is; a TCP segment is one.
+/// The kind of a datagram. A TCP segment ignores it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Inner {
     Udp,
@@ -38,7 +38,7 @@ pub(crate) enum Inner {
     EchoReply,
 }
 
-/// Puts the whole frame of `packet` in the place of what `frame` holds.
+/// Replaces the content of `frame` by the whole frame of `packet`.
 pub(crate) fn build(frame: &mut Vec<u8>, packet: &Packet, route: &Route) {
     frame.clear();
     frame.resize(packet.len() as usize, 0);
@@ -67,7 +67,7 @@ pub(crate) fn build(frame: &mut Vec<u8>, packet: &Packet, route: &Route) {
             }
         }
         (None, number) => {
-            // As `ping` does: one identifier a process, and the packet's number.
+            // As `ping` does: one identifier per process, and the packet's number.
             let id = if route.inner == Inner::EchoRequest { route.to.port } else { route.from.port };
             let echo = IcmpEchoHeader { id, seq: number as u16 };
             let (head, payload) = inside.split_at_mut(Icmpv4Header::MIN_LEN);
@@ -81,7 +81,7 @@ pub(crate) fn build(frame: &mut Vec<u8>, packet: &Packet, route: &Route) {
 }
 
 fn ethernet(route: &Route) -> Ethernet2Header {
-    // Locally administered addresses (IEEE 802, section 8.2) that tell the host.
+    // Locally administered addresses (IEEE 802, section 8.2) that contain the host's IP address.
     let mac = |Endpoint { address: [a, b, c, d], .. }: Endpoint| [2, 0, a, b, c, d];
     Ethernet2Header { source: mac(route.from), destination: mac(route.to), ether_type: EtherType::IPV4 }
 }
@@ -103,7 +103,7 @@ fn ip(packet: &Packet, route: &Route, protocol: IpNumber, bytes: u16) -> Ipv4Hea
     header
 }
 
-/// The header of `segment`, but for its checksum.
+/// Returns the header of `segment`, without its checksum.
 fn tcp(segment: &Segment, route: &Route) -> TcpHeader {
     let has = |flag: Flags| segment.flags.contains(flag);
     let mut header = TcpHeader {
@@ -117,7 +117,7 @@ fn tcp(segment: &Segment, route: &Route) -> TcpHeader {
         ns: has(Flags::AE), // the bit that RFC 3540 had called the nonce sum
         ..TcpHeader::new(route.from.port, route.to.port, segment.seq.0, segment.window)
     };
-    // In Linux's order: all fit in whole words, as `Segment::wire_len` counts them.
+    // Options in Linux's order. All of them fill whole words, as `Segment::wire_len` counts them.
     let timestamps = TcpOptionElement::Timestamp(segment.tsval, segment.tsecr);
     let blocks = segment.sack_blocks();
     let block = |place: usize| blocks.get(place).map(|block| (block.start.0, block.end.0));
@@ -170,7 +170,7 @@ mod tests {
         };
         let expected = [
             &[0x4e, 0x20, 0x27, 0x10, 1, 2, 3, 4, 5, 6, 7, 8][..],
-            // 20 bytes, timestamps 12, two blocks 20: 13 words; AE is the bit before CWR.
+            // 20 bytes, 12 of timestamps, 20 of two blocks: 13 words. AE is the bit before CWR.
             &[0xd1, 0x50, 0x33, 0x44, 0, 0, 0, 0],
             &[1, 1, 8, 10, 0x11, 0x11, 0x11, 0x11, 0x22, 0x22, 0x22, 0x22],
             &[1, 1, 5, 18, 0, 0, 0, 0xa0, 0, 0, 0, 0xb0, 0, 0, 0, 0xc0, 0, 0, 0, 0xd0],

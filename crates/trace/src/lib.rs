@@ -1,9 +1,9 @@
-//! Captures of simulated runs: what tcpdump would have written at chosen points, as pcapng.
+//! Captures of simulated runs: the frames that tcpdump would have written at chosen points, as pcapng.
 //!
-//! A [`Trace`] looks on at a run and writes each packet that passes one of its [`Point`]s with Ethernet, IPv4 and TCP,
-//! UDP or ICMP headers, options and checksums; on the air of a Wi-Fi cell also the frames that carry none, after radiotap
-//! headers. Time zero of the run is [`EPOCH_S`], so that a capture depends on scenario
-//! and seed alone.
+//! A [`Trace`] observes a run. It writes each packet that passes one of its [`Point`]s with Ethernet, IPv4 and TCP,
+//! UDP or ICMP headers, options and checksums. On the air of a Wi-Fi cell it also writes the frames that carry no
+//! packet. There each frame follows a radiotap header. Time zero of the run is [`EPOCH_S`], so that a capture depends
+//! only on scenario and seed.
 //!
 //! IP's identification counts each host's packets: a packet has the same number wherever it is seen.
 
@@ -24,17 +24,19 @@ use goodqueue_qdisc::Packet as _;
 use goodqueue_units::Instant;
 use std::path::Path;
 
-/// More than any frame has.
+/// A snap length that no frame exceeds.
 pub const WHOLE_BYTES: u32 = 1 << 16;
 
-/// When a run begins, in seconds since the beginning of 1970: with the year 2000, so that the clock's time is the run's.
+/// The beginning of a run, in seconds since 1970: the beginning of the year 2000, so that the clock shows the run's
+/// time.
 pub const EPOCH_S: u64 = 946_684_800;
 
-/// Writes what the kernel engine's laboratory captured on both sides of the bottleneck as a [`Trace`] would, at those of
-/// `points` that are at the queues; `start_ns` is the run's beginning in nanoseconds since that of 1970.
+/// Writes the captures that the kernel engine's laboratory took on both sides of the bottleneck as a [`Trace`] would
+/// write them, at those of `points` that are at the queues. `start_ns` is the beginning of the run in nanoseconds
+/// since 1970.
 ///
 /// # Errors
-/// A capture that cannot be read or written.
+/// Fails if a capture cannot be read or written.
 pub fn merge(path: &Path, points: &[Point], wan: &Path, cli: &Path, start_ns: i64) -> Result<(), Error> {
     let seen: Vec<_> = points.iter().map(|point| point.interface()).collect();
     let number = |wanted: Point| points.iter().position(|point| *point == wanted).map(|place| place as u32);
@@ -45,29 +47,29 @@ pub fn merge(path: &Path, points: &[Point], wan: &Path, cli: &Path, start_ns: i6
     writer.finish()
 }
 
-/// As Linux sends packets (RFC 1700 recommends it).
+/// The time to live of packets that Linux sends (RFC 1700 recommends it).
 const TTL: u8 = 64;
 
-/// A capture in the making.
+/// A capture in progress.
 pub struct Trace {
-    /// None after a failure.
+    /// `None` after a failure.
     writer: Option<Writer>,
     failure: Option<Error>,
-    /// The interface's number, by the point.
+    /// The interface's number of each point.
     interfaces: [Option<u32>; Point::ALL.len()],
     flows: Vec<Flow>,
     snap_bytes: usize,
     frame: Vec<u8>,
-    /// A frame on the air.
+    /// The frame on the air that is being built.
     on_air: Vec<u8>,
 }
 
 impl Trace {
-    /// Begins a capture at `path` of the run of `flows`, seen at `points`, an interface each; of each frame at most
-    /// `snap_bytes` are kept.
+    /// Begins a capture at `path` of the run of `flows`, seen at `points`. Each point is one interface. At most
+    /// `snap_bytes` of each frame are kept.
     ///
     /// # Errors
-    /// Where the file cannot be written, and where there are more flows than addresses.
+    /// Fails if the file cannot be written, or if there are more flows than addresses.
     pub fn create(
         path: &Path,
         flows: &[FlowOutline],
@@ -98,20 +100,20 @@ impl Trace {
         })
     }
 
-    /// What went wrong, if anything did since the last call; nothing has been written since, and nothing will be.
+    /// Returns the failure since the last call, if there was one. After a failure nothing more is written.
     pub fn take_failure(&mut self) -> Option<Error> {
         self.failure.take()
     }
 
-    /// Leaves nothing of the capture, unless it is finished.
+    /// Removes the capture, unless it is finished.
     pub fn discard(&mut self) {
         self.writer = None;
     }
 
-    /// Ends the capture: only now there is a file with its name.
+    /// Ends the capture. Only now there is a file with its name.
     ///
     /// # Errors
-    /// Where the file cannot be written.
+    /// Fails if the file cannot be written.
     pub fn finish(&mut self) -> Result<(), Error> {
         self.failure.take().map_or(Ok(()), Err)?;
         self.writer.take().map_or(Ok(()), Writer::finish)
@@ -161,7 +163,7 @@ impl Observer for Trace {
     }
 }
 
-/// `now` as a capture's clock has it, in nanoseconds.
+/// Returns `now` on the capture's clock, in nanoseconds since 1970.
 fn since_1970(now: Instant) -> u64 {
     EPOCH_S * 1_000_000_000 + now.as_nanos()
 }

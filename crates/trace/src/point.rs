@@ -1,35 +1,35 @@
-//! Where a capture is taken.
+//! The points of a capture.
 
 use goodqueue_capture::Medium;
 use goodqueue_netsim::Event;
 use goodqueue_netsim::scenario::Direction;
 
-/// A place at which packets are seen; its name is that of the capture's interface.
+/// A place at which packets are seen. Its name is the name of the capture's interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Point {
-    /// At each flow's own sending host, both ways.
+    /// At each flow's own sending host, both directions.
     Sender,
-    /// At each flow's own receiving host, both ways.
+    /// At each flow's own receiving host, both directions.
     Receiver,
-    /// What is offered to the queue down.
+    /// Packets offered to the queue down.
     DownIn,
-    /// What leaves the queue down, at the start of its transmission.
+    /// Packets that leave the queue down, at the start of their transmission.
     DownOut,
-    /// What the queue down drops, when it does.
+    /// Packets that the queue down drops, at the time of the drop.
     DownDrop,
-    /// As [`Point::DownIn`], on the way up.
+    /// As [`Point::DownIn`], for the queue up.
     UpIn,
-    /// As [`Point::DownOut`], on the way up.
+    /// As [`Point::DownOut`], for the queue up.
     UpOut,
-    /// As [`Point::DownDrop`], on the way up.
+    /// As [`Point::DownDrop`], for the queue up.
     UpDrop,
-    /// On the air of a Wi-Fi cell: each frame with its radio's header, those that collide among them.
+    /// On the air of a Wi-Fi cell: each frame with its radiotap header, including frames that collide.
     Air,
 }
 
 impl Point {
-    /// Every point; the index of one is `point as usize`.
+    /// Every point, in declaration order: the index of a point is `point as usize`.
     pub const ALL: [Self; 9] = [
         Self::Sender,
         Self::Receiver,
@@ -42,7 +42,7 @@ impl Point {
         Self::Air,
     ];
 
-    /// Its name.
+    /// Returns the point's name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -58,19 +58,19 @@ impl Point {
         }
     }
 
-    /// The name of its interface, and what frames look like there.
+    /// Returns the name of the point's interface, and the format of its frames.
     pub(crate) const fn interface(self) -> (&'static str, Medium) {
         (self.name(), if matches!(self, Self::Air) { Medium::Wifi } else { Medium::Ethernet })
     }
 
-    /// The point with that name.
+    /// Returns the point with this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|point| point.name() == name)
     }
 
-    /// Where `event` is seen of a packet that goes `way` and is of a flow whose data go `data`: at the bottleneck, at a
-    /// host.
+    /// Returns the points that see `event` for a packet that goes `way`, of a flow whose data go `data`: one at the
+    /// bottleneck and one at a host.
     pub(crate) fn of(event: Event, way: Direction, data: Direction) -> [Option<Self>; 2] {
         let bottleneck = match (event, way) {
             (Event::Offered, Direction::Down) => Some(Self::DownIn),

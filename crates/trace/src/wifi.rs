@@ -1,14 +1,14 @@
-//! Frames of 802.11 with the headers that a radio gives them: radiotap (www.radiotap.org), and IEEE 802.11-2012, clause 8.
+//! Frames of 802.11 with radiotap headers (www.radiotap.org), as in IEEE 802.11-2012, clause 8.
 //!
-//! Interfaces have locally administered addresses that tell their number: the access point's is 02:00:00:00:00:00, that of the
-//! first station 02:00:00:00:00:01.
+//! Interfaces have locally administered addresses that contain their number. The access point has 02:00:00:00:00:00,
+//! the first station 02:00:00:00:00:01.
 
 use goodqueue_netsim::path::wifi::frames::{AirBody, AirFate, AirFrame, Part};
 use goodqueue_netsim::path::wifi::mode::Mode;
 use goodqueue_netsim::path::wifi::standard::{Band, Category};
 use goodqueue_netsim::scenario::Direction;
 
-/// The fields of radiotap that a frame has, by their bits.
+/// Bits of the radiotap fields that a frame may have.
 mod present {
     pub(super) const FLAGS: u32 = 1 << 1;
     pub(super) const RATE: u32 = 1 << 2;
@@ -18,26 +18,27 @@ mod present {
     pub(super) const A_MPDU: u32 = 1 << 20;
 }
 
-/// Of radiotap's flags: the frame ends with its check sequence.
+/// Radiotap's flag for "the frame ends with its check sequence".
 const HAS_FCS: u8 = 0x10;
-/// Of its TX flags: the sender gave the frame up.
+/// Radiotap's TX flag for "the sender gave the frame up".
 const TX_FAILED: u16 = 0x0001;
-/// Of a channel: CCK, OFDM, and the bands.
+/// Channel flags: CCK, OFDM, and the bands.
 const CCK: u16 = 0x0020;
 const OFDM: u16 = 0x0040;
 const BAND_2GHZ: u16 = 0x0080;
 const BAND_5GHZ: u16 = 0x0100;
 /// The first channel of each band, in MHz.
 const FREQUENCIES_MHZ: [u16; 2] = [2412, 5180];
-/// Of an MCS all is known: bandwidth, index, guard interval, format, coding (BCC), STBC and extension streams (none).
+/// Known properties of an MCS, which are all: bandwidth, index, guard interval, format, coding (BCC), STBC and
+/// extension streams (none).
 const MCS_KNOWN: u8 = 0x7f;
 const MCS_40MHZ: u8 = 0x01;
 const MCS_SHORT_GUARD: u8 = 0x04;
-/// Of an A-MPDU: the last subframe is known, and this is it.
+/// A-MPDU flags: the last subframe is known, and this is the last one.
 const LAST_KNOWN: u16 = 0x0004;
 const IS_LAST: u16 = 0x0008;
 
-/// Bytes of radiotap's first field, the present ones: version, padding, length and the bits.
+/// Bytes of radiotap's fixed part: version, padding, length and the bits of the present fields.
 const HEAD_BYTES: usize = 8;
 
 /// First octets of frame control: subtype, type and version.
@@ -54,13 +55,13 @@ mod control {
 const TO_DS: u8 = 0x01;
 const FROM_DS: u8 = 0x02;
 const RETRY: u8 = 0x08;
-/// BlockAcks and the question for one are compressed: a bitmap of 64 frames.
+/// BlockAcks and requests for them are compressed: they have a bitmap of 64 frames.
 const COMPRESSED: u16 = 0x0004;
 /// LLC and SNAP before an IPv4 packet (RFC 1042).
 const LLC_SNAP: [u8; 8] = [0xaa, 0xaa, 0x03, 0, 0, 0, 0x08, 0x00];
 
-/// Puts radiotap's header and the whole of `frame` in the place of what `bytes` holds. `ethernet` is the frame of its packet, if it
-/// has one, as a wire would carry it.
+/// Replaces the content of `bytes` by radiotap's header and the whole of `frame`. `ethernet` is the Ethernet frame of
+/// its packet, if it has one.
 pub(crate) fn build(bytes: &mut Vec<u8>, frame: &AirFrame, ethernet: &[u8]) {
     bytes.clear();
     radiotap(bytes, frame);
@@ -70,7 +71,7 @@ pub(crate) fn build(bytes: &mut Vec<u8>, frame: &AirFrame, ethernet: &[u8]) {
     bytes.extend(fcs.to_le_bytes());
 }
 
-/// What is to be said of a frame that did not come.
+/// Returns the comment for a frame that did not arrive.
 pub(crate) fn comment(fate: AirFate) -> Option<&'static str> {
     match fate {
         AirFate::Came => None,
@@ -80,7 +81,7 @@ pub(crate) fn comment(fate: AirFate) -> Option<&'static str> {
     }
 }
 
-/// Fields stand in the order of their bits, each at a multiple of its size.
+/// Appends the radiotap header. Fields stand in the order of their bits, each at a multiple of its size.
 fn radiotap(bytes: &mut Vec<u8>, frame: &AirFrame) {
     let part = match frame.body {
         AirBody::Data { part, .. } => part,
@@ -97,7 +98,7 @@ fn radiotap(bytes: &mut Vec<u8>, frame: &AirFrame) {
         // In units of 500 kbit/s.
         Mode::Dsss(rate) => bytes.push((rate / 5) as u8),
         Mode::Ofdm(rate) => bytes.push(2 * rate),
-        Mode::Ht(_) => bytes.push(0), // filled up to the channel's place
+        Mode::Ht(_) => bytes.push(0), // fills up to the channel's place
     }
     let [low, high] = FREQUENCIES_MHZ;
     let (frequency, band) = if frame.band == Band::Low { (low, BAND_2GHZ) } else { (high, BAND_5GHZ) };
@@ -128,16 +129,16 @@ fn address(interface: u32) -> [u8; 6] {
     [2, 0, a, b, c, d]
 }
 
-/// The frame but for its check sequence.
+/// Appends the frame without its check sequence.
 fn mac(bytes: &mut Vec<u8>, frame: &AirFrame, ethernet: &[u8]) {
     let mut head = |control: u8, flags: u8| {
         bytes.extend([control, flags]);
-        // Whole microseconds, rounded up; the highest bit says that it is a time.
+        // Whole microseconds, rounded up. The highest bit says that the field is a time.
         let reserved = frame.reserved.as_nanos().div_ceil(1000).min(0x7fff) as u16;
         bytes.extend(reserved.to_le_bytes());
         bytes.extend(address(frame.to));
     };
-    // The lower four bits count fragments, of which there are none.
+    // The lower four bits count fragments, and no frame is fragmented.
     let sequence = |number: u32| ((number << 4) as u16).to_le_bytes();
     let tid = frame.category.map(tid);
     let block_ack = (COMPRESSED | u16::from(tid.unwrap_or_default()) << 12).to_le_bytes();
@@ -166,7 +167,8 @@ fn mac(bytes: &mut Vec<u8>, frame: &AirFrame, ethernet: &[u8]) {
             let retry = if is_retry { RETRY } else { 0 };
             head(if tid.is_some() { control::QOS_DATA } else { control::DATA }, direction | retry);
             bytes.extend(address(frame.from));
-            // The third address is the other end's on the wire: destination of what goes up, source of what goes down.
+            // The third address belongs to the end on the wire: the destination of a frame up, the source of a frame
+            // down.
             let other = if way == Direction::Down { &ethernet[6..12] } else { &ethernet[..6] };
             bytes.extend(other);
             bytes.extend(sequence(number));
@@ -179,7 +181,7 @@ fn mac(bytes: &mut Vec<u8>, frame: &AirFrame, ethernet: &[u8]) {
     }
 }
 
-/// The user priority that stands for a category, as 802.11 has it first in its table 9-1.
+/// Returns the user priority of a category: the first one in 802.11's table 9-1.
 fn tid(category: Category) -> u8 {
     match category {
         Category::Background => 1,
@@ -209,7 +211,8 @@ mod tests {
         }
     }
 
-    /// By hand from www.radiotap.org and IEEE 802.11-2012, 8.3.1.2: an RTS of station 3 at 24 Mbit/s, which reserves 46 µs.
+    /// By hand from www.radiotap.org and IEEE 802.11-2012, 8.3.1.2: an RTS of station 3 at 24 Mbit/s, which reserves
+    /// 46 µs.
     #[test]
     fn a_request_to_send_is_what_the_standard_says() {
         let mut bytes = Vec::new();
@@ -221,13 +224,13 @@ mod tests {
         assert_eq!(bytes.len(), 16 + 20);
     }
 
-    /// By hand from 8.3.1.9: from number 4098 on, which is 2 modulo 4096, the first and the third came; TID 5.
+    /// By hand from 8.3.1.9: from number 4098, which is 2 modulo 4096, the first and the third frame arrived; TID 5.
     #[test]
     fn a_block_ack_has_first_number_and_bitmap_in_their_places() {
         let ht = Ht { mcs: 15, is_wide: true, has_short_guard: true };
         let mut bytes = Vec::new();
         build(&mut bytes, &frame(Mode::Ht(ht), AirBody::BlockAck { first: 4098, bitmap: 0b101 }), &[]);
-        // Flags, a gap, the channel, TX flags; then MCS: 40 MHz and short guard interval, 15.
+        // Flags, a gap, the channel, TX flags. Then MCS: 40 MHz and short guard interval, index 15.
         assert_eq!(bytes[2..8], [19, 0, 0x0a, 0x80, 0x08, 0]);
         assert_eq!(bytes[16..19], [0x7f, 0x05, 15]);
         assert_eq!(bytes[19..21], [0x94, 0]);

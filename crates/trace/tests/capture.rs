@@ -1,4 +1,4 @@
-//! What a run's capture says is read back by another library and compared with the run's own record.
+//! A run's capture is read back by another library and compared with the run's own record.
 #![allow(clippy::unwrap_used)] // clippy.toml's exemption covers test functions, not their helpers
 
 use goodqueue_netsim::record::PingResult;
@@ -10,11 +10,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-/// A frame as it stands in a file.
+/// A frame as the file holds it.
 #[derive(Clone, Debug)]
 struct Frame {
     point: String,
-    /// Since the run began.
+    /// Nanoseconds since the run began.
     time_ns: u64,
     length: usize,
     data: Vec<u8>,
@@ -31,7 +31,7 @@ impl Frame {
     fn protocol(&self) -> u8 {
         self.data[23]
     }
-    /// Who sent it.
+    /// Returns the address of the sender.
     fn source(&self) -> [u8; 4] {
         self.data[26..30].try_into().unwrap()
     }
@@ -74,7 +74,7 @@ fn read(path: &Path) -> Vec<Frame> {
     }
 }
 
-/// Three kinds of traffic, both ways, through queues that drop and mark.
+/// Three kinds of traffic in both directions, through queues that drop and mark.
 const SCENARIO: &str = r#"{
     "duration": "4s", "bottleneck": {"rate": "10mbit", "qdisc": "codel ecn"}, "path": {"rtt": "20ms"},
     "traffic": [
@@ -102,7 +102,7 @@ fn at<'a>(frames: &'a [Frame], point: &str) -> Vec<&'a Frame> {
     frames.iter().filter(|frame| frame.point == point).collect()
 }
 
-/// RFC 1071's sum over `data`: zero, after the complement, where the checksum among it is right.
+/// Returns RFC 1071's sum over `data`, complemented: zero, if the checksum in it is right.
 fn checksum(data: &[u8], start: u32) -> u16 {
     let mut sum = start;
     for pair in data.chunks(2) {
@@ -143,7 +143,7 @@ fn every_checksum_and_length_is_right() {
         assert_eq!(ip_len, frame.length - 14);
         assert_eq!(checksum(&data[14..34], 0), 0, "IP: {frame:?}");
         protocols.insert(frame.protocol());
-        // Of TCP and UDP the pseudo-header's addresses, protocol and length count, too; of ICMP nothing.
+        // TCP and UDP also sum the pseudo-header's addresses, protocol and length. ICMP does not.
         let pseudo = !checksum(&data[26..34], u32::from(frame.protocol()) + ip_len as u32 - 20);
         let start = if frame.protocol() == 1 { 0 } else { pseudo.into() };
         assert_eq!(checksum(&data[34..], start), 0, "{frame:?}");
@@ -168,12 +168,13 @@ fn a_packet_keeps_its_number_and_numbers_count_each_hosts_packets() {
     assert!(dropped.keys().all(|key| !forwarded.contains_key(key)), "a packet that was dropped and left");
     assert!(!dropped.is_empty());
     for (key, frame) in &forwarded {
-        // The router takes one hop, and the queue may mark; all else is as it came, so the checksum follows.
+        // The router takes one hop, and the queue may mark. All other bytes are as they came, so the checksum must
+        // follow.
         let (came, left) = (&offered[key].data, &frame.data);
         assert_eq!(came[34..], left[34..]);
         assert_eq!((came[22], left[22]), (64, 63));
     }
-    // At the hosts the same numbers: each host's are there in order, with gaps where packets were lost.
+    // The hosts must see the same numbers: each host's in order, with gaps where packets were lost.
     for point in ["sender", "receiver"] {
         let mut last: BTreeMap<[u8; 4], u16> = BTreeMap::new();
         for frame in at(&frames, point) {
@@ -188,11 +189,11 @@ fn a_syn_says_what_linux_says() {
     let (frames, _) = capture("syn", SCENARIO, &[Point::Sender], WHOLE_BYTES);
     let syn = &frames[0];
     assert_eq!((syn.time_ns, syn.length), (0, 74));
-    // Ethernet: the hosts' addresses behind 02:00, IPv4.
+    // Ethernet: 02:00 and the hosts' addresses, then IPv4.
     assert_eq!(syn.data[..14], [2, 0, 10, 8, 0, 1, 2, 0, 10, 9, 0, 1, 8, 0]);
     assert_eq!(syn.data[34..38], [0x4e, 0x20, 0x27, 0x10], "ports 20000 and 10000");
     assert_eq!(syn.data[46..48], [0xa0, 0x02], "ten words, SYN");
-    // MSS 1460, SACK permitted, timestamps, a NOP, window scale; RFC 9293, 2018, 7323.
+    // MSS 1460, SACK permitted, timestamps, a NOP, window scale (RFC 9293, 2018, 7323).
     assert_eq!(syn.data[54..64], [2, 4, 0x05, 0xb4, 4, 2, 8, 10, 0, 0]);
     assert_eq!((&syn.data[66..70], &syn.data[70..73]), (&[0; 4][..], &[1, 3, 3][..]));
 }
@@ -217,7 +218,7 @@ fn a_cut_packet_keeps_its_length() {
     assert!(frames.iter().any(|frame| frame.length == 1514));
 }
 
-/// Shapers and schedulers hand packets on in an order of their own, and count their arrival anew.
+/// Shapers and schedulers change the order of packets and set their arrival anew. The numbers must still be right.
 #[test]
 fn numbers_hold_in_disciplines_that_reorder() {
     for (test, line) in

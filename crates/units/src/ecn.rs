@@ -1,10 +1,10 @@
 //! The ECN field of an IP header (RFC 3168, section 5).
 
-/// An ECN codepoint; the discriminants are the two bits as they stand in the header.
+/// An ECN codepoint. The discriminants are the two bits in the header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Ecn {
-    /// The transport does not take marks: such a packet can only be dropped.
+    /// The transport does not take marks: a queue can only drop this packet.
     #[default]
     NotEct = 0,
     /// ECN-capable, and by RFC 9331 the identifier of the L4S service.
@@ -16,7 +16,7 @@ pub enum Ecn {
 }
 
 impl Ecn {
-    /// The codepoint in the low two bits of `bits`; the others are ignored.
+    /// Returns the codepoint in the low two bits of `bits`. The other bits are ignored.
     #[must_use]
     pub const fn from_bits(bits: u8) -> Self {
         match bits & 3 {
@@ -27,13 +27,14 @@ impl Ecn {
         }
     }
 
-    /// The two bits.
+    /// Returns the two bits.
     #[must_use]
     pub const fn bits(self) -> u8 {
         self as u8
     }
 
-    /// Whether a queue may mark instead of drop: ECT(0), ECT(1) and, already marked, CE.
+    /// Returns whether a queue may mark the packet instead of dropping it: ECT(0), ECT(1), and CE, which is already
+    /// marked.
     #[must_use]
     pub const fn is_capable(self) -> bool {
         !matches!(self, Self::NotEct)

@@ -1,11 +1,12 @@
 #![doc = include_str!("../README.md")]
 //!
-//! # What is where
+//! # Parts
 //! - [`Instant`] and [`Duration`]: integer nanoseconds of a clock that only its owner moves.
-//! - [`Rate`]: bits per second, and how long a packet takes at it.
+//! - [`Rate`]: bits per second, and the time that a packet takes at this rate.
 //! - [`Ecn`]: the two bits of RFC 3168.
-//! - [`Streams`] and [`Stream`]: named random streams, so that one source's draws never move another's.
-//! - [`processor`]: asking for memory in time, and not guessing what nobody could foretell.
+//! - [`Streams`] and [`Stream`]: named random streams, so that the draws of one source do not change those of
+//!   another.
+//! - [`processor`]: prefetching, selection without a branch, cache lines.
 //! - [`parse`]: quantities as `tc` writes them (`5ms`, `10mbit`, `32mb`).
 #![no_std]
 

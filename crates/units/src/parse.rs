@@ -1,16 +1,17 @@
 //! Quantities as `tc` writes them (iproute2's `tc(8)`, section PARAMETERS), with errors that say what is accepted.
 //!
-//! Where `tc` lets the unit be left out, so do these: times are then microseconds, rates bits per second, sizes
-//! bytes. As in `tc`, `bps` means *bytes* per second and `k`, `m`, `g` of a size are powers of 1024.
+//! If `tc` lets the unit be left out, so do these functions: times are then in microseconds, rates in bits per
+//! second, sizes in bytes. As in `tc`, `bps` means *bytes* per second, and `k`, `m`, `g` of a size are powers of
+//! 1024.
 
 use crate::{Duration, Rate};
 use alloc::format;
 use alloc::string::String;
 
-/// A time: `5ms`, `100us`, `1.5s`, `50ns`, `2min`; a bare number is microseconds.
+/// Reads a time: `5ms`, `100us`, `1.5s`, `50ns`, `2min`. A number without a unit is in microseconds.
 ///
 /// # Errors
-/// Says what was found and what is accepted, without naming the key: the caller knows it.
+/// Says what was found and what is accepted. The key is not named, because the caller knows it.
 pub fn duration(text: &str) -> Result<Duration, String> {
     const ACCEPTED: &str = "a time such as 5ms, 100us, 1.5s or 2min";
     let nanos = quantity(text, ACCEPTED, |unit| {
@@ -26,10 +27,10 @@ pub fn duration(text: &str) -> Result<Duration, String> {
     Ok(Duration::from_nanos(nanos))
 }
 
-/// A time in a scenario, where no `tc` habit is at work: as [`duration`], but the unit must be there.
+/// Reads a time of a scenario as [`duration`] does, but requires the unit. `tc`'s default unit does not apply there.
 ///
 /// # Errors
-/// As [`duration`].
+/// As for [`duration`].
 pub fn duration_with_unit(text: &str) -> Result<Duration, String> {
     if text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') && text != "0" {
         return Err(format!(
@@ -39,10 +40,11 @@ pub fn duration_with_unit(text: &str) -> Result<Duration, String> {
     duration(text)
 }
 
-/// A rate: `10mbit`, `1gbit`, `512kbit`, `2.5mbit`, or as bytes per second `100kbps`; a bare number is bit/s.
+/// Reads a rate: `10mbit`, `1gbit`, `512kbit`, `2.5mbit`, or in bytes per second `100kbps`. A number without a unit
+/// is in bit/s.
 ///
 /// # Errors
-/// As [`duration`]; zero is refused.
+/// As for [`duration`]. Zero is refused.
 pub fn rate(text: &str) -> Result<Rate, String> {
     const ACCEPTED: &str = "a rate above zero such as 10mbit, 512kbit or 1gbit";
     let bps = quantity(text, ACCEPTED, |unit| {
@@ -65,10 +67,10 @@ pub fn rate(text: &str) -> Result<Rate, String> {
     Rate::from_bps(bps).ok_or_else(|| format!("found {text:?}; accepted: {ACCEPTED}"))
 }
 
-/// A size in bytes: `1514`, `1514b`, `32mb`, `64kb`, `10kbit`.
+/// Reads a size in bytes: `1514`, `1514b`, `32mb`, `64kb`, `10kbit`.
 ///
 /// # Errors
-/// As [`duration`].
+/// As for [`duration`].
 pub fn bytes(text: &str) -> Result<u64, String> {
     quantity(text, "a size such as 1514, 64kb or 32mb", |unit| {
         Some(match unit {
@@ -84,11 +86,11 @@ pub fn bytes(text: &str) -> Result<u64, String> {
     })
 }
 
-/// A size in a scenario, where no `tc` habit is at work: `1500B`, `100kB`, `1MB`, `1MiB`. As people write them, `k`, `M`
-/// and `G` are powers of 1000, `Ki`, `Mi` and `Gi` of 1024; the unit must be there, capitals do not matter.
+/// Reads a size of a scenario: `1500B`, `100kB`, `1MB`, `1MiB`. Unlike in `tc`, `k`, `M` and `G` are powers of 1000,
+/// and `Ki`, `Mi` and `Gi` are powers of 1024. The unit is required. Capitals do not matter.
 ///
 /// # Errors
-/// As [`duration`].
+/// As for [`duration`].
 pub fn bytes_with_unit(text: &str) -> Result<u64, String> {
     quantity(text, "a size with its unit, such as 1500B, 100kB, 1MB or 1MiB", |unit| {
         Some(match unit {
@@ -104,7 +106,7 @@ pub fn bytes_with_unit(text: &str) -> Result<u64, String> {
     })
 }
 
-/// A non-negative number with a unit, scaled by `scale(unit)` and rounded to the nearest integer.
+/// Reads a non-negative number with a unit. Returns it scaled by `scale(unit)` and rounded to the nearest integer.
 fn quantity(text: &str, accepted: &str, scale: impl Fn(&str) -> Option<f64>) -> Result<u64, String> {
     let refuse = || format!("found {text:?}; accepted: {accepted}");
     let digits = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
@@ -112,18 +114,19 @@ fn quantity(text: &str, accepted: &str, scale: impl Fn(&str) -> Option<f64>) -> 
     let number: f64 = number.parse().map_err(|_| refuse())?;
     let scale = scale(unit.to_ascii_lowercase().as_str()).ok_or_else(refuse)?;
     let value = number * scale + 0.5;
-    // 2^63 leaves room for sums; nothing real comes near it.
+    // 2^63 leaves room for sums. No real quantity comes near it.
     if value < 9.2e18 { Ok(value as u64) } else { Err(refuse()) }
 }
 
-/// The word of `known` that `unknown` was probably meant to be (edit distance at most a third of its length, rounded up).
+/// Returns the word of `known` that `unknown` was probably meant to be: the nearest one, with an edit distance of at
+/// most a third of the length of `unknown`, rounded up.
 #[must_use]
 pub fn nearest<'a>(unknown: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let best = known.into_iter().map(|word| (edit_distance(unknown, word), word)).min()?;
     (best.0 <= unknown.chars().count().div_ceil(3)).then_some(best.1)
 }
 
-/// Levenshtein distance, one row of the table at a time.
+/// Returns the Levenshtein distance, computed with one row of the table at a time.
 fn edit_distance(a: &str, b: &str) -> usize {
     let mut row: alloc::vec::Vec<usize> = (0..=b.chars().count()).collect();
     for (i, from) in a.chars().enumerate() {
@@ -152,7 +155,7 @@ mod tests {
         assert_eq!(bytes("32Mb"), Ok(33_554_432));
     }
 
-    /// A megabyte of a download is that of its server's listing, not `tc`'s.
+    /// A megabyte of a download must be that of its server's listing, not `tc`'s.
     #[test]
     fn sizes_of_a_scenario_are_decimal_unless_they_say_otherwise() {
         assert_eq!(bytes_with_unit("1MB"), Ok(1_000_000));

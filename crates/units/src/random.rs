@@ -1,8 +1,8 @@
 //! Named random streams (common random numbers).
 //!
-//! Every random source of a run draws from a stream of its own, derived from the run's seed, the source's name
-//! and its index. Adding a probe or changing the AQM therefore does not move another source's draws, and AQMs
-//! are compared on the same arrivals.
+//! Every random source of a run draws from its own stream, which is derived from the run's seed, the source's name
+//! and its index. So another probe or another AQM does not change the draws of the other sources, and AQMs are
+//! compared on the same arrivals.
 
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
@@ -18,17 +18,18 @@ pub struct Streams {
 }
 
 impl Streams {
-    /// The streams of `seed`.
+    /// Returns the streams of `seed`.
     #[must_use]
     pub const fn new(seed: u64) -> Self {
         Self { seed }
     }
 
-    /// The stream called `name`, number `index` of its kind. The same three give the same draws, always.
+    /// Returns the stream called `name` with number `index` of its kind. The same seed, name and index always give
+    /// the same draws.
     #[must_use]
     pub fn stream(self, name: &str, index: u64) -> Stream {
-        // FNV-1a over the name, then one splitmix64 step per ingredient, so that near seeds and near indices
-        // still give unrelated states.
+        // FNV-1a over the name, then one splitmix64 step each for seed and index, so that similar seeds and similar
+        // indices give unrelated states.
         let name = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
         });
@@ -38,7 +39,7 @@ impl Streams {
     }
 }
 
-/// One step of splitmix64 (Steele, Lea, Flood 2014).
+/// Makes one step of splitmix64 (Steele, Lea, Flood 2014).
 const fn splitmix64(x: u64) -> u64 {
     let x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -47,17 +48,17 @@ const fn splitmix64(x: u64) -> u64 {
 }
 
 impl Stream {
-    /// The next 32 random bits.
+    /// Returns the next 32 random bits.
     pub fn next_u32(&mut self) -> u32 {
         self.0.next_u32()
     }
 
-    /// The next 64 random bits.
+    /// Returns the next 64 random bits.
     pub fn next_u64(&mut self) -> u64 {
         self.0.next_u64()
     }
 
-    /// Uniform in [0, 1), with 53 bits.
+    /// Returns a uniform number in [0, 1), with 53 bits.
     pub fn next_f64(&mut self) -> f64 {
         (self.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
     }
@@ -77,7 +78,7 @@ mod tests {
         }
     }
 
-    /// Results are promised to be the same bytes on every machine and after every upgrade of a dependency.
+    /// Results must be the same bytes on every machine and after every upgrade of a dependency.
     #[test]
     fn the_generator_has_not_changed() {
         let mut stream = Streams::new(1).stream("start", 0);

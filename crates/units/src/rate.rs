@@ -4,12 +4,12 @@ use crate::Duration;
 use core::fmt;
 use core::num::NonZeroU64;
 
-/// A rate in bits per second; never zero, so that a packet always takes a finite time.
+/// A rate in bits per second. It is never zero, so that a packet always takes a finite time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Rate(NonZeroU64);
 
 impl Rate {
-    /// A rate of `bps` bits per second, or `None` for zero.
+    /// Returns a rate of `bps` bits per second, or `None` for zero.
     #[must_use]
     pub const fn from_bps(bps: u64) -> Option<Self> {
         match NonZeroU64::new(bps) {
@@ -18,19 +18,20 @@ impl Rate {
         }
     }
 
-    /// Bits per second.
+    /// Returns the bits per second.
     #[must_use]
     pub const fn as_bps(self) -> u64 {
         self.0.get()
     }
 
-    /// How long `bytes` bytes occupy a link of this rate, rounded down to a nanosecond.
+    /// Returns how long `bytes` bytes occupy a link of this rate, rounded down to a nanosecond.
     #[must_use]
     pub const fn transmission_time(self, bytes: u32) -> Duration {
         Duration::from_nanos(bytes as u64 * 8_000_000_000 / self.as_bps())
     }
 
-    /// Whole bytes that the rate carries in `span`, rounded down (the bandwidth-delay product, for an RTT).
+    /// Returns the whole bytes that the rate carries in `span`, rounded down. For an RTT this is the bandwidth-delay
+    /// product.
     #[must_use]
     pub const fn bytes_in(self, span: Duration) -> u64 {
         (self.as_bps() as u128 * span.as_nanos() as u128 / 8_000_000_000) as u64
@@ -38,7 +39,7 @@ impl Rate {
 }
 
 impl fmt::Display for Rate {
-    /// As `tc` takes it: `10mbit`, `1500kbit`, `999bit`.
+    /// Writes the rate as `tc` reads it: `10mbit`, `1500kbit`, `999bit`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.as_bps() {
             bps if bps % 1_000_000_000 == 0 => write!(f, "{}gbit", bps / 1_000_000_000),

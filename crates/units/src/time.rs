@@ -1,4 +1,4 @@
-//! Integer nanoseconds: `core::time::Duration` is two words and slower, and the simulator must be exact.
+//! Time as integer nanoseconds. `core::time::Duration` is two words and slower, and the simulator must be exact.
 
 use core::fmt;
 use core::ops::{Add, AddAssign, Div, Mul, Sub};
@@ -7,35 +7,35 @@ use core::ops::{Add, AddAssign, Div, Mul, Sub};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Instant(u64);
 
-/// A span of time in nanoseconds; never negative.
+/// A span of time in nanoseconds. It is never negative.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Duration(u64);
 
 impl Instant {
     /// The epoch.
     pub const ZERO: Self = Self(0);
-    /// Later than everything: "never".
+    /// Later than every other instant: "never".
     pub const MAX: Self = Self(u64::MAX);
 
-    /// The instant `ns` nanoseconds after the epoch.
+    /// Returns the instant `ns` nanoseconds after the epoch.
     #[must_use]
     pub const fn from_nanos(ns: u64) -> Self {
         Self(ns)
     }
 
-    /// Nanoseconds since the epoch.
+    /// Returns the nanoseconds since the epoch.
     #[must_use]
     pub const fn as_nanos(self) -> u64 {
         self.0
     }
 
-    /// Seconds since the epoch, for a person or a plot.
+    /// Returns the seconds since the epoch, for people and plots.
     #[must_use]
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1e9
     }
 
-    /// The time since `earlier`, or zero if that is in the future.
+    /// Returns the time since `earlier`, or zero if `earlier` is in the future.
     #[must_use]
     pub const fn since(self, earlier: Self) -> Duration {
         Duration(self.0.saturating_sub(earlier.0))
@@ -43,61 +43,61 @@ impl Instant {
 }
 
 impl Duration {
-    /// No time at all.
+    /// No time.
     pub const ZERO: Self = Self(0);
-    /// Longer than anything.
+    /// The longest span.
     pub const MAX: Self = Self(u64::MAX);
 
-    /// A span of `ns` nanoseconds.
+    /// Returns a span of `ns` nanoseconds.
     #[must_use]
     pub const fn from_nanos(ns: u64) -> Self {
         Self(ns)
     }
 
-    /// A span of `us` microseconds.
+    /// Returns a span of `us` microseconds.
     #[must_use]
     pub const fn from_micros(us: u64) -> Self {
         Self(us * 1_000)
     }
 
-    /// A span of `ms` milliseconds.
+    /// Returns a span of `ms` milliseconds.
     #[must_use]
     pub const fn from_millis(ms: u64) -> Self {
         Self(ms * 1_000_000)
     }
 
-    /// A span of `s` seconds.
+    /// Returns a span of `s` seconds.
     #[must_use]
     pub const fn from_secs(s: u64) -> Self {
         Self(s * 1_000_000_000)
     }
 
-    /// The nearest span to `s` seconds; negative values and NaN give zero.
+    /// Returns the span nearest to `s` seconds. Negative values and NaN give zero.
     #[must_use]
     pub fn from_secs_f64(s: f64) -> Self {
         // `as` saturates, and turns NaN into 0. Adding a half rounds, without needing std.
         Self((s * 1e9 + 0.5) as u64)
     }
 
-    /// Nanoseconds.
+    /// Returns the nanoseconds.
     #[must_use]
     pub const fn as_nanos(self) -> u64 {
         self.0
     }
 
-    /// Seconds, for a formula or a person.
+    /// Returns the seconds, for formulas and people.
     #[must_use]
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1e9
     }
 
-    /// Milliseconds, for a person.
+    /// Returns the milliseconds, for people.
     #[must_use]
     pub fn as_millis_f64(self) -> f64 {
         self.0 as f64 / 1e6
     }
 
-    /// `self - other`, or zero.
+    /// Returns `self - other`, or zero if `other` is longer.
     #[must_use]
     pub const fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
@@ -119,7 +119,7 @@ impl AddAssign<Duration> for Instant {
 
 impl Sub for Instant {
     type Output = Duration;
-    /// As [`Instant::since`], and as `std`'s: zero where `earlier` is the later one, since a span is never negative.
+    /// Returns the time since `earlier` as [`Instant::since`] and `std` do: zero if `earlier` is the later one.
     fn sub(self, earlier: Self) -> Duration {
         self.since(earlier)
     }
@@ -134,7 +134,7 @@ impl Add for Duration {
 
 impl Sub for Duration {
     type Output = Self;
-    /// A longer `other` overflows, which panics where overflow is checked; see [`Duration::saturating_sub`].
+    /// Overflows if `other` is longer, which panics if overflow is checked. See [`Duration::saturating_sub`].
     fn sub(self, other: Self) -> Self {
         Self(self.0 - other.0)
     }
@@ -155,7 +155,8 @@ impl Div<u64> for Duration {
 }
 
 impl fmt::Display for Duration {
-    /// As `tc` prints it: the largest unit that needs no more than three decimals (`5ms`, `1.5s`, `100us`).
+    /// Writes the span as `tc` does: in the largest unit that needs no more than three decimals (`5ms`, `1.5s`,
+    /// `100us`).
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (unit, name) = match self.0 {
             0 => return f.write_str("0s"),

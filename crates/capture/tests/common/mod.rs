@@ -29,7 +29,7 @@ pub(crate) const ACK: u8 = 16;
 
 const SNAP: usize = 100;
 
-/// Writes `frames` as a pcap file of nanoseconds, each cut at 100 bytes.
+/// Writes `frames` as a pcap file with nanoseconds, each frame cut at 100 bytes.
 pub(crate) fn write(path: &Path, frames: &[Frame]) {
     std::fs::write(path, bytes(frames)).unwrap();
 }

@@ -1,64 +1,64 @@
-//! What arrives in a trace of ours, as a user writes it.
+//! The arrivals of a recorded decision trace, as a user describes them.
 
 use super::{Error, MTU};
 use goodqueue_units::{Ecn, Rate, parse};
 
-/// Seven years.
+/// The longest time for arrivals, in seconds: seven years.
 const LONGEST_S: u128 = 220_000_000;
 
-/// How packets arrive.
+/// The pattern of arrivals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pattern {
-    /// Gaps uniform around their mean.
+    /// Gaps are uniform around their mean.
     Steady,
-    /// 1 to 50 packets of one flow at the same moment, then a gap.
+    /// 1 to 50 packets of one flow arrive at the same moment, then follows a gap.
     Burst,
-    /// Twice the load for 250 ms, nothing for 250 ms.
+    /// Twice the load for 250 ms, then no packets for 250 ms.
     Onoff,
     /// The load climbs from 0 to twice its mean within a second, again and again.
     Saw,
-    /// Flows with windows that answer drops and marks, 50 ms of base round trip; the load is what they make it.
+    /// Flows with windows respond to drops and marks, with a base round trip of 50 ms. The load follows from them.
     Aimd,
 }
 
-/// How long packets are.
+/// The lengths of packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sizes {
-    /// All alike.
+    /// All packets have this length in bytes.
     Of(u32),
-    /// Half of them 1514 bytes, a quarter 64, a quarter anything between.
+    /// Half of the packets have 1514 bytes, a quarter 64, and a quarter any length between.
     Mix,
 }
 
-/// Which codepoints packets bear.
+/// The ECN codepoints of packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ecns {
-    /// All the same.
+    /// All packets have this codepoint.
     All(Ecn),
-    /// Each of the four as often.
+    /// Each of the four codepoints is equally frequent.
     Mix,
 }
 
-/// What is recorded.
+/// The options of a recording.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// How packets arrive.
+    /// The pattern of arrivals.
     pub pattern: Pattern,
     /// Offered load in thousandths of the link's rate.
     pub load_permille: u64,
     /// The link's rate.
     pub rate: Rate,
-    /// Arrivals.
+    /// Number of arrivals.
     pub packets: u64,
-    /// Their lengths.
+    /// The lengths of packets.
     pub sizes: Sizes,
-    /// How many flows they are of.
+    /// Number of flows.
     pub flows: u64,
-    /// Their codepoints.
+    /// The ECN codepoints of packets.
     pub ecn: Ecns,
-    /// Of all that is random.
+    /// The seed of all random numbers.
     pub seed: u64,
-    /// Pattern, sizes and codepoints as they were written, for the header.
+    /// Pattern, sizes and codepoints as the user wrote them, for the header.
     words: [String; 3],
 }
 
@@ -67,15 +67,15 @@ pub struct Options {
 pub struct Words<'a> {
     /// `steady`, `burst`, `onoff`, `saw` or `aimd`.
     pub pattern: &'a str,
-    /// A multiple of the link's rate.
+    /// Offered load as a multiple of the link's rate.
     pub load: f64,
-    /// As `10mbit`.
+    /// The link's rate, such as `10mbit`.
     pub rate: &'a str,
-    /// Arrivals.
+    /// Number of arrivals.
     pub packets: u64,
-    /// Bytes, or `mix`.
+    /// Bytes per packet, or `mix`.
     pub sizes: &'a str,
-    /// How many flows.
+    /// Number of flows.
     pub flows: u64,
     /// `none`, `ect0`, `ect1` or `mix`.
     pub ecn: &'a str,
@@ -84,10 +84,10 @@ pub struct Words<'a> {
 }
 
 impl Options {
-    /// Understands the options.
+    /// Reads the options.
     ///
     /// # Errors
-    /// In one line that begins with the option: what was found, what is accepted.
+    /// In one line that begins with the option: what was found, and what is accepted.
     pub fn parse(words: &Words<'_>) -> Result<Self, Error> {
         let refuse = |key: &str, found: &dyn std::fmt::Debug, accepted: &str| {
             Err(Error::Refused(format!("{key}: found {found:?}; accepted: {accepted}")))
@@ -126,7 +126,7 @@ impl Options {
             return refuse("flows", &words.flows, "1 to 1000000");
         }
         let load_permille = (words.load * 1000.0).round() as u64;
-        // The widest gaps, of saw, are 40 times the mean: within this bound the clock does not leave 63 bits.
+        // The longest gaps, those of saw, are 40 times the mean: with this bound the clock stays within 63 bits.
         let longest = if let Sizes::Of(len) = sizes { len } else { MTU };
         let bits = u128::from(words.packets) * u128::from(longest) * 8;
         if bits * 1000 / (u128::from(rate.as_bps()) * u128::from(load_permille)) > LONGEST_S {
@@ -145,7 +145,7 @@ impl Options {
         })
     }
 
-    /// The options as lines of a header.
+    /// Returns the options as lines of a header.
     pub(super) fn header(&self) -> String {
         let [pattern, sizes, ecn] = &self.words;
         format!(

@@ -1,4 +1,4 @@
-//! The header of a cake trace, as words. Linux's numbers stand for words here.
+//! The header of a cake trace as words. The header has Linux's numbers for them.
 
 use super::{Pairs, Refusal, flag, integer, is, real};
 use crate::trace::Header;
@@ -20,26 +20,26 @@ const INGRESS: u32 = 4;
 const WASH: u32 = 8;
 const SPLIT_GSO: u32 = 16;
 
-/// The bit of `flow_mode_bits` that is no way to tell flows apart.
+/// The bit of `flow_mode_bits` that is no isolation mode.
 const NAT: usize = 64;
 
-/// The word that `number`, the value of `key`, stands for.
+/// Returns the word for `number`, the value of `key`.
 fn word(key: &str, number: usize, words: &[&'static str]) -> Result<&'static str, Refusal> {
     let last = words.len() - 1;
     words.get(number).copied().ok_or_else(|| format!("{key}: found {number}; accepted: 0 to {last}").into())
 }
 
-/// The number that `key` has, if the header has it: what only some traces set is left out of the others.
+/// Returns the number of `key`, if the header has it. Keys that only some traces need are left out of the others.
 fn optional(header: &Header, key: &str) -> Result<Option<usize>, Refusal> {
     header.get(key).map(|_| header.number(key)).transpose().map_err(Refusal::from)
 }
 
-/// All parameters of the header.
+/// Returns all parameters of the header.
 pub(super) fn words(header: &Header) -> Result<String, Refusal> {
     let flow_mode: usize = header.number("flow_mode_bits")?;
     let flags = header.number::<u32>("rate_flags")?;
     let choose = |bit, set, unset| if flags & bit != 0 { set } else { unset };
-    // `raw` before the cells and the overhead, which it would take back.
+    // `raw` comes before the cells and the overhead, which it would reset.
     let mut line = [
         word("tin_mode", header.number("tin_mode")?, &TIN_MODES)?,
         word("flow_mode_bits", flow_mode & !NAT, &FLOW_MODES)?,
@@ -68,7 +68,7 @@ pub(super) fn words(header: &Header) -> Result<String, Refusal> {
             let _ = write!(line, " bandwidth {}bit", rate.saturating_mul(8));
         }
     }
-    // With autorate, a limit that was derived follows the rate, and one that was set does not.
+    // With autorate a derived limit follows the rate, and a limit that was set does not.
     let limit: u64 = header.number("buffer_limit_bytes")?;
     let line_so_far = registry::parse_line(&format!("cake {line}"));
     let line_so_far = line_so_far.map_err(|error| Refusal::Unsupported(error.0))?;
@@ -79,7 +79,7 @@ pub(super) fn words(header: &Header) -> Result<String, Refusal> {
     Ok(line)
 }
 
-/// All keys of the line.
+/// Writes all keys of the line.
 pub(super) fn write(args: &Args, link: &Link, pairs: &mut Pairs) {
     let index = |name, words: &[&str]| words.iter().position(|word| is(args, name, word)).unwrap_or(0);
     let (rtt, target) = times(args);

@@ -1,4 +1,4 @@
-//! The header of a trace of ours: the tables of [`super`] read from right to left.
+//! The header of a decision trace of ours: the tables of [`super`], used from line to header.
 
 use super::{
     Bit, Flag, Header, LINE, Note, Only, Refusal, Rule, SFQ_RED, TABLE, Ticks, Value, Words, flag, integer,
@@ -10,10 +10,10 @@ use goodqueue_qdisc::param::{ParamSpec, Value as Worth};
 use goodqueue_qdisc::sched::sfq;
 use goodqueue_qdisc::{Args, Link, registry};
 
-/// The timers' grain that headers count periods in.
+/// The kernel's timer frequency, in whose ticks headers give periods.
 const HZ: u64 = 250;
 
-/// Parameters that another key says: what they are made into is written instead.
+/// Parameters that other keys express: the value derived from the parameter is written instead.
 const SAID_OTHERWISE: [(&str, &str); 6] = [
     ("codel", "ce_threshold"),
     ("dualpi2", "alpha"),
@@ -23,7 +23,7 @@ const SAID_OTHERWISE: [(&str, &str); 6] = [
     ("sfq", "redflowlimit"),
 ];
 
-/// `key=value` lines, in order.
+/// The `key=value` lines, in order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Pairs(Vec<(&'static str, String)>);
 
@@ -32,7 +32,7 @@ impl Pairs {
         self.0.push((key, value.to_string()));
     }
 
-    /// Sets `bit` of `key`, which is 0 at first.
+    /// Sets `bit` of `key` if `on`. A new key begins as 0.
     fn bit(&mut self, key: &'static str, bit: u32, on: bool) {
         let index = self.0.iter().position(|(known, _)| *known == key).unwrap_or(self.0.len());
         if index == self.0.len() {
@@ -42,21 +42,21 @@ impl Pairs {
         self.0[index].1 = (old | u64::from(on) << bit).to_string();
     }
 
-    /// One pair after the other.
+    /// Returns the pairs one after the other.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().map(|(key, value)| (*key, value.as_str()))
     }
 }
 
-/// The header's pairs for the discipline of `args`, which [`super::build`] reads back as that discipline: the kernel's
-/// keys where they have a table, else the line itself.
+/// Returns the header's pairs for the discipline of `args`, which [`super::build`] reads back as that discipline. The
+/// pairs have the kernel's keys if there is a table for them, otherwise the line itself.
 ///
 /// The error is one line: there is no key for one of the parameters.
 pub(crate) fn header(args: &Args, link: &Link) -> Result<Pairs, String> {
     let mut pairs = Pairs::default();
     pairs.add("HZ", HZ);
     let rules = TABLE.iter().find(|(name, _)| *name == args.spec.name);
-    // The tables are the kernel's, and so is its variant alone.
+    // The tables are the kernel's, so they hold only for its variant.
     match rules.filter(|_| args.value("variant").is_none() || is(args, "variant", "linux")) {
         Some((_, rules)) => {
             write(rules, args, link, &mut pairs);
@@ -67,10 +67,10 @@ pub(crate) fn header(args: &Args, link: &Link) -> Result<Pairs, String> {
     Ok(pairs)
 }
 
-/// Reads the header back, and refuses what it cannot say.
+/// Reads the header back, and refuses a parameter that the header cannot express.
 fn check(args: &Args, link: &Link, pairs: &Pairs) -> Result<(), String> {
     let name = args.spec.name;
-    let mtu = link.mtu.to_string(); // which the recorder writes, as all of the model around the discipline
+    let mtu = link.mtu.to_string(); // the recorder writes this key
     let pairs = pairs.iter().chain([("psched_mtu_bytes", mtu.as_str())]);
     let header = Header(pairs.map(|(key, value)| (key.to_string(), value.to_string())).collect());
     let back = super::line(name, &header).map_err(|refusal| match refusal {
@@ -80,7 +80,7 @@ fn check(args: &Args, link: &Link, pairs: &Pairs) -> Result<(), String> {
     let said = |param: &ParamSpec| !SAID_OTHERWISE.contains(&(name, param.name));
     for param in args.spec.params.iter().filter(|param| said(param)) {
         let (ours, theirs) = (value(args, param.name), value(&back, param.name));
-        // What is unset was derived.
+        // An unset parameter was derived.
         if ours != Worth::Unset && ours != theirs {
             let (found, accepted) = (param.show(ours), param.show(theirs));
             return Err(format!("{name} {}: found {found:?}; accepted in a trace: {accepted}", param.name));
@@ -113,7 +113,8 @@ fn write(rules: &[Rule], args: &Args, link: &Link, pairs: &mut Pairs) {
     }
 }
 
-/// What the discipline derives for a word that the line leaves unset: a reader must not have to know how.
+/// Returns the value that the discipline derives for a word that the line leaves unset, so that a reader need not
+/// derive it.
 fn derived(args: &Args, link: &Link, word: &str) -> Option<String> {
     let (min, max, burst) = match args.spec.name {
         "red" => red::asked(args).thresholds(),

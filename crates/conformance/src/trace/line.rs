@@ -1,4 +1,4 @@
-//! One line, understood or refused.
+//! One line, parsed or refused.
 
 use super::{After, Ids, Line, Pairs, Parsed};
 use goodqueue_units::Ecn;
@@ -41,7 +41,7 @@ pub(super) fn number<T: FromStr>(text: &str, what: &str) -> Parsed<T> {
     text.parse().map_err(|_| format!("{what}: found {text:?}; accepted: a number"))
 }
 
-/// The time and the meaning of a line that follows one of the time `before`.
+/// Returns the time and the content of a line after a line of the time `before`.
 pub(super) fn understand(line: &[u8], before: u64) -> Parsed<(u64, Line<'_>)> {
     let line = std::str::from_utf8(line).map_err(|_| "the line is not UTF-8".to_string())?;
     if line.starts_with('#') {
@@ -80,7 +80,7 @@ pub(super) fn understand(line: &[u8], before: u64) -> Parsed<(u64, Line<'_>)> {
     Ok((now, event?))
 }
 
-/// A line whose columns `read` must use up.
+/// Parses a line with `read`, which must use all columns.
 fn closed<'a>(
     mut columns: Columns<'a>,
     read: impl FnOnce(&mut Columns<'a>) -> Parsed<Line<'a>>,

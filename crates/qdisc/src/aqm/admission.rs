@@ -1,4 +1,4 @@
-//! What PI, REM and BLUE do with an arrival once they know its probability: full, marked, dropped or queued.
+//! Admission of an arrival in PI, REM and BLUE, given its drop probability: overflow, mark, drop or queue.
 
 use super::{mark, unit_interval};
 use crate::fifo::Fifo;
@@ -27,7 +27,8 @@ impl Admission {
         queue.len() >= self.limit
     }
 
-    /// Queues `packet`, unless the queue is full or the dice, thrown for a probability of `p`, are against it.
+    /// Queues `packet`, unless the queue is full or a throw of the dice with probability `p` drops it. With `ecn` the
+    /// throw marks an ECN-capable packet and queues it.
     #[inline]
     pub(super) fn enqueue<P: Packet, O: Owner<P>>(
         self,

@@ -1,23 +1,26 @@
 //! ARED: adaptive RED.
 //!
-//! Source: Floyd, Gummadi and Shenker, "Adaptive RED: An Algorithm for Increasing the Robustness of RED's
-//! Active Queue Management", 2001 (the report), on top of RED with gentle mode, whose sources and choices stand in
+//! Source: Floyd, Gummadi and Shenker, "Adaptive RED: An Algorithm for Increasing the Robustness of RED's Active
+//! Queue Management", 2001 (the report), on top of RED with gentle mode. The sources and choices of that RED stand in
 //! `gentle.rs`. This is the ARED of simulations: it sets itself up from the link's rate and a delay, and its state is
-//! real numbers. Linux's `red adaptive` is another: see `red`.
+//! real numbers. Linux's `red adaptive` is another algorithm: see `red`.
 //!
-//! Where the report is silent or was revised, its first author's own code decides: ns-2.35's `Queue/RED`. So max_p may
-//! fall to 80 000 bit/s / C where that is less than 0.01, since at high rates 1 % is far too much for one flow; the
-//! report's is `bottom 0.01`.
+//! Where the report is silent or was revised, its first author's own code decides: ns-2.35's `Queue/RED`. In that
+//! code max_p may fall to 80 000 bit/s / C if this is less than 0.01, because at high rates 1 % is far too much for
+//! one flow. `bottom 0.01` gives the report's limit.
 //!
-//! Replayed against ns-2.35 (`ns2_tests.rs`), thresholds, weight and each step of max_p agree. ns-2 makes the step at the
-//! first arrival more than `interval` after the last change, we every `interval`, as the report has it; and above `max`
-//! ns-2's p_b follows the first max_p for good, ours the present one.
+//! A replay against ns-2.35 (`ns2_tests.rs`) agrees in the thresholds, the weight and each step of max_p. There are
+//! two differences:
+//!
+//! - ns-2 makes the step at the first arrival more than `interval` after the last change. This law makes a step every
+//!   `interval`, as the report says.
+//! - Above `max`, ns-2's p_b always follows the first max_p. Here p_b follows the present max_p.
 //!
 //! Decided here:
 //!
-//! - the link's rate C counts full frames, and byte mode too;
-//! - idle time tells in the adaptation too;
-//! - max_p never leaves [bottom, 0.5], where the report only stops to move it once it has.
+//! - the link's rate C counts full frames, in byte mode, too;
+//! - the adaptation takes the decay during idle time into account, too;
+//! - max_p never leaves [bottom, 0.5]. The report only stops moving max_p once it has left the range.
 
 use super::gentle::{BYTES, Gentle, LIMIT, MAX_P, Params, Vars, WAIT, capacity};
 use super::{Aqm, Periodic};
@@ -32,7 +35,7 @@ use goodqueue_units::{Duration, Instant};
 const MAX_P_TOP: f64 = 0.5;
 const MIN_TH_FLOOR: f64 = 5.0;
 
-/// The thresholds and the weight that follow from the link's rate.
+/// Returns the thresholds and the weight that follow from the link's rate.
 fn set_up(args: &Args, link: &Link) -> Params {
     let packet = f64::from(link.mtu);
     let capacity = capacity(link, packet);
@@ -50,12 +53,12 @@ fn set_up(args: &Args, link: &Link) -> Params {
     }
 }
 
-/// How max_p is adapted.
+/// The parameters of the adaptation of max_p.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Adaptation {
     alpha: f64,
     beta: f64,
-    /// The least max_p.
+    /// The smallest max_p.
     bottom: f64,
 }
 
@@ -68,8 +71,8 @@ impl Adaptation {
         }
     }
 
-    /// Moves max_p so that the average comes to stand between 40 % and 60 % of the way from `min` to `max`
-    /// (the report).
+    /// Moves max_p so that the average comes to stand between 40 % and 60 % of the way from `min` to `max` (the
+    /// report).
     pub(super) fn adapt(&self, vars: &mut Vars, params: &Params, now: Instant) {
         let avg = vars.average_at(params, now);
         let place = (avg - params.min) / (params.max - params.min);
@@ -196,8 +199,8 @@ mod tests {
         assert!((got - want).abs() < 1e-6 * want.abs(), "{what}: {got} is not {want}");
     }
 
-    /// From 100 to 25 Mbit/s: the set-up is that of 25 (see below), while average and max_p stand, unless the line sets
-    /// max_p anew. An average that decays does so at the rate of before, up to the change.
+    /// Changes the link from 100 to 25 Mbit/s. The set-up must be that of 25 Mbit/s (see below), and average and
+    /// max_p must stay, unless the line sets max_p anew. Up to the change an average must decay at the old rate.
     #[test]
     fn the_set_up_follows_the_link_and_the_state_stands() {
         let (mut live, slow) = (ared("", 100), Link { rate: Rate::from_bps(25_000_000).unwrap(), mtu: 1514 });
@@ -213,9 +216,9 @@ mod tests {
         assert_eq!(live.law.vars.max_p, 0.3);
     }
 
-    /// C = rate / (8 * 1514): 82.5627, 2064.07 and 8256.27 packets a second. Half of 5 ms of it: 0.206, 5.160
-    /// and 20.64 packets, 5 at least. Weight 1 - exp(-1/C). At 1 Mbit/s the floor makes the queue that the
-    /// paper measured (95 ms): without it ARED would look as quick as PIE there.
+    /// C = rate / (8 * 1514): 82.5627, 2064.07 and 8256.27 packets per second. min is half of 5 ms times C: 0.206,
+    /// 5.160 and 20.64 packets, but at least 5. The weight is 1 - exp(-1/C). At 1 Mbit/s the floor of 5 makes the
+    /// queue that the paper measured (95 ms): without it ARED would look as quick as PIE there.
     #[test]
     fn thresholds_and_weight_follow_from_rate_and_target() {
         let table = [
@@ -233,8 +236,8 @@ mod tests {
         assert_eq!((set.min, set.max, set.weight), (8.0, 24.0, 0.002), "what the line sets is kept");
     }
 
-    /// The band of min 5, max 15 is 9 to 11. Above: max_p + min(0.01, max_p/4); below: 0.9 max_p; within
-    /// [0.01, 0.5].
+    /// With min 5 and max 15 the band is 9 to 11. Above the band: max_p + min(0.01, max_p/4). Below it: 0.9 max_p.
+    /// Always within [0.01, 0.5].
     #[test]
     fn max_p_is_adapted_towards_the_middle() {
         let adapted = |avg, max_p| {

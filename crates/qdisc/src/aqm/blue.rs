@@ -1,21 +1,23 @@
-//! BLUE: a probability that learns from loss and from idleness, not from the queue's length.
+//! BLUE: a drop probability that learns from loss and idleness, not from the queue's length.
 //!
-//! Source: Feng, Shin, Kandlur and Saha, "The BLUE Active Queue Management Algorithms", IEEE/ACM ToN 10(4), 2002. When
-//! the buffer overflows, p rises by d1; when the link goes idle, p falls by d2; and neither more often than once in
-//! `freeze_time`, so that each change has time to tell.
+//! Source: Feng, Shin, Kandlur and Saha, "The BLUE Active Queue Management Algorithms", IEEE/ACM ToN 10(4), 2002.
+//! When the buffer overflows, p rises by d1. When the link goes idle, p falls by d2. Between two steps at least
+//! `freeze_time` passes, so that each change has time to take effect.
 //!
-//! The paper was not readable here. The law was checked against its pseudocode as NITK's ns-3 port of the author's ns-1.1
-//! code quotes it: a loss or a queue above L steps up, idleness down, and a step needs strictly more than `freeze_time`
-//! since the last one of either sign. That port has d1 0.0025, d2 0.00025 and 100 ms; d1 and d2 here are from memory of the
-//! paper's experiments, where they vary (d1 from 0.0025 to 0.02, d2 a tenth of it, the time from 10 to 100 ms). The port
-//! lowers p once more for each `freeze_time` that a pause lasted, which the pseudocode does not.
+//! The paper was not available. The law was checked against its pseudocode, which NITK's ns-3 port of the author's
+//! ns-1.1 code quotes: a loss or a queue above L steps up, idleness steps down, and a step needs strictly more than
+//! `freeze_time` since the last step in either direction. The port has d1 0.0025, d2 0.00025 and 100 ms. The defaults
+//! of d1 and d2 here are from memory of the paper's experiments, which vary them (d1 from 0.0025 to 0.02, d2 a tenth
+//! of it, the time from 10 to 100 ms). After a pause the port lowers p once for each `freeze_time` that the pause
+//! lasted. The pseudocode does not.
 //!
 //! Decided here:
 //!
-//! - only overflow is loss; packets that p itself drops raise nothing. `threshold` is the paper's variant that takes a
-//!   queue above L packets for loss too;
-//! - the link goes idle with the dequeue that finds nothing, once: p does not fall on while the link stays idle;
-//! - changes of both signs share one clock, and the first change needs no wait;
+//! - only overflow is loss: packets that p itself drops do not raise p. `threshold` is the paper's variant in which a
+//!   queue above L packets is loss, too;
+//! - the link goes idle once, with the dequeue that finds no packet: p does not go on falling while the link stays
+//!   idle;
+//! - steps in both directions share one clock, and the first step needs no wait;
 //! - a full queue drops before the dice are thrown.
 
 use super::Aqm;
@@ -123,7 +125,7 @@ impl Aqm for Blue {
 }
 
 impl Blue {
-    /// Moves p by `change`, unless it was moved less than `freeze_time` ago.
+    /// Moves p by `change`, unless the last move was at most `freeze_time` ago.
     fn step(&mut self, now: Instant, change: f64) {
         if self.last_update.is_none_or(|last| now.since(last) > self.freeze_time) {
             self.p = (self.p + change).clamp(0.0, 1.0);
@@ -154,9 +156,9 @@ mod tests {
         assert!((got - want).abs() < 1e-12, "{got} is not {want}");
     }
 
-    /// Limit 1: the second arrival overflows, p = 0.02. Overflows 50 and 100 ms later are within the freeze time; the one
-    /// after 101 ms counts. The link goes idle at 150 ms, too soon, and at 202 ms: 0.04 - 0.002. Idle again at 203: too
-    /// soon.
+    /// With a limit of 1 the second arrival overflows, and p is 0.02. Overflows 50 and 100 ms later are within the
+    /// freeze time; the overflow after 101 ms counts. The link goes idle at 150 ms, which is too soon, and at 202 ms:
+    /// 0.04 - 0.002. At 203 ms idleness is too soon again.
     #[test]
     fn overflow_raises_p_and_idleness_lowers_it_once_in_a_freeze_time() {
         let (mut blue, mut queue, mut owner) = (blue("limit 1"), Fifo::default(), Dice::showing(0.999));
@@ -171,7 +173,7 @@ mod tests {
         }
     }
 
-    /// p does not leave 0 to 1, also where the steps are large.
+    /// p must not leave 0 to 1, even with large steps.
     #[test]
     fn p_stays_within_0_and_1() {
         let mut blue = blue("d1 0.7 d2 0.9 freeze_time 0");
@@ -181,7 +183,7 @@ mod tests {
         }
     }
 
-    /// L = 2: the arrival that finds three counts as an overflow, although the buffer has room.
+    /// With L = 2 the arrival that finds three packets must count as an overflow, although the buffer has room.
     #[test]
     fn a_queue_above_the_threshold_counts_as_loss() {
         let (mut blue, mut queue, mut owner) = (blue("threshold 2"), Fifo::default(), Dice::showing(0.999));

@@ -1,19 +1,21 @@
-//! CHOKe: RED that compares an arrival with a packet drawn from the queue, and drops both if they are of one flow.
+//! CHOKe: RED that compares an arrival with a packet drawn from the queue, and drops both if they belong to one flow.
 //!
 //! Source: Pan, Prabhakar and Psounis, "CHOKe, a stateless active queue management scheme for approximating fair
 //! bandwidth allocation", INFOCOM 2000 (section 2), as Linux runs it and `tc` sets it up: tc-choke(8). The law is
-//! [`super::red`]'s, on packets instead of bytes. Where Linux differs from the paper:
+//! that of [`super::red`], on packets instead of bytes. Linux differs from the paper in these points:
 //!
-//! - the average may equal either threshold and count as below it; above `max` the comparison comes first, and what
-//!   survives it is marked or dropped;
-//! - a packet that is taken out of the middle leaves a hole, and the draw is over places, holes among them: three
-//!   draws that hit a hole are answered by the head;
-//! - the comparison precedes RED, and RED's count of packets stands still where it finds a match.
+//! - an average that equals a threshold counts as below it. Above `max` the comparison comes first, and a packet
+//!   without a match is marked or dropped;
+//! - a packet that is taken from the middle leaves a hole. The draw is over places including holes. If three draws
+//!   hit holes, the head is compared;
+//! - the comparison precedes RED, and a match does not change RED's count of packets.
 //!
-//! Where we differ from Linux: its places are a ring of the next power of two above `limit`, and `limit` counts packets,
-//! not holes. So an arrival may take the last place of a ring with holes; head and tail then meet, which to the kernel is an
-//! empty ring (net/sched/sch_choke.c): it hands out nothing more, and the next arrival overwrites the packet in front, which
-//! is neither sent nor counted as dropped. We lose no packets: that arrival is refused, as if `limit` were reached. The flow compared is [`Packet::flow_id`], for the kernel addresses and ports.
+//! This implementation differs from Linux in two points: a ring with holes, and the comparison of flows. Linux's
+//! places are a ring of the next power of two above `limit`, and `limit` counts packets without holes. So an arrival
+//! may take the last place of a ring with holes. Head and tail then meet, and the kernel takes the ring for empty
+//! (net/sched/sch_choke.c): it hands out nothing more, and the next arrival overwrites the packet at the head, which
+//! is neither sent nor counted as dropped. Here no packet is lost: that arrival is refused, as if `limit` were
+//! reached. Flows are compared by [`Packet::flow_id`], in the kernel by addresses and ports.
 
 use super::red::{
     AVPKT, Asked, BANDWIDTH, BURST, HARDDROP, Marking, PROBABILITY, Params, Scale, Vars, Verdict, max_p,
@@ -27,20 +29,20 @@ use crate::signal::{Drop, Owner};
 use alloc::collections::VecDeque;
 use goodqueue_units::Instant;
 
-/// Draws of a place before the head is taken.
+/// Number of draws of a place before the head is taken.
 const TRIES: u32 = 3;
-/// Draws of a number before an uneven one is accepted. Honest dice need a second one once in 2^32 / n; an owner whose
-/// dice always show 0 must not hold us up for ever.
+/// Number of draws of a number before a biased one is accepted. With fair dice a second draw is needed at most once
+/// in 2^32 / n. An owner whose dice always show 0 must not cause an endless loop.
 const REDRAWS: u32 = 32;
 
 /// `tc`'s `choke`.
 #[derive(Clone, Debug)]
 pub struct Choke<P> {
-    /// Packets and holes; never a hole in front.
+    /// Packets and holes. The first place is never a hole.
     places: VecDeque<Option<P>>,
     /// The first place's number in Linux's ring.
     head: u32,
-    /// One less than the ring has places: as many may be in use.
+    /// The ring's number of places less one, which is the number of places that may be in use.
     mask: u32,
     backlog: Backlog,
     limit: u32,
@@ -72,7 +74,7 @@ const PARAMS: &[ParamSpec] = params! { from MAN =>
     HARDDROP.source("Linux 6.1 (golden traces)").help("with ecn: drop all the same above max"),
 };
 
-/// What a line asks for.
+/// Reads the thresholds and RED's settings of a line.
 #[must_use]
 pub fn asked(args: &Args) -> Asked {
     let [min, max] = [MIN, MAX].map(|param| args.get(&param).map(u64::from));
@@ -117,7 +119,7 @@ impl<P: Packet> Discipline<P> for Choke<P> {
             owner.dropped(oldest, Drop::Overlimit);
         }
         if self.mask != fresh.mask {
-            // Another ring, from its first place on, without holes.
+            // The new ring begins at its first place and has no holes.
             self.places.retain(Option::is_some);
             (self.head, self.mask) = (0, fresh.mask);
         }
@@ -191,7 +193,7 @@ impl<P: Packet> Qdisc<P> for Choke<P> {
 }
 
 impl<P: Packet> Choke<P> {
-    /// A place drawn at random, if its packet is of the flow of `packet`.
+    /// Returns a place drawn at random, if its packet belongs to the flow of `packet`.
     fn matching<O: Owner<P>>(&self, packet: &P, owner: &mut O) -> Option<usize> {
         let places = self.places.len() as u32;
         if places == 0 {
@@ -203,7 +205,7 @@ impl<P: Packet> Choke<P> {
         (known.flow_id() == packet.flow_id()).then_some(place)
     }
 
-    /// Takes the packet at `place` out. Holes in front go with it, holes at the end stay.
+    /// Takes out the packet at `place`. Holes at the head are removed, holes at the tail stay.
     fn take(&mut self, place: usize) -> Option<P> {
         let packet = self.places.get_mut(place)?.take()?;
         while let Some(None) = self.places.front() {
@@ -216,8 +218,9 @@ impl<P: Packet> Choke<P> {
     }
 }
 
-/// A number below `n`, each as likely as the others (Lemire, "Fast random integer generation in an interval", ACM
-/// TOMACS 2019): the upper half of a product, drawn again where the lower half is among those that are one too many.
+/// Returns a number below `n`, each with the same probability (Lemire, "Fast random integer generation in an
+/// interval", ACM TOMACS 2019). The number is the upper half of a product. The draw is repeated if the lower half is
+/// one of the surplus values, which would favour some numbers.
 fn below<P, O: Owner<P>>(n: u32, owner: &mut O) -> u32 {
     let surplus = n.wrapping_neg() % n;
     let draw = || u64::from(owner.random_u32()) * u64::from(n);
@@ -235,7 +238,7 @@ mod tests {
     use std::format;
     use std::vec::Vec;
 
-    /// Throws what it is given, then zeros; notes fates.
+    /// An owner that returns the given random numbers and then zeros, and notes drops and marks.
     #[derive(Default)]
     struct Loaded {
         dice: Vec<u32>,
@@ -266,19 +269,20 @@ mod tests {
         Choke::build(&Args::parse(&SPEC, words)?, &link)
     }
 
-    /// A draw that hits the place after the first quarter of all.
+    /// A draw that hits the place after the first quarter of all places.
     const QUARTER: u32 = 1 << 30;
 
     fn offer(choke: &mut Choke<Plain>, owner: &mut Loaded, id: u64, flow: u32, ecn: Ecn) -> Enqueued {
         choke.enqueue(Instant::ZERO, Plain { id, flow_hash: flow, ecn, ..Plain::new(100) }, owner)
     }
 
-    /// Packets 0 to 3, each of the flow of its number, with thresholds of 1 and 3 packets.
+    /// Offers packets 0 to 3, each of the flow of its number, with thresholds of 1 and 3 packets.
     ///
-    /// A burst of 1 over 1 packet makes the weight 1/2: 1 + 1 - 1 = 1 = (1 - 1/2) * 2. So the average is kept doubled,
-    /// as are the thresholds, 2 and 6; with 0, 1, 2, 3 packets waiting it is 0, 1, 1 + 2, 3 - 1 + 3 = 5. The third and
-    /// the fourth packet are compared, the third with place 0 of 2; a draw spaces the next drop beyond all tests. In the
-    /// fourth's three places 0 is a draw that is not accepted, since 2^32 = 1 mod 3; a quarter is place 0.
+    /// A burst of 1 over 1 packet makes the weight 1/2: 1 + 1 - 1 = 1 = (1 - 1/2) * 2. So the average is kept
+    /// doubled, and so are the thresholds: 2 and 6. With 0, 1, 2, 3 packets waiting the average is 0, 1, 1 + 2, 3 - 1 +
+    /// 3 = 5. The third and the fourth packet are compared. For the third there are two places, and place 0 is
+    /// drawn. Another draw puts the next drop beyond all tests. For the fourth there are three places: a draw of 0 is
+    /// not accepted, because 2^32 = 1 mod 3, and a quarter is place 0.
     fn four(words: &str, dice: &[u32]) -> (Choke<Plain>, Loaded) {
         let dice = [&[0, u32::MAX, 0, QUARTER], dice].concat();
         let mut owner = Loaded { dice, ..Loaded::default() };
@@ -295,8 +299,8 @@ mod tests {
         core::iter::from_fn(|| choke.dequeue(Instant::ZERO, owner)).map(|packet| packet.id).collect()
     }
 
-    /// A packet of its own flow in the place drawn, 1 of 4: both are dropped, the older one first, though both could be
-    /// marked. RED's count and random number stand still. A hole is no delivery.
+    /// The place drawn, 1 of 4, has a packet of the same flow. Both must be dropped, the older one first, although
+    /// both could be marked. RED's count and random number must not change. A hole must not be delivered.
     #[test]
     fn a_match_costs_both_packets() {
         let (mut choke, mut owner) = four("ecn", &[QUARTER]);
@@ -309,8 +313,8 @@ mod tests {
         assert_eq!((choke.head, choke.places.len()), (4, 0));
     }
 
-    /// Place 1 is a hole. Three draws of it are answered by the head; when that goes, the hole goes with it. The draws
-    /// are three and no more.
+    /// Place 1 is a hole. After three draws that hit it the head must be compared. When the head leaves, the hole
+    /// must go with it. There must be three draws and no more.
     #[test]
     fn three_holes_are_answered_by_the_head() {
         let (mut choke, mut owner) = four("", &[QUARTER, QUARTER, QUARTER, QUARTER]);
@@ -323,7 +327,8 @@ mod tests {
         assert_eq!((choke.head, choke.places.len(), choke.backlog.packets), (2, 2, 2));
     }
 
-    /// The fifth packet finds an average of 5 - 2 + 4 = 7, above max: what does not match is marked or dropped.
+    /// The fifth packet finds an average of 5 - 2 + 4 = 7, above max: a packet without a match must be marked or
+    /// dropped.
     #[test]
     fn above_max_all_that_does_not_match_is_marked_or_dropped() {
         use Enqueued::{Congestion, Success};
@@ -341,8 +346,8 @@ mod tests {
         }
     }
 
-    /// An average of exactly max, 5 - 2 + 3 = 6, is not above it: RED would drop. One of exactly min, 1 + 1 = 2, draws
-    /// nothing.
+    /// An average of exactly max, 5 - 2 + 3 = 6, is not above max, where RED would drop. With an average of exactly
+    /// min, 1 + 1 = 2, nothing must be drawn.
     #[test]
     fn an_average_on_a_threshold_is_below_it() {
         let (mut choke, mut owner) = four("", &[QUARTER]);
@@ -359,8 +364,8 @@ mod tests {
         assert_eq!((choke.vars.shown().0, owner.drawn), (2, 0));
     }
 
-    /// A limit of 3 is a ring of 4 places, 3 of which may be in use. The packet in the last of them, which nine quarters
-    /// of a place hit, leaves a hole that stays: two packets wait, and yet there is no place.
+    /// A limit of 3 is a ring of 4 places, 3 of which may be in use. The draw of three quarters hits the packet in
+    /// the last of them, whose removal leaves a hole that stays. So two packets wait, and yet no place is free.
     #[test]
     fn a_ring_of_holes_is_full() {
         let dice = [0, u32::MAX, 3 * QUARTER, QUARTER].to_vec();
@@ -376,7 +381,8 @@ mod tests {
         assert_eq!(choke.places.len(), 0, "a hole in front goes with the packet before it");
     }
 
-    /// Linux's ring has roundup_pow_of_two(limit + 1) places, one of which stays free: 8 packets need 16, not 8.
+    /// Linux's ring has roundup_pow_of_two(limit + 1) places, one of which stays free: 8 packets need 16 places, not
+    /// 8.
     #[test]
     fn a_limit_that_is_a_power_of_two_is_kept() {
         let (mut choke, mut owner) = (choke("limit 8 min 7 max 8 burst 8").unwrap(), Loaded::default());
@@ -384,7 +390,8 @@ mod tests {
         assert_eq!((told[7], told[8], choke.places.len()), (Enqueued::Success, Enqueued::Dropped, 8));
     }
 
-    /// 3 * 0x55555556 = 2^32 + 2 is 1; a lower half of 0 is the one too many. Dice that always show it end all the same.
+    /// 3 * 0x55555556 = 2^32 + 2 gives 1. A lower half of 0 is the surplus value. Dice that always show it must not
+    /// loop forever.
     #[test]
     fn numbers_below_three_are_even() {
         let number = |dice: &[u32]| {
@@ -397,8 +404,8 @@ mod tests {
         assert_eq!(number(&[]), (0, 32));
     }
 
-    /// tc-choke(8), as the golden headers have it: of a limit of 1000 max is 250, min 83, the burst 138 and the weight
-    /// 2^-6: 138 + 1 - 83 = 56 packets need (1 - (63/64)^138) * 64 = 56.7, where 2^-5 gives 31.6.
+    /// tc-choke(8) as in the golden headers: with a limit of 1000, max is 250, min 83, the burst 138 and the weight
+    /// 2^-6. 138 + 1 - 83 = 56 packets need (1 - (63/64)^138) * 64 = 56.7, while 2^-5 gives 31.6.
     #[test]
     fn what_the_line_leaves_out_is_derived_in_packets() {
         let said = choke("limit 1000 min 83 max 250 burst 138").unwrap();

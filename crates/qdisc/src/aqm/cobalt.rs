@@ -1,25 +1,26 @@
 //! COBALT: CoDel and BLUE, alternating.
 //!
 //! Source: Høiland-Jørgensen, Täht, Morton, "Piece of CAKE", 2018; tc-cake(8); and the recorded behaviour of Linux,
-//! where it rules each flow of [`cake`](crate::sched::cake). CoDel acts on the delay of flows that answer; BLUE acts
-//! on overflow, by flows that do not. Where it differs from [`codel`](super::codel):
+//! where it rules each flow of [`cake`](crate::sched::cake). CoDel acts on the delay of flows that respond. BLUE acts
+//! on the overflow that unresponsive flows cause. It differs from [`codel`](super::codel) in these points:
 //!
 //! - the delay counts at once: there is no `first_above_time`. A packet above target enters the dropping state, and
-//!   the first drop is due one gap later, so an interval passes as in CoDel. Not so in the first episode of a queue:
-//!   its root is still zero, and so is the gap; the next packet above target is dropped (so Linux does, and no paper
-//!   says);
-//! - `count` is not reset when the delay falls below target. It decays, one step at a time on the schedule on which
-//!   it would have risen, so the next episode resumes where this one would have got to;
-//! - below 16, 1/sqrt(count) comes from a table (four Newton steps each), in 32 bits; above, one step a change;
-//! - the small-queue guards are times, not bytes: four full frames at the shaper's rate, and at a downlink (`cake
-//!   ingress`) two a busy flow; besides, the container keeps a queue's last packet;
-//! - an ECN-capable packet is marked, but BLUE never marks.
+//!   the first drop is due one gap later. So an interval passes before it, as in CoDel. The first episode of a queue
+//!   is an exception (in Linux, but in no paper): its root is still zero, and so is the gap, and the next packet
+//!   above target is dropped;
+//! - `count` is not reset when the delay falls below target. It decays by one step at a time, on the schedule on
+//!   which it would have risen. So the next episode resumes where the count stands by then;
+//! - below 16, 1/sqrt(count) comes from a table with four Newton steps per entry, in 32 bits. Above, each change of
+//!   the count makes one step;
+//! - the small-queue guards are times, not bytes: four full frames at the shaper's rate, and for a downlink (`cake
+//!   ingress`) two full frames per busy flow if that is more. Besides, the container keeps a queue's last packet;
+//! - CoDel's part marks ECN-capable packets, BLUE's part never marks.
 //!
 //! BLUE's probability rises by `p_inc` at an overflow and falls by `p_dec` when the queue is found empty, each at
-//! most once a target (Feng et al., "Blue", 1999, raise it on loss and lower it on idleness too). An overflow also
-//! starts CoDel's half at once.
+//! most once per target. (Feng et al., "Blue", 1999, raise it on loss and lower it on idleness, too.) An overflow
+//! also starts CoDel's part at once.
 //!
-//! `cobalt` over one FIFO is ours: Linux has it in CAKE alone. It drops from the head at overflow, as CAKE does.
+//! `cobalt` over one FIFO is ours: Linux has the law only in CAKE. At overflow it drops from the head, as CAKE does.
 
 use super::codel::{INTERVAL, TARGET};
 use super::{Aqm, mark};
@@ -31,18 +32,18 @@ use crate::qdisc::{Backlog, Enqueued, Measure, Moment, Probe};
 use crate::signal::{Drop, Mark, Owner};
 use goodqueue_units::{Duration, Instant, Rate};
 
-/// What the law compares with.
+/// The law's parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Params {
     /// Acceptable delay.
     pub target: Duration,
     /// The first gap between drops.
     pub interval: Duration,
-    /// How long a full frame occupies the link; zero where its rate is not known.
+    /// Time that a full frame occupies the link; zero if the rate is not known.
     pub mtu_time: Duration,
-    /// BLUE's step up, of 2^32.
+    /// BLUE's step up, as a multiple of 2^-32.
     pub p_inc: u32,
-    /// BLUE's step down, of 2^32.
+    /// BLUE's step down, as a multiple of 2^-32.
     pub p_dec: u32,
 }
 
@@ -51,10 +52,10 @@ pub const P_INC: u32 = 1 << 24;
 /// BLUE's step down in Linux: 1/4096.
 pub const P_DEC: u32 = 1 << 20;
 
-/// Counts below this have their root in a table.
+/// Counts below this number have their root in a table.
 const TABLE_LEN: usize = 16;
 
-/// 1/sqrt(count), of 2^32. Each entry is four Newton steps from the one before, as Linux fills it.
+/// 1/sqrt(count) as a multiple of 2^-32. Each entry is four Newton steps after the one before, as Linux fills it.
 const TABLE: [u32; TABLE_LEN] = {
     let mut table = [u32::MAX; TABLE_LEN];
     let mut inverse = u32::MAX;
@@ -71,39 +72,40 @@ const TABLE: [u32; TABLE_LEN] = {
     table
 };
 
-/// One Newton step from `inverse` towards 1/sqrt(count): x(3 - count x^2)/2 in Q0.32.
+/// Makes one Newton step from `inverse` towards 1/sqrt(count): x(3 - count x^2)/2 in Q0.32.
 const fn newton_step(inverse: u32, count: u32) -> u32 {
     let square = (inverse as u64 * inverse as u64) >> 32;
     let value = (3_u64 << 32).wrapping_sub((count as u64).wrapping_mul(square));
     ((value >> 2).wrapping_mul(inverse as u64) >> 31) as u32
 }
 
-/// What the law says of a packet.
+/// The law's verdict on a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Verdict {
-    /// Why the packet is to be dropped, if it is. The queue's last packet is spared nevertheless.
+    /// The reason for which the packet is to be dropped. The container still keeps the queue's last packet.
     pub(crate) drop: Option<Drop>,
-    /// Whether CoDel's half found it ECN-capable and marked it in place of a drop.
+    /// Whether CoDel's part marked the packet instead of dropping it.
     pub(crate) marked: bool,
 }
 
-/// The law's state, in Linux's names; 32 bytes, so that a scheduler can afford one a flow.
+/// The law's state, under Linux's names. It has 32 bytes, so that a scheduler can afford one per flow.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Vars {
-    /// When CoDel's half acts next; without a count, until when the flow is remembered.
+    /// The time at which CoDel's part acts next. While `count` is 0, the time until which the flow is remembered.
     drop_next: u64,
-    /// When BLUE's half changed its mind last.
+    /// The time of the last change of BLUE's probability.
     blue_timer: u64,
-    /// Drops (or marks) that the pace stands at.
+    /// Number of drops or marks from which the present pace follows.
     count: u32,
-    /// 1/sqrt(count), of 2^32.
+    /// 1/sqrt(count), as a multiple of 2^-32.
     rec_inv_sqrt: u32,
-    /// BLUE's probability, of 2^32.
+    /// BLUE's probability, as a multiple of 2^-32.
     p_drop: u32,
     dropping: bool,
 }
 
-/// Nanoseconds from `then` to `now`, signed. Times may wrap; no two that are compared are centuries apart.
+/// Returns the nanoseconds from `then` to `now`, signed. Times may wrap. No two times that are compared are centuries
+/// apart.
 const fn span(now: u64, then: u64) -> i64 {
     now.wrapping_sub(then) as i64
 }
@@ -116,7 +118,8 @@ impl Vars {
         };
     }
 
-    /// The control law: `t + interval/sqrt(count)`. The interval is cut to 32 bits, as in Linux: 4.29 s.
+    /// Returns the time of the next drop by the control law: `t + interval/sqrt(count)`. The interval is cut to 32
+    /// bits (4.29 s), as in Linux.
     fn control_law(&self, t: u64, params: &Params) -> u64 {
         let interval = u64::from(params.interval.as_nanos() as u32);
         t.wrapping_add((interval * u64::from(self.rec_inv_sqrt)) >> 32)
@@ -126,7 +129,7 @@ impl Vars {
         span(now, self.blue_timer) > params.target.as_nanos() as i64
     }
 
-    /// The queue overflowed. Returns whether BLUE took up its work.
+    /// Notes that the queue overflowed. Returns whether BLUE's probability rose from 0.
     pub(crate) fn queue_full(&mut self, now: Instant, params: &Params) -> bool {
         let now = now.as_nanos();
         let mut up = false;
@@ -141,7 +144,7 @@ impl Vars {
         up
     }
 
-    /// The queue was found empty. Returns whether BLUE came to rest.
+    /// Notes that the queue was found empty. Returns whether BLUE's probability fell to 0.
     pub(crate) fn queue_empty(&mut self, now: Instant, params: &Params) -> bool {
         let now = now.as_nanos();
         let mut down = false;
@@ -161,20 +164,20 @@ impl Vars {
         self.count != 0 && span(now, self.drop_next) >= 0
     }
 
-    /// One step back on the schedule.
+    /// Takes back one step of the schedule.
     fn decay(&mut self, params: &Params) {
         self.count -= 1;
         self.settle_root();
         self.drop_next = self.control_law(self.drop_next, params);
     }
 
-    /// Whether the state has decayed to what a new flow has, so that the flow may be forgotten.
+    /// Returns whether the state has decayed to that of a new flow, so that the flow may be forgotten.
     pub(crate) fn is_at_rest(&self, now: Instant) -> bool {
         self.p_drop == 0 && self.count == 0 && span(now.as_nanos(), self.drop_next) >= 0
     }
 
-    /// Judges `packet`, which is leaving the queue; it may be marked. `busy_flows` is how many flows share the link
-    /// where drops come too late to save capacity (`cake ingress`), else 0.
+    /// Judges `packet`, which is leaving the queue, and perhaps marks it. With `cake ingress`, where drops come too
+    /// late to save capacity, `busy_flows` is the number of flows that share the link. Otherwise it is 0.
     #[inline]
     pub(crate) fn judge<P: Packet, O: Owner<P>>(
         &mut self,
@@ -360,13 +363,13 @@ mod tests {
         Instant::from_nanos(ms * MS)
     }
 
-    /// Judges a packet at `ms` that waited for `waited` ms.
+    /// Judges a packet that leaves at `ms` after waiting for `waited` ms.
     fn judge(vars: &mut Vars, ms: u64, waited: u64, ecn: Ecn) -> Verdict {
         let mut packet = Plain { ecn, arrival: at(ms - waited), ..Plain::new(1514) };
         vars.judge(&params(), at(ms), &mut packet, 0, &mut Noted::default())
     }
 
-    /// A queue that has been bad and has recovered.
+    /// Returns the state of a queue that was bad and has recovered.
     fn recovered() -> Vars {
         Vars { rec_inv_sqrt: TABLE[0], drop_next: 1099 * MS, ..Vars::default() }
     }
@@ -379,14 +382,14 @@ mod tests {
         }
     }
 
-    /// In a queue that was bad before, the first packet above target starts the schedule, 100 ms later is the first
-    /// drop, 100/sqrt(2) = 70.7 ms after that the second. In between nothing is dropped.
+    /// In a queue that was bad before, the first packet above target starts the schedule. The first drop comes 100 ms
+    /// later, the second 100/sqrt(2) = 70.7 ms after the first. No packet may be dropped in between.
     #[test]
     fn drops_follow_the_schedule() {
         let mut vars = recovered();
         let dropped: Vec<u64> =
             (1000..1300).filter(|ms| judge(&mut vars, *ms, 20, Ecn::NotEct).drop.is_some()).collect();
-        // 1100, + 70.71 = 1170.71, + 57.74 = 1228.45, + 50 = 1278.45: each at the next whole millisecond.
+        // 1100, + 70.71 = 1170.71, + 57.74 = 1228.45, + 50 = 1278.45: each drop comes at the next whole millisecond.
         assert_eq!(dropped, [1100, 1171, 1229, 1279]);
         assert_eq!(vars.count, 5);
     }
@@ -405,7 +408,8 @@ mod tests {
         for ms in 1000..1300 {
             judge(&mut vars, ms, 20, Ecn::NotEct);
         }
-        // Count 5, next step due at 1278.45 + 44.72 = 1323.2. Good packets take one off then, and one each gap after.
+        // At count 5 the next step is due at 1278.45 + 44.72 = 1323.2. Packets below target take one step off then,
+        // and one after each further gap.
         let mut counts = Vec::new();
         for ms in 1300..1700 {
             judge(&mut vars, ms, 1, Ecn::NotEct);
@@ -421,11 +425,11 @@ mod tests {
         let mut vars = Vars { dropping: true, count: 1, drop_next: 900 * MS, ..Vars::default() };
         let marked = Verdict { drop: None, marked: true };
         assert_eq!(judge(&mut vars, 1000, 20, Ecn::Ect0), marked);
-        vars.p_drop = 1; // the test's dice throw 0, which is below
+        vars.p_drop = 1; // the test's dice show 0, which is below
         assert_eq!(judge(&mut vars, 1001, 1, Ecn::Ect0), Verdict { drop: Some(Drop::Early), marked: false });
     }
 
-    /// Linux's steps: up by 1/256 at most once a target, down by 1/4096 likewise.
+    /// Linux's steps: up by 1/256 and down by 1/4096, each at most once per target.
     #[test]
     fn blue_steps_up_on_overflow_and_down_on_idleness() {
         let (mut vars, params) = (Vars::default(), params());
@@ -437,7 +441,7 @@ mod tests {
         let mut ms = 1006;
         for step in 1..=32 {
             ms += 6;
-            // Two of 1/256 are 32 of 1/4096: the last one comes to rest.
+            // Two steps of 1/256 are 32 steps of 1/4096: only the last one reaches 0.
             assert_eq!(vars.queue_empty(at(ms), &params), step == 32);
         }
         assert_eq!(vars.p_drop, 0);
@@ -453,12 +457,13 @@ mod tests {
         packet.arrival = at(1000 - 49);
         vars.judge(&slow, at(1000), &mut packet, 0, &mut Noted::default());
         assert!(vars.dropping);
-        // With three busy flows at a downlink it is six frames.
+        // With three busy flows on a downlink the guard is six frames.
         vars.judge(&slow, at(1000), &mut packet, 3, &mut Noted::default());
         assert!(!vars.dropping);
     }
 
-    /// Linux compares by `>` and `<`: a delay of exactly `target` is none, and dice that show p itself do not drop.
+    /// Linux compares by `>` and `<`: a delay of exactly `target` is not above it, and dice that show p itself do not
+    /// drop.
     #[test]
     fn at_the_target_and_at_p_nothing_happens() {
         let mut vars = Vars::default();
@@ -474,7 +479,7 @@ mod tests {
         }
     }
 
-    /// 1514 bytes at 1 Mbit/s are 12.112 ms; BLUE's steps are parts of 2^32.
+    /// 1514 bytes at 1 Mbit/s are 12.112 ms. BLUE's steps are kept as multiples of 2^-32.
     #[test]
     fn the_line_s_rate_and_steps_are_kept_in_linux_s_units() {
         static SPEC: QdiscSpec = Cobalt::SPEC;
@@ -495,13 +500,13 @@ mod tests {
             .map(|id| cobalt.enqueue(Instant::ZERO, Plain { id, ..Plain::new(1514) }, &mut owner))
             .collect();
         assert_eq!((told[2], owner.dropped.as_slice()), (Enqueued::Congestion, [0].as_slice()));
-        // The overflow made the next drop due at once: packet 1 goes, packet 2 is the last one.
+        // The overflow made the next drop due at once: packet 1 is dropped, and packet 2 is the last one.
         assert_eq!(cobalt.dequeue(at(1000), &mut owner).map(|packet| packet.id), Some(2));
         assert_eq!(owner.dropped, [0, 1]);
     }
 
-    /// CAKE forgets a flow whose law is at rest. Wrong would be one that begins anew each time while it is being dropped from, or
-    /// that is never forgotten.
+    /// CAKE forgets a flow whose law is at rest. A law must not be at rest while it drops packets, because it would
+    /// begin anew each time. And each law must come to rest at some time.
     #[test]
     fn a_law_is_at_rest_when_nothing_is_left_of_it() {
         let rests = |p_drop, count, due_ms| {

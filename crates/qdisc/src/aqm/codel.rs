@@ -1,37 +1,41 @@
 //! CoDel: controlled delay.
 //!
-//! Source: RFC 8289 (section numbers below), in the variant that Linux runs. Where Linux differs from the RFC:
+//! Source: RFC 8289 (section numbers below), in the variant that Linux runs. Linux differs from the RFC in these
+//! points:
 //!
 //! - its clock is 32 bits of 1024 ns, wrapping;
-//! - `1/sqrt(count)` is 16-bit fixed point and takes one Newton step a drop instead of the exact root (5.6), so
-//!   the second gap is half an interval and the root is on track by about the sixth drop;
+//! - `1/sqrt(count)` is 16-bit fixed point and takes one Newton step per drop instead of the exact root (5.6). So the
+//!   second gap is half an interval, and the root is close to exact from about the sixth drop;
 //! - the small-backlog guard compares with the link's full frame (5.3), after the packet was removed;
 //! - the first drop needs `now > first_above_time`, strictly;
-//! - an ECN-capable packet is marked instead of dropped, at most one a dequeue.
+//! - an ECN-capable packet is marked instead of dropped, at most one per dequeue.
 //!
-//! `variant rfc8289` takes the exact root and drops from `now >= first_above_time` on, as the pseudocode does; the
-//! clock and the guard stay Linux's. The difference is small until a round trip is longer than the interval: then
-//! it decides whether one drop or two hit the window that TCP is about to reduce (see studies/schwardmann2014).
+//! `variant rfc8289` takes the exact root and drops from `now >= first_above_time` on, as the pseudocode does. Its
+//! clock and its guard are Linux's. The difference is small until a round trip is longer than the interval: then it
+//! decides whether one drop or two hit the window that TCP is about to reduce (see studies/schwardmann2014).
 //!
-//! `variant acm2012` is the pseudocode of Nichols and Jacobson, "Controlling Queue Delay", ACM Queue 10(5), 2012. It differs
-//! from `rfc8289` in three things:
+//! `variant acm2012` is the pseudocode of Nichols and Jacobson, "Controlling Queue Delay", ACM Queue 10(5), 2012. It
+//! differs from `rfc8289` in three points:
 //!
-//! - it enters the dropping state once the delay was above target for two intervals, or for one where the next drop was
-//!   due less than an interval ago (the article's text says one interval, for all);
-//! - dropping that is that recent goes on from `count - 2` (from 1 where `count` is 2 or less), else from 1; there is no
-//!   `lastcount`. The RFC goes on from the drops of the last time, for 16 intervals;
-//! - the small-backlog guard compares with less than a full frame, so that one full frame that waits is a queue.
+//! - It enters the dropping state when the delay was above target for two intervals. One interval is enough if the
+//!   next drop was due less than an interval ago. (The article's text says one interval in all cases.)
+//! - If the next drop was due that recently, dropping resumes from `count - 2` (from 1 if `count` is 2 or less).
+//!   Otherwise it begins from 1. There is no `lastcount`. The RFC resumes from the number of drops in the last
+//!   episode, for 16 intervals.
+//! - The small-backlog guard compares with less than a full frame, so that one waiting full frame is a queue.
 //!
-//! Found in November 2026: of the appendix (queue.acm.org/appendices/codel.html) the part up to the control law. The rest is in
-//! six public programs that write it out alike, among them Sprout's `codel.cc` (github.com/Soheil-ab/c2tcp, alfalfa) and
-//! phxrpc. Linux 3.5 goes on from `count - lastcount`, made odd, for 16 intervals.
+//! Of the article's appendix (queue.acm.org/appendices/codel.html) the part up to the control law was available
+//! (November 2026). The rest is in six public programs that write it alike, among them Sprout's `codel.cc`
+//! (github.com/Soheil-ab/c2tcp, alfalfa) and phxrpc. Linux 3.5 resumes from `count - lastcount`, made odd, for 16
+//! intervals.
 //!
-//! `variant ns2` is the code that the article's authors published for ns-2, `queue/codel.cc` (K. Nichols, 2011-2012): as
-//! `rfc8289`, but it goes on from `count - 1` for 16 intervals. It guards by the largest packet so far, which is a full frame
-//! soon; here it is one from the start.
+//! `variant ns2` is the code that the article's authors published for ns-2, `queue/codel.cc` (K. Nichols, 2011-2012).
+//! It is `rfc8289`, except that it resumes from `count - 1` for 16 intervals. Its guard is the largest packet so far,
+//! which soon is a full frame. Here it is a full frame from the start.
 //!
-//! `variant whole_count` is `rfc8289` but for what it resumes from, within the same 16 intervals: the whole count of the
-//! last episode, not the drops that it added. No text has this rule: the tables of Schwardmann et al. 2014 imply it.
+//! `variant whole_count` is `rfc8289`, except that it resumes from the whole count of the last episode and not from
+//! the drops which that episode added, within the same 16 intervals. No text has this rule: the tables of Schwardmann
+//! et al. 2014 imply it.
 
 use super::{Aqm, mark};
 use crate::fifo::Fifo;
@@ -43,20 +47,20 @@ use crate::{params, words};
 use core::fmt;
 use goodqueue_units::{Duration, Instant, processor::select};
 
-/// The parameters that CoDel has wherever it is used; `fq_codel` lists them too.
-// 100 s switch CoDel off (fq_nocodel); the clock compares up to 2199 s.
+/// Acceptable standing delay. CoDel's parameters are shared: `fq_codel` lists them, too.
+// 100 s switch CoDel off (fq_nocodel). The clock compares times up to 2199 s apart.
 pub const TARGET: Param<Duration> = Param::time("target", "acceptable standing queue delay")
     .default(ms(5))
     .range(us(1), secs(1000))
     .source("RFC 8289, 4.4");
-/// See [`TARGET`].
+/// The interval. See [`TARGET`].
 pub const INTERVAL: Param<Duration> = Param::time(
     "interval",
     "window in which the delay must fall below target once; a worst-case round-trip time",
 )
 .default(ms(100))
 .source("RFC 8289, 4.3");
-/// See [`TARGET`].
+/// The threshold above which packets are marked with CE. See [`TARGET`].
 pub const CE_THRESHOLD: Param<Option<Duration>> =
     Param::time("ce_threshold", "mark every ECN-capable packet that waited longer; unset: off")
         .range(us(0), secs(1000))
@@ -73,35 +77,35 @@ words! {
     enum Variant { Linux = "linux", Rfc8289 = "rfc8289", Acm2012 = "acm2012", Ns2 = "ns2", WholeCount = "whole_count" }
 }
 
-/// What the law compares with, in ticks.
+/// The law's parameters. Times are in ticks.
 #[derive(Clone, Copy, Debug)]
 pub struct Params {
     target: Ticks,
     interval: Ticks,
     ce_threshold: Option<Ticks>,
-    /// What the DS field must be under which mask, for `ce_threshold` to apply.
+    /// Mask of the DS field, and the value under it for which `ce_threshold` applies.
     ce_threshold_selector: Option<Masked>,
     ecn: bool,
     /// Whether the control law takes the exact root.
     exact: bool,
-    /// Whether dropping begins and resumes as in 2012.
+    /// Whether dropping begins and resumes as in the article of 2012.
     of_2012: bool,
-    /// Where set, dropping resumes from all drops of the last episode, with what that had resumed from, less so many; else
-    /// from those it added.
+    /// `Some(n)`: dropping resumes from `count - n`, so from the whole count of the last episode less `n`. `None`: it
+    /// resumes from the drops that the last episode added.
     resumes_all_but: Option<u32>,
     /// A backlog of at most this many bytes is never a standing queue (RFC 8289, 5.3).
     guard: u32,
 }
 
 impl Params {
-    /// The parameters of a line that lists [`TARGET`], [`INTERVAL`], [`ECN`] and [`CE_THRESHOLD`].
+    /// Reads the parameters of a line that lists [`TARGET`], [`INTERVAL`], [`ECN`] and [`CE_THRESHOLD`].
     #[must_use]
     pub fn new(args: &Args, link: &Link) -> Self {
         let ce_threshold = args.get(&CE_THRESHOLD).map(Ticks::of);
         Self { ce_threshold, ..Self::with(args.get(&TARGET), args.get(&INTERVAL), args.get(&ECN), link) }
     }
 
-    /// Linux's law with a target, an interval, and ECN or not.
+    /// Returns the parameters of Linux's law with this target and interval, with or without ECN.
     pub(crate) fn with(target: Duration, interval: Duration, ecn: bool, link: &Link) -> Self {
         Self {
             target: Ticks::of(target),
@@ -116,13 +120,13 @@ impl Params {
         }
     }
 
-    /// With what the DS field must be for `ce_threshold` to apply; `None`: anything.
+    /// Returns these parameters with the DS field values to which `ce_threshold` applies. `None`: to all.
     #[must_use]
     pub fn selecting(self, ce_threshold_selector: Option<Masked>) -> Self {
         Self { ce_threshold_selector, ..self }
     }
 
-    /// Whether `ce_threshold` applies to `packet`.
+    /// Returns whether `ce_threshold` applies to `packet`.
     fn selects<P: Packet>(&self, packet: &P) -> bool {
         let ds_field = packet.dscp() << 2 | packet.ecn().bits();
         self.ce_threshold_selector.is_none_or(|Masked { value, mask }| ds_field & mask == value)
@@ -146,27 +150,27 @@ impl Ticks {
     fn minus(self, earlier: Self) -> Self {
         Self(self.0.wrapping_sub(earlier.0))
     }
-    /// For people: a length of time.
+    /// Returns this number of ticks as a length of time that a probe can show.
     fn span(self) -> Measure {
         Measure::Time(Some(f64::from(self.0) * 1024e-9))
     }
-    /// For people: a point of time, where `is_set`.
+    /// Returns this tick as a point of time that a probe can show, if `is_set`.
     fn moment(self, is_set: bool) -> Measure {
         Measure::Moment(is_set.then_some(Moment::wrapping(u64::from(self.0) << 10, u32::BITS + 10)))
     }
-    /// Whether `self` is later than `other`, on a clock that wraps.
+    /// Returns whether `self` is later than `other`, on a clock that wraps.
     fn is_after(self, other: Self) -> bool {
         (other.0.wrapping_sub(self.0) as i32) < 0
     }
 }
 
-/// Where the law takes packets from: one FIFO, or one flow of a scheduler that also counts the whole.
+/// The queue from which the law takes packets: one FIFO, or one flow of a scheduler that also counts the whole.
 pub trait Source<P> {
-    /// The head packet.
+    /// Returns the head packet.
     fn head(&self) -> Option<&P>;
     /// Takes the head packet.
     fn pull(&mut self) -> Option<P>;
-    /// Bytes that wait, for the small-backlog guard.
+    /// Returns the waiting bytes, for the small-backlog guard.
     fn backlog_bytes(&self) -> u64;
 }
 
@@ -185,18 +189,18 @@ impl<P: Packet> Source<P> for Fifo<P> {
     }
 }
 
-/// What becomes of a head packet.
+/// The law's judgement of a head packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// There is none.
+    /// No packet waits.
     Empty,
-    /// Nothing: it leaves, with its `len` bytes.
+    /// The packet of `len` bytes leaves unchanged.
     Passes { len: u32 },
-    /// [`Vars::act`] has to see to it.
+    /// [`Vars::act`] decides: it drops, marks or passes the packet.
     Acts { drop: bool },
 }
 
-/// The law's state, in the RFC's names (5.1); 28 bytes, so that a scheduler can afford one a flow.
+/// The law's state, under the RFC's names (5.1). It has 28 bytes, so that a scheduler can afford one per flow.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Vars {
     /// Drops since dropping began.
@@ -214,17 +218,17 @@ pub struct Vars {
 }
 
 impl Vars {
-    /// One Newton step towards 1/sqrt(count): x(3 - count x^2)/2, in Q0.32 as Linux computes it.
+    /// Makes one Newton step towards 1/sqrt(count): x(3 - count x^2)/2, in Q0.32 as Linux computes it.
     fn newton_step(&mut self) {
         let inverse = u32::from(self.rec_inv_sqrt) << 16;
         let square = ((u64::from(inverse) * u64::from(inverse)) >> 32) as u32;
         let value = (3_u64 << 32).wrapping_sub(u64::from(self.count) * u64::from(square));
-        // Where `count` has jumped (fq_codel's overflow adds to it), the step misses and the product wraps, as Linux's.
+        // If `count` has jumped (fq_codel's overflow adds to it), the step misses and the product wraps, as in Linux.
         let value = (value >> 2).wrapping_mul(u64::from(inverse)) >> (32 - 2 + 1);
         self.rec_inv_sqrt = (value >> 16) as u16;
     }
 
-    /// The control law: `t + interval/sqrt(count)` (RFC 8289, 5.6).
+    /// Returns the time of the next drop by the control law: `t + interval/sqrt(count)` (RFC 8289, 5.6).
     fn control_law(&self, t: Ticks, params: &Params) -> Ticks {
         let interval = params.interval;
         if params.exact {
@@ -234,7 +238,8 @@ impl Vars {
         t.plus(Ticks(((u64::from(interval.0) * inverse) >> 32) as u32))
     }
 
-    /// Whether `packet` has left a queue that stood above target for an interval (RFC 8289, 5.6, `dodequeue`).
+    /// Returns whether `packet` has left a queue whose delay stood above target for an interval (RFC 8289, 5.6,
+    /// `dodequeue`).
     #[inline]
     fn should_drop<P: Packet>(
         &mut self,
@@ -248,19 +253,19 @@ impl Vars {
             return false;
         };
         self.ldelay = now.minus(Ticks::at(packet.arrival()));
-        // Where many flows share the link nothing foretells which of these it is, so nothing is guessed.
+        // Branchless on purpose: with many flows on the link, branch prediction would often fail here.
         let is_below = params.target.is_after(self.ldelay) | (backlog <= u64::from(params.guard));
         let since = self.first_above_time;
         let is_new = since == Ticks(0);
         let is_due = now.is_after(since) | (params.exact & (now == since));
         let above = select(is_new, now.plus(params.interval), since);
-        // Went below: stay below for at least an interval.
+        // When the delay went below target, it must again be above for an interval before a drop.
         self.first_above_time = select(is_below, Ticks(0), above);
         !is_below & !is_new & is_due
     }
 
-    /// Takes the next packet, and says whether it may be dropped (RFC 8289, 5.6, `dodequeue`).
-    #[inline(never)] // only while the queue is bad: it would take up room in the instruction cache at both places
+    /// Takes the next packet, and returns whether it may be dropped (RFC 8289, 5.6, `dodequeue`).
+    #[inline(never)] // runs only while the queue is bad; inlined, it would take up instruction cache at both call sites
     fn pull<P: Packet>(
         &mut self,
         params: &Params,
@@ -288,8 +293,8 @@ impl Vars {
         }
     }
 
-    /// Judges the head packet where it lies, so that one that nothing befalls is moved once. `backlog` are the bytes that wait,
-    /// this packet's among them.
+    /// Judges the head packet where it lies, so that a packet which passes is moved only once. `backlog` is the
+    /// number of waiting bytes, including this packet.
     #[inline]
     pub(crate) fn judge<P: Packet>(
         &mut self,
@@ -312,7 +317,7 @@ impl Vars {
         }
     }
 
-    /// The part of [`Vars::dequeue`] that runs only while the queue is bad, or every packet may be marked.
+    /// Does the part of [`Vars::dequeue`] that runs only while the queue is bad or while `ce_threshold` is set.
     #[cold]
     pub(crate) fn act<P: Packet, O: Owner<P>>(
         &mut self,
@@ -341,7 +346,7 @@ impl Vars {
         Some(packet)
     }
 
-    /// In the dropping state: drops until the schedule is met or the delay is.
+    /// Drops packets while in the dropping state, until no drop is due or the delay is below target.
     fn keep_dropping<P: Packet, O: Owner<P>>(
         &mut self,
         packet: P,
@@ -372,7 +377,7 @@ impl Vars {
         next
     }
 
-    /// Enters the dropping state with one drop or mark, at the pace at which it last left off (RFC 8289, 5.5).
+    /// Enters the dropping state with one drop or mark, at the pace at which the last episode ended (RFC 8289, 5.5).
     fn start_dropping<P: Packet, O: Owner<P>>(
         &mut self,
         mut packet: P,
@@ -393,19 +398,20 @@ impl Vars {
         next
     }
 
-    /// Whether the next drop was due less than `spans` intervals ago, on a clock that wraps, or is yet to be.
+    /// Returns whether the next drop was due less than `spans` intervals ago or is still to come, on a clock that
+    /// wraps.
     fn is_recent(&self, params: &Params, now: Ticks, spans: u32) -> bool {
         let span = params.interval.0.wrapping_mul(spans);
         (now.minus(self.drop_next).0.wrapping_sub(span) as i32) < 0
     }
 
-    /// Whether dropping may begin at `now`, the delay having been above target for an interval.
+    /// Returns whether dropping may begin at `now`, after the delay was above target for an interval.
     fn may_start(&self, params: &Params, now: Ticks) -> bool {
         let second = self.first_above_time.plus(params.interval);
         !params.of_2012 || self.is_recent(params, now, 1) || !second.is_after(now)
     }
 
-    /// Sets `count`, with which dropping begins at `now`.
+    /// Sets the `count` with which dropping begins at `now`.
     fn resume(&mut self, params: &Params, now: Ticks) {
         if params.of_2012 {
             let recent = self.is_recent(params, now, 1);
@@ -427,7 +433,8 @@ impl Vars {
         self.lastcount = self.count;
     }
 
-    /// Shows the state under Linux's names; `drop_next` is a point of time while packets are being dropped.
+    /// Shows the state under Linux's names. `drop_next` is shown as a point of time only while packets are being
+    /// dropped.
     pub fn probe(&self, probe: &mut dyn Probe) {
         probe.integer("count", self.count.into());
         probe.integer("lastcount", self.lastcount.into());
@@ -443,7 +450,8 @@ impl Vars {
 }
 
 impl fmt::Display for Vars {
-    /// As traces write a flow: `count:lastcount:dropping:rec_inv_sqrt:first_above_time:drop_next`.
+    /// Writes the state as decision traces write a flow:
+    /// `count:lastcount:dropping:rec_inv_sqrt:first_above_time:drop_next`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { count, lastcount, dropping, rec_inv_sqrt, first_above_time, drop_next, .. } = self;
         let dropping = u8::from(*dropping);
@@ -526,7 +534,8 @@ mod tests {
     use super::*;
     use alloc::format;
 
-    /// Section 5.6 asks for interval/sqrt(count); the fixed-point root is within 1 % of it from the eighth drop on.
+    /// Section 5.6 asks for interval/sqrt(count). The fixed-point root must be within 1 % of it from the eighth drop
+    /// on.
     #[test]
     fn the_newton_steps_approach_the_inverse_square_root() {
         let mut vars = Vars { count: 1, rec_inv_sqrt: u16::MAX, ..Vars::default() };
@@ -543,7 +552,7 @@ mod tests {
         }
     }
 
-    /// RFC 8289, 5.6: at an interval of 100 ms the gaps after one to four drops are 100, 70.7, 57.7 and 50 ms.
+    /// RFC 8289, 5.6: with an interval of 100 ms the gaps after one to four drops are 100, 70.7, 57.7 and 50 ms.
     #[test]
     fn the_rfcs_variant_takes_the_exact_root() {
         let link = Link { rate: goodqueue_units::Rate::from_bps(1_000_000).unwrap(), mtu: 1514 };
@@ -556,10 +565,10 @@ mod tests {
         }
     }
 
-    /// 1 s is 976 562 ticks, 100 ms are 97 656. The next drop was due at 10 s. Dropping that begins again 50 ms later goes
-    /// on from count - 2 = 5 in 2012, and from the drops of the last time (7 - 4) in the RFC. 150 ms later 2012 has
-    /// forgotten, the RFC not before 1.6 s. ns-2's code goes on from one less than it had. From counts of 1 to 3 the article goes on from 1. A start ahead of the schedule
-    /// counts as recent.
+    /// 1 s is 976 562 ticks, 100 ms are 97 656. The next drop was due at 10 s. Dropping that begins again 50 ms later
+    /// resumes from count - 2 = 5 in the article, and from the drops of the last episode (7 - 4) in the RFC. After
+    /// 150 ms the article's law has forgotten, the RFC's only after 1.6 s. ns-2's code resumes from count - 1. From
+    /// counts of 1 to 3 the article begins from 1. A start before the due time counts as recent.
     #[test]
     fn each_variant_resumes_by_its_own_rule() {
         static SPEC: QdiscSpec = Codel::SPEC;
@@ -586,8 +595,9 @@ mod tests {
         assert_eq!([0, 1, 2, 3].map(|count| resumed("ns2", count, 50)), [1, 1, 1, 2]);
     }
 
-    /// Of 1 s packets each of which waited longer than the target, at 10 ms a packet: the first one above begins the interval.
-    /// The RFC drops 100 ms later, the article 200 ms later, and 100 ms later where a drop was due 50 ms before.
+    /// Every 10 ms a packet leaves that waited longer than the target. The first packet above target begins the
+    /// interval. The RFC drops 100 ms later. The article drops 200 ms later, or 100 ms later if a drop was due 50 ms
+    /// before.
     #[test]
     fn the_article_waits_for_a_second_interval_unless_drops_are_recent() {
         static SPEC: QdiscSpec = Codel::SPEC;
@@ -608,7 +618,7 @@ mod tests {
         assert_eq!(first_drop_ms("acm2012", 5050), Some(100));
     }
 
-    /// One full frame that waits behind is no queue for the RFC and Linux, and one for the article, which says "fewer".
+    /// One waiting full frame is no queue for the RFC and Linux. It is a queue for the article, which says "fewer".
     #[test]
     fn the_guard_of_the_article_is_less_than_a_frame() {
         static SPEC: QdiscSpec = Codel::SPEC;
@@ -628,7 +638,8 @@ mod tests {
         }
     }
 
-    /// The DS field is the codepoint and then the two bits of ECN: EF is 46 << 2 = 0xb8; L4S's ECT(1) is 0x01 of 0x03.
+    /// The DS field is the DSCP followed by the two ECN bits: EF is 46 << 2 = 0xb8. L4S's ECT(1) is 0x01 under the
+    /// mask 0x03.
     #[test]
     fn ce_threshold_selects_by_the_ds_field() {
         use crate::packet::Plain;

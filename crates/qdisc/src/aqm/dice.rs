@@ -1,10 +1,10 @@
-//! An owner for the tests of laws that throw dice.
+//! An owner for the tests of laws that use random numbers.
 
 use crate::packet::Plain;
 use crate::signal::{Drop, Mark, Owner};
 use alloc::vec::Vec;
 
-/// Dice that always show the same, in [0, 1), and the fates told.
+/// Dice that always show the same number in [0, 1), with the drops and marks that were reported.
 pub(crate) struct Dice {
     shows: f64,
     pub(crate) dropped: Vec<Drop>,

@@ -1,25 +1,26 @@
 //! DOCSIS-PIE: the PIE of cable modems.
 //!
-//! Source: RFC 8034, appendix A (A.1.2 constants, A.2 control path, A.3 data path), section 4 for the reasons. Real
-//! numbers, as the RFC writes it. Where it differs from RFC 8033 (`pie`):
+//! Source: RFC 8034, appendix A (A.1.2 constants, A.2 control path, A.3 data path), and section 4 for the reasons. It
+//! computes with real numbers, as the RFC does. It differs from RFC 8033 (`pie`) in these points:
 //!
-//! - the delay is predicted, neither measured nor stamped: the queue drains at `peak_rate` while the token bucket of
-//!   `msr` has credit, at `msr` after that (4.2);
-//! - three states (4.3): INACTIVE until a third of the buffer waits; then QUIESCENT, where the first drop is free to
-//!   come at once; it makes the state ACTIVE, with p held at 0 for 142 ms. Back to QUIESCENT when all is quiet, to
-//!   INACTIVE after a further second;
-//! - a packet's probability is p times its size in units of 1024 bytes, 0.85 at most (4.6); so p may be up to 13.6,
-//!   and the gains double from 0.1 on and are eight and 32 times as large from 1 and from 10 on (4.4);
+//! - the delay is predicted. It is neither measured nor taken from time stamps: the queue drains at `peak_rate` while
+//!   the token bucket of `msr` has credit, and at `msr` after that (4.2);
+//! - there are three states (4.3). INACTIVE lasts until a third of the buffer waits. In QUIESCENT the first drop may
+//!   come at once. It makes the state ACTIVE, with p held at 0 for 142 ms. The state returns to QUIESCENT when all is
+//!   quiet, and to INACTIVE after a further second;
+//! - a packet's probability is p times its size in units of 1024 bytes, at most 0.85 (4.6). So p may be up to 13.6.
+//!   The gains double from 0.1 on, and are 8 and 32 times as large from 1 and from 10 on (4.4);
 //! - p decays by 2 % while both delays are below 5 ms, not 0 (4.5), and rises by 2 points more above 200 ms;
-//! - target 10 ms, an update each 16 ms, and gains of 0.25 and 2.5, twice those of PIE;
-//! - no ECN (4.7).
+//! - the target is 10 ms, an update comes every 16 ms, and the gains are 0.25 and 2.5, twice those of PIE;
+//! - there is no ECN (4.7).
 //!
 //! Decided here, where the RFC leaves it to the operator or to the modem:
 //!
-//! - `msr` and `peak_rate` are the link's rate, if not set: then the delay is backlog over rate. The law follows the
-//!   bucket's credit from the packets that leave, but shapes nothing: a `msr` below the link's rate is the truth
-//!   only under a shaper. Credit does not fall below 0;
-//! - the buffer is what `msr` sends in 250 ms, but at least ten full frames, and full where a packet does not fit;
+//! - unless set, `msr` and `peak_rate` are the link's rate: then the delay is backlog over rate. The law follows the
+//!   bucket's credit from the packets that leave, but shapes nothing: an `msr` below the link's rate is true only
+//!   under a shaper. Credit does not fall below 0;
+//! - the buffer holds the bytes that `msr` sends in 250 ms, but at least ten full frames. It is full when a packet
+//!   does not fit;
 //! - sizes are not rounded to the modem's steps (A.3 allows either), and are counted as `tc` does.
 
 use super::{Aqm, Periodic};
@@ -32,7 +33,7 @@ use crate::signal::{Drop, Owner};
 use alloc::string::ToString;
 use goodqueue_units::{Duration, Instant, Rate};
 
-// Constants under the names of A.1.2; times that are compared with delays in seconds.
+// Constants under the names of A.1.2. Times that are compared with delays are in seconds.
 const A: f64 = 0.25;
 const B: f64 = 2.5;
 const INTERVAL: Duration = Duration::from_millis(16);
@@ -44,7 +45,7 @@ const PROB_LOW: f64 = 0.85;
 const PROB_HIGH: f64 = 8.5;
 const LATENCY_LOW: f64 = 0.005;
 const LATENCY_HIGH: f64 = 0.2;
-/// Below a probability of `.0` a step counts `.1` times (A.2).
+/// Below a probability of `.0`, a step is multiplied by `.1` (A.2).
 const LADDER: [(f64, f64); 8] = [
     (1e-6, 1.0 / 2048.0),
     (1e-5, 1.0 / 512.0),
@@ -57,7 +58,7 @@ const LADDER: [(f64, f64); 8] = [
 ];
 const LAST_RUNG: f64 = 32.0;
 
-/// What the operator sets (A.1.1), and the bucket's size; seconds, bytes, bytes a second.
+/// The operator's parameters (A.1.1) and the bucket's size, in seconds, bytes and bytes per second.
 #[derive(Clone, Copy, Debug)]
 struct Params {
     target: f64,
@@ -95,7 +96,7 @@ struct Bucket {
 }
 
 impl Bucket {
-    /// The RFC's msrtokens().
+    /// Returns the RFC's msrtokens(): the credit at `now`, in bytes.
     fn tokens_at(&self, params: &Params, now: Instant) -> f64 {
         (self.tokens + now.since(self.since).as_secs_f64() * params.msr).min(params.burst)
     }
@@ -125,7 +126,7 @@ struct Vars {
 }
 
 impl Vars {
-    /// control_path_init() of A.2.
+    /// The initial state: control_path_init() of A.2.
     const INIT: Self = Self {
         drop_prob: 0.0,
         accu_prob: 0.0,
@@ -135,7 +136,7 @@ impl Vars {
         state: State::Inactive,
     };
 
-    /// calculate_drop_prob() of A.2, for a delay of `qdelay`.
+    /// Updates the state: calculate_drop_prob() of A.2, for a delay of `qdelay` seconds.
     fn update(&mut self, params: &Params, qdelay: f64) {
         if self.burst_allowance > Duration::ZERO {
             self.drop_prob = 0.0;
@@ -167,7 +168,7 @@ impl Vars {
         self.qdelay_old = qdelay;
     }
 
-    /// Moves p: the controller with its gains tuned to p, capped, and the special cases (A.2).
+    /// Moves p (A.2): the controller with its gains tuned to p, the cap, and the special cases.
     fn adjust(&mut self, params: &Params, qdelay: f64) {
         let rung = LADDER.iter().find(|(below, _)| self.drop_prob < *below);
         let gain = rung.map_or(LAST_RUNG, |(_, gain)| *gain);
@@ -184,8 +185,8 @@ impl Vars {
         self.drop_prob = self.drop_prob.clamp(0.0, PROB_LOW * MEAN_PKTSIZE / MIN_PKTSIZE);
     }
 
-    /// drop_early() of A.3: whether a packet of `len` bytes that meets `backlog` bytes is dropped; `draw` is
-    /// uniform below 1.
+    /// Returns whether a packet of `len` bytes that meets `backlog` bytes is dropped: drop_early() of A.3. `draw`
+    /// returns a uniform number below 1.
     fn drop_early(&mut self, params: &Params, backlog: u64, len: u32, draw: impl FnOnce() -> f64) -> bool {
         if self.burst_allowance > Duration::ZERO {
             return false;
@@ -328,7 +329,7 @@ impl Aqm for DocsisPie {
 }
 
 impl DocsisPie {
-    /// The delay of `backlog` bytes in seconds: what there is credit for goes at the peak rate (A.2).
+    /// Returns the delay of `backlog` bytes in seconds: bytes that have credit leave at the peak rate (A.2).
     fn predict(&self, now: Instant, backlog: f64) -> f64 {
         let Params { msr, peak_rate, .. } = self.params;
         let tokens = self.bucket.tokens_at(&self.params, now);

@@ -1,23 +1,24 @@
-//! The RED of simulations: a real-valued average, gentle mode, even spacing. Shared by `red_gentle` and `ared`.
+//! The RED of simulations: a real-valued average, gentle mode and even spacing. `red_gentle` and `ared` share it.
 //!
 //! Source: Floyd and Jacobson, "Random Early Detection gateways for Congestion Avoidance", IEEE/ACM ToN 1(4), 1993
-//! (RED, section numbers below); Floyd's note on gentle mode, 2000; and where they are silent their first author's
-//! own code, ns-2.35's `Queue/RED`. So
+//! (RED, section numbers below), and Floyd's note on gentle mode, 2000. Where they are silent, their first author's
+//! own code decides: ns-2.35's `Queue/RED`. So:
 //!
-//! - drops are spaced by p_a = p_b / (2 - count p_b), which lets 1/p_b packets pass first; `nowait` gives RED
-//!   1993's p_a = p_b / (1 - count p_b), which drops twice as often at the same p_b;
-//! - gentle mode: from `max` to twice that p_b climbs from max_p to 1.
+//! - drops are spaced by p_a = p_b / (2 - count p_b), which lets 1/p_b packets pass first. `nowait` gives RED 1993's
+//!   p_a = p_b / (1 - count p_b), which drops twice as often at the same p_b;
+//! - gentle mode: from `max` to twice `max`, p_b climbs from max_p to 1.
 //!
 //! Decided here:
 //!
-//! - thresholds and the average are packets; in byte mode bytes over the average packet's; they are not rounded;
-//! - idle time begins with the dequeue that finds nothing, and counts whole packets;
-//! - an ECN-capable packet is marked while the average is below `max` and dropped above, in the gentle region
-//!   too (Le et al. 2003 name this as what cost ARED its ECN). ns-2 goes by the probability instead
-//!   (`use_mark_p_`: marks up to 0.1), and then never drops at twice `max` because it must.
+//! - thresholds and average are in packets, and in byte mode in bytes over the size of an average packet. They are
+//!   not rounded;
+//! - idle time begins with the dequeue that finds no packet, and counts whole packets;
+//! - an ECN-capable packet is marked while the average is below `max` and dropped above it, in the gentle region, too
+//!   (Le et al. 2003 name this as the reason why ARED did not gain from ECN). ns-2 decides by the probability instead
+//!   (`use_mark_p_`: it marks up to 0.1), and never makes a forced drop at twice `max`.
 //!
-//! Replayed against ns-2.35 (`ns2_tests.rs`), the average and p_b agree, and so does each decision once ns-2's count is
-//! put in: it begins with 1 where RED 1993 begins with 0, and begins anew while at most one packet waits.
+//! A replay against ns-2.35 (`ns2_tests.rs`) agrees in the average and in p_b, and in each decision if ns-2's count
+//! is put in. That count begins with 1 where RED 1993 begins with 0, and begins anew while at most one packet waits.
 
 use super::{mark, unit_interval};
 use crate::fifo::Fifo;
@@ -28,13 +29,13 @@ use crate::signal::{Drop, Mark, Owner};
 use alloc::format;
 use goodqueue_units::Instant;
 
-/// What the law compares with; queue lengths are average packets.
+/// The law's parameters. Queue lengths are in average packets.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Params {
     pub(super) min: f64,
     pub(super) max: f64,
     pub(super) weight: f64,
-    /// Average packets a second that the link carries.
+    /// Average packets per second that the link carries.
     pub(super) capacity: f64,
     /// Bytes of an average packet.
     pub(super) packet: f64,
@@ -43,13 +44,13 @@ pub(super) struct Params {
     pub(super) wait: bool,
 }
 
-/// Average packets of `packet` bytes that the link carries a second.
+/// Returns how many average packets of `packet` bytes the link carries per second.
 pub(super) fn capacity(link: &Link, packet: f64) -> f64 {
     link.rate.as_bps() as f64 / (8.0 * packet)
 }
 
 impl Params {
-    /// What `len` bytes count for.
+    /// Returns the size of `len` bytes in the queue's unit.
     fn size(&self, len: u32) -> f64 {
         if self.bytes { f64::from(len) / self.packet } else { 1.0 }
     }
@@ -69,22 +70,22 @@ pub(super) struct Vars {
 }
 
 impl Vars {
-    /// The average, decayed by as many packets as the link might have sent while it was idle (RED, section
-    /// 4).
+    /// Returns the average after the idle time. It decays by as many packets as the link could have sent (RED,
+    /// section 4).
     pub(super) fn average_at(&self, params: &Params, now: Instant) -> f64 {
         let Some(since) = self.idle_since else { return self.avg };
         let packets = libm::floor(now.since(since).as_secs_f64() * params.capacity);
         self.avg * libm::pow(1.0 - params.weight, packets)
     }
 
-    /// Moves the average for an arrival that finds `queue` (RED, section 4).
+    /// Moves the average for an arrival that finds `queue` average packets (RED, section 4).
     pub(super) fn arrive(&mut self, params: &Params, now: Instant, queue: f64) {
         self.avg = self.average_at(params, now);
         self.idle_since = None;
         self.avg += params.weight * (queue - self.avg);
     }
 
-    /// p_b: the drop probability of the average (RED, section 4), with gentle mode.
+    /// Returns p_b: the drop probability of the average (RED, section 4), with gentle mode.
     pub(super) fn base_probability(&self, params: &Params) -> f64 {
         let Params { min, max, .. } = *params;
         if self.avg < min {
@@ -98,7 +99,7 @@ impl Vars {
         }
     }
 
-    /// p_a: the probability for an arrival of `size`, such that drops are spaced evenly (RED, section 7).
+    /// Returns p_a: the probability for an arrival of `size`, such that drops are spaced evenly (RED, section 7).
     pub(super) fn probability(&mut self, params: &Params, size: f64) -> f64 {
         self.p_b = self.base_probability(params);
         if self.avg < params.min {
@@ -123,14 +124,14 @@ impl Vars {
 pub(super) struct Gentle {
     limit: usize,
     ecn: bool,
-    /// The line's max_p; where it is adapted, that to begin with.
+    /// The max_p of the line, which is the first value if max_p is adapted.
     start: f64,
     pub(super) params: Params,
     pub(super) vars: Vars,
 }
 
 impl Gentle {
-    /// With the `limit`, `ecn` and `max_p` of a line.
+    /// Builds the law with the `limit`, `ecn` and `max_p` of a line.
     pub(super) fn new(args: &Args, params: Params) -> Result<Self, Error> {
         if params.max <= params.min {
             return Err(Error(format!("{}: max must be greater than min", args.spec.name)));
@@ -145,11 +146,11 @@ impl Gentle {
         })
     }
 
-    /// Takes the parameters of `fresh` and keeps its state. What was made of max_p stands, unless the line sets it anew.
+    /// Takes the parameters of `fresh` and keeps the state. An adapted max_p stays, unless the line sets max_p anew.
     pub(super) fn change(&mut self, now: Instant, fresh: Self) {
         let mut vars = self.vars;
         if vars.idle_since.is_some() && fresh.params.capacity != self.params.capacity {
-            // So far the average has decayed at the rate of before.
+            // Up to now the average has decayed at the old rate.
             (vars.avg, vars.idle_since) = (vars.average_at(&self.params, now), Some(now));
         }
         if fresh.start != self.start {
@@ -230,7 +231,7 @@ mod tests {
 
     static SPEC: QdiscSpec = RedGentle::SPEC;
 
-    /// min 5, max 15, max_p 0.1 at 1 Mbit/s, where C is 82.5627 packets a second.
+    /// Returns a law with min 5, max 15 and max_p 0.1 at 1 Mbit/s, where C is 82.5627 packets per second.
     fn law(words: &str) -> Gentle {
         let link = Link { rate: Rate::from_bps(1_000_000).unwrap(), mtu: 1514 };
         RedGentle::build(&Args::parse(&SPEC, words).unwrap(), &link).unwrap().law
@@ -240,9 +241,8 @@ mod tests {
         assert!((got - want).abs() < 1e-6 * want.abs(), "{what}: {got} is not {want}");
     }
 
-    /// min 5, max 15, max_p 0.1: at 10 half of 0.1; at 15 the gentle part begins with 0.1 and climbs to 1 at
-    /// 30: at 22.5 0.1 + 0.9/2. Without gentle mode the queue
-    /// is shut at 15.
+    /// min 5, max 15, max_p 0.1: at 10, p_b is half of 0.1. At 15 the gentle part begins with 0.1. It climbs to 1 at
+    /// 30, with 0.1 + 0.9/2 at 22.5. Without gentle mode p_b must be 1 from 15 on.
     #[test]
     fn p_b_climbs_to_max_p_and_then_gently_to_one() {
         let p_b = |avg| {
@@ -257,9 +257,8 @@ mod tests {
         assert_eq!((p_b(4.999), p_b(5.0)), (0.0, 0.0));
     }
 
-    /// RED, section 7: with p_b = 0.05 fixed and count packets passed, p_a = p_b / (1 - count p_b): 0.05,
-    /// 0.05/0.95 … and 1 at count 20. ns-2's `wait` holds still until count 20, then 0.05 / (2 - count p_b),
-    /// and 1 at 40.
+    /// RED, section 7: with p_b = 0.05 fixed and count packets passed, p_a = p_b / (1 - count p_b): 0.05, 0.05/0.95 …
+    /// and 1 at count 20. ns-2's `wait` gives 0 up to count 20, then 0.05 / (2 - count p_b), and 1 at 40.
     #[test]
     fn drops_are_spaced_by_count() {
         let spacing = |words: &str, count: Option<f64>| {
@@ -281,9 +280,9 @@ mod tests {
         assert_close(half("nowait"), 0.05, "packet mode does not look at the size");
     }
 
-    /// Section 4: an arrival that finds 20 moves the average by w of the distance. One second idle at 1
-    /// Mbit/s is 82 whole frames: (1 - w)^82 = exp(-82/82.5627) = 0.370395. An average frozen while idle
-    /// drops the first packets of the next burst.
+    /// Section 4: an arrival that finds 20 packets moves the average by w times the distance. One idle second at 1
+    /// Mbit/s is 82 whole frames: (1 - w)^82 = exp(-82/82.5627) = 0.370395. An average that does not decay while idle
+    /// would drop the first packets of the next burst.
     #[test]
     fn the_average_follows_the_queue_and_decays_while_idle() {
         let Gentle { params, vars, .. } = law("weight 0.012038953");
@@ -297,11 +296,11 @@ mod tests {
         assert_eq!(idle.idle_since, None);
     }
 
-    /// ECN-capable packets are marked below max and dropped above it; at twice max everything goes.
+    /// ECN-capable packets must be marked below max and dropped above it. At twice max every packet must be dropped.
     #[test]
     fn ecn_ends_where_gentle_mode_begins() {
         let fate = |avg: f64, ecn, dice| {
-            // A weight that small leaves the average where the test puts it.
+            // With this small weight the average stays where the test puts it.
             let mut law = law("ecn nowait weight 0.000000001");
             law.vars.avg = avg;
             let (mut queue, mut owner) = (Fifo::default(), Dice::showing(dice));
@@ -315,13 +314,13 @@ mod tests {
         assert_eq!(fate(14.0, Ecn::NotEct, 0.095), (1, 0, None), "p_b is 0.09");
     }
 
-    /// From max on ECN does not help; at twice max a small packet is dropped as surely as a large one.
+    /// From max on ECN must not help. At twice max a small packet must be dropped as surely as a large one.
     #[test]
     fn on_max_and_at_twice_max() {
         let mut law = law("ecn nowait weight 0.5");
         let (mut queue, mut owner) = (Fifo::default(), Dice::showing(0.0));
         (0..15).for_each(|_| queue.push(Plain::new(1514)));
-        law.vars.avg = 15.0; // and stays, with 15 waiting
+        law.vars.avg = 15.0; // the average stays, with 15 packets waiting
         law.enqueue(Instant::ZERO, Plain { ecn: Ecn::Ect0, ..Plain::new(1514) }, &mut queue, &mut owner);
         assert_eq!((law.vars.avg, owner.marked, owner.dropped), (15.0, 0, std::vec![Drop::Early]));
         let Gentle { params, vars, .. } = self::law("bytes nowait");
@@ -329,7 +328,8 @@ mod tests {
         assert_eq!(vars.probability(&params, params.size(64)), 1.0);
     }
 
-    /// Below min no dice are thrown: as many draws as decisions, so that a change of one is no change of all that follow.
+    /// Below min no random number may be drawn. Each draw belongs to a decision, so that a change of one decision
+    /// does not change all later ones.
     #[test]
     fn below_min_no_dice_are_thrown() {
         struct NoDice;

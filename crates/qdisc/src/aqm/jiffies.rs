@@ -1,19 +1,21 @@
-//! The kernel's timers, which count jiffies: for disciplines whose beat they set.
+//! The kernel's timers, which count jiffies, for disciplines whose period they determine.
 //!
-//! A kernel with HZ = 250 (Debian's, Ubuntu's; the golden traces' too) has jiffies of 4 ms. A delay is rounded up to
-//! jiffies, and the timer wheel, so as never to fire early, adds one more of its steps; its steps are longer the
-//! further off the timer is (Linux 4.8 and later, `kernel/time/timer.c`). Measured: `golden/pie`, where `tupdate
-//! 15ms` ticks every 20 ms.
+//! A kernel with HZ = 250 (Debian's, Ubuntu's, and that of the golden traces) has jiffies of 4 ms. A delay is rounded
+//! up to jiffies. The timer wheel adds one of its steps, so that a timer never fires early. The steps are longer for
+//! timers that are further in the future (Linux 4.8 and later, `kernel/time/timer.c`). `golden/pie` shows it: there
+//! `tupdate 15ms` ticks every 20 ms.
 
 use goodqueue_units::Duration;
 
 /// HZ = 250.
 pub(crate) const JIFFY: Duration = Duration::from_millis(4);
-/// A wheel's level holds what is due within this many of its steps; the next level's steps are eight times as long.
+/// A level of the wheel holds timers that are due within this many of its steps. The next level's steps are eight
+/// times as long.
 const STEPS: u64 = 63;
 const LEVELS: u64 = 8;
 
-/// After how long a timer fires that is set for `delay`, and, if it sets itself anew each time, its period.
+/// Returns the time after which a timer that is set for `delay` fires. For a timer that sets itself anew each time,
+/// this is its period.
 pub(crate) const fn timer(delay: Duration) -> Duration {
     let jiffies = delay.as_nanos().div_ceil(JIFFY.as_nanos());
     let mut step = 1;
@@ -27,8 +29,8 @@ pub(crate) const fn timer(delay: Duration) -> Duration {
 mod tests {
     use super::*;
 
-    /// Worked by hand: 15 ms are 3.75 jiffies, so 4, and 5 with the wheel's; 62 jiffies are the last on the first
-    /// level, 63 round up to a multiple of 8; so do the 125 of half a second, to 128.
+    /// Worked by hand. 15 ms are 3.75 jiffies, so 4, and 5 with the wheel's step. 62 jiffies are the last on the
+    /// first level. 63 jiffies round up to a multiple of 8. So do the 125 of half a second, to 128.
     #[test]
     fn the_wheel_adds_a_step_and_steps_grow() {
         let ms = |delay| timer(Duration::from_millis(delay)).as_nanos() as f64 / 1e6;

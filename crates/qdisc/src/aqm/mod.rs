@@ -1,7 +1,7 @@
 //! Control laws over one FIFO, one file each.
 //!
-//! A law is lent the queue and pulls packets from it itself, as RFC 8289's pseudocode and Linux do; the container
-//! [`Managed`] makes a discipline of a law and one FIFO.
+//! A law is lent the queue with each call and pulls packets from it itself, as RFC 8289's pseudocode and Linux do.
+//! The container [`Managed`] makes a discipline of a law and one FIFO.
 
 mod admission;
 pub mod ared;
@@ -31,32 +31,33 @@ use crate::qdisc::{Backlog, Enqueued, Head, Probe, Qdisc};
 use crate::signal::{Drop, Mark, Owner};
 use goodqueue_units::{Duration, Ecn, Instant};
 
-/// A control law over one FIFO that it is lent with each call.
+/// A control law over one FIFO. The caller lends the FIFO with each call.
 pub trait Aqm: Sized {
     /// Name, parameters and sources.
     const SPEC: QdiscSpec;
 
-    /// Whether a shaper may look at the queue's head, as in Linux: what leaves is what is in front.
+    /// Whether a shaper may look at the queue's head, as in Linux: the packet at the head is the next to leave.
     const SHOWS_HEAD: bool = false;
 
-    /// Makes a law from a line's parameters.
+    /// Builds the law from a line's parameters.
     ///
     /// # Errors
-    /// Where parameters contradict each other.
+    /// Fails if parameters contradict each other.
     fn build(args: &Args, link: &Link) -> Result<Self, Error>;
 
-    /// As [`Discipline::change`]; most build a law anew and move their state over to it.
+    /// Replaces parameters and link as [`Discipline::change`] does. Most laws build a new law and move their state
+    /// into it.
     ///
     /// # Errors
-    /// Where [`Aqm::build`] has one, and in that case nothing has changed.
+    /// Fails if [`Aqm::build`] would fail, and then nothing has changed.
     fn change(&mut self, now: Instant, args: &Args, link: &Link) -> Result<(), Error>;
 
-    /// How much it lets wait: after a change, the excess is dropped from the head.
+    /// Returns how much may wait. After a change the packets above it are dropped from the head.
     fn limit(&self) -> Backlog {
         Backlog::UNLIMITED
     }
 
-    /// Decides about `packet` on arrival, and queues it or not.
+    /// Decides about `packet` on arrival, and queues it or hands it to `owner`.
     fn enqueue<P: Packet, O: Owner<P>>(
         &mut self,
         now: Instant,
@@ -77,28 +78,29 @@ pub trait Aqm: Sized {
         queue.pop()
     }
 
-    /// Takes the head out because of a smaller limit, without a judgement.
+    /// Takes the head packet because the limit became smaller. The law does not judge the packet.
     fn evict<P: Packet>(&mut self, queue: &mut Fifo<P>) -> Option<P> {
         queue.pop()
     }
 
-    /// As [`Qdisc::next_timer`].
+    /// Returns when [`Aqm::on_timer`] is to be called next, as [`Qdisc::next_timer`] does.
     fn next_timer(&self) -> Option<Instant> {
         None
     }
 
-    /// As [`Qdisc::on_timer`].
+    /// Runs the timer's work, as [`Qdisc::on_timer`] does.
     fn on_timer<P: Packet>(&mut self, now: Instant, queue: &Fifo<P>) {
         let _ = (now, queue);
     }
 
-    /// As [`Qdisc::probe`].
+    /// Shows the inner state, as [`Qdisc::probe`] does.
     fn probe(&self, probe: &mut dyn Probe) {
         let _ = probe;
     }
 }
 
-/// Sets an ECN-capable packet to CE. A packet that came with CE counts as marked, but is not told as new.
+/// Sets an ECN-capable packet to CE, and returns whether it is marked now. A packet that arrived with CE counts as
+/// marked and is not reported to `owner`.
 pub(crate) fn mark<P: Packet, O: Owner<P>>(packet: &mut P, why: Mark, owner: &mut O) -> bool {
     if !packet.ecn().is_capable() {
         return false;
@@ -110,12 +112,12 @@ pub(crate) fn mark<P: Packet, O: Owner<P>>(packet: &mut P, why: Mark, owner: &mu
     true
 }
 
-/// 64 random bits as a number in [0, 1).
+/// Returns 64 random bits as a number in [0, 1).
 pub(crate) fn unit_interval(bits: u64) -> f64 {
     (bits >> 11) as f64 / (1_u64 << 53) as f64
 }
 
-/// The timer of a law that looks at its queue every so often.
+/// The timer of a law that looks at its queue periodically.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Periodic {
     due: Instant,
@@ -123,22 +125,23 @@ pub(crate) struct Periodic {
 }
 
 impl Periodic {
-    /// First due `first` after the clock's epoch, then every `interval`.
+    /// Makes a timer that is first due `first` after the clock's epoch, and then every `interval`.
     pub(crate) fn new(first: Duration, interval: Duration) -> Self {
         Self { due: Instant::ZERO + first, interval }
     }
 
-    /// At this interval from when `before` is due, which was there before it.
+    /// Returns this timer with its own interval, first due when the earlier timer `before` is due.
     pub(crate) fn going_on_from(self, before: Self) -> Self {
         Self { due: before.due, ..self }
     }
 
-    /// When it is due next.
+    /// Returns when the timer is due next.
     pub(crate) fn due(&self) -> Instant {
         self.due
     }
 
-    /// It was called at `now`. A late call does not shift the beat, unless it missed a whole interval.
+    /// Notes that the timer was called at `now`. A late call does not shift the schedule, unless it missed a whole
+    /// interval.
     pub(crate) fn fired(&mut self, now: Instant) {
         self.due += self.interval;
         if self.due <= now {
@@ -147,7 +150,7 @@ impl Periodic {
     }
 }
 
-/// One FIFO under a control law: the discipline that `tc` calls by the law's name.
+/// One FIFO under a control law: the discipline that has the law's name in `tc`.
 #[derive(Clone, Debug)]
 pub struct Managed<P, A> {
     queue: Fifo<P>,

@@ -1,23 +1,24 @@
-//! RED, ARED, PI and REM against ns-2.35: the same arrivals, the variables after each.
+//! RED, ARED, PI and REM against ns-2.35: the same arrivals, and the variables after each arrival.
 //!
-//! `benches/peers/ns2-aqm.tcl` made the files under `tests/data`; how it sets the laws up stands there and in the lines
-//! below. The dice differ, so each arrival's are loaded with what became of it in ns-2: a decision agrees where our
-//! probability allows it, that is where the dice were thrown at all for a drop. ns-2 prints six digits.
+//! `benches/peers/ns2-aqm.tcl` made the files under `tests/data`. The set-ups of the laws stand there and in the
+//! lines below. The random numbers differ, so for each arrival the dice are loaded with ns-2's outcome. A decision
+//! agrees if our probability allows that outcome: for a drop, dice must have been thrown at all. ns-2 prints six
+//! digits.
 //!
-//! What differs, and why it stays:
+//! The differences, and why they stay:
 //!
-//! - RED: ns-2 counts 1 when the average has just crossed `min`, where RED 1993 (and ours) begins with 0; and while at most
-//!   one packet waits it never drops and begins to count anew. Neither changes a drop's probability by more than one
-//!   packet in 1/p; with ns-2's `wait` both move the first drop by one packet.
-//! - RED and ARED: the slope between `max` and twice `max` is set up once in ns-2, with the first `max_p`; where ARED has
-//!   moved `max_p`, p_b jumps at `max`. Ours goes on from the present one, as the note on gentle mode has it.
-//! - ARED: ns-2 adapts at the first arrival that is more than `interval` after the last *change*, so a queue that leaves
-//!   the band is answered at once; the report says every `interval`, and so do we. What a step makes of `max_p` is the
-//!   same; when it is made differs by up to an interval.
+//! - RED: ns-2 counts 1 when the average has just crossed `min`, while RED 1993 (and this RED) begins with 0. While
+//!   at most one packet waits, ns-2 never drops and begins to count anew. Neither changes a drop's probability by
+//!   more than one packet in 1/p. With ns-2's `wait` both move the first drop by one packet.
+//! - RED and ARED: ns-2 sets up the slope between `max` and twice `max` once, with the first `max_p`. When ARED has
+//!   moved `max_p`, p_b jumps at `max`. Our slope begins at the present `max_p`, as in the note on gentle mode.
+//! - ARED: ns-2 adapts at the first arrival that is more than `interval` after the last *change*, so it responds at
+//!   once when the queue leaves the band. The report adapts every `interval`, and so do we. A step makes the same
+//!   `max_p`. Its time differs by up to an interval.
 //! - PI: none. ns-2's first update is at 0 and does nothing there.
-//! - REM: ns-2 drops an arrival that *would make* the queue `limit`, one packet earlier than the others; it marks at
-//!   dequeue, where `markpkts_` is set, and we on arrival as the other laws; and with `qib_` it scales the probability by
-//!   the packet's size. Price and probability are the same.
+//! - REM: ns-2 drops an arrival that *would make* the queue `limit`, one packet earlier than the others. If
+//!   `markpkts_` is set, it marks at dequeue, while we mark on arrival as in the other laws. With `qib_` it scales
+//!   the probability by the packet's size. Price and probability are the same.
 
 use super::ared::Ared;
 use super::dice::Dice;
@@ -36,7 +37,7 @@ const LINK: Link = Link { rate: Rate::from_bps(1_000_000).unwrap(), mtu: 1000 };
 /// 1000 bytes at 1 Mbit/s.
 const TRANSMISSION: Duration = Duration::from_millis(8);
 
-/// What ns-2 printed of one arrival.
+/// ns-2's output for one arrival.
 struct Line {
     at: Instant,
     dropped: bool,
@@ -71,7 +72,7 @@ impl<A: Aqm> Replay<A> {
         Self { law: law(words), queue: Fifo::default(), wire_free: None }
     }
 
-    /// Lets time pass up to an arrival: transmissions end, the timer fires.
+    /// Lets time pass up to an arrival: transmissions end, and the timer fires.
     fn advance(&mut self, until: Instant) {
         loop {
             let timer = self.law.next_timer().unwrap_or(Instant::MAX);
@@ -94,7 +95,7 @@ impl<A: Aqm> Replay<A> {
         }
     }
 
-    /// An arrival with dice that drop where they may, or do not. Returns whether it was dropped.
+    /// Offers a packet. Dice drop it if the law allows, or never, as `drop` says. Returns whether it was dropped.
     fn arrive(&mut self, now: Instant, drop: bool) -> bool {
         let mut dice = Dice::showing(if drop { 0.0 } else { 1.0 - 1e-15 });
         self.law.enqueue(now, Plain::new(1000), &mut self.queue, &mut dice);
@@ -106,12 +107,12 @@ impl<A: Aqm> Replay<A> {
     }
 }
 
-/// Equal in six digits.
+/// Returns whether two numbers are equal in six digits.
 fn agree(ours: f64, theirs: f64) -> bool {
     (ours - theirs).abs() <= 1.5e-5 * theirs.abs().max(1e-3)
 }
 
-/// The arrivals where fate or variables differ, each with a line that says how.
+/// Returns the arrivals with another outcome or other variables, each with a line that says how.
 fn differences<A: Aqm>(
     words: &str,
     lines: &[Line],
@@ -161,7 +162,7 @@ fn rem_agrees_in_every_decision_and_probability() {
         |_, _| (),
         |rem, line| {
             let (price, p) = (rem.price, rem.p);
-            // Their price from their p: 1 - p = phi^-price.
+            // Their price follows from their p: 1 - p = phi^-price.
             let theirs = -libm::log(1.0 - line.state[0]) / libm::log(1.005);
             let price_error = (price - theirs).abs();
             (price_error > 0.003)
@@ -173,19 +174,19 @@ fn rem_agrees_in_every_decision_and_probability() {
     assert!(lines.iter().filter(|line| line.dropped).count() > 50);
 }
 
-/// ns-2's own way with RED's count, put into ours before and after each arrival: see the head of this file.
+/// ns-2's state of RED's count, which is put into ours before and after each arrival: see the head of this file.
 struct TheirCount {
-    /// Whether the arrival before counted (`old`).
+    /// Whether ns-2 counted the arrival before (`old`).
     counting: bool,
-    /// As it will be after this arrival.
+    /// Whether ns-2 counts this arrival.
     will_count: bool,
 }
 
 const MIN: f64 = 5.0;
 const MAX: f64 = 15.0;
 
-/// Replays RED; `law` gives the part that both disciplines share. With `theirs` the count is ns-2's. Returns the arrivals
-/// of another fate, and those where the average or p_b differ.
+/// Replays RED. `law` returns the part that both disciplines share. With `theirs` the count is ns-2's. Returns the
+/// number of arrivals with another outcome, and the number with another average or p_b.
 fn red<A: Aqm>(
     words: &str,
     lines: &[Line],
@@ -201,17 +202,17 @@ fn red<A: Aqm>(
         count.will_count = avg >= MIN && replay.queue.len() > 1;
         let crossing = count.will_count && !count.counting;
         let vars = &mut law(&mut replay.law).vars;
-        // The slope above `max` is that of the first max_p in ns-2, whatever was adapted since.
+        // In ns-2 the slope above `max` is always that of the first max_p.
         vars.max_p = if avg >= MAX { 0.1 } else { max_p };
         if theirs && (!count.will_count || crossing) {
-            vars.count = None; // it will be 0, and 0 does not drop
+            vars.count = None; // the count will be 0, and 0 does not drop
         }
         fates += usize::from(replay.arrive(line.at, line.dropped) != line.dropped);
         let vars = &mut law(&mut replay.law).vars;
         if theirs && crossing {
             vars.count = Some(1.0);
         }
-        // ns-2 leaves the last p_b where it does not throw dice.
+        // ns-2 keeps the last p_b when it throws no dice.
         let computed = count.will_count && !crossing && avg < 2.0 * MAX;
         variables += usize::from(!agree(vars.avg, avg) || computed && !agree(vars.p_b, p_b));
         count.counting = count.will_count && (avg < 2.0 * MAX || count.counting);
@@ -225,12 +226,12 @@ const RED: &str = "min 5 max 15 weight 0.02 max_p 0.1 limit 1000";
 fn red_agrees_but_for_where_its_count_begins() {
     let lines = lines(include_str!("../../tests/data/ns2-red.txt"));
     assert_eq!(red::<RedGentle>(RED, &lines, |red| &mut red.law, true), (0, 0));
-    // With our own count 9 of ns-2's 1800 fates are not possible; after the first the queues are not the same.
+    // With our own count 9 of ns-2's 1800 outcomes are impossible. After the first of them the queues differ.
     assert_eq!(red::<RedGentle>(RED, &lines, |red| &mut red.law, false).0, 9);
     assert!(lines.iter().filter(|line| line.dropped).count() > 50);
 }
 
-/// The thresholds and the weight that ns-2 derived (it prints neither) are in the average and p_b.
+/// ns-2 prints neither the thresholds nor the weight that it derived. Both would show in the average and p_b.
 #[test]
 fn ared_agrees_but_for_where_its_count_begins() {
     let lines = lines(include_str!("../../tests/data/ns2-ared.txt"));
@@ -238,8 +239,8 @@ fn ared_agrees_but_for_where_its_count_begins() {
     assert_eq!(red::<Ared>("limit 1000", &lines, |ared| &mut ared.law, false).0, 25);
 }
 
-/// Each step of ns-2's `max_p` is the one that our rule makes of the average and `max_p` that it had; no step comes before
-/// `interval` is over.
+/// Each step of ns-2's `max_p` must be the step that our rule makes from the same average and `max_p`. No step may
+/// come before `interval` is over.
 #[test]
 fn ared_makes_the_same_steps_of_max_p() {
     let lines = lines(include_str!("../../tests/data/ns2-ared.txt"));
@@ -264,7 +265,7 @@ fn ared_makes_the_same_steps_of_max_p() {
     assert!(steps > 15, "{steps}");
 }
 
-/// With a beat of our own `max_p` is never far from ns-2's: the same rule at other moments.
+/// With our own update times `max_p` must never be far from ns-2's: the rule is the same, at other moments.
 #[test]
 fn ared_on_its_own_beat_stays_near() {
     let lines = lines(include_str!("../../tests/data/ns2-ared.txt"));

@@ -1,21 +1,21 @@
 //! PI: the proportional-integral controller.
 //!
 //! Source: Hollot, Misra, Towsley and Gong, "On Designing Improved Controllers for AQM Routers Supporting TCP Flows",
-//! INFOCOM 2001, with the constants of ns-2.35's `Queue/PI`. W times a second
+//! INFOCOM 2001, with the constants of ns-2.35's `Queue/PI`. W times per second
 //!
 //! p = p + a (q - `q_ref`) - b (`q_old` - `q_ref`), within 0 and 1,
 //!
-//! where q is the queue's length at that moment, and arrivals are dropped or marked with p. (A public page prints the
-//! last sign as +, which is wrong: the controller would not come to rest.) A relative of PIE without its tuning of the
-//! gains, and steering packets, not time.
+//! where q is the queue's length at that moment. Arrivals are dropped or marked with probability p. (A public page
+//! prints the last sign as +, which is wrong: the controller would not come to rest.) PI is a relative of PIE. It
+//! does not tune its gains, and it steers packets, not time.
 //!
-//! The constants are made for one link and load; they do not scale themselves. The paper was not readable here: the law
+//! The constants are made for one link and load, and do not scale by themselves. The paper was not available: the law
 //! and its constants are those of ns-2.
 //!
-//! Replayed against ns-2.35 (`ns2_tests.rs`), each p and each decision agree.
+//! A replay against ns-2.35 (`ns2_tests.rs`) agrees in each p and each decision.
 //!
-//! Decided here: with `bytes` the queue is measured in average packets and the probability scaled by the packet's size;
-//! a full queue drops before the dice are thrown; the first update comes 1/w after the start.
+//! Decided here: with `bytes` the queue is measured in average packets, and the probability is scaled by the packet's
+//! size. A full queue drops before the dice are thrown. The first update comes 1/w after the start.
 
 use super::admission::Admission;
 use super::gentle::{AVPKT, BYTES, LIMIT};
@@ -117,7 +117,7 @@ impl Aqm for Pi {
 }
 
 impl Pi {
-    /// The periodic update, with `q` packets waiting (in ns-2's form).
+    /// Makes the periodic update with `q` packets waiting, in ns-2's form.
     fn update(&mut self, q: f64) {
         let change = self.a * (q - self.q_ref) - self.b * (self.q_old - self.q_ref);
         self.p = (self.p + change).clamp(0.0, 1.0);
@@ -143,9 +143,9 @@ mod tests {
         assert!((got - want).abs() < 1e-12, "{got} is not {want}");
     }
 
-    /// From p = 0.1, q_old = 100: at q = 150, a * 100 - b * 50 = 0.001822 - 0.000908 = 0.000914. Then at 150 again
-    /// a * 100 - b * 100 = 6e-6: a queue that stands still above q_ref raises p by (a - b) a packet and update. With the
-    /// other sign of b it would be 0.003638.
+    /// From p = 0.1, q_old = 100: at q = 150, a * 100 - b * 50 = 0.001822 - 0.000908 = 0.000914. Then at 150 again a *
+    /// 100 - b * 100 = 6e-6: a queue that stands still above q_ref must raise p by (a - b) per packet and update.
+    /// With the other sign of b the second step would be 0.003638.
     #[test]
     fn the_controller_weighs_where_the_queue_is_and_was() {
         let mut pi = Pi { p: 0.1, q_old: 100.0, ..pi("") };
@@ -169,7 +169,7 @@ mod tests {
         assert_eq!(up.p, 1.0);
     }
 
-    /// 170 times a second: every 5 882 353 ns, rounded. With bytes, 3 packets of 757 bytes are 1.5 full frames.
+    /// 170 times per second: every 5 882 353 ns, rounded. With `bytes`, 3 packets of 757 bytes are 1.5 full frames.
     #[test]
     fn the_timer_looks_at_the_queue() {
         let (mut pi, mut queue) = (pi("a 0.01 b 0 q_ref 0 bytes"), Fifo::default());
@@ -183,7 +183,7 @@ mod tests {
         assert_eq!(pi.next_timer().unwrap().as_nanos(), 2 * 5_882_353);
     }
 
-    /// p = 0.5: half a frame counts half in byte mode only. ECN-capable packets are marked; the limit drops them too.
+    /// p = 0.5: half a frame counts half in byte mode only. With `ecn`, ECN-capable packets must be marked.
     #[test]
     fn arrivals_are_dropped_or_marked_with_p() {
         let fates = |words: &str, dice, ecn| {

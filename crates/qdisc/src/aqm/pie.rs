@@ -1,41 +1,41 @@
 //! PIE: proportional integral controller enhanced.
 //!
-//! Source: RFC 8033 (section numbers below), in three variants: `linux`, as Linux 6.1 runs it; `draft2013`, the
-//! PIE of draft-pan-aqm-pie-00, of Pan et al. (HPSR 2013) and of the vendor's Linux code of that year, which the
-//! papers of 2013 to 2015 ran; and `rfc8033`, the RFC as it is written (its own part is in `pie/rfc8033.rs`).
+//! Source: RFC 8033 (section numbers below), in three variants. `linux` is PIE as Linux 6.1 runs it. `draft2013` is
+//! the PIE of draft-pan-aqm-pie-00, of Pan et al. (HPSR 2013) and of the vendor's Linux code of that year, which the
+//! papers of 2013 to 2015 ran. `rfc8033` is the RFC as it is written (its own part is in `pie/rfc8033.rs`).
 //!
-//! Where Linux differs from the RFC:
+//! Linux differs from the RFC in these points:
 //!
-//! - its clock ticks every 64 ns, probabilities are out of 2^56 - 1 and may grow beyond it;
-//! - the delay is the last departed packet's time in the queue, 0 if that emptied the queue (4.3 estimates
-//!   it); `dq_rate_estimator` switches the RFC's estimate on (5.2), with a weight of 1/8 instead of 1/4;
-//! - the guard of 4.1 looks at the delay of now, and at two full frames of backlog;
-//! - a delay of zero is no idle queue as long as something waits (4.2);
-//! - it marks up to p = 10 %, that included (5.1);
+//! - its clock ticks every 64 ns. Probabilities are fractions of 2^56 - 1 and may grow beyond it;
+//! - the delay is the last departed packet's time in the queue, or 0 if that packet emptied the queue (4.3 estimates
+//!   it). `dq_rate_estimator` switches the RFC's estimate on (5.2), with a weight of 1/8 instead of 1/4;
+//! - the guard of 4.1 looks at the present delay, and at two full frames of backlog;
+//! - with a delay of zero the queue is not idle as long as a packet waits (4.2);
+//! - it marks up to and including p = 10 % (5.1);
 //! - the burst allowance (4.4) shrinks as packets leave, not as updates pass;
-//! - p decays by 1/64, not 1/50, while the queue is idle (4.2), and rises by 2 points more above 250 ms;
+//! - while the queue is idle p decays by 1/64, not 1/50 (4.2), and above 250 ms p rises by 2 points more;
 //! - there is no inactive state (5.3): when all is quiet, the state starts anew;
-//! - a packet that is marked because the sum reached 8.5 does not restart the de-randomisation (5.4); one that
+//! - a packet that is marked because the sum reached 8.5 does not restart the de-randomisation (5.4). A packet that
 //!   is dropped does, for whatever reason;
-//! - the kernel's timers count jiffies (`jiffies.rs`): at HZ = 250, which is taken here, `tupdate 15ms` is
-//!   20 ms, and the first update, meant to come half a second after the start, comes after 512 ms. Since the
-//!   gains are not rescaled, p moves by a quarter more slowly than it would every 15 ms.
+//! - the kernel's timers count jiffies (`jiffies.rs`). At HZ = 250, which is assumed here, `tupdate 15ms` is 20 ms,
+//!   and the first update, which is set for half a second after the start, comes after 512 ms. The gains are not
+//!   rescaled, so p moves a quarter more slowly than with updates every 15 ms.
 //!
-//! Where `draft2013` differs from `linux`: three levels of gain instead of seven, a cap on every step up, a
-//! decay of 2 %, plain dice, 100 ms of burst allowance (all in `pie/params.rs`). Its target (20 ms), its
-//! interval (30 ms) and its rate estimator (on) are other defaults. It reckons the rate as finely as the
-//! drafts do, not in the kernel's whole 1/256 of a byte a tick, which at 1 Mbit/s is 2.
+//! `draft2013` differs from `linux` in these points: three levels of gain instead of seven, a cap on every step up, a
+//! decay of 2 %, no de-randomisation, 100 ms of burst allowance (all in `pie/params.rs`). Its target (20 ms), its
+//! interval (30 ms) and its rate estimator (on) are other defaults. It computes the rate as finely as the drafts do,
+//! and not in the kernel's whole multiples of 1/256 byte per tick; at 1 Mbit/s the kernel's rate is 2 of them.
 //!
-//! What the sources of 2013 leave open, and what is done here:
+//! The sources of 2013 leave some points open. Decided here:
 //!
-//! - steps up are capped at any p, as Schwardmann et al. state; Linux 3.14 caps from 10 % on;
-//! - the burst allowance returns when both delays are under half the target and p is 0, as in the vendor's
-//!   code. Schwardmann et al. do not mention p; so it is with `rearm`, by which 20 AIMD flows of a model drove p to 1;
-//! - the departure rate is forgotten where all is quiet, as in Linux 3.14; `keep_rate` keeps it;
-//! - marks end at p = 10 %, as in Linux 3.14; `ecn_prob` moves that;
-//! - the allowance is used up by the time of rate measurements, that is of a busy queue, as in that code;
+//! - steps up are capped at any p, as Schwardmann et al. state. Linux 3.14 caps from 10 % on;
+//! - the burst allowance returns when both delays are under half the target and p is 0, as in the vendor's code.
+//!   Schwardmann et al. do not mention p. `rearm` follows their words; with it 20 AIMD flows of a model drove p to 1;
+//! - the departure rate is forgotten when all is quiet, as in Linux 3.14. `keep_rate` keeps it;
+//! - marks end at p = 10 %, as in Linux 3.14. `ecn_prob` changes that;
+//! - the allowance is used up by the time of rate measurements, so by the time of a busy queue, as in that code;
 //! - the rate's average has the weight 1/8 of that code;
-//! - their "less than 3000 bytes" is two full frames, link headers counted.
+//! - their "less than 3000 bytes" is two full frames, including link headers.
 
 mod params;
 mod rate;
@@ -54,10 +54,10 @@ use goodqueue_units::{Duration, Instant};
 pub(crate) use params::{ALPHA, BETA, BYTEMODE, DQ_RATE_ESTIMATOR, TARGET, TUPDATE};
 use params::{AUTO_INACTIVE, ECN_PROB, KEEP_RATE, LINUX, PARAMS, REARM, Rules, VARIANT};
 
-/// Probability one; 56 bits, so that 64 hold the sum of 8.5 that de-randomisation (5.4) needs.
+/// Probability one. It has 56 bits, so that 64 bits hold the sum of 8.5 that de-randomisation (5.4) needs.
 pub const MAX_PROB: u64 = u64::MAX >> 8;
 const TICKS_PER_SECOND: u64 = 1_000_000_000 >> 6;
-/// Linux's first update is set for this long after the start.
+/// Time after the start for which Linux sets the first update.
 pub(crate) const FIRST_UPDATE: Duration = Duration::from_millis(500);
 
 const fn ticks(span: Duration) -> u64 {
@@ -68,7 +68,7 @@ const fn tick_at(now: Instant) -> u64 {
     now.as_nanos() >> 6
 }
 
-/// What the law compares with.
+/// The law's parameters. Times are in ticks.
 #[derive(Clone, Copy, Debug)]
 pub struct Params {
     rules: &'static Rules,
@@ -80,15 +80,15 @@ pub struct Params {
     bytemode: bool,
     dq_rate_estimator: bool,
     auto_inactive: bool,
-    /// The burst allowance returns whatever p.
+    /// Whether the burst allowance returns at any p.
     rearms: bool,
-    /// The departure rate stays known where all is quiet.
+    /// Whether the departure rate is kept when all is quiet.
     keeps_rate: bool,
     mtu: u32,
 }
 
 impl Params {
-    /// Linux's, of a line that lists `target tupdate alpha beta bytemode dq_rate_estimator`.
+    /// Reads Linux's parameters of a line that lists `target tupdate alpha beta bytemode dq_rate_estimator`.
     #[must_use]
     pub fn new(args: &Args, link: &Link) -> Self {
         Self {
@@ -107,30 +107,31 @@ impl Params {
     }
 }
 
-/// The law's state, under Linux's names; times are ticks.
+/// The law's state, under Linux's names. Times are in ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Vars {
-    /// The drop probability, of [`MAX_PROB`].
+    /// The drop probability, as a part of [`MAX_PROB`].
     pub prob: u64,
     /// The sum of the probabilities that packets have survived since the last drop (5.4).
     accu_prob: u64,
     qdelay: u64,
     qdelay_old: u64,
-    /// What is left of the burst allowance (4.4).
+    /// The rest of the burst allowance (4.4).
     burst_time: u64,
-    /// When a packet last left, or when the measurement of the rate began.
+    /// The time of the last departure, or of the start of the rate's measurement.
     dq_tstamp: Option<u64>,
     /// Bytes that left since the measurement of the rate began, if one runs.
     dq_count: Option<u64>,
-    /// Bytes a tick, with [`Rules::rate_bits`] (`rfc8033`: ticks a measurement); 0: not known.
+    /// Departure rate in bytes per tick with [`Rules::rate_bits`] fraction bits. In `rfc8033`, ticks per measurement.
+    /// 0: not known.
     avg_dq_rate: u64,
     backlog_old: u64,
-    /// Whether it is at work (5.3); always, but for `rfc8033`.
+    /// Whether PIE is active (5.3). Only `rfc8033` can be inactive.
     active: bool,
 }
 
 impl Vars {
-    /// At rest.
+    /// Returns the state at rest.
     #[must_use]
     pub fn new(params: &Params) -> Self {
         Self {
@@ -147,7 +148,7 @@ impl Vars {
         }
     }
 
-    /// Whether the dice are against a packet of `len` bytes that meets `backlog` bytes (4.1, 5.4).
+    /// Returns whether the dice drop a packet of `len` bytes that meets `backlog` bytes (4.1, 5.4).
     #[inline]
     pub fn drop_early(
         &mut self,
@@ -188,14 +189,14 @@ impl Vars {
         hit
     }
 
-    /// Tells that a packet was dropped, for whatever reason (5.4).
+    /// Notes that a packet was dropped, for whatever reason (5.4).
     #[inline]
     pub fn dropped(&mut self) {
         self.accu_prob = 0;
     }
 
-    /// Tells that a packet left and `backlog` bytes stayed: measures the delay or the rate (4.3, 5.2), and
-    /// uses up the burst allowance (4.4).
+    /// Notes that a packet left and `backlog` bytes stayed. Measures the delay or the rate (4.3, 5.2), and uses up
+    /// the burst allowance (4.4).
     #[inline]
     pub fn dequeued<P: Packet>(&mut self, params: &Params, now: Instant, packet: &P, backlog: u64) {
         let tick = tick_at(now);
@@ -212,7 +213,7 @@ impl Vars {
         self.burst_time = self.burst_time.saturating_sub(elapsed);
     }
 
-    /// The periodic update of the probability (4.2), with `backlog` bytes waiting.
+    /// Makes the periodic update of the probability (4.2), with `backlog` bytes waiting.
     pub fn update(&mut self, params: &Params, backlog: u64) {
         if params.rules.as_written {
             return self.update_as_written(params, backlog);
@@ -222,7 +223,7 @@ impl Vars {
             self.qdelay = (backlog << params.rules.rate_bits).checked_div(self.avg_dq_rate).unwrap_or(0);
         }
         let (delay, old) = (self.qdelay, self.qdelay_old);
-        // A backlog without a delay is one whose rate is not known yet.
+        // A delay of 0 with a backlog means that the rate is not known yet. Then p does not decay.
         self.adjust(params, backlog == 0);
         self.backlog_old = backlog;
         let low = delay < params.target / 2 && old < params.target / 2;
@@ -242,7 +243,7 @@ impl Vars {
         }
     }
 
-    /// Moves p by a step, and lets it decay where both delays are 0 and it `may_decay` (4.2).
+    /// Moves p by a step. If both delays are 0 and `may_decay` holds, p decays (4.2).
     fn adjust(&mut self, params: &Params, may_decay: bool) {
         let rules = params.rules;
         let (delay, old) = (self.qdelay, self.qdelay_old);
@@ -255,7 +256,7 @@ impl Vars {
         }
     }
 
-    /// By how much p changes: the controller with its gains tuned to p (4.2), capped (5.5), and more above
+    /// Returns the change of p: the controller with its gains tuned to p (4.2), the cap (5.5), and the addition above
     /// 250 ms.
     fn step(&self, params: &Params, delay: u64, old: u64) -> i64 {
         let rung = params.rules.ladder.iter().rev().find(|(below, _)| self.prob < MAX_PROB / below);
@@ -263,7 +264,7 @@ impl Vars {
         let gain = |sixteenths: u64| i128::from((sixteenths * (MAX_PROB / TICKS_PER_SECOND)) >> shift);
         let delta = gain(params.alpha) * (i128::from(delay) - i128::from(params.target))
             + gain(params.beta) * (i128::from(delay) - i128::from(old));
-        let mut delta = delta.clamp(-1 << 62, 1 << 62) as i64; // beyond minutes of delay nothing is told apart
+        let mut delta = delta.clamp(-1 << 62, 1 << 62) as i64; // delays of many minutes all count the same
         if delta > (MAX_PROB / 50) as i64 && self.prob >= params.rules.capped_from {
             delta = (MAX_PROB / 100 * 2) as i64;
         }
@@ -273,7 +274,7 @@ impl Vars {
         delta
     }
 
-    /// Bits per second for people, where the rate is known.
+    /// Returns the departure rate in bits per second, if it is known.
     fn departure_rate(&self, params: &Params) -> Option<f64> {
         let rules = params.rules;
         let average = self.avg_dq_rate as f64 / (1_u64 << rules.rate_bits) as f64;
@@ -302,7 +303,7 @@ impl Vars {
     }
 }
 
-/// As the traces of `fq_pie` write a flow's: `prob:accu_prob:qdelay:qdelay_old:burst_time`.
+/// Writes a flow's state as the decision traces of `fq_pie` do: `prob:accu_prob:qdelay:qdelay_old:burst_time`.
 impl fmt::Display for Vars {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { prob, accu_prob, qdelay, qdelay_old, burst_time, .. } = self;
@@ -310,7 +311,7 @@ impl fmt::Display for Vars {
     }
 }
 
-/// What `tc -s` counts.
+/// The counters that `tc -s` shows.
 #[derive(Clone, Copy, Debug, Default)]
 struct Stats {
     packets_in: u64,
@@ -325,7 +326,7 @@ struct Stats {
 pub struct Pie {
     limit: usize,
     ecn: bool,
-    /// Below this probability ECN-capable packets are marked (5.1).
+    /// ECN-capable packets are marked below this probability (5.1).
     mark_below: u64,
     params: Params,
     vars: Vars,
@@ -348,7 +349,7 @@ impl Aqm for Pie {
                 return Err(Error(format!("pie {name}: only variant draft2013 has it")));
             }
         }
-        // All is more than any probability, which is at most MAX_PROB there.
+        // The 100 makes `ecn_prob 100` more than any probability, which is at most MAX_PROB in draft2013.
         let mark_below =
             args.get(&ECN_PROB).map_or(rules.mark_below, |percent| MAX_PROB / 100 * u64::from(percent) + 100);
         let auto_inactive = args.get(&AUTO_INACTIVE) == Some(true);

@@ -1,19 +1,18 @@
 //! RED: random early detection.
 //!
-//! Source: Floyd and Jacobson, "Random Early Detection gateways for Congestion Avoidance", IEEE/ACM ToN 1(4),
-//! 1993 (section numbers below), as Linux runs it and as `tc` sets it up. Where Linux differs from the paper:
+//! Source: Floyd and Jacobson, "Random Early Detection gateways for Congestion Avoidance", IEEE/ACM ToN 1(4), 1993
+//! (section numbers below), as Linux runs it and as `tc` sets it up. Linux differs from the paper in these points:
 //!
-//! - all is integers: the average is scaled by 2^Wlog, and its weight is 2^-Wlog, which `tc` searches for
+//! - all numbers are integers. The average is scaled by 2^Wlog, and its weight is 2^-Wlog, which `tc` derives from
 //!   `burst`;
-//! - while the link is idle the average decays by a table of 256 shifts that `tc` computes, not by a power
-//!   (section 4);
-//! - no probability is formed: one random number is drawn when a drop lies behind, and the next packet is
-//!   dropped once count * (avg - min) reaches it, which spaces drops evenly as section 7's second method
-//!   does;
+//! - while the link is idle, the average decays by a table of 256 shifts that `tc` computes, not by a power (section
+//!   4);
+//! - no probability is computed. One random number is drawn after each drop, and the next packet is dropped once
+//!   count * (avg - min) reaches that number. This spaces drops evenly, as section 7's second method does;
 //! - above `max` every packet is dropped: there is no gentle mode;
-//! - idle time begins with the dequeue that finds nothing;
-//! - `adaptive` moves max_p every 500 ms by the rules of Floyd, Gummadi and Shenker (2001), within 1 % and 50
-//!   %. The kernel's timer wheel makes that 512 ms or more; here it is exact.
+//! - idle time begins with the dequeue that finds no packet;
+//! - `adaptive` moves max_p every 500 ms by the rules of Floyd, Gummadi and Shenker (2001), within 1 % and 50 %. The
+//!   kernel's timer wheel makes that 512 ms or more. Here it is exactly 500 ms.
 
 mod marking;
 mod setup;
@@ -35,7 +34,7 @@ pub use setup::{Asked, Idle};
 const ONE_PERCENT: u32 = ((1_u64 << 32) / 100) as u32 + 1;
 const ADAPT_INTERVAL: Duration = Duration::from_millis(500);
 
-/// What the law compares with; queue lengths are bytes for `red`, packets for CHOKe.
+/// The law's parameters. Queue lengths are bytes for `red`, packets for CHOKe.
 #[derive(Clone, Debug)]
 pub struct Params {
     wlog: u32,
@@ -44,15 +43,15 @@ pub struct Params {
     /// Scaled by 2^`wlog`.
     qth_max: u64,
     qth_delta: u32,
-    /// Where `adaptive` wants the average: from here …
+    /// Lower end of the range to which `adaptive` steers the average, not scaled.
     target_min: u64,
-    /// … to here, not scaled.
+    /// Upper end of that range, not scaled.
     target_max: u64,
     idle: Option<Idle>,
 }
 
 impl Params {
-    /// From thresholds, the weight's logarithm and the idle table; `None`: the average does not decay while
+    /// Takes thresholds, the weight's logarithm and the idle table. Without a table the average does not decay while
     /// idle.
     #[must_use]
     pub fn new(min: u64, max: u64, wlog: u32, idle: Option<Idle>) -> Self {
@@ -69,12 +68,12 @@ impl Params {
     }
 }
 
-/// What to do with an arrival.
+/// The law's verdict on an arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// Queue it.
     Pass,
-    /// The dice are against it.
+    /// The random number says that a drop is due.
     Early,
     /// The average is above the upper threshold.
     Forced,
@@ -92,22 +91,22 @@ pub struct Vars {
     idle_since: Option<Instant>,
     /// The drop probability at the upper threshold, in Q0.32.
     max_p: u32,
-    /// `max_p` a byte between the thresholds.
+    /// `max_p` per byte between the thresholds.
     max_p_delta: u32,
 }
 
 impl Vars {
-    /// At rest, with an initial max_p in Q0.32.
+    /// Returns the state at rest, with an initial max_p in Q0.32.
     #[must_use]
     pub fn new(params: &Params, max_p: u32) -> Self {
         let max_p_delta = (max_p / params.qth_delta).max(1);
         Self { qavg: 0, qcount: -1, q_r: 0, idle_since: None, max_p, max_p_delta }
     }
 
-    /// The same state where `before` is replaced by `after`, and max_p set anew.
+    /// Returns this state after a change of the parameters from `before` to `after` and of max_p.
     pub(super) fn under(self, before: &Params, after: &Params, max_p: u32) -> Self {
         if max_p == self.max_p && before.qth_delta == after.qth_delta && before.wlog == after.wlog {
-            return self; // `adapt` rounds max_p_delta where `new` cuts it off
+            return self; // `adapt` rounds max_p_delta, but `new` truncates it
         }
         let qavg = if after.wlog > before.wlog {
             self.qavg << (after.wlog - before.wlog)
@@ -117,7 +116,7 @@ impl Vars {
         Self { qavg, max_p, max_p_delta: Self::new(after, max_p).max_p_delta, ..self }
     }
 
-    /// Tells that the link found nothing to send.
+    /// Notes that the link found no packet to send.
     #[inline]
     pub fn idle(&mut self, now: Instant) {
         self.idle_since.get_or_insert(now);
@@ -130,7 +129,7 @@ impl Vars {
         }
     }
 
-    /// Tells that a packet arrives and finds `queue` bytes: moves the average (section 4).
+    /// Notes that a packet arrives and finds `queue` bytes: moves the average (section 4).
     #[inline]
     pub fn arrive(&mut self, params: &Params, now: Instant, queue: u64) {
         if self.idle_since.is_some() {
@@ -141,7 +140,7 @@ impl Vars {
         }
     }
 
-    /// Whether the packet that arrives is to be dropped (section 7).
+    /// Returns whether the arriving packet is to be dropped (section 7).
     #[inline]
     pub fn decide(&mut self, params: &Params, draw: impl FnOnce() -> u32) -> Verdict {
         if self.qavg < params.qth_min {
@@ -155,12 +154,12 @@ impl Vars {
         self.between(params, draw)
     }
 
-    /// The average is outside the thresholds: the next drop is spaced anew.
+    /// Notes that the average is outside the thresholds: the spacing of drops starts anew.
     pub(super) fn outside(&mut self) {
         self.qcount = -1;
     }
 
-    /// As [`Vars::decide`], where the average is known to be between the thresholds.
+    /// Returns the verdict of [`Vars::decide`] for an average that is known to be between the thresholds.
     #[inline]
     pub(super) fn between(&mut self, params: &Params, draw: impl FnOnce() -> u32) -> Verdict {
         self.qcount = self.qcount.saturating_add(1);
@@ -177,22 +176,22 @@ impl Vars {
         if due { Verdict::Early } else { Verdict::Pass }
     }
 
-    /// CHOKe's lower threshold, which belongs to what is below it.
+    /// Returns whether the average is at most CHOKe's lower threshold.
     pub(super) fn is_small(&self, params: &Params) -> bool {
         self.qavg <= params.qth_min
     }
 
-    /// CHOKe's upper threshold, which belongs to what is below it.
+    /// Returns whether the average is above CHOKe's upper threshold.
     pub(super) fn is_large(&self, params: &Params) -> bool {
         self.qavg > params.qth_max
     }
 
-    /// Another flow's from now on (SFQ's slots); the last random number stays.
+    /// Starts anew for another flow, in SFQ's slots. The last random number stays.
     pub(crate) fn restart(&mut self) {
         (self.qavg, self.qcount) = (0, -1);
     }
 
-    /// Average, count and random number, as traces of SFQ show them.
+    /// Returns average, count and random number, as decision traces of SFQ show them.
     pub(crate) fn shown(&self) -> (u64, i32, u32) {
         (self.qavg, self.qcount, self.q_r)
     }
@@ -209,7 +208,7 @@ impl Vars {
         self.max_p_delta = (rounded as u32).max(1);
     }
 
-    /// The paper's p_b: the drop probability of the average as it is, in [0, 1].
+    /// Returns the paper's p_b: the drop probability of the present average, in [0, 1].
     fn drop_probability(&self, params: &Params) -> f64 {
         if self.qavg < params.qth_min {
             0.0
@@ -221,8 +220,8 @@ impl Vars {
         }
     }
 
-    /// Shows the state under Linux's names. The kernel divides by multiplying with a reciprocal; the quotient
-    /// is the same, and the reciprocal is shown because traces have it. `unit` is what the average is of.
+    /// Shows the state under Linux's names. The kernel divides by multiplying with a reciprocal. The quotient is the
+    /// same here, and the reciprocal is shown because decision traces have it. `unit` is the unit of the average.
     pub fn probe(&self, params: &Params, unit: fn(Option<f64>) -> Measure, probe: &mut dyn Probe) {
         let divisor = u64::from(self.max_p_delta);
         let log = u64::BITS - (divisor - 1).leading_zeros();
@@ -255,7 +254,7 @@ pub struct Red {
 }
 
 const MAN: &str = "tc-red(8)";
-/// The greatest size of `tc`'s.
+/// The largest size that `tc` accepts.
 pub(crate) const MOST_BYTES: u64 = 2_147_483_647;
 
 const LIMIT: Param<u64> =
@@ -283,7 +282,7 @@ const PARAMS: &[ParamSpec] = params! { from MAN =>
     Param::refused("qevent", "there are no filters that it could be sent to"),
 };
 
-/// What a line asks for.
+/// Reads RED's settings of a line.
 #[must_use]
 pub fn asked(args: &Args) -> Asked {
     Asked::new(args, Scale::Bytes, args.get(&LIMIT), args.get(&MIN), args.get(&MAX))
@@ -314,7 +313,7 @@ impl Aqm for Red {
 
     fn change(&mut self, now: Instant, args: &Args, link: &Link) -> Result<(), Error> {
         let fresh = Self::build(args, link)?;
-        // What `adaptive` has made of max_p stands, unless the line sets it anew.
+        // An adapted max_p stays, unless the line sets max_p anew.
         let adapted = fresh.timer.is_some() && fresh.start == self.start;
         let max_p = if adapted { self.vars.max_p } else { fresh.start };
         let first = now.since(Instant::ZERO) + ADAPT_INTERVAL;

@@ -1,12 +1,12 @@
 //! RED with gentle mode and a fixed `max_p`: Floyd's RED of simulations.
 //!
-//! Source: Floyd and Jacobson 1993, and Floyd's gentle mode of 2000; the law with its choices is `gentle.rs`. How it
-//! differs from the others of the family:
+//! Source: Floyd and Jacobson 1993, and Floyd's gentle mode of 2000. The law with its choices is in `gentle.rs`. The
+//! other REDs differ from this one:
 //!
-//! - `red` is Linux's: integers, no gentle mode, one random number a drop, set up by `tc`'s rules;
+//! - `red` is Linux's: integers, no gentle mode, one random number per drop, set up by `tc`'s rules;
 //! - `ared` moves `max_p`, and takes its thresholds and its weight from the link's rate;
-//! - ns-2's `Queue/RED` sets `min`, `max` and the weight up from a delay too unless told otherwise, and marks by the
-//!   probability where this marks by the average (see `gentle.rs`).
+//! - ns-2's `Queue/RED` also sets `min`, `max` and the weight up from a delay unless told otherwise. It marks by the
+//!   probability, while this RED marks by the average (see `gentle.rs`).
 //!
 //! `nogentle nowait max_p 0.02` is the RED of 1993.
 
@@ -118,8 +118,9 @@ mod tests {
         RedGentle::build(&Args::parse(&SPEC, words).unwrap(), &LINK).unwrap()
     }
 
-    /// Three packets of 500 bytes, with the weight 1/2, so that the average is easy to follow. Packet mode: arrivals
-    /// find 0, 1 and 2: 0, 1/2, 1.25. Byte mode with 1000 bytes as a packet: they find 0, 0.5 and 1: 0, 1/4, 5/8.
+    /// Three packets of 500 bytes, with the weight 1/2 so that the average is easy to follow. In packet mode arrivals
+    /// find 0, 1 and 2: the average is 0, 1/2, 1.25. In byte mode with packets of 1000 bytes they find 0, 0.5 and 1:
+    /// 0, 1/4, 5/8.
     #[test]
     fn byte_mode_counts_average_packets() {
         let average = |words| {
@@ -132,8 +133,8 @@ mod tests {
         assert_eq!((average("weight 0.5"), average("weight 0.5 bytes avpkt 1000")), (1.25, 0.625));
     }
 
-    /// In byte mode a packet of half the average has half the probability: with p_b = 0.05 (average 10 of 5 to 15)
-    /// and nothing counted, 0.025.
+    /// In byte mode a packet of half the average size must have half the probability: with p_b = 0.05 (average 10
+    /// between 5 and 15) and a count of 0, 0.025.
     #[test]
     fn byte_mode_scales_the_probability() {
         let p_a = |words, size| {
@@ -144,7 +145,8 @@ mod tests {
         assert!((p_a("nowait", 1.0) - 0.05).abs() < 1e-12);
     }
 
-    /// C counts average packets: 10 Mbit/s carry 10^7 / (8 * 1514) = 825.63 full frames, or 1250 of 1000 bytes.
+    /// C counts average packets: 10 Mbit/s carry 10^7 / (8 * 1514) = 825.63 full frames per second, or 1250 packets
+    /// of 1000 bytes.
     #[test]
     fn the_decay_while_idle_counts_average_packets() {
         assert!((red("").law.params.capacity - 825.627).abs() < 1e-3);

@@ -1,22 +1,25 @@
 //! REM: random exponential marking.
 //!
-//! Source: Athuraliya, Li, Low and Yin, "REM: Active Queue Management", IEEE Network 15(3), 2001, with the constants of
-//! ns-2.35's `Queue/REM`. The link has a price that grows while more arrives than it carries, or more waits than b*:
+//! Source: Athuraliya, Li, Low and Yin, "REM: Active Queue Management", IEEE Network 15(3), 2001, with the constants
+//! of ns-2.35's `Queue/REM`. The link has a price. The price grows while more packets arrive than the link carries,
+//! or while more than b* packets wait:
 //!
-//! price = max(0, price + gamma (x + alpha (q - b*) - c)), p = 1 - phi^-price,
+//! price = max(0, price + gamma (x + alpha (q - b*) - c)), p = 1 - phi^-price.
 //!
-//! updated periodically, where x are the packets that arrived since the last update and c those that the link can carry
-//! in that time. Exponential, so that prices of several links on a path add up to one probability.
+//! It is updated periodically. x is the number of packets that arrived since the last update, and c the number that
+//! the link can carry in that time. p is exponential, so that the prices of several links on a path add up to one
+//! probability.
 //!
-//! Replayed against ns-2.35 (`ns2_tests.rs`), each price, p and decision agree. ns-2 differs where that does not go: it
-//! drops the arrival that would make the queue `limit`, marks at dequeue, and with `qib_` scales p by the packet's size.
+//! A replay against ns-2.35 (`ns2_tests.rs`) agrees in each price, p and decision. The replay does not cover three
+//! differences: ns-2 drops the arrival that would make the queue `limit`, marks at dequeue, and with `qib_` scales p
+//! by the packet's size.
 //!
 //! Decided here:
 //!
-//! - c follows the link where a change of its rate is told; ns-2's is that of the start, so that such a link misleads it;
-//! - x counts what is dropped, too; `inw` smooths it, and by default does not;
-//! - packets count as 1, or with `bytes` as average packets; the probability is not scaled by size;
-//! - a full queue drops before the dice are thrown; the first update comes one interval after the start.
+//! - c follows changes of the link's rate. ns-2 keeps the c of the start, which is wrong after a change;
+//! - x includes dropped packets. `inw` smooths x; by default it does not;
+//! - each packet counts as 1, or with `bytes` by its size in average packets. The probability is not scaled by size;
+//! - a full queue drops before the dice are thrown. The first update comes one interval after the start.
 
 use super::admission::Admission;
 use super::gentle::{AVPKT, BYTES, LIMIT, capacity};
@@ -145,7 +148,7 @@ impl Aqm for Rem {
 }
 
 impl Rem {
-    /// The periodic update, with `q` packets waiting.
+    /// Makes the periodic update, with `q` packets waiting.
     fn update(&mut self, q: f64) {
         self.input += self.inw * (self.arrived - self.input);
         self.arrived = 0.0;
@@ -163,7 +166,7 @@ mod tests {
     use goodqueue_units::{Ecn, Rate};
 
     static SPEC: QdiscSpec = Rem::SPEC;
-    /// 6.056 Mbit/s are 500 full frames a second: one in 2 ms.
+    /// 6.056 Mbit/s are 500 full frames per second: one in 2 ms.
     const LINK: Link = Link { rate: Rate::from_bps(6_056_000).unwrap(), mtu: 1514 };
 
     fn rem(words: &str) -> Rem {
@@ -174,8 +177,9 @@ mod tests {
         assert!((got - want).abs() < 1e-12, "{what}: {got} is not {want}");
     }
 
-    /// c = 1. Three arrivals and 70 waiting: 3 + 0.1 * 50 - 1 = 7 too many, so the price rises by 0.007. At rest, one
-    /// arrival and 20 waiting, it stays; with nothing at all it falls by (2 + 1) / 1000, and not below 0.
+    /// c = 1. With three arrivals and 70 waiting, 3 + 0.1 * 50 - 1 = 7 are too many, so the price rises by 0.007. At
+    /// rest, with one arrival and 20 waiting, it stays. With no arrival and an empty queue it falls by (2 + 1) /
+    /// 1000, but not below 0.
     #[test]
     fn the_price_follows_the_rate_and_the_queue() {
         let mut rem = rem("");
@@ -190,7 +194,7 @@ mod tests {
         assert_eq!((rem.price, rem.p), (0.0, 0.0));
     }
 
-    /// At half the rate c is half, from the next update on; the price that was found stays.
+    /// At half the rate c must be half, and the price must stay.
     #[test]
     fn the_capacity_follows_the_link_and_the_price_stays() {
         let mut rem = Rem { price: 7.0, arrived: 3.0, ..rem("") };
@@ -200,8 +204,8 @@ mod tests {
         assert_eq!((rem.price, rem.arrived, rem.timer.due().as_nanos()), (7.0, 3.0, 2_000_000));
     }
 
-    /// phi^-price: at the price ln 2 / ln 1.001 = 693.49 one half; at twice that three quarters, so that two links of the
-    /// same price let pass what one of twice the price does.
+    /// phi^-price: at the price ln 2 / ln 1.001 = 693.49 p is one half, at twice the price three quarters. So two
+    /// links of the same price pass as many packets as one link of twice the price.
     #[test]
     fn the_probability_is_exponential_in_the_price() {
         let half = libm::log(2.0) / libm::log(1.001);
@@ -212,7 +216,7 @@ mod tests {
         }
     }
 
-    /// inw 0.25: from 8 towards 4 a quarter of the way.
+    /// inw 0.25: the input moves a quarter of the way from 8 to 4.
     #[test]
     fn the_input_is_smoothed_by_inw() {
         let mut rem = Rem { input: 8.0, arrived: 4.0, ..rem("inw 0.25") };
@@ -221,7 +225,8 @@ mod tests {
         assert_close(rem.price, 0.006, "price");
     }
 
-    /// Dropped packets count as arrived; in byte mode half a frame is half a packet; avpkt 757 doubles c.
+    /// Dropped packets must count as arrived. In byte mode half a frame must count as half a packet. avpkt 757
+    /// doubles c.
     #[test]
     fn arrivals_are_counted_dropped_and_marked() {
         let fates = |words: &str, dice, ecn| {
@@ -236,7 +241,7 @@ mod tests {
         assert_close(rem("avpkt 757").per_update, 2.0, "c");
     }
 
-    /// In bytes 70 packets of half a frame are 35: 3 + 0.1 * 15 - 1 = 3.5 too many, where 70 would be 7.
+    /// In bytes 70 packets of half a frame are 35: 3 + 0.1 * 15 - 1 = 3.5 too many, while 70 would give 7.
     #[test]
     fn the_queue_is_counted_as_arrivals_are() {
         for (words, price) in [("", 0.007), ("bytes", 0.0035)] {

@@ -1,30 +1,30 @@
-//! SFB: stochastic fair BLUE. A flow that does not answer to marks is found without a queue or a state of its own.
+//! SFB: stochastic fair BLUE. It finds flows that do not respond to marks without one queue or state per flow.
 //!
 //! Source: Feng, Kandlur, Saha and Shin, "Stochastic Fair Blue: A Queue Management Algorithm for Enforcing Fairness",
 //! INFOCOM 2001, with the parameters and defaults of tc-sfb(8). Flows are hashed to one of 16 bins in each of 8
-//! levels. Each bin has a BLUE: its probability rises when an arrival finds `target` packets of it waiting, and falls
-//! when it finds none. An arrival is marked or dropped with the least probability of its bins; a responsive flow
-//! that shares a bin with a flood is let off by its other bins. Where even the least is 1 the flow is unresponsive,
-//! and all such flows together get `penalty_rate`.
+//! levels. Each bin has a BLUE: its probability rises when an arrival finds `target` packets of the bin waiting, and
+//! falls when the arrival finds none. An arrival is marked or dropped with the smallest probability of its bins. So a
+//! responsive flow that shares a bin with a flood is spared because of its other bins. If even the smallest
+//! probability is 1, the flow is unresponsive. All unresponsive flows together get `penalty_rate`.
 //!
-//! Flows that share all bins with a flood would suffer for good, so every `rehash` a second set of bins with another
-//! hash takes over; `db` before, it begins to learn of the flows that are unresponsive by then.
+//! A flow that shares all its bins with a flood would suffer forever. So every `rehash` a second set of bins with
+//! another hash takes over. It begins to learn `db` earlier, from the flows that are unresponsive by then.
 //!
-//! The law is Linux's: no traces of it exist, but each step was compared with net/sched/sch_sfb.c and tc's q_sfb.c (6.18).
-//! Where that differs from the paper:
+//! The law is Linux's. No decision traces of it exist, but each step was compared with net/sched/sch_sfb.c and tc's
+//! q_sfb.c (6.18). Linux differs from the paper in these points:
 //!
-//! - beyond 1/2 a share of the marks, growing to 1 with p, are drops even where a packet is ECN-capable;
+//! - above p = 1/2 a share of the marks become drops even for ECN-capable packets. The share grows to 1 with p;
 //! - each drop is answered with [`Enqueued::Congestion`];
-//! - a set counts only the packets that were looked up in it: those that came while it was in force, and those of
+//! - a set counts only packets that were looked up in it: those that came while it was in force, and those of
 //!   unresponsive flows that came while it learned. A retired set keeps its probabilities, under a new hash;
-//! - the penalty's tokens are counted anew when none is left: as many as fit into the time since they were last counted,
-//!   rounded down, which for a flood is none. **A flood that comes faster than `penalty_rate` gets its burst and then
-//!   nothing at all**; only a pause of 1 / `penalty_rate` brings a token.
+//! - the penalty's tokens are counted anew when none is left. Their number is what fits into the time since the last
+//!   count, rounded down, which is none for a flood. **A flood that comes faster than `penalty_rate` gets its burst
+//!   and then nothing at all.** Only a pause of 1 / `penalty_rate` brings a token.
 //!
 //! Decided here:
 //!
-//! - the levels' hashes are four bits each of one mixed from the flow's hash of 32 bits and a salt;
-//! - times are looked at when packets arrive, in nanoseconds (Linux: jiffies); the first period begins with the first
+//! - the hashes of the levels are four bits each of one hash, which mixes the flow's 32-bit hash and a salt;
+//! - periods are checked when packets arrive, in nanoseconds (Linux: jiffies). The first period begins with the first
 //!   arrival.
 
 use super::{Aqm, mark};
@@ -42,7 +42,7 @@ const BINS: usize = 16;
 /// A probability of one.
 const ONE: u16 = u16::MAX;
 
-/// One BLUE.
+/// The BLUE of one bin.
 #[derive(Clone, Copy, Debug, Default)]
 struct Bin {
     /// Packets that wait.
@@ -50,7 +50,7 @@ struct Bin {
     p: u16,
 }
 
-/// All levels under one hash.
+/// All levels of bins under one hash.
 #[derive(Clone, Debug)]
 struct Bins {
     salt: u32,
@@ -62,16 +62,16 @@ impl Bins {
         Self { salt, levels: [[Bin::default(); BINS]; LEVELS] }
     }
 
-    /// A flow's hash in this set; never 0, which stands for none.
+    /// Returns a flow's hash in this set. It is never 0, which means "no hash".
     fn hash(&self, flow_hash: u32) -> u32 {
-        // MurmurHash3's finalizer: each bit of the result depends on each of the hash and the salt.
+        // MurmurHash3's finalizer: each bit of the result depends on each bit of the hash and the salt.
         let mut hash = flow_hash ^ self.salt;
         hash = (hash ^ hash >> 16).wrapping_mul(0x85eb_ca6b);
         hash = (hash ^ hash >> 13).wrapping_mul(0xc2b2_ae35);
         (hash ^ hash >> 16).max(1)
     }
 
-    /// The bins of a hash, one a level; none of 0.
+    /// Returns the bins of a hash, one per level, or none for 0.
     fn of(&mut self, hash: u32) -> impl Iterator<Item = &mut Bin> {
         let levels = self.levels.iter_mut().enumerate().filter(move |_| hash != 0);
         levels.map(move |(level, bins)| &mut bins[(hash >> (4 * level)) as usize % BINS])
@@ -84,11 +84,11 @@ struct Penalty {
     rate: u64,
     burst: u64,
     tokens: u64,
-    /// When they were last counted.
+    /// Time of the last count of the tokens.
     at: Instant,
 }
 
-/// Time beyond which no tokens come.
+/// Longest pause that brings tokens.
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
 impl Penalty {
@@ -111,7 +111,7 @@ impl Penalty {
     }
 }
 
-/// What a flow's bins say of it.
+/// The smallest length and probability of a flow's bins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Verdict {
     len: u32,
@@ -127,7 +127,7 @@ pub struct Sfb {
     increment: u16,
     decrement: u16,
     rehash: Duration,
-    /// Time from the start of a period to when the other set begins to learn.
+    /// Time from the start of a period until the other set begins to learn.
     warm_up: Duration,
     penalty: Penalty,
     sets: [Bins; 2],
@@ -135,7 +135,7 @@ pub struct Sfb {
     /// Whether the other set learns.
     warming: bool,
     period_began: Option<Instant>,
-    /// Of each packet that waits, its hash in each set, or 0.
+    /// For each waiting packet its hash in each set, or 0.
     counted: VecDeque<[u32; 2]>,
 }
 
@@ -179,7 +179,7 @@ impl Aqm for Sfb {
     const SHOWS_HEAD: bool = true;
 
     fn build(args: &Args, _link: &Link) -> Result<Self, Error> {
-        // As tc rounds them.
+        // Rounded as tc does.
         let (max, target) = match (args.get(&MAX).map(u64::from), args.get(&TARGET).map(u64::from)) {
             (None, None) => (25, 20),
             (None, Some(target)) => ((target * 5 + 1) / 4, target),
@@ -272,14 +272,14 @@ impl Aqm for Sfb {
 }
 
 impl Sfb {
-    /// Changes the length of a packet's bins.
+    /// Changes the length of each bin of a packet.
     fn count(&mut self, hashes: [u32; 2], change: impl Fn(&mut Bin)) {
         for (set, hash) in self.sets.iter_mut().zip(hashes) {
             set.of(hash).for_each(&change);
         }
     }
 
-    /// Changes the sets of bins when it is time, and lets the other one learn when that is near.
+    /// Exchanges the sets of bins when it is time, and lets the other set learn shortly before.
     fn keep_time<P: Packet, O: Owner<P>>(&mut self, now: Instant, owner: &mut O) {
         let age = now.since(*self.period_began.get_or_insert(now));
         if self.rehash == Duration::ZERO {
@@ -295,7 +295,7 @@ impl Sfb {
         }
     }
 
-    /// Moves the probabilities of the bins of `hash` in one set, and returns the least length and probability.
+    /// Moves the probabilities of the bins of `hash` in one set. Returns their smallest length and probability.
     fn learn(&mut self, set: usize, hash: u32) -> Verdict {
         let (target, increment, decrement) = (self.target, self.increment, self.decrement);
         let mut verdict = Verdict { len: u32::MAX, p: ONE };
@@ -310,7 +310,8 @@ impl Sfb {
         verdict
     }
 
-    /// Why `packet` is dropped, if it is; it may be marked instead. Notes its hash in each set that looked it up.
+    /// Returns why `packet` is to be dropped. `None`: it is queued, perhaps with a mark. Notes its hash in each set
+    /// in which it was looked up.
     fn decide<P: Packet, O: Owner<P>>(
         &mut self,
         now: Instant,
@@ -336,7 +337,7 @@ impl Sfb {
         if dice >= p {
             return None;
         }
-        // So many marks did not help: from p = 1/2 on a growing share of them become drops.
+        // Many marks did not help: from p = 1/2 on a growing share of them become drops.
         let beyond_help = u32::from(dice) < 2 * u32::from(p.saturating_sub(ONE / 2));
         if !beyond_help && mark(packet, Mark::Early, owner) { None } else { Some(Drop::Early) }
     }

@@ -1,4 +1,4 @@
-//! A line's parameters, each with a value.
+//! The parameters of a line, each with a value.
 
 use super::kind::Kind;
 use super::spec::{Default, Form, ParamSpec, QdiscSpec, Value};
@@ -10,23 +10,23 @@ use core::fmt;
 /// The parameter that defaults may depend on.
 const VARIANT: &str = "variant";
 
-/// A discipline's parameters, each with a value: the `tc` line, understood.
+/// A discipline's parameters, each with a value: a parsed `tc` line.
 ///
-/// It prints as the canonical line, and [`crate::AnyQdisc::build`] makes the discipline.
+/// An `Args` prints as the canonical line, and [`crate::AnyQdisc::build`] makes the discipline from it.
 #[derive(Clone, Debug)]
 pub struct Args {
     /// The discipline.
     pub spec: &'static QdiscSpec,
-    /// A value a parameter, in the order of `spec.params`.
+    /// One value per parameter, in the order of `spec.params`.
     pub(super) values: Vec<Value>,
-    /// Which of them the line set, in the same order.
+    /// Whether the line set each parameter, in the same order.
     pub(super) given: Vec<bool>,
     /// The discipline inside this one.
     pub(super) child: Option<Box<Self>>,
 }
 
 impl Args {
-    /// The defaults of `spec`.
+    /// Returns the defaults of `spec`.
     #[must_use]
     pub fn defaults(spec: &'static QdiscSpec) -> Self {
         let value = |param: &ParamSpec| match param.default {
@@ -39,7 +39,7 @@ impl Args {
         args
     }
 
-    /// Sets what the line does not: defaults that depend on the variant, and the child.
+    /// Sets the values that the line left out: defaults that depend on the variant, and the child.
     pub(super) fn fill_in(&mut self) {
         let variant = match self.value(VARIANT) {
             Some(Value::Integer(word)) => word as usize,
@@ -62,17 +62,18 @@ impl Args {
         self.spec.params.iter().position(|param| param.name == name)
     }
 
-    /// The place of `param`, which the discipline must list.
+    /// Returns the index of `param`, which the discipline must list.
     fn place<T>(&self, param: &Param<T>) -> usize {
         let (name, form) = (param.name(), param.spec().form);
         let place = self.spec.params.iter().position(|listed| listed.name == name && listed.form == form);
         place.unwrap_or_else(|| panic!("{} does not list the parameter {name} ({form:?})", self.spec.name))
     }
 
-    /// The value of `param`.
+    /// Returns the value of `param`.
     ///
     /// # Panics
-    /// Where the discipline does not list it, or where the variant leaves one unset that is never said to be.
+    /// Panics if the discipline does not list `param`. Panics if the variant leaves a parameter unset whose type is
+    /// no `Option`.
     #[must_use]
     pub fn get<T: Kind>(&self, param: &Param<T>) -> T {
         let value = self.values[self.place(param)];
@@ -80,30 +81,31 @@ impl Args {
         typed.unwrap_or_else(|| panic!("{} {}: cannot be {value:?}", self.spec.name, param.name()))
     }
 
-    /// Sets `param`, whatever the line says: how values that follow from others come to stand in the canonical line.
+    /// Sets `param` even if the line gave it. So values that follow from others appear in the canonical line.
     pub(crate) fn put<T: Kind>(&mut self, param: &Param<T>, value: T) {
         let place = self.place(param);
         self.values[place] = value.value();
     }
 
-    /// Each parameter with its value.
+    /// Returns each parameter with its value.
     pub fn iter(&self) -> impl Iterator<Item = (&'static ParamSpec, Value)> {
         self.spec.params.iter().zip(self.values.iter().copied())
     }
 
-    /// The value of the parameter `name`, for who does not know which discipline it is; `None`: it lists none of the name.
+    /// Returns the value of the parameter `name`, for a caller that does not know the discipline. `None`: there is no
+    /// parameter of this name.
     #[must_use]
     pub fn value(&self, name: &str) -> Option<Value> {
         self.position(name).map(|index| self.values[index])
     }
 
-    /// Whether the line itself set `name`.
+    /// Returns whether the line itself set `name`.
     #[must_use]
     pub fn is_given(&self, name: &str) -> bool {
         self.position(name).is_some_and(|index| self.given[index])
     }
 
-    /// Sets `name` where the line did not: how a scenario's `buffer` becomes a queue's `limit`.
+    /// Sets `name` if the line did not. So a scenario's `buffer` becomes a queue's `limit`.
     pub fn set_default(&mut self, name: &str, value: Value) {
         if let Some(index) = self.position(name)
             && !self.given[index]
@@ -112,13 +114,13 @@ impl Args {
         }
     }
 
-    /// The discipline inside this one, if it has one that a line names.
+    /// Returns the discipline inside this one, if there is one.
     #[must_use]
     pub fn child(&self) -> Option<&Self> {
         self.child.as_deref()
     }
 
-    /// As [`Args::child`], to set what its line left out.
+    /// Returns the discipline inside this one, so that a caller can set values which its line left out.
     #[must_use]
     pub fn child_mut(&mut self) -> Option<&mut Self> {
         self.child.as_deref_mut()
@@ -126,7 +128,7 @@ impl Args {
 }
 
 impl fmt::Display for Args {
-    /// The canonical line: every parameter that has a value, so that it can be read back.
+    /// Writes the canonical line: every parameter that has a value. The line can be read back.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.spec.name)?;
         for (param, value) in self.iter() {

@@ -1,25 +1,25 @@
-//! The types that values of parameters have.
+//! The types of parameter values.
 
 use super::spec::{Default, MOST_VARIANTS, Value};
 use super::typed::Param;
 use goodqueue_units::{Duration, Rate};
 
-/// A type that values have: those below and, by [`crate::words!`], sets of words.
+/// A type of parameter values: the types below and, with [`crate::words!`], sets of words.
 pub trait Kind: Sized {
-    /// `value` as one of these, if it is one.
+    /// Returns `value` as this type, or `None` if it has another type.
     fn of(value: Value) -> Option<Self>;
 
-    /// The other way round.
+    /// Returns this value as a [`Value`].
     fn value(self) -> Value;
 }
 
-/// A set of words, of which a parameter's value is one: see [`crate::words!`].
+/// A set of words, one of which is a parameter's value: see [`crate::words!`].
 pub trait Words: Kind {
     /// The words, in the order of the set.
     const WORDS: &'static [&'static str];
 }
 
-/// What [`super::Unit::TimeOrPackets`] measures.
+/// A value of [`super::Unit::TimeOrPackets`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeOrPackets {
     /// A time.
@@ -28,16 +28,16 @@ pub enum TimeOrPackets {
     Packets(u64),
 }
 
-/// What [`super::Unit::Masked`] is: a byte, and the mask that it is compared under.
+/// A value of [`super::Unit::Masked`]: a byte, and the mask under which it is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Masked {
-    /// What the masked bits must be.
+    /// The value that the masked bits must have.
     pub value: u8,
-    /// The bits that count.
+    /// The bits that are compared.
     pub mask: u8,
 }
 
-/// Declares sets of words, one of which is a parameter's value.
+/// Declares sets of words. One word of a set is a parameter's value.
 ///
 /// ```
 /// use goodqueue_qdisc::{param::Param, words};
@@ -83,8 +83,8 @@ impl<T: Kind> Kind for Option<T> {
     }
 }
 
-/// What a type's values are kept as, and the builders that take one: of a parameter that has a default already, too, so
-/// that another discipline can list it with its own.
+/// How each type's values are stored, and the builders that take such a value. The builders also work on a parameter
+/// that already has a default, so that another discipline can list it with a default of its own.
 macro_rules! kinds {
     ($($type:ty: $($pattern:pat => $of:expr),+; |$self:ident| $value:expr $(, in $number:expr)?;)+) => {$(
         impl Kind for $type {
@@ -104,12 +104,12 @@ macro_rules! kinds {
     )+};
     (@builders $param:ty, |$self:ident: $type:ty| $value:expr, |$each:ident| $of_variant:expr $(, $number:expr)?) => {
         impl Param<$param> {
-            /// The value where the line has none.
+            /// Sets the value for lines that name none.
             pub const fn default(self, $self: $type) -> Param<$type> {
                 self.with(Default::Always($value))
             }
 
-            /// The value where the line has none, for each word of `variant`.
+            /// Sets the value for lines that name none, for each word of `variant`.
             pub const fn by_variant<const N: usize>(self, defaults: [$param; N]) -> Self {
                 let mut values = [None; MOST_VARIANTS];
                 let mut at = 0;
@@ -122,7 +122,7 @@ macro_rules! kinds {
             }
 
             $(
-                /// The least and the greatest value accepted.
+                /// Sets the smallest and the largest value accepted.
                 pub const fn range(mut self, least: $type, greatest: $type) -> Self {
                     let $self = least;
                     self.spec.range.0 = $number;
@@ -140,7 +140,7 @@ kinds! {
         |span| Value::Integer(span.as_nanos()), in span.as_nanos() as f64;
     Rate: Value::Integer(bps) => Rate::from_bps(bps)?; |rate| Value::Integer(rate.as_bps()), in rate.as_bps() as f64;
     u64: Value::Integer(count) => count; |count| Value::Integer(count), in count as f64;
-    // A limit that a scenario's `buffer` sets may be larger than any line can say.
+    // A scenario's `buffer` may set a limit that is larger than any line can give.
     u32: Value::Integer(count) => u32::try_from(count).unwrap_or(u32::MAX);
         |count| Value::Integer(count as u64), in count as f64;
     f64: Value::Real(real) => real; |real| Value::Real(real), in real;

@@ -1,4 +1,4 @@
-//! The words of a line: in place of the defaults, or of what a live discipline has.
+//! Reads the words of a line over the defaults, or over the parameters of a running discipline.
 
 use super::spec::{Form, ParamSpec, Value};
 use super::{Args, Error, QdiscSpec};
@@ -8,15 +8,15 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use goodqueue_units::parse;
 
-/// Disciplines in each other, at most.
+/// The largest depth of disciplines inside each other.
 const DEEPEST: usize = 8;
 
 impl Args {
     /// Reads the words that follow the discipline's name in a `tc` line.
     ///
     /// # Errors
-    /// An unknown word (the nearest known one is named), a missing, ill-formed or out-of-range value, a parameter
-    /// given twice.
+    /// Fails at an unknown word (the error names the nearest known word), at a missing, ill-formed or out-of-range
+    /// value, and at a parameter that is given twice.
     pub fn parse(spec: &'static QdiscSpec, words: &str) -> Result<Self, Error> {
         let mut args = Self::defaults(spec);
         args.read(words.split_whitespace(), |_, line| (spec.read_child)(line))?;
@@ -25,11 +25,12 @@ impl Args {
         Ok(args)
     }
 
-    /// These parameters with those of `line` in place of their own, as `tc qdisc change` takes them: what the line does
-    /// not name stays as it is, in the discipline behind `child` too.
+    /// Returns these parameters with the values that `line` gives, as `tc qdisc change` does. A parameter that the
+    /// line does not name keeps its value. This holds for the discipline after `child`, too.
     ///
     /// # Errors
-    /// As [`Args::parse`]; another discipline's name; another value of a parameter that is [fixed](super::Param::fixed).
+    /// Fails as [`Args::parse`] does, at another discipline's name, and at another value of a parameter that is
+    /// [fixed](super::Param::fixed).
     pub fn changed(&self, line: &str) -> Result<Self, Error> {
         let name = self.spec.name;
         let mut words = line.split_whitespace();
@@ -59,13 +60,13 @@ impl Args {
             }
         }
         if args.values != self.values {
-            (self.spec.settle)(&mut args); // where nothing changes, nothing follows
+            (self.spec.settle)(&mut args); // if no value changes, derived values do not change either
         }
         Ok(args)
     }
 
-    /// Reads `words` over the values that are there, and returns which parameters they set; `read_child` makes the
-    /// discipline of a line out of the one that is there.
+    /// Reads `words` over the present values, and returns which parameters the words set. `read_child` makes the
+    /// inner discipline's parameters from its line and from its present parameters.
     fn read<'a>(
         &mut self,
         mut words: impl Iterator<Item = &'a str>,
@@ -108,8 +109,9 @@ impl Args {
         Ok(set)
     }
 
-    /// Sets what a shorthand stands for, as if the line had not said it itself, and notes it in `set`. What is added is
-    /// added to what the same line has set: a change of framing starts anew.
+    /// Sets the values that a shorthand stands for and notes them in `set`. They do not count as given by the line. A
+    /// value after `+` is added to a value that the same line has set, otherwise to 0. So a change of framing starts
+    /// anew.
     fn expand(&mut self, words: &str, set: &mut [bool]) -> Result<(), Error> {
         let spec = self.spec;
         let mut words = words.split_whitespace();
@@ -140,7 +142,7 @@ impl Args {
         Ok(())
     }
 
-    /// The parameter that `word` names, and for a flag whether it is switched on.
+    /// Returns the index of the parameter that `word` names. For a flag, also returns whether `word` switches it on.
     fn find(&self, word: &str) -> Result<(usize, bool), Error> {
         let position = |name: &str| self.spec.params.iter().position(|param| param.begins_with(name));
         if let Some(index) = position(word) {
@@ -166,7 +168,8 @@ impl Args {
     }
 }
 
-/// The line that `words` make.
+/// Joins `words` to the child's line. Fails if there are no words, or more than [`DEEPEST`] disciplines inside each
+/// other.
 fn child_line<'a>(param: &ParamSpec, words: impl Iterator<Item = &'a str>) -> Result<String, String> {
     let line: Vec<&str> = words.collect();
     if line.is_empty() {

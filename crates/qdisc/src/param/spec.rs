@@ -1,4 +1,4 @@
-//! What a parameter is, and a discipline: their words, defaults, ranges and sources.
+//! Parameters and disciplines as data: words, defaults, ranges and sources.
 
 use super::unit::Unit;
 use super::{Args, Error};
@@ -6,39 +6,40 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// How a parameter stands in a line.
+/// The form of a parameter in a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// The parameter's name and a number (`limit 1000`).
     Number(Unit),
-    /// The name alone, which is there or not (`ecn`); `no` before it switches it off (`noecn`).
+    /// The name alone, present or absent (`ecn`); `no` before the name switches the flag off (`noecn`).
     Flag,
     /// The name and one of several words (`variant draft2013`).
     Choice(&'static [&'static str]),
-    /// One of several words that stand by themselves (`drop_enqueue` or `drop_dequeue`), without the parameter's name.
+    /// One of several words, without the parameter's name (`drop_enqueue` or `drop_dequeue`).
     Word(&'static [&'static str]),
-    /// Words that stand for others of the line, each with what it stands for (`docsis`: `noatm overhead +18 mpu 64`). A
-    /// value after `+` is added to the one that the line has set; `unset` takes it back. Words of a table that adds may be
-    /// combined, those of another exclude each other. What they set, a parameter's own word may change.
+    /// Words that each stand for other words of the line (`docsis`: `noatm overhead +18 mpu 64`). A value after `+`
+    /// is added to the value that the line has set. `unset` takes a value back. Words of a table with a `+` may be
+    /// combined; words of a table without one exclude each other. A parameter's own word may change the value that a
+    /// shorthand set.
     Shorthand(&'static [(&'static str, &'static str)]),
-    /// The name, which is `child`, and a discipline's line, which ends this one.
+    /// The name `child`, followed by a discipline's line, which ends this line.
     Child,
-    /// Another word of `tc`'s for the parameter of this name.
+    /// Another word that `tc` has for the parameter of this name.
     Alias(&'static str),
-    /// A word that `tc` knows and that has no meaning here, for this reason.
+    /// A word that `tc` knows and that has no meaning here, with the reason.
     Refused(&'static str),
 }
 
 /// The value of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value {
-    /// Off, or derived from other parameters; the help says which.
+    /// Off, or derived from other parameters, as the parameter's help says.
     Unset,
     /// Time in ns, size in bytes, packets, count, rate in bit/s, or the index of a choice.
     Integer(u64),
     /// A real number.
     Real(f64),
-    /// Packets, where a time could be.
+    /// Packets, for a parameter that may also be a time.
     Packets(u64),
     /// A flag.
     Flag(bool),
@@ -49,34 +50,34 @@ pub enum Value {
 pub enum Default {
     /// This one.
     Always(Value),
-    /// One for each word of the parameter `variant`, in their order.
+    /// One value for each word of the parameter `variant`, in the order of the words.
     ByVariant([Option<Value>; MOST_VARIANTS]),
-    /// A discipline's line.
+    /// A discipline's line, for a `child`.
     Line(&'static str),
 }
 
-/// Words of the parameter `variant`, at most (`codel`, `pie`).
+/// The largest number of words of the parameter `variant` (`codel`, `pie`).
 pub(super) const MOST_VARIANTS: usize = 3;
 
-/// One parameter, whatever the type of its value: what [`super::Param`] declares.
+/// One parameter without the type of its value: the data that [`super::Param`] declares.
 #[derive(Clone, Copy, Debug)]
 pub struct ParamSpec {
     /// The `tc` word.
     pub name: &'static str,
-    /// How it stands in a line.
+    /// Its form in a line.
     pub form: Form,
     /// Its default.
     pub default: Default,
-    /// The least and the greatest number accepted, in the unit that values are kept in.
+    /// The smallest and the largest number accepted, in the unit in which values are kept.
     pub range: (f64, f64),
     /// Where the default comes from: RFC and section, paper and equation, or `tc`'s manual.
     pub source: &'static str,
     /// One sentence.
     pub help: &'static str,
-    /// Whether it keeps the value that the discipline was made with.
+    /// Whether the parameter keeps the value that the discipline was made with.
     pub fixed: bool,
-    /// The parameter that a change unsets where it names this one and not that one: `tbf latency` unsets `limit`, which
-    /// would else go before the new latency.
+    /// Another parameter, which a change unsets if it names this parameter and not the other. So `tbf latency` unsets
+    /// `limit`, which would otherwise take precedence over the new latency.
     pub takes_back: Option<&'static str>,
 }
 
@@ -85,7 +86,7 @@ pub struct ParamSpec {
 pub struct QdiscSpec {
     /// The word after `tc qdisc add dev X root`.
     pub name: &'static str,
-    /// One sentence.
+    /// What the discipline does, in one sentence.
     pub summary: &'static str,
     /// RFC or paper.
     pub source: &'static str,
@@ -96,7 +97,7 @@ pub struct QdiscSpec {
 }
 
 impl QdiscSpec {
-    /// The discipline `name` with the parameters that [`crate::params!`] lists.
+    /// Returns the specification of the discipline `name` with the parameters that [`crate::params!`] lists.
     #[must_use]
     pub const fn new(name: &'static str, params: &'static [ParamSpec]) -> Self {
         Self {
@@ -109,32 +110,33 @@ impl QdiscSpec {
         }
     }
 
-    /// What it does, in one sentence.
+    /// Sets the sentence that says what the discipline does.
     #[must_use]
     pub const fn summary(self, summary: &'static str) -> Self {
         Self { summary, ..self }
     }
 
-    /// The RFC or the paper.
+    /// Sets the RFC or the paper.
     #[must_use]
     pub const fn source(self, source: &'static str) -> Self {
         Self { source, ..self }
     }
 
-    /// `settle` puts in place what follows from other parameters, so that the line printed is the line that runs.
-    /// Parameters that contradict each other stay, for the discipline to refuse.
+    /// Sets the function that fills in values which follow from other parameters, so that the printed line is the
+    /// line that runs. `settle` leaves parameters that contradict each other as they are. The discipline refuses
+    /// them.
     #[must_use]
     pub const fn settle(self, settle: fn(&mut Args)) -> Self {
         Self { settle, ..self }
     }
 
-    /// It holds another discipline, of which `read_child` understands the line.
+    /// Says that the discipline holds another one, whose line `read_child` understands.
     #[must_use]
     pub const fn holds(self, read_child: fn(&str) -> Result<Args, Error>) -> Self {
         Self { read_child, ..self }
     }
 
-    /// The parameter `name`.
+    /// Returns the parameter `name`.
     #[must_use]
     pub fn param(&self, name: &str) -> Option<&'static ParamSpec> {
         self.params.iter().find(|param| param.name == name)
@@ -142,13 +144,13 @@ impl QdiscSpec {
 }
 
 impl ParamSpec {
-    /// The unit of a number.
+    /// Returns the unit of a number.
     #[must_use]
     pub const fn unit(&self) -> Option<Unit> {
         if let Form::Number(unit) = self.form { Some(unit) } else { None }
     }
 
-    /// What it measures or how it is written, in a word or two, for tables.
+    /// Returns the quantity or the form in a word or two, for tables.
     #[must_use]
     pub const fn kind(&self) -> &'static str {
         match self.form {
@@ -162,7 +164,8 @@ impl ParamSpec {
         }
     }
 
-    /// The words by which a line names it; none where it has no meaning here, or another name.
+    /// Returns the words by which a line names the parameter. There are none if the parameter is an alias or has no
+    /// meaning here.
     #[must_use]
     pub fn words(&self) -> Vec<&'static str> {
         match self.form {
@@ -173,7 +176,7 @@ impl ParamSpec {
         }
     }
 
-    /// Reads `text`, refusing what is not of the form or out of range.
+    /// Reads `text` as a value. Refuses text that has the wrong form or is out of range.
     pub(super) fn read(&self, text: &str) -> Result<Value, String> {
         let refused = || format!("found {text:?}; accepted: {}", self.accepted());
         let unit = match self.form {
@@ -183,7 +186,8 @@ impl ParamSpec {
                 return Ok(Value::Integer(index as u64));
             }
             Form::Flag => return Ok(Value::Flag(true)),
-            // The words of a line are kept as `Args`, a shorthand as what it stands for; the others never get here.
+            // The words of a child's line are kept as `Args`, and a shorthand as the values that it sets. The other
+            // two forms do not reach this function.
             Form::Child | Form::Shorthand(_) | Form::Alias(_) | Form::Refused(_) => return Ok(Value::Unset),
         };
         let value = unit.read(text)?.ok_or_else(refused)?;
@@ -195,7 +199,7 @@ impl ParamSpec {
         }
     }
 
-    /// Whether `text` in a line begins this parameter.
+    /// Returns whether this parameter begins with the word `text`.
     pub(super) fn begins_with(&self, text: &str) -> bool {
         match self.form {
             Form::Word(words) => words.contains(&text),
@@ -204,18 +208,18 @@ impl ParamSpec {
         }
     }
 
-    /// Whether the line may name it more than once: see [`Form::Shorthand`].
+    /// Returns whether the line may name the parameter more than once: see [`Form::Shorthand`].
     pub(super) fn may_repeat(&self) -> bool {
         matches!(self.form, Form::Shorthand(table) if table.iter().any(|(_, words)| words.contains('+')))
     }
 
-    /// A flag's word where it is off: as `tc` spells them, `noecn` but `no_dq_rate_estimator`.
+    /// Returns the word that switches a flag off, as `tc` spells it: `noecn`, but `no_dq_rate_estimator`.
     #[must_use]
     pub fn negated(&self) -> String {
         format!("no{}{}", if self.name.contains('_') { "_" } else { "" }, self.name)
     }
 
-    /// What is accepted, for a person: `1us to 60s`.
+    /// Returns a description of the accepted values for a person: `1us to 60s`.
     #[must_use]
     pub fn accepted(&self) -> String {
         let unit = match self.form {
@@ -242,7 +246,7 @@ impl ParamSpec {
         }
     }
 
-    /// `value` as `tc` would print it.
+    /// Returns `value` as `tc` would print it.
     #[must_use]
     pub fn show(&self, value: Value) -> String {
         match (value, self.form) {
@@ -256,7 +260,7 @@ impl ParamSpec {
         }
     }
 
-    /// The default, for tables: `15ms`, or `off or by variant on`.
+    /// Returns the default for tables: `15ms`, or `off or by variant on`.
     #[must_use]
     pub fn show_default(&self) -> String {
         match self.default {

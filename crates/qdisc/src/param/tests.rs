@@ -24,7 +24,7 @@ fn a_line_is_read_and_printed_back() {
     assert!(!Args::parse(&SPEC, "noecn").unwrap().get(&ECN));
 }
 
-/// Else a result's line would name a variant beside numbers that it did not run with.
+/// Otherwise a result's line would name a variant beside values that the run did not use.
 #[test]
 fn a_default_follows_the_variant_unless_the_line_sets_the_parameter() {
     let line = |words| Args::parse(&SPEC, words).unwrap().to_string();
@@ -34,8 +34,8 @@ fn a_default_follows_the_variant_unless_the_line_sets_the_parameter() {
     assert_eq!(SPEC.params[3].show_default(), "off or by variant on");
 }
 
-/// `tc` has words without a name before them: each is known by itself, and two of one parameter exclude each
-/// other.
+/// `tc` has words without a name before them. Each word must be known by itself, and two words of one parameter must
+/// exclude each other.
 #[test]
 fn words_that_stand_by_themselves_are_read_and_printed_back() {
     words! { enum At { Dequeue = "drop_dequeue", Enqueue = "drop_enqueue" } }
@@ -50,7 +50,8 @@ fn words_that_stand_by_themselves_are_read_and_printed_back() {
     assert!(unknown.ends_with("accepted: drop_dequeue, drop_enqueue"), "{unknown}");
 }
 
-/// As `tc cake` has them: `ethernet` adds to an overhead, `raw` takes it back and is a parameter's own word besides.
+/// Shorthands as in `tc cake`: `ethernet` adds to an overhead. `raw` takes the sum back and is also a parameter's own
+/// word.
 #[test]
 fn a_shorthand_sets_adds_and_takes_back() {
     words! { enum Base { Raw = "raw" } }
@@ -76,7 +77,7 @@ fn a_shorthand_sets_adds_and_takes_back() {
     assert!(line("vlam").contains("did you mean \"vlan\"? accepted: lan, never, vlan, raw, raw, delay"));
 }
 
-/// As `tc`'s get_u32 with base 0; `cake fwmark 0xff` is how a mask is written.
+/// `tc` reads a number with get_u32 and base 0, so that `cake fwmark 0xff` is a mask.
 #[test]
 fn a_number_may_be_hexadecimal() {
     const MASK: Param<Option<u32>> = Param::count("mask", "").range(0, 255);
@@ -86,7 +87,8 @@ fn a_number_may_be_hexadecimal() {
     assert_eq!(line("mask 0xfg").unwrap_err().0, "toy mask: found \"0xfg\"; accepted: 0 to 255");
 }
 
-/// `tc` has several words for a thing, and words for things that are not here: an unknown word would be a lie.
+/// `tc` has several words for one parameter, and words for features that do not exist here. The error must not call
+/// such a word unknown.
 #[test]
 fn other_words_for_a_parameter_are_taken_and_words_without_meaning_get_a_reason() {
     const STEP: Param<TimeOrPackets> = Param::time_or_packets("step", "").default(TimeOrPackets::Time(ms(5)));
@@ -138,7 +140,7 @@ fn each_refusal_names_the_word_what_was_found_and_what_is_accepted() {
     }
 }
 
-/// Each kind of value comes back as the type that it was declared with.
+/// Each value must come back as the type that its parameter was declared with.
 #[test]
 fn a_parameter_is_read_as_its_own_type() {
     const LIMIT_BYTES: Param<u64> = Param::bytes("limit", "").default(7);
@@ -155,7 +157,8 @@ fn a_parameter_is_read_as_its_own_type() {
     assert_eq!(Args::defaults(&TYPES).get(&RATE), None);
 }
 
-/// A law that reads what its discipline does not list would run with another number than its line says.
+/// A law must not read a parameter that its discipline does not list: it would run with another number than the line
+/// says.
 #[test]
 #[should_panic(expected = "toy does not list the parameter limit (Number(Packets))")]
 fn a_parameter_that_is_not_listed_is_no_silent_zero() {
@@ -164,7 +167,7 @@ fn a_parameter_that_is_not_listed_is_no_silent_zero() {
     let _ = Args::defaults(&BYTES).get(&LIMIT); // the same word in packets
 }
 
-/// Where it cannot be unset there is always a value: in each variant.
+/// A parameter that cannot be unset must have a value in each variant.
 #[test]
 #[should_panic(expected = "toy b: cannot be Unset")]
 fn a_parameter_without_a_value_is_no_silent_zero() {

@@ -6,7 +6,7 @@
 //!
 //! const TARGET: Param<Duration> =
 //!     Param::time("target", "acceptable delay").default(ms(5)).range(us(1), secs(1000)).source("RFC 8289, 4.4");
-//! // Without a default it may be unset.
+//! Without a default a parameter may be unset.
 //! const CE_THRESHOLD: Param<Option<Duration>> = Param::time("ce_threshold", "mark what waited longer");
 //! ```
 
@@ -16,41 +16,41 @@ use super::unit::Unit;
 use core::marker::PhantomData;
 use goodqueue_units::{Duration, Rate};
 
-/// A parameter whose value is a `T`; an `Option`, where it has no default.
+/// A parameter whose value is a `T`. Without a default `T` is an `Option`.
 pub struct Param<T> {
     pub(super) spec: ParamSpec,
     value: PhantomData<fn() -> T>,
 }
 
-/// The list of a discipline's parameters, which are constants: `params! { LIMIT, TARGET, ECN }`. With a source for those
-/// that name none: `params! { from "tc-red(8)" => LIMIT, MIN, MAX }`.
+/// Makes the list of a discipline's parameters from their constants: `params! { LIMIT, TARGET, ECN }`. A source for
+/// those parameters that name none stands before the list: `params! { from "tc-red(8)" => LIMIT, MIN, MAX }`.
 #[macro_export]
 macro_rules! params {
     (from $source:expr => $($param:expr),* $(,)?) => { &[$($param.from($source).spec()),*] };
     ($($param:expr),* $(,)?) => { &[$($param.spec()),*] };
 }
 
-/// So many microseconds.
+/// Returns `count` microseconds.
 pub const fn us(count: u64) -> Duration {
     Duration::from_micros(count)
 }
 
-/// So many milliseconds.
+/// Returns `count` milliseconds.
 pub const fn ms(count: u64) -> Duration {
     Duration::from_millis(count)
 }
 
-/// So many seconds.
+/// Returns `count` seconds.
 pub const fn secs(count: u64) -> Duration {
     Duration::from_secs(count)
 }
 
-/// So many bits per second; no rate is 0, so that does not compile.
+/// Returns `count` bits per second. A count of 0 is no rate and does not compile in a constant.
 pub const fn bps(count: u64) -> Rate {
     if let Some(rate) = Rate::from_bps(count) { rate } else { panic!("a rate of 0") }
 }
 
-/// Numbers. A range that is not said is the one that most parameters of the unit have.
+/// Builders for numbers. Each begins with the range that most parameters of its unit have.
 macro_rules! numbers {
     ($($(#[$about:meta])* $name:ident: $type:ty = $unit:ident, $range:expr;)+) => {$(
         impl Param<Option<$type>> {
@@ -65,7 +65,7 @@ macro_rules! numbers {
 numbers! {
     /// A time, 1 us to 60 s.
     time: Duration = Time, (1e3, 60e9);
-    /// A time that `tc` takes for milliseconds where it has no unit.
+    /// A time, for which `tc` takes a number without a unit as milliseconds.
     milliseconds: Duration = Milliseconds, (0.0, 4_294_967_295e6);
     /// A time, 0 to 60 s, or packets.
     time_or_packets: TimeOrPackets = TimeOrPackets, (0.0, 60e9);
@@ -86,29 +86,30 @@ numbers! {
 }
 
 impl Param<bool> {
-    /// A flag, off by default.
+    /// Declares a flag, off by default.
     pub const fn flag(name: &'static str, help: &'static str) -> Self {
         Self::new(name, help, Form::Flag, (0.0, 0.0)).default(false)
     }
 
-    /// Neither on nor off by default.
+    /// Makes the flag neither on nor off by default.
     pub const fn unset(self) -> Param<Option<bool>> {
         self.with(Default::Always(Value::Unset))
     }
 }
 
 impl<W: Words> Param<W> {
-    /// The parameter's name and one of the words of `W`; `default` where the line has none.
+    /// Declares a parameter whose value is its name and one of the words of `W`. A line without it means `default`.
     pub const fn choice(name: &'static str, help: &'static str, default: &str) -> Self {
         Self::new(name, help, Form::Choice(W::WORDS), (0.0, 0.0)).with(Default::Always(index::<W>(default)))
     }
 
-    /// One of the words of `W`, without a name before it; `default` where the line has none.
+    /// Declares a parameter whose value is one of the words of `W`, without its name. A line without it means
+    /// `default`.
     pub const fn word(name: &'static str, help: &'static str, default: &str) -> Self {
         Self::new(name, help, Form::Word(W::WORDS), (0.0, 0.0)).with(Default::Always(index::<W>(default)))
     }
 
-    /// The default only in the variant of this index, and no word in the other one.
+    /// Keeps the default only in the variant with this index. In the other variant the default is no word.
     pub const fn only_in_variant(self, variant: usize) -> Param<Option<W>> {
         let Default::Always(word) = self.spec.default else { panic!("a second default") };
         let mut values = [Some(Value::Unset), Some(Value::Unset), None];
@@ -118,13 +119,13 @@ impl<W: Words> Param<W> {
 }
 
 impl<W: Words> Param<Option<W>> {
-    /// As [`Param::word`], without a default.
+    /// Declares a parameter as [`Param::word`] does, without a default.
     pub const fn optional_word(name: &'static str, help: &'static str) -> Self {
         Self::new(name, help, Form::Word(W::WORDS), (0.0, 0.0))
     }
 }
 
-/// The place of `word` in the set; a word that is not in it does not compile.
+/// Returns the index of `word` in the set. A word that is not in the set does not compile.
 const fn index<W: Words>(word: &str) -> Value {
     let mut index = 0;
     while !is_same(W::WORDS[index].as_bytes(), word.as_bytes()) {
@@ -142,7 +143,7 @@ const fn is_same(one: &[u8], other: &[u8]) -> bool {
 }
 
 impl Param<()> {
-    /// Words that stand for others, see [`Form::Shorthand`].
+    /// Declares words that stand for others, see [`Form::Shorthand`].
     pub const fn shorthand(
         name: &'static str,
         help: &'static str,
@@ -151,22 +152,22 @@ impl Param<()> {
         Self::new(name, help, Form::Shorthand(table), (0.0, 0.0))
     }
 
-    /// The discipline inside, for which there is [`super::Args::child`].
+    /// Declares the discipline inside this one. [`super::Args::child`] reads it.
     pub const fn child(help: &'static str) -> Self {
         Self::new("child", help, Form::Child, (0.0, 0.0))
     }
 
-    /// `line` where the line names no child.
+    /// Sets the child's `line` for lines that name no child.
     pub const fn default_line(self, line: &'static str) -> Self {
         self.with(Default::Line(line))
     }
 
-    /// `name` as another word for the parameter `of`.
+    /// Declares `name` as another word for the parameter `of`.
     pub const fn alias<T>(name: &'static str, of: &Param<T>) -> Self {
         Self::new(name, "another word for it", Form::Alias(of.spec.name), (0.0, 0.0))
     }
 
-    /// `name` as a word of `tc`'s that is refused for `why`.
+    /// Declares `name` as a word of `tc` that is refused for the reason `why`.
     pub const fn refused(name: &'static str, why: &'static str) -> Self {
         Self::new(name, why, Form::Refused(why), (0.0, 0.0))
     }
@@ -183,47 +184,47 @@ impl<T> Param<T> {
         Param { spec: ParamSpec { default, ..self.spec }, value: PhantomData }
     }
 
-    /// Where the default comes from: RFC and section, paper and equation, or `tc`'s manual.
+    /// Sets the source of the default: RFC and section, paper and equation, or `tc`'s manual.
     pub const fn source(mut self, source: &'static str) -> Self {
         self.spec.source = source;
         self
     }
 
-    /// [`Param::source`], unless it has one.
+    /// Sets [`Param::source`] if the parameter has none.
     pub const fn from(self, source: &'static str) -> Self {
         if self.spec.source.is_empty() { self.source(source) } else { self }
     }
 
-    /// Another sentence, where a discipline uses another one's parameter.
+    /// Sets another help sentence, for a discipline that uses the parameter of another one.
     pub const fn help(mut self, help: &'static str) -> Self {
         self.spec.help = help;
         self
     }
 
-    /// Another name, likewise.
+    /// Sets another name, for a discipline that uses the parameter of another one.
     pub const fn named(mut self, name: &'static str) -> Self {
         self.spec.name = name;
         self
     }
 
-    /// It keeps the value that the discipline was made with.
+    /// Makes the parameter keep the value that the discipline was made with.
     pub const fn fixed(mut self) -> Self {
         self.spec.fixed = true;
         self
     }
 
-    /// A change that names this parameter and not `other` unsets the latter.
+    /// Lets a change that names this parameter and not `other` unset `other`.
     pub const fn takes_back<U>(mut self, other: &Param<U>) -> Self {
         self.spec.takes_back = Some(other.spec.name);
         self
     }
 
-    /// The `tc` word.
+    /// Returns the `tc` word.
     pub const fn name(&self) -> &'static str {
         self.spec.name
     }
 
-    /// What a discipline lists, see [`crate::params!`].
+    /// Returns the data that a discipline lists, see [`crate::params!`].
     pub const fn spec(&self) -> ParamSpec {
         self.spec
     }

@@ -1,18 +1,18 @@
-//! What numbers measure, and how they are read and printed.
+//! Units of numbers, and how numbers are read and printed.
 
 use super::spec::Value;
 use alloc::format;
 use alloc::string::{String, ToString};
 use goodqueue_units::{Duration, Rate, parse};
 
-/// What a number measures, and so how it is written.
+/// The unit of a number, which determines how the number is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
-    /// A time, kept in nanoseconds; `5ms`. A bare number is microseconds, as in `tc`.
+    /// A time, kept in nanoseconds; `5ms`. A number without a unit is in microseconds, as in `tc`.
     Time,
-    /// A time, kept in nanoseconds, of which `tc` reads and prints a bare number of milliseconds (`sfb`).
+    /// A time, kept in nanoseconds. `tc` reads and prints it as a number of milliseconds without a unit (`sfb`).
     Milliseconds,
-    /// A time as [`Unit::Time`], or packets with the word behind them: `1ms`, `5p`, `5packets`.
+    /// A time as [`Unit::Time`], or packets with the word after the number: `1ms`, `5p`, `5packets`.
     TimeOrPackets,
     /// A size in bytes; `1514`, `32mb`.
     Bytes,
@@ -24,14 +24,14 @@ pub enum Unit {
     Rate,
     /// A real number, such as a probability or a gain.
     Real,
-    /// A real number of hundredths; `10`, `10%`.
+    /// A percentage as a real number; `10`, `10%`.
     Percent,
-    /// A byte and the mask that it is compared under, kept as `value * 256 + mask`; `0x1/0x3`.
+    /// A byte and the mask under which it is compared, kept as `value * 256 + mask`; `0x1/0x3`.
     Masked,
 }
 
 impl Unit {
-    /// The unit in a word or two, for tables.
+    /// Returns the unit's name in a word or two, for tables.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Time => "time",
@@ -47,7 +47,7 @@ impl Unit {
         }
     }
 
-    /// Reads `text`; `None`: it is no number at all.
+    /// Reads `text`. `None`: `text` is not a number.
     pub(super) fn read(self, text: &str) -> Result<Option<Value>, String> {
         if let (Self::TimeOrPackets, Some(packets)) = (self, packets(text)) {
             return Ok(Some(Value::Packets(packets)));
@@ -67,7 +67,7 @@ impl Unit {
         })
     }
 
-    /// `value`, which is set, as `tc` would print it.
+    /// Returns `value`, which must not be unset, as `tc` would print it.
     pub(super) fn show(self, value: Value) -> String {
         match (value, self) {
             (Value::Packets(packets), _) => format!("{packets}p"),
@@ -90,14 +90,14 @@ impl Unit {
 
 const MILLISECOND: u64 = 1_000_000;
 
-/// A number of packets with a word that says so, as tc-dualpi2(8) has them.
+/// Reads a number of packets with its word, as in tc-dualpi2(8).
 fn packets(text: &str) -> Option<u64> {
     let words = ["packets", "packet", "pkts", "pkt", "p"];
     let digits = words.iter().find_map(|word| text.strip_suffix(word))?;
     digits.parse::<u32>().ok().map(u64::from)
 }
 
-/// A whole number, decimal or, as in `tc`, with 0x before it.
+/// Reads a whole number, decimal or with `0x` before it as `tc` accepts it.
 fn whole(text: &str) -> Option<u64> {
     match text.strip_prefix("0x") {
         Some(digits) => u64::from_str_radix(digits, 16).ok(),
@@ -105,7 +105,7 @@ fn whole(text: &str) -> Option<u64> {
     }
 }
 
-/// `value/mask`, each a byte.
+/// Reads `value/mask`, each a byte.
 fn masked(text: &str) -> Option<Value> {
     let byte = |text: &str| whole(text).filter(|number| *number < 256);
     let (value, mask) = text.split_once('/')?;

@@ -1,27 +1,28 @@
-//! A token bucket, and what a packet weighs on it: shared by `tbf` and `htb`.
+//! A token bucket, and the bytes that a packet costs: shared by `tbf` and `htb`.
 //!
-//! Tokens are kept as time, as Linux keeps them: a packet costs the time that it takes at the rate, in nanoseconds
-//! rounded down (Linux multiplies by a 32-bit reciprocal, which may be another nanosecond off). A bucket is full at first.
+//! Tokens are kept as time, as in Linux: a packet costs the time that it takes at the rate, in nanoseconds rounded
+//! down. (Linux multiplies by a 32-bit reciprocal, which may differ by another nanosecond.) A bucket is full at
+//! first.
 
 use crate::param::{Args, Param, bps};
 use crate::words;
 use goodqueue_units::{Duration, Instant, Rate};
 
-/// Half of what an `i64` of nanoseconds holds: no sum of two leaves it.
+/// Half of the range of an `i64` of nanoseconds, so that a sum of two does not overflow.
 const LONGEST: i64 = i64::MAX / 2;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bucket {
     rate: u64,
-    /// Tokens that it holds at most, in nanoseconds.
+    /// The largest number of tokens, in nanoseconds.
     depth: i64,
-    /// Tokens at `at`; below zero: debt.
+    /// Tokens at the time `at`. A negative number is a debt.
     tokens: i64,
     at: Instant,
 }
 
 impl Bucket {
-    /// Of `bytes` at `rate`.
+    /// Returns a full bucket of `bytes` at `rate`.
     pub(super) fn new(rate: Rate, bytes: u64) -> Self {
         let mut bucket = Self { rate: rate.as_bps(), depth: 0, tokens: 0, at: Instant::ZERO };
         bucket.depth = bucket.cost(bytes);
@@ -29,14 +30,14 @@ impl Bucket {
         bucket
     }
 
-    /// `fresh` with the bytes that this one holds or owes, as far as they fit.
+    /// Returns `fresh` with the bytes that this bucket holds or owes, as far as they fit.
     pub(super) fn poured_into(self, fresh: Self, now: Instant) -> Self {
         let tokens = i128::from(self.tokens(now)) * i128::from(self.rate) / i128::from(fresh.rate);
         let tokens = tokens.clamp(-i128::from(LONGEST), fresh.depth.into()) as i64;
         Self { tokens, at: now, ..fresh }
     }
 
-    /// What `bytes` cost.
+    /// Returns the cost of `bytes` in tokens, which are nanoseconds.
     #[inline]
     pub(super) fn cost(&self, bytes: u64) -> i64 {
         let time = match bytes.checked_mul(8_000_000_000) {
@@ -54,13 +55,13 @@ impl Bucket {
         (self.tokens + filled).min(self.depth)
     }
 
-    /// How long until there are `tokens`; zero: there are.
+    /// Returns the time until there are `tokens`. Zero: there are enough now.
     #[inline]
     pub(super) fn wait(&self, now: Instant, tokens: i64) -> Duration {
         Duration::from_nanos((tokens - self.tokens(now)).max(0) as u64)
     }
 
-    /// Takes `cost` tokens, leaving no less than `least`.
+    /// Takes `cost` tokens. The rest is at least `least`.
     #[inline]
     pub(super) fn charge(&mut self, now: Instant, cost: i64, least: i64) {
         self.tokens = (self.tokens(now) - cost).max(least);
@@ -68,12 +69,12 @@ impl Bucket {
     }
 }
 
-/// What a packet weighs.
+/// The bytes that a packet counts for.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Weight {
     overhead: u64,
     mpu: u64,
-    /// Whether it goes in cells of 53 bytes, which hold 48 each.
+    /// Whether packets go in cells of 53 bytes, which hold 48 bytes each.
     cells: bool,
 }
 
@@ -111,7 +112,7 @@ pub(super) const RATE: Param<Option<Rate>> =
     Param::rate("rate", "rate to shape to; unset, which tc refuses: the link's")
         .range(bps(1000), bps(1_000_000_000_000))
         .source("tc-tbf(8), tc-htb(8)");
-/// Whether the child learns that nothing is to send.
+/// Whether the child learns that there is nothing to send.
 pub(super) const IDLE: Param<Idle> = Param::choice(
     "idle",
     "told: the child is always asked for a packet, as a link asks it; linux: see the page",
@@ -129,7 +130,8 @@ words! {
 mod tests {
     use super::*;
 
-    /// 10 Mbit/s are 800 ns a byte. 3000 bytes: 2.4 ms of tokens. Two packets of 1514 (1.2112 ms each) leave -22.4 us.
+    /// 10 Mbit/s are 800 ns per byte. 3000 bytes are 2.4 ms of tokens. Two packets of 1514 bytes (1.2112 ms each)
+    /// leave -22.4 us.
     #[test]
     fn tokens_are_time() {
         let at = Instant::from_nanos;
@@ -145,7 +147,8 @@ mod tests {
         assert_eq!(bucket.tokens(at(1_000_000_000)), -1_000_000, "no more debt than allowed");
     }
 
-    /// Bytes stay where time does not: 1000 bytes and 10 ms at 800 kbit/s are 1000 bytes and 100 ms at 80 kbit/s.
+    /// A change of the rate must keep the bytes, not the time: 1000 bytes are 10 ms at 800 kbit/s and 100 ms at 80
+    /// kbit/s.
     #[test]
     fn another_rate_keeps_the_bytes() {
         let bucket = |kbit: u64, bytes| Bucket::new(Rate::from_bps(kbit * 1000).unwrap(), bytes);
@@ -157,7 +160,7 @@ mod tests {
         assert_eq!(owing.poured_into(bucket(80, 3000), now).tokens(now), -200_000_000);
     }
 
-    /// A terabyte at 1 kbit/s is 250 years, ten years of filling are no overflow, and no clock runs out.
+    /// A terabyte at 1 kbit/s lasts 250 years. Neither this nor the longest time of filling may overflow.
     #[test]
     fn nothing_overflows() {
         let bucket = Bucket::new(Rate::from_bps(1000).unwrap(), 1_000_000_000_000);
@@ -170,7 +173,7 @@ mod tests {
     fn a_packet_weighs_its_overhead_and_mpu_at_least() {
         let weight = Weight { overhead: 24, mpu: 84, cells: false };
         assert_eq!([40, 60, 1514].map(|len| weight.of(len)), [84, 84, 1538]);
-        // 84 bytes are two cells, 96 as well, 97 three; 1538 are 33.
+        // 84 bytes are two cells, and so are 96. 97 bytes are three cells, 1538 bytes 33.
         let weight = Weight { cells: true, ..weight };
         assert_eq!([40, 72, 73, 1514].map(|len| weight.of(len)), [106, 106, 159, 33 * 53]);
     }

@@ -1,11 +1,12 @@
-//! The flow queues that FQ-CoDel and its kin share: a hash table of buckets and the DRR++ scheduler of RFC 8290.
+//! The flow queues that FQ-CoDel and similar disciplines share: a hash table of buckets and the DRR++ scheduler of
+//! RFC 8290.
 //!
-//! Generic over `S`, the state of the law that rules each flow. The law itself is applied by the discipline: it
-//! asks [`Drr::next_flow`] whose turn it is, lends the law that flow's queue ([`Drr::split`]), and reports what came of
-//! it, [`Drr::charge`] or [`Drr::retire`].
+//! They are generic over `S`, the state of the law that rules each flow. The discipline applies the law: it asks
+//! [`Drr::next_flow`] for the flow whose turn it is, lends the law that flow's queue ([`Drr::split`]), and reports
+//! the result with [`Drr::charge`] or [`Drr::retire`].
 //!
 //! Source: RFC 8290, 4.1 and 4.2. Linux differs in one point: a new flow that turns out empty goes to the end of the
-//! old list only if there are old flows, else it is forgotten at once.
+//! old list only if there are old flows. Otherwise it is forgotten at once.
 
 use super::fattest::Fattest;
 use super::slab::{Chain, NIL, Slab};
@@ -14,22 +15,22 @@ use crate::qdisc::Backlog;
 use alloc::vec::Vec;
 use goodqueue_units::processor::prefetch;
 
-/// A flow that is in neither list; unlike [`NIL`], which ends one.
+/// Mark of a flow that is in neither list. [`NIL`] marks the end of a list.
 const UNLISTED: u32 = u32::MAX - 1;
 
-/// One bucket: all flows that hash to it, as one.
-// A cache line each, so that what is needed of a flow comes with one miss.
+/// One bucket. All flows that hash to it share it.
+// For the processor: one cache line per flow, so that a flow costs one cache miss.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 pub(crate) struct Flow<S> {
-    /// The law's state; it outlives the flow's packets, as in Linux.
+    /// The law's state. It outlives the flow's packets, as in Linux.
     pub(crate) law: S,
-    /// Bytes that it may still send in this round.
+    /// Bytes that the flow may still send in this round.
     pub(crate) deficit: i32,
     queue: Chain,
-    /// Bytes that wait.
+    /// Waiting bytes.
     pub(crate) bytes: u64,
-    /// The flow behind it in its list.
+    /// The next flow in the list.
     next: u32,
 }
 
@@ -55,7 +56,7 @@ impl List {
         self.tail = index;
     }
 
-    /// Takes the head off a list that has one.
+    /// Takes the head off a list that is not empty.
     #[inline]
     fn shift<S>(&mut self, flows: &mut [Flow<S>]) {
         let flow = &mut flows[self.head as usize];
@@ -64,7 +65,7 @@ impl List {
     }
 }
 
-/// What waits in all flows.
+/// The packets, bytes and memory that wait in all flows.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Totals {
     /// Packets and bytes.
@@ -74,7 +75,7 @@ pub(crate) struct Totals {
 }
 
 impl Totals {
-    /// A packet of `len` bytes leaves.
+    /// Subtracts a packet of `len` bytes, which leaves.
     #[inline]
     fn remove(&mut self, len: u32) {
         self.backlog.packets -= 1;
@@ -83,19 +84,19 @@ impl Totals {
     }
 }
 
-/// Memory that Linux books for a packet in the golden traces: 256 for the descriptor, and a buffer of a power of two
-/// that holds the packet and its 384 bytes of margins.
+/// Returns the memory that Linux counts for a packet, as the golden traces show it: 256 bytes for the descriptor, and
+/// a buffer of a power of two that holds the packet and 384 bytes of margins.
 #[inline]
 pub(crate) fn memory_of(len: u32) -> u64 {
     256 + (u64::from(len) + 384).next_power_of_two()
 }
 
-/// Flow queues in buckets, in rounds.
+/// Flow queues in buckets, served in rounds.
 #[derive(Clone, Debug)]
 pub(crate) struct Drr<P, S> {
     flows: Vec<Flow<S>>,
     packets: Slab<P>,
-    /// Flows that began to wait since their last round; they go first (RFC 8290, 4.2).
+    /// Flows that began to wait since their last round. They go first (RFC 8290, 4.2).
     new: List,
     old: List,
     quantum: i32,
@@ -103,11 +104,11 @@ pub(crate) struct Drr<P, S> {
     fattest: Fattest,
     /// Length of the last packet that was pulled from a flow.
     pulled: u32,
-    /// How often a flow became new.
+    /// Number of times that a flow became new.
     new_flow_count: u64,
 }
 
-/// One flow's queue, lent to a law.
+/// One flow's queue, which a law is lent.
 pub(crate) struct FlowQueue<'a, P> {
     queue: &'a mut Chain,
     bytes: &'a mut u64,
@@ -117,7 +118,7 @@ pub(crate) struct FlowQueue<'a, P> {
 }
 
 impl<P: Packet> FlowQueue<'_, P> {
-    /// The flow's oldest packet.
+    /// Returns the flow's oldest packet.
     #[inline]
     pub(crate) fn head(&self) -> Option<&P> {
         self.packets.head(*self.queue)
@@ -133,13 +134,13 @@ impl<P: Packet> FlowQueue<'_, P> {
         self.packets.pop(self.queue)
     }
 
-    /// What waits in all flows.
+    /// Returns the packets, bytes and memory that wait in all flows.
     #[inline]
     pub(crate) fn totals(&self) -> Totals {
         *self.totals
     }
 
-    /// Bytes that wait in this flow.
+    /// Returns the bytes that wait in this flow.
     #[inline]
     pub(crate) fn bytes(&self) -> u64 {
         *self.bytes
@@ -147,7 +148,7 @@ impl<P: Packet> FlowQueue<'_, P> {
 }
 
 impl<P: Packet, S: Clone> Drr<P, S> {
-    /// `flows` buckets (at least one), a round of `quantum` bytes (at least one).
+    /// Builds `flows` buckets with rounds of `quantum` bytes. Both are at least one.
     pub(crate) fn new(flows: u32, quantum: u32) -> Self
     where
         S: Default,
@@ -155,7 +156,7 @@ impl<P: Packet, S: Clone> Drr<P, S> {
         Self::with(flows, quantum, S::default())
     }
 
-    /// As [`Drr::new`]; each flow's law begins as `law`.
+    /// Builds as [`Drr::new`] does. Each flow's law begins as `law`.
     pub(crate) fn with(flows: u32, quantum: u32, law: S) -> Self {
         let flow = Flow { law, deficit: 0, queue: Chain::default(), bytes: 0, next: UNLISTED };
         Self {
@@ -171,19 +172,20 @@ impl<P: Packet, S: Clone> Drr<P, S> {
         }
     }
 
-    /// Rounds are of so many bytes from now on; what a flow may send of its present one stays.
+    /// Sets the bytes per round. A flow's rest of its present round stays.
     pub(crate) fn set_quantum(&mut self, quantum: u32) {
         self.quantum = quantum as i32;
     }
 
-    /// The bucket of a flow hash: the hash scaled to their number, as Linux does it without a division.
+    /// Returns the bucket of a flow hash: the hash scaled to the number of buckets, as Linux does it without a
+    /// division.
     #[inline]
     pub(crate) fn bucket(&self, hash: u32) -> u32 {
         ((u64::from(hash) * self.flows.len() as u64) >> 32) as u32
     }
 
-    /// Asks the processor for the bucket of a flow hash, and for what comes after the flow whose turn it is: the next one's
-    /// packet, and the flow behind.
+    /// Prefetches the bucket of a flow hash into the processor's cache, and the state that comes after the present
+    /// turn: the next flow's packet, and the flow behind that one.
     pub(crate) fn prefetch(&self, hash: u32) {
         prefetch(&self.flows[self.bucket(hash) as usize]);
         let list = if self.new.head == NIL { &self.old } else { &self.new };
@@ -196,7 +198,7 @@ impl<P: Packet, S: Clone> Drr<P, S> {
         }
     }
 
-    /// Appends `packet` to the queue of `bucket`; a flow that waits in no list becomes new.
+    /// Appends `packet` to the queue of `bucket`. A flow that is in no list becomes new.
     #[inline]
     pub(crate) fn push(&mut self, bucket: u32, packet: P) {
         let flow = &mut self.flows[bucket as usize];
@@ -213,7 +215,7 @@ impl<P: Packet, S: Clone> Drr<P, S> {
         }
     }
 
-    /// The flow whose turn it is; it may turn out to be empty.
+    /// Returns the flow whose turn it is. The flow may be empty.
     #[inline]
     pub(crate) fn next_flow(&mut self) -> Option<u32> {
         let mut first_in_debt = NIL;
@@ -231,13 +233,13 @@ impl<P: Packet, S: Clone> Drr<P, S> {
             if in_debt && first_in_debt == NIL {
                 first_in_debt = bucket;
             } else if in_debt && first_in_debt == bucket {
-                self.skip_rounds(); // by now there are only old flows
+                self.skip_rounds(); // there are only old flows at this point
             }
         }
     }
 
-    /// Gives all old flows the whole rounds in which none of them may send, so that a small quantum does not cost a turn
-    /// for each of its bytes. No rounds where one may send already: its turn is in this round.
+    /// Gives all old flows the whole rounds in which none of them may send, so that a small quantum does not cost one
+    /// turn for each of its bytes. Does nothing if a flow may send already: its turn is in this round.
     #[cold]
     fn skip_rounds(&mut self) {
         let rounds = self.old_flows().map(|(_, flow)| -flow.deficit.min(0) / self.quantum).min().unwrap_or(0);
@@ -248,8 +250,8 @@ impl<P: Packet, S: Clone> Drr<P, S> {
         }
     }
 
-    /// The law's state of a flow, and its queue. Where packets are pulled from it, [`Drr::charge`],
-    /// [`Drr::retire`] or [`Drr::settle`] must follow.
+    /// Returns the state of a flow's law, and the flow's queue. If packets are pulled from the queue,
+    /// [`Drr::charge`], [`Drr::retire`] or [`Drr::settle`] must follow.
     #[inline]
     pub(crate) fn split(&mut self, bucket: u32) -> (&mut S, FlowQueue<'_, P>) {
         let flow = &mut self.flows[bucket as usize];
@@ -263,7 +265,7 @@ impl<P: Packet, S: Clone> Drr<P, S> {
         (&mut flow.law, queue)
     }
 
-    /// The flow whose turn it is sends its oldest packet, which has `len` bytes.
+    /// Sends the oldest packet, which has `len` bytes, of the flow whose turn it is.
     #[inline]
     pub(crate) fn send(&mut self, bucket: u32, len: u32) -> Option<P> {
         let flow = &mut self.flows[bucket as usize];
@@ -274,7 +276,7 @@ impl<P: Packet, S: Clone> Drr<P, S> {
         self.packets.pop(&mut flow.queue)
     }
 
-    /// The flow whose turn it was sends the last packet that was pulled from it.
+    /// Notes that the flow whose turn it was sends the last packet that was pulled from it.
     #[inline]
     pub(crate) fn charge(&mut self, bucket: u32) {
         let flow = &mut self.flows[bucket as usize];
@@ -282,13 +284,13 @@ impl<P: Packet, S: Clone> Drr<P, S> {
         self.settle(bucket);
     }
 
-    /// The flow whose turn it was had nothing to send.
+    /// Notes that the flow whose turn it was had no packet to send.
     #[inline]
     pub(crate) fn retire(&mut self, bucket: u32) {
         self.settle(bucket);
         if self.new.head == bucket {
             self.new.shift(&mut self.flows);
-            // A round through the old flows first, so that a trickle of new packets cannot starve them.
+            // The flow first waits one round of the old flows, so that a trickle of new packets cannot starve them.
             if self.old.head != NIL {
                 self.old.push(&mut self.flows, bucket);
             }
@@ -297,40 +299,40 @@ impl<P: Packet, S: Clone> Drr<P, S> {
         }
     }
 
-    /// Packets were pulled from a flow.
+    /// Notes that packets were pulled from a flow.
     #[inline]
     pub(crate) fn settle(&mut self, bucket: u32) {
         self.fattest.update(bucket, self.flows[bucket as usize].bytes);
     }
 
-    /// The flow that holds most bytes (the lowest bucket of several), and how many.
+    /// Returns the flow with the most bytes (of several, the lowest bucket), and its bytes.
     pub(crate) fn fattest(&mut self) -> (u32, u64) {
         let bucket = self.fattest.find(self.flows.iter().map(|flow| flow.bytes));
         (bucket, self.flows[bucket as usize].bytes)
     }
 
-    /// What waits in all flows.
+    /// Returns the packets, bytes and memory that wait in all flows.
     #[inline]
     pub(crate) fn totals(&self) -> Totals {
         self.totals
     }
 
-    /// All flows, in the order of their buckets.
+    /// Returns all flows, in the order of their buckets.
     pub(crate) fn flows(&self) -> &[Flow<S>] {
         &self.flows
     }
 
-    /// How often a flow became new.
+    /// Returns how often a flow became new.
     pub(crate) fn new_flow_count(&self) -> u64 {
         self.new_flow_count
     }
 
-    /// The new flows, in the order in which they will be served.
+    /// Returns the new flows, in the order in which they will be served.
     pub(crate) fn new_flows(&self) -> impl Iterator<Item = (u32, &Flow<S>)> {
         self.list(self.new)
     }
 
-    /// The old flows, likewise.
+    /// Returns the old flows, in the order in which they will be served.
     pub(crate) fn old_flows(&self) -> impl Iterator<Item = (u32, &Flow<S>)> {
         self.list(self.old)
     }
@@ -352,7 +354,7 @@ mod tests {
     use crate::packet::Plain;
     use proptest::prelude::*;
 
-    /// A turn at a time, as RFC 8290, 4.2, says it.
+    /// Takes turns one by one, as RFC 8290, 4.2, says.
     fn naive_next_flow(drr: &mut Drr<Plain, ()>) -> Option<u32> {
         loop {
             let list = if drr.new.head == NIL { &mut drr.old } else { &mut drr.new };
@@ -367,7 +369,7 @@ mod tests {
         }
     }
 
-    /// Sends a packet of the flow whose turn it is, or lets it go.
+    /// Sends a packet of the flow whose turn it is, or retires the flow.
     fn serve(
         drr: &mut Drr<Plain, ()>,
         next_flow: impl Fn(&mut Drr<Plain, ()>) -> Option<u32>,
@@ -382,7 +384,7 @@ mod tests {
     }
 
     proptest! {
-        /// Rounds that are skipped must not change whose turn it is, nor what anybody may still send.
+        /// Skipped rounds must not change whose turn it is, nor the bytes that a flow may still send.
         #[test]
         fn skipped_rounds_are_as_if_they_had_passed(
             quantum in prop_oneof![1..4_u32, 1..2000_u32],

@@ -1,14 +1,15 @@
 //! `DualPI2`: two queues, one for L4S and one for classic traffic, whose AQMs are coupled.
 //!
-//! Source: RFC 9332 (section numbers below), in two variants: `linux`, as mainline Linux runs it (commit 92b9c2b7a88c), and
-//! `rfc9332`, the pseudocode of the RFC's Appendix A with its edge cases (A.2).
+//! Source: RFC 9332 (section numbers below), in two variants: `linux`, as mainline Linux runs it (commit
+//! 92b9c2b7a88c), and `rfc9332`, the pseudocode of the RFC's Appendix A with its edge cases (A.2).
 //!
-//! In both a PI controller steers the delay of the queue that waits longest to target and yields a probability p'.
-//! The classic queue drops or marks with p'^2, the L4S queue marks with k p' and beside that by an AQM of its own.
+//! In both variants a PI controller steers the delay of the queue that waits longest to the target, and yields a
+//! probability p'. The classic queue drops or marks with p'^2. The L4S queue marks with k p', and by an AQM of its
+//! own.
 //!
 //! | | `linux` | `rfc9332` |
 //! |---|---|---|
-//! | arithmetic | p' out of 2^32 - 1, gains in 64ths of that a ns | real numbers, seconds |
+//! | arithmetic | p' in units of 1/(2^32 - 1), gains per ns in 64ths of that | real numbers, seconds |
 //! | chance | dice: p'^2 is two hits of p' | sums of the likelihood, no dice (`recur`) |
 //! | the L4S queue's own AQM | a step at 1 ms, or at a number of packets | a ramp from 800 us to 1.2 ms |
 //! | scheduler | credits in bytes, 10 % for classic | the same with 1/16, or a time-shifted FIFO |
@@ -18,12 +19,13 @@
 //! | decisions | as packets leave, or with `drop_enqueue` as they arrive | as packets leave |
 //! | update | every 16 ms | every min(target, `max_rtt` / 3) |
 //!
-//! What the RFC leaves open, and what is done here:
+//! The RFC leaves some points open. Decided here:
 //!
-//! - the weighted scheduler is not shown (A.1): it is Linux's, with the weights 1 and 15;
-//! - `lq.time()` is the time that the packet spent which has just left, and `lq.len()` counts those behind it;
-//! - p' is held within 0 and 1, and no likelihood counts for more than 1, else the sums would grow without end;
-//! - the maximum link rate is the link's, as it was told last.
+//! - the weighted scheduler, which the RFC does not show (A.1), is Linux's, with the weights 1 and 15;
+//! - `lq.time()` is the time in the queue of the packet that has just left, and `lq.len()` counts the packets behind
+//!   it;
+//! - p' is held within 0 and 1, and no likelihood counts for more than 1. Otherwise the sums would grow without end;
+//! - the maximum link rate is the last known rate of the link.
 
 mod linux;
 mod params;
@@ -43,17 +45,17 @@ use params::{L4S, L4s, LIMIT, MEMLIMIT};
 use queues::{Queues, Side, Turn};
 use rfc9332::Rfc9332;
 
-/// What a packet leaves behind, for the laws to look at.
+/// The facts about a packet that has just left its queue, for the laws.
 struct Left {
-    /// Which queue it left.
+    /// The queue that the packet left.
     side: Side,
-    /// How long it waited.
+    /// The packet's time in the queue.
     sojourn: Duration,
-    /// Bytes that both queues hold.
+    /// Bytes in both queues.
     bytes: u64,
-    /// Packets that the L4S queue holds.
+    /// Packets in the L4S queue.
     low_packets: usize,
-    /// Whether it met enough packets, on arrival, for Linux's step to apply to it.
+    /// Whether the packet met enough packets on arrival for Linux's step to apply to it.
     steps: bool,
 }
 
@@ -72,7 +74,7 @@ pub struct DualPi2<P> {
     /// Memory for `linux`, bytes of packets for `rfc9332`.
     memory_limit: u64,
     mtu: u64,
-    /// Whether ECT(0) goes to the L4S queue too.
+    /// Whether the L4S queue takes ECT(0), too.
     any_ect: bool,
     timer: Periodic,
 }
@@ -145,7 +147,7 @@ impl<P: Packet> Qdisc<P> for DualPi2<P> {
             let bytes = self.queues.bytes();
             if law.drop_early && law.condemns(&mut packet, side, bytes, owner) {
                 owner.dropped(packet, Drop::Early);
-                return Enqueued::Success; // so that the sender's host does not take it for its own congestion
+                return Enqueued::Success; // or the sender's host would see it as its own congestion
             }
             steps = self.queues.low.len() >= law.min_qlen_step;
         }
@@ -208,7 +210,7 @@ impl<P: Packet> Qdisc<P> for DualPi2<P> {
 }
 
 impl<P: Packet> DualPi2<P> {
-    /// Why packets must go after a change, if they must.
+    /// Returns why packets must be dropped after a change. `None`: none must.
     fn excess(&self) -> Option<Drop> {
         let memory = match self.law {
             Law::Linux(_) => self.queues.memory,
@@ -220,7 +222,7 @@ impl<P: Packet> DualPi2<P> {
         (memory > self.memory_limit).then_some(Drop::Memory)
     }
 
-    /// Why a packet of `len` bytes does not fit, if it does not.
+    /// Returns why a packet of `len` bytes does not fit. `None`: it fits.
     fn overfull(&self, len: u32) -> Option<Drop> {
         if self.queues.packets() >= self.limit {
             return Some(Drop::Overlimit);
@@ -234,13 +236,13 @@ impl<P: Packet> DualPi2<P> {
         }
     }
 
-    /// The queue that `packet` belongs to, by its codepoint (RFC 9331, 5.1): ECT(1) and CE are L4S.
+    /// Returns the queue of `packet`, by its codepoint (RFC 9331, 5.1): ECT(1) and CE are L4S.
     fn side(&self, packet: &P) -> Side {
         let bits = packet.ecn().bits();
         if bits & 1 == 1 || (self.any_ect && bits != 0) { Side::Low } else { Side::Classic }
     }
 
-    /// Whose turn it is; `None`: nobody waits.
+    /// Returns the queue whose turn it is. `None`: both queues are empty.
     fn turn(&self, now: Instant) -> Option<Turn> {
         match &self.law {
             Law::Rfc9332(Rfc9332 { time_shift: Some(shift), .. }) => self.queues.by_shifted_time(now, *shift),

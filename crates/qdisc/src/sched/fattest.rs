@@ -1,10 +1,10 @@
-//! Which flow holds most.
+//! The search for the flow with the most bytes.
 //!
-//! Linux's fq_codel looks through all flows when it overflows. Here a tree of maxima answers: its leaves are the flows'
-//! bytes, each inner node the largest of its eight children, which share a cache line. The tree is built when the first
-//! overflow asks and kept up to date from then on, a step upwards only where a maximum changes. When nothing overflowed
-//! for as many changes as there are flows it is put away, so a scheduler that does not overflow pays one branch a
-//! packet, and building it again is paid for by the changes in between.
+//! Linux's fq_codel searches all flows when it overflows. Here a tree of maxima answers. Its leaves are the flows'
+//! bytes. Each inner node is the largest of its eight children, which share a cache line. The first overflow builds
+//! the tree. From then on each change keeps it up to date, one step upwards as long as a maximum changes. After as
+//! many changes without an overflow as there are flows, the tree is put away. So a scheduler that does not overflow
+//! pays one branch per packet, and the changes in between pay for building the tree again.
 //!
 //! The steps are logarithmic, six for 65536 flows: see docs/decisions/007-fattest-by-tree.md.
 
@@ -13,21 +13,21 @@ use alloc::vec::Vec;
 /// Children of a node.
 const WIDTH: usize = 8;
 
-/// A tree of maxima over the flows' bytes, there only while it is needed.
+/// A tree of maxima over the flows' bytes, which exists only while it is needed.
 #[derive(Clone, Debug)]
 pub(crate) struct Fattest {
-    /// What the children of each node hold at most, from the root on, level by level: child `slot` of node `i` is node
+    /// The maximum under each child of each node, from the root on, level by level. Child `slot` of node `i` is node
     /// `WIDTH * i + slot + 1`. Empty while the tree is put away.
     nodes: Vec<[u64; WIDTH]>,
     flows: usize,
-    /// The node that is flow 0's leaf.
+    /// The node that is the leaf of flow 0.
     first_leaf: usize,
-    /// Changes until it is put away.
+    /// Number of changes until the tree is put away.
     patience: usize,
 }
 
 impl Fattest {
-    /// For `flows` flows; takes all the memory that it will need.
+    /// Prepares for `flows` flows, and allocates all the memory that the tree will need.
     pub(crate) fn new(flows: usize) -> Self {
         let (mut first_leaf, mut leaves) = (0, 1);
         while leaves < flows {
@@ -38,12 +38,12 @@ impl Fattest {
         this
     }
 
-    /// Up to the parent of the last leaf.
+    /// Returns the number of inner nodes: up to the parent of the last leaf.
     fn inner_nodes(&self) -> usize {
         (self.first_leaf + self.flows - 1).div_ceil(WIDTH)
     }
 
-    /// Flow `index` holds `bytes` now.
+    /// Notes that flow `index` now holds `bytes`.
     #[inline]
     pub(crate) fn update(&mut self, index: u32, bytes: u64) {
         if !self.nodes.is_empty() {
@@ -51,7 +51,7 @@ impl Fattest {
         }
     }
 
-    #[inline(never)] // so that those who do not overflow do not carry it about
+    #[inline(never)] // keeps this code out of schedulers that do not overflow
     fn climb(&mut self, index: usize, mut most: u64) {
         if self.patience == 0 {
             self.nodes.clear();
@@ -64,7 +64,7 @@ impl Fattest {
             if was == most {
                 return;
             }
-            let Some((above_parent, slot)) = above(parent) else { return }; // nobody asks what the root holds
+            let Some((above_parent, slot)) = above(parent) else { return }; // the root's maximum is not stored
             let known = self.nodes[above_parent][slot];
             most = if was < known || was < most { most.max(known) } else { largest(&self.nodes[parent]) };
             if most == known {
@@ -74,8 +74,8 @@ impl Fattest {
         }
     }
 
-    /// The flow that holds most, the lowest index where several do; `bytes` are all flows' bytes in order, looked
-    /// at only when the tree must be built.
+    /// Returns the flow with the most bytes, of several the lowest index. `bytes` are all flows' bytes in order. They
+    /// are read only to build the tree.
     pub(crate) fn find(&mut self, bytes: impl Iterator<Item = u64>) -> u32 {
         if self.nodes.is_empty() {
             self.build(bytes);
@@ -105,7 +105,7 @@ impl Fattest {
     }
 }
 
-/// The parent of a node, and which of its children the node is; `None`: the root's.
+/// Returns the parent of a node, and the node's position among the parent's children. `None`: the node is the root.
 #[inline]
 fn above(at: usize) -> Option<(usize, usize)> {
     let before = at.checked_sub(1)?;
@@ -123,7 +123,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// The tree finds what a search through all flows finds, whenever it is asked, and after a rest too.
+        /// The tree must find the same flow as a search through all flows, at any time, also after it was put away.
         #[test]
         fn the_tree_agrees_with_a_search(
             flows in 1..200_usize,

@@ -1,9 +1,9 @@
-//! First in, first out, with a limit in packets (`pfifo`) or bytes (`bfifo`): drop-tail; and `pfifo_head_drop`, which
-//! drops the oldest packet instead of the one that arrives.
+//! First in, first out. `pfifo` has a limit in packets, `bfifo` in bytes; both are drop-tail. `pfifo_head_drop` drops
+//! the oldest packet instead of the arriving one.
 //!
-//! Source: tc-pfifo(8); for `pfifo_head_drop`, which has no page, the golden traces: the arrival is queued, and answered
-//! with [`Enqueued::Congestion`] where another packet had to go. Linux takes the limit from the device's `txqueuelen` where the line has none; here it is
-//! 1000 packets, and 1000 full frames of bytes.
+//! Source: tc-pfifo(8). `pfifo_head_drop` has no page, so its source is the golden traces: the arrival is queued, and
+//! the result is [`Enqueued::Congestion`] if another packet was dropped. If the line has no limit, Linux takes the
+//! device's `txqueuelen`. Here the default is 1000 packets, or the bytes of 1000 full frames.
 
 use crate::discipline::Discipline;
 use crate::fifo::Fifo;
@@ -205,7 +205,8 @@ mod tests {
     use goodqueue_units::Rate;
     use std::vec::Vec;
 
-    /// Five packets of 100 bytes where two fit: what is told of each, which are dropped, which leave.
+    /// Offers five packets of 100 bytes to a queue that holds two. Returns the result for each, the packets that
+    /// leave, and the drops.
     fn fate(line: &str) -> (Vec<Enqueued>, Vec<u64>, Vec<u64>) {
         let link = Link { rate: Rate::from_bps(10_000_000).unwrap(), mtu: 1514 };
         let (mut qdisc, mut owner) = (AnyQdisc::parse(line, &link).unwrap(), Noted::default());

@@ -1,14 +1,15 @@
 //! FQ-CoDel: flow queues in rounds, each under CoDel.
 //!
-//! Source: RFC 8290 (section numbers below), in the variant that Linux runs. Where Linux differs from the RFC:
+//! Source: RFC 8290 (section numbers below), in the variant that Linux runs. Linux differs from the RFC in these
+//! points:
 //!
-//! - a flow's CoDel state is never reset, also not when its bucket changes hands;
+//! - a flow's CoDel state is never reset, not even when its bucket changes hands;
 //! - CoDel's small-backlog guard looks at the whole discipline's backlog, not at the flow's;
 //! - overflow drops up to `drop_batch` packets, or half the bytes, from the fattest flow, and CoDel counts them as
-//!   its own drops (the RFC drops from the fattest flow's head too: 5.2.3);
+//!   its own drops (the RFC also drops from the fattest flow's head: 5.2.3);
 //! - a new flow that turns out empty is kept for a round only if there are old flows (4.2).
 //!
-//! The victim of an overflow is Linux's, but found by a tree of maxima in O(log flows) and not by a search.
+//! An overflow has the same victim as in Linux, but a tree of maxima finds it in O(log flows), not a search.
 
 use super::drr::{Drr, Flow, FlowQueue};
 use crate::aqm::codel::{CE_THRESHOLD, INTERVAL, Params, Source, TARGET, Vars, Verdict};
@@ -21,25 +22,25 @@ use crate::signal::{Drop, Owner};
 use alloc::format;
 use goodqueue_units::{Duration, Instant};
 
-/// Linux takes no smaller quantum: rounds of a few bytes would spin through the flows.
+/// Linux's smallest quantum: with rounds of a few bytes the scheduler would spin through the flows.
 const LEAST_QUANTUM: u32 = 256;
 
-/// The parameters that the flow-queueing disciplines share.
+/// Limit in packets. The flow-queueing disciplines share this and the following parameters.
 pub const LIMIT: Param<u32> =
     crate::param::LIMIT.default(10_240).source("RFC 8290, 5.2.3").help("packets that all flows hold at most");
-/// See [`LIMIT`].
+/// Number of buckets. See [`LIMIT`].
 pub const FLOWS: Param<u32> = Param::count("flows", "buckets that flows are hashed to")
     .default(1024)
     .range(1, 65_536)
     .fixed()
     .source("RFC 8290, 5.2.5");
-/// See [`LIMIT`].
+/// Bytes of a round. See [`LIMIT`].
 pub const QUANTUM: Param<u64> =
     Param::bytes("quantum", "bytes that a flow may send a round; less than 256 counts as 256")
         .default(1514)
         .range(1, 1_048_576)
         .source("RFC 8290, 5.2.4");
-/// See [`LIMIT`].
+/// Limit in memory. See [`LIMIT`].
 pub const MEMORY_LIMIT: Param<u64> =
     Param::bytes("memory_limit", "memory that all flows hold at most, with Linux's overhead of a packet")
         .default(32 << 20)
@@ -54,7 +55,7 @@ const DROP_BATCH: Param<u32> = Param::packets("drop_batch", "packets that one ov
     .default(64)
     .source("tc-fq_codel(8)");
 
-/// The list, of which `fq_nocodel` has another limit and target.
+/// Returns the list of parameters. `fq_nocodel` has another limit and target.
 pub(super) const fn params(limit: &Param<u32>, target: &Param<Duration>) -> [ParamSpec; 10] {
     *params! {
         limit, FLOWS, QUANTUM, target, INTERVAL, ECN.default(true).source("RFC 8290, 5.2.6"), CE_THRESHOLD,
@@ -71,7 +72,7 @@ pub struct FqCodel<P> {
     drop_overmemory: u64,
 }
 
-/// What may change.
+/// The settings that may change.
 #[derive(Clone, Copy, Debug)]
 struct Settings {
     params: Params,
@@ -128,7 +129,7 @@ impl<P: Packet> Discipline<P> for FqCodel<P> {
     ) -> Result<(), Error> {
         self.settings = Settings::new(args, link);
         self.flows.set_quantum(self.settings.quantum);
-        // Linux takes the excess out as if to send it.
+        // Linux takes out the excess in the same way as packets to send.
         while let Some(why) = self.excess()
             && let Some(packet) = self.dequeue(now, owner)
         {
@@ -194,13 +195,13 @@ impl<P: Packet> Qdisc<P> for FqCodel<P> {
     }
 }
 
-/// A flow as traces write it: `bucket:deficit:backlog:` and CoDel's state.
+/// Writes a flow as decision traces do: `bucket:deficit:backlog:` and CoDel's state.
 fn describe((bucket, flow): (u32, &Flow<Vars>)) -> alloc::string::String {
     format!("{bucket}:{}:{}:{}", flow.deficit, flow.bytes, flow.law)
 }
 
 impl<P: Packet> FqCodel<P> {
-    /// Why packets must go, if they must.
+    /// Returns why packets must be dropped. `None`: none must.
     #[inline]
     fn excess(&self) -> Option<Drop> {
         let totals = self.flows.totals();
@@ -211,8 +212,9 @@ impl<P: Packet> FqCodel<P> {
         }
     }
 
-    /// Drops from the head of the fattest flow, which it returns: half its bytes, at most `drop_batch` packets. In
-    /// batches, since who overflows will overflow again; the new packet is in already and may be among them.
+    /// Drops half of the bytes of the fattest flow from its head, but at most `drop_batch` packets. Returns the flow.
+    /// It drops in batches, because a flow that overflows will overflow again. The new packet is in the queue already
+    /// and may be dropped, too.
     #[cold]
     fn overflow<O: Owner<P>>(&mut self, why: Drop, owner: &mut O) -> u32 {
         let (bucket, bytes) = self.flows.fattest();
@@ -226,7 +228,7 @@ impl<P: Packet> FqCodel<P> {
                 break;
             }
         }
-        // CoDel did not ask for these drops, but should go on from them.
+        // CoDel did not ask for these drops, but counts them as its own from now on.
         vars.count = vars.count.wrapping_add(dropped);
         self.flows.settle(bucket);
         self.drop_overlimit += u64::from(dropped);
@@ -248,7 +250,7 @@ mod tests {
         FqCodel::build(&Args::parse(&FqCodel::<Plain>::SPEC, words).unwrap(), &link).unwrap()
     }
 
-    /// Offers packets, `id` to bucket `id / 100` of eight.
+    /// Offers packets: packet `id` goes to bucket `id / 100` of eight.
     fn offer(qdisc: &mut FqCodel<Plain>, owner: &mut Noted, len: u32, ids: &[u64]) -> Vec<Enqueued> {
         let packet = |id| Plain { id, flow_hash: ((id / 100) << 29) as u32, ..Plain::new(len) };
         ids.iter().map(|id| qdisc.enqueue(Instant::ZERO, packet(*id), owner)).collect()
@@ -258,7 +260,7 @@ mod tests {
         core::iter::from_fn(|| qdisc.dequeue(Instant::ZERO, owner)).map(|packet| packet.id).collect()
     }
 
-    /// RFC 8290, 4.2: a flow that just began goes before those that stand.
+    /// RFC 8290, 4.2: a flow that has just begun must go before standing flows.
     #[test]
     fn a_new_flow_goes_first() {
         let (mut qdisc, mut owner) = (fq_codel("flows 8"), Noted::default());
@@ -279,7 +281,8 @@ mod tests {
     fn overflow_drops_half_of_the_fattest_flow_from_its_head() {
         let (mut qdisc, mut owner) = (fq_codel("flows 8 limit 8"), Noted::default());
         let told = offer(&mut qdisc, &mut owner, 1000, &[0, 100, 101, 102, 103, 200, 201, 202, 203]);
-        // Flows 1 and 2 hold four each: the lower bucket pays, and it was not its packet that did it.
+        // Flows 1 and 2 hold four packets each: the lower bucket loses packets, although flow 2's packet caused the
+        // overflow.
         assert_eq!((owner.dropped.as_slice(), told[8]), ([100, 101].as_slice(), Enqueued::Success));
         let told = offer(&mut qdisc, &mut owner, 1000, &[204, 205]);
         assert_eq!((&owner.dropped[2..], told[1]), ([200, 201, 202].as_slice(), Enqueued::Congestion));
@@ -290,7 +293,7 @@ mod tests {
         let (mut qdisc, mut owner) = (fq_codel("flows 8 limit 5 drop_batch 1"), Noted::default());
         offer(&mut qdisc, &mut owner, 1000, &[0, 1, 2, 3, 4, 5]);
         assert_eq!(owner.dropped, [0]);
-        // 1000 bytes weigh 256 + 2048: two packets fill 4608.
+        // 1000 bytes count as 256 + 2048 bytes of memory: two packets fill 4608.
         let (mut qdisc, mut owner) = (fq_codel("flows 8 memory_limit 4608 drop_batch 1"), Noted::default());
         offer(&mut qdisc, &mut owner, 1000, &[0, 1]);
         assert!(owner.dropped.is_empty());

@@ -1,9 +1,9 @@
-//! FQ-noCoDel: `fq_codel` with CoDel switched off by a target that no packet meets; fair queueing alone.
+//! FQ-noCoDel: `fq_codel` with CoDel switched off by a target that no packet exceeds, so fair queueing alone.
 //!
-//! Source: Høiland-Jørgensen, Hurtig and Brunstrom, "The Good, the Bad and the WiFi", Computer Networks 89, 2015, section
-//! 4.7 and table 1: a target of 100 s, and a limit of 127 packets, that of SFQ (at 100 Mbit/s: 1000), so that schedulers
-//! are compared and not lengths. The rest is `fq_codel`'s, code and defaults: overflow drops from the head of the fattest
-//! flow, ECN included, which never comes to marking.
+//! Source: Høiland-Jørgensen, Hurtig and Brunstrom, "The Good, the Bad and the WiFi", Computer Networks 89, 2015,
+//! section 4.7 and table 1: a target of 100 s, and SFQ's limit of 127 packets (at 100 Mbit/s: 1000), so that the
+//! comparison is of schedulers and not of queue lengths. Code and other defaults are those of `fq_codel`: overflow
+//! drops from the head of the fattest flow. ECN is on, but no packet is ever marked.
 
 use super::fq_codel::{self, FqCodel, LIMIT};
 use crate::aqm::codel::TARGET;
@@ -20,7 +20,7 @@ pub struct FqNocodel<P>(FqCodel<P>);
 
 const PAPER: &str = "Høiland-Jørgensen et al. 2015, table 1";
 
-/// `fq_codel`'s, but for the two that the paper sets.
+/// The parameters of `fq_codel`, except the two that the paper sets.
 const PARAMS: [ParamSpec; 10] =
     fq_codel::params(&LIMIT.default(127).source(PAPER), &TARGET.default(secs(100)).source(PAPER));
 
@@ -84,7 +84,8 @@ mod tests {
         assert_eq!(parse_line("fq_nocodel").unwrap().get(&TARGET), Duration::from_secs(100));
     }
 
-    /// Two standing flows, served so slowly that packets wait for seconds: `fq_codel` drops, `fq_nocodel` only shares.
+    /// Two standing flows are served so slowly that packets wait for seconds: `fq_codel` must drop, `fq_nocodel` must
+    /// not.
     #[test]
     fn packets_that_wait_for_seconds_are_not_dropped() {
         let link = Link { rate: Rate::from_bps(1_000_000).unwrap(), mtu: 1514 };

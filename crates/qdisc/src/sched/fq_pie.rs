@@ -1,16 +1,16 @@
 //! FQ-PIE: flow queues in rounds, each under PIE.
 //!
-//! Source: tc-fq_pie(8), RFC 8033 for the law and RFC 8290, 4, for the rounds; in the one variant that there is,
-//! Linux's. What it does and no paper says:
+//! Source: tc-fq_pie(8), RFC 8033 for the law and RFC 8290, 4, for the rounds, in the only variant: Linux's. These
+//! points are Linux's and in no paper:
 //!
-//! - each flow has its own PIE, `linux` variant, which is never reset when its bucket changes hands; what PIE
-//!   calls the queue is the flow's, so that a flow of less than two full frames is never dropped;
-//! - `limit` refuses the packet that arrives, whoever holds the queue (`fq_codel` drops from the fattest flow);
-//! - beyond `memory_limit` nothing is dropped, it is only counted;
-//! - an arrival that is dropped, for whatever reason, is told as congestion, not as a drop;
-//! - an update looks at 2048 flows at a time; the rest follows a jiffy later, the next one `tupdate` after the
-//!   last, which is counted in jiffies as PIE's is: 15 ms are 20. Flows that the update would leave as they are,
-//!   which are most, are passed over.
+//! - each flow has its own PIE, variant `linux`, which is never reset when its bucket changes hands. PIE's queue is
+//!   the flow's, so a flow of less than two full frames never loses a packet;
+//! - `limit` refuses the arriving packet, whichever flow holds the queue (`fq_codel` drops from the fattest flow);
+//! - above `memory_limit` packets are only counted, not dropped;
+//! - a dropped arrival is reported as congestion, not as a drop, for whatever reason;
+//! - an update looks at 2048 flows at a time. The rest follows a jiffy later. The next update comes `tupdate` after
+//!   the last part, counted in jiffies as in PIE: 15 ms are 20. Flows that the update would not change, which are
+//!   most, are skipped.
 
 use super::drr::{Drr, Flow, memory_of};
 use super::fq_codel::{FLOWS, LIMIT, MEMORY_LIMIT, QUANTUM};
@@ -31,23 +31,23 @@ use alloc::vec::Vec;
 use core::fmt::Write as _;
 use goodqueue_units::{Duration, Instant};
 
-/// Flows that one call of the timer looks at: whole words of [`Restless`].
+/// Number of flows that one call of the timer looks at: a multiple of a word of [`Restless`].
 const BATCH: usize = 2048;
 
-/// A flow's PIE, and the packets that it counts.
+/// A flow's PIE, and the number of the flow's packets.
 #[derive(Clone, Copy, Debug)]
 struct Law {
     vars: Vars,
     packets: u32,
 }
 
-/// The flows that an update may change, a bit each: those that it changed last time, and those that a packet has come
-/// to or left since. To any other it would do again what it did before, nothing.
+/// The flows that an update may change, one bit per flow: the flows that the last update changed, and those that a
+/// packet entered or left since. An update would leave every other flow as it is.
 #[derive(Clone, Debug)]
 struct Restless(Vec<u64>);
 
 impl Restless {
-    /// All of `flows`, till an update has shown otherwise.
+    /// Marks all of `flows`, until an update shows that they are at rest.
     fn new(flows: u32) -> Self {
         let mut this = Self(alloc::vec![0; flows.div_ceil(64) as usize]);
         (0..flows).for_each(|flow| this.stir(flow));
@@ -60,7 +60,7 @@ impl Restless {
     }
 }
 
-/// What `tc -s` counts.
+/// The counters that `tc -s` shows.
 #[derive(Clone, Copy, Debug, Default)]
 struct Stats {
     packets_in: u64,
@@ -77,12 +77,12 @@ pub struct FqPie<P> {
     restless: Restless,
     settings: Settings,
     due: Instant,
-    /// The first flow that the next call of the timer looks at.
+    /// The first flow for the next call of the timer.
     cursor: usize,
     stats: Stats,
 }
 
-/// What may change.
+/// The settings that may change.
 #[derive(Clone, Copy, Debug)]
 struct Settings {
     params: Params,
@@ -90,9 +90,9 @@ struct Settings {
     limit: u32,
     memory_limit: u64,
     ecn: bool,
-    /// Up to this probability ECN-capable packets are marked.
+    /// ECN-capable packets are marked up to this probability.
     mark_up_to: u64,
-    /// From the end of one update to the next.
+    /// Time from the end of one update to the next update.
     period: Duration,
 }
 
@@ -156,7 +156,7 @@ impl<P: Packet> Discipline<P> for FqPie<P> {
         owner: &mut O,
     ) -> Result<(), Error> {
         self.settings = Settings::new(args, link);
-        self.restless = Restless::new(self.flows.flows().len() as u32); // what rested may not rest under these
+        self.restless = Restless::new(self.flows.flows().len() as u32); // a flow at rest may not be at rest under these
         self.flows.set_quantum(self.settings.quantum);
         while self.flows.totals().backlog.packets > self.settings.limit
             && let Some(packet) = self.dequeue(now, owner)
@@ -258,14 +258,14 @@ impl<P: Packet> Qdisc<P> for FqPie<P> {
     }
 }
 
-/// A flow as traces write it: `bucket:deficit:backlog:qlen:` and PIE's state.
+/// Writes a flow as decision traces do: `bucket:deficit:backlog:qlen:` and PIE's state.
 fn describe((bucket, flow): (u32, &Flow<Law>)) -> String {
     let Law { vars, packets } = &flow.law;
     format!("{bucket}:{}:{}:{packets}:{vars}", flow.deficit, flow.bytes)
 }
 
 impl<P: Packet> FqPie<P> {
-    /// Updates the flows of a word of [`Restless`].
+    /// Updates the flows in one word of [`Restless`].
     fn update(&mut self, word: usize) {
         let mut left = self.restless.0[word];
         while left != 0 {
@@ -286,7 +286,7 @@ impl<P: Packet> FqPie<P> {
         Enqueued::Congestion
     }
 
-    /// `bucket:prob|...` of the flows whose probability is not 0.
+    /// Returns `bucket:prob|...` of the flows whose probability is not 0.
     fn probabilities(&self) -> String {
         let mut text = String::new();
         for (bucket, flow) in
@@ -318,13 +318,13 @@ mod tests {
         Instant::from_nanos(milliseconds * 1_000_000)
     }
 
-    /// Offers `packet` with its id's hundreds as its flow, of eight.
+    /// Offers `packet` to the flow that its id's hundreds name, one of eight.
     fn offer(qdisc: &mut FqPie<Plain>, owner: &mut Noted, now: Instant, id: u64, packet: Plain) -> Enqueued {
         qdisc.enqueue(now, Plain { id, flow_hash: ((id / 100) << 29) as u32, ..packet }, owner)
     }
 
-    /// Flow 1 waits for 200 ms, long enough to use up the burst allowance and to drive its p up; flow 0 comes
-    /// and goes.
+    /// Makes flow 1 wait for 200 ms, long enough to use up the burst allowance and to drive its p up. Flow 0 has one
+    /// packet, which leaves.
     fn congested(words: &str) -> (FqPie<Plain>, Noted) {
         let (mut qdisc, mut owner) = (fq_pie(words), Noted::default());
         for id in 100..140 {
@@ -344,13 +344,13 @@ mod tests {
         qdisc.flows.flows()[bucket].law.vars.prob
     }
 
-    /// Two cache lines, so that a thousand busy flows stay in a cache.
+    /// A flow must fit into two cache lines, so that a thousand busy flows stay in a cache.
     #[test]
     fn a_flow_is_two_cache_lines() {
         assert_eq!(core::mem::size_of::<Flow<Law>>(), 128);
     }
 
-    /// Else a heavy flow's congestion would be paid for by all.
+    /// Otherwise all flows would pay for the congestion of a heavy flow.
     #[test]
     fn each_flow_has_a_probability_of_its_own() {
         let (mut qdisc, mut owner) = congested("flows 8");
@@ -365,7 +365,7 @@ mod tests {
         assert!(owner.dropped.iter().all(|id| *id >= 140), "{:?}", owner.dropped);
     }
 
-    /// Two full frames are 3028 bytes: a flow that holds less is spared, however much the others hold.
+    /// Two full frames are 3028 bytes: a flow that holds less must not lose a packet, however much the others hold.
     #[test]
     fn the_guard_of_two_frames_looks_at_the_flow() {
         let (mut qdisc, mut owner) = congested("flows 8");
@@ -382,8 +382,8 @@ mod tests {
         assert_eq!(owner.dropped, []);
     }
 
-    /// The limit refuses the arrival, and tells it as congestion; a full memory is counted and no more. 1514
-    /// bytes weigh 256 + 2048: the fifth packet meets 9216, which is 6912 + 2304; the sixth meets more.
+    /// The limit must refuse the arrival and report it as congestion. A full memory must only be counted. 1514 bytes
+    /// count as 256 + 2048: the fifth packet meets 9216, which is 6912 + 2304, and the sixth meets more.
     #[test]
     fn the_limit_refuses_and_memory_only_counts() {
         let (mut qdisc, mut owner) = (fq_pie("flows 8 limit 6 memory_limit 6912"), Noted::default());
@@ -397,7 +397,7 @@ mod tests {
         assert_eq!((owner.dropped.as_slice(), qdisc.stats.overlimit), ([100].as_slice(), 1));
     }
 
-    /// `ecn_prob` replaces PIE's 10 %.
+    /// `ecn_prob` must replace PIE's 10 %.
     #[test]
     fn marks_stop_at_ecn_prob() {
         let marked = |words| {
@@ -413,7 +413,8 @@ mod tests {
         assert_eq!(marked("flows 8 noecn ecn_prob 100"), (true, false));
     }
 
-    /// 5000 flows take three calls, a jiffy apart; the next update is `tupdate`, 20 ms by jiffies, after the last.
+    /// 5000 flows take three calls, a jiffy apart. The next update comes after `tupdate`, which is 20 ms in jiffies,
+    /// from the last call.
     #[test]
     fn an_update_looks_at_2048_flows_at_a_time() {
         let mut qdisc = fq_pie("flows 5000");
@@ -427,7 +428,8 @@ mod tests {
     }
 
     proptest! {
-        /// Passing over flows must not show: a twin that updates all flows, as Linux does, is always in the same state.
+        /// Skipped flows must not show: a twin that updates all flows, as Linux does, must always be in the same
+        /// state.
         #[test]
         fn flows_at_rest_are_passed_over_without_a_trace(
             words in prop_oneof![Just("flows 70 target 1ms"), Just("flows 70 target 1ms dq_rate_estimator bytemode")],

@@ -1,18 +1,19 @@
-//! HTB's shaper: one class with a rate, a ceiling and a child; `tc`'s usual way to emulate a slower link.
+//! HTB's shaper: one class with a rate, a ceiling and a child, which is the usual way to emulate a slower link with
+//! `tc`.
 //!
-//! Source: tc-htb(8); net/sched/sch_htb.c and tc's q_htb.c were read for what it leaves open. Tokens come at `rate` into a
-//! bucket of `burst` bytes, and at `ceil` into one of `cburst`. A packet may leave while neither is in debt, *whatever its
-//! length*: it may run both into debt, and the next one waits until it is paid. So `burst 1600`, `tc`'s default, lets two
-//! full frames out back to back after a pause, and `burst 1b cburst 1b` is a serial link. What is owed is always less than
-//! a minute's tokens.
+//! Source: tc-htb(8), and net/sched/sch_htb.c and tc's q_htb.c where the page leaves something open. Tokens come at
+//! `rate` into a bucket of `burst` bytes, and at `ceil` into one of `cburst`. A packet may leave while neither bucket
+//! is in debt, *whatever its length*. It may run both into debt, and the next packet waits until the debt is paid. So
+//! `burst 1600`, `tc`'s default, lets two full frames leave back to back after a pause, and `burst 1b cburst 1b` is a
+//! serial link. The debt is always less than a minute's tokens.
 //!
-//! Only the class at the root is here (`docs/decisions/008`): no hierarchy, so nothing to borrow, no priorities and no
-//! quantum. A class that has no parent sends at its rate whatever `ceil` is; that and its `cburst` tell only where they
-//! are the narrower ones.
+//! Only the class at the root is here (`docs/decisions/008`): no hierarchy, so nothing to borrow, no priorities and
+//! no quantum. A class without a parent sends at its rate whatever `ceil` is. `ceil` and `cburst` matter only when
+//! they are stricter than `rate` and `burst`.
 //!
 //! **An empty child is never asked**, as in Linux, so `red` does not learn that the link is idle: its average freezes
-//! above `max` and, once all senders are silent, it drops all that comes. `idle told` asks, as a link without a shaper
-//! does. Unlike in `tbf` any packet stays in the child until it may leave.
+//! above `max` and, once all senders are silent, it drops every arrival. `idle told` asks the child as a link without
+//! a shaper does. Unlike in `tbf`, any packet stays in the child until it may leave.
 
 use super::bucket::{Bucket, CHILD, IDLE, Idle, LINKLAYER, MPU, OVERHEAD, RATE, Weight};
 use crate::discipline::Discipline;
@@ -31,17 +32,17 @@ pub struct Htb<P> {
     weight: Weight,
     /// Whether an empty child is asked, too.
     tells_idle: bool,
-    /// When the debt is paid, if packets wait for that.
+    /// The time when the debt is paid, if packets wait for it.
     wake: Option<Instant>,
 }
 
-/// A nanosecond less than a minute.
+/// The largest debt: a minute less one nanosecond.
 const GREATEST_DEBT: i64 = 1 - 60_000_000_000;
 
 const MAN: &str = "tc-htb(8)";
 const SOURCE: &str = "tc: q_htb.c";
 
-/// A word that belongs to a hierarchy.
+/// Refuses a word that belongs to a hierarchy.
 const fn of_several(name: &'static str) -> Param<()> {
     Param::refused(name, "has a meaning only among several classes; this is one class, the root")
 }
@@ -104,7 +105,7 @@ impl<P: Packet> Discipline<P> for Htb<P> {
         let [old_rate, old_ceil] = self.buckets;
         self.buckets = [old_rate.poured_into(rate, now), old_ceil.poured_into(ceil, now)];
         (self.weight, self.tells_idle) = (weight, tells_idle);
-        self.wake = self.wake.map(|_| now); // how long it must wait is another question now
+        self.wake = self.wake.map(|_| now); // the new parameters change how long the packet must wait
         Ok(())
     }
 }

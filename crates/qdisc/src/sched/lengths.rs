@@ -1,7 +1,7 @@
-//! SFQ's slots, sorted by their length in packets at no cost.
+//! SFQ's slots, sorted by their length in packets at constant cost.
 //!
-//! A length changes by one packet at a time, so each length has a list of the slots that have it, and a packet moves
-//! its slot to the neighbouring list. The longest slot is then known at once, whatever their number.
+//! A length changes by one packet at a time. So each length has a list of its slots, and a packet moves its slot to
+//! the neighbouring list. The longest slot is then known at once, whatever the number of slots.
 
 use super::slab::{Chain, NIL};
 use alloc::vec::Vec;
@@ -12,27 +12,27 @@ pub(crate) struct Slot {
     pub(crate) queue: Chain,
     pub(crate) packets: u32,
     pub(crate) bytes: u64,
-    /// Bytes that it may still send in this round.
+    /// Bytes that the slot may still send in this round.
     pub(crate) allot: i32,
     pub(crate) bucket: u32,
-    /// The slot served after it; the rounds are a ring.
+    /// The slot served next. The slots of a round are a ring.
     pub(crate) next: u32,
     /// Neighbours among the slots of the same length.
     newer: u32,
     older: u32,
 }
 
-/// The slots by their length in packets, those of one length by when they reached it.
+/// The slots by their length in packets. Slots of the same length are ordered by when they reached it.
 #[derive(Clone, Debug)]
 pub(crate) struct Lengths {
-    /// The newest slot of each length, from 0: the free ones.
+    /// The newest slot of each length. Length 0 has the free slots.
     newest: Vec<u32>,
-    /// The greatest length.
+    /// The largest length.
     longest: usize,
 }
 
 impl Lengths {
-    /// `count` free slots, and the lists for lengths up to `depth`. The last slot is the first to be taken.
+    /// Makes `count` free slots, and the lists for lengths up to `depth`. The last slot is the first to be taken.
     pub(crate) fn of(count: usize, depth: usize) -> (Vec<Slot>, Self) {
         let slot = Slot {
             queue: Chain::default(),
@@ -52,17 +52,17 @@ impl Lengths {
         (slots, lengths)
     }
 
-    /// The greatest length of a slot.
+    /// Returns the largest length of a slot.
     pub(crate) fn longest(&self) -> usize {
         self.longest
     }
 
-    /// The slot that reached `length` last, or [`NIL`].
+    /// Returns the slot that reached `length` last, or [`NIL`].
     pub(crate) fn newest(&self, length: usize) -> u32 {
         self.newest[length]
     }
 
-    /// Moves `slot` to its length now, which is one up or down from where it was.
+    /// Moves `slot` to the list of its present length. The length before was `from`, one more or less.
     pub(crate) fn moved(&mut self, slots: &mut [Slot], slot: u32, from: u32) {
         let Slot { newer, older, packets, .. } = slots[slot as usize];
         if newer == NIL {

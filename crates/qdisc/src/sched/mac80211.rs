@@ -1,16 +1,17 @@
-//! mac80211's own queues: FQ-CoDel for each station and traffic identifier, below which there is no queue discipline.
+//! mac80211's own queues: FQ-CoDel for each station and traffic identifier, with no queue discipline above.
 //!
-//! Source: Linux 6.1, `net/mac80211/tx.c` and `sta_info.c`, `include/net/fq_impl.h`; Høiland-Jørgensen et al. 2017, "Ending the Anomaly"
-//! (section 3.1). Where it differs from `fq_codel`:
+//! Source: Linux 6.1, `net/mac80211/tx.c` and `sta_info.c`, `include/net/fq_impl.h`; Høiland-Jørgensen et al. 2017,
+//! "Ending the Anomaly" (section 3.1). It differs from `fq_codel` in these points:
 //!
-//! - packets are asked for by station, so that a whole aggregate can be for one; which station's turn it is, the driver knows;
-//! - a quantum of 300 bytes, and a target of 20 ms, since a frame that was lost on the air is sent again; 50 and 300 ms without ECN
-//!   for a station that is too slow for these;
-//! - CoDel's small-backlog guard looks at the flow alone, and lets only its last packet pass;
-//! - overflow drops half the packets of the fattest flow of all stations, at most 32.
+//! - packets are asked for by station, so that a whole aggregate can be for one station. The driver knows whose turn
+//!   it is;
+//! - the quantum is 300 bytes, and the target is 20 ms, because a frame that was lost on the air is sent again. A
+//!   station that is too slow for these values has 50 and 300 ms without ECN;
+//! - CoDel's small-backlog guard looks only at the flow, and lets only its last packet pass;
+//! - overflow drops half the bytes of the fattest flow of all stations, at most 32 packets.
 //!
-//! In Linux all stations share 4096 buckets, and a collision between stations falls to a queue that the station has for such cases.
-//! Here each station has buckets of its own, so stations do not collide; within a station flows collide as there.
+//! In Linux all stations share 4096 buckets. A collision between stations goes to a separate queue of the station.
+//! Here each station has its own buckets, so stations do not collide. Within a station flows collide as in Linux.
 
 use super::drr::{Drr, FlowQueue};
 use crate::aqm::codel::{INTERVAL, Params, Source, TARGET, Vars, Verdict};
@@ -29,10 +30,10 @@ pub const AIRTIME: Param<bool> = Param::flag("airtime", "stations share the air 
     .source("Høiland-Jørgensen et al. 2017, 3.2");
 const SLOW_TARGET: Duration = ms(50);
 const SLOW_INTERVAL: Duration = ms(300);
-/// Packets that one overflow drops at most.
+/// The largest number of packets that one overflow drops.
 const DROP_BATCH: u32 = 32;
 
-/// Its line.
+/// The parameters of the line.
 pub const SPEC: QdiscSpec = QdiscSpec::new(
     "mac80211",
     params! {
@@ -52,7 +53,7 @@ pub const SPEC: QdiscSpec = QdiscSpec::new(
 /// The queues of all stations of an interface.
 #[derive(Clone, Debug)]
 pub struct Txqs<P> {
-    /// Those that ever had a packet.
+    /// Queues by number. `None`: the queue never had a packet.
     queues: Vec<Option<Queue<P>>>,
     params: Params,
     slow: Params,
@@ -71,7 +72,7 @@ struct Queue<P> {
     is_slow: bool,
 }
 
-/// A flow of which CoDel sees nothing but itself.
+/// A flow whose CoDel sees only the flow's own backlog.
 struct Alone<'a, P>(FlowQueue<'a, P>);
 
 impl<P: Packet> Source<P> for Alone<'_, P> {
@@ -87,10 +88,10 @@ impl<P: Packet> Source<P> for Alone<'_, P> {
 }
 
 impl<P: Packet> Txqs<P> {
-    /// The queues of `args`, which are of [`SPEC`].
+    /// Builds the queues from `args`, which must be of [`SPEC`].
     #[must_use]
     pub fn new(args: &Args, link: &Link) -> Self {
-        // Of a flow's last packet nothing waits behind, and that is all that the guard lets pass.
+        // Behind a flow's last packet nothing waits, so a guard of 0 bytes lets only the last packet pass.
         let link = Link { mtu: 0, ..*link };
         let params = Params::with(args.get(&TARGET), args.get(&INTERVAL), args.get(&ECN), &link);
         Self {
@@ -106,7 +107,7 @@ impl<P: Packet> Txqs<P> {
         }
     }
 
-    /// Adds `packet` to the queue number `place`; others may go for it.
+    /// Adds `packet` to the queue with the number `place`. At overflow other packets may be dropped.
     pub fn enqueue<O: Owner<P>>(&mut self, now: Instant, place: usize, mut packet: P, owner: &mut O) {
         packet.set_arrival(now);
         if self.queues.len() <= place {
@@ -124,7 +125,7 @@ impl<P: Packet> Txqs<P> {
         }
     }
 
-    /// Takes the next packet of the queue number `place`.
+    /// Takes the next packet of the queue with the number `place`.
     pub fn dequeue<O: Owner<P>>(&mut self, now: Instant, place: usize, owner: &mut O) -> Option<P> {
         let queue = self.queues.get_mut(place)?.as_mut()?;
         let before = queue.flows.totals();
@@ -134,27 +135,27 @@ impl<P: Packet> Txqs<P> {
         packet
     }
 
-    /// Whether the station of the queue number `place` is too slow for the usual target.
+    /// Sets whether the station of the queue `place` is too slow for the usual target.
     pub fn set_slow(&mut self, place: usize, is_slow: bool) {
         if let Some(Some(queue)) = self.queues.get_mut(place) {
             queue.is_slow = is_slow;
         }
     }
 
-    /// What waits in all queues.
+    /// Returns the packets and bytes that wait in all queues.
     #[must_use]
     pub fn backlog(&self) -> Backlog {
         self.backlog
     }
 
-    /// What waits in the queue number `place`.
+    /// Returns the packets and bytes that wait in the queue with the number `place`.
     #[must_use]
     pub fn backlog_of(&self, place: usize) -> Backlog {
         let queue = self.queues.get(place).and_then(Option::as_ref);
         queue.map_or_else(Backlog::default, |queue| queue.flows.totals().backlog)
     }
 
-    /// The queue number `place` is no longer as it was `before`.
+    /// Updates the totals after the queue `place` changed from `before`.
     fn book(&mut self, place: usize, before: super::drr::Totals) {
         let Some(Some(queue)) = self.queues.get(place) else { return };
         let after = queue.flows.totals();
@@ -163,7 +164,7 @@ impl<P: Packet> Txqs<P> {
         self.memory = self.memory + after.memory - before.memory;
     }
 
-    /// Drops from the fattest flow of all.
+    /// Drops from the fattest flow of all stations.
     #[cold]
     fn overflow<O: Owner<P>>(&mut self, why: Drop, owner: &mut O) {
         let fattest =
@@ -190,7 +191,7 @@ impl<P: Packet> Txqs<P> {
     }
 }
 
-/// The next packet of `flows`, each under CoDel.
+/// Takes the next packet of `flows`, each of which is under CoDel.
 fn next<P: Packet, O: Owner<P>>(
     flows: &mut Drr<P, Vars>,
     params: &Params,
@@ -245,7 +246,7 @@ mod tests {
         assert_eq!((txqs.backlog().packets, txqs.backlog_of(0).packets), (2, 2));
     }
 
-    /// A station that holds nearly everything pays, whoever's packet did it.
+    /// A station that holds nearly everything must lose packets, whichever station's packet caused the overflow.
     #[test]
     fn overflow_drops_from_the_fattest_flow_of_all_stations() {
         let (mut txqs, mut owner) = (txqs("limit 100"), Noted::default());
@@ -255,8 +256,8 @@ mod tests {
         assert_eq!(txqs.backlog_of(1).packets, 6);
     }
 
-    /// The last packet of a flow passes however long it waited; before it CoDel drops after an interval above target. A slow station
-    /// has three times as long.
+    /// The last packet of a flow must pass however long it waited. Before that CoDel must drop after an interval
+    /// above target. A slow station's interval is three times as long.
     #[test]
     fn codel_spares_the_last_packet_and_is_patient_with_slow_stations() {
         for (is_slow, dropped) in [(false, 1), (true, 0)] {

@@ -1,4 +1,4 @@
-//! Containers: disciplines that hold their packets without a control law, or in several queues.
+//! Containers: disciplines that hold their packets in several queues, or in one queue without a control law.
 
 mod bucket;
 pub mod cake;
@@ -17,7 +17,7 @@ pub mod sfq;
 pub(crate) mod slab;
 pub mod tbf;
 
-/// An owner for the tests of this folder: notes what is dropped, and draws nothing random.
+/// An owner for the tests of this folder. It notes drops and marks, and its random numbers are 0.
 #[cfg(test)]
 #[derive(Default)]
 pub(crate) struct Noted {
@@ -41,7 +41,8 @@ impl crate::Owner<crate::packet::Plain> for Noted {
     }
 }
 
-/// Offers packets of `lens` at 0, then takes them as fast as the shaper `qdisc` gives them: when each left, in ns.
+/// Offers packets of `lens` at 0, then takes them as fast as the shaper `qdisc` gives them. Returns when each left,
+/// in ns.
 #[cfg(test)]
 fn departures(
     mut qdisc: crate::registry::AnyQdisc<crate::packet::Plain>,

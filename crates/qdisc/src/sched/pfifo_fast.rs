@@ -1,11 +1,12 @@
-//! Three FIFOs, the first that is not empty served first: what Linux puts on an interface that nobody configured.
+//! Three FIFOs, of which the first that is not empty is served first: Linux's default on an interface without
+//! configuration.
 //!
-//! Source: tc-pfifo_fast(8), and tc-prio(8) for the priorities' bands. Each band is a ring of `txqueuelen` slots. What
-//! the pages do not say, and the golden traces show: slots that were served are freed in batches of 16, and when the
-//! ring's end is reached, so that up to 15 slots are lost to arrivals for a while, and a band may refuse a packet
-//! though fewer than `txqueuelen` wait. A ring of less than 32 slots frees each at once.
+//! Source: tc-pfifo_fast(8), and tc-prio(8) for the bands of the priorities. Each band is a ring of `txqueuelen`
+//! slots. The golden traces show a behaviour that the pages do not describe: served slots are freed in batches of 16,
+//! and when the end of the ring is reached. So up to 15 slots may be unusable for a while, and a band may refuse a
+//! packet although fewer than `txqueuelen` wait. A ring of less than 32 slots frees each slot at once.
 //!
-//! The band follows from [`Packet::priority`]. A limit to all bands together there is none.
+//! The band follows from [`Packet::priority`]. There is no limit for all bands together.
 
 use crate::discipline::Discipline;
 use crate::fifo::Fifo;
@@ -19,20 +20,20 @@ use goodqueue_units::Instant;
 
 /// The band of each priority (tc-prio(8)'s default `priomap`).
 const PRIO_TO_BAND: [u8; 16] = [1, 2, 2, 2, 1, 2, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1];
-/// Slots that are freed at once: two cache lines of pointers.
+/// Number of slots that are freed together: two cache lines of pointers.
 const BATCH: u32 = 16;
 
-/// A FIFO whose slots are freed later than its packets leave.
+/// A FIFO whose slots are freed some time after its packets leave.
 #[derive(Clone, Debug)]
 struct Band<P> {
     packets: Fifo<P>,
     size: u32,
     batch: u32,
-    /// Where the next packet comes to stand.
+    /// Slot of the next arrival.
     producer: u32,
-    /// The packet to be served next.
+    /// Slot of the packet to be served next.
     consumer_head: u32,
-    /// The first slot that was served and is not free.
+    /// First slot that was served and is not yet free.
     consumer_tail: u32,
 }
 
@@ -42,7 +43,7 @@ impl<P: Packet> Band<P> {
         Self { packets: Fifo::default(), size, batch, producer: 0, consumer_head: 0, consumer_tail: 0 }
     }
 
-    /// Gives the packet back if there is no free slot.
+    /// Appends `packet`, or returns it if no slot is free.
     #[inline]
     fn push(&mut self, packet: P) -> Result<(), P> {
         let unfreed = self.consumer_head - self.consumer_tail;
@@ -73,7 +74,7 @@ pub struct PfifoFast<P> {
     bands: [Band<P>; 3],
 }
 
-/// Fixed: Linux changes it with `ip link`, not with `tc`.
+/// Ring size. It is fixed, because Linux changes it with `ip link`, not with `tc`.
 const TXQUEUELEN: Param<u32> =
     Param::packets("txqueuelen", "packets that each of the three bands holds at most")
         .default(1000)
@@ -91,7 +92,7 @@ impl<P: Packet> Discipline<P> for PfifoFast<P> {
         Ok(Self { bands: core::array::from_fn(|_| Band::new(size)) })
     }
 
-    /// All is fixed, and nothing follows from the link.
+    /// Does nothing: the only parameter is fixed, and nothing follows from the link.
     fn change<O: Owner<P>>(&mut self, _: Instant, _: &Args, _: &Link, _: &mut O) -> Result<(), Error> {
         Ok(())
     }
@@ -152,7 +153,7 @@ mod tests {
         PfifoFast::build(&Args::parse(&SPEC, words).unwrap(), &link).unwrap()
     }
 
-    /// Codepoint 4 is TOS 0x10, priority 6, band 0; 0 is band 1; 2 is TOS 0x08, bulk, band 2.
+    /// DSCP 4 is TOS 0x10, priority 6, band 0. DSCP 0 is band 1. DSCP 2 is TOS 0x08, bulk, band 2.
     #[test]
     fn a_later_band_waits_for_the_earlier_ones() {
         let (mut qdisc, mut owner) = (pfifo_fast(""), Noted::default());
@@ -165,8 +166,8 @@ mod tests {
         assert_eq!(out, [2, 4, 1, 3, 0]);
     }
 
-    /// Of 40 slots 15 were served, but none is free before the 16th: then there is room for 16. The end of the ring
-    /// frees what is left: 24 more are served, 8 of them since the batch that ended at 32.
+    /// 15 of 40 slots were served, but none is free before the 16th. Then there is room for 16. The end of the ring
+    /// must free the rest: 24 more are served, 8 of them since the batch that ended at 32.
     #[test]
     fn slots_are_freed_in_batches() {
         let (mut qdisc, mut owner) = (pfifo_fast("txqueuelen 40"), Noted::default());
@@ -202,7 +203,7 @@ mod tests {
         }
     }
 
-    /// What a shaper above asks for. Wrong would be to miss a packet since an earlier band is empty.
+    /// A shaper above asks for the head. It must not miss a packet because an earlier band is empty.
     #[test]
     fn its_head_is_that_of_the_first_band_with_any() {
         let (mut qdisc, mut owner) = (pfifo_fast(""), Noted::default());

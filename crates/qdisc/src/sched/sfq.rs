@@ -1,20 +1,20 @@
 //! SFQ: stochastic fairness queueing.
 //!
-//! Source: McKenney, "Stochastic Fairness Queueing", INFOCOM 1990; in the variant that Linux runs, tc-sfq(8). A flow
-//! is hashed to a bucket, a bucket that holds packets is given a slot, and the slots are served in rounds of
-//! `quantum` bytes. Where Linux differs from the paper:
+//! Source: McKenney, "Stochastic Fairness Queueing", INFOCOM 1990, in the variant that Linux runs, tc-sfq(8). A flow
+//! is hashed to a bucket. A bucket that holds packets has a slot. The slots are served in rounds of `quantum` bytes.
+//! Linux differs from the paper in these points:
 //!
-//! - a full discipline drops from the slot that is longest in packets, its tail (or, with `headdrop`, its head); of
-//!   several longest slots, from the one that reached that length last;
-//! - a slot is `depth` packets at most, a discipline `flows` slots;
-//! - a packet that empties its slot is not charged, and the slot is given up: the flow begins anew, as a newcomer;
-//! - a new flow waits for the end of the round; none is served first.
+//! - a full discipline drops from the slot that is longest in packets, at its tail (or, with `headdrop`, at its
+//!   head). Of several longest slots, it takes the one that reached that length last;
+//! - a slot has at most `depth` packets, a discipline at most `flows` slots;
+//! - a packet that empties its slot is not charged, and the slot is given up: the flow begins again as a newcomer;
+//! - a new flow waits for the end of the round. No flow is served first.
 //!
-//! With `redflowlimit` each slot runs RED besides: see `red`.
+//! With `redflowlimit` each slot also runs RED: see `red`.
 //!
-//! Hashes are perturbed with two keys of 64 bits, drawn at the first packet and then every `perturb` seconds, when
-//! all packets are dealt out anew. The keys' use follows the golden traces, since the kernel's own hash sees
-//! addresses that a [`Packet`] does not have.
+//! Hashes are perturbed with two keys of 64 bits. They are drawn at the first packet and then every `perturb`
+//! seconds, when all packets are distributed anew. The use of the keys follows the golden traces, because the
+//! kernel's own hash sees addresses that a [`Packet`] does not have.
 
 mod params;
 mod red;
@@ -42,7 +42,7 @@ pub struct Sfq<P> {
     /// The slot of each bucket, or [`NIL`].
     buckets: Vec<u32>,
     lengths: Lengths,
-    /// The slot served last in a round; the one behind it is next. [`NIL`]: none waits.
+    /// The slot served last in a round. The slot behind it is next. [`NIL`]: no packet waits.
     tail: u32,
     backlog: Backlog,
     limit: u32,
@@ -85,15 +85,15 @@ impl<P: Packet> Discipline<P> for Sfq<P> {
         })
     }
 
-    /// All is fixed, and nothing follows from the link's rate.
+    /// Does nothing: all parameters are fixed, and nothing follows from the link's rate.
     fn change<O: Owner<P>>(&mut self, _: Instant, _: &Args, _: &Link, _: &mut O) -> Result<(), Error> {
         Ok(())
     }
 }
 
-/// As Linux does when it is set up, and so in the golden headers: no more slots than the line has buckets or packets.
-/// Without a limit it has more slots than packets; so the default limit beside more flows, as it is printed, stands for a
-/// line without it.
+/// Limits the slots to the number of buckets and to the line's limit in packets, as Linux does at set-up (and the
+/// golden headers show). Without a limit in the line there are more slots than packets. A canonical line gives both:
+/// so the default limit beside more flows means a line without a limit.
 fn settle(args: &mut Args) {
     let limit = args.get(&LIMIT);
     let mut flows = args.get(&FLOWS).min(args.get(&DIVISOR)); // there are never more flows than buckets
@@ -121,7 +121,7 @@ impl<P: Packet> Qdisc<P> for Sfq<P> {
                 owner.dropped(packet, why);
                 return Enqueued::Dropped;
             }
-            // The flow keeps its place in the round and its length, so only the packets change places.
+            // The flow keeps its place in the round and its length, so only the packets are exchanged.
             self.take(slot, false).into_iter().for_each(|oldest| owner.dropped(oldest, why));
             self.put(slot, packet);
             return Enqueued::Congestion;
@@ -185,7 +185,7 @@ impl<P: Packet> Qdisc<P> for Sfq<P> {
         for name in ["ring0", "ring1", "ring2", "ring3"].into_iter().take(active) {
             at = self.slots[at as usize].next;
             let Slot { bucket, packets, allot, bytes, .. } = self.slots[at as usize];
-            // RED's average, count and random number, as they stand where there is no RED.
+            // RED's average, count and random number, with their first values if there is no RED.
             let (qavg, qcount, q_r) = self.red.as_ref().map_or((0, -1, 0), |red| red.shown(at));
             probe.text(name, format!("{at}:{bucket}:{packets}:{allot}:{bytes}:{qavg}:{qcount}:{q_r}"));
         }
@@ -195,7 +195,7 @@ impl<P: Packet> Qdisc<P> for Sfq<P> {
     }
 }
 
-/// The keys at set-up. Linux draws them once more where they are perturbed later.
+/// Draws the keys at set-up. Linux draws them once more if they are perturbed later.
 fn first_keys<P, O: Owner<P>>(perturbed: bool, owner: &mut O) -> [u64; 2] {
     let keys = [owner.random_u64(), owner.random_u64()];
     if perturbed { [owner.random_u64(), owner.random_u64()] } else { keys }
@@ -210,7 +210,8 @@ impl<P: Packet> Sfq<P> {
         (x ^ (x >> 31)) as u32 & (self.buckets.len() as u32 - 1)
     }
 
-    /// The slot of `bucket`, and whether it is a free one, as it had none yet; `None` when there is no free one.
+    /// Returns the slot of `bucket`, and whether it is a free slot that the bucket now takes. `None`: no slot is
+    /// free.
     fn slot_of(&mut self, bucket: u32) -> Option<(u32, bool)> {
         let known = self.buckets[bucket as usize];
         if known != NIL {
@@ -223,8 +224,8 @@ impl<P: Packet> Sfq<P> {
         Some((free, true))
     }
 
-    /// Whether RED wants a packet of the slot to go: `packet`, or with `headdrop` the oldest.
-    #[inline(never)] // so that plain SFQ does not carry it about
+    /// Returns why RED drops a packet of the slot: `packet`, or with `headdrop` the oldest.
+    #[inline(never)] // keeps this code out of plain SFQ's path
     fn ask_red<O: Owner<P>>(
         &mut self,
         now: Instant,
@@ -241,7 +242,7 @@ impl<P: Packet> Sfq<P> {
         red.condemn(now, (slot, bytes), head, packet, owner)
     }
 
-    /// Puts `packet` at the end of a slot, and counts it; its length among the slots is the caller's business.
+    /// Appends `packet` to a slot and counts it. The caller updates the slot's length in `lengths`.
     fn put(&mut self, slot: u32, packet: P) {
         let len = u64::from(packet.len());
         let slot = &mut self.slots[slot as usize];
@@ -251,7 +252,7 @@ impl<P: Packet> Sfq<P> {
         self.packets.push(&mut slot.queue, packet);
     }
 
-    /// The opposite of [`Sfq::put`], at the head or the `tail`.
+    /// Takes a packet from a slot, at the head or the `tail`. The reverse of [`Sfq::put`].
     fn take(&mut self, slot: u32, tail: bool) -> Option<P> {
         let slot = &mut self.slots[slot as usize];
         let queue = &mut slot.queue;
@@ -263,7 +264,7 @@ impl<P: Packet> Sfq<P> {
         Some(packet)
     }
 
-    /// Adds `packet` to a slot that is not full; a flow that did not wait comes last in the round.
+    /// Adds `packet` to a slot that is not full. A flow without waiting packets comes last in the round.
     fn add(&mut self, index: u32, packet: P) {
         self.put(index, packet);
         let length = self.slots[index as usize].packets;
@@ -280,7 +281,7 @@ impl<P: Packet> Sfq<P> {
         self.tail = index;
     }
 
-    /// Takes a packet from a slot, at the head or the `tail`.
+    /// Takes a packet from a slot, at the head or the `tail`, and updates the slot's length.
     fn shorten(&mut self, slot: u32, tail: bool) -> Option<P> {
         let packet = self.take(slot, tail)?;
         let length = self.slots[slot as usize].packets;
@@ -288,7 +289,7 @@ impl<P: Packet> Sfq<P> {
         Some(packet)
     }
 
-    /// Gives up the slot behind the tail, which `slot` is: it has no packets any more.
+    /// Gives up `slot`, which is the slot behind the tail and has no packets left.
     fn leave_round(&mut self, slot: u32) {
         let Slot { bucket, next, .. } = self.slots[slot as usize];
         self.buckets[bucket as usize] = NIL;
@@ -299,7 +300,7 @@ impl<P: Packet> Sfq<P> {
         }
     }
 
-    /// Drops a packet of the longest slot, which it returns. Where all slots hold one packet, that is the one to be
+    /// Drops a packet of the longest slot, and returns the slot. If all slots hold one packet, it is the slot to be
     /// served next.
     #[cold]
     fn overflow<O: Owner<P>>(&mut self, owner: &mut O) -> u32 {
@@ -318,13 +319,13 @@ impl<P: Packet> Sfq<P> {
     fn deal_anew<O: Owner<P>>(&mut self, now: Instant, keys: [u64; 2], owner: &mut O) {
         let mut all = Chain::default();
         for slot in 0..self.slots.len() as u32 {
-            // RED begins anew in the slots that were busy; one that was free till now, and is taken below, has the
-            // average of the flow that left it.
+            // RED begins anew in the slots that were busy. A slot that was free and is taken below has the average of
+            // the flow that left it.
             if let Some(red) = self.red.as_mut().filter(|_| self.slots[slot as usize].packets > 0) {
                 red.restart(slot);
             }
             let waiting = core::mem::take(&mut self.slots[slot as usize].queue);
-            // One packet less at a time: the order of the free slots comes from it.
+            // The length falls by one packet at a time, because the order of the free slots follows from it.
             while self.slots[slot as usize].packets > 0 {
                 self.slots[slot as usize].packets -= 1;
                 let length = self.slots[slot as usize].packets;
@@ -364,7 +365,7 @@ mod tests {
         Sfq::build(&Args::parse(&Sfq::<Plain>::SPEC, words).unwrap(), &link).unwrap()
     }
 
-    /// Offers packets, `id` of flow `id / 100`.
+    /// Offers packets: packet `id` belongs to flow `id / 100`.
     fn offer(sfq: &mut Sfq<Plain>, owner: &mut Noted, len: u32, ids: impl IntoIterator<Item = u64>) {
         for id in ids {
             let packet = Plain { id, flow_hash: (id / 100) as u32, ..Plain::new(len) };
@@ -390,7 +391,8 @@ mod tests {
         offer(&mut sfq, &mut owner, 1000, [0, 1, 100, 101, 200]);
         assert!(owner.dropped.is_empty());
         offer(&mut sfq, &mut owner, 1000, [201, 300]);
-        // 201 makes flow 2 the newest with two packets; for 300 flow 2 is back at one, and flow 1 is next.
+        // 201 makes flow 2 the newest with two packets. For 300 flow 2 is back at one packet, and flow 1 is the
+        // victim.
         assert_eq!(owner.dropped, [201, 101]);
     }
 
@@ -403,8 +405,8 @@ mod tests {
         }
     }
 
-    /// sch_sfq.c: maxflows is at most divisor, and at most limit. With 3 slots of one packet each a fourth flow finds none;
-    /// were there a slot more, it would be let in, and the flow to be served next would pay.
+    /// sch_sfq.c: maxflows is at most divisor, and at most limit. With 3 slots of one packet each, a fourth flow must
+    /// find no slot. With one slot more it would be let in, and the flow to be served next would lose its packet.
     #[test]
     fn there_are_no_more_slots_than_packets() {
         use crate::registry::parse_line;

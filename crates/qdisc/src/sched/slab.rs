@@ -1,13 +1,13 @@
-//! Packets of many queues in one place.
+//! The packets of many queues in one slab.
 //!
-//! A scheduler of a thousand flows would touch a thousand rings, each with a head, a tail and room to spare. Here
-//! the packets of all flows share one slab, linked to chains: a flow costs eight bytes, a place that was just left
-//! is the next one filled, so the slab stays in the cache, and it grows to its high-water mark and no further.
+//! A scheduler of a thousand flows would touch a thousand rings, each with a head, a tail and spare room. Here the
+//! packets of all flows share one slab and are linked to chains. A flow costs eight bytes. A place that was just left
+//! is the next one filled, so the slab stays in the cache. It grows to its high-water mark and no further.
 
 use alloc::vec::Vec;
 use goodqueue_units::processor::{prefetch, select};
 
-/// No packet, no flow: the end of a chain of either.
+/// No packet or no flow: the end of a chain.
 pub(crate) const NIL: u32 = u32::MAX;
 
 /// A first-in-first-out chain of packets in a [`Slab`].
@@ -33,9 +33,9 @@ impl Chain {
 #[derive(Clone, Debug)]
 struct Node<P> {
     packet: Option<P>,
-    /// The packet behind it.
+    /// The next packet of the chain.
     next: u32,
-    /// The packet before it; stale in the head, so that taking the head need not touch the packet behind it.
+    /// The packet before it. Stale in the head, so that taking the head need not touch the packet behind it.
     previous: u32,
 }
 
@@ -43,7 +43,7 @@ struct Node<P> {
 #[derive(Clone, Debug)]
 pub(crate) struct Slab<P> {
     nodes: Vec<Node<P>>,
-    /// Places that are free, the one that was left last at the end.
+    /// Free places. The place that was left last is at the end.
     free: Vec<u32>,
 }
 
@@ -54,11 +54,12 @@ impl<P> Default for Slab<P> {
 }
 
 impl<P> Slab<P> {
-    /// Appends `packet` to `chain`, and shows it where it lies now.
+    /// Appends `packet` to `chain`, and returns it where it now lies.
     #[inline]
     pub(crate) fn push(&mut self, chain: &mut Chain, packet: P) -> &P {
         let place = self.free.pop().unwrap_or_else(|| self.grow());
-        // Whether a queue is empty nobody could guess: the first packet is linked to itself, until a line later.
+        // Branchless on purpose: branch prediction cannot know whether a queue is empty. The first packet of a chain
+        // is linked to itself until the next lines set its `next`.
         let is_first = chain.head == NIL;
         chain.head = select(is_first, place, chain.head);
         let before = select(is_first, place, chain.tail);
@@ -70,7 +71,7 @@ impl<P> Slab<P> {
         node.packet.insert(packet)
     }
 
-    /// One place more.
+    /// Adds a place, and returns its number.
     #[cold]
     fn grow(&mut self) -> u32 {
         self.nodes.push(Node { packet: None, next: NIL, previous: NIL });
@@ -87,7 +88,7 @@ impl<P> Slab<P> {
         node.packet.take()
     }
 
-    /// Asks the processor for the oldest packet of `chain`.
+    /// Prefetches the oldest packet of `chain` into the processor's cache.
     #[inline]
     pub(crate) fn prefetch(&self, chain: Chain) {
         if let Some(node) = self.nodes.get(chain.head as usize) {
@@ -95,18 +96,18 @@ impl<P> Slab<P> {
         }
     }
 
-    /// The oldest packet of `chain`.
+    /// Returns the oldest packet of `chain`.
     #[inline]
     pub(crate) fn head(&self, chain: Chain) -> Option<&P> {
         self.nodes.get(chain.head as usize)?.packet.as_ref() // NIL is never a place
     }
 
-    /// As [`Slab::head`].
+    /// Returns the oldest packet of `chain`, mutably.
     pub(crate) fn head_mut(&mut self, chain: Chain) -> Option<&mut P> {
         self.nodes.get_mut(chain.head as usize)?.packet.as_mut() // NIL is never a place
     }
 
-    /// The newest packet of `chain`, with its place.
+    /// Returns the newest packet of `chain`, with its place.
     pub(crate) fn newest(&self, chain: Chain) -> Option<(u32, &P)> {
         let last = if chain.is_empty() { NIL } else { chain.tail };
         Some((last, self.nodes.get(last as usize)?.packet.as_ref()?))
@@ -129,7 +130,7 @@ impl<P> Slab<P> {
         packet
     }
 
-    /// The packets of `chain` from its head, each with its place, which [`Slab::take`] takes.
+    /// Returns the packets of `chain` from its head, each with its place, which [`Slab::take`] takes.
     pub(crate) fn iter(&self, chain: Chain) -> impl Iterator<Item = (u32, &P)> {
         let mut place = chain.head;
         core::iter::from_fn(move || {
@@ -139,7 +140,7 @@ impl<P> Slab<P> {
         })
     }
 
-    /// Takes the packet at `place`, which must be of `chain`.
+    /// Takes the packet at `place`, which must belong to `chain`.
     pub(crate) fn take(&mut self, chain: &mut Chain, place: u32) -> Option<P> {
         if place == chain.head {
             return self.pop(chain);
@@ -156,7 +157,7 @@ impl<P> Slab<P> {
         packet
     }
 
-    /// Puts the packets of `more` behind those of `chain`.
+    /// Appends the packets of `more` to `chain`.
     pub(crate) fn append(&mut self, chain: &mut Chain, more: Chain) {
         if more.is_empty() {
             return;
@@ -178,7 +179,7 @@ mod tests {
     use std::collections::VecDeque;
 
     proptest! {
-        /// Several chains in one slab, with both ends in use, are so many queues.
+        /// Several chains in one slab must behave as independent queues, with both ends in use.
         #[test]
         fn chains_are_queues(ops in proptest::collection::vec((0..5_u8, 0..3_usize, 0..3_usize), 0..400)) {
             let mut slab = Slab::default();

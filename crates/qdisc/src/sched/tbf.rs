@@ -1,22 +1,23 @@
-//! TBF: a token bucket filter over a queue of its own, or over any other discipline.
+//! TBF: a token bucket filter over its own queue, or over any other discipline.
 //!
-//! Source: tc-tbf(8); net/sched/sch_tbf.c and tc's q_tbf.c were read for what it leaves open. Tokens come at `rate` into a
-//! bucket of `burst` bytes; a packet leaves when there are tokens for all of it. With `peakrate` a second, small bucket
-//! paces what the first lets burst. A packet that exceeds a bucket could never leave, so it is dropped on arrival. The
-//! queue is a `bfifo` of `limit` bytes, or of what `rate` (and `peakrate`) send in `latency` beside the burst; `child` puts
-//! another discipline there, which has its own limit.
+//! Source: tc-tbf(8), and net/sched/sch_tbf.c and tc's q_tbf.c where the page leaves something open. Tokens come at
+//! `rate` into a bucket of `burst` bytes. A packet leaves when there are tokens for all of it. With `peakrate` a
+//! second, small bucket paces the bursts of the first. A packet that exceeds a bucket could never leave, so it is
+//! dropped on arrival. The queue is a `bfifo` of `limit` bytes. Without `limit` it holds what `rate` (and `peakrate`)
+//! send in `latency`, and the burst. `child` puts another discipline there, which has its own limit.
 //!
-//! The filter must know a packet's length before it takes it. As in Linux it looks at the head of what shows it (the
-//! FIFOs, `red`, `choke`, `sfb`): there the packet that waits for tokens still queues. All others are asked for a packet,
-//! which the filter then keeps: for CoDel it no longer queues. It counts for the backlog, but not for the child's limit (in
-//! Linux it does: one packet).
+//! The filter must know a packet's length before it takes the packet. As in Linux, it looks at the head of
+//! disciplines that show it (the FIFOs, `red`, `choke`, `sfb`): there the packet that waits for tokens is still in
+//! the queue. All other disciplines are asked for a packet, which the filter then keeps: for CoDel this packet has
+//! left the queue. It counts for the backlog, but not for the child's limit (in Linux it does: one packet).
 //!
-//! **What is looked at is never asked while it is empty**, so `red` and `choke` do not learn that the link is idle: their
-//! average freezes, above `max` for good once all senders have fallen silent. `idle told` asks them, as a link does.
+//! **A discipline that shows its head is never asked while it is empty**, so `red` and `choke` do not learn that the
+//! link is idle: their average freezes, and stays above `max` forever if all senders fall silent. `idle told` asks
+//! them, as a link does.
 //!
-//! Differences from Linux, for which there are no traces: nanoseconds are rounded as `bucket.rs` says; bursts and rates are
-//! not rounded to the clock ticks of tc's messages. `tc` has no defaults of rate, burst and latency; here they are the
-//! link's rate and those of the manual's example.
+//! No decision traces exist for `tbf`. It differs from Linux in these points: nanoseconds are rounded as `bucket.rs`
+//! says, and bursts and rates are not rounded to the clock ticks of tc's messages. `tc` has no defaults for rate,
+//! burst and latency. Here they are the link's rate and the values in the manual's example.
 
 use super::bucket::{Bucket, CHILD, IDLE, Idle, LINKLAYER, MPU, OVERHEAD, RATE, Weight};
 use super::fifo::{Bfifo, LIMIT_BYTES};
@@ -34,16 +35,16 @@ use goodqueue_units::{Duration, Instant, Rate};
 /// `tc`'s `tbf`.
 pub struct Tbf<P> {
     child: AnyQdisc<P>,
-    /// The packet that waits for tokens, if the child had to give it to show it.
+    /// The packet that waits for tokens, if the child had to hand it over.
     kept: Option<P>,
-    /// Whether a child that shows that it is empty is asked, too.
+    /// Whether the filter also asks a child whose head shows that it is empty.
     tells_idle: bool,
     bucket: Bucket,
     peak: Option<Bucket>,
     weight: Weight,
-    /// The longest packet that both buckets hold.
+    /// Length of the longest packet that fits into both buckets.
     longest: u64,
-    /// When the packet that waits may leave.
+    /// The time when the waiting packet may leave.
     wake: Option<Instant>,
 }
 
@@ -123,13 +124,13 @@ impl<P: Packet> Discipline<P> for Tbf<P> {
         self.bucket = self.bucket.poured_into(fresh.bucket, now);
         self.peak = fresh.peak.map(|fresh| self.peak.map_or(fresh, |peak| peak.poured_into(fresh, now)));
         (self.weight, self.longest) = (fresh.weight, fresh.longest);
-        self.wake = self.wake.map(|_| now); // how long it must wait is another question now
+        self.wake = self.wake.map(|_| now); // the new parameters change how long the packet must wait
         Ok(())
     }
 }
 
 impl<P: Packet> Tbf<P> {
-    /// The length of the packet that would leave next.
+    /// Returns the length of the packet that would leave next.
     fn next<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> Option<u32> {
         if self.kept.is_none() {
             match self.child.head() {
@@ -159,7 +160,7 @@ impl<P: Packet> Qdisc<P> for Tbf<P> {
             if u64::from(len) <= self.longest {
                 break self.weight.of(len.into());
             }
-            // Since it came a change has made a bucket too small for it.
+            // A change since its arrival has made a bucket too small for the packet.
             let packet = self.kept.take().or_else(|| self.child.dequeue(now, owner));
             packet.into_iter().for_each(|packet| owner.dropped(packet, Drop::Overlimit));
         };

@@ -4,7 +4,7 @@ use super::*;
 use alloc::vec::Vec;
 use proptest::prelude::*;
 
-/// An ACK of 0x01020304 with `options`, and `payload` bytes of data that are not there to read.
+/// Returns an ACK of 0x01020304 with `options`, as bytes without any payload.
 fn tcp(options: &[u8], flags: u16) -> Vec<u8> {
     let words = (5 + options.len().div_ceil(4)) as u16;
     let mut bytes = alloc::vec![0x13, 0x88, 0x00, 0x50, 9, 9, 9, 9, 1, 2, 3, 4];
@@ -47,7 +47,7 @@ fn an_ack_is_read_from_either_ip() {
     let bytes = tcp(&options, expected.flags);
     assert_eq!(TcpHeader::from_ip(&v4(&bytes, 0)), Some(expected));
     assert_eq!(TcpHeader::from_ip(&v6(&bytes, 0)), Some(expected));
-    // What says that there is data is IP's length: a caller need not have copied the data.
+    // IP's length says that there is data: a caller need not have copied the data.
     assert_eq!(TcpHeader::from_ip(&v4(&bytes, 1)), Some(TcpHeader { has_payload: true, ..expected }));
     assert_eq!(TcpHeader::from_ip(&v6(&bytes, 1)), Some(TcpHeader { has_payload: true, ..expected }));
 }
@@ -62,7 +62,7 @@ fn four_blocks_are_read_and_padding_ends_the_options() {
     assert!(!header.has_other_options);
 }
 
-/// Wrong would be a filter that drops an ACK which says something that it does not understand.
+/// A filter must not drop an ACK that says something the filter does not understand.
 #[test]
 fn what_is_unknown_or_malformed_is_told() {
     let signature = [[19, 18].as_slice(), &[7; 16]].concat();
@@ -112,7 +112,7 @@ fn what_is_no_whole_tcp_header_is_none() {
     assert_eq!(TcpHeader::from_ip(&behind_options), None);
 }
 
-/// The bytes that a caller has of a packet may end anywhere.
+/// A caller's copy of a packet may end anywhere.
 #[test]
 fn a_header_that_is_cut_off_is_none() {
     for packet in [v4(&tcp(&TIMESTAMPS, 0x010), 0), v6(&tcp(&SACK, 0x010), 0)] {
@@ -124,10 +124,10 @@ fn a_header_that_is_cut_off_is_none() {
 }
 
 proptest! {
-    /// Any bytes are read or not, without a panic; and what was read does not depend on what follows.
+    /// Any bytes must be read or refused without a panic, and the result must not depend on bytes after the header.
     #[test]
     fn any_bytes_will_do(mut bytes in prop::collection::vec(any::<u8>(), 0..200), version in 0..3, more in any::<u8>()) {
-        // Of random bytes, hardly any would come as far as the options.
+        // Hardly any random bytes would get as far as the options.
         if let [first, _, _, _, _, _, fragment, _, _, protocol, ..] = &mut bytes[..] && version > 0 {
             (*first, *fragment, *protocol) = if version == 1 { (0x45, 0x40, 6) } else { (0x60, 6, *protocol) };
         }

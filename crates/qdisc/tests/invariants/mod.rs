@@ -1,5 +1,5 @@
-//! What must hold for every discipline of the registry, as code that the property tests and the fuzz targets share
-//! (`fuzz/` takes this file in by its path).
+//! Properties that every discipline of the registry must have, as code that the property tests and the fuzz targets
+//! share (`fuzz/` includes this file by its path).
 
 use goodqueue_qdisc::packet::Plain;
 use goodqueue_qdisc::param::{Form, ParamSpec, Unit, Value};
@@ -7,40 +7,40 @@ use goodqueue_qdisc::{AnyQdisc, Args, Backlog, Drop, Enqueued, Error, Link, Mark
 use goodqueue_units::{Duration, Ecn, Instant, Rate, Stream, Streams};
 use std::collections::HashMap;
 
-/// Ten of these leave a discipline idle for longer than any of its tick counters lasts.
+/// One year in ns. Ten years leave a discipline idle for longer than any of its tick counters lasts.
 pub(crate) const YEAR: u64 = 365 * 24 * 3600 * 1_000_000_000;
-/// Where CoDel's 32 bits of 1024 ns wrap.
+/// The time at which CoDel's 32 bits of 1024 ns wrap.
 pub(crate) const TICKS_WRAP: u64 = 1 << 42;
-/// Where PIE's 64 ns ticks leave 32 bits.
+/// The time at which PIE's ticks of 64 ns exceed 32 bits.
 pub(crate) const PIE_WRAP: u64 = 1 << 38;
 
-/// What an owner does to a discipline.
+/// An owner's action on a discipline.
 #[derive(Clone, Debug)]
 pub(crate) enum Op {
     /// Offers a packet.
     Enqueue {
-        /// Its bytes.
+        /// The packet's length in bytes.
         len: u32,
-        /// Its flow.
+        /// The packet's flow.
         flow: u32,
-        /// Its codepoint, in the low two bits.
+        /// The packet's ECN codepoint, in the low two bits.
         ecn: u8,
     },
-    /// Asks for one.
+    /// Asks for a packet.
     Dequeue,
     /// Lets nanoseconds pass and calls the timer if it is due.
     Advance(u64),
     /// Lets nanoseconds pass and forgets the timer.
     Oversleep(u64),
-    /// Sets one parameter, of the discipline or of one inside it, to an [unusual] value; beyond the last parameter: all
-    /// of them, to what they are.
+    /// Sets one parameter, of the discipline or of one inside it, to an [unusual] value. The number after the last
+    /// parameter sets all parameters to their present values.
     Change {
-        /// Which parameter, modulo their number.
+        /// The parameter's number, modulo the number of parameters.
         param: usize,
-        /// Which value.
+        /// The value's number.
         value: usize,
     },
-    /// Tells it another rate of the link, in bits per second.
+    /// Sets another rate of the link, in bits per second.
     LinkRate(u64),
 }
 
@@ -52,12 +52,17 @@ macro_rules! ensure {
     };
 }
 
-/// Each packet offered is delivered or dropped, once; the backlog is what is held and below the limit; no flow is
-/// reordered; only ECN-capable packets are marked; a discipline that holds packets gives them, now or when it said, and one
-/// that says that it is work-conserving now.
+/// Checks these properties:
+///
+/// - Each offered packet is delivered or dropped, once.
+/// - The backlog equals the held packets and is within the limit.
+/// - No flow is reordered.
+/// - Only ECN-capable packets are marked.
+/// - A discipline that says that it is work-conserving gives a packet whenever it holds one. Any other discipline gives
+///   one now or at the time that it said.
 ///
 /// # Errors
-/// Says which of these did not hold. A discipline that `args` cannot make holds all of them.
+/// Says which property does not hold. If `args` cannot make a discipline, all properties hold.
 pub(crate) fn every_packet_has_one_fate(
     args: &Args,
     link: &Link,
@@ -69,13 +74,13 @@ pub(crate) fn every_packet_has_one_fate(
     for op in ops {
         bench.step(op)?;
     }
-    bench.qdisc.probe(&mut Shown::default()); // looking changes nothing, and does not panic
+    bench.qdisc.probe(&mut Shown::default()); // showing the state changes nothing, and does not panic
     bench.drain()?;
     ensure!(bench.ledger.held.is_empty(), "empty, it still holds {:?}", bench.ledger.held);
     Ok(())
 }
 
-/// Disciplines inside another: with a timer of their own, with dice, with several queues, shapers again.
+/// Disciplines inside another one: with a timer, with random numbers, with several queues, and shapers.
 const CHILDREN: [&str; 6] = [
     "codel target 1ms interval 10ms",
     "pi limit 20 w 1000",
@@ -85,8 +90,8 @@ const CHILDREN: [&str; 6] = [
     "red limit 60000",
 ];
 
-/// The words for `param` with a value that is rarely chosen: the least, the greatest, or one so small that 400
-/// events meet it.
+/// Returns the words for `param` with an unusual value: the smallest, the largest, or one so small that 400 events
+/// reach it.
 pub(crate) fn unusual(param: &ParamSpec, which: usize) -> String {
     let (least, greatest) = param.range;
     let unit = match param.form {
@@ -97,7 +102,7 @@ pub(crate) fn unusual(param: &ParamSpec, which: usize) -> String {
         Form::Word(words) => return words[which % words.len()].to_string(),
         Form::Shorthand(table) => return table[which % table.len()].0.to_string(),
         Form::Child => return format!("{} {}", param.name, CHILDREN[which % CHILDREN.len()]),
-        // The parameter itself has its turn; what is refused makes no line.
+        // The parameter itself is tried elsewhere. A refused word makes no line.
         Form::Alias(_) | Form::Refused(_) => return String::new(),
     };
     let small = match unit {
@@ -119,19 +124,19 @@ pub(crate) fn unusual(param: &ParamSpec, which: usize) -> String {
     format!("{} {text}", param.name)
 }
 
-/// Owns the packets that a discipline gives back, and knows which it still holds.
+/// The owner of the packets that a discipline gives back. It knows which packets the discipline still holds.
 struct Ledger {
     dice: Stream,
-    /// Offered and not yet seen again: id to the packet as it was offered, or as it was marked.
+    /// Packets that were offered and not yet given back, by id, as they were offered or marked.
     held: HashMap<u64, Plain>,
     dropped: Vec<u64>,
-    /// By flow, and by codepoint where each has a queue of its own.
+    /// The last delivered packet by flow, and by codepoint if each codepoint has its own queue.
     last_delivered: HashMap<(u32, u8), u64>,
     faults: Vec<String>,
 }
 
 impl Ledger {
-    /// `packet` leaves; it must be held, and the same in all that a discipline may not touch.
+    /// Notes that `packet` leaves. It must be held, and unchanged except where a discipline may change it.
     fn leaves(&mut self, packet: &Plain, how: &str) {
         match self.held.remove(&packet.id) {
             Some(known) if known == (Plain { dscp: known.dscp, ..*packet }) => {} // cake may wash the codepoint
@@ -160,7 +165,7 @@ impl Owner<Plain> for Ledger {
     }
 }
 
-/// A state as it shows itself.
+/// A state as the discipline shows it.
 #[derive(Debug, Default, PartialEq)]
 struct Shown(Vec<String>);
 impl Probe for Shown {
@@ -175,7 +180,7 @@ impl Probe for Shown {
     }
 }
 
-/// The line that sets one parameter of `args` to an unusual value, or all of them to what they are.
+/// Returns the line that sets one parameter of `args` to an unusual value, or all parameters to their present values.
 fn change_of(args: &Args, param: usize, value: usize) -> String {
     let (name, params) = (args.spec.name, args.spec.params);
     match (params.get(param % (params.len() + 1)), args.child()) {
@@ -187,7 +192,7 @@ fn change_of(args: &Args, param: usize, value: usize) -> String {
     }
 }
 
-/// Packets and bytes that a line lets wait, where it has a limit of the kind.
+/// Returns the packets and bytes that a line lets wait, as far as the line has limits.
 fn limit_of(args: &Args) -> Backlog {
     match (args.spec.param("limit").and_then(ParamSpec::unit), args.value("limit")) {
         (Some(Unit::Packets), Some(Value::Integer(limit))) => {
@@ -203,15 +208,15 @@ struct Bench {
     ledger: Ledger,
     now: Instant,
     next_id: u64,
-    /// Packets and bytes that it may hold, where its line has a limit of the kind.
+    /// The packets and bytes that the discipline may hold, as far as its line has limits.
     limit: Backlog,
-    /// Whether codepoints have queues of their own, and an early drop is not told (dualpi2).
+    /// Whether codepoints have queues of their own, and early drops are not reported (dualpi2).
     dual: bool,
-    /// Whether it holds another discipline (tbf, htb).
+    /// Whether the discipline holds another one (tbf, htb).
     nested: bool,
-    /// The codepoint of each packet as it was offered.
+    /// The codepoint with which each packet was offered.
     codepoints: Vec<u8>,
-    /// Packets before this one may be overtaken: dualpi2 was told to sort a codepoint into the other queue.
+    /// Packets before this one may be overtaken, because a change made dualpi2 sort a codepoint into the other queue.
     sorted_anew: u64,
 }
 
@@ -257,7 +262,8 @@ impl Bench {
         self.check()
     }
 
-    /// What a discipline shows, but for the timer of a shaper, which asks to be asked again after a change.
+    /// Returns the state that a discipline shows. The timer of a shaper is left out, because a shaper wants to be
+    /// asked again after a change.
     fn shown(&self) -> (Shown, Option<Instant>, Backlog, String) {
         let mut shown = Shown::default();
         self.qdisc.probe(&mut shown);
@@ -266,8 +272,8 @@ impl Bench {
         (shown, timer, self.qdisc.backlog(), args.to_string())
     }
 
-    /// A change that is refused, or that changes nothing, leaves all as it was; another one leaves no more than the new
-    /// limit, and makes or loses no packet (which [`Bench::check`] sees).
+    /// Makes a change. If it is refused or changes nothing, the state must stay as it was. Otherwise at most the new
+    /// limit may wait, and no packet may appear or get lost (which [`Bench::check`] checks).
     fn change(
         &mut self,
         line: &str,
@@ -277,7 +283,7 @@ impl Bench {
         self.ledger.dropped.clear();
         let changed = change(&mut self.qdisc, self.now, &mut self.ledger);
         let same = before.3 == self.qdisc.args().to_string() && rate == self.qdisc.link().rate;
-        // Whatever changes, fq_codel drops what its last overflow has left in excess, as Linux does.
+        // At any change fq_codel drops the packets that its last overflow left above the limit, as Linux does.
         if changed.is_err() || same && self.ledger.dropped.is_empty() {
             let after = self.shown();
             ensure!(before == after, "{line}: {changed:?}, and {before:?} became {after:?}");
@@ -295,8 +301,8 @@ impl Bench {
             ecn: Ecn::from_bits(ecn),
             flow_hash: flow.wrapping_mul(0x9e37_79b1),
             host_hashes: (flow % 3, flow % 2),
-            dscp: flow as u8, // so that all bands and tins are used, and a flow keeps to its own
-            arrival: self.now, // so that the ledger sees whether the discipline noted it
+            dscp: flow as u8,  // so that all bands and tins are used, and each flow has one
+            arrival: self.now, // shows whether the discipline sets the arrival
             id: self.next_id,
         };
         self.codepoints.push(ecn);
@@ -338,7 +344,7 @@ impl Bench {
 
     fn advance(&mut self, span: u64) {
         self.pass(span);
-        // A late owner calls a few times; it does not make up for years of ticks.
+        // A late owner calls a few times and does not make up for years of ticks.
         for _ in 0..3 {
             if self.qdisc.next_timer().is_some_and(|due| due <= self.now) {
                 self.qdisc.on_timer(self.now, &mut self.ledger);
@@ -357,9 +363,9 @@ impl Bench {
         Ok(())
     }
 
-    /// Waits for a discipline that holds another one. The timer that is next may be the child's own, which promises
-    /// nothing. A year is enough for any packet: with `overhead` and `mpu` of 1 MB a shaper counts it as at most 2.2 MB
-    /// in ATM cells, which take 205 days at 1 bit/s.
+    /// Waits for a discipline that holds another one. The next timer may be the child's own, which promises nothing.
+    /// A year is enough for any packet: with `overhead` and `mpu` of 1 MB a shaper counts it as at most 2.2 MB in ATM
+    /// cells, which take 205 days at 1 bit/s.
     fn outlast(&mut self) -> Result<(), String> {
         const A_YEAR: Duration = Duration::from_secs(365 * 24 * 3600);
         let before = self.qdisc.backlog().packets;
@@ -380,7 +386,7 @@ impl Bench {
         Err("it gives nothing in a year".to_string())
     }
 
-    /// Empties the discipline. One that gives nothing yet shapes, and its timer says when it will give.
+    /// Empties the discipline. If it gives no packet yet, it shapes, and its timer says when it will give one.
     fn drain(&mut self) -> Result<(), String> {
         while self.qdisc.backlog().packets > 0 {
             let before = self.qdisc.backlog().packets;

@@ -4,10 +4,10 @@ use crate::signal::Mark;
 use goodqueue_units::{Ecn, Rate};
 
 static SPEC: QdiscSpec = DocsisPie::SPEC;
-/// A packet of 1024 bytes has p itself as its probability.
+/// The size at which a packet's probability is p itself.
 const MEAN: u32 = 1024;
 
-/// Dice that always fall the same way, and the drops told.
+/// Dice that always show the same number, and the drops that were reported.
 struct Fixed(u32, std::vec::Vec<Drop>);
 
 impl Owner<Plain> for Fixed {
@@ -42,20 +42,20 @@ fn assert_close(got: f64, want: f64, what: &str) {
     assert!((got - want).abs() < 1e-12, "{what}: {got}, not {want}");
 }
 
-/// Past the burst protection, at `drop_prob` and at delays of `ms`.
+/// Returns an active state without burst protection, at `drop_prob` and with an earlier delay of `ms`.
 fn active(drop_prob: f64, ms: f64) -> Vars {
     Vars { drop_prob, qdelay_old: ms / 1e3, state: State::Active, ..Vars::INIT }
 }
 
-/// p after an update at a delay of `now` ms, from `drop_prob` at `old` ms.
+/// Returns p after an update at a delay of `now` ms, from `drop_prob` at `old` ms.
 fn updated(drop_prob: f64, now: f64, old: f64) -> f64 {
     let mut vars = active(drop_prob, old);
     vars.update(&docsis("").params, now / 1e3);
     vars.drop_prob
 }
 
-/// A.2 and 4.2, at 10 Mbit/s sustained and 20 at peak: 20000 bytes with a credit of 10000 take 8 + 4 ms, 5000
-/// take 2 ms. A frame costs 1514 of the credit, 1 ms brings 1250 back, 10000 is all there is.
+/// A.2 and 4.2, at 10 Mbit/s sustained and 20 Mbit/s peak: with a credit of 10000 bytes, 20000 bytes take 8 + 4 ms,
+/// and 5000 bytes take 2 ms. A frame costs 1514 bytes of credit, 1 ms brings 1250 back, and 10000 is the limit.
 #[test]
 fn the_delay_follows_from_both_rates_and_the_credit() {
     let mut law = docsis("msr 10mbit peak_rate 20mbit burst 10000");
@@ -69,7 +69,7 @@ fn the_delay_follows_from_both_rates_and_the_credit() {
     assert_close(law.predict(at(2), 1250.0), 0.001, "no debt");
 }
 
-/// Without parameters both rates are the link's, and the delay is backlog over rate whatever the credit.
+/// Without parameters both rates are the link's, and the delay must be backlog over rate whatever the credit is.
 #[test]
 fn the_links_rate_is_the_default() {
     let mut law = docsis("");
@@ -84,7 +84,7 @@ fn the_links_rate_is_the_default() {
     assert!(made("msr 5mbit peak_rate 4mbit").is_err());
 }
 
-/// A.2: 14 ms standing are 0.25 * 4 ms = 0.1 points, times the rung that p stands on.
+/// A.2: a standing delay of 14 ms gives 0.25 * 4 ms = 0.1 points, times the gain of the rung for this p.
 #[test]
 fn the_gains_are_tuned_to_p_from_1e_6_to_10() {
     let ladder = [
@@ -109,8 +109,8 @@ fn the_gains_are_tuned_to_p_from_1e_6_to_10() {
     assert_close(updated(0.05, 10.0, 14.0), 0.045, "the trend down");
 }
 
-/// A.2: from 0.1 on a step up is 2 points at most, a step down is not; above 200 ms 2 points more; below 5 ms
-/// twice, 2 % less; 13.6 = 0.85 * 1024 / 64 is the end.
+/// A.2: from 0.1 on a step up is at most 2 points, and a step down has no cap. Above 200 ms p rises by 2 points more.
+/// Below 5 ms twice, p falls by 2 %. The maximum is 13.6 = 0.85 * 1024 / 64.
 #[test]
 fn steps_are_capped_and_the_special_cases_apply() {
     assert_close(updated(0.1, 100.0, 100.0), 0.12, "capped: 0.25 * 90 ms * 2 = 4.5 points");
@@ -125,7 +125,7 @@ fn steps_are_capped_and_the_special_cases_apply() {
     assert_close(updated(0.001, 0.0, 10.0), 0.0, "not below 0");
 }
 
-/// 4.6: p scaled by size, 0.85 at most; 4.4's example: 64-byte packets at p = 8 are dropped half the time.
+/// 4.6: p is scaled by size, at most to 0.85. 4.4's example: at p = 8 half of the 64-byte packets are dropped.
 #[test]
 fn the_probability_follows_the_size() {
     let law = docsis("");
@@ -140,8 +140,8 @@ fn the_probability_follows_the_size() {
     assert_close(p1(8.0, 2048), 0.85, "the most");
 }
 
-/// A.3: the sum must reach 0.85 before dice count, and 8.5 drops whatever they say; a drop and a p of 0 start
-/// it anew.
+/// A.3: the sum must reach 0.85 before the dice count, and at 8.5 the packet is dropped in any case. A drop and a p
+/// of 0 must reset the sum.
 #[test]
 fn drops_are_spaced_between_a_sum_of_0_85_and_8_5() {
     let law = docsis("");
@@ -159,8 +159,8 @@ fn drops_are_spaced_between_a_sum_of_0_85_and_8_5() {
     assert_close(vars.accu_prob, 0.0, "p is 0");
 }
 
-/// A.3: no drop at two mean packets or less, nor at less than half the target with p below 0.2. The sum grows
-/// all the same, unlike RFC 8033's.
+/// A.3: no drop at two mean packets or less, nor below half the target with p below 0.2. Unlike in RFC 8033, the sum
+/// grows in these cases.
 #[test]
 fn the_guards_hold_back_even_the_worst_dice() {
     let law = docsis("");
@@ -178,7 +178,7 @@ fn the_guards_hold_back_even_the_worst_dice() {
     assert!(!drops(Vars { burst_allowance: INTERVAL, ..active(0.1, 50.0) }, 5000), "burst protection");
 }
 
-/// 4.3, all the way round, in a buffer of 30000 bytes.
+/// 4.3: the states must follow one another in a full circle, in a buffer of 30000 bytes.
 #[test]
 fn the_states_follow_the_queue() {
     let law = docsis("limit 30000");
@@ -189,7 +189,7 @@ fn the_states_follow_the_queue() {
     assert!(arrive(&mut vars, 10_000), "p of 0.85 is enough at once");
     let protection = Duration::from_millis(142); // A.1.2: MAX_BURST
     assert_eq!((vars.state, vars.burst_allowance), (State::Active, protection), "the one early drop");
-    // 142 ms are nine updates, in which p is 0 at whatever delay: after eight, 142 - 8 * 16 = 14 ms are left.
+    // 142 ms are nine updates, in which p is 0 at any delay. After eight updates 142 - 8 * 16 = 14 ms are left.
     for left_ms in [126, 110, 94, 78, 62, 46, 30, 14, 0] {
         assert!(!arrive(&mut vars, 29_000));
         vars.update(&law.params, 0.1);
@@ -205,7 +205,7 @@ fn the_states_follow_the_queue() {
     assert_eq!(vars.state, State::Active, "the delay before was 100 ms");
     vars.update(&law.params, 0.0049);
     assert_eq!(vars.state, State::Quiescent);
-    // More than a second: 63 updates of 16 ms. What is not quiet begins it anew.
+    // More than a second: 63 updates of 16 ms. An update that is not quiet starts the second anew.
     (0..62).for_each(|_| vars.update(&law.params, 0.0));
     vars.update(&law.params, 0.006);
     assert_eq!((vars.state, vars.burst_reset), (State::Quiescent, Duration::ZERO));
@@ -216,7 +216,7 @@ fn the_states_follow_the_queue() {
     assert_eq!(vars.state, State::Inactive);
 }
 
-/// A.2 compares by `<`: delays of exactly half the target are not quiet, and of exactly 5 ms not low.
+/// A.2 compares by `<`: delays of exactly half the target are not quiet, and delays of exactly 5 ms are not low.
 #[test]
 fn on_a_threshold_is_not_below_it() {
     let law = docsis("");
@@ -226,12 +226,13 @@ fn on_a_threshold_is_not_below_it() {
         vars.update(&law.params, now / 1e3);
         assert_eq!(vars.state == State::Quiescent, quiet, "{now} ms after {old} ms");
     }
-    // p 0.5 at delays from 5 to 4 ms: 0.25 * -6 ms * 2 + 2.5 * -1 ms * 2, and no 2 % less.
+    // p of 0.5 with delays from 5 to 4 ms: 0.25 * -6 ms * 2 + 2.5 * -1 ms * 2, without the decay of 2 %.
     assert_close(updated(0.5, 4.0, 5.0), 0.5 - 0.003 - 0.005, "from 5 ms");
     assert_close(updated(0.5, 5.0, 4.0), 0.5 - 0.0025 + 0.005, "to 5 ms");
 }
 
-/// The whole: a full buffer refuses and starts the sum anew; updates come every 16 ms; ECN helps nobody.
+/// The law as a whole: a full buffer must refuse and reset the sum, updates must come every 16 ms, and ECN must not
+/// help.
 #[test]
 fn packets_are_dropped_by_law_and_by_limit() {
     let (mut law, mut queue) = (docsis("limit 10000"), Fifo::default());
@@ -246,7 +247,7 @@ fn packets_are_dropped_by_law_and_by_limit() {
     assert_eq!(law.next_timer(), Some(at(16)));
     law.on_timer(at(16), &queue);
     assert_eq!(law.next_timer(), Some(at(32)));
-    // 9084 bytes at 10 Mbit/s are 7.2672 ms; below target, but from nothing: 2.5 * 7.2672 - 0.25 * 2.7328 ms.
+    // 9084 bytes at 10 Mbit/s are 7.2672 ms. This is below target, but rises from 0: 2.5 * 7.2672 - 0.25 * 2.7328 ms.
     assert_close(law.vars.qdelay_old, 0.0072672, "the delay");
     assert_close(law.vars.drop_prob, (2.5 * 0.0072672 - 0.25 * 0.0027328) / 2048.0, "p");
     (law.vars.drop_prob, law.vars.state) = (1.0, State::Active);
@@ -256,7 +257,7 @@ fn packets_are_dropped_by_law_and_by_limit() {
     assert_eq!(owner.1.last(), Some(&Drop::Early));
 }
 
-/// A packet that fills the buffer to its last byte has its place.
+/// A packet that fills the buffer to its last byte must be accepted.
 #[test]
 fn a_limit_in_bytes_is_the_most_that_may_wait() {
     let (mut law, mut queue) = (docsis("limit 15140"), Fifo::default());

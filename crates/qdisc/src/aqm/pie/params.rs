@@ -1,4 +1,4 @@
-//! PIE's parameters, and how its variants differ, as data: see [`super`].
+//! PIE's parameters, and the differences between its variants as data: see [`super`].
 
 use super::{FIRST_UPDATE, MAX_PROB};
 use crate::aqm::jiffies;
@@ -6,35 +6,35 @@ use crate::param::{ECN, LIMIT, Param, ParamSpec, ms};
 use crate::{params, words};
 use goodqueue_units::Duration;
 
-/// What the variants do differently, as numbers.
+/// The differences between the variants, as numbers.
 #[derive(Debug)]
 pub(super) struct Rules {
     /// The burst allowance (4.4).
     pub(super) max_burst: Duration,
-    /// Below a probability of 1/`.0` the gains are halved `.1` times (4.2); the smallest probability last.
+    /// Below a probability of 1/`.0` the gains are halved `.1` times (4.2). The smallest probability is last.
     pub(super) ladder: &'static [(u64, u32)],
-    /// From this probability on a step up is at most 2 points (5.5).
+    /// From this probability on, a step up is at most 2 points (5.5).
     pub(super) capped_from: u64,
-    /// While both delays are 0, p loses this part of itself (4.2).
+    /// While both delays are 0, an update takes p / `decay` from p (4.2).
     pub(super) decay: u64,
-    /// The greatest probability.
+    /// The largest probability.
     pub(super) ceiling: u64,
-    /// What a delay above 250 ms adds to p in each step.
+    /// The addition to p in each step while the delay is above 250 ms.
     pub(super) boost: u64,
-    /// Below this probability ECN-capable packets are marked (5.1).
+    /// ECN-capable packets are marked below this probability (5.1).
     pub(super) mark_below: u64,
-    /// Bytes that must wait for a packet to be dropped (4.1); two full frames if it says nothing.
+    /// Bytes that must wait for a packet to be dropped (4.1). `None`: two full frames.
     pub(super) least_backlog: Option<u64>,
-    /// Whether drops are spaced (5.4).
+    /// Whether drops are spaced, by de-randomisation (5.4).
     pub(super) derandomised: bool,
-    /// Bytes that make one measurement of the departure rate, and must wait when one begins (5.2).
+    /// Bytes of one measurement of the departure rate. As many must wait when a measurement begins (5.2).
     pub(super) dq_threshold: u64,
-    /// Fraction bits of the departure rate, or of the time that a measurement of it takes.
+    /// Fraction bits of the departure rate, or of the time of its measurement.
     pub(super) rate_bits: u32,
-    /// Whether delays, bursts and activity are handled as the RFC is written (4.1, 4.2, 4.4, 5.2, 5.3), see
-    /// `rfc8033.rs`, or as Linux does it.
+    /// Whether delays, bursts and activity follow the RFC as it is written (4.1, 4.2, 4.4, 5.2, 5.3), see
+    /// `rfc8033.rs`. If not, they follow Linux.
     pub(super) as_written: bool,
-    /// Whether the time between updates is counted in jiffies, by the kernel's timers.
+    /// Whether the kernel's timers count the time between updates, in jiffies.
     pub(super) jiffies: bool,
 }
 
@@ -47,7 +47,7 @@ impl Rules {
         }
     }
 
-    /// When the first update comes, and how far the others are apart.
+    /// Returns the time of the first update, and the time between updates.
     pub(super) const fn beat(&self, tupdate: Duration) -> (Duration, Duration) {
         if self.as_written {
             (tupdate, tupdate)
@@ -76,7 +76,7 @@ pub(super) const LINUX: Rules = Rules {
     jiffies: true,
 };
 
-/// The PIE of 2013. Three levels of gain; steps up are capped whatever p; packets are dropped by plain dice.
+/// The PIE of 2013: three levels of gain, steps up capped at any p, and drops without de-randomisation.
 pub(super) const DRAFT2013: Rules = Rules {
     max_burst: Duration::from_millis(100),
     ladder: &[(10, 1), (100, 3)],
@@ -90,7 +90,7 @@ pub(super) const DRAFT2013: Rules = Rules {
     ..LINUX
 };
 
-/// RFC 8033 as it is written. It has no number for MEAN_PKTSIZE: RFC 8034's, its authors' other document, is 1024.
+/// RFC 8033 as it is written. It has no number for MEAN_PKTSIZE. 1024 is that of RFC 8034, by the same authors.
 pub(super) const RFC8033: Rules = Rules {
     decay: 50,
     ceiling: MAX_PROB,
@@ -141,7 +141,7 @@ pub(super) const AUTO_INACTIVE: Param<Option<bool>> = Param::flag(
 .unset()
 .by_variant([None, None, Some(true)])
 .source("RFC 8033, 5.3");
-/// The papers of 2013 ran a PIE that marks whatever p (Khademi et al. 2013, section 7).
+/// The papers of 2013 ran a PIE that marks at any p (Khademi et al. 2013, section 7).
 pub(super) const ECN_PROB: Param<Option<u32>> = Param::count(
     "ecn_prob",
     "percent of drop probability up to which ECN-capable packets are marked; unset: 10; only variant draft2013",

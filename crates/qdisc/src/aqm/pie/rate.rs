@@ -1,12 +1,12 @@
-//! The departure rate (RFC 8033, 5.2), from which the delay may be derived. Linux averages the rate, with an eighth of
-//! each measurement, and the packet that begins one is part of it; the RFC averages the time that the bytes take, with
-//! a quarter, and it is not.
+//! The departure rate (RFC 8033, 5.2), from which the delay may be derived. Linux averages the rate, with a weight of
+//! 1/8 for a new measurement. The packet that begins a measurement is part of it. The RFC averages the time that the
+//! bytes take, with a weight of 1/4. The packet that begins a measurement is not part of it.
 
 use super::{Params, Rules, Vars};
 
 impl Vars {
-    /// The departure rate, measured only while enough waits to keep the link busy (5.2). Gives the length of
-    /// the measurement, if one has just ended.
+    /// Measures the departure rate, but only while enough packets wait to keep the link busy (5.2). Returns the
+    /// length of the measurement that has just ended, or 0.
     pub(super) fn measure_rate(&mut self, rules: &Rules, tick: u64, len: u32, backlog: u64) -> u64 {
         if backlog >= rules.dq_threshold && self.dq_count.is_none() {
             self.dq_tstamp = Some(tick);
@@ -30,8 +30,8 @@ impl Vars {
         elapsed
     }
 
-    /// How long it takes to drain [`Rules::dq_threshold`] bytes, RFC 8033's average (5.2). The packet whose departure
-    /// begins a measurement is not part of it.
+    /// Measures the average time that [`Rules::dq_threshold`] bytes take to leave, as RFC 8033 does (5.2). The packet
+    /// whose departure begins a measurement is not part of it.
     pub(super) fn measure_time(&mut self, params: &Params, tick: u64, len: u32, backlog: u64) {
         let threshold = params.rules.dq_threshold;
         if let Some(count) = &mut self.dq_count {

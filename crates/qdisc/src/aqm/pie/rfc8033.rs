@@ -1,33 +1,34 @@
-//! What PIE's variant `rfc8033` does its own way: RFC 8033 as it is written, with its optional elements (5).
+//! PIE's variant `rfc8033`: RFC 8033 as it is written, with its optional elements (5).
 //!
-//! Source: RFC 8033, sections 4 and 5. What differs as a number stands in `params.rs`: no 2 points more above 250
-//! ms, a decay of 2 %, p of 1 at most, marks below p = 10 %. Here:
+//! Source: RFC 8033, sections 4 and 5. The numbers that differ from `linux` stand in `params.rs`: no 2 points more
+//! above 250 ms, a decay of 2 %, p at most 1, marks below p = 10 %. The code here differs in these points:
 //!
 //! - the guard of 4.1 looks at the delay of the last update;
-//! - p decays when both delays are 0, also while packets wait (4.2);
-//! - the burst allowance shrinks by `tupdate` an update, and returns with a packet that finds all quiet (4.4);
-//! - the departure rate is reckoned as the time that 16384 bytes take, a quarter of each new measurement (5.2);
-//! - PIE sleeps until a third of the limit waits (5.3);
-//! - a sum of 8.5 is used up by a mark as by a drop (5.4);
+//! - p decays when both delays are 0, even while packets wait (4.2);
+//! - the burst allowance shrinks by `tupdate` per update, and returns with a packet that finds all quiet (4.4);
+//! - the departure rate is kept as the time that 16384 bytes take, with a weight of 1/4 for a new measurement (5.2);
+//! - PIE is inactive until a third of the limit waits (5.3);
+//! - a mark, like a drop, uses up a sum of 8.5 (5.4);
 //! - the first update comes after one `tupdate`.
 //!
-//! What the RFC leaves open, and what is done here:
+//! The RFC leaves some points open. Decided here:
 //!
-//! - with time stamps, the delay is 0 from when the queue has emptied. Taken to the letter it would stay that of
-//!   the last packet, and raise p while nothing is there; RFC 8034, 4.5, reads that 0 as "the buffer is empty";
+//! - with time stamps, the delay is 0 from the time when the queue became empty. By the letter it would stay that of
+//!   the last packet and raise p while no packet waits. RFC 8034, 4.5, reads that 0 as "the buffer is empty";
 //! - where section 5 and appendix B disagree, section 5 holds: quiet is "below half the target" and not "zero", p
-//!   decays at zero and not below half the target, the third is tested before the packet joins;
-//! - in three points only appendix B is clear: waking up sets p and the delays' memory to 0, nothing is updated
-//!   while asleep, and a measurement (5.2) goes on until 16384 bytes have left;
-//! - a queue over its third is never quiet. Else PIE would fall asleep with the packet that woke it, since no
-//!   delay was measured yet.
+//!   decays at zero and not below half the target, and the third is tested before the packet joins;
+//! - in three points only appendix B is clear: activation sets p and the delays' memory to 0, nothing is updated
+//!   while inactive, and a measurement (5.2) goes on until 16384 bytes have left;
+//! - a queue over its third is never quiet. Otherwise PIE would become inactive with the packet that activated it,
+//!   because no delay was measured yet.
 
 use super::{Params, Vars, tick_at};
 use crate::packet::Packet;
 use goodqueue_units::Instant;
 
 impl Vars {
-    /// A packet arrives and finds `waiting` packets, of `limit` (4.4, 5.3).
+    /// Notes that a packet arrives and finds `waiting` of `limit` packets: activates or deactivates PIE, and renews
+    /// the burst allowance (4.4, 5.3).
     pub(super) fn arrived(&mut self, params: &Params, now: Instant, waiting: usize, limit: usize) {
         let crowded = params.auto_inactive && waiting.saturating_mul(3) >= limit;
         let calm = self.qdelay < params.target / 2 && self.qdelay_old < params.target / 2;
@@ -42,7 +43,7 @@ impl Vars {
         }
     }
 
-    /// A packet left and `backlog` bytes stayed (4.3, 5.2).
+    /// Notes that a packet left and `backlog` bytes stayed (4.3, 5.2).
     #[inline]
     pub(super) fn departed<P: Packet>(&mut self, params: &Params, tick: u64, packet: &P, backlog: u64) {
         if params.dq_rate_estimator {
@@ -52,7 +53,7 @@ impl Vars {
         }
     }
 
-    /// The periodic update (4.2), with `backlog` bytes waiting.
+    /// Makes the periodic update (4.2), with `backlog` bytes waiting.
     pub(super) fn update_as_written(&mut self, params: &Params, backlog: u64) {
         if !self.active {
             return;
@@ -86,7 +87,7 @@ mod tests {
         pie(&std::format!("variant rfc8033 {words}"))
     }
 
-    /// Awake, congested, with p of `percent`.
+    /// Returns an active, congested state with p of `percent`.
     fn congested(pie: &Pie, percent: u64) -> Vars {
         Vars {
             prob: MAX_PROB / 100 * percent,
@@ -103,7 +104,7 @@ mod tests {
         vars.prob as f64 / MAX_PROB as f64 * 100.0
     }
 
-    /// 4.1: what counts is the delay of the last update, and more than two packets of 1024 bytes.
+    /// 4.1: the guard must use the delay of the last update, and need more than two packets of 1024 bytes.
     #[test]
     fn the_guard_looks_at_the_last_update_and_at_2048_bytes() {
         let pie = rfc("");
@@ -116,8 +117,8 @@ mod tests {
         assert!(drops(Vars { qdelay_old: 0, prob: MAX_PROB / 4, ..ready }, 5000), "p above 20 %");
     }
 
-    /// 4.2: p = 50 % loses 0.125 * 15 ms = 0.1875 points and then 2 % of the rest, whether packets wait or not;
-    /// at one delay above 0 there is no decay. Above 1 and below 0 p is cut off.
+    /// 4.2: p = 50 % loses 0.125 * 15 ms = 0.1875 points and then 2 % of the rest, whether packets wait or not. With
+    /// one delay above 0 there is no decay. p must stay within 0 and 1.
     #[test]
     fn p_decays_by_two_percent_when_both_delays_are_zero_and_stays_between_0_and_1() {
         let pie = rfc("");
@@ -132,7 +133,7 @@ mod tests {
         assert_percent(p_after_update(Vars { prob: 1, ..idle }, &pie, 0), 0.0, "below 0");
     }
 
-    /// 4.2: each update remembers its delay for the next one's trend, with time stamps as with the estimator.
+    /// 4.2: each update must remember its delay for the next trend, with time stamps and with the estimator.
     #[test]
     fn an_update_remembers_its_delay() {
         for (words, delay) in [("", ms(50)), ("dq_rate_estimator", 0)] {
@@ -143,7 +144,7 @@ mod tests {
         }
     }
 
-    /// 4.3: the delay is that of the packet that left last; 0 when none is left.
+    /// 4.3: the delay must be that of the packet that left last, and 0 when no packet is left.
     #[test]
     fn the_delay_is_the_last_packets() {
         let mut pie = rfc("");
@@ -156,7 +157,7 @@ mod tests {
         assert_eq!(leave(0), 0, "an empty queue has no delay");
     }
 
-    /// 4.4: 150 ms are ten updates of 15 ms; departures do not use the allowance up. It returns with the packet
+    /// 4.4: 150 ms are ten updates of 15 ms. Departures must not use the allowance up. It must return with the packet
     /// that finds p at 0 and both delays below half the target, and not with an update.
     #[test]
     fn the_burst_allowance_lasts_ten_updates_and_returns_with_a_packet() {
@@ -184,7 +185,7 @@ mod tests {
         assert_eq!(updated.burst_time, 0);
     }
 
-    /// 5.1: marks below 10 %, drops from 10 % on, where Linux still marks.
+    /// 5.1: the variant must mark below 10 % and drop from 10 % on, where Linux still marks.
     #[test]
     fn marks_end_before_ten_percent() {
         let fate = |words: &str, prob| {
@@ -200,8 +201,9 @@ mod tests {
         assert_eq!(fate("ecn", MAX_PROB / 10), (1, 0), "linux");
     }
 
-    /// 5.2: 16384 bytes are eleven full frames (16654), at 10 Mbit/s 13.3232 ms; 100000 bytes then take 100000 /
-    /// 16384 times that, 81.318 ms. Eleven frames at half the rate count a quarter: 16.654 ms, 101.648 ms.
+    /// 5.2: 16384 bytes are eleven full frames (16654 bytes), at 10 Mbit/s 13.3232 ms. 100000 bytes then take 100000
+    /// / 16384 times that, 81.318 ms. Eleven frames at half the rate have the weight 1/4: 16.654 ms, and so 101.648
+    /// ms.
     #[test]
     fn the_delay_comes_from_the_time_that_16384_bytes_take() {
         let mut pie = rfc("dq_rate_estimator noauto_inactive");
@@ -219,14 +221,14 @@ mod tests {
         assert!((delay - 81.318).abs() < 0.001, "{delay} ms");
         let delay = delay_after(11, 2_422_400);
         assert!((delay - 101.648).abs() < 0.001, "{delay} ms");
-        // Below 16384 bytes nothing new is begun, what runs is finished.
+        // Below 16384 bytes no measurement may begin; a running one is finished.
         pie.vars.dq_count = None;
         pie.vars.dequeued(&pie.params, now, &Plain::new(FULL), 16_383);
         assert_eq!(pie.vars.dq_count, None);
     }
 
-    /// 5.3: asleep until a third of the limit waits: no drop and no update. Awake, it begins with the whole burst
-    /// allowance and p at 0, and falls asleep when all is quiet, but not while the third waits.
+    /// 5.3: PIE is inactive until a third of the limit waits, without drops and updates. It must start with the whole
+    /// burst allowance and p at 0, and become inactive when all is quiet, but not while a third of the limit waits.
     #[test]
     fn pie_wakes_at_a_third_and_sleeps_when_all_is_quiet() {
         let pie = rfc("limit 30");
@@ -248,8 +250,9 @@ mod tests {
         assert_eq!((updated.prob, updated.burst_time), (asleep.prob, ms(150)));
     }
 
-    /// 5.3 end to end: with dice that would drop everything, 30 packets at once pass, and the first drop comes
-    /// once the allowance is gone. Without the sleep it is the same from the first packet on.
+    /// 5.3 as a whole: with dice that would drop every packet, a burst of 40 packets must pass, and the first drop
+    /// must come when the allowance is used up. Without the inactive state the same must hold from the first packet
+    /// on.
     #[test]
     fn a_burst_passes_and_a_standing_queue_does_not() {
         for words in ["limit 90", "limit 90 noauto_inactive"] {
@@ -263,7 +266,7 @@ mod tests {
                 assert_eq!(offer(&mut pie, &mut queue, at(0)), 0);
             }
             assert!(pie.vars.active, "{words}");
-            // A packet in and a packet out every 4 ms: each waits 160 ms.
+            // One packet enters and one leaves every 4 ms: each waits 160 ms.
             let dropped = (1..200).find(|i| {
                 let now = at(4 * i);
                 pie.dequeue(now, &mut queue, &mut Fixed(0, Vec::new(), 0));
@@ -276,8 +279,8 @@ mod tests {
         }
     }
 
-    /// 5.4: a sum of 8.5 acts whatever the dice say, and is used up by it, also where the packet is only marked:
-    /// else all packets behind it would be marked.
+    /// 5.4: a sum of 8.5 acts whatever the dice show, and must be used up even if the packet is only marked.
+    /// Otherwise all following packets would be marked.
     #[test]
     fn a_sum_of_8_5_is_used_up() {
         let pie = rfc("ecn");
@@ -287,7 +290,7 @@ mod tests {
         assert_eq!(hits, [95, 190], "8.5 / 0.09 = 94.4");
     }
 
-    /// 5.5 and 4.2: the cap of 2 points from 10 % on; no 2 points more above 250 ms.
+    /// 5.5 and 4.2: the cap of 2 points holds from 10 % on, and nothing is added above 250 ms.
     #[test]
     fn steps_are_capped_and_no_more() {
         assert_percent(step("variant rfc8033", 10.0, 300, 0), 2.0, "capped");

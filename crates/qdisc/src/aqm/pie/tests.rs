@@ -8,7 +8,7 @@ static SPEC: QdiscSpec = Pie::SPEC;
 pub(super) const NEVER: u64 = u64::MAX;
 pub(super) const FULL: u32 = 1514;
 
-/// Dice that always fall the same way, and the fates told.
+/// Dice that always show the same number, and the drops and marks that were reported.
 pub(super) struct Fixed(pub(super) u64, pub(super) Vec<Drop>, pub(super) u32);
 
 impl Owner<Plain> for Fixed {
@@ -35,13 +35,13 @@ pub(super) fn ms(ms: u64) -> u64 {
     ticks(Duration::from_millis(ms))
 }
 
-/// A probability of one in Linux's scale is not a round number of floats; a millionth of a point is
-/// enough here.
+/// Linux's scale has no round numbers for a probability of one, so a difference of a millionth of a point is
+/// accepted.
 pub(super) fn assert_percent(got: f64, want: f64, what: &str) {
     assert!((got - want).abs() < 1e-6 * want.abs().max(1.0), "{what}: {got} %, not {want} %");
 }
 
-/// By how many percent p changes in one update, from `p` percent and with these delays in ms.
+/// Returns by how many percent p changes in one update, from `p` percent and with these delays in ms.
 pub(super) fn step(words: &str, p: f64, delay: u64, old: u64) -> f64 {
     let pie = pie(words);
     let prob = (p / 100.0 * MAX_PROB as f64) as u64;
@@ -49,7 +49,7 @@ pub(super) fn step(words: &str, p: f64, delay: u64, old: u64) -> f64 {
     vars.step(&pie.params, ms(delay), ms(old)) as f64 / MAX_PROB as f64 * 100.0
 }
 
-/// Else a result's line would hide that the papers' PIE ran with other numbers.
+/// Otherwise a result's line would hide that the papers' PIE ran with other numbers.
 #[test]
 fn each_variant_prints_its_own_defaults() {
     let line = |words| Args::parse(&SPEC, words).unwrap().to_string();
@@ -67,10 +67,9 @@ fn each_variant_prints_its_own_defaults() {
     );
 }
 
-/// 4.2: alpha (E[T] - target) + beta (E[T] - old). With alpha 2/16 and beta 20/16 a second, 80 ms above
-/// target and no change give 0.125 * 0.08 = 1 %; below p = 10 % half of that, below 1 % an eighth, then a
-/// quarter more each decade down to 1/2048 under 1e-6. A wrong rung makes small p oscillate or stand
-/// still.
+/// 4.2: alpha (E[T] - target) + beta (E[T] - old). With alpha 2/16 and beta 20/16 per second, a delay 80 ms above
+/// target without a change gives 0.125 * 0.08 = 1 %. Below p = 10 % it is half of that, below 1 % an eighth, and then
+/// a quarter for each decade, down to 1/2048 under 1e-6. With a wrong rung a small p would oscillate or stand still.
 #[test]
 fn the_gains_are_tuned_to_p_by_the_ladder_of_4_2() {
     let ladder = [
@@ -86,13 +85,13 @@ fn the_gains_are_tuned_to_p_by_the_ladder_of_4_2() {
     for (p, change) in ladder {
         assert_percent(step("", p, 95, 95), change, "linux, 15 ms target");
         assert_percent(step("variant rfc8033", p, 95, 95), change, "rfc8033, 15 ms target");
-        // The papers' PIE has three levels only: an eighth below 1 %, however small p is.
+        // The papers' PIE has only three levels: an eighth below 1 %, however small p is.
         assert_percent(step("variant draft2013", p, 100, 100), change.max(0.125), "draft2013, 20 ms target");
     }
 }
 
-/// beta's part: 15 ms more than before, at target: 1.25 * 0.015 = 1.875 % at p = 20 %. A lost sign would
-/// make the controller push a falling queue further down.
+/// beta's part: 15 ms more than before, at target, gives 1.25 * 0.015 = 1.875 % at p = 20 %. With a lost sign the
+/// controller would push a falling queue further down.
 #[test]
 fn the_trend_of_the_delay_counts_with_beta() {
     assert_percent(step("", 20.0, 15, 0), 1.875, "rising");
@@ -100,26 +99,25 @@ fn the_trend_of_the_delay_counts_with_beta() {
     assert_percent(step("alpha 1 beta 10", 20.0, 15, 0), 0.9375, "half the gains");
 }
 
-/// 5.5: from 10 % on a step is 2 points at most; 100 ms at once would be 1.25 * 0.1 + 0.125 * 0.085 =
-/// 13.5625 %. Below 10 % Linux lets half of that through; the papers' PIE caps there too. Above 250 ms
-/// both add 2 points.
+/// 5.5: from 10 % on a step is at most 2 points; without the cap 100 ms at once would give 1.25 * 0.1 + 0.125 * 0.085
+/// = 13.5625 %. Below 10 % Linux lets half of that through, while the papers' PIE caps there, too. Above 250 ms both
+/// add 2 points.
 #[test]
 fn steps_up_are_capped_and_long_delays_add_two_points() {
     assert_percent(step("", 20.0, 100, 0), 2.0, "linux, capped");
     assert_percent(step("", 9.0, 100, 0), 13.5625 / 2.0, "linux, below 10 %");
     assert_percent(step("variant draft2013", 9.0, 100, 0), 2.0, "draft2013, capped");
-    // (0.251 - 0.015) * 0.125 = 2.95 % is over the cap; 2 points and 2 more.
+    // (0.251 - 0.015) * 0.125 = 2.95 % is above the cap: 2 points, and 2 more.
     assert_percent(step("", 20.0, 251, 251), 4.0, "linux above 250 ms");
     assert_percent(step("variant draft2013", 20.0, 251, 251), 4.0, "draft2013 above 250 ms");
     assert_percent(step("variant rfc8033", 20.0, 251, 251), 2.0, "the RFC adds nothing");
     assert_percent(step("variant rfc8033", 9.0, 100, 0), 13.5625 / 2.0, "rfc8033, below 10 %");
-    // Down there is no cap: from 100 ms to 0 is -(0.125 + 0.001875) = -12.6875 %.
+    // Steps down have no cap: from 100 ms to 0 it is -(0.125 + 0.001875) = -12.6875 %.
     assert_percent(step("", 20.0, 0, 100), -12.6875, "down");
 }
 
-/// 4.2: while the queue is empty p decays, by 1/64 in Linux and by 2 % in 2013, after the controller's
-/// own step of -0.125 * target: (50 - 0.1875) * 63/64 and (50 - 0.25) * 0.98. Without it p outlives an
-/// idle spell.
+/// 4.2: while the queue is empty p decays, by 1/64 in Linux and by 2 % in 2013, after the controller's own step of
+/// -0.125 * target: (50 - 0.1875) * 63/64 and (50 - 0.25) * 0.98. Without the decay p would outlive an idle time.
 #[test]
 fn p_decays_while_both_delays_are_zero() {
     let after = |words: &str, backlog| {
@@ -130,12 +128,11 @@ fn p_decays_while_both_delays_are_zero() {
     };
     assert_percent(after("", 0), 49.8125 * 63.0 / 64.0, "linux");
     assert_percent(after("variant draft2013", 0), 49.75 * 0.98, "draft2013");
-    // A backlog whose delay reads zero only because the rate is not known yet is no idle queue.
+    // A backlog whose delay is zero only because the rate is not known yet is no idle queue.
     assert_percent(after("variant draft2013", 5000), 49.75, "rate not known");
 }
 
-/// p = 1 is the end for the papers' PIE. Linux tests for overflow of 64 bits only: `golden/pie` holds p =
-/// 2.4.
+/// p must not exceed 1 in the papers' PIE. Linux tests only for an overflow of 64 bits: `golden/pie` has p = 2.4.
 #[test]
 fn only_the_papers_pie_stops_at_one() {
     let grown = |words: &str| {
@@ -148,8 +145,8 @@ fn only_the_papers_pie_stops_at_one() {
     assert_percent(grown(""), 104.0, "linux");
 }
 
-/// 4.1 and 4.4: no drop while the burst allowance lasts, nor at less than half the target with p under 20
-/// %, nor before two full frames (3028 bytes) wait. Dice of 0 would drop each packet otherwise.
+/// 4.1 and 4.4: there must be no drop while the burst allowance lasts, none at less than half the target with p under
+/// 20 %, and none before two full frames (3028 bytes) wait. Otherwise dice of 0 drop every packet.
 #[test]
 fn the_guards_of_4_1_hold_back_even_the_worst_dice() {
     let pie = pie("variant draft2013");
@@ -163,9 +160,8 @@ fn the_guards_of_4_1_hold_back_even_the_worst_dice() {
     assert!(drops(Vars { qdelay: 0, prob: MAX_PROB / 4, ..ready }, 3028), "p above 20 %");
 }
 
-/// 5.4: at p = 10 % the sum of the probabilities must reach 0.85 before dice are thrown (the ninth
-/// packet), and at 8.5 (the 85th) the packet is dropped whatever they say. The papers' PIE throws each
-/// time.
+/// 5.4: at p = 10 % the sum of the probabilities must reach 0.85 before dice are thrown (the ninth packet). At 8.5
+/// (the 85th) the packet is dropped whatever they show. The papers' PIE throws dice for each packet.
 #[test]
 fn drops_are_spaced_between_a_sum_of_0_85_and_8_5() {
     let first_drop = |words: &str, dice: u64| {
@@ -178,7 +174,7 @@ fn drops_are_spaced_between_a_sum_of_0_85_and_8_5() {
     assert_eq!(first_drop("variant draft2013", 0), Some(1));
 }
 
-/// Half a frame is half as likely to be dropped; dice at 0.3 * p fall between a quarter and a half of it.
+/// Half a frame must have half the probability: dice at 0.3 are between a quarter and a half.
 #[test]
 fn bytemode_scales_p_by_the_size() {
     let dice = (MAX_PROB / 10 * 3) << 8;
@@ -192,9 +188,9 @@ fn bytemode_scales_p_by_the_size() {
     assert!(drops("variant draft2013", FULL / 2), "without bytemode the size tells nothing");
 }
 
-/// 4.4: 150 ms from the first departure on, used up by the time between departures; then the state starts
-/// anew once p is 0 and both delays are under half the target. An allowance that never returns punishes
-/// every new burst.
+/// 4.4: the allowance of 150 ms starts with the first departure, and the time between departures uses it up. The
+/// state starts anew once p is 0 and both delays are under half the target. An allowance that never returned would
+/// punish every new burst.
 #[test]
 fn the_burst_allowance_is_used_up_by_departures_and_returns_when_all_is_quiet() {
     let mut pie = pie("");
@@ -218,14 +214,14 @@ fn the_burst_allowance_is_used_up_by_departures_and_returns_when_all_is_quiet() 
     assert!(!restarted(Vars { prob: MAX_PROB / 100, ..quiet }), "p must have come down to 0");
 }
 
-/// As Schwardmann et al. word it: after two low delays all is let in for 100 ms, whatever p, which stays as it is.
+/// As Schwardmann et al. word it: after two low delays all packets pass for 100 ms, at any p, and p stays as it is.
 #[test]
 fn with_rearm_the_burst_allowance_returns_whatever_p() {
     let after = |line: &str, before| {
         let pie = pie(line);
         let prob = MAX_PROB / 4;
         let mut vars = Vars { burst_time: 0, qdelay: ms(before), prob, avg_dq_rate: 1 << 24, ..pie.vars };
-        vars.update(&pie.params, ms(9)); // as many bytes, at a byte a tick
+        vars.update(&pie.params, ms(9)); // as many bytes, at one byte per tick
         (vars.burst_time, vars.prob > MAX_PROB / 5)
     };
     assert_eq!(after("variant draft2013 rearm", 9), (ms(100), true), "both are under half of 20 ms");
@@ -233,21 +229,21 @@ fn with_rearm_the_burst_allowance_returns_whatever_p() {
     assert_eq!(after("variant draft2013", 9), (0, true));
 }
 
-/// Where all is quiet the rate has to be measured anew before there is a delay again; not with `keep_rate`. Both get the
-/// burst allowance back.
+/// After a quiet time the rate must be measured anew before there is a delay again, except with `keep_rate`. In both
+/// cases the burst allowance must return.
 #[test]
 fn with_keep_rate_the_departure_rate_outlives_a_quiet_time() {
     for (line, rate) in [("variant draft2013", 0), ("variant draft2013 keep_rate", 1 << 24)] {
         let pie = pie(line);
         let mut vars = Vars { burst_time: 0, qdelay: ms(1), prob: 0, avg_dq_rate: 1 << 24, ..pie.vars };
-        vars.update(&pie.params, ms(1)); // as many bytes, at a byte a tick
+        vars.update(&pie.params, ms(1)); // as many bytes, at one byte per tick
         assert_eq!((vars.avg_dq_rate, vars.burst_time), (rate, ms(100)), "{line}");
         vars.update(&pie.params, ms(30));
         assert_eq!(vars.qdelay, if rate > 0 { ms(30) } else { 0 }, "{line}");
     }
 }
 
-/// Wrong would be a word that is taken and does nothing.
+/// A word must not be accepted where it would have no effect.
 #[test]
 fn words_of_the_papers_pie_are_refused_elsewhere() {
     for line in ["rearm", "norearm", "keep_rate", "ecn_prob 100", "variant rfc8033 rearm"] {
@@ -257,11 +253,11 @@ fn words_of_the_papers_pie_are_refused_elsewhere() {
     }
 }
 
-/// 5.2 at 10 Mbit/s, where a full frame takes 1.2112 ms: a measurement begins with the departure that
-/// leaves 10000 bytes behind, counts that packet, and ends with the seventh (10598 bytes) six frames
-/// later, which reads 7/6 of the rate. The second takes seven frames for seven: 10 Mbit/s; an eighth of
-/// the error is gone. With the rate, 100000 bytes are 80 ms of delay over 1 + 7/8 * 1/6 = 1.14583. Of the
-/// 100 ms allowed, 13 frames are used up.
+/// 5.2 at 10 Mbit/s, where a full frame takes 1.2112 ms. A measurement begins with the departure that leaves 10000
+/// bytes behind, and counts that packet. It ends with the seventh packet (10598 bytes) six frames later, which gives
+/// 7/6 of the rate. The second measurement takes seven frames for seven packets: 10 Mbit/s, and an eighth of the
+/// error is gone. With that rate 100000 bytes are 80 ms of delay over 1 + 7/8 * 1/6 = 1.14583. 13 frames of the
+/// allowance of 100 ms are used up.
 #[test]
 fn the_papers_pie_derives_the_delay_from_the_departure_rate() {
     let mut pie = pie("variant draft2013");
@@ -280,7 +276,7 @@ fn the_papers_pie_derives_the_delay_from_the_departure_rate() {
     assert!((left - (100.0 - 13.0 * 1.2112)).abs() < 0.001, "{left} ms");
 }
 
-/// 5.1: marks up to p = 10 %, drops above, so that unresponsive senders cannot hide behind ECN.
+/// 5.1: PIE marks up to p = 10 % and drops above, so that unresponsive senders cannot hide behind ECN.
 #[test]
 fn ecn_packets_are_marked_up_to_ten_percent() {
     let fate_by = |line: &str, prob, ecn| {
@@ -304,8 +300,9 @@ fn ecn_packets_are_marked_up_to_ten_percent() {
     assert_eq!(fate(MAX_PROB / 10, Ecn::Ce), (1, 0, 0), "marked upstream: not told again, not dropped");
 }
 
-/// Linux's 15 ms are 4 jiffies and one of the timer wheel's: 20 ms, as the ticks of `golden/pie` are. Exact
-/// ones would move p by a third faster than Linux does. The first update is set for 125 jiffies: 128.
+/// Linux's 15 ms are 4 jiffies and one step of the timer wheel: 20 ms, as the updates in `golden/pie` show. Updates
+/// every 15 ms would move p a third faster than Linux does. The first update is set for 125 jiffies and comes after
+/// 128.
 #[test]
 fn linux_counts_tupdate_in_jiffies() {
     let beat = |words| {
@@ -320,8 +317,7 @@ fn linux_counts_tupdate_in_jiffies() {
     assert_eq!(beat("variant rfc8033"), (15, 15));
 }
 
-/// The first update comes 500 ms after the start, then every tupdate. A late call must not shift the
-/// beat.
+/// The first update comes 500 ms after the start, then one every tupdate. A late call must not shift the schedule.
 #[test]
 fn updates_keep_their_beat() {
     let mut pie = pie("variant draft2013 tupdate 15ms");

@@ -1,4 +1,5 @@
-//! What RED and CHOKe do to a packet that their law condemns: mark it, drop it, or neither; and what `tc -s` counts.
+//! The treatment of a packet that the law of RED or CHOKe condemns: mark, drop, or neither, with the counters of `tc
+//! -s`.
 
 use super::super::mark;
 use super::Verdict;
@@ -24,14 +25,15 @@ impl Marking {
         Self { ecn, harddrop, nodrop, ..Self::default() }
     }
 
-    /// The same counters with the flags of `other`.
+    /// Returns these counters with the flags of `other`.
     pub(in crate::aqm) fn under(self, other: Self) -> Self {
         let Self { ecn, harddrop, nodrop, .. } = other;
         Self { ecn, harddrop, nodrop, ..self }
     }
 
-    /// Why `packet` is to be dropped; `None`: it is queued, be it that it passed, was marked or may not be dropped.
-    #[inline(never)] // most packets pass
+    /// Returns why `packet` is to be dropped. `None`: it is queued, because it passed, was marked or must not be
+    /// dropped.
+    #[inline(never)] // for the instruction cache: most packets pass
     pub(in crate::aqm) fn condemn<P: Packet, O: Owner<P>>(
         &mut self,
         verdict: Verdict,

@@ -1,22 +1,22 @@
-//! What `tc` computes of RED's line before the kernel sees it: thresholds, weight, idle table.
+//! `tc`'s part of RED's set-up: it computes thresholds, weight and idle table before the kernel sees the line.
 
 use super::Params;
 use crate::param::{Args, Error, Param, bps};
 use alloc::format;
 use goodqueue_units::{Duration, Rate};
 
-/// The decay of the average while the link is idle, as shifts of 255 cells of time (section 4).
+/// The decay of the average while the link is idle, as one shift for each of 256 cells of time (section 4).
 #[derive(Clone, Debug)]
 pub struct Idle {
-    /// The logarithm to base 2 of a cell in microseconds.
+    /// Binary logarithm of a cell's length in microseconds.
     cell_log: u32,
     shifts: [u8; 256],
 }
 
 impl Idle {
-    /// The table for a weight of 2^-`wlog` and one average packet every `packet_us` microseconds. As `tc` has
-    /// it: the shift grows by one with each time in which (1 - weight)^packets falls to 1/e, although a shift
-    /// only halves.
+    /// Computes the table for a weight of 2^-`wlog` and one average packet every `packet_us` microseconds. It is
+    /// `tc`'s table: the shift grows by one with each time in which (1 - weight)^packets falls to 1/e, although a
+    /// shift only halves.
     fn new(wlog: u32, packet_us: f64) -> Option<Self> {
         let decay_per_us = -libm::log(1.0 - 1.0 / (1_u64 << wlog) as f64) / packet_us;
         let longest = 31.0 / decay_per_us;
@@ -29,11 +29,11 @@ impl Idle {
         Some(Self { cell_log, shifts })
     }
 
-    /// What is left of the average after `idle`.
+    /// Returns the rest of the average after `idle`.
     pub(super) fn decay(&self, average: u64, idle: Duration) -> u64 {
         let us = (idle.as_nanos() / 1_000).min(255 << self.cell_log);
         match self.shifts[(us >> self.cell_log) as usize & 255] {
-            // Within the first cells the decay is taken as linear, to a half at most.
+            // Within the first cells the decay is linear, but to no less than a half.
             0 => match ((u128::from(average) * u128::from(us)) >> self.cell_log) as u64 {
                 lost if lost < average >> 1 => average - lost,
                 _ => average >> 1,
@@ -43,8 +43,8 @@ impl Idle {
     }
 }
 
-/// The weight's logarithm for which `tc` lets a burst of `burst` packets pass an empty queue: the least for
-/// which the average of the burst stays below `min` (section 4, equation 3). `None`: `burst` is too small for
+/// Returns the weight's logarithm for which `tc` lets a burst of `burst` packets pass an empty queue: the smallest
+/// for which the average of the burst stays below `min` (section 4, equation 3). `None`: `burst` is too small for
 /// `min`, or too large.
 fn wlog(min: u64, burst: u64, avpkt: u64) -> Option<u32> {
     let needed = burst as f64 + 1.0 - min as f64 / avpkt as f64;
@@ -57,10 +57,10 @@ fn wlog(min: u64, burst: u64, avpkt: u64) -> Option<u32> {
     })
 }
 
-/// What thresholds are counted in.
+/// The unit of thresholds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scale {
-    /// Bytes (`red`, and `sfq` of one of its queues).
+    /// Bytes (`red`, and each queue of `sfq`).
     Bytes,
     /// Packets of `avpkt` bytes (`choke`).
     Packets,
@@ -80,12 +80,13 @@ pub(crate) const PROBABILITY: Param<f64> =
 
 pub(crate) const HARDDROP: Param<bool> = Param::flag("harddrop", "with ecn: drop all the same from max on");
 
-/// The drop probability at the upper threshold, in Q0.32.
+/// Returns the drop probability at the upper threshold, in Q0.32.
 pub(crate) fn max_p(args: &Args) -> u32 {
     (args.get(&PROBABILITY) * (1_u64 << 32) as f64) as u32
 }
 
-/// What a line asks of RED. The word that max is a quarter of has several names, and thresholds several units.
+/// RED's settings in a line. `max` is by default a quarter of `limit`, which in `sfq` is `redflowlimit`. Thresholds
+/// are in the unit of `scale`.
 #[derive(Clone, Copy, Debug)]
 pub struct Asked {
     name: &'static str,
@@ -98,18 +99,18 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// Of a line that lists [`AVPKT`] and [`BURST`] besides.
+    /// Takes the settings of a line that also lists [`AVPKT`] and [`BURST`].
     pub(crate) fn new(args: &Args, scale: Scale, limit: u64, min: Option<u64>, max: Option<u64>) -> Self {
         let (burst, avpkt) = (args.get(&BURST).map(u64::from), args.get(&AVPKT));
         Self { name: args.spec.name, scale, limit, min, max, burst, avpkt }
     }
 
-    /// Bytes that a threshold of 1 stands for.
+    /// Returns how many bytes a threshold of 1 means.
     fn unit(&self) -> u64 {
         if self.scale == Scale::Packets { self.avpkt } else { 1 }
     }
 
-    /// `min`, `max` and `burst`, those that the line does not set as `tc` derives them.
+    /// Returns `min`, `max` and `burst`. Those that the line does not set are derived as `tc` does.
     #[must_use]
     pub fn thresholds(&self) -> (u64, u64, u64) {
         let max = self.max.unwrap_or_else(|| self.min.map_or(self.limit / 4, |min| 3 * min));
@@ -117,8 +118,8 @@ impl Asked {
         (min, max, self.burst.unwrap_or((2 * min + max) * self.unit() / (3 * self.avpkt)))
     }
 
-    /// The thresholds, the weight and the idle table, as `tc` derives them. `bandwidth` is the rate at which the average
-    /// decays; `None`: it does not.
+    /// Returns thresholds, weight and idle table as `tc` derives them. `bandwidth` is the rate at which the average
+    /// decays. `None`: the average does not decay.
     pub(crate) fn set_up(&self, bandwidth: Option<Rate>) -> Result<Params, Error> {
         let refuse = |why: &str| Error(format!("{}: {why}", self.name));
         let (min, max, burst) = self.thresholds();
@@ -155,14 +156,15 @@ mod tests {
         Red::build(&Args::parse(&SPEC, words)?, &LINK)
     }
 
-    /// For each shift of the table from 1 on, the first cell that has it; the last cell is 31 in all.
+    /// Returns for each shift of the table from 1 on the first cell that has it. The last cell, which is always 31,
+    /// is left out.
     fn first_cells(idle: &Idle) -> Vec<usize> {
         (1..=idle.shifts[254])
             .map(|shift| idle.shifts.iter().position(|found| *found == shift).unwrap())
             .collect()
     }
 
-    /// The reciprocal that the kernel divides with, as traces have it: (m, sh1, sh2).
+    /// The reciprocal with which the kernel divides, as decision traces have it: (m, sh1, sh2).
     #[derive(Default)]
     struct Reciprocal([i128; 3]);
 
@@ -174,11 +176,11 @@ mod tests {
         fn real(&mut self, _name: &'static str, _value: f64) {}
     }
 
-    /// The five set-ups in the headers of `golden/red`, and the cells at which their idle tables step. The
-    /// weight: `burst 50` over 30 packets needs 21, and (1 - (31/32)^50) * 32 = 25.5 is the first sum to
-    /// reach it (16 times gives 15.4). The cell: -ln(31/32)/800 us = 3.97e-5, so 31 shifts last 781 ms, and
-    /// 2^11 us is the first of which that is less than 512; 13 of them are 1.06. The last set-up passed no
-    /// max_P, so that it follows from Plog 21.
+    /// The five set-ups in the headers of `golden/red`, and the cells at which their idle tables step. The weight:
+    /// `burst 50` over 30 packets needs 21, and (1 - (31/32)^50) * 32 = 25.5 is the first sum that reaches it (the
+    /// sum for 16 is 15.4). The cell: -ln(31/32)/800 us = 3.97e-5, so 31 shifts last 781 ms. 2^11 us is the first
+    /// cell length of which less than 512 fit into that time. 13 of these cells are 1.06. The last set-up passed no
+    /// max_P to the kernel, so max_P follows from Plog 21.
     #[test]
     fn the_set_up_is_that_of_the_golden_headers() {
         const W5: &[usize] =
@@ -223,7 +225,7 @@ mod tests {
         }
     }
 
-    /// tc: max is a quarter of limit or three times min, min a third of max, burst (2 min + max) / (3 avpkt).
+    /// tc: max is a quarter of limit or three times min, min is a third of max, burst is (2 min + max) / (3 avpkt).
     #[test]
     fn what_the_line_leaves_out_is_derived_as_tc_derives_it() {
         let limits = |line: &str| {
@@ -233,7 +235,7 @@ mod tests {
         assert_eq!(limits(""), (126_166, 378_500));
         assert_eq!(limits("min 20000"), (20_000, 60_000));
         assert_eq!(limits("max 60000"), (20_000, 60_000));
-        // burst = (2 * 30000 + 90000) / 3000 = 50, as if the line had said so.
+        // burst = (2 * 30000 + 90000) / 3000 = 50, as if the line had set it.
         let (said, derived) = (red("min 30000 max 90000 burst 50").unwrap(), red("min 30000").unwrap());
         assert_eq!(said.params.wlog, derived.params.wlog);
     }

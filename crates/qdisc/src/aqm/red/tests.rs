@@ -9,8 +9,8 @@ fn red(words: &str) -> Result<Red, Error> {
     Red::build(&Args::parse(&SPEC, words)?, &LINK)
 }
 
-/// Section 4: avg += (q - avg) / 32. From 0, with 32000 bytes waiting: 1000, then 1000 + 31000/32 =
-/// 1968.75. A weight applied twice or not at all shows here.
+/// Section 4: avg += (q - avg) / 32. From 0, with 32000 bytes waiting: 1000, then 1000 + 31000/32 = 1968.75. The test
+/// fails if the weight is applied twice or not at all.
 #[test]
 fn the_average_moves_by_its_weight() {
     let Red { params, mut vars, .. } = red("min 30000 max 90000").unwrap();
@@ -20,8 +20,8 @@ fn the_average_moves_by_its_weight() {
     assert_eq!(vars.qavg, 63_000); // 1968.75 * 32
 }
 
-/// Another weight keeps the average in bytes, though it is scaled by it; what `adaptive` has made of max_p stands
-/// until the line sets it, and an adaptation that begins does so an interval later.
+/// Another weight must keep the average in bytes, although the average is scaled by it. An adapted max_p must stay
+/// until the line sets it. An adaptation that is switched on must begin one interval later.
 #[test]
 fn a_change_keeps_the_average_and_what_was_adapted() {
     let args = Args::parse(&SPEC, "min 30000 max 90000").unwrap();
@@ -42,8 +42,8 @@ fn a_change_keeps_the_average_and_what_was_adapted() {
     assert_eq!(change(&mut red, "red probability 0.1"), (40_000, 429_496_729, None));
 }
 
-/// Idle for 13 cells of 2048 us the average halves (its shift there is 1); for a quarter of a cell it
-/// loses a quarter, for more than half a cell one half and no more; after 255 cells, 522 ms, it is gone.
+/// After 13 idle cells of 2048 us the average halves (the shift there is 1). After a quarter of a cell it loses a
+/// quarter, after more than half a cell one half and no more. After 255 cells, 522 ms, it is 0.
 #[test]
 fn the_average_decays_while_the_link_is_idle() {
     let Red { params, vars, .. } = red("min 30000 max 90000").unwrap();
@@ -61,9 +61,9 @@ fn the_average_decays_while_the_link_is_idle() {
     assert_eq!(after(600_000), 0);
 }
 
-/// Section 7: a draw of 2^31 over max_p/(max - min) = 85899345/60000 = 1431 gives qR = 1500685. At an
-/// average of 60000, 30000 above min, count * 30000 reaches it at count 51: so 51 packets pass and the
-/// 52nd is dropped. That is the mean of a spacing uniform in 1 to 100, as p_b = 0.01 gives.
+/// Section 7: a draw of 2^31 over max_p/(max - min) = 85899345/60000 = 1431 gives qR = 1500685. At an average of
+/// 60000, 30000 above min, count * 30000 reaches qR at count 51: so 51 packets pass and the 52nd is dropped. This is
+/// the mean of a spacing that is uniform in 1 to 100, as p_b = 0.01 gives.
 #[test]
 fn drops_are_spaced_by_one_draw() {
     let Red { params, mut vars, .. } = red("min 30000 max 90000 burst 50").unwrap();
@@ -81,7 +81,7 @@ fn drops_are_spaced_by_one_draw() {
     assert!((vars.drop_probability(&params) - 0.01).abs() < 1e-9);
 }
 
-/// No gentle mode: at max all is dropped, just below min nothing is.
+/// There is no gentle mode: at max every packet must be dropped, just below min none.
 #[test]
 fn the_thresholds_are_hard() {
     let Red { params, vars, .. } = red("min 30000 max 90000").unwrap();
@@ -91,8 +91,8 @@ fn the_thresholds_are_hard() {
     assert_eq!(verdict((30_000 << 5) - 1), Verdict::Pass);
 }
 
-/// 2 % grows by a quarter, 1 % at most: 85899345 + 21474836; falls by a tenth: 85899345/10*9. The stops
-/// are 1 % and 50 %: max_p may pass them by one step, as in the report.
+/// 2 % grows by a quarter, but at most by 1 %: 85899345 + 21474836. It falls by a tenth: 85899345/10*9. The limits
+/// are 1 % and 50 %. max_p may pass them by one step, as in the report.
 #[test]
 fn max_p_is_adapted_by_the_report_s_steps() {
     let Red { params, vars, .. } = red("min 30000 max 90000 adaptive").unwrap();
@@ -104,14 +104,14 @@ fn max_p_is_adapted_by_the_report_s_steps() {
     assert_eq!(adapted(66_001, 85_899_345), (107_374_181, 1790)); // 1789.57, rounded
     assert_eq!(adapted(53_999, 85_899_345), (77_309_406, 1288)); // 1288.49
     assert_eq!(adapted(60_000, 85_899_345).0, 85_899_345);
-    // 4/10 and 6/10 of the way from min to max, to the byte, are within the target.
+    // 4/10 and 6/10 of the way from min to max must be within the target, to the byte.
     assert_eq!([54_000, 66_000].map(|average| adapted(average, 85_899_345).0), [85_899_345; 2]);
     assert_eq!(adapted(66_001, 50 * ONE_PERCENT).0, 51 * ONE_PERCENT);
     assert_eq!(adapted(66_001, 51 * ONE_PERCENT).0, 51 * ONE_PERCENT);
     assert_eq!(adapted(53_999, ONE_PERCENT - 1).0, ONE_PERCENT - 1);
 }
 
-/// `adaptive` asks for its timer every 500 ms, plain RED for none.
+/// `adaptive` must ask for its timer every 500 ms, plain RED for none.
 #[test]
 fn only_adaptive_red_has_a_timer() {
     assert_eq!(red("").unwrap().next_timer(), None);

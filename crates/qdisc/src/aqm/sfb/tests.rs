@@ -20,14 +20,14 @@ fn flow(flow_hash: u32) -> Plain {
     Plain { flow_hash, ..Plain::new(1000) }
 }
 
-/// The least probability and the least length of a flow's bins.
+/// Returns the smallest probability and the smallest length of a flow's bins.
 fn state(sfb: &mut Sfb, flow_hash: u32) -> Verdict {
     let bins = bins_of(sfb, sfb.current, flow_hash);
     let (p, len) = (bins.iter().map(|bin| bin.p).min(), bins.iter().map(|bin| bin.len).min());
     Verdict { len: len.unwrap(), p: p.unwrap() }
 }
 
-/// A flow's bins in one set.
+/// Returns a flow's bins in one set.
 fn bins_of(sfb: &Sfb, set: usize, flow_hash: u32) -> Vec<Bin> {
     let mut set = sfb.sets[set].clone();
     let hash = set.hash(flow_hash);
@@ -39,9 +39,9 @@ fn put(sfb: &mut Sfb, flow_hash: u32, put: Bin) {
     sfb.sets[0].of(hash).for_each(|bin| *bin = put);
 }
 
-/// 0.0005 and 0.00005 of 65535 are 32.8 and 3.3. The first 20 arrivals find 0 to 19 of their own: nothing to learn. The
-/// 21st to 25th find `target` and more: 5 steps up. The 26th finds `max`: it is dropped, and the probability rises once
-/// more. The next arrival after all have left steps down.
+/// 0.0005 and 0.00005 of 65535 are 32.8 and 3.3. The first 20 arrivals find 0 to 19 packets of their own: nothing
+/// changes. The 21st to 25th find `target` and more: 5 steps up. The 26th finds `max`: it must be dropped, and the
+/// probability rises once more. When all packets have left, the next arrival steps down.
 #[test]
 fn a_bin_learns_from_its_length() {
     let (mut sfb, mut queue, mut owner) = (sfb(""), Fifo::default(), Dice::showing(0.999));
@@ -64,8 +64,8 @@ fn a_bin_learns_from_its_length() {
     assert_eq!(state(&mut sfb, 7), Verdict { len: 1, p: 6 * 33 - 3 });
 }
 
-/// MurmurHash3's finalizer by hand, of 1 and of 2: a weaker mix would put flows whose hashes are alike into the same bins on
-/// all levels. Each level takes four bits of the hash, the lowest first.
+/// MurmurHash3's finalizer of 1 and of 2, computed by hand. A weaker mix would put flows with similar hashes into the
+/// same bins on all levels. Each level takes four bits of the hash, the lowest first.
 #[test]
 fn the_hash_is_murmurs_and_each_level_takes_four_bits() {
     let hash = |salt, flow| Bins::new(salt).hash(flow);
@@ -77,7 +77,7 @@ fn the_hash_is_murmurs_and_each_level_takes_four_bits() {
     assert_eq!(taken, [7, 11, 8, 2, 14, 4, 1, 5]);
 }
 
-/// A flood at probability 1 in its eight bins: another flow shares some of them, but not all, and goes free.
+/// A flood has probability 1 in its eight bins. A flow that shares some of these bins, but not all, must pass.
 #[test]
 fn a_flow_is_judged_by_its_least_bin() {
     let mut sfb = sfb("");
@@ -94,14 +94,14 @@ fn a_flow_is_judged_by_its_least_bin() {
     assert_eq!(fate(&mut sfb, other), 1);
 }
 
-/// At p = 1/4 dice below it drop, or mark where the packet can be. At 3/4 dice below 2 (3/4 - 1/2) = 1/2 drop even
-/// those, and dice of 1/2 to 3/4 mark.
+/// At p = 1/4 dice below it must drop, or mark an ECN-capable packet. At 3/4 dice below 2 (3/4 - 1/2) = 1/2 must drop
+/// even ECN-capable packets, and dice of 1/2 to 3/4 must mark.
 #[test]
 fn arrivals_are_marked_or_dropped_with_the_probability() {
     let fate = |p: f64, dice, ecn| {
         let (mut sfb, mut queue) = (sfb(""), Fifo::default());
         put(&mut sfb, 7, Bin { len: 1, p: (p * 65_535.0) as u16 });
-        // 32 random bits, of which the lower 16 count.
+        // Only the lower 16 of the 32 random bits count.
         let mut owner = Low(dice, Dice::showing(0.0));
         sfb.enqueue(at(0), Plain { ecn, ..flow(7) }, &mut queue, &mut owner);
         (queue.len(), owner.1.marked, owner.1.dropped)
@@ -113,7 +113,7 @@ fn arrivals_are_marked_or_dropped_with_the_probability() {
     assert_eq!(fate(0.75, 0.51, Ecn::Ect0), (1, 1, vec![]));
 }
 
-/// Dice whose lower half shows a number.
+/// Dice whose lower 16 bits show a number.
 struct Low(f64, Dice);
 
 impl Owner<Plain> for Low {
@@ -131,9 +131,9 @@ impl Owner<Plain> for Low {
     }
 }
 
-/// 10 packets a second and 3 at once: at 0 ms three pass. Then none is left, and each arrival counts anew from the one
-/// before: 99 ms make none, 2 ms none, 99 ms none; 100 ms make one. After 250 ms two; after 10 s three, no more than the
-/// burst. (sch_sfb.c: tokens are counted only when none is left, in whole ones.)
+/// 10 packets per second and 3 at once: at 0 ms three packets pass. Then no token is left, and each arrival counts
+/// the time since the arrival before: 99 ms make none, 2 ms none, 99 ms none. 100 ms make one, 250 ms two, and 10 s
+/// three, which is the burst. (sch_sfb.c: tokens are counted only when none is left, in whole ones.)
 #[test]
 fn unresponsive_flows_get_the_penalty_rate_only_if_they_pause() {
     let (mut sfb, mut queue) = (sfb("penalty_burst 3"), Fifo::default());
@@ -150,10 +150,10 @@ fn unresponsive_flows_get_the_penalty_rate_only_if_they_pause() {
     assert!(!closed.allows(at(5000)));
 }
 
-/// rehash 100 s, db 40 s: from 60 s on the second set learns of unresponsive flows, and counts their packets from then
-/// on: the first finds none, the second one, the third `target`, which is a step of 0.5 (32768). At the first arrival
-/// after 100 s it takes over, with what it has learned. The other one keeps its probabilities, and finds them under
-/// another hash; and the packets it counted leave it as they leave the queue.
+/// rehash 100 s, db 40 s: from 60 s on the second set learns of unresponsive flows, and counts their packets from
+/// then on. The first packet finds none, the second one, the third `target`, which is a step of 0.5 (32768). At the
+/// first arrival after 100 s the second set must take over with its probabilities. The first set must keep its
+/// probabilities under another hash, and the packets that it counted must leave it as they leave the queue.
 #[test]
 fn the_second_set_warms_up_and_takes_over() {
     let words = "rehash 100000 db 40000 increment 0.5 target 2 max 9";
@@ -179,8 +179,8 @@ fn the_second_set_warms_up_and_takes_over() {
     assert!(sfb.sets.iter().flat_map(|set| set.levels.iter().flatten()).all(|bin| bin.len == 0));
 }
 
-/// tc's q_sfb.c, in whole numbers: max is (5 target + 1) / 4, so 9 makes 46 / 4 = 11; target is (4 max + 3) / 5, so 7 makes
-/// 31 / 5 = 6.
+/// tc's q_sfb.c, in whole numbers: max is (5 target + 1) / 4, so 9 makes 46 / 4 = 11. target is (4 max + 3) / 5, so 7
+/// makes 31 / 5 = 6.
 #[test]
 fn max_and_target_follow_from_each_other() {
     let of = |words| {
@@ -202,7 +202,8 @@ fn max_and_target_follow_from_each_other() {
     }
 }
 
-/// 10 packets a second, 3 at once. A change is no pause: at 10 s six pass, of which three were earned, and 99 ms later none.
+/// 10 packets per second, 3 at once. A change must not count as a pause: at 10 s six pass, three of them for the
+/// pause, and 99 ms later none.
 #[test]
 fn a_change_gives_no_tokens() {
     let (mut sfb, mut queue) = (sfb("penalty_burst 3"), Fifo::default());

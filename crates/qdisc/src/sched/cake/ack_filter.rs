@@ -1,32 +1,34 @@
-//! Which waiting ACK a later segment of the same connection makes superfluous.
+//! The search for a waiting ACK that a later segment of the same connection makes superfluous.
 //!
-//! Source: "Piece of CAKE", 2018, "ACK filtering"; and, where the paper is brief, what Linux does. ACKs are cumulative,
-//! so on a slow uplink most of those that wait say nothing that the last one does not say. When a segment with an ACK
-//! (data or not) comes to a queue, the queue is searched from the head for ACKs that it makes superfluous:
+//! Source: "Piece of CAKE", 2018, "ACK filtering", and Linux where the paper is brief. ACKs are cumulative, so on a
+//! slow uplink most of the waiting ACKs say nothing that the last one does not say. When a segment with an ACK (with
+//! or without data) comes to a queue, the queue is searched from the head for ACKs that it makes superfluous. Such an
+//! ACK:
 //!
-//! - a *pure* ACK: no data, no flag but ACK, ECE and CWR, no option that this does not know;
-//! - it acknowledges no more, has no later timestamps, and SACKs no byte that the segment does not SACK;
-//! - it is no duplicate: the segment acknowledges or SACKs more (duplicates are what fast retransmit counts, RFC 5681);
-//! - it reports no duplicate segment (RFC 2883);
-//! - the bits ECE and CWR do not change between it and the next ACK of the connection (RFC 3168).
+//! - is *pure*: no data, no flag except ACK, ECE and CWR, no option unknown to the filter;
+//! - acknowledges no more than the segment, has no later timestamps, and SACKs no byte that the segment does not
+//!   SACK;
+//! - is no duplicate: the segment acknowledges or SACKs more (fast retransmit counts duplicates, RFC 5681);
+//! - reports no duplicate segment (RFC 2883);
+//! - has the same bits ECE and CWR as the next ACK of the connection (RFC 3168).
 //!
-//! Of these the one closest to the head goes, one a segment, and only if there is a second one: so one that is superfluous
-//! always waits beside the newest. `ack-filter-aggressive` takes the only one too, where it is the last packet before the
-//! segment and their bits are the same.
+//! Of these ACKs the one closest to the head is dropped, one per segment, and only if there is a second one. So one
+//! superfluous ACK always waits beside the newest. `ack-filter-aggressive` drops even the only one, if it is the last
+//! packet before the segment and both have the same bits.
 
 use crate::tcp::TcpHeader;
 
-/// ECE and CWR: what they tell counts even in an ACK that is otherwise superfluous.
+/// ECE and CWR. Their information counts even in an ACK that is otherwise superfluous.
 const ECHO: u16 = TcpHeader::ECE | TcpHeader::CWR;
 
-/// The place of the packet that `newest` makes superfluous. `waiting` are the packets before it, from the head, with the
-/// headers of those that are of the same connection.
+/// Returns the place of the packet that `newest` makes superfluous. `waiting` are the packets before it from the
+/// head. Those of the same connection come with their headers.
 pub(super) fn superfluous<Place: Copy + PartialEq>(
     aggressive: bool,
     newest: &TcpHeader,
     waiting: impl Iterator<Item = (Place, Option<TcpHeader>)>,
 ) -> Option<Place> {
-    // A SYN has none before it.
+    // A SYN is the first segment of its connection, so there is no ACK before it.
     if newest.flags & (TcpHeader::ACK | TcpHeader::SYN) != TcpHeader::ACK {
         return None;
     }
@@ -48,10 +50,10 @@ pub(super) fn superfluous<Place: Copy + PartialEq>(
     (aggressive && last == Some(place) && echo == newest.flags & ECHO).then_some(place)
 }
 
-/// Whether `newest` says all that `ack` does, and more.
+/// Returns whether `newest` says all that `ack` says, and more.
 fn is_covered(ack: &TcpHeader, newest: &TcpHeader) -> bool {
     let pure = ack.flags & !ECHO == TcpHeader::ACK && !ack.has_payload && !ack.has_other_options;
-    // Linux compares with zeros where the segment has no timestamps.
+    // If the segment has no timestamps, Linux compares with zeros.
     let (value, echo) = newest.timestamps.unwrap_or((0, 0));
     let timely = ack.timestamps.is_none_or(|(val, ecr)| !is_after(val, value) && !is_after(ecr, echo));
     pure && timely
@@ -63,13 +65,13 @@ fn is_covered(ack: &TcpHeader, newest: &TcpHeader) -> bool {
         }
 }
 
-/// What a segment SACKs beside an ACK before it.
+/// The bytes that a segment SACKs, compared with an earlier ACK.
 enum Sacks {
-    /// All that the ACK does, and further bytes.
+    /// All bytes that the ACK SACKs, and more.
     More,
-    /// As much.
+    /// The same bytes.
     TheSame,
-    /// Not all that the ACK does; or the ACK reports a duplicate, which nobody else does.
+    /// Not all bytes of the ACK. Or the ACK reports a duplicate, which no other segment repeats.
     Otherwise,
 }
 
@@ -88,7 +90,7 @@ fn sacks(ack: &TcpHeader, newest: &TcpHeader) -> Sacks {
     if bytes(now) > bytes(before) { Sacks::More } else { Sacks::TheSame }
 }
 
-/// Whether `a` comes after `b` in a space of numbers that wraps (RFC 9293, 3.4; RFC 7323, 5.2).
+/// Returns whether `a` comes after `b` in a space of numbers that wraps (RFC 9293, 3.4; RFC 7323, 5.2).
 fn is_after(a: u32, b: u32) -> bool {
     (a.wrapping_sub(b) as i32) > 0
 }
@@ -110,12 +112,12 @@ mod tests {
         header
     }
 
-    /// The place of the victim among `waiting`.
+    /// Returns the place of the dropped ACK among `waiting`.
     fn filter(aggressive: bool, waiting: &[TcpHeader], newest: TcpHeader) -> Option<usize> {
         superfluous(aggressive, &newest, waiting.iter().copied().map(Some).enumerate())
     }
 
-    /// One superfluous ACK is always left.
+    /// One superfluous ACK must always stay.
     #[test]
     fn the_oldest_of_two_goes_and_a_single_one_stays() {
         assert_eq!(filter(false, &[ack(1)], ack(3)), None);
@@ -127,12 +129,12 @@ mod tests {
     fn the_aggressive_filter_takes_a_single_one_that_stands_right_before() {
         assert_eq!(filter(true, &[ack(1)], ack(3)), Some(0));
         assert_eq!(filter(true, &[ack(1), ack(2)], ack(3)), Some(0));
-        // A packet of another connection stands between.
+        // A packet of another connection is between the two.
         let waiting = [(0, Some(ack(1))), (1, None)];
         assert_eq!(superfluous(true, &ack(3), waiting.into_iter()), None);
     }
 
-    /// What each rule spares: two plain ACKs would lose the first; with one of them changed nothing is lost.
+    /// Two plain ACKs lose the first. Each rule must spare it: with the first one changed, no ACK may be dropped.
     #[test]
     fn an_ack_that_says_more_stays() {
         let spared: Vec<(&str, TcpHeader)> = alloc::vec![
@@ -160,7 +162,7 @@ mod tests {
         assert_eq!(filter(false, &[with_nothing, with_nothing], ack(3)), None, "compared with zeros");
     }
 
-    /// RFC 2018's blocks: 2000 to 3000 is missing, the receiver holds 3000 to 4000, then 5000 to 6000 too.
+    /// RFC 2018's blocks: 2000 to 3000 is missing, and the receiver holds 3000 to 4000, then also 5000 to 6000.
     #[test]
     fn an_ack_whose_blocks_are_all_sacked_again_goes() {
         let (old, new) = (with_sack(2000, &[(3000, 4000)]), with_sack(2000, &[(5000, 6000), (3000, 4000)]));
@@ -184,7 +186,7 @@ mod tests {
         assert_eq!(filter(true, &[duplicate], with_sack(2001, &[(1000, 2000)])), None);
     }
 
-    /// RFC 3168: the sender must see when ECE begins, and CWR at all.
+    /// RFC 3168: the sender must see when ECE begins, and must see every CWR.
     #[test]
     fn the_last_ack_before_the_echo_changes_stays() {
         let echoing = |number| TcpHeader { flags: TcpHeader::ACK | TcpHeader::ECE, ..ack(number) };
@@ -192,7 +194,7 @@ mod tests {
         assert_eq!(filter(false, &[ack(1), echoing(2), echoing(3)], echoing(4)), Some(1));
         assert_eq!(filter(true, &[ack(1)], echoing(2)), None);
         assert_eq!(filter(true, &[echoing(1)], echoing(2)), Some(0));
-        // An ACK that would not go itself ends it just the same.
+        // An ACK that would not be dropped itself separates the others just the same.
         let data = TcpHeader { has_payload: true, ..echoing(2) };
         assert_eq!(filter(false, &[ack(1), data, ack(3)], ack(4)), None);
     }
@@ -205,7 +207,7 @@ mod tests {
         assert_eq!(filter(true, &[over_the_edge], with_sack(u32::MAX - 10, &[(u32::MAX - 5, 30)])), Some(0));
     }
 
-    /// Data with an ACK in it serves as well; what opens a connection, or acknowledges nothing, does not.
+    /// A data segment with an ACK must work as well. A segment that opens a connection, or has no ACK, must not.
     #[test]
     fn any_segment_with_an_ack_triggers() {
         let data = TcpHeader { has_payload: true, ..ack(3) };
@@ -215,8 +217,8 @@ mod tests {
         }
     }
 
-    /// 500 bytes of the ACK's block are in nobody else's, though the newest SACKs more in all. Wrong would be a sender
-    /// that sends these again.
+    /// 500 bytes of the ACK's block are in no other block, although the newest SACKs more in all. If that ACK were
+    /// dropped, the sender would send these bytes again.
     #[test]
     fn blocks_that_overlap_replace_nothing() {
         for newest in [(3500, 5000), (2000, 3500)] {

@@ -1,24 +1,24 @@
-//! The rate of the link before us, estimated from how packets arrive (`autorate-ingress`).
+//! The estimate of the rate of the link before this one, from the arrival of packets (`autorate-ingress`).
 //!
-//! Source: tc-cake(8), and Linux's arithmetic. Packets that queued before a bottleneck leave it back to back, at its
-//! rate. A gap that is longer than the average ends such a train; what came since the last end, over the time since, is
-//! a sample of the rate. The estimate rises fast and falls slowly (1/4 and 1/256 of the difference), and 15/16 of it is
-//! shaped to.
+//! Source: tc-cake(8), and Linux's arithmetic. Packets that queued at a bottleneck leave it back to back, at its
+//! rate. A gap that is longer than the average ends such a train. The bytes since the last end, over the time since,
+//! are a sample of the rate. The estimate rises fast and falls slowly (by 1/4 and 1/256 of the difference). The
+//! shaper's rate is 15/16 of it.
 //!
-//! Linux means to change its rate at most every 250 ms, but compares with a time that it never sets: it changes at the end
-//! of each train once the clock has passed 250 ms, and so does this.
+//! Linux is meant to change its rate at most every 250 ms, but compares with a time that it never sets: it changes
+//! the rate at the end of each train once the clock has passed 250 ms. This implementation does the same.
 
 use goodqueue_units::{Duration, Instant};
 
 const SECOND: u64 = 1_000_000_000;
 const SETTLED: Duration = Duration::from_millis(250);
 
-/// A running mean: each sample weighs `1 / 2^shift`.
+/// Returns a running mean in which each sample weighs `1 / 2^shift`.
 pub(super) const fn average(mean: u64, sample: u64, shift: u32) -> u64 {
     mean - (mean >> shift) + (sample >> shift)
 }
 
-/// As [`average`], by 1/4 upwards and 1/256 downwards.
+/// Returns a running mean like [`average`], with weights of 1/4 upwards and 1/256 downwards.
 const fn peak(mean: u64, sample: u64) -> u64 {
     average(mean, sample, if sample > mean { 2 } else { 8 })
 }
@@ -31,22 +31,23 @@ pub(super) struct Estimate {
     gap: u64,
     train_began: Instant,
     train_bytes: u64,
-    /// In bytes a second.
+    /// Estimated rate, in bytes per second.
     rate: u64,
 }
 
 impl Estimate {
-    /// Starts from a first guess in bytes a second.
+    /// Starts from a first guess in bytes per second.
     pub(super) fn new(rate: u64) -> Self {
         Self { rate, ..Self::default() }
     }
 
-    /// The rate to shape to, in bytes a second.
+    /// Returns the shaper's rate, in bytes per second.
     const fn rate(self) -> u64 {
         (self.rate * 15) >> 4
     }
 
-    /// A packet came, and the queues have grown by `bytes`: its own, less those of an ACK that it replaced. Returns the rate to shape to, in bytes a second, where it is to change.
+    /// Notes that a packet arrived, and that the queues have grown by `bytes`: the packet's bytes less those of an
+    /// ACK that it replaced. Returns the shaper's new rate, in bytes per second, if it changes.
     pub(super) fn arrived(&mut self, now: Instant, bytes: i64) -> Option<u64> {
         self.train_bytes = self.train_bytes.saturating_add_signed(bytes);
         let gap = now.since(self.last_arrival).as_nanos().min(SECOND);
@@ -66,7 +67,8 @@ impl Estimate {
 mod tests {
     use super::*;
 
-    /// Trains of ten packets of 1500 bytes, 1 ms apart, then 11 ms without: 15,000 bytes in 20 ms are 750,000 bytes/s.
+    /// Trains of ten packets of 1500 bytes, 1 ms apart, and then 11 ms without packets: 15,000 bytes in 20 ms are
+    /// 750,000 bytes/s.
     #[test]
     fn trains_are_measured_from_end_to_end() {
         let mut estimate = Estimate::new(750_000);
@@ -77,7 +79,8 @@ mod tests {
                 now += Duration::from_millis(if packet == 9 { 11 } else { 1 });
             }
         }
-        // The first arrival ends ten seconds without any, so the estimate falls by 1/256 and returns within a few trains.
+        // The first arrival ends ten seconds without packets. So the estimate falls by 1/256 and returns within a few
+        // trains.
         assert_eq!(rates[0], (0, (750_000 - (750_000 >> 8)) * 15 / 16));
         let settled = &rates[rates.len() - 50..];
         assert!(settled.iter().all(|(packet, _)| *packet == 0), "only a train's end: {settled:?}");
@@ -87,7 +90,7 @@ mod tests {
         );
     }
 
-    /// (4000 - 1000) / 4 upwards, (4000 - 1000) / 256 downwards, each cut.
+    /// The steps are (4000 - 1000) / 4 upwards and (4000 - 1000) / 256 downwards, each rounded down.
     #[test]
     fn it_rises_fast_and_falls_slowly() {
         assert_eq!(peak(1000, 4000), 1750);

@@ -1,7 +1,7 @@
-//! CAKE's tins: which codepoint goes where, and how much of the link each may take before the others.
+//! CAKE's tins: the codepoints of each tin, and its share of the link.
 //!
-//! Source: tc-cake(8), "Priority queue parameters", and Linux's tables; "Piece of CAKE", 2018, "DiffServ handling".
-//! A tin's share is a threshold, not a limit: up to its rate it goes first, above it waits for the others.
+//! Source: tc-cake(8), "Priority queue parameters", and Linux's tables; "Piece of CAKE", 2018, "DiffServ handling". A
+//! tin's share is a threshold, not a limit: up to its rate the tin goes first, above it the tin waits for the others.
 
 use super::params::{DIFFSERV, Diffserv};
 use super::shaper::Pace;
@@ -9,19 +9,19 @@ use crate::aqm::cobalt::{P_DEC, P_INC, Params};
 use crate::param::Args;
 use goodqueue_units::Duration;
 
-/// Bytes of a round: unlimited, and the bounds when shaped.
+/// Bytes of a round: without a shaper, and the largest number with one.
 const QUANTUM: u32 = 1514;
 const LEAST_QUANTUM: u64 = 300;
 
-/// What a tin is set up with.
+/// A tin's set-up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Share {
     pub(super) pace: Pace,
-    /// What each flow's COBALT compares with.
+    /// The parameters of each flow's COBALT.
     pub(super) law: Params,
-    /// Bytes that a flow may send a round.
+    /// Bytes that a flow may send per round.
     pub(super) flow_quantum: u32,
-    /// Bytes that the tin may send a round, where there is no shaper.
+    /// Bytes that the tin may send per round if there is no shaper.
     pub(super) tin_quantum: i32,
 }
 
@@ -61,7 +61,7 @@ const DIFFSERV8: [u8; 64] = [
     7, 2, 2, 2, 2, 2, 2, 2, // CS7
 ];
 
-/// The three bits that came before DiffServ.
+/// The three bits of IP precedence, which came before DiffServ.
 const PRECEDENCE: [u8; 64] = {
     let mut tins = [0; 64];
     let mut dscp = 0;
@@ -72,18 +72,18 @@ const PRECEDENCE: [u8; 64] = {
     tins
 };
 
-/// How a tin's share follows from the whole rate.
+/// The way in which a tin's share follows from the whole rate.
 #[derive(Clone, Copy, Debug)]
 enum Split {
     /// One tin for all.
     Whole,
-    /// Each of seven eighths of the one before.
+    /// Each tin has seven eighths of the rate of the tin before.
     Eighths,
-    /// The whole rate, shifted.
+    /// Each tin has the whole rate, shifted right by its entry.
     Shifted(&'static [u8]),
 }
 
-/// A mode, and what its tins have in common.
+/// A mode, and the settings that its tins share.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Plan {
     pub(super) of_dscp: &'static [u8; 64],
@@ -94,7 +94,7 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// That of a line.
+    /// Reads the plan of a line.
     pub(super) fn new(args: &Args, mtu: u32) -> Self {
         let (of_dscp, split) = match args.get(&DIFFSERV) {
             Diffserv::BestEffort => (&[0; 64], Split::Whole),
@@ -107,7 +107,7 @@ impl Plan {
         Self { of_dscp, split, rtt, target, mtu }
     }
 
-    /// How many tins there are.
+    /// Returns the number of tins.
     pub(super) fn tins(&self) -> usize {
         match self.split {
             Split::Whole => 1,
@@ -116,7 +116,8 @@ impl Plan {
         }
     }
 
-    /// The tin of a firewall mark, which counts tins from 1 and, as `tc` shows them, bulk first; `None`: there is none.
+    /// Returns the tin of a firewall mark. Marks count tins from 1 in the order in which `tc` shows them, bulk first.
+    /// `None`: there is no such tin.
     pub(super) fn of_mark(&self, mark: u32) -> Option<usize> {
         let tin = match (self.split, mark as usize) {
             (Split::Shifted(_), 1) => 1,
@@ -126,7 +127,7 @@ impl Plan {
         (tin < self.tins()).then_some(tin)
     }
 
-    /// The share of tin number `tin` of a rate in bytes a second; 0: unlimited.
+    /// Returns the share of tin number `tin` of a rate in bytes per second; 0: unlimited.
     pub(super) fn share(&self, tin: usize, rate: u64) -> Share {
         let (rate, tin_quantum) = match self.split {
             Split::Whole => (rate, 65_535),
@@ -140,7 +141,7 @@ impl Plan {
             0 => QUANTUM,
             rate => (rate >> 12).clamp(LEAST_QUANTUM, QUANTUM.into()) as u32,
         };
-        // At low rates a frame alone takes longer than the target.
+        // At low rates a single frame takes longer than the target.
         let mtu_time = Duration::from_nanos(pace.time(self.mtu));
         let target = self.target.max(mtu_time * 3 / 2);
         let interval = (self.rtt + target - self.target).max(target * 2);
@@ -172,18 +173,18 @@ mod tests {
     }
 
     /// diffserv4 at 9 Mbit/s: all, 1/16, 1/2 and 1/4 of 1,125,000 bytes/s. A sixteenth is 70,312 bytes/s, so a frame
-    /// takes 21.53 ms, the target is half as much again, and the interval grows by what the target grew.
+    /// takes 21.53 ms. The target is one and a half times that, and the interval grows by the growth of the target.
     #[test]
     fn a_slow_tin_has_a_longer_target() {
         let expected = [
             (5_000, 100_000, 1024),
             (32_298, 127_298, 64),
             (5_000, 100_000, 512),
-            (8_074, 103_074, 256), // 281,250 bytes/s: 5.383 ms a frame
+            (8_074, 103_074, 256), // 281,250 bytes/s: 5.383 ms per frame
         ];
         assert_eq!(micros_and_quanta("diffserv4 bandwidth 9mbit"), expected);
         assert_eq!(micros_and_quanta("besteffort"), [(5_000, 100_000, 65_535)]);
-        // 64 kbit/s: 189.25 ms a frame, target 283.9 ms; twice that is more than 100 + 278.9.
+        // 64 kbit/s: 189.25 ms per frame, target 283.9 ms. Twice the target is more than 100 + 278.9 ms.
         assert_eq!(micros_and_quanta("besteffort bandwidth 64kbit"), [(283_875, 567_750, 65_535)]);
     }
 
@@ -204,7 +205,7 @@ mod tests {
         assert_eq!(paces[7].pace, Pace::of(441_782)); // 1,125,000 x (7/8)^7, each step rounded down
     }
 
-    /// tc-cake(8) names the codepoints of diffserv3 and diffserv4; EF is 46, CS1 8, LE 1.
+    /// tc-cake(8) names the codepoints of diffserv3 and diffserv4. EF is 46, CS1 is 8, LE is 1.
     #[test]
     fn codepoints_go_to_their_tins() {
         for (words, ef, bulk, best_effort) in
@@ -216,7 +217,8 @@ mod tests {
         assert!(plan("diffserv4").of_dscp.iter().all(|tin| *tin < 4));
     }
 
-    /// tc-cake(8), fwmark: the number of the tin. `tc -s` lists diffserv3's as bulk, best effort, voice.
+    /// tc-cake(8), fwmark: the mark is the number of the tin. `tc -s` lists diffserv3's tins as bulk, best effort,
+    /// voice.
     #[test]
     fn a_mark_counts_tins_as_tc_lists_them() {
         let of = |words| [0, 1, 2, 3, 4, 5].map(|mark| plan(words).of_mark(mark));

@@ -1,20 +1,21 @@
-//! Which queue a flow is assigned to: a set-associative hash, and the count of busy flows a host.
+//! The assignment of flows to queues: a set-associative hash, and a count of busy flows per host.
 //!
-//! Source: "Piece of CAKE", 2018, "Flow isolation". A hash picks a set of eight queues. The flow keeps the queue
-//! that bears its tag, else takes one of the set that nobody uses; only if all eight are in use does it share the
-//! queue that its hash points at, and the tag becomes its own. So two flows seldom meet before hundreds are active.
-//! Hosts are found in the same way.
+//! Source: "Piece of CAKE", 2018, "Flow isolation". A hash picks a set of eight queues. The flow keeps the queue that
+//! has its tag. Otherwise it takes an unused queue of the set. Only if all eight are in use does it share the queue
+//! that its hash points at, and the tag becomes its own. So two flows seldom meet before hundreds are active. Hosts
+//! are found in the same way.
 //!
-//! When all eight are in use, a flow whose tag was taken is assigned anew at its next packet and may then overtake
-//! its own packets that still wait in the old queue: Linux reorders so, and so does this.
+//! When all eight queues are in use, a flow whose tag was taken is assigned anew at its next packet. It may then
+//! overtake its own packets that still wait in the old queue. Linux reorders packets in this way, and so does this
+//! implementation.
 
 use super::tin::{Flow, QUEUES, Set};
 use alloc::vec::Vec;
 
-/// Queues of a set.
+/// Number of queues in a set.
 const WAYS: usize = 8;
 
-/// What is to share fairly; Linux's bits.
+/// The entities that share fairly, in Linux's bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Isolation(pub(super) u8);
 
@@ -27,13 +28,13 @@ impl Isolation {
         self.0 & bits == bits
     }
 
-    /// The hash that tells flows apart.
+    /// Returns the hash that distinguishes flows.
     #[inline]
     fn tag(self, flow: u32, (src, dst): (u32, u32)) -> u32 {
         if self.has(Self::FLOWS) {
             return flow;
         }
-        // Linux mixes the hosts into the flow's own hash, which it did not compute: zero.
+        // Linux mixes the hosts into the flow's own hash, which is zero here because it was not computed.
         (if self.has(Self::SRC) { src } else { 0 }) ^ (if self.has(Self::DST) { dst } else { 0 })
     }
 
@@ -46,33 +47,33 @@ impl Isolation {
     }
 }
 
-/// A host's tag, as source or as destination, and how many of its flows are bulk.
+/// A host's tag, as source or as destination, and the number of its bulk flows.
 #[derive(Clone, Copy, Debug, Default)]
 struct Host {
     tag: u32,
     bulk: u32,
 }
 
-/// A tin's tags.
+/// The tags of a tin.
 #[derive(Clone, Debug)]
 pub(super) struct Buckets {
     isolation: Isolation,
     tags: Vec<u32>,
     src: Vec<Host>,
     dst: Vec<Host>,
-    /// How often a flow had to share a queue.
+    /// Number of times that a flow had to share a queue.
     pub(super) collisions: u64,
 }
 
-/// The places of a set, from where a hash points at, once round.
+/// Returns the places of a set once round, starting where a hash points.
 fn set_of(hash: u32) -> impl Iterator<Item = usize> + Clone {
     let place = hash as usize % QUEUES;
     let (set, way) = (place - place % WAYS, place % WAYS);
     (0..WAYS).map(move |step| set + (way + step) % WAYS)
 }
 
-/// The entry of a host: the one that bears its tag, else one without bulk flows, else the one that the hash points
-/// at.
+/// Returns the entry of a host: the entry with its tag, otherwise one without bulk flows, otherwise the entry that
+/// the hash points at.
 fn host(hosts: &mut [Host], hash: u32) -> u16 {
     let places = set_of(hash);
     let known = places.clone().find(|place| hosts[*place].tag == hash);
@@ -94,7 +95,7 @@ impl Buckets {
         }
     }
 
-    /// The queue for a packet.
+    /// Returns the queue for a packet.
     #[inline]
     pub(super) fn find(&mut self, flows: &mut [Flow], flow: u32, hosts: (u32, u32)) -> u16 {
         if self.isolation == Isolation(0) {
@@ -108,7 +109,7 @@ impl Buckets {
         self.search(flows, tag, hosts) as u16
     }
 
-    /// Looks through the set, and assigns a queue if none bears the tag.
+    /// Searches the set, and assigns a queue if none has the tag.
     fn search(&mut self, flows: &mut [Flow], tag: u32, hosts: (u32, u32)) -> usize {
         let places = set_of(tag);
         if let Some(place) = places.clone().find(|place| self.tags[*place] == tag) {
@@ -123,7 +124,7 @@ impl Buckets {
             tag as usize % QUEUES
         });
         self.tags[place] = tag;
-        // The queue's bulk flow is from now on one of the new flow's hosts.
+        // From now on the queue's bulk flow belongs to the new flow's hosts.
         let flow = &mut flows[place];
         if flow.set == Set::Bulk {
             self.count_down(flow);
@@ -145,27 +146,27 @@ impl Buckets {
         }
     }
 
-    /// The entries of a flow's hosts, as far as hosts are counted.
+    /// Returns the entries of a flow's hosts, if the isolation counts hosts.
     fn hosts_of(&mut self, flow: &Flow) -> impl Iterator<Item = &mut Host> {
         let (src, dst) = (self.src.get_mut(usize::from(flow.src)), self.dst.get_mut(usize::from(flow.dst)));
         src.into_iter().chain(dst)
     }
 
-    /// A flow became bulk.
+    /// Counts a flow that became bulk.
     pub(super) fn count_up(&mut self, flow: &Flow) {
         for host in self.hosts_of(flow) {
             host.bulk = (host.bulk + 1).min(QUEUES as u32);
         }
     }
 
-    /// A flow is no longer bulk.
+    /// Uncounts a flow that is no longer bulk.
     pub(super) fn count_down(&mut self, flow: &Flow) {
         for host in self.hosts_of(flow) {
             host.bulk = host.bulk.saturating_sub(1);
         }
     }
 
-    /// Bulk flows of the busier one of a flow's hosts, at least 1.
+    /// Returns the number of bulk flows of the busier one of a flow's two hosts, at least 1.
     #[inline]
     pub(super) fn load(&self, flow: &Flow) -> u32 {
         let bulk = |hosts: &[Host], place: u16| hosts.get(usize::from(place)).map_or(0, |host| host.bulk);
@@ -186,7 +187,7 @@ mod tests {
     #[test]
     fn a_ninth_flow_of_a_set_shares_and_takes_the_tag() {
         let (mut buckets, mut flows) = (Buckets::new(TRIPLE), queues());
-        // All of these point at queue 13, in the set from 8 to 15.
+        // All of these hashes point at queue 13, in the set from 8 to 15.
         let flow = |n: u32| 13 + n * QUEUES as u32;
         for (n, expected) in [13, 14, 15, 8, 9, 10, 11, 12, 13].into_iter().enumerate() {
             let place = buckets.find(&mut flows, flow(n as u32), (1, 2));
@@ -194,7 +195,7 @@ mod tests {
             flows[usize::from(place)].set = Set::Sparse;
         }
         assert_eq!(buckets.collisions, 1);
-        // The first flow's tag is gone, the second's is not.
+        // The first flow's tag is gone, the second flow's is not.
         assert_eq!(buckets.find(&mut flows, flow(1), (1, 2)), 14);
         assert_eq!(buckets.find(&mut flows, flow(0), (1, 2)), 13);
         assert_eq!(buckets.collisions, 2);
@@ -206,13 +207,13 @@ mod tests {
         assert_eq!(buckets.find(&mut flows, 13, (1, 2)), 13);
         flows[13].set = Set::Sparse;
         assert_eq!(buckets.find(&mut flows, 13 + 1024, (1, 2)), 14);
-        flows[13].set = Set::None; // it left, its tag stays
+        flows[13].set = Set::None; // the flow left, and its tag stays
         assert_eq!(buckets.find(&mut flows, 13 + 1024, (1, 2)), 14);
         assert_eq!(buckets.find(&mut flows, 13, (1, 2)), 13);
     }
 
-    /// Three bulk flows of one source to three destinations: each has a third of the quantum under `dual-srchost`,
-    /// all of it under `dual-dsthost`.
+    /// Three bulk flows go from one source to three destinations. Under `dual-srchost` each must have a third of the
+    /// quantum, under `dual-dsthost` all of it.
     #[test]
     fn the_busier_host_counts() {
         for (isolation, load) in [(5, 3), (6, 1), (7, 3), (4, 1)] {
@@ -233,8 +234,8 @@ mod tests {
         assert_eq!([1, 2, 3, 4, 5, 6, 7].map(tag), [0b001, 0b011, 0b010, 0b100, 0b100, 0b100, 0b100]);
     }
 
-    /// A host whose own entry is taken gets one that nobody with bulk flows needs. Wrong would be to take from those that do: their
-    /// flows would be counted with its own.
+    /// A host whose own entry is taken must get an entry without bulk flows. With another host's entry the flows of
+    /// both would be counted together.
     #[test]
     fn a_host_gets_an_entry_that_is_free() {
         let mut hosts = alloc::vec![Host::default(); QUEUES];
@@ -245,7 +246,7 @@ mod tests {
         assert_eq!((host(&mut hosts, hash), hosts[2].tag, hosts[5].tag), (2, hash, 1005));
     }
 
-    /// All eight hosts of a set have bulk flows: the one that the hash points at gives its entry up.
+    /// If all eight hosts of a set have bulk flows, the new host must take the entry that its hash points at.
     #[test]
     fn a_host_whose_set_is_full_takes_the_entry_that_its_hash_points_at() {
         let mut hosts = alloc::vec![Host::default(); QUEUES];

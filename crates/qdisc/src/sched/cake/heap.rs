@@ -1,40 +1,40 @@
-//! Which queue is longest: a binary max-heap over all queues of all tins.
+//! The search for the longest queue: a binary max-heap over all queues of all tins.
 //!
-//! Linux builds the heap at the first overflow, keeps it in order for the next 65,535 packets sent, and leaves it as
-//! it lies after that. Which of several equal queues is the victim depends on how the heap lies, so this follows:
-//! the layout at the start (queue 0 of each tin, then queue 1 …), how far a change moves an entry, and that a
-//! rebuild starts from what lies there. An entry that shrank sinks by one level at a time, so the victim is nearly,
-//! but not always, the longest.
+//! Linux builds the heap at the first overflow, keeps it in order for the next 65,535 packets sent, and then leaves
+//! it as it is. The layout of the heap decides which of several equal queues loses a packet. So this heap follows
+//! Linux in the layout at the start (queue 0 of each tin, then queue 1 …), in how far a change moves an entry, and in
+//! that a rebuild starts from the present layout. An entry that shrank sinks by one level at a time, so the victim is
+//! nearly, but not always, the longest queue.
 
 use super::tin::QUEUES;
 use alloc::vec::Vec;
 
-/// Linux's heap has room for so many tins, whatever the mode.
+/// Number of tins for which Linux's heap has room, in every mode.
 pub(super) const MAX_TINS: usize = 8;
-/// Packets sent for which the heap is kept after an overflow.
+/// Packets sent during which the heap is kept in order after an overflow.
 const KEPT_FOR: u16 = u16::MAX;
 
-/// The bytes that each queue holds, in Linux's order, by `tin * QUEUES + queue`.
+/// The bytes in each queue, in Linux's order: index `tin * QUEUES + queue`.
 pub(super) type Backlogs = Vec<u64>;
 
-/// A queue of a tin.
+/// Returns the key of a queue of a tin.
 pub(super) const fn key(tin: usize, queue: u16) -> usize {
     tin * QUEUES + queue as usize
 }
 
-/// The heap; its memory is taken at the first overflow.
+/// The heap. It allocates its memory at the first overflow.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Longest {
-    /// Keys, the longest first.
+    /// Keys of the queues, the longest first.
     heap: Vec<u16>,
-    /// Where each key stands in `heap`.
+    /// The position of each key in `heap`.
     place: Vec<u16>,
-    /// Packets until it is no longer kept in order; 0: it is not.
+    /// Packets to send before the heap is no longer kept in order. 0: it is out of order.
     patience: u16,
 }
 
 impl Longest {
-    /// The key of the longest queue, building the heap where it is not in order. [`Longest::shrank_at_top`] must
+    /// Returns the key of the longest queue. Builds the heap if it is not in order. [`Longest::shrank_at_top`] must
     /// follow.
     pub(super) fn find(&mut self, backlogs: &Backlogs) -> usize {
         if self.heap.is_empty() {
@@ -59,17 +59,17 @@ impl Longest {
         }
     }
 
-    /// The longest queue was shortened.
+    /// Notes that the longest queue was shortened.
     pub(super) fn shrank_at_top(&mut self, backlogs: &Backlogs) {
         self.sink(0, backlogs);
     }
 
-    /// The longest queue had nothing: the heap is out of order, and the next search builds it again.
+    /// Notes that the longest queue had no packet: the heap is out of order, and the next search builds it again.
     pub(super) fn distrust(&mut self) {
         self.patience = 0;
     }
 
-    /// A queue grew.
+    /// Notes that a queue grew.
     #[inline]
     pub(super) fn grew(&mut self, key: usize, backlogs: &Backlogs) {
         if self.patience > 0 {
@@ -77,7 +77,7 @@ impl Longest {
         }
     }
 
-    /// A queue was shortened.
+    /// Notes that a queue was shortened.
     #[inline]
     pub(super) fn shrank(&mut self, key: usize, backlogs: &Backlogs) {
         if self.patience > 0 {
@@ -85,7 +85,7 @@ impl Longest {
         }
     }
 
-    /// A packet was sent.
+    /// Notes that a packet was sent.
     #[inline]
     pub(super) fn sent(&mut self) {
         self.patience = self.patience.saturating_sub(1);
@@ -101,8 +101,9 @@ impl Longest {
         self.place[usize::from(self.heap[b])] = b as u16;
     }
 
-    /// Lets an entry sink. As in Linux, each level compares the children with the most seen so far, not with the
-    /// entry that sinks: in a heap in order that is the child just raised, so an entry sinks by one level only.
+    /// Lets an entry sink. As in Linux, each level compares the children with the largest entry seen so far, not with
+    /// the sinking entry. In an ordered heap that is the child that was just raised, so an entry sinks by one level
+    /// only.
     fn sink(&mut self, mut at: usize, backlogs: &Backlogs) {
         let mut most = self.bytes(at, backlogs);
         loop {
@@ -144,20 +145,20 @@ mod tests {
             backlogs[key(tin, queue)] = 100;
         }
         // The layout goes queue by queue: (1, 5) is entry 41, (0, 6) is 48, (0, 9) is 72. They rise to 20, 9, 4 and
-        // to 23, 11, 5, 2 and to 35, 17, 8, 3. At 1 the left child, 3, is taken; at 0 the left child, 1.
+        // to 23, 11, 5, 2 and to 35, 17, 8, 3. At 1 the left child, 3, is taken. At 0 it is the left child, 1.
         assert_eq!(Longest::default().find(&backlogs), key(0, 9));
         backlogs[key(1, 5)] = 101;
         assert_eq!(Longest::default().find(&backlogs), key(1, 5));
     }
 
-    /// Queues of 5, 4, 3, 2 and 1 packets: once the longest is down to nothing, its entry has sunk by one level only
-    /// and hides longer ones below it.
+    /// When the longest queue becomes empty, its entry must sink by one level only, and so hide longer queues below
+    /// it.
     #[test]
     fn an_entry_sinks_by_one_level() {
         let mut backlogs = alloc::vec![0; QUEUES];
         let mut longest = Longest::default();
         longest.lay_out();
-        // The heap's first entries are queue 0 of the eight tins; give its first seven places queues 0 to 6 of tin 0.
+        // The heap's first entries are queue 0 of the eight tins. The first seven places get queues 0 to 6 of tin 0.
         for queue in 0..7 {
             longest.swap(usize::from(queue), longest.place[key(0, queue)].into());
             backlogs[key(0, queue)] = [70, 60, 30, 50, 40, 20, 10][usize::from(queue)];
@@ -169,7 +170,7 @@ mod tests {
     }
 
     proptest! {
-        /// What is found when the heap is built is as long as any, and each queue keeps one place.
+        /// A newly built heap must give a queue as long as any, and each queue must keep exactly one place.
         #[test]
         fn the_longest_is_found(ops in proptest::collection::vec((0..40_u16, 0..6_u64, 0..6_u8), 0..200)) {
             let mut backlogs = alloc::vec![0; QUEUES];

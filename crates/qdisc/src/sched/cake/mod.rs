@@ -1,21 +1,25 @@
 //! CAKE: common applications kept enhanced.
 //!
 //! Source: Høiland-Jørgensen, Täht, Morton, "Piece of CAKE: A Comprehensive Queue Management Solution for Home
-//! Gateways", 2018; tc-cake(8); and where these leave it open, what Linux was recorded to do. One file a part:
+//! Gateways", 2018, and tc-cake(8). Where these leave something open, Linux's recorded behaviour decides. One file
+//! per part:
 //!
 //! - `params`: the words of the line;
 //! - `diffserv`: tins, their codepoints and shares;
-//! - `shaper`: the rate, and what a packet weighs on the wire;
-//! - `autorate`: the rate, where it is to be estimated;
+//! - `shaper`: the rate, and the bytes of a packet on the wire;
+//! - `autorate`: the estimate of the rate;
 //! - `hash`: queues and hosts by hash;
 //! - `tin`: flows in rounds;
-//! - `ack_filter`: ACKs that need not be sent;
-//! - `heap`: the longest queue, which overflow drops from;
+//! - `ack_filter`: superfluous ACKs;
+//! - `heap`: the longest queue, from which overflow drops;
 //! - [`cobalt`](crate::aqm::cobalt): the law in each flow.
 //!
-//! Differences from Linux: a packet is one that the wire carries, so there is nothing that `split-gso` would split; `nat`
-//! asks the packet, not a table of connections; a sum of length and overhead below zero is zero; a change leaves tins and
-//! isolation as they are.
+//! It differs from Linux in these points:
+//!
+//! - packets are those of the wire, so there is nothing for `split-gso` to split;
+//! - `nat` asks the packet, not a table of connections;
+//! - a sum of length and overhead below zero counts as zero;
+//! - a change leaves tins and isolation as they are.
 
 mod ack_filter;
 mod autorate;
@@ -57,19 +61,19 @@ pub struct Cake<P> {
     memory: u64,
     memory_limit: u64,
     memory_plan: Memory,
-    /// What is shaped to, in bytes a second; 0: unlimited.
+    /// Rate of the shaper in bytes per second; 0: unlimited.
     rate: u64,
     shaper: Shaper,
-    /// What arrives, where the shaper is to follow it.
+    /// Estimate of the arriving rate, if the shaper is to follow it.
     estimate: Option<Estimate>,
     framing: Framing,
-    /// When to ask again.
+    /// Time at which to ask for a packet again.
     wake: Option<Instant>,
     /// Whether drops are charged, too.
     ingress: bool,
     wash: bool,
     nat: bool,
-    /// The bits of a firewall mark that number a tin; 0: none do.
+    /// The bits of a firewall mark that number a tin; 0: no bits.
     fwmark: u32,
     ack_filter: AckFilter,
     current_tin: usize,
@@ -123,7 +127,7 @@ impl<P: Packet> Discipline<P> for Cake<P> {
         self.estimate = estimated.or(fresh.estimate);
         self.shape(if estimated.is_some() { self.rate } else { fresh.rate });
         if unlimited && !self.shaper.pace.is_unlimited() {
-            // The shaper's clocks did not run so far: they begin now.
+            // The shaper's clocks did not run before: they begin now.
             self.tins.iter_mut().for_each(|tin| tin.next = tin.next.max(now));
             self.shaper.freshen(now);
         }
@@ -189,7 +193,7 @@ impl<P: Packet> Qdisc<P> for Cake<P> {
         None
     }
 
-    /// With `bandwidth` or `autorate-ingress`, either of which may come later.
+    /// Returns false, because a change may set `bandwidth` or `autorate-ingress` later.
     fn is_work_conserving(&self) -> bool {
         false
     }
@@ -233,7 +237,7 @@ impl<P: Packet> Qdisc<P> for Cake<P> {
 }
 
 impl<P: Packet> Cake<P> {
-    /// The tin of a packet: its firewall mark's, if that names one, else its codepoint's.
+    /// Returns the tin of a packet: the tin that its firewall mark names, otherwise the tin of its codepoint.
     #[inline]
     fn tin_of(&self, packet: &P) -> usize {
         if self.fwmark != 0 {
@@ -245,7 +249,7 @@ impl<P: Packet> Cake<P> {
         self.plan.of_dscp[usize::from(packet.dscp() & 63)].into()
     }
 
-    /// The hashes of a packet's flow and of its hosts.
+    /// Returns the hashes of a packet's flow and of its hosts.
     #[inline]
     fn identify(&self, packet: &P) -> (u32, (u32, u32)) {
         let inside = if self.nat { packet.translated_from() } else { None };
@@ -271,7 +275,7 @@ impl<P: Packet> Cake<P> {
         owner.dropped(packet, Drop::Ack);
     }
 
-    /// The queues have grown by `bytes`: where the shaper follows what arrives, it may change its rate.
+    /// Notes that the queues have grown by `bytes`. If the shaper follows the arriving rate, its rate may change.
     #[inline]
     fn follow_arrivals(&mut self, now: Instant, bytes: i64) {
         let Some(rate) = self.estimate.as_mut().and_then(|estimate| estimate.arrived(now, bytes)) else {
@@ -280,7 +284,7 @@ impl<P: Packet> Cake<P> {
         self.shape(rate);
     }
 
-    /// Shares `rate`, in bytes a second, among the tins.
+    /// Shares `rate`, in bytes per second, among the tins.
     fn shape(&mut self, rate: u64) {
         for (index, tin) in self.tins.iter_mut().enumerate() {
             tin.share = self.plan.share(index, rate);
@@ -289,7 +293,7 @@ impl<P: Packet> Cake<P> {
         (self.rate, self.memory_limit) = (rate, self.memory_plan.limit(rate));
     }
 
-    /// Appends `packet` to a flow. The heap is told by the caller.
+    /// Appends `packet` to a flow. The caller updates the heap.
     fn push(&mut self, tin: usize, flow: u16, packet: P) {
         let (len, key) = (packet.len(), heap::key(tin, flow));
         let tin = &mut self.tins[tin];
@@ -301,7 +305,7 @@ impl<P: Packet> Cake<P> {
         self.memory += memory_of(len);
     }
 
-    /// Takes the oldest packet of a flow. The heap is told by the caller.
+    /// Takes the oldest packet of a flow. The caller updates the heap.
     #[inline]
     fn pull(&mut self, tin: usize, flow: u16) -> Option<P> {
         let packet = self.packets.pop(&mut self.tins[tin].flows[usize::from(flow)].queue)?;
@@ -309,7 +313,7 @@ impl<P: Packet> Cake<P> {
         Some(packet)
     }
 
-    /// A packet of `len` bytes waits no longer.
+    /// Subtracts a packet of `len` bytes, which waits no longer.
     #[inline]
     fn forget(&mut self, tin: usize, flow: u16, len: u32) {
         self.tins[tin].bytes -= u64::from(len);
@@ -340,7 +344,7 @@ impl<P: Packet> Cake<P> {
         key
     }
 
-    /// Charges the clocks with a packet, and returns what it weighs on the wire.
+    /// Charges the clocks with a packet, and returns its bytes on the wire.
     #[inline]
     fn charge(&mut self, tin: usize, now: Instant, len: u32, dropped: bool) -> u32 {
         let bytes = self.framing.weigh(len);
@@ -351,13 +355,13 @@ impl<P: Packet> Cake<P> {
         bytes
     }
 
-    /// Sets the current tin to the one whose turn it is; false: none has anything to send.
+    /// Sets the current tin to the tin whose turn it is. Returns false if no tin has anything to send.
     #[inline]
     fn choose_tin(&mut self, now: Instant) -> bool {
         if self.shaper.pace.is_unlimited() { self.choose_by_deficit() } else { self.choose_by_schedule(now) }
     }
 
-    /// Tins in rounds, each with its quantum.
+    /// Chooses a tin in rounds, each tin with its quantum.
     fn choose_by_deficit(&mut self) -> bool {
         let (mut wrapped, mut busy) = (false, false);
         loop {
@@ -380,7 +384,7 @@ impl<P: Packet> Cake<P> {
         }
     }
 
-    /// Of the busy tins the last one that is within its share, else the one that is due first.
+    /// Chooses the last of the busy tins that are within their share, or otherwise the tin that is due first.
     fn choose_by_schedule(&mut self, now: Instant) -> bool {
         let mut earliest = None;
         for (index, tin) in self.tins.iter().enumerate().filter(|(_, tin)| tin.is_busy()) {
@@ -393,7 +397,8 @@ impl<P: Packet> Cake<P> {
         earliest.is_some()
     }
 
-    /// Goes round the current tin until a flow has a packet to send or proves to be empty, or the tin does.
+    /// Goes round the current tin until a flow sends a packet, until a flow proves empty, or until the tin has no
+    /// flow.
     fn serve<O: Owner<P>>(&mut self, now: Instant, first: &mut bool, owner: &mut O) -> Option<P> {
         loop {
             let tin = &mut self.tins[self.current_tin];
@@ -445,10 +450,10 @@ impl<P: Packet> Cake<P> {
     }
 }
 
-/// What came of a flow's turn.
+/// The result of a flow's turn.
 enum Taken<P> {
     Packet(P),
-    /// A packet was dropped, and the flow charged for it: whose turn it is must be asked again.
+    /// A packet was dropped and the flow charged for it, so the turn must be chosen anew.
     Charged,
     Nothing,
 }

@@ -1,11 +1,12 @@
 //! CAKE's parameters, in the order in which `tc` prints them.
 //!
 //! Source: tc-cake(8), and what `tc` makes of its words before Linux sees them. Words for a link's framing and for a
-//! round-trip time are shorthands: a line keeps what they stand for, as `tc qdisc show` does. As in `tc`, framing words
-//! add up (`pppoe-ptm ether-vlan`), and `raw` before them counts from the frame, not from the IP packet.
+//! round-trip time are shorthands: a line keeps the values that they stand for, as `tc qdisc show` does. As in `tc`,
+//! framing words add up (`pppoe-ptm ether-vlan`), and `raw` before them counts from the frame, not from the IP
+//! packet.
 //!
-//! Two words are taken and change nothing, because there is nothing here that they would change: `split-gso`, since
-//! each packet is one that the wire carries, and `via-ethernet`, which `tc` itself ignores.
+//! Two words are accepted and have no effect: `split-gso`, because all packets here are those of the wire, and
+//! `via-ethernet`, which `tc` itself ignores.
 
 use super::shaper::Cells;
 use crate::param::{Args, Error, Param, ParamSpec, QdiscSpec, bps, ms, secs, us};
@@ -29,7 +30,7 @@ const PRESETS: &[(&str, &str)] = &[
 const FRAMINGS: &[(&str, &str)] = &[
     ("raw", "raw noatm overhead 0"),
     ("conservative", "atm overhead 48"),
-    // ADSL: all in ATM cells.
+    // ADSL: packets in ATM cells.
     ("pppoa-vcmux", "atm overhead +10"),
     ("pppoa-llc", "atm overhead +14"),
     ("pppoe-vcmux", "atm overhead +32"),
@@ -41,9 +42,9 @@ const FRAMINGS: &[(&str, &str)] = &[
     // VDSL2: packets in 64 of 65 bytes.
     ("pppoe-ptm", "ptm overhead +30"),
     ("bridged-ptm", "ptm overhead +22"),
-    // A cable modem's head end meters frames with their checksum.
+    // The head end of a cable modem counts frames with their checksum.
     ("docsis", "noatm overhead +18 mpu 64"),
-    // Preamble, gap, header and checksum. `tc` leaves the cells as they are, whatever its manual says.
+    // Preamble, gap, header and checksum. `tc` does not change the cells, although its manual says so.
     ("ethernet", "overhead +38 mpu 84"),
     ("ether-vlan", "overhead +4"),
     ("via-ethernet", ""),
@@ -58,7 +59,7 @@ words! {
         Four = "diffserv4",
         Eight = "diffserv8",
     }
-    /// In the order of Linux's bits.
+    /// The values are in the order of Linux's bits.
     pub(super) enum Isolate {
         Nothing = "flowblind",
         Source = "srchost",
@@ -79,7 +80,7 @@ words! {
     pub(super) enum Direction { Egress = "egress", Ingress = "ingress" }
 }
 
-/// `tc` ends the estimation where it sends a bandwidth.
+/// The rate of the shaper. `tc` ends the estimation when it sends a bandwidth.
 const BANDWIDTH: Param<Option<Rate>> =
     Param::rate("bandwidth", "rate to shape to; unset: no shaping, the link below paces")
         .range(bps(512), bps(1_000_000_000_000))
@@ -88,7 +89,8 @@ pub(super) const AUTORATE: Param<Option<Autorate>> = Param::optional_word(
     "autorate",
     "shape to 15/16 of the rate at which bursts arrive; bandwidth is the first guess",
 );
-// Linux changes this and isolation too, and lets packets and hosts fall between two orders; here tins are laid out once.
+// Linux changes this and the isolation, too, and packets and hosts may fall between two layouts. Here tins are laid
+// out once.
 pub(super) const DIFFSERV: Param<Diffserv> =
     Param::word("diffserv", "how codepoints are sorted into tins", "diffserv3").fixed();
 pub(super) const ISOLATION: Param<Isolate> = Param::word(
@@ -131,7 +133,7 @@ pub(super) const BASE: Param<Option<Base>> =
     Param::optional_word("base", "raw: overhead is added to the frame as it is, its link header included");
 pub(super) const CELLS: Param<Cells> =
     Param::word("cells", "cells that the link cuts packets into: none, 48 of 53 bytes, 64 of 65", "noatm");
-/// Linux counts from the IP packet where it gets an overhead.
+/// Bytes added to an IP packet. Linux counts from the IP packet if it gets an overhead.
 const OVERHEAD: Param<Option<f64>> = Param::real(
     "overhead",
     "whole bytes that the link adds to an IP packet; unset: lengths count as they are",
@@ -171,7 +173,7 @@ pub(super) const SPEC: QdiscSpec = QdiscSpec::new("cake", PARAMS)
     .summary("Tins by codepoint, fairness of hosts and flows, COBALT in each flow, and a shaper")
     .source("Høiland-Jørgensen, Täht, Morton, Piece of CAKE, 2018; tc-cake(8)");
 
-/// The round-trip time and the target of a line.
+/// Returns the round-trip time and the target of a line.
 #[must_use]
 pub fn times(args: &Args) -> (Duration, Duration) {
     let rtt = args.get(&RTT);
@@ -180,18 +182,18 @@ pub fn times(args: &Args) -> (Duration, Duration) {
     (rtt, args.get(&TARGET).unwrap_or(twentieth))
 }
 
-/// The memory limit of a line: Linux's own where it has none.
+/// Returns the memory limit of a line, or Linux's default if the line has none.
 #[must_use]
 pub fn memory_limit(args: &Args, mtu: u32) -> u64 {
     Memory::new(args, mtu).limit(bytes_per_s(args))
 }
 
-/// The rate of a line; 0: unlimited.
+/// Returns the rate of a line in bytes per second; 0: unlimited.
 pub(super) fn bytes_per_s(args: &Args) -> u64 {
     args.get(&BANDWIDTH).map_or(0, Rate::as_bps) / 8
 }
 
-/// What the limit on memory is made of.
+/// The inputs of the limit on memory.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Memory {
     given: Option<u64>,
@@ -204,10 +206,10 @@ impl Memory {
         Self { given: args.get(&MEMLIMIT), rtt: times(args).0, mtu }
     }
 
-    /// The limit at a rate; 0: unlimited.
+    /// Returns the limit at a rate in bytes per second; 0: unlimited.
     pub(super) fn limit(&self, bytes_per_s: u64) -> u64 {
         const LEAST: u64 = 4 << 20;
-        /// Packets, as other disciplines count; nothing but this product is made of it.
+        /// A limit in packets, as other disciplines have one. It is used only in this product.
         const PACKETS: u64 = 10_240;
         let interval_us = self.rtt.as_nanos() / 1000;
         let wanted = match bytes_per_s {
@@ -218,7 +220,7 @@ impl Memory {
     }
 }
 
-/// The overhead of a line, in whole bytes.
+/// Returns the overhead of a line, in whole bytes.
 pub(super) fn overhead(args: &Args) -> Result<Option<i64>, Error> {
     let Some(bytes) = args.get(&OVERHEAD) else { return Ok(None) };
     let whole = bytes as i64;
@@ -282,7 +284,7 @@ mod tests {
         assert_eq!(error.0, "cake overhead: found \"1.5\"; accepted: a whole number, -64 to 256");
     }
 
-    /// tc-cake(8), "Overhead compensation parameters": what each keyword is equivalent to; VLAN tags add to it.
+    /// tc-cake(8), "Overhead compensation parameters": the equivalent of each keyword. VLAN tags must add to it.
     #[test]
     fn a_framing_is_what_the_manual_says() {
         let table = [
@@ -311,7 +313,7 @@ mod tests {
         }
     }
 
-    /// What stands in a record is a line that `tc` takes, and means the same.
+    /// The canonical line, which stands in records, must be a line that `tc` accepts with the same meaning.
     #[test]
     fn the_canonical_line_is_tc_s() {
         let canonical = |words| args(words).to_string();

@@ -1,24 +1,25 @@
-//! CAKE's shaper: when the link may send again, and what a packet weighs on it.
+//! CAKE's shaper: the time at which the link may send again, and the bytes of a packet on the wire.
 //!
 //! Source: "Piece of CAKE", 2018, "Bandwidth shaping", and Linux's arithmetic. The shaper counts in time, not in
-//! tokens: each packet puts off the next one by its own duration, so there is no burst after idling. A rate is kept
-//! as nanoseconds a byte, in fixed point.
+//! tokens: each packet delays the next one by its own duration, so there is no burst after an idle time. A rate is
+//! kept as nanoseconds per byte, in fixed point.
 //!
-//! A second clock, the failsafe, runs at two thirds of the rate and is not charged for dropped packets: at a
-//! downlink (`ingress`), where drops are charged too, a flood that is dropped cannot stop the link altogether.
+//! A second clock, the failsafe, runs at two thirds of the rate and is not charged for dropped packets. On a downlink
+//! (`ingress`) drops are charged, too. The failsafe prevents a flood that is dropped from stopping the link
+//! altogether.
 
 use super::params::{BASE, Base, CELLS, MPU, overhead};
 use crate::param::{Args, Error};
 use crate::words;
 use goodqueue_units::{Duration, Instant};
 
-/// Linux shapes to no less, in bytes a second.
+/// The lowest rate to which Linux shapes, in bytes per second.
 const LEAST_RATE: u64 = 64;
 
 /// Bytes that precede the IP header in a packet's length: Ethernet's.
 const LINK_HEADER: i64 = 14;
 
-/// Nanoseconds a byte, as `ns / 2^shift`; zero: unlimited.
+/// Nanoseconds per byte, as `ns / 2^shift`; zero: unlimited.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Pace {
     pub(super) ns: u64,
@@ -26,7 +27,7 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    /// Of so many bytes a second; 0: unlimited.
+    /// Returns the pace of a rate in bytes per second; 0: unlimited.
     pub(super) fn of(bytes_per_s: u64) -> Self {
         if bytes_per_s == 0 {
             return Self::default();
@@ -43,7 +44,7 @@ impl Pace {
         self.ns == 0
     }
 
-    /// How long `bytes` take, in nanoseconds.
+    /// Returns the time that `bytes` take, in nanoseconds.
     #[inline]
     pub(super) fn time(self, bytes: u32) -> u64 {
         u64::from(bytes).saturating_mul(self.ns) >> self.shift
@@ -51,21 +52,21 @@ impl Pace {
 }
 
 words! {
-    /// Cells that a link cuts packets into: none, 48 of 53 bytes, 64 of 65.
+    /// Cells into which a link cuts packets: none, 48 of 53 bytes, 64 of 65 bytes.
     pub(super) enum Cells { None = "noatm", Atm = "atm", Ptm = "ptm" }
 }
 
-/// What the link adds to each packet (tc-cake(8), "Overhead compensation").
+/// The link's addition to each packet (tc-cake(8), "Overhead compensation").
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Framing {
-    /// Added to a packet's length, which has the link header in it.
+    /// Bytes added to a packet's length, which includes the link header.
     added: i64,
     mpu: i64,
     cells: Cells,
 }
 
 impl Framing {
-    /// Of the parameters `base`, `overhead`, `mpu` and `cells`.
+    /// Reads the parameters `base`, `overhead`, `mpu` and `cells`.
     pub(super) fn new(args: &Args) -> Result<Self, Error> {
         let added = match (args.get(&BASE), overhead(args)?) {
             (Some(Base::Raw), Some(overhead)) => overhead,
@@ -75,8 +76,8 @@ impl Framing {
         Ok(Self { added, mpu: args.get(&MPU) as i64, cells: args.get(&CELLS) })
     }
 
-    /// Bytes that the packet occupies on the wire. Linux's sum wraps where a negative overhead exceeds the packet;
-    /// here it is zero.
+    /// Returns the bytes that a packet occupies on the wire. In Linux the sum wraps if a negative overhead exceeds
+    /// the packet. Here it is zero.
     #[inline]
     pub(super) fn weigh(&self, len: u32) -> u32 {
         let bytes = (i64::from(len) + self.added).max(self.mpu).max(0) as u64;
@@ -98,20 +99,20 @@ pub(super) struct Shaper {
 }
 
 impl Shaper {
-    /// When the next packet may leave, if that is after `now`.
+    /// Returns when the next packet may leave, if that is after `now`.
     #[inline]
     pub(super) fn wait(&self, now: Instant) -> Option<Instant> {
         (self.next > now && self.failsafe > now).then(|| self.next.min(self.failsafe))
     }
 
-    /// The discipline was empty: unused time is lost.
+    /// Notes that the discipline was empty: unused time is lost.
     pub(super) fn freshen(&mut self, now: Instant) {
         if self.next < now {
             (self.next, self.failsafe) = (now, now);
         }
     }
 
-    /// Charges a packet that is sent, or dropped where drops are charged.
+    /// Charges a packet that is sent, or one that is dropped while drops are charged.
     #[inline]
     pub(super) fn charge(&mut self, bytes: u32, dropped: bool) {
         let time = self.pace.time(bytes);
@@ -131,7 +132,8 @@ mod tests {
         Framing::new(&Args::parse(&SPEC, words).unwrap()).unwrap()
     }
 
-    /// 1,125,000 bytes/s are 888.9 ns a byte: x 2^24 that is 14,913,080,888.9, the most that 34 bits hold.
+    /// 1,125,000 bytes/s are 888.9 ns per byte: times 2^24 that is 14,913,080,888.9, the largest product within 34
+    /// bits.
     #[test]
     fn a_rate_is_kept_as_time_a_byte() {
         let pace = Pace::of(1_125_000);
@@ -141,7 +143,7 @@ mod tests {
         assert!(Pace::of(0).is_unlimited());
     }
 
-    /// tc-cake(8): overhead is counted from the IP packet, then mpu, then cells.
+    /// tc-cake(8): overhead is added to the IP packet, then mpu applies, then cells.
     #[test]
     fn a_packet_weighs_what_the_wire_carries() {
         let table = [

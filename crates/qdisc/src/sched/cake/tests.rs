@@ -1,4 +1,4 @@
-//! CAKE as a whole, in small cases worked by hand. What Linux does is in the golden traces.
+//! CAKE as a whole, in small cases worked by hand. The golden traces cover Linux's decisions.
 
 use super::*;
 use crate::packet::Plain;
@@ -12,12 +12,12 @@ fn cake(words: &str) -> Cake<Plain> {
     Cake::build(&Args::parse(&params::SPEC, words).unwrap(), &link).unwrap()
 }
 
-/// A packet of the flow `id / 100`.
+/// Returns a packet of the flow `id / 100`.
 fn packet(id: u64) -> Plain {
     Plain { id, flow_hash: (id / 100) as u32, ..Plain::new(1514) }
 }
 
-/// A packet with all that CAKE may ask of one.
+/// A packet with every property that CAKE may ask for.
 #[derive(Clone, Copy, Debug, Default)]
 struct Rich {
     plain: Plain,
@@ -79,7 +79,7 @@ fn rich_cake(words: &str) -> Cake<Rich> {
     Cake::build(&Args::parse(&params::SPEC, words).unwrap(), &link).unwrap()
 }
 
-/// An ACK of flow 0 that knows its number as its id.
+/// Returns an ACK of flow 0 whose id is its number.
 fn ack(number: u32) -> Rich {
     let tcp = TcpHeader { ack: number, flags: TcpHeader::ACK, ..TcpHeader::default() };
     Rich { plain: Plain { id: number.into(), ..Plain::new(66) }, tcp: Some(tcp), ..Rich::default() }
@@ -97,7 +97,7 @@ fn drain(cake: &mut Cake<Plain>, owner: &mut Noted) -> Vec<u64> {
     core::iter::from_fn(|| cake.dequeue(Instant::ZERO, owner)).map(|packet| packet.id).collect()
 }
 
-/// "Piece of CAKE", "Flow isolation": a flow that just began goes before those that stand.
+/// "Piece of CAKE", "Flow isolation": a flow that has just begun must go before standing flows.
 #[test]
 fn a_sparse_flow_goes_first() {
     let (mut cake, mut owner) = (cake("besteffort flows"), Noted::default());
@@ -108,8 +108,8 @@ fn a_sparse_flow_goes_first() {
     assert_eq!(drain(&mut cake, &mut owner)[0], 200);
 }
 
-/// Host 1 has three flows, host 2 one, and all stand. By flows each gets a quarter of what is sent; by hosts, host 2
-/// gets half.
+/// Host 1 has three flows, host 2 one, and all are standing. By flows each flow must get a quarter of the packets
+/// sent. By hosts, host 2 must get half.
 #[test]
 fn hosts_share_before_their_flows_do() {
     for (words, of_host_2) in [("besteffort flows", 30), ("besteffort dual-srchost", 60), ("besteffort", 60)]
@@ -127,7 +127,8 @@ fn hosts_share_before_their_flows_do() {
     }
 }
 
-/// Shaped, a tin within its rate goes before the others, the last one first; EF is voice (tin 2 of diffserv3).
+/// With a shaper a tin within its rate must go before the others, of several the last one. EF is voice (tin 2 of
+/// diffserv3).
 #[test]
 fn a_tin_within_its_rate_goes_first() {
     let (mut cake, mut owner) = (cake("diffserv3 bandwidth 10mbit"), Noted::default());
@@ -147,7 +148,7 @@ fn a_tin_within_its_rate_goes_first() {
     assert_eq!(sent, [200, 100, 0]);
 }
 
-/// 1514 bytes at 10 Mbit/s take 1.2112 ms: the second packet has to wait for that, and the timer says so.
+/// 1514 bytes at 10 Mbit/s take 1.2112 ms: the second packet must wait for that time, and the timer must say so.
 #[test]
 fn a_shaped_packet_waits_and_the_timer_says_until_when() {
     let (mut cake, mut owner) = (cake("besteffort bandwidth 10mbit"), Noted::default());
@@ -166,13 +167,14 @@ fn a_shaped_packet_waits_and_the_timer_says_until_when() {
     assert_eq!(cake.dequeue(due, &mut owner).map(|packet| packet.id), Some(1));
 }
 
-/// A full frame weighs 256 + 2048 bytes of memory, so 5000 hold two; the third drops the longest queue's oldest.
+/// A full frame takes 256 + 2048 bytes of memory, so 5000 hold two. The third must drop the oldest of the longest
+/// queue.
 #[test]
 fn overflow_drops_from_the_longest_queue() {
     let (mut cake, mut owner) = (cake("besteffort flows memlimit 5000"), Noted::default());
     let told = offer(&mut cake, &mut owner, [0, 1, 100, 101].map(packet));
     assert_eq!(owner.dropped, [0, 100]);
-    // The third packet was not of the flow that paid, the fourth was.
+    // The third packet did not belong to the flow that lost a packet, the fourth did.
     assert_eq!(told[2..], [Enqueued::Success, Enqueued::Congestion]);
 }
 
@@ -186,7 +188,7 @@ fn wash_clears_the_codepoint_after_the_tin_was_chosen() {
     }
 }
 
-/// Unlimited diffserv3 under load: tins of 1024, 64 and 256 bytes a round share 16 : 1 : 4.
+/// Unlimited diffserv3 under load: tins of 1024, 64 and 256 bytes per round must share 16 : 1 : 4.
 #[test]
 fn without_a_shaper_tins_share_by_their_quanta() {
     let (mut cake, mut owner) = (cake("diffserv3"), Noted::default());
@@ -204,7 +206,8 @@ fn without_a_shaper_tins_share_by_their_quanta() {
     );
 }
 
-/// Of ten ACKs the last says all; the careful filter leaves one more. 66 bytes weigh 256 + 512 of memory each.
+/// The last of ten ACKs says everything; the careful filter leaves one more. Each ACK of 66 bytes takes 256 + 512 of
+/// memory.
 #[test]
 fn filtered_acks_are_given_back_and_free_what_they_held() {
     for (words, left) in [("no-ack-filter", 10), ("ack-filter", 2), ("ack-filter-aggressive", 1)] {
@@ -227,7 +230,7 @@ fn filtered_acks_are_given_back_and_free_what_they_held() {
     }
 }
 
-/// Flows that share a queue (all do, blind) are told apart by their addresses.
+/// Flows that share a queue (with `flowblind` all do) must be distinguished by their addresses.
 #[test]
 fn an_ack_of_another_connection_is_not_filtered() {
     let (mut cake, mut owner) = (rich_cake("flowblind ack-filter-aggressive"), Noted::default());
@@ -237,11 +240,11 @@ fn an_ack_of_another_connection_is_not_filtered() {
         cake.enqueue(Instant::ZERO, Rich { plain, ..packet }, &mut owner);
     }
     let sent = core::iter::from_fn(|| cake.dequeue(Instant::ZERO, &mut owner)).map(|packet| packet.plain.id);
-    // At 3, the ACK before it is of flow 2; at 4, 1 and 3 are superfluous, and the older one goes.
+    // At 3, the ACK before it belongs to flow 2. At 4, 1 and 3 are superfluous, and the older one is dropped.
     assert_eq!(sent.collect::<Vec<_>>(), [2, 3, 4]);
 }
 
-/// At a downlink even a filtered ACK has used the link before: 66 bytes at 1 Mbit/s take 528 us.
+/// On a downlink even a filtered ACK has used the link before: 66 bytes at 1 Mbit/s take 528 us.
 #[test]
 fn a_filtered_ack_is_charged_at_ingress() {
     for (words, due) in [("egress", 0), ("ingress", 528_000)] {
@@ -253,8 +256,8 @@ fn a_filtered_ack_is_charged_at_ingress() {
     }
 }
 
-/// tc-cake(8): masked, shifted right by the mask's unset low bits, and if not zero the tin's number, else the codepoint
-/// decides.
+/// tc-cake(8): the mark is masked and shifted right by the mask's unset low bits. If the result is not zero it is the
+/// tin's number, otherwise the codepoint decides.
 #[test]
 fn a_firewall_mark_names_the_tin() {
     for (words, fwmark, tin) in [
@@ -272,7 +275,7 @@ fn a_firewall_mark_names_the_tin() {
     }
 }
 
-/// Two hosts behind one address: what the link sees is one flow hash each, of one host.
+/// Two hosts are behind one address. Without `nat` the link sees one host.
 #[test]
 fn nat_looks_behind_the_translation() {
     for (words, queues) in [("srchost nat", 2), ("srchost", 1)] {
@@ -287,8 +290,8 @@ fn nat_looks_behind_the_translation() {
     }
 }
 
-/// Full frames arrive 1.504 ms apart, each tenth after 1.6 ms, which ends a train: 1514 bytes every 1.5136 ms: the shaper
-/// ends up at 15/16 of that, and the tins at their shares of it.
+/// Full frames arrive 1.504 ms apart. Each tenth comes after 1.6 ms, which ends a train: 1514 bytes every 1.5136 ms.
+/// The shaper must end up at 15/16 of that rate, and the tins at their shares of it.
 #[test]
 fn the_shaper_follows_what_arrives() {
     let (mut cake, mut owner) = (cake("diffserv4 bandwidth 1mbit autorate-ingress"), Noted::default());
@@ -305,8 +308,8 @@ fn the_shaper_follows_what_arrives() {
     assert!((sixteenth - 16.0).abs() < 0.01, "{sixteenth}");
 }
 
-/// Linux shapes to what it did until the next estimate: a change of something else is none of the rate. From a first guess
-/// of 1 Mbit/s, 125,000 bytes/s, nothing has arrived by which to judge it.
+/// Linux keeps its estimated rate until the next estimate: a change of another parameter must not affect the rate.
+/// The first guess is 1 Mbit/s, 125,000 bytes/s, and no packet has arrived to correct it.
 #[test]
 fn an_estimated_rate_outlives_a_change() {
     let (mut cake, mut owner) = (cake("bandwidth 1mbit autorate-ingress"), Noted::default());

@@ -1,15 +1,15 @@
-//! One tin: its flows, and whose turn it is.
+//! One tin: its flows, and the order of their turns.
 //!
-//! Source: "Piece of CAKE", 2018, "Flow isolation": DRR++ (RFC 8290, 4.2) with a quantum that shrinks with the
-//! number of busy flows of the same host. A flow is *sparse* from when it begins to wait until it has used up its
-//! quantum, *bulk* after that, and *decaying* while it is empty and its COBALT still remembers something. Linux, and
-//! so this, differs from FQ-CoDel:
+//! Source: "Piece of CAKE", 2018, "Flow isolation": DRR++ (RFC 8290, 4.2) with a quantum that shrinks with the number
+//! of busy flows of the same host. A flow is *sparse* from when it begins to wait until it has used up its quantum,
+//! and *bulk* after that. It is *decaying* while it is empty and its COBALT still remembers something. Linux and this
+//! implementation differ from FQ-CoDel in these points:
 //!
-//! - each call first looks at one decaying flow, so that its state goes on decaying, and at the new flows then;
-//! - a flow that is empty when its quantum is used up joins the bulk flows' rounds, but counts as sparse
+//! - each call first looks at one decaying flow, so that its state goes on decaying, and then at the new flows;
+//! - a flow that is empty when its quantum is used up joins the rounds of the bulk flows, but counts as sparse
 //!   (*waiting*);
-//! - the quantum is divided by the flows of the busier one of a flow's hosts, and 16 random bits are added to the
-//!   fraction, so that nothing is lost by rounding.
+//! - the quantum is divided by the number of flows of the busier one of a flow's two hosts. 16 random bits are added
+//!   to the fraction, so that rounding loses nothing on average.
 
 use super::autorate::average;
 use super::diffserv::Share;
@@ -19,14 +19,14 @@ use crate::sched::slab::Chain;
 use alloc::vec::Vec;
 use goodqueue_units::{Duration, Instant};
 
-/// Queues of a tin.
+/// Number of queues of a tin.
 pub(super) const QUEUES: usize = 1024;
 
-/// Where a flow stands.
+/// The set that a flow belongs to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Set {
-    /// Nowhere: nothing waits and nothing is remembered.
+    /// No set: no packet waits and nothing is remembered.
     #[default]
     None = 0,
     Sparse = 1,
@@ -35,27 +35,27 @@ pub(super) enum Set {
     Decaying = 4,
 }
 
-/// One queue: all flows that it is assigned to at the time.
+/// One queue, for all flows that are assigned to it at the time.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Flow {
     pub(super) law: Vars,
     pub(super) queue: Chain,
-    /// Bytes that it may still send in this round.
+    /// Bytes that the flow may still send in this round.
     pub(super) deficit: i32,
     pub(super) set: Set,
-    /// Its hosts' entries, where hosts matter.
+    /// The entries of its hosts, if the isolation counts hosts.
     pub(super) src: u16,
     pub(super) dst: u16,
 }
 
-/// The flows that began to wait; they go first.
+/// The list of flows that began to wait. They go first.
 const NEW: u16 = QUEUES as u16;
-/// The flows in rounds.
+/// The list of flows in rounds.
 const OLD: u16 = NEW + 1;
-/// The flows that are empty and remember something.
+/// The list of empty flows whose COBALT remembers something.
 const DECAYING: u16 = NEW + 2;
 
-/// Three lists over the flows: rings of neighbours, each closed by an entry of its own after the flows'.
+/// Three lists of flows. Each is a ring of neighbours, closed by an entry of its own after the entries of the flows.
 #[derive(Clone, Debug)]
 struct Lists {
     next: Vec<u16>,
@@ -68,14 +68,14 @@ impl Lists {
         Self { next: alone.clone(), previous: alone }
     }
 
-    /// The first of a list.
+    /// Returns the first flow of a list.
     #[inline]
     fn head(&self, list: u16) -> Option<u16> {
         let head = self.next[usize::from(list)];
         (head != list).then_some(head)
     }
 
-    /// Takes a flow out of the list that it is in, if it is in one.
+    /// Takes a flow out of its list, if it is in one.
     #[inline]
     fn remove(&mut self, flow: u16) {
         let (next, previous) = (self.next[usize::from(flow)], self.previous[usize::from(flow)]);
@@ -95,22 +95,22 @@ impl Lists {
     }
 }
 
-/// How many flows stand where.
+/// The number of flows in each set.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Counts {
     pub(super) sparse: u32,
     pub(super) bulk: u32,
     pub(super) decaying: u32,
-    /// Flows that BLUE works on.
+    /// Flows that BLUE drops from.
     pub(super) unresponsive: u32,
 }
 
-/// What a tin has done, for a trace or a person.
+/// A tin's counters, for decision traces and people.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Tally {
     pub(super) dropped: u64,
     pub(super) marked: u64,
-    /// Average delay of what was sent, in ns; each packet weighs 1/256.
+    /// Average delay of the packets sent, in ns. Each packet weighs 1/256.
     pub(super) average_delay: u64,
 }
 
@@ -129,11 +129,11 @@ pub(super) struct Tin {
     lists: Lists,
     pub(super) counts: Counts,
     pub(super) tally: Tally,
-    /// Bytes that wait.
+    /// Waiting bytes.
     pub(super) bytes: u64,
-    /// Bytes that it may still send in this round of the tins.
+    /// Bytes that the tin may still send in this round of the tins.
     pub(super) deficit: i32,
-    /// When it is due, where a shaper runs.
+    /// The time at which the tin is due, if there is a shaper.
     pub(super) next: Instant,
 }
 
@@ -152,19 +152,19 @@ impl Tin {
         }
     }
 
-    /// Whether a flow may have something to send.
+    /// Returns whether a flow may have something to send.
     #[inline]
     pub(super) fn is_busy(&self) -> bool {
         self.counts.sparse + self.counts.bulk > 0
     }
 
-    /// The queue of a packet, by the hashes of its flow and of its source and destination.
+    /// Returns the queue of a packet, from the hashes of its flow and of its source and destination.
     #[inline]
     pub(super) fn classify(&mut self, flow: u32, hosts: (u32, u32)) -> u16 {
         self.buckets.find(&mut self.flows, flow, hosts)
     }
 
-    /// A packet has come to wait in `index`. `dice` throws 16 random bits.
+    /// Notes that a packet began to wait in `index`. `dice` returns 16 random bits.
     #[inline]
     pub(super) fn wake(&mut self, index: u16, dice: impl FnOnce() -> u16) {
         let set = self.flows[usize::from(index)].set;
@@ -183,7 +183,7 @@ impl Tin {
         }
     }
 
-    /// A sparse flow becomes a bulk one.
+    /// Turns a sparse flow into a bulk flow.
     fn promote(&mut self, index: u16) {
         self.counts.sparse -= 1;
         self.counts.bulk += 1;
@@ -192,20 +192,21 @@ impl Tin {
         self.buckets.count_up(flow);
     }
 
-    /// Bytes that a flow's deficit rises by, its hosts' busy flows considered.
+    /// Returns the bytes by which a flow's deficit rises, given the busy flows of its hosts.
     fn quantum(&self, index: u16, dice: u16) -> i32 {
         let load = self.buckets.load(&self.flows[usize::from(index)]);
         ((self.share.flow_quantum * (65_535 / load) + u32::from(dice)) >> 16) as i32
     }
 
-    /// The flow whose turn it is. `first`: none was looked at in this call yet, so a decaying one has precedence.
+    /// Returns the flow whose turn it is. `first`: this call has not looked at a flow yet, so a decaying flow goes
+    /// first.
     #[inline]
     pub(super) fn turn(&self, first: bool) -> Option<u16> {
         let lists = if first { [DECAYING, NEW, OLD] } else { [NEW, OLD, DECAYING] };
         lists.into_iter().find_map(|list| self.lists.head(list))
     }
 
-    /// A flow whose turn it was has no deficit left: it goes to the end of the rounds with a new one.
+    /// Moves a flow without a deficit left to the end of the rounds, with a new quantum.
     pub(super) fn put_off(&mut self, index: u16, dice: impl FnOnce() -> u16) {
         let flow = &mut self.flows[usize::from(index)];
         if flow.set == Set::Sparse {
@@ -221,7 +222,7 @@ impl Tin {
         self.lists.move_to(OLD, index);
     }
 
-    /// A flow whose turn it was has nothing to send.
+    /// Notes that a flow whose turn it was has nothing to send.
     pub(super) fn retire(&mut self, index: u16, now: Instant) {
         let flow = &mut self.flows[usize::from(index)];
         let rested = flow.law.queue_empty(now, &self.share.law);
@@ -245,20 +246,20 @@ impl Tin {
         }
     }
 
-    /// A packet of `bytes` on the wire was sent, or dropped where drops are charged.
+    /// Charges a packet of `bytes` on the wire that was sent, or dropped while drops are charged.
     #[inline]
     pub(super) fn charge(&mut self, index: u16, bytes: u32) {
         let flow = &mut self.flows[usize::from(index)];
         flow.deficit = flow.deficit.saturating_sub_unsigned(bytes);
-        // Below a shaper nobody reads it, so it falls for ever; Linux's wraps.
+        // With a shaper the tin's deficit is not read, so it falls without end. Linux's wraps.
         self.deficit = self.deficit.wrapping_sub_unsigned(bytes);
     }
 
-    /// Puts off the tin's next packet by one of `bytes` on the wire.
+    /// Delays the tin's next packet by a packet of `bytes` on the wire.
     #[inline]
     pub(super) fn advance(&mut self, now: Instant, bytes: u32) {
         let time = Duration::from_nanos(self.share.pace.time(bytes));
-        // A tin that is late may catch up; one that is early is at most one packet ahead.
+        // A tin that is late may catch up. A tin that is early is at most one packet ahead.
         if self.next < now {
             self.next += time;
         } else if self.next < now + time {

@@ -1,4 +1,4 @@
-//! The coupled AQMs as Linux runs them: integers and dice.
+//! The coupled AQMs as Linux runs them, with integers and dice.
 
 use super::params::{
     COUPLING_FACTOR, Control, DROP_AT, DropAt, MIN_QLEN_STEP, ON_OVERLOAD, OnOverload, STEP_THRESH,
@@ -14,10 +14,10 @@ use goodqueue_units::Duration;
 
 /// Probability one.
 const MAX_PROB: u32 = u32::MAX;
-/// The gains have so many bits more than the probability.
+/// Number of bits that the gains have more than the probability.
 const GAIN_BITS: u32 = 6;
 
-/// From where on each packet of the L4S queue is marked.
+/// The threshold above which each packet of the L4S queue is marked.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Time(Duration),
@@ -27,7 +27,7 @@ enum Step {
 /// The law and its state, under Linux's names.
 #[derive(Clone, Debug)]
 pub(super) struct Linux {
-    /// p', of [`MAX_PROB`].
+    /// p', as a part of [`MAX_PROB`].
     pub(super) prob: u32,
     /// The delay at the last update, in ns.
     last_qdelay: u64,
@@ -41,7 +41,7 @@ pub(super) struct Linux {
     step: Step,
     /// Packets that an L4S packet must meet on arrival for the step to apply to it.
     pub(super) min_qlen_step: usize,
-    /// Below so many bytes in both queues no dice are thrown.
+    /// No dice are thrown below this number of bytes in both queues.
     small: u64,
     ecn_mark: u64,
     step_marks: u64,
@@ -77,14 +77,14 @@ impl Linux {
         *self = Self { prob, last_qdelay, ecn_mark, step_marks, ..fresh };
     }
 
-    /// Marks, and counts it also where the mark was there already.
+    /// Marks `packet` and counts the mark, even if the packet had it already.
     fn mark<P: Packet, O: Owner<P>>(&mut self, packet: &mut P, why: Mark, owner: &mut O) -> bool {
         let marked = mark(packet, why, owner);
         self.ecn_mark += u64::from(marked);
         marked
     }
 
-    /// Whether `packet` is to be dropped, with `bytes` waiting beside it; it may be marked instead.
+    /// Returns whether `packet` is to be dropped, with `bytes` waiting beside it. It may be marked instead.
     pub(super) fn condemns<P: Packet, O: Owner<P>>(
         &mut self,
         packet: &mut P,
@@ -102,13 +102,13 @@ impl Linux {
         let (told, may_mark) = match side {
             Side::Classic => (hit(prob) && hit(prob), !overload),
             Side::Low if !overload => (hit(coupled), true),
-            // L4S behaves like classic, and what is left is marked.
+            // L4S drops with the probability of classic, and marks all other packets.
             Side::Low => (true, !(self.drop_overload && hit(prob) && hit(prob))),
         };
         told && !(may_mark && self.mark(packet, Mark::Early, owner))
     }
 
-    /// Whether `packet`, which has just left its queue, is delivered.
+    /// Returns whether `packet`, which has just left its queue, is delivered.
     pub(super) fn passes<P: Packet, O: Owner<P>>(
         &mut self,
         packet: &mut P,
@@ -130,9 +130,9 @@ impl Linux {
         marked
     }
 
-    /// The periodic update of p', for the longer of the queues' delays (A.1). As in the kernel the step is cut to 32
-    /// bits before it is added, so that a fall of the delay by more than some 300 ms lowers p' by too little (read in
-    /// its code; no golden trace goes so far).
+    /// Makes the periodic update of p', for the longer of the queues' delays (A.1). As in the kernel, the step is cut
+    /// to 32 bits before it is added. So a fall of the delay by more than some 300 ms lowers p' by too little. (This
+    /// was read in the kernel's code. No golden trace goes that far.)
     pub(super) fn update(&mut self, delay: Duration) {
         let delay = delay.as_nanos();
         let times = |gain: u64, from: u64| (delay.wrapping_sub(from) as i64).wrapping_mul(gain as i64);

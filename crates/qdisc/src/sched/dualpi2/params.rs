@@ -8,7 +8,7 @@ use goodqueue_units::Duration;
 /// Linux takes gains in 256ths of 1/s.
 const GAIN_SCALE: f64 = 256.0;
 const GREATEST_GAIN: f64 = 65_535.0;
-/// tc takes a typical RTT for a sixth of the greatest.
+/// Ratio of the largest to the typical RTT that tc assumes.
 const MAX_TO_TYPICAL: u64 = 6;
 
 const MAN: &str = "tc-dualpi2(8)";
@@ -142,7 +142,7 @@ pub(super) const PARAMS: &[ParamSpec] = params! { from EITHER =>
     ON_OVERLOAD, DROP_AT, L4S, CLASSIC_PROTECTION, SPLIT_GSO, MIN_TH, RANGE, TH_LEN, SCHEDULER, TSHIFT, VARIANT,
 };
 
-/// Refuses a parameter that has no meaning in the variant chosen.
+/// Refuses a parameter that has no meaning in the chosen variant.
 pub(super) fn refuse_of_the_other_variant(args: &Args) -> Result<(), Error> {
     let (foreign, home) =
         if is_rfc9332(args) { (&OF_LINUX[..], "linux") } else { (&OF_RFC9332[..], "rfc9332") };
@@ -156,13 +156,13 @@ pub(super) fn is_rfc9332(args: &Args) -> bool {
     args.get(&VARIANT) == Variant::Rfc9332
 }
 
-/// The classic queue's share in percent; `tc` rounds it, the RFC's 1/16 must stand.
+/// Returns the classic queue's share in percent. `tc` rounds it, but the RFC's 1/16 must stay.
 pub(super) fn protection(args: &Args) -> f64 {
     let percent = args.get(&CLASSIC_PROTECTION);
     if is_rfc9332(args) { percent } else { libm::rint(percent) }
 }
 
-/// The PI controller's constants; gains are 1/s.
+/// The PI controller's constants. Gains are in 1/s.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Control {
     pub(super) target: Duration,
@@ -171,7 +171,7 @@ pub(super) struct Control {
     pub(super) beta: f64,
 }
 
-/// A gain as Linux multiplies a delay in ns with it: in 64ths of the probability 2^32 - 1.
+/// Returns a gain as Linux multiplies a delay in ns by it: in 64ths of the probability 1 / (2^32 - 1).
 pub(super) fn linux_gain(per_second: f64) -> u64 {
     let tc = (per_second as f32 * GAIN_SCALE as f32) as u64;
     (tc * u64::from(u32::MAX)) / 4 / 1_000_000_000
@@ -193,8 +193,8 @@ pub(super) fn control(args: &Args) -> Result<Control, Error> {
     })
 }
 
-/// Replaces `max_rtt` and `typical_rtt` of Linux's variant by what follows from them. As in `tc`, that goes before what
-/// the line says.
+/// Replaces `max_rtt` and `typical_rtt` of Linux's variant by the values that follow from them. As in `tc`, these
+/// take precedence over the line's own values.
 pub(super) fn settle(args: &mut Args) {
     let (max_rtt, typical_rtt) = (args.get(&MAX_RTT), args.get(&TYPICAL_RTT));
     if is_rfc9332(args) || (max_rtt.is_none() && typical_rtt.is_none()) {
@@ -210,7 +210,7 @@ pub(super) fn settle(args: &mut Args) {
     }
 }
 
-/// A.1, lines 8 to 14.
+/// Returns the constants of A.1, lines 8 to 14.
 fn by_the_rfc(args: &Args, max_rtt: Duration) -> Control {
     let target = args.get(&TARGET);
     let third = Duration::from_nanos(max_rtt.as_nanos() / 3);
@@ -220,8 +220,8 @@ fn by_the_rfc(args: &Args, max_rtt: Duration) -> Control {
     Control { target, tupdate, alpha, beta: args.get(&BETA).unwrap_or(0.3 / seconds) }
 }
 
-/// What `tc` derives from round-trip times before the kernel sees it: A.1's formulas in whole microseconds, with its
-/// constants in single precision and its gains cut to 256ths.
+/// Returns the constants that `tc` derives from round-trip times before the kernel sees the line: A.1's formulas in
+/// whole microseconds, with `tc`'s constants in single precision and its gains cut to 256ths.
 fn by_tc(max_rtt: Option<Duration>, typical_rtt: Option<Duration>) -> Result<Control, Error> {
     let refuse = |why: &str| Err(Error(format!("dualpi2 max_rtt: {why}")));
     let us = |span: Duration| span.as_nanos() / 1_000;

@@ -1,4 +1,4 @@
-//! The two queues, and who goes first.
+//! The two queues and their scheduler.
 
 use crate::fifo::Fifo;
 use crate::packet::Packet;
@@ -10,38 +10,40 @@ use goodqueue_units::{Duration, Instant};
 /// One of the two queues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
-    /// Of low latency: L4S.
+    /// The low-latency queue: L4S.
     Low,
-    /// Classic.
+    /// The classic queue.
     Classic,
 }
 
-/// Who sends next, and by how much a byte of it changes the credit.
+/// The queue that sends next, and the change of the credit per byte that it sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Turn {
     pub(super) side: Side,
     weight: i64,
 }
 
-/// Both queues. The credit grows by the classic queue's weight a byte that L4S sends, and falls by the L4S queue's a byte
-/// that classic sends; above zero, classic is next. Only what is sent while both wait counts.
+/// Both queues. For each byte that L4S sends, the credit grows by the classic queue's weight. For each byte that
+/// classic sends, it falls by the L4S queue's weight. Above zero classic is next. Bytes count only while both queues
+/// wait.
 #[derive(Clone, Debug)]
 pub(super) struct Queues<P> {
     pub(super) low: Fifo<P>,
     classic: Fifo<P>,
-    /// Whether Linux's step applies, a packet of `low`.
+    /// Whether Linux's step applies, for each packet of `low`.
     steps: VecDeque<bool>,
     /// Bytes of memory, see [`memory_of`].
     pub(super) memory: u64,
     credit: i64,
-    /// A full frame's worth for L4S, if its weight is the larger.
+    /// The first credit: a full frame's worth for L4S, if its weight is the larger.
     initial: i64,
     classic_weight: i64,
     low_weight: i64,
 }
 
 impl<P: Packet> Queues<P> {
-    /// With `protection` percent for classic. Weights are whole percents where that is one, and hundredths where not.
+    /// Builds both queues with a share of `protection` percent for classic. Weights are in percent if that is a whole
+    /// number, otherwise in hundredths of a percent.
     pub(super) fn new(protection: f64, mtu: u32) -> Self {
         let scale = if libm::floor(protection) < protection { 100.0 } else { 1.0 };
         let classic_weight = libm::rint(protection * scale) as i64;
@@ -59,7 +61,7 @@ impl<P: Packet> Queues<P> {
         }
     }
 
-    /// Shares as `other` from now on. Credit is counted in its weights: where they change, nobody keeps a claim.
+    /// Takes the shares of `other`. The credit is counted in its weights, so it starts anew if they change.
     pub(super) fn share_as(&mut self, other: &Self) {
         if (self.classic_weight, self.low_weight) != (other.classic_weight, other.low_weight) {
             (self.classic_weight, self.low_weight) = (other.classic_weight, other.low_weight);
@@ -82,7 +84,7 @@ impl<P: Packet> Queues<P> {
         self.low.bytes() + self.classic.bytes()
     }
 
-    /// How long the head of a queue has waited; 0 where none does.
+    /// Returns the time that the head of a queue has waited, or 0 for an empty queue.
     pub(super) fn waited(&self, side: Side, now: Instant) -> Duration {
         self.of(side).head().map_or(Duration::ZERO, |head| now.since(head.arrival()))
     }
@@ -98,7 +100,7 @@ impl<P: Packet> Queues<P> {
         }
     }
 
-    /// The head of a queue, and whether Linux's step applies to it.
+    /// Takes the head of a queue. Returns also whether Linux's step applies to it.
     pub(super) fn take(&mut self, side: Side) -> Option<(P, bool)> {
         let (packet, steps) = match side {
             Side::Low => (self.low.pop()?, self.steps.pop_front().unwrap_or(false)),
@@ -108,7 +110,7 @@ impl<P: Packet> Queues<P> {
         Some((packet, steps))
     }
 
-    /// Whose turn it is by the credit.
+    /// Returns the queue whose turn it is by the credit.
     pub(super) fn by_credit(&self) -> Option<Turn> {
         let weight = |weight| if self.low.is_empty() || self.classic.is_empty() { 0 } else { weight };
         if !self.low.is_empty() && (self.classic.is_empty() || self.credit <= 0) {
@@ -120,7 +122,7 @@ impl<P: Packet> Queues<P> {
         }
     }
 
-    /// Whose turn it is in a time-shifted FIFO: L4S counts as having waited `shift` longer (4.2.2).
+    /// Returns the queue whose turn it is in a time-shifted FIFO: L4S counts as having waited `shift` longer (4.2.2).
     pub(super) fn by_shifted_time(&self, now: Instant, shift: Duration) -> Option<Turn> {
         let low = self.waited(Side::Low, now).as_nanos().saturating_add(shift.as_nanos());
         let first = low >= self.waited(Side::Classic, now).as_nanos();
@@ -133,12 +135,12 @@ impl<P: Packet> Queues<P> {
         Some(Turn { side, weight: 0 })
     }
 
-    /// A packet of `len` bytes is sent in this turn.
+    /// Notes that a packet of `len` bytes is sent in this turn.
     pub(super) fn settle(&mut self, turn: Turn, len: u32) {
         self.credit += turn.weight * i64::from(len);
     }
 
-    /// Both queues are empty: nobody keeps a claim.
+    /// Resets the credit when both queues are empty.
     pub(super) fn reset(&mut self) {
         self.credit = self.initial;
     }

@@ -1,4 +1,4 @@
-//! The coupled AQMs of RFC 9332's Appendix A: real numbers, and sums instead of dice.
+//! The coupled AQMs of RFC 9332's Appendix A, with real numbers, and sums instead of dice.
 
 use super::params::{COUPLING_FACTOR, Control, MIN_TH, RANGE, SCHEDULER, Scheduler, TH_LEN, TSHIFT};
 use super::{Left, Side};
@@ -9,10 +9,10 @@ use crate::qdisc::{Measure, Probe, Raw};
 use crate::signal::{Mark, Owner};
 use goodqueue_units::Duration;
 
-/// p_Lmax: from here on the L4S queue is saturated.
+/// p_Lmax: from this probability on, the L4S queue is saturated.
 const P_L_MAX: f64 = 1.0;
 
-/// The law and its state, under the RFC's names; times are seconds.
+/// The law and its state, under the RFC's names. Times are in seconds.
 #[derive(Clone, Debug)]
 pub(super) struct Rfc9332 {
     k: f64,
@@ -22,7 +22,7 @@ pub(super) struct Rfc9332 {
     min_th: f64,
     range: f64,
     th_len: usize,
-    /// The time by which a packet of the L4S queue counts as older; `None`: weights instead.
+    /// Time by which a packet of the L4S queue counts as older. `None`: the scheduler uses weights instead.
     pub(super) time_shift: Option<Duration>,
     /// p', the base probability.
     pub(super) p: f64,
@@ -31,7 +31,7 @@ pub(super) struct Rfc9332 {
     classic_count: f64,
 }
 
-/// True as often as `likelihood` says, evenly spaced (A.1, `recur`).
+/// Returns true as often as `likelihood` says, evenly spaced (A.1, `recur`).
 fn recur(count: &mut f64, likelihood: f64) -> bool {
     *count += likelihood.min(1.0);
     let due = *count > 1.0;
@@ -68,17 +68,17 @@ impl Rfc9332 {
         *self = Self { p, prev_q, low_count, classic_count, ..fresh };
     }
 
-    /// p_CL: what the L4S queue marks with at least.
+    /// Returns p_CL: the smallest probability with which the L4S queue marks.
     fn coupled(&self) -> f64 {
         self.k * self.p
     }
 
-    /// p_C.
+    /// Returns p_C, the probability of the classic queue.
     fn classic(&self) -> f64 {
         self.p * self.p
     }
 
-    /// The L4S queue's own probability: a ramp of the delay (A.1, `laqm`).
+    /// Returns the L4S queue's own probability: a ramp over the delay (A.1, `laqm`).
     fn native(&self, delay: f64) -> f64 {
         if delay >= self.min_th + self.range {
             1.0
@@ -89,7 +89,7 @@ impl Rfc9332 {
         }
     }
 
-    /// Whether `packet`, which has just left its queue, is delivered (A.2).
+    /// Returns whether `packet`, which has just left its queue, is delivered (A.2).
     pub(super) fn passes<P: Packet, O: Owner<P>>(
         &mut self,
         packet: &mut P,
@@ -114,7 +114,7 @@ impl Rfc9332 {
         !recur(&mut self.low_count, likelihood) || mark(packet, Mark::Early, owner)
     }
 
-    /// The periodic update of p', for the longer of the queues' delays (A.2).
+    /// Makes the periodic update of p', for the longer of the queues' delays (A.2).
     pub(super) fn update(&mut self, delay: Duration) {
         let delay = delay.as_secs_f64();
         let change = self.alpha * (delay - self.target) + self.beta * (delay - self.prev_q);

@@ -5,10 +5,10 @@ use crate::signal::Mark;
 use alloc::vec::Vec;
 use goodqueue_units::{Ecn, Rate};
 
-/// 8 Mbit/s: a byte a microsecond. 250 ms of it are 250 000 bytes.
+/// 8 Mbit/s: one byte per microsecond. 250 ms are 250 000 bytes.
 const LINK: Link = Link { rate: Rate::from_bps(8_000_000).unwrap(), mtu: 1514 };
 
-/// Notes fates; its dice show what the test lists, then never hit.
+/// An owner that notes drops and marks. Its dice show the test's list and then never hit.
 #[derive(Default)]
 struct Noted {
     dice: Vec<u32>,
@@ -47,7 +47,7 @@ fn build(words: &str) -> DualPi2<Plain> {
     try_build(words).unwrap()
 }
 
-/// Linux's law with this p'.
+/// Returns Linux's law with this p'.
 fn linux(prob: u32, words: &str) -> Linux {
     match build(words).law {
         Law::Linux(mut law) => {
@@ -58,7 +58,7 @@ fn linux(prob: u32, words: &str) -> Linux {
     }
 }
 
-/// The RFC's law with this p'.
+/// Returns the RFC's law with this p'.
 fn rfc(p: f64) -> Rfc9332 {
     match build("variant rfc9332").law {
         Law::Rfc9332(mut law) => {
@@ -94,15 +94,16 @@ fn assert_close(got: f64, want: f64, what: &str) {
     assert!((got - want).abs() < 1e-12, "{what}: {got} is not {want}");
 }
 
-/// tc's 41/256 and 819/256 per second: 41 (2^32 - 1) / 4e9 = 44.02 and 879.4. With 80 and 1600: 85.9 and 1718.0 (1717
-/// cut). The golden headers have these.
+/// tc's gains of 41/256 and 819/256 per second are 41 (2^32 - 1) / 4e9 = 44.02 and 879.4. 80 and 1600 give 85.9 and
+/// 1718.0, which is cut to 1717. The golden headers have these numbers.
 #[test]
 fn linux_s_gains_are_cut_as_the_kernel_cuts_them() {
     assert_eq!([41.0, 819.0, 80.0, 1600.0].map(|tc| params::linux_gain(tc / 256.0)), [44, 879, 85, 1717]);
 }
 
-/// max_rtt 120 ms: typical 20 ms, update every min(20, 40) = 20 ms, alpha 0.1 * 0.02 / 0.0144 = 0.13888 = 35/256 cut, beta
-/// 0.3 / 0.12 = 2.5. With typical 50 ms the third of max_rtt is less: 40 ms. typical 10 ms alone: max_rtt 60 ms.
+/// max_rtt 120 ms: typical 20 ms, an update every min(20, 40) = 20 ms, alpha 0.1 * 0.02 / 0.0144 = 0.13888, cut to
+/// 35/256, and beta 0.3 / 0.12 = 2.5. With typical 50 ms the third of max_rtt is less: 40 ms. typical 10 ms alone
+/// means max_rtt 60 ms.
 #[test]
 fn tc_derives_the_controller_from_round_trip_times() {
     let control = |words| {
@@ -118,8 +119,8 @@ fn tc_derives_the_controller_from_round_trip_times() {
     assert!(refused("max_rtt 2us").contains("beta"));
 }
 
-/// Else a record would name a target and gains beside `max_rtt` that are not those it ran with. `tc` sends the kernel only
-/// what follows, so that goes before what the line says.
+/// Otherwise a record would name, beside `max_rtt`, a target and gains that the run did not use. `tc` sends only the
+/// derived values to the kernel, so they take precedence over the line's own values.
 #[test]
 fn the_printed_line_has_what_follows_from_round_trip_times() {
     let line = |words: &str| alloc::string::ToString::to_string(&parse_line(words).unwrap());
@@ -158,7 +159,7 @@ fn each_variant_prints_its_own_defaults_and_refuses_the_other_s_words() {
     );
 }
 
-/// RFC 9331, 5.1: ECT(1) and CE go to the L4S queue; any_ect takes ECT(0) too (for DCTCP).
+/// RFC 9331, 5.1: ECT(1) and CE must go to the L4S queue, and with any_ect ECT(0), too (for DCTCP).
 #[test]
 fn the_codepoint_picks_the_queue() {
     for (words, low) in [("", &[2, 3][..]), ("any_ect", &[1, 2, 3]), ("variant rfc9332", &[2, 3])] {
@@ -174,8 +175,9 @@ fn the_codepoint_picks_the_queue() {
     }
 }
 
-/// Ten percent of 1514 bytes less ninety: the credit begins at -121120 and L4S goes first. Each of its packets of 1000
-/// bytes adds 10 000 while classic waits; after 13 (8880) classic has its turn and takes 90 000 away; 9 more L4S packets.
+/// Ten percent less ninety, of 1514 bytes: the credit begins at -121120, and L4S goes first. Each of its packets of
+/// 1000 bytes adds 10 000 while classic waits. After 13 packets (8880) classic has its turn, which costs 90 000. Then
+/// follow 9 more L4S packets.
 #[test]
 fn credits_give_classic_its_tenth() {
     let (mut qdisc, mut owner) = (build(""), Noted::default());
@@ -197,8 +199,9 @@ fn credits_give_classic_its_tenth() {
     assert_eq!(drain(&mut half, ms(0), &mut owner), [0, 100, 1, 101]);
 }
 
-/// Delay 20 ms after 10 ms: 5e6 ns * 44 + 10e6 * 879 = 9.01e9, of which a 64th is 140 781 250. Empty afterwards: -15e6 *
-/// 44 - 20e6 * 879 = -1.824e10, so p' falls by 285 000 000, and not below 0. With a step above 2^32 p' ends at one.
+/// A delay of 20 ms after 10 ms: 5e6 ns * 44 + 10e6 * 879 = 9.01e9, a 64th of which is 140 781 250. Then an empty
+/// queue: -15e6 * 44 - 20e6 * 879 = -1.824e10, so p' falls by 285 000 000, but not below 0. With a step above 2^32 p'
+/// must end at one.
 #[test]
 fn linux_s_controller_is_integers() {
     let mut law = linux(1000, "");
@@ -215,7 +218,7 @@ fn linux_s_controller_is_integers() {
     law.prob = u32::MAX - 5;
     law.update(Duration::from_millis(20));
     assert_eq!(law.prob, u32::MAX);
-    // From 500 ms to none: 15e6 * 44 + 500e6 * 879 = 4.4016e11, a 64th of which is 6 877 500 000, cut by 2^32.
+    // From 500 ms to 0: 15e6 * 44 + 500e6 * 879 = 4.4016e11, a 64th of which is 6 877 500 000, less 2^32 by the cut.
     let mut law = linux(u32::MAX, "");
     law.update(Duration::from_millis(500));
     law.update(Duration::ZERO);
@@ -226,8 +229,8 @@ fn linux_s_controller_is_integers() {
     assert_eq!(law.prob, u32::MAX / 4);
 }
 
-/// p' = 2^30, a quarter: classic needs two hits of it, the second drawn only after the first; L4S one of a half. Below two
-/// full frames (3028 bytes) of backlog nothing is drawn.
+/// p' = 2^30 is a quarter. Classic needs two hits of it, and the second number is drawn only after the first hit. L4S
+/// needs one hit of a half. Below two full frames (3028 bytes) of backlog nothing must be drawn.
 #[test]
 fn linux_throws_dice_for_p_squared_and_k_p() {
     let p = 1 << 30;
@@ -244,15 +247,15 @@ fn linux_throws_dice_for_p_squared_and_k_p() {
     assert_eq!(judge(Side::Classic, Ecn::NotEct, 3027, p, "", &[0, 0]), (false, 0, 0));
     assert_eq!(judge(Side::Low, Ecn::Ect1, 3028, p, "", &[2 * p]), (false, 1, 1));
     assert_eq!(judge(Side::Low, Ecn::Ect1, 3028, p, "", &[2 * p + 1]), (false, 0, 1));
-    // Overload: k p' > 1. Classic drops what it would mark; L4S drops with p'^2 and marks the rest.
+    // Overload, k p' > 1: classic drops where it would mark. L4S drops with p'^2 and marks the rest.
     let over = (1 << 31) + 1;
     assert_eq!(judge(Side::Classic, Ecn::Ect0, 3028, over, "", &[over, over]), (true, 0, 2));
     assert_eq!(judge(Side::Low, Ecn::Ect1, 3028, over, "", &[over, over]), (true, 0, 2));
     assert_eq!(judge(Side::Low, Ecn::Ect1, 3028, over, "", &[over, over + 1]), (false, 1, 2));
 }
 
-/// A packet of the L4S queue is marked beyond 1 ms, or with more than 2 packets behind it; with min_qlen_step 1 only if it
-/// met one on arrival. The dice never hit.
+/// A packet of the L4S queue must be marked after more than 1 ms, or with more than 2 packets behind it. With
+/// min_qlen_step 1 it must be marked only if it met a packet on arrival. The dice never hit.
 #[test]
 fn linux_steps_by_time_or_by_packets() {
     let marked = |words: &str, us: u64, packets: u64| {
@@ -268,7 +271,7 @@ fn linux_steps_by_time_or_by_packets() {
     assert_eq!(marked("step_thresh 2packets", 0, 4), [0]);
 }
 
-/// drop_enqueue judges arrivals, tells success of what it drops, and nothing is judged again as it leaves.
+/// drop_enqueue must judge arrivals, report success for a packet that it drops, and not judge again as packets leave.
 #[test]
 fn drop_enqueue_judges_on_arrival() {
     let (mut qdisc, mut owner) = (build("drop_enqueue"), Noted::showing(&[0, 0]));
@@ -279,8 +282,9 @@ fn drop_enqueue_judges_on_arrival() {
     assert_eq!(owner.draws, 2);
 }
 
-/// Linux books 256 + 2048 for 1000 bytes, so 4608 hold two, and 4607 one. The RFC's buffer is 250 ms of the link, less room for a full
-/// frame: (250000 - 1514) / 1000 = 248.5, so that 249 packets fit. Of 4514 bytes three may wait where a fourth comes.
+/// Linux counts 256 + 2048 bytes for 1000 bytes, so 4608 hold two packets, and 4607 one. The RFC's buffer is 250 ms
+/// of the link less room for a full frame: (250000 - 1514) / 1000 = 248.5, so 249 packets fit. With 4514 bytes a
+/// fourth packet fits behind three.
 #[test]
 fn the_buffer_is_memory_or_bytes() {
     let held = |words: &str| {
@@ -297,8 +301,8 @@ fn the_buffer_is_memory_or_bytes() {
     assert_eq!(held("variant rfc9332 limit 7"), 7);
 }
 
-/// A.1, lines 8 to 14: Tupdate = min(15 ms, 100/3 ms), alpha = 0.1 * 0.015 / 0.1^2 = 0.15, beta = 0.3 / 0.1 = 3. Then from
-/// p' = 0: 20 ms after 10 ms, 0.15 * 0.005 + 3 * 0.01 = 0.03075.
+/// A.1, lines 8 to 14: Tupdate = min(15 ms, 100/3 ms), alpha = 0.1 * 0.015 / 0.1^2 = 0.15, beta = 0.3 / 0.1 = 3. Then
+/// 20 ms after 10 ms add 0.15 * 0.005 + 3 * 0.01 = 0.03075 to p'.
 #[test]
 fn the_rfc_s_controller_is_seconds() {
     let args = Args::parse(const { &DualPi2::<Plain>::SPEC }, "variant rfc9332").unwrap();
@@ -323,8 +327,8 @@ fn passes(law: &mut Rfc9332, side: Side, ecn: Ecn, us: u64, low_packets: usize) 
     (passed, !owner.marked.is_empty())
 }
 
-/// A.1, recur: likelihoods add up, and what exceeds 1 is a hit. Three quarters: 0.75, 1.5 hit, 1.25 hit, 1.0, 1.75 hit.
-/// p' = 0.375 and k = 2 in the L4S queue.
+/// A.1, recur: likelihoods add up, and a sum above 1 is a hit and costs 1. Three quarters: 0.75, 1.5 hit, 1.25 hit,
+/// 1.0, 1.75 hit. Here p' = 0.375 and k = 2 in the L4S queue.
 #[test]
 fn recur_spaces_marks_evenly() {
     let mut law = rfc(0.375);
@@ -332,8 +336,9 @@ fn recur_spaces_marks_evenly() {
     assert_eq!(marks, [false, true, true, false, true]);
 }
 
-/// A.1, laqm: 0 up to 800 us, half at 1 ms, 1 from 1.2 ms. A likelihood of 1 hits from the second packet on, since the sum
-/// must exceed 1. With one packet left behind the ramp does not apply (A.2); p_L is the greater of ramp and k p'.
+/// A.1, laqm: 0 up to 800 us, a half at 1 ms, 1 from 1.2 ms. A likelihood of 1 hits from the second packet on,
+/// because the sum must exceed 1. With one packet left behind, the ramp does not apply (A.2). p_L is the larger of
+/// the ramp and k p'.
 #[test]
 fn the_ramp_is_combined_with_the_coupled_probability() {
     let marks = |p, us, left| {
@@ -346,8 +351,8 @@ fn the_ramp_is_combined_with_the_coupled_probability() {
     assert_eq!(marks(0.375, 1000, 2), 5, "k p' of three quarters");
 }
 
-/// p' = 0.25, p_C = 1/16: the 17th packet is the first to hit. Not-ECT is dropped, ECT(0) marked. From p_C = p_Cmax = 1/4
-/// on (p' = 0.5) both are dropped (A.2).
+/// p' = 0.25, p_C = 1/16: the 17th packet is the first hit. Not-ECT must be dropped, ECT(0) marked. From p_C = p_Cmax
+/// = 1/4 on (p' = 0.5) both must be dropped (A.2).
 #[test]
 fn classic_drops_with_the_square() {
     let first = |p, ecn| {
@@ -362,8 +367,8 @@ fn classic_drops_with_the_square() {
     assert_eq!(first(0.5, Ecn::Ect0), Some((5, (false, false))));
 }
 
-/// A.2: p_Cmax is 1 / k^2. With k = 1 that is 1, so p_C = 0.5625 marks ECT(0) still.
-/// Wrong would be drops from 1 / (k + k) on.
+/// A.2: p_Cmax is 1 / k^2. With k = 1 that is 1, so p_C = 0.5625 must still mark ECT(0). Drops from 1 / (k + k) on
+/// would be wrong.
 #[test]
 fn classic_is_marked_up_to_the_inverse_of_k_squared() {
     let Law::Rfc9332(mut law) = build("variant rfc9332 coupling_factor 1").law else { unreachable!() };
@@ -372,8 +377,8 @@ fn classic_is_marked_up_to_the_inverse_of_k_squared() {
     assert_eq!(fates, [(true, false), (true, true)]);
 }
 
-/// A.2, overload: from k p' = 1 on the L4S queue drops with p'^2 and marks what is left. At p' = 0.5 one call adds 1/4 and,
-/// unless that dropped, 1: 1.25 marks (0.25 stays), then 0.5 + 1, 0.75 + 1, 1.0 + 1 mark, and 1.25 drops.
+/// A.2, overload: from k p' = 1 on the L4S queue drops with p'^2 and marks the rest. At p' = 0.5 one call adds 1/4
+/// and, unless that dropped, 1. So 1.25 marks (0.25 stays), then 0.5 + 1, 0.75 + 1, 1.0 + 1 mark, and 1.25 drops.
 #[test]
 fn saturation_drops_l4s_too() {
     let mut law = rfc(0.5);
@@ -381,7 +386,7 @@ fn saturation_drops_l4s_too() {
     assert_eq!(fates, [(true, true), (true, true), (true, true), (true, true), (false, false)]);
 }
 
-/// 4.2.2: with a shift of 50 ms L4S goes first until classic has waited 50 ms longer.
+/// 4.2.2: with a shift of 50 ms L4S must go first until classic has waited 50 ms longer.
 #[test]
 fn the_time_shifted_fifo_favours_l4s_by_its_shift() {
     let first = |low_at: u64| {
@@ -393,8 +398,8 @@ fn the_time_shifted_fifo_favours_l4s_by_its_shift() {
     assert_eq!((first(50), first(51)), ([1, 0].to_vec(), [0, 1].to_vec()));
 }
 
-/// The RFC's weights are 1 and 15: 1514 * (6.25 - 93.75) = -132475 at first, so
-/// that 22 L4S packets of 1000 bytes bring the credit above 0 (22 * 6250 = 137500); then each classic packet costs 93 750, which is 15 more.
+/// The RFC's weights are 1 and 15: the credit begins at 1514 * (6.25 - 93.75) = -132475, so 22 L4S packets of 1000
+/// bytes bring it above 0 (22 * 6250 = 137500). Then each classic packet costs 93 750, which is 15 more L4S packets.
 #[test]
 fn the_rfc_s_weight_for_classic_is_a_sixteenth() {
     let (mut qdisc, mut owner) = (build("variant rfc9332"), Noted::default());
@@ -407,7 +412,7 @@ fn the_rfc_s_weight_for_classic_is_a_sixteenth() {
     assert_eq!(places, [22, 38, 54]);
 }
 
-/// RFC 9332, A.1: p' is moved each `tupdate`.
+/// RFC 9332, A.1: p' must be updated once per `tupdate`.
 #[test]
 fn the_law_looks_at_the_queues_each_tupdate() {
     let mut qdisc = build("tupdate 20ms");
@@ -416,7 +421,7 @@ fn the_law_looks_at_the_queues_each_tupdate() {
     assert_eq!(qdisc.next_timer(), Some(due + Duration::from_millis(20)));
 }
 
-/// RFC 9332, A.1: Tupdate is the target, but at most a third of the longest round trip. The target is 15 ms.
+/// RFC 9332, A.1: Tupdate is the target, but at most a third of the longest round trip. Here the target is 15 ms.
 #[test]
 fn the_rfc_updates_at_least_three_times_a_round_trip() {
     for (max_rtt, first_ms) in [("30ms", 10), ("45ms", 15), ("100ms", 15)] {
@@ -425,7 +430,7 @@ fn the_rfc_updates_at_least_three_times_a_round_trip() {
     }
 }
 
-/// A share that is changed counts from then on. Wrong would be a queue that keeps its tenth, or a claim from before.
+/// A changed share must count at once. The classic queue must not keep its tenth, nor a credit from before.
 #[test]
 fn a_new_share_counts_at_once() {
     let order = |qdisc: &mut DualPi2<Plain>, changed: bool| {

@@ -8,38 +8,38 @@ use std::vec::Vec;
 
 const LINK: Link = Link { rate: Rate::from_bps(1_000_000_000).unwrap(), mtu: 1514 };
 
-/// Four full frames at 0: when each leaves, in ns.
+/// Returns when each of four full frames leaves that are offered at 0, in ns.
 fn departures(line: &str) -> Vec<u64> {
     sched::departures(AnyQdisc::parse(line, &LINK).unwrap(), &[1514; 4])
 }
 
-/// 800 ns a byte. 1600 bytes: the first frame leaves 86, not in debt, so the second goes too and leaves -1428: 1.1424
-/// ms; then one each 1.2112 ms. With one byte the first leaves -1513: 1.2104 ms, and on as a serial link. A kernel showed
-/// both (two frames back to back by default; `burst 1b` as a link).
+/// 800 ns per byte. With 1600 bytes the first frame leaves 86 bytes, which is no debt. So the second goes, too, and
+/// leaves -1428: 1.1424 ms. Then one frame leaves every 1.2112 ms. With one byte the first frame leaves -1513: 1.2104
+/// ms, and then as on a serial link. A kernel showed both (two frames back to back by default; `burst 1b` as a link).
 #[test]
 fn a_packet_leaves_while_there_is_no_debt() {
     let two = [0, 0, 1_142_400, 2_353_600];
     assert_eq!(departures("htb rate 10mbit"), two);
     assert_eq!(departures("htb rate 10mbit burst 1600 cburst 1600 child codel"), two);
     assert_eq!(departures("htb rate 10mbit burst 1b cburst 1b"), [0, 1_210_400, 2_421_600, 3_632_800]);
-    // The smaller bucket rules.
+    // The smaller bucket decides.
     assert_eq!(departures("htb rate 10mbit burst 10kb cburst 1b"), [0, 1_210_400, 2_421_600, 3_632_800]);
-    // At a ceiling of 100 Mbit/s (80 ns a byte) the burst leaves at that.
+    // With a ceiling of 100 Mbit/s (80 ns per byte) the burst leaves at that rate.
     assert_eq!(
         departures("htb rate 10mbit ceil 100mbit burst 10kb cburst 1b"),
         [0, 121_040, 242_160, 363_280]
     );
 }
 
-/// `tc` adds to its 1600 bytes what the rate sends in a nanosecond: at 80 Gbit/s 1610 bytes, 161 ns. The first frame leaves
-/// 161 - 151 = 10 ns, the second owes 141, and the third 151 more.
+/// `tc` adds to its 1600 bytes the bytes that the rate sends in a nanosecond: at 80 Gbit/s 1610 bytes, 161 ns. The
+/// first frame leaves 161 - 151 = 10 ns, the second owes 141, and the third 151 more.
 #[test]
 fn a_fast_class_has_a_burst_of_what_it_sends_in_a_nanosecond_more() {
     assert_eq!(departures("htb rate 80gbit"), [0, 0, 141, 292]);
 }
 
-/// 60 s at 1 kbit/s are 7500 bytes: a packet of 9000 owes 72 s less the burst. sch_htb.c: a debt of a minute or more
-/// becomes a nanosecond less than one.
+/// 60 s at 1 kbit/s are 7500 bytes: a packet of 9000 bytes owes 72 s less the burst. sch_htb.c: a debt of a minute or
+/// more becomes a minute less one nanosecond.
 #[test]
 fn debts_of_more_than_a_minute_are_forgiven() {
     let mut htb = AnyQdisc::<Plain>::parse("htb rate 1kbit burst 1b", &LINK).unwrap();
@@ -51,8 +51,8 @@ fn debts_of_more_than_a_minute_are_forgiven() {
     assert_eq!(htb.next_timer(), Some(Instant::from_nanos(59_999_999_999)));
 }
 
-/// The child's timer and the shaper's, whichever is first; each call fires the one that is due. `pi` looks at its queue
-/// every 10 ms.
+/// The timer must be the earlier one of the child's and the shaper's, and each call must run the one that is due.
+/// `pi` looks at its queue every 10 ms.
 #[test]
 fn the_childs_timer_runs_on_while_packets_wait() {
     let at = |ms: u64| Instant::from_nanos(ms * 1_000_000);
@@ -70,8 +70,8 @@ fn the_childs_timer_runs_on_while_packets_wait() {
     assert!(htb.dequeue(at(14), &mut owner).is_some());
 }
 
-/// A child that gets the shaper's rate, not the link's: `ared` sets itself up for 10 Mbit/s.
-/// And a frozen average: Linux's `red` under `htb` does not learn of idleness, `idle told` tells it.
+/// The average must freeze: Linux's `red` under `htb` does not learn of idleness. With `idle told` it must learn of
+/// it.
 #[test]
 fn an_empty_child_is_not_asked_unless_the_line_says_so() {
     struct Average(Option<f64>);
@@ -99,13 +99,15 @@ fn an_empty_child_is_not_asked_unless_the_line_says_so() {
         htb.probe(&mut probe);
         probe.0.unwrap()
     };
-    // Arrivals found 0, 1, 2, 3: averages 0, 1/2, 5/4, 17/8; the last one finds 0 and halves it, or what is left of it.
+    // Arrivals found 0, 1, 2, 3: the averages are 0, 1/2, 5/4, 17/8. The last arrival finds 0 and halves the average,
+    // which may have decayed.
     assert!((average("idle linux") - 17.0 / 16.0).abs() < 1e-9);
     assert!(average("idle told") < 1e-9);
 }
 
-/// What the frozen average does: eight packets of 1000 bytes found 0 to 7000, so with a weight of 1/2 it is far above max
-/// (3000); when all has left and nobody sent for an hour, Linux's red still drops what comes.
+/// The effect of the frozen average: eight packets of 1000 bytes find 0 to 7000 bytes, so with a weight of 1/2 the
+/// average is far above max (3000). When all packets have left and no sender has sent for an hour, Linux's red still
+/// drops the next one.
 #[test]
 fn after_an_hour_of_silence_red_still_drops_unless_it_is_told() {
     for (idle, queued) in [("linux", 0), ("told", 1)] {

@@ -1,4 +1,4 @@
-//! SFQ's parameters as data: see [`super`]. All of them are fixed, since Linux's sfq has no change operation.
+//! SFQ's parameters as data: see [`super`]. All of them are fixed, because Linux's sfq has no change operation.
 
 use crate::aqm::red::{AVPKT, BURST, HARDDROP, MOST_BYTES, PROBABILITY};
 use crate::param::{ECN, Param, ParamSpec};
@@ -38,7 +38,7 @@ pub(super) const MAX: Param<Option<u64>> = Param::bytes(
 )
 .range(1, MOST_BYTES);
 
-/// The words of `tc`'s line.
+/// The parameters of `tc`'s line.
 pub(super) const PARAMS: &[ParamSpec] = &all_fixed(*params! { from "tc-sfq(8)" =>
     LIMIT, DEPTH, FLOWS.source("Linux 6.1 (golden traces); tc-sfq(8) says 127"), DIVISOR, QUANTUM, PERTURB, HEADDROP,
     REDFLOWLIMIT, MIN, MAX, PROBABILITY.help("RED: drop probability at max"),

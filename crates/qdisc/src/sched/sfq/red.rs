@@ -1,12 +1,12 @@
 //! RED in each of SFQ's slots: `redflowlimit` and the words that go with it.
 //!
-//! Source: tc-sfq(8). The law is [`crate::aqm::red`]'s, on the bytes of one slot, with these differences of Linux's:
+//! Source: tc-sfq(8). The law is that of [`crate::aqm::red`], on the bytes of one slot. Linux's differences are:
 //!
-//! - an idle link is of no account: an emptied slot is given up, and its next flow begins with an average of 0 (the
-//!   random number that the last one drew stays);
-//! - with `headdrop` the slot's oldest packet is marked in place of the one that arrives, which is only tried where the
-//!   oldest is not ECN-capable; and where neither is, the oldest is dropped and the arrival queued;
-//! - `redflowlimit` is what `max` is derived from; the bytes of a slot are not held against it.
+//! - an idle link does not matter: an emptied slot is given up, and its next flow begins with an average of 0. The
+//!   random number of the last draw stays;
+//! - with `headdrop` the slot's oldest packet is marked instead of the arriving one. If the oldest packet is not
+//!   ECN-capable, the arrival is marked. If neither is, the oldest packet is dropped and the arrival queued;
+//! - `redflowlimit` only gives the default of `max`. It does not limit the bytes of a slot.
 
 use super::params::{MAX, MIN, REDFLOWLIMIT};
 use crate::aqm::mark;
@@ -30,7 +30,7 @@ pub(super) struct SlotRed {
     forced: Counts,
 }
 
-/// What `tc -s` counts.
+/// The counters that `tc -s` shows.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     drop: u64,
@@ -42,7 +42,7 @@ struct Counts {
 const WORDS: [&str; 7] =
     [MIN.name(), MAX.name(), PROBABILITY.name(), AVPKT.name(), BURST.name(), ECN.name(), HARDDROP.name()];
 
-/// What a line asks for, if it asks for RED.
+/// Reads RED's settings of a line, if the line asks for RED.
 #[must_use]
 pub fn asked(args: &Args) -> Option<Asked> {
     let limit = args.get(&REDFLOWLIMIT)?;
@@ -50,7 +50,7 @@ pub fn asked(args: &Args) -> Option<Asked> {
 }
 
 impl SlotRed {
-    /// For `slots` slots; `None` where the line does not ask for RED.
+    /// Builds the law for `slots` slots. `None`: the line does not ask for RED.
     pub(super) fn build(args: &Args, slots: usize) -> Result<Option<Self>, Error> {
         let Some(asked) = asked(args) else {
             let defaults = Args::defaults(args.spec); // as the canonical line gives them
@@ -72,18 +72,18 @@ impl SlotRed {
         }))
     }
 
-    /// `slot` is another flow's from now on.
+    /// Starts `slot` anew, for another flow.
     pub(super) fn restart(&mut self, slot: u32) {
         self.vars[slot as usize].restart();
     }
 
-    /// Tells that a packet comes to a slot that holds `bytes`.
+    /// Notes that a packet comes to a slot that holds `bytes`.
     pub(super) fn arrive(&mut self, now: Instant, slot: u32, bytes: u64) {
         self.vars[slot as usize].arrive(&self.params, now, bytes);
     }
 
-    /// Why a packet must go, now that `packet` comes to a slot with so many bytes: `None` where RED lets it pass or
-    /// marks one, which is the `head` of the slot if that is given and ECN-capable.
+    /// Returns why a packet must be dropped when `packet` comes to a slot of so many bytes. `None`: RED lets it pass,
+    /// or marks a packet. This is the slot's `head` if that is given and ECN-capable, otherwise `packet`.
     pub(super) fn condemn<P: Packet, O: Owner<P>>(
         &mut self,
         now: Instant,
@@ -113,7 +113,7 @@ impl SlotRed {
         Some(as_drop)
     }
 
-    /// A slot's average, count and random number.
+    /// Returns a slot's average, count and random number.
     pub(super) fn shown(&self, slot: u32) -> (u64, i32, u32) {
         self.vars[slot as usize].shown()
     }
@@ -147,11 +147,12 @@ mod tests {
         Sfq::build(&Args::parse(&Sfq::<Plain>::SPEC, words)?, &link)
     }
 
-    /// Packets of 1000 bytes of one flow, with thresholds of 1000 and 3000 bytes.
+    /// Offers packets of 1000 bytes of one flow, with thresholds of 1000 and 3000 bytes.
     ///
-    /// A burst of 1 over 1 packet makes the weight 1/2, so the average is kept doubled, as are the thresholds, 2000 and
-    /// 6000. With 0 to 4 packets waiting it is 0, 1000, 500 + 2000 = 2500, 1250 + 3000 = 4250, 2125 + 4000 = 6125. The
-    /// third packet draws, and the owner's 0 makes the fourth one due; the fifth finds the average above max.
+    /// A burst of 1 over 1 packet makes the weight 1/2, so the average is kept doubled, and so are the thresholds:
+    /// 2000 and 6000. With 0 to 4 packets waiting the average is 0, 1000, 500 + 2000 = 2500, 1250 + 3000 = 4250, 2125 +
+    /// 4000 = 6125. The third packet draws, and the owner's 0 makes a drop due at the fourth. The fifth finds the
+    /// average above max.
     fn offer(words: &str, codepoints: &[Ecn]) -> (Sfq<Plain>, Noted, Vec<Enqueued>) {
         let mut sfq = sfq(&format!("redflowlimit 100000 min 1000 max 3000 burst 1 {words}")).unwrap();
         let mut owner = Noted::default();
@@ -170,7 +171,8 @@ mod tests {
         assert_eq!(left.collect::<Vec<_>>(), [1, 2, 3]);
     }
 
-    /// With `headdrop` the oldest packet is marked, if it can be; else the arrival; else the oldest is dropped.
+    /// With `headdrop` the oldest packet must be marked if possible, otherwise the arrival. If neither can be marked,
+    /// the oldest must be dropped.
     #[test]
     fn a_mark_goes_to_the_oldest_that_can_be_marked() {
         use Ecn::{Ce, Ect0, NotEct};
@@ -181,7 +183,7 @@ mod tests {
             ("ecn headdrop", [Ect0; 4], &[0], &[]),
             ("ecn headdrop", [NotEct, Ect0, Ect0, Ect0], &[3], &[]),
             ("ecn headdrop", [NotEct, Ect0, Ect0, NotEct], &[], &[0]),
-            // A head that came with CE counts as marked, so that nothing is told.
+            // A head that came with CE counts as marked, so no mark is reported.
             ("ecn headdrop", [Ce, Ect0, Ect0, Ect0], &[], &[]),
         ];
         for (words, codepoints, marked, dropped) in table {
@@ -190,7 +192,8 @@ mod tests {
         }
     }
 
-    /// The fourth packet is marked, so the fifth finds an average above max: `harddrop` drops it, whatever it can.
+    /// The fourth packet is marked, so the fifth finds an average above max: `harddrop` must drop it even if it is
+    /// ECN-capable.
     #[test]
     fn above_max_harddrop_is_a_drop() {
         assert_eq!(offer("ecn", &[Ecn::Ect0; 5]).1.marked, [3, 4]);
@@ -198,8 +201,7 @@ mod tests {
         assert_eq!((owner.marked, owner.dropped), ([3].to_vec(), [4].to_vec()));
     }
 
-    /// An emptied slot is another flow's, with an average of 0; and an idle link leaves the average of one that is
-    /// not emptied alone.
+    /// An emptied slot belongs to another flow, which must begin with an average of 0.
     #[test]
     fn a_new_flow_begins_with_an_average_of_zero() {
         let (mut sfq, mut owner, _) = offer("", &[Ecn::NotEct; 3]);
@@ -210,8 +212,8 @@ mod tests {
         assert_eq!(sfq.red.as_ref().unwrap().shown(slot), (0, -1, 0));
     }
 
-    /// Dealt anew, a flow's average is that of its packets coming in one by one: 0, 1000, 2500. Its drops are not
-    /// spaced by what was before.
+    /// After new keys a flow's average must be that of its packets coming in one by one: 0, 1000, 2500. Earlier drops
+    /// must not affect its spacing.
     #[test]
     fn new_keys_make_a_new_average() {
         let (mut sfq, mut owner, _) = offer("perturb 10", &[Ecn::NotEct; 4]);
@@ -220,7 +222,7 @@ mod tests {
         assert_eq!(sfq.red.as_ref().unwrap().shown(slot), (2500, -1, 0));
     }
 
-    /// Draws the numbers from 0 on.
+    /// An owner whose random numbers count up from 0.
     struct Counting(u64);
 
     impl Owner<Plain> for Counting {
@@ -237,9 +239,9 @@ mod tests {
         }
     }
 
-    /// sch_sfq.c forgets the averages of the slots that are busy when all is dealt anew, and no others. Flows 0 and `twin` share
-    /// a bucket, and part under the new keys. Flow `gone` had three packets: 0, 1000, 2500 (the weight is 1/2, so doubled),
-    /// and left. The twin is dealt into its slot, and goes on from there: 2500 - 1250 + 0.
+    /// When all packets are distributed anew, sch_sfq.c forgets the averages of the busy slots only. Flows 0 and
+    /// `twin` share a bucket, and part under the new keys. Flow `gone` had three packets: 0, 1000, 2500 (the weight
+    /// is 1/2, so doubled), and left. The twin comes into its slot and must continue from there: 2500 - 1250 + 0.
     #[test]
     fn a_slot_that_was_free_keeps_the_average_of_the_flow_that_left_it() {
         let (mut sfq, mut owner) = (
@@ -247,7 +249,7 @@ mod tests {
             Counting(0),
         );
         let flow = |flow_hash| Plain { flow_hash, ..Plain::new(1000) };
-        // Drawn at set-up, twice where they are perturbed, and at the timer.
+        // The keys are drawn at set-up, a second time because they are perturbed, and a third time by the timer.
         let [old, new] = [[2, 3], [4, 5]];
         let parts = |hash: &u32| {
             let bucket = |hash, keys| sfq.bucket(&flow(hash), keys);
@@ -269,7 +271,8 @@ mod tests {
         assert_eq!(sfq.red.as_ref().unwrap().shown(slot).0, 1250);
     }
 
-    /// tc-sfq(8): max is redflowlimit / 4, min max / 3, burst (2 min + max) / (3 avpkt): 36000 gives 9000, 3000, 5.
+    /// tc-sfq(8): max is redflowlimit / 4, min is max / 3, burst is (2 min + max) / (3 avpkt): 36000 gives 9000,
+    /// 3000, 5.
     #[test]
     fn what_the_line_leaves_out_is_derived_as_tc_derives_it() {
         let params = |words| format!("{:?}", sfq(words).unwrap().red.unwrap().params);

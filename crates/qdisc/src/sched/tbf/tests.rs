@@ -15,8 +15,8 @@ fn departures(line: &str, lens: &[u32]) -> Vec<u64> {
     sched::departures(tbf(line), lens)
 }
 
-/// 10 Mbit/s are 800 ns a byte; 3028 bytes let two frames of 1514 go at once, and then one each 1 211 200 ns. 4000 bytes let
-/// two go and leave 972: the third waits for 542 * 800 ns.
+/// 10 Mbit/s are 800 ns per byte. 3028 bytes let two frames of 1514 bytes leave at once, and then one every 1 211 200
+/// ns. 4000 bytes let two leave with 972 left: the third waits for 542 * 800 ns.
 #[test]
 fn the_burst_goes_at_once_and_the_rest_at_the_rate() {
     let frames = [1514; 4];
@@ -25,16 +25,17 @@ fn the_burst_goes_at_once_and_the_rest_at_the_rate() {
     assert_eq!(departures("tbf rate 10mbit burst 3028 child pfifo", &frames), [0, 0, 1_211_200, 2_422_400]);
 }
 
-/// 20 Mbit/s are 400 ns a byte: with a bucket of one frame, one each 605 600 ns while the burst lasts. 4542 bytes of burst
-/// are three frames; at 605 600 and 1 211 200 ns half a frame and one have come back, so five go at the peak rate; the
-/// sixth would go at 3.028 ms and has tokens: 3 + 2.5 - 5 = 0.5 frames short of one: at 3 * 1 211 200.
+/// 20 Mbit/s are 400 ns per byte: with a bucket of one frame, one frame leaves every 605 600 ns while the burst
+/// lasts. 4542 bytes of burst are three frames. At 605 600 and 1 211 200 ns half a frame and one frame have come
+/// back, so five leave at the peak rate. The sixth would leave at 3.028 ms, but has too few tokens: 3 + 2.5 - 5 = 0.5
+/// frames. So it leaves at 3 * 1 211 200.
 #[test]
 fn peakrate_paces_the_burst() {
     let left = departures("tbf rate 10mbit burst 4542 peakrate 20mbit minburst 1514", &[1514; 7]);
     assert_eq!(left, [0, 605_600, 1_211_200, 1_816_800, 2_422_400, 3_633_600, 4_844_800]);
 }
 
-/// One second at 1 Mbit/s are 125 000 bytes, and the burst: within a packet of it.
+/// One second at 1 Mbit/s is 125 000 bytes. With the burst the sum must be right within one packet.
 #[test]
 fn the_rate_is_kept_within_a_packet() {
     let (mut qdisc, mut owner, mut now) =
@@ -52,8 +53,8 @@ fn the_rate_is_kept_within_a_packet() {
     assert!((127_000 - 1514..=127_000).contains(&bytes), "{bytes}");
 }
 
-/// 10 Mbit/s for 50 ms are 62 500 bytes, and 3000 of burst: 43 frames of 1500 fit into 65 500, the 44th does not. A
-/// packet that exceeds the bucket cannot ever leave.
+/// 10 Mbit/s for 50 ms are 62 500 bytes, and 3000 of burst: 43 frames of 1500 bytes fit into 65 500, and the 44th
+/// does not. A packet that exceeds the bucket must be dropped, because it could never leave.
 #[test]
 fn its_own_queue_is_as_long_as_latency_says() {
     let (mut qdisc, mut owner) = (tbf("tbf rate 10mbit burst 3000 latency 50ms"), Noted::default());
@@ -80,7 +81,7 @@ fn a_line_names_the_child_and_is_read_back() {
     );
 }
 
-/// RED's average and, if `idle` began, the time since; the packets that wait in its own queue.
+/// RED's average, and the start of the idle time, or 0.
 #[derive(Default)]
 struct Red(Option<i128>, i128);
 
@@ -95,9 +96,10 @@ impl Probe for Red {
     fn real(&mut self, _name: &'static str, _value: f64) {}
 }
 
-/// `red` shows its head, so the packet that waits for tokens still queues there, and an empty one is not asked: its idle time
-/// never begins. `idle told` asks it, and a link would. A weight of 1/2, so the average is kept doubled. The first packet
-/// goes at once, the second waits in red: arrivals find 0, 0 and 1000 bytes and make 0, 0 and 1000.
+/// `red` shows its head, so the packet that waits for tokens must stay in it. An empty `red` is not asked, so its
+/// idle time must not begin. With `idle told` it is asked, as by a link. The weight is 1/2, so the average is kept
+/// doubled. The first packet leaves at once, the second waits in red: arrivals find 0, 0 and 1000 bytes, and the
+/// average is 0, 0 and 1000.
 #[test]
 fn red_keeps_its_packets_and_does_not_learn_of_idleness() {
     for (idle, began) in [("linux", false), ("told", true)] {
@@ -122,7 +124,7 @@ fn red_keeps_its_packets_and_does_not_learn_of_idleness() {
     }
 }
 
-/// CoDel may drop what is in front, so it must be asked: the packet that waits is out of it.
+/// CoDel may drop the packet at its head, so the filter must ask it: the waiting packet must have left CoDel.
 #[test]
 fn codel_gives_its_packet_to_show_it() {
     let (mut qdisc, mut owner) = (tbf("tbf rate 1mbit burst 1000 child codel limit 1"), Noted::default());
@@ -134,8 +136,9 @@ fn codel_gives_its_packet_to_show_it() {
     assert_eq!((qdisc.backlog().packets, owner.dropped.len()), (2, 0));
 }
 
-/// sch_tbf.c: the bucket holds what a packet of `burst` bytes weighs, so that such a packet may pass whatever the overhead;
-/// one of a byte more is dropped. With 26 bytes of overhead 1500 are 1526, 32 cells of 53 bytes: 1696 bytes, 13.568 ms.
+/// sch_tbf.c: the bucket holds the cost of a packet of `burst` bytes, so that this packet passes whatever the
+/// overhead is. A packet with one byte more must be dropped. With 26 bytes of overhead 1500 are 1526 bytes, 32 cells
+/// of 53 bytes: 1696 bytes, 13.568 ms.
 #[test]
 fn a_burst_is_a_packets_length_without_overhead() {
     let line = "tbf rate 1mbit burst 1500 overhead 26";
@@ -160,7 +163,7 @@ fn what_contradicts_itself_is_refused_in_one_line() {
     assert!(AnyQdisc::<Plain>::parse(&["tbf".to_string(), " child tbf".repeat(8)].concat(), &LINK).is_ok());
 }
 
-/// Wrong would be a law inside that never looks at its queue, or at each packet.
+/// A law inside must look at its queue when its timer is due, and not at each packet.
 #[test]
 fn a_childs_timer_fires_when_it_is_due() {
     let (mut qdisc, mut owner) = (tbf("tbf rate 10mbit burst 3028 child pie"), Noted::default());
