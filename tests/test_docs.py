@@ -50,7 +50,7 @@ def test_a_page_has_short_prose_that_names_every_variant(generate: ModuleType) -
 
 def test_every_key_of_a_record_has_a_sentence(generate: ModuleType) -> None:
     (text,) = generate.record().values()
-    files = [ROOT / "python" / "goodqueue" / name for name in ("record.py", "series.py")]
+    files = [ROOT / "python" / "goodqueue" / "record" / name for name in ("__init__.py", "series.py")]
     for node in [node for file in files for node in ast.parse(file.read_text(encoding="utf-8")).body]:
         if isinstance(node, ast.ClassDef):
             for key, _, words in generate._fields(node):

@@ -161,7 +161,7 @@ NONE = "import sys\nsys.modules['goodqueue'] = None\n"
 
 OTHER = """
 import functools
-from goodqueue.store import identity
+from goodqueue.engines import identity
 identity.build = lambda: "another"
 """
 """A Python with another build of it."""

@@ -13,7 +13,7 @@ True
 
 `run`, `compare`, `sweep` and `advise` return results that show themselves as tables and give DataFrames, arrays and
 figures: docs/python.md. The simulator is the Rust library behind ``goodqueue._goodqueue``; the modules beside it are
-what the command line is made of, and can be imported too (``from goodqueue import scenario, stats``).
+what the command line is made of, and can be imported too (``from goodqueue.measures import stats``).
 """
 
 from importlib import import_module
