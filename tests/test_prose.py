@@ -1,13 +1,16 @@
 """Lines that people read fit a page: docs/style.md. What rustfmt and ruff leave alone is held here."""
 
 import re
+import shlex
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import typer
 
 from conftest import ROOT
+from goodqueue import cli
 
 WIDEST = 120
 """Characters of a line. Tables and lines that are one link may be wider."""
@@ -47,3 +50,48 @@ def test_a_table_and_a_link_may_be_wider_and_prose_may_not(tmp_path: Path) -> No
     code = tmp_path / "code.rs"
     code.write_text(f"let text = {long!r}; // {long}\n    /// {long}\n", encoding="utf-8")
     assert list(wide(code)) == [2], "a comment on a line of its own"
+
+
+FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+IN_A_FENCE = re.compile(r"^(?:\$ )?goodqueue (.*)", re.MULTILINE)
+IN_A_SENTENCE = re.compile(r"`goodqueue ([^`]*)`")
+SHELL = re.compile(r"(?<=\s)([>|&].*|#.*)|;.*")
+
+
+def commands() -> dict[str, str]:
+    """Return each command of ours in Markdown, without the program's name, and a page that has it."""
+    listed = subprocess.run(["git", "ls-files", "*.md"], cwd=ROOT, check=True, capture_output=True, text=True)
+    found = {}
+    for name in listed.stdout.splitlines():
+        text = (ROOT / name).read_text(encoding="utf-8").replace("\\|", "|").replace("\\\n", " ")
+        lines = [line for fence in FENCED.findall(text) for line in IN_A_FENCE.findall(fence)]
+        lines += IN_A_SENTENCE.findall(FENCED.sub("", text))
+        found |= {SHELL.sub("", " ".join(line.split())): name for line in lines}
+    return found
+
+
+def test_every_command_in_a_page_is_one_that_the_command_line_takes() -> None:
+    """Its verb and options exist, and their values are of the right kind. The guides' commands are run, too."""
+    root = typer.main.get_command(cli.app)
+    found = commands()
+    assert len(found) > 100
+    refused = []
+    for line, page in found.items():
+        verb, *words = shlex.split(line)
+        command = root.commands.get(verb)  # type: ignore[attr-defined]
+        if verb == "VERB":  # any of them
+            continue
+        if command is None:
+            refused.append(f"{page}: goodqueue {line}: no such verb")
+        elif not {"…", "..."} & set(words):  # words were left out
+            try:
+                command.make_context(verb, words)
+            except typer.Exit:  # --help
+                pass
+            except typer.TyperException as error:
+                said = error.format_message()
+                if not said.startswith("Missing") and not said.endswith(
+                    "requires an argument."
+                ):  # a mention, not a command
+                    refused.append(f"{page}: goodqueue {line}: {said}")
+    assert not refused, "\n".join(refused)

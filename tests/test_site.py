@@ -13,7 +13,11 @@ import pytest
 
 from conftest import ROOT
 
-GUIDES = sorted((ROOT / "docs" / "guides").glob("*.md"))
+NEEDS = {"cluster": ["dask"], "real-kernel": ["qemu", "image"]}
+GUIDES = [
+    pytest.param(page, marks=pytest.mark.needs(*NEEDS.get(page.stem, [])), id=page.stem)
+    for page in sorted((ROOT / "docs" / "guides").glob("*.md"))
+]
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FILE = re.compile(r"`\./(\w+\.py):|`(\w+\.py)`")
 
@@ -83,7 +87,7 @@ def run(command: list[str], folder: Path) -> None:
 DONE = "guide: done\n"
 
 
-@pytest.mark.parametrize("page", GUIDES, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", GUIDES)
 def test_the_commands_of_a_guide_run(page: Path, tmp_path: Path) -> None:
     """In order, in one folder, as a reader would give them. A class is saved under the name that the page says."""
     parts = FENCE.findall(page.read_text(encoding="utf-8"))
