@@ -133,8 +133,8 @@ rust-test: | rust
 python-test: .venv/.dev
 	$(BIN)/python -m pytest --quiet --numprocesses logical --dist worksteal
 
-# What the extension does in Python's objects is checked where a release build does not look. For its package alone, cargo
-# would choose other features than for `rust-test`, and build the simulator and its dependencies once more.
+# What the extension does in Python's objects is checked where a release build does not look. For its package alone,
+# cargo would choose other features than for `rust-test`, and build the simulator and its dependencies once more.
 debug-test: .venv/.dev | rust
 	PYO3_BUILD_EXTENSION_MODULE=1 cargo build --quiet --profile test --workspace --lib
 	@rm -rf target/debug-python && mkdir -p target/debug-python && cp -RL python/goodqueue target/debug-python/

@@ -13,10 +13,10 @@ from conftest import ROOT
 from goodqueue import cli
 
 WIDEST = 120
-"""Characters of a line. Tables and lines that are one link may be wider."""
+"""Characters of a line. Tables, lines that are one link, and commands and drawings in comments may be wider."""
 
 LINK = re.compile(r"\s*([-*] )?\[[^\]]*\](\([^)]*\)|: ?\S+)\S*")
-COMMENT = re.compile(r"\s*(//|\*|#( |$))")
+COMMENT = re.compile(r"\s*(//[/!]?|/?\*|#) ?(?! )")
 
 
 def wide(path: Path) -> Iterator[int]:

@@ -1,4 +1,5 @@
-// The lessons, from the files that the page is made of: what each asks can be done with the controls, and then its answer shows.
+// The lessons, from the files that the page is made of: what each asks can be done with the controls, and then its
+// answer shows.
 
 import { readdirSync, readFileSync } from "node:fs";
 import type { Page } from "@playwright/test";

@@ -1,4 +1,5 @@
-// What the page and its workers say to each other. Each lane has a worker of its own, so that lanes run at the same time.
+// What the page and its workers say to each other. Each lane has a worker of its own, so that lanes run at the same
+// time.
 
 import type { Choices } from "./choices.ts";
 
