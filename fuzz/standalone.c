@@ -32,7 +32,7 @@ int main(int argc, char **argv) {
     LLVMFuzzerInitialize(&argc, &argv);
     for (long run = 0; run < runs; run++) {
         size_t size = next() % (sizeof data + 1);
-        /* The crate arbitrary continues a list while a byte is odd. In every other input most bytes are odd: long lists. */
+        /* The crate arbitrary continues a list while a byte is odd. Every other input has mostly odd bytes. */
         uint64_t odd = run % 2 ? 64 : 1;
         for (size_t at = 0; at < size; at++) {
             data[at] = (uint8_t)(next() >> 56);

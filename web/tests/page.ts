@@ -32,7 +32,7 @@ export async function open(page: Page, hash = SHORT): Promise<void> {
   await settled(page);
 }
 
-/** Waits until each lane has run. Right after a change the lanes still show the old run: then wait for a row to change. */
+/** Waits until each lane has run. After a change the lanes still show the old run: then wait for a row to change. */
 export async function settled(page: Page): Promise<void> {
   await expect(page.locator(".lane .state").first()).toBeVisible();
   await expect(page.locator(".lane .state").filter({ hasNotText: "simulated in" })).toHaveCount(0);

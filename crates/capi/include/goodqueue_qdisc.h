@@ -61,8 +61,8 @@ enum { GOODQUEUE_SUCCESS = 0, GOODQUEUE_DROPPED = 1, GOODQUEUE_CONGESTION = 2 };
 /* The time that means "no timer". */
 #define GOODQUEUE_NEVER UINT64_MAX
 
-/* Makes a discipline from a tc line ("codel target 5ms ecn"). Its link has the rate `rate_bps`, and a full frame of the
- * link has `mtu` bytes (1514 on Ethernet). Returns NULL if the line is refused. Then `error` (`error_size` bytes; may be
+/* Makes a discipline from a tc line ("codel target 5ms ecn"). Its link has the rate `rate_bps`, and a full frame of
+ * the link has `mtu` bytes (1514 on Ethernet). Returns NULL if the line is refused. Then `error` (`error_size` bytes; may be
  * NULL) holds one line, cut to fit: the word, what was found, what is accepted. */
 goodqueue *goodqueue_new(const char *line, uint64_t rate_bps, uint32_t mtu, goodqueue_owner owner, char *error,
                          size_t error_size);
@@ -83,8 +83,8 @@ int goodqueue_enqueue_ip(goodqueue *qdisc, uint64_t now_ns, const goodqueue_pack
 /* Writes the packet to send next into `packet`. Returns 1, or 0 if there is none now. */
 int goodqueue_dequeue(goodqueue *qdisc, uint64_t now_ns, goodqueue_packet *packet);
 
-/* Changes parameters while packets wait, as `tc qdisc change` does. `line` names the discipline and the parameters that
- * change ("codel target 20ms"); the other parameters and the state stay. Packets beyond a smaller limit are dropped, the
+/* Changes parameters while packets wait, as `tc qdisc change` does. `line` names the discipline and the parameters
+ * that change ("codel target 20ms"); the other parameters and the state stay. Packets beyond a smaller limit are dropped, the
  * oldest first. goodqueue_set_link_rate says that the link has another rate from now on. Both return 1, or 0 if the
  * change is refused: then nothing has changed, and `error` says why, as for goodqueue_new. After a change, call dequeue
  * again if the link is idle. */
