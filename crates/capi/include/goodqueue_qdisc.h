@@ -62,8 +62,8 @@ enum { GOODQUEUE_SUCCESS = 0, GOODQUEUE_DROPPED = 1, GOODQUEUE_CONGESTION = 2 };
 #define GOODQUEUE_NEVER UINT64_MAX
 
 /* Makes a discipline from a tc line ("codel target 5ms ecn"). Its link has the rate `rate_bps`, and a full frame of
- * the link has `mtu` bytes (1514 on Ethernet). Returns NULL if the line is refused. Then `error` (`error_size` bytes; may be
- * NULL) holds one line, cut to fit: the word, what was found, what is accepted. */
+ * the link has `mtu` bytes (1514 on Ethernet). Returns NULL if the line is refused. Then `error` (`error_size` bytes;
+ * may be NULL) holds one line, cut to fit: the word, what was found, what is accepted. */
 goodqueue *goodqueue_new(const char *line, uint64_t rate_bps, uint32_t mtu, goodqueue_owner owner, char *error,
                          size_t error_size);
 void goodqueue_free(goodqueue *qdisc); /* reports no drops for the packets that it holds; does nothing for NULL */
@@ -84,10 +84,10 @@ int goodqueue_enqueue_ip(goodqueue *qdisc, uint64_t now_ns, const goodqueue_pack
 int goodqueue_dequeue(goodqueue *qdisc, uint64_t now_ns, goodqueue_packet *packet);
 
 /* Changes parameters while packets wait, as `tc qdisc change` does. `line` names the discipline and the parameters
- * that change ("codel target 20ms"); the other parameters and the state stay. Packets beyond a smaller limit are dropped, the
- * oldest first. goodqueue_set_link_rate says that the link has another rate from now on. Both return 1, or 0 if the
- * change is refused: then nothing has changed, and `error` says why, as for goodqueue_new. After a change, call dequeue
- * again if the link is idle. */
+ * that change ("codel target 20ms"); the other parameters and the state stay. Packets beyond a smaller limit are
+ * dropped, the oldest first. goodqueue_set_link_rate says that the link has another rate from now on. Both return 1,
+ * or 0 if the change is refused: then nothing has changed, and `error` says why, as for goodqueue_new. After a
+ * change, call dequeue again if the link is idle. */
 int goodqueue_change(goodqueue *qdisc, uint64_t now_ns, const char *line, char *error, size_t error_size);
 int goodqueue_set_link_rate(goodqueue *qdisc, uint64_t now_ns, uint64_t rate_bps, char *error, size_t error_size);
 
