@@ -247,7 +247,7 @@ impl Connection {
     fn set_codepoints(&mut self, mode: EcnMode) {
         self.ect = mode.codepoint(self.ecn_use);
         let all = self.ecn_use != EcnUse::Classic
-            || (mode == EcnMode::Accurate && self.stack.era().accurate_marks_all);
+            || (mode == EcnMode::Accurate && self.stack.era().ecn.accecn_ect_on_all);
         self.ect_else = if all { self.ect } else { Ecn::NotEct };
     }
 
@@ -256,7 +256,7 @@ impl Connection {
     fn gave_up_ecn(&self) -> bool {
         match (self.ecn, self.phase) {
             (EcnMode::Accurate, Phase::SynSent | Phase::SynReceived) => self.syns_lost > 1,
-            (EcnMode::Classic, Phase::SynSent) => self.syns_lost > 0 && self.stack.era().ecn_fallback,
+            (EcnMode::Classic, Phase::SynSent) => self.syns_lost > 0 && self.stack.era().ecn.fallback,
             _ => false,
         }
     }
@@ -297,7 +297,8 @@ impl Connection {
             loop {
                 wire.put(segment);
                 let Some((seq, is_last)) = self.sender.split(now) else { break };
-                let flags = self.receiver.on_split(now) | Flags::PSH.when(is_last && self.stack.era().pushes);
+                let flags = self.receiver.on_split(now)
+                    | Flags::PSH.when(is_last && self.stack.era().sending.psh_on_tso_end);
                 segment = Segment { seq, flags, ..segment };
             }
             if is_last {

@@ -141,7 +141,7 @@ impl Sender {
             peer_shift: 0,
             window_seq: SeqNumber(0),
             prr: Prr::default(),
-            rtt: RttEstimator::new(config.stack.era().rto_min),
+            rtt: RttEstimator::new(config.stack.era().timers.rto_min),
             rack: Rack::new(),
             tail: Tail::default(),
             undo: Undo::default(),
@@ -191,7 +191,7 @@ impl Sender {
         } else {
             self.rtt.syn_timed_out();
         }
-        if syns_lost > self.window.stack.era().forgiven_syns {
+        if syns_lost > self.window.stack.era().validation.forgiven_syns {
             self.window.cwnd = 1; // RFC 5681, 3.1; Linux forgives one loss (RFC 6298, appendix A)
         }
         self.peer_window = self.window_of(segment);

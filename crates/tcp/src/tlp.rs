@@ -4,7 +4,7 @@
 //! loss, only its ACK tells: nothing came twice, so something had been lost, and the window is reduced.
 
 use crate::SeqNumber;
-use crate::era::Probes;
+use crate::era::TailLossProbe;
 use crate::rtt::RttEstimator;
 use goodqueue_units::Duration;
 
@@ -17,13 +17,13 @@ pub(crate) const TICKS: Duration = Duration::from_millis(2);
 /// Linux 3.10 probes no earlier.
 const LEAST: Duration = Duration::from_millis(10);
 
-impl Probes {
+impl TailLossProbe {
     /// PTO: how long after the last segment or ACK the probe leaves, if RTO does not come first; none without probes.
     #[inline]
     pub(crate) fn timeout(self, rtt: &RttEstimator, packets_out: u32) -> Option<Duration> {
         let srtt = rtt.srtt();
         match self {
-            Self::No => None,
+            Self::Off => None,
             Self::Rfc8985 => {
                 let extra = if packets_out == 1 { ACK_DELAY } else { TICKS };
                 Some(srtt.map_or(FIRST, |srtt| srtt + srtt + extra))
@@ -108,17 +108,17 @@ mod tests {
     #[test]
     fn the_probe_waits_two_round_trips_and_for_a_delayed_ack_of_a_single_segment() {
         let mut rtt = RttEstimator::new(Duration::ZERO);
-        assert_eq!(Probes::Rfc8985.timeout(&rtt, 5), Some(ms(1000)));
-        assert_eq!(Probes::Linux3_10.timeout(&rtt, 5), None);
+        assert_eq!(TailLossProbe::Rfc8985.timeout(&rtt, 5), Some(ms(1000)));
+        assert_eq!(TailLossProbe::Linux3_10.timeout(&rtt, 5), None);
         rtt.sample(ms(100), ms(100), SeqNumber(1), SeqNumber(2));
-        assert_eq!(Probes::Rfc8985.timeout(&rtt, 2), Some(ms(202)));
-        assert_eq!(Probes::Rfc8985.timeout(&rtt, 1), Some(ms(400)));
-        assert_eq!(Probes::Linux3_10.timeout(&rtt, 2), Some(ms(200)));
-        assert_eq!(Probes::Linux3_10.timeout(&rtt, 1), Some(ms(350)));
-        assert_eq!(Probes::No.timeout(&rtt, 1), None);
+        assert_eq!(TailLossProbe::Rfc8985.timeout(&rtt, 2), Some(ms(202)));
+        assert_eq!(TailLossProbe::Rfc8985.timeout(&rtt, 1), Some(ms(400)));
+        assert_eq!(TailLossProbe::Linux3_10.timeout(&rtt, 2), Some(ms(200)));
+        assert_eq!(TailLossProbe::Linux3_10.timeout(&rtt, 1), Some(ms(350)));
+        assert_eq!(TailLossProbe::Off.timeout(&rtt, 1), None);
         let mut rtt = RttEstimator::new(Duration::ZERO);
         rtt.sample(ms(1), ms(1), SeqNumber(1), SeqNumber(2));
-        assert_eq!(Probes::Linux3_10.timeout(&rtt, 2), Some(ms(10)));
+        assert_eq!(TailLossProbe::Linux3_10.timeout(&rtt, 2), Some(ms(10)));
     }
 
     /// RFC 8985, 7.4.2, case by case. Wrong would be a reduction without a loss, or a loss without one.

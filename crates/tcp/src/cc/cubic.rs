@@ -102,7 +102,7 @@ impl CongestionControl for Cubic {
 
     #[inline]
     fn on_ack(&mut self, ack: &Ack, window: &mut Window) {
-        if !self.stack.era().linear_by_segment && ack.state == CongestionState::Open {
+        if !self.stack.era().growth.cong_avoid_by_acked && ack.state == CongestionState::Open {
             self.ratio = (self.ratio - self.ratio / 16 + ack.segments).min(MAX_RATIO);
         }
         if !ack.is_cwnd_limited {
@@ -119,7 +119,7 @@ impl CongestionControl for Cubic {
             }
         }
         self.update(ack.now, window.cwnd, counted);
-        let per = if self.stack.era().linear_by_segment {
+        let per = if self.stack.era().growth.cong_avoid_by_acked {
             self.cnt.max(2)
         } else {
             (self.cnt * 16 / self.ratio).max(1)
@@ -153,7 +153,7 @@ impl CongestionControl for Cubic {
 
     /// Section 5.8, and RFC 9438's t: time without sending is no time.
     fn on_restart(&mut self, now: Instant, idle: Duration) {
-        if let Some(epoch) = self.epoch.as_mut().filter(|_| !self.stack.era().idle_ages_cubic) {
+        if let Some(epoch) = self.epoch.as_mut().filter(|_| self.stack.era().growth.cubic_shifts_epoch) {
             *epoch = (*epoch + idle).min(now);
         }
     }
@@ -184,7 +184,7 @@ impl Cubic {
             delay_min: Duration::ZERO,
             hystart: HyStart::new(stack),
             plus_plus: None,
-            found: !stack.era().hystart,
+            found: stack.era().growth.hystart.is_none(),
             ratio: FIRST_RATIO,
         }
     }

@@ -54,7 +54,7 @@ impl Sender {
         if let Some(used) = self.usage.on_starved(now, self.board.packets_out(), &self.window, rto)
             && self.state == CongestionState::Open
             && !self.cc.is_model_based()
-            && self.window.stack.era().validates_window
+            && self.window.stack.era().validation.cwnd_validation
         {
             self.window.shrink_to_use(used);
         }

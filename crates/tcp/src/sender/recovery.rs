@@ -2,7 +2,7 @@
 
 use super::{CongestionState, Sender};
 use crate::cc::{Cause, Congestion};
-use crate::era::Detection;
+use crate::era::LossDetection;
 use crate::prr::Prr;
 use crate::rack::DUP_THRESH;
 use crate::scoreboard::{Delivery, Found};
@@ -62,7 +62,7 @@ impl Sender {
     pub(super) fn on_dubious_ack(&mut self, delivery: &Delivery, signs: &Signs) -> Outcome {
         if delivery.late > 0 && (self.state != CongestionState::Loss || self.undo.is_armed()) {
             // FACK counts the late one with those that it is behind.
-            let counted = u32::from(self.window.stack.era().detection == Detection::ForwardAck);
+            let counted = u32::from(self.window.stack.era().detection.losses_by == LossDetection::Fack);
             self.rack.on_reordering(delivery.late.div_ceil(self.mss.into()) + counted);
         }
         if self.tail.is_pending() {
@@ -94,7 +94,7 @@ impl Sender {
             CongestionState::Loss => {
                 self.on_ack_after_timeout(delivery, signs);
                 let found = self.detect_losses(delivery.now());
-                if found.resent && self.window.stack.era().recovers_from_loss {
+                if found.resent && self.window.stack.era().detection.lost_retrans_starts_recovery {
                     self.begin_recovery(delivery, signs.ece);
                 } else if self.state != CongestionState::Loss {
                     self.reconsider(delivery, signs.ece);
@@ -112,7 +112,7 @@ impl Sender {
                 found
             }
         };
-        let rearms = self.window.stack.era().sack_restarts_timer
+        let rearms = self.window.stack.era().timers.rearm_rto_on_sack
             && self.board.head_sent_at().is_some_and(|head| delivery.sacked.0 < head);
         Outcome { lost: found.segments > 0, waits: found.wait_until.is_some(), rearms }
     }
@@ -128,7 +128,7 @@ impl Sender {
             self.stats.ecn_reductions += 1;
         } else if self.state != CongestionState::Cwr {
             self.keep_open();
-            if self.window.stack.era().moderates && self.state == CongestionState::Disorder {
+            if self.window.stack.era().reduction.moderate_cwnd && self.state == CongestionState::Disorder {
                 let most = self.board.in_flight() + self.rack.degree();
                 self.window.cwnd = self.window.cwnd.min(most);
             }
@@ -189,7 +189,7 @@ impl Sender {
     }
 
     fn echoes_count(&self) -> bool {
-        self.window.stack.era().undoes_by_echo
+        self.window.stack.era().reduction.undo_by_eifel_and_dsack
     }
 
     fn is_late(&self, tsecr: u32) -> bool {
@@ -288,13 +288,13 @@ impl Sender {
         let era = self.window.stack.era();
         let recovering = self.state >= CongestionState::Recovery;
         let sacked = self.board.sacked_out();
-        let found = match era.detection {
-            Detection::Rack => {
+        let found = match era.detection.losses_by {
+            LossDetection::Rack => {
                 let window = self.rack.window(recovering, sacked, &self.rtt);
                 self.board.detect_losses(now, window)
             }
-            Detection::ForwardAck => self.detect_by_forward_ack(now),
-            Detection::Rfc6675 => self.board.detect_by_sacks(DUP_THRESH),
+            LossDetection::Fack => self.detect_by_forward_ack(now),
+            LossDetection::Rfc6675 => self.board.detect_by_sacks(DUP_THRESH),
         };
         self.stats.lost += u64::from(found.segments);
         if let Some(until) = found.wait_until {
@@ -317,7 +317,7 @@ impl Sender {
         found.segments += again.segments;
         found.resent = again.resent;
         let is_early = self.board.lost_out() == 0
-            && self.window.stack.era().early_retransmit
+            && self.window.stack.era().detection.early_retransmit
             && self.may_retransmit_early();
         found.wait_until = is_early.then(|| now + self.early_delay());
         found
@@ -325,7 +325,7 @@ impl Sender {
 
     /// A duplicate ACK in recovery: what it still asks for is lost, however little is SACKed above it (Linux until 4.14).
     fn lose_first(&mut self, found: &mut Found) {
-        let is_forward = self.window.stack.era().detection == Detection::ForwardAck;
+        let is_forward = self.window.stack.era().detection.losses_by == LossDetection::Fack;
         if is_forward && self.state == CongestionState::Recovery && self.board.lose_first() {
             found.segments += 1;
             self.stats.lost += 1;
@@ -407,7 +407,7 @@ impl Sender {
     fn begin_reduction(&mut self, delivery: &Delivery, cause: Cause) {
         self.high_seq = self.board.nxt();
         self.tail.end();
-        let prr_from_flight = self.window.stack.era().prr_from_flight;
+        let prr_from_flight = self.window.stack.era().reduction.recover_fs_from_flight;
         // RFC 9937, section 6.1: what was out and not SACKed, before this ACK.
         let flight = self.board.packets_out() - self.board.sacked_out() + delivery.segments;
         self.prr = Prr::new(if prr_from_flight { flight } else { self.window.cwnd });
@@ -417,7 +417,7 @@ impl Sender {
     }
 
     fn set_ssthresh(&mut self, now: Instant, cause: Cause) {
-        let from_flight = self.window.stack.era().reduces_from_flight;
+        let from_flight = self.window.stack.era().reduction.ssthresh_from_flight;
         let cwnd = if from_flight { self.board.packets_out() } else { self.window.cwnd };
         self.window.ssthresh = self.cc.ssthresh(&Congestion { now, cwnd, cause });
     }
@@ -425,7 +425,7 @@ impl Sender {
     #[cold]
     pub(super) fn reduce(&mut self, delivered: u32, safe: bool) {
         if delivered > 0 {
-            let bonus = safe || self.window.stack.era().prr_always_adds;
+            let bonus = safe || self.window.stack.era().reduction.prr_ssrb_always;
             let in_flight = self.board.in_flight();
             let allowed = self.prr.on_ack(delivered, in_flight, self.window.ssthresh, bonus);
             self.window.cwnd = (in_flight + allowed).max(1);
@@ -463,7 +463,7 @@ impl Sender {
         if calm {
             self.end_episode();
         }
-        self.stats.lost += u64::from(self.board.lose_all(now, era.timeout_spares_recent));
+        self.stats.lost += u64::from(self.board.lose_all(now, era.detection.timeout_spares_recent));
         self.forget_losses_of_acks();
         if first_of_window {
             self.set_ssthresh(now, Cause::Timeout);

@@ -2,7 +2,7 @@
 //! is late, and the retransmission timeout puts off the others.
 
 use super::{CongestionState, Sender};
-use crate::era::Probes;
+use crate::era::TailLossProbe;
 use crate::tlp::TICKS;
 use crate::wheel;
 use goodqueue_units::{Duration, Instant};
@@ -45,9 +45,9 @@ impl Sender {
     /// PTO, where the state allows a probe.
     #[inline]
     fn probe_timeout(&self) -> Option<Duration> {
-        let probes = self.window.stack.era().probes;
+        let probes = self.window.stack.era().timers.tail_loss_probe;
         let allowed = self.state == CongestionState::Open
-            || (self.state == CongestionState::Cwr && probes == Probes::Rfc8985);
+            || (self.state == CongestionState::Cwr && probes == TailLossProbe::Rfc8985);
         if allowed { probes.timeout(&self.rtt, self.board.packets_out()) } else { None }
     }
 
@@ -90,7 +90,7 @@ impl Sender {
     #[cold]
     pub(super) fn wait_for_late(&mut self, now: Instant, until: Instant) {
         let timeout = (until + TICKS).since(now).min(self.rtt.rto());
-        self.set_timer(Timer::Late, wheel::fires_at(self.window.stack.era().tick, now, timeout));
+        self.set_timer(Timer::Late, wheel::fires_at(self.window.stack.era().timers.jiffy, now, timeout));
     }
 
     /// RFC 5827 with Linux's delay of a quarter of an SRTT.
@@ -136,7 +136,7 @@ impl Sender {
             }
             Timer::Late => {
                 self.deadline = Instant::MAX;
-                if self.window.stack.era().early_retransmit {
+                if self.window.stack.era().detection.early_retransmit {
                     self.retransmit_early(now);
                 } else {
                     self.lose_late(now);

@@ -2,7 +2,7 @@
 
 use super::timers::{Due, Timer};
 use super::{CongestionState, End, Sender};
-use crate::era::Detection;
+use crate::era::LossDetection;
 use crate::offload;
 use crate::scoreboard::Chunk;
 use crate::segment::timestamp;
@@ -207,7 +207,7 @@ impl Sender {
             return self.send_probe(now);
         }
         let is_last = self.end == End::Closing && self.unsent <= self.mss.into();
-        if !is_last || !self.window.stack.era().fin_beyond_window {
+        if !is_last || !self.window.stack.era().sending.fin_ignores_cwnd {
             return None;
         }
         let chunk = self.send_new(now)?;
@@ -247,7 +247,7 @@ impl Sender {
     #[cold]
     fn retransmit_forward(&mut self, now: Instant) -> Option<(Chunk, Flags, bool)> {
         let may = self.state == CongestionState::Recovery
-            && self.window.stack.era().detection == Detection::ForwardAck
+            && self.window.stack.era().detection.losses_by == LossDetection::Fack
             && !self.has_new();
         if !may || !self.board.lose_first_hole() {
             return None;
