@@ -2,11 +2,13 @@
 
 mod persist;
 mod recovery;
-mod timers;
+mod timeout;
+mod timer;
 mod transmit;
 
 use crate::cc::{Ack, AnyCc};
 use crate::ecn::{EcnMode, Feedback};
+use crate::era::Era;
 use crate::offload::Offload;
 use crate::pacing::{Pace, Pacer};
 use crate::prr::Prr;
@@ -17,12 +19,12 @@ use crate::segment::timestamp;
 use crate::tlp::Tail;
 use crate::undo::Undo;
 use crate::usage::Usage;
-use crate::{Config, Flags, Segment, SeqNumber, Stats, Window};
+use crate::{Config, Flags, Segment, SeqNumber, Stack, Stats, Window};
 use alloc::boxed::Box;
 use core::mem::offset_of;
 use goodqueue_units::{Duration, Instant, Rate};
 use recovery::{Outcome, Signs};
-use timers::{Due, Timer};
+use timer::{Timer, Wait};
 
 /// The congestion state of a sender, in Linux's words; the order is that of severity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -52,8 +54,7 @@ enum End {
 #[derive(Clone, Debug)]
 #[repr(C)] // see `Connection`
 pub(crate) struct Sender {
-    /// When the timer fires, or [`Instant::MAX`].
-    deadline: Instant,
+    timer: Timer,
     /// Where it is paced.
     pacer: Option<Box<Pacer>>,
     peer_window: u32,
@@ -62,12 +63,8 @@ pub(crate) struct Sender {
     feedback: Feedback,
     state: CongestionState,
     end: End,
-    due: Due,
     /// There is nothing to send and nothing out, as with a side that only receives.
     is_dormant: bool,
-    timer: Timer,
-    /// The timer is set for what was sent at `last_sent`, and more that is sent then changes nothing.
-    is_armed: bool,
     /// The next new segment says CWR (RFC 3168, 6.1.2).
     cwr_due: bool,
     /// F-RTO wants new data before more is sent again.
@@ -79,6 +76,7 @@ pub(crate) struct Sender {
     peer_shift: u8,
     /// The timer fired since the last progress.
     timed_out: bool,
+    stack: Stack,
     board: Scoreboard,
     // From here on, and in the board but for its beginning, only of a side that sends.
     last_sent: Instant,
@@ -101,8 +99,8 @@ pub(crate) struct Sender {
     prr: Prr,
     undo: Undo,
     rack: Rack,
-    /// F-RTO: when the timer fired, while that may have been needless (RFC 5682).
-    frto: Option<Instant>,
+    /// F-RTO: when the timer fired, while that may have been needless (RFC 5682). Otherwise [`Instant::MAX`].
+    frto: Instant,
 }
 
 /// The round trip that the echo `tsecr` of our clock tells at `now`, at least a millisecond (RFC 7323, section 4.1).
@@ -113,7 +111,7 @@ pub(crate) fn echo_rtt(now: Instant, tsecr: u32) -> Option<Duration> {
 
 impl Sender {
     /// Where ends what each segment of a side that sends touches: of CUBIC's, all but HyStart.
-    pub(crate) const HOT_BYTES: usize = offset_of!(Self, cc) + 96;
+    pub(crate) const HOT_BYTES: usize = offset_of!(Self, cc) + AnyCc::HOT_BYTES;
     /// As far as a side goes that only receives.
     pub(crate) const HOT_BYTES_OF_RECEIVER: usize = offset_of!(Self, board);
 
@@ -145,14 +143,12 @@ impl Sender {
             rack: Rack::new(),
             tail: Tail::default(),
             undo: Undo::default(),
-            frto: None,
+            frto: Instant::MAX,
             new_first: false,
             held_back: false,
-            due: Due::Nothing,
             is_dormant: false,
-            timer: Timer::Rto,
-            is_armed: false,
-            deadline: Instant::MAX,
+            timer: Timer::new(),
+            stack: config.stack,
             last_sent: Instant::ZERO,
             usage: Usage::new(first),
             unsent: 0,
@@ -161,6 +157,12 @@ impl Sender {
             segments_sent: 0,
             stats: Stats::default(),
         }
+    }
+
+    /// Returns the constants of this sender's stack.
+    #[inline]
+    fn era(&self) -> &'static Era {
+        self.stack.era()
     }
 
     /// The peer's SYN says how its windows are shifted.
@@ -191,7 +193,7 @@ impl Sender {
         } else {
             self.rtt.syn_timed_out();
         }
-        if syns_lost > self.window.stack.era().validation.forgiven_syns {
+        if syns_lost > self.era().validation.forgiven_syns {
             self.window.cwnd = 1; // RFC 5681, 3.1; Linux forgives one loss (RFC 6298, appendix A)
         }
         self.peer_window = self.window_of(segment);
@@ -274,7 +276,7 @@ impl Sender {
             return self.on_expected_ack(now, segment);
         }
         if !advances && segment.sack_len == 0 && !self.feedback.is_news(segment.flags, 0) {
-            if (!self.is_dormant && self.tail.is_pending()) || self.timer == Timer::Window {
+            if (!self.is_dormant && self.tail.is_pending()) || self.timer.wait() == Wait::Window {
                 self.on_plain_ack(now, segment.seq_len() == 0 && window == self.peer_window);
             }
             return None;
@@ -299,7 +301,7 @@ impl Sender {
         let Some((segments, first, last)) = self.board.acknowledge_plain(now, ack) else {
             return self.on_unexpected_ack(now, segment, true, false); // accurate feedback, which asks, does not come here
         };
-        self.is_armed = false;
+        self.timer.disarm();
         self.acked_bytes += u64::from(ack.since(una));
         self.timed_out = false;
         let rtt = now.since(last);
@@ -336,7 +338,7 @@ impl Sender {
     ) -> Option<Duration> {
         let (ack, una) = (segment.ack, self.board.una());
         let was_out = self.board.packets_out() > 0;
-        self.is_armed = false;
+        self.timer.disarm();
         let prior_in_flight = self.board.in_flight();
         let mut delivery = Delivery::new(now, self.rtt.min());
         delivery.tsecr = segment.tsecr;

@@ -12,6 +12,7 @@ use super::line::{ABE, HYSTART_PLUS_PLUS, NO_HYSTART};
 use super::{Ack, Cause, CcWord, Congestion, CongestionControl};
 use crate::{Config, CongestionState, Stack, Window};
 use alloc::boxed::Box;
+use core::mem::offset_of;
 use goodqueue_units::{Duration, Instant, processor::select};
 
 /// β = 0.7 (section 4.6) as a fraction of `SCALE`.
@@ -168,6 +169,9 @@ impl CongestionControl for Cubic {
 }
 
 impl Cubic {
+    /// Where the part ends that each ACK touches outside of slow start.
+    pub(super) const HOT_BYTES: usize = offset_of!(Self, hystart);
+
     fn of(stack: Stack) -> Self {
         Self {
             stack,

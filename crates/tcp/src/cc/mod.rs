@@ -294,6 +294,9 @@ congestion_controls! {
 // CUBIC, the default, is written out where ACKs are taken; all of them would be too much code there. The others get a copy,
 // so that what CUBIC asks for need not be in memory.
 impl AnyCc {
+    /// Where the part ends that each segment touches of CUBIC: the enum's tag, and all of CUBIC except HyStart.
+    pub(crate) const HOT_BYTES: usize = align_of::<Self>() + cubic::Cubic::HOT_BYTES;
+
     #[inline]
     pub(crate) fn on_delivered(&mut self, ack: &Ack, window: &mut Window) {
         match self {

@@ -1,6 +1,6 @@
 //! The peer's window: what it allows, what is done while it allows nothing, and what is sent although no window allows it.
 
-use super::timers::{Due, Timer};
+use super::timer::{Due, Wait};
 use super::{CongestionState, Sender};
 use crate::scoreboard::Chunk;
 use crate::{Flags, Segment};
@@ -45,7 +45,7 @@ impl Sender {
     #[cold]
     pub(super) fn on_starved(&mut self, now: Instant) {
         if self.is_blocked() {
-            if self.deadline == Instant::MAX {
+            if !self.timer.is_running() {
                 self.arm_window_probe(now);
             }
             return;
@@ -54,7 +54,7 @@ impl Sender {
         if let Some(used) = self.usage.on_starved(now, self.board.packets_out(), &self.window, rto)
             && self.state == CongestionState::Open
             && !self.cc.is_model_based()
-            && self.window.stack.era().validation.cwnd_validation
+            && self.era().validation.cwnd_validation
         {
             self.window.shrink_to_use(used);
         }
@@ -66,12 +66,12 @@ impl Sender {
         if self.tail.is_pending() && is_bare {
             self.on_probe_ack(now, true, false);
         }
-        if self.timer == Timer::Window && self.board.packets_out() == 0 && self.deadline != Instant::MAX {
+        if self.timer.wait() == Wait::Window && self.board.packets_out() == 0 && self.timer.is_running() {
             if self.is_blocked() {
                 self.arm_window_probe(now); // the peer is there: the next probe is due an RTO after its answer
             } else {
                 self.rtt.end_backoff();
-                self.deadline = Instant::MAX;
+                self.timer.stop();
             }
         }
     }
@@ -79,7 +79,7 @@ impl Sender {
     /// A segment that no window allows: the end of the stream so far, or something for the peer to say its window.
     #[cold]
     pub(super) fn send_probe(&mut self, now: Instant) -> Option<(Chunk, Flags, bool)> {
-        let due = core::mem::replace(&mut self.due, Due::Nothing);
+        let due = core::mem::replace(&mut self.timer.due, Due::Nothing);
         if due == Due::WindowProbe {
             // RFC 9293, 3.8.6.1. What fits goes, however little (3.8.6.2.1); else a segment from before the window, which
             // must be answered.
@@ -101,7 +101,7 @@ impl Sender {
         }
         self.stats.tlp_probes += 1;
         self.tail.begin(self.board.nxt(), resent);
-        self.set_timer(Timer::Rto, now + self.rtt.rto());
+        self.timer.set(Wait::Rto, now + self.rtt.rto());
         Some((chunk, Flags::NONE, !resent && chunk.len > 0))
     }
 }

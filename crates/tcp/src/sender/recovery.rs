@@ -62,7 +62,7 @@ impl Sender {
     pub(super) fn on_dubious_ack(&mut self, delivery: &Delivery, signs: &Signs) -> Outcome {
         if delivery.late > 0 && (self.state != CongestionState::Loss || self.undo.is_armed()) {
             // FACK counts the late one with those that it is behind.
-            let counted = u32::from(self.window.stack.era().detection.losses_by == LossDetection::Fack);
+            let counted = u32::from(self.era().detection.losses_by == LossDetection::Fack);
             self.rack.on_reordering(delivery.late.div_ceil(self.mss.into()) + counted);
         }
         if self.tail.is_pending() {
@@ -94,7 +94,7 @@ impl Sender {
             CongestionState::Loss => {
                 self.on_ack_after_timeout(delivery, signs);
                 let found = self.detect_losses(delivery.now());
-                if found.resent && self.window.stack.era().detection.lost_retrans_starts_recovery {
+                if found.resent && self.era().detection.lost_retrans_starts_recovery {
                     self.begin_recovery(delivery, signs.ece);
                 } else if self.state != CongestionState::Loss {
                     self.reconsider(delivery, signs.ece);
@@ -112,7 +112,7 @@ impl Sender {
                 found
             }
         };
-        let rearms = self.window.stack.era().timers.rearm_rto_on_sack
+        let rearms = self.era().timers.rearm_rto_on_sack
             && self.board.head_sent_at().is_some_and(|head| delivery.sacked.0 < head);
         Outcome { lost: found.segments > 0, waits: found.wait_until.is_some(), rearms }
     }
@@ -128,7 +128,7 @@ impl Sender {
             self.stats.ecn_reductions += 1;
         } else if self.state != CongestionState::Cwr {
             self.keep_open();
-            if self.window.stack.era().reduction.moderate_cwnd && self.state == CongestionState::Disorder {
+            if self.era().reduction.moderate_cwnd && self.state == CongestionState::Disorder {
                 let most = self.board.in_flight() + self.rack.degree();
                 self.window.cwnd = self.window.cwnd.min(most);
             }
@@ -189,7 +189,7 @@ impl Sender {
     }
 
     fn echoes_count(&self) -> bool {
-        self.window.stack.era().reduction.undo_by_eifel_and_dsack
+        self.era().reduction.undo_by_eifel_and_dsack
     }
 
     fn is_late(&self, tsecr: u32) -> bool {
@@ -249,7 +249,8 @@ impl Sender {
         {
             return self.undo_timeout();
         }
-        if let Some(timed_out_at) = self.frto {
+        let timed_out_at = self.frto;
+        if timed_out_at != Instant::MAX {
             // Step 3b: what was sent before the timeout and never again arrives.
             if delivery.original_sent_at() < timed_out_at {
                 return self.undo_timeout();
@@ -259,14 +260,14 @@ impl Sender {
                 // sent again, not of new data.
                 let is_duplicate = !signs.advances && !delivery.dsacked;
                 if delivery.sacked.0 != Instant::MAX || is_duplicate {
-                    self.frto = None;
+                    self.frto = Instant::MAX;
                 }
             } else if signs.advances && !recovered {
                 // Step 2b: new data, if there is any, before more is sent again.
                 if self.has_new() {
                     self.new_first = true;
                 } else {
-                    self.frto = None;
+                    self.frto = Instant::MAX;
                 }
             }
         }
@@ -280,12 +281,12 @@ impl Sender {
     fn undo_timeout(&mut self) {
         self.undo(true);
         self.timed_out = false;
-        self.frto = None;
+        self.frto = Instant::MAX;
         self.enter(CongestionState::Open);
     }
 
     fn detect_losses(&mut self, now: Instant) -> Found {
-        let era = self.window.stack.era();
+        let era = self.era();
         let recovering = self.state >= CongestionState::Recovery;
         let sacked = self.board.sacked_out();
         let found = match era.detection.losses_by {
@@ -317,7 +318,7 @@ impl Sender {
         found.segments += again.segments;
         found.resent = again.resent;
         let is_early = self.board.lost_out() == 0
-            && self.window.stack.era().detection.early_retransmit
+            && self.era().detection.early_retransmit
             && self.may_retransmit_early();
         found.wait_until = is_early.then(|| now + self.early_delay());
         found
@@ -325,7 +326,7 @@ impl Sender {
 
     /// A duplicate ACK in recovery: what it still asks for is lost, however little is SACKed above it (Linux until 4.14).
     fn lose_first(&mut self, found: &mut Found) {
-        let is_forward = self.window.stack.era().detection.losses_by == LossDetection::Fack;
+        let is_forward = self.era().detection.losses_by == LossDetection::Fack;
         if is_forward && self.state == CongestionState::Recovery && self.board.lose_first() {
             found.segments += 1;
             self.stats.lost += 1;
@@ -407,7 +408,7 @@ impl Sender {
     fn begin_reduction(&mut self, delivery: &Delivery, cause: Cause) {
         self.high_seq = self.board.nxt();
         self.tail.end();
-        let prr_from_flight = self.window.stack.era().reduction.recover_fs_from_flight;
+        let prr_from_flight = self.era().reduction.recover_fs_from_flight;
         // RFC 9937, section 6.1: what was out and not SACKed, before this ACK.
         let flight = self.board.packets_out() - self.board.sacked_out() + delivery.segments;
         self.prr = Prr::new(if prr_from_flight { flight } else { self.window.cwnd });
@@ -417,7 +418,7 @@ impl Sender {
     }
 
     fn set_ssthresh(&mut self, now: Instant, cause: Cause) {
-        let from_flight = self.window.stack.era().reduction.ssthresh_from_flight;
+        let from_flight = self.era().reduction.ssthresh_from_flight;
         let cwnd = if from_flight { self.board.packets_out() } else { self.window.cwnd };
         self.window.ssthresh = self.cc.ssthresh(&Congestion { now, cwnd, cause });
     }
@@ -425,7 +426,7 @@ impl Sender {
     #[cold]
     pub(super) fn reduce(&mut self, delivered: u32, safe: bool) {
         if delivered > 0 {
-            let bonus = safe || self.window.stack.era().reduction.prr_ssrb_always;
+            let bonus = safe || self.era().reduction.prr_ssrb_always;
             let in_flight = self.board.in_flight();
             let allowed = self.prr.on_ack(delivered, in_flight, self.window.ssthresh, bonus);
             self.window.cwnd = (in_flight + allowed).max(1);
@@ -449,7 +450,7 @@ impl Sender {
 
     /// The retransmission timer fired: RFC 5681, 3.1, and RFC 6298, 5.4 to 5.7.
     pub(super) fn on_rto(&mut self, now: Instant) {
-        let era = self.window.stack.era();
+        let era = self.era();
         let (una, sacked) = (self.board.una(), self.board.sacked_out());
         let calm = self.state <= CongestionState::Disorder;
         let first_of_window = match self.state {
@@ -478,7 +479,7 @@ impl Sender {
         self.cwr_due = self.feedback.confirms();
         self.high_seq = self.board.nxt();
         self.tail.end();
-        self.frto = may_be_needless.then_some(now);
+        self.frto = if may_be_needless { now } else { Instant::MAX };
         self.new_first = false;
         self.enter(CongestionState::Loss);
         self.timed_out = true;

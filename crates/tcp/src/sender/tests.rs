@@ -1,5 +1,6 @@
 //! The sender alone, fed with ACKs by hand: segments of 1000 bytes from sequence number 1, RTT 100 ms.
 
+use super::timer::Due;
 use super::*;
 use crate::{Cc, SackBlock, Stack};
 use goodqueue_units::Ecn;
@@ -202,7 +203,7 @@ fn where_three_duplicates_cannot_come_a_quarter_of_a_round_trip_is_waited() {
         assert!(
             s.deadline() >= deadline && s.deadline() < deadline + Duration::from_micros(1),
             "{:?}",
-            s.deadline
+            s.timer
         );
         s.on_timeout(s.deadline());
         assert_eq!((transmit(&mut s, 132).0, s.state), ([0].to_vec(), CongestionState::Recovery));
@@ -530,7 +531,7 @@ fn dormant_is_who_has_nothing_to_send() {
     let dormant = [(End::Open, Due::Nothing), (End::FinSent, Due::Nothing), (End::Open, Due::WindowProbe)]
         .map(|(end, due)| {
             let mut s = sender(&config(10), 0);
-            (s.end, s.due) = (end, due);
+            (s.end, s.timer.due) = (end, due);
             assert_eq!(s.send_new(at(0)), None);
             s.is_dormant
         });
@@ -543,7 +544,7 @@ fn a_probe_without_data_is_not_ecn_capable() {
     let mut s = sender(&config(2), 2);
     transmit(&mut s, 0);
     s.close();
-    s.due = Due::TailProbe;
+    s.timer.due = Due::TailProbe;
     let (chunk, _, is_ect) = s.poll_transmit(at(300)).unwrap();
     assert_eq!((chunk.len, chunk.ends, is_ect, s.stats.tlp_probes), (0, Flags::FIN, false, 1));
 }

@@ -1,6 +1,6 @@
 //! What leaves now: lost segments first, then new ones; which of them leave together, and which wait for others.
 
-use super::timers::{Due, Timer};
+use super::timer::{Due, Wait};
 use super::{CongestionState, End, Sender};
 use crate::era::LossDetection;
 use crate::offload;
@@ -19,8 +19,8 @@ impl Sender {
         }
         self.offload.sure = 0;
         let in_flight = self.board.in_flight();
-        if self.due != Due::Nothing || in_flight >= self.window.cwnd {
-            let may_be_beyond = self.due != Due::Nothing || self.end == End::Closing;
+        if self.timer.due != Due::Nothing || in_flight >= self.window.cwnd {
+            let may_be_beyond = self.timer.due != Due::Nothing || self.end == End::Closing;
             return if may_be_beyond { self.send_beyond_window(now) } else { None };
         }
         if self.pacer.is_some() && !self.begin_packet(now) {
@@ -141,7 +141,7 @@ impl Sender {
             self.is_dormant = self.unsent == 0
                 && self.board.packets_out() == 0
                 && self.end != End::Closing
-                && self.due == Due::Nothing;
+                && self.timer.due == Due::Nothing;
             return None;
         }
         let len = self.unsent.min(u64::from(self.mss)) as u16;
@@ -155,7 +155,7 @@ impl Sender {
         if self.board.packets_out() == 0 {
             self.restart(now);
         }
-        let is_armed = self.is_armed && self.last_sent == now;
+        let is_armed = self.timer.is_armed() && self.last_sent == now;
         let chunk = self.board.send(now, len, ends);
         self.after_send(now, len);
         if !is_armed || self.board.packets_out() <= 2 {
@@ -184,7 +184,7 @@ impl Sender {
     /// Something is sent while nothing was out.
     #[cold]
     fn restart(&mut self, now: Instant) {
-        if self.timer == Timer::Window {
+        if self.timer.wait() == Wait::Window {
             self.rtt.end_backoff();
         }
         let (idle, rto) = (now.since(self.last_sent), self.rtt.rto());
@@ -192,7 +192,7 @@ impl Sender {
             self.window.restart(idle, rto);
             self.usage.on_window(now);
         }
-        self.set_timer(Timer::Rto, now + rto);
+        self.timer.set(Wait::Rto, now + rto);
         self.cc.on_restart(now, idle);
         if let Some(rate) = self.board.rate() {
             self.cc.on_transmit_start(now, rate, &mut self.window);
@@ -203,11 +203,11 @@ impl Sender {
     /// follow it.
     #[cold]
     fn send_beyond_window(&mut self, now: Instant) -> Option<(Chunk, Flags, bool)> {
-        if self.due != Due::Nothing {
+        if self.timer.due != Due::Nothing {
             return self.send_probe(now);
         }
         let is_last = self.end == End::Closing && self.unsent <= self.mss.into();
-        if !is_last || !self.window.stack.era().sending.fin_ignores_cwnd {
+        if !is_last || !self.era().sending.fin_ignores_cwnd {
             return None;
         }
         let chunk = self.send_new(now)?;
@@ -228,8 +228,8 @@ impl Sender {
 
     #[cold]
     fn retransmit(&mut self, now: Instant) -> Option<Chunk> {
-        if self.frto.is_some() && !self.timed_out && self.board.nxt() == self.high_seq {
-            self.frto = None; // step 2b had no new data to send
+        if self.frto != Instant::MAX && !self.timed_out && self.board.nxt() == self.high_seq {
+            self.frto = Instant::MAX; // step 2b had no new data to send
         }
         let (chunk, is_first) = self.board.resend(now)?;
         if is_first {
@@ -247,7 +247,7 @@ impl Sender {
     #[cold]
     fn retransmit_forward(&mut self, now: Instant) -> Option<(Chunk, Flags, bool)> {
         let may = self.state == CongestionState::Recovery
-            && self.window.stack.era().detection.losses_by == LossDetection::Fack
+            && self.era().detection.losses_by == LossDetection::Fack
             && !self.has_new();
         if !may || !self.board.lose_first_hole() {
             return None;
