@@ -153,9 +153,9 @@ eras! {
                 ),
                 None => "none: the slow start of RFC 5681",
             }
-        /// Linux `tcp_is_cwnd_limited`; see `Usage::limits_growth`. `None` is the rule since 3.16. `Some(n)` is the rule
-        /// before: at most 3 segments of cwnd were unused, or fewer than n segments and less than a third of cwnd. In
-        /// 3.10 n is 64 KiB, the longest packet of segmentation offload. In 3.14 packets are shorter.
+        /// Linux `tcp_is_cwnd_limited`; see `Usage::limits_growth`. `None` is the rule since 3.16. `Some(n)` is the
+        /// rule before: at most 3 segments of cwnd were unused, or fewer than n segments and less than a third of cwnd.
+        /// In 3.10 n is 64 KiB, the longest packet of segmentation offload. In 3.14 packets are shorter.
         cwnd_limited_slack: Option<u32> = [Some(45), Some(0), None, None],
             "an ACK grows cwnd if" {
                 None => "cwnd was full within the last window, in slow start more than half of it",
@@ -347,8 +347,8 @@ eras! {
                 true => "before the application takes the data that is in order now",
                 false => "after the application took the data",
             }
-        /// In bytes (Linux `tcp_rmem`). Half of it may be offered. Segments take the other half beside their payload. In
-        /// 3.14 it is 2 × 20 × 4 times the 2340 bytes that a segment of 1460 bytes takes.
+        /// In bytes (Linux `tcp_rmem`). Half of it may be offered. Segments take the other half beside their payload.
+        /// In 3.14 it is 2 × 20 × 4 times the 2340 bytes that a segment of 1460 bytes takes.
         rcvbuf: u32 = [87_380, 374_400, 131_072, 131_072],
             "first receive buffer" {
                 bytes => format!("{bytes} bytes"),

@@ -50,49 +50,56 @@ pub(crate) enum Verdict {
 /// The probe that is out, if one is.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tail {
-    /// TLP.end_seq: SND.NXT when it left.
-    end: Option<SeqNumber>,
-    /// TLP.is_retrans: it was a retransmission.
-    resent: bool,
+    probe: Option<Probe>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Probe {
+    /// TLP.end_seq: SND.NXT when the probe left.
+    end: SeqNumber,
+    /// TLP.is_retrans: the probe was a retransmission.
+    is_resent: bool,
 }
 
 impl Tail {
     #[inline]
     pub(crate) fn is_pending(&self) -> bool {
-        self.end.is_some()
+        self.probe.is_some()
     }
 
     pub(crate) fn is_resent(&self) -> bool {
-        self.end.is_some() && self.resent
+        self.probe.is_some_and(|probe| probe.is_resent)
     }
 
-    pub(crate) fn begin(&mut self, nxt: SeqNumber, resent: bool) {
-        *self = Self { end: Some(nxt), resent };
+    pub(crate) fn begin(&mut self, nxt: SeqNumber, is_resent: bool) {
+        self.probe = Some(Probe { end: nxt, is_resent });
     }
 
     /// A reduction or a timeout ends the episode.
     pub(crate) fn end(&mut self) {
-        self.end = None;
+        self.probe = None;
     }
 
     /// Whether a DSACK up to `end` is of the probe.
     pub(crate) fn is_end(&self, end: SeqNumber) -> bool {
-        self.end == Some(end)
+        self.probe.is_some_and(|probe| probe.end == end)
     }
 
     /// TLP_process_ack (section 7.4.2), of an ACK up to `ack` that may be `plain`, one that says nothing new at all, or
     /// tell of the probe as a `duplicate`.
     #[cold]
     pub(crate) fn on_ack(&mut self, ack: SeqNumber, plain: bool, duplicate: bool) -> Verdict {
-        let Some(end) = self.end.filter(|&end| ack >= end) else { return Verdict::Pending };
-        let verdict = if !self.resent || duplicate || (ack == end && plain) {
+        let Some(Probe { end, is_resent }) = self.probe.filter(|probe| ack >= probe.end) else {
+            return Verdict::Pending;
+        };
+        let verdict = if !is_resent || duplicate || (ack == end && plain) {
             Verdict::Needless
         } else if ack > end {
             Verdict::Repaired
         } else {
             return Verdict::Pending; // by the original or by the probe: the next ACK tells
         };
-        self.end = None;
+        self.probe = None;
         verdict
     }
 }

@@ -24,6 +24,7 @@ pub struct Window {
     pub(crate) counted: u32,
     /// The initial window, in segments.
     pub(crate) initial: u32,
+    /// Whose rules of growth hold.
     pub(crate) stack: Stack,
 }
 

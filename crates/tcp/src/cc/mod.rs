@@ -357,6 +357,17 @@ mod tests {
         assert_eq!(Cc::from_name("vegan"), None);
     }
 
+    /// Wrong would be a tag that takes more room than `HOT_BYTES` reckons with: the end of CUBIC's part would not be
+    /// prefetched.
+    #[test]
+    fn hot_bytes_of_cubic_are_all_but_hystart() {
+        let any = AnyCc::new(&Config::default());
+        let AnyCc::Cubic(cubic) = &any else { panic!("the default is CUBIC") };
+        let tag = core::ptr::from_ref(cubic).addr() - core::ptr::from_ref(&any).addr();
+        assert!(tag + cubic::Cubic::HOT_BYTES <= AnyCc::HOT_BYTES, "{tag}");
+        assert!(AnyCc::HOT_BYTES <= size_of::<AnyCc>());
+    }
+
     /// What the sender relies on, of whatever is in the table.
     #[test]
     fn every_algorithm_grows_only_when_limited_and_falls_to_two_at_least() {

@@ -20,8 +20,8 @@ impl Sender {
     #[inline]
     fn probe_timeout(&self) -> Option<Duration> {
         let probes = self.era().timers.tail_loss_probe;
-        let allowed = self.state == CongestionState::Open
-            || (self.state == CongestionState::Cwr && probes == TailLossProbe::Rfc8985);
+        let allowed = self.state() == CongestionState::Open
+            || (self.state() == CongestionState::Cwr && probes == TailLossProbe::Rfc8985);
         if allowed { probes.timeout(&self.rtt, self.board.packets_out()) } else { None }
     }
 
@@ -96,7 +96,7 @@ impl Sender {
                 self.on_rto(now);
                 self.timer.set(Wait::Rto, now + self.rtt.rto());
             }
-            Wait::Probe if self.tail.is_pending() => self.arm_rto(now), // one probe at a time
+            Wait::Probe if self.recovery.tail.is_pending() => self.arm_rto(now), // one probe at a time
             Wait::Probe => {
                 self.timer.due = Due::TailProbe;
                 self.timer.set(Wait::Rto, now + self.rtt.rto());
