@@ -1,6 +1,8 @@
 //! Loss recovery without a connection: segments of 1000 bytes from sequence number 0.
 
 use super::*;
+use crate::rtt::RttEstimator;
+use goodqueue_units::Duration;
 
 const PRIOR: Prior = Prior { cwnd: 20, ssthresh: 15 };
 
@@ -103,6 +105,8 @@ fn f_rto_asks_for_new_data_and_ends_without() {
         assert_eq!((recovery.new_first, recovery.is_in_frto()), (has_new, has_new));
     }
     let mut recovery = timed_out();
+    recovery.before_resend(seq(10));
+    assert!(recovery.is_in_frto(), "the first retransmission, before any ACK: step 1");
     recovery.judge_timeout(&ACK, false);
     recovery.timed_out = false; // that ACK was progress
     recovery.before_resend(seq(11));
@@ -173,13 +177,34 @@ fn a_recovery_is_undone_when_all_its_retransmissions_came_twice() {
 /// DSACK, or a longer one, that is taken for the probe's.
 #[test]
 fn the_dsack_of_the_probe_is_not_of_a_retransmission() {
+    let ms = Duration::from_millis;
+    let mut rtt = RttEstimator::new(Duration::ZERO);
+    rtt.sample(ms(40), ms(40), seq(1), seq(2));
     let of_probe = |end, is_short| {
         let mut recovery = recovery(CongestionState::Open);
+        recovery.rack.on_reordering(2);
         recovery.tail.begin(seq(10), true);
         let dsack = SackBlock { start: seq(end - 1), end: seq(end) };
-        recovery.on_dsack(dsack, 1, is_short, seq(10), seq(10))
+        let of_probe = recovery.on_dsack(dsack, 1, is_short, seq(10), seq(10));
+        (of_probe, recovery.rack.window(true, 0, &rtt))
     };
-    assert_eq!([of_probe(10, true), of_probe(9, true), of_probe(10, false)], [true, false, false]);
+    assert_eq!(of_probe(10, true), (true, ms(10)));
+    assert_eq!([of_probe(9, true), of_probe(10, false)], [(false, ms(20)); 2]);
+}
+
+/// A probe that is a retransmission is out when the recovery begins. Wrong would be a recovery that the DSACK of one of
+/// the two undoes.
+#[test]
+fn a_probe_that_is_out_is_a_retransmission_of_the_recovery() {
+    let mut recovery = recovery(CongestionState::Open);
+    recovery.tail.begin(seq(10), true);
+    recovery.begin_undo(seq(0), Some(PRIOR), 0);
+    recovery.on_resent(100);
+    let block = |n| SackBlock { start: seq(n), end: seq(n + 1) };
+    recovery.on_dsack(block(0), 1, true, seq(2), seq(10));
+    assert!(!recovery.is_disproved(true));
+    recovery.on_dsack(block(9), 1, true, seq(10), seq(10));
+    assert!(recovery.is_disproved(true));
 }
 
 /// RFC 8985, 7.4.2. Wrong would be a second reduction in a window that falls already.
