@@ -49,8 +49,10 @@ pub trait Wire {
 /// After each call of [`handle_segment`](Self::handle_segment), [`handle_timeout`](Self::handle_timeout), or of a
 /// method for the application, call [`poll_transmit`](Self::poll_transmit) until it returns `None`. One ACK is sent for
 /// all segments handled in between, so poll after each segment.
-// In this order and aligned, because a thousand of them do not fit a cache: first what every segment asks for, also of
-// the half that has nothing to do. `Sender`, `Scoreboard` and `Receiver` go on so; `Receiver` begins a cache line.
+// Cache lines: a thousand connections do not fit a core's cache, so the order of the fields is fixed. First come the
+// fields that each segment asks for, also of the half that has nothing to send. `Sender`, `Scoreboard`, `Recovery` and
+// `Receiver` have their fields in the same manner, and `Receiver` begins a cache line. Fields for losses stand
+// together: in the middle of `Sender` and at the end of `Receiver`. `hot_bytes` leaves them out.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct Connection {
@@ -81,8 +83,25 @@ pub struct Connection {
     first_syn_sent: Instant,
 }
 
-#[cfg(target_pointer_width = "64")] // with shorter pointers, as in WebAssembly, what stands before it is shorter too
-const _: () = assert!(offset_of!(Connection, receiver).is_multiple_of(64), "a receiver begins a cache line");
+#[cfg(target_pointer_width = "64")] // shorter pointers make another layout, as in WebAssembly
+const _: () = {
+    use goodqueue_units::processor::LINE;
+    assert!(offset_of!(Connection, receiver).is_multiple_of(LINE), "a receiver begins a cache line");
+    assert!(size_of::<Connection>() == 16 * LINE);
+    assert!(lines(true) == 10, "of a side that sends: 8 of the sender, 2 of the receiver");
+    assert!(lines(false) == 4, "of a side that receives: 1 of the sender, 3 of the receiver");
+};
+
+/// Returns how many cache lines of a connection a segment touches.
+#[cfg(target_pointer_width = "64")]
+const fn lines(sends: bool) -> usize {
+    use goodqueue_units::processor::LINE;
+    const fn of(bytes: &Range<usize>) -> usize {
+        bytes.end.div_ceil(LINE) - bytes.start / LINE
+    }
+    let [first, second, receiver] = Connection::hot_bytes(sends);
+    of(&first) + of(&second) + of(&receiver)
+}
 
 impl Connection {
     /// An endpoint that opens a connection: the first poll sends the SYN.
@@ -247,7 +266,7 @@ impl Connection {
     fn set_codepoints(&mut self, mode: EcnMode) {
         self.ect = mode.codepoint(self.ecn_use);
         let all = self.ecn_use != EcnUse::Classic
-            || (mode == EcnMode::Accurate && self.stack.era().accurate_marks_all);
+            || (mode == EcnMode::Accurate && self.stack.era().ecn.accecn_ect_on_all);
         self.ect_else = if all { self.ect } else { Ecn::NotEct };
     }
 
@@ -256,7 +275,7 @@ impl Connection {
     fn gave_up_ecn(&self) -> bool {
         match (self.ecn, self.phase) {
             (EcnMode::Accurate, Phase::SynSent | Phase::SynReceived) => self.syns_lost > 1,
-            (EcnMode::Classic, Phase::SynSent) => self.syns_lost > 0 && self.stack.era().ecn_fallback,
+            (EcnMode::Classic, Phase::SynSent) => self.syns_lost > 0 && self.stack.era().ecn.fallback,
             _ => false,
         }
     }
@@ -297,7 +316,8 @@ impl Connection {
             loop {
                 wire.put(segment);
                 let Some((seq, is_last)) = self.sender.split(now) else { break };
-                let flags = self.receiver.on_split(now) | Flags::PSH.when(is_last && self.stack.era().pushes);
+                let flags = self.receiver.on_split(now)
+                    | Flags::PSH.when(is_last && self.stack.era().sending.psh_on_tso_end);
                 segment = Segment { seq, flags, ..segment };
             }
             if is_last {
@@ -399,23 +419,27 @@ impl Connection {
         self.receiver.on_timeout(now, self.sender.rtt().rto());
     }
 
-    /// Which bytes of a connection a segment touches, on a side that `sends` or on one that only receives: for who asks the
-    /// processor for them in time.
+    /// Returns which bytes of a connection a segment touches, on a side that `sends` or on a side that only receives. A
+    /// caller that knows the next connection prefetches them.
     #[inline]
     #[must_use]
-    pub const fn hot_bytes(sends: bool) -> [Range<usize>; 2] {
+    pub const fn hot_bytes(sends: bool) -> [Range<usize>; 3] {
         const SENDER: usize = offset_of!(Connection, sender);
         const RECEIVER: usize = offset_of!(Connection, receiver);
-        let (of_sender, of_receiver) = if sends {
-            (Sender::HOT_BYTES, Receiver::HOT_BYTES_OF_SENDER)
+        let [first, second] = Sender::HOT;
+        if sends {
+            [
+                0..SENDER + first.end,
+                SENDER + second.start..SENDER + second.end,
+                RECEIVER..RECEIVER + Receiver::HOT_BYTES_OF_SENDER,
+            ]
         } else {
-            (Sender::HOT_BYTES_OF_RECEIVER, Receiver::HOT_BYTES)
-        };
-        [0..SENDER + of_sender, RECEIVER..RECEIVER + of_receiver]
+            [0..SENDER + Sender::HOT_BYTES_OF_RECEIVER, 0..0, RECEIVER..RECEIVER + Receiver::HOT_BYTES]
+        }
     }
 
-    /// Asks the processor for the record of the oldest segment, which the next ACK is going to touch, and for what is held out of
-    /// order, which the next data are.
+    /// Prefetches the record of the oldest segment, which the next ACK touches, and the ranges held out of order, which
+    /// the next data touch.
     #[inline]
     pub fn prefetch_oldest(&self) {
         self.sender.board().prefetch_oldest();

@@ -128,12 +128,12 @@ impl DelayedAck {
     /// The window grows: an even number of quick ACKs lasts until it has grown.
     #[inline]
     pub(crate) fn on_growth(&mut self) {
-        self.quick |= u8::from(self.stack.era().quick_acks);
+        self.quick |= u8::from(self.stack.era().receiver.quickack);
     }
 
     #[cold]
     fn hurry(&mut self, most: u8, window: u32) {
-        if !self.stack.era().quick_acks {
+        if !self.stack.era().receiver.quickack {
             return;
         }
         let half_window = window / (2 * u32::from(self.mss));
@@ -161,15 +161,15 @@ impl DelayedAck {
     #[cold]
     pub(crate) fn on_fin(&mut self, closed: bool) {
         let era = self.stack.era();
-        if closed || !era.delays_ack_of_fin {
+        if closed || !era.receiver.fin_enters_pingpong {
             self.now = true;
         } else {
-            self.answers = self.answers.max(era.ping_pong);
+            self.answers = self.answers.max(era.receiver.pingpong_thresh);
         }
     }
 
     fn in_ping_pong(&self) -> bool {
-        self.answers >= self.stack.era().ping_pong
+        self.answers >= self.stack.era().receiver.pingpong_thresh
     }
 
     /// Asks for an ACK.
@@ -247,7 +247,7 @@ impl DelayedAck {
             self.order = segment.nxt;
             self.duplicates = 0;
         }
-        if self.duplicates < AT_ONCE || !self.stack.era().compresses_acks || self.held >= HELD {
+        if self.duplicates < AT_ONCE || !self.stack.era().receiver.compressed_ack || self.held >= HELD {
             self.duplicates = self.duplicates.saturating_add(1);
             self.now = true;
             return;
@@ -292,7 +292,7 @@ impl DelayedAck {
         if now < self.deadline {
             return;
         }
-        self.deadline = wheel::first_tick(self.stack.era().tick, self.deadline);
+        self.deadline = wheel::first_tick(self.stack.era().timers.jiffy, self.deadline);
         if now < self.deadline {
             return;
         }

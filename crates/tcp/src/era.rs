@@ -1,6 +1,6 @@
-//! What sets one TCP apart from another: the constants of each [`Stack`], and the table of them that the docs print.
+//! The constants of each [`Stack`]: how one TCP differs from another.
 //!
-//! What no constant here tells is the same in all of them.
+//! Everything that has no row in this table is the same in all stacks. docs/tcp.md prints the table.
 
 use crate::Stack;
 use alloc::borrow::Cow;
@@ -9,239 +9,388 @@ use goodqueue_units::Duration;
 
 /// How losses are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Detection {
-    /// By the time since a segment was sent (RFC 8985).
+pub(crate) enum LossDetection {
+    /// Mathis & Mahdavi 1996.
+    Fack,
+    /// RFC 8985.
     Rack,
-    /// By how far the highest SACKed segment is above one: DupThresh segments (FACK; Mathis & Mahdavi 1996). Once more
-    /// reordering than that is seen, by how many above it are SACKed.
-    ForwardAck,
-    /// By what is SACKed above a segment (RFC 6675, section 4).
+    /// RFC 6675, section 4.
     Rfc6675,
 }
 
 /// When a tail loss probe leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Probes {
-    No,
-    /// Linux 3.10: 2 SRTT and at least 10 ms; with one segment out at least 1.5 SRTT + 200 ms.
+pub(crate) enum TailLossProbe {
+    Off,
     Linux3_10,
-    /// RFC 8985, section 7.2, as Linux 6 has it: 2 SRTT + 2 ms; with one segment out 2 SRTT + 200 ms.
+    /// RFC 8985, section 7.2, with the constants of Linux 6.
     Rfc8985,
 }
 
-/// What the receive window is after a round trip, and what it is at first.
+/// How the receive window grows with the data of a round trip (Linux `tcp_rcv_space_adjust`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Tuning {
-    /// Ten segments; then twice a round trip's data.
+pub(crate) enum RcvSpaceAdjust {
     Doubles,
-    /// 20 segments; then twice a round trip's data and 16 segments, and of that 1.5 times or twice as much where it grew by a
-    /// quarter or a half.
     BySteps,
-    /// 64 KiB; then twice a round trip's data and 16 segments, and more by twice the part by which it grew.
     ByGrowth,
 }
 
-/// The constants of one stack.
-#[derive(Debug)]
-pub(crate) struct Era {
-    /// Slow start grows by the segments that an ACK delivers, else by one.
-    pub(crate) slow_start_by_segment: bool,
-    /// Linear growth counts segments delivered, else ACKs.
-    pub(crate) linear_by_segment: bool,
-    /// By how many segments slow start may end above ssthresh.
-    pub(crate) overshoot: u32,
-    /// The window falls from what is in flight (RFC 5681, equation 4; RFC 9438, 4.6), else from itself.
-    pub(crate) reduces_from_flight: bool,
-    pub(crate) hystart: bool,
-    /// HyStart's delay step is the smallest RTT divided by this.
-    pub(crate) hystart_divisor: u64,
-    /// How much longer than half a round trip HyStart wants a train to be, doubled.
-    pub(crate) hystart_bursts: Duration,
-    pub(crate) detection: Detection,
-    /// Early retransmit (RFC 5827), a quarter of a round trip late.
-    pub(crate) early_retransmit: bool,
-    pub(crate) probes: Probes,
-    /// A tick of the clock by which RACK waits for what may only be late, and a receiver for a second segment (`wheel`); zero: to
-    /// the nanosecond.
-    pub(crate) tick: Duration,
-    /// Timestamps (RFC 3522) and DSACKs (RFC 3708) prove a reduction needless; F-RTO (RFC 5682) always does.
-    pub(crate) undoes_by_echo: bool,
-    /// PRR below ssthresh: one segment extra on every ACK, else only on one that advances and shows no new loss.
-    pub(crate) prr_always_adds: bool,
-    /// PRR's RecoverFS is what is in flight (RFC 9937), else the window.
-    pub(crate) prr_from_flight: bool,
-    /// RTO = max(SRTT + 4 RTTVAR, this); where it is zero, RTO = SRTT + max(4 RTTVAR, 200 ms).
-    pub(crate) rto_min: Duration,
-    /// The timer restarts when something is SACKed that was sent before the first segment was sent again.
-    pub(crate) sack_restarts_timer: bool,
-    /// While something is SACKed, and no recovery under way, the window is at most DupThresh above what is in flight.
-    pub(crate) moderates: bool,
-    /// The window grows by an ACK before which it was full but for three segments, or for a third and less than this, for what
-    /// segmentation offload keeps back. None: of a window that ever was full, in slow start more than half.
-    pub(crate) spare: Option<u32>,
-    /// CUBIC's time goes on while nothing is sent.
-    pub(crate) idle_ages_cubic: bool,
-    /// A timeout leaves out what was sent less than a round trip ago.
-    pub(crate) timeout_spares_recent: bool,
-    /// A lost retransmission after a timeout starts a fast recovery.
-    pub(crate) recovers_from_loss: bool,
-    /// After idling, the window halves for each RTO, else it falls to the initial one at once.
-    pub(crate) idle_halves: bool,
-    /// A window that was not used for an RTO falls half way to what was used.
-    pub(crate) validates_window: bool,
-    /// So many lost SYNs, or SYN-ACKs, leave the initial window as it is.
-    pub(crate) forgiven_syns: u32,
-    /// A FIN, alone or with the last segment, leaves whatever the congestion window.
-    pub(crate) fin_beyond_window: bool,
-    /// ACKs are quick at first.
-    pub(crate) quick_acks: bool,
-    /// The receive buffer at first, in bytes; half of it may be offered, the rest is for what a segment takes beside
-    /// its payload.
-    pub(crate) receive_buffer: u32,
-    pub(crate) tuning: Tuning,
-    /// The ACK that fills a hole leaves before the application takes what is in order then, packet by packet. Seen on Linux
-    /// 6.1; what the older did was not measured.
-    pub(crate) acks_before_reading: bool,
-    /// The receive window grows with segments out of order, too.
-    pub(crate) grows_over_holes: bool,
-    /// A round trip that is shorter than the receiver's estimate is the new estimate, and not only a part of it.
-    pub(crate) latches_low_rtt: bool,
-    /// While segments arrive out of order, some ACKs are held back.
-    pub(crate) compresses_acks: bool,
-    /// A FIN is acknowledged late, in the hope that ours carries it.
-    pub(crate) delays_ack_of_fin: bool,
-    /// How often an answer must follow a question for the ACK to wait for it.
-    pub(crate) ping_pong: u8,
-    /// Segments that leave together end with PSH, as the last one of what was written does everywhere.
-    pub(crate) pushes: bool,
-    /// A segment that would leave alone waits for an ACK that is due soon.
-    pub(crate) gathers: bool,
-    /// A SYN that is sent again no longer asks for ECN (RFC 3168, 6.1.1.1).
-    pub(crate) ecn_fallback: bool,
-    /// With accurate ECN feedback (RFC 9768) all but SYN and SYN-ACK is ECT, ACKs and retransmissions too, else new data only.
-    pub(crate) accurate_marks_all: bool,
+/// The constants of HyStart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct HystartRules {
+    /// The delay step is delay_min divided by this number (RFC 9406: MIN_RTT_DIVISOR).
+    pub(crate) min_rtt_divisor: u64,
+    /// The time that bursts of segmentation offload take (Linux `hystart_ack_delay`). Half the sum of this span and
+    /// delay_min is the longest train of ACKs. Linux takes four of the longest packets at the pacing rate, and at most
+    /// 1 ms; below 2 Gbit/s that is 1 ms.
+    pub(crate) ack_delay: Duration,
 }
 
-const LINUX3_10: Era = Era {
-    slow_start_by_segment: false,
-    linear_by_segment: false,
-    overshoot: 1,
-    reduces_from_flight: false,
-    hystart: true,
-    hystart_divisor: 16,
-    hystart_bursts: Duration::ZERO,
-    detection: Detection::ForwardAck,
-    early_retransmit: true,
-    probes: Probes::Linux3_10,
-    tick: Duration::ZERO,
-    undoes_by_echo: true,
-    prr_always_adds: true,
-    prr_from_flight: false,
-    rto_min: Duration::ZERO,
-    sack_restarts_timer: false,
-    moderates: true,
-    spare: Some(45), // 64 KiB
-    idle_ages_cubic: true,
-    timeout_spares_recent: false,
-    recovers_from_loss: false,
-    idle_halves: true,
-    validates_window: true,
-    forgiven_syns: 1,
-    fin_beyond_window: true,
-    quick_acks: true,
-    receive_buffer: 87_380,
-    tuning: Tuning::Doubles,
-    acks_before_reading: false,
-    grows_over_holes: false,
-    latches_low_rtt: false,
-    compresses_acks: false,
-    delays_ack_of_fin: true,
-    ping_pong: 1,
-    pushes: false,
-    gathers: false,
-    ecn_fallback: false,
-    accurate_marks_all: true, // of the Linux that has AccECN: 6.1 has none
-};
-
-/// What changed from 3.11 to 3.14.
-const LINUX3_14: Era = Era {
-    slow_start_by_segment: true,
-    sack_restarts_timer: true,
-    moderates: false,
-    spare: Some(0),          // packets are no longer as long as they can be
-    receive_buffer: 374_400, // 2 × 20 × 4 × the 2340 bytes that a segment of 1460 takes
-    tuning: Tuning::BySteps,
-    grows_over_holes: true,
-    ..LINUX3_10
-};
-
-const LINUX6: Era = Era {
-    slow_start_by_segment: true,
-    linear_by_segment: true,
-    overshoot: 0,
-    hystart_divisor: 8,                       // RFC 9406: MIN_RTT_DIVISOR
-    hystart_bursts: Duration::from_millis(1), // for segmentation offload; see `cc/hystart.rs`
-    detection: Detection::Rack,
-    early_retransmit: false,
-    probes: Probes::Rfc8985,
-    tick: Duration::from_millis(4), // CONFIG_HZ of 250
-    prr_always_adds: false,
-    sack_restarts_timer: true,
-    moderates: false,
-    spare: None,
-    idle_ages_cubic: false,
-    timeout_spares_recent: true,
-    recovers_from_loss: true,
-    receive_buffer: 131_072,
-    tuning: Tuning::ByGrowth,
-    acks_before_reading: true,
-    grows_over_holes: true,
-    latches_low_rtt: true, // Linux 6.16, and older series since June 2025
-    compresses_acks: true,
-    ping_pong: 3,
-    pushes: true,
-    gathers: true,
-    ecn_fallback: true,
-    ..LINUX3_10
-};
-
-/// The Standards Track to the letter, and of what it leaves open the plainest; nothing Experimental.
-const RFC: Era = Era {
-    slow_start_by_segment: false, // RFC 5681, equation 2: min(N, SMSS) an ACK
-    reduces_from_flight: true,
-    hystart: false,
-    detection: Detection::Rfc6675,
-    probes: Probes::No,
-    tick: Duration::ZERO,
-    undoes_by_echo: false,
-    prr_from_flight: true,
-    rto_min: Duration::from_secs(1), // RFC 6298, 2.4
-    sack_restarts_timer: false,      // RFC 6298, 5.3: by what acknowledges new data
-    timeout_spares_recent: false,
-    recovers_from_loss: false,
-    idle_halves: false,
-    validates_window: false,
-    forgiven_syns: 0, // RFC 5681, 3.1
-    fin_beyond_window: false,
-    quick_acks: false,
-    compresses_acks: false,
-    delays_ack_of_fin: false, // RFC 9293, 3.10.7.4: eighth
-    pushes: false,
-    gathers: false,
-    accurate_marks_all: false, // RFC 3168, 6.1.4 and 6.1.5; ECN++, which allows it, is Experimental
-    ..LINUX6
-};
-
-impl Stack {
-    /// Its constants.
-    #[inline]
-    pub(crate) const fn era(self) -> &'static Era {
-        match self {
-            Self::Linux3_10 => &LINUX3_10,
-            Self::Linux3_14 => &LINUX3_14,
-            Self::Linux6 => &LINUX6,
-            Self::Rfc => &RFC,
+/// Makes the structs of constants, their values for each stack, and [`Difference::ALL`] from one table.
+///
+/// A row is a field with its type, its value in each stack, and one or more subjects. A subject is the first column of
+/// the table in docs/tcp.md, and behind it stands the text for each value. The field's documentation is its subjects,
+/// and a comment where the subjects do not say enough.
+macro_rules! eras {
+    (
+        [$($stack:ident),+]
+        $(
+            $(#[$about:meta])+
+            $group:ident: $Group:ident {
+                $(
+                    $(#[$note:meta])*
+                    $field:ident: $type:ty = [$($value:expr),+],
+                    $($subject:literal { $($pattern:pat => $text:expr,)+ })+
+                )+
+            }
+        )+
+    ) => {
+        /// The constants of one stack.
+        #[derive(Debug)]
+        pub(crate) struct Era {
+            $($(#[$about])+ pub(crate) $group: $Group,)+
         }
+
+        $(
+            $(#[$about])+
+            #[derive(Debug)]
+            pub(crate) struct $Group {
+                $($(#[doc = $subject])+ #[doc = ""] $(#[$note])* pub(crate) $field: $type,)+
+            }
+        )+
+
+        impl Era {
+            const fn of(stack: Stack) -> Self {
+                let column = stack as usize;
+                Self { $($group: $Group { $($field: [$($value),+][column],)+ },)+ }
+            }
+        }
+
+        impl Stack {
+            /// Returns the constants of this stack.
+            #[inline]
+            pub(crate) const fn era(self) -> &'static Era {
+                match self { $(Self::$stack => const { &Era::of(Stack::$stack) },)+ }
+            }
+        }
+
+        impl Difference {
+            /// Every difference.
+            pub const ALL: &'static [Self] = &[
+                $($($(Self {
+                    aspect: $subject,
+                    of: |era| match era.$group.$field { $($pattern => Cow::from($text),)+ },
+                },)+)+)+
+            ];
+        }
+
+        /// The stacks in the order of the table's columns.
+        #[cfg(test)]
+        const COLUMNS: &[Stack] = &[$(Stack::$stack),+];
+    };
+}
+
+eras! {
+    [Linux3_10, Linux3_14, Linux6, Rfc]
+
+    /// How the congestion window grows.
+    growth: Growth {
+        /// Linux since 3.13: `acked` of `tcp_slow_start`. RFC 5681, equation 2: min(N, SMSS) per ACK.
+        slow_start_by_acked: bool = [false, true, true, false],
+            "slow start grows by" {
+                true => "the segments that an ACK delivers",
+                false => "one segment per ACK",
+            }
+        /// How many segments above ssthresh slow start may end.
+        ssthresh_overshoot: u32 = [1, 1, 0, 0],
+            "slow start while" {
+                0 => "cwnd < ssthresh, where it stops",
+                _ => "cwnd ≤ ssthresh",
+            }
+        /// `acked` of Linux's `tcp_cong_avoid_ai`.
+        cong_avoid_by_acked: bool = [false, false, true, true],
+            "linear growth counts" {
+                true => "segments delivered, fractions kept",
+                false => "ACKs, one more than needed",
+            }
+            "CUBIC's `cnt`" {
+                true => "at least 2 (1.5 times the window per round trip)",
+                false => "divided by the measured segments per ACK, at least 1",
+            }
+        /// See `cc/hystart.rs`.
+        hystart: Option<HystartRules> = [
+            Some(HystartRules { min_rtt_divisor: 16, ack_delay: Duration::ZERO }),
+            Some(HystartRules { min_rtt_divisor: 16, ack_delay: Duration::ZERO }),
+            Some(HystartRules { min_rtt_divisor: 8, ack_delay: Duration::from_millis(1) }),
+            None
+        ],
+            "HyStart" {
+                Some(HystartRules { min_rtt_divisor, ack_delay: Duration::ZERO }) =>
+                    format!("delay step delay_min / {min_rtt_divisor}, train of ACKs delay_min / 2"),
+                Some(HystartRules { min_rtt_divisor, ack_delay }) => format!(
+                    "delay step delay_min / {min_rtt_divisor}, train of ACKs (delay_min + {} ms) / 2",
+                    ack_delay.as_nanos() / 1_000_000
+                ),
+                None => "none: the slow start of RFC 5681",
+            }
+        /// Linux `tcp_is_cwnd_limited`; see `Usage::limits_growth`. `None` is the rule since 3.16. `Some(n)` is the
+        /// rule before: at most 3 segments of cwnd were unused, or fewer than n segments and less than a third of cwnd.
+        /// In 3.10 n is 64 KiB, the longest packet of segmentation offload. In 3.14 packets are shorter.
+        cwnd_limited_slack: Option<u32> = [Some(45), Some(0), None, None],
+            "an ACK grows cwnd if" {
+                None => "cwnd was full within the last window, in slow start more than half of it",
+                Some(0) => "at most three segments of cwnd were unused before it",
+                Some(_) => "at most three segments, or nearly a third, of cwnd were unused before it",
+            }
+        /// Linux since 4.3: `cubictcp_cwnd_event`.
+        cubic_shifts_epoch: bool = [false, false, true, true],
+            "CUBIC's time while nothing is sent" {
+                true => "stands still",
+                false => "goes on",
+            }
+    }
+
+    /// When the congestion window is believed, and when it is not any more.
+    validation: Validation {
+        /// Linux `tcp_cwnd_restart`, after RFC 2861.
+        cwnd_restart_halves: bool = [true, true, true, false],
+            "after idling for longer than RTO, cwnd" {
+                true => "halves for each RTO, down to the initial window",
+                false => "is the initial window (RFC 5681, 4.1)",
+            }
+        /// Linux `tcp_cwnd_validate`, after RFC 2861.
+        cwnd_validation: bool = [true, true, true, false],
+            "cwnd that the application did not use for an RTO" {
+                true => "falls half way to what was used",
+                false => "stays",
+            }
+        /// How many lost SYNs or SYN-ACKs leave the initial window as it is (Linux `tcp_init_cwnd`).
+        forgiven_syns: u32 = [1, 1, 1, 0],
+            "the initial window is one segment after" {
+                0 => "a lost SYN (RFC 5681, 3.1)",
+                _ => "a second lost SYN",
+            }
+    }
+
+    /// How losses are found.
+    detection: Detection {
+        losses_by: LossDetection =
+            [LossDetection::Fack, LossDetection::Fack, LossDetection::Rack, LossDetection::Rfc6675],
+            "losses are found by" {
+                LossDetection::Rack => "RACK (RFC 8985)",
+                LossDetection::Fack => "the highest SACKed segment, DupThresh above (FACK); after reordering, DupThresh \
+                                        SACKed segments above",
+                LossDetection::Rfc6675 => "IsLost() of RFC 6675",
+            }
+        /// Linux `tcp_early_retrans`.
+        early_retransmit: bool = [true, true, false, false],
+            "early retransmit (RFC 5827)" {
+                true => "with fewer than four segments out and any SACKed, a quarter of an SRTT late",
+                false => "none",
+            }
+        /// Linux `tcp_timeout_mark_lost`.
+        timeout_spares_recent: bool = [false, false, true, false],
+            "a timeout marks as lost" {
+                true => "all segments except those sent within the last round trip",
+                false => "all segments that are not SACKed",
+            }
+        /// Linux `FLAG_LOST_RETRANS`.
+        lost_retrans_starts_recovery: bool = [false, false, true, false],
+            "a lost retransmission after a timeout" {
+                true => "starts a fast recovery",
+                false => "waits for the next timeout",
+            }
+    }
+
+    /// How far the congestion window falls, and when a reduction is taken back.
+    reduction: Reduction {
+        /// FlightSize of RFC 5681, equation 4; RFC 9438, section 4.6.
+        ssthresh_from_flight: bool = [false, false, false, true],
+            "the window falls from" {
+                true => "the segments in flight (RFC 5681, RFC 9438)",
+                false => "cwnd",
+            }
+        prr_ssrb_always: bool = [true, true, false, false],
+            "PRR below ssthresh" {
+                true => "one segment extra on every ACK (RFC 6937, SSRB)",
+                false => "one segment extra only if the ACK advances and shows no new loss (RFC 9937), otherwise CRB",
+            }
+        recover_fs_from_flight: bool = [false, false, false, true],
+            "PRR's RecoverFS" {
+                true => "the segments out and not SACKed (RFC 9937)",
+                false => "cwnd",
+            }
+        /// Linux `tcp_moderate_cwnd`, called from `tcp_try_to_open`.
+        moderate_cwnd: bool = [true, false, false, false],
+            "with SACKs, but no recovery, cwnd is" {
+                true => "at most DupThresh above the segments in flight",
+                false => "left alone",
+            }
+        /// Linux `tcp_may_undo`.
+        undo_by_eifel_and_dsack: bool = [true, true, true, false],
+            "undo of a needless reduction" {
+                true => "by F-RTO (RFC 5682), timestamps (RFC 3522) and DSACK (RFC 3708)",
+                false => "by F-RTO (RFC 5682)",
+            }
+    }
+
+    /// When timers fire.
+    timers: Timers {
+        /// Linux's clock of timers (`wheel`), with `CONFIG_HZ` of 250. Zero: to the nanosecond.
+        jiffy: Duration = [Duration::ZERO, Duration::ZERO, Duration::from_millis(4), Duration::ZERO],
+            "the timers of RACK and of delayed ACKs fire" {
+                Duration::ZERO => "on time",
+                jiffy => format!("late, with ticks of {} ms", jiffy.as_nanos() / 1_000_000),
+            }
+        /// The least RTO (RFC 6298, 2.4). Zero: Linux's least variance term of 200 ms.
+        rto_min: Duration = [Duration::ZERO, Duration::ZERO, Duration::ZERO, Duration::from_secs(1)],
+            "RTO" {
+                Duration::ZERO => "SRTT + max(4 RTTVAR, 200 ms)",
+                rto_min => format!("max(SRTT + 4 RTTVAR, {} s) (RFC 6298)", rto_min.as_nanos() / 1_000_000_000),
+            }
+        /// Linux since 3.12: `tcp_rearm_rto` from `tcp_clean_rtx_queue`. RFC 6298, 5.3: an ACK of new data.
+        rearm_rto_on_sack: bool = [false, true, true, false],
+            "the retransmission timer restarts with" {
+                true => "new data acknowledged, or SACKed if sent before the first segment was last sent",
+                false => "new data acknowledged",
+            }
+        tail_loss_probe: TailLossProbe = [
+            TailLossProbe::Linux3_10, TailLossProbe::Linux3_10, TailLossProbe::Rfc8985, TailLossProbe::Off
+        ],
+            "tail loss probe" {
+                TailLossProbe::Off => "none",
+                TailLossProbe::Linux3_10 =>
+                    "in Open, after 2 SRTT and at least 10 ms; of a single segment after at least 1.5 SRTT + 200 ms",
+                TailLossProbe::Rfc8985 =>
+                    "in Open and CWR, after 2 SRTT + 2 ms; of a single segment after 2 SRTT + 200 ms",
+            }
+    }
+
+    /// Which segments leave together, and which wait.
+    sending: Sending {
+        psh_on_tso_end: bool = [false, false, true, false],
+            "PSH" {
+                true => "at the end of what was written, and of segments that leave as one packet for segmentation \
+                         offload",
+                false => "at the end of what was written (RFC 9293, 3.9.1.2)",
+            }
+        /// Linux since 5.18: `tcp_tso_rtt_log`.
+        tso_rtt: bool = [false, false, true, false],
+            "a packet for segmentation offload is longer" {
+                true => "at high rates, and on paths with a short RTT",
+                false => "at high rates",
+            }
+        /// Linux `tcp_tso_should_defer`.
+        tso_defer: bool = [false, false, true, false],
+            "a segment that would leave alone" {
+                true => "waits for an ACK that is due within 1 ms, if the last segment left within 1 ms",
+                false => "leaves",
+            }
+        /// A FIN alone, or on the last segment (Linux `tcp_cwnd_test`).
+        fin_ignores_cwnd: bool = [true, true, true, false],
+            "a FIN" {
+                true => "leaves whatever the congestion window",
+                false => "waits for the congestion window",
+            }
+    }
+
+    /// When a receiver sends ACKs, and how large a window it offers.
+    receiver: Receiver {
+        /// Linux `icsk_ack.quick`.
+        quickack: bool = [true, true, true, false],
+            "quick ACKs" {
+                true => "at first, after a pause or trouble, and while the receive window grows",
+                false => "none: every second segment, otherwise late (RFC 9293, 3.8.6.3)",
+            }
+        /// Linux `TCP_PINGPONG_THRESH`.
+        pingpong_thresh: u8 = [1, 1, 3, 3],
+            "no quick ACKs once we have answered" {
+                1 => "one question",
+                questions => format!("{questions} questions"),
+            }
+        /// Linux `compressed_ack`.
+        compressed_ack: bool = [false, false, true, false],
+            "ACKs of data out of order" {
+                true => "three at once, one of which may be for a hole filled in part; then one per twentieth of an RTT, \
+                         and at least one per millisecond",
+                false => "each at once",
+            }
+        /// Linux `tcp_fin`.
+        fin_enters_pingpong: bool = [true, true, true, false],
+            "the ACK of a FIN, while this end sends" {
+                true => "waits for our FIN, as a delayed ACK does; not if no data came before",
+                false => "leaves at once (RFC 9293, 3.10.7.4)",
+            }
+        /// Measured on Linux 6.1 only.
+        ack_before_read: bool = [false, false, true, true],
+            "the window in the ACK that fills a hole is from" {
+                true => "before the application takes the data that is in order now",
+                false => "after the application took the data",
+            }
+        /// In bytes (Linux `tcp_rmem`). Half of it may be offered. Segments take the other half beside their payload.
+        /// In 3.14 it is 2 × 20 × 4 times the 2340 bytes that a segment of 1460 bytes takes.
+        rcvbuf: u32 = [87_380, 374_400, 131_072, 131_072],
+            "first receive buffer" {
+                bytes => format!("{bytes} bytes"),
+            }
+        rcv_space_adjust: RcvSpaceAdjust = [
+            RcvSpaceAdjust::Doubles, RcvSpaceAdjust::BySteps, RcvSpaceAdjust::ByGrowth, RcvSpaceAdjust::ByGrowth
+        ],
+            "receive window" {
+                RcvSpaceAdjust::Doubles => "10 segments at first, then twice a round trip's data",
+                RcvSpaceAdjust::BySteps => "20 segments at first, then twice a round trip's data and 16 segments; 1.5 \
+                                            times or twice that sum if the data grew by a quarter or a half",
+                RcvSpaceAdjust::ByGrowth => "64 KiB at first, then twice a round trip's data and 16 segments; that sum \
+                                             grows by twice the share by which the data grew",
+            }
+        /// Linux `tcp_grow_window`, called from `tcp_data_queue_ofo`.
+        grow_window_ofo: bool = [false, true, true, true],
+            "the receive window grows with" {
+                true => "every segment",
+                false => "segments in order",
+            }
+        /// Linux `tcp_rcv_rtt_update`: 6.16, and older series since June 2025.
+        rcv_rtt_latches_low: bool = [false, false, true, true],
+            "a receiver's estimate of the RTT" {
+                true => "falls at once, and rises smoothed",
+                false => "is smoothed",
+            }
+    }
+
+    /// How ECN is asked for and used.
+    ecn: EcnRules {
+        /// Linux `sysctl_tcp_ecn_fallback`.
+        fallback: bool = [false, false, true, true],
+            "a SYN sent again" {
+                true => "no longer asks for ECN (RFC 3168, 6.1.1.1)",
+                false => "still asks for ECN",
+            }
+        /// Linux with AccECN, which 6.1 has not. ECN++, which allows ECT on all packets, is Experimental.
+        accecn_ect_on_all: bool = [true, true, true, false],
+            "with AccECN (RFC 9768), ECT is" {
+                true => "all from the ACK of the SYN-ACK on, ACKs and retransmissions too",
+                false => "new data (RFC 3168, 6.1.4 and 6.1.5)",
+            }
     }
 }
 
@@ -254,225 +403,19 @@ pub struct Difference {
 }
 
 impl Difference {
-    /// All of them.
-    pub const ALL: &'static [Self] = &[
-        Self::new("slow start grows by", |era| {
-            pick(era.slow_start_by_segment, "the segments that an ACK delivers", "one segment an ACK")
-        }),
-        Self::new("slow start while", |era| {
-            pick(era.overshoot == 0, "cwnd < ssthresh, where it stops", "cwnd ≤ ssthresh")
-        }),
-        Self::new("linear growth counts", |era| {
-            pick(era.linear_by_segment, "segments delivered, fractions kept", "ACKs, one more than needed")
-        }),
-        Self::new("CUBIC's `cnt`", |era| {
-            pick(
-                era.linear_by_segment,
-                "at least 2 (1.5× a round trip)",
-                "divided by the measured segments per ACK, at least 1",
-            )
-        }),
-        Self::new("the window falls from", |era| {
-            pick(era.reduces_from_flight, "the segments in flight (RFC 5681, RFC 9438)", "cwnd")
-        }),
-        Self::new("HyStart", |era| {
-            if !era.hystart {
-                return "none: the slow start of RFC 5681".into();
-            }
-            let train = pick(era.hystart_bursts == Duration::ZERO, "delay_min / 2", "(delay_min + 1 ms) / 2");
-            format!("delay step delay_min / {}, train of ACKs {train}", era.hystart_divisor).into()
-        }),
-        Self::new("losses are found by", |era| {
-            match era.detection {
-            Detection::Rack => "RACK (RFC 8985)".into(),
-            Detection::ForwardAck => {
-                "the highest SACKed segment, DupThresh above (FACK); after reordering, DupThresh SACKed segments above".into()
-            }
-            Detection::Rfc6675 => "IsLost() of RFC 6675".into(),
-        }
-        }),
-        Self::new("early retransmit (RFC 5827)", |era| {
-            pick(
-                era.early_retransmit,
-                "with fewer than four out and any SACKed, a quarter of an SRTT late",
-                "none",
-            )
-        }),
-        Self::new("tail loss probe", |era| match era.probes {
-            Probes::No => "none".into(),
-            Probes::Linux3_10 => {
-                "in Open, after 2 SRTT; of a single segment after 1.5 SRTT + 200 ms at least".into()
-            }
-            Probes::Rfc8985 => "in Open and CWR, after 2 SRTT; of a single segment 200 ms later".into(),
-        }),
-        Self::new("the timers of RACK and of delayed ACKs fire", |era| {
-            if era.tick == Duration::ZERO {
-                return "on time".into();
-            }
-            format!("late, with ticks of {} ms", era.tick.as_nanos() / 1_000_000).into()
-        }),
-        Self::new("undo of a needless reduction", |era| {
-            pick(
-                era.undoes_by_echo,
-                "by F-RTO (RFC 5682), timestamps (RFC 3522) and DSACK (RFC 3708)",
-                "by F-RTO (RFC 5682)",
-            )
-        }),
-        Self::new("PRR below ssthresh", |era| {
-            pick(
-                era.prr_always_adds,
-                "one segment extra on every ACK (RFC 6937, SSRB)",
-                "only if the ACK advances and shows no new loss (RFC 9937), else CRB",
-            )
-        }),
-        Self::new("PRR's RecoverFS", |era| {
-            pick(era.prr_from_flight, "what was out and not SACKed (RFC 9937)", "cwnd")
-        }),
-        Self::new("RTO", |era| {
-            pick(
-                era.rto_min == Duration::ZERO,
-                "SRTT + max(4 RTTVAR, 200 ms)",
-                "max(SRTT + 4 RTTVAR, 1 s) (RFC 6298)",
-            )
-        }),
-        Self::new("the retransmission timer restarts by", |era| {
-            pick(
-                era.sack_restarts_timer,
-                "new data acknowledged, or SACKed if sent before the first segment was last sent",
-                "new data acknowledged",
-            )
-        }),
-        Self::new("with SACKs, but no recovery, cwnd is", |era| {
-            pick(era.moderates, "at most DupThresh above what is in flight", "left alone")
-        }),
-        Self::new("cwnd grows by an ACK", |era| {
-            match era.spare {
-                None => "of a window that was full, in slow start more than half",
-                Some(0) => "before which it was full but for three segments",
-                Some(_) => "before which it was full but for three segments or nearly a third",
-            }
-            .into()
-        }),
-        Self::new("CUBIC's time while nothing is sent", |era| {
-            pick(era.idle_ages_cubic, "goes on", "stands still")
-        }),
-        Self::new("a timeout takes for lost", |era| {
-            pick(
-                era.timeout_spares_recent,
-                "all but what was sent within the last round trip",
-                "all that is not SACKed",
-            )
-        }),
-        Self::new("a lost retransmission after a timeout", |era| {
-            pick(era.recovers_from_loss, "starts a fast recovery", "waits for the next timeout")
-        }),
-        Self::new("after idling for longer than RTO, cwnd", |era| {
-            pick(
-                era.idle_halves,
-                "halves for each RTO, down to the initial window",
-                "is the initial window (RFC 5681, 4.1)",
-            )
-        }),
-        Self::new("cwnd that the application did not use for an RTO", |era| {
-            pick(era.validates_window, "falls half way to what was used", "stays")
-        }),
-        Self::new("the initial window is one segment after", |era| {
-            pick(era.forgiven_syns == 0, "a lost SYN (RFC 5681, 3.1)", "a second lost SYN")
-        }),
-        Self::new("a FIN", |era| {
-            pick(
-                era.fin_beyond_window,
-                "leaves whatever the congestion window",
-                "waits for the congestion window",
-            )
-        }),
-        Self::new("quick ACKs", |era| {
-            pick(
-                era.quick_acks,
-                "at first, after a pause or trouble, and while the receive window grows",
-                "none: every second segment, else late (RFC 9293, 3.8.6.3)",
-            )
-        }),
-        Self::new("ACKs of data out of order", |era| {
-            pick(
-                era.compresses_acks,
-                "three at once, of which one may be that of a part filled, then one a twentieth of an RTT, a millisecond at most",
-                "each at once",
-            )
-        }),
-        Self::new("the ACK of a FIN, while this end sends", |era| {
-            pick(
-                era.delays_ack_of_fin,
-                "waits for ours, as a delayed ACK does; not if no data came before",
-                "leaves at once (RFC 9293, 3.10.7.4)",
-            )
-        }),
-        Self::new("no quick ACKs once we have answered", |era| {
-            pick(era.ping_pong == 1, "one question", "three")
-        }),
-        Self::new("receive window", |era| {
-            let grows = match era.tuning {
-                Tuning::Doubles => "ten segments at first, then twice a round trip's data",
-                Tuning::BySteps => "20 segments at first, then two, three or four times a round trip's data",
-                Tuning::ByGrowth => "64 KiB at first, then several times a round trip's data",
-            };
-            format!("{grows}; of a first buffer of {} bytes", era.receive_buffer).into()
-        }),
-        Self::new("the ACK that fills a hole tells the window", |era| {
-            pick(era.acks_before_reading, "before the application takes what is in order now", "after that")
-        }),
-        Self::new("the receive window grows with", |era| {
-            pick(era.grows_over_holes, "every segment", "segments in order")
-        }),
-        Self::new("a receiver's estimate of the RTT", |era| {
-            pick(era.latches_low_rtt, "falls at once, and rises smoothed", "is smoothed")
-        }),
-        Self::new("PSH", |era| {
-            pick(
-                era.pushes,
-                "at the end of what was written, and of segments that leave as one packet for segmentation offload",
-                "at the end of what was written (RFC 9293, 3.9.1.2)",
-            )
-        }),
-        Self::new("a segment that would leave alone", |era| {
-            pick(
-                era.gathers,
-                "waits for an ACK that is due within 1 ms, if the last segment left within 1 ms",
-                "leaves",
-            )
-        }),
-        Self::new("a SYN sent again", |era| {
-            pick(era.ecn_fallback, "no longer asks for ECN (RFC 3168, 6.1.1.1)", "still asks for ECN")
-        }),
-        Self::new("with AccECN (RFC 9768), ECT is", |era| {
-            pick(
-                era.accurate_marks_all,
-                "all from the ACK of the SYN-ACK on, ACKs and retransmissions too",
-                "new data (RFC 3168, 6.1.4 and 6.1.5)",
-            )
-        }),
-    ];
-
-    const fn new(aspect: &'static str, of: fn(&Era) -> Cow<'static, str>) -> Self {
-        Self { aspect, of }
-    }
-
-    /// How `stack` has it.
+    /// Returns what `stack` does.
     #[must_use]
     pub fn of(&self, stack: Stack) -> Cow<'static, str> {
         (self.of)(stack.era())
     }
 }
 
-fn pick(condition: bool, yes: &'static str, no: &'static str) -> Cow<'static, str> {
-    if condition { yes } else { no }.into()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::string::ToString;
 
-    /// Wrong would be a row that tells of no difference, or two stacks that are one.
+    /// Wrong would be a row without a difference, or two stacks that are one.
     #[test]
     fn every_row_differs_and_so_does_every_stack() {
         for row in Difference::ALL {
@@ -484,5 +427,27 @@ mod tests {
                 assert!(Difference::ALL.iter().any(|row| row.of(a) != row.of(b)), "{a:?} {b:?}");
             }
         }
+    }
+
+    /// Wrong would be a value in the column of another stack.
+    #[test]
+    fn columns_stand_in_the_order_of_the_stacks() {
+        assert_eq!(COLUMNS, Stack::ALL);
+        assert!(COLUMNS.iter().enumerate().all(|(column, &stack)| stack as usize == column));
+        let rcvbuf = Stack::ALL.iter().map(|stack| stack.era().receiver.rcvbuf);
+        assert!(rcvbuf.eq([87_380, 374_400, 131_072, 131_072]));
+    }
+
+    /// Wrong would be a text that stands beside the wrong value.
+    #[test]
+    fn texts_belong_to_values() {
+        let says = |aspect: &str, stack| {
+            let row = Difference::ALL.iter().find(|row| row.aspect == aspect).unwrap();
+            row.of(stack).to_string()
+        };
+        assert_eq!(says("losses are found by", Stack::Rfc), "IsLost() of RFC 6675");
+        let train = "delay step delay_min / 8, train of ACKs (delay_min + 1 ms) / 2";
+        assert_eq!(says("HyStart", Stack::Linux6), train);
+        assert_eq!(says("RTO", Stack::Rfc), "max(SRTT + 4 RTTVAR, 1 s) (RFC 6298)");
     }
 }

@@ -12,7 +12,7 @@ impl Window {
     /// Nothing was sent for `idle`, longer than `rto` (RFC 5681, section 4.1; Linux's `tcp_slow_start_after_idle`).
     pub(crate) fn restart(&mut self, idle: Duration, rto: Duration) {
         let least = self.initial.min(self.cwnd);
-        if !self.stack.era().idle_halves {
+        if !self.stack.era().validation.cwnd_restart_halves {
             self.cwnd = least;
             return;
         }

@@ -68,7 +68,7 @@ impl Offload {
             return false;
         }
         self.left = 0;
-        !is_first && stack.era().pushes
+        !is_first && stack.era().sending.psh_on_tso_end
     }
 
     /// One of those that are sure was split off: whether it is the packet's last.
@@ -112,7 +112,7 @@ impl Offload {
         exceeds: impl FnOnce(u32) -> bool,
     ) -> bool {
         since_last <= PATIENCE
-            && window.stack.era().gathers
+            && window.stack.era().sending.tso_defer
             && room < window.cwnd.div_ceil(WINDOW_SHARE)
             && srtt.is_some_and(|srtt| since_oldest + PATIENCE.min(srtt / 2) >= srtt)
             && (self.piece == 0 || room < self.piece.into())
@@ -157,7 +157,7 @@ fn sends(segments: u32, pace: Option<Pace>, near_bytes: u64, mss: u16) -> bool {
 #[inline]
 fn near_bytes(window: &Window, min_rtt: Duration) -> u64 {
     let halvings = min_rtt.as_nanos() / SHORT_RTT.as_nanos();
-    if halvings < 32 && window.stack.era().pushes { 65_536 >> halvings } else { 0 }
+    if halvings < 32 && window.stack.era().sending.tso_rtt { 65_536 >> halvings } else { 0 }
 }
 
 fn long_packet(pace: Option<Pace>, near_bytes: u64, mss: u16) -> u32 {

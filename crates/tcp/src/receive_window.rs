@@ -5,7 +5,7 @@
 //! (dynamic right-sizing, Fisk & Feng 2001). What waits out of order or for the application takes room in the buffer.
 //! An edge once offered is never taken back (RFC 9293, 3.8.6.2.1).
 
-use crate::era::Tuning;
+use crate::era::RcvSpaceAdjust;
 use crate::{SeqNumber, Stack};
 use goodqueue_units::{Duration, Instant, processor::select};
 
@@ -50,9 +50,13 @@ impl ReceiveWindow {
     pub(crate) fn new(stack: Stack, mss: u16, most: u32) -> Self {
         let era = stack.era();
         let with_options = u32::from(mss) + OPTIONS;
-        let by_growth = era.tuning == Tuning::ByGrowth;
+        let by_growth = era.receiver.rcv_space_adjust == RcvSpaceAdjust::ByGrowth;
         let mss = if by_growth { mss.into() } else { with_options };
-        let segments = if era.tuning == Tuning::BySteps { FIRST_SEGMENTS_3_14 } else { FIRST_SEGMENTS };
+        let segments = if era.receiver.rcv_space_adjust == RcvSpaceAdjust::BySteps {
+            FIRST_SEGMENTS_3_14
+        } else {
+            FIRST_SEGMENTS
+        };
         let first = segments * mss;
         let offered = if by_growth { whole(u32::from(u16::MAX), with_options) } else { first };
         Self {
@@ -75,7 +79,7 @@ impl ReceiveWindow {
     /// whole segments without them; but takes them off what a segment brings only once it has set up its buffer (Linux 6.1:
     /// `tcp_openreq_init_rwin`; `tcp_rcv_state_process`, after `tcp_init_transfer`).
     pub(crate) fn accept(&mut self) {
-        if self.stack.era().tuning == Tuning::ByGrowth {
+        if self.stack.era().receiver.rcv_space_adjust == RcvSpaceAdjust::ByGrowth {
             let with_options = self.mss + OPTIONS;
             self.offered = whole(u32::from(u16::MAX), self.mss).min(self.most);
             self.allowed = allowed_at_first(self.stack, with_options, self.most);
@@ -85,7 +89,7 @@ impl ReceiveWindow {
 
     /// The handshake is over: here Linux 6 begins the first round trip.
     pub(crate) fn established(&mut self, now: Instant) {
-        if self.stack.era().tuning == Tuning::ByGrowth {
+        if self.stack.era().receiver.rcv_space_adjust == RcvSpaceAdjust::ByGrowth {
             self.round_start = now;
         }
     }
@@ -152,12 +156,12 @@ impl ReceiveWindow {
 
     /// Whether an ACK leaves before the application takes what has come.
     pub(crate) fn acks_before_reading(&self) -> bool {
-        self.stack.era().acks_before_reading
+        self.stack.era().receiver.ack_before_read
     }
 
     /// As [`grow`](Self::grow), of a segment that came out of order.
     pub(crate) fn grow_over_hole(&mut self, held: u32) -> bool {
-        self.stack.era().grows_over_holes && self.grow(held)
+        self.stack.era().receiver.grow_window_ofo && self.grow(held)
     }
 
     /// A full segment echoes `tsecr`: a round trip, if it is the first to do so. `now` is our clock.
@@ -166,7 +170,7 @@ impl ReceiveWindow {
         // A burst echoes one time or two, and nobody could guess where the second begins.
         let is_new = (tsecr != self.last_tsecr) & (tsecr != 0);
         let sample = u64::from(now.wrapping_sub(tsecr).clamp(1, 1 << 20)) * 1_000_000;
-        let falls_at_once = self.stack.era().latches_low_rtt & (8 * sample < self.rtt_x8);
+        let falls_at_once = self.stack.era().receiver.rcv_rtt_latches_low & (8 * sample < self.rtt_x8);
         let smoothed = self.rtt_x8 - self.rtt_x8 / 8 + sample;
         let rtt_x8 = select((self.rtt_x8 == 0) | falls_at_once, 8 * sample, smoothed);
         self.rtt_x8 = select(is_new, rtt_x8, self.rtt_x8);
@@ -195,9 +199,9 @@ impl ReceiveWindow {
         }
         let mut wanted = 2 * bytes;
         let before = u64::from(self.per_round);
-        match self.stack.era().tuning {
-            Tuning::Doubles => {}
-            Tuning::BySteps => {
+        match self.stack.era().receiver.rcv_space_adjust {
+            RcvSpaceAdjust::Doubles => {}
+            RcvSpaceAdjust::BySteps => {
                 wanted += 16 * u64::from(self.mss);
                 if bytes >= before + before / 2 {
                     wanted *= 2;
@@ -205,7 +209,7 @@ impl ReceiveWindow {
                     wanted += wanted / 2;
                 }
             }
-            Tuning::ByGrowth => {
+            RcvSpaceAdjust::ByGrowth => {
                 wanted += 16 * u64::from(self.mss);
                 // Twice what it grew by: a sender that doubled will double again before the ACK of this can reach it.
                 wanted += 2 * wanted * (bytes - before) / before;
@@ -221,7 +225,7 @@ impl ReceiveWindow {
 /// What the first buffer allows, but for one segment's room, which is kept back so that nothing grows before the first round
 /// trip is measured.
 fn allowed_at_first(stack: Stack, segment: u32, most: u32) -> u32 {
-    (stack.era().receive_buffer / 2).saturating_sub(segment).max(2 * segment).min(most)
+    (stack.era().receiver.rcvbuf / 2).saturating_sub(segment).max(2 * segment).min(most)
 }
 
 /// What a full segment's room in the buffer is worth of the window: half of it, at least the segment.

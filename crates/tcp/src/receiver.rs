@@ -57,10 +57,13 @@ pub(crate) struct Receiver {
     answers_from: Instant,
 }
 
+#[cfg(target_pointer_width = "64")] // shorter pointers make another layout, as in WebAssembly
+const _: () = assert!(Receiver::HOT_BYTES_OF_SENDER == 100 && Receiver::HOT_BYTES == 184);
+
 impl Receiver {
-    /// Where ends what each segment of a side that receives touches.
+    /// Where the part ends that each segment touches on a side that receives.
     pub(crate) const HOT_BYTES: usize = offset_of!(Self, ranges);
-    /// As far as a side goes that only sends.
+    /// Where the part ends that each segment touches on a side that only sends.
     pub(crate) const HOT_BYTES_OF_SENDER: usize = offset_of!(Self, held);
 
     pub(crate) fn new(window: u32, config: &Config) -> Self {

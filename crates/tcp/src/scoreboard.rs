@@ -11,6 +11,7 @@ use crate::{Flags, SackBlock, SeqNumber};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
+use core::mem::offset_of;
 use goodqueue_units::{Duration, Instant, processor::prefetch};
 pub(crate) use loss::Found;
 use record::{AMBIGUOUS, FIN, LOST, PUSH, RESENT, Record, Resent, SACKED, SendOrder, TOUCHED};
@@ -51,6 +52,9 @@ pub(crate) struct Scoreboard {
 }
 
 impl Scoreboard {
+    /// Where the part ends that each segment touches.
+    pub(crate) const HOT_BYTES: usize = offset_of!(Self, next_lost);
+
     /// An empty one, whose first byte will be `una`.
     pub(crate) fn new(una: SeqNumber, mss: u16) -> Self {
         Self {

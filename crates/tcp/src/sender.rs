@@ -1,35 +1,36 @@
-//! The sending half: what may be sent when, and Linux's five congestion states.
+//! The sending half: when which segment may be sent, and Linux's five congestion states.
 
+mod alert;
 mod persist;
 mod recovery;
-mod timers;
+mod timeout;
+mod timer;
 mod transmit;
 
 use crate::cc::{Ack, AnyCc};
 use crate::ecn::{EcnMode, Feedback};
+use crate::era::Era;
 use crate::offload::Offload;
 use crate::pacing::{Pace, Pacer};
-use crate::prr::Prr;
-use crate::rack::Rack;
 use crate::rtt::RttEstimator;
 use crate::scoreboard::{Delivery, Scoreboard};
 use crate::segment::timestamp;
-use crate::tlp::Tail;
-use crate::undo::Undo;
 use crate::usage::Usage;
-use crate::{Config, Flags, Segment, SeqNumber, Stats, Window};
+use crate::{Config, Flags, Segment, SeqNumber, Stack, Stats, Window};
+use alert::{Outcome, Signs};
 use alloc::boxed::Box;
 use core::mem::offset_of;
+use core::ops::Range;
 use goodqueue_units::{Duration, Instant, Rate};
-use recovery::{Outcome, Signs};
-use timers::{Due, Timer};
+use recovery::Recovery;
+use timer::{Timer, Wait};
 
-/// The congestion state of a sender, in Linux's words; the order is that of severity.
+/// The congestion state of a sender, in Linux's words and in the order of severity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CongestionState {
     /// Nothing unusual.
     Open,
-    /// Some segments are SACKed, not enough to call others lost. New data is sent for each (RFC 3042).
+    /// Some segments are SACKed, but not enough to call others lost. Each SACK lets new data out (RFC 3042).
     Disorder,
     /// The window is being reduced because of ECN.
     Cwr,
@@ -39,12 +40,12 @@ pub enum CongestionState {
     Loss,
 }
 
-/// How far the stream's end has come.
+/// What the application has said about the end of the stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
     /// The application may write more.
     Open,
-    /// It will not; FIN goes with the last byte.
+    /// The application has closed. FIN goes with the last byte.
     Closing,
     FinSent,
 }
@@ -52,35 +53,29 @@ enum End {
 #[derive(Clone, Debug)]
 #[repr(C)] // see `Connection`
 pub(crate) struct Sender {
-    /// When the timer fires, or [`Instant::MAX`].
-    deadline: Instant,
-    /// Where it is paced.
+    timer: Timer,
+    /// Present if the sender is paced.
     pacer: Option<Box<Pacer>>,
     peer_window: u32,
-    /// SND.WL1: the segment that told the peer's window (RFC 9293, 3.10.7.4).
+    /// SND.WL1: the sequence number of the segment that reported the peer's window (RFC 9293, 3.10.7.4).
     window_seq: SeqNumber,
     feedback: Feedback,
-    state: CongestionState,
     end: End,
-    due: Due,
-    /// There is nothing to send and nothing out, as with a side that only receives.
+    /// There is nothing to send and nothing out, as on a side that only receives.
     is_dormant: bool,
-    timer: Timer,
-    /// The timer is set for what was sent at `last_sent`, and more that is sent then changes nothing.
-    is_armed: bool,
-    /// The next new segment says CWR (RFC 3168, 6.1.2).
-    cwr_due: bool,
-    /// F-RTO wants new data before more is sent again.
-    new_first: bool,
-    /// New data waits for company until the next segment arrives, however often it is asked for before.
+    /// New data waits for company until the next segment arrives, however often the sender is asked before that.
     held_back: bool,
-    /// The application has no end of data; `unsent` only looks like a number then.
+    /// The application has no end of data: `unsent` then is no number of bytes.
     unlimited: bool,
     peer_shift: u8,
-    /// The timer fired since the last progress.
-    timed_out: bool,
+    stack: Stack,
+    // From here on only of a side that sends, except for the beginning of the board.
     board: Scoreboard,
-    // From here on, and in the board but for its beginning, only of a side that sends.
+    // The end of the board, the counters, and the beginning of `Recovery`: only where something is lost or marked.
+    /// All counters except `segments_sent`.
+    pub(crate) stats: Stats,
+    recovery: Recovery,
+    // From the end of `Recovery` on for each segment again.
     last_sent: Instant,
     /// Bytes written and not yet sent.
     unsent: u64,
@@ -91,33 +86,36 @@ pub(crate) struct Sender {
     usage: Usage,
     acked_bytes: u64,
     rtt: RttEstimator,
-    tail: Tail,
-    /// Where the current reduction or recovery ends.
-    high_seq: SeqNumber,
     cc: AnyCc,
-    // From here on only where something is lost or marked.
-    /// But for `segments_sent`.
-    pub(crate) stats: Stats,
-    prr: Prr,
-    undo: Undo,
-    rack: Rack,
-    /// F-RTO: when the timer fired, while that may have been needless (RFC 5682).
-    frto: Option<Instant>,
 }
 
-/// The round trip that the echo `tsecr` of our clock tells at `now`, at least a millisecond (RFC 7323, section 4.1).
+#[cfg(target_pointer_width = "64")] // shorter pointers make another layout, as in WebAssembly
+const _: () = {
+    assert!(size_of::<Sender>() == 736, "a connection has 16 cache lines, and its receiver begins one");
+    assert!(size_of::<Timer>() == 16 && size_of::<Recovery>() == 88);
+    assert!(
+        Sender::HOT_BYTES_OF_RECEIVER == 48,
+        "with the connection's 8 bytes before it, a side that receives has one line"
+    );
+    assert!(Sender::HOT[0].end == 152 && Sender::HOT[1].start == 384 && Sender::HOT[1].end == 656);
+};
+
+/// Returns the round trip that the echo `tsecr` of our clock shows at `now`, at least 1 ms (RFC 7323, section 4.1).
 pub(crate) fn echo_rtt(now: Instant, tsecr: u32) -> Option<Duration> {
     let ms = timestamp(now).wrapping_sub(tsecr);
     (tsecr != 0 && ms < 1 << 31).then(|| Duration::from_millis(ms.max(1).into()))
 }
 
 impl Sender {
-    /// Where ends what each segment of a side that sends touches: of CUBIC's, all but HyStart.
-    pub(crate) const HOT_BYTES: usize = offset_of!(Self, cc) + 96;
-    /// As far as a side goes that only receives.
+    /// The bytes that each segment touches on a side that sends. Between the two ranges are fields for losses.
+    pub(crate) const HOT: [Range<usize>; 2] = [
+        0..offset_of!(Self, board) + Scoreboard::HOT_BYTES,
+        offset_of!(Self, recovery) + Recovery::HOT_FROM..offset_of!(Self, cc) + AnyCc::HOT_BYTES,
+    ];
+    /// How many bytes each segment touches on a side that only receives.
     pub(crate) const HOT_BYTES_OF_RECEIVER: usize = offset_of!(Self, board);
 
-    /// A sender whose first byte of data will be `first`.
+    /// Makes a sender whose first byte of data will be `first`.
     pub(crate) fn new(config: &Config, first: SeqNumber) -> Self {
         let is_model_based = config.cc.is_model_based();
         let mut board = Scoreboard::new(first, config.mss.max(1));
@@ -128,31 +126,20 @@ impl Sender {
             board,
             window: Window::new(config),
             cc: AnyCc::new(config),
-            state: CongestionState::Open,
+            recovery: Recovery::new(first),
             end: End::Open,
             feedback: Feedback::OFF,
-            cwr_due: false,
             offload: Offload::default(),
             pacer: (config.pacing || config.cc.paces()).then(Box::default),
             mss: config.mss.max(1),
-            timed_out: false,
-            high_seq: first,
             peer_window: 0,
             peer_shift: 0,
             window_seq: SeqNumber(0),
-            prr: Prr::default(),
-            rtt: RttEstimator::new(config.stack.era().rto_min),
-            rack: Rack::new(),
-            tail: Tail::default(),
-            undo: Undo::default(),
-            frto: None,
-            new_first: false,
+            rtt: RttEstimator::new(config.stack.era().timers.rto_min),
             held_back: false,
-            due: Due::Nothing,
             is_dormant: false,
-            timer: Timer::Rto,
-            is_armed: false,
-            deadline: Instant::MAX,
+            timer: Timer::new(),
+            stack: config.stack,
             last_sent: Instant::ZERO,
             usage: Usage::new(first),
             unsent: 0,
@@ -163,21 +150,27 @@ impl Sender {
         }
     }
 
-    /// The peer's SYN says how its windows are shifted.
+    /// Returns the constants of this sender's stack.
+    #[inline]
+    fn era(&self) -> &'static Era {
+        self.stack.era()
+    }
+
+    /// Takes the shift of the peer's windows from its SYN.
     pub(crate) fn take_syn(&mut self, syn: &Segment) {
         if let Some(options) = syn.syn_options() {
             self.peer_shift = options.window_shift;
         }
     }
 
-    /// The receive window that `segment` tells, in bytes; that of a SYN is not shifted (RFC 7323, section 2.2).
+    /// Returns the receive window that `segment` reports, in bytes. The window in a SYN is not shifted (RFC 7323, 2.2).
     #[inline]
     fn window_of(&self, segment: &Segment) -> u32 {
         let shift = if segment.flags.contains(Flags::SYN) { 0 } else { self.peer_shift };
         u32::from(segment.window) << shift
     }
 
-    /// The handshake is over. `rtt` is its sample; `syns_lost` how often it had to be repeated.
+    /// Ends the handshake. `rtt` is its sample, and `syns_lost` how often it had to be repeated.
     pub(crate) fn open(
         &mut self,
         now: Instant,
@@ -191,13 +184,13 @@ impl Sender {
         } else {
             self.rtt.syn_timed_out();
         }
-        if syns_lost > self.window.stack.era().forgiven_syns {
-            self.window.cwnd = 1; // RFC 5681, 3.1; Linux forgives one loss (RFC 6298, appendix A)
+        if syns_lost > self.era().validation.forgiven_syns {
+            self.window.cwnd = 1; // RFC 5681, 3.1
         }
         self.peer_window = self.window_of(segment);
         self.window_seq = segment.seq;
         if self.peer_window > 0 {
-            self.fit_segments(); // the receiver may hold less than a segment; a closed window does not say so
+            self.fit_segments(); // the receiver may have room for less than a segment; a closed window does not say so
         }
         let bare = segment.seq_len() == 0 && segment.sack_len == 0;
         self.feedback = Feedback::new(ecn, bare.then_some(segment.flags));
@@ -207,6 +200,7 @@ impl Sender {
         self.cc.on_open(now, rtt, &mut self.window);
     }
 
+    /// Takes `bytes` more from the application. Does nothing after [`close`](Self::close).
     pub(crate) fn write(&mut self, bytes: u64) {
         self.check_app_limited();
         (self.held_back, self.is_dormant) = (false, false);
@@ -218,7 +212,8 @@ impl Sender {
         }
     }
 
-    /// Draft-ietf-ccwg-bbr-06, 4.1.2.4: the application writes, and the path had room for more than it had written.
+    /// Marks the delivery rate as limited by the application if the path had room for more than was written
+    /// (draft-ietf-ccwg-bbr-06, 4.1.2.4).
     fn check_app_limited(&mut self) {
         let in_flight = self.board.in_flight();
         let is_idle = self.unsent == 0 && !self.board.has_lost() && in_flight < self.window.cwnd;
@@ -246,13 +241,14 @@ impl Sender {
         self.end == End::FinSent
     }
 
-    /// Whether all data and FIN were acknowledged.
+    /// Returns whether all data and FIN were acknowledged.
     pub(crate) fn is_finished(&self) -> bool {
         self.end == End::FinSent && self.board.packets_out() == 0
     }
 
-    /// Takes the acknowledgement in `segment`; the path's RTT, where the ACK samples it. `is_newer` is whether its timestamp says
-    /// that it left after all before. `FAST` is whether the fast path may be taken.
+    /// Takes the acknowledgement in `segment`. Returns the path's RTT if the ACK samples it.
+    ///
+    /// `is_newer`: by its timestamp the segment left after all segments before it. `FAST`: the fast path may be taken.
     #[inline]
     pub(crate) fn on_ack<const FAST: bool>(
         &mut self,
@@ -264,7 +260,7 @@ impl Sender {
         let advances = ack > una;
         self.held_back = false;
         if ack > self.board.nxt() {
-            return None; // of what was never sent (RFC 9293, 3.10.7.4)
+            return None; // it acknowledges data that was never sent (RFC 9293, 3.10.7.4)
         }
         let window = self.peer_window;
         if ack >= una {
@@ -274,7 +270,7 @@ impl Sender {
             return self.on_expected_ack(now, segment);
         }
         if !advances && segment.sack_len == 0 && !self.feedback.is_news(segment.flags, 0) {
-            if (!self.is_dormant && self.tail.is_pending()) || self.timer == Timer::Window {
+            if (!self.is_dormant && self.recovery.tail.is_pending()) || self.timer.wait() == Wait::Window {
                 self.on_plain_ack(now, segment.seq_len() == 0 && window == self.peer_window);
             }
             return None;
@@ -282,26 +278,27 @@ impl Sender {
         self.on_unexpected_ack(now, segment, advances, is_newer)
     }
 
-    /// Whether nothing is unusual, neither in the sender nor in an ACK of new data: Linux's fast path.
+    /// Returns whether an ACK of new data may take the fast path: nothing is unusual, in the sender or in the ACK.
     #[inline]
     fn is_expected(&self, segment: &Segment) -> bool {
-        self.state == CongestionState::Open
+        self.state() == CongestionState::Open
             && segment.sack_len == 0
             && self.board.is_plain()
-            && !self.tail.is_pending()
+            && !self.recovery.tail.is_pending()
             && !self.feedback.may_be_news(segment.flags)
     }
 
-    /// What [`on_unexpected_ack`](Self::on_unexpected_ack) does with an ACK [that is expected](Self::is_expected).
+    /// Takes an ACK that [is expected](Self::is_expected). The effect is that of
+    /// [`on_unexpected_ack`](Self::on_unexpected_ack).
     #[inline]
     fn on_expected_ack(&mut self, now: Instant, segment: &Segment) -> Option<Duration> {
         let (ack, una, prior_in_flight) = (segment.ack, self.board.una(), self.board.packets_out());
         let Some((segments, first, last)) = self.board.acknowledge_plain(now, ack) else {
-            return self.on_unexpected_ack(now, segment, true, false); // accurate feedback, which asks, does not come here
+            return self.on_unexpected_ack(now, segment, true, false); // only accurate feedback asks for `is_newer`
         };
-        self.is_armed = false;
+        self.timer.disarm();
         self.acked_bytes += u64::from(ack.since(una));
-        self.timed_out = false;
+        self.recovery.timed_out = false;
         let rtt = now.since(last);
         self.rtt.sample(now.since(first), rtt, ack, self.board.nxt());
         let ack = Ack {
@@ -325,7 +322,7 @@ impl Sender {
         Some(rtt)
     }
 
-    /// An ACK of new data, or one with SACK blocks or ECN feedback.
+    /// Takes an ACK of new data, or an ACK with SACK blocks or ECN feedback.
     #[inline(never)]
     fn on_unexpected_ack(
         &mut self,
@@ -336,7 +333,7 @@ impl Sender {
     ) -> Option<Duration> {
         let (ack, una) = (segment.ack, self.board.una());
         let was_out = self.board.packets_out() > 0;
-        self.is_armed = false;
+        self.timer.disarm();
         let prior_in_flight = self.board.in_flight();
         let mut delivery = Delivery::new(now, self.rtt.min());
         delivery.tsecr = segment.tsecr;
@@ -347,7 +344,7 @@ impl Sender {
         if advances {
             self.board.acknowledge(ack, &mut delivery);
             self.acked_bytes += u64::from(ack.since(una));
-            self.timed_out = false;
+            self.recovery.timed_out = false;
         }
         let path = self.sample_rtt(&delivery);
         let rtt = if path.is_none() && advances { self.sample_echo(&delivery) } else { path };
@@ -359,7 +356,7 @@ impl Sender {
         } else {
             None
         };
-        let ece = marked.is_some() && was_out; // where nothing is out, only ACKs can have been marked: no window is at fault
+        let ece = marked.is_some() && was_out; // if nothing is out, only ACKs can have been marked: no window is at fault
         let mut ack = Ack {
             now,
             segments: delivery.segments,
@@ -372,10 +369,11 @@ impl Sender {
             in_flight: self.board.in_flight(),
             marked: marked.unwrap_or(0),
             clock_ms: segment.tsval.wrapping_sub(segment.tsecr),
-            state: self.state,
+            state: self.state(),
         };
         self.cc.on_delivered(&ack, &mut self.window);
-        let calm = self.state == CongestionState::Open && segment.sack_len == 0 && !self.has_doubts() && !ece;
+        let calm =
+            self.state() == CongestionState::Open && segment.sack_len == 0 && !self.has_doubts() && !ece;
         let Outcome { lost, waits, rearms } = if calm {
             Outcome::default()
         } else {
@@ -384,11 +382,11 @@ impl Sender {
         if (advances || rearms) && !waits {
             self.arm_after_ack(now);
         }
-        (ack.state, ack.in_flight) = (self.state, self.board.in_flight());
+        (ack.state, ack.in_flight) = (self.state(), self.board.in_flight());
         if self.board.rate().is_some() && self.on_rate(&ack, una) {
             return path;
         }
-        if matches!(self.state, CongestionState::Cwr | CongestionState::Recovery) {
+        if self.recovery.is_reducing() {
             self.reduce(delivery.segments, advances && !lost);
         } else if advances {
             self.usage.on_window(now);
@@ -397,8 +395,8 @@ impl Sender {
         path
     }
 
-    /// Takes the sample of the delivery rate; whether the congestion control does everything else by it, recovery
-    /// included. `una` is what was acknowledged before.
+    /// Takes the sample of the delivery rate. Returns whether the congestion control is model-based: then it does
+    /// everything else, also in a recovery. `una` is SND.UNA before the ACK.
     #[cold]
     fn on_rate(&mut self, ack: &Ack, una: SeqNumber) -> bool {
         let Some(rate) = self.board.rate_mut() else { return false };
@@ -414,13 +412,14 @@ impl Sender {
         self.cc.is_model_based()
     }
 
-    /// Whether something is SACKed, or a tail loss probe is out.
+    /// Returns whether a segment is SACKed or a tail loss probe is out.
     #[inline]
     fn has_doubts(&self) -> bool {
-        self.board.sacked_out() > 0 || self.tail.is_pending()
+        self.board.sacked_out() > 0 || self.recovery.tail.is_pending()
     }
 
-    /// RFC 6298, 3 (Karn), from the first segment the ACK covers; the path's RTT is from the last.
+    /// Samples the RTT by the first segment that the ACK covers (Karn; RFC 6298, 3). Returns the path's RTT, by the
+    /// last.
     #[inline]
     fn sample_rtt(&mut self, delivery: &Delivery) -> Option<Duration> {
         let (mut first, mut last) = delivery.acked;
@@ -435,8 +434,8 @@ impl Sender {
         Some(path)
     }
 
-    /// Where all were sent again, the echo of the timestamp tells which of the copies arrived, to a millisecond (RFC 7323,
-    /// section 4).
+    /// Samples the RTT by the echo of the timestamp, if all segments that the ACK covers were sent again: the echo
+    /// shows which copy arrived, to 1 ms (RFC 7323, section 4).
     #[cold]
     fn sample_echo(&mut self, delivery: &Delivery) -> Option<Duration> {
         let rtt = echo_rtt(delivery.now(), delivery.tsecr)?;
@@ -444,7 +443,7 @@ impl Sender {
         Some(rtt)
     }
 
-    /// The ECN feedback that it reads.
+    /// Returns the ECN feedback that this sender reads.
     pub(crate) fn ecn(&self) -> EcnMode {
         self.feedback.mode()
     }
@@ -466,8 +465,9 @@ impl Sender {
         Stats { segments_sent: self.segments_sent, ..self.stats }
     }
 
+    #[inline]
     pub(crate) fn state(&self) -> CongestionState {
-        self.state
+        self.recovery.state
     }
 
     pub(crate) fn window(&self) -> &Window {
@@ -482,12 +482,12 @@ impl Sender {
         &self.board
     }
 
-    /// Payload bytes acknowledged; FIN is none.
+    /// Returns the payload bytes acknowledged. FIN does not count.
     pub(crate) fn acked_bytes(&self) -> u64 {
         self.acked_bytes - u64::from(self.is_finished())
     }
 
-    /// Payload bytes put on the wire, each as often as it was sent.
+    /// Returns the payload bytes put on the wire, each byte as often as it was sent.
     pub(crate) fn sent_bytes(&self) -> u64 {
         let out = self.board.nxt().since(self.board.una());
         let fin = u32::from(self.end == End::FinSent && out > 0);

@@ -4,7 +4,7 @@
 //! loss, only its ACK tells: nothing came twice, so something had been lost, and the window is reduced.
 
 use crate::SeqNumber;
-use crate::era::Probes;
+use crate::era::TailLossProbe;
 use crate::rtt::RttEstimator;
 use goodqueue_units::Duration;
 
@@ -17,13 +17,13 @@ pub(crate) const TICKS: Duration = Duration::from_millis(2);
 /// Linux 3.10 probes no earlier.
 const LEAST: Duration = Duration::from_millis(10);
 
-impl Probes {
+impl TailLossProbe {
     /// PTO: how long after the last segment or ACK the probe leaves, if RTO does not come first; none without probes.
     #[inline]
     pub(crate) fn timeout(self, rtt: &RttEstimator, packets_out: u32) -> Option<Duration> {
         let srtt = rtt.srtt();
         match self {
-            Self::No => None,
+            Self::Off => None,
             Self::Rfc8985 => {
                 let extra = if packets_out == 1 { ACK_DELAY } else { TICKS };
                 Some(srtt.map_or(FIRST, |srtt| srtt + srtt + extra))
@@ -50,49 +50,56 @@ pub(crate) enum Verdict {
 /// The probe that is out, if one is.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tail {
-    /// TLP.end_seq: SND.NXT when it left.
-    end: Option<SeqNumber>,
-    /// TLP.is_retrans: it was a retransmission.
-    resent: bool,
+    probe: Option<Probe>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Probe {
+    /// TLP.end_seq: SND.NXT when the probe left.
+    end: SeqNumber,
+    /// TLP.is_retrans: the probe was a retransmission.
+    is_resent: bool,
 }
 
 impl Tail {
     #[inline]
     pub(crate) fn is_pending(&self) -> bool {
-        self.end.is_some()
+        self.probe.is_some()
     }
 
     pub(crate) fn is_resent(&self) -> bool {
-        self.end.is_some() && self.resent
+        self.probe.is_some_and(|probe| probe.is_resent)
     }
 
-    pub(crate) fn begin(&mut self, nxt: SeqNumber, resent: bool) {
-        *self = Self { end: Some(nxt), resent };
+    pub(crate) fn begin(&mut self, nxt: SeqNumber, is_resent: bool) {
+        self.probe = Some(Probe { end: nxt, is_resent });
     }
 
     /// A reduction or a timeout ends the episode.
     pub(crate) fn end(&mut self) {
-        self.end = None;
+        self.probe = None;
     }
 
     /// Whether a DSACK up to `end` is of the probe.
     pub(crate) fn is_end(&self, end: SeqNumber) -> bool {
-        self.end == Some(end)
+        self.probe.is_some_and(|probe| probe.end == end)
     }
 
     /// TLP_process_ack (section 7.4.2), of an ACK up to `ack` that may be `plain`, one that says nothing new at all, or
     /// tell of the probe as a `duplicate`.
     #[cold]
     pub(crate) fn on_ack(&mut self, ack: SeqNumber, plain: bool, duplicate: bool) -> Verdict {
-        let Some(end) = self.end.filter(|&end| ack >= end) else { return Verdict::Pending };
-        let verdict = if !self.resent || duplicate || (ack == end && plain) {
+        let Some(Probe { end, is_resent }) = self.probe.filter(|probe| ack >= probe.end) else {
+            return Verdict::Pending;
+        };
+        let verdict = if !is_resent || duplicate || (ack == end && plain) {
             Verdict::Needless
         } else if ack > end {
             Verdict::Repaired
         } else {
             return Verdict::Pending; // by the original or by the probe: the next ACK tells
         };
-        self.end = None;
+        self.probe = None;
         verdict
     }
 }
@@ -108,17 +115,17 @@ mod tests {
     #[test]
     fn the_probe_waits_two_round_trips_and_for_a_delayed_ack_of_a_single_segment() {
         let mut rtt = RttEstimator::new(Duration::ZERO);
-        assert_eq!(Probes::Rfc8985.timeout(&rtt, 5), Some(ms(1000)));
-        assert_eq!(Probes::Linux3_10.timeout(&rtt, 5), None);
+        assert_eq!(TailLossProbe::Rfc8985.timeout(&rtt, 5), Some(ms(1000)));
+        assert_eq!(TailLossProbe::Linux3_10.timeout(&rtt, 5), None);
         rtt.sample(ms(100), ms(100), SeqNumber(1), SeqNumber(2));
-        assert_eq!(Probes::Rfc8985.timeout(&rtt, 2), Some(ms(202)));
-        assert_eq!(Probes::Rfc8985.timeout(&rtt, 1), Some(ms(400)));
-        assert_eq!(Probes::Linux3_10.timeout(&rtt, 2), Some(ms(200)));
-        assert_eq!(Probes::Linux3_10.timeout(&rtt, 1), Some(ms(350)));
-        assert_eq!(Probes::No.timeout(&rtt, 1), None);
+        assert_eq!(TailLossProbe::Rfc8985.timeout(&rtt, 2), Some(ms(202)));
+        assert_eq!(TailLossProbe::Rfc8985.timeout(&rtt, 1), Some(ms(400)));
+        assert_eq!(TailLossProbe::Linux3_10.timeout(&rtt, 2), Some(ms(200)));
+        assert_eq!(TailLossProbe::Linux3_10.timeout(&rtt, 1), Some(ms(350)));
+        assert_eq!(TailLossProbe::Off.timeout(&rtt, 1), None);
         let mut rtt = RttEstimator::new(Duration::ZERO);
         rtt.sample(ms(1), ms(1), SeqNumber(1), SeqNumber(2));
-        assert_eq!(Probes::Linux3_10.timeout(&rtt, 2), Some(ms(10)));
+        assert_eq!(TailLossProbe::Linux3_10.timeout(&rtt, 2), Some(ms(10)));
     }
 
     /// RFC 8985, 7.4.2, case by case. Wrong would be a reduction without a loss, or a loss without one.

@@ -70,7 +70,9 @@ impl Usage {
     /// Whether the window may grow by an ACK before which `in_flight` segments were in flight.
     #[inline]
     pub(crate) fn limits_growth(&self, window: &Window, in_flight: u32) -> bool {
-        let Some(most) = window.stack.era().spare else { return self.is_cwnd_limited(window) };
+        let Some(most) = window.stack.era().growth.cwnd_limited_slack else {
+            return self.is_cwnd_limited(window);
+        };
         let left = window.cwnd.saturating_sub(in_flight);
         left <= SPARE || (left < most && 3 * left < window.cwnd)
     }

@@ -24,6 +24,7 @@ pub struct Window {
     pub(crate) counted: u32,
     /// The initial window, in segments.
     pub(crate) initial: u32,
+    /// Whose rules of growth hold.
     pub(crate) stack: Stack,
 }
 
@@ -45,14 +46,18 @@ impl Window {
     #[inline]
     #[must_use]
     pub fn in_slow_start(&self) -> bool {
-        self.cwnd < self.ssthresh + self.stack.era().overshoot
+        self.cwnd < self.ssthresh + self.stack.era().growth.ssthresh_overshoot
     }
 
     /// What an ACK that delivers `segments` counts for growth.
     #[inline]
     pub(crate) fn counts(&self, segments: u32) -> u32 {
         let era = self.stack.era();
-        let by_segment = if self.in_slow_start() { era.slow_start_by_segment } else { era.linear_by_segment };
+        let by_segment = if self.in_slow_start() {
+            era.growth.slow_start_by_acked
+        } else {
+            era.growth.cong_avoid_by_acked
+        };
         if by_segment { segments } else { 1 }
     }
 
@@ -60,15 +65,15 @@ impl Window {
     #[inline]
     pub fn slow_start(&mut self, counted: u32) -> u32 {
         let era = self.stack.era();
-        let growth = counted.min((self.ssthresh + era.overshoot).saturating_sub(self.cwnd));
+        let growth = counted.min((self.ssthresh + era.growth.ssthresh_overshoot).saturating_sub(self.cwnd));
         self.cwnd += growth;
-        if era.linear_by_segment { counted - growth } else { 0 }
+        if era.growth.cong_avoid_by_acked { counted - growth } else { 0 }
     }
 
     /// Linear growth: one segment for every `per` counted.
     #[inline]
     pub fn increase(&mut self, per: u32, counted: u32) {
-        let by_segment = self.stack.era().linear_by_segment;
+        let by_segment = self.stack.era().growth.cong_avoid_by_acked;
         // What was counted towards a slower growth is worth one segment at most.
         if self.counted >= per {
             self.counted = 0;

@@ -12,6 +12,7 @@ use super::line::{ABE, HYSTART_PLUS_PLUS, NO_HYSTART};
 use super::{Ack, Cause, CcWord, Congestion, CongestionControl};
 use crate::{Config, CongestionState, Stack, Window};
 use alloc::boxed::Box;
+use core::mem::offset_of;
 use goodqueue_units::{Duration, Instant, processor::select};
 
 /// β = 0.7 (section 4.6) as a fraction of `SCALE`.
@@ -66,6 +67,9 @@ pub(crate) struct Cubic {
     hystart: HyStart,
 }
 
+#[cfg(target_pointer_width = "64")] // shorter pointers make another layout, as in WebAssembly
+const _: () = assert!(Cubic::HOT_BYTES == 80);
+
 impl CongestionControl for Cubic {
     const NAME: &'static str = "cubic";
     const SUMMARY: &'static str =
@@ -102,7 +106,7 @@ impl CongestionControl for Cubic {
 
     #[inline]
     fn on_ack(&mut self, ack: &Ack, window: &mut Window) {
-        if !self.stack.era().linear_by_segment && ack.state == CongestionState::Open {
+        if !self.stack.era().growth.cong_avoid_by_acked && ack.state == CongestionState::Open {
             self.ratio = (self.ratio - self.ratio / 16 + ack.segments).min(MAX_RATIO);
         }
         if !ack.is_cwnd_limited {
@@ -119,7 +123,7 @@ impl CongestionControl for Cubic {
             }
         }
         self.update(ack.now, window.cwnd, counted);
-        let per = if self.stack.era().linear_by_segment {
+        let per = if self.stack.era().growth.cong_avoid_by_acked {
             self.cnt.max(2)
         } else {
             (self.cnt * 16 / self.ratio).max(1)
@@ -153,7 +157,7 @@ impl CongestionControl for Cubic {
 
     /// Section 5.8, and RFC 9438's t: time without sending is no time.
     fn on_restart(&mut self, now: Instant, idle: Duration) {
-        if let Some(epoch) = self.epoch.as_mut().filter(|_| !self.stack.era().idle_ages_cubic) {
+        if let Some(epoch) = self.epoch.as_mut().filter(|_| self.stack.era().growth.cubic_shifts_epoch) {
             *epoch = (*epoch + idle).min(now);
         }
     }
@@ -168,6 +172,9 @@ impl CongestionControl for Cubic {
 }
 
 impl Cubic {
+    /// Where the part ends that each ACK touches outside of slow start.
+    pub(super) const HOT_BYTES: usize = offset_of!(Self, hystart);
+
     fn of(stack: Stack) -> Self {
         Self {
             stack,
@@ -184,7 +191,7 @@ impl Cubic {
             delay_min: Duration::ZERO,
             hystart: HyStart::new(stack),
             plus_plus: None,
-            found: !stack.era().hystart,
+            found: stack.era().growth.hystart.is_none(),
             ratio: FIRST_RATIO,
         }
     }

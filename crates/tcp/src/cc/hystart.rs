@@ -5,6 +5,7 @@
 //! descends from the second.
 
 use super::Ack;
+use crate::era::HystartRules;
 use crate::{SeqNumber, Stack};
 use goodqueue_units::{Duration, Instant};
 
@@ -28,16 +29,16 @@ pub(super) struct HyStart {
     round_rtt: Duration,
     samples: u8,
     started: bool,
-    /// delay_min divided by this is the step that counts.
+    /// Of [`HystartRules`].
     divisor: u64,
-    /// What is added to delay_min before it is halved for the train: for the bursts of segmentation offload, as long as
-    /// four of the largest take, and a millisecond at most. Below 2 Gbit/s that is a millisecond.
-    bursts: Duration,
+    /// Of [`HystartRules`].
+    ack_delay: Duration,
 }
 
 impl HyStart {
     pub(super) fn new(stack: Stack) -> Self {
-        let era = stack.era();
+        let unused = HystartRules { min_rtt_divisor: 1, ack_delay: Duration::ZERO };
+        let rules = stack.era().growth.hystart.unwrap_or(unused);
         Self {
             round_end: SeqNumber(0),
             round_start: Instant::ZERO,
@@ -45,8 +46,8 @@ impl HyStart {
             round_rtt: Duration::MAX,
             samples: 0,
             started: false,
-            divisor: era.hystart_divisor,
-            bursts: era.hystart_bursts,
+            divisor: rules.min_rtt_divisor,
+            ack_delay: rules.ack_delay,
         }
     }
 
@@ -69,7 +70,7 @@ impl HyStart {
         let mut found = false;
         if ack.now.since(self.last_ack) <= TRAIN_SPACING {
             self.last_ack = ack.now;
-            found = ack.now.since(self.round_start) > (delay_min + self.bursts) / 2;
+            found = ack.now.since(self.round_start) > (delay_min + self.ack_delay) / 2;
         }
         self.round_rtt = self.round_rtt.min(rtt);
         if self.samples < SAMPLES {

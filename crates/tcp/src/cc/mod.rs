@@ -294,6 +294,9 @@ congestion_controls! {
 // CUBIC, the default, is written out where ACKs are taken; all of them would be too much code there. The others get a copy,
 // so that what CUBIC asks for need not be in memory.
 impl AnyCc {
+    /// Where the part ends that each segment touches of CUBIC: the enum's tag, and all of CUBIC except HyStart.
+    pub(crate) const HOT_BYTES: usize = align_of::<Self>() + cubic::Cubic::HOT_BYTES;
+
     #[inline]
     pub(crate) fn on_delivered(&mut self, ack: &Ack, window: &mut Window) {
         match self {
@@ -352,6 +355,17 @@ mod tests {
             assert!(!cc.summary().is_empty() && !cc.source().is_empty() && !cc.differs().is_empty());
         }
         assert_eq!(Cc::from_name("vegan"), None);
+    }
+
+    /// Wrong would be a tag that takes more room than `HOT_BYTES` reckons with: the end of CUBIC's part would not be
+    /// prefetched.
+    #[test]
+    fn hot_bytes_of_cubic_are_all_but_hystart() {
+        let any = AnyCc::new(&Config::default());
+        let AnyCc::Cubic(cubic) = &any else { panic!("the default is CUBIC") };
+        let tag = core::ptr::from_ref(cubic).addr() - core::ptr::from_ref(&any).addr();
+        assert!(tag + cubic::Cubic::HOT_BYTES <= AnyCc::HOT_BYTES, "{tag}");
+        assert!(AnyCc::HOT_BYTES <= size_of::<AnyCc>());
     }
 
     /// What the sender relies on, of whatever is in the table.

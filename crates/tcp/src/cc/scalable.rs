@@ -22,7 +22,7 @@ impl CongestionControl for Scalable {
     const DIFFERS: &'static str = "Reno below 100 segments (as Linux; below 50 where ACKs are counted)";
 
     fn new(config: &Config) -> Self {
-        Self { per: if config.stack.era().linear_by_segment { 100 } else { 50 } }
+        Self { per: if config.stack.era().growth.cong_avoid_by_acked { 100 } else { 50 } }
     }
 
     #[inline]

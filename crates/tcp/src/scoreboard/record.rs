@@ -16,7 +16,7 @@ pub(super) const PUSH: u8 = 32;
 /// None of these: the segment was sent once and nothing was heard of it.
 pub(super) const TOUCHED: u8 = SACKED | LOST | RESENT | AMBIGUOUS;
 
-/// One segment. 16 bytes, so that four fill a cache line.
+/// One segment.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Record {
     pub(super) sent_at: Instant,
@@ -24,6 +24,8 @@ pub(super) struct Record {
     pub(super) len: u16,
     pub(super) flags: u8,
 }
+
+const _: () = assert!(size_of::<Record>() == 16, "four records fill a cache line");
 
 impl Record {
     pub(super) const EMPTY: Self = Self { sent_at: Instant::ZERO, end: SeqNumber(0), len: 0, flags: 0 };

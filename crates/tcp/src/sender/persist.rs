@@ -1,23 +1,23 @@
-//! The peer's window: what it allows, what is done while it allows nothing, and what is sent although no window allows it.
+//! The peer's window: what it allows, what happens while it allows nothing, and which segments leave without room.
 
-use super::timers::{Due, Timer};
+use super::timer::{Due, Wait};
 use super::{CongestionState, Sender};
 use crate::scoreboard::Chunk;
 use crate::{Flags, Segment};
 use goodqueue_units::Instant;
 
 impl Sender {
-    /// Bytes that the receiver has room for.
+    /// Returns how many bytes the receiver has room for.
     #[inline]
     pub(super) fn room(&self) -> u32 {
         self.peer_window.saturating_sub(self.board.nxt().since(self.board.una()))
     }
 
-    /// What a segment says of the peer's window, by RFC 9293, 3.10.7.4, as Linux has it: an ACK with the same number that
-    /// tells of less is an older one.
+    /// Takes the peer's window from a segment (RFC 9293, 3.10.7.4). As on Linux, a smaller window from the same
+    /// sequence number is an older one.
     #[inline]
     pub(super) fn take_window(&mut self, segment: &Segment, advances: bool) {
-        let window = u32::from(segment.window) << self.peer_shift; // it is no SYN's
+        let window = u32::from(segment.window) << self.peer_shift; // the segment is no SYN
         if advances
             || segment.seq > self.window_seq
             || (segment.seq == self.window_seq && (window > self.peer_window || window == 0))
@@ -29,60 +29,61 @@ impl Sender {
         }
     }
 
-    /// Segments are as long as the largest window that was told, or nothing could ever leave (RFC 9293, 3.8.6.2.1).
+    /// Makes segments no longer than the peer's window; longer segments could never leave (RFC 9293, 3.8.6.2.1).
     #[cold]
     pub(super) fn fit_segments(&mut self) {
         self.mss = self.board.mss().min(self.peer_window) as u16;
     }
 
-    /// Whether nothing moves: data waits for the peer's window, and no ACK is to come.
+    /// Returns whether nothing moves: data waits for the peer's window, and no ACK can come.
     #[inline]
     pub(super) fn is_blocked(&self) -> bool {
         self.unsent > 0 && self.board.packets_out() == 0 && !self.has_new()
     }
 
-    /// Nothing can be sent that the congestion window would allow.
+    /// Notes that the congestion window has room and nothing can be sent: sets a window probe, or validates the window.
     #[cold]
     pub(super) fn on_starved(&mut self, now: Instant) {
         if self.is_blocked() {
-            if self.deadline == Instant::MAX {
+            if !self.timer.is_running() {
                 self.arm_window_probe(now);
             }
             return;
         }
         let rto = self.rtt.rto();
         if let Some(used) = self.usage.on_starved(now, self.board.packets_out(), &self.window, rto)
-            && self.state == CongestionState::Open
+            && self.state() == CongestionState::Open
             && !self.cc.is_model_based()
-            && self.window.stack.era().validates_window
+            && self.era().validation.cwnd_validation
         {
             self.window.shrink_to_use(used);
         }
     }
 
-    /// An ACK that acknowledges nothing new, on data that flows the other way or of a window.
+    /// Takes an ACK that acknowledges nothing new: it comes with data, or with a window. `is_bare`: it brings neither.
     #[cold]
     pub(super) fn on_plain_ack(&mut self, now: Instant, is_bare: bool) {
-        if self.tail.is_pending() && is_bare {
+        if self.recovery.tail.is_pending() && is_bare {
             self.on_probe_ack(now, true, false);
         }
-        if self.timer == Timer::Window && self.board.packets_out() == 0 && self.deadline != Instant::MAX {
+        if self.timer.wait() == Wait::Window && self.board.packets_out() == 0 && self.timer.is_running() {
             if self.is_blocked() {
-                self.arm_window_probe(now); // the peer is there: the next probe is due an RTO after its answer
+                self.arm_window_probe(now); // the peer answered: the next probe is due one RTO later
             } else {
                 self.rtt.end_backoff();
-                self.deadline = Instant::MAX;
+                self.timer.stop();
             }
         }
     }
 
-    /// A segment that no window allows: the end of the stream so far, or something for the peer to say its window.
+    /// Sends a segment that no window allows: a tail loss probe or a window probe. Returns the chunk, its flags, and
+    /// whether it is new data.
     #[cold]
     pub(super) fn send_probe(&mut self, now: Instant) -> Option<(Chunk, Flags, bool)> {
-        let due = core::mem::replace(&mut self.due, Due::Nothing);
+        let due = core::mem::replace(&mut self.timer.due, Due::Nothing);
         if due == Due::WindowProbe {
-            // RFC 9293, 3.8.6.1. What fits goes, however little (3.8.6.2.1); else a segment from before the window, which
-            // must be answered.
+            // RFC 9293, 3.8.6.1: as much data as fits, however little (3.8.6.2.1). If none fits, an empty segment from
+            // before the window, which the peer must answer.
             let len = self.unsent.min(self.mss.into()).min(self.room().into()) as u16;
             if len > 0 {
                 return Some((self.send_len(now, len), Flags::NONE, true));
@@ -100,8 +101,8 @@ impl Sender {
             self.stats.bytes_retransmitted += u64::from(chunk.len);
         }
         self.stats.tlp_probes += 1;
-        self.tail.begin(self.board.nxt(), resent);
-        self.set_timer(Timer::Rto, now + self.rtt.rto());
+        self.recovery.tail.begin(self.board.nxt(), resent);
+        self.timer.set(Wait::Rto, now + self.rtt.rto());
         Some((chunk, Flags::NONE, !resent && chunk.len > 0))
     }
 }

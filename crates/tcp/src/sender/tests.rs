@@ -1,5 +1,6 @@
 //! The sender alone, fed with ACKs by hand: segments of 1000 bytes from sequence number 1, RTT 100 ms.
 
+use super::timer::Due;
 use super::*;
 use crate::{Cc, SackBlock, Stack};
 use goodqueue_units::Ecn;
@@ -132,8 +133,8 @@ fn segments_leave_in_pairs_and_the_second_says_push() {
     assert_eq!(pushed(&mut s, 101), [12], "two, and the third waits");
 }
 
-/// Wrong would be a third segment alone behind a pair though the next ACK is due: its own ACK would be of one segment too.
-/// The window counts as used while the segment waits, or it would not grow.
+/// Wrong would be a third segment alone behind a pair though the next ACK is due: its own ACK would be of one segment
+/// too. The window counts as used while the segment waits, or it would not grow.
 #[test]
 fn the_third_segment_waits_for_the_next_ack() {
     let mut s = sender(&config(10), 1000);
@@ -155,11 +156,11 @@ fn three_sacked_segments_start_recovery_and_limited_transmit_comes_before() {
     let mut s = sender(&config(10), 1000);
     transmit(&mut s, 0);
     sacked(&mut s, 100, 0, &[(1, 2)]);
-    assert_eq!((s.state, transmit(&mut s, 100).0), (CongestionState::Disorder, [10].to_vec()));
+    assert_eq!((s.state(), transmit(&mut s, 100).0), (CongestionState::Disorder, [10].to_vec()));
     sacked(&mut s, 102, 0, &[(1, 3)]);
     assert_eq!(transmit(&mut s, 102).0, [11]);
     sacked(&mut s, 104, 0, &[(1, 4)]);
-    assert_eq!((s.state, s.window.ssthresh), (CongestionState::Recovery, 5));
+    assert_eq!((s.state(), s.window.ssthresh), (CongestionState::Recovery, 5));
     assert_eq!(transmit(&mut s, 104).0, [0], "the fast retransmit");
     // PRR: 12 out, in flight 9 with the retransmission; it ends with the window at ssthresh.
     for n in 5..=12 {
@@ -168,7 +169,7 @@ fn three_sacked_segments_start_recovery_and_limited_transmit_comes_before() {
     }
     let nxt = (s.board.nxt().0 - 1) / MSS;
     plain(&mut s, 205, 12);
-    assert_eq!((s.state, s.window.cwnd), (CongestionState::Open, 5), "una reached high_seq");
+    assert_eq!((s.state(), s.window.cwnd), (CongestionState::Open, 5), "una reached high_seq");
     assert!(nxt > 12 && s.board.in_flight() <= 5);
     assert_eq!((s.stats.fast_recoveries, s.stats.retransmitted), (1, 1));
 }
@@ -185,9 +186,9 @@ fn losses_found_within_a_recovery_reduce_only_once() {
     assert_eq!(s.board.lost_out(), 1 + 6); // 4 to 9 too
 }
 
-/// Three out, two SACKed, nothing new to send: DupThresh cannot be reached. Linux 6: RACK waits until 0 ms + 101 (RTT) + 25
-/// (min_RTT/4) + 2, which at 101 ms are 7 ticks of 4 ms after the 25th, and one more: the 33rd. Linux 3.10: RFC 5827, 3.2, an
-/// SRTT/4 late. RFC 6675: only the timer is left.
+/// Three out, two SACKed, nothing new to send: DupThresh cannot be reached. Linux 6: RACK waits for an RTT of 101 ms,
+/// 25 ms (min_RTT/4) and 2 ms, which at 101 ms are 7 ticks of 4 ms after the 25th, and one more: the 33rd. Linux 3.10:
+/// RFC 5827, 3.2, an SRTT/4 late. RFC 6675: only the timer is left.
 #[test]
 fn where_three_duplicates_cannot_come_a_quarter_of_a_round_trip_is_waited() {
     for (stack, deadline) in
@@ -198,40 +199,44 @@ fn where_three_duplicates_cannot_come_a_quarter_of_a_round_trip_is_waited() {
         sacked(&mut s, 100, 0, &[(1, 2)]);
         assert_eq!(transmit(&mut s, 100).0, []);
         sacked(&mut s, 101, 0, &[(1, 3)]);
-        assert_eq!((transmit(&mut s, 101).0, s.state), ([].to_vec(), CongestionState::Disorder), "{stack:?}");
+        assert_eq!(
+            (transmit(&mut s, 101).0, s.state()),
+            ([].to_vec(), CongestionState::Disorder),
+            "{stack:?}"
+        );
         assert!(
             s.deadline() >= deadline && s.deadline() < deadline + Duration::from_micros(1),
             "{:?}",
-            s.deadline
+            s.timer
         );
         s.on_timeout(s.deadline());
-        assert_eq!((transmit(&mut s, 132).0, s.state), ([0].to_vec(), CongestionState::Recovery));
+        assert_eq!((transmit(&mut s, 132).0, s.state()), ([0].to_vec(), CongestionState::Recovery));
         assert_eq!((s.stats.lost, s.stats.fast_recoveries), (1, 1));
     }
     let mut s = sender(&Config { stack: Stack::Rfc, ..config(10) }, 3);
     transmit(&mut s, 0);
     sacked(&mut s, 101, 0, &[(1, 3)]);
     s.on_timeout(at(999));
-    assert_eq!(s.state, CongestionState::Disorder);
+    assert_eq!(s.state(), CongestionState::Disorder);
     s.on_timeout(at(1000));
-    assert_eq!(s.state, CongestionState::Loss);
+    assert_eq!(s.state(), CongestionState::Loss);
 
     let mut s = sender(&Config { stack: Stack::Linux3_10, ..config(3) }, 100);
     transmit(&mut s, 0);
     sacked(&mut s, 100, 0, &[(1, 3)]);
-    assert_eq!(s.state, CongestionState::Disorder, "with new data to send, limited transmit is the way");
+    assert_eq!(s.state(), CongestionState::Disorder, "with new data to send, limited transmit is the way");
     assert_eq!(transmit(&mut s, 100).0, [3, 4]);
 }
 
-/// Three out, the last SACKed: what RFC 5827 would not retransmit early, Linux 3.10 does; and with nothing new to send, the
-/// second too, by NextSeg()'s rule 3 (RFC 6675, section 4).
+/// Three out, the last SACKed: what RFC 5827 would not retransmit early, Linux 3.10 does; and with nothing new to send,
+/// the second too, by NextSeg()'s rule 3 (RFC 6675, section 4).
 #[test]
 fn early_retransmit_fills_two_holes() {
     let mut s = sender(&Config { stack: Stack::Linux3_10, ..config(10) }, 3);
     transmit(&mut s, 0);
     sacked(&mut s, 100, 0, &[(2, 3)]);
     s.on_timeout(s.deadline());
-    assert_eq!((transmit(&mut s, 126).0, s.state), ([0, 1].to_vec(), CongestionState::Recovery));
+    assert_eq!((transmit(&mut s, 126).0, s.state()), ([0, 1].to_vec(), CongestionState::Recovery));
 }
 
 /// A segment overtaken by two is late, not lost.
@@ -240,9 +245,9 @@ fn two_sacked_segments_are_reordering() {
     let mut s = sender(&config(10), 1000);
     transmit(&mut s, 0);
     sacked(&mut s, 100, 0, &[(1, 3)]);
-    assert_eq!((s.state, s.board.in_flight()), (CongestionState::Disorder, 8));
+    assert_eq!((s.state(), s.board.in_flight()), (CongestionState::Disorder, 8));
     plain(&mut s, 101, 3);
-    assert_eq!((s.state, s.window.cwnd, s.stats.retransmitted), (CongestionState::Open, 11, 0));
+    assert_eq!((s.state(), s.window.cwnd, s.stats.retransmitted), (CongestionState::Open, 11, 0));
 }
 
 #[test]
@@ -284,7 +289,7 @@ fn a_timeout_starts_over_with_one_segment_and_a_second_one_keeps_ssthresh() {
     transmit(&mut s, 0);
     assert_eq!(s.deadline(), at(202), "the probe: 2·SRTT and 2 ms");
     assert_eq!(time_out(&mut s), 502); // SRTT 100 + max(4·50, 200) after it
-    assert_eq!((s.state, s.window.cwnd, s.window.ssthresh), (CongestionState::Loss, 1, 5));
+    assert_eq!((s.state(), s.window.cwnd, s.window.ssthresh), (CongestionState::Loss, 1, 5));
     assert_eq!((transmit(&mut s, 502).0, s.deadline()), ([0].to_vec(), at(1102)), "backoff");
     s.on_timeout(at(1102));
     assert_eq!((s.window.ssthresh, s.stats.timeouts), (5, 2));
@@ -296,10 +301,10 @@ fn a_timeout_starts_over_with_one_segment_and_a_second_one_keeps_ssthresh() {
     plain(&mut s, 1302, 3);
     assert_eq!(transmit(&mut s, 1302).0, [3, 4, 5, 6]);
     plain(&mut s, 1402, 7);
-    assert_eq!((s.state, s.window.cwnd), (CongestionState::Loss, 5), "slow start stops at ssthresh");
+    assert_eq!((s.state(), s.window.cwnd), (CongestionState::Loss, 5), "slow start stops at ssthresh");
     transmit(&mut s, 1402);
     plain(&mut s, 1502, 10);
-    assert_eq!((s.state, s.stats.undos, s.stats.lost), (CongestionState::Open, 0, 11), "0 was lost twice");
+    assert_eq!((s.state(), s.stats.undos, s.stats.lost), (CongestionState::Open, 0, 11), "0 was lost twice");
 }
 
 /// Two timeouts with progress between them are two congestions, also before the first one's end.
@@ -323,7 +328,7 @@ fn a_timeout_within_recovery_keeps_its_ssthresh() {
     sacked(&mut s, 100, 0, &[(1, 4)]);
     transmit(&mut s, 100);
     s.on_timeout(s.deadline());
-    assert_eq!((s.state, s.window.ssthresh), (CongestionState::Loss, 10));
+    assert_eq!((s.state(), s.window.ssthresh), (CongestionState::Loss, 10));
 }
 
 /// Karn, and RFC 7323, 4.1: of segments sent twice only the echo tells. Wrong would be a sample from when the last copy
@@ -366,16 +371,16 @@ fn an_ecn_echo_reduces_once_a_window() {
     let mut s = sender(&Config { ecn: EcnMode::Classic, ..config(10) }, 1000);
     transmit(&mut s, 0);
     ack(&mut s, 100, 1, &[], Flags::ECE);
-    assert_eq!((s.state, s.window.ssthresh, s.stats.ecn_reductions), (CongestionState::Cwr, 5, 1));
+    assert_eq!((s.state(), s.window.ssthresh, s.stats.ecn_reductions), (CongestionState::Cwr, 5, 1));
     let mut said_cwr = 0;
     for n in 2..=10 {
         ack(&mut s, 100, n, &[], Flags::ECE);
         said_cwr += u32::from(transmit(&mut s, 100).1);
     }
     assert_eq!((s.stats.ecn_reductions, said_cwr, s.window.ssthresh), (1, 1, 5));
-    assert_eq!((s.state, s.window.cwnd), (CongestionState::Cwr, 5), "paced down to ssthresh");
+    assert_eq!((s.state(), s.window.cwnd), (CongestionState::Cwr, 5), "paced down to ssthresh");
     plain(&mut s, 200, 11);
-    assert_eq!((s.state, s.window.cwnd), (CongestionState::Open, 5));
+    assert_eq!((s.state(), s.window.cwnd), (CongestionState::Open, 5));
     transmit(&mut s, 200);
     ack(&mut s, 300, 12, &[], Flags::ECE);
     assert_eq!((s.stats.ecn_reductions, s.window.ssthresh), (2, 2));
@@ -387,7 +392,7 @@ fn a_loss_while_ecn_reduces_is_repaired_without_a_second_reduction() {
     transmit(&mut s, 0);
     ack(&mut s, 100, 1, &[], Flags::ECE);
     ack(&mut s, 101, 1, &[(2, 5)], Flags::ECE);
-    assert_eq!((s.state, s.window.ssthresh), (CongestionState::Recovery, 5));
+    assert_eq!((s.state(), s.window.ssthresh), (CongestionState::Recovery, 5));
     let (chunk, _, ect) = s.poll_transmit(at(101)).expect("a retransmission");
     assert_eq!(((chunk.seq.0 - 1) / MSS, ect), (1, false));
 }
@@ -446,8 +451,8 @@ fn fin_goes_with_the_last_byte_or_alone() {
     assert_eq!((chunk.ends, chunk.len, ect), (Flags::FIN, 0, false));
 }
 
-/// Two SACKs, the second of which lets nothing out, then an ACK of 3: a window of 11 with 8 out has room for a pair and one.
-/// Wrong would be that the one leaves because somebody asked again, as timers do that had moved on.
+/// Two SACKs, the second of which lets nothing out, then an ACK of 3: a window of 11 with 8 out has room for a pair and
+/// one. Wrong would be that the one leaves because somebody asked again, as timers do that had moved on.
 #[test]
 fn a_segment_that_waits_for_company_waits_for_an_ack_and_not_for_the_next_question() {
     let mut s = sender(&config(10), 1000);
@@ -487,7 +492,7 @@ fn a_fin_alone_says_no_cwr_and_is_not_ecn_capable() {
     for (segments, beyond) in [(0, false), (2, true)] {
         let mut s = sender(&config(2), segments);
         assert_eq!(transmit(&mut s, 0).0.len() as u64, segments);
-        s.cwr_due = true;
+        s.recovery.cwr_due = true;
         s.close();
         assert_eq!(s.board.in_flight() >= s.window.cwnd, beyond);
         let (chunk, flags, is_ect) = s.poll_transmit(at(0)).unwrap();
@@ -495,7 +500,7 @@ fn a_fin_alone_says_no_cwr_and_is_not_ecn_capable() {
             (chunk.len, chunk.ends, flags.contains(Flags::CWR), is_ect),
             (0, Flags::FIN, false, false)
         );
-        assert!(s.cwr_due);
+        assert!(s.recovery.cwr_due);
     }
 }
 
@@ -530,7 +535,7 @@ fn dormant_is_who_has_nothing_to_send() {
     let dormant = [(End::Open, Due::Nothing), (End::FinSent, Due::Nothing), (End::Open, Due::WindowProbe)]
         .map(|(end, due)| {
             let mut s = sender(&config(10), 0);
-            (s.end, s.due) = (end, due);
+            (s.end, s.timer.due) = (end, due);
             assert_eq!(s.send_new(at(0)), None);
             s.is_dormant
         });
@@ -543,7 +548,7 @@ fn a_probe_without_data_is_not_ecn_capable() {
     let mut s = sender(&config(2), 2);
     transmit(&mut s, 0);
     s.close();
-    s.due = Due::TailProbe;
+    s.timer.due = Due::TailProbe;
     let (chunk, _, is_ect) = s.poll_transmit(at(300)).unwrap();
     assert_eq!((chunk.len, chunk.ends, is_ect, s.stats.tlp_probes), (0, Flags::FIN, false, 1));
 }

@@ -1,8 +1,9 @@
-//! What leaves now: lost segments first, then new ones; which of them leave together, and which wait for others.
+//! Which segment leaves now: lost segments first, then new ones. Which of them leave together, and which wait for
+//! others.
 
-use super::timers::{Due, Timer};
+use super::timer::{Due, Wait};
 use super::{CongestionState, End, Sender};
-use crate::era::Detection;
+use crate::era::LossDetection;
 use crate::offload;
 use crate::scoreboard::Chunk;
 use crate::segment::timestamp;
@@ -10,17 +11,17 @@ use crate::{Flags, SeqNumber};
 use goodqueue_units::Instant;
 
 impl Sender {
-    /// The next segment of data to go out now: lost ones first, the lowest first, then new ones. Whether it is new data,
-    /// which classic ECN marks and nothing else (RFC 3168, 6.1.4 and 6.1.5), comes last.
-    #[inline(always)] // of its two callers one is for millions
+    /// Sends the next segment: the lowest lost one, or a new one. Returns the chunk, its flags, and whether it is new
+    /// data: classic ECN marks nothing else (RFC 3168, 6.1.4 and 6.1.5).
+    #[inline(always)] // has two callers, and one of them is called millions of times
     pub(crate) fn poll_transmit(&mut self, now: Instant) -> Option<(Chunk, Flags, bool)> {
         if self.is_dormant {
             return None;
         }
         self.offload.sure = 0;
         let in_flight = self.board.in_flight();
-        if self.due != Due::Nothing || in_flight >= self.window.cwnd {
-            let may_be_beyond = self.due != Due::Nothing || self.end == End::Closing;
+        if self.timer.due != Due::Nothing || in_flight >= self.window.cwnd {
+            let may_be_beyond = self.timer.due != Due::Nothing || self.end == End::Closing;
             return if may_be_beyond { self.send_beyond_window(now) } else { None };
         }
         if self.pacer.is_some() && !self.begin_packet(now) {
@@ -32,36 +33,36 @@ impl Sender {
         }
         if self.waits_for_company(now, self.window.cwnd - in_flight) {
             self.held_back = true;
-            // The window is what limits, although a part of it is free.
+            // The window limits the sender, although a part of it is free.
             self.usage.on_sent(true, self.board.packets_out(), self.board.una(), self.board.nxt());
             return None;
         }
         let Some(chunk) = self.send_new(now) else { return self.retransmit_forward(now) };
-        let cwr = self.cwr_due && chunk.len > 0;
-        self.cwr_due &= !cwr;
+        let cwr = self.recovery.cwr_due && chunk.len > 0;
+        self.recovery.cwr_due &= !cwr;
         let more = in_flight + 1 < self.window.cwnd && self.has_new();
         let mut offload = self.offload;
         let piece = || offload::piece(self.peer_window, self.mss);
-        let push = offload.on_sent(more, self.window.stack, || self.packet(), piece);
+        let push = offload.on_sent(more, self.stack, || self.packet(), piece);
         self.offload = offload;
         if offload.is_amid_packet() {
-            self.offload.sure = self.assured(in_flight + 1) as u16; // of `left`, which is one
+            self.offload.sure = self.assured(in_flight + 1) as u16; // at most `left`, a `u16`
         }
         Some((chunk, Flags::CWR.when(cwr) | Flags::PSH.when(push), chunk.len > 0))
     }
 
-    /// How many more segments of the present packet, all of them full, nothing can keep from leaving now, with `in_flight` in
-    /// flight: what is asked before a segment is sent need not be asked before each of these.
+    /// Returns how many more segments of the present packet are sure to leave now as full segments, with `in_flight` in
+    /// flight. The checks before a segment leaves are not repeated for these.
     #[inline]
     fn assured(&self, in_flight: u32) -> u32 {
         let (left, free) = (self.offload.left(), self.window.cwnd - in_flight);
         let bytes = left * u32::from(self.mss);
-        let is_plain = self.unsent > bytes.into() // then neither is FIN
+        let is_plain = self.unsent > bytes.into() // so FIN is not among them
             && self.room() >= bytes
-            && self.board.packets_out() > 2 // before, each moves the timer
+            && self.board.packets_out() > 2 // the first two segments move the timer
             && self.pacer.is_none()
             && self.board.rate().is_none()
-            && !matches!(self.state, CongestionState::Cwr | CongestionState::Recovery);
+            && !self.recovery.is_reducing();
         if !is_plain {
             0
         } else if left <= free {
@@ -71,8 +72,8 @@ impl Sender {
         }
     }
 
-    /// The next segment of the packet that the last one is of, if it is sure to leave now: where it starts, and whether it is
-    /// the packet's last.
+    /// Sends the next segment of the present packet, if it is sure to leave now. Returns where the segment starts, and
+    /// whether it is the last of the packet.
     #[inline]
     pub(crate) fn split(&mut self, now: Instant) -> Option<(SeqNumber, bool)> {
         if self.offload.sure == 0 {
@@ -88,7 +89,8 @@ impl Sender {
         Some((chunk.seq, is_last))
     }
 
-    /// Whether pacing lets a segment go now, of the present packet or as a new one; where there is none, that is found later.
+    /// Returns whether pacing lets a segment leave now, in the present packet or in a new one. Without a segment to
+    /// send, the answer is yes, and the caller finds none.
     #[cold]
     fn begin_packet(&mut self, now: Instant) -> bool {
         let is_ready = self.board.has_lost() || self.has_new();
@@ -96,22 +98,22 @@ impl Sender {
         self.offload.is_amid_packet() || pacer.may_send(now)
     }
 
-    /// How many segments a packet has.
+    /// Returns how many segments a packet has.
     #[inline]
     fn packet(&self) -> u32 {
         offload::packet(self.pace(), &self.window, self.mss, self.rtt.min())
     }
 
-    /// Whether a packet has more segments than `room`.
+    /// Returns whether a packet has more segments than `room`.
     #[inline]
     fn packet_exceeds(&self, room: u32) -> bool {
         offload::exceeds(room, self.pace(), &self.window, self.mss, self.rtt.min())
     }
 
-    /// Whether new data waits for the next ACK, so as not to leave as a packet too short for segmentation offload.
+    /// Returns whether new data waits for the next ACK, because its packet would be short for segmentation offload.
     #[inline]
     fn waits_for_company(&self, now: Instant, room: u32) -> bool {
-        self.state < CongestionState::Recovery
+        self.state() < CongestionState::Recovery
             && !self.offload.is_amid_packet()
             && self.unsent > u64::from(room) * u64::from(self.mss)
             && (self.held_back
@@ -124,14 +126,15 @@ impl Sender {
                 }))
     }
 
-    /// Whether the application has closed, and all that is left is one piece in the socket: then it is known that it does not
-    /// grow, and on Linux FIN stands on it.
+    /// Returns whether the application has closed and one piece in the socket is left. That piece does not grow any
+    /// more, and on Linux FIN stands on it.
     #[cold]
     fn ends_with_piece(&self) -> bool {
         let left = self.offload.left_of_piece(|| offload::piece(self.peer_window, self.mss));
         self.end == End::Closing && self.unsent <= u64::from(left) * u64::from(self.mss)
     }
 
+    /// Sends new data, if there is any that the receiver has room for.
     #[inline]
     pub(super) fn send_new(&mut self, now: Instant) -> Option<Chunk> {
         if !self.has_new() {
@@ -141,13 +144,14 @@ impl Sender {
             self.is_dormant = self.unsent == 0
                 && self.board.packets_out() == 0
                 && self.end != End::Closing
-                && self.due == Due::Nothing;
+                && self.timer.due == Due::Nothing;
             return None;
         }
         let len = self.unsent.min(u64::from(self.mss)) as u16;
         Some(self.send_len(now, len))
     }
 
+    /// Sends `len` bytes of new data, with FIN if nothing follows.
     #[inline(always)] // as `poll_transmit`
     pub(super) fn send_len(&mut self, now: Instant, len: u16) -> Chunk {
         self.unsent -= u64::from(len);
@@ -155,7 +159,7 @@ impl Sender {
         if self.board.packets_out() == 0 {
             self.restart(now);
         }
-        let is_armed = self.is_armed && self.last_sent == now;
+        let is_armed = self.timer.is_armed() && self.last_sent == now;
         let chunk = self.board.send(now, len, ends);
         self.after_send(now, len);
         if !is_armed || self.board.packets_out() <= 2 {
@@ -164,7 +168,8 @@ impl Sender {
         chunk
     }
 
-    /// What the last segment of what was written says, of `len` bytes: PSH (RFC 9293, 3.9.1.2), and FIN if nothing follows.
+    /// Returns the flags of the last segment of what was written, of `len` bytes: PSH (RFC 9293, 3.9.1.2), and FIN if
+    /// the application has closed.
     #[cold]
     fn end_of_write(&mut self, len: u16) -> Flags {
         let fin = self.end == End::Closing;
@@ -174,17 +179,17 @@ impl Sender {
         Flags::PSH.when(len > 0) | Flags::FIN.when(fin)
     }
 
-    /// Whether there is new data, or FIN, that the receiver has room for.
+    /// Returns whether there is new data, or FIN, that the receiver has room for.
     #[inline]
     pub(super) fn has_new(&self) -> bool {
         let len = self.unsent.min(u64::from(self.mss)) as u32;
         (len > 0 || self.end == End::Closing) && len <= self.room()
     }
 
-    /// Something is sent while nothing was out.
+    /// Prepares for a segment that is sent while nothing was out: the window may have become too old.
     #[cold]
     fn restart(&mut self, now: Instant) {
-        if self.timer == Timer::Window {
+        if self.timer.wait() == Wait::Window {
             self.rtt.end_backoff();
         }
         let (idle, rto) = (now.since(self.last_sent), self.rtt.rto());
@@ -192,62 +197,61 @@ impl Sender {
             self.window.restart(idle, rto);
             self.usage.on_window(now);
         }
-        self.set_timer(Timer::Rto, now + rto);
+        self.timer.set(Wait::Rto, now + rto);
         self.cc.on_restart(now, idle);
         if let Some(rate) = self.board.rate() {
             self.cc.on_transmit_start(now, rate, &mut self.window);
         }
     }
 
-    /// What leaves although the congestion window is full: a probe, and with Linux FIN with what is left, as nothing can
-    /// follow it.
+    /// Sends a segment although the congestion window is full: a probe, or on Linux the last segment with FIN, because
+    /// nothing can follow it.
     #[cold]
     fn send_beyond_window(&mut self, now: Instant) -> Option<(Chunk, Flags, bool)> {
-        if self.due != Due::Nothing {
+        if self.timer.due != Due::Nothing {
             return self.send_probe(now);
         }
         let is_last = self.end == End::Closing && self.unsent <= self.mss.into();
-        if !is_last || !self.window.stack.era().fin_beyond_window {
+        if !is_last || !self.era().sending.fin_ignores_cwnd {
             return None;
         }
         let chunk = self.send_new(now)?;
         Some((chunk, Flags::NONE, chunk.len > 0))
     }
 
-    /// F-RTO's new data comes first, while there is some.
+    /// Returns whether F-RTO wants new data before a retransmission, and there is some.
     #[inline]
     fn sends_new_first(&mut self) -> bool {
-        self.new_first && self.is_new_first()
+        self.recovery.new_first && self.is_new_first()
     }
 
     #[cold]
     fn is_new_first(&mut self) -> bool {
-        self.new_first = self.has_new();
-        self.new_first
+        self.recovery.new_first = self.has_new();
+        self.recovery.new_first
     }
 
+    /// Sends the lowest lost segment again.
     #[cold]
     fn retransmit(&mut self, now: Instant) -> Option<Chunk> {
-        if self.frto.is_some() && !self.timed_out && self.board.nxt() == self.high_seq {
-            self.frto = None; // step 2b had no new data to send
-        }
+        self.recovery.before_resend(self.board.nxt());
         let (chunk, is_first) = self.board.resend(now)?;
         if is_first {
             self.arm_after_resend(now);
         }
         self.after_send(now, chunk.len);
-        self.undo.on_resent(timestamp(now));
+        self.recovery.on_resent(timestamp(now));
         self.stats.retransmitted += 1;
         self.stats.bytes_retransmitted += u64::from(chunk.len);
         Some(chunk)
     }
 
-    /// In recovery, with nothing new to send, a hole is filled that may only be late (RFC 6675, NextSeg(), rule 3); Linux
-    /// with FACK.
+    /// Sends a missing segment again that may only be late, in recovery and with nothing new to send (RFC 6675,
+    /// NextSeg(), rule 3; on Linux with FACK).
     #[cold]
     fn retransmit_forward(&mut self, now: Instant) -> Option<(Chunk, Flags, bool)> {
-        let may = self.state == CongestionState::Recovery
-            && self.window.stack.era().detection == Detection::ForwardAck
+        let may = self.state() == CongestionState::Recovery
+            && self.era().detection.losses_by == LossDetection::Fack
             && !self.has_new();
         if !may || !self.board.lose_first_hole() {
             return None;
@@ -255,6 +259,7 @@ impl Sender {
         Some((self.retransmit(now)?, Flags::NONE, false))
     }
 
+    /// Notes that a segment of `len` bytes was sent, new or again.
     #[inline(always)] // as `poll_transmit`
     pub(super) fn after_send(&mut self, now: Instant, len: u16) {
         self.last_sent = now;
@@ -263,9 +268,7 @@ impl Sender {
         if let Some(pacer) = &mut self.pacer {
             pacer.on_sent(now, len, self.segments_sent, rate);
         }
-        if matches!(self.state, CongestionState::Cwr | CongestionState::Recovery) {
-            self.prr.on_sent();
-        }
+        self.recovery.on_sent();
         self.note_usage();
     }
 

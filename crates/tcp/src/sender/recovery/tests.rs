@@ -1,321 +1,255 @@
-//! ACKs by hand, as in the sender's tests: segments of 1000 bytes, RTT 100 ms.
+//! Loss recovery without a connection: segments of 1000 bytes from sequence number 0.
 
 use super::*;
-use crate::sender::tests::{
-    MSS, at, config, echoed, plain, sacked, sender, time_out, transmit, without_echo,
+use crate::rtt::RttEstimator;
+use goodqueue_units::Duration;
+
+const PRIOR: Prior = Prior { cwnd: 20, ssthresh: 15 };
+
+fn seq(n: u32) -> SeqNumber {
+    SeqNumber(n * 1000)
+}
+
+fn at(ms: u64) -> Instant {
+    Instant::from_nanos(ms * 1_000_000)
+}
+
+/// A sender in `state` that sent 10 segments, all of them when the state began.
+fn recovery(state: CongestionState) -> Recovery {
+    let mut recovery = Recovery::new(seq(0));
+    assert!(!recovery.enter(CongestionState::Open), "it begins there");
+    recovery.enter(state);
+    recovery.set_end(seq(10));
+    recovery
+}
+
+/// A sender whose timer fired at 500 ms with 10 segments out.
+fn timed_out() -> Recovery {
+    let mut recovery = recovery(CongestionState::Open);
+    recovery.begin_undo(seq(0), Some(PRIOR), 0);
+    recovery.on_timeout(at(500), seq(10), false);
+    recovery.enter(CongestionState::Loss);
+    recovery
+}
+
+/// The ACK of one segment that was sent twice, as its retransmission causes it.
+const ACK: LossAck = LossAck {
+    una: SeqNumber(1000),
+    nxt: SeqNumber(10_000),
+    advances: true,
+    sacks: false,
+    dsacked: false,
+    original_sent_at: Instant::MAX,
+    tsecr: 0,
+    has_new: true,
 };
-use crate::{Config, Flags, Stack};
 
-const NONE: Flags = Flags::NONE;
-
-/// Segments 0 to 9 are out, 1 to 3 are SACKed at 100 ms: 0 is sent again, and by PRR (CEIL(3·5/10)) one more.
-fn recovering(stack: Stack) -> Sender {
-    let mut s = sender(&Config { stack, ..config(10) }, 1000);
-    transmit(&mut s, 0);
-    sacked(&mut s, 100, 0, &[(1, 4)]);
-    assert_eq!((transmit(&mut s, 100).0, s.window.ssthresh), ([0, 10].to_vec(), 5));
-    s
+/// RFC 3168, 6.1.2, and RFC 6675, section 5. Wrong would be a second reduction by the echo of old marks, or a recovery
+/// that goes on when everything has arrived.
+#[test]
+fn cwr_ends_beyond_its_end_and_recovery_at_it() {
+    let ends = |state| [9, 10, 11].map(|una| recovery(state).is_finished(seq(una)));
+    assert_eq!(ends(CongestionState::Cwr), [false, false, true]);
+    assert_eq!(ends(CongestionState::Recovery), [false, true, true]);
+    assert_eq!(ends(CongestionState::Loss), [false; 3], "F-RTO comes first");
+    assert_eq!(ends(CongestionState::Disorder), [false; 3]);
 }
 
-/// RFC 3522, 3.2: the ACK of 0 echoes the clock before the retransmission, so the original made it. RFC 4015, 3.2: window and
-/// threshold are those of before. Wrong would be to stay in recovery, or to undo it where the echo is the retransmission's.
+/// RFC 5681, equation 4: once per window of data. Wrong would be ssthresh of a window that has fallen already, or the
+/// old ssthresh after progress.
 #[test]
-fn an_original_that_was_late_undoes_the_recovery() {
-    let mut s = recovering(Stack::Linux6);
-    echoed(&mut s, 110, 0, 4, &[], NONE);
-    assert_eq!((s.state, s.window.cwnd), (CongestionState::Open, 11), "10, and it grows by this ACK");
-    assert!(s.window.ssthresh > 1000 && s.stats.undos == 1 && !s.undo.is_armed());
-
-    let mut s = recovering(Stack::Linux6);
-    echoed(&mut s, 200, 100, 4, &[], NONE);
-    assert_eq!((s.state, s.window.ssthresh, s.stats.undos), (CongestionState::Recovery, 5, 0));
-
-    let mut s = recovering(Stack::Rfc);
-    echoed(&mut s, 110, 0, 4, &[], NONE);
-    assert_eq!((s.state, s.stats.undos), (CongestionState::Recovery, 0), "RFC 3522 is Experimental");
+fn ssthresh_falls_with_the_first_timeout_of_a_window() {
+    let is_first = |state, una| recovery(state).is_first_timeout(seq(una));
+    assert!(is_first(CongestionState::Open, 0) && is_first(CongestionState::Disorder, 0));
+    assert!(!is_first(CongestionState::Recovery, 9) && is_first(CongestionState::Recovery, 10));
+    assert!(!is_first(CongestionState::Cwr, 9) && is_first(CongestionState::Cwr, 10));
+    let mut recovery = timed_out();
+    assert!(!recovery.is_first_timeout(seq(5)));
+    recovery.timed_out = false;
+    assert!(recovery.is_first_timeout(seq(5)), "there was progress since");
 }
 
-/// 0 came 3 segments late, and is acknowledged with 4 to 9 still out: from now on as much is waited for. Three are SACKed
-/// above 11, which no longer is a loss at once.
+/// RFC 5682, 3.1, step 1. Wrong would be F-RTO for a timeout that a lost retransmission caused.
 #[test]
-fn after_an_undo_reordering_is_expected() {
-    let mut s = recovering(Stack::Linux6);
-    echoed(&mut s, 110, 0, 4, &[], NONE);
-    let first = transmit(&mut s, 110).0[0];
-    sacked(&mut s, 210, first, &[(first + 1, first + 4)]);
-    assert_eq!((s.state, s.board.lost_out()), (CongestionState::Disorder, 0));
-    // Sent at 110 ms. The ACK delivers what was sent at 100 ms, too, so RACK.rtt is 110 ms; with a quarter of min_RTT and 2 ms
-    // that is 37 ms on, which are 10 ticks after the 52nd, and one more.
-    assert_eq!(s.deadline(), at((52 + 10 + 1) * 4));
-    s.on_timeout(at(252));
-    assert_eq!((s.state, transmit(&mut s, 252).0), (CongestionState::Recovery, [first].to_vec()));
-}
-
-/// RFC 2883: the receiver tells that 0 came twice. Timestamps are off, so nothing else can tell.
-#[test]
-fn a_dsack_of_every_retransmission_undoes_within_and_after_recovery() {
-    let mut s = recovering(Stack::Linux6);
-    without_echo(&mut s, 110, 4, &[]);
-    assert_eq!(s.state, CongestionState::Recovery);
-    without_echo(&mut s, 200, 4, &[(0, 1)]);
-    assert_eq!((s.state, s.stats.undos, s.stats.spurious_retransmissions), (CongestionState::Open, 1, 1));
-    assert!(s.window.cwnd >= 10 && s.window.ssthresh > 1000);
-
-    let mut s = recovering(Stack::Linux6);
-    without_echo(&mut s, 110, 10, &[]);
-    assert_eq!((s.state, s.window.cwnd), (CongestionState::Open, 6), "ssthresh, and it grows by this ACK");
-    without_echo(&mut s, 200, 10, &[(0, 1)]);
-    assert_eq!((s.window.cwnd, s.stats.undos), (10, 1));
-    without_echo(&mut s, 201, 10, &[(0, 1)]);
-    assert_eq!(
-        s.stats.spurious_retransmissions, 1,
-        "one was sent again, so no more than one can be needless"
-    );
-}
-
-/// Wrong would be to give back a window that a queue has asked to be reduced.
-#[test]
-fn what_ecn_reduced_is_not_undone() {
-    let mut s = sender(&Config { ecn: crate::EcnMode::Classic, ..config(10) }, 1000);
-    transmit(&mut s, 0);
-    sacked(&mut s, 100, 0, &[(1, 4)]);
-    transmit(&mut s, 100);
-    echoed(&mut s, 110, 0, 4, &[], Flags::ECE);
-    assert_eq!((s.window.ssthresh, s.stats.undos), (5, 0));
-}
-
-/// RFC 5682, 3.1, with SACK: the timer fired for a delay. Retransmit 0; its ACK: two new segments, no old one; then 1 is
-/// acknowledged, which was sent once, before the timeout: all of them are coming.
-#[test]
-fn f_rto_finds_a_needless_timeout_without_timestamps() {
-    for stack in [Stack::Linux6, Stack::Linux3_10, Stack::Rfc] {
-        let mut s = sender(&Config { stack, ..config(10) }, 1000);
-        transmit(&mut s, 0);
-        let ms = time_out(&mut s);
-        let out = s.board.packets_out(); // the probe, if there was one, is new data
-        assert_eq!(transmit(&mut s, ms).0, [0]);
-        without_echo(&mut s, ms + 10, 1, &[]);
-        assert_eq!(transmit(&mut s, ms + 10).0, [out, out + 1], "{stack:?}");
-        without_echo(&mut s, ms + 20, 2, &[]);
-        assert_eq!((s.state, s.stats.undos, s.board.lost_out()), (CongestionState::Open, 1, 0));
-        assert!(s.window.cwnd >= 10 && s.window.ssthresh > 1000);
+fn f_rto_does_not_examine_a_timeout_within_a_recovery() {
+    for (state, examines) in [
+        (CongestionState::Open, true),
+        (CongestionState::Cwr, true),
+        (CongestionState::Recovery, false),
+        (CongestionState::Loss, false),
+    ] {
+        let mut recovery = recovery(state);
+        recovery.on_timeout(at(500), seq(10), false);
+        assert_eq!(recovery.is_in_frto(), examines, "{state:?}");
     }
+    let mut recovery = timed_out();
+    recovery.on_timeout(at(1000), seq(10), false);
+    assert!(recovery.is_in_frto(), "the second of two timeouts without progress");
 }
 
-/// The other way: the new data overtakes what is missing.
+/// RFC 5682, 3.1, step 3b: a segment arrives that left at 499 ms and never again. Wrong would be to take a segment that
+/// left with or after the timeout for such a segment.
 #[test]
-fn f_rto_goes_on_retransmitting_where_new_data_is_sacked() {
-    let mut s = sender(&config(10), 1000);
-    transmit(&mut s, 0);
-    let ms = time_out(&mut s);
-    transmit(&mut s, ms);
-    without_echo(&mut s, ms + 100, 1, &[]);
-    assert_eq!(transmit(&mut s, ms + 100).0, [11, 12]);
-    without_echo(&mut s, ms + 200, 1, &[(11, 12)]);
-    assert_eq!((s.state, s.frto), (CongestionState::Loss, None));
-    assert_eq!(transmit(&mut s, ms + 200).0[0], 1);
+fn an_original_from_before_the_timeout_shows_that_it_was_needless() {
+    let judge = |original_sent_at| timed_out().judge_timeout(&LossAck { original_sent_at, ..ACK }, false);
+    assert_eq!(judge(at(499)), Timeout::Needless);
+    assert_eq!([at(500), Instant::MAX].map(judge), [Timeout::Open; 2]);
 }
 
+/// RFC 5682, 3.1, step 2b. Wrong would be to wait for new data that the application has not written.
 #[test]
-fn an_echo_from_before_the_timeout_undoes_it() {
-    let mut s = sender(&config(10), 10);
-    transmit(&mut s, 0);
-    let ms = time_out(&mut s);
-    transmit(&mut s, ms);
-    echoed(&mut s, ms + 10, 0, 1, &[], NONE);
-    assert_eq!(
-        (s.state, s.window.cwnd, s.stats.undos),
-        (CongestionState::Open, 11, 1),
-        "and grows by its ACK"
-    );
-    assert_eq!((s.board.lost_out(), s.board.in_flight()), (0, 9));
-}
-
-/// RFC 8985, 7.4.2: segment 9 is lost, its probe repairs that without a trace but that nothing came twice.
-#[test]
-fn a_loss_that_the_probe_repaired_reduces_once() {
-    let mut s = sender(&config(10), 10);
-    transmit(&mut s, 0);
-    plain(&mut s, 100, 9);
-    assert_eq!(s.deadline(), at(400), "RTO, as 2·SRTT + 200 ms is later");
-    s.on_timeout(at(400));
-    assert_eq!((transmit(&mut s, 400).0, s.stats.tlp_probes), ([9].to_vec(), 1));
-    plain(&mut s, 500, 10);
-    assert!(s.window.ssthresh > 1000 && s.tail.is_pending(), "the original or the probe?");
-    let before = s.window.cwnd;
-    s.write(MSS.into());
-    transmit(&mut s, 510);
-    plain(&mut s, 610, 11);
-    assert_eq!((s.state, s.window.ssthresh), (CongestionState::Open, before / 2));
-    assert!(s.window.cwnd <= before / 2 + 1);
-}
-
-#[test]
-fn a_probe_that_came_twice_costs_nothing() {
-    let mut s = sender(&config(10), 10);
-    transmit(&mut s, 0);
-    plain(&mut s, 100, 9);
-    s.on_timeout(at(400));
-    transmit(&mut s, 400);
-    let before = s.window.cwnd;
-    plain(&mut s, 450, 10);
-    sacked(&mut s, 500, 10, &[(9, 10)]);
-    s.write(MSS.into());
-    transmit(&mut s, 510);
-    plain(&mut s, 610, 11);
-    assert!(s.window.cwnd >= before && s.window.ssthresh > 1000, "{:?}", s.window);
-    assert_eq!(s.stats.spurious_retransmissions, 1);
-}
-
-/// The last three of ten are lost. The probe's SACK shows the two before it.
-#[test]
-fn a_lost_tail_is_repaired_by_the_probe_and_a_fast_recovery() {
-    let mut s = sender(&config(10), 10);
-    transmit(&mut s, 0);
-    plain(&mut s, 100, 7);
-    s.on_timeout(at(302));
-    assert_eq!(transmit(&mut s, 302).0, [9]);
-    sacked(&mut s, 402, 7, &[(9, 10)]);
-    assert_eq!(s.state, CongestionState::Recovery);
-    assert_eq!(transmit(&mut s, 402).0, [7], "PRR: one was delivered");
-    plain(&mut s, 502, 8);
-    assert_eq!(transmit(&mut s, 502).0, [8]);
-    assert_eq!((s.stats.timeouts, s.stats.lost), (0, 2));
-}
-
-/// Linux 6: a retransmission after a timeout is lost, which a later one shows. Before RACK only a timeout did.
-#[test]
-fn a_retransmission_lost_after_a_timeout_is_found() {
-    for (stack, state, next) in
-        [(Stack::Linux6, CongestionState::Recovery, 1), (Stack::Linux3_10, CongestionState::Loss, 3)]
-    {
-        let mut s = sender(&Config { stack, ..config(10) }, 10);
-        transmit(&mut s, 0);
-        let ms = time_out(&mut s);
-        transmit(&mut s, ms);
-        plain(&mut s, ms + 100, 1);
-        assert_eq!(transmit(&mut s, ms + 100).0, [1, 2]);
-        sacked(&mut s, ms + 201, 1, &[(2, 3)]);
-        assert_eq!((s.state, transmit(&mut s, ms + 201).0[0]), (state, next), "{stack:?}");
+fn f_rto_asks_for_new_data_and_ends_without() {
+    for has_new in [true, false] {
+        let mut recovery = timed_out();
+        assert_eq!(recovery.judge_timeout(&LossAck { has_new, ..ACK }, false), Timeout::Open);
+        assert_eq!((recovery.new_first, recovery.is_in_frto()), (has_new, has_new));
     }
+    let mut recovery = timed_out();
+    recovery.before_resend(seq(10));
+    assert!(recovery.is_in_frto(), "the first retransmission, before any ACK: step 1");
+    recovery.judge_timeout(&ACK, false);
+    recovery.timed_out = false; // that ACK was progress
+    recovery.before_resend(seq(11));
+    assert!(recovery.is_in_frto(), "segment 10, new data, has left");
+    recovery.before_resend(seq(10));
+    assert!(!recovery.is_in_frto(), "no new data has left");
 }
 
-/// RFC 9937, 6.1: RecoverFS leaves out what was SACKed before the recovery. 10 out, 2 SACKed before, the third with this ACK:
-/// RecoverFS is 8 and ssthresh 5, so by the next ACK CEIL(2·5/8) = 2 may have been sent; by Linux's 10, CEIL(2·5/10) = 1.
+/// RFC 5682, 3.1, step 3a: segment 10, new data, has left. Wrong would be a DSACK that is taken for a duplicate ACK.
 #[test]
-fn the_rfc_reduces_in_proportion_to_what_was_in_flight() {
-    for (stack, expected) in [(Stack::Linux6, 0), (Stack::Rfc, 1)] {
-        let mut s = sender(&Config { stack, ..config(10) }, 10);
-        transmit(&mut s, 0);
-        sacked(&mut s, 100, 0, &[(1, 3)]);
-        sacked(&mut s, 101, 0, &[(1, 4)]);
-        s.write(100 * u64::from(MSS));
-        assert_eq!((s.window.ssthresh, transmit(&mut s, 101).0), (5, [0].to_vec()));
-        sacked(&mut s, 102, 0, &[(1, 5)]);
-        assert_eq!(transmit(&mut s, 102).0.len(), expected, "{stack:?}");
-    }
-}
-
-/// RFC 5681, equation 4, and Linux.
-#[test]
-fn the_rfc_halves_what_is_in_flight_and_linux_the_window() {
-    for (stack, ssthresh) in [(Stack::Linux6, 10), (Stack::Rfc, 4)] {
-        let mut s = sender(&Config { stack, ..config(20) }, 8);
-        transmit(&mut s, 0);
-        sacked(&mut s, 100, 0, &[(1, 4)]);
-        assert_eq!(s.window.ssthresh, ssthresh, "{stack:?}");
-    }
-}
-
-/// A timer that finds nothing lost changes nothing, and in a recovery the window has fallen already. Wrong would be a window that
-/// falls for no loss, or twice for one.
-#[test]
-fn what_a_timer_finds_reduces_the_window_once() {
-    let mut seen = [CongestionState::Open, CongestionState::Recovery, CongestionState::Open]
-        .into_iter()
-        .zip([0, 1, 1])
-        .map(|(state, segments)| {
-            let mut s = sender(&config(20), 100);
-            transmit(&mut s, 0);
-            s.state = state;
-            s.on_late_losses(at(150), Found { segments, ..Found::default() });
-            (s.state == CongestionState::Recovery, s.window.ssthresh < 20, s.stats.fast_recoveries)
-        });
-    assert_eq!(seen.next(), Some((false, false, 0)), "nothing was found");
-    assert_eq!(seen.next(), Some((true, false, 0)), "it is on already");
-    assert_eq!(seen.next(), Some((true, true, 1)));
-}
-
-/// RFC 5827, 3.2, as Linux 3.10 has it: one of two or three is SACKed, and nothing new may go. Wrong would be a needless
-/// retransmission where DupThresh can be reached, or where segments overtook each other before.
-#[test]
-fn early_retransmit_is_for_the_last_two_or_three() {
-    let may = |out: u32, blocks: &[(u32, u32)], more: u32, was_reordered| {
-        let mut s = sender(&Config { stack: Stack::Linux3_10, ..config(out) }, u64::from(out + more));
-        transmit(&mut s, 0);
-        sacked(&mut s, 100, 0, blocks);
-        if was_reordered {
-            s.rack.on_reordering(5);
-        }
-        s.may_retransmit_early()
+fn f_rto_ends_when_new_data_overtakes_the_missing_segments() {
+    let still = |advances, sacks, dsacked| {
+        let mut recovery = timed_out();
+        let ack = LossAck { nxt: seq(11), advances, sacks, dsacked, ..ACK };
+        assert_eq!(recovery.judge_timeout(&ack, false), Timeout::Open);
+        recovery.is_in_frto()
     };
-    assert!(may(3, &[(2, 3)], 0, false) && may(2, &[(1, 2)], 0, false));
-    assert!(!may(4, &[(3, 4)], 0, false), "two more might be SACKed");
-    assert!(!may(3, &[], 0, false), "nothing says that anything arrives");
-    assert!(!may(3, &[(2, 3)], 5, false), "new data may go, and be SACKed");
-    assert!(!may(3, &[(2, 3)], 0, true));
+    assert!(still(true, false, false), "the retransmission arrived, and shows nothing");
+    assert!(!still(true, true, false) && !still(false, true, false), "SACK");
+    assert!(!still(false, false, false), "duplicate ACK");
+    assert!(still(false, false, true), "DSACK");
 }
 
-/// RFC 5682, step 3a: after new data was sent, an ACK that SACKs what was known before is a duplicate: the new data
-/// overtook what is missing. Wrong would be to go on asking, and to take the next ACK, which a retransmission may have
-/// caused, for a sign that the timeout was needless.
+/// The timer fired at 500 ms by the clock, and the first retransmission is stamped 500. Wrong would be an undo on a
+/// stack that knows neither RFC 3522 nor DSACK, or by an ACK that acknowledges nothing new.
 #[test]
-fn f_rto_ends_with_a_duplicate_ack_that_sacks_nothing_new() {
-    let mut s = sender(&Config { stack: Stack::Rfc, ..config(10) }, 1000);
-    transmit(&mut s, 0);
-    without_echo(&mut s, 100, 0, &[(5, 6)]);
-    let ms = time_out(&mut s);
-    transmit(&mut s, ms);
-    without_echo(&mut s, ms + 100, 1, &[(5, 6)]);
-    assert!(s.frto.is_some() && !transmit(&mut s, ms + 100).0.is_empty());
-    without_echo(&mut s, ms + 200, 1, &[(5, 6)]);
-    assert_eq!((s.state, s.frto), (CongestionState::Loss, None));
-    without_echo(&mut s, ms + 300, 2, &[]);
-    assert_eq!((s.state, s.stats.undos, transmit(&mut s, ms + 300).0[0]), (CongestionState::Loss, 0, 2));
+fn an_old_echo_undoes_a_timeout_if_the_stack_believes_it() {
+    let judge = |tsecr, advances, may_undo| {
+        let mut recovery = timed_out();
+        recovery.on_resent(500);
+        recovery.judge_timeout(&LossAck { tsecr, advances, ..ACK }, may_undo)
+    };
+    assert_eq!(judge(499, true, true), Timeout::Needless);
+    assert_eq!(
+        [judge(500, true, true), judge(499, true, false), judge(499, false, true)],
+        [Timeout::Open; 3]
+    );
 }
 
-/// RFC 8985, 7.4.2, without DSACK: the original of 9 and its probe both came, and what answers the second is a bare ACK
-/// with the same window. Wrong would be a reduction for a loss that was none; or none, as data of the peer, or a window
-/// that opens, say nothing.
+/// Wrong would be a recovery that goes on when everything sent before the timeout has arrived.
 #[test]
-fn a_bare_duplicate_ack_tells_that_the_probe_came_twice() {
-    for (payload_len, window, is_over) in [(0, u16::MAX, true), (500, u16::MAX, false), (0, 60_000, false)] {
-        let mut s = sender(&config(10), 10);
-        transmit(&mut s, 0);
-        plain(&mut s, 100, 9);
-        s.on_timeout(at(400));
-        transmit(&mut s, 400);
-        plain(&mut s, 450, 10);
-        assert!(s.tail.is_pending());
-        let ack = SeqNumber(1 + 10 * MSS);
-        let seq = SeqNumber(1); // a window that is new needs a newer segment
-        let segment = Segment { ack, seq, tsecr: 0, payload_len, window, ..crate::sender::tests::WIDE };
-        s.on_ack::<true>(at(500), &segment, false);
-        assert_eq!(s.tail.is_pending(), !is_over, "{payload_len} {window}");
+fn the_recovery_from_a_timeout_is_over_at_its_end() {
+    let judge = |una| timed_out().judge_timeout(&LossAck { una: seq(una), ..ACK }, false);
+    assert_eq!([judge(9), judge(10)], [Timeout::Open, Timeout::Over]);
+    let mut recovery = timed_out();
+    recovery.undo_timeout();
+    assert_eq!((recovery.timed_out, recovery.is_in_frto()), (false, false));
+}
+
+/// Both retransmissions came twice. Wrong would be an undo on a stack that does not believe DSACKs, or before the last
+/// DSACK.
+#[test]
+fn a_recovery_is_undone_when_all_its_retransmissions_came_twice() {
+    let mut recovery = recovery(CongestionState::Recovery);
+    recovery.begin_undo(seq(0), Some(PRIOR), 0);
+    recovery.on_resent(100);
+    recovery.on_resent(101);
+    let block = |n| SackBlock { start: seq(n), end: seq(n + 1) };
+    recovery.on_dsack(block(0), 1, true, seq(2), seq(10));
+    assert!(!recovery.is_disproved(true));
+    recovery.on_dsack(block(1), 1, true, seq(2), seq(10));
+    assert!(recovery.is_disproved(true) && !recovery.is_disproved(false));
+    assert!(!recovery.clone().end_recovery(0, false) && recovery.end_recovery(0, true));
+    assert_eq!((recovery.take_prior(), recovery.is_undo_armed()), (Some(PRIOR), false));
+}
+
+/// The probe up to segment 10 came twice. Wrong would be a reordering window that widens for it, or another segment's
+/// DSACK, or a longer one, that is taken for the probe's.
+#[test]
+fn the_dsack_of_the_probe_is_not_of_a_retransmission() {
+    let ms = Duration::from_millis;
+    let mut rtt = RttEstimator::new(Duration::ZERO);
+    rtt.sample(ms(40), ms(40), seq(1), seq(2));
+    let of_probe = |end, is_short| {
+        let mut recovery = recovery(CongestionState::Open);
+        recovery.rack.on_reordering(2);
+        recovery.tail.begin(seq(10), true);
+        let dsack = SackBlock { start: seq(end - 1), end: seq(end) };
+        let of_probe = recovery.on_dsack(dsack, 1, is_short, seq(10), seq(10));
+        (of_probe, recovery.rack.window(true, 0, &rtt))
+    };
+    assert_eq!(of_probe(10, true), (true, ms(10)));
+    assert_eq!([of_probe(9, true), of_probe(10, false)], [(false, ms(20)); 2]);
+}
+
+/// A probe that is a retransmission is out when the recovery begins. Wrong would be a recovery that the DSACK of one of
+/// the two undoes.
+#[test]
+fn a_probe_that_is_out_is_a_retransmission_of_the_recovery() {
+    let mut recovery = recovery(CongestionState::Open);
+    recovery.tail.begin(seq(10), true);
+    recovery.begin_undo(seq(0), Some(PRIOR), 0);
+    recovery.on_resent(100);
+    let block = |n| SackBlock { start: seq(n), end: seq(n + 1) };
+    recovery.on_dsack(block(0), 1, true, seq(2), seq(10));
+    assert!(!recovery.is_disproved(true));
+    recovery.on_dsack(block(9), 1, true, seq(10), seq(10));
+    assert!(recovery.is_disproved(true));
+}
+
+/// RFC 8985, 7.4.2. Wrong would be a second reduction in a window that falls already.
+#[test]
+fn a_repair_by_the_probe_reduces_the_window_outside_of_recovery() {
+    for (state, falls) in [
+        (CongestionState::Open, true),
+        (CongestionState::Cwr, true),
+        (CongestionState::Recovery, false),
+        (CongestionState::Loss, false),
+    ] {
+        let mut recovery = recovery(state);
+        recovery.tail.begin(seq(10), true);
+        assert!(!recovery.probe_repaired(seq(10), false, false), "by the original or by the probe");
+        assert_eq!(recovery.probe_repaired(seq(11), false, false), falls, "{state:?}");
+        assert!(!recovery.tail.is_pending());
     }
 }
 
-/// RFC 5827: new data would bring the missing duplicate ACKs, but a full window lets none leave. Wrong would be to wait
-/// for the timeout.
+/// RecoverFS 10, ssthresh 5: the second segment delivered releases none, CEIL(2·5/10) − 1, and the third one more.
+/// Wrong would be a segment from before the reduction that counts in it, or a probe that goes on.
 #[test]
-fn early_retransmit_is_for_a_full_window_too() {
-    let may = [3, 2].map(|cwnd| {
-        let mut s = sender(&Config { stack: Stack::Linux3_10, ..config(3) }, 8);
-        transmit(&mut s, 0);
-        sacked(&mut s, 100, 0, &[(2, 3)]);
-        s.window.cwnd = cwnd;
-        assert_eq!(s.board.in_flight(), 2);
-        s.may_retransmit_early()
-    });
-    assert_eq!(may, [false, true]);
+fn a_reduction_counts_what_is_sent_in_it() {
+    let mut recovery = recovery(CongestionState::Open);
+    recovery.tail.begin(seq(10), false);
+    recovery.on_sent();
+    recovery.begin_reduction(seq(11), 10, true);
+    recovery.enter(CongestionState::Recovery);
+    assert!(recovery.is_reducing() && recovery.cwr_due && !recovery.tail.is_pending());
+    assert_eq!(recovery.released(1, 9, 5, false), 1);
+    recovery.on_sent();
+    assert_eq!([recovery.released(1, 9, 5, false), recovery.released(1, 8, 5, false)], [0, 1]);
+}
+
+/// An episode ends with one of its retransmissions out, stamped 500. Wrong would be the next episode's ACK that is
+/// taken for the ACK of an original: its echo of 500 is the retransmission's.
+#[test]
+fn a_retransmission_that_is_out_belongs_to_the_next_episode_too() {
+    for (is_any_resent, is_late) in [(true, false), (false, true)] {
+        let mut recovery = recovery(CongestionState::Recovery);
+        recovery.begin_undo(seq(0), Some(PRIOR), 0);
+        recovery.on_resent(500);
+        recovery.end_episode(is_any_resent);
+        recovery.begin_undo(seq(5), Some(PRIOR), 0);
+        recovery.on_resent(600);
+        assert_eq!(recovery.is_late(500, true), is_late);
+    }
 }

@@ -1,0 +1,451 @@
+//! What an ACK or a timer means when something is wrong: losses, reordering, ECN, and reductions that prove needless.
+//!
+//! Linux: `tcp_fastretrans_alert`. What the sender must remember for it stands in
+//! [`Recovery`](super::recovery::Recovery).
+
+use super::recovery::{LossAck, Timeout};
+use super::{CongestionState, Sender};
+use crate::cc::{Cause, Congestion};
+use crate::era::LossDetection;
+use crate::rack::DUP_THRESH;
+use crate::scoreboard::{Delivery, Found};
+use crate::undo::{Prior, dsack};
+use crate::{Segment, SeqNumber};
+use goodqueue_units::Instant;
+
+/// What an ACK reported, beside what it delivered.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Signs {
+    /// The ACK reports marks.
+    pub(super) ece: bool,
+    /// The ACK acknowledges new data.
+    pub(super) advances: bool,
+    /// SND.UNA before the ACK.
+    pub(super) una: SeqNumber,
+    /// The ACK reports that the tail loss probe came twice.
+    pub(super) probe_twice: bool,
+}
+
+/// What must be done about a dubious ACK.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Outcome {
+    /// Segments were found lost.
+    pub(super) lost: bool,
+    /// The timer waits for segments that may be late.
+    pub(super) waits: bool,
+    /// The ACK SACKs a segment that left before the first segment was sent again, so the timer restarts: no ACK of that
+    /// retransmission could be here yet.
+    pub(super) rearms: bool,
+}
+
+impl Sender {
+    /// Takes the SACK blocks. Returns whether they report that the tail loss probe came twice.
+    #[cold]
+    pub(super) fn take_sack(&mut self, segment: &Segment, delivery: &mut Delivery) -> bool {
+        self.board.sack(segment.sack_blocks(), delivery);
+        let Some(twice) = dsack(segment.ack, segment.sack_blocks()) else { return false };
+        let bytes = twice.end.since(twice.start);
+        let segments = bytes.div_ceil(self.mss.into());
+        let spurious = self.stats.spurious_retransmissions + u64::from(segments);
+        if spurious > self.stats.retransmitted {
+            return false; // more than was sent again: the network made copies, or the receiver errs
+        }
+        self.stats.spurious_retransmissions = spurious;
+        delivery.segments += segments;
+        delivery.dsacked = true;
+        let is_short = bytes <= self.mss.into();
+        self.recovery.on_dsack(twice, segments, is_short, self.board.una(), self.board.nxt())
+    }
+
+    /// Takes an ACK that is not all well: leaves, changes and enters states.
+    #[cold]
+    pub(super) fn on_dubious_ack(&mut self, delivery: &Delivery, signs: &Signs) -> Outcome {
+        if delivery.late > 0 && (self.state() != CongestionState::Loss || self.recovery.is_undo_armed()) {
+            // FACK counts the late segment together with the segments before it.
+            let counted = u32::from(self.era().detection.losses_by == LossDetection::Fack);
+            self.recovery.rack.on_reordering(delivery.late.div_ceil(self.mss.into()) + counted);
+        }
+        if self.recovery.tail.is_pending() {
+            let plain = !signs.advances && delivery.sacked.0 == Instant::MAX;
+            self.on_probe_ack(delivery.now(), plain, signs.probe_twice);
+        }
+        if signs.ece {
+            self.recovery.keep_reduced();
+        }
+        self.leave_finished_state(delivery.tsecr);
+        if self.state() <= CongestionState::Disorder {
+            self.try_undo_by_dsack();
+        }
+        let found = match self.state() {
+            CongestionState::Recovery => {
+                if signs.advances && self.try_undo_partly(delivery.tsecr, signs.una) {
+                    return Outcome::default();
+                }
+                self.try_undo_by_dsack();
+                let mut found = self.detect_losses(delivery.now());
+                if !signs.advances {
+                    self.lose_first(&mut found);
+                }
+                if self.state() != CongestionState::Recovery && self.board.lost_out() > 0 {
+                    self.begin_recovery(delivery, signs.ece);
+                }
+                found
+            }
+            CongestionState::Loss => {
+                self.on_ack_after_timeout(delivery, signs);
+                let found = self.detect_losses(delivery.now());
+                if found.resent && self.era().detection.lost_retrans_starts_recovery {
+                    self.begin_recovery(delivery, signs.ece);
+                } else if self.state() != CongestionState::Loss {
+                    self.reconsider(delivery, signs.ece);
+                }
+                found
+            }
+            CongestionState::Open
+                if self.board.sacked_out() == 0 && self.board.lost_out() == 0 && !signs.ece =>
+            {
+                Found::default()
+            }
+            _ => {
+                let found = self.detect_losses(delivery.now());
+                self.reconsider(delivery, signs.ece);
+                found
+            }
+        };
+        let rearms = self.era().timers.rearm_rto_on_sack
+            && self.board.head_sent_at().is_some_and(|head| delivery.sacked.0 < head);
+        Outcome { lost: found.segments > 0, waits: found.wait_until.is_some(), rearms }
+    }
+
+    /// Chooses the state of a sender that is neither in Recovery nor in Loss.
+    fn reconsider(&mut self, delivery: &Delivery, ece: bool) {
+        if self.board.lost_out() > 0 {
+            self.begin_recovery(delivery, ece);
+        } else if ece && self.state() != CongestionState::Cwr {
+            self.recovery.end_undo();
+            self.begin_reduction(delivery, Cause::Ecn);
+            self.enter(CongestionState::Cwr);
+            self.stats.ecn_reductions += 1;
+        } else if self.state() != CongestionState::Cwr {
+            self.keep_open();
+            if self.era().reduction.moderate_cwnd && self.state() == CongestionState::Disorder {
+                let most = self.board.in_flight() + self.recovery.rack.degree();
+                self.window.cwnd = self.window.cwnd.min(most);
+            }
+        }
+    }
+
+    /// Enters Open, or Disorder if a segment is SACKed, is lost or was sent again (Linux `tcp_try_keep_open`).
+    pub(super) fn keep_open(&mut self) {
+        let doubt = self.board.sacked_out() + self.board.lost_out() > 0 || self.board.is_any_resent();
+        let state = if doubt { CongestionState::Disorder } else { CongestionState::Open };
+        if self.enter(state) {
+            self.recovery.set_end(self.board.nxt());
+        }
+        self.end_episode();
+    }
+
+    fn end_episode(&mut self) {
+        self.recovery.end_episode(self.board.is_any_resent());
+    }
+
+    /// Enters Open if the reduction or recovery is over.
+    fn leave_finished_state(&mut self, tsecr: u32) {
+        if !self.recovery.is_finished(self.board.una()) {
+            return;
+        }
+        if self.state() == CongestionState::Cwr || !self.end_recovery(tsecr) {
+            self.end_reduction();
+        }
+        self.end_episode();
+        self.enter(CongestionState::Open);
+    }
+
+    /// Sets the window to ssthresh, where the reduction should bring it. A model-based congestion control sets the
+    /// window itself.
+    fn end_reduction(&mut self) {
+        if !self.cc.is_model_based() {
+            self.window.cwnd = self.window.ssthresh;
+        }
+    }
+
+    /// Ends the recovery. Returns whether the recovery was needless and is undone.
+    fn end_recovery(&mut self, tsecr: u32) -> bool {
+        let undone = self.recovery.end_recovery(tsecr, self.may_undo());
+        if undone {
+            self.undo(false);
+        }
+        undone
+    }
+
+    /// Returns whether echoes and DSACKs undo a reduction.
+    fn may_undo(&self) -> bool {
+        self.era().reduction.undo_by_eifel_and_dsack
+    }
+
+    /// Takes a partial ACK with an echo from before the first retransmission: the segments were late, not lost. The
+    /// reduction is undone as soon as no retransmission is out. Returns whether one is out: then no more segments are
+    /// taken for lost.
+    fn try_undo_partly(&mut self, tsecr: u32, una: SeqNumber) -> bool {
+        if !self.recovery.is_late(tsecr, self.may_undo()) {
+            return false;
+        }
+        let late = self.board.una().since(una).div_ceil(self.mss.into());
+        self.recovery.rack.on_reordering(late);
+        if self.board.resent_out() > 0 {
+            return true;
+        }
+        self.undo(true);
+        self.keep_open();
+        false
+    }
+
+    /// Undoes the reduction if every retransmission came twice.
+    fn try_undo_by_dsack(&mut self) {
+        if self.recovery.is_disproved(self.may_undo()) {
+            self.recovery.rack.on_recovered(true);
+            self.undo(false);
+            if self.state() == CongestionState::Recovery {
+                self.keep_open();
+            }
+        }
+    }
+
+    /// Takes the reduction back. If `found`, the segments that were taken for lost are on their way.
+    fn undo(&mut self, found: bool) {
+        if found {
+            self.board.unmark_lost();
+        }
+        if let Some(Prior { cwnd, ssthresh }) = self.recovery.take_prior() {
+            self.cc.on_undo();
+            self.window.cwnd = self.cc.undo_cwnd(&self.window, cwnd);
+            if ssthresh > self.window.ssthresh {
+                self.window.ssthresh = ssthresh;
+                self.recovery.cwr_due = false;
+            }
+            self.stats.undos += 1;
+        }
+    }
+
+    /// Takes an ACK in state Loss: undoes the timeout if it was needless, and leaves the state if the recovery is over.
+    fn on_ack_after_timeout(&mut self, delivery: &Delivery, signs: &Signs) {
+        let ack = LossAck {
+            una: self.board.una(),
+            nxt: self.board.nxt(),
+            advances: signs.advances,
+            sacks: delivery.sacked.0 != Instant::MAX,
+            dsacked: delivery.dsacked,
+            original_sent_at: delivery.original_sent_at(),
+            tsecr: delivery.tsecr,
+            has_new: self.has_new(),
+        };
+        match self.recovery.judge_timeout(&ack, self.may_undo()) {
+            Timeout::Open => {}
+            Timeout::Needless => {
+                self.undo(true);
+                self.recovery.undo_timeout();
+                self.enter(CongestionState::Open);
+            }
+            Timeout::Over => {
+                self.end_recovery(delivery.tsecr);
+                self.end_episode();
+                self.enter(CongestionState::Open);
+            }
+        }
+    }
+
+    fn detect_losses(&mut self, now: Instant) -> Found {
+        let found = match self.era().detection.losses_by {
+            LossDetection::Rack => {
+                let recovering = self.state() >= CongestionState::Recovery;
+                let window = self.recovery.rack.window(recovering, self.board.sacked_out(), &self.rtt);
+                self.board.detect_losses(now, window)
+            }
+            LossDetection::Fack => self.detect_by_forward_ack(now),
+            LossDetection::Rfc6675 => self.board.detect_by_sacks(DUP_THRESH),
+        };
+        self.stats.lost += u64::from(found.segments);
+        if let Some(until) = found.wait_until {
+            self.wait_for_late(now, until);
+        }
+        found
+    }
+
+    fn detect_by_forward_ack(&mut self, now: Instant) -> Found {
+        if self.state() == CongestionState::Loss {
+            return Found::default(); // all segments are marked as lost already
+        }
+        let in_order = self.recovery.rack.is_in_order();
+        let again = if in_order && self.state() == CongestionState::Recovery {
+            self.board.detect_lost_retransmissions()
+        } else {
+            Found::default()
+        };
+        let mut found = self.board.detect_by_forward_ack(self.recovery.rack.degree(), in_order);
+        found.segments += again.segments;
+        found.resent = again.resent;
+        let is_early = self.board.lost_out() == 0
+            && self.era().detection.early_retransmit
+            && self.may_retransmit_early();
+        found.wait_until = is_early.then(|| now + self.early_delay());
+        found
+    }
+
+    /// Takes a duplicate ACK in recovery: the first segment is lost, however little is SACKed above it (Linux until
+    /// 4.14).
+    fn lose_first(&mut self, found: &mut Found) {
+        let is_forward = self.era().detection.losses_by == LossDetection::Fack;
+        if is_forward && self.state() == CongestionState::Recovery && self.board.lose_first() {
+            found.segments += 1;
+            self.stats.lost += 1;
+        }
+    }
+
+    /// Returns whether so little is out that DupThresh cannot be reached, and nothing new may be sent (RFC 5827,
+    /// section 3.2). Linux asks for one SACKed segment, where the RFC asks for all except one. After reordering there
+    /// is no early retransmit.
+    fn may_retransmit_early(&self) -> bool {
+        let (out, sacked) = (self.board.packets_out(), self.board.sacked_out());
+        let may_send = self.board.in_flight() < self.window.cwnd && self.has_new();
+        sacked > 0 && sacked < out && out < 4 && !may_send && !self.recovery.rack.has_seen_reordering()
+    }
+
+    /// Ends the wait of early retransmit: the missing segment did not come. The window falls with the next ACK.
+    pub(super) fn retransmit_early(&mut self, now: Instant) {
+        let may = self.state() <= CongestionState::Disorder && self.may_retransmit_early();
+        if may && self.board.lose_first() {
+            self.stats.lost += 1;
+            self.forget_losses_of_acks();
+            self.begin_recovery(&Delivery::new(now, self.rtt.min()), false);
+        }
+    }
+
+    /// Ends the wait of RACK: the missing segments did not come (RFC 8985, 6.3).
+    pub(super) fn lose_late(&mut self, now: Instant) {
+        let found = self.detect_losses(now);
+        self.on_late_losses(now, found);
+    }
+
+    fn on_late_losses(&mut self, now: Instant, found: Found) {
+        self.forget_losses_of_acks();
+        if found.segments > 0 && self.state() != CongestionState::Recovery {
+            self.begin_recovery(&Delivery::new(now, self.rtt.min()), false);
+            if !self.cc.is_model_based() {
+                self.reduce(1, false);
+            }
+        }
+    }
+
+    /// Tells the estimator of the delivery rate that a timer found the losses, and not an ACK.
+    fn forget_losses_of_acks(&mut self) {
+        if let Some(rate) = self.board.rate_mut() {
+            rate.on_timer();
+        }
+    }
+
+    /// Enters `state`. Returns whether that is another state than before.
+    pub(super) fn enter(&mut self, state: CongestionState) -> bool {
+        let is_new = self.recovery.enter(state);
+        if is_new {
+            self.cc.on_state(state, &mut self.window);
+        }
+        is_new
+    }
+
+    fn prior(&self) -> Prior {
+        let reducing = self.recovery.is_reducing();
+        let ssthresh = if reducing { self.window.ssthresh } else { self.window.current_ssthresh() };
+        Prior { cwnd: self.window.cwnd, ssthresh }
+    }
+
+    /// Enters fast recovery. If a reduction is under way already, the window does not fall again: one reduction per
+    /// window of data.
+    fn begin_recovery(&mut self, delivery: &Delivery, ece: bool) {
+        let reducing = self.recovery.is_reducing();
+        self.end_episode();
+        let prior = (!reducing && !ece).then(|| self.prior());
+        self.begin_undo(prior);
+        if !reducing {
+            self.begin_reduction(delivery, Cause::Loss);
+        }
+        self.enter(CongestionState::Recovery);
+        self.stats.fast_recoveries += 1;
+    }
+
+    fn begin_undo(&mut self, prior: Option<Prior>) {
+        self.recovery.begin_undo(self.board.una(), prior, self.board.resent_out());
+    }
+
+    fn begin_reduction(&mut self, delivery: &Delivery, cause: Cause) {
+        let recover_fs = if self.era().reduction.recover_fs_from_flight {
+            // RFC 9937, section 6.1: the segments out and not SACKed before this ACK.
+            self.board.packets_out() - self.board.sacked_out() + delivery.segments
+        } else {
+            self.window.cwnd
+        };
+        self.recovery.begin_reduction(self.board.nxt(), recover_fs, self.feedback.confirms());
+        self.window.counted = 0;
+        self.set_ssthresh(delivery.now(), cause);
+    }
+
+    fn set_ssthresh(&mut self, now: Instant, cause: Cause) {
+        let from_flight = self.era().reduction.ssthresh_from_flight;
+        let cwnd = if from_flight { self.board.packets_out() } else { self.window.cwnd };
+        self.window.ssthresh = self.cc.ssthresh(&Congestion { now, cwnd, cause });
+    }
+
+    /// Sets the window for an ACK during a reduction (PRR). `safe`: the ACK advances and shows no new loss.
+    #[cold]
+    pub(super) fn reduce(&mut self, delivered: u32, safe: bool) {
+        if delivered > 0 {
+            let bonus = safe || self.era().reduction.prr_ssrb_always;
+            let in_flight = self.board.in_flight();
+            let allowed = self.recovery.released(delivered, in_flight, self.window.ssthresh, bonus);
+            self.window.cwnd = (in_flight + allowed).max(1);
+        }
+    }
+
+    /// Takes an ACK while a tail loss probe is out.
+    #[cold]
+    pub(super) fn on_probe_ack(&mut self, now: Instant, plain: bool, twice: bool) {
+        if self.recovery.probe_repaired(self.board.una(), plain, twice) {
+            // RFC 8985, 7.4.2: a segment was lost, and nothing is left to recover. The window falls once.
+            self.recovery.end_undo();
+            self.begin_reduction(&Delivery::new(now, self.rtt.min()), Cause::Loss);
+            self.enter(CongestionState::Cwr);
+            self.end_reduction();
+            self.keep_open();
+        }
+    }
+
+    /// Takes a retransmission timeout (RFC 5681, 3.1, and RFC 6298, 5.4 to 5.7).
+    pub(super) fn on_rto(&mut self, now: Instant) {
+        let sacked = self.board.sacked_out();
+        let calm = self.state() <= CongestionState::Disorder;
+        let first_of_window = self.recovery.is_first_timeout(self.board.una());
+        let prior = self.prior();
+        if calm {
+            self.end_episode();
+        }
+        let spares_recent = self.era().detection.timeout_spares_recent;
+        self.stats.lost += u64::from(self.board.lose_all(now, spares_recent));
+        self.forget_losses_of_acks();
+        if first_of_window {
+            self.set_ssthresh(now, Cause::Timeout);
+            self.begin_undo(Some(prior));
+        }
+        if calm {
+            self.recovery.rack.on_timeout(sacked);
+        }
+        self.cc.on_rto();
+        self.window.cwnd = self.board.in_flight() + 1;
+        self.window.counted = 0;
+        self.recovery.on_timeout(now, self.board.nxt(), self.feedback.confirms());
+        self.enter(CongestionState::Loss);
+        self.stats.timeouts += 1;
+        self.rtt.back_off();
+    }
+}
+
+#[cfg(test)]
+mod tests;

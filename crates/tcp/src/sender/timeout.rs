@@ -1,0 +1,126 @@
+//! The sender's timeouts: when the timer is set, and what is done when it fires.
+
+use super::timer::{Due, Wait};
+use super::{CongestionState, Sender};
+use crate::era::TailLossProbe;
+use crate::tlp::TICKS;
+use goodqueue_units::{Duration, Instant};
+
+impl Sender {
+    /// Returns when the timer fires or a packet may leave that pacing held back, or [`Instant::MAX`].
+    #[inline]
+    pub(crate) fn deadline(&self) -> Instant {
+        match &self.pacer {
+            Some(pacer) => self.timer.deadline().min(pacer.deadline()),
+            None => self.timer.deadline(),
+        }
+    }
+
+    /// Returns PTO, if the state allows a probe.
+    #[inline]
+    fn probe_timeout(&self) -> Option<Duration> {
+        let probes = self.era().timers.tail_loss_probe;
+        let allowed = self.state() == CongestionState::Open
+            || (self.state() == CongestionState::Cwr && probes == TailLossProbe::Rfc8985);
+        if allowed { probes.timeout(&self.rtt, self.board.packets_out()) } else { None }
+    }
+
+    /// Sets the timer because new data was acknowledged (RFC 6298, 5.3, and RFC 8985, 7.2).
+    #[inline]
+    pub(super) fn arm_after_ack(&mut self, now: Instant) {
+        if self.board.packets_out() == 0 {
+            self.timer.stop();
+        } else if let Some(timeout) = self.probe_timeout() {
+            self.timer.set(Wait::Probe, now + timeout.min(self.rtt.rto()));
+        } else {
+            self.arm_rto(now);
+        }
+    }
+
+    /// Sets the timer because a new segment left.
+    #[inline]
+    pub(super) fn arm_after_send(&mut self, now: Instant) {
+        if let Some(timeout) = self.probe_timeout() {
+            let rto_at = self.board.head_sent_at().unwrap_or(now) + self.rtt.rto();
+            self.timer.set_probe(now, timeout, rto_at);
+        } else if self.board.packets_out() == 1 || self.timer.wait() == Wait::Probe {
+            self.arm_rto(now);
+        }
+    }
+
+    /// Sets the retransmission timer, as [`Timer::set_rto`](super::timer::Timer::set_rto) says.
+    pub(super) fn arm_rto(&mut self, now: Instant) {
+        self.timer.set_rto(now, self.rtt.rto(), || self.board.head_sent_at());
+    }
+
+    /// Sets the timer because, until `until`, segments may only be late.
+    #[cold]
+    pub(super) fn wait_for_late(&mut self, now: Instant, until: Instant) {
+        self.timer.set_late(now, until, self.rtt.rto(), self.era().timers.jiffy);
+    }
+
+    /// Returns how long early retransmit waits (RFC 5827, with Linux's delay of a quarter of an SRTT).
+    pub(super) fn early_delay(&self) -> Duration {
+        let quarter = self.rtt.srtt().map_or(Duration::ZERO, |srtt| srtt / 4);
+        quarter.max(TICKS).saturating_sub(TICKS) // `wait_for_late` adds the ticks
+    }
+
+    /// Sets the timer because the first segment was sent again: the retransmission gets its full time.
+    pub(super) fn arm_after_resend(&mut self, now: Instant) {
+        if self.timer.wait() != Wait::Late {
+            self.timer.set(Wait::Rto, now + self.rtt.rto());
+        }
+    }
+
+    /// Sets the timer to a window probe: data waits, nothing is out, and the peer's window has no room.
+    #[cold]
+    pub(super) fn arm_window_probe(&mut self, now: Instant) {
+        self.timer.set(Wait::Window, now + self.rtt.rto());
+    }
+
+    /// Does what is due at `now`. Does nothing before the deadline.
+    pub(crate) fn on_timeout(&mut self, now: Instant) {
+        if let Some(pacer) = &mut self.pacer {
+            pacer.on_timeout(now);
+            self.held_back = false;
+        }
+        if now < self.timer.deadline() {
+            return;
+        }
+        if self.board.packets_out() == 0 && self.timer.wait() != Wait::Window {
+            self.timer.stop();
+            return;
+        }
+        match self.timer.wait() {
+            Wait::Rto => {
+                self.on_rto(now);
+                self.timer.set(Wait::Rto, now + self.rtt.rto());
+            }
+            Wait::Probe if self.recovery.tail.is_pending() => self.arm_rto(now), // one probe at a time
+            Wait::Probe => {
+                self.timer.due = Due::TailProbe;
+                self.timer.set(Wait::Rto, now + self.rtt.rto());
+            }
+            Wait::Late => {
+                self.timer.stop();
+                if self.era().detection.early_retransmit {
+                    self.retransmit_early(now);
+                } else {
+                    self.lose_late(now);
+                }
+                if !self.timer.is_running() {
+                    self.arm_rto(now);
+                }
+            }
+            Wait::Window if self.is_blocked() => {
+                self.timer.due = Due::WindowProbe;
+                self.rtt.back_off();
+                self.arm_window_probe(now);
+            }
+            Wait::Window => self.timer.stop(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,199 @@
+//! The sender's one timer: what it is set for, and when it fires.
+//!
+//! Linux has one timer for four waits (`icsk_retransmit_timer`). The wait that is set last replaces the others.
+
+use crate::tlp::TICKS;
+use crate::wheel;
+use goodqueue_units::{Duration, Instant};
+
+/// What the timer is set for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wait {
+    /// The retransmission timeout (RFC 6298).
+    Rto,
+    /// A tail loss probe (RFC 8985, section 7).
+    Probe,
+    /// Segments that may only be late (RFC 8985, 6.3; RFC 5827 with a delay).
+    Late,
+    /// A probe of the peer's closed window (RFC 9293, 3.8.6.1).
+    Window,
+}
+
+/// A segment that must be sent although no window allows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Due {
+    Nothing,
+    TailProbe,
+    WindowProbe,
+}
+
+#[derive(Clone, Debug)]
+#[repr(C)] // see `Connection`
+pub(super) struct Timer {
+    /// When the timer fires, or [`Instant::MAX`].
+    deadline: Instant,
+    wait: Wait,
+    /// The timer is set for the last segment sent. Segments that leave at the same time do not move the deadline.
+    is_armed: bool,
+    pub(super) due: Due,
+}
+
+impl Timer {
+    pub(super) const fn new() -> Self {
+        Self { deadline: Instant::MAX, wait: Wait::Rto, is_armed: false, due: Due::Nothing }
+    }
+
+    /// Returns when the timer fires, or [`Instant::MAX`].
+    #[inline]
+    pub(super) fn deadline(&self) -> Instant {
+        self.deadline
+    }
+
+    #[inline]
+    pub(super) fn wait(&self) -> Wait {
+        self.wait
+    }
+
+    #[inline]
+    pub(super) fn is_running(&self) -> bool {
+        self.deadline != Instant::MAX
+    }
+
+    #[inline]
+    pub(super) fn is_armed(&self) -> bool {
+        self.is_armed
+    }
+
+    #[inline]
+    pub(super) fn disarm(&mut self) {
+        self.is_armed = false;
+    }
+
+    #[inline]
+    pub(super) fn stop(&mut self) {
+        self.deadline = Instant::MAX;
+    }
+
+    #[inline]
+    pub(super) fn set(&mut self, wait: Wait, deadline: Instant) {
+        (self.wait, self.deadline, self.is_armed) = (wait, deadline, false);
+    }
+
+    /// Sets the retransmission timer to `rto` from now. If it replaces a probe or a wait for late segments, the time
+    /// counts from when the first segment was last sent.
+    #[inline]
+    pub(super) fn set_rto(
+        &mut self,
+        now: Instant,
+        rto: Duration,
+        head_sent_at: impl FnOnce() -> Option<Instant>,
+    ) {
+        let from = match self.wait {
+            Wait::Probe | Wait::Late => head_sent_at().unwrap_or(now),
+            Wait::Rto | Wait::Window => now,
+        };
+        self.set(Wait::Rto, (from + rto).max(now));
+    }
+
+    /// Sets the timer to a probe `timeout` from now, because a segment was sent. If the retransmission timeout of the
+    /// first segment, `rto_at`, comes before the probe, the timer fires then.
+    #[inline]
+    pub(super) fn set_probe(&mut self, now: Instant, timeout: Duration, rto_at: Instant) {
+        let probe = now + timeout;
+        self.set(Wait::Probe, if rto_at > now { probe.min(rto_at) } else { probe });
+        self.is_armed = true;
+    }
+
+    /// Sets the timer to the end of a wait for late segments, at `until`, or to RTO if that comes first (RFC 8985,
+    /// 6.3).
+    ///
+    /// The timer fires with a `jiffy`, as on Linux. If it fired to the nanosecond, it would now and then fire before
+    /// the third SACK, and flows over fq_codel would less often be in step.
+    pub(super) fn set_late(&mut self, now: Instant, until: Instant, rto: Duration, jiffy: Duration) {
+        let timeout = (until + TICKS).since(now).min(rto);
+        self.set(Wait::Late, wheel::fires_at(jiffy, now, timeout));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RTO: Duration = Duration::from_millis(300);
+    const JIFFY: Duration = Duration::from_millis(4);
+
+    fn at(ms: u64) -> Instant {
+        Instant::from_nanos(ms * 1_000_000)
+    }
+
+    fn ms(ms: u64) -> Duration {
+        Duration::from_millis(ms)
+    }
+
+    fn timer(wait: Wait) -> Timer {
+        let mut timer = Timer::new();
+        timer.set(wait, at(150));
+        timer
+    }
+
+    /// Wrong would be a new timer that fires, or a stopped one.
+    #[test]
+    fn a_timer_runs_from_set_to_stop() {
+        let mut timer = Timer::new();
+        assert!(!timer.is_running() && timer.due == Due::Nothing);
+        timer.set(Wait::Window, at(7));
+        assert_eq!((timer.is_running(), timer.deadline(), timer.wait()), (true, at(7), Wait::Window));
+        timer.stop();
+        assert_eq!((timer.is_running(), timer.wait()), (false, Wait::Window), "what it was set for stays");
+    }
+
+    /// The first segment was sent at 50 ms, and now it is 100 ms. Wrong would be a probe that puts the timeout off: RTO
+    /// is due 300 ms after the first segment (Linux `tcp_rearm_rto`).
+    #[test]
+    fn a_timeout_behind_a_probe_counts_from_the_first_segment() {
+        for (wait, deadline) in [(Wait::Rto, 400), (Wait::Window, 400), (Wait::Probe, 350), (Wait::Late, 350)]
+        {
+            let mut timer = timer(wait);
+            timer.set_rto(at(100), RTO, || Some(at(50)));
+            assert_eq!((timer.deadline(), timer.wait()), (at(deadline), Wait::Rto), "{wait:?}");
+        }
+        let mut timer = timer(Wait::Probe);
+        timer.set_rto(at(1000), RTO, || Some(at(50)));
+        assert_eq!(timer.deadline(), at(1000), "a deadline in the past");
+    }
+
+    /// Wrong would be a probe behind the timeout, or a timeout that is over and makes the probe leave at once.
+    #[test]
+    fn a_probe_leaves_before_the_timeout() {
+        for (rto_at, deadline) in [(400, 302), (250, 250), (100, 302), (50, 302)] {
+            let mut timer = Timer::new();
+            timer.set_probe(at(100), ms(202), at(rto_at));
+            assert_eq!((timer.deadline(), timer.wait()), (at(deadline), Wait::Probe), "{rto_at}");
+        }
+    }
+
+    /// Wrong would be a timer that is set for the last segment and was set for something else since: the next segment
+    /// would have no timer.
+    #[test]
+    fn only_a_probe_for_a_segment_arms_the_timer() {
+        let mut timer = Timer::new();
+        timer.set_probe(at(100), ms(202), at(400));
+        assert!(timer.is_armed());
+        timer.set_rto(at(100), RTO, || None);
+        assert!(!timer.is_armed());
+        timer.set_probe(at(100), ms(202), at(400));
+        timer.disarm();
+        assert!(!timer.is_armed() && timer.is_running());
+    }
+
+    /// 127 ms and 2 ms more, from 101 ms on: 28 ms, which without ticks end at 129 ms. The 25th tick is over, 7 more
+    /// are 28 ms, and Linux adds one: 132 ms. Wrong would be a wait beyond RTO.
+    #[test]
+    fn a_wait_for_late_segments_ends_with_a_tick_or_with_the_timeout() {
+        for (rto, jiffy, deadline) in [(RTO, Duration::ZERO, 129), (RTO, JIFFY, 132), (ms(20), JIFFY, 124)] {
+            let mut timer = Timer::new();
+            timer.set_late(at(101), at(127), rto, jiffy);
+            assert_eq!((timer.deadline(), timer.wait()), (at(deadline), Wait::Late));
+        }
+    }
+}
