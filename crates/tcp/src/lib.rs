@@ -2,14 +2,14 @@
 //!
 //! # Author
 //! A congestion control is one file in `cc/` that implements [`CongestionControl`], and one line in the table of
-//! `cc/mod.rs`, from which [`Cc`], its names and its static dispatch are made.
+//! `cc/mod.rs`. The table makes [`Cc`], the names and the static dispatch.
 //!
 //! # Assemble
-//! [`Config`] describes an endpoint; [`Connection::client`] and [`Connection::server`] make one.
+//! [`Config`] describes an endpoint. [`Connection::client`] and [`Connection::server`] make it.
 //!
 //! # Run
-//! Give segments to [`Connection::handle_segment`], call [`Connection::handle_timeout`] at
-//! [`Connection::poll_timeout`], and put on the wire what [`Connection::poll_transmit`] returns, until it is `None`.
+//! Give segments to [`Connection::handle_segment`]. Call [`Connection::handle_timeout`] at
+//! [`Connection::poll_timeout`]. Put on the wire what [`Connection::poll_transmit`] returns, until it returns `None`.
 #![no_std]
 
 extern crate alloc;
@@ -54,5 +54,5 @@ pub use seq::SeqNumber;
 pub use stats::Stats;
 pub use window::Window;
 
-// What the calls above take and return, so that who uses this crate need not name another.
+// Types that the public calls take and return. A user of this crate need not depend on `goodqueue_units` for them.
 pub use goodqueue_units::{Duration, Ecn, Instant, Rate};

@@ -1,6 +1,6 @@
 //! The receiving half: order, SACK blocks, when to acknowledge, and the ECN echo.
 //!
-//! The steady state, data in order, is a few branches at the top of [`Receiver::on_data`]; all that is rarer is in
+//! The steady state, data in order, takes a few branches at the top of [`Receiver::on_data`]. Rarer cases are in
 //! functions marked cold.
 
 use crate::delack::{Arrived, DelayedAck, QUICK_ACKS};
@@ -14,10 +14,10 @@ use core::mem::offset_of;
 use goodqueue_units::processor::{prefetch, select};
 use goodqueue_units::{Duration, Ecn, Instant};
 
-/// Segments that carry nothing and lie outside the window are answered no more often than this (Linux's
+/// The least time between two answers to segments that carry nothing and lie outside the window (Linux's
 /// `tcp_invalid_ratelimit`).
 const ANSWER_INTERVAL: Duration = Duration::from_millis(500);
-/// So many segments out of order are one packet with the one before them, in Linux's queue (17 fragments).
+/// Segments out of order that Linux's queue joins to the packet before them (17 fragments).
 const JOINED: u32 = 16;
 
 #[derive(Clone, Debug)]
@@ -25,35 +25,37 @@ const JOINED: u32 = 16;
 pub(crate) struct Receiver {
     /// The next byte in order.
     nxt: SeqNumber,
-    /// The last ACK number sent, and the peer's clock as last heard in order (RFC 7323, section 4.3: TS.Recent).
+    /// The last ACK number sent.
     last_ack: SeqNumber,
+    /// The peer's clock as last heard in order (RFC 7323, section 4.3: TS.Recent).
     ts_recent: u32,
-    /// The window as the last segment told it, where nothing came since that could change it.
+    /// The window field of the last segment sent. `None` if something came since that could change the window.
     told: Option<u16>,
     echo: Echo,
+    /// Blocks in `sack`.
     sack_len: u8,
-    /// The application takes nothing for the time being, and `unread` bytes wait for it.
+    /// The application reads nothing for now, and `unread` bytes wait for it.
     paused: bool,
     mss: u16,
     /// Bytes in order that no ACK has covered.
     unacked: u32,
     delack: DelayedAck,
-    /// What arrived twice and no ACK has told of (RFC 2883).
+    /// Bytes that arrived twice, which no ACK has reported yet (RFC 2883).
     duplicate: Option<SackBlock>,
-    // From here on only of a side that receives.
+    // The fields from here on are used only by a side that receives.
     /// Bytes in `ranges`.
     held: u32,
     delivered: u64,
     window: ReceiveWindow,
     unread: u32,
-    /// Where FIN stands, once it was seen.
+    /// The sequence number of the FIN, once it was seen.
     fin: Option<SeqNumber>,
-    // From here on only where something is missing.
+    // The fields from here on are used only while something is missing.
     /// All out-of-order ranges: ascending, disjoint, not adjacent.
     ranges: VecDeque<SackBlock>,
-    /// Out-of-order ranges as last changed, the most recent first (RFC 2018, section 4).
+    /// The out-of-order ranges that changed last, the most recent first (RFC 2018, section 4).
     sack: [SackBlock; 3],
-    /// A segment that has nothing for us is answered from then on.
+    /// From this time on, a segment that carries nothing for us is answered again.
     answers_from: Instant,
 }
 
@@ -91,17 +93,17 @@ impl Receiver {
         }
     }
 
-    /// The peer opens; [`open`](Self::open) is next.
+    /// Prepares for a peer that opens the connection. [`open`](Self::open) is the next call.
     pub(crate) fn accept(&mut self) {
         self.window.accept();
     }
 
-    /// The handshake is over.
+    /// Takes note that the handshake is over.
     pub(crate) fn established(&mut self, now: Instant) {
         self.window.established(now);
     }
 
-    /// The peer's SYN was taken: data begins at `first`.
+    /// Takes the peer's SYN: data begins at `first`.
     pub(crate) fn open(&mut self, now: Instant, first: SeqNumber, tsval: u32, echo: Echo) {
         self.window.open(now, first);
         self.told = None;
@@ -111,19 +113,20 @@ impl Receiver {
         self.echo = echo;
     }
 
-    /// RFC 7323, section 4.3 (2): the timestamp to echo is that of the segment that the last ACK waited for. Whether it is newer
-    /// than the last.
+    /// Takes the timestamp of `segment`. The timestamp to echo is the one of the segment that the last ACK waited for
+    /// (RFC 7323, section 4.3 (2)). Returns whether the timestamp is newer than the last.
     #[inline]
     pub(crate) fn on_timestamp(&mut self, segment: &Segment) -> bool {
-        // Of a burst the first is, and the second where the first was answered: nobody could guess.
+        // No branch (branch prediction): in a burst the first segment is news, and the second one if the first was
+        // answered. That is not predictable.
         let age = segment.tsval.wrapping_sub(self.ts_recent);
         let is_news = (segment.seq <= self.last_ack) & (age < 1 << 31);
         self.ts_recent = select(is_news, segment.tsval, self.ts_recent);
         is_news & (age > 0)
     }
 
-    /// RFC 7323, section 5.3 (PAWS): the segment is older than what came in order, of before the sequence numbers wrapped.
-    /// 0 means that it has no timestamp.
+    /// Returns whether the segment is older than the last one in order, from before the sequence numbers wrapped (RFC
+    /// 7323, section 5.3: PAWS). A timestamp of 0 means that the segment has none.
     #[inline]
     fn is_outdated(&self, segment: &Segment) -> bool {
         segment.tsval.wrapping_sub(self.ts_recent) >= 1 << 31 && segment.tsval != 0
@@ -134,7 +137,7 @@ impl Receiver {
         self.delivered
     }
 
-    /// Our SYN, or with an `ack` SYN-ACK; its window is not shifted.
+    /// Builds our SYN, or our SYN-ACK if `flags` contain ACK. The window of both is not shifted.
     pub(crate) fn syn(&mut self, now: Instant, seq: SeqNumber, flags: Flags) -> Segment {
         let options = SynOptions { mss: self.mss + OPTIONS as u16, window_shift: self.window.shift() };
         let window = self.window.of_syn();
@@ -144,13 +147,13 @@ impl Receiver {
         Segment { ack, tsecr, ..syn }.with_syn_options(options)
     }
 
-    /// Whether all data and FIN have arrived.
+    /// Returns whether all data and the FIN have arrived.
     pub(crate) fn is_finished(&self) -> bool {
         self.fin.is_some_and(|fin| self.nxt > fin)
     }
 
-    /// Takes a segment with payload or FIN; the bytes that came into order. `rtt` is this endpoint's own, which has ended its
-    /// direction if `closed`.
+    /// Takes a segment with payload or FIN. Returns the bytes that came into order. `rtt` belongs to this endpoint's
+    /// own sending; `closed` says that this endpoint has ended its own direction.
     #[inline]
     pub(crate) fn on_data(
         &mut self,
@@ -179,14 +182,14 @@ impl Receiver {
         u32::from(len)
     }
 
-    /// Whether something is held out of order.
+    /// Returns whether something is held out of order.
     #[inline]
     fn has_gap(&self) -> bool {
         debug_assert_eq!(self.held > 0, !self.ranges.is_empty());
         self.held > 0
     }
 
-    /// Asks the processor for the ranges that are held out of order.
+    /// Prefetches the ranges that are held out of order (cache line).
     #[inline]
     pub(crate) fn prefetch_held(&self) {
         if self.held > 0
@@ -196,13 +199,13 @@ impl Receiver {
         }
     }
 
-    /// Whether more is to be looked at than the next segment.
+    /// Returns whether an arrival needs more checks than those of the segment itself.
     #[inline]
     fn is_unusual(&self) -> bool {
         self.has_gap() || self.paused || self.fin.is_some()
     }
 
-    /// The next `bytes` in order have come.
+    /// Takes the next `bytes` in order.
     #[inline]
     fn take(&mut self, now: Instant, segment: &Segment, bytes: u32, rtt: &RttEstimator) {
         self.unacked += bytes;
@@ -220,14 +223,14 @@ impl Receiver {
         }
     }
 
-    /// As [`take`](Self::take), which is written out only where segments come in order.
+    /// Calls [`take`](Self::take) without inlining it. `take` is inlined only on the path of segments in order.
     #[inline(never)]
     fn take_apart(&mut self, now: Instant, segment: &Segment, bytes: u32, rtt: &RttEstimator) {
         self.take(now, segment, bytes, rtt);
     }
 
-    /// Bytes of the window that what waits takes up. Only half of what is out of order: a segment there joins its neighbours
-    /// and takes little but its payload of the buffer, whose half is the window.
+    /// Returns the bytes of the window that waiting data takes up. Data out of order counts half: a segment there joins
+    /// its neighbours and takes little more of the buffer than its payload, and the window is half the buffer.
     #[inline]
     fn waiting(&self) -> u32 {
         self.unread + self.held / 2
@@ -245,8 +248,8 @@ impl Receiver {
         self.delack.on_taken(now, arrived, || rtt.srtt());
     }
 
-    /// A segment without data: answered where it is one that we should not have been sent, as probes of a closed window
-    /// are (RFC 9293, 3.10.7.4).
+    /// Takes a segment without data. A segment that the peer should not have sent is answered, such as a probe of a
+    /// closed window (RFC 9293, 3.10.7.4).
     #[inline]
     pub(crate) fn on_bare(&mut self, now: Instant, segment: &Segment) {
         if segment.ecn == Ecn::Ce && self.echo.on_marked_ack().now {
@@ -258,13 +261,13 @@ impl Receiver {
         }
     }
 
-    /// The application takes nothing until [`resume`](Self::resume).
+    /// Takes note that the application reads nothing until [`resume`](Self::resume).
     pub(crate) fn pause(&mut self) {
         self.paused = true;
         self.told = None;
     }
 
-    /// The application takes all that waits, and goes on doing so.
+    /// Takes note that the application reads all that waits, and continues to read.
     pub(crate) fn resume(&mut self, now: Instant) {
         self.paused = false;
         self.unread = 0;
@@ -287,13 +290,14 @@ impl Receiver {
         }
     }
 
-    /// Whether [`owed_ack`](Self::owed_ack) has an ACK that is to go out before anything else.
+    /// Returns whether [`owed_ack`](Self::owed_ack) has an ACK that must leave before anything else.
     #[inline]
     pub(crate) fn owes_ack(&self) -> bool {
         self.echo.owes()
     }
 
-    /// That ACK: `bare` with the number and the echo of before the last arrival, which is to be acknowledged after it.
+    /// Builds the owed ACK: `bare` with the ACK number and the echo from before the last arrival. The last arrival is
+    /// acknowledged after it.
     #[cold]
     pub(crate) fn owed_ack(&mut self, bare: Segment) -> Segment {
         self.delack.demand();
@@ -303,16 +307,16 @@ impl Receiver {
         }
     }
 
-    /// Out of order, again, over a hole, the last, or while the application takes nothing.
+    /// Takes a segment out of order, received again, above a hole, with FIN, or while the application does not read.
     #[cold]
     fn on_unusual_data(&mut self, now: Instant, segment: &Segment, rtt: &RttEstimator, closed: bool) -> u32 {
         let (start, end) = (segment.seq, segment.seq + segment.seq_len());
         if self.fin.is_some_and(|fin| end > fin + 1) {
-            return 0; // nothing follows a FIN (RFC 9293, 3.10.7.4); like Linux, do not answer
+            return 0; // nothing follows a FIN (RFC 9293, 3.10.7.4); as on Linux, no answer
         }
         let left = self.window.left(self.nxt);
         if end <= self.nxt {
-            // A retransmission of what is here: our ACKs were lost, or late.
+            // A retransmission of data that is here: our ACKs were lost, or late.
             self.duplicate = Some(SackBlock { start, end });
             self.refuse(left);
             return 0;
@@ -355,7 +359,7 @@ impl Receiver {
             self.take_apart(now, segment, bytes, rtt);
         }
         if had_gap && !self.has_gap() {
-            self.delack.demand(); // RFC 5681, 4.2: the filling of a gap is told at once
+            self.delack.demand(); // RFC 5681, 4.2: an ACK at once when a gap is filled
         }
         if fin_taken {
             self.unacked += 1;
@@ -368,10 +372,14 @@ impl Receiver {
         bytes
     }
 
-    /// A hole is filled: `bytes` are in order, of which `first` have just come. The ACK leaves before the application takes
-    /// any, so they take up room; where it has taken them and that is news, another ACK would follow at once, and this one says
-    /// so. It takes packet by packet, and a round trip ends with the first of them. Whether there is less room than the last ACK
-    /// told.
+    /// Takes note that a hole is filled: `bytes` are now in order, and `first` of them have just come.
+    ///
+    /// The ACK leaves before the application reads any of them, so they still take up room in the window of this ACK.
+    /// If reading them opens the window enough for an immediate window update, that second ACK is not sent: this ACK
+    /// carries the open window. The application reads packet by packet, and a round trip of the window's tuning ends
+    /// with the first packet.
+    ///
+    /// Returns whether this ACK has less room to offer than the last one did.
     fn fill(&mut self, now: Instant, first: u32, bytes: u32) -> bool {
         let waiting = self.waiting() + bytes / 2;
         let shrinks = self.window.shrinks(self.last_ack, waiting);
@@ -394,13 +402,14 @@ impl Receiver {
         0
     }
 
-    /// A segment brought nothing: it is answered at once, and some of those after it.
+    /// Answers at once a segment that brought nothing, and some of the segments after it.
     fn refuse(&mut self, left: u32) {
         self.delack.on_trouble(QUICK_ACKS, left);
         self.delack.demand();
     }
 
-    /// Puts `new` among the out-of-order ranges, joined to those it touches, and in front of the SACK blocks.
+    /// Adds `new` to the out-of-order ranges, joins it to the ranges that it touches, and puts it first among the SACK
+    /// blocks.
     fn hold(&mut self, mut new: SackBlock) {
         let first = self.ranges.partition_point(|range| range.end < new.start);
         let mut joined = 0;
@@ -432,7 +441,7 @@ impl Receiver {
         self.sack_len = (self.sack_len + 1).min(3);
     }
 
-    /// Takes out of the SACK blocks those of which `gone(block, nxt)` holds.
+    /// Removes the SACK blocks for which `gone(block, nxt)` returns true.
     fn forget_blocks(&mut self, gone: impl Fn(&SackBlock, SeqNumber) -> bool) {
         let mut kept = 0;
         for i in 0..usize::from(self.sack_len) {
@@ -444,7 +453,7 @@ impl Receiver {
         self.sack_len = kept as u8;
     }
 
-    /// An ACK is due now.
+    /// Returns whether an ACK is due now.
     #[inline]
     pub(crate) fn is_ack_due(&self) -> bool {
         self.delack.is_due()
@@ -455,22 +464,23 @@ impl Receiver {
         self.delack.demand();
     }
 
-    /// When the delayed ACK is due, or [`Instant::MAX`].
+    /// Returns when the delayed ACK is due, or [`Instant::MAX`].
     #[inline]
     pub(crate) fn deadline(&self) -> Instant {
         self.delack.deadline()
     }
 
-    /// `rto` is this endpoint's own.
+    /// Handles the delayed-ACK timer. `rto` is this endpoint's own.
     pub(crate) fn on_timeout(&mut self, now: Instant, rto: Duration) {
         self.delack.on_timeout(now, rto);
     }
 
-    /// A segment of `len` bytes that carries the acknowledgement; without bytes or FIN, the SACK blocks too.
+    /// Builds a segment of `payload_len` bytes that carries the acknowledgement. Without payload or FIN it carries the
+    /// SACK blocks too.
     ///
-    /// A data segment carries no SACK blocks, since a full one has no room for them; so where there are blocks, it
-    /// does not count as the ACK that is due, and a bare one follows.
-    #[inline(always)] // a segment that comes back in memory, written in pieces, has to wait for the pieces
+    /// A data segment carries no SACK blocks, because a full one has no room for them. While there are blocks, a data
+    /// segment therefore does not count as the ACK that is due, and a bare ACK follows.
+    #[inline(always)] // store forwarding: a segment returned through memory is read before its parts are written
     pub(crate) fn carry(
         &mut self,
         now: Instant,
@@ -496,13 +506,14 @@ impl Receiver {
             Some(window) => window,
             None => self.tell_window(),
         };
-        // One expression: a segment that is built in pieces is copied, and the copy waits for the pieces.
+        // One expression (store forwarding): a segment built in parts is copied, and the copy waits until the parts are
+        // written.
         let (sack_len, sack) = if bare && blocks { self.blocks() } else { (0, [SackBlock::default(); 3]) };
         let dscp = 0;
         Segment { seq, ack, tsval, tsecr, window, payload_len, flags, sack_len, ecn, dscp, sack }
     }
 
-    /// Another segment of data is sent that carries what the last one did: its flags.
+    /// Takes note that another data segment with the same acknowledgement leaves. Returns its flags.
     #[inline]
     pub(crate) fn on_split(&mut self, now: Instant) -> Flags {
         if !self.has_blocks() {
@@ -512,13 +523,13 @@ impl Receiver {
         Flags::ACK | self.echo.flags()
     }
 
-    /// Whether the next ACK has SACK blocks.
+    /// Returns whether the next ACK has SACK blocks.
     #[inline]
     fn has_blocks(&self) -> bool {
         self.sack_len > 0 || self.duplicate.is_some()
     }
 
-    /// The window to tell, until more arrives.
+    /// Returns the window field to send, and keeps it until more arrives.
     #[inline]
     fn tell_window(&mut self) -> u16 {
         let window = self.window.offer(self.nxt, self.waiting());
@@ -526,7 +537,8 @@ impl Receiver {
         window
     }
 
-    /// The blocks of the next ACK. What arrived twice is told once, and first (RFC 2883, section 4).
+    /// Returns the number of SACK blocks of the next ACK, and the blocks. A duplicate is reported once, as the first
+    /// block (RFC 2883, section 4).
     #[cold]
     fn blocks(&mut self) -> (u8, [SackBlock; 3]) {
         let Some(duplicate) = self.duplicate.take() else { return (self.sack_len, self.sack) };

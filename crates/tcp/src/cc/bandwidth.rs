@@ -1,15 +1,15 @@
-//! Bandwidth as BBR keeps it, and the largest of the last rounds.
+//! BBR's bandwidth, the maximum of the last rounds, and BBR's random numbers.
 
 use goodqueue_units::{Duration, Rate};
 
-/// One, of gains.
+/// The gain 1.
 pub(super) const UNIT: u32 = 1 << 8;
 const UNIT_BITS: u32 = 8;
 const FRACTION_BITS: u32 = 24;
-/// How much slower than the estimate BBR paces, so that queues drain (draft-ietf-ccwg-bbr-06, 5.6.2).
+/// By how much less than the estimate BBR paces, in percent, so that queues drain (draft-ietf-ccwg-bbr-06, 5.6.2).
 const MARGIN_PERCENT: u128 = 1;
 
-/// Segments per microsecond, with 24 bits of fraction, as in Linux, so that rounding is the same.
+/// Segments per microsecond, with 24 bits of fraction, as in Linux, so that the rounding is the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Bandwidth(pub(super) u64);
 
@@ -18,33 +18,33 @@ impl Bandwidth {
     /// No bound.
     pub(super) const INFINITE: Self = Self(u64::MAX);
 
-    /// `segments` in `interval`.
+    /// Builds the bandwidth of `segments` in `interval`.
     pub(super) fn of(segments: u64, interval: Duration) -> Self {
         Self((segments << FRACTION_BITS) / micros(interval).max(1))
     }
 
-    /// Whole segments in `span`.
+    /// Returns the whole segments sent in `span`.
     pub(super) fn segments_in(self, span: Duration) -> u64 {
         ((u128::from(self.0) * u128::from(micros(span))) >> FRACTION_BITS) as u64
     }
 
-    /// `gain` times the segments in `rtt`, rounded up.
+    /// Returns `gain` times the segments sent in `rtt`, rounded up.
     pub(super) fn bdp(self, rtt: Duration, gain: u32) -> u32 {
         let product = (u128::from(self.0) * u128::from(micros(rtt)) * u128::from(gain)) >> UNIT_BITS;
         (product.div_ceil(1 << FRACTION_BITS)).min(u128::from(u32::MAX >> 2)) as u32
     }
 
-    /// `gain` times as much.
+    /// Returns `gain` times this bandwidth.
     pub(super) fn times(self, gain: u32) -> Self {
         Self(((u128::from(self.0) * u128::from(gain)) >> UNIT_BITS) as u64)
     }
 
-    /// The payload of segments of `mss` bytes as a rate in bits per second.
+    /// Returns the rate of the payload in bits per second, for segments of `mss` bytes.
     pub(super) fn bps(self, mss: u16) -> u64 {
         ((u128::from(self.0) * u128::from(mss) * 8_000_000) >> FRACTION_BITS) as u64
     }
 
-    /// The pacing rate for `gain`.
+    /// Returns the pacing rate for `gain`.
     pub(super) fn pacing_rate(self, mss: u16, gain: u32) -> Option<Rate> {
         let scaled = (u128::from(self.0) * u128::from(mss) * u128::from(gain)) >> UNIT_BITS;
         let bytes_per_s = (scaled * (1_000_000 / 100) * (100 - MARGIN_PERCENT)) >> FRACTION_BITS;
@@ -56,10 +56,10 @@ fn micros(span: Duration) -> u64 {
     span.as_nanos() / 1000
 }
 
-/// The largest bandwidth of a window of time, whatever time counts: rounds, or cycles.
+/// The largest bandwidth in a window of time. Time counts in rounds or in cycles.
 ///
-/// Kathleen Nichols' estimate in constant space, as Linux has it: beside the largest it keeps two later ones, from the
-/// last three quarters and the last half of the window, to fall back on.
+/// This is Kathleen Nichols' estimate in constant space, as in Linux. Besides the largest value it keeps two later ones
+/// as successors, from the last three quarters and from the last half of the window.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct MaxFilter {
     /// Time and value of the largest and of its two successors.
@@ -71,7 +71,7 @@ impl MaxFilter {
         self.best[0].1
     }
 
-    /// Takes `value` at `time`; what is older than `window` no longer counts.
+    /// Takes `value` at `time`. Values older than `window` no longer count.
     pub(super) fn update(&mut self, window: u32, time: u32, value: Bandwidth) {
         let new = (time, value);
         let age = |sample: (u32, Bandwidth)| time.wrapping_sub(sample.0);
@@ -100,20 +100,20 @@ impl MaxFilter {
     }
 }
 
-/// Draws that differ between connections and repeat between runs: a multiplicative congruential generator (Park &
-/// Miller 1988, with Lehmer's modulus 2³¹ − 1).
+/// A source of random numbers that differ between connections and repeat between runs: a multiplicative congruential
+/// generator (Park & Miller 1988, with Lehmer's modulus 2³¹ − 1).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Dice(u32);
 
 impl Dice {
     pub(super) fn new(seed: u32) -> Self {
-        // Neither 0 nor the modulus would ever change.
+        // The states 0 and the modulus would never change.
         let mut dice = Self(seed % 0x7fff_fffe + 1);
-        dice.below(1); // near seeds have near first draws
+        dice.below(1); // similar seeds give similar first draws
         dice
     }
 
-    /// A number from 0 to `end` − 1.
+    /// Returns a number from 0 to `end` − 1.
     pub(super) fn below(&mut self, end: u32) -> u32 {
         self.0 = (u64::from(self.0) * 48_271 % 0x7fff_ffff) as u32;
         (u64::from(self.0 - 1) * u64::from(end) / 0x7fff_fffe) as u32
@@ -124,8 +124,8 @@ impl Dice {
 mod tests {
     use super::*;
 
-    /// 10 Mbit/s of frames of 1514 bytes: 825.6 segments a second. In 50 ms 41.28, rounded up 42; twice that 82.56, 83.
-    /// 1448 of 1514 bytes are payload: 9.564 Mbit/s; paced at 99 % of it.
+    /// 10 Mbit/s in frames of 1514 bytes are 825.6 segments per second. 50 ms hold 41.28, rounded up 42; twice that is
+    /// 82.56, rounded up 83. 1448 of 1514 bytes are payload: 9.564 Mbit/s. The pacing rate is 99 % of that.
     #[test]
     fn a_bandwidth_gives_a_bdp_and_a_pacing_rate() {
         let bw = Bandwidth::of(8256, Duration::from_secs(10));
@@ -151,7 +151,7 @@ mod tests {
         assert_eq!(filter.get(), Bandwidth(70));
         filter.update(10, 12, Bandwidth(80));
         assert_eq!(filter.get(), Bandwidth(80));
-        filter.update(10, 40, Bandwidth(1)); // long silence: nothing else is left
+        filter.update(10, 40, Bandwidth(1)); // after a long silence only the newest value is left
         assert_eq!(filter.get(), Bandwidth(1));
     }
 
@@ -166,15 +166,15 @@ mod tests {
         assert_ne!(Dice::new(1).below(1000), Dice::new(2).below(1000));
     }
 
-    /// 48271 x 1 899 818 559 = 1 and 48271 x 247 665 088 = -1 mod 2^31 - 1: the least and the greatest draw. Wrong would be a
-    /// draw of `end` itself, a phase that no cycle has.
+    /// 48271 · 1 899 818 559 = 1 and 48271 · 247 665 088 = −1 mod 2³¹ − 1: the least and the greatest draw. Wrong would
+    /// be a draw of `end` itself, a phase that no cycle has.
     #[test]
     fn the_greatest_draw_is_below_the_end() {
         assert_eq!([1_899_818_559, 247_665_088].map(|state| Dice(state).below(7)), [0, 6]);
         assert_eq!(Dice(247_665_088).below(0x7fff_fffe), 0x7fff_fffd);
     }
 
-    /// Of three samples the oldest is as old as the window when the maximum goes, and counts once more.
+    /// A sample exactly as old as the window when the maximum goes counts once more.
     #[test]
     fn a_sample_as_old_as_the_window_still_counts() {
         let mut filter = MaxFilter::default();
@@ -184,7 +184,7 @@ mod tests {
         assert_eq!(filter.get(), Bandwidth(90));
     }
 
-    /// Gains are still to be applied to it: wrong would be a window that wraps.
+    /// Gains are still applied to the BDP. Wrong would be a window that wraps.
     #[test]
     fn no_bdp_is_more_than_a_quarter_of_the_numbers() {
         assert_eq!(Bandwidth(u64::MAX).bdp(Duration::from_secs(10), UNIT), 0x3fff_ffff);
@@ -201,8 +201,8 @@ mod tests {
         assert_eq!(filter.get(), Bandwidth(50));
     }
 
-    /// Two later ones are kept: 90 at 3, and from the second half 70 at 6, then 80 at 7, which is larger. Wrong would
-    /// be the 70, or none of the second half, once 100 and 90 are too old.
+    /// Two later values are kept: 90 at 3, and from the second half 70 at 6, then the larger 80 at 7. Wrong would be
+    /// 70, or no value of the second half, once 100 and 90 are too old.
     #[test]
     fn the_largest_of_the_last_half_is_what_is_left() {
         let mut filter = MaxFilter::default();
@@ -219,8 +219,8 @@ mod tests {
         assert_eq!(filter.get(), Bandwidth(70));
     }
 
-    /// The first quarter of 10 ends with 2: what comes then is not kept. Wrong would be 50 in place of the 40 that came
-    /// after it.
+    /// The first quarter of a window of 10 ends with 2, and a value at that time is not kept. Wrong would be 50 instead
+    /// of the 40 that came after it.
     #[test]
     fn the_first_quarter_has_no_successor() {
         let mut filter = MaxFilter::default();

@@ -1,10 +1,10 @@
-//! BBR version 1, as Linux has it: it measures what the path carries and how long it is, and sends that much.
+//! BBR version 1, as in Linux: it measures the path's bandwidth and its smallest RTT, and sends by them.
 //!
 //! The sources are Cardwell et al. 2017 ("BBR: Congestion-Based Congestion Control") and
-//! draft-cardwell-iccrg-bbr-congestion-control-00, whose sections stand at the formulas. Linux has more than they: it takes
-//! the rate of a policer where one seems to drop (`policer`), and leaves room for ACKs that come in bunches
-//! (`aggregation`). Where Linux differs from the draft, Linux is followed: gains are in 1/256, and the cycle goes on from
-//! what would be in flight when pacing lets the next packet go.
+//! draft-cardwell-iccrg-bbr-congestion-control-00, whose sections stand at the formulas. Linux adds two things: it
+//! adopts the rate of a policer where a policer seems to drop (`policer`), and it leaves room for ACKs that come in
+//! bunches (`aggregation`). Where Linux differs from the draft, this code follows Linux: gains are in 1/256, and the
+//! cycle's phases end by what will be in flight when pacing lets the next packet leave.
 
 mod aggregation;
 mod policer;
@@ -22,26 +22,28 @@ use policer::Policer;
 /// 2/ln 2: the least gain that doubles the rate each round trip (4.2.1, BBRHighGain), and its inverse.
 const HIGH_GAIN: u32 = UNIT * 2885 / 1000 + 1;
 const DRAIN_GAIN: u32 = UNIT * 1000 / 2885;
-/// 4.2.3.
+/// The window's gain (4.2.3).
 const CWND_GAIN: u32 = 2 * UNIT;
-/// A round trip with more, one with less, and six with as much as the path carries (4.3.4.2).
+/// The pacing gains of a cycle, one per round trip: one above the bandwidth, one below it, six at it (4.3.4.2).
 const CYCLE: [u32; 8] = [UNIT * 5 / 4, UNIT * 3 / 4, UNIT, UNIT, UNIT, UNIT, UNIT, UNIT];
-/// BtlBwFilterLen in rounds (4.1.1.3), and RTpropFilterLen (4.1.2.2).
+/// BtlBwFilterLen, in rounds (4.1.1.3).
 const BW_ROUNDS: u32 = 10;
+/// RTpropFilterLen (4.1.2.2).
 const MIN_RTT_WINDOW: Duration = Duration::from_secs(10);
-/// 4.3.5: how long, and the window meanwhile.
+/// The length of PROBE_RTT (4.3.5).
 const PROBE_RTT_TIME: Duration = Duration::from_millis(200);
+/// The window in PROBE_RTT, and the least window otherwise, in segments.
 const LEAST_CWND: u32 = 4;
-/// 4.3.2.2: the pipe is full when in three rounds the bandwidth has not grown by a quarter.
+/// The pipe is full when the bandwidth has not grown by a quarter in three rounds (4.3.2.2).
 const FULL_GROWTH: u32 = UNIT * 5 / 4;
 const FULL_ROUNDS: u32 = 3;
-/// Of each of the two spans over which bunches of ACKs are remembered.
+/// Rounds of each of the two spans over which bunches of ACKs are remembered.
 const AGGREGATION_ROUNDS: u32 = 5;
 /// Below this rate a packet has one segment (4.2.2).
 const SINGLE_SEGMENT_BPS: u64 = 1_200_000;
-/// What is taken for the RTT before the first sample.
+/// The RTT that is assumed before the first sample.
 const UNKNOWN_RTT: Duration = Duration::from_millis(1);
-/// The window while nothing is known.
+/// The window in segments before anything is measured.
 const INITIAL_CWND: u32 = 10;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,8 +65,9 @@ pub(crate) struct Bbr {
     min_rtt: Duration,
     min_rtt_at: Instant,
     has_seen_rtt: bool,
-    /// Rounds counted by what is delivered (4.1.1.3), where the present one ends, and whether it began with this ACK.
+    /// The number of the round, counted by delivered data (4.1.1.3).
     round: u32,
+    /// The delivered count at which the present round ends.
     round_end: u64,
     round_start: bool,
     full_bw: Bandwidth,
@@ -72,7 +75,7 @@ pub(crate) struct Bbr {
     full_bw_reached: bool,
     cycle: usize,
     cycle_at: Instant,
-    /// When PROBE_RTT may end, once the window is as small as it is to be.
+    /// When PROBE_RTT may end. `None` until the flight is small enough.
     probe_rtt_end: Option<Instant>,
     probe_rtt_round_done: bool,
     idle_restart: bool,
@@ -156,7 +159,8 @@ impl CongestionControl for Bbr {
 
     fn on_ack(&mut self, _ack: &Ack, _window: &mut Window) {}
 
-    /// A loss does not move the threshold; but the window is to come back after it (4.2.3.4).
+    /// Returns the threshold, which a loss does not change. Saves the window, to be restored after the recovery
+    /// (4.2.3.4).
     fn ssthresh(&mut self, congestion: &Congestion) -> u32 {
         self.save_cwnd(congestion.cwnd);
         self.ssthresh
@@ -168,7 +172,7 @@ impl CongestionControl for Bbr {
         self.timed_out = true;
     }
 
-    /// 4.3.4.4: after a silence BBR goes on with what it knew.
+    /// Restarts after a silence with the path's known values (4.3.4.4).
     fn on_transmit_start(&mut self, now: Instant, rate: &RateEstimator, window: &mut Window) {
         if !rate.is_app_limited() {
             return;
@@ -182,7 +186,7 @@ impl CongestionControl for Bbr {
         }
     }
 
-    /// The window stays; BBR sets it with the next ACK.
+    /// Returns the window unchanged. BBR sets the window with the next ACK.
     fn undo_cwnd(&self, window: &Window, _prior_cwnd: u32) -> u32 {
         window.cwnd
     }
@@ -192,7 +196,7 @@ impl CongestionControl for Bbr {
         self.policer.forget();
     }
 
-    /// As `ss` shows it: `bbr:(bw,mrtt,pacing_gain,cwnd_gain)`.
+    /// Shows the values of `ss`: `bbr:(bw,mrtt,pacing_gain,cwnd_gain)`.
     fn probe(&self, show: &mut dyn FnMut(&'static str, f64)) {
         show("bw_mbps", self.bandwidth().bps(self.mss) as f64 / 1e6);
         if self.min_rtt != Duration::MAX {
@@ -204,12 +208,12 @@ impl CongestionControl for Bbr {
 }
 
 impl Bbr {
-    /// What is sent by: the policer's rate, or the largest of the last rounds.
+    /// Returns the bandwidth to send by: the policer's rate, or else the largest of the last rounds.
     fn bandwidth(&self) -> Bandwidth {
         self.policer.bandwidth().unwrap_or(self.bw.get())
     }
 
-    /// 4.1.1: rounds, and the windowed maximum of the delivery rate.
+    /// Updates the round, and the windowed maximum of the delivery rate (4.1.1).
     fn update_bandwidth(&mut self, ack: &Ack, sample: &RateSample, rate: &RateEstimator) {
         self.round_start = false;
         if self.timed_out {
@@ -245,8 +249,8 @@ impl Bbr {
         }
     }
 
-    /// 4.3.4.3: a phase lasts an RTT; longer with more than the path carries, until that is in flight or lost; shorter
-    /// with less, once the queue is gone.
+    /// Returns whether the phase is over (4.3.4.3). A phase lasts one RTT. A phase above the bandwidth lasts until that
+    /// much is in flight or lost. A phase below it ends early once the queue is gone.
     fn is_next_phase(&self, ack: &Ack, sample: &RateSample, rate: &RateEstimator, window: &Window) -> bool {
         let is_full_length = rate.delivered_at().since(self.cycle_at) > self.min_rtt;
         let inflight = self.in_flight_at_departure(ack, sample, ack.prior_in_flight, window);
@@ -265,14 +269,14 @@ impl Bbr {
         self.cycle_at = now;
     }
 
-    /// 4.3.4.2: at a phase drawn from all but that which drains the queue of the one before it.
+    /// Enters PROBE_BW at a random phase (4.3.4.2): any phase except the one that drains the queue.
     fn enter_probe_bw(&mut self, now: Instant) {
         self.mode = Mode::ProbeBw;
         self.cycle = CYCLE.len() - 1 - self.dice.below(CYCLE.len() as u32 - 1) as usize;
         self.advance_phase(now);
     }
 
-    /// 4.3.2.2.
+    /// Checks whether the pipe is full (4.3.2.2).
     fn check_full_pipe(&mut self, sample: &RateSample) {
         if self.full_bw_reached || !self.round_start || sample.is_app_limited {
             return;
@@ -286,7 +290,7 @@ impl Bbr {
         self.full_bw_reached = self.full_bw_rounds >= FULL_ROUNDS;
     }
 
-    /// 4.3.3.
+    /// Enters Drain when the pipe is full, and leaves it when the queue is gone (4.3.3).
     fn check_drain(&mut self, ack: &Ack, sample: &RateSample, rate: &RateEstimator, window: &mut Window) {
         let target = || self.inflight(self.bw.get(), UNIT, window);
         if self.mode == Mode::Startup && self.full_bw_reached {
@@ -302,8 +306,8 @@ impl Bbr {
         }
     }
 
-    /// 4.1.2.3 and 4.3.5: the smallest RTT of ten seconds; where none was measured so long, a moment with next to nothing
-    /// in flight shows it.
+    /// Updates the smallest RTT of ten seconds (4.1.2.3). If that RTT has expired, PROBE_RTT measures it again with
+    /// almost nothing in flight (4.3.5).
     fn update_min_rtt(
         &mut self,
         ack: &Ack,
@@ -324,7 +328,7 @@ impl Bbr {
             self.probe_rtt_end = None;
         }
         if self.mode == Mode::ProbeRtt {
-            rate.mark_app_limited(ack.in_flight); // the low rates of this time say nothing of the path
+            rate.mark_app_limited(ack.in_flight); // the low rates of PROBE_RTT say nothing about the path
             if self.probe_rtt_end.is_some() {
                 self.probe_rtt_round_done |= self.round_start;
                 if self.probe_rtt_round_done {
@@ -363,14 +367,14 @@ impl Bbr {
         };
     }
 
-    /// 4.2.1: before the first sample of the bandwidth, a window a round trip.
+    /// Sets the pacing rate before the first bandwidth sample: one window per round trip (4.2.1).
     fn start_pacing(&mut self, rtt: Option<Duration>, window: &mut Window) {
         self.has_seen_rtt = rtt.is_some();
         let bw = Bandwidth::of(window.cwnd.into(), rtt.unwrap_or(UNKNOWN_RTT));
         window.pacing_rate = bw.pacing_rate(self.mss, HIGH_GAIN);
     }
 
-    /// 4.2.1: while the pipe is not full, the rate only rises.
+    /// Sets the pacing rate (4.2.1). The rate only rises until the pipe is full.
     fn set_pacing_rate(&mut self, bw: Bandwidth, gain: u32, rtt: Option<Duration>, window: &mut Window) {
         if !self.has_seen_rtt && rtt.is_some() {
             self.start_pacing(rtt, window);
@@ -383,7 +387,7 @@ impl Bbr {
         window.min_packet = if is_slow { 1 } else { 2 };
     }
 
-    /// 4.2.3: towards the target by no more than was delivered; at once below it.
+    /// Sets the window (4.2.3): towards the target by at most what was delivered, and down to the target at once.
     fn set_cwnd(&mut self, ack: &Ack, sample: &RateSample, rate: &RateEstimator, window: &mut Window) {
         if ack.segments > 0 {
             window.cwnd = self.next_cwnd(ack, sample, rate, window);
@@ -413,7 +417,8 @@ impl Bbr {
         cwnd.max(LEAST_CWND)
     }
 
-    /// 4.2.3.4: in the first round of recovery a segment for a segment, after it the window of before.
+    /// Returns the window with respect to recovery (4.2.3.4): packet conservation in the first round, and the saved
+    /// window after the recovery.
     fn cwnd_around_recovery(
         &mut self,
         ack: &Ack,
@@ -444,7 +449,8 @@ impl Bbr {
         if self.min_rtt == Duration::MAX { INITIAL_CWND } else { bw.bdp(self.min_rtt, gain) }
     }
 
-    /// 4.2.3.2, and as Linux has it: room for packets that wait in the sender and for delayed ACKs.
+    /// Returns the window plus room for packets that wait in the sender and for delayed ACKs (4.2.3.2, with Linux's
+    /// details).
     fn quantized(&self, cwnd: u32, window: &Window) -> u32 {
         let cwnd = (cwnd + 3 * self.packet(window)).next_multiple_of(2);
         if self.mode == Mode::ProbeBw && self.cycle == 0 { cwnd + 2 } else { cwnd }
@@ -458,7 +464,7 @@ impl Bbr {
         packet_of_rate(window.pacing_rate, self.mss, window.min_packet.into())
     }
 
-    /// What of `in_flight` is still in the network when pacing lets the next packet go.
+    /// Returns how much of `in_flight` will still be in the network when pacing lets the next packet leave.
     fn in_flight_at_departure(&self, ack: &Ack, sample: &RateSample, in_flight: u32, window: &Window) -> u32 {
         let delivered = self.bandwidth().segments_in(sample.departure.since(ack.now));
         let more = if self.pacing_gain > UNIT { self.packet(window) } else { 0 };

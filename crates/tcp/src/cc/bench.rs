@@ -7,7 +7,7 @@ use goodqueue_units::{Duration, Instant};
 
 pub(super) const RTT: Duration = Duration::from_millis(50);
 
-/// The algorithm, its window, and an estimator that it can ask; nothing is sent by it.
+/// The algorithm, its window, and the rate estimator that it reads. It sends nothing.
 pub(super) struct Bench<C> {
     pub(super) cc: C,
     pub(super) window: Window,
@@ -25,8 +25,8 @@ impl<C: CongestionControl> Bench<C> {
         Self { cc, window, rate, now: Instant::ZERO }
     }
 
-    /// One ACK `after` the last, of `segments`, which took `RTT`: a round. What is then in flight is `in_flight`. `edit`
-    /// makes it another.
+    /// Gives the algorithm one ACK, `after` the last one, of `segments` that took `RTT`: a round. `in_flight` segments
+    /// are then in flight. `edit` may change the ACK and the sample.
     pub(super) fn ack(
         &mut self,
         after: Duration,
@@ -59,12 +59,12 @@ impl<C: CongestionControl> Bench<C> {
         self.rate.forget_losses();
     }
 
-    /// An ACK of `segments` a round trip after the last.
+    /// Gives the algorithm an ACK of `segments`, one round trip after the last ACK.
     pub(super) fn round(&mut self, segments: u32, in_flight: u32) {
         self.ack(RTT, segments, in_flight, |_, _| ());
     }
 
-    /// The pacing rate.
+    /// Returns the pacing rate in Mbit/s.
     pub(super) fn mbps(&self) -> f64 {
         self.window.pacing_rate.map_or(0.0, |rate| rate.as_bps() as f64 / 1e6)
     }

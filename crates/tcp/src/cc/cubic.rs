@@ -1,10 +1,13 @@
-//! CUBIC as Linux has it: RFC 9438, with HyStart.
+//! CUBIC as in Linux: RFC 9438, with HyStart.
 //!
-//! Where Linux differs from RFC 9438: the window falls from cwnd, not from what is in flight (4.6); the Reno-friendly
-//! estimate grows by whole segments with a constant α (4.3 raises α to 1 once the estimate passes the old window); the
-//! growth is at most one segment per two segments delivered, which is the RFC's limit of 1.5× a round trip (4.2).
+//! Linux differs from RFC 9438 in three points:
+//! - The window falls from cwnd, not from the segments in flight (4.6).
+//! - The Reno-friendly estimate grows by whole segments with a constant α. Section 4.3 raises α to 1 once the estimate
+//!   passes the old window.
+//! - The window grows by at most one segment per two segments delivered. This is the RFC's limit of 1.5× per round trip
+//!   (4.2).
 //!
-//! All in integers: time in 1/1024 s, windows in segments.
+//! All values are integers: time in 1/1024 s, windows in segments.
 
 use super::hystart::HyStart;
 use super::hystart_plus_plus::HyStartPlusPlus;
@@ -24,16 +27,18 @@ const BETA_ECN: u64 = 85;
 const C: u64 = 410;
 /// Fraction bits of C (10) and of a time cubed (3 × 10).
 const CUBE_BITS: u32 = 40;
-/// The estimate of Reno's window grows a segment per `cwnd * 15 / 8` segments: 1/α, α = 3 (1 − β) / (1 + β) = 0.53 (4.3).
+/// The estimate of Reno's window grows by one segment per `cwnd * 15 / 8` segments: 1/α, α = 3 (1 − β) / (1 + β) = 0.53
+/// (4.3).
 const FRIENDLY_EIGHTHS: u32 = (8 * (SCALE + BETA) / 3 / (SCALE - BETA)) as u32;
-/// With an unchanged window, the formula is not computed more often than this …
+/// The least time between two computations of the formula while the window is unchanged.
 const SAME_WINDOW_INTERVAL: Duration = Duration::from_nanos(1_000_000_000 / 32);
-/// … and never more often than this.
+/// The least time between two computations of the formula in any case.
 const INTERVAL: Duration = Duration::from_millis(1);
-/// After a loss, RTTs tell of the full queue and not of the path.
+/// The time after a loss during which RTT samples are ignored: they show the full queue and not the path.
 const DISTRUST: Duration = Duration::from_secs(1);
-/// Segments per ACK in sixteenths: as measured before the first one, and the most believed.
+/// Segments per ACK, in sixteenths: the value before the first measurement.
 const FIRST_RATIO: u32 = 2 << 4;
+/// Segments per ACK, in sixteenths: the largest value.
 const MAX_RATIO: u32 = 32 << 4;
 
 #[derive(Clone, Debug)]
@@ -41,28 +46,28 @@ const MAX_RATIO: u32 = 32 << 4;
 pub(crate) struct Cubic {
     stack: Stack,
     abe: bool,
-    /// HyStart has spoken.
+    /// HyStart has ended slow start, or is switched off.
     found: bool,
-    /// Segments per segment of growth.
+    /// Segments delivered per segment of growth.
     cnt: u32,
     /// When this stage of congestion avoidance began.
     epoch: Option<Instant>,
     last_update: Instant,
     last_cwnd: u32,
     acked: u32,
-    /// The smallest RTT; zero before the first.
+    /// The smallest RTT. Zero before the first sample.
     delay_min: Duration,
-    /// The estimate of Reno's window, W_est; towards its next segment, `acked` were counted.
+    /// The estimate of Reno's window, W_est, in segments. `acked` segments count towards its next segment.
     w_est: u32,
-    /// W_max: the window before the last reduction; 0 after a timeout.
+    /// W_max: the window before the last reduction, in segments. 0 after a timeout.
     w_max: u32,
-    /// Where the plateau of the cubic is.
+    /// The window at the plateau of the cubic, in segments.
     origin: u32,
     /// Segments per ACK, in sixteenths, smoothed (Linux 3.10 and 3.14).
     ratio: u32,
     /// K, in 1/1024 s.
     k: u64,
-    /// In HyStart's place, where it is asked for.
+    /// HyStart++, which replaces HyStart if the configuration asks for it.
     plus_plus: Option<Box<HyStartPlusPlus>>,
     hystart: HyStart,
 }
@@ -91,7 +96,8 @@ impl CongestionControl for Cubic {
         let Some(rtt) = ack.rtt else { return };
         let is_trusted = self.epoch.is_none_or(|epoch| ack.now.since(epoch) >= DISTRUST);
         let is_least = (self.delay_min == Duration::ZERO) | (rtt < self.delay_min);
-        // Some flows have just begun an epoch and some have not: nobody could guess.
+        // No branch (branch prediction): some flows have just begun an epoch and some have not, which is not
+        // predictable.
         self.delay_min = select(is_trusted & is_least, rtt, self.delay_min);
         if !self.found
             && window.in_slow_start()
@@ -131,7 +137,7 @@ impl CongestionControl for Cubic {
         window.increase(per, counted);
     }
 
-    /// Sections 4.6 and 4.7; the other fraction at marks is RFC 8511's.
+    /// Returns β of the window (sections 4.6 and 4.7). At marks, with `abe`, the fraction is that of RFC 8511.
     fn ssthresh(&mut self, congestion: &Congestion) -> u32 {
         let cwnd = congestion.cwnd;
         self.epoch = None;
@@ -139,7 +145,7 @@ impl CongestionControl for Cubic {
             hystart.stop();
         }
         self.w_max = if cwnd < self.w_max {
-            // Fast convergence: someone needs room, so the plateau is W_max = cwnd (1 + β) / 2.
+            // Fast convergence: another flow needs room, so the plateau is W_max = cwnd (1 + β) / 2.
             (u64::from(cwnd) * (SCALE + BETA) / (2 * SCALE)) as u32
         } else {
             cwnd
@@ -149,13 +155,13 @@ impl CongestionControl for Cubic {
         ((u64::from(cwnd) * beta / scale) as u32).max(2)
     }
 
-    /// Section 4.8: what comes after a timeout knows nothing of before.
+    /// Forgets everything learnt before the timeout (section 4.8).
     fn on_rto(&mut self) {
-        let plus_plus = self.plus_plus.take(); // it has stopped
+        let plus_plus = self.plus_plus.take(); // HyStart++ has stopped
         *self = Self { abe: self.abe, plus_plus, ..Self::of(self.stack) };
     }
 
-    /// Section 5.8, and RFC 9438's t: time without sending is no time.
+    /// Leaves idle time out of the epoch (section 5.8, and RFC 9438's definition of t).
     fn on_restart(&mut self, now: Instant, idle: Duration) {
         if let Some(epoch) = self.epoch.as_mut().filter(|_| self.stack.era().growth.cubic_shifts_epoch) {
             *epoch = (*epoch + idle).min(now);
@@ -196,7 +202,7 @@ impl Cubic {
         }
     }
 
-    /// Sets `cnt`, by the larger of the cubic and Reno.
+    /// Sets `cnt` to the growth of the larger window: the cubic's or Reno's.
     #[inline]
     fn update(&mut self, now: Instant, cwnd: u32, counted: u32) {
         self.acked += counted;
@@ -212,7 +218,7 @@ impl Cubic {
         self.update_friendly(cwnd);
     }
 
-    /// Section 4.2: W_cubic(t) = C (t − K)³ + W_max, a round trip ahead.
+    /// Sets `cnt` by the cubic, one round trip ahead: W_cubic(t) = C (t − K)³ + W_max (section 4.2).
     fn update_cubic(&mut self, now: Instant, cwnd: u32, counted: u32) {
         let epoch = match self.epoch {
             Some(epoch) => epoch,
@@ -225,11 +231,12 @@ impl Cubic {
         let target = if t < self.k { self.origin.saturating_sub(delta) } else { self.origin + delta };
         self.cnt = if target > cwnd { cwnd / (target - cwnd) } else { 100 * cwnd };
         if self.w_max == 0 {
-            self.cnt = self.cnt.min(20); // nothing known of the path: 5 % a round trip at least
+            self.cnt = self.cnt.min(20); // the path is unknown: grow at least 5 % per round trip
         }
     }
 
-    /// Section 4.2: K = cbrt((W_max − cwnd) / C); a window already above W_max is itself the plateau (4.8, 4.10).
+    /// Begins an epoch: K = cbrt((W_max − cwnd) / C) (section 4.2). A window already above W_max is itself the plateau
+    /// (4.8, 4.10).
     fn begin_epoch(&mut self, now: Instant, cwnd: u32, counted: u32) -> Instant {
         self.epoch = Some(now);
         self.acked = counted;
@@ -240,7 +247,7 @@ impl Cubic {
         now
     }
 
-    /// Section 4.3: not slower than Reno with the same β would be.
+    /// Limits `cnt` so that the window is not smaller than Reno's with the same β (section 4.3).
     #[inline]
     fn update_friendly(&mut self, cwnd: u32) {
         let per_segment = (cwnd * FRIENDLY_EIGHTHS / 8).max(1);
@@ -254,13 +261,13 @@ impl Cubic {
     }
 }
 
-/// A span in 1/1024 s.
+/// Converts a span to 1/1024 s.
 fn ticks(span: Duration) -> u64 {
     // 2^53 ns are 104 days; the product stays below 2^63.
     span.as_nanos().min(1 << 53) * SCALE / 1_000_000_000
 }
 
-/// The integer cube root, rounded down, a bit at a time; computed once a congestion.
+/// Returns the integer cube root, rounded down. It finds one bit at a time, once per congestion.
 fn cube_root(x: u64) -> u64 {
     let mut root = 0_u64;
     for bit in (0..=21).rev() {

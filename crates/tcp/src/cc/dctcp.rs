@@ -1,16 +1,17 @@
-//! DCTCP (RFC 8257): falls by as much as the part of the data that was marked.
+//! DCTCP (RFC 8257): the window falls by half of the fraction of the data that was marked.
 //!
-//! As in Linux. Where that differs from RFC 8257: parts are out of 1024, and alpha's floor is what its shift no longer
-//! moves, then zero (3.3); growth is Reno's, without the marked ACKs being left out; a loss halves once, and once more if ECN
-//! had begun to reduce (3.4). Every packet is ECT(0), SYN and ACKs too (3.5 and 6). Without ECN it is Reno.
+//! This is Linux's version. It differs from RFC 8257: fractions are in 1/1024. Once the shift no longer changes alpha,
+//! alpha falls to zero (3.3). Growth is Reno's, and counts the marked ACKs too. A loss halves the window; if ECN had
+//! already begun to reduce it, the loss halves what is left (3.4). Every packet is ECT(0), including SYN and ACKs (3.5
+//! and 6). Without ECN it is Reno.
 //!
-//! Its receiver, which tells of each ACK whether what it covers was marked (3.2), is in `ecn.rs`.
+//! The receiver's part, the echo of each mark in the ACK that covers it (3.2), is in `ecn.rs`.
 
 use super::reno::Reno;
 use super::{Ack, Cause, Congestion, CongestionControl};
 use crate::{Config, CongestionState, EcnUse, SeqNumber, Window};
 
-/// Alpha is out of this.
+/// The value of alpha that means 1.
 const ONE: u32 = 1024;
 /// g = 1/16 (4.2).
 const G_SHIFT: u32 = 4;
@@ -18,12 +19,13 @@ const G_SHIFT: u32 = 4;
 #[derive(Clone, Debug)]
 pub(crate) struct Dctcp {
     reno: Reno,
-    /// The estimated part of data that is marked.
+    /// The estimated fraction of the data that is marked, in 1/`ONE`.
     alpha: u32,
-    /// The observation window ends when this is acknowledged.
+    /// The observation window ends when this byte is acknowledged.
     window_end: Option<SeqNumber>,
-    /// Segments delivered in it, and of these the marked.
+    /// Segments delivered in the observation window.
     delivered: u32,
+    /// Segments of these that were marked.
     marked: u32,
 }
 
@@ -55,7 +57,7 @@ impl CongestionControl for Dctcp {
         self.reno.on_ack(ack, window);
     }
 
-    /// 3.3: cwnd (1 − alpha / 2). 3.4: at a loss as any TCP, half.
+    /// Returns cwnd (1 − alpha / 2) at marks (3.3), and half of the window at a loss (3.4).
     fn ssthresh(&mut self, congestion: &Congestion) -> u32 {
         let cwnd = congestion.cwnd;
         let kept = match congestion.cause {
@@ -77,7 +79,7 @@ impl CongestionControl for Dctcp {
 }
 
 impl Dctcp {
-    /// 3.3: M = marked / delivered, alpha = alpha (1 − g) + g M.
+    /// Ends an observation window: M = marked / delivered, alpha = alpha (1 − g) + g M (3.3).
     fn end_window(&mut self) {
         let fall = self.alpha >> G_SHIFT;
         self.alpha -= if fall == 0 { self.alpha } else { fall };
@@ -100,7 +102,7 @@ mod tests {
         Congestion { now: Instant::ZERO, cwnd, cause }
     }
 
-    /// Windows of ten segments of which `marked` are: the alpha after each.
+    /// Plays windows of ten segments, of which `marked` are marked. Returns alpha after each window.
     fn alphas(marked: &[u32]) -> std::vec::Vec<u32> {
         let (mut d, mut w) = dctcp();
         let deliver = |d: &mut Dctcp, w: &mut Window, una: u32, marked| {
@@ -123,12 +125,13 @@ mod tests {
     fn alpha_follows_the_marked_part_with_a_gain_of_a_sixteenth() {
         assert_eq!(alphas(&[0, 0, 0, 10, 2]), [960, 900, 844, 856, 815]);
         let mut d = dctcp().0;
-        d.alpha = 15; // its sixteenth is nothing: it would never end
+        d.alpha = 15; // a sixteenth of 15 is 0: alpha would never reach 0
         d.end_window();
         assert_eq!(d.alpha, 0);
     }
 
-    /// 3.3: alpha 1 halves, alpha 1/4 takes an eighth, alpha 0 nothing; 3.4: a loss halves whatever alpha is.
+    /// 3.3: alpha 1 halves the window, alpha 1/4 takes an eighth, alpha 0 nothing. 3.4: a loss halves it, whatever
+    /// alpha is.
     #[test]
     fn marks_take_half_of_alpha_and_a_loss_takes_half() {
         let mut d = dctcp().0;

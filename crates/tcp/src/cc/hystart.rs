@@ -1,15 +1,15 @@
 //! HyStart (Ha & Rhee 2011): leave slow start before it overflows the queue.
 //!
-//! Two signs, either of which suffices: a train of closely spaced ACKs that is as long as half the round trip (the
-//! window fills the path), and an RTT of this round above the smallest one (a queue is building). RFC 9406 (HyStart++)
-//! descends from the second.
+//! One of two signs suffices. The first is a train of closely spaced ACKs that lasts half the round trip: the window
+//! fills the path. The second is an RTT of this round above the smallest one: a queue is building. RFC 9406 (HyStart++)
+//! is based on the second sign.
 
 use super::Ack;
 use crate::era::HystartRules;
 use crate::{SeqNumber, Stack};
 use goodqueue_units::{Duration, Instant};
 
-/// Below this window, in segments, slow start goes on whatever the signs.
+/// Below this window, in segments, slow start continues, whatever the signs.
 const LOW_WINDOW: u32 = 16;
 /// ACKs closer together than this are one train.
 const TRAIN_SPACING: Duration = Duration::from_millis(2);
@@ -20,18 +20,19 @@ const MAX_STEP: Duration = Duration::from_millis(16);
 
 #[derive(Clone, Debug)]
 pub(super) struct HyStart {
-    /// The round ends when this is acknowledged.
+    /// The round ends when this byte is acknowledged.
     round_end: SeqNumber,
     round_start: Instant,
-    /// The last ACK of this round's train.
+    /// When the last ACK of this round's train arrived.
     last_ack: Instant,
     /// The smallest RTT of this round's first samples.
     round_rtt: Duration,
     samples: u8,
     started: bool,
-    /// Of [`HystartRules`].
+    /// The divisor of delay_min that gives the RTT step ([`HystartRules`]).
     divisor: u64,
-    /// Of [`HystartRules`].
+    /// What Linux adds to delay_min before halving it for the train, to allow for the bursts of segmentation offload:
+    /// the time that four of the largest bursts take, at most 1 ms ([`HystartRules`]). Below 2 Gbit/s it is 1 ms.
     ack_delay: Duration,
 }
 
@@ -51,9 +52,10 @@ impl HyStart {
         }
     }
 
-    /// Whether slow start should end, by this ACK with the sample `rtt`; `delay_min` is the smallest RTT.
+    /// Takes an ACK with the RTT sample `rtt`, and returns whether slow start should end. `delay_min` is the smallest
+    /// RTT.
     ///
-    /// To be called from the first ACK on: rounds begin with the connection, however small `cwnd` is then.
+    /// Call it from the first ACK on: rounds begin with the connection, even while `cwnd` is small.
     #[inline]
     pub(super) fn on_rtt(&mut self, ack: &Ack, cwnd: u32, rtt: Duration, delay_min: Duration) -> bool {
         if !self.started || ack.una > self.round_end {
@@ -98,7 +100,7 @@ mod tests {
 
     #[test]
     fn a_train_of_half_the_round_trip_ends_slow_start() {
-        // Two ACKs a millisecond, RTT 40 ms without any queue: 20 ms is half of it, 20.5 half of what Linux 6 takes.
+        // Two ACKs per millisecond, RTT 40 ms without any queue: half of it is 20 ms. Linux 6 takes 20.5 ms.
         for (stack, train) in [(Stack::Linux3_10, 41), (Stack::Linux6, 42)] {
             let mut h = HyStart::new(stack);
             let first = (0..80).find(|&n| h.on_rtt(&ack(n * MS / 2, 1, 1000), 16, ms(40), ms(40)));
@@ -116,7 +118,7 @@ mod tests {
         assert!((32..60).any(|n| h.on_rtt(&ack(n * MS, 1001, 3000), 16, ms(40), ms(40))));
     }
 
-    /// Wrong would be a round that begins where the window reaches 16: slow start would end a part of a round trip late.
+    /// Wrong would be a round that begins when the window reaches 16: slow start would end a part of a round trip late.
     #[test]
     fn a_round_begins_with_its_first_ack_even_if_the_window_is_too_small_yet() {
         let mut h = HyStart::new(Stack::Linux6);

@@ -1,5 +1,5 @@
-//! HyStart++ (RFC 9406): leave slow start when RTTs rise, and first look again, in a slower slow start (CSS), whether they
-//! stay up. Names are those of its section 4.2; L is for a sender that is not paced.
+//! HyStart++ (RFC 9406): leave slow start when RTTs rise, but first check in a slower slow start (CSS) whether the RTTs
+//! stay high. Names are those of section 4.2; L is for a sender without pacing.
 
 use super::Ack;
 use crate::{SeqNumber, Window};
@@ -20,9 +20,9 @@ pub(super) struct HyStartPlusPlus {
     current_round_min: Duration,
     last_round_min: Duration,
     samples: u32,
-    /// In CSS: cssBaselineMinRtt, and the rounds begun.
+    /// In CSS: cssBaselineMinRtt, and the number of rounds begun.
     css: Option<(Duration, u32)>,
-    /// The first slow start is over; later ones know what they may reach (section 4.3, last paragraph).
+    /// The first slow start is over. Later ones end at ssthresh (section 4.3, last paragraph).
     over: bool,
 }
 
@@ -38,12 +38,12 @@ impl HyStartPlusPlus {
         }
     }
 
-    /// Congestion was seen: it ends slow start by itself.
+    /// Stops HyStart++ for good: congestion has ended the first slow start.
     pub(super) fn stop(&mut self) {
         self.over = true;
     }
 
-    /// Grows the window by an ACK in slow start; what is left of its count for congestion avoidance.
+    /// Grows the window by an ACK in slow start. Returns the part of its count that is left for congestion avoidance.
     pub(super) fn grow(&mut self, ack: &Ack, window: &mut Window) -> u32 {
         if self.over {
             return window.slow_start(ack.counted);
@@ -103,7 +103,7 @@ mod tests {
     use crate::Config;
     use goodqueue_units::Instant;
 
-    /// Rounds of `acks` ACKs of two segments, each with one RTT; the window after each.
+    /// Plays rounds of `acks` ACKs of two segments, each round with one RTT. Returns the window after each round.
     fn run(h: &mut HyStartPlusPlus, window: &mut Window, rounds: &[(u32, u64)]) -> std::vec::Vec<u32> {
         let mut una = h.window_end.0;
         let mut after = std::vec::Vec::new();
@@ -124,8 +124,8 @@ mod tests {
         after
     }
 
-    /// RTT 80 ms: the step is 10 ms. At 89 ms slow start goes on; at 90 ms the eighth sample begins CSS, in which eight
-    /// segments bring two; the fifth CSS round is the last, and the one after it finds the threshold.
+    /// RTT 80 ms: the step is 10 ms. At 89 ms slow start continues. At 90 ms the eighth sample begins CSS, in which
+    /// eight segments add two. The fifth CSS round is the last: the next round sets the threshold.
     #[test]
     fn a_rise_by_an_eighth_leads_through_five_rounds_of_css_to_congestion_avoidance() {
         let (mut h, mut window) = (HyStartPlusPlus::new(), Window::new(&Config::default()));
@@ -133,7 +133,7 @@ mod tests {
         // This round's step is 89/8 = 11.1 ms above 89: 101 ms. The eighth ACK still counts in full.
         assert_eq!(run(&mut h, &mut window, &[(8, 101)]), [58]);
         assert!(h.css.is_some() && window.in_slow_start());
-        // Four more rounds of CSS at a quarter: 16 segments bring four.
+        // Four more rounds of CSS at a quarter: 16 segments add four.
         assert_eq!(run(&mut h, &mut window, &[(8, 101); 4]), [62, 66, 70, 74]);
         assert!(window.in_slow_start());
         run(&mut h, &mut window, &[(1, 101)]);
@@ -149,11 +149,11 @@ mod tests {
         run(&mut h, &mut window, &[(8, 94)]);
         assert_eq!(h.css, None);
         let before = window.cwnd;
-        // Now the last round's minimum is 94: its step leads to 105.75.
+        // Now the last round's minimum is 94 ms; with its step the limit is 105.75 ms.
         assert_eq!(run(&mut h, &mut window, &[(8, 95)]), [before + 16]);
     }
 
-    /// Seven samples are too few; and one ACK of many segments counts for eight (L).
+    /// Seven samples are too few. One ACK of many segments counts for eight (L).
     #[test]
     fn few_samples_do_not_judge_and_a_stretched_ack_counts_for_eight() {
         let (mut h, mut window) = (HyStartPlusPlus::new(), Window::new(&Config::default()));
@@ -164,7 +164,8 @@ mod tests {
         assert_eq!(window.cwnd, before + 8);
     }
 
-    /// A loss has said where the path ends. Wrong would be a later slow start that a rise of the RTT, of 80 ms by 40, slows.
+    /// The loss has shown what the path carries. Wrong would be a later slow start that a rise of the RTT from 80 to
+    /// 120 ms slows down.
     #[test]
     fn after_a_congestion_slow_start_is_plain() {
         let (mut h, mut window) = (HyStartPlusPlus::new(), Window::new(&Config::default()));

@@ -1,8 +1,10 @@
-//! Illinois (Liu, Başar & Srikant 2006): Reno's rules with an increase and a decrease that follow the mean queueing delay of
-//! the last round trip: up to ten segments while the queue is empty, and an eighth to a half at a loss.
+//! Illinois (Liu, Başar & Srikant 2006): Reno's rules, with an increase and a decrease that follow the mean queueing
+//! delay of the last round trip. The window grows by up to ten segments while the queue is empty, and falls by an
+//! eighth to a half at a loss.
 //!
-//! As in Linux, with its constants: fixed point of 1/128 for alpha and 1/64 for beta; the smallest alpha is 38/128, where
-//! the paper has 0.3; below 15 segments it is Reno; delay as low as d1 counts after five such round trips (theta).
+//! This is Linux's version, with its constants: fixed point of 1/128 for alpha and of 1/64 for beta. The smallest alpha
+//! is 38/128; the paper has 0.3. Below 15 segments it behaves as Reno. A delay as low as d1 counts only after five
+//! round trips of it (theta).
 
 use super::{Ack, Congestion, CongestionControl};
 use crate::{Config, CongestionState, SeqNumber, Window};
@@ -16,20 +18,21 @@ const ALPHA_MAX: u64 = 10 * ALPHA_ONE;
 const BETA_ONE: u64 = 64;
 const BETA_MIN: u64 = BETA_ONE / 8;
 const BETA_MAX: u64 = BETA_ONE / 2;
-/// Section 3: W_thresh, segments below which it is Reno.
+/// Section 3: W_thresh, the window in segments below which it behaves as Reno.
 const WINDOW_THRESHOLD: u32 = 15;
-/// Round trips of low delay that make alpha the largest again.
+/// Round trips of low delay after which alpha is the largest again.
 const THETA: u32 = 5;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Illinois {
     alpha: u64,
     beta: u64,
-    /// Delay was above d1, and since then so many round trips below it.
+    /// The delay was above d1.
     was_above: bool,
+    /// Round trips with a delay below d1 since then.
     low_rounds: u32,
     round_end: SeqNumber,
-    /// RTT samples of this round trip.
+    /// The sum of the RTT samples of this round trip.
     sum: Duration,
     samples: u64,
     base_rtt: Duration,
@@ -79,7 +82,7 @@ impl CongestionControl for Illinois {
             window.slow_start(ack.counted);
             return;
         }
-        // Equation 1: alpha segments a round trip.
+        // Equation 1: alpha segments per round trip.
         window.counted += ack.counted;
         let growth = u64::from(window.counted) * self.alpha / ALPHA_ONE;
         if growth >= u64::from(window.cwnd) {
@@ -88,7 +91,7 @@ impl CongestionControl for Illinois {
         }
     }
 
-    /// Equation 1: W (1 − beta).
+    /// Returns W (1 − beta) (equation 1).
     fn ssthresh(&mut self, congestion: &Congestion) -> u32 {
         let fall = u64::from(congestion.cwnd) * self.beta / BETA_ONE;
         (congestion.cwnd - fall as u32).max(2)
@@ -118,7 +121,7 @@ impl Illinois {
         if cwnd < WINDOW_THRESHOLD {
             (self.alpha, self.beta) = (ALPHA_ONE, BETA_MAX);
         } else if let Some(mean) = self.sum.as_nanos().checked_div(1000 * self.samples) {
-            // In microseconds, as Linux has them: the steps below are coarse enough for the difference to show.
+            // In microseconds, as in Linux: the steps below are coarse enough for the difference to show.
             let us = |span: Duration| span.as_nanos() / 1000;
             let most = us(self.max_rtt) - us(self.base_rtt);
             let mean = mean.saturating_sub(us(self.base_rtt));
@@ -127,7 +130,8 @@ impl Illinois {
         }
     }
 
-    /// Section 3, f1: alpha_max up to d1 = d_max / 100, then kappa1 / (kappa2 + d), which meets alpha_min at d_max.
+    /// Returns alpha (section 3, f1): alpha_max up to d1 = d_max / 100, then kappa1 / (kappa2 + d), which is alpha_min
+    /// at d_max.
     fn alpha_at(&mut self, mean: u64, most: u64) -> u64 {
         let low = most / 100;
         if mean <= low {
@@ -136,7 +140,7 @@ impl Illinois {
             }
             self.low_rounds += 1;
             if self.low_rounds < THETA {
-                return self.alpha; // one quiet round trip proves little
+                return self.alpha; // wait for theta quiet round trips
             }
             (self.was_above, self.low_rounds) = (false, 0);
             return ALPHA_MAX;
@@ -147,7 +151,8 @@ impl Illinois {
     }
 }
 
-/// Section 3, f2: beta_min up to d2 = d_max / 10, beta_max from d3 = 0.8 d_max on, a straight line between.
+/// Returns beta (section 3, f2): beta_min up to d2 = d_max / 10, beta_max from d3 = 0.8 d_max on, and a straight line
+/// between them.
 fn beta_at(mean: u64, most: u64) -> u64 {
     let (low, high) = (most / 10, 8 * most / 10);
     if mean <= low {
@@ -169,8 +174,8 @@ mod tests {
         Illinois::new(&Config::default())
     }
 
-    /// Section 3 with d_max 100 ms: f1 is 10 up to 1 ms and 0.3 at 100 ms; half way, at 50.5, kappa1 and kappa2 give
-    /// 10 / (1 + 0.5 · 9.7 / 0.3) = 0.58. Linux's 38/128 in place of 0.3 gives 0.5766.
+    /// Section 3 with d_max 100 ms: f1 is 10 up to 1 ms and 0.3 at 100 ms. Half way, at 50.5 ms, kappa1 and kappa2 give
+    /// 10 / (1 + 0.5 · 9.7 / 0.3) = 0.58. Linux's 38/128 instead of 0.3 gives 0.5766.
     #[test]
     fn alpha_falls_from_ten_to_three_tenths() {
         let at = |mean| illinois().alpha_at(mean, 100_000) as f64 / 128.0;
@@ -179,7 +184,7 @@ mod tests {
         assert!((at(100_000) - 38.0 / 128.0).abs() < 0.01, "{}", at(100_000));
     }
 
-    /// Section 3 with d_max 100 ms: 1/8 up to 10 ms, 1/2 from 80 ms on, and at 45 ms half way between, 5/16.
+    /// Section 3 with d_max 100 ms: 1/8 up to 10 ms, 1/2 from 80 ms on, and 5/16 at 45 ms, half way between.
     #[test]
     fn beta_rises_from_an_eighth_to_a_half() {
         let at = |mean| beta_at(mean, 100_000);
@@ -198,7 +203,8 @@ mod tests {
         assert_eq!(i.alpha_at(0, 100_000), ALPHA_MAX);
     }
 
-    /// A window of 100 ACKs with an empty queue brings ten segments, the fall is an eighth; below 15 segments as Reno.
+    /// A window of 100 ACKs with an empty queue adds ten segments, and the fall is an eighth. Below 15 segments it is
+    /// as Reno.
     #[test]
     fn the_window_follows_alpha_and_beta() {
         let mut i = illinois();
@@ -213,7 +219,8 @@ mod tests {
         for _ in 0..100 {
             i.on_ack(&ack(1, 1, 100), &mut w);
         }
-        // Each tenth ACK brings one, and as the window grows one more is needed: 10, 21, 32, 43, 54, 65, 76, 87, 98.
+        // Each tenth ACK adds one segment. As the window grows, one ACK more is needed: 10, 21, 32, 43, 54, 65, 76, 87,
+        // 98.
         assert_eq!(w.cwnd, 109);
         let at =
             |i: &mut Illinois, cwnd| i.ssthresh(&Congestion { now: Instant::ZERO, cwnd, cause: Cause::Loss });
@@ -222,7 +229,7 @@ mod tests {
         assert_eq!((i.alpha, at(&mut i, 14)), (ALPHA_ONE, 7));
     }
 
-    /// Linux: a timeout says that what was learnt of delays is over; a recovery does not.
+    /// In Linux a timeout forgets the delays; a recovery does not.
     #[test]
     fn a_timeout_forgets_the_delays() {
         for (state, known) in

@@ -1,9 +1,12 @@
-//! LEDBAT (RFC 6817): for transfers in the background; keeps the queueing delay at a target and yields to all others.
+//! LEDBAT (RFC 6817): for transfers in the background. It keeps the queueing delay at a target and yields to all other
+//! traffic.
 //!
-//! One-way delays are the receiver's clock less ours by TCP's timestamps, in milliseconds, so a delayed ACK's wait
-//! counts as delay (the filter over four samples takes the smallest). TARGET is 100 ms, the largest that 2.4.2 allows, and GAIN 1,
-//! unless the line's words say otherwise; INIT_CWND and MIN_CWND 2, ALLOWED_INCREASE 1, BASE_HISTORY ten minutes, CURRENT_FILTER four samples (section 2.5 and
-//! 3.3). There is no slow start, as in 2.4.2.
+//! A one-way delay is the receiver's clock minus ours, by TCP's timestamps, in milliseconds. The wait of a delayed ACK
+//! therefore counts as delay; the filter over four samples takes the smallest.
+//!
+//! Unless the line's words say otherwise, TARGET is 100 ms, the largest value that 2.4.2 allows, and GAIN is 1. The
+//! other constants are those of sections 2.5 and 3.3: INIT_CWND and MIN_CWND 2, ALLOWED_INCREASE 1, BASE_HISTORY ten
+//! minutes, CURRENT_FILTER four samples. There is no slow start, as in 2.4.2.
 
 use super::line::{GAIN, TARGET};
 use super::{Ack, Cause, CcWord, Congestion, CongestionControl};
@@ -14,13 +17,13 @@ const TARGET_MS: u32 = 100;
 const MIN_CWND: u32 = 2;
 const ALLOWED_INCREASE: u32 = 1;
 
-/// Fractions of a segment are counted in these.
+/// The unit of fractions of a segment: 1/65536.
 pub(super) const SEGMENT: i64 = 1 << 16;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Ledbat {
     delays: Delays<u32>,
-    /// The part of the window below a segment.
+    /// The fraction of a segment that belongs to the window, in units of 1/`SEGMENT`.
     fraction: i64,
     target_ms: u32,
     gain: u32,
@@ -49,7 +52,7 @@ impl CongestionControl for Ledbat {
         self.delays.sample(ack.now, ack.clock_ms);
     }
 
-    /// Section 2.4.2.
+    /// Grows or shrinks the window by the distance of the delay to the target (section 2.4.2).
     #[inline]
     fn on_ack(&mut self, ack: &Ack, window: &mut Window) {
         let Some((base, current)) = self.delays.base_and_current() else { return };
@@ -66,7 +69,7 @@ impl CongestionControl for Ledbat {
         window.cwnd = window.cwnd.min(most).max(MIN_CWND);
     }
 
-    /// Section 2.4.2: at a loss half, once a round trip.
+    /// Returns half of the window at a loss, once per round trip (section 2.4.2).
     fn ssthresh(&mut self, congestion: &Congestion) -> u32 {
         if congestion.cause == Cause::Timeout {
             self.fraction = 0;
@@ -81,7 +84,7 @@ impl CongestionControl for Ledbat {
     }
 }
 
-/// Adds `change`, in parts of a segment, to the window; what is below a segment stays in `fraction`.
+/// Adds `change`, in units of 1/`SEGMENT`, to the window. The remainder below a segment stays in `fraction`.
 pub(super) fn add(window: &mut Window, fraction: &mut i64, change: i64) {
     *fraction += change;
     let whole = fraction.div_euclid(SEGMENT);
@@ -89,7 +92,7 @@ pub(super) fn add(window: &mut Window, fraction: &mut i64, change: i64) {
     window.cwnd = (i64::from(window.cwnd) + whole).clamp(1, 1 << 30) as u32;
 }
 
-/// What delays are compared by: a clock's difference wraps, an RTT does not.
+/// The order of delays. The difference of two clocks wraps; an RTT does not.
 pub(super) trait Delay: Copy {
     fn is_less(self, other: Self) -> bool;
 }
@@ -106,10 +109,11 @@ impl Delay for Duration {
     }
 }
 
-/// RFC 6817's base delay, the smallest of the last ten minutes, and its filter, the smallest of the last four samples.
+/// RFC 6817's base delay, the smallest delay of the last ten minutes, and its filter, the smallest of the last four
+/// samples.
 #[derive(Clone, Debug)]
 pub(super) struct Delays<D> {
-    /// The smallest of each minute, the present one last.
+    /// The smallest delay of each minute. The present minute is the last.
     minutes: [D; BASE_HISTORY],
     minute_count: usize,
     minute: u64,
@@ -132,7 +136,7 @@ impl<D: Delay> Delays<D> {
         }
     }
 
-    /// Section 2.4.2: update_base_delay and update_current_delay.
+    /// Takes a delay sample: update_base_delay and update_current_delay of section 2.4.2.
     pub(super) fn sample(&mut self, now: Instant, delay: D) {
         let minute = now.as_nanos() / 60_000_000_000;
         if self.minute_count == 0 || minute != self.minute {
@@ -149,11 +153,11 @@ impl<D: Delay> Delays<D> {
         self.recent[self.samples % CURRENT_FILTER] = delay;
         self.samples += 1;
         if self.samples == 2 * CURRENT_FILTER {
-            self.samples = CURRENT_FILTER; // the same place in the ring, and full
+            self.samples = CURRENT_FILTER; // the same place in the ring, which stays full
         }
     }
 
-    /// The base delay and the filtered present one.
+    /// Returns the base delay and the filtered present delay.
     pub(super) fn base_and_current(&self) -> Option<(D, D)> {
         let smallest = |all: &[D]| all.iter().copied().reduce(|a, b| if b.is_less(a) { b } else { a });
         let base = smallest(&self.minutes[..self.minute_count])?;
@@ -171,7 +175,8 @@ mod tests {
         Instant::ZERO + Duration::from_millis(ms)
     }
 
-    /// Four samples of `delay_ms` over a base of 1000, then an ACK of one segment: the change of a window of 20 in 1/65536.
+    /// Gives four samples of `delay_ms` over a base of 1000, then an ACK of one segment. Returns the change of a window
+    /// of 20 segments, in 1/65536 segment.
     fn change(delay_ms: u32) -> i64 {
         change_with(CcOptions::default(), delay_ms)
     }
@@ -187,21 +192,21 @@ mod tests {
         (i64::from(w.cwnd) - 20) * SEGMENT + l.fraction
     }
 
-    /// 2.4.2 by hand, for one segment of twenty: without a queue 1/20 of a segment, at 50 ms half of that, at the target
-    /// nothing, at 300 ms −2/20.
+    /// 2.4.2 by hand, for one segment of twenty: without a queue 1/20 of a segment, at 50 ms half of that, at the
+    /// target nothing, at 300 ms −2/20.
     #[test]
     fn the_window_follows_the_distance_to_the_target() {
         assert_eq!([change(0), change(50), change(100), change(300)], [3276, 1638, 0, -6553]);
     }
 
-    /// RFC 7928, 5.4 asks for 5 ms and a gain of 10: at 4 ms of queue 10 · 1/5 · 1/20 of a segment.
+    /// RFC 7928, 5.4 asks for 5 ms and a gain of 10: at 4 ms of queue, 10 · 1/5 · 1/20 of a segment.
     #[test]
     fn the_line_may_say_target_and_gain() {
         let options = CcOptions { target_ms: Some(5), gain: Some(10), ..CcOptions::default() };
         assert_eq!([change_with(options, 4), change_with(options, 5)], [6553, 0]);
     }
 
-    /// 2.4.2: not beyond what was in flight and one more, not below two.
+    /// 2.4.2: the window is at most what was in flight plus one segment, and at least two.
     #[test]
     fn the_window_stays_near_what_is_in_flight_and_at_two_at_least() {
         let mut l = Ledbat::new(&Config::default());
@@ -232,14 +237,14 @@ mod tests {
             d.sample(at(600_001), 60);
         }
         assert_eq!(d.base_and_current(), Some((50, 60)));
-        // A clock that is behind ours wraps: −3 ms is less than 5.
+        // The difference to a clock behind ours wraps: −3 ms is less than 5 ms.
         let mut d = Delays::<u32>::new(0);
         d.sample(at(0), 5);
         d.sample(at(0), 0_u32.wrapping_sub(3));
         assert_eq!(d.base_and_current(), Some((u32::MAX - 2, u32::MAX - 2)));
     }
 
-    /// 2.4.2: it begins with two segments, and 50 ms of queue are heard of from the ACKs: half of 4/20 of a segment.
+    /// 2.4.2: it begins with two segments, and learns of 50 ms of queue from the ACKs: half of 1/20 of a segment.
     #[test]
     fn it_begins_small_and_hears_of_delays_from_acks() {
         let (mut l, mut w) = (Ledbat::new(&Config::default()), Window::new(&Config::default()));

@@ -1,34 +1,39 @@
-//! LEDBAT++ (draft-irtf-iccrg-ledbat-plus-plus-01): LEDBAT as Windows has it, by RTTs, mended where it failed in practice.
+//! LEDBAT++ (draft-irtf-iccrg-ledbat-plus-plus-01): Windows' LEDBAT, by RTTs, with cures for what failed in practice.
 //!
-//! Section 4.1: slow start scaled by the gain, left at 3/4 of the target; 4.2: a gain that makes it slower than Reno on short
-//! paths; 4.3: multiplicative decrease above the target; 4.4: slowdowns to two segments, which let the queue drain so
-//! that the base RTT is seen; 4.5: a target of 60 ms. Base and filter are LEDBAT's, of RTTs in place of one-way delays.
+//! - 4.1: slow start is scaled by the gain, and ends at 3/4 of the target.
+//! - 4.2: the gain makes it slower than Reno on short paths.
+//! - 4.3: multiplicative decrease above the target.
+//! - 4.4: slowdowns to two segments let the queue drain, so that the base RTT is seen.
+//! - 4.5: the target is 60 ms.
+//!
+//! Base and filter are LEDBAT's, with RTTs instead of one-way delays.
 
 use super::ledbat::{Delays, SEGMENT, add};
 use super::{Ack, Congestion, CongestionControl};
 use crate::{Config, Window};
 use goodqueue_units::{Duration, Instant};
 
-/// 4.5.
+/// The target of the queueing delay (4.5).
 const TARGET: Duration = Duration::from_millis(60);
-/// 4.2.
+/// The largest value of 1 / GAIN (4.2).
 const MOST_SLOWER: u64 = 16;
-/// 4.3: "Constant".
+/// "Constant" of 4.3.
 const DECREASE: i64 = 1;
 const MIN_CWND: u32 = 2;
-/// 4.4: so many RTTs from the end of slow start to the first slowdown, and so many does the window stay at two.
+/// RTTs from the end of slow start to the first slowdown, and RTTs for which the window stays at two (4.4).
 const SLOWDOWN_RTTS: u64 = 2;
-/// 4.4: the next slowdown comes after so many times what this one took: a tenth of the capacity is lost at most.
+/// The time to the next slowdown, as a multiple of the length of the last one (4.4): a slowdown costs at most a tenth
+/// of the capacity.
 const SLOWDOWN_SHARE: u64 = 9;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     SlowStart,
-    /// Until the next slowdown.
+    /// Congestion avoidance, until the next slowdown.
     Steady {
         until: Instant,
     },
-    /// The window is two; then it grows back to `to`.
+    /// The window is two segments. Afterwards it grows back to `to`.
     Frozen {
         since: Instant,
         to: u32,
@@ -56,7 +61,7 @@ impl CongestionControl for LedbatPlusPlus {
         Self { delays: Delays::new(Duration::ZERO), fraction: 0, phase: Phase::SlowStart }
     }
 
-    /// 4.1: two segments.
+    /// Begins with two segments (4.1).
     fn on_open(&mut self, _now: Instant, _rtt: Option<Duration>, window: &mut Window) {
         window.cwnd = window.cwnd.min(MIN_CWND);
     }
@@ -74,7 +79,7 @@ impl CongestionControl for LedbatPlusPlus {
         let queueing = Duration::from_nanos(rtt.as_nanos() - base.as_nanos());
         match self.phase {
             Phase::SlowStart if queueing > TARGET * 3 / 4 => {
-                window.ssthresh = window.cwnd.max(MIN_CWND); // a timeout's window is one segment
+                window.ssthresh = window.cwnd.max(MIN_CWND); // after a timeout the window is one segment
                 self.phase = Phase::Steady { until: ack.now + rtt * SLOWDOWN_RTTS };
             }
             Phase::SlowStart if window.in_slow_start() => self.slow_start(base, ack, window),
@@ -99,7 +104,7 @@ impl CongestionControl for LedbatPlusPlus {
         }
     }
 
-    /// 4.3, last paragraph: at a loss as standard TCP.
+    /// Returns half of the window, as standard TCP does (4.3, last paragraph).
     fn ssthresh(&mut self, congestion: &Congestion) -> u32 {
         (congestion.cwnd / 2).max(MIN_CWND)
     }
@@ -112,14 +117,14 @@ impl CongestionControl for LedbatPlusPlus {
     }
 }
 
-/// 4.2: 1 / GAIN = min(16, ceil(2 TARGET / base)).
+/// Returns 1 / GAIN = min(16, ceil(2 TARGET / base)) (4.2).
 fn slower(base: Duration) -> i64 {
     let ratio = (2 * TARGET.as_nanos()).div_ceil(base.as_nanos().max(1));
     ratio.clamp(1, MOST_SLOWER) as i64
 }
 
 impl LedbatPlusPlus {
-    /// 4.1: a segment acknowledged brings GAIN segments.
+    /// Adds GAIN segments per segment acknowledged (4.1).
     fn slow_start(&mut self, base: Duration, ack: &Ack, window: &mut Window) {
         if ack.is_cwnd_limited {
             add(window, &mut self.fraction, i64::from(ack.counted) * SEGMENT / slower(base));
@@ -127,13 +132,13 @@ impl LedbatPlusPlus {
         }
     }
 
-    /// 4.3: a round trip brings GAIN segments up to the target, and above it
-    /// max(GAIN − Constant · W · (delay / TARGET − 1), −W / 2).
+    /// Adds GAIN segments per round trip up to the target, and above it max(GAIN − Constant · W · (delay / TARGET − 1),
+    /// −W / 2) (4.3).
     fn steady(&mut self, base: Duration, queueing: Duration, ack: &Ack, window: &mut Window) {
         let cwnd = i64::from(window.cwnd);
         let gain = SEGMENT / slower(base);
         let (delay, target) = (queueing.as_nanos() as i64 / 1000, TARGET.as_nanos() as i64 / 1000);
-        // From half the target above it on, the bound holds: no need for larger numbers.
+        // From about 1.5 times the target on, the bound −W / 2 holds. The clamp only keeps the numbers small.
         let over = DECREASE * cwnd * SEGMENT * (delay - target).clamp(0, target) / target;
         let round_trip = (gain - over).max(-cwnd * SEGMENT / 2);
         if round_trip > 0 && !ack.is_cwnd_limited {
@@ -160,14 +165,14 @@ mod tests {
         Window { cwnd, ssthresh, ..Window::new(&Config::default()) }
     }
 
-    /// 4.2 by hand: 120 ms is Reno's speed, 119 is half of it, 20 ms a sixth, 1 ms a sixteenth.
+    /// 4.2 by hand: 120 ms gives Reno's speed, 119 ms a half of it, 20 ms a sixth, 1 ms a sixteenth.
     #[test]
     fn the_gain_is_smaller_on_shorter_paths() {
         assert_eq!([500, 120, 119, 20, 1].map(|base| slower(ms(base))), [1, 1, 2, 6, 16]);
     }
 
-    /// 4.3 by hand for a window of 40 and a base of 120 ms (GAIN 1): at 60 ms of queue +1; at 63 ms 1 − 40/20 = −1; at
-    /// 120 ms 1 − 40, which is held at −20.
+    /// 4.3 by hand for a window of 40 and a base of 120 ms (GAIN 1): +1 at 60 ms of queue, 1 − 40/20 = −1 at 63 ms. At
+    /// 120 ms 1 − 40 is limited to −20.
     #[test]
     fn above_the_target_the_window_falls_by_as_much_as_the_delay_is_over_it() {
         for (queueing, change) in [(0, 1), (60, 1), (63, -1), (120, -20)] {
@@ -185,8 +190,8 @@ mod tests {
         l.on_ack(&ack, w);
     }
 
-    /// A window of 1, as after a timeout, when the queue is found long. Wrong would be a threshold of less than two
-    /// segments (RFC 5681, equation 4).
+    /// The window is 1, as after a timeout, when the queue is found to be long. Wrong would be a threshold of less than
+    /// two segments (RFC 5681, equation 4).
     #[test]
     fn slow_start_never_ends_below_two_segments() {
         let (mut l, mut w) = (LedbatPlusPlus::new(&Config::default()), window(1, 10));
@@ -198,15 +203,15 @@ mod tests {
         assert_eq!((w.ssthresh, l.phase), (2, Phase::Steady { until: at(540) }));
     }
 
-    /// 4.1 and 4.4 with a base of 120 ms: slow start ends above 45 ms of queue; two RTTs later the window is two, for two
-    /// RTTs; it grows back; nine times what that took, the next.
+    /// 4.1 and 4.4 with a base of 120 ms: slow start ends above 45 ms of queue. Two RTTs later the window is two
+    /// segments for two RTTs, and then grows back. The next slowdown comes after nine times the length of this one.
     #[test]
     fn slowdowns_follow_slow_start_and_then_take_a_tenth_of_the_time() {
         let (mut l, mut w) = (LedbatPlusPlus::new(&Config::default()), window(10, crate::INFINITE_SSTHRESH));
         run(&mut l, &mut w, 0, 120, 10);
         assert_eq!(w.cwnd, 20);
         for _ in 0..4 {
-            run(&mut l, &mut w, 100, 165, 1); // 45 ms are not yet more than 3/4
+            run(&mut l, &mut w, 100, 165, 1); // 45 ms is 3/4 of the target, not more
         }
         assert_eq!((w.cwnd, l.phase), (24, Phase::SlowStart));
         for _ in 0..4 {
@@ -229,7 +234,7 @@ mod tests {
         assert_eq!(l.phase, Phase::Steady { until: at(940 + 9 * 400) });
     }
 
-    /// 4.1.
+    /// The initial window of 4.1.
     #[test]
     fn it_begins_with_two_segments() {
         let mut w = window(10, 100);

@@ -14,7 +14,7 @@ use goodqueue_units::parse;
 pub struct CcWord {
     /// The word.
     pub name: &'static str,
-    /// The least and the greatest number that may follow it; none follows where this is none.
+    /// The least and the greatest number that may follow the word. `None` if no number follows it.
     pub number: Option<(u32, u32)>,
     /// The document that describes it.
     pub source: &'static str,
@@ -25,21 +25,21 @@ pub struct CcWord {
 /// What the words of a line ask for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct CcOptions {
-    /// Leave slow start by RFC 9406.
+    /// Whether slow start is left by RFC 9406.
     pub hystart_plus_plus: bool,
-    /// Fall less far at ECN's marks than at a loss (RFC 8511).
+    /// Whether the window falls less far at ECN marks than at a loss (RFC 8511).
     pub abe: bool,
-    /// Slow start goes on to a loss, without HyStart.
+    /// Whether slow start continues until a loss, without HyStart.
     pub no_hystart: bool,
-    /// Linear growth counts what is acknowledged, whatever the stack counts (RFC 3465).
+    /// Whether linear growth counts acknowledged segments, whatever the stack counts (RFC 3465).
     pub abc: bool,
-    /// `prague` behaves by the path's RTT, however short that is.
+    /// Whether `prague` behaves by the path's RTT, however short that is.
     pub no_virtual_rtt: bool,
-    /// The window of `none`, in segments; the initial window, if left out.
+    /// The window of `none`, in segments. If left out, the initial window.
     pub cwnd: Option<u32>,
-    /// The queueing delay that `ledbat` steers to, in milliseconds; 100, if left out.
+    /// The queueing delay that `ledbat` steers to, in milliseconds. If left out, 100.
     pub target_ms: Option<u32>,
-    /// How fast `ledbat` follows the delay; 1, if left out.
+    /// How fast `ledbat` follows the delay. If left out, 1.
     pub gain: Option<u32>,
 }
 
@@ -95,17 +95,14 @@ pub(super) const GAIN: CcWord = CcWord {
 /// A congestion control with its words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CcLine {
-    /// Which.
+    /// The congestion control.
     pub cc: Cc,
     /// Its words.
     pub options: CcOptions,
 }
 
 impl CcLine {
-    /// Reads a line such as `reno`, `cubic abe` or `none cwnd 20`.
-    ///
-    /// # Errors
-    /// What was found and what is accepted, and the nearest known word.
+    /// Reports what was found, what is accepted, and the nearest known word.
     pub fn parse(line: &str) -> Result<Self, String> {
         let mut words = line.split_whitespace();
         let name = words.next().unwrap_or("");
@@ -150,7 +147,7 @@ fn accepted(found: &str, known: &[&str]) -> String {
 }
 
 impl CcOptions {
-    /// Sets what `word` asks for; whether it was not set before.
+    /// Sets the option of `word`. Returns whether the option was not set before.
     fn set(&mut self, word: &CcWord, number: Option<u32>) -> bool {
         if *word == HYSTART_PLUS_PLUS {
             !core::mem::replace(&mut self.hystart_plus_plus, true)
@@ -178,7 +175,7 @@ impl From<Cc> for CcLine {
     }
 }
 
-/// The line that says the same, its words in one order.
+/// Prints the canonical line: the same words, always in the same order.
 impl fmt::Display for CcLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.cc.name())?;

@@ -1,8 +1,8 @@
-//! Congestion control: one file an algorithm, one line in the table below.
+//! Congestion control: one file per algorithm, one line per algorithm in the table below.
 //!
 //! The sender owns the window and decides *when* something happens: which ACK may grow the window, when a loss is a
-//! congestion, how the reduction is paced (PRR), what a timeout does. An algorithm decides *how much*. That is Linux's
-//! division, and it keeps an algorithm to the formulas of its paper.
+//! congestion, how the reduction is paced (PRR), what a timeout does. An algorithm decides *how much*. Linux divides
+//! the work in the same way, and it keeps an algorithm to the formulas of its paper.
 
 mod bandwidth;
 mod bbr;
@@ -34,34 +34,34 @@ use goodqueue_units::{Duration, Instant};
 pub struct Ack {
     /// When it arrived.
     pub now: Instant,
-    /// Segments that it newly delivered, cumulatively or by SACK.
+    /// Segments that this ACK newly delivered, cumulatively or by SACK.
     pub segments: u32,
-    /// Segments that it counts for growth: `segments`, or 1 where the stack counts ACKs.
+    /// Segments that count for growth: `segments`, or 1 if the stack counts ACKs.
     pub counted: u32,
-    /// The path's RTT by the last segment it delivered; none where that was sent twice (Karn).
+    /// The path's RTT by the last segment delivered. `None` if that segment was sent twice (Karn).
     pub rtt: Option<Duration>,
     /// The first byte not acknowledged.
     pub una: SeqNumber,
     /// The first byte not sent.
     pub nxt: SeqNumber,
-    /// The window, and not the application or the receiver, limits the sender; else it must not grow
+    /// Whether the window, and not the application or the receiver, limits the sender. If not, the window must not grow
     /// (RFC 9438, section 4.2).
     pub is_cwnd_limited: bool,
-    /// Segments in flight before it, and after it.
+    /// Segments in flight before this ACK.
     pub prior_in_flight: u32,
-    /// As `prior_in_flight`, after it.
+    /// Segments in flight after this ACK.
     pub in_flight: u32,
-    /// Segments that it reports as delivered with a CE mark: exact with AccECN, and else all that it delivered where it
-    /// says ECE, as DCTCP takes it (RFC 8257, 3.3).
+    /// Segments that this ACK reports as delivered with a CE mark. The number is exact with AccECN. Otherwise an ACK
+    /// with ECE counts all segments that it delivered, as DCTCP does (RFC 8257, 3.3).
     pub marked: u32,
-    /// The receiver's clock when it sent this, less ours when the segment left that it echoes (RFC 7323): the one-way
-    /// delay and how far the clocks are apart, in milliseconds, with wrap.
+    /// The receiver's clock when it sent this ACK, minus our clock when the echoed segment left (RFC 7323): the one-way
+    /// delay plus the offset of the clocks, in milliseconds, with wrap.
     pub clock_ms: u32,
-    /// The state of the sender after it.
+    /// The state of the sender after this ACK.
     pub state: CongestionState,
 }
 
-/// What tells of a congestion.
+/// The signal of a congestion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// Segments were lost, and others arrived.
@@ -79,33 +79,33 @@ pub struct Congestion {
     pub now: Instant,
     /// The window at that time, in segments.
     pub cwnd: u32,
-    /// What tells of it.
+    /// The signal.
     pub cause: Cause,
 }
 
-/// What an algorithm implements.
+/// A congestion control algorithm.
 pub trait CongestionControl: Sized {
-    /// The word for it in scenarios, as in Linux's `tcp_congestion_control`.
+    /// The algorithm's name in scenarios, as in Linux's `tcp_congestion_control`.
     const NAME: &'static str;
     /// One line for `goodqueue list cc`.
     const SUMMARY: &'static str;
-    /// The document that it follows.
+    /// The document that the algorithm follows.
     const SOURCE: &'static str;
-    /// It sets window and pacing rate by a model of the path, in every state of the sender: then the delivery rate is
-    /// estimated, `on_rate` is called with every ACK in place of `on_ack` and of the pacing of reductions, and what is sent
-    /// is paced.
+    /// Whether the algorithm sets window and pacing rate by a model of the path, in every state of the sender. If it
+    /// does, the sender estimates the delivery rate, calls `on_rate` with every ACK instead of `on_ack` and the pacing
+    /// of reductions, and paces what it sends.
     const MODEL_BASED: bool = false;
-    /// What is sent is paced, whether that is asked for or not.
+    /// Whether the sender always paces, even if the configuration does not ask for pacing.
     const PACES: bool = Self::MODEL_BASED;
 
-    /// In which of that it differs, in one line.
+    /// How this implementation differs from `SOURCE`, in one line.
     const DIFFERS: &'static str;
     /// The words that may follow the name.
     const WORDS: &'static [CcWord] = &[];
-    /// How it uses ECN.
+    /// How the algorithm uses ECN.
     const ECN: EcnUse = EcnUse::Classic;
 
-    /// A fresh one.
+    /// Builds the state of a new connection.
     fn new(config: &Config) -> Self;
 
     /// Called once, before `on_open`: the ECN feedback that this connection has.
@@ -114,21 +114,23 @@ pub trait CongestionControl: Sized {
     /// Called once, when the handshake is over; `rtt` is its sample.
     fn on_open(&mut self, _now: Instant, _rtt: Option<Duration>, _window: &mut Window) {}
 
-    /// Called for every ACK that delivered something, in any state, before `on_ack`; `state` and `in_flight` are then
-    /// those before losses are looked for.
+    /// Called for every ACK that delivered something, in any state, before `on_ack`. `state` and `in_flight` are then
+    /// the values before losses are looked for.
     fn on_delivered(&mut self, _ack: &Ack, _window: &mut Window) {}
 
-    /// Called for every ACK, last, where the algorithm is [`MODEL_BASED`](Self::MODEL_BASED).
+    /// Called for every ACK, as the last call, if the algorithm is [`MODEL_BASED`](Self::MODEL_BASED).
     fn on_rate(&mut self, _ack: &Ack, _sample: &RateSample, _rate: &mut RateEstimator, _window: &mut Window) {
     }
 
     /// Called for every ACK that advances the window, except while a reduction is under way (recovery, CWR).
     fn on_ack(&mut self, ack: &Ack, window: &mut Window);
 
-    /// Called when congestion begins, once a window of data: the new slow-start threshold, at least 2.
+    /// Called when congestion begins, once per window of data. Returns the new slow-start threshold, at least 2
+    /// segments.
     fn ssthresh(&mut self, congestion: &Congestion) -> u32;
 
-    /// The window to return to when it turns out that nothing was lost, from `prior_cwnd` at the time of the reduction.
+    /// Returns the window to restore when it turns out that nothing was lost. `prior_cwnd` is the window at the time of
+    /// the reduction.
     fn undo_cwnd(&self, window: &Window, prior_cwnd: u32) -> u32 {
         window.cwnd.max(prior_cwnd)
     }
@@ -139,16 +141,16 @@ pub trait CongestionControl: Sized {
     /// Called when the sender has entered `state`.
     fn on_state(&mut self, _state: CongestionState, _window: &mut Window) {}
 
-    /// Called after `ssthresh` where the congestion was a retransmission timeout.
+    /// Called after `ssthresh` if the congestion was a retransmission timeout.
     fn on_rto(&mut self) {}
 
     /// Called when data is sent after `idle` with nothing in flight.
     fn on_restart(&mut self, _now: Instant, _idle: Duration) {}
 
-    /// Called when something is sent while nothing was out, where the delivery rate is estimated.
+    /// Called when something is sent while nothing was in flight, if the delivery rate is estimated.
     fn on_transmit_start(&mut self, _now: Instant, _rate: &RateEstimator, _window: &mut Window) {}
 
-    /// Shows inner state to plots and traces: name (with the unit) and value.
+    /// Shows inner state to plots and traces: name (with its unit) and value.
     fn probe(&self, _show: &mut dyn FnMut(&'static str, f64)) {}
 }
 
@@ -159,59 +161,59 @@ macro_rules! congestion_controls {
         pub enum Cc { $(#[doc = concat!("`", stringify!($module), "`")] $name),+ }
 
         impl Cc {
-            /// All of them.
+            /// All congestion controls.
             pub const ALL: &'static [Self] = &[$(Self::$name),+];
 
-            /// The word for it.
+            /// Returns its name in scenarios.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$name => <$module::$name as CongestionControl>::NAME),+ }
             }
 
-            /// What it is, in one line.
+            /// Returns a summary of one line.
             #[must_use]
             pub const fn summary(self) -> &'static str {
                 match self { $(Self::$name => <$module::$name as CongestionControl>::SUMMARY),+ }
             }
 
-            /// In which of that it differs, in one line.
+            /// Returns how it differs from its source, in one line.
             #[must_use]
             pub const fn differs(self) -> &'static str {
                 match self { $(Self::$name => <$module::$name as CongestionControl>::DIFFERS),+ }
             }
 
-            /// Whether it always paces.
+            /// Returns whether it always paces.
             #[must_use]
             pub const fn paces(self) -> bool {
                 match self { $(Self::$name => <$module::$name as CongestionControl>::PACES),+ }
             }
 
-            /// Whether a model of the path tells it window and rate.
+            /// Returns whether it sets window and rate by a model of the path.
             #[must_use]
             pub const fn is_model_based(self) -> bool {
                 match self { $(Self::$name => <$module::$name as CongestionControl>::MODEL_BASED),+ }
             }
 
-            /// The words that may follow the name.
+            /// Returns the words that may follow the name.
             #[must_use]
             pub const fn words(self) -> &'static [CcWord] {
                 match self { $(Self::$name => <$module::$name as CongestionControl>::WORDS),+ }
             }
 
-            /// How it uses ECN.
+            /// Returns how it uses ECN.
             #[must_use]
             pub const fn ecn_use(self) -> EcnUse {
                 match self { $(Self::$name => <$module::$name as CongestionControl>::ECN),+ }
             }
 
-            /// The document that it follows.
+            /// Returns the document that it follows.
             #[must_use]
             pub const fn source(self) -> &'static str {
                 match self { $(Self::$name => <$module::$name as CongestionControl>::SOURCE),+ }
             }
         }
 
-        /// Any of them, dispatched statically.
+        /// Any congestion control, dispatched statically.
         #[derive(Clone, Debug)]
         pub(crate) enum AnyCc { $($name($module::$name)),+ }
 
@@ -291,8 +293,8 @@ congestion_controls! {
     none::Fixed,
 }
 
-// CUBIC, the default, is written out where ACKs are taken; all of them would be too much code there. The others get a copy,
-// so that what CUBIC asks for need not be in memory.
+// CUBIC, the default, is inlined into the processing of ACKs. All algorithms inlined would be too much code there. The
+// others get a copy of the `Ack`: if they got a reference, the `Ack` would have to be in memory for CUBIC too.
 impl AnyCc {
     /// Where the part ends that each segment touches of CUBIC: the enum's tag, and all of CUBIC except HyStart.
     pub(crate) const HOT_BYTES: usize = align_of::<Self>() + cubic::Cubic::HOT_BYTES;
@@ -315,7 +317,7 @@ impl AnyCc {
 }
 
 impl Cc {
-    /// The one called `name`.
+    /// Returns the congestion control called `name`.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|cc| cc.name() == name)
@@ -324,7 +326,7 @@ impl Cc {
 
 #[cfg(test)]
 impl Ack {
-    /// One at `now` that delivers `segments` of a window of 1000 bytes, for tests of algorithms.
+    /// Builds an ACK at `now` that delivers `segments` of a window of 1000 bytes, for tests of algorithms.
     pub(crate) fn of(now: Instant, segments: u32) -> Self {
         Self {
             now,
@@ -368,7 +370,7 @@ mod tests {
         assert!(AnyCc::HOT_BYTES <= size_of::<AnyCc>());
     }
 
-    /// What the sender relies on, of whatever is in the table.
+    /// The sender relies on this for every algorithm in the table.
     #[test]
     fn every_algorithm_grows_only_when_limited_and_falls_to_two_at_least() {
         let window_based = Cc::ALL.iter().filter(|cc| !cc.is_model_based());
@@ -381,13 +383,13 @@ mod tests {
             assert_eq!(window.cwnd, 10, "{cc:?}");
             ack.is_cwnd_limited = true;
             any.on_ack(&ack, &mut window);
-            // Before the first RTT; LEDBAT has no slow start, and `none` does not grow.
+            // Before the first RTT. LEDBAT has no slow start, and `none` does not grow.
             let grown = if matches!(cc, Cc::Ledbat | Cc::Fixed) { 10 } else { 12 };
             assert_eq!(window.cwnd, grown, "{cc:?}");
             for cwnd in [1, 2, 3, 1000] {
                 let congestion = Congestion { now: Instant::ZERO, cwnd, cause: Cause::Loss };
                 let ssthresh = any.ssthresh(&congestion);
-                // An eighth of a small window is nothing, and `none` stays.
+                // An eighth of a small window rounds to nothing, and `none` does not fall.
                 let falls = ssthresh < cwnd || cwnd < 8 || cc == Cc::Fixed;
                 let rises = ssthresh > cwnd.max(2) && cc != Cc::Fixed;
                 assert!(ssthresh >= 2 && falls && !rises, "{cc:?}: {cwnd} to {ssthresh}");

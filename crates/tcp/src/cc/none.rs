@@ -1,7 +1,7 @@
-//! No congestion control: a window that stays. For teaching, and for a load that nothing slows down.
+//! No congestion control: a constant window. It is for teaching, and for a load that nothing slows down.
 //!
-//! What is left is the sender's own: while a loss is repaired, segments still leave by rate reduction, and a timeout sends
-//! one segment, until the next ACK brings the window back.
+//! The sender's own rules remain: the repair of a loss is still paced by rate reduction, and a timeout sends one
+//! segment, until the next ACK restores the window.
 
 use super::line::CWND;
 use super::{Ack, CcWord, Congestion, CongestionControl};

@@ -1,53 +1,58 @@
 //! Prague (draft-briscoe-iccrg-prague-congestion-control-04): DCTCP made fit for the Internet, for the L4S service.
 //!
-//! Here of the draft: ECT(1) on every packet and accurate feedback, with classic ECN as a fallback, which is answered as
-//! Reno does; alpha as a moving average that begins at 1 with the first mark (2.3.2); falling by half of alpha once a
-//! round trip (2.4.2), and halving at a loss, less what marks took in the same round trip (2.4.1); growth by unmarked
-//! segments only, also while the window falls (2.4.3); less dependence on the RTT, as if it were 25 ms at least, from
-//! the 500th round trip on (2.4.4). What is sent is paced, as Linux's module does: at a window a round trip, twice that in
-//! slow start, in packets of a quarter of a millisecond and of one segment at least.
+//! Implemented from the draft:
+//! - ECT(1) on every packet and accurate feedback. The fallback is classic ECN, with Reno's response.
+//! - Alpha is a moving average that begins at 1 with the first mark (2.3.2).
+//! - Marks reduce the window by half of alpha, once per round trip (2.4.2). A loss halves it, less what marks took in
+//!   the same round trip (2.4.1).
+//! - Only unmarked segments grow the window, also while it falls (2.4.3).
+//! - The window depends less on the RTT: from the 500th round trip on it behaves as if the RTT were at least 25 ms
+//!   (2.4.4).
+//! - The sender paces, as Linux's module does: one window per round trip, twice that in slow start, in packets of
+//!   1/4096 s and of at least one segment.
 //!
-//! Not here: a window with fractions, or below two segments; falling back where the bottleneck turns out to be a classic one
-//! with ECN. The window falls by the sender's rate reduction over a round trip, as DCTCP's in Linux, and not at once.
+//! Not implemented: a window with fractions, a window below two segments, and the fallback at a bottleneck with classic
+//! ECN. The window falls by the sender's rate reduction over a round trip, as DCTCP's does in Linux, and not at once.
 
 use super::line::NO_VIRTUAL_RTT;
 use super::{Ack, Cause, CcWord, Congestion, CongestionControl};
 use crate::{Config, CongestionState, EcnMode, EcnUse, SeqNumber, Window};
 use goodqueue_units::{Duration, Instant, Rate};
 
-/// Alpha is out of this.
+/// The value of alpha that means 1.
 const ONE: u64 = 1 << 20;
-/// g = 1/16 (2.3.2), as a shift; alpha is kept larger by this, so that nothing is lost to rounding.
+/// g = 1/16 (2.3.2), as a shift. Alpha is stored times 1/g, so that rounding loses nothing.
 const G_SHIFT: u32 = 4;
 /// 2.4.4: the least virtual RTT.
 const RTT_VIRT_MIN: Duration = Duration::from_millis(25);
-/// A packet lasts this part of a second at most: 1/2^12, Linux's `prague_burst_shift`.
+/// The longest packet in time, as a shift: 1/2^12 s, Linux's `prague_burst_shift`.
 const BURST_SHIFT: u32 = 12;
-/// What Linux's pacing adds to a segment's payload: IPv4's and TCP's headers with timestamps.
+/// Bytes that Linux's pacing adds to a segment's payload: the headers of IPv4 and of TCP with timestamps.
 const HEADER_BYTES: u64 = 52;
-/// 2.4.4: round trips after which the virtual RTT takes the place of the RTT; until then a flow only looks for its rate.
+/// Round trips after which the virtual RTT replaces the RTT (2.4.4). Before that a flow still looks for its rate.
 const TRANSITION_ROUNDS: u32 = 500;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Prague {
     /// Alpha times 16.
     alpha_x16: u64,
-    /// A mark was seen, so something on the path marks.
+    /// A mark was seen: something on the path marks.
     seen: bool,
-    /// The round trip ends when this is acknowledged.
+    /// The round trip ends when a byte after this one is acknowledged.
     round_end: Option<SeqNumber>,
     /// Round trips after slow start.
     rounds: u32,
-    /// Segments delivered since alpha was last updated, and of these the marked.
+    /// Segments delivered since alpha was last updated.
     delivered: u32,
+    /// Segments of these that were marked.
     marked: u32,
     alpha_updated: Instant,
-    /// When the window last fell because of marks, and from where.
+    /// When the window last fell because of marks, and the window before that.
     fell: Option<(Instant, u32)>,
     /// 8 times the smoothed RTT of the path, in nanoseconds.
     srtt_x8: u64,
     mss: u16,
-    /// 2.4.4 is left out.
+    /// The virtual RTT of 2.4.4 is switched off.
     no_virtual_rtt: bool,
     classic: bool,
 }
@@ -99,7 +104,7 @@ impl CongestionControl for Prague {
             self.end_round(ack.now, window);
         }
         if ack.state == CongestionState::Cwr {
-            // 2.4.3: growth goes on; the rate reduction leads to the threshold, so that is what grows.
+            // 2.4.3: growth continues. The rate reduction leads to the threshold, so it is the threshold that grows.
             let falling = window.cwnd;
             window.cwnd = window.ssthresh;
             self.grow(ack, window);
@@ -118,7 +123,7 @@ impl CongestionControl for Prague {
         }
     }
 
-    /// 2.4.2: cwnd (1 − alpha / 2). 2.4.1: at a loss half.
+    /// Returns cwnd (1 − alpha / 2) at marks (2.4.2), and half of the window at a loss (2.4.1).
     fn ssthresh(&mut self, congestion: &Congestion) -> u32 {
         let cwnd = congestion.cwnd;
         if congestion.cause != Cause::Ecn || self.classic {
@@ -126,7 +131,7 @@ impl CongestionControl for Prague {
         }
         let virtual_round = self.virtual_rtt();
         if self.fell.is_some_and(|(fell, _)| congestion.now.since(fell) < virtual_round) {
-            return cwnd.max(2); // 2.4.4: once a virtual round trip
+            return cwnd.max(2); // 2.4.4: once per virtual round trip
         }
         self.fell = Some((congestion.now, cwnd));
         // Rounded to the nearest segment, so that the mean of many is right.
@@ -134,7 +139,7 @@ impl CongestionControl for Prague {
         (cwnd - fall as u32).max(2)
     }
 
-    /// 2.4.1: a loss in the round trip in which marks took something takes what is missing to half.
+    /// Takes what is missing to half, at a loss in the same round trip as a reduction by marks (2.4.1).
     fn on_state(&mut self, state: CongestionState, window: &mut Window) {
         if state != CongestionState::Recovery {
             return;
@@ -154,7 +159,8 @@ impl CongestionControl for Prague {
 }
 
 impl Prague {
-    /// As smooth as it can: a window a round trip, in packets that are short in time (Linux's tcp_prague.c).
+    /// Sets the pacing rate and the packet size: one window per round trip, in packets short in time (Linux's
+    /// tcp_prague.c).
     #[inline]
     fn pace(&self, window: &mut Window) {
         if self.classic {
@@ -175,7 +181,7 @@ impl Prague {
         Duration::from_nanos(self.srtt_x8 / 8)
     }
 
-    /// 2.4.4: the RTT by which it behaves; before the transition the RTT itself.
+    /// Returns the RTT by which the algorithm behaves (2.4.4). Before the transition it is the RTT itself.
     fn virtual_rtt(&self) -> Duration {
         if self.no_virtual_rtt || self.rounds < TRANSITION_ROUNDS {
             self.srtt()
@@ -188,7 +194,7 @@ impl Prague {
         if !window.in_slow_start() {
             self.rounds = self.rounds.saturating_add(1);
         }
-        // 2.4.4: flows with different RTTs come to the same alpha only if they average over the same time.
+        // 2.4.4: flows with different RTTs reach the same alpha only if they average over the same time.
         let early = self.rounds >= TRANSITION_ROUNDS && now.since(self.alpha_updated) < self.virtual_rtt();
         if early {
             return;
@@ -202,8 +208,8 @@ impl Prague {
         (self.delivered, self.marked) = (0, 0);
     }
 
-    /// 2.4.3 and 2.4.4: a segment a round trip, as many as are unmarked; times (srtt / rtt_virt)², since a shorter RTT has
-    /// more round trips in a second and each of them is smaller.
+    /// Grows the window by the unmarked segments: one segment per round trip (2.4.3), times (srtt / rtt_virt)² (2.4.4).
+    /// A shorter RTT has more round trips in a second, so each of them must add less.
     fn grow(&mut self, ack: &Ack, window: &mut Window) {
         let unmarked = ack.counted.saturating_sub(ack.marked);
         if unmarked == 0 || !ack.is_cwnd_limited {
@@ -224,8 +230,9 @@ mod tests {
         Instant::ZERO + Duration::from_millis(ms)
     }
 
-    /// Linux's prague_update_pacing_rate by hand: 20 segments in 20 ms are 1000 a second, of 1500 bytes with their headers, and a
-    /// 4096th of a second has none of them: one. Twice that while slow start is far from its end. 100,000 a second are 24.
+    /// Linux's prague_update_pacing_rate by hand: 20 segments in 20 ms are 1000 per second, of 1500 bytes with their
+    /// headers. A 4096th of a second holds less than one segment, so a packet is one segment. Slow start far from its
+    /// end doubles the rate. 100,000 segments per second make packets of 24 segments.
     #[test]
     fn it_paces_a_window_a_round_trip_in_short_packets() {
         let (mut prague, mut window) = prague();
@@ -256,8 +263,8 @@ mod tests {
         Ack { una, nxt, rtt, marked, ..Ack::of(at(ms), segments) }
     }
 
-    /// 2.3.2 by hand: rounds without marks before the first leave alpha at 1; then 1, 15/16, (15/16)², and with a round
-    /// of which a half is marked 15/16 of that + 1/32.
+    /// 2.3.2 by hand: rounds without marks before the first mark leave alpha at 1. Then alpha is 1, 15/16, (15/16)²,
+    /// and after a round with half of the segments marked 15/16 of that + 1/32.
     #[test]
     fn alpha_begins_with_the_first_mark_and_follows_by_sixteenths() {
         let (mut p, mut w) = prague();
@@ -270,7 +277,7 @@ mod tests {
         }
     }
 
-    /// 2.4.2: alpha 1 halves; alpha 1/10 of 95 segments takes 4.75, which is 5.
+    /// 2.4.2: alpha 1 halves the window. Alpha 1/10 takes 4.75 of 95 segments, rounded to 5.
     #[test]
     fn marks_take_half_of_alpha_rounded_to_the_nearest_segment() {
         let (mut p, _) = prague();
@@ -281,8 +288,8 @@ mod tests {
         assert_eq!(p.ssthresh(&marks(95, 200)), 47, "with classic feedback as Reno");
     }
 
-    /// 2.4.4: at 10 ms, after the transition, a window needs (25 / 10)² = 6.25 times its segments to grow by one; before
-    /// it, and at 50 ms, once.
+    /// 2.4.4: at 10 ms, after the transition, a window needs (25 / 10)² = 6.25 times its segments to grow by one.
+    /// Before it, and at 50 ms, it needs one times its segments.
     #[test]
     fn growth_is_that_of_25_ms_at_shorter_rtts_once_it_runs_long() {
         for (rounds, rtt, counts) in [(0, 10, 100), (499, 10, 100), (500, 10, 625), (500, 50, 100)] {
@@ -299,7 +306,7 @@ mod tests {
         }
     }
 
-    /// 2.4.4: twice within a virtual round trip of 25 ms is once.
+    /// 2.4.4: two marks within a virtual round trip of 25 ms count once.
     #[test]
     fn marks_count_once_a_virtual_round_trip() {
         let (mut p, _) = prague();
@@ -309,7 +316,7 @@ mod tests {
         assert_eq!(p.ssthresh(&marks(100, 1025)), 50);
     }
 
-    /// 2.4.3: marked segments do not count; while the window falls it is the threshold that grows.
+    /// 2.4.3: marked segments do not count. While the window falls, the threshold grows.
     #[test]
     fn only_unmarked_segments_grow_the_window_and_they_do_while_it_falls() {
         let (mut p, mut w) = prague();
@@ -323,7 +330,7 @@ mod tests {
         assert_eq!((w.cwnd, w.ssthresh), (20, 11));
     }
 
-    /// 2.4.1: marks took 100 to 95; a loss on the way leads to 50, not to 47.
+    /// 2.4.1: marks reduce 100 segments to 95. A loss during that reduction leads to 50, not to 47.
     #[test]
     fn a_loss_after_marks_takes_what_is_missing_to_half() {
         let (mut p, mut w) = prague();
@@ -335,8 +342,8 @@ mod tests {
         assert_eq!(w.ssthresh, 50);
     }
 
-    /// 2.4.4: at 10 ms, after the transition, rounds are of 25 ms: alpha stays for the two that end before. Before the transition
-    /// each round moves it.
+    /// 2.4.4: at 10 ms, after the transition, rounds last 25 ms: the two earlier ends of a round leave alpha unchanged.
+    /// Before the transition each round changes it.
     #[test]
     fn alpha_moves_once_in_25_ms_once_it_runs_long() {
         for (rounds, moved) in [(TRANSITION_ROUNDS, [false, false, true]), (0, [true; 3])] {
@@ -352,7 +359,7 @@ mod tests {
         }
     }
 
-    /// 2.4.1: a window of 20 that marks brought below half, to 8, is not raised by a loss; from 15 it falls to 10.
+    /// 2.4.1: marks reduced a window of 20 below half, to 8: a loss does not raise it. From 15 it falls to 10.
     #[test]
     fn a_loss_after_marks_takes_no_window_back() {
         let thresholds = [15, 10, 8].map(|ssthresh| {

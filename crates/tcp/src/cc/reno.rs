@@ -5,7 +5,7 @@ use super::line::{ABC, ABE, HYSTART_PLUS_PLUS};
 use super::{Ack, Cause, CcWord, Congestion, CongestionControl};
 use crate::{Config, CongestionState, Window};
 
-/// Reno has no state beside the window, but for its options.
+/// Reno. It has no state besides the window, except for its options.
 #[derive(Clone, Debug)]
 pub(crate) struct Reno {
     abe: bool,
@@ -45,7 +45,8 @@ impl CongestionControl for Reno {
             };
         }
         if let Some(acked) = &mut self.acked {
-            // RFC 3465, 2.1: a segment for each window acknowledged. As Linux 3.8: what slow start counted is used up.
+            // RFC 3465, 2.1: one segment per window acknowledged. As in Linux 3.8, segments that slow start counted do
+            // not count.
             if was_slow {
                 *acked = 0;
                 return;
@@ -60,8 +61,8 @@ impl CongestionControl for Reno {
         }
     }
 
-    /// Equation 4, of the window rather than of what is in flight, as Linux has it; at marks, RFC 8511, section 3.1:
-    /// beta_ecn = 0.8.
+    /// Returns half of the window (equation 4). As in Linux it is half of the window, not of the segments in flight. At
+    /// marks with `abe` it is RFC 8511, section 3.1: beta_ecn = 0.8.
     fn ssthresh(&mut self, congestion: &Congestion) -> u32 {
         if let Some(hystart) = &mut self.hystart {
             hystart.stop();
@@ -127,8 +128,8 @@ mod tests {
         assert_eq!((at(true, Cause::Loss, 100), at(true, Cause::Timeout, 100)), (50, 50));
     }
 
-    /// Linux 3.10 counts ACKs, so that a window whose ACKs come for two segments each grows by one in two round trips;
-    /// with the word in each. A congestion begins the count anew.
+    /// Linux 3.10 counts ACKs. A window whose ACKs cover two segments each therefore grows by one in two round trips;
+    /// with `abc` it grows by one in each. A congestion starts the count again.
     #[test]
     fn abc_counts_segments_where_the_stack_counts_acks() {
         for (abc, after) in [(false, 10), (true, 11)] {
@@ -150,7 +151,7 @@ mod tests {
         }
     }
 
-    /// RFC 3465, 2.1: a window acknowledged is a segment more. Wrong would be a count that does not begin with what is left.
+    /// RFC 3465, 2.1: one window acknowledged adds one segment. Wrong would be a count that loses the rest.
     #[test]
     fn abc_keeps_what_is_more_than_a_window() {
         let config =
@@ -170,8 +171,8 @@ mod tests {
         }
     }
 
-    /// Without the word a slow start at any RTT goes on; with it, a round at 80 ms and one at 200 ms begin CSS, in which an
-    /// ACK of two segments no longer counts for two.
+    /// Without the word, slow start continues at any RTT. With it, a round at 80 ms and then one at 200 ms begin CSS.
+    /// In CSS an ACK of two segments no longer counts for two.
     #[test]
     fn hystart_slows_slow_start_down_where_it_is_asked_for() {
         for (hystart_plus_plus, after) in [(false, 44), (true, 42)] {

@@ -1,16 +1,17 @@
-//! Scalable TCP (Kelly 2003): a window that grows by a fixed fraction, so that it recovers from a loss in the same number
-//! of round trips however large it is.
+//! Scalable TCP (Kelly 2003): the window grows by a fixed fraction, so that it recovers from a loss in the same number
+//! of round trips, however large it is.
 //!
-//! As in Linux. The paper (section 3) adds 0.01 segment an ACK and takes off an eighth; below 100 segments, where the first
-//! would be less than Reno's, Linux grows as Reno. Linux up to 5.x counted ACKs, and so took 50 where delayed ACKs come for
-//! every second segment; the stacks that count ACKs have that here.
+//! This is Linux's version. The paper (section 3) adds 0.01 segments per ACK and takes off an eighth at congestion.
+//! Below 100 segments 0.01 per ACK would be less than Reno's growth, and Linux grows as Reno does. Linux up to 5.x
+//! counted ACKs, and used 50 segments instead of 100, because delayed ACKs come for every second segment. The stacks
+//! that count ACKs do the same here.
 
 use super::{Ack, Congestion, CongestionControl};
 use crate::{Config, Window};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Scalable {
-    /// What is counted for a segment of growth: a hundredth of the window a round trip (section 3: a = 0.01).
+    /// Segments, or ACKs, that add one segment: a hundredth of the window per round trip (section 3: a = 0.01).
     per: u32,
 }
 
@@ -39,7 +40,7 @@ impl CongestionControl for Scalable {
         }
     }
 
-    /// Section 3: b = 0.125.
+    /// Returns seven eighths of the window (section 3: b = 0.125).
     fn ssthresh(&mut self, congestion: &Congestion) -> u32 {
         (congestion.cwnd - congestion.cwnd / 8).max(2)
     }
@@ -51,7 +52,7 @@ mod tests {
     use crate::cc::Cause;
     use goodqueue_units::Instant;
 
-    /// 500 segments: a window of ACKs brings 500 / 100 = 5. 50 segments: one, as with Reno.
+    /// 500 segments: one window of ACKs adds 500 / 100 = 5. 50 segments: it adds one, as with Reno.
     #[test]
     fn a_large_window_grows_by_a_hundredth_and_a_small_one_by_a_segment() {
         let mut scalable = Scalable::new(&Config::default());

@@ -1,33 +1,38 @@
-//! Vegas (Brakmo & Peterson 1995): keeps a few segments in the queue, counted by how the RTT exceeds its minimum.
+//! Vegas (Brakmo & Peterson 1995): keeps a few segments in the queue. It computes their number from how far the RTT
+//! exceeds its minimum.
 //!
-//! As in Linux, whose differences from the paper are: the RTT of a round is the smallest of its samples, not the last;
-//! slow start doubles every round trip, not every second one; alpha, beta and gamma are 2, 4 and 1 segments (the paper has 1
-//! to 3 and 2 to 4); retransmission is the sender's own, not the paper's; a round with two samples or fewer, and any
-//! state but the open one, is Reno's. As there, the window grows without asking whether it was used.
+//! This is Linux's version, which differs from the paper:
+//! - The RTT of a round is the smallest of its samples, not the last.
+//! - Slow start doubles every round trip, not every second one.
+//! - Alpha, beta and gamma are 2, 4 and 1 segments. The paper has 1 to 3 and 2 to 4.
+//! - Retransmission is the sender's, not the paper's.
+//! - Reno takes over in a round with at most two samples, and in any state except Open.
+//! - The window grows without a check whether it was used.
 
 use super::reno::Reno;
 use super::{Ack, Congestion, CongestionControl};
 use crate::{Config, CongestionState, SeqNumber, Window};
 use goodqueue_units::{Duration, Instant};
 
-/// Section 3.2: segments in the queue between which the window stays.
+/// Section 3.2: the window does not change while the segments in the queue are between alpha and beta.
 const ALPHA: u64 = 2;
 const BETA: u64 = 4;
 /// Section 3.3: segments in the queue that end slow start.
 const GAMMA: u64 = 1;
-/// Linux adds it to each sample, so that none is zero.
+/// Linux adds 1 µs to each sample, so that no sample is zero.
 const TICK: Duration = Duration::from_micros(1);
 
 #[derive(Clone, Debug)]
 pub(crate) struct Vegas {
     reno: Reno,
-    /// The state is the open one.
+    /// The sender's state is Open.
     enabled: bool,
-    /// The round ends when more than this is acknowledged.
+    /// The round ends when a byte after this one is acknowledged.
     round_end: SeqNumber,
     samples: u32,
-    /// The smallest RTT of this round, and of all.
+    /// The smallest RTT of this round.
     round_rtt: Duration,
+    /// The smallest RTT of all rounds: BaseRTT.
     base_rtt: Duration,
 }
 
@@ -81,7 +86,7 @@ impl CongestionControl for Vegas {
         }
     }
 
-    /// After a silence the path may be another one.
+    /// Forgets all RTTs: after a silence the path may be another one.
     fn on_restart(&mut self, _now: Instant, _idle: Duration) {
         self.base_rtt = Duration::MAX;
         (self.samples, self.round_rtt) = (0, Duration::MAX);
@@ -110,7 +115,7 @@ impl Vegas {
         let diff = cwnd * (rtt - base) / base;
         if window.in_slow_start() {
             if diff > GAMMA {
-                // What the path holds without a queue, and one more (section 3.3).
+                // What the path holds without a queue, plus one segment (section 3.3).
                 window.cwnd = window.cwnd.min((cwnd * base / rtt) as u32 + 1);
                 window.ssthresh = window.ssthresh.min(window.cwnd.saturating_sub(1));
             } else {
@@ -131,13 +136,13 @@ impl Vegas {
 mod tests {
     use super::*;
 
-    /// One round of ten ACKs at one RTT.
+    /// Plays one round of ten ACKs at one RTT.
     fn round(v: &mut Vegas, w: &mut Window, rtt_ms: u64) {
         let start = v.round_end;
         for n in 1..=10 {
             let rtt = Some(Duration::from_millis(rtt_ms));
             let ack = Ack { una: start + 1, nxt: start + 1000 + n, rtt, ..Ack::of(Instant::ZERO, 1) };
-            // All but the last within the round.
+            // Only the last ACK ends the round.
             let una = if n == 10 { ack.una } else { start };
             let ack = Ack { una, ..ack };
             v.on_delivered(&ack, w);
@@ -150,7 +155,8 @@ mod tests {
         (Vegas::new(&config), Window { cwnd, ssthresh, ..Window::new(&config) })
     }
 
-    /// Section 3.2 with BaseRTT 100 ms and a window of 50: diff is 0 at 100 ms, 1.5 at 103, 2 at 104, 3 at 106 and 5 at 110.
+    /// Section 3.2 with BaseRTT 100 ms and a window of 50 segments: diff is 0 at 100 ms, 1.5 at 103 ms, 2 at 104 ms, 3
+    /// at 106 ms and 5 at 110 ms.
     #[test]
     fn fewer_than_two_segments_in_the_queue_add_one_and_more_than_four_take_one() {
         for (rtt, after) in [(100, 51), (103, 51), (104, 50), (106, 50), (108, 50), (110, 49)] {
@@ -161,17 +167,17 @@ mod tests {
         }
     }
 
-    /// Section 3.3: a window of 40 with 105 ms has two segments in the queue: slow start ends at 40 · 100/105 + 1 = 39.
+    /// Section 3.3: at 105 ms a window of 40 has two segments in the queue. Slow start ends at 40 · 100/105 + 1 = 39.
     #[test]
     fn a_queue_of_more_than_gamma_ends_slow_start_at_what_the_path_holds() {
         let (mut v, mut w) = vegas(31, crate::INFINITE_SSTHRESH);
         v.base_rtt = Duration::from_millis(100);
-        round(&mut v, &mut w, 105); // nine ACKs of slow start within the round: 40
+        round(&mut v, &mut w, 105); // nine ACKs of slow start in the round: 40
         assert_eq!((w.cwnd, w.ssthresh), (39, 38));
         assert!(!w.in_slow_start());
         let (mut v, mut w) = vegas(31, crate::INFINITE_SSTHRESH);
         v.base_rtt = Duration::from_millis(100);
-        round(&mut v, &mut w, 104); // 1.6 is 1: not more
+        round(&mut v, &mut w, 104); // 1.6 rounds down to 1: not more than gamma
         assert_eq!(w.cwnd, 41);
     }
 
@@ -192,7 +198,7 @@ mod tests {
         assert_eq!(w.cwnd, 12);
     }
 
-    /// 200 ms where it was 100 before a silence. Wrong would be a queue of half the window that is none.
+    /// The RTT is 100 ms before a silence and 200 ms after it. Wrong would be to take half of the window for a queue.
     #[test]
     fn after_a_silence_the_base_is_learnt_anew() {
         let (mut v, mut w) = vegas(50, 2);

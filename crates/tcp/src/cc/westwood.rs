@@ -1,9 +1,10 @@
-//! Westwood+ (Mascolo et al. 2001; Grieco & Mascolo 2004): Reno's growth, and at a loss a fall to what the path carries:
-//! the measured rate of ACKs times the smallest RTT.
+//! Westwood+ (Mascolo et al. 2001; Grieco & Mascolo 2004): Reno's growth. At a loss the window falls to what the path
+//! carries: the measured rate of ACKs times the smallest RTT.
 //!
-//! As in Linux: a sample of the rate once an RTT, at least 50 ms (the paper has none such), and two low-pass filters in
-//! series of 7/8 each, where the paper has one by Tustin's rule. Here the samples are counted in segments delivered, SACKed
-//! ones included, which is what Linux gathers from duplicate ACKs. Linux's jiffies are nanoseconds here.
+//! This is Linux's version. It takes one sample of the rate per RTT, and at most one per 50 ms (the paper has no such
+//! limit). It has two low-pass filters of 7/8 in series, where the paper has one by Tustin's rule. Here the samples
+//! count segments delivered, including SACKed ones; Linux infers the same from duplicate ACKs. Time is in nanoseconds
+//! here, not in Linux's jiffies.
 
 use super::reno::Reno;
 use super::{Ack, Cause, Congestion, CongestionControl};
@@ -12,23 +13,25 @@ use goodqueue_units::{Duration, Instant};
 
 /// The shortest time that a sample of the rate takes.
 const LEAST_SAMPLE: Duration = Duration::from_millis(50);
-/// Linux's RTT before it has measured one: so the first sample of the rate waits for an RTT.
+/// Linux's RTT before the first measurement. The first sample of the rate therefore waits for an RTT.
 const INITIAL_RTT: Duration = Duration::from_secs(20);
-/// Rates are in segments per second times this.
+/// Rates are stored in segments per second times this factor.
 const SCALE: u64 = 1 << 16;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Westwood {
     reno: Reno,
-    /// The rate after one filter, and after both.
+    /// The rate after the first filter.
     rate_once: u64,
+    /// The rate after both filters.
     rate: u64,
-    /// Segments delivered since the sample began, and when that was.
+    /// Segments delivered since the sample began.
     delivered: u32,
+    /// When the sample began.
     sample_start: Option<Instant>,
     rtt: Duration,
     rtt_min: Duration,
-    /// The next RTT is the smallest: the path may have changed (Linux, after a timeout).
+    /// The next RTT counts as the smallest, because the path may have changed (Linux, after a timeout).
     forget_min: bool,
     /// The window is being reduced.
     reducing: bool,
@@ -76,8 +79,8 @@ impl CongestionControl for Westwood {
         self.reno.on_ack(ack, window);
     }
 
-    /// While the reduction lasts, Reno's half is what the sender aims at; its end sets the measured window. After a timeout
-    /// that is the threshold at once.
+    /// Returns Reno's half, which is the sender's aim during the reduction; the end of the reduction sets the measured
+    /// window. At a timeout it returns the measured window at once.
     fn ssthresh(&mut self, congestion: &Congestion) -> u32 {
         if congestion.cause == Cause::Timeout {
             let window = self.path_window();
@@ -103,7 +106,7 @@ impl CongestionControl for Westwood {
 
 impl Westwood {
     fn end_sample(&mut self, now: Instant, span: Duration) {
-        // A sample has fewer than 2^16 segments, or takes longer than 50 ms: it fits.
+        // A sample has fewer than 2^16 segments, or takes longer than 50 ms: the result fits.
         let sample = u64::from(self.delivered).saturating_mul(SCALE * 1_000_000_000) / span.as_nanos();
         if self.rate == 0 && self.rate_once == 0 {
             (self.rate_once, self.rate) = (sample, sample);
@@ -115,7 +118,7 @@ impl Westwood {
         self.sample_start = Some(now);
     }
 
-    /// Section 3.2 of the paper: BWE · RTT_min, in segments, at least two.
+    /// Returns BWE · RTT_min in segments, at least two (section 3.2 of the paper).
     fn path_window(&self) -> u32 {
         let segments =
             u128::from(self.rate) * u128::from(self.rtt_min.as_nanos()) / u128::from(SCALE * 1_000_000_000);
@@ -136,7 +139,7 @@ mod tests {
         (Westwood::new(&Config::default()), Window::new(&Config::default()))
     }
 
-    /// 10 segments each 10 ms are 1000 a second; the smallest RTT is 40 ms: 40 segments.
+    /// 10 segments each 10 ms are 1000 per second. The smallest RTT is 40 ms: 40 segments.
     #[test]
     fn a_reduction_ends_at_the_rate_times_the_smallest_rtt() {
         let (mut w, mut window) = westwood();
@@ -158,8 +161,8 @@ mod tests {
         assert_eq!(w.rtt_min, Duration::from_millis(80), "after a timeout the path may be another");
     }
 
-    /// At an RTT of 10 ms a sample lasts more than 50 ms all the same: six ACKs of 10 segments within 50 ms, and at 51 ms
-    /// these 60 make 60 / 0.051 = 1176 a second.
+    /// Even at an RTT of 10 ms a sample lasts more than 50 ms. Six ACKs of 10 segments come within 50 ms. At 51 ms
+    /// these 60 segments make 60 / 0.051 = 1176 per second.
     #[test]
     fn a_sample_takes_more_than_50_ms() {
         let (mut w, mut window) = westwood();
@@ -171,7 +174,7 @@ mod tests {
         assert_eq!(w.rate / SCALE, 1176);
     }
 
-    /// The first sample is taken as it is, 1000 a second; the next, of 2000, passes two filters of 7/8:
+    /// The first sample, 1000 segments per second, is taken as it is. The next one, 2000, passes two filters of 7/8:
     /// (7000 + 2000)/8 = 1125, then (7000 + 1125)/8 = 1015.6.
     #[test]
     fn the_rate_passes_two_filters() {
@@ -183,8 +186,8 @@ mod tests {
         assert_eq!((w.rate_once / SCALE, w.rate / SCALE), (1125, 1015));
     }
 
-    /// After a long silence the first filter is empty before the second. Wrong would be a rate that jumps to one
-    /// sample: 1000 a second give 125 after the first filter, and (7 * 80 + 125) / 8 = 85.6 after the second.
+    /// After a long silence the first filter reaches zero before the second. Wrong would be a rate that jumps to one
+    /// sample: 1000 per second give 125 after the first filter, and (7 · 80 + 125) / 8 = 85.6 after the second.
     #[test]
     fn one_sample_is_taken_as_it_is_only_if_nothing_is_known() {
         let (mut w, _) = westwood();

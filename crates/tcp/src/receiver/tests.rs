@@ -8,7 +8,7 @@ fn echo(mode: EcnMode) -> Echo {
     Echo::new(mode, EcnUse::Classic, Ecn::NotEct, false)
 }
 
-/// RTT 100 ms, RTO 300.
+/// Builds an estimator with an RTT of 100 ms and an RTO of 300 ms.
 fn rtt() -> RttEstimator {
     let mut rtt = RttEstimator::new(Duration::ZERO);
     let sample = Duration::from_millis(100);
@@ -28,7 +28,7 @@ fn receiver() -> Receiver {
     r
 }
 
-/// One that has used up its quick ACKs.
+/// Builds a receiver that has used up its quick ACKs.
 fn settled() -> Receiver {
     let mut r = receiver();
     for _ in 0..QUICK_ACKS {
@@ -47,7 +47,7 @@ fn data(r: &mut Receiver, ms: u64, seq: u32) -> u32 {
     r.on_data(at(ms), &segment(seq), &rtt(), false)
 }
 
-/// The bare ACK, if one is due.
+/// Returns the bare ACK, if an ACK is due.
 fn ack(r: &mut Receiver) -> Option<Segment> {
     r.is_ack_due().then(|| r.carry(Instant::ZERO, SeqNumber(1), 0, Flags::NONE, Ecn::NotEct))
 }
@@ -56,7 +56,7 @@ fn blocks(segment: Segment) -> Vec<(u32, u32)> {
     segment.sack_blocks().iter().map(|b| (b.start.0, b.end.0)).collect()
 }
 
-/// RFC 2018, section 4, the examples at its end: eight segments of 500 bytes from 5000.
+/// The examples at the end of RFC 2018, section 4: eight segments of 500 bytes, from sequence number 5000.
 #[test]
 fn the_blocks_are_those_of_rfc_2018_where_every_other_segment_is_lost() {
     let mut r = receiver();
@@ -130,10 +130,11 @@ fn after_a_silence_of_an_rto_acks_are_quick_again() {
     assert!(ack(&mut r).is_some());
 }
 
-/// RTT 100 ms by timestamps. Our SYN offered 127 · 512 = 65 024 bytes, and 65 536 − 500 are allowed: one growth, and so one
-/// quick ACK more than 16. 11 segments of 500 bytes in a round trip are one more than 10: 22 + 16 = 38 and a fifth of that are
-/// 45, each worth (500 + 896) / 2 = 698 bytes, less than the first. 60 in the next are 49 more: 136 and 98/11 of that are 1347:
-/// (1347 · 698 − 65 036) / 1000 = 875.2 segments of growth.
+/// RTT 100 ms by timestamps. Our SYN offered 127 · 512 = 65 024 bytes, and 65 536 − 500 are allowed: one growth, which
+/// gives one quick ACK more than 16. 11 segments of 500 bytes in a round trip are one more than 10: 22 + 16 = 38, plus
+/// a fifth of 38, are 45. Each of them is worth (500 + 896) / 2 = 698 bytes; the sum is less than the first window. The
+/// 60 segments of the next round trip are 49 more than 11: 136, plus 98/11 of 136, are 1347. (1347 · 698 − 65 036) /
+/// 1000 = 875.2 segments of growth.
 #[test]
 fn while_the_window_grows_every_segment_is_acknowledged_at_once() {
     let mut r = Receiver::new(1 << 20, &Config { mss: MSS, ..Config::default() });
@@ -162,7 +163,7 @@ fn the_last_segment_of_a_burst_is_acknowledged_at_once() {
     assert_eq!(ack(&mut r).map(|a| a.ack.0), Some(seq + 500));
 }
 
-/// RFC 2883, section 4: the example of a segment that comes twice, and of one that partly did.
+/// The examples of RFC 2883, section 4: a segment that comes twice, and a segment of which a part comes twice.
 #[test]
 fn what_comes_twice_is_told_once_and_first() {
     let mut r = settled();
@@ -186,7 +187,7 @@ fn what_comes_twice_is_told_once_and_first() {
     assert_eq!(r.held, 0);
 }
 
-/// Wrong would be a window that stays open, or one that opens and nobody is told.
+/// Wrong would be a window that stays open, or a window that opens without an ACK that reports it.
 #[test]
 fn an_application_that_pauses_closes_the_window_and_opens_it_when_it_goes_on() {
     let mut r = Receiver::new(20_000, &Config { mss: MSS, ..Config::default() });
@@ -209,9 +210,10 @@ fn an_application_that_pauses_closes_the_window_and_opens_it_when_it_goes_on() {
     assert_eq!(ack(&mut r).map(|ack| ack.window), Some(20_000));
 }
 
-/// Of 64 000 bytes, 10 000 that wait behind a hole take 5000. Wrong would be 10 000: in a long recovery Linux's sender went on
-/// when ours had come to the window's end. What is in order now, 10 500, takes as much in the ACK that tells of it, because
-/// nobody has taken it yet; the next one has 10 500 behind the hole.
+/// 10 000 bytes that wait behind a hole take up 5000 of a window of 64 000 bytes. If they took up 10 000, our sender
+/// would stop at the window's end in a long recovery in which Linux's continues. The ACK of the filled hole counts half
+/// of the 10 500 bytes now in order, because the application has not read them yet. The next ACK counts half of the 10
+/// 500 bytes behind the second hole.
 #[test]
 fn what_waits_behind_a_hole_takes_half_its_bytes_of_the_window() {
     let mut r = receiver();
@@ -244,8 +246,8 @@ fn ce_is_echoed_until_cwr_and_the_change_is_told_at_once() {
     };
     assert_eq!(echo(&mut r, Flags::ACK, Ecn::Ce), Some(true));
     assert_eq!(echo(&mut r, Flags::ACK, Ecn::Ect0), Some(true));
-    assert_eq!(echo(&mut r, Flags::ACK, Ecn::Ect0), None); // delayed again …
-    assert_eq!(echo(&mut r, Flags::ACK, Ecn::Ect0), Some(true)); // … and still echoed
+    assert_eq!(echo(&mut r, Flags::ACK, Ecn::Ect0), None); // delayed again
+    assert_eq!(echo(&mut r, Flags::ACK, Ecn::Ect0), Some(true)); // and still echoed
     assert_eq!(echo(&mut r, Flags::ACK | Flags::CWR, Ecn::Ect0), Some(false));
     assert_eq!(echo(&mut r, Flags::ACK | Flags::CWR, Ecn::Ce), Some(true));
 }
@@ -284,9 +286,10 @@ fn data_carries_the_ack_unless_there_are_blocks_to_tell() {
     assert!(r.carry(at(0), SeqNumber(201), 0, Flags::FIN, Ecn::NotEct).sack_len == 0 && r.is_ack_due());
 }
 
-/// 40 segments of 500 bytes wait behind a hole: the application takes the one that fills it first, and the round trip ends with
-/// it: 1 segment is no more than 10. 16 are one packet with it: 17, 7 more than 10, are 34 + 16 = 50 and 14/10 of that, 120 of
-/// 698 bytes. Wrong would be a window that grows because of all 41 at once, when Linux's still held its sender up.
+/// 40 segments of 500 bytes wait behind a hole. The application reads first the segment that fills the hole, and the
+/// round trip ends with it: 1 segment is no more than 10. 16 waiting segments are one packet with the first: 17
+/// segments are 7 more than 10, and 34 + 16 = 50, plus 14/10 of 50, are 120 segments worth 698 bytes each. Wrong would
+/// be a window that grows by all 41 segments at once where Linux's window still limits its sender.
 #[test]
 fn what_waited_behind_a_hole_counts_for_the_next_round_trip() {
     for (waiting, window) in [(40, 65_036), (16, 83_760)] {
@@ -301,13 +304,13 @@ fn what_waited_behind_a_hole_counts_for_the_next_round_trip() {
     }
 }
 
-/// Windows are told in units of 64 bytes here, rounded up.
+/// Returns the window that a header can say: units of 64 bytes here, rounded up.
 fn window_in_header(bytes: u32) -> u32 {
     bytes.next_multiple_of(64)
 }
 
-/// RFC 2883, section 4: what came a second time is told of, also where it is the end of what fills a hole. Wrong would be a sender
-/// that never learns that it sent too much.
+/// Data that came a second time is reported, even if it is the end of the segment that fills a hole (RFC 2883, section
+/// 4). Wrong would be a sender that never learns that it sent too much.
 #[test]
 fn what_overlaps_with_what_was_held_is_told_as_come_twice() {
     let mut r = receiver();
@@ -318,8 +321,8 @@ fn what_overlaps_with_what_was_held_is_told_as_come_twice() {
     assert_eq!((told.ack, blocks(told)), (SeqNumber(6000), [(5500, 5700)].to_vec()));
 }
 
-/// RFC 9293, 3.10.7.4, as Linux has it: what begins at the window's right edge, to the byte, is still taken where the
-/// window is open; what begins a byte later is not.
+/// A segment that begins exactly at the right edge of an open window is still taken, as on Linux (RFC 9293, 3.10.7.4).
+/// A segment that begins one byte later is refused.
 #[test]
 fn the_right_edge_of_the_window_is_within() {
     let held = [0, 1].map(|beyond| {
@@ -331,8 +334,8 @@ fn the_right_edge_of_the_window_is_within() {
     assert_eq!(held, [true, false]);
 }
 
-/// Data has no room for SACK blocks here, so the ACK that is to carry them stays due. Wrong would be a sender that
-/// never hears of what came out of order; or, without a gap, a bare ACK beside the data that said it all.
+/// Data has no room for SACK blocks here, so the ACK that must carry them stays due. Wrong would be a sender that never
+/// hears of the data out of order, or a needless bare ACK after a data segment that carried the whole acknowledgement.
 #[test]
 fn data_carries_the_ack_but_for_blocks() {
     for gap in [0, 500] {

@@ -1,9 +1,9 @@
-//! How far ACKs come in bunches: BBR's extra_acked (draft-ietf-ccwg-bbr-06, 5.5.9).
+//! How much ACKs come in bunches: BBR's extra_acked (draft-ietf-ccwg-bbr-06, 5.5.9).
 
 use super::super::bandwidth::Bandwidth;
 use goodqueue_units::{Duration, Instant};
 
-/// The epoch begins anew before its count would not fit the 20 bits that Linux has for it.
+/// A new epoch begins before the count needs more than the 20 bits that it has in Linux.
 const EPOCH_MOST: u64 = 1 << 20;
 /// Extra segments are at most what the path carries in this time.
 const MOST: Duration = Duration::from_millis(100);
@@ -23,7 +23,7 @@ impl Aggregation {
         (self.epoch, self.acked) = (now, 0);
     }
 
-    /// Takes an ACK of `acked` segments; a span has `rounds` rounds.
+    /// Takes an ACK of `acked` segments. A span has `rounds` rounds.
     pub(in super::super) fn on_ack(
         &mut self,
         now: Instant,
@@ -51,7 +51,7 @@ impl Aggregation {
         self.extra[self.current] = self.extra[self.current].max(extra);
     }
 
-    /// What the window is to have on top.
+    /// Returns the segments to add to the window.
     pub(in super::super) fn budget(&self, bw: Bandwidth) -> u32 {
         let most = bw.segments_in(MOST).min(u64::from(u32::MAX)) as u32;
         self.extra[0].max(self.extra[1]).min(most)
@@ -62,11 +62,11 @@ impl Aggregation {
 mod tests {
     use super::*;
 
-    /// One segment a millisecond. Ten at once begin an epoch; three more 2 ms later are eleven more than the two that were
-    /// due. Then the pace is back, but the eleven are remembered for two spans of five rounds.
+    /// One segment per millisecond. Ten at once begin an epoch. Three more 2 ms later make 13, eleven more than the two
+    /// that were due. Afterwards the pace is back, but the eleven are remembered for two spans of five rounds.
     #[test]
     fn a_bunch_of_acks_is_extra_until_two_spans_have_passed() {
-        let bw = Bandwidth::of(1001, Duration::from_secs(1)); // a little more, as estimates are rounded down
+        let bw = Bandwidth::of(1001, Duration::from_secs(1)); // slightly more: estimates are rounded down
         let at = |ms: u64| Instant::from_nanos(ms * 1_000_000);
         let mut aggregation = Aggregation::default();
         aggregation.on_ack(at(10), 10, bw, 100, false, 5);
@@ -81,8 +81,8 @@ mod tests {
         assert_eq!(aggregation.budget(bw), 1);
     }
 
-    /// Nothing is expected, so all is extra and one epoch goes on: to 2^20 - 1 segments, as many as Linux can count.
-    /// Wrong would be an epoch that ends before, and forgets the bunch.
+    /// Nothing is expected, so all is extra and one epoch continues to 2^20 − 1 segments, the most that Linux can
+    /// count. Wrong would be an epoch that ends earlier and forgets the bunch.
     #[test]
     fn an_epoch_ends_with_2_to_the_20_segments() {
         let (mut aggregation, now) = (Aggregation::default(), Instant::from_nanos(1));

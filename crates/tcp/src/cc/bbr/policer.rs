@@ -1,7 +1,8 @@
-//! What BBR v1 does where a policer drops all above a rate (Flach et al. 2016): it takes the rate that gets through.
+//! BBR v1's answer to a policer, which drops everything above a rate (Flach et al. 2016): it adopts the rate that gets
+//! through.
 //!
-//! An interval begins and ends with losses and lasts 4 to 16 round trips. Where a fifth of it was lost, and the next
-//! interval like it has about the same rate, that rate is used for 48 round trips.
+//! An interval begins and ends with losses, and lasts 4 to 16 round trips. If a fifth of it was lost, and the next
+//! interval of this kind has about the same rate, BBR uses that rate for 48 round trips.
 
 use super::super::bandwidth::{Bandwidth, UNIT};
 use crate::rate::{RateEstimator, RateSample};
@@ -11,9 +12,9 @@ const LEAST_ROUNDS: u32 = 4;
 const MOST_ROUNDS: u32 = 4 * LEAST_ROUNDS;
 /// Lost segments per 256 delivered.
 const LOSS_THRESHOLD: u64 = 50;
-/// Two rates are alike if they differ by an eighth at most …
+/// Two rates are alike if they differ by at most an eighth.
 const LIKE: u64 = UNIT as u64 / 8;
-/// … or by 4 kbit/s.
+/// Two rates are also alike if they differ by at most 4 kbit/s.
 const LIKE_BPS: u64 = 4000;
 const USED_ROUNDS: u32 = 48;
 
@@ -21,23 +22,25 @@ const USED_ROUNDS: u32 = 48;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Policer {
     is_sampling: bool,
-    /// The rate is taken from here.
+    /// BBR uses the policer's rate.
     is_used: bool,
     rounds: u32,
     bw: Bandwidth,
-    /// When the interval began, and what was delivered and lost then.
+    /// When the interval began.
     begun: Instant,
+    /// Segments delivered until then.
     delivered: u64,
+    /// Segments lost until then.
     lost: u64,
 }
 
 impl Policer {
-    /// The rate that gets through, where there is one.
+    /// Returns the rate that gets through, if BBR uses one.
     pub(super) fn bandwidth(&self) -> Option<Bandwidth> {
         self.is_used.then_some(self.bw)
     }
 
-    /// An interval begins with the next loss.
+    /// Forgets the policer. The next loss begins an interval.
     pub(super) fn forget(&mut self) {
         (self.bw, self.is_used, self.is_sampling) = (Bandwidth::ZERO, false, false);
     }
@@ -48,7 +51,8 @@ impl Policer {
         self.rounds = 0;
     }
 
-    /// Takes an ACK that lost `losses`; whether the rate has been used for long enough.
+    /// Takes an ACK that reports `losses` lost segments. Returns whether the policer's rate has been used for long
+    /// enough.
     pub(super) fn on_ack(
         &mut self,
         sample: &RateSample,
@@ -121,7 +125,7 @@ fn whole_ms(time: Instant) -> Instant {
 mod tests {
     use super::*;
 
-    /// The rate that is used after intervals at these, in units of 2^-24 segments a microsecond.
+    /// Returns the rate that is used after intervals at these rates, in units of 2^-24 segments per microsecond.
     fn used(rates: [u64; 2]) -> Option<u64> {
         let mut policer = Policer::default();
         for rate in rates {
@@ -131,8 +135,9 @@ mod tests {
         policer.bandwidth().map(|bw| bw.0)
     }
 
-    /// 8000 and 9000 differ by an eighth of the former, and the mean of both is used; a unit more is too much. Of few units,
-    /// 1448 bytes each 2^24 us, or 690 bit/s, up to five are 4 kbit/s. One interval is never enough, however slow.
+    /// 8000 and 9000 differ by an eighth of 8000, and the mean of both is used. One unit more is too much. A unit is
+    /// 1448 bytes per 2^24 µs, or 690 bit/s: up to five units are within 4 kbit/s. One interval is never enough,
+    /// however slow.
     #[test]
     fn two_rates_are_alike_within_an_eighth_or_4_kbit_s() {
         assert_eq!([[8000, 9000], [8000, 7000]].map(used), [Some(8500), Some(7500)]);
@@ -140,7 +145,8 @@ mod tests {
         assert_eq!([[5, 10], [5, 11], [0, 4], [0, 0]].map(used), [Some(7), None, None, None]);
     }
 
-    /// Wrong would be an interval given up that is as long as one may be. It begins with a loss; a fifth is lost in its last round.
+    /// Wrong would be to discard an interval of the greatest length. It begins with a loss, and a fifth is lost in its
+    /// last round.
     #[test]
     fn an_interval_may_have_as_many_rounds_as_it_says() {
         for (rounds, is_known) in [(MOST_ROUNDS, true), (MOST_ROUNDS + 1, false)] {
@@ -157,7 +163,7 @@ mod tests {
         }
     }
 
-    /// 48 rounds are counted: not ACKs within a round, nor rounds of another mode than ProbeBW. Wrong would be a
+    /// The 48 rounds are counted, and neither ACKs within a round nor rounds outside ProbeBW. Wrong would be a
     /// connection that runs into the policer again at once.
     #[test]
     fn a_rate_is_used_for_rounds_that_probe() {

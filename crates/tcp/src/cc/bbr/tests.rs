@@ -5,7 +5,7 @@ use crate::cc::bench::{Bench, RTT};
 use std::vec::Vec;
 
 impl Bench<Bbr> {
-    /// Startup over a path of 41 segments a round trip, until it ends.
+    /// Plays Startup to its end, over a path of 41 segments per round trip.
     fn fill(&mut self) {
         for segments in [10, 20, 41, 41, 41] {
             self.round(segments, 60);
@@ -15,7 +15,7 @@ impl Bench<Bbr> {
     }
 }
 
-/// 10 segments in 50 ms are 2.3168 Mbit/s of payload; 99 % of it times 739/256 (2.887): 6.621.
+/// 10 segments in 50 ms are 2.3168 Mbit/s of payload. 99 % of that times 739/256 (2.887) is 6.621.
 #[test]
 fn pacing_begins_with_the_window_over_the_rtt_times_the_high_gain() {
     let bench = Bench::<Bbr>::new();
@@ -31,11 +31,11 @@ fn startup_ends_when_three_rounds_bring_no_growth() {
     assert_eq!(bench.cc.mode, Mode::Drain);
     // 41 segments in 50 ms are 9.4989 Mbit/s; 99 % of it times 88/256: 3.2326 Mbit/s.
     assert!((bench.mbps() - 3.2326).abs() < 0.001, "{}", bench.mbps());
-    // What is to be left in flight: the BDP of 41 and three packets of two, made even.
+    // The flight that Drain aims for: the BDP of 41 and three packets of two, made even.
     assert_eq!(bench.window.ssthresh, 48);
 }
 
-/// 4.3.4.2: from drain the cycle starts anywhere but at 3/4; each phase lasts more than an RTT.
+/// 4.3.4.2: after Drain the cycle starts at any phase except 3/4. Each phase lasts more than an RTT.
 #[test]
 fn the_cycle_has_a_phase_with_more_one_with_less_and_six_with_as_much() {
     let mut bench = Bench::<Bbr>::new();
@@ -51,13 +51,13 @@ fn the_cycle_has_a_phase_with_more_one_with_less_and_six_with_as_much() {
     }
     let up = gains.iter().position(|&gain| gain == 320).unwrap();
     assert_eq!(gains[up..up + 9], [320, 192, 256, 256, 256, 256, 256, 256, 320]);
-    // The window: twice the BDP of 41 segments, 41 more since an ACK of a whole round is a bunch, three packets of two,
-    // made even; two more in the phase with more.
+    // The window: twice the BDP of 41 segments, 41 more because an ACK of a whole round is a bunch, and three packets
+    // of two, made even. The phase above the bandwidth adds two.
     assert_eq!(bench.window.cwnd, if bench.cc.pacing_gain > UNIT { 132 } else { 130 });
 }
 
-/// 4.3.4.3: the phase with more goes on until as much is in flight as it aims for (51.25, and 6, made even: 58, and 2),
-/// or something is lost.
+/// 4.3.4.3: the phase above the bandwidth lasts until its target is in flight (51.25, and 6, made even: 58, and 2), or
+/// until something is lost.
 #[test]
 fn the_phase_with_more_waits_for_its_effect_or_a_loss() {
     for losses in [0, 1] {
@@ -74,7 +74,8 @@ fn the_phase_with_more_waits_for_its_effect_or_a_loss() {
     }
 }
 
-/// 4.3.5: ten seconds without a smaller RTT, then a window of 4 for 200 ms and a round, and back to the window of before.
+/// 4.3.5: after ten seconds without a smaller RTT the window is 4 for 200 ms and a round. Then the earlier window
+/// returns.
 #[test]
 fn after_ten_seconds_the_window_falls_to_four_for_200_ms() {
     let mut bench = Bench::<Bbr>::new();
@@ -89,7 +90,7 @@ fn after_ten_seconds_the_window_falls_to_four_for_200_ms() {
     bench.ack(RTT, 41, 42, late);
     assert_eq!((bench.cc.mode, bench.window.cwnd, bench.cc.pacing_gain), (Mode::ProbeRtt, 4, UNIT));
     assert_eq!(bench.cc.min_rtt, RTT + Duration::from_millis(10), "the old one has expired");
-    bench.ack(RTT, 38, 4, |_, _| ()); // few enough in flight: 200 ms from here
+    bench.ack(RTT, 38, 4, |_, _| ()); // few enough in flight: the 200 ms begin
     assert_eq!(bench.cc.min_rtt, RTT);
     for _ in 0..4 {
         bench.ack(RTT, 4, 4, |_, sample| sample.is_app_limited = true);
@@ -100,7 +101,8 @@ fn after_ten_seconds_the_window_falls_to_four_for_200_ms() {
     assert!(bench.window.cwnd.abs_diff(cwnd) <= 12, "{} {cwnd}", bench.window.cwnd);
 }
 
-/// 4.2.3.4: one round with a segment for each delivered, then growth again, and after recovery the window of before.
+/// 4.2.3.4: one round sends one segment per segment delivered. Then the window grows again, and after recovery the
+/// earlier window returns.
 #[test]
 fn recovery_begins_with_packet_conservation_and_ends_with_the_old_window() {
     let mut bench = Bench::<Bbr>::new();
@@ -114,7 +116,8 @@ fn recovery_begins_with_packet_conservation_and_ends_with_the_old_window() {
         "it stays"
     );
     let recovering = |ack: &mut Ack, _: &mut RateSample| ack.state = CongestionState::Recovery;
-    // The first ACK begins a round, which ends the conservation of the last one: so the one after it is what holds on.
+    // The first ACK begins a round, which ends the packet conservation of the last one. The next ACK begins a new
+    // conservation.
     bench.ack(Duration::from_millis(1), 1, 30, |ack, sample| {
         recovering(ack, sample);
         sample.losses = 5;
@@ -130,8 +133,8 @@ fn recovery_begins_with_packet_conservation_and_ends_with_the_old_window() {
     assert!(bench.window.cwnd >= before, "{} {before}", bench.window.cwnd);
 }
 
-/// Linux: two intervals of at least four rounds, each with a fifth lost: here 20 delivered and 5 lost in each round of
-/// 50 ms. Then that rate is taken for 48 rounds, and no more is tried.
+/// Linux: two intervals of at least four rounds, each with a fifth lost. Here each round of 50 ms delivers 20 segments
+/// and loses 5. Then BBR uses that rate for 48 rounds, without probing.
 #[test]
 fn a_policer_is_found_by_two_like_intervals_with_losses() {
     let mut bench = Bench::<Bbr>::new();
@@ -155,7 +158,7 @@ fn a_policer_is_found_by_two_like_intervals_with_losses() {
     assert!(bench.cc.policer.bandwidth().is_none());
 }
 
-/// Three of twenty lost are no policer: that takes a fifth.
+/// Three losses per twenty segments are no policer: a policer needs a fifth.
 #[test]
 fn few_losses_are_no_policer() {
     let mut bench = Bench::<Bbr>::new();
@@ -168,7 +171,8 @@ fn few_losses_are_no_policer() {
     }
 }
 
-/// 4.3.4.3: only the phase with less ends early. Wrong would be one after the other within an RTT while little is in flight.
+/// 4.3.4.3: only the phase below the bandwidth ends early. Wrong would be several phases within an RTT while little is
+/// in flight.
 #[test]
 fn a_phase_with_as_much_lasts_an_rtt_however_little_is_in_flight() {
     let mut bench = Bench::<Bbr>::new();
@@ -179,7 +183,8 @@ fn a_phase_with_as_much_lasts_an_rtt_however_little_is_in_flight() {
     assert_eq!(bench.cc.cycle, 2);
 }
 
-/// 4.2.3.2: in Startup a window above its target stays, but for the first ten segments, when nothing is known.
+/// 4.2.3.2: in Startup a window above its target does not grow, except for the first ten segments, when nothing is
+/// known.
 #[test]
 fn a_window_above_its_target_grows_with_the_first_segments_only() {
     for (segments, cwnd) in [(9, 1009), (10, 1000)] {
@@ -203,7 +208,7 @@ fn after_a_silence_it_goes_on_at_the_rate_it_knew() {
     assert!(bench.cc.idle_restart);
 }
 
-/// Two rounds without growth and a needless loss or a timeout between them and the third: the path may carry more after all.
+/// Two rounds without growth, then a needless loss or a timeout, then a third round: the path may carry more after all.
 #[test]
 fn a_timeout_and_an_undo_let_startup_look_again() {
     let told: [fn(&mut Bbr); 3] = [|_| (), Bbr::on_rto, Bbr::on_undo];
@@ -217,7 +222,7 @@ fn a_timeout_and_an_undo_let_startup_look_again() {
     assert_eq!(modes, [Mode::Drain, Mode::Startup, Mode::Startup]);
 }
 
-/// 4.2.3.4. Wrong would be slow start after each timeout. What an undo leaves to do, the next ACK does.
+/// 4.2.3.4. Wrong would be slow start after each timeout. The next ACK does the rest of an undo.
 #[test]
 fn the_window_returns_after_a_timeout() {
     let mut bench = Bench::<Bbr>::new();
@@ -242,8 +247,8 @@ fn the_probe_shows_what_ss_shows() {
     assert_eq!(shown, [("bw_mbps", 9.499), ("mrtt_ms", 50.0), ("pacing_gain", 0.344), ("cwnd_gain", 2.887)]);
 }
 
-/// 4.3.4.2: any of the eight phases but the second, which drains the queue of the first. Wrong would be a connection that begins
-/// with less than the path carries, for a queue that it has not made.
+/// 4.3.4.2: any of the eight phases except the second, which drains the queue of the first. Wrong would be a connection
+/// that begins below the bandwidth, to drain a queue that it has not made.
 #[test]
 fn no_connection_begins_with_the_phase_that_drains() {
     let begun: std::collections::BTreeSet<_> = (0..200)
@@ -257,7 +262,8 @@ fn no_connection_begins_with_the_phase_that_drains() {
     assert_eq!(Vec::from_iter(begun), [0, 2, 3, 4, 5, 6, 7]);
 }
 
-/// Wrong would be a connection that never again looks for its RTT, which waits while one is taken up again.
+/// PROBE_RTT waits while a connection restarts after a silence. Wrong would be a connection that never probes for its
+/// RTT again.
 #[test]
 fn the_first_data_that_are_delivered_end_a_restart() {
     let mut bench = Bench::<Bbr>::new();
@@ -269,8 +275,8 @@ fn the_first_data_that_are_delivered_end_a_restart() {
     assert!(!bench.cc.idle_restart);
 }
 
-/// What the window returns to is not what a recovery, or the look for the RTT, has made of it. Wrong would be a connection that
-/// goes on with four segments.
+/// The saved window is never the one of a recovery or of PROBE_RTT. Wrong would be a connection that continues with
+/// four segments.
 #[test]
 fn a_small_window_of_a_recovery_or_of_probe_rtt_is_not_remembered() {
     let cases = [
@@ -286,8 +292,8 @@ fn a_small_window_of_a_recovery_or_of_probe_rtt_is_not_remembered() {
     }
 }
 
-/// 4.2.2. Wrong would be bursts of two where a segment takes 10 ms, or single segments, each with its costs, where it
-/// takes less.
+/// 4.2.2. Wrong would be bursts of two segments below the rate at which one segment takes 10 ms, or single segments,
+/// with their costs, above it.
 #[test]
 fn a_packet_has_one_segment_below_1_2_mbit_s() {
     let least = [1_199_999, 1_200_000, 1_200_001].map(|bps| {

@@ -41,7 +41,7 @@ fn k_and_the_window_are_those_of_the_formula() {
     for ms in (1_500..30_000).step_by(500) {
         let t = (ms - 1_000) as f64 / 1e3 + 0.1;
         let expected = 0.4 * (t - k).powi(3) + 1000.0;
-        // A window of which the distance to the target can be read back from `cnt`.
+        // A window for which `cnt` gives the distance to the target.
         let cwnd = (expected as u32).saturating_sub(200);
         c.w_est = 0;
         c.acked = 0;
@@ -56,7 +56,8 @@ fn k_and_the_window_are_those_of_the_formula() {
     }
 }
 
-/// The whole loop, an ACK a segment and a window a round trip of 100 ms: the window passes its old maximum at K.
+/// The whole loop, with one ACK per segment and one window per round trip of 100 ms: the window passes its old maximum
+/// at K.
 #[test]
 fn the_window_is_back_at_its_maximum_after_k() {
     let mut c = Cubic::of(Stack::Linux6);
@@ -72,7 +73,8 @@ fn the_window_is_back_at_its_maximum_after_k() {
             reached.get_or_insert(ns as f64 / 1e9);
         }
     }
-    // W_cubic is 995 at K − cbrt(5 / 0.4) = 9.086 − 2.32 s, and the window follows a round trip ahead and behind.
+    // W_cubic is 995 at K − cbrt(5 / 0.4) = 9.086 − 2.32 s. The target is one round trip ahead, and the window follows
+    // it one round trip late.
     let reached = reached.unwrap_or(f64::NAN);
     assert!((reached - 6.77).abs() < 0.4, "{reached}");
     let expected = 0.4 * (20.0 - 9.086_f64).powi(3) + 1000.0;
@@ -87,8 +89,8 @@ fn fast_convergence_gives_room_where_the_maximum_falls() {
     assert_eq!((c.ssthresh(&congestion(2)), c.w_max), (2, 1));
 }
 
-/// Section 4.3: at W_max 20 and RTT 10 ms the cubic is slow (K = 2.4 s); Reno's estimate rules. α = 8/15, so after
-/// n round trips the window should be 14 + 0.53 n.
+/// Section 4.3: at W_max 20 and RTT 10 ms the cubic is slow (K = 2.4 s), and Reno's estimate decides. α = 8/15, so
+/// after n round trips the window should be 14 + 0.53 n.
 #[test]
 fn at_a_short_rtt_the_window_grows_as_reno_would() {
     let mut c = Cubic::of(Stack::Linux6);
@@ -100,11 +102,13 @@ fn at_a_short_rtt_the_window_grows_as_reno_would() {
         c.on_ack(&Ack { now: Instant::from_nanos(ns), rtt: None, ..ack(0, 1) }, &mut w);
         ns += 10_000_000 / u64::from(w.cwnd);
     }
-    // 14 + 0.533·20 = 24.7; with the same window the estimate may be three round trips old, and it is whole segments.
+    // 14 + 0.533·20 = 24.7. While the window is the same, the estimate may be three round trips old, and it counts
+    // whole segments.
     assert!((22..=25).contains(&w.cwnd) && (22..=25).contains(&c.w_est), "{} {}", w.cwnd, c.w_est);
 }
 
-/// Section 4.8: the plateau is where congestion avoidance began, and growth is at least 5 % a round trip.
+/// Section 4.8: the plateau is the window at which congestion avoidance began, and growth is at least 5 % per round
+/// trip.
 #[test]
 fn after_a_timeout_the_maximum_is_unknown() {
     let mut c = Cubic::of(Stack::Linux6);
@@ -118,7 +122,7 @@ fn after_a_timeout_the_maximum_is_unknown() {
 fn growth_is_at_most_half_a_window_a_round_trip() {
     let mut c = Cubic::of(Stack::Linux6);
     c.update(at(0), 100, 1);
-    c.update(at(60_000), 100, 1); // the target is 86 000 away
+    c.update(at(60_000), 100, 1); // the target is 86 000 segments away
     assert_eq!(c.cnt, 0);
     let mut w = window(Stack::Linux6, 100, 50);
     for _ in 0..50 {
@@ -141,8 +145,8 @@ fn an_idle_time_does_not_count() {
     assert_eq!(c.epoch, Some(at(1_000)), "mended in Linux 4.3");
 }
 
-/// Linux 3.10's `bictcp_acked`: ACKs of duplicates and of recoveries are of one segment, and say nothing of how the receiver
-/// delays its others. 2 in sixteenths is 32; of one that acknowledges 4: 32 - 2 + 4.
+/// Linux 3.10's `bictcp_acked`: ACKs in other states than Open cover one segment, and say nothing of how the receiver
+/// delays its other ACKs. 2 in sixteenths is 32. An ACK of 4 segments makes it 32 − 2 + 4.
 #[test]
 fn linux_3_10_learns_the_segments_of_an_ack_only_where_nothing_is_wrong() {
     let mut c = Cubic::of(Stack::Linux3_10);
@@ -159,7 +163,7 @@ fn linux_3_10_learns_the_segments_of_an_ack_only_where_nothing_is_wrong() {
     }
 }
 
-/// Linux 3.10 was called once an ACK; with two segments an ACK it halved `cnt` instead.
+/// Linux 3.10 calls the algorithm once per ACK. With two segments per ACK it halves `cnt` instead.
 #[test]
 fn linux_3_10_divides_by_the_segments_of_an_ack() {
     let mut c = Cubic::of(Stack::Linux3_10);
@@ -167,12 +171,12 @@ fn linux_3_10_divides_by_the_segments_of_an_ack() {
     for _ in 0..100 {
         c.on_ack(&Ack { segments: 4, ..ack(0, 1) }, &mut w);
     }
-    assert!((60..=64).contains(&c.ratio), "{}", c.ratio); // towards 4.0 in sixteenths, from below
+    assert!((60..=64).contains(&c.ratio), "{}", c.ratio); // converges from below to 4.0, in sixteenths
     let mut w = window(Stack::Linux3_10, 1000, 10);
     let mut c =
         Cubic { cnt: 20, epoch: Some(at(0)), last_cwnd: 1000, ratio: 64, ..Cubic::of(Stack::Linux3_10) };
     for _ in 0..12 {
-        c.on_ack(&Ack { segments: 4, ..ack(0, 1) }, &mut w); // 20 / 4 = 5, and one more
+        c.on_ack(&Ack { segments: 4, ..ack(0, 1) }, &mut w); // 20 / 4 = 5 ACKs per segment, plus one
     }
     assert_eq!(w.cwnd, 1002);
 }
@@ -209,7 +213,7 @@ fn with_abe_marks_take_less_than_losses() {
     }
 }
 
-/// HyStart would end slow start by the train of ACKs; with HyStart++ in its place it does not.
+/// HyStart would end slow start by the train of ACKs. HyStart++ instead of it does not.
 #[test]
 fn hystart_plus_plus_stands_in_the_place_of_hystart() {
     for (plus_plus, leaves) in [(None, true), (Some(HyStartPlusPlus::new()), false)] {
@@ -222,8 +226,8 @@ fn hystart_plus_plus_stands_in_the_place_of_hystart() {
     }
 }
 
-/// The threshold of a timeout says where slow start ends, and HyStart++ has stopped. Wrong would be HyStart in its
-/// place from then on, which ends slow start by a train of ACKs, though HyStart++ was asked for.
+/// After a timeout the threshold says where slow start ends, and HyStart++ has stopped. Wrong would be HyStart from
+/// then on: it ends slow start by a train of ACKs, though HyStart++ was asked for.
 #[test]
 fn after_a_timeout_hystart_does_not_come_back() {
     let mut c = Cubic { plus_plus: Some(Box::new(HyStartPlusPlus::new())), ..Cubic::of(Stack::Linux6) };
