@@ -1,4 +1,5 @@
-//! Packets that programs send, whatever is in them: they cross the path or are counted as odd, and every queue keeps its books.
+//! Packets that programs send, whatever is in them: they cross the path or are counted as odd, and every queue keeps
+//! its books.
 #![no_main]
 
 use arbitrary::Arbitrary;

@@ -1,4 +1,5 @@
-//! Any path under flows of several kinds: the invariants of `crates/netsim/tests/random_paths`, which takes bytes as they are.
+//! Any path under flows of several kinds: the invariants of `crates/netsim/tests/random_paths`, which takes bytes as
+//! they are.
 #![no_main]
 
 #[path = "../../crates/netsim/tests/random_paths/mod.rs"]

@@ -1,9 +1,9 @@
 //! The C interface of `goodqueue-qdisc`; `include/goodqueue_qdisc.h` is its documentation.
 //!
-//! All unsafe code of the project is here. Each function first turns what C handed it into a reference or a value,
-//! with the proof beside it, and is safe Rust from there on. Two mistakes of a caller are caught instead of trusted:
-//! a NULL, and a callback that calls its own discipline again (a [`RefCell`] notices). Both end the process with a line.
-//! Were there a panic, it would end it too: none leaves an `extern "C"` function.
+//! All unsafe code of the project is here. Each function first turns what C handed it into a reference or a value, with
+//! the proof beside it, and is safe Rust from there on. Two mistakes of a caller are caught instead of trusted: a NULL,
+//! and a callback that calls its own discipline again (a [`RefCell`] notices). Both end the process with a line. Were
+//! there a panic, it would end it too: none leaves an `extern "C"` function.
 
 mod packet;
 
@@ -200,8 +200,8 @@ fn make(line: &CStr, rate_bps: u64, mtu: u32) -> Result<AnyQdisc<Held>, String> 
 /// Changes parameters: 1, or 0 where it is refused, and then `error` says why.
 ///
 /// # Safety
-/// `qdisc` as [`goodqueue_free`]; `line` is NULL or a string that ends with a zero byte; `error` is NULL or `error_size`
-/// bytes long and writable.
+/// `qdisc` as [`goodqueue_free`]; `line` is NULL or a string that ends with a zero byte; `error` is NULL or
+/// `error_size` bytes long and writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn goodqueue_change(
     qdisc: *mut Goodqueue,

@@ -51,8 +51,8 @@ fn packets_come_back_once_from_each_discipline() {
         let seen = Box::into_raw(Box::<Seen>::default());
         let (mut taken, mut packet) = (0, CPacket::default());
         let (mut packets, mut bytes) = (0, 0);
-        // SAFETY: all pointers are to live values of the types asked for, or NULL where that is allowed; `seen` is freed
-        // after the discipline, and this is the only thread.
+        // SAFETY: all pointers are to live values of the types asked for, or NULL where that is allowed; `seen` is
+        // freed after the discipline, and this is the only thread.
         unsafe {
             let qdisc = goodqueue_new(line.as_ptr(), 10_000_000, 1514, owner(seen), null_mut(), 0);
             assert!(!qdisc.is_null(), "{}", spec.name);
@@ -154,7 +154,8 @@ fn a_change_is_made_or_refused_with_the_reason() {
     }
 }
 
-/// Wrong would be a byte read beyond those that there are, which Miri sees; or ACKs dropped of which C did not give all.
+/// Wrong would be a byte read beyond those that there are, which Miri sees; or ACKs dropped of which C did not give
+/// all.
 #[test]
 fn a_header_is_read_as_far_as_there_are_bytes() {
     let mut header = [0_u8; 40]; // an IPv4 packet of 40 bytes: TCP, whose options are none

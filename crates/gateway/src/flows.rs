@@ -1,7 +1,7 @@
 //! The flows that cross the path, as somebody sees them who watches both ends of it: nobody asks the programs.
 //!
-//! What is measured is defined as in the simulator's record. Who sends stands at the path's entrance and who receives at its
-//! exit, so an entrance is looked at for what was sent, and an exit for what was heard.
+//! What is measured is defined as in the simulator's record. Who sends stands at the path's entrance and who receives
+//! at its exit, so an entrance is looked at for what was sent, and an exit for what was heard.
 
 use crate::packet::{Ends, Seen, Segment};
 use etherparse::ip_number;
@@ -268,8 +268,9 @@ mod tests {
         Instant::ZERO + Duration::from_millis(ms)
     }
 
-    /// 1000 bytes leave at 0 and their ACK is heard at 50 ms, across the wrap of sequence numbers; then 1000 bytes come only when
-    /// they are sent a second time, which times nothing. Wrong would be an RTT of 200 ms, or 3000 bytes of goodput.
+    /// 1000 bytes leave at 0 and their ACK is heard at 50 ms, across the wrap of sequence numbers; then 1000 bytes come
+    /// only when they are sent a second time, which times nothing. Wrong would be an RTT of 200 ms, or 3000 bytes of
+    /// goodput.
     #[test]
     fn goodput_is_what_was_acknowledged_and_rtt_is_of_what_was_sent_once() {
         let mut flows = Flows::default();
@@ -291,7 +292,8 @@ mod tests {
         let rtt = one.rtt_ms.unwrap();
         assert_eq!((rtt.min, rtt.max), (50.0, 50.0));
         assert_eq!(one.loss_percent, 33.333333);
-        // The first ACK is where it counts from, so that a connection that was there before counts right; then 1000 bytes in 225 ms.
+        // The first ACK is where it counts from, so that a connection that was there before counts right; then 1000
+        // bytes in 225 ms.
         assert_eq!(one.goodput_mbps, rounded(1000.0 * 8e-6 / 0.225));
     }
 }

@@ -1,8 +1,8 @@
 //! Packets of a connection that leave together are handed over as one large segment, as a card does that receives them
 //! back to back (generic receive offload): the other end's stack then runs once for all of them.
 //!
-//! Only packets that are due at the same look at the clock are joined, and only such as `tcp_gro_receive` of Linux joins: in order, with
-//! equal headers, full but for the last.
+//! Only packets that are due at the same look at the clock are joined, and only such as `tcp_gro_receive` of Linux
+//! joins: in order, with equal headers, full but for the last.
 
 use crate::offload::Offload;
 use crate::packet::folded;
@@ -130,8 +130,8 @@ mod tests {
         all
     }
 
-    /// A large segment is cut, joined, and cut again: the same packets. Wrong would be one whose checksum, sequence number or
-    /// identification is another.
+    /// A large segment is cut, joined, and cut again: the same packets. Wrong would be one whose checksum, sequence
+    /// number or identification is another.
     #[test]
     fn what_was_cut_is_joined() {
         for is_v4 in [true, false] {

@@ -1,7 +1,7 @@
 //! The path in real time: a thread that reads packets as they come and sends them when they are due.
 //!
-//! The run's time is the clock's. What leaves leaves by the plan of the run, however late this thread was before: a packet is
-//! stamped when it is read, and how late each was sent is measured.
+//! The run's time is the clock's. What leaves leaves by the plan of the run, however late this thread was before: a
+//! packet is stamped when it is read, and how late each was sent is measured.
 
 use crate::path::Path;
 use crate::port::Port;
@@ -15,8 +15,8 @@ use std::sync::mpsc::{Receiver, RecvError, Sender, TryRecvError, channel};
 use std::thread::{Builder, JoinHandle};
 use std::time::Instant as Clock;
 
-/// So long before a packet is due the thread wakes, and looks at the clock until it is: a sleep ends up to 50 µs late on a machine
-/// that does little else, and later on others.
+/// So long before a packet is due the thread wakes, and looks at the clock until it is: a sleep ends up to 50 µs late
+/// on a machine that does little else, and later on others.
 const AHEAD: Duration = Duration::from_micros(60);
 /// The longest sleep: so soon whoever asks is answered.
 const LOOK: Duration = Duration::from_millis(20);

@@ -1,8 +1,8 @@
 //! What Linux leaves to a card: large segments that are to be cut, and checksums that are to be filled in.
 //!
-//! With each packet comes a header of virtio-net (Virtual I/O Device 1.2, 5.1.6, `struct virtio_net_hdr`) that says so. A queue
-//! discipline is to see packets, so a large segment is cut here, as `tcp_gso_segment` of Linux does. Checksums stay as they
-//! are: the receiving end is on the same machine, and is told that they need not be checked.
+//! With each packet comes a header of virtio-net (Virtual I/O Device 1.2, 5.1.6, `struct virtio_net_hdr`) that says so.
+//! A queue discipline is to see packets, so a large segment is cut here, as `tcp_gso_segment` of Linux does. Checksums
+//! stay as they are: the receiving end is on the same machine, and is told that they need not be checked.
 
 use crate::packet::folded;
 
@@ -83,8 +83,8 @@ impl Offload {
     }
 }
 
-/// Cuts a large segment of TCP into packets and hands each to `give`, with its own header. False: it cannot be cut, for it is
-/// none that Linux would send.
+/// Cuts a large segment of TCP into packets and hands each to `give`, with its own header. False: it cannot be cut, for
+/// it is none that Linux would send.
 pub(crate) fn cut(packet: &[u8], offload: Offload, give: &mut impl FnMut(&[u8], Offload)) -> bool {
     let kind = offload.segmentation & !WITH_ECN;
     let (ip_len, most) = (usize::from(offload.checksum_start), usize::from(offload.segment_bytes));
@@ -106,7 +106,8 @@ pub(crate) fn cut(packet: &[u8], offload: Offload, give: &mut impl FnMut(&[u8], 
     };
     let at = |place: usize| u32::from(u16::from_be_bytes([packet[place], packet[place + 1]]));
     let (seq, id) = (at(ip_len + 4) << 16 | at(ip_len + 6), at(4));
-    // The sum of the pseudo-header with the large segment's length, which the field holds (RFC 9293, 3.1): each packet has its own length.
+    // The sum of the pseudo-header with the large segment's length, which the field holds (RFC 9293, 3.1): each packet
+    // has its own length.
     let sum = at(ip_len + 16) + u32::from(!(((packet.len() - ip_len) & 0xffff) as u16));
     let payload = &packet[headers..];
     let count = payload.len().div_ceil(most);

@@ -65,8 +65,8 @@ pub(crate) struct Seen {
     pub(crate) payload: u32,
 }
 
-/// Hashes flows as Linux does: SipHash of addresses, ports and protocol, with a key of its own. Linux's key is drawn when
-/// it boots, so which flows share a queue is never the same there either.
+/// Hashes flows as Linux does: SipHash of addresses, ports and protocol, with a key of its own. Linux's key is drawn
+/// when it boots, so which flows share a queue is never the same there either.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Hashing(u64, u64);
 
@@ -82,7 +82,8 @@ impl Hashing {
     }
 }
 
-/// Understands an IP packet; `None` where it is none. It may be cut short or malformed: what cannot be read is not there.
+/// Understands an IP packet; `None` where it is none. It may be cut short or malformed: what cannot be read is not
+/// there.
 pub(crate) fn read(bytes: &[u8], hashing: Hashing) -> Option<Seen> {
     let sliced = LaxSlicedPacket::from_ip(bytes).ok()?;
     let (from, to, label, inside): (IpAddr, IpAddr, u32, _) = match sliced.net? {
@@ -139,7 +140,8 @@ pub(crate) fn read(bytes: &[u8], hashing: Hashing) -> Option<Seen> {
     })
 }
 
-/// The DS field and the ECN field (RFC 2474, 3; RFC 3168, 5), which IPv6 has across two bytes. The header must have been read.
+/// The DS field and the ECN field (RFC 2474, 3; RFC 3168, 5), which IPv6 has across two bytes. The header must have
+/// been read.
 fn traffic_class(packet: &[u8]) -> u8 {
     match *packet {
         [first, second, ..] if first >> 4 == 6 => first << 4 | second >> 4,

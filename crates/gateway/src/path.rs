@@ -62,8 +62,8 @@ pub struct Path {
 }
 
 impl Path {
-    /// That of the scenario in `json`, which need not have traffic of its own; what it has is simulated, and shares the path.
-    /// Packets go its whole length, except those of clients that `ways` name.
+    /// That of the scenario in `json`, which need not have traffic of its own; what it has is simulated, and shares the
+    /// path. Packets go its whole length, except those of clients that `ways` name.
     ///
     /// # Errors
     /// What the scenario or a discipline that `make` makes refuses.
@@ -151,9 +151,9 @@ impl Path {
         }
     }
 
-    /// Hands every packet that has come to its end to `send`, several of a connection at once where they follow each other: which
-    /// way they go, the bytes in parts, and what is left to a card. `send` returns how much of the run had passed when they
-    /// were sent, or `None` where they could not be.
+    /// Hands every packet that has come to its end to `send`, several of a connection at once where they follow each
+    /// other: which way they go, the bytes in parts, and what is left to a card. `send` returns how much of the run had
+    /// passed when they were sent, or `None` where they could not be.
     pub fn deliver(&mut self, mut send: impl FnMut(Direction, &[&[u8]], Offload) -> Option<Duration>) {
         self.run.take_arrivals(&mut self.arrivals);
         for Arrival { envelope, ecn, dscp, .. } in &self.arrivals {

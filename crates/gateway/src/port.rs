@@ -24,7 +24,8 @@ pub struct Port {
 }
 
 impl Port {
-    /// The port of this process's descriptor number `descriptor`, of which it takes a copy; `addresses` are empty for a TUN device.
+    /// The port of this process's descriptor number `descriptor`, of which it takes a copy; `addresses` are empty for a
+    /// TUN device.
     ///
     /// # Errors
     /// Where there is no such descriptor, or `addresses` are no two of Ethernet's.

@@ -65,8 +65,8 @@ fn by_mahimahis_rule(millis: &[u64], arrivals: &[u64]) -> Vec<u64> {
     leave
 }
 
-/// Sixteen traces, from steady ones to such with outages of seconds, and packets in bursts. Wrong would be a packet that leaves a
-/// millisecond before or after mahimahi's link shell lets it go.
+/// Sixteen traces, from steady ones to such with outages of seconds, and packets in bursts. Wrong would be a packet
+/// that leaves a millisecond before or after mahimahi's link shell lets it go.
 #[test]
 fn packets_leave_in_mahimahis_milliseconds() {
     let folder = std::env::temp_dir();
@@ -104,7 +104,8 @@ fn packets_leave_in_mahimahis_milliseconds() {
     }
 }
 
-/// 1514 bytes at 10 Mbit/s take 1.2112 ms, and half of the RTT. Wrong would be a packet that waits for the clock's tick.
+/// 1514 bytes at 10 Mbit/s take 1.2112 ms, and half of the RTT. Wrong would be a packet that waits for the clock's
+/// tick.
 #[test]
 fn departures_are_those_of_the_plan() {
     let scenario = json!({
@@ -171,8 +172,8 @@ fn superfluous_acks_are_filtered() {
     assert!(acks.contains(&98_000) && acks.contains(&99_000), "{acks:?}");
 }
 
-/// A wire that loses, doubles and reorders, a queue that overflows, a Wi-Fi cell that gives up: wherever a packet ends, its
-/// slot is used again. Wrong would be memory that grows with the packets that were ever sent.
+/// A wire that loses, doubles and reorders, a queue that overflows, a Wi-Fi cell that gives up: wherever a packet ends,
+/// its slot is used again. Wrong would be memory that grows with the packets that were ever sent.
 #[test]
 fn every_packet_comes_to_an_end() {
     let wire = json!([{"name": "wire", "kind": "wire", "after": "bottleneck", "delay": "1ms", "loss": "20%",
@@ -203,8 +204,8 @@ fn every_packet_comes_to_an_end() {
     }
 }
 
-/// A million packets of nonsense: some random, some cut short, some with a bit turned. Wrong would be a panic, or a queue whose
-/// books do not add up (the record asserts that).
+/// A million packets of nonsense: some random, some cut short, some with a bit turned. Wrong would be a panic, or a
+/// queue whose books do not add up (the record asserts that).
 #[test]
 fn a_million_malformed_packets() {
     let mut path = path(&json!({"rate": "10gbit", "qdisc": "cake bandwidth 10gbit"}), &json!([]));

@@ -3,8 +3,8 @@
 //! A component (a wire, a pipe, a connection's timer) has one next time at which it wants to act, or none. At equal
 //! times the lower component number acts first: runs do not depend on the order of insertion.
 //!
-//! A few components, the wires and the first pipes, act with every packet: theirs is a plain array that is scanned, where
-//! a move costs one store. The others, timers most of them, seldom act: theirs is a [`Calendar`].
+//! A few components, the wires and the first pipes, act with every packet: theirs is a plain array that is scanned,
+//! where a move costs one store. The others, timers most of them, seldom act: theirs is a [`Calendar`].
 
 use crate::calendar::{Calendar, Entry};
 use crate::component::Component;
@@ -86,8 +86,9 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Against a plain scan: a wrong calendar would run events out of order, or lose them. Plans are from nanoseconds to days
-        /// ahead, moved and taken back; sometimes time goes on to the next one, which then has others or stays.
+        /// Against a plain scan: a wrong calendar would run events out of order, or lose them. Plans are from
+        /// nanoseconds to days ahead, moved and taken back; sometimes time goes on to the next one, which then has
+        /// others or stays.
         #[test]
         fn the_earliest_component_is_always_next(
             moves in prop::collection::vec((0_usize..40, 0_u64..50, 0_u32..45, 0_u8..4), 1..300),

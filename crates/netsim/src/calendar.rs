@@ -1,13 +1,13 @@
 //! The plans of what seldom acts, timers most of them: a calendar.
 //!
-//! A day is two milliseconds, and each of the next days has a list of the plans for it, in any order. The list of the present
-//! day is sorted when it begins; what is planned for the present day after that goes to a heap. So a plan costs a few cache
-//! misses whatever their number, where a heap of all of them costs several a level; and it is known long before whose turn comes,
-//! which [`Calendar::behind`] tells. A run of 10,000 flows does 1.2 times as many packets a CPU second as with a heap, one of
-//! 100,000 does 1.4 times as many.
+//! A day is two milliseconds, and each of the next days has a list of the plans for it, in any order. The list of the
+//! present day is sorted when it begins; what is planned for the present day after that goes to a heap. So a plan costs
+//! a few cache misses whatever their number, where a heap of all of them costs several a level; and it is known long
+//! before whose turn comes, which [`Calendar::behind`] tells. A run of 10,000 flows does 1.2 times as many packets a
+//! CPU second as with a heap, one of 100,000 does 1.4 times as many.
 //!
-//! A plan that is taken back or moved stays where it is until its turn comes, and is thrown away then: it is not what its
-//! component has in `plans`.
+//! A plan that is taken back or moved stays where it is until its turn comes, and is thrown away then: it is not what
+//! its component has in `plans`.
 
 use crate::component::Component;
 use crate::ids::Number;
@@ -23,8 +23,8 @@ const DAYS: u64 = 4096;
 /// Days that pass before it is looked at what was planned for later: that is more than so many away when it is planned.
 const HALF: u64 = DAYS / 2;
 
-/// A time and a component, as one number: of two, the one that acts first is known without a branch, which nothing could
-/// predict.
+/// A time and a component, as one number: of two, the one that acts first is known without a branch, which nothing
+/// could predict.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Entry(u128);
 
@@ -100,8 +100,8 @@ impl Calendar {
         self.first
     }
 
-    /// The component whose turn comes so many places after the first, as far as it is known. The processor is asked for its plan,
-    /// too.
+    /// The component whose turn comes so many places after the first, as far as it is known. The processor is asked for
+    /// its plan, too.
     #[inline]
     pub(crate) fn behind(&self, places: usize) -> Option<Component> {
         let entry = self.present.get(self.present.len().checked_sub(places + 1)?)?;

@@ -6,8 +6,8 @@ use std::fmt;
 
 /// A component's number: its index in the agenda, and its priority at equal times, lower first.
 ///
-/// As in the golden traces, timers come before ends of transmission, and those before arrivals. Of the two directions, the way
-/// down is first.
+/// As in the golden traces, timers come before ends of transmission, and those before arrivals. Of the two directions,
+/// the way down is first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Component(u32);
 
@@ -15,8 +15,8 @@ impl Component {
     pub(crate) const METRONOME: Self = Self(0);
     const QDISC_TIMER: u32 = 1;
     const WIRE: u32 = 3;
-    /// Pipes of the two directions take turns. After them come the parts of a row of hops, then the flows' timers, then those of
-    /// applications' connections.
+    /// Pipes of the two directions take turns. After them come the parts of a row of hops, then the flows' timers, then
+    /// those of applications' connections.
     const PIPE: u32 = 5;
     /// The first component that acts with every packet: the wires, then the first pipes.
     pub(crate) const FIRST_BUSY: Self = Self(Self::WIRE);

@@ -192,8 +192,8 @@ impl Flow {
     }
 }
 
-/// The most that a receive window grows to: half of a buffer of 16 MiB, or of eight times what the greatest link has under way
-/// over the longest path, so that it never limits. The kernel engine sets its buffers so, too.
+/// The most that a receive window grows to: half of a buffer of 16 MiB, or of eight times what the greatest link has
+/// under way over the longest path, so that it never limits. The kernel engine sets its buffers so, too.
 fn receive_window(scenario: &Scenario) -> u32 {
     const LEAST: u64 = 16 << 20;
     const MOST: u64 = 1 << 31;

@@ -1,5 +1,5 @@
-//! The numbers of a run's parts, a type each: to take one for another does not compile. The [lists](crate::lists) that have an entry
-//! for each take that number alone.
+//! The numbers of a run's parts, a type each: to take one for another does not compile. The [lists](crate::lists) that
+//! have an entry for each take that number alone.
 
 use crate::direction::{Direction, Side};
 

@@ -8,9 +8,9 @@
 //!             └─◀ (up) ◀══ half the RTT ══ [ wire ◀─ qdisc ] ◀────────┘
 //! ```
 //!
-//! Each direction has a bottleneck of its own: a queue discipline ([`goodqueue_qdisc`]) above a wire. Other hops may stand
-//! before and behind it ([`path`]). Hosts have no queues: what a [`goodqueue_tcp`] connection sends arrives at the first hop at
-//! once, and propagation follows the last.
+//! Each direction has a bottleneck of its own: a queue discipline ([`goodqueue_qdisc`]) above a wire. Other hops may
+//! stand before and behind it ([`path`]). Hosts have no queues: what a [`goodqueue_tcp`] connection sends arrives at
+//! the first hop at once, and propagation follows the last.
 //!
 //! A run is read ([`Scenario::from_json`]), made ([`Simulation::new`]), run ([`Simulation::advance`]) and summed up
 //! ([`Simulation::record`]).

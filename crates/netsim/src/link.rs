@@ -82,8 +82,8 @@ struct Stretch {
 /// As in the golden traces' model, the discipline is asked for the next packet the moment a transmission ends, and
 /// once after each arrival at an idle link; an answer of "none" counts.
 ///
-/// Nobody learns of the end of a transmission before a packet comes out of a pipe, or before something else happens here.
-/// So it is made up for then, with the time at which it was; that saves the agenda an event a packet.
+/// Nobody learns of the end of a transmission before a packet comes out of a pipe, or before something else happens
+/// here. So it is made up for then, with the time at which it was; that saves the agenda an event a packet.
 pub(crate) struct Link {
     pub(crate) qdisc: Discipline,
     pub(crate) fates: Fates,
@@ -192,8 +192,8 @@ impl Link {
         link
     }
 
-    /// Who looks on is told everything at its time, and a discipline that holds packets back plans by when it was asked; else
-    /// there is time until what the wire takes next could come out of a pipe.
+    /// Who looks on is told everything at its time, and a discipline that holds packets back plans by when it was
+    /// asked; else there is time until what the wire takes next could come out of a pipe.
     fn plan_patience(&mut self) {
         let at_once = self.fates.watch.is_some() || !self.qdisc.is_work_conserving();
         self.patience = if at_once { Duration::ZERO } else { self.pipes.least_delay() };
@@ -206,8 +206,8 @@ impl Link {
         agenda.set(self.parts.wire, self.ends);
     }
 
-    /// Offers `packet` to the queue. The link must be [settled](Self::settle): it is left to the caller, who has not made the
-    /// packet yet, and need not copy it around what that does.
+    /// Offers `packet` to the queue. The link must be [settled](Self::settle): it is left to the caller, who has not
+    /// made the packet yet, and need not copy it around what that does.
     #[inline]
     pub(crate) fn offer(&mut self, now: Instant, packet: Packet, agenda: &mut Agenda) {
         debug_assert!(self.ends > now || self.special.is_some(), "not settled"); // a gate, or a burst, takes no time
@@ -231,8 +231,8 @@ impl Link {
         }
     }
 
-    /// A packet has come out of one of its pipes. While the wire is never free, as many go in as come out, so settling the link
-    /// with each does one transmission a time, which is foreseen; later, nobody could tell how many.
+    /// A packet has come out of one of its pipes. While the wire is never free, as many go in as come out, so settling
+    /// the link with each does one transmission a time, which is foreseen; later, nobody could tell how many.
     #[inline]
     pub(crate) fn settle_stream(&mut self, now: Instant, agenda: &mut Agenda) {
         if self.is_streaming {
@@ -263,8 +263,8 @@ impl Link {
         self.plan_timer(now, agenda);
     }
 
-    /// Plans the discipline's timer. A shaper's may be due already: it says when it might send, and was not asked as the wire was not
-    /// free.
+    /// Plans the discipline's timer. A shaper's may be due already: it says when it might send, and was not asked as
+    /// the wire was not free.
     pub(crate) fn plan_timer(&self, now: Instant, agenda: &mut Agenda) {
         let time = self.qdisc.next_timer().map_or(Instant::MAX, |due| due.max(now));
         agenda.set(self.parts.timer, time);
@@ -425,8 +425,8 @@ impl Link {
     }
 
     /// Percent of the capacity that was used from `since`, up to which the wire had been occupied for `busy`, to `now`:
-    /// the occupied share of each stretch, weighted by its rate. Of a varying rate, what of its capacity the `bytes` forwarded since
-    /// then took.
+    /// the occupied share of each stretch, weighted by its rate. Of a varying rate, what of its capacity the `bytes`
+    /// forwarded since then took.
     pub(crate) fn utilisation_percent(
         &self,
         since: Instant,

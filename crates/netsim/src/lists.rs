@@ -1,5 +1,5 @@
-//! Lists that are asked by a number of its own type: what there is once per flow stands in a [`PerFlow`], once per direction in a
-//! [`PerWay`], and so on.
+//! Lists that are asked by a number of its own type: what there is once per flow stands in a [`PerFlow`], once per
+//! direction in a [`PerWay`], and so on.
 
 use crate::direction::{Direction, Side};
 use crate::ids::{FlowId, Half, HopId, Number};

@@ -40,8 +40,8 @@ pub(crate) fn tell(observer: &SharedObserver, now: Instant, way: Direction, even
     observer.lock().unwrap_or_else(PoisonError::into_inner).saw(now, way, event, packet);
 }
 
-/// What looks on at a link. It is given copies of packets: a reference would keep those, too, in memory that nobody looks
-/// at, and costs them 3 % of their instructions.
+/// What looks on at a link. It is given copies of packets: a reference would keep those, too, in memory that nobody
+/// looks at, and costs them 3 % of their instructions.
 pub(crate) struct Watch {
     /// Each packet's delay within a window, if asked for.
     pub(crate) log: Option<PacketLog>,

@@ -47,7 +47,8 @@ impl Scenario {
         self.described().map(|(flow, traffic)| outline(flow, traffic)).collect()
     }
 
-    /// Returns by name what flows will draw from random streams, of those kinds that say it: the same as in the simulator.
+    /// Returns by name what flows will draw from random streams, of those kinds that say it: the same as in the
+    /// simulator.
     #[must_use]
     pub fn drawn_ahead(&self) -> Map<String, Json> {
         let streams = Streams::new(self.seed);

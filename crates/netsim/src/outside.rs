@@ -1,7 +1,8 @@
 //! Packets that come from outside the run: those of real programs, which cross the path in its time.
 //!
 //! The path sees of such a packet what a queue discipline may ask for. That stands in an [`Envelope`], which the packet
-//! points to on its way; who owns the packet keeps its bytes, and learns from the envelope when it is no longer under way.
+//! points to on its way; who owns the packet keeps its bytes, and learns from the envelope when it is no longer under
+//! way.
 
 use crate::direction::Direction;
 use goodqueue_qdisc::TcpHeader;

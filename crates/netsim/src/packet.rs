@@ -142,8 +142,8 @@ impl QdiscPacket for Packet {
             sack,
         })
     }
-    /// Every flow runs between two hosts of its own, which all connections of an application share. The multiplier is that of
-    /// Fibonacci hashing: odd, so that no two flows share a hash.
+    /// Every flow runs between two hosts of its own, which all connections of an application share. The multiplier is
+    /// that of Fibonacci hashing: odd, so that no two flows share a hash.
     fn host_hashes(&self) -> (u32, u32) {
         if let Some(envelope) = self.envelope() {
             return envelope.headers().host_hashes;

@@ -7,7 +7,8 @@ use crate::packet::Packet;
 use goodqueue_units::{Duration, Instant, processor::prefetch};
 use std::collections::VecDeque;
 
-/// Where packets of a flow leave the path: by one pipe, or, where each connection has a base RTT of its own, by several.
+/// Where packets of a flow leave the path: by one pipe, or, where each connection has a base RTT of its own, by
+/// several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
     Pipe(PipeId),
@@ -22,8 +23,8 @@ pub(crate) struct Fan {
 }
 
 impl Fan {
-    /// The pipe of a connection, which its hash says: the same one for all of its packets of one direction. The multiplier is
-    /// there because disciplines choose queues by the same hash.
+    /// The pipe of a connection, which its hash says: the same one for all of its packets of one direction. The
+    /// multiplier is there because disciplines choose queues by the same hash.
     fn pipe(self, connection: u32) -> PipeId {
         let spread = u64::from(connection.wrapping_mul(0x85EB_CA6B));
         PipeId::at(self.first.index() + ((spread * u64::from(self.count)) >> 32) as usize)
@@ -34,8 +35,8 @@ impl Fan {
 pub(crate) struct Pipes {
     pipes: List<PipeId, Pipe>,
     flows: usize,
-    /// Which of them each flow's packets take; empty where there is but one, so that nothing is looked up, which with a hundred
-    /// thousand flows would be a cache miss a packet.
+    /// Which of them each flow's packets take; empty where there is but one, so that nothing is looked up, which with a
+    /// hundred thousand flows would be a cache miss a packet.
     of_flow: PerFlow<Exit>,
     fans: List<FanId, Fan>,
     direction: Direction,
@@ -100,7 +101,8 @@ impl Pipes {
         self.pipes.iter().map(|pipe| pipe.delay).min().unwrap_or(Duration::ZERO)
     }
 
-    /// Sends `packet` into the pipe `id` at `time`, which may be yet to come. Where that pipe was empty: when the packet comes out.
+    /// Sends `packet` into the pipe `id` at `time`, which may be yet to come. Where that pipe was empty: when the
+    /// packet comes out.
     #[inline]
     pub(crate) fn push(&mut self, id: PipeId, time: Instant, packet: &Packet) -> Option<Instant> {
         let pipe = &mut self.pipes[id];

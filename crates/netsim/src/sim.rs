@@ -41,7 +41,8 @@ use way::Way;
 pub struct Simulation {
     pub(crate) scenario: Scenario,
     pub(crate) now: Instant,
-    /// The bottlenecks, and, where some flow meets another hop before its own, a gate per direction that hosts send into.
+    /// The bottlenecks, and, where some flow meets another hop before its own, a gate per direction that hosts send
+    /// into.
     pub(crate) links: List<LinkId, Link>,
     pub(crate) flows: PerFlow<Flow>,
     pub(crate) sockets: Sockets,
@@ -361,7 +362,8 @@ impl Simulation {
         }
     }
 
-    /// Lets the end `end` of TCP flow `flow` send what it may, and sets its timer. An application's flow says of which connection.
+    /// Lets the end `end` of TCP flow `flow` send what it may, and sets its timer. An application's flow says of which
+    /// connection.
     fn pump(&mut self, flow: FlowId, end: Side, socket: Option<SocketId>) {
         let direction = end.sends();
         let way = &mut self.ways[flow];

@@ -1,5 +1,5 @@
-//! Every TCP connection of a run: those of bulk transfers, which are there from its beginning to its end, and those that
-//! applications open and close in its course: a slab, whose slots are used again.
+//! Every TCP connection of a run: those of bulk transfers, which are there from its beginning to its end, and those
+//! that applications open and close in its course: a slab, whose slots are used again.
 
 use crate::direction::{Direction, Side};
 use crate::ids::{FlowId, SocketId};
@@ -46,9 +46,9 @@ impl Socket {
         (std::mem::replace(&mut self.stages[end], stage), stage)
     }
 
-    /// `end` writes no more. A program's last write is segmented before its close is heard of (RFC 9293, 3.10.4, CLOSE), so
-    /// FIN goes with the last byte only if that had to wait; else a tail that is lost has one segment more, and a probe
-    /// of it repairs nothing.
+    /// `end` writes no more. A program's last write is segmented before its close is heard of (RFC 9293, 3.10.4,
+    /// CLOSE), so FIN goes with the last byte only if that had to wait; else a tail that is lost has one segment more,
+    /// and a probe of it repairs nothing.
     pub(crate) fn close(&mut self, end: Side) {
         self.closing[end] = true;
     }
@@ -114,8 +114,8 @@ impl Bulk {
 /// Every connection. They stand apart from their flows because with each packet nothing else of a flow is asked for.
 #[derive(Default)]
 pub(crate) struct Sockets {
-    /// Those of bulk transfers, by the number of their flow, so that a packet tells without a second look where its connection
-    /// is; of flows that are none, one that is never opened.
+    /// Those of bulk transfers, by the number of their flow, so that a packet tells without a second look where its
+    /// connection is; of flows that are none, one that is never opened.
     pub(crate) bulk: PerFlow<Bulk>,
     slots: List<SocketId, Socket>,
     free: Vec<SocketId>,

@@ -1,5 +1,5 @@
-//! What is told of the air of a cell: each transmission of a window, stations over time, and each frame. All of it must agree with
-//! the record's own counts, and telling must change nothing.
+//! What is told of the air of a cell: each transmission of a window, stations over time, and each frame. All of it must
+//! agree with the record's own counts, and telling must change nothing.
 #![allow(clippy::unwrap_used)] // clippy.toml's exemption covers test functions, not their helpers
 
 use goodqueue_netsim::path::wifi::frames::{AirBody, AirFate, AirFrame};
@@ -173,7 +173,8 @@ fn an_observer_is_told_of_each_frame_in_order_and_changes_nothing() {
 
     let count = |wanted: &dyn Fn(&AirFrame) -> bool| frames.iter().filter(|frame| wanted(frame)).count();
     let is_rts = |frame: &AirFrame| matches!(frame.body, AirBody::Rts);
-    // Each transmission begins with a request to send. Who asks at the same time as another gets no answer, and sends no more.
+    // Each transmission begins with a request to send. Who asks at the same time as another gets no answer, and sends
+    // no more.
     assert_eq!(count(&is_rts) as u64, total(&found, "transmissions"));
     assert!(frames.iter().all(|frame| frame.fate != AirFate::Collided || is_rts(frame)));
     let cleared = count(&|frame| matches!(frame.body, AirBody::Cts));

@@ -1,7 +1,7 @@
 //! Applications above TCP, against times worked out by hand.
 //!
-//! Every wire here has 10 Mbit/s, 0.8 µs a byte: a full segment (1514 bytes) takes 1211.2 µs, a bare ACK (66) 52.8 µs, a
-//! SYN or SYN-ACK (74) 59.2 µs. Where nothing else is said, 25 ms of propagation follow, each way.
+//! Every wire here has 10 Mbit/s, 0.8 µs a byte: a full segment (1514 bytes) takes 1211.2 µs, a bare ACK (66) 52.8 µs,
+//! a SYN or SYN-ACK (74) 59.2 µs. Where nothing else is said, 25 ms of propagation follow, each way.
 #![allow(clippy::unwrap_used)] // clippy.toml's exemption covers test functions, not their helpers
 
 mod common;
@@ -23,10 +23,10 @@ fn stream(record: &Record) -> StreamResult {
     *record.apps[0].result::<StreamResult>().unwrap()
 }
 
-/// 1 000 000 bytes are 690 full segments and one of 880 bytes, 946 on the wire. Slow start sends 10, 20 and 40 segments in
-/// rounds of 51.264 ms (a segment's time there, an ACK's back, 50 ms of propagation); the fourth, of 80, is longer than a
-/// round, so from its start on the link never idles. Linux acknowledges 16 segments at once and then each second one, so
-/// that the third round's first ACK waits for a second segment.
+/// 1 000 000 bytes are 690 full segments and one of 880 bytes, 946 on the wire. Slow start sends 10, 20 and 40 segments
+/// in rounds of 51.264 ms (a segment's time there, an ACK's back, 50 ms of propagation); the fourth, of 80, is longer
+/// than a round, so from its start on the link never idles. Linux acknowledges 16 segments at once and then each second
+/// one, so that the third round's first ACK waits for a second segment.
 #[test]
 fn a_download_takes_its_handshake_its_rounds_of_slow_start_and_its_serialisation() {
     let record = run(&access_link(&json!([{"kind": "transfer", "size": "1MB"}])));
@@ -67,7 +67,8 @@ fn an_exchange_takes_a_round_trip_and_its_serialisation() {
     assert_eq!((rr(&record).count, rr(&record).completed), (10, 10));
 }
 
-/// Among flows that keep a short queue full, a transfer's SYN, data, FIN or last ACK is lost somewhere: all must end nevertheless, one after the other.
+/// Among flows that keep a short queue full, a transfer's SYN, data, FIN or last ACK is lost somewhere: all must end
+/// nevertheless, one after the other.
 #[test]
 fn transfers_end_whatever_is_lost() {
     for direction in ["down", "up"] {
@@ -91,10 +92,10 @@ fn transfers_end_whatever_is_lost() {
     }
 }
 
-/// As with `write` and then `close` (RFC 9293, 3.10.4): 1 kB is segmented before FIN is, so down go SYN-ACK, data, FIN and the
-/// ACK of the user's FIN. Of 20 kB, 14 segments, four wait for the window, and FIN goes with the last: 16 packets. Seen so on
-/// Linux 6.1. Wrong would be a FIN with the data wherever both are due: where a short transfer's tail is lost, a probe then
-/// repairs it, and not only FIN.
+/// As with `write` and then `close` (RFC 9293, 3.10.4): 1 kB is segmented before FIN is, so down go SYN-ACK, data, FIN
+/// and the ACK of the user's FIN. Of 20 kB, 14 segments, four wait for the window, and FIN goes with the last: 16
+/// packets. Seen so on Linux 6.1. Wrong would be a FIN with the data wherever both are due: where a short transfer's
+/// tail is lost, a probe then repairs it, and not only FIN.
 #[test]
 fn a_fin_goes_with_data_only_where_that_had_to_wait() {
     for (size, packets) in [("1kB", 4), ("20kB", 16)] {
@@ -136,8 +137,8 @@ fn a_far_side_that_asks_is_answered_by_the_user() {
     assert_eq!(record.flows[0].bytes_sent, Some(3000), "the responses, which go up");
 }
 
-/// An exchange and its think time take 151.7 ms: 131 or 132 in 20 s after a handshake of 50 ms; thinking times that are drawn
-/// have a standard deviation of a sixteenth of that in the sum.
+/// An exchange and its think time take 151.7 ms: 131 or 132 in 20 s after a handshake of 50 ms; thinking times that are
+/// drawn have a standard deviation of a sixteenth of that in the sum.
 #[test]
 fn thinking_takes_its_time() {
     let asked = |key: &str, seed: u64| {
@@ -167,7 +168,8 @@ fn a_stream_that_fits_takes_its_chunks_time_and_never_stalls() {
     assert_eq!(record.flows[0].goodput_mbps, 0.995);
 }
 
-/// Twice what the link carries: the player gets 0.956 Mbit/s of the 2 that it wants, and what it does not play it waits.
+/// Twice what the link carries: the player gets 0.956 Mbit/s of the 2 that it wants, and what it does not play it
+/// waits.
 #[test]
 fn a_stream_that_does_not_fit_stalls_for_what_is_missing() {
     let mut asked = access_link(&json!([{"kind": "stream", "rate": "2mbit", "interval": "20ms"}]));

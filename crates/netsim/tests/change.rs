@@ -29,8 +29,8 @@ fn a_packet_on_the_wire_keeps_its_time_and_the_next_takes_the_new_one() {
     assert_eq!(begun, [9_689_600, 10_900_800, 13_323_200, 15_745_600]);
 }
 
-/// Two frames come at once. The first is on the wire for 1.2112 ms; cake would send the second after half of that, and nobody asks
-/// it then. A change must not let the run go back to that time, which debug assertions would notice.
+/// Two frames come at once. The first is on the wire for 1.2112 ms; cake would send the second after half of that, and
+/// nobody asks it then. A change must not let the run go back to that time, which debug assertions would notice.
 #[test]
 fn a_shaper_whose_timer_is_overdue_is_asked_now() {
     let mut asked = scenario("cake bandwidth 20mbit", "5mbit", json!([{"at": "1ms", "rate": "5mbit"}]));
@@ -41,9 +41,9 @@ fn a_shaper_whose_timer_is_overdue_is_asked_now() {
     assert_eq!(begun, [0, 1_211_200, 3_633_600, 6_056_000]);
 }
 
-/// 4 Mbit/s through 10 Mbit/s for 10 s and 5 Mbit/s for 10 s: 8 of 15 parts of the capacity, where the wire was occupied
-/// for 40 % and 80 % of the time, 60 % on average. The warm-up's capacity does not count, and the other direction's
-/// does not change.
+/// 4 Mbit/s through 10 Mbit/s for 10 s and 5 Mbit/s for 10 s: 8 of 15 parts of the capacity, where the wire was
+/// occupied for 40 % and 80 % of the time, 60 % on average. The warm-up's capacity does not count, and the other
+/// direction's does not change.
 #[test]
 fn utilisation_is_of_the_capacity_that_there_was() {
     let mut asked = scenario("pfifo", "4mbit", json!([{"at": "10s", "rate": "5mbit"}]));
@@ -95,8 +95,8 @@ fn a_shaper_that_becomes_faster_sends_at_once() {
     }
 }
 
-/// The papers' transient: when the rate falls to a tenth, CoDel's queue stands high for a while and is back at its target
-/// in the end, where a FIFO's stays ten times as long.
+/// The papers' transient: when the rate falls to a tenth, CoDel's queue stands high for a while and is back at its
+/// target in the end, where a FIFO's stays ten times as long.
 #[test]
 fn codel_recovers_from_a_falling_rate() {
     let mut asked = scenario("codel", "1mbit", json!([{"at": "10s", "rate": "1mbit"}]));

@@ -20,8 +20,8 @@ fn run(rate: &str, rtt: &str, qdisc: &str, seconds: u32, traffic: &Value) -> Rec
     simulation.record()
 }
 
-/// 41 full frames are 10 Mbit/s times 50 ms. With such a buffer half of a full pipe and buffer still fills the pipe, so a
-/// sender that halves keeps the link busy, and so must those that keep a target of delay.
+/// 41 full frames are 10 Mbit/s times 50 ms. With such a buffer half of a full pipe and buffer still fills the pipe, so
+/// a sender that halves keeps the link busy, and so must those that keep a target of delay.
 #[test]
 fn everyone_fills_a_link_whose_buffer_is_its_bandwidth_delay_product() {
     for cc in Cc::ALL {
@@ -48,8 +48,8 @@ fn vegas_keeps_a_few_segments_in_the_queue_and_drops_none() {
     assert_eq!(record.queues.down.packets.dropped, 0);
 }
 
-/// RFC 6817: alone, with room, LEDBAT holds its target of 100 ms of queue and loses nothing; RFC 6817, section 1: beside a
-/// loss-based flow it gives way.
+/// RFC 6817: alone, with room, LEDBAT holds its target of 100 ms of queue and loses nothing; RFC 6817, section 1:
+/// beside a loss-based flow it gives way.
 #[test]
 fn ledbat_holds_its_target_alone_and_gives_way_to_cubic() {
     for (cc, target) in [("ledbat", 100.0), ("ledbat++", 60.0)] {
@@ -70,8 +70,8 @@ fn ledbat_holds_its_target_alone_and_gives_way_to_cubic() {
     }
 }
 
-/// RFC 9332, section 1: the L queue waits less than a millisecond on average and 1 to 2 ms at the 99th percentile, at full
-/// utilisation. At 40 Mbit/s a full frame takes 0.3 ms, so none of that is the packet's own time.
+/// RFC 9332, section 1: the L queue waits less than a millisecond on average and 1 to 2 ms at the 99th percentile, at
+/// full utilisation. At 40 Mbit/s a full frame takes 0.3 ms, so none of that is the packet's own time.
 #[test]
 fn scalable_senders_alone_wait_about_a_millisecond_in_dualpi2() {
     for (cc, qdisc) in
@@ -88,9 +88,9 @@ fn scalable_senders_alone_wait_about_a_millisecond_in_dualpi2() {
     }
 }
 
-/// RFC 9332, sections 2.1 and 2.5: the coupling gives flows of both kinds roughly equal rates. "Roughly" is taken as within a
-/// factor of two: k = 2 stands for 1.4 to 1.9 in appendix C, and the classic flow's RTT is longer by the target of
-/// 15 ms, which counts for a sender whose rate depends on it, as DCTCP's does.
+/// RFC 9332, sections 2.1 and 2.5: the coupling gives flows of both kinds roughly equal rates. "Roughly" is taken as
+/// within a factor of two: k = 2 stands for 1.4 to 1.9 in appendix C, and the classic flow's RTT is longer by the
+/// target of 15 ms, which counts for a sender whose rate depends on it, as DCTCP's does.
 #[test]
 fn scalable_senders_and_cubic_share_dualpi2_about_equally_and_l4s_waits_little() {
     for (cc, qdisc) in
@@ -115,8 +115,8 @@ fn scalable_senders_and_cubic_share_dualpi2_about_equally_and_l4s_waits_little()
     }
 }
 
-/// RFC 8511: with a shallow target, where half of the window leaves the link idle for a while, falling less at marks uses
-/// more of it.
+/// RFC 8511: with a shallow target, where half of the window leaves the link idle for a while, falling less at marks
+/// uses more of it.
 #[test]
 fn abe_uses_more_of_a_link_with_a_shallow_queue() {
     let used = |cc: &str| {
@@ -147,8 +147,8 @@ fn hystart_plus_plus_drops_less_in_the_first_slow_start() {
     assert!(drops("reno hystart++") < drops("reno") / 2);
 }
 
-/// Of a full frame 1448 of 1514 bytes are payload, of one with `mss` 448 they are 448 of 514. A path of 500 bytes leaves no
-/// more, whatever the flow asks for.
+/// Of a full frame 1448 of 1514 bytes are payload, of one with `mss` 448 they are 448 of 514. A path of 500 bytes
+/// leaves no more, whatever the flow asks for.
 #[test]
 fn a_flow_may_have_segments_of_its_own_size_within_the_paths() {
     let goodput =

@@ -30,7 +30,8 @@ fn ping_ms(record: &Value, name: &str) -> f64 {
     apps.iter().find(|app| app["kind"] == "ping").unwrap()["rtt_ms"][name].as_f64().unwrap()
 }
 
-/// The hidden buffer: a shaper that is a little slower than the modem behind it keeps the queue where its discipline is.
+/// The hidden buffer: a shaper that is a little slower than the modem behind it keeps the queue where its discipline
+/// is.
 #[test]
 fn a_shaper_before_a_modem_takes_its_queue_away() {
     let modem = json!([{"name": "modem", "kind": "link", "rate": "20mbit", "qdisc": "bfifo limit 625000"}]);
@@ -48,7 +49,8 @@ fn a_shaper_before_a_modem_takes_its_queue_away() {
     assert_eq!(hidden["hops"][0]["name"], "modem");
 }
 
-/// Where a hop stands must matter: one that delays before the queue lets packets arrive later, and takes nothing from it.
+/// Where a hop stands must matter: one that delays before the queue lets packets arrive later, and takes nothing from
+/// it.
 #[test]
 fn wires_before_and_after_the_bottleneck_add_their_delays() {
     let wires = json!([

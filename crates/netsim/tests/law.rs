@@ -8,8 +8,8 @@ use goodqueue_netsim::{Record, Scenario};
 use goodqueue_qdisc::registry;
 use serde_json::{Value, json};
 
-/// Packets of 1500 bytes every 0.5 ms into a link that takes 1 ms for each: packet n begins its transmission at n ms and has
-/// waited n/2 ms, as long as none is dropped.
+/// Packets of 1500 bytes every 0.5 ms into a link that takes 1 ms for each: packet n begins its transmission at n ms
+/// and has waited n/2 ms, as long as none is dropped.
 fn overload(qdisc: &str, duration: &str) -> Value {
     json!({
         "duration": duration,
@@ -35,9 +35,9 @@ fn near(found: f64, wanted: f64) {
     assert!((found - wanted).abs() < 4.0 * 0.001_024, "{found} {wanted}");
 }
 
-/// The delay is above 5 ms from packet 10 on, so dropping begins an interval later, at 110 ms. From there RFC 8289's control
-/// law: the second drop is due at 210 ms, the third at 210 + 100/sqrt(2) = 280.711 ms and happens as the wire is free,
-/// at 281; the fourth is due at 280.711 + 100/sqrt(3) = 338.446.
+/// The delay is above 5 ms from packet 10 on, so dropping begins an interval later, at 110 ms. From there RFC 8289's
+/// control law: the second drop is due at 210 ms, the third at 210 + 100/sqrt(2) = 280.711 ms and happens as the wire
+/// is free, at 281; the fourth is due at 280.711 + 100/sqrt(3) = 338.446.
 #[test]
 fn codels_count_rises_while_it_drops_and_the_next_drop_is_told_from_now() {
     let record = run(&overload("codel variant rfc8289", "1s"));

@@ -57,8 +57,8 @@ fn media() -> Value {
     json!({"kind": "media"})
 }
 
-/// 1 Mbit/s, of which 1200 of 1254 bytes at the most are media. The queue at equilibrium is 10 ms * 1.5 / 0.92 = 16 ms (RFC 8698,
-/// 4.3), and two packets take 20 ms.
+/// 1 Mbit/s, of which 1200 of 1254 bytes at the most are media. The queue at equilibrium is 10 ms * 1.5 / 0.92 = 16 ms
+/// (RFC 8698, 4.3), and two packets take 20 ms.
 #[test]
 fn alone_it_fills_the_link_with_a_short_queue() {
     let record = run(&scenario(60, 1.0, &json!([media()])));
@@ -93,7 +93,8 @@ fn it_follows_the_capacity() {
     assert_within("lost", results(&record)[0].loss_percent, (0.0, 1.0));
 }
 
-/// Case 5.4: the later find the standing queue of the earlier, which they take for the path's own delay (RFC 8698, 6.1).
+/// Case 5.4: the later find the standing queue of the earlier, which they take for the path's own delay (RFC 8698,
+/// 6.1).
 #[test]
 fn three_flows_share() {
     let record = run(&scenario(120, 3.5, &json!([{"kind": "media", "count": 3, "stagger": "20s"}])));
@@ -136,8 +137,8 @@ fn congestion_on_the_way_of_the_reports_starves_nobody() {
     assert_within("beside an upload", goodput(&record, 0, 20.0, 60.0), (0.85, 1.0));
 }
 
-/// Case 5.6: a long transfer fills 300 ms of queue, which a flow that only saw the delay would leave to it: the delay is warped
-/// after losses (RFC 8698, 4.2).
+/// Case 5.6: a long transfer fills 300 ms of queue, which a flow that only saw the delay would leave to it: the delay
+/// is warped after losses (RFC 8698, 4.2).
 #[test]
 fn beside_tcp_it_is_not_starved() {
     let record = run(&scenario(120, 2.0, &json!([media(), {"kind": "bulk"}])));
@@ -166,7 +167,8 @@ fn a_priority_is_a_share() {
     assert_within("2 to 1", goodput(&record, 1, 30.0, 100.0) / goodput(&record, 0, 30.0, 100.0), (1.5, 2.5));
 }
 
-/// A codec with one rate: what arrives is that rate, and 54 bytes a packet; reports have their length, too. It sends the same packets whatever the queue does.
+/// A codec with one rate: what arrives is that rate, and 54 bytes a packet; reports have their length, too. It sends
+/// the same packets whatever the queue does.
 #[test]
 fn lengths_are_those_of_tc_and_the_queue_moves_no_draw() {
     let fixed = json!({"kind": "media", "min_rate": "1200kbit", "max_rate": "1200kbit"});

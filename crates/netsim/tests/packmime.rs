@@ -20,8 +20,8 @@ fn web(duration: &str, more: &Value) -> Value {
     scenario
 }
 
-/// By the laws a connection brings 8.6 kB of responses where it has one, and 3.19 of 3.8 kB where it is persistent; the tail is
-/// heavy. On 10 Mbit/s without loss, a response takes a round trip at least, and on the first request two.
+/// By the laws a connection brings 8.6 kB of responses where it has one, and 3.19 of 3.8 kB where it is persistent; the
+/// tail is heavy. On 10 Mbit/s without loss, a response takes a round trip at least, and on the first request two.
 #[test]
 fn ten_connections_a_second_load_a_link_as_the_laws_say() {
     let record = run(&web("1000s", &json!({})));
@@ -60,8 +60,8 @@ fn a_scenario_of_it_prints_and_reads_and_is_refused_in_words() {
     }
 }
 
-/// At an MTU of 500 a full segment has 448 bytes of payload and 514 on Ethernet, and a buffer of one BDP, 62 500 bytes, is
-/// 121 frames. A first window of 2 takes two rounds more than one of 10 for 8 segments.
+/// At an MTU of 500 a full segment has 448 bytes of payload and 514 on Ethernet, and a buffer of one BDP, 62 500 bytes,
+/// is 121 frames. A first window of 2 takes two rounds more than one of 10 for 8 segments.
 #[test]
 fn an_mtu_and_a_first_window_make_segments_frames_and_rounds() {
     let mut scenario = access_link(&json!([{"kind": "transfer", "size": "4480B"}]));

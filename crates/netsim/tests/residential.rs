@@ -42,8 +42,8 @@ fn a_page_of_one_object_takes_three_round_trips_and_its_packets() {
     assert!((got - wanted).abs() < 1e-6, "{got} {wanted}");
 }
 
-/// The document's connection is kept: the second object is one more round trip, on the wire before that of a new connection.
-/// With one connection the third object waits for the second. With two, it takes a handshake meanwhile.
+/// The document's connection is kept: the second object is one more round trip, on the wire before that of a new
+/// connection. With one connection the third object waits for the second. With two, it takes a handshake meanwhile.
 #[test]
 fn objects_follow_the_document_over_as_many_connections_as_there_may_be() {
     let objects = json!([{"response": "1kB"}, {"response": "1kB"}, {"response": "1kB"}]);
@@ -54,8 +54,8 @@ fn objects_follow_the_document_over_as_many_connections_as_there_may_be() {
     let exchange = ways(&[466.0, 1066.0]);
     let one = document + 2.0 * exchange;
     assert!((fetch(1) - one).abs() < 1e-6, "{} {one}", fetch(1));
-    // The SYN leaves after the request that was written in the same instant, so the SYN-ACK waits for the response to that one,
-    // which is still on the wire for all but the SYN's own time.
+    // The SYN leaves after the request that was written in the same instant, so the SYN-ACK waits for the response to
+    // that one, which is still on the wire for all but the SYN's own time.
     let in_the_way = (466.0 + 1066.0 - 74.0) * 0.8e-3;
     let two = document + in_the_way + ways(&HANDSHAKE) + ACK_MS + exchange;
     assert!((fetch(2) - two).abs() < 1e-6, "{} {two}", fetch(2));
@@ -75,8 +75,8 @@ fn every_host_is_looked_up_and_connected_to() {
     assert!((got - first - second).abs() < 1e-6, "{got} {}", first + second);
 }
 
-/// Each fetch takes 151 ms, and begins so long after the one before as `interval` says. Where that is at once, the ACK of the last
-/// response and then the FIN, each 66 bytes, go before the query.
+/// Each fetch takes 151 ms, and begins so long after the one before as `interval` says. Where that is at once, the ACK
+/// of the last response and then the FIN, each 66 bytes, go before the query.
 #[test]
 fn pages_follow_each_other_and_those_from_before_the_warm_up_do_not_count() {
     let one_ms = ways(&LOOKUP) + ways(&HANDSHAKE) + ACK_MS + ways(&[466.0, 1066.0]);
@@ -93,8 +93,8 @@ fn pages_follow_each_other_and_those_from_before_the_warm_up_do_not_count() {
     assert_eq!(page(&run(&late)).count, 1);
 }
 
-/// Among flows that keep two short queues full, queries, SYNs and requests are lost, and a lookup is repeated only after five
-/// seconds. Every page but the last must come nevertheless.
+/// Among flows that keep two short queues full, queries, SYNs and requests are lost, and a lookup is repeated only
+/// after five seconds. Every page but the last must come nevertheless.
 #[test]
 fn pages_come_whatever_is_lost() {
     let mut lossy = access_link(&json!([
@@ -119,8 +119,9 @@ fn the_far_side_may_browse_too() {
     assert!(huffpost > 2400.0 * 1514.0 / 1448.0 && huffpost < 5000.0, "{huffpost}");
 }
 
-/// G.711: 160 bytes of voice, RTP 12, UDP 8, IPv4 20, Ethernet 14 are 214 on the wire, 50 a second: 85.6 kbit/s. D-ITG's:
-/// 134 bytes, 100 a second. Nothing varies; the score is the E-model's of 25.2 ms, worked out in `probe/mos.rs`.
+/// G.711: 160 bytes of voice, RTP 12, UDP 8, IPv4 20, Ethernet 14 are 214 on the wire, 50 a second: 85.6 kbit/s.
+/// D-ITG's: 134 bytes, 100 a second. Nothing varies; the score is the E-model's of 25.2 ms, worked out in
+/// `probe/mos.rs`.
 #[test]
 fn a_call_over_an_empty_link_takes_its_way_and_nothing_else() {
     for (codec, bytes, per_second) in [("g711", 214.0, 50), ("ditg", 134.0, 100)] {
@@ -143,7 +144,8 @@ fn a_call_over_an_empty_link_takes_its_way_and_nothing_else() {
     }
 }
 
-/// A full queue of 30 frames is 36 ms, and a call among bulk flows loses packets there; with fq_codel it has its own queue.
+/// A full queue of 30 frames is 36 ms, and a call among bulk flows loses packets there; with fq_codel it has its own
+/// queue.
 #[test]
 fn a_call_suffers_in_a_full_queue_and_not_in_one_of_its_own() {
     let call = |qdisc: &str| {
@@ -275,8 +277,8 @@ fn each_packet_of_a_call_and_each_fetch_of_a_page_is_in_the_series() {
     assert!(series.kinds.is_empty(), "no intervals, no log");
 }
 
-/// A browser's six connections are one host: beside one bulk flow it gets half by cake's rule for hosts, and six sevenths where
-/// cake is fair between flows alone. Windows that heed no drop keep all of them waiting.
+/// A browser's six connections are one host: beside one bulk flow it gets half by cake's rule for hosts, and six
+/// sevenths where cake is fair between flows alone. Windows that heed no drop keep all of them waiting.
 #[test]
 fn connections_of_one_page_are_one_host_to_cake() {
     let mut objects = vec![json!({"response": "1kB"})];
@@ -296,7 +298,8 @@ fn connections_of_one_page_are_one_host_to_cake() {
     assert!((flows - 1.0 / 7.0).abs() < 0.02, "{flows}");
 }
 
-/// Flows of 10, 50, 200 and 500 ms, each with its own: the shortest round trip that each sees is its own and a few packets.
+/// Flows of 10, 50, 200 and 500 ms, each with its own: the shortest round trip that each sees is its own and a few
+/// packets.
 #[test]
 fn flows_have_the_round_trips_that_they_are_given() {
     let flow = |rtt: u64| json!({"kind": "bulk", "direction": "up", "name": format!("{rtt} ms"), "rtt": format!("{rtt}ms")});

@@ -53,8 +53,8 @@ fn the_way_back_is_real() {
     assert!(record.queues.up.utilisation_percent > 95.0, "{:?}", record.queues.up);
 }
 
-/// "Piece of CAKE", "ACK filtering": 50 Mbit/s of full segments need 1.1 Mbit/s of ACKs. Where only 0.3 fit, a plain queue
-/// starves the download; the filter sends fewer, and those fit.
+/// "Piece of CAKE", "ACK filtering": 50 Mbit/s of full segments need 1.1 Mbit/s of ACKs. Where only 0.3 fit, a plain
+/// queue starves the download; the filter sends fewer, and those fit.
 #[test]
 fn fewer_acks_on_a_narrow_way_back_let_the_download_fill_its_link() {
     let with = |qdisc: &str| {
@@ -95,8 +95,8 @@ fn ping_among_bulk(qdisc: &str, dscp: Value) -> f64 {
     ping(&run(&scenario(qdisc, traffic))).rtt_ms.unwrap().p50
 }
 
-/// Without flow isolation a codepoint is all that could part the ping from the bulk flows: EF has a tin of its own, CS1 has
-/// the one that waits for the others.
+/// Without flow isolation a codepoint is all that could part the ping from the bulk flows: EF has a tin of its own, CS1
+/// has the one that waits for the others.
 #[test]
 fn cakes_tins_part_codepoints() {
     let cake = |words: &str, dscp| {
@@ -108,8 +108,8 @@ fn cakes_tins_part_codepoints() {
     assert!(washed < 42.0 && one_tin > voice + 3.0, "{washed} {one_tin}");
 }
 
-/// pfifo_fast serves a band to its end before the next. TOS 0x10 (codepoint 4) is in the first; EF's bits make it interactive
-/// bulk, in the second, where best effort is too: tc-prio(8).
+/// pfifo_fast serves a band to its end before the next. TOS 0x10 (codepoint 4) is in the first; EF's bits make it
+/// interactive bulk, in the second, where best effort is too: tc-prio(8).
 #[test]
 fn pfifo_fast_serves_low_delay_first_and_takes_ef_for_best_effort() {
     let ping = |dscp| ping_among_bulk("pfifo_fast txqueuelen 100", json!(dscp));
@@ -200,8 +200,8 @@ fn series_agree_with_the_totals() {
     assert!(series.flows[0].cwnd_packets.iter().all(Option::is_some));
 }
 
-/// Wrong would be a packet that is said to be another flow's: each direction carries one flow's data, and an ACK is of the
-/// flow that it acknowledges.
+/// Wrong would be a packet that is said to be another flow's: each direction carries one flow's data, and an ACK is of
+/// the flow that it acknowledges.
 #[test]
 fn a_series_of_packets_tells_whose_each_was_if_asked() {
     let up = json!({"kind": "cbr", "rate": "1mbit", "direction": "up"});
@@ -239,7 +239,8 @@ fn each_round_trip_of_a_ping_is_in_the_series_and_those_of_the_warm_up_too() {
     assert!(run(&asked).series.unwrap().kinds.is_empty(), "no intervals, no log");
 }
 
-/// Frames of 1514 bytes come at 20 Mbit/s, 1651.3 a second, and 825.6 leave: once the queue is full, each second drops 825 or 826.
+/// Frames of 1514 bytes come at 20 Mbit/s, 1651.3 a second, and 825.6 leave: once the queue is full, each second drops
+/// 825 or 826.
 #[test]
 fn drops_are_counted_in_the_interval_in_which_they_happen() {
     let calm = json!({"kind": "cbr", "rate": "1mbit", "direction": "up", "name": "calm"});
@@ -254,7 +255,8 @@ fn drops_are_counted_in_the_interval_in_which_they_happen() {
     assert_eq!(series.flows[1].dropped_packets, vec![0; 20], "those of another flow");
 }
 
-/// Each 200 ms an echo, home after 40 ms and twice 78.4 us: every other interval of 100 ms has one. Flows that are no ping have none.
+/// Each 200 ms an echo, home after 40 ms and twice 78.4 us: every other interval of 100 ms has one. Flows that are no
+/// ping have none.
 #[test]
 fn an_intervals_round_trip_is_that_of_the_echoes_that_came_home_in_it() {
     let traffic = json!([{"kind": "ping", "interval": "200ms", "packet_size": 98}, {"kind": "cbr", "rate": "8kbit", "start": "19s"}]);
@@ -377,8 +379,8 @@ impl Observer for Clock {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Cutting a run into pieces changes nothing, nor does looking on, for which every transmission ends at its time and not
-    /// when somebody learns of it; and whatever the mix, packets are conserved (asserted in `record`).
+    /// Cutting a run into pieces changes nothing, nor does looking on, for which every transmission ends at its time
+    /// and not when somebody learns of it; and whatever the mix, packets are conserved (asserted in `record`).
     #[test]
     fn pieces_make_the_same_run_and_so_does_an_observed_one(
         qdisc in prop::sample::select(vec![

@@ -31,8 +31,8 @@ fn assert_times(vectors: &Value, times_ms: &[f64]) {
     assert_eq!((found.connections, found.completed), (1, 1));
 }
 
-/// A handshake and an exchange, 200 ms; on an open connection an exchange is 100 ms, and what the acceptor waits comes on top,
-/// but not what the initiator waits between them.
+/// A handshake and an exchange, 200 ms; on an open connection an exchange is 100 ms, and what the acceptor waits comes
+/// on top, but not what the initiator waits between them.
 #[test]
 fn an_exchange_takes_its_round_trips_and_the_acceptors_wait() {
     assert_times(&json!([{"start_us": 0, "sends": [[">", 300, 0], ["<", 1000, 0]]}]), &[200.0]);

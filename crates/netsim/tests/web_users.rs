@@ -51,7 +51,8 @@ fn a_page_takes_the_round_trips_of_its_protocol() {
         (json!({"protocol": "http/2", "waves": 2}), 4.0),
         // One connection, one object after the other.
         (json!({"protocol": "http/1", "persistent": "100%", "connections": 1}), 6.0),
-        // The second connection takes a handshake, so its first object comes with the first one's second; then the other.
+        // The second connection takes a handshake, so its first object comes with the first one's second; then the
+        // other.
         (json!({"protocol": "http/1", "persistent": "100%", "connections": 2}), 5.0),
         // A handshake for each object, two at a time.
         (json!({"protocol": "http/1", "persistent": "0%", "connections": 2}), 6.0),
@@ -78,8 +79,8 @@ fn a_hundred_users_ask_for_as_many_pages_as_their_think_time_allows() {
     assert_eq!(bytes, 1000.0);
 }
 
-/// Every connection has a base RTT of its own, and all steps between the ends come: a fan that missed a pipe, or sent the
-/// two ways of a connection into pipes of different lengths, would show here.
+/// Every connection has a base RTT of its own, and all steps between the ends come: a fan that missed a pipe, or sent
+/// the two ways of a connection into pipes of different lengths, would show here.
 #[test]
 fn base_rtts_lie_evenly_between_rtt_and_rtt_max() {
     let own = json!({"users": 200, "rtt": "10ms", "rtt_max": "150ms", "objects": "0", "persistent": "0%"});
@@ -118,8 +119,8 @@ fn what_a_user_asks_for_is_the_same_under_another_discipline() {
     assert_eq!(few[..both], many[..both]);
 }
 
-/// What an engine without the simulator's generator gets to know: the pages that the simulator's users ask for. Else two engines
-/// would be compared on different pages.
+/// What an engine without the simulator's generator gets to know: the pages that the simulator's users ask for. Else
+/// two engines would be compared on different pages.
 #[test]
 fn what_is_drawn_ahead_is_what_users_ask_for() {
     let own = json!({

@@ -119,9 +119,9 @@ fn saturated_cells_have_the_goodput_that_ns3_has() {
     }
 }
 
-/// The anomaly of Heusse et al. 2003: under one FIFO a slow station takes most of the air, and mac80211's airtime fairness gives it a
-/// third. What the stations of "Ending the Anomaly" (table 1) had: 10, 11 and 79 % of the airtime, 26 Mbit/s in all; then a third
-/// each, and 87.
+/// The anomaly of Heusse et al. 2003: under one FIFO a slow station takes most of the air, and mac80211's airtime
+/// fairness gives it a third. What the stations of "Ending the Anomaly" (table 1) had: 10, 11 and 79 % of the airtime,
+/// 26 Mbit/s in all; then a third each, and 87.
 #[test]
 fn a_slow_station_takes_the_air_under_a_fifo_and_a_third_of_it_with_airtime_fairness() {
     let flood = json!([{"kind": "cbr", "count": 3, "rate": "100mbit"}]);
@@ -149,8 +149,8 @@ fn airtime_is_shared_with_tcp_too() {
     }
 }
 
-/// Without airtime fairness mac80211's queues serve stations in rounds: an aggregate each, so nearly as much air for the slow one
-/// as its aggregates are long.
+/// Without airtime fairness mac80211's queues serve stations in rounds: an aggregate each, so nearly as much air for
+/// the slow one as its aggregates are long.
 #[test]
 fn rounds_of_aggregates_share_neither_packets_nor_time() {
     let flood = json!([{"kind": "cbr", "count": 3, "rate": "100mbit"}]);
@@ -160,8 +160,8 @@ fn rounds_of_aggregates_share_neither_packets_nor_time() {
     assert!(stations[0].down.aggregate_frames.unwrap() > 30.0, "{:?}", stations[0]);
 }
 
-/// The queue that hurts is below the discipline: above a driver's queue fq_codel cannot keep the delay of a slow station's pings
-/// low, and mac80211's queues can.
+/// The queue that hurts is below the discipline: above a driver's queue fq_codel cannot keep the delay of a slow
+/// station's pings low, and mac80211's queues can.
 #[test]
 fn what_a_driver_holds_no_discipline_can_take_back() {
     let traffic = json!([{"kind": "bulk"}, {"kind": "ping"}]);

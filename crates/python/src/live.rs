@@ -38,8 +38,8 @@ fn way((network, len, rtt_s, hops): Route) -> Way {
 
 #[pymethods]
 impl Gateway {
-    /// `ways` are clients' networks whose packets have a base RTT of their own, in seconds, and cross only hops of these names.
-    /// `make(line, link)` makes disciplines that are written in Python: see `law`.
+    /// `ways` are clients' networks whose packets have a base RTT of their own, in seconds, and cross only hops of
+    /// these names. `make(line, link)` makes disciplines that are written in Python: see `law`.
     #[new]
     #[pyo3(signature = (scenario_json, server, client, make=None, ways=vec![]))]
     fn new(

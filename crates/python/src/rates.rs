@@ -25,7 +25,8 @@ pub(crate) fn mean_rate_bps(content: &[u8]) -> PyResult<u64> {
     path::mean_rate(content).map(Rate::as_bps).map_err(PyValueError::new_err)
 }
 
-/// When which rate in bit/s begins by a file of rates, until `end_s`, in seconds; None where it is one of opportunities.
+/// When which rate in bit/s begins by a file of rates, until `end_s`, in seconds; None where it is one of
+/// opportunities.
 #[pyfunction]
 pub(crate) fn rate_steps(content: &[u8], end_s: f64) -> PyResult<Option<Vec<(f64, u64)>>> {
     let end = Duration::from_secs_f64(end_s);

@@ -29,8 +29,8 @@ enum Phase {
 /// What a segment brought.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Handled {
-    /// A sample of the path's RTT, without the delayed ACK's wait: of segments that were sent once only (Karn; RFC 6298,
-    /// section 3).
+    /// A sample of the path's RTT, without the delayed ACK's wait: of segments that were sent once only (Karn; RFC
+    /// 6298, section 3).
     pub rtt: Option<Duration>,
     /// Payload bytes that came into order.
     pub newly_delivered_bytes: u32,
@@ -172,7 +172,8 @@ impl Connection {
         self.handle::<true>(now, segment)
     }
 
-    /// As [`handle_segment`](Self::handle_segment), without the fast path that most ACKs take: for tests, which compare the two.
+    /// As [`handle_segment`](Self::handle_segment), without the fast path that most ACKs take: for tests, which compare
+    /// the two.
     #[doc(hidden)]
     pub fn handle_segment_slowly(&mut self, now: Instant, segment: &Segment) -> Handled {
         self.handle::<false>(now, segment)
@@ -241,8 +242,8 @@ impl Connection {
     }
 
     fn establish(&mut self, now: Instant, segment: &Segment, phase: Phase) {
-        // Of a SYN that was sent again, the echo of the timestamp tells which one was answered; where it was the first, none
-        // was lost.
+        // Of a SYN that was sent again, the echo of the timestamp tells which one was answered; where it was the first,
+        // none was lost.
         let (rtt, lost) = if self.syns_lost == 0 {
             (Some(now.since(self.syn_sent)), 0)
         } else {
@@ -251,8 +252,8 @@ impl Connection {
         };
         self.sender.open(now, rtt, lost, segment, self.ecn);
         self.receiver.established(now);
-        // A server that sent or heard a SYN without ECN cannot know what the client has agreed to (RFC 9768, 3.1.5). Classic ECN
-        // has no such rule: a server there takes the first SYN as it was.
+        // A server that sent or heard a SYN without ECN cannot know what the client has agreed to (RFC 9768, 3.1.5).
+        // Classic ECN has no such rule: a server there takes the first SYN as it was.
         let is_client = phase == Phase::AckDue;
         let is_unsure = self.gave_up_ecn() || (self.heard_plain_syn && self.ecn == EcnMode::Accurate);
         self.set_codepoints(if is_client || !is_unsure { self.sender.ecn() } else { EcnMode::Off });
@@ -261,8 +262,9 @@ impl Connection {
         self.phase = phase;
     }
 
-    /// Classic feedback keeps ECT for new data (RFC 3168, 6.1.4 to 6.1.6). Accurate feedback counts the marks of all packets,
-    /// ACKs and retransmissions included (RFC 9768, 3.2), so Linux sends all as ECT from the ACK of the SYN-ACK on.
+    /// Classic feedback keeps ECT for new data (RFC 3168, 6.1.4 to 6.1.6). Accurate feedback counts the marks of all
+    /// packets, ACKs and retransmissions included (RFC 9768, 3.2), so Linux sends all as ECT from the ACK of the
+    /// SYN-ACK on.
     fn set_codepoints(&mut self, mode: EcnMode) {
         self.ect = mode.codepoint(self.ecn_use);
         let all = self.ecn_use != EcnUse::Classic
@@ -302,8 +304,8 @@ impl Connection {
         }
     }
 
-    /// Puts every segment that is to go out now on `wire`: what [`poll_transmit`](Self::poll_transmit) gives, for who sends
-    /// millions. As with segmentation offload, a packet of several segments is decided on once and then split.
+    /// Puts every segment that is to go out now on `wire`: what [`poll_transmit`](Self::poll_transmit) gives, for who
+    /// sends millions. As with segmentation offload, a packet of several segments is decided on once and then split.
     #[inline]
     pub fn transmit(&mut self, now: Instant, wire: &mut impl Wire) {
         if self.phase != Phase::Established || self.receiver.owes_ack() {
@@ -542,8 +544,8 @@ impl Connection {
         self.sender.board().packets_out()
     }
 
-    /// The delivery rate in payload, as `ss` shows it: the last that the path limited, or a higher one since. None before the
-    /// first sample, and where [`Config::delivery_rate`] did not ask for it.
+    /// The delivery rate in payload, as `ss` shows it: the last that the path limited, or a higher one since. None
+    /// before the first sample, and where [`Config::delivery_rate`] did not ask for it.
     #[must_use]
     pub fn delivery_rate(&self) -> Option<Rate> {
         self.sender.delivery_rate()

@@ -19,8 +19,8 @@ const MAX_PUSHED: Duration = Duration::from_millis(200);
 pub(crate) const QUICK_ACKS: u8 = 16;
 /// A full segment is taken to be this long until one is seen (RFC 9293, 3.7.1).
 const FIRST_MSS: u16 = 536;
-/// A segment of fewer bytes than this may be a whole message, where it is pushed; of fewer than that it is no full one. Linux's
-/// `tcp_measure_rcv_mss` counts headers with it: 536 + 20, and 88 + 20, of which ours take 32.
+/// A segment of fewer bytes than this may be a whole message, where it is pushed; of fewer than that it is no full one.
+/// Linux's `tcp_measure_rcv_mss` counts headers with it: 536 + 20, and 88 + 20, of which ours take 32.
 const LONG: u16 = 524;
 const SHORT: u16 = 76;
 /// How many ACKs of out-of-order segments go out at once (RFC 5681: DupThresh), and how many others are held at most.
@@ -96,7 +96,8 @@ impl DelayedAck {
         }
     }
 
-    /// The peer sends data, in order, with a segment of `len` bytes: learns its rhythm. `window` is what it was offered.
+    /// The peer sends data, in order, with a segment of `len` bytes: learns its rhythm. `window` is what it was
+    /// offered.
     #[inline]
     pub(crate) fn on_data(
         &mut self,
@@ -156,8 +157,8 @@ impl DelayedAck {
         }
     }
 
-    /// The peer has ended its direction. Its FIN is acknowledged at once where this end has `closed`, too (RFC 9293, 3.10.7.4,
-    /// has no other case), else as an answer is expected that carries it: the application closes as well.
+    /// The peer has ended its direction. Its FIN is acknowledged at once where this end has `closed`, too (RFC 9293,
+    /// 3.10.7.4, has no other case), else as an answer is expected that carries it: the application closes as well.
     #[cold]
     pub(crate) fn on_fin(&mut self, closed: bool) {
         let era = self.stack.era();
@@ -208,8 +209,8 @@ impl DelayedAck {
         pushed > 1 || !self.in_ping_pong()
     }
 
-    /// A segment is not as long as those before: a short one ends what the application wrote; two alike are full ones of a
-    /// peer that has no longer, unless they are so short, and pushed, that they are rather two messages alike.
+    /// A segment is not as long as those before: a short one ends what the application wrote; two alike are full ones
+    /// of a peer that has no longer, unless they are so short, and pushed, that they are rather two messages alike.
     #[cold]
     fn on_other(&mut self, len: u16, push: bool) {
         if len > self.mss {
@@ -259,8 +260,8 @@ impl DelayedAck {
         }
     }
 
-    /// A hole was filled and another is left, and the window shrinks: `nxt` is in order. Linux then does not tell of more than a
-    /// full segment because of that, but as the first of those that go out at once (`__tcp_ack_snd_check`).
+    /// A hole was filled and another is left, and the window shrinks: `nxt` is in order. Linux then does not tell of
+    /// more than a full segment because of that, but as the first of those that go out at once (`__tcp_ack_snd_check`).
     pub(crate) fn on_part_filled(&mut self, nxt: SeqNumber) {
         if self.quick == 0 || self.in_ping_pong() {
             (self.order, self.duplicates) = (nxt, 1);

@@ -1,8 +1,8 @@
 //! ECN in TCP: how it is agreed, what a receiver echoes, what a sender reads from the echo.
 //!
-//! Three feedbacks: classic (RFC 3168, 6.1), one signal a round trip; DCTCP's (RFC 8257, 3.2), in which ECE says of each
-//! ACK whether what it covers was marked; and accurate (RFC 9768, AccECN), a counter of CE packets, modulo 8, in the bits
-//! AE, CWR and ECE of every segment.
+//! Three feedbacks: classic (RFC 3168, 6.1), one signal a round trip; DCTCP's (RFC 8257, 3.2), in which ECE says of
+//! each ACK whether what it covers was marked; and accurate (RFC 9768, AccECN), a counter of CE packets, modulo 8, in
+//! the bits AE, CWR and ECE of every segment.
 //!
 //! Of RFC 9768 not modelled: the AccECN option (so the three-bit counter is all there is), a response to a CE mark on
 //! SYN or SYN-ACK, and the tests for mangled IP headers (3.2.2.3); nothing here mangles them.
@@ -155,8 +155,8 @@ impl Echo {
     pub(crate) const OFF: Self =
         Self { kind: EchoKind::Off, flags: Flags::NONE, ce: false, untold: 0, owed: None };
 
-    /// That of an endpoint that agreed to `mode` and whose congestion control uses ECN as `of` does. `handshake` is how the
-    /// peer's SYN, or SYN-ACK, came; a marked SYN-ACK counts, a SYN does not (RFC 9768, 3.2.2.2).
+    /// That of an endpoint that agreed to `mode` and whose congestion control uses ECN as `of` does. `handshake` is how
+    /// the peer's SYN, or SYN-ACK, came; a marked SYN-ACK counts, a SYN does not (RFC 9768, 3.2.2.2).
     pub(crate) fn new(mode: EcnMode, of: EcnUse, handshake: Ecn, is_client: bool) -> Self {
         let kind = match (mode, of) {
             (EcnMode::Off, _) => EchoKind::Off,
@@ -186,8 +186,8 @@ impl Echo {
         }
     }
 
-    /// Takes the marks of `segment`, which arrives when `in_order` was the next byte expected, and `unacked` says whether a
-    /// delayed ACK waits.
+    /// Takes the marks of `segment`, which arrives when `in_order` was the next byte expected, and `unacked` says
+    /// whether a delayed ACK waits.
     #[cold]
     pub(crate) fn on_data(&mut self, segment: &Segment, in_order: SeqNumber, unacked: bool) -> Urgency {
         let ce = segment.ecn == Ecn::Ce;
@@ -348,8 +348,8 @@ impl Feedback {
         self.is_news(flags, u32::MAX)
     }
 
-    /// Reads `flags` on an ACK that delivered `segments`, or at least `is_newer` than all before by its timestamp: how many were
-    /// marked, or none where there is no news.
+    /// Reads `flags` on an ACK that delivered `segments`, or at least `is_newer` than all before by its timestamp: how
+    /// many were marked, or none where there is no news.
     ///
     /// Classic feedback says nothing of how many; DCTCP's says it of all that the ACK delivered (RFC 8257, 3.3).
     #[cold]
@@ -357,8 +357,8 @@ impl Feedback {
         if self.mode() == EcnMode::Classic {
             return flags.contains(Flags::ECE).then_some(segments);
         }
-        // One that delivers nothing may be older than the last, unless its timestamp says otherwise (RFC 9768, A.1); the
-        // counter will tell it again.
+        // One that delivers nothing may be older than the last, unless its timestamp says otherwise (RFC 9768, A.1);
+        // the counter will tell it again.
         if (segments == 0 && !is_newer) || self.mode() == EcnMode::Off {
             return None;
         }
@@ -366,8 +366,9 @@ impl Feedback {
             self.per_ack.note(segments);
         }
         let count = u32::from(ace_count(flags).wrapping_sub(ace_count(self.known)) & 7);
-        // RFC 9768, A.2: the greatest count that the counter and what was delivered allow. It asks for "the safest likely
-        // case" (3.2.2.5.2): where ACKs are as long as a rule, none was lost, and as on Linux the counter is believed.
+        // RFC 9768, A.2: the greatest count that the counter and what was delivered allow. It asks for "the safest
+        // likely case" (3.2.2.5.2): where ACKs are as long as a rule, none was lost, and as on Linux the counter is
+        // believed.
         let may_have_gone_round = segments > 7 && !self.per_ack.is_thinned();
         let marked = if may_have_gone_round { segments - (segments.wrapping_sub(count) & 7) } else { count };
         self.known = flags & Flags::ACE;

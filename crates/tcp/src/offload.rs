@@ -1,12 +1,13 @@
 //! Segmentation offload: how many segments leave together, and so which of them say PSH, and which wait for others.
 //!
-//! Linux hands segments down in packets of several, for the hardware or the driver to split. With pacing such a packet is
-//! the unit that leaves at once. Since Linux 6 it says PSH, so that receivers put no wait behind it, and the split leaves
-//! that to its last segment; a segment that goes alone says it only where it ends what was written. A receiver acknowledges a pushed segment at once as
-//! soon as the application has taken it.
+//! Linux hands segments down in packets of several, for the hardware or the driver to split. With pacing such a packet
+//! is the unit that leaves at once. Since Linux 6 it says PSH, so that receivers put no wait behind it, and the split
+//! leaves that to its last segment; a segment that goes alone says it only where it ends what was written. A receiver
+//! acknowledges a pushed segment at once as soon as the application has taken it.
 //!
-//! Nor does a packet reach beyond what is one piece in the socket: what the application writes is kept in pieces of 64 KiB,
-//! an odd number of full segments. So even where pairs leave one segment in 45 leaves alone, and what was even is odd.
+//! Nor does a packet reach beyond what is one piece in the socket: what the application writes is kept in pieces of 64
+//! KiB, an odd number of full segments. So even where pairs leave one segment in 45 leaves alone, and what was even is
+//! odd.
 //!
 //! A packet that would be shorter than it might be waits for the next ACK, where that is expected within a millisecond
 //! (Linux from October 2025 on, and its older series since). So where ACKs come close together, on fast links or behind
@@ -20,8 +21,8 @@ use goodqueue_units::{Duration, Rate};
 const SPANS_PER_S: u64 = 1024;
 /// … and is no larger than this, with the room for headers that Linux leaves …
 const MOST_BYTES: u64 = 65_536 - 1 - 320;
-/// … which on a path this short counts in whole, and half as much each time the shortest RTT is 512 µs longer: where the
-/// next ACK is so near, a large packet does not wait.
+/// … which on a path this short counts in whole, and half as much each time the shortest RTT is 512 µs longer: where
+/// the next ACK is so near, a large packet does not wait.
 const SHORT_RTT: Duration = Duration::from_micros(512);
 /// A packet waits only so soon after the last one, and for an ACK that is expected so soon (or in half an SRTT).
 const PATIENCE: Duration = Duration::from_millis(1);
@@ -99,8 +100,8 @@ impl Offload {
     }
 
     /// Whether a new packet, for which the window has `room`, waits for the next ACK. The last segment was sent
-    /// `since_last` ago, the oldest that is out `since_oldest`: its ACK is due when that is an SRTT. `exceeds(room)` says whether
-    /// a packet might have more segments. The rest of a piece waits for nothing: it would not become more.
+    /// `since_last` ago, the oldest that is out `since_oldest`: its ACK is due when that is an SRTT. `exceeds(room)`
+    /// says whether a packet might have more segments. The rest of a piece waits for nothing: it would not become more.
     #[inline]
     pub(crate) fn defers(
         &self,
@@ -134,8 +135,8 @@ pub(crate) fn packet(pace: Option<Pace>, window: &Window, mss: u16, min_rtt: Dur
     segments.min((window.cwnd / 2).max(1))
 }
 
-/// Whether a packet has more segments than `room`: as [`packet`] says, without its divisions, since it is asked with nearly
-/// every ACK.
+/// Whether a packet has more segments than `room`: as [`packet`] says, without its divisions, since it is asked with
+/// nearly every ACK.
 #[inline]
 pub(crate) fn exceeds(room: u32, pace: Option<Pace>, window: &Window, mss: u16, min_rtt: Duration) -> bool {
     room < (window.cwnd / 2).max(1)

@@ -63,8 +63,8 @@ impl Rack {
         }
     }
 
-    /// A DSACK: a retransmission was needless, so the window was too short (step 4). Before any reordering is seen there
-    /// is no window to widen.
+    /// A DSACK: a retransmission was needless, so the window was too short (step 4). Before any reordering is seen
+    /// there is no window to widen.
     pub(crate) fn on_dsack(&mut self, una: SeqNumber, nxt: SeqNumber) {
         if self.dsack_round.is_some_and(|round| una >= round) {
             self.dsack_round = None;

@@ -59,8 +59,8 @@ pub struct LostSegment {
 pub struct RateSample {
     /// Segments delivered over `interval`.
     pub delivered: u64,
-    /// How long that took, sent or acknowledged, whichever was longer. None: nothing was delivered, or in less time than
-    /// any round trip takes.
+    /// How long that took, sent or acknowledged, whichever was longer. None: nothing was delivered, or in less time
+    /// than any round trip takes.
     pub interval: Option<Duration>,
     /// Segments that were delivered in all when the newest segment was sent.
     pub prior_delivered: u64,
@@ -305,8 +305,8 @@ mod tests {
         assert_eq!(rate.delivery_rate(1000), Rate::from_bps(320_000));
     }
 
-    /// Slow sending must not look like fast delivery: ACKs that were held back and come together say nothing of the rate,
-    /// the time in which the segments were sent does (4.1.1.2).
+    /// Slow sending must not look like fast delivery: ACKs that were held back and come together say nothing of the
+    /// rate, the time in which the segments were sent does (4.1.1.2).
     #[test]
     fn the_longer_of_send_and_ack_time_counts() {
         let mut rate = estimator();
@@ -326,8 +326,8 @@ mod tests {
         assert_eq!((sample.delivered, sample.interval), (2, Some(ms(201))));
     }
 
-    /// Of segments that left together the one further on is the newest, in whichever order they are told of; and what is known of
-    /// each stays known when there is room for more. Wrong would be a sample of another segment's flight.
+    /// Of segments that left together the one further on is the newest, in whichever order they are told of; and what
+    /// is known of each stays known when there is room for more. Wrong would be a sample of another segment's flight.
     #[test]
     fn of_segments_that_left_together_the_last_is_the_newest() {
         for order in [[6, 7], [7, 6]] {
@@ -386,7 +386,8 @@ mod tests {
         assert_eq!((rate.sample(at(150), 0, 0, ms(100)).losses, rate.lost()), (0, 3));
     }
 
-    /// Where nobody knows the shortest RTT yet, it is zero, and so may a sample's time be. Wrong would be a rate without bound.
+    /// Where nobody knows the shortest RTT yet, it is zero, and so may a sample's time be. Wrong would be a rate
+    /// without bound.
     #[test]
     fn no_time_is_no_rate() {
         let mut rate = estimator();
@@ -395,8 +396,8 @@ mod tests {
         assert_eq!(rate.sample(at(0), 1, 0, Duration::ZERO).interval, None);
     }
 
-    /// Of two segments, each marked, sent one after the other's ACK, each sample has one mark. Wrong would be a sample with those of
-    /// the whole connection.
+    /// Of two segments, each marked, sent one after the other's ACK, each sample has one mark. Wrong would be a sample
+    /// with those of the whole connection.
     #[test]
     fn marks_count_since_the_segment_was_sent() {
         let mut rate = estimator();
@@ -407,8 +408,8 @@ mod tests {
         }
     }
 
-    /// What was lost since a segment left, itself among them: the second of two that were sent and lost in turns counts one, not
-    /// those before it. BBRv3 judges a probe by this.
+    /// What was lost since a segment left, itself among them: the second of two that were sent and lost in turns counts
+    /// one, not those before it. BBRv3 judges a probe by this.
     #[test]
     fn losses_count_since_the_segment_was_sent() {
         let mut rate = estimator();

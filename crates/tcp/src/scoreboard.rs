@@ -47,7 +47,8 @@ pub(crate) struct Scoreboard {
     highest_sacked: SeqNumber,
     /// The SACK blocks of the last ACK: what they cover is marked already.
     known: [SackBlock; 3],
-    /// Retransmissions in the order sent, tail loss probes too; those overtaken by events are skipped when they come to the front.
+    /// Retransmissions in the order sent, tail loss probes too; those overtaken by events are skipped when they come to
+    /// the front.
     resent: VecDeque<Resent>,
 }
 
@@ -248,8 +249,8 @@ impl Scoreboard {
         }
     }
 
-    /// Takes everything before `ack` off, where that is whole segments that were sent once, and nothing was heard of any: how
-    /// many, and when the first and the last were sent.
+    /// Takes everything before `ack` off, where that is whole segments that were sent once, and nothing was heard of
+    /// any: how many, and when the first and the last were sent.
     #[inline]
     pub(crate) fn acknowledge_plain(
         &mut self,
@@ -356,8 +357,8 @@ impl Scoreboard {
         self.forget_loss(record.flags);
         if record.has(AMBIGUOUS) {
             delivery.ambiguous = true;
-            // RFC 8985, section 6.2, step 2: by the original, if the echo is older than the retransmission. (A SACK's echo is
-            // not of what it SACKs.)
+            // RFC 8985, section 6.2, step 2: by the original, if the echo is older than the retransmission. (A SACK's
+            // echo is not of what it SACKs.)
             let age = timestamp(record.sent_at).wrapping_sub(delivery.tsecr);
             if delivery.tsecr == 0 || age == 0 || age > 1 << 31 {
                 self.delivered_again(&record, delivery);
@@ -377,8 +378,8 @@ impl Scoreboard {
         }
     }
 
-    /// RFC 8985, section 6.2, step 2: segments are told of in the order of their numbers. RACK.rtt is that of each, so of the
-    /// last, and RACK.xmit_ts that of the most recently sent (Linux: `tcp_rack_advance`).
+    /// RFC 8985, section 6.2, step 2: segments are told of in the order of their numbers. RACK.rtt is that of each, so
+    /// of the last, and RACK.xmit_ts that of the most recently sent (Linux: `tcp_rack_advance`).
     #[inline]
     fn deliver(&mut self, record: &Record, now: Instant) {
         self.rack_rtt = now.since(record.sent_at);

@@ -70,7 +70,8 @@ impl Undo {
         self.marker.is_some() && self.unproven == Some(0)
     }
 
-    /// The ACK with the echo `tsecr` was caused by an original (RFC 3522, section 3.2, step 4); or nothing was sent again.
+    /// The ACK with the echo `tsecr` was caused by an original (RFC 3522, section 3.2, step 4); or nothing was sent
+    /// again.
     pub(crate) fn is_late(&self, tsecr: u32) -> bool {
         let is_before = |stamp: u32| tsecr != 0 && tsecr.wrapping_sub(stamp) > 1 << 31;
         self.marker.is_some() && self.stamp.is_none_or(is_before)

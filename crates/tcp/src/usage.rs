@@ -43,8 +43,8 @@ impl Usage {
         self.stamp = now;
     }
 
-    /// All there is was sent, `out` segments of it are out: what was used of the window where that was less than the whole
-    /// for an `rto` (Linux's `tcp_cwnd_validate`). Once for all that was sent together.
+    /// All there is was sent, `out` segments of it are out: what was used of the window where that was less than the
+    /// whole for an `rto` (Linux's `tcp_cwnd_validate`). Once for all that was sent together.
     #[cold]
     pub(crate) fn on_starved(
         &mut self,
@@ -119,8 +119,9 @@ mod tests {
         assert_eq!(starved(700, 100), [None; 2], "it was full");
     }
 
-    /// Linux 3.10's `tcp_is_cwnd_limited`: all but three segments of the window, whatever its size; or all but a third of it,
-    /// if that is less than the 45 segments of 64 KiB. Wrong would be a window that grows although nobody fills it.
+    /// Linux 3.10's `tcp_is_cwnd_limited`: all but three segments of the window, whatever its size; or all but a third
+    /// of it, if that is less than the 45 segments of 64 KiB. Wrong would be a window that grows although nobody fills
+    /// it.
     #[test]
     fn linux_3_10_lets_a_window_grow_that_lacks_a_third_or_three() {
         let limits = |cwnd, in_flight| {

@@ -17,8 +17,8 @@ pub struct Window {
     pub pacing_rate: Option<Rate>,
     /// The fewest segments that leave as one packet where there are as many to send.
     pub min_packet: u16,
-    /// The segments of a packet, where the congestion control says it itself (`tso_segs` of Linux's L4S branch); 0 leaves it to
-    /// the pacing rate.
+    /// The segments of a packet, where the congestion control says it itself (`tso_segs` of Linux's L4S branch); 0
+    /// leaves it to the pacing rate.
     pub packet: u16,
     /// Segments counted towards the next segment of linear growth.
     pub(crate) counted: u32,

@@ -1,5 +1,6 @@
 //! Situations of one endpoint, written down to be read: `tests/scripts/<topic>/<name>.tcp`. The grammar is in
-//! `tests/scripts/README.md`. The tests below the first are of the runner itself: wrong would be one that lets anything pass.
+//! `tests/scripts/README.md`. The tests below the first are of the runner itself: wrong would be one that lets anything
+//! pass.
 
 mod runner;
 

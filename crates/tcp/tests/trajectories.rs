@@ -1,7 +1,7 @@
 //! What each congestion control and each stack does on six paths, as tables under version control: when the last thing
 //! happened (60 s at most), what the client sent, and a digest of all that either end did and showed on the way. The
-//! situations and scripts beside this file say what is right; this says that nothing else has moved. A change of behaviour
-//! shows as changed rows in review.
+//! situations and scripts beside this file say what is right; this says that nothing else has moved. A change of
+//! behaviour shows as changed rows in review.
 //!
 //! After an intended change: `GOODQUEUE_BLESS=1 cargo test -p goodqueue-tcp --test trajectories`.
 #![allow(clippy::unwrap_used)] // clippy.toml's exemption covers test functions, not their helpers
@@ -107,7 +107,8 @@ fn losses(config: Config, draw: &mut Stream) -> Pair {
     pair
 }
 
-/// Runs of up to 20, in which retransmissions are lost too, the tail among them; the second write ends short of a segment.
+/// Runs of up to 20, in which retransmissions are lost too, the tail among them; the second write ends short of a
+/// segment.
 fn bursts(config: Config, draw: &mut Stream) -> Pair {
     let mut pair = pair(config);
     let begins: Vec<_> = some(draw, 800, 2.0).collect();
@@ -243,8 +244,8 @@ fn configs() -> Vec<Config> {
     new.chain(old).chain(with_words).collect()
 }
 
-/// Holds the rows of a path against `tests/data/trajectories/NAME.txt`. Its draws are from a stream of that name, so that a
-/// new path changes no other.
+/// Holds the rows of a path against `tests/data/trajectories/NAME.txt`. Its draws are from a stream of that name, so
+/// that a new path changes no other.
 #[track_caller]
 fn is_as_the_table_says(name: &str, set_up: fn(Config, &mut Stream) -> Pair) {
     let mut table = String::from(

@@ -15,7 +15,8 @@ use std::collections::{HashMap, VecDeque};
 /// - `offered_s`: when it was offered to the queue;
 /// - `decided_s`: when its transmission began, or it was dropped;
 /// - `arrived_s`: when it came to the other host;
-/// - `fate`: 0 waiting, 1 sent, 2 sent with a CE mark that it got here, from 3 on dropped, by [`goodqueue_qdisc::Drop`];
+/// - `fate`: 0 waiting, 1 sent, 2 sent with a CE mark that it got here, from 3 on dropped, by
+///   [`goodqueue_qdisc::Drop`];
 /// - `law`: the place of what the law thought in the lists of its direction, of the same call.
 pub const COLUMNS: usize = 9;
 

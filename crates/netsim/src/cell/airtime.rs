@@ -1,13 +1,15 @@
 //! Whose turn it is among an interface's stations: in rounds of aggregates, or by the time that each had of the air.
 //!
-//! Source: Linux 6.1, `net/mac80211/tx.c` (`ieee80211_next_txq`, `ieee80211_schedule_txq`); Høiland-Jørgensen et al. 2017, 3.2.
+//! Source: Linux 6.1, `net/mac80211/tx.c` (`ieee80211_next_txq`, `ieee80211_schedule_txq`); Høiland-Jørgensen et al.
+//! 2017, 3.2.
 
 use goodqueue_units::{Duration, Instant};
 use std::collections::VecDeque;
 
 /// What a station gets when its turn finds it in debt: its weight, in microseconds.
 const WEIGHT: i64 = 256;
-/// A station in debt stays in the list for so long after it had nothing to send: it does not shake its debt off by a pause.
+/// A station in debt stays in the list for so long after it had nothing to send: it does not shake its debt off by a
+/// pause.
 const REMEMBERED: Duration = Duration::from_millis(100);
 
 /// The stations of one category that have something to send.
@@ -45,8 +47,8 @@ impl Turns {
         Self { list: VecDeque::new(), stations: vec![account; stations], by_airtime }
     }
 
-    /// `station` has something to send. By airtime it goes to the head of the list, where its turn finds it in debt or not: so a
-    /// station that sends little is served at once.
+    /// `station` has something to send. By airtime it goes to the head of the list, where its turn finds it in debt or
+    /// not: so a station that sends little is served at once.
     pub(crate) fn wake(&mut self, station: u32, now: Instant) {
         let account = &mut self.stations[station as usize];
         account.active = now;
@@ -99,7 +101,8 @@ mod tests {
 
     const NOW: Instant = Instant::ZERO;
 
-    /// Turns of three stations that always have something, where each turn of station 0 takes 4 ms and the others' 1 ms.
+    /// Turns of three stations that always have something, where each turn of station 0 takes 4 ms and the others' 1
+    /// ms.
     fn served(by_airtime: bool, turns: usize) -> [u64; 3] {
         let mut all = Turns::new(3, by_airtime);
         let mut airtime_us = [0; 3];

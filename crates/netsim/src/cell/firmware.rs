@@ -1,7 +1,7 @@
 //! What a driver's firmware holds where Linux limits it by time: airtime queue limits (AQL).
 //!
-//! Source: Linux 6.1, `net/mac80211/{tx,sta_info,airtime}.c`, since 5.5. A frame counts with the airtime that its station's last rate
-//! lets expect, from when it is handed over until it is done with.
+//! Source: Linux 6.1, `net/mac80211/{tx,sta_info,airtime}.c`, since 5.5. A frame counts with the airtime that its
+//! station's last rate lets expect, from when it is handed over until it is done with.
 
 use super::airtime::Turns;
 use crate::path::wifi::mode::Mode;
@@ -60,8 +60,8 @@ impl Firmware {
     }
 }
 
-/// The airtime that a packet of so many `bytes` lets expect in `mode`, where what goes before a frame is shared by as many as are
-/// sent together at such a rate.
+/// The airtime that a packet of so many `bytes` lets expect in `mode`, where what goes before a frame is shared by as
+/// many as are sent together at such a rate.
 fn estimate(mode: Mode, bytes: u32) -> Duration {
     let average_us = 8.0 * AVERAGE_BYTES / mode.mbps();
     let shared_by = match average_us {

@@ -33,7 +33,8 @@ pub(crate) struct Lane {
     pub(crate) hardware: VecDeque<Aggregate>,
 }
 
-/// The end of a try: what became of it; and whom it was for, with what rate control is told, if the hardware is done with it.
+/// The end of a try: what became of it; and whom it was for, with what rate control is told, if the hardware is done
+/// with it.
 pub(super) type TriedLane = (Tried, Option<(u32, Option<Outcome>)>);
 
 impl Lane {
@@ -100,8 +101,8 @@ impl Lane {
         }
     }
 
-    /// The peer whose turn it is, if the hardware takes anything; `above` says for whom packets wait above the driver, if they do
-    /// for each peer.
+    /// The peer whose turn it is, if the hardware takes anything; `above` says for whom packets wait above the driver,
+    /// if they do for each peer.
     pub(super) fn next_peer(
         &mut self,
         now: Instant,
@@ -122,8 +123,8 @@ impl Lane {
         self.turns.next(now, |peer| sessions[peer as usize].waiting(waits(peer)))
     }
 
-    /// Gives the hardware frames for `peer`, of at most `most_bytes` together, where that is not 0; `more` has those that wait above
-    /// the driver. Returns whether there were any: CoDel may have dropped all.
+    /// Gives the hardware frames for `peer`, of at most `most_bytes` together, where that is not 0; `more` has those
+    /// that wait above the driver. Returns whether there were any: CoDel may have dropped all.
     pub(super) fn make_aggregate(
         &mut self,
         now: Instant,

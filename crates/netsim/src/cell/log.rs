@@ -38,7 +38,8 @@ pub struct AirSeries {
     pub mode: Vec<String>,
     /// What it was: a `frame`, an `aggregate`, or a `question` what has come of one (BlockAckReq).
     pub kind: Vec<&'static str>,
-    /// What went before it: `rts`, the question whether the medium is free, with its CTS; `cts`, to oneself; null: nothing.
+    /// What went before it: `rts`, the question whether the medium is free, with its CTS; `cts`, to oneself; null:
+    /// nothing.
     pub before: Vec<Option<&'static str>>,
     /// Frames with packets in it.
     pub frames: Vec<u32>,

@@ -1,13 +1,15 @@
 //! A cell: an access point, its stations, and the medium that they share.
 //!
-//! An exchange of frames is one step: who contends longest against nobody sends, the answer comes or does not, and the next
-//! contention begins. A packet comes out when its exchange ends, that is with the answer to it.
+//! An exchange of frames is one step: who contends longest against nobody sends, the answer comes or does not, and the
+//! next contention begins. A packet comes out when its exchange ends, that is with the answer to it.
 //!
-//! - [`node`]: an interface, the access point's or a station's; [`lane`]: one access category of it, [`session`]: frames of one
+//! - [`node`]: an interface, the access point's or a station's; [`lane`]: one access category of it, [`session`]:
+//!   frames of one
 //!   receiver, [`aggregate`]: what is sent at a time;
 //! - [`airtime`]: whose turn it is among stations; [`firmware`]: what mac80211 limits by time;
 //! - [`books`] and [`stations`]: what is counted; [`report`]: what a record has of it;
-//! - [`watch`]: who looks on: [`log`] each transmission of a window, [`frames`](crate::path::wifi::frames) each frame for a capture.
+//! - [`watch`]: who looks on: [`log`] each transmission of a window, [`frames`](crate::path::wifi::frames) each frame
+//!   for a capture.
 
 pub(crate) mod aggregate;
 pub(crate) mod airtime;
@@ -263,7 +265,8 @@ impl Cell {
         self.send(now);
     }
 
-    /// Of several queues of one node the most urgent sends, and the others take it for a collision (802.11-2012, 9.19.2.3).
+    /// Of several queues of one node the most urgent sends, and the others take it for a collision (802.11-2012,
+    /// 9.19.2.3).
     fn settle_within_nodes(&mut self, sending: &mut Vec<ContenderId>) {
         if sending.len() < 2 {
             return;

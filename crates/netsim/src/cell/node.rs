@@ -1,4 +1,5 @@
-//! An interface of a cell, the access point's or a station's: the discipline, the driver's queues, and what the hardware has.
+//! An interface of a cell, the access point's or a station's: the discipline, the driver's queues, and what the
+//! hardware has.
 
 use super::aggregate::{Aggregate, Tried};
 use super::lane::Lane;
@@ -16,12 +17,14 @@ use goodqueue_qdisc::sched::mac80211::Txqs;
 use goodqueue_qdisc::{Packet as _, Qdisc};
 use goodqueue_units::{Duration, Instant};
 
-/// A station below so many Mbit/s for each station is too slow for CoDel's usual target (Linux 6.1, `mac80211/sta_info.c`).
+/// A station below so many Mbit/s for each station is too slow for CoDel's usual target (Linux 6.1,
+/// `mac80211/sta_info.c`).
 const SLOW_MBPS: f64 = 6.0;
 
 /// What stands above the driver.
 pub(crate) enum Above {
-    /// A discipline, and the packet that it gave though its category's queue was full: it blocks the others, as in Linux.
+    /// A discipline, and the packet that it gave though its category's queue was full: it blocks the others, as in
+    /// Linux.
     Qdisc(Discipline, Option<Packet>),
     /// mac80211's own queues.
     Txqs(Txqs<Packet>),
@@ -82,8 +85,8 @@ impl Node {
         }
     }
 
-    /// Fills the driver's queues from the discipline, and what the hardware has ahead from these. `peer_of` says whom a packet is
-    /// for.
+    /// Fills the driver's queues from the discipline, and what the hardware has ahead from these. `peer_of` says whom a
+    /// packet is for.
     pub(crate) fn fill(
         &mut self,
         now: Instant,

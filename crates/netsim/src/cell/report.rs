@@ -103,7 +103,8 @@ impl Cell {
         })
     }
 
-    /// Percent of the time from `since` to `now` in which frames of `way` were on the air, which was so for `busy` before.
+    /// Percent of the time from `since` to `now` in which frames of `way` were on the air, which was so for `busy`
+    /// before.
     pub(crate) fn utilisation_percent(
         &self,
         way: Direction,

@@ -1,7 +1,8 @@
 //! What a sender keeps for one receiver and access category: frames on their way, in order, and what waits behind them.
 //!
-//! Source: IEEE 802.11-2012, 9.21 (BlockAck): a receiver hands frames up in order, so one that came behind a lost one waits there
-//! until that one has come or was given up; a sender is never more than 64 frames ahead of the oldest that is open.
+//! Source: IEEE 802.11-2012, 9.21 (BlockAck): a receiver hands frames up in order, so one that came behind a lost one
+//! waits there until that one has come or was given up; a sender is never more than 64 frames ahead of the oldest that
+//! is open.
 
 use super::airtime::Waiting;
 use crate::packet::Packet;

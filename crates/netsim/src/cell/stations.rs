@@ -18,8 +18,8 @@ pub(crate) struct Station {
     pub(crate) name: String,
     /// Signal-to-noise ratio of its link in dB, both ways; where there is none, only collisions lose frames.
     snr_db: Option<f64>,
-    /// The shares of frames of a mode and so many bytes that noise destroys, as far as asked for: they cost more to reckon than
-    /// all else of an exchange.
+    /// The shares of frames of a mode and so many bytes that noise destroys, as far as asked for: they cost more to
+    /// reckon than all else of an exchange.
     error_rates: BTreeMap<(Mode, u32), f64>,
     pub(crate) counts: PerWay<StationCounts>,
     /// What it did since the last interval of the series ended, and the intervals before.
@@ -27,7 +27,8 @@ pub(crate) struct Station {
     series: PerWay<AirtimeSeries>,
 }
 
-/// What a station did within an interval: airtime, transmissions with packets in them, and the sum of their rates in Mbit/s.
+/// What a station did within an interval: airtime, transmissions with packets in them, and the sum of their rates in
+/// Mbit/s.
 #[derive(Clone, Copy, Debug, Default)]
 struct Since {
     airtime: Duration,

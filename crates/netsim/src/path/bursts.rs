@@ -6,9 +6,11 @@ use goodqueue_units::{Duration, Instant, Rate};
 /// A link whose scheduler lets it send for a part of each interval, as those of DOCSIS, LTE and Wi-Fi do: a grant of
 /// `rate` times `every` at 0, `every`, 2 `every`, and so on. Its bits leave at the peak rate, or at once.
 ///
-/// - A packet that a grant does not finish goes on in the next one, as DOCSIS and LTE cut packets up; so the long-run rate
+/// - A packet that a grant does not finish goes on in the next one, as DOCSIS and LTE cut packets up; so the long-run
+///   rate
 ///   is `rate`, whatever the size of packets.
-/// - What nobody waits for is lost. With a peak rate a packet may arrive while the grant lasts, and has what is left of it;
+/// - What nobody waits for is lost. With a peak rate a packet may arrive while the grant lasts, and has what is left of
+///   it;
 ///   without one it must be there before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Bursts {

@@ -1,8 +1,8 @@
 //! What a transmitter could send, as a function of time.
 //!
-//! A transmitter whose rate varies is what it could have sent by each moment, and the moment by which it could have sent as
-//! much as is wanted: the variable capacity node of network calculus (Le Boudec and Thiran 2001, section 1.3.2). The rest is the
-//! same for all of them.
+//! A transmitter whose rate varies is what it could have sent by each moment, and the moment by which it could have
+//! sent as much as is wanted: the variable capacity node of network calculus (Le Boudec and Thiran 2001, section
+//! 1.3.2). The rest is the same for all of them.
 
 use goodqueue_units::{Duration, Instant, Rate};
 
@@ -40,8 +40,8 @@ pub(crate) struct Served<C> {
     capacity: C,
     /// Of all that it could have sent, how much is gone, as of `until`.
     used: Nanobits,
-    /// When the last transmission ended, or the next one may start. [`Instant::MAX`] where nothing is under way: then all that
-    /// could be sent by now is gone.
+    /// When the last transmission ended, or the next one may start. [`Instant::MAX`] where nothing is under way: then
+    /// all that could be sent by now is gone.
     until: Instant,
 }
 

@@ -35,9 +35,10 @@ impl Dice {
 
     /// Whether it happens to the next packet. What never happens draws nothing.
     ///
-    /// With a correlation c the number that is compared is c times the last one plus 1 - c times a new one, as NIST Net and netem
-    /// have it (`get_crandom`, net/sched/sch_netem.c). Such numbers gather around a half: a probability under a half happens less
-    /// often than it says. That is the "bad behaviour" for which tc-netem(8) calls the correlation deprecated.
+    /// With a correlation c the number that is compared is c times the last one plus 1 - c times a new one, as NIST Net
+    /// and netem have it (`get_crandom`, net/sched/sch_netem.c). Such numbers gather around a half: a probability under
+    /// a half happens less often than it says. That is the "bad behaviour" for which tc-netem(8) calls the correlation
+    /// deprecated.
     #[inline]
     pub(crate) fn hit(&mut self, random: &mut Stream) -> bool {
         let Chance { probability, correlation } = self.chance;

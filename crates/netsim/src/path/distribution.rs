@@ -5,8 +5,8 @@ use goodqueue_units::Stream;
 /// A distribution of a wire's delay around its mean, in units of its jitter.
 ///
 /// netem looks numbers up in tables that iproute2 makes of inverse cumulative distribution functions
-/// (netem/{normal,pareto,paretonormal}.c, from the uncopyrighted NIST Net). Here they are the functions themselves, bounded as
-/// the tables are. Mean and standard deviation are those of the tables, which "jitter" does not always tell:
+/// (netem/{normal,pareto,paretonormal}.c, from the uncopyrighted NIST Net). Here they are the functions themselves,
+/// bounded as the tables are. Mean and standard deviation are those of the tables, which "jitter" does not always tell:
 ///
 /// | | mean | standard deviation | least | most |
 /// |---|---|---|---|---|
@@ -37,7 +37,8 @@ impl Distribution {
         ("paretonormal", Self::ParetoNormal),
     ];
 
-    /// Draws how far from the mean a delay is, in units of the jitter: one number of the stream, whatever the distribution.
+    /// Draws how far from the mean a delay is, in units of the jitter: one number of the stream, whatever the
+    /// distribution.
     pub(crate) fn draw(self, random: &mut Stream) -> f64 {
         self.quantile(random.next_f64().max(f64::EPSILON)) // of 0 the normal one is NaN
     }
@@ -54,14 +55,15 @@ impl Distribution {
     }
 }
 
-/// Pareto's distribution of shape 3 and least value 1, less its mean 3/2, times 4/3 (NIST Net). That is one over its variance,
-/// where one over its standard deviation seems meant; the standard deviation would be 1.155 without the bound.
+/// Pareto's distribution of shape 3 and least value 1, less its mean 3/2, times 4/3 (NIST Net). That is one over its
+/// variance, where one over its standard deviation seems meant; the standard deviation would be 1.155 without the
+/// bound.
 fn pareto_quantile(u: f64) -> f64 {
     (4.0 / 3.0 * (1.0 / libm::cbrt(1.0 - u) - 1.5)).min(MOST)
 }
 
-/// The inverse of the standard normal distribution by P. J. Acklam's rational approximations (2003), whose relative error is
-/// below 1.2e-9.
+/// The inverse of the standard normal distribution by P. J. Acklam's rational approximations (2003), whose relative
+/// error is below 1.2e-9.
 #[allow(clippy::excessive_precision)] // as he gives them
 fn normal_quantile(u: f64) -> f64 {
     const A: [f64; 6] = [
@@ -121,8 +123,8 @@ mod tests {
         }
     }
 
-    /// Against iproute2's tables (6.1, counted there): mean, standard deviation, least, most and median. A table has 4096
-    /// entries, whose normal numbers are those an eighth of an entry on.
+    /// Against iproute2's tables (6.1, counted there): mean, standard deviation, least, most and median. A table has
+    /// 4096 entries, whose normal numbers are those an eighth of an entry on.
     #[test]
     fn quantiles_are_those_of_iproute2s_tables() {
         let tables = [

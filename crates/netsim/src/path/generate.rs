@@ -16,19 +16,21 @@ pub(crate) enum Shape {
     MmWave(MmWave),
 }
 
-/// A cellular link, as delivery opportunities: the logarithm of its rate wanders, it has outages, and opportunities come at random.
+/// A cellular link, as delivery opportunities: the logarithm of its rate wanders, it has outages, and opportunities
+/// come at random.
 ///
-/// Shape: the recordings that come with mahimahi (Netravali et al. 2015), by their statistics. In those of LTE the rates of single
-/// seconds have a standard deviation of 0.56 to 0.78 means, an autocorrelation of 0.82 to 0.92 after 1 s and of 0.37 to 0.76 after
-/// 5 s, and 1 to 47 outages of more than 100 ms a minute. A Poisson process whose rate wanders is also how Sprout sees such a
-/// link (Winstein et al. 2013, section 3).
+/// Shape: the recordings that come with mahimahi (Netravali et al. 2015), by their statistics. In those of LTE the
+/// rates of single seconds have a standard deviation of 0.56 to 0.78 means, an autocorrelation of 0.82 to 0.92 after 1
+/// s and of 0.37 to 0.76 after 5 s, and 1 to 47 outages of more than 100 ms a minute. A Poisson process whose rate
+/// wanders is also how Sprout sees such a link (Winstein et al. 2013, section 3).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Cellular {
     /// In the long run, outages included.
     pub(crate) mean: Rate,
     /// Standard deviation of the logarithm of the rate. That of the rate is sqrt(exp(deviation^2) - 1) means.
     pub(crate) deviation: f64,
-    /// The logarithm's autocorrelation falls by a factor e in that time: it is an Ornstein-Uhlenbeck process, AR(1) if sampled.
+    /// The logarithm's autocorrelation falls by a factor e in that time: it is an Ornstein-Uhlenbeck process, AR(1) if
+    /// sampled.
     pub(crate) correlation_time: Duration,
     /// How many outages begin in a minute without one.
     pub(crate) outages_per_minute: f64,
@@ -49,11 +51,12 @@ impl Cellular {
     }
 }
 
-/// A satellite link that is assigned anew every 15 s, 12, 27, 42 and 57 s after a full minute, at which the trace begins: steps.
+/// A satellite link that is assigned anew every 15 s, 12, 27, 42 and 57 s after a full minute, at which the trace
+/// begins: steps.
 ///
-/// Shape: the 15 s are Starlink's (Mohan et al., "A Multifaceted Look at Starlink Performance", WWW 2024), the seconds as they are
-/// commonly given. That the rate of each interval is anything within half of the mean alike is an assumption. The jump of delay
-/// and the losses at the edges are no part of a rate.
+/// Shape: the 15 s are Starlink's (Mohan et al., "A Multifaceted Look at Starlink Performance", WWW 2024), the seconds
+/// as they are commonly given. That the rate of each interval is anything within half of the mean alike is an
+/// assumption. The jump of delay and the losses at the edges are no part of a rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Starlink {
     pub(crate) mean: Rate,
@@ -61,10 +64,11 @@ pub(crate) struct Starlink {
     pub(crate) spread: f64,
 }
 
-/// A millimetre wave link of 5G, in sight of its base station or not: two states take turns, each with a rate and a length that
-/// are anything within bounds alike: steps.
+/// A millimetre wave link of 5G, in sight of its base station or not: two states take turns, each with a rate and a
+/// length that are anything within bounds alike: steps.
 ///
-/// Shape: an assumption about such links, 50 to 200 Mbit/s against 0.5 to 2 Gbit/s for 1 to 10 s each ([`MmWave::TYPICAL`]).
+/// Shape: an assumption about such links, 50 to 200 Mbit/s against 0.5 to 2 Gbit/s for 1 to 10 s each
+/// ([`MmWave::TYPICAL`]).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct MmWave {
     pub(crate) blocked: (Rate, Rate),

@@ -103,8 +103,8 @@ fn as_written<S: serde::Serializer>(
 }
 
 impl Below {
-    /// Reads what `table` says of its link, and the link's rate in the long run. Of what it leaves out `other` is taken, unless it
-    /// has a rate or a trace of its own.
+    /// Reads what `table` says of its link, and the link's rate in the long run. Of what it leaves out `other` is
+    /// taken, unless it has a rate or a trace of its own.
     pub(crate) fn read(table: &Table<'_>, other: Option<(RateText, &Self)>) -> Result<(RateText, Self)> {
         let (rate, trace) = (table.find(&RATE)?, table.find(&TRACE)?);
         let other = other.filter(|_| rate.is_none() && trace.is_none());

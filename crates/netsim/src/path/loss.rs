@@ -11,12 +11,12 @@ pub(crate) enum Loss {
     None,
     /// `loss random`: each packet with a probability; see [`Dice::hit`] for the correlation.
     Random { probability: f64, correlation: f64 },
-    /// `loss gemodel`: Gilbert (1960) and Elliott (1963). A channel is good, as in the beginning, or bad. Before each next packet
-    /// it turns bad with probability `p` and good again with `r`; a bad one loses a packet with probability `one_minus_h`, a
-    /// good one with `one_minus_k`.
+    /// `loss gemodel`: Gilbert (1960) and Elliott (1963). A channel is good, as in the beginning, or bad. Before each
+    /// next packet it turns bad with probability `p` and good again with `r`; a bad one loses a packet with probability
+    /// `one_minus_h`, a good one with `one_minus_k`.
     ///
-    /// In the long run it is bad for p / (p + r) of the packets. If a bad one loses all and a good one none, losses come
-    /// 1 / r in a row on average.
+    /// In the long run it is bad for p / (p + r) of the packets. If a bad one loses all and a good one none, losses
+    /// come 1 / r in a row on average.
     Gemodel { p: f64, r: f64, one_minus_h: f64, one_minus_k: f64 },
 }
 
@@ -24,8 +24,8 @@ const ACCEPTED: &str =
     "a loss such as 1%, 1% 25% (with correlation), or gemodel 1% 10% 70% 0.1% (p, r, 1-h, 1-k)";
 
 impl Loss {
-    /// Reads `1%`, `1% 25%`, `random 1% 25%`, or `gemodel` and one to four percentages. Those left out are what tc-netem(8)
-    /// says: r = 1 - p, 1-h = 100%, 1-k = 0%.
+    /// Reads `1%`, `1% 25%`, `random 1% 25%`, or `gemodel` and one to four percentages. Those left out are what
+    /// tc-netem(8) says: r = 1 - p, 1-h = 100%, 1-k = 0%.
     ///
     /// # Errors
     /// Says what was found and what is accepted; the caller adds the key.

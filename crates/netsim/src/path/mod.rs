@@ -5,8 +5,8 @@
 //!
 //! - [`wire`]: a wire, in the words of tc-netem(8); [`loss`], [`distribution`] and [`chance`] are what it is made of.
 //! - [`transmitter`]: how long a packet takes below a discipline, at a fixed rate ([`transmitter::Fixed`]), at delivery
-//!   opportunities ([`rate_trace`]), at a rate that changes ([`steps`]) or in bursts ([`bursts`]). The last three say what
-//!   they could send by when ([`capacity`]).
+//!   opportunities ([`rate_trace`]), at a rate that changes ([`steps`]) or in bursts ([`bursts`]). The last three say
+//!   what they could send by when ([`capacity`]).
 
 pub(crate) mod bursts;
 pub(crate) mod capacity;
@@ -29,8 +29,8 @@ use goodqueue_units::{Duration, Rate};
 
 /// Writes a trace of rates that looks like those of a kind of link, as a file that [`rate_file`] reads.
 ///
-/// `shape` is `lte` (delivery opportunities of a mean rate), `starlink` (steps of 15 s around a mean) or `mmwave` (a link that is
-/// blocked now and then, whose rates are its own).
+/// `shape` is `lte` (delivery opportunities of a mean rate), `starlink` (steps of 15 s around a mean) or `mmwave` (a
+/// link that is blocked now and then, whose rates are its own).
 ///
 /// # Errors
 /// What was found and what is accepted.
@@ -52,8 +52,8 @@ pub fn mean_rate(bytes: &[u8]) -> Result<Rate, String> {
     rate_file::read(bytes).map(|trace| transmitter::Transmitter::trace(trace).mean_rate())
 }
 
-/// Returns when which rate in bit/s begins, until `end`, by a file of rates of which `bytes` are the content; None where it is
-/// one of delivery opportunities.
+/// Returns when which rate in bit/s begins, until `end`, by a file of rates of which `bytes` are the content; None
+/// where it is one of delivery opportunities.
 ///
 /// # Errors
 /// As [`mean_rate`].

@@ -20,14 +20,15 @@ pub(crate) struct WireParams {
     pub(crate) duplicate: f64,
     /// Which packets are sent at once, before all that are on their way.
     pub(crate) reorder: Chance,
-    /// After a packet that was sent at once, that many less one take their time. 0 is 1, so that every packet may be: `tc` sets
-    /// it so where it is left out. `tc` takes `gap` alone for `reorder 100%`; whoever reads a line has to say so here.
+    /// After a packet that was sent at once, that many less one take their time. 0 is 1, so that every packet may be:
+    /// `tc` sets it so where it is left out. `tc` takes `gap` alone for `reorder 100%`; whoever reads a line has to say
+    /// so here.
     pub(crate) gap: u32,
-    /// Whether jitter lets a packet overtake another, as it does in netem. Without, a packet that would overtake arrives with
-    /// the one before it, as in netem above a pfifo. What `reorder` sends at once overtakes all the same.
+    /// Whether jitter lets a packet overtake another, as it does in netem. Without, a packet that would overtake
+    /// arrives with the one before it, as in netem above a pfifo. What `reorder` sends at once overtakes all the same.
     pub(crate) may_reorder: bool,
-    /// Packets that are on their way at most; the next are lost. netem's default is 1000, which loses packets of a long fat
-    /// path that nobody wanted lost: [`WireParams::default`] has a million, 10 Gbit/s times a second.
+    /// Packets that are on their way at most; the next are lost. netem's default is 1000, which loses packets of a long
+    /// fat path that nobody wanted lost: [`WireParams::default`] has a million, 10 Gbit/s times a second.
     pub(crate) limit: usize,
 }
 
@@ -140,8 +141,8 @@ impl<P: Copy> Wire<P> {
 
     /// Takes `packet` at `now`, which may be yet to come but is never before the last packet's.
     ///
-    /// One that is both duplicated and lost goes on once, and counts as neither, as in netem. A second copy has a delay of its
-    /// own. Here it is not lost on its own: netem sends it through itself again, so that it draws once more.
+    /// One that is both duplicated and lost goes on once, and counts as neither, as in netem. A second copy has a delay
+    /// of its own. Here it is not lost on its own: netem sends it through itself again, so that it draws once more.
     #[inline]
     pub(crate) fn accept(&mut self, now: Instant, packet: P) -> Accepted {
         self.counts.offered += 1;

@@ -1,9 +1,10 @@
 //! Files of rates over time: mahimahi's, two columns, and netem-trace's JSON.
 //!
-//! - **mahimahi** (mm-link(1), Netravali et al. 2015): a whole number of milliseconds a line, at which a full packet can leave.
-//! - **Two columns**, apart by a comma, semicolon, tab or blanks: a time, and the rate from then on. Numbers have their units
-//!   (`50s 10mbit`), or the first line names those of all (`s,mbit`); nothing is guessed. The rate of the last line holds, unless
-//!   it is `repeat`: then the list starts again there.
+//! - **mahimahi** (mm-link(1), Netravali et al. 2015): a whole number of milliseconds a line, at which a full packet
+//!   can leave.
+//! - **Two columns**, apart by a comma, semicolon, tab or blanks: a time, and the rate from then on. Numbers have their
+//!   units (`50s 10mbit`), or the first line names those of all (`s,mbit`); nothing is guessed. The rate of the last
+//!   line holds, unless it is `repeat`: then the list starts again there.
 //! - **JSON** as the crate netem-trace writes it, see [`rate_json`](super::rate_json).
 //!
 //! Which it is shows in the first line. Empty lines, and those that begin with #, are passed over.
@@ -121,7 +122,8 @@ fn cells(line: &str) -> Vec<&str> {
     }
 }
 
-/// The units that a first line names, as the parsers of quantities know them: `s,mbit`, `ms Mbit/s`, `time_s;rate (kbit/s)`.
+/// The units that a first line names, as the parsers of quantities know them: `s,mbit`, `ms Mbit/s`, `time_s;rate
+/// (kbit/s)`.
 fn units((number, line): (usize, &str)) -> Result<[&'static str; 2], String> {
     let cells = cells(line);
     let unit = |index: usize, known: &[&'static str]| {

@@ -1,7 +1,7 @@
 //! Rates over time as the crate netem-trace writes them in JSON, for rattan's links.
 //!
-//! Three of its models are lists of rates: `StaticBwConfig`, `RepeatedBwPatternConfig` and `TraceBwConfig`. The others draw or
-//! compute rates as they go, and their draws are those of that crate's own generator: they are refused.
+//! Three of its models are lists of rates: `StaticBwConfig`, `RepeatedBwPatternConfig` and `TraceBwConfig`. The others
+//! draw or compute rates as they go, and their draws are those of that crate's own generator: they are refused.
 
 use super::steps::Steps;
 use goodqueue_units::{Duration, parse};

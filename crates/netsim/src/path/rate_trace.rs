@@ -19,14 +19,17 @@ pub(crate) enum RateTrace {
 #[cfg(test)]
 pub(crate) const MAHIMAHI_BYTES: u32 = 1504;
 
-/// Bytes of an opportunity among packets that are counted as Ethernet frames, as the simulator's are: again one full packet.
+/// Bytes of an opportunity among packets that are counted as Ethernet frames, as the simulator's are: again one full
+/// packet.
 pub(crate) const FRAME_BYTES: u32 = 1514;
 
-/// Delivery opportunities, as mahimahi's link shell has them (Netravali et al. 2015): a list of milliseconds, at each of which a full
-/// packet can leave.
+/// Delivery opportunities, as mahimahi's link shell has them (Netravali et al. 2015): a list of milliseconds, at each
+/// of which a full packet can leave.
 ///
-/// - Equal milliseconds are several opportunities. After the last the list repeats, and its 0 is then that last millisecond.
-/// - An opportunity carries bytes, not packets: several small ones, or the rest of one that the opportunity before began.
+/// - Equal milliseconds are several opportunities. After the last the list repeats, and its 0 is then that last
+///   millisecond.
+/// - An opportunity carries bytes, not packets: several small ones, or the rest of one that the opportunity before
+///   began.
 /// - What nobody waits for is lost. A packet that arrives at the very moment of an opportunity is too late for it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Opportunities {
@@ -115,8 +118,8 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::VecDeque;
 
-    /// mahimahi's rule, written from its description as a walk from one opportunity to the next: in which millisecond each
-    /// packet leaves. Packets are (arrival in ms, bytes), in order.
+    /// mahimahi's rule, written from its description as a walk from one opportunity to the next: in which millisecond
+    /// each packet leaves. Packets are (arrival in ms, bytes), in order.
     fn by_mahimahis_rule(millis: &[u32], packets: &[(u64, u32)]) -> Vec<u64> {
         let (mut left, mut cycle, mut index) = (Vec::new(), 0, 0);
         let mut coming = packets.iter().copied().collect::<VecDeque<_>>();
@@ -143,8 +146,8 @@ mod tests {
         left
     }
 
-    /// A link with a FIFO above `served` that takes packets off as soon as the one before has left, or, if `waits`, when the
-    /// transmitter says that it starts: in which millisecond each packet leaves.
+    /// A link with a FIFO above `served` that takes packets off as soon as the one before has left, or, if `waits`,
+    /// when the transmitter says that it starts: in which millisecond each packet leaves.
     fn by_transmitter(served: &mut Served<Opportunities>, packets: &[(u64, u32)], waits: bool) -> Vec<u64> {
         let (mut free, mut left) = (Instant::ZERO, Vec::new());
         for &(arrival, bytes) in packets {
@@ -168,8 +171,8 @@ mod tests {
     fn small_packets_share_an_opportunity_and_large_ones_take_several() {
         let trace = Opportunities::new([2, 2, 5, 10], MAHIMAHI_BYTES).unwrap();
         let mut served = Served::new(trace);
-        // 752 bytes are half an opportunity: four leave at 2 ms, the fifth shares the one at 5 ms with a part of the last, which
-        // goes on at 10 ms and, after the list repeats, at 12 ms.
+        // 752 bytes are half an opportunity: four leave at 2 ms, the fifth shares the one at 5 ms with a part of the
+        // last, which goes on at 10 ms and, after the list repeats, at 12 ms.
         let packets = [(0, 752), (0, 752), (0, 752), (0, 752), (1, 752), (3, 752 + 1504 + 1)];
         for waits in [false, true] {
             assert_eq!(by_transmitter(&mut served, &packets, waits), [2, 2, 2, 2, 5, 12]);

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 /// A rate over time as a step function. Rates of 0 are outages, which a transmission waits out.
 ///
-/// The last rate holds: nobody says how long it is meant to, and a series of changes that is over is over. A list that is to
-/// start again says so, with the time at which it does.
+/// The last rate holds: nobody says how long it is meant to, and a series of changes that is over is over. A list that
+/// is to start again says so, with the time at which it does.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Steps {
     /// Not empty; the first is at 0.
@@ -38,8 +38,8 @@ impl Steps {
     /// A rate of `bps` bit/s from each time on, the first of which is 0, and the list again after `repeat`.
     ///
     /// # Errors
-    /// Where times do not rise from 0 on, or nothing would be sent any more from some time on. `repeat` is the entry after the
-    /// last rate.
+    /// Where times do not rise from 0 on, or nothing would be sent any more from some time on. `repeat` is the entry
+    /// after the last rate.
     pub(crate) fn new(rates: &[(Duration, u64)], repeat: Option<Duration>) -> Result<Self, Refusal> {
         let mut steps: Vec<Step> = Vec::with_capacity(rates.len());
         for (entry, &(time, bps)) in rates.iter().enumerate() {
@@ -134,8 +134,8 @@ impl Capacity for Steps {
         self.time(cycle, u128::from(step.nanos) + nanos + 1) // the nanosecond in which the bit before `amount` ends is over
     }
 
-    /// Of the list, where it starts again. Else of what is before the last rate, which nobody knows the length of; the last
-    /// rate itself where nothing is sent before it.
+    /// Of the list, where it starts again. Else of what is before the last rate, which nobody knows the length of; the
+    /// last rate itself where nothing is sent before it.
     fn mean_rate(&self) -> Rate {
         let last = self.last(|_| true);
         match self.repeat {

@@ -37,8 +37,8 @@ impl Transmitter {
         Self::Bursts(Served::new(bursts))
     }
 
-    /// Takes a packet of `bytes` bytes at `now`, which is not before the last packet's end: how long until its last bit has left.
-    /// That may be no time at all, where several packets leave in one opportunity or burst.
+    /// Takes a packet of `bytes` bytes at `now`, which is not before the last packet's end: how long until its last bit
+    /// has left. That may be no time at all, where several packets leave in one opportunity or burst.
     #[inline]
     pub(crate) fn occupy(&mut self, now: Instant, bytes: u32) -> Duration {
         match self {
@@ -58,10 +58,10 @@ impl Transmitter {
         }
     }
 
-    /// When the transmitter, free at `now`, begins with its next packet: at once, or at the next opportunity, burst or end of an
-    /// outage. A link that takes the packet off its queue only then lets the discipline see all of the wait, as mahimahi does;
-    /// one that calls [`occupy`](Self::occupy) at once has room for a packet below the discipline. Packets leave at the same time
-    /// either way.
+    /// When the transmitter, free at `now`, begins with its next packet: at once, or at the next opportunity, burst or
+    /// end of an outage. A link that takes the packet off its queue only then lets the discipline see all of the wait,
+    /// as mahimahi does; one that calls [`occupy`](Self::occupy) at once has room for a packet below the discipline.
+    /// Packets leave at the same time either way.
     #[inline]
     pub(crate) fn start(&mut self, now: Instant) -> Instant {
         match self {
@@ -72,8 +72,8 @@ impl Transmitter {
         }
     }
 
-    /// The queue gave nothing when the transmitter was free: what is left of an opportunity or a burst is lost. A packet that
-    /// arrives later in the same moment, were it not for this call, would still have it.
+    /// The queue gave nothing when the transmitter was free: what is left of an opportunity or a burst is lost. A
+    /// packet that arrives later in the same moment, were it not for this call, would still have it.
     #[inline]
     pub(crate) fn idle(&mut self) {
         match self {
@@ -155,8 +155,8 @@ mod tests {
             prop_assert_eq!(taken, bytes * 8_000_000_000 / u128::from(bps));
         }
 
-        /// A rate that never changes is a fixed one, and so are bursts without a pause: two ways to the same times, but for the
-        /// direction of rounding.
+        /// A rate that never changes is a fixed one, and so are bursts without a pause: two ways to the same times, but
+        /// for the direction of rounding.
         #[test]
         fn one_step_and_endless_bursts_are_a_fixed_rate(bps in 1_000..10_000_000_000_u64, lengths in prop::collection::vec(1..9000_u32, 1..50)) {
             let rate = Rate::from_bps(bps).unwrap();

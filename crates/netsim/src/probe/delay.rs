@@ -58,7 +58,8 @@ impl<C: Copy + Default + AddAssign + From<u8> + Into<u64>, const BITS: u32> Dela
         (self.sum_of_squares, self.min, self.max) = (0, u64::MAX, 0);
     }
 
-    /// The `percent` quantile of `count` delays in milliseconds: the exact extremes at 0 and 100, in between the histogram's.
+    /// The `percent` quantile of `count` delays in milliseconds: the exact extremes at 0 and 100, in between the
+    /// histogram's.
     fn percentile_ms(&self, percent: u8, count: u64) -> Option<f64> {
         let nanos = match percent {
             _ if count == 0 => return None,

@@ -1,9 +1,10 @@
 //! How often each value came, in bounded memory: cells that are one wide for small values, and twice as wide with each
-//! doubling of the value, as in HdrHistogram. What counts is one shift and one addition, because every packet is counted.
+//! doubling of the value, as in HdrHistogram. What counts is one shift and one addition, because every packet is
+//! counted.
 //!
-//! There are cells only from the lowest value that came to the highest. Round trips lie close together, far from zero: a
-//! flow's take about 500 bytes, and would take 11 kB with the cells below them. A run of 1000 flows and more does about 1.2
-//! times as many packets a CPU second without those, which is pages that need not be got and looked up.
+//! There are cells only from the lowest value that came to the highest. Round trips lie close together, far from zero:
+//! a flow's take about 500 bytes, and would take 11 kB with the cells below them. A run of 1000 flows and more does
+//! about 1.2 times as many packets a CPU second without those, which is pages that need not be got and looked up.
 
 use goodqueue_units::processor::prefetch;
 use std::ops::AddAssign;
@@ -11,8 +12,8 @@ use std::ops::AddAssign;
 /// Cells come in groups of so many.
 const GROUP: usize = 32;
 
-/// Counts of `C`, in `2^BITS` cells for each doubling of the value, of which one is known to one part in as many; and the sum
-/// of all values.
+/// Counts of `C`, in `2^BITS` cells for each doubling of the value, of which one is known to one part in as many; and
+/// the sum of all values.
 pub(crate) struct Histogram<C, const BITS: u32> {
     /// Cells number `first` and those after it, in whole groups; before anything was counted, none.
     cells: Box<[C]>,

@@ -9,10 +9,11 @@ use std::borrow::Cow;
 /// What stands beside the law already ([`super::series::QueueSeries::drop_probability`]).
 const ELSEWHERE: &str = "drop_probability";
 
-/// A discipline's variables, in the order in which it shows them, each with a value an interval; `None` where it had none.
+/// A discipline's variables, in the order in which it shows them, each with a value an interval; `None` where it had
+/// none.
 ///
-/// The names are Linux's or the RFC's, with the unit behind: `_ms`, `_bytes`, `_packets`, `_mbps`. A point of time is how long
-/// it is from the interval's end till then, negative where it has passed.
+/// The names are Linux's or the RFC's, with the unit behind: `_ms`, `_bytes`, `_packets`, `_mbps`. A point of time is
+/// how long it is from the interval's end till then, negative where it has passed.
 #[derive(Clone, Debug, Default)]
 pub struct LawSeries {
     variables: Vec<(Name, Vec<Option<f64>>)>,
@@ -117,7 +118,8 @@ mod tests {
         assert_eq!(text, r#"{"early":[1.0,2.0,null],"late":[null,0.25,null],"own":[null,null,0.75]}"#);
     }
 
-    /// CoDel's clock turns after 2^42 ns: what it shows as 0.5 ms is ahead of the turn's end, and behind the next one's begin.
+    /// CoDel's clock turns after 2^42 ns: what it shows as 0.5 ms is ahead of the turn's end, and behind the next one's
+    /// begin.
     #[test]
     fn points_of_time_are_told_from_the_intervals_end() {
         let at = |nanos| Instant::ZERO + goodqueue_units::Duration::from_nanos(nanos);

@@ -1,8 +1,9 @@
 //! The E-model of ITU-T G.107 (06/2015): what people would say of a call, from its delay and its loss.
 //!
-//! All parameters but those two have the Recommendation's defaults (table 3), the codec is G.711 without concealment of loss
-//! (G.113, appendix I: Ie 0, Bpl 4.3), and loss is random (BurstR 1). Delay is the mean one-way delay of the network: neither the
-//! time to fill a packet nor a jitter buffer is added to it. (Flent's MOS adds twice the mean jitter.)
+//! All parameters but those two have the Recommendation's defaults (table 3), the codec is G.711 without concealment of
+//! loss (G.113, appendix I: Ie 0, Bpl 4.3), and loss is random (BurstR 1). Delay is the mean one-way delay of the
+//! network: neither the time to fill a packet nor a jitter buffer is added to it. (Flent's MOS adds twice the mean
+//! jitter.)
 
 use libm::{exp, log10, pow, sqrt};
 
@@ -31,7 +32,8 @@ const ST: f64 = 1.0;
 /// The codec's robustness against random loss, in percent.
 const BPL: f64 = 4.3;
 
-/// Mean opinion score, 1 (bad) to 4.5, by ITU-T G.107's E-model, of a call with a one-way delay of `delay_ms` that loses `loss_percent` of its packets.
+/// Mean opinion score, 1 (bad) to 4.5, by ITU-T G.107's E-model, of a call with a one-way delay of `delay_ms` that
+/// loses `loss_percent` of its packets.
 pub fn mos(delay_ms: f64, loss_percent: f64) -> f64 {
     mos_of_rating(rating(delay_ms, loss_percent))
 }
@@ -120,8 +122,9 @@ mod tests {
         near(mos(0.0, 0.0), 4.41, 0.005);
     }
 
-    /// B-4 by hand: of 90, 1 + 3.15 + 90 * 30 * 10 * 7e-6 = 4.339; of 80, 1 + 2.8 + 0.224; of 70, 1 + 2.45 + 0.147; of 60 nothing is
-    /// added to 3.1; of 50, 1 + 1.75 - 0.175. Of 6.5, 1 + 0.2275 - 0.227615, and of 3 less still: the score stays 1.
+    /// B-4 by hand: of 90, 1 + 3.15 + 90 * 30 * 10 * 7e-6 = 4.339; of 80, 1 + 2.8 + 0.224; of 70, 1 + 2.45 + 0.147; of
+    /// 60 nothing is added to 3.1; of 50, 1 + 1.75 - 0.175. Of 6.5, 1 + 0.2275 - 0.227615, and of 3 less still: the
+    /// score stays 1.
     #[test]
     fn ratings_become_scores() {
         for (r, score) in [(90.0, 4.339), (80.0, 4.024), (70.0, 3.597), (60.0, 3.1), (50.0, 2.575)] {
@@ -131,8 +134,8 @@ mod tests {
         assert_eq!((mos_of_rating(-3.0), mos_of_rating(101.0)), (1.0, 4.5));
     }
 
-    /// Of 4.3 % lost, 95 * 4.3 / 8.6 = 47.5 is left of R. Of 200 ms, X is 1: 25 (2^(1/6) - 3 (1 + 3^-6)^(1/6) + 2) = 25 *
-    /// (1.1224620 - 3.0006855 + 2) = 3.0444.
+    /// Of 4.3 % lost, 95 * 4.3 / 8.6 = 47.5 is left of R. Of 200 ms, X is 1: 25 (2^(1/6) - 3 (1 + 3^-6)^(1/6) + 2) = 25
+    /// * (1.1224620 - 3.0006855 + 2) = 3.0444.
     #[test]
     fn loss_and_delay_cost_what_the_formulas_say() {
         near(rating(0.0, 0.0) - rating(0.0, 4.3), 47.5, 1e-9);
@@ -140,10 +143,11 @@ mod tests {
         assert_eq!(too_long(100.0), 0.0);
     }
 
-    /// G.711 over 20 ms without loss, step by step with six digits. No = -61.179214 and Ro = 94.768821. Is = 1.413568. TERV = 65 -
-    /// 40 lg(3 / 1.133333) = 48.089456; Re = 165.223641, Roe = 94.768821; with half of their difference, 35.227410, Idte =
-    /// sqrt(35.227410^2 + 100) - 35.227410 - 1 = 0.391853. Rle = 1228.5 / 41^(1/4) = 485.488779; with half of Rle - Ro,
-    /// 195.359979, Idle = sqrt(195.359979^2 + 169) - 195.359979 = 0.432057. R = 94.768821 - 1.413568 - 0.391853 - 0.432057.
+    /// G.711 over 20 ms without loss, step by step with six digits. No = -61.179214 and Ro = 94.768821. Is = 1.413568.
+    /// TERV = 65 - 40 lg(3 / 1.133333) = 48.089456; Re = 165.223641, Roe = 94.768821; with half of their difference,
+    /// 35.227410, Idte = sqrt(35.227410^2 + 100) - 35.227410 - 1 = 0.391853. Rle = 1228.5 / 41^(1/4) = 485.488779; with
+    /// half of Rle - Ro, 195.359979, Idle = sqrt(195.359979^2 + 169) - 195.359979 = 0.432057. R = 94.768821 - 1.413568
+    /// - 0.391853 - 0.432057.
     #[test]
     fn twenty_milliseconds_without_loss() {
         near(noise(), -61.179214, 1e-6);
@@ -151,8 +155,8 @@ mod tests {
         // 1 + 0.035 * 92.531343 + 92.531343 * 32.531343 * 7.468657 * 7e-6 = 1 + 3.238597 + 0.157373
         near(mos(20.0, 0.0), 4.395970, 1e-6);
     }
-    /// By a second writing of the formulas, in another language: without delay, where the talker's echo is heard as sidetone;
-    /// at 1 ms, where TERV has 6 exp(-0.3) more; at 150 and 400 ms, where nothing is left of either.
+    /// By a second writing of the formulas, in another language: without delay, where the talker's echo is heard as
+    /// sidetone; at 1 ms, where TERV has 6 exp(-0.3) more; at 150 and 400 ms, where nothing is left of either.
     #[test]
     fn from_no_delay_to_a_long_one() {
         for (delay_ms, r) in

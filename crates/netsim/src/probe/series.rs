@@ -93,8 +93,8 @@ pub struct FlowSeries {
     pub goodput_mbps: Vec<f64>,
     /// Of the packets that its sender offered to the bottleneck, how many were dropped there within the interval.
     pub dropped_packets: Vec<u64>,
-    /// Mean round-trip time of a ping's echoes that came home within the interval, null where none did; none where the flow
-    /// is no ping.
+    /// Mean round-trip time of a ping's echoes that came home within the interval, null where none did; none where the
+    /// flow is no ping.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rtt_ms: Option<Vec<Option<f64>>>,
     /// Its sender's variables, if asked for; none where the flow is not TCP.

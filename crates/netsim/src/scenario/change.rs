@@ -44,7 +44,8 @@ pub struct Change {
     pub qdisc: Option<String>,
 }
 
-/// Reads the changes of `scenario`, whose run lasts for `whole`, each on top of those before it; `links` are what they begin with.
+/// Reads the changes of `scenario`, whose run lasts for `whole`, each on top of those before it; `links` are what they
+/// begin with.
 pub(super) fn read(
     scenario: &Table<'_>,
     whole: Duration,
@@ -150,7 +151,8 @@ impl Change {
                 let refused = |error: goodqueue_qdisc::Error| ScenarioError::new(table.key("qdisc"), error.0);
                 let changed = args.changed(words).map_err(refused)?;
                 possible(&changed, link, "qdisc")?;
-                // A full line cannot say that something is unset: what takes back (`cake unlimited`) stays as it was written.
+                // A full line cannot say that something is unset: what takes back (`cake unlimited`) stays as it was
+                // written.
                 let full = changed.to_string();
                 let says_all = args.changed(&full).is_ok_and(|again| again.to_string() == full);
                 self.qdisc = Some(if says_all { full } else { words.clone() });

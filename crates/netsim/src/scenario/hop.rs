@@ -49,7 +49,8 @@ pub struct Hop {
     is_before: bool,
 }
 
-/// The hops of a scenario: those of the way down, then those of the way up, each in the order in which packets meet them.
+/// The hops of a scenario: those of the way down, then those of the way up, each in the order in which packets meet
+/// them.
 #[derive(Clone, Debug)]
 pub struct Hops {
     /// Those beside the bottleneck.

@@ -20,7 +20,8 @@ pub trait Quantity: Any + Clone + Debug + Send + Sync {
     /// Reads a value.
     ///
     /// # Errors
-    /// What was found and what is accepted, without the key's name; a part of a list has its place before it (`[0].response: `).
+    /// What was found and what is accepted, without the key's name; a part of a list has its place before it
+    /// (`[0].response: `).
     fn read(found: &Json) -> std::result::Result<Self, String>;
     /// Returns the value as a scenario has it; [`Quantity::read`] reads it back.
     fn write(&self) -> Json;

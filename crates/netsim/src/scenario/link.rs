@@ -1,4 +1,5 @@
-//! `[bottleneck]` and `[bottleneck.up]`: the queue and the link of each direction. A hop that is a link is read here, too.
+//! `[bottleneck]` and `[bottleneck.up]`: the queue and the link of each direction. A hop that is a link is read here,
+//! too.
 
 use super::key::{AnyKey, Key, Result, Table, no_such_word};
 use super::{Path, RateText, ScenarioError, Traffic, refuse};

@@ -1,7 +1,7 @@
 //! The scenario: what a run is, in the words of its TOML file.
 //!
-//! A file's content is read once, table by table ([`key::Table`]), with every default filled in: a [`Scenario`] has nothing
-//! left open. It prints to JSON that reads back as itself and gives the same run.
+//! A file's content is read once, table by table ([`key::Table`]), with every default filled in: a [`Scenario`] has
+//! nothing left open. It prints to JSON that reads back as itself and gives the same run.
 
 mod change;
 mod draws;
@@ -167,7 +167,8 @@ impl Scenario {
         Self::read(json, None)
     }
 
-    /// As [`from_json`](Self::from_json). Where packets come from outside, on these ways, it need have no traffic of its own.
+    /// As [`from_json`](Self::from_json). Where packets come from outside, on these ways, it need have no traffic of
+    /// its own.
     pub(crate) fn read(json: &str, outside: Option<&[OutsideWay]>) -> Result<Self> {
         let content: Json =
             serde_json::from_str(json).map_err(|error| ScenarioError::new("", error.to_string()))?;

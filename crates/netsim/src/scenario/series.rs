@@ -1,5 +1,5 @@
-//! `[series]`: which time series are kept. They are the one thing in a run whose memory grows with it: what would fill a
-//! machine is refused before it runs.
+//! `[series]`: which time series are kept. They are the one thing in a run whose memory grows with it: what would fill
+//! a machine is refused before it runs.
 
 use super::key::{AnyKey, Key, Result, Table};
 use super::{Direction, RateText, Scenario, ScenarioError, Span, refuse};

@@ -18,8 +18,8 @@ impl Simulation {
         self.sockets.bulk.len() > CACHED
     }
 
-    /// Asks the processor for what the packets behind the next one out of `pipe` are going to touch, in stages: what a packet, a
-    /// connection, or a record is found by was asked for before.
+    /// Asks the processor for what the packets behind the next one out of `pipe` are going to touch, in stages: what a
+    /// packet, a connection, or a record is found by was asked for before.
     ///
     /// Gain: not measured as a whole; [`prefetch`] has that of its parts.
     #[inline(never)]
@@ -40,7 +40,8 @@ impl Simulation {
 
     /// The same, of flows whose timers are going to fire.
     ///
-    /// Gain: with the calendar 1.2 times as many packets a CPU second with 10,000 flows, 1.4 times with 100,000 (`537df8e`).
+    /// Gain: with the calendar 1.2 times as many packets a CPU second with 10,000 flows, 1.4 times with 100,000
+    /// (`537df8e`).
     #[inline(never)]
     pub(super) fn look_ahead_of_timers(&self) {
         let flow_behind = |places| match self.components.actor(self.agenda.behind(places)?) {
@@ -62,7 +63,8 @@ impl Simulation {
         }
     }
 
-    /// Asks the processor for the oldest segment that the end `end` of `flow` waits for, and for where what it sends is queued.
+    /// Asks the processor for the oldest segment that the end `end` of `flow` waits for, and for where what it sends is
+    /// queued.
     #[inline(always)]
     fn ask_for_answer(&self, flow: FlowId, end: Side) {
         let way = end.sends();

@@ -39,8 +39,8 @@ impl Simulation {
         found.map(|(id, _)| id.number())
     }
 
-    /// Offers a packet to the path, now: the run must have come to the time at which it sets out. `flow` is the number of a flow
-    /// from outside, `envelope` one that is free.
+    /// Offers a packet to the path, now: the run must have come to the time at which it sets out. `flow` is the number
+    /// of a flow from outside, `envelope` one that is free.
     pub fn put(&mut self, flow: u32, way: Direction, envelope: &'static Envelope, headers: Headers) {
         envelope.fill(headers);
         let Headers { len, ecn, dscp, flow_hash, .. } = headers;
@@ -97,8 +97,8 @@ impl Simulation {
 }
 
 impl Scenario {
-    /// As read from `json`, which may have no traffic of its own, for packets from outside: those of each way are a flow of their
-    /// own.
+    /// As read from `json`, which may have no traffic of its own, for packets from outside: those of each way are a
+    /// flow of their own.
     ///
     /// # Errors
     /// As [`Scenario::from_json`].

@@ -1,8 +1,8 @@
 //! A path that is more than its bottlenecks: hops in a row, and which of them each flow's packets take.
 //!
-//! The bottlenecks stay in [`Simulation::links`](super::Simulation), where a dumbbell has all that it has. A packet that goes
-//! on from one hop to another is handed over by [`Simulation::forward`](super::Simulation); from the last hop it goes into a pipe
-//! of the bottleneck's direction, as if it came from there, so that hosts hear from nowhere else.
+//! The bottlenecks stay in [`Simulation::links`](super::Simulation), where a dumbbell has all that it has. A packet
+//! that goes on from one hop to another is handed over by [`Simulation::forward`](super::Simulation); from the last hop
+//! it goes into a pipe of the bottleneck's direction, as if it came from there, so that hosts hear from nowhere else.
 
 use crate::agenda::Agenda;
 use crate::baseline::Baseline;
@@ -242,7 +242,8 @@ impl Row {
         route.first().copied().unwrap_or(Node::Host)
     }
 
-    /// The link that a host sends packets of `flow` into: the bottleneck, or a gate, which leads to the flow's first hop.
+    /// The link that a host sends packets of `flow` into: the bottleneck, or a gate, which leads to the flow's first
+    /// hop.
     pub(super) fn first_link(&self, flow: FlowId, direction: Direction) -> LinkId {
         match self.entry(flow, direction) {
             Node::Bottleneck if self.cell.is_none() => LinkId::bottleneck(direction),

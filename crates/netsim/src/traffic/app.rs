@@ -186,7 +186,8 @@ impl Host<'_> {
         self.desk.datagrams.push_back(Outgoing { end, hash, datagram });
     }
 
-    /// Counts `bytes` of datagrams that the receiver has got as the flow's. Those of connections are counted by themselves.
+    /// Counts `bytes` of datagrams that the receiver has got as the flow's. Those of connections are counted by
+    /// themselves.
     pub(crate) fn count_delivered(&mut self, bytes: u64) {
         self.desk.past.delivered_bytes += bytes;
     }
@@ -271,7 +272,8 @@ impl App {
             let host = &mut Host { now, desk: &mut self.desk, sockets };
             self.program.notice(socket, end, host);
             if stage != before && stage == Stage::Ending {
-                // As programs do that read an end. Linux delays the ACK of a FIN, so that this one carries it (`tcp_fin`).
+                // As programs do that read an end. Linux delays the ACK of a FIN, so that this one carries it
+                // (`tcp_fin`).
                 host.sockets[socket].ends[end].close();
             }
         }

@@ -12,8 +12,8 @@ pub(crate) const KIND: Kind = Kind {
 mod tests {
     use crate::{Scenario, Simulation};
 
-    /// In 4 s, since a SYN that is lost twice comes again at 3 s. For a sanitizer, which would report a read beyond the last
-    /// connection: `RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Zsanitizer=address cargo test -p goodqueue-netsim --lib --target
+    /// In 4 s, since a SYN that is lost twice comes again at 3 s. For a sanitizer, which would report a read beyond the
+    /// last connection: `RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Zsanitizer=address cargo test -p goodqueue-netsim --lib --target
     /// x86_64-unknown-linux-gnu bulk`.
     #[test]
     fn more_flows_than_stay_in_a_cache_are_moved_both_ways() {

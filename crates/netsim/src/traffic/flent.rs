@@ -1,11 +1,11 @@
-//! Flent's tests: `rrul`, `rrul_be`, `tcp_nup` and `tcp_ndown` are made of ordinary flows, which have the names that Flent's data
-//! files use. Nothing behind this file knows of them: a resolved scenario, and the record, show the flows.
+//! Flent's tests: `rrul`, `rrul_be`, `tcp_nup` and `tcp_ndown` are made of ordinary flows, which have the names that
+//! Flent's data files use. Nothing behind this file knows of them: a resolved scenario, and the record, show the flows.
 //!
-//! Marks are those of Flent's `rrul.conf`. Its upload marked `BE` has CS0, `BK` CS1, and the others what they are called;
-//! ACKs have their flow's. `rrul_be` marks nothing. As in Flent the probes last for the whole run, from before the load
-//! to after it: `start`, `start_spread`, `stagger` and `stop` are those of the TCP flows. The UDP probes are what Flent has
-//! `irtt` do, a packet each 200 ms whether or not the last came back (netperf's UDP_RR, which Flent also knows, waits for it),
-//! of the one byte of payload that netperf's have: the smallest frame.
+//! Marks are those of Flent's `rrul.conf`. Its upload marked `BE` has CS0, `BK` CS1, and the others what they are
+//! called; ACKs have their flow's. `rrul_be` marks nothing. As in Flent the probes last for the whole run, from before
+//! the load to after it: `start`, `start_spread`, `stagger` and `stop` are those of the TCP flows. The UDP probes are
+//! what Flent has `irtt` do, a packet each 200 ms whether or not the last came back (netperf's UDP_RR, which Flent also
+//! knows, waits for it), of the one byte of payload that netperf's have: the smallest frame.
 
 use super::kind::{Content, Kind, Make};
 use super::tcp;

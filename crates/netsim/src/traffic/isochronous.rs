@@ -111,7 +111,8 @@ impl Heard {
     }
 }
 
-/// A source that sends packet `n` at `start + n * interval / packets`, so that a packet's number tells when it was sent.
+/// A source that sends packet `n` at `start + n * interval / packets`, so that a packet's number tells when it was
+/// sent.
 pub(crate) struct Isochronous {
     start: Instant,
     interval: Duration,
@@ -123,8 +124,8 @@ pub(crate) struct Isochronous {
     next: u64,
     /// Bytes that arrived at the far side.
     pub(crate) received_bytes: u64,
-    /// The number of the first packet that is measured, how many of those came back (or, of a call, arrived), and the last
-    /// that did.
+    /// The number of the first packet that is measured, how many of those came back (or, of a call, arrived), and the
+    /// last that did.
     first_measured: u64,
     returned: u64,
     last_returned: Option<u64>,

@@ -1,7 +1,8 @@
 //! What flows do, one file a kind: its keys, what it opens and sends, and what it measures ([`Kind`]).
 //!
-//! A kind is one of five things ([`kind::Make`]): `bulk`, an endless TCP connection; an application above TCP connections, or one
-//! of datagrams alone ([`app`]); datagrams at fixed times ([`isochronous`]); or a name for flows of other kinds ([`flent`]).
+//! A kind is one of five things ([`kind::Make`]): `bulk`, an endless TCP connection; an application above TCP
+//! connections, or one of datagrams alone ([`app`]); datagrams at fixed times ([`isochronous`]); or a name for flows of
+//! other kinds ([`flent`]).
 
 pub(crate) mod app;
 mod connections;

@@ -1,11 +1,11 @@
 //! Web traffic by PackMime-HTTP: connections of many users to many servers, as a trunk's link sees them, at one rate.
 //!
-//! On a connection a client asks, the server thinks and answers; where the connection is persistent (HTTP/1.1), the client asks
-//! again after a while. The server closes after its last response (HTTP/1.0 has one). What is drawn, and from which laws, is in
-//! `laws`. The flow's data are the responses.
+//! On a connection a client asks, the server thinks and answers; where the connection is persistent (HTTP/1.1), the
+//! client asks again after a while. The server closes after its last response (HTTP/1.0 has one). What is drawn, and
+//! from which laws, is in `laws`. The flow's data are the responses.
 //!
-//! ns-2's generator draws a round-trip time for each connection too (its DelayBox); here all have the flow's. Several rows with
-//! an `rtt` each mix them.
+//! ns-2's generator draws a round-trip time for each connection too (its DelayBox); here all have the flow's. Several
+//! rows with an `rtt` each mix them.
 
 pub(super) mod curves;
 mod farima;

@@ -1,10 +1,10 @@
-//! Web pages as a browser fetches them over HTTP/1.1: the name is looked up, the document fetched, and then every object that it
-//! asks for, over up to so many connections to each host.
+//! Web pages as a browser fetches them over HTTP/1.1: the name is looked up, the document fetched, and then every
+//! object that it asks for, over up to so many connections to each host.
 //!
-//! A connection is kept (RFC 9112, 9.3) and has one request at a time, none in advance of the last response; one is opened where
-//! an object waits and all others are busy. Each fetch begins with nothing: names are looked up and connections opened anew. As
-//! Høiland-Jørgensen et al. (2015) define it, the time to load is that until all objects are there; scripts and drawing
-//! take none, nor do servers think.
+//! A connection is kept (RFC 9112, 9.3) and has one request at a time, none in advance of the last response; one is
+//! opened where an object waits and all others are busy. Each fetch begins with nothing: names are looked up and
+//! connections opened anew. As Høiland-Jørgensen et al. (2015) define it, the time to load is that until all objects
+//! are there; scripts and drawing take none, nor do servers think.
 
 mod objects;
 
@@ -27,7 +27,8 @@ use std::sync::Arc;
 use serde_json::{Map, json};
 use std::collections::VecDeque;
 
-/// Bytes of a request, what a browser of the paper's years sent: a line, `Host`, `User-Agent`, `Accept` and its like, a cookie.
+/// Bytes of a request, what a browser of the paper's years sent: a line, `Host`, `User-Agent`, `Accept` and its like, a
+/// cookie.
 const REQUEST: Key<Size> = Key::with_default("request", "\"400B\"")
     .range(Size(1), super::app::MOST_BYTES)
     .help("bytes of a request, for objects that say none");
@@ -71,8 +72,8 @@ fn items_of(values: &Values) -> Vec<Item> {
     items(&objects::of(values), values.get(&REQUEST))
 }
 
-/// Bytes on Ethernet of a query with EDNS for the address of a name of 17 bytes (RFC 1035, 4.1; RFC 6891, 6.1.2): 14 + 20 + 8 + 12 + 17 + 4 + 11,
-/// and of the answer, which has a record of 16 bytes besides.
+/// Bytes on Ethernet of a query with EDNS for the address of a name of 17 bytes (RFC 1035, 4.1; RFC 6891, 6.1.2): 14 +
+/// 20 + 8 + 12 + 17 + 4 + 11, and of the answer, which has a record of 16 bytes besides.
 const QUERY_BYTES: u16 = 86;
 const ANSWER_BYTES: u16 = 102;
 /// After which a resolver asks again: resolv.conf(5), `timeout`. Here it does so until there is an answer.

@@ -1,4 +1,5 @@
-//! Requests and responses on one connection, as netperf's TCP_RR: the receiver of the flow's data asks, the sender answers.
+//! Requests and responses on one connection, as netperf's TCP_RR: the receiver of the flow's data asks, the sender
+//! answers.
 
 use super::app::{Application, Host, LONGEST_WAIT, MOST_BYTES, REPEAT};
 use super::kind::{Kind, Make, Measure, Shorthand};

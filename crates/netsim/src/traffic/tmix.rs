@@ -1,8 +1,10 @@
-//! TMIX's connection vectors replayed (Weigle, Adurthi, Hernández-Campos, Jeffay and Smith 2006): connections as a link's capture
-//! shows them, by what each end sends and how long it waits, without TCP. So what a real link carried loads ours.
+//! TMIX's connection vectors replayed (Weigle, Adurthi, Hernández-Campos, Jeffay and Smith 2006): connections as a
+//! link's capture shows them, by what each end sends and how long it waits, without TCP. So what a real link carried
+//! loads ours.
 //!
-//! In a sequential connection an end waits for the other's data; in a concurrent one each sends at times of its own. The
-//! initiator is the user. A vector's window, its round-trip time and its losses are not replayed: they are what ours has.
+//! In a sequential connection an end waits for the other's data; in a concurrent one each sends at times of its own.
+//! The initiator is the user. A vector's window, its round-trip time and its losses are not replayed: they are what
+//! ours has.
 
 mod vectors;
 

@@ -1,8 +1,8 @@
 //! Calls: the packets of a voice codec, one way, and what their listener makes of them.
 //!
-//! A packet is voice, RTP (12 bytes), UDP (8), IPv4 (20) and Ethernet (14): `g711` has 160 bytes of voice each 20 ms (RFC 3551,
-//! 4.5.14), 214 bytes on the wire; `ditg` is D-ITG's default call, which Høiland-Jørgensen et al. (2015) ran as 64 kbit/s: 80
-//! bytes of voice each 10 ms, 134 on the wire.
+//! A packet is voice, RTP (12 bytes), UDP (8), IPv4 (20) and Ethernet (14): `g711` has 160 bytes of voice each 20 ms
+//! (RFC 3551, 4.5.14), 214 bytes on the wire; `ditg` is D-ITG's default call, which Høiland-Jørgensen et al. (2015) ran
+//! as 64 kbit/s: 80 bytes of voice each 10 ms, 134 on the wire.
 
 use super::isochronous::{DATAGRAM_KEYS, Far, Listener, Log, Pace, Packets, ecn_of};
 use super::kind::{Kind, Make, Measure, Shorthand};
@@ -132,7 +132,8 @@ result::part! {
         pub delay_ms: Option<Summary> => result::times("delay", "mean p50 p95 p99"),
         /// The same distribution as its 0th to 100th percentiles.
         pub delay_percentiles_ms: Option<Vec<f64>>,
-        /// Mean of the differences, without their signs, between the delays of packets that arrived one after the other.
+        /// Mean of the differences, without their signs, between the delays of packets that arrived one after the
+        /// other.
         pub jitter_ms: Option<f64> => result::column("jitter", "mean ms", 2),
         /// RFC 3550's interarrival jitter (6.4.1) as it was at the end: a moving average of the same differences.
         pub jitter_rfc3550_ms: Option<f64> => result::column("", "RFC 3550", 2),
@@ -142,12 +143,14 @@ result::part! {
         pub received: u64,
         /// Those that did not arrive, of the packets up to the last that did; all, if none did.
         pub loss_percent: f64 => result::column("lost", "%", 2),
-        /// Mean opinion score by ITU-T G.107's E-model, 1 to 4.5, of the mean delay and the loss; null where nothing was sent.
+        /// Mean opinion score by ITU-T G.107's E-model, 1 to 4.5, of the mean delay and the loss; null where nothing
+        /// was sent.
         pub mos: Option<f64> => result::column("MOS", "", 2),
     }
 }
 
-/// The packets of a call that were heard, in the order in which they arrived, those of the warm-up too; what is lost is missing.
+/// The packets of a call that were heard, in the order in which they arrived, those of the warm-up too; what is lost is
+/// missing.
 #[derive(Clone, Debug, Serialize)]
 pub struct CallSeries {
     /// The flow's name.
@@ -217,8 +220,8 @@ impl Listener for Call {
 mod tests {
     use super::*;
 
-    /// Delays of 30, 34, 28 and 28 ms differ by 4, 6 and 0: a mean of 10/3. J goes 4/16 = 0.25, 0.25 + 5.75/16 = 0.609375, and
-    /// 0.609375 * 15/16 = 0.571289.
+    /// Delays of 30, 34, 28 and 28 ms differ by 4, 6 and 0: a mean of 10/3. J goes 4/16 = 0.25, 0.25 + 5.75/16 =
+    /// 0.609375, and 0.609375 * 15/16 = 0.571289.
     #[test]
     fn jitter_is_both_a_mean_and_rfc_3550s() {
         let mut listener = Call::new();

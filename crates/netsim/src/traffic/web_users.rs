@@ -1,12 +1,12 @@
-//! A population of web users, each of whom thinks, fetches a page, and thinks again (a closed loop, as Le, Aikat, Jeffay
-//! and Smith 2003 load their link): the longer pages take, the fewer are asked for.
+//! A population of web users, each of whom thinks, fetches a page, and thinks again (a closed loop, as Le, Aikat,
+//! Jeffay and Smith 2003 load their link): the longer pages take, the fewer are asked for.
 //!
-//! A page is a document and then its objects, in one or more waves. With HTTP/1 an object has a connection of its own, or, on a
-//! share of the pages, connections are used again (RFC 9112, 9.3); up to so many at a time. With HTTP/2 (RFC 9113) there is one
-//! connection for each server, which gets all requests of a wave at once and answers in their order.
+//! A page is a document and then its objects, in one or more waves. With HTTP/1 an object has a connection of its own,
+//! or, on a share of the pages, connections are used again (RFC 9112, 9.3); up to so many at a time. With HTTP/2 (RFC
+//! 9113) there is one connection for each server, which gets all requests of a wave at once and answers in their order.
 //!
-//! Each user draws from a stream of its own, and all that a request needs as it is sent: so another queue discipline, or a user
-//! more, leaves what the others ask for as it was.
+//! Each user draws from a stream of its own, and all that a request needs as it is sent: so another queue discipline,
+//! or a user more, leaves what the others ask for as it was.
 
 mod ahead;
 mod model;

@@ -1,5 +1,5 @@
-//! Random paths made of bytes, and what must hold of each, as code that the property test and the fuzz target share (`fuzz/` takes
-//! this file in by its path).
+//! Random paths made of bytes, and what must hold of each, as code that the property test and the fuzz target share
+//! (`fuzz/` takes this file in by its path).
 //!
 //! Each choice takes a byte, and where they have run out the first one is taken: a short input is a simple path.
 #![allow(clippy::unwrap_used)] // clippy.toml's exemption covers test functions, not their helpers
@@ -244,7 +244,8 @@ fn wire_is_conserved(p: WirePackets) {
     assert_eq!(p.held_at_start + p.offered + p.duplicated, p.delivered + p.lost + p.held_at_end, "{p:?}");
 }
 
-/// What came into and out of each hop of a direction, the bottleneck among them, in the order in which packets meet them.
+/// What came into and out of each hop of a direction, the bottleneck among them, in the order in which packets meet
+/// them.
 fn row(record: &Record, way: Direction) -> Vec<(u64, u64)> {
     let of_queue = |queue: &QueueRecord| (queue.packets.offered, queue.packets.forwarded);
     let resolved = serde_json::to_value(&record.scenario).unwrap();
@@ -266,8 +267,8 @@ fn row(record: &Record, way: Direction) -> Vec<(u64, u64)> {
     before
 }
 
-/// Makes a path of `bytes`. It is refused in one line that says what is accepted, or it runs: it loses count of no packet in any hop,
-/// resolves to itself, and is the same in pieces. Returns whether it ran.
+/// Makes a path of `bytes`. It is refused in one line that says what is accepted, or it runs: it loses count of no
+/// packet in any hop, resolves to itself, and is the same in pieces. Returns whether it ran.
 ///
 /// # Panics
 /// Where any of this does not hold.

@@ -141,8 +141,8 @@ mod tests {
         assert_eq!(run(Stack::Linux3_10, ms(86)), Some(8));
     }
 
-    /// RFC 9406, 4.3: an eighth of 400 ms is 50 ms, which is more than MAX_RTT_THRESH, 16 ms; an eighth of 16 ms is 2 ms,
-    /// which is less than MIN_RTT_THRESH, 4 ms.
+    /// RFC 9406, 4.3: an eighth of 400 ms is 50 ms, which is more than MAX_RTT_THRESH, 16 ms; an eighth of 16 ms is 2
+    /// ms, which is less than MIN_RTT_THRESH, 4 ms.
     #[test]
     fn the_step_is_between_4_and_16_ms() {
         let run = |delay_min, rtt| {

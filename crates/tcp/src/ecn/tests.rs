@@ -107,8 +107,8 @@ fn a_marked_syn_ack_counts_once_and_marked_acks_are_told_every_third() {
     assert_eq!((told, echo.flags()), (std::vec![Urgency::NONE, Urgency::NONE, Urgency::NOW], NO));
 }
 
-/// RFC 9768, 3.2.2.2: the difference to the counter as last heard, modulo 8. A.1: an ACK that delivers nothing tells something if
-/// its timestamp is newer.
+/// RFC 9768, 3.2.2.2: the difference to the counter as last heard, modulo 8. A.1: an ACK that delivers nothing tells
+/// something if its timestamp is newer.
 #[test]
 fn the_sender_reads_the_difference_of_the_counter() {
     let mut f = Feedback::new(Accurate, None);
@@ -123,8 +123,8 @@ fn the_sender_reads_the_difference_of_the_counter() {
     assert!(f.is_news(A | W, 0) && !f.is_news(A | E, 0));
 }
 
-/// RFC 9768, A.2: of ten delivered segments a difference of 2 may be 2 or 10; 10 is safe. Of nine, 2; of eight, 0 or 8. That is
-/// where ACKs are short: eight segments, after 64 ACKs of one, are a mean of 1 + 7/64.
+/// RFC 9768, A.2: of ten delivered segments a difference of 2 may be 2 or 10; 10 is safe. Of nine, 2; of eight, 0 or 8.
+/// That is where ACKs are short: eight segments, after 64 ACKs of one, are a mean of 1 + 7/64.
 #[test]
 fn a_counter_that_may_have_gone_round_is_read_safely() {
     let of_short_acks = |flags, delivered| {
@@ -137,8 +137,8 @@ fn a_counter_that_may_have_gone_round_is_read_safely() {
     assert_eq!((of_short_acks(A | E, 8), of_short_acks(A | E, 7)), (Some(8), None));
 }
 
-/// Where ACKs deliver more than four segments as a rule, a long one hides none, and the difference is the count: Linux's
-/// reading of "the safest likely case" (RFC 9768, 3.2.2.5.2). With ACKs of four it is not yet so.
+/// Where ACKs deliver more than four segments as a rule, a long one hides none, and the difference is the count:
+/// Linux's reading of "the safest likely case" (RFC 9768, 3.2.2.5.2). With ACKs of four it is not yet so.
 #[test]
 fn where_acks_are_thinned_the_counter_is_believed() {
     let read = |before, flags, delivered| {

@@ -101,8 +101,8 @@ impl Wire {
 
     /// Whether `segment`, which a connection with these `origins` sent, is what the line says.
     ///
-    /// What the line leaves out must not be there (flags, SACK blocks, payload, a codepoint), but for PSH, the window, the
-    /// options, and the acknowledgement number of data, which may be anything.
+    /// What the line leaves out must not be there (flags, SACK blocks, payload, a codepoint), but for PSH, the window,
+    /// the options, and the acknowledgement number of data, which may be anything.
     pub fn is(&self, segment: &Segment, origins: &Origins) -> bool {
         let seq = segment.seq.since(SeqNumber(origins.ours));
         let payload = u32::from(segment.payload_len);

@@ -59,14 +59,15 @@ fn the_same_seed_draws_the_same_trace() {
     }
 }
 
-/// Without outages in closed form: the mean asked for, and the spread and the autocorrelation of the exponential of a normal
-/// process, cov(t) = exp(s^2 r(t)) - 1, averaged over each second.
+/// Without outages in closed form: the mean asked for, and the spread and the autocorrelation of the exponential of a
+/// normal process, cov(t) = exp(s^2 r(t)) - 1, averaged over each second.
 #[test]
 fn a_cellular_rate_wanders_as_its_process_does() {
     let shape = Cellular { outages_per_minute: 0.0, ..Cellular::lte(mbit(8)) };
     let (variance, time) = (0.36, 10.0);
     let covariance = |lag: f64| {
-        // Of two seconds that begin `lag` apart: the mean over all pairs of moments, whose difference has a triangular density.
+        // Of two seconds that begin `lag` apart: the mean over all pairs of moments, whose difference has a triangular
+        // density.
         let n = 2000;
         let at = |k: i32| f64::from(2 * k + 1) / f64::from(n) - 1.0;
         let pair = |d: f64| (1.0 - d.abs()) * ((variance * (-(lag + d).abs() / time).exp()).exp() - 1.0);

@@ -44,7 +44,8 @@ proptest! {
     }
 }
 
-/// The loss rate, its standard error by the chain's autocorrelation, and the mean number of losses in a row, all in closed form.
+/// The loss rate, its standard error by the chain's autocorrelation, and the mean number of losses in a row, all in
+/// closed form.
 fn closed_form(p: f64, r: f64, h: f64, k: f64, n: f64) -> (f64, f64, f64) {
     let bad = p / (p + r);
     let good = 1.0 - bad;

@@ -158,8 +158,8 @@ fn any_params() -> impl Strategy<Value = WireParams> {
 }
 
 proptest! {
-    /// Against what holds of any wire: nothing vanishes or appears, nothing is early or late, ties keep the order of arrival,
-    /// and memory has a bound.
+    /// Against what holds of any wire: nothing vanishes or appears, nothing is early or late, ties keep the order of
+    /// arrival, and memory has a bound.
     #[test]
     fn every_packet_is_accounted_for(
         params in any_params(),

@@ -1,13 +1,13 @@
 //! How often a frame is lost to noise: its error rate in a mode, at a signal-to-noise ratio.
 //!
-//! OFDM and HT: the bit error rate of the modulation over white Gaussian noise, then the union bound of the convolutional code
-//! over its distance spectrum, with hard decisions and the Chernoff bound of each distance. It is the model that ns-3 calls
-//! `NistErrorRateModel` (Pei and Henderson, "Validation of OFDM error rate model in ns-3", 2010). It errs on the safe side: a
-//! receiver with soft decisions needs about 3 dB less.
+//! OFDM and HT: the bit error rate of the modulation over white Gaussian noise, then the union bound of the
+//! convolutional code over its distance spectrum, with hard decisions and the Chernoff bound of each distance. It is
+//! the model that ns-3 calls `NistErrorRateModel` (Pei and Henderson, "Validation of OFDM error rate model in ns-3",
+//! 2010). It errs on the safe side: a receiver with soft decisions needs about 3 dB less.
 //!
-//! Spectra: Frenger, Orten and Ottosson, "Convolutional codes with optimum distance spectrum", IEEE Communications Letters 3(11),
-//! 1999, for 1/2; Haccoun and Begin, "High-rate punctured convolutional codes for Viterbi and sequential decoding", IEEE
-//! Transactions on Communications 37(11), 1989, for the others. A test derives them from the code.
+//! Spectra: Frenger, Orten and Ottosson, "Convolutional codes with optimum distance spectrum", IEEE Communications
+//! Letters 3(11), 1999, for 1/2; Haccoun and Begin, "High-rate punctured convolutional codes for Viterbi and sequential
+//! decoding", IEEE Transactions on Communications 37(11), 1989, for the others. A test derives them from the code.
 //!
 //! DSSS and CCK: Pei and Henderson, "Validation of ns-3 802.11b PHY model", 2009.
 
@@ -98,16 +98,17 @@ const HT: [(Modulation, &Code); 8] = [
 /// Chips of a bit at 1 Mbit/s: the bandwidth of 22 MHz, in which the noise is, over the rate.
 const DSSS_GAIN: f64 = 22.0;
 
-/// The share of frames of `bytes` bytes, FCS included, that are lost in `mode`. `snr_db`: signal to noise of a channel of 20 MHz when
-/// one stream has all the power. A channel of 40 MHz has twice the noise, and several streams share the power.
+/// The share of frames of `bytes` bytes, FCS included, that are lost in `mode`. `snr_db`: signal to noise of a channel
+/// of 20 MHz when one stream has all the power. A channel of 40 MHz has twice the noise, and several streams share the
+/// power.
 pub(crate) fn error_rate(mode: Mode, snr_db: f64, bytes: u32) -> f64 {
     let bits = 8.0 * f64::from(bytes);
     let snr = pow(10.0, snr_db / 10.0);
     match mode {
         Mode::Dsss(10) => any_of(bits, exp(-DSSS_GAIN * snr) / 2.0),
         Mode::Dsss(20) => any_of(bits, dqpsk(DSSS_GAIN / 2.0 * snr)),
-        // A symbol of CCK is one of 16 biorthogonal ones, of eight chips of 11 MHz: 4 bits. At 11 Mbit/s it is two of those, each
-        // with half the energy.
+        // A symbol of CCK is one of 16 biorthogonal ones, of eight chips of 11 MHz: 4 bits. At 11 Mbit/s it is two of
+        // those, each with half the energy.
         Mode::Dsss(55) => any_of(bits / 4.0, biorthogonal16(16.0 * snr)),
         Mode::Dsss(_) => any_of(bits / 4.0, biorthogonal16(8.0 * snr)),
         Mode::Ofdm(rate) => any_of(bits, coded(ofdm(rate), snr)),
@@ -166,9 +167,9 @@ fn dqpsk(snr: f64) -> f64 {
     (factor / sqrt(snr) * exp(-(2.0 - SQRT_2) * snr)).min(1.0)
 }
 
-/// The probability that one of 16 biorthogonal symbols is taken for another. `energy`: the square of its length over the noise's
-/// variance. The noise adds `x` to the right one of eight correlators; each of the seven others is wrongly greater, of either sign,
-/// with the probability of the tails.
+/// The probability that one of 16 biorthogonal symbols is taken for another. `energy`: the square of its length over
+/// the noise's variance. The noise adds `x` to the right one of eight correlators; each of the seven others is wrongly
+/// greater, of either sign, with the probability of the tails.
 fn biorthogonal16(energy: f64) -> f64 {
     const STEP: f64 = 0.125;
     let length = sqrt(energy);

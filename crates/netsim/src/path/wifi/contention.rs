@@ -1,7 +1,8 @@
 //! Who may send next: the contention of DCF and EDCA, from one exchange of frames to the next.
 //!
-//! Source: IEEE 802.11-2012, 9.3.4 (backoff), 9.19.2 (EDCA). A contender counts its backoff down while the medium is idle and sends at
-//! zero. Nothing happens here in a slot that nobody sends in: who sends first follows from the counters.
+//! Source: IEEE 802.11-2012, 9.3.4 (backoff), 9.19.2 (EDCA). A contender counts its backoff down while the medium is
+//! idle and sends at zero. Nothing happens here in a slot that nobody sends in: who sends first follows from the
+//! counters.
 
 use super::standard::Access;
 use goodqueue_units::{Duration, Instant, Stream};
@@ -100,7 +101,8 @@ impl Contention {
         self.contenders.iter().filter(|one| one.is_ready).map(|one| one.start(self.slot)).min()
     }
 
-    /// The medium is taken at `now`: `winners` become those who send, in order of their numbers. More than one is a collision.
+    /// The medium is taken at `now`: `winners` become those who send, in order of their numbers. More than one is a
+    /// collision.
     pub(crate) fn take(&mut self, now: Instant, winners: &mut Vec<ContenderId>) {
         winners.clear();
         self.is_busy = true;
@@ -119,9 +121,10 @@ impl Contention {
         self.contenders.iter_mut().for_each(|one| one.from = from);
     }
 
-    /// After a collision those who sent wait for an answer: after [`release`](Self::release), the slots of `id` count from `from` on,
-    /// or the next boundary of the others' slots. (Else who collided could never collide with the others, whose slots it would
-    /// miss by microseconds. Slots are so long because nobody senses within one who else began.)
+    /// After a collision those who sent wait for an answer: after [`release`](Self::release), the slots of `id` count
+    /// from `from` on, or the next boundary of the others' slots. (Else who collided could never collide with the
+    /// others, whose slots it would miss by microseconds. Slots are so long because nobody senses within one who else
+    /// began.)
     pub(crate) fn resume_at(&mut self, id: ContenderId, from: Instant) {
         let contender = &mut self.contenders[id.0 as usize];
         let slots = from.since(contender.from.min(from)).as_nanos().div_ceil(self.slot.as_nanos());

@@ -1,7 +1,7 @@
 //! What hides below a queue discipline on Wi-Fi, by driver.
 //!
-//! A discipline above a driver does not see what that holds, and cannot take it back: with these queues every discipline has the
-//! delay of a full one, and on a slow link that is most of the delay.
+//! A discipline above a driver does not see what that holds, and cannot take it back: with these queues every
+//! discipline has the delay of a full one, and on a slow link that is most of the delay.
 
 use crate::scenario::word;
 use goodqueue_units::Duration;
@@ -61,8 +61,8 @@ impl Driver {
                 asks: false,
                 has_firmware: false,
             },
-            // Linux up to 4.10, ath9k: 512 buffers for four queues and five more; ATH_AGGR_MIN_QDEPTH is 2; half the window of
-            // 64 a time, and 4 ms.
+            // Linux up to 4.10, ath9k: 512 buffers for four queues and five more; ATH_AGGR_MIN_QDEPTH is 2; half the
+            // window of 64 a time, and 4 ms.
             Self::Ath9k => Limits {
                 frames: 123,
                 wakes_below: 123,
@@ -90,7 +90,8 @@ impl Driver {
                 asks: false,
                 has_firmware: false,
             },
-            // Linux, ath10k: 1424 descriptors of the firmware's for all that is above it, where mac80211's queues are not.
+            // Linux, ath10k: 1424 descriptors of the firmware's for all that is above it, where mac80211's queues are
+            // not.
             Self::Ath10k => Limits {
                 frames: 1424,
                 wakes_below: 1424,
@@ -144,7 +145,8 @@ pub(crate) struct Limits {
     pub(crate) tries: u8,
     /// How often a frame goes to the hardware before it is given up; with `asks` only as a part of an aggregate.
     pub(crate) rounds: u8,
-    /// Whether a sender whose aggregate nobody answered asks first what has come of it (BlockAckReq), which resets its window.
+    /// Whether a sender whose aggregate nobody answered asks first what has come of it (BlockAckReq), which resets its
+    /// window.
     pub(crate) asks: bool,
     /// Whether mac80211 limits by time what it holds (AQL).
     pub(crate) has_firmware: bool,

@@ -1,8 +1,9 @@
-//! Minstrel, Linux's rate control for 802.11b, g and a from 2008 to 2019: a tenth of the frames try other modes, ten times a second
-//! it reckons each mode's throughput from what arrived, and a frame is sent in the best of them.
+//! Minstrel, Linux's rate control for 802.11b, g and a from 2008 to 2019: a tenth of the frames try other modes, ten
+//! times a second it reckons each mode's throughput from what arrived, and a frame is sent in the best of them.
 //!
-//! Source: behaviour of Linux 3.10, `net/mac80211/rc80211_minstrel.c`, with its integers. Time is exact here; Linux counts in ticks, by
-//! which its intervals are up to one longer. Stations of 802.11b, for which Linux halves the samples, are not looked at.
+//! Source: behaviour of Linux 3.10, `net/mac80211/rc80211_minstrel.c`, with its integers. Time is exact here; Linux
+//! counts in ticks, by which its intervals are up to one longer. Stations of 802.11b, for which Linux halves the
+//! samples, are not looked at.
 
 use super::mode::Mode;
 use super::rate_control::{Chain, Outcome, Stage};
@@ -69,14 +70,15 @@ pub(crate) struct Minstrel {
     row: usize,
 }
 
-/// How long Linux reckons for a frame of `bytes` bytes, FCS not among them, with a SIFS: in DSSS with the short preamble.
+/// How long Linux reckons for a frame of `bytes` bytes, FCS not among them, with a SIFS: in DSSS with the short
+/// preamble.
 pub(super) fn reckoned_us(timing: &Timing, mode: Mode, bytes: u32) -> u32 {
     let shorter = if matches!(mode, Mode::Dsss(_)) { 96 } else { 0 };
     ((timing.sifs + timing.frame(mode, bytes + 4)).as_nanos() / 1000) as u32 - shorter
 }
 
-/// How many tries fit into a segment, of which `tries` take `time_us`, and each more `each_us` and half of a window that begins at
-/// `window` slots.
+/// How many tries fit into a segment, of which `tries` take `time_us`, and each more `each_us` and half of a window
+/// that begins at `window` slots.
 pub(super) fn tries_in_segment(mut tries: u8, mut time_us: u32, mut window: u32, each_us: u32) -> u8 {
     while tries < MOST_TRIES {
         time_us += each_us + half_window_us(window);
@@ -271,7 +273,8 @@ impl Minstrel {
         (self.best, self.surest) = (best, surest);
     }
 
-    /// What frames of 1200 bytes achieve in the best mode, in Mbit/s: in Linux's unit, a thousandth of which has 1024 bits.
+    /// What frames of 1200 bytes achieve in the best mode, in Mbit/s: in Linux's unit, a thousandth of which has 1024
+    /// bits.
     pub(crate) fn expected_mbps(&self) -> f64 {
         let frames_per_second = self.rates[self.best[0]].throughput / ONE;
         f64::from(frames_per_second * FRAME_BYTES * 8 / 1024) / 1000.0

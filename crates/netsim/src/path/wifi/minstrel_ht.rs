@@ -1,9 +1,9 @@
-//! Minstrel-HT, Linux's rate control for 802.11n: twenty times a second it reckons the throughput of each mode from the frames that
-//! arrived, and every 20 ms one frame tries a mode that might be better.
+//! Minstrel-HT, Linux's rate control for 802.11n: twenty times a second it reckons the throughput of each mode from the
+//! frames that arrived, and every 20 ms one frame tries a mode that might be better.
 //!
-//! Source: behaviour of Linux 6.1, `net/mac80211/rc80211_minstrel_ht.c`, with its integers, for a device that tells how many frames an
-//! aggregate had and that takes four stages (ath9k). Time is exact here; Linux counts in ticks, by which its intervals are up to one
-//! longer. Modes of 802.11b and g are not tried.
+//! Source: behaviour of Linux 6.1, `net/mac80211/rc80211_minstrel_ht.c`, with its integers, for a device that tells how
+//! many frames an aggregate had and that takes four stages (ath9k). Time is exact here; Linux counts in ticks, by which
+//! its intervals are up to one longer. Modes of 802.11b and g are not tried.
 //!
 //! - [`group`]: modes by streams, guard interval and width, and what is known of each;
 //! - [`sampling`]: which mode is tried next.
@@ -58,8 +58,8 @@ impl Costs {
         self.aggregate / ONE
     }
 
-    /// Frames in a tenth of a second that arrive in a mode, if each takes `duration_ns` and arrives with `probability`; zero where less than
-    /// one in ten arrives.
+    /// Frames in a tenth of a second that arrive in a mode, if each takes `duration_ns` and arrives with `probability`;
+    /// zero where less than one in ten arrives.
     fn throughput(self, duration_ns: u32, probability: u32) -> u32 {
         if probability < percent(10) {
             return 0;
@@ -80,7 +80,8 @@ impl Costs {
 }
 
 impl MinstrelHt {
-    /// For a receiver of so many `streams`, perhaps of channels of 40 MHz and of short guard intervals, from `start` on.
+    /// For a receiver of so many `streams`, perhaps of channels of 40 MHz and of short guard intervals, from `start`
+    /// on.
     pub(crate) fn new(
         streams: u8,
         is_wide: bool,
@@ -221,8 +222,8 @@ impl MinstrelHt {
         }
     }
 
-    /// Finds the surest modes of all and of each group: the fastest of those that mostly succeed, else the one that succeeds most
-    /// often. Of all, one of fewer streams than the best mode's is taken, if there is one.
+    /// Finds the surest modes of all and of each group: the fastest of those that mostly succeed, else the one that
+    /// succeeds most often. Of all, one of fewer streams than the best mode's is taken, if there is one.
     fn find_surest(&mut self) {
         let best = self.best[0];
         let mut surest = RateId { group: 0, place: 0 };
@@ -254,7 +255,8 @@ impl MinstrelHt {
         }
     }
 
-    /// What frames of 1200 bytes achieve in the best mode, in Mbit/s: in Linux's unit, a thousandth of which has 1024 bits.
+    /// What frames of 1200 bytes achieve in the best mode, in Mbit/s: in Linux's unit, a thousandth of which has 1024
+    /// bits.
     pub(crate) fn expected_mbps(&self) -> f64 {
         let frames_per_second = u64::from(self.throughput(self.best[0])) * 10;
         (frames_per_second * u64::from(FRAME_BYTES) * 8 / 1024) as f64 / 1000.0

@@ -1,6 +1,7 @@
 //! Modes of transmission, and how long a frame takes in each.
 //!
-//! Source: IEEE 802.11-2012, clauses 17 (DSSS and CCK, "802.11b"), 18 (OFDM, "802.11a"), 19 (ERP, "802.11g") and 20 (HT, "802.11n").
+//! Source: IEEE 802.11-2012, clauses 17 (DSSS and CCK, "802.11b"), 18 (OFDM, "802.11a"), 19 (ERP, "802.11g") and 20
+//! (HT, "802.11n").
 
 use super::standard::Standard;
 use goodqueue_units::Duration;
@@ -55,8 +56,8 @@ impl Ht {
         Duration::from_nanos(if self.has_short_guard { 3600 } else { 4000 })
     }
 
-    /// Legacy preamble and signal, HT signal, short training field, and one long training field for one stream, two for two, four
-    /// for more.
+    /// Legacy preamble and signal, HT signal, short training field, and one long training field for one stream, two for
+    /// two, four for more.
     fn preamble(self) -> Duration {
         let long_fields = [1, 2, 4, 4][usize::from(self.streams() - 1)];
         Duration::from_micros(8 + 8 + 4 + 8 + 4 + 4 * long_fields)
@@ -64,8 +65,8 @@ impl Ht {
 }
 
 impl Mode {
-    /// How long a frame of `bytes` bytes, FCS included, is on the air. `extended`: in the 2.4 GHz band OFDM frames are followed by
-    /// a signal extension.
+    /// How long a frame of `bytes` bytes, FCS included, is on the air. `extended`: in the 2.4 GHz band OFDM frames are
+    /// followed by a signal extension.
     pub(crate) fn duration(self, bytes: u32, extended: bool) -> Duration {
         let bits = 8 * u64::from(bytes);
         let extension = if extended { SIGNAL_EXTENSION } else { Duration::ZERO };
@@ -94,8 +95,8 @@ impl Mode {
         least
     }
 
-    /// The mode of what answers a frame of this one (ACK, BlockAck, CTS): the fastest mandatory rate that is not above the
-    /// frame's (9.7.6.5). Of an HT frame the rate of 802.11a with its modulation and coding counts.
+    /// The mode of what answers a frame of this one (ACK, BlockAck, CTS): the fastest mandatory rate that is not above
+    /// the frame's (9.7.6.5). Of an HT frame the rate of 802.11a with its modulation and coding counts.
     pub(crate) fn control(self) -> Self {
         match self {
             Self::Dsss(rate) => Self::Dsss(rate),
@@ -174,7 +175,8 @@ mod tests {
         Mode::Ht(Ht { mcs, is_wide, has_short_guard })
     }
 
-    /// Durations of frames of 1536, 76 and 14 bytes, which other simulators' authors computed by hand (ns-3, tx-duration-test.cc).
+    /// Durations of frames of 1536, 76 and 14 bytes, which other simulators' authors computed by hand (ns-3,
+    /// tx-duration-test.cc).
     #[test]
     fn frames_take_as_long_as_the_standard_says() {
         for (mode, extended, want_ns) in [

@@ -97,8 +97,8 @@ impl RateControl {
         }
     }
 
-    /// What the sender expects to achieve, in Mbit/s. Of a rate that is not chosen it is what Minstrel-HT would say if no frame were
-    /// lost.
+    /// What the sender expects to achieve, in Mbit/s. Of a rate that is not chosen it is what Minstrel-HT would say if
+    /// no frame were lost.
     pub(crate) fn expected_mbps(&self, now: Instant) -> f64 {
         match self {
             Self::Fixed(stage) => SUREST * stage.mode.mbps(),

@@ -1,7 +1,7 @@
 //! What a cell's standard fixes: times of the medium access, and the access categories.
 //!
-//! Source: IEEE 802.11-2012, tables 17-2, 18-17, 19-8 and 20-25 (times), 8-105 (access categories); the contention windows as
-//! Linux's mac80211 sets them (`net/mac80211/util.c`).
+//! Source: IEEE 802.11-2012, tables 17-2, 18-17, 19-8 and 20-25 (times), 8-105 (access categories); the contention
+//! windows as Linux's mac80211 sets them (`net/mac80211/util.c`).
 
 use super::mode::Mode;
 use crate::scenario::word;
@@ -178,7 +178,8 @@ impl Timing {
         mode.duration(bytes, self.extended)
     }
 
-    /// Bytes of an MPDU with a packet of so many bytes, as `tc` counts them on Ethernet: 14 of its header are not there.
+    /// Bytes of an MPDU with a packet of so many bytes, as `tc` counts them on Ethernet: 14 of its header are not
+    /// there.
     pub(crate) fn mpdu_bytes(&self, packet_bytes: u32) -> u32 {
         packet_bytes.saturating_sub(14) + LLC_BYTES + MAC_BYTES[usize::from(self.has_qos)] + FCS_BYTES
     }

@@ -1,4 +1,5 @@
-//! NADA (RFC 8698): how fast a sender of media may send, by the queueing delay, the losses and the marks that its receiver sees.
+//! NADA (RFC 8698): how fast a sender of media may send, by the queueing delay, the losses and the marks that its
+//! receiver sees.
 //!
 //! Names are the RFC's; rates are in bit/s of media, times in seconds. The receiver's part stands in [`receiver`].
 
@@ -135,8 +136,8 @@ mod tests {
         assert!((found / wanted - 1.0).abs() < 1e-9, "{found}, not {wanted}");
     }
 
-    /// RTT 0.03 s: 0.05 / (0.03 + 0.1 + 0.12) = 0.2, so 1.2 times what arrives, and never less than before. With 0.05 / 0.22 at
-    /// no RTT it stays below `GAMMA_MAX`, which only a smaller `DFILT` would reach.
+    /// RTT 0.03 s: 0.05 / (0.03 + 0.1 + 0.12) = 0.2, so 1.2 times what arrives, and never less than before. With 0.05 /
+    /// 0.22 at no RTT it stays below `GAMMA_MAX`, which only a smaller `DFILT` would reach.
     #[test]
     fn a_ramp_up_is_bounded_by_the_queue_that_it_may_build() {
         assert_close(sender(150e3, 0.0).ramped_up(200e3, 0.030), 240e3);
@@ -173,7 +174,8 @@ mod tests {
         assert_close(sender.r_ref, 150e3);
     }
 
-    /// The RFC's own example (5.2.2): 2000 bytes change a rate by 48 kbit/s, here of 1 Mbit/s, of which 5 % are 50 kbit/s.
+    /// The RFC's own example (5.2.2): 2000 bytes change a rate by 48 kbit/s, here of 1 Mbit/s, of which 5 % are 50
+    /// kbit/s.
     #[test]
     fn the_rate_shaping_buffer_nudges_both_rates() {
         let one = sender(1e6, 0.0);

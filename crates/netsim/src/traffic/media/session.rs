@@ -22,7 +22,8 @@ use std::sync::Arc;
 /// UDP, IPv4 and Ethernet, as `tc` counts them; of media RTP (RFC 3550, 5.1) beside them.
 const UDP_BYTES: u64 = 8 + 20 + 14;
 pub(super) const HEADER_BYTES: u64 = 12 + UDP_BYTES;
-/// Of a report: RTCP's header, both SSRCs, the range of packets and a timestamp; then 2 bytes a packet, in whole words (RFC 8888, 3.1).
+/// Of a report: RTCP's header, both SSRCs, the range of packets and a timestamp; then 2 bytes a packet, in whole words
+/// (RFC 8888, 3.1).
 const REPORT_BYTES: u64 = 8 + 8 + 4;
 /// Reports under way that are remembered: those of a minute.
 const MOST_REPORTS: usize = 600;

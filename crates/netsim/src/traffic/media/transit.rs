@@ -151,8 +151,8 @@ mod tests {
         Instant::from_nanos(ms * 1_000_000)
     }
 
-    /// Two frames of two packets, of which one is lost and one comes twice: one frame is whole, 45 ms after it was captured. The
-    /// last packet is not settled.
+    /// Two frames of two packets, of which one is lost and one comes twice: one frame is whole, 45 ms after it was
+    /// captured. The last packet is not settled.
     #[test]
     fn a_frame_is_there_with_its_last_packet_and_a_packet_comes_once() {
         let mut transit = Transit::new();

@@ -1,5 +1,5 @@
-//! RFC 8593's statistical model of a live encoder (section 5): frames of varying size at varying intervals, around a target that
-//! it follows with a delay.
+//! RFC 8593's statistical model of a live encoder (section 5): frames of varying size at varying intervals, around a
+//! target that it follows with a delay.
 
 use goodqueue_units::{Duration, Instant, Stream as Random};
 use libm::log;
@@ -10,8 +10,8 @@ const K_B: f64 = 13_500.0;
 /// How wide frame intervals and sizes are spread (5.3; Figure 2).
 const SCALE_T: f64 = 0.15;
 const SCALE_B: f64 = 0.15;
-/// The change of the target that is abrupt, and the least that a frame of a transient has of a mean one: our choice, as the RFC
-/// names neither.
+/// The change of the target that is abrupt, and the least that a frame of a transient has of a mean one: our choice, as
+/// the RFC names neither.
 const ABRUPT: f64 = 0.5;
 const LEAST_SHARE: f64 = 0.2;
 
@@ -78,8 +78,8 @@ fn burst(b0: f64) -> f64 {
     K_B.min((f64::from(K_D) - f64::from(K_D - 1) * LEAST_SHARE) * b0).max(b0)
 }
 
-/// A draw of the Laplace distribution with mean 0, from one that is even in [0, 1). Beyond 1 it is cut, on both sides, which keeps
-/// the mean: 1 of 800 draws at scale 0.15.
+/// A draw of the Laplace distribution with mean 0, from one that is even in [0, 1). Beyond 1 it is cut, on both sides,
+/// which keeps the mean: 1 of 800 draws at scale 0.15.
 fn deviation(scale: f64, even: f64) -> f64 {
     let off = even - 0.5;
     (-scale * off.signum() * log(1.0 - 2.0 * off.abs())).clamp(-1.0, 1.0)
@@ -152,8 +152,9 @@ mod tests {
         }
     }
 
-    /// 1.5 Mbit/s: 6250 bytes a frame, 13 500 first, and (8 * 6250 - 13 500) / 7 = 5214 seven times. At 150 kbit/s, 625 bytes a
-    /// frame, the burst is cut to 6.6 frames, so that the others have 125 bytes. A change of a half and less makes no burst.
+    /// 1.5 Mbit/s: 6250 bytes a frame, 13 500 first, and (8 * 6250 - 13 500) / 7 = 5214 seven times. At 150 kbit/s, 625
+    /// bytes a frame, the burst is cut to 6.6 frames, so that the others have 125 bytes. A change of a half and less
+    /// makes no burst.
     #[test]
     fn an_abrupt_change_begins_with_a_large_frame_and_keeps_the_mean() {
         let sizes = |video: &mut Video, from_ms: u64, rate: f64| -> Vec<u64> {

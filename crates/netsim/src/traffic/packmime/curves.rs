@@ -1,5 +1,5 @@
-//! How large PackMime's requests and responses are: inverse distribution functions, of which its authors' generator in ns-2.35
-//! has 100 points each, by fewer: nowhere further off than 3 %.
+//! How large PackMime's requests and responses are: inverse distribution functions, of which its authors' generator in
+//! ns-2.35 has 100 points each, by fewer: nowhere further off than 3 %.
 
 /// A line through points, as pairs of x and y; x ascends.
 pub(in crate::traffic) type Curve = &'static [(f64, f64)];
@@ -10,8 +10,8 @@ pub(in crate::traffic) const VALIDATION: Curve = &[
     (0.0, 4.6), (0.02, 40.8), (0.03, 53.0), (0.04, 61.5), (0.071, 69.7), (0.101, 74.8), (0.131, 93.6), (0.162, 104.6),
     (0.263, 120.5), (0.657, 157.3), (0.707, 172.7), (0.758, 200.6), (0.929, 261.5), (1.0, 272.2),
 ];
-/// Binary logarithm of a download's bytes, over minus that of the probability of more: beyond the last point but one, a Pareto
-/// tail (alpha 1.23).
+/// Binary logarithm of a download's bytes, over minus that of the probability of more: beyond the last point but one, a
+/// Pareto tail (alpha 1.23).
 #[rustfmt::skip] // in columns
 pub(in crate::traffic) const DOWNLOAD: Curve = &[
     (0.0, 8.108), (0.369, 9.289), (0.736, 10.41), (1.10, 11.41), (1.29, 11.85), (1.65, 12.60), (1.84, 12.90), (2.02, 13.148),

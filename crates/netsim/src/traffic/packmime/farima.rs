@@ -1,8 +1,8 @@
 //! Numbers with long memory: a Gaussian fARIMA(0, d, 1) beside white noise, and the draws that it is made of.
 //!
-//! Hosking, "Modeling Persistence in Hydrological Time Series Using Fractional Differencing", Water Resources Research 20(12),
-//! 1984: each value of a fARIMA(0, d, 0) is drawn given all before it, so that the first is as any other is. From `TERMS`
-//! values on, only so many are looked back to. The moving average is the sum of two neighbours.
+//! Hosking, "Modeling Persistence in Hydrological Time Series Using Fractional Differencing", Water Resources Research
+//! 20(12), 1984: each value of a fARIMA(0, d, 0) is drawn given all before it, so that the first is as any other is.
+//! From `TERMS` values on, only so many are looked back to. The moving average is the sum of two neighbours.
 
 use goodqueue_units::Stream;
 use std::collections::VecDeque;
@@ -48,7 +48,8 @@ pub(super) struct Farima {
     normal: Normal,
 }
 
-/// The weights of the last `t` values in the mean of the next one, the last first (Hosking 1984, equation 12, as a recursion).
+/// The weights of the last `t` values in the mean of the next one, the last first (Hosking 1984, equation 12, as a
+/// recursion).
 fn weights(d: f64, t: usize) -> impl Iterator<Item = f64> {
     let t = t as f64;
     let mut weight = t * d / (t - d);
@@ -150,7 +151,8 @@ mod tests {
         assert!((variance - 1.0).abs() < 0.02, "{variance}");
         let rho = correlations(d, 201);
         for lag in [1, 2, 5, 10, 50, 200] {
-            // The sum of two neighbours: (2 rho_k + rho_(k-1) + rho_(k+1)) / (2 + 2 rho_1), of the part that is no noise.
+            // The sum of two neighbours: (2 rho_k + rho_(k-1) + rho_(k+1)) / (2 + 2 rho_1), of the part that is no
+            // noise.
             let of_sum = (2.0 * rho[lag] + rho[lag - 1] + rho[lag + 1]) / (2.0 + 2.0 * rho[1]);
             let want = (1.0 - noise) * of_sum;
             let got = covariance(lag) / variance;

@@ -1,8 +1,8 @@
-//! What PackMime's web traffic is drawn from: Cao, Cleveland, Gao, Jeffay, Smith, Weigle, "Stochastic Models for Generating
-//! Synthetic HTTP Source Traffic", INFOCOM 2004, with the constants of its authors' generator in ns-2.35.
+//! What PackMime's web traffic is drawn from: Cao, Cleveland, Gao, Jeffay, Smith, Weigle, "Stochastic Models for
+//! Generating Synthetic HTTP Source Traffic", INFOCOM 2004, with the constants of its authors' generator in ns-2.35.
 //!
-//! Everything follows from one number, new connections a second. What is drawn for a connection is drawn when it opens, so that
-//! it is the same whatever happens on its way; each quantity has a random stream of its own.
+//! Everything follows from one number, new connections a second. What is drawn for a connection is drawn when it opens,
+//! so that it is the same whatever happens on its way; each quantity has a random stream of its own.
 
 use super::curves::{DOWNLOAD, LARGE_REQUEST, REQUEST, VALIDATION};
 use super::farima::{Farima, Normal, above, logit_inverse};
@@ -11,7 +11,8 @@ use goodqueue_units::{Duration, Stream, Streams};
 
 /// A first response of more bytes than this is no validation.
 const VALIDATION_MOST: f64 = 275.0;
-/// Share of the connections that are persistent; of those, share that carry one page; of further pages, share of one object.
+/// Share of the connections that are persistent; of those, share that carry one page; of further pages, share of one
+/// object.
 const PERSISTENT: f64 = 0.09;
 const ONE_PAGE: f64 = 0.82;
 const ONE_OBJECT: f64 = 0.69;

@@ -1,9 +1,9 @@
 //! Web pages: what a `page` fetches, built in or object by object.
 //!
-//! Høiland-Jørgensen et al. (2015), 5.3, mirrored two pages: Google's, "56 kB data in a total of three requests", and the
-//! Huffington Post's, "3 MB in a total of 110 requests". The sizes of single objects are not printed. Our split: a document of
-//! 20 kB and objects of 14 and 22 kB; and a document of 100 kB with 60 objects of 5 kB, 30 of 20 kB, 14 of 60 kB and 5 of 232
-//! kB, few large ones among many small ones, as pages have them, spread evenly over the document.
+//! Høiland-Jørgensen et al. (2015), 5.3, mirrored two pages: Google's, "56 kB data in a total of three requests", and
+//! the Huffington Post's, "3 MB in a total of 110 requests". The sizes of single objects are not printed. Our split: a
+//! document of 20 kB and objects of 14 and 22 kB; and a document of 100 kB with 60 objects of 5 kB, 30 of 20 kB, 14 of
+//! 60 kB and 5 of 232 kB, few large ones among many small ones, as pages have them, spread evenly over the document.
 
 use crate::scenario::key::{Key, Quantity, Result, Table, Values, describe, no_such_word};
 use crate::scenario::{Json, ScenarioError, Size, refuse};

@@ -21,8 +21,8 @@ pub(super) fn pages(traffic: &Traffic, mut random: Random) -> Json {
     json!({"protocol": profile.protocol.name(), "waves": profile.waves, "is_whole": room > 0, "users": users})
 }
 
-/// A list of pages: how long the user thinks before each, and what it asks for then. A page takes no time here, so these are
-/// more than the user will get to.
+/// A list of pages: how long the user thinks before each, and what it asks for then. A page takes no time here, so
+/// these are more than the user will get to.
 fn of_one(profile: &Profile, mut random: Random, time: Duration, room: &mut usize) -> Json {
     let mut pages = Vec::new();
     let mut think = profile.first_think(&mut random);

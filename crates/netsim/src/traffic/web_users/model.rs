@@ -163,10 +163,10 @@ impl Profile {
         }
     }
 
-    /// PackMime-HTTP (Cao, Cleveland, Gao, Jeffay, Smith, Weigle, INFOCOM 2004) describes connections; this is a user of
-    /// its parts. The think time is its time between the pages of one connection over all connections: log₂ of it is
-    /// normal with mean 3.22 and variance 0.73 + 1.21. Sizes are its two parts each, in their mean shares (28 % of responses
-    /// only validate a cache).
+    /// PackMime-HTTP (Cao, Cleveland, Gao, Jeffay, Smith, Weigle, INFOCOM 2004) describes connections; this is a user
+    /// of its parts. The think time is its time between the pages of one connection over all connections: log₂ of it is
+    /// normal with mean 3.22 and variance 0.73 + 1.21. Sizes are its two parts each, in their mean shares (28 % of
+    /// responses only validate a cache).
     fn packmime() -> Self {
         let response = Draws::mixture([(0.28, Draws::points(VALIDATION)), (0.72, Draws::tail(DOWNLOAD))]);
         let request = Draws::mixture([(0.5, Draws::points(SMALL_REQUEST)), (0.5, Draws::tail(LARGE_REQUEST))]);
@@ -211,9 +211,9 @@ impl Profile {
     }
 
     /// HTTP Archive's Web Almanac of 2025, mobile pages: requests of a page at its 10th, 25th, 50th, 75th and 90th
-    /// percentile; objects by kind as the median page has them (22 scripts of 632 kB in all, 8 style sheets of 77 kB, 16 images,
-    /// 4 fonts), images and fonts by their own percentiles. It says nothing of servers, think times and waves: 12, PackMime's
-    /// think time, and 2 (what the document names, and what that asks for) are ours.
+    /// percentile; objects by kind as the median page has them (22 scripts of 632 kB in all, 8 style sheets of 77 kB,
+    /// 16 images, 4 fonts), images and fonts by their own percentiles. It says nothing of servers, think times and
+    /// waves: 12, PackMime's think time, and 2 (what the document names, and what that asks for) are ours.
     fn web2025() -> Self {
         let object = r#"[
             {"share": 0.31, "of": "exponential(28700B)"},

@@ -28,7 +28,8 @@ pub(super) struct Page {
     pub(super) counts: bool,
     pub(super) is_persistent: bool,
     pub(super) servers: u64,
-    /// Objects that are known and not asked for, those that are not known yet, and those that are not there of what is known.
+    /// Objects that are known and not asked for, those that are not known yet, and those that are not there of what is
+    /// known.
     pub(super) unasked: u64,
     pub(super) unknown: u64,
     pub(super) missing: u64,
@@ -70,7 +71,8 @@ pub(super) struct Exchange {
 }
 
 impl Page {
-    /// Connections whose next request is planned: of a page whose connections are used again, one that is free asks by itself.
+    /// Connections whose next request is planned: of a page whose connections are used again, one that is free asks by
+    /// itself.
     pub(super) fn idle(&self) -> usize {
         if self.is_persistent { self.open.len().saturating_sub(self.under_way()) } else { 0 }
     }

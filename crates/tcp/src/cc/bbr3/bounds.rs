@@ -1,4 +1,5 @@
-//! How fast, and with how much in flight: the measured maximum, and the bounds that losses set (5.5.2 to 5.5.6, 5.5.10).
+//! How fast, and with how much in flight: the measured maximum, and the bounds that losses set (5.5.2 to 5.5.6,
+//! 5.5.10).
 
 use super::super::bandwidth::{Bandwidth, UNIT};
 use super::LEAST_CWND;
@@ -125,7 +126,8 @@ impl Bounds {
         (self.bw_shortterm, self.inflight_shortterm) = (Bandwidth::INFINITE, INFINITE);
     }
 
-    /// 5.5.10.2, HandleInflightTooHigh: the flight that was too high was `in_flight`, and as much as `target` is aimed for.
+    /// 5.5.10.2, HandleInflightTooHigh: the flight that was too high was `in_flight`, and as much as `target` is aimed
+    /// for.
     pub(super) fn lower_longterm(&mut self, in_flight: u32, target: u32) {
         self.inflight_longterm = in_flight.max(times(target, BETA));
     }

@@ -292,16 +292,17 @@ mod tests {
     use super::*;
     use crate::cc::bench::{Bench, RTT};
 
-    /// 5.5.10.2 by hand: of 101 in flight the last is lost. Before it 100 were in flight, and 2 % of them, two, might be lost:
-    /// with none lost before, another 2/0.98 would have passed the threshold; with one 1/0.98, with two or more nothing.
+    /// 5.5.10.2 by hand: of 101 in flight the last is lost. Before it 100 were in flight, and 2 % of them, two, might
+    /// be lost: with none lost before, another 2/0.98 would have passed the threshold; with one 1/0.98, with two or
+    /// more nothing.
     #[test]
     fn losses_pass_the_threshold_within_a_segment() {
         assert_eq!([1, 2, 3, 9].map(|lost| inflight_at_loss(101, lost)), [102, 101, 100, 100]);
         assert_eq!((inflight_at_loss(1, 1), inflight_at_loss(4901, 1)), (0, 5000));
     }
 
-    /// 5.3.3.7: while the bound is what limits, a rate that does not grow says nothing of the path. Wrong would be a probe that ends
-    /// before it has asked for more than the bound, or one whose window is not full that never ends.
+    /// 5.3.3.7: while the bound is what limits, a rate that does not grow says nothing of the path. Wrong would be a
+    /// probe that ends before it has asked for more than the bound, or one whose window is not full that never ends.
     #[test]
     fn a_probe_goes_on_while_the_bound_limits_it() {
         for (is_cwnd_limited, cwnd, ends) in [(true, 60, false), (true, 59, true), (false, 60, true)] {
@@ -315,7 +316,8 @@ mod tests {
         }
     }
 
-    /// 5.3.3.7: what was too much once is not exceeded again. Wrong would be a probe that stops short of it, or at once.
+    /// 5.3.3.7: what was too much once is not exceeded again. Wrong would be a probe that stops short of it, or at
+    /// once.
     #[test]
     fn a_probe_ends_where_it_was_too_much_before() {
         for (was_too_high, in_flight, ends) in [(true, 59, false), (true, 60, true), (false, 60, false)] {
@@ -328,7 +330,8 @@ mod tests {
         }
     }
 
-    /// 5.3.3.9: the bound is raised while it limits, and never up to "no bound". Wrong would be one that grows unasked, or not.
+    /// 5.3.3.9: the bound is raised while it limits, and never up to "no bound". Wrong would be one that grows unasked,
+    /// or not.
     #[test]
     fn the_bound_is_raised_by_those_who_reach_it() {
         let raised = |is_cwnd_limited, cwnd, bound| {

@@ -44,9 +44,9 @@ fn frames_of_dsss_and_cck_arrive_as_often_as_in_ns3() {
     }
 }
 
-/// Wrong data bits of all words at each distance: followed through the trellis of the code of 64 states (generators 133 and 171),
-/// with the bits left out that `kept` says of each of the two outputs (figures 18-9 and 20-11 of the standard), from every
-/// place of the puncturing's period.
+/// Wrong data bits of all words at each distance: followed through the trellis of the code of 64 states (generators 133
+/// and 171), with the bits left out that `kept` says of each of the two outputs (figures 18-9 and 20-11 of the
+/// standard), from every place of the puncturing's period.
 fn spectrum(kept: [&[bool]; 2], distances: usize) -> Vec<f64> {
     let parity = |bits: u32| bits.count_ones() % 2 == 1;
     let period = kept[0].len();
@@ -133,8 +133,8 @@ fn more_noise_longer_frames_and_faster_modes_lose_more() {
     }
 }
 
-/// The steps from one MCS to the next are those of the sensitivities that the standard asks of a receiver (table 20-23: -82, -79,
-/// -77, -74, -70, -66, -65, -64 dBm), within 2 dB: its margins for implementations are the same for all.
+/// The steps from one MCS to the next are those of the sensitivities that the standard asks of a receiver (table 20-23:
+/// -82, -79, -77, -74, -70, -66, -65, -64 dBm), within 2 dB: its margins for implementations are the same for all.
 #[test]
 fn half_the_frames_are_lost_where_the_standards_sensitivities_say() {
     let sensitivities = [-82.0, -79.0, -77.0, -74.0, -70.0, -66.0, -65.0, -64.0];

@@ -78,8 +78,9 @@ fn windows_double_with_each_failure() {
     assert_eq!(cell.contenders[0].cw, 15);
 }
 
-/// Bianchi and Tinnirello 2005: saturation throughput of `n` stations of 802.11g with frames of 1500 bytes, in Mbit/s, and the share of
-/// the attempts that collide. The window of a station that has just sent may be zero, so it sends again at once: factor `B`.
+/// Bianchi and Tinnirello 2005: saturation throughput of `n` stations of 802.11g with frames of 1500 bytes, in Mbit/s,
+/// and the share of the attempts that collide. The window of a station that has just sent may be zero, so it sends
+/// again at once: factor `B`.
 fn bianchi(mbps: u8, n: u32, waits_eifs: bool) -> (f64, f64) {
     let (w, m) = (16.0, 6);
     let p_of = |tau: f64| 1.0 - (1.0 - tau).powi(n as i32 - 1);
@@ -138,8 +139,8 @@ fn saturated(mbps: u8, n: u32, exchanges: u32) -> (f64, f64) {
     (sent as f64 * 12_000.0 / (now.as_secs_f64() * 1e6), collided as f64 / attempts as f64)
 }
 
-/// Each of 32 cells agrees with the model, which knows two waits of all after a collision, DIFS and EIFS. Here the others wait for
-/// DIFS and who collided for an answer, so what is off is how far outside of the two a cell lies.
+/// Each of 32 cells agrees with the model, which knows two waits of all after a collision, DIFS and EIFS. Here the
+/// others wait for DIFS and who collided for an answer, so what is off is how far outside of the two a cell lies.
 #[test]
 fn saturation_throughput_and_collisions_agree_with_bianchi() {
     for mbps in [6, 9, 12, 18, 24, 36, 48, 54] {

@@ -31,7 +31,8 @@ fn send(minstrel: &mut Minstrel, now: &mut Instant, frames: usize, mbps: f64) ->
     chains
 }
 
-/// Tries in a mode take less than 6 ms with half of each window but the first; a further one would not fit, unless there are seven.
+/// Tries in a mode take less than 6 ms with half of each window but the first; a further one would not fit, unless
+/// there are seven.
 #[test]
 fn tries_fill_a_segment() {
     for (standard, band) in [(Standard::A, Band::High), (Standard::B, Band::Low), (Standard::G, Band::Low)] {
@@ -53,8 +54,8 @@ fn tries_fill_a_segment() {
     }
 }
 
-/// A slower mode is tried second, after the best one, so that it costs nothing while that succeeds; a faster one is tried first. A slow
-/// one that has had no turn for two seconds is tried first, too.
+/// A slower mode is tried second, after the best one, so that it costs nothing while that succeeds; a faster one is
+/// tried first. A slow one that has had no turn for two seconds is tried first, too.
 #[test]
 fn slower_modes_are_tried_second() {
     let mut minstrel = minstrel(Standard::A, Band::High);
@@ -84,8 +85,8 @@ fn probability_is_an_average_of_three_quarters() {
     }
 }
 
-/// Samples that are under way, second in their chains, count half: of 100 frames of which nothing is known yet, those that try a mode
-/// first and half of the others are ten.
+/// Samples that are under way, second in their chains, count half: of 100 frames of which nothing is known yet, those
+/// that try a mode first and half of the others are ten.
 #[test]
 fn deferred_samples_under_way_count_half() {
     let mut minstrel = minstrel(Standard::A, Band::High);

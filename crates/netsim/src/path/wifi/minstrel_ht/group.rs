@@ -4,8 +4,8 @@ use crate::path::wifi::mode::{Ht, Mode};
 
 /// One, as a probability.
 pub(super) const ONE: u32 = 1 << 12;
-/// Weights of a probability's filter against noise, times [`ONE`]: of the new value, of the last one and of the one before that. A
-/// Butterworth low-pass of the second order with a period of 16 intervals.
+/// Weights of a probability's filter against noise, times [`ONE`]: of the new value, of the last one and of the one
+/// before that. A Butterworth low-pass of the second order with a period of 16 intervals.
 const FILTER: [i32; 3] = [ONE as i32 - 0x1499 + 0x92e, 0x1499, -0x92e];
 /// The aggregate whose duration stands for all.
 const AGGREGATE_FRAMES: u64 = 16;
@@ -113,8 +113,8 @@ impl Group {
         (slowest == self.slowest).then(|| &mut self.rates[usize::from(ht.mcs % 8)])
     }
 
-    /// Reckons the probability of the mode at `place`. `faster`: the greatest of the faster ones that were tried; a mode that never was
-    /// is as sure as that, at least. Returns the greatest, this one among them.
+    /// Reckons the probability of the mode at `place`. `faster`: the greatest of the faster ones that were tried; a
+    /// mode that never was is as sure as that, at least. Returns the greatest, this one among them.
     pub(super) fn reckon(&mut self, place: usize, faster: u32) -> u32 {
         let rate = &mut self.rates[place];
         rate.reckon();

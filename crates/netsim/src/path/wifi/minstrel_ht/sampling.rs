@@ -1,7 +1,7 @@
 //! Which mode is tried next.
 //!
-//! Candidates are of three kinds: the next faster of a group (increments), any faster ones (jumps), and slower ones that may be surer.
-//! Groups take turns.
+//! Candidates are of three kinds: the next faster of a group (increments), any faster ones (jumps), and slower ones
+//! that may be surer. Groups take turns.
 
 use super::group::{Group, RateId, percent};
 use crate::path::wifi::minstrel::{SAMPLE_COLUMNS, sample_orders};
@@ -80,8 +80,8 @@ impl Sampling {
         }
     }
 
-    /// Drops the candidates of `kind` that are none any more, and closes the gaps. Returns how many are left. As in Linux, the first
-    /// does not count if there is no gap before it, and is overwritten.
+    /// Drops the candidates of `kind` that are none any more, and closes the gaps. Returns how many are left. As in
+    /// Linux, the first does not count if there is no gap before it, and is overwritten.
     fn keep(&mut self, kind: Kind, groups: &[Group], limits: Limits) -> usize {
         let candidates = &mut self.candidates[kind as usize];
         let mut kept = 0;
@@ -120,8 +120,8 @@ impl Sampling {
         None
     }
 
-    /// A faster mode of the next group, in the order of its samples. Slower ones that come up become candidates of their kind, `slow`
-    /// of which there are.
+    /// A faster mode of the next group, in the order of its samples. Slower ones that come up become candidates of
+    /// their kind, `slow` of which there are.
     fn next_jump(&mut self, groups: &mut [Group], limits: Limits, slow: &mut usize) -> Option<RateId> {
         for _ in 0..groups.len() {
             let number = self.advance(Kind::Jump, groups);

@@ -29,8 +29,8 @@ fn a_group_for_all_streams_guards_and_widths_of_the_receiver() {
     }
 }
 
-/// Tries in a mode take less than 6 ms with half of each window, unless there are only two; a further one would not fit, unless
-/// there are seven.
+/// Tries in a mode take less than 6 ms with half of each window, unless there are only two; a further one would not
+/// fit, unless there are seven.
 #[test]
 fn tries_fill_a_segment() {
     for (frames, mut costs) in (1..=64).map(|frames| (frames, minstrel(1, false, false).costs)) {
@@ -52,8 +52,8 @@ fn tries_fill_a_segment() {
     }
 }
 
-/// When two streams suddenly carry nothing, the aggregate after the one that was lost begins with one stream, before the next
-/// reckoning.
+/// When two streams suddenly carry nothing, the aggregate after the one that was lost begins with one stream, before
+/// the next reckoning.
 #[test]
 fn a_group_that_suddenly_dies_is_left_at_once() {
     let mut minstrel = minstrel(2, false, true);

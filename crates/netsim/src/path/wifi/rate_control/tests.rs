@@ -112,8 +112,8 @@ fn arrived(outcomes: &[Outcome]) -> f64 {
 /// The two kinds.
 const KINDS: [fn(f64, u64) -> Cell; 2] = [Cell::legacy, Cell::ht];
 
-/// Three seconds after its beginning it achieves at least four fifths of what the best mode does by itself: the rest goes into probes,
-/// and into hesitating between modes that are nearly as good.
+/// Three seconds after its beginning it achieves at least four fifths of what the best mode does by itself: the rest
+/// goes into probes, and into hesitating between modes that are nearly as good.
 #[test]
 fn it_finds_the_mode_of_the_best_throughput() {
     for (kind, new) in KINDS.iter().enumerate() {
@@ -131,8 +131,8 @@ fn it_finds_the_mode_of_the_best_throughput() {
     }
 }
 
-/// Within a second after the signal fell by 10 dB, and after it rose again, it achieves three quarters of what the best mode then
-/// does. (A rate control that waited for a surer average, or that tried too few modes, would take longer.)
+/// Within a second after the signal fell by 10 dB, and after it rose again, it achieves three quarters of what the best
+/// mode then does. (A rate control that waited for a surer average, or that tried too few modes, would take longer.)
 #[test]
 fn it_follows_a_signal_that_falls_and_rises_by_10_db() {
     for (kind, new) in KINDS.iter().enumerate() {
@@ -150,8 +150,8 @@ fn it_follows_a_signal_that_falls_and_rises_by_10_db() {
     }
 }
 
-/// Legacy Minstrel: a tenth of the frames. Minstrel-HT: after a reckoning and 20 and 40 ms later, so that there are fewer than 60 a
-/// second; none where the fastest mode is the best.
+/// Legacy Minstrel: a tenth of the frames. Minstrel-HT: after a reckoning and 20 and 40 ms later, so that there are
+/// fewer than 60 a second; none where the fastest mode is the best.
 #[test]
 fn probes_are_as_many_as_they_should_be() {
     let probes_of = |mut cell: Cell| {
@@ -172,8 +172,9 @@ fn probes_are_as_many_as_they_should_be() {
     assert_eq!(probes_of(Cell::ht(40.0, 1)).0, 0);
 }
 
-/// Where nothing is lost: the two or three fastest modes, then the surest one: with legacy Minstrel the fastest, with Minstrel-HT the
-/// fastest of fewer streams. Minstrel-HT's fallbacks have RTS. Only legacy Minstrel ends with the slowest mode.
+/// Where nothing is lost: the two or three fastest modes, then the surest one: with legacy Minstrel the fastest, with
+/// Minstrel-HT the fastest of fewer streams. Minstrel-HT's fallbacks have RTS. Only legacy Minstrel ends with the
+/// slowest mode.
 #[test]
 fn chains_go_from_fast_to_sure() {
     let chain_of = |mut cell: Cell| {

@@ -1,5 +1,5 @@
-//! Pseudo-random traffic, of which Linux's decisions are known: Linux's own rate control was driven in user space by the same, and
-//! digests of what it decided are beside the tests.
+//! Pseudo-random traffic, of which Linux's decisions are known: Linux's own rate control was driven in user space by
+//! the same, and digests of what it decided are beside the tests.
 
 use super::{Chain, Outcome, RateControl};
 use crate::path::wifi::mode::Mode;
@@ -54,8 +54,8 @@ impl Traffic {
         outcome
     }
 
-    /// Digests of what `control` decides, after 100, 1000 and 20000 decisions: FNV-1a over the `values` of each chain, and the
-    /// expected throughput in kbit/s.
+    /// Digests of what `control` decides, after 100, 1000 and 20000 decisions: FNV-1a over the `values` of each chain,
+    /// and the expected throughput in kbit/s.
     pub(crate) fn digests(mut self, mut control: RateControl, values: fn(&Chain) -> Vec<u64>) -> Vec<u64> {
         let (mut digest, mut digests) = (0xcbf2_9ce4_8422_2325_u64, Vec::new());
         for number in 0..20_000 {

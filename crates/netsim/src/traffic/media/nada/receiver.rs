@@ -22,8 +22,9 @@ const DLOSS: f64 = 0.010;
 const DMARK: f64 = 0.002;
 /// Smoothing of both ratios.
 const ALPHA: f64 = 0.1;
-/// The greatest signal, as the RFC's authors' simulator has it. What a report has room for is 3.2767 s (5.3); with that, a link
-/// whose rate falls to a quarter makes the rate swing between least and too much: (7) answers a falling signal with a rise.
+/// The greatest signal, as the RFC's authors' simulator has it. What a report has room for is 3.2767 s (5.3); with
+/// that, a link whose rate falls to a quarter makes the rate swing between least and too much: (7) answers a falling
+/// signal with a rise.
 const XMAX: f64 = 0.500;
 
 /// A packet that came.
@@ -50,7 +51,8 @@ struct Kept {
 /// The receiver's part.
 #[derive(Clone, Debug)]
 pub(in super::super) struct Receiver {
-    /// The least one-way delay so far. The RFC has it expire after tens of minutes, for clocks that drift: here none does.
+    /// The least one-way delay so far. The RFC has it expire after tens of minutes, for clocks that drift: here none
+    /// does.
     d_base: Duration,
     /// The packets of the last `LOGWIN`.
     window: VecDeque<Kept>,
@@ -58,9 +60,9 @@ pub(in super::super) struct Receiver {
     next: u64,
     p_loss: f64,
     p_mark: f64,
-    /// Whether a packet was ever lost, in which case long delays are warped. By 4.2 the last loss expires after 7 `loss_int`
-    /// packets. It never does: by RFC 5348, 5.4, the packets since then count as an interval too, with a weight of 1 and all weights
-    /// together at most 6, so that `loss_int` is at least a sixth of them.
+    /// Whether a packet was ever lost, in which case long delays are warped. By 4.2 the last loss expires after 7
+    /// `loss_int` packets. It never does: by RFC 5348, 5.4, the packets since then count as an interval too, with a
+    /// weight of 1 and all weights together at most 6, so that `loss_int` is at least a sixth of them.
     has_lost: bool,
 }
 
@@ -96,8 +98,8 @@ impl Receiver {
         }
     }
 
-    /// The report that is sent `now`. The smoothed ratios move once a report, as in the RFC's authors' simulator: the RFC's
-    /// outline (4.2) has them move with each packet.
+    /// The report that is sent `now`. The smoothed ratios move once a report, as in the RFC's authors' simulator: the
+    /// RFC's outline (4.2) has them move with each packet.
     pub(in super::super) fn report(&mut self, now: Instant) -> Report {
         self.forget(now);
         let missing: u64 = self.window.iter().map(|kept| kept.missing).sum();
@@ -187,7 +189,8 @@ mod tests {
         assert_eq!((report.rmode, report.x_curr, report.r_recv), (Mode::RampUp, 0.0, 800e3));
     }
 
-    /// One packet 10 ms late ends the ramp-up; the signal is the least of the last fifteen, so only a standing queue shows.
+    /// One packet 10 ms late ends the ramp-up; the signal is the least of the last fifteen, so only a standing queue
+    /// shows.
     #[test]
     fn one_late_packet_ends_the_ramp_up_and_a_standing_queue_is_the_signal() {
         let delay = |number| if number == 40 { 40 } else { 30 };
@@ -203,8 +206,8 @@ mod tests {
         assert_eq!(little.report(at(620)).rmode, Mode::RampUp);
     }
 
-    /// Packet 0 has left the window when 50 comes. Of the 50 after it 10 and 11 are missing: 4 %. (10): 0.4 %, then 0.76 %.
-    /// (2): 10 * 0.16 = 1.6 ms.
+    /// Packet 0 has left the window when 50 comes. Of the 50 after it 10 and 11 are missing: 4 %. (10): 0.4 %, then
+    /// 0.76 %. (2): 10 * 0.16 = 1.6 ms.
     #[test]
     fn missing_packets_are_smoothed_and_make_the_update_gradual() {
         let numbers = (0..=50).filter(|number| ![10, 11].contains(number));
@@ -217,7 +220,8 @@ mod tests {
         assert_close(receiver.p_loss, 0.0076);
     }
 
-    /// The same of 5 marks in 50 packets: 10 %, then 1 %; 2 * 1 = 2 ms. Packets that come again or late are not looked at.
+    /// The same of 5 marks in 50 packets: 10 %, then 1 %; 2 * 1 = 2 ms. Packets that come again or late are not looked
+    /// at.
     #[test]
     fn marked_packets_make_the_update_gradual() {
         let mut receiver = heard((0..50).map(|number| packet(number, 30, number % 10 == 0)));
@@ -228,8 +232,8 @@ mod tests {
         assert_close(receiver.p_mark, 0.01);
     }
 
-    /// After a loss a delay of 150 ms counts as 50 e^-1 ms, and, while the loss is in the window, what was lost on top. Without
-    /// one it counts as it is.
+    /// After a loss a delay of 150 ms counts as 50 e^-1 ms, and, while the loss is in the window, what was lost on top.
+    /// Without one it counts as it is.
     #[test]
     fn a_loss_warps_the_delay_from_then_on() {
         let report = |lost: u64| {

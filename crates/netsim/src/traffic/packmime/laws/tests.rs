@@ -1,4 +1,5 @@
-//! The draws against moments that were computed from the same formulas by another program, with all points of the curves.
+//! The draws against moments that were computed from the same formulas by another program, with all points of the
+//! curves.
 
 use super::*;
 
@@ -8,7 +9,8 @@ fn laws(rate: f64) -> Laws {
     Laws::new(rate, Streams::new(1).stream("test", 0))
 }
 
-/// The same without memory: with it, 400 000 draws say no moment better than to 5 %. What the memory is, `farima` tests.
+/// The same without memory: with it, 400 000 draws say no moment better than to 5 %. What the memory is, `farima`
+/// tests.
 fn forgetful(rate: f64) -> Laws {
     let stream = |name| Streams::new(1).stream(name, 0);
     let (arrivals, requests) =
@@ -60,7 +62,8 @@ fn connections_come_at_the_rate_with_the_shape_of_the_paper() {
     assert_near("p90", quantile(&gaps, 90), 0.0911 * 10.0_f64.ln().powf(1.0 / 0.838));
 }
 
-/// Wrong would be a generator that is off its rate for longer than its memory lasts. An hour of one is known to 5 % or so.
+/// Wrong would be a generator that is off its rate for longer than its memory lasts. An hour of one is known to 5 % or
+/// so.
 #[test]
 fn the_rate_is_kept_over_an_hour() {
     let rates: Vec<f64> = (0..16)

@@ -1,5 +1,6 @@
-//! Decisions against Linux's own: those of `rc80211_minstrel.c` of Linux 4.2 with three of its formulas taken back to those of 3.10: a
-//! probability's first average begins at zero, averages are rounded once, and throughput has no limit at 90 %.
+//! Decisions against Linux's own: those of `rc80211_minstrel.c` of Linux 4.2 with three of its formulas taken back to
+//! those of 3.10: a probability's first average begins at zero, averages are rounded once, and throughput has no limit
+//! at 90 %.
 
 use super::*;
 use crate::path::wifi::rate_control::RateControl;

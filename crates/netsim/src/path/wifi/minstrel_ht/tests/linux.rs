@@ -11,8 +11,8 @@ fn parts(mode: Mode) -> [u64; 3] {
     [u64::from(mcs), u64::from(is_wide), u64::from(has_short_guard)]
 }
 
-/// By which this traffic's losses grow: the data bits of a symbol of 20 MHz, twice as many if it is wide, and a ninth more with a
-/// short guard interval.
+/// By which this traffic's losses grow: the data bits of a symbol of 20 MHz, twice as many if it is wide, and a ninth
+/// more with a short guard interval.
 fn load(mode: Mode) -> i64 {
     let [mcs, is_wide, has_short_guard] = parts(mode).map(|part| part as i64);
     let bits = [26, 52, 78, 104, 156, 208, 234, 260][mcs as usize % 8] * (mcs / 8 + 1) * (1 + is_wide);
