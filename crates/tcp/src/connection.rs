@@ -10,12 +10,12 @@ use core::mem::offset_of;
 use core::ops::Range;
 use goodqueue_units::{Duration, Ecn, Instant, Rate};
 
-/// RFC 6298, 2.1: the SYN's first timeout; each further one is twice the last.
+/// RFC 6298, 2.1: the SYN's first timeout. Each further timeout is twice the last.
 const SYN_TIMEOUT: Duration = Duration::from_secs(1);
 /// RFC 6298, 2.5, with Linux's value.
 const MAX_SYN_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// Where the handshake stands (RFC 9293, 3.3.2). Closing needs no states here: each half knows its own end.
+/// State of the handshake (RFC 9293, 3.3.2). Closing needs no states here: each half knows its own end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
 enum Phase {
     Listen,
@@ -26,21 +26,21 @@ enum Phase {
     Established,
 }
 
-/// What a segment brought.
+/// The result of handling a segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Handled {
-    /// A sample of the path's RTT, without the delayed ACK's wait: of segments that were sent once only (Karn; RFC 6298,
-    /// section 3).
+    /// A sample of the path's RTT, without the wait of a delayed ACK. Only segments that were sent once give samples
+    /// (Karn; RFC 6298, section 3).
     pub rtt: Option<Duration>,
     /// Payload bytes that came into order.
     pub newly_delivered_bytes: u32,
 }
 
-/// What segments are put on.
+/// The network that a connection sends segments to.
 pub trait Wire {
-    /// A segment is about to be made: what has to be done before it is put is done while it need not be kept.
+    /// Does the work that does not need the segment, just before the segment is built.
     fn prepare(&mut self);
-    /// Puts `segment` on it.
+    /// Puts `segment` on the wire.
     fn put(&mut self, segment: Segment);
 }
 
@@ -49,29 +49,31 @@ pub trait Wire {
 /// After each call of [`handle_segment`](Self::handle_segment), [`handle_timeout`](Self::handle_timeout), or of a
 /// method for the application, call [`poll_transmit`](Self::poll_transmit) until it returns `None`. One ACK is sent for
 /// all segments handled in between, so poll after each segment.
-// In this order and aligned, because a thousand of them do not fit a cache: first what every segment asks for, also of
-// the half that has nothing to do. `Sender`, `Scoreboard` and `Receiver` go on so; `Receiver` begins a cache line.
+// The order of the fields and the alignment serve the cache, which a thousand connections do not fit. First come the
+// fields that every segment needs, even those of the half that has no work. `Sender`, `Scoreboard` and `Receiver`
+// continue this order; `Receiver` begins at a cache line.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct Connection {
     phase: Phase,
-    /// The SYN, or SYN-ACK, is to be sent.
+    /// The SYN, or SYN-ACK, is due.
     syn_due: bool,
-    /// The ECN feedback that we ask for, then the one that is agreed.
+    /// The ECN feedback that we ask for; after the handshake, the agreed feedback.
     ecn: EcnMode,
     ecn_use: EcnUse,
-    /// Codepoint of new data, and of all else.
+    /// Codepoint of new data.
     ect: Ecn,
+    /// Codepoint of all other segments.
     ect_else: Ecn,
-    /// How the peer's SYN, or SYN-ACK, came.
+    /// Codepoint with which the peer's SYN, or SYN-ACK, arrived.
     syn_ecn: Ecn,
     stack: Stack,
     sender: Sender,
-    /// How often the SYN, or SYN-ACK, was sent again.
+    /// Retransmissions of the SYN, or SYN-ACK.
     syns_lost: u8,
-    /// Of these, those that our timer found: only they lengthen it (RFC 6298, 5.5).
+    /// Those of them that our timer caused: only they lengthen the timeout (RFC 6298, 5.5).
     syn_timeouts: u8,
-    /// The client asked again, and for no ECN.
+    /// The client has sent a second SYN, without ECN.
     heard_plain_syn: bool,
     /// The sequence number of our SYN.
     initial: SeqNumber,
@@ -81,17 +83,17 @@ pub struct Connection {
     first_syn_sent: Instant,
 }
 
-#[cfg(target_pointer_width = "64")] // with shorter pointers, as in WebAssembly, what stands before it is shorter too
+#[cfg(target_pointer_width = "64")] // with shorter pointers (WebAssembly) the fields before it are shorter too
 const _: () = assert!(offset_of!(Connection, receiver).is_multiple_of(64), "a receiver begins a cache line");
 
 impl Connection {
-    /// An endpoint that opens a connection: the first poll sends the SYN.
+    /// Builds an endpoint that opens a connection: the first poll sends the SYN.
     #[must_use]
     pub fn client(config: Config) -> Self {
         Self::new(&config, Phase::SynSent)
     }
 
-    /// An endpoint that waits for a SYN.
+    /// Builds an endpoint that waits for a SYN.
     #[must_use]
     pub fn server(config: Config) -> Self {
         Self::new(&config, Phase::Listen)
@@ -120,29 +122,29 @@ impl Connection {
         }
     }
 
-    /// Hands the application's next `bytes` bytes over; they are sent as soon as the window allows, a short last
-    /// segment too (as with `TCP_NODELAY`). Ignored after [`close`](Self::close).
+    /// Hands over the application's next `bytes` bytes. They are sent as soon as the window allows, and so is a short
+    /// last segment (as with `TCP_NODELAY`). Has no effect after [`close`](Self::close).
     pub fn write(&mut self, bytes: u64) {
         self.sender.write(bytes);
     }
 
-    /// There is always more to send, until [`close`](Self::close).
+    /// Hands over unlimited data: there is always more to send, until [`close`](Self::close).
     pub fn write_unlimited(&mut self) {
         self.sender.write_unlimited();
     }
 
-    /// No more will be written: FIN goes with the last byte. After [`write_unlimited`](Self::write_unlimited) that is
-    /// the last byte sent so far.
+    /// Ends the application's writing: FIN goes with the last byte. After [`write_unlimited`](Self::write_unlimited)
+    /// the last byte is the last one sent so far.
     pub fn close(&mut self) {
         self.sender.close();
     }
 
-    /// The application takes nothing until [`resume`](Self::resume): what arrives waits, and the window closes.
+    /// Stops the application's reading until [`resume`](Self::resume): arriving data waits, and the window closes.
     pub fn pause(&mut self) {
         self.receiver.pause();
     }
 
-    /// The application takes all that waits, and from now on what comes.
+    /// Lets the application read all that waits, and from now on all that arrives.
     pub fn resume(&mut self, now: Instant) {
         self.receiver.resume(now);
     }
@@ -153,7 +155,8 @@ impl Connection {
         self.handle::<true>(now, segment)
     }
 
-    /// As [`handle_segment`](Self::handle_segment), without the fast path that most ACKs take: for tests, which compare the two.
+    /// Does what [`handle_segment`](Self::handle_segment) does, without the fast path that most ACKs take. Tests
+    /// compare the two.
     #[doc(hidden)]
     pub fn handle_segment_slowly(&mut self, now: Instant, segment: &Segment) -> Handled {
         self.handle::<false>(now, segment)
@@ -169,7 +172,7 @@ impl Connection {
                 return Handled::default();
             }
         }
-        // The bits of the ACK that ends the handshake are no counter (RFC 9768, 3.2.2.1).
+        // The ECN bits of the ACK that ends the handshake are no counter (RFC 9768, 3.2.2.1).
         let is_newer = self.receiver.on_timestamp(segment) & !is_of_handshake;
         let rtt = self.sender.on_ack::<FAST>(now, segment, is_newer);
         let newly_delivered_bytes = if segment.seq_len() > 0 {
@@ -197,9 +200,9 @@ impl Connection {
                 self.syn_due = true;
             }
             Phase::SynReceived if syn => {
-                self.syns_lost = self.syns_lost.saturating_add(1); // our answer was lost, or is late: the RTT would be ambiguous
+                self.syns_lost = self.syns_lost.saturating_add(1); // our answer was lost or late: no RTT sample
                 self.syn_due = true;
-                self.syn_ecn = segment.ecn; // the latest is told (RFC 9768, 3.1.5)
+                self.syn_ecn = segment.ecn; // RFC 9768, 3.1.5: report the latest
                 self.heard_plain_syn |= !flags.intersects(Flags::ACE);
             }
             Phase::SynSent if syn && acks_ours => {
@@ -222,7 +225,7 @@ impl Connection {
     }
 
     fn establish(&mut self, now: Instant, segment: &Segment, phase: Phase) {
-        // Of a SYN that was sent again, the echo of the timestamp tells which one was answered; where it was the first, none
+        // After a retransmitted SYN, the echoed timestamp says which SYN was answered. If it was the first one, no SYN
         // was lost.
         let (rtt, lost) = if self.syns_lost == 0 {
             (Some(now.since(self.syn_sent)), 0)
@@ -232,8 +235,8 @@ impl Connection {
         };
         self.sender.open(now, rtt, lost, segment, self.ecn);
         self.receiver.established(now);
-        // A server that sent or heard a SYN without ECN cannot know what the client has agreed to (RFC 9768, 3.1.5). Classic ECN
-        // has no such rule: a server there takes the first SYN as it was.
+        // A server that sent a SYN-ACK without ECN, or received a SYN without ECN, cannot know what the client has
+        // agreed to (RFC 9768, 3.1.5). Classic ECN has no such rule: there the server goes by the first SYN.
         let is_client = phase == Phase::AckDue;
         let is_unsure = self.gave_up_ecn() || (self.heard_plain_syn && self.ecn == EcnMode::Accurate);
         self.set_codepoints(if is_client || !is_unsure { self.sender.ecn() } else { EcnMode::Off });
@@ -242,8 +245,9 @@ impl Connection {
         self.phase = phase;
     }
 
-    /// Classic feedback keeps ECT for new data (RFC 3168, 6.1.4 to 6.1.6). Accurate feedback counts the marks of all packets,
-    /// ACKs and retransmissions included (RFC 9768, 3.2), so Linux sends all as ECT from the ACK of the SYN-ACK on.
+    /// Sets the codepoints for the ECN feedback `mode`. Classic feedback keeps ECT for new data (RFC 3168, 6.1.4 to
+    /// 6.1.6). Accurate feedback counts the marks of all packets, including ACKs and retransmissions (RFC 9768, 3.2),
+    /// so Linux sends all packets as ECT from the ACK of the SYN-ACK on.
     fn set_codepoints(&mut self, mode: EcnMode) {
         self.ect = mode.codepoint(self.ecn_use);
         let all = self.ecn_use != EcnUse::Classic
@@ -251,8 +255,8 @@ impl Connection {
         self.ect_else = if all { self.ect } else { Ecn::NotEct };
     }
 
-    /// Whether a SYN, or SYN-ACK, goes without ECN because the ones with it were lost. RFC 3168, 6.1.1.1, has the first
-    /// repetition do so, AccECN the second (RFC 9768, 3.1.4.1 and 3.2.3.2.2).
+    /// Returns whether a SYN, or SYN-ACK, leaves without ECN because the ones with ECN were lost. This is the first
+    /// retransmission in RFC 3168, 6.1.1.1, and the second one in AccECN (RFC 9768, 3.1.4.1 and 3.2.3.2.2).
     fn gave_up_ecn(&self) -> bool {
         match (self.ecn, self.phase) {
             (EcnMode::Accurate, Phase::SynSent | Phase::SynReceived) => self.syns_lost > 1,
@@ -261,7 +265,7 @@ impl Connection {
         }
     }
 
-    /// The next segment to put on the wire now; call until `None`.
+    /// Returns the next segment to put on the wire now. Call it until it returns `None`.
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Segment> {
         if self.phase != Phase::Established {
             return self.poll_handshake(now);
@@ -273,8 +277,9 @@ impl Connection {
         Some(self.receiver.carry(now, seq, len, flags, ecn))
     }
 
-    /// What the next segment of an established connection says that owes no other, and whether it is the last.
-    #[inline(always)] // as `Sender::poll_transmit`
+    /// Returns sequence number, length, flags and codepoint of the next segment of an established connection without an
+    /// owed ACK, and whether it is the last one.
+    #[inline(always)] // as for `Sender::poll_transmit`
     fn next(&mut self, now: Instant) -> Option<(SeqNumber, u16, Flags, Ecn, bool)> {
         match self.sender.poll_transmit(now) {
             Some((chunk, flags, ect)) => Some(self.data(chunk, flags, ect)),
@@ -283,14 +288,16 @@ impl Connection {
         }
     }
 
-    /// Puts every segment that is to go out now on `wire`: what [`poll_transmit`](Self::poll_transmit) gives, for who sends
-    /// millions. As with segmentation offload, a packet of several segments is decided on once and then split.
+    /// Puts on `wire` every segment that is due now: the same segments that [`poll_transmit`](Self::poll_transmit)
+    /// returns, at less cost per segment. As with segmentation offload, a packet of several segments is decided once
+    /// and then split.
     #[inline]
     pub fn transmit(&mut self, now: Instant, wire: &mut impl Wire) {
         if self.phase != Phase::Established || self.receiver.owes_ack() {
             return self.transmit_unusual(now, wire);
         }
-        // One place where segments are made and put: all that a packet takes has to fit a core's instruction cache.
+        // Segments are built and sent in one place only (instruction cache): the code that a packet runs has to fit a
+        // core's cache.
         while let Some((seq, len, flags, ecn, is_last)) = self.next(now) {
             wire.prepare();
             let mut segment = self.receiver.carry(now, seq, len, flags, ecn);
@@ -314,14 +321,14 @@ impl Connection {
         }
     }
 
-    /// What a segment of `chunk` says. Another may follow.
+    /// Returns the fields of a segment of `chunk`. Another segment may follow.
     #[inline]
     fn data(&self, chunk: Chunk, flags: Flags, ect: bool) -> (SeqNumber, u16, Flags, Ecn, bool) {
         let ecn = if ect { self.ect } else { self.ect_else };
         (chunk.seq, chunk.len, flags | chunk.ends, ecn, false)
     }
 
-    /// What a segment says that only acknowledges. It leaves after all data.
+    /// Returns the fields of a bare ACK. It leaves after all data.
     #[inline]
     fn bare(&self) -> (SeqNumber, u16, Flags, Ecn, bool) {
         (self.sender.board().nxt(), 0, Flags::NONE, self.ect_else, true)
@@ -343,7 +350,7 @@ impl Connection {
         if self.phase == Phase::AckDue {
             self.phase = Phase::Established;
             let ack = self.bare_ack(now);
-            let told = handshake_flags(self.syn_ecn); // in place of the counter (RFC 9768, 3.2.2.1)
+            let told = handshake_flags(self.syn_ecn); // instead of the counter (RFC 9768, 3.2.2.1)
             let flags = if self.ecn == EcnMode::Accurate { Flags::ACK | told } else { ack.flags };
             return Some(Segment { flags, ..ack });
         }
@@ -365,13 +372,13 @@ impl Connection {
         };
         self.set_codepoints(asked);
         let syn = self.receiver.syn(now, self.initial, flags | Flags::SYN);
-        // RFC 3168, 6.1.1; as ECT only DCTCP and L4S ask, on Linux as here.
+        // RFC 3168, 6.1.1: a SYN is not ECT. Only those of DCTCP and L4S are ECT, as on Linux.
         Some(Segment { ecn: if self.ecn_use == EcnUse::Classic { Ecn::NotEct } else { self.ect }, ..syn })
     }
 
-    /// When [`handle_timeout`](Self::handle_timeout) wants to be called, if nothing happens before.
+    /// Returns when to call [`handle_timeout`](Self::handle_timeout), if nothing happens before.
     ///
-    /// It moves with nearly every segment, mostly later: arm a timer once, and ask again when it fires.
+    /// The deadline moves with nearly every segment, mostly later: arm a timer once, and ask again when it fires.
     #[inline]
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
@@ -386,7 +393,7 @@ impl Connection {
         deadline.min(self.syn_deadline)
     }
 
-    /// Does what is due; harmless if nothing is.
+    /// Does what is due. Has no effect if nothing is due.
     pub fn handle_timeout(&mut self, now: Instant) {
         if now >= self.syn_deadline {
             self.syns_lost = self.syns_lost.saturating_add(1);
@@ -399,8 +406,8 @@ impl Connection {
         self.receiver.on_timeout(now, self.sender.rtt().rto());
     }
 
-    /// Which bytes of a connection a segment touches, on a side that `sends` or on one that only receives: for who asks the
-    /// processor for them in time.
+    /// Returns the ranges of bytes of a connection that a segment touches, on a side that `sends` or on a side that
+    /// only receives. A caller uses them for prefetching.
     #[inline]
     #[must_use]
     pub const fn hot_bytes(sends: bool) -> [Range<usize>; 2] {
@@ -414,149 +421,151 @@ impl Connection {
         [0..SENDER + of_sender, RECEIVER..RECEIVER + of_receiver]
     }
 
-    /// Asks the processor for the record of the oldest segment, which the next ACK is going to touch, and for what is held out of
-    /// order, which the next data are.
+    /// Prefetches the record of the oldest segment, which the next ACK reads, and the ranges held out of order, which
+    /// the next data reads (cache line).
     #[inline]
     pub fn prefetch_oldest(&self) {
         self.sender.board().prefetch_oldest();
         self.receiver.prefetch_held();
     }
 
-    /// Whether the handshake is over.
+    /// Returns whether the handshake is over.
     #[must_use]
     pub fn is_established(&self) -> bool {
         self.phase >= Phase::AckDue
     }
 
-    /// Whether both directions ended: our FIN is acknowledged, and the peer's has arrived in order.
+    /// Returns whether both directions ended: our FIN is acknowledged, and the peer's FIN has arrived in order.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.sender.is_finished() && self.receiver.is_finished()
     }
 
-    /// Whether the peer has ended its direction and all its data is here.
+    /// Returns whether the peer has ended its direction and all its data is here.
     #[must_use]
     pub fn is_peer_finished(&self) -> bool {
         self.receiver.is_finished()
     }
 
-    /// Payload bytes received in order.
+    /// Returns the payload bytes received in order.
     #[must_use]
     pub fn delivered_bytes(&self) -> u64 {
         self.receiver.delivered()
     }
 
-    /// Payload bytes that the peer acknowledged.
+    /// Returns the payload bytes that the peer has acknowledged.
     #[must_use]
     pub fn acked_bytes(&self) -> u64 {
         self.sender.acked_bytes()
     }
 
-    /// Payload bytes put on the wire, each as often as it was sent.
+    /// Returns the payload bytes put on the wire, retransmissions included.
     #[must_use]
     pub fn sent_bytes(&self) -> u64 {
         self.sender.sent_bytes()
     }
 
-    /// Counters since the start.
+    /// Returns the counters since the start.
     #[must_use]
     pub fn stats(&self) -> Stats {
         self.sender.stats()
     }
 
-    /// SRTT (RFC 6298), delayed ACKs included; none before the first sample.
+    /// Returns SRTT (RFC 6298), delayed ACKs included. `None` before the first sample.
     #[must_use]
     pub fn srtt(&self) -> Option<Duration> {
         self.sender.rtt().srtt()
     }
 
-    /// RTTVAR (RFC 6298); none before the first sample.
+    /// Returns RTTVAR (RFC 6298). `None` before the first sample.
     #[must_use]
     pub fn rttvar(&self) -> Option<Duration> {
         self.srtt().map(|_| self.sender.rtt().rttvar())
     }
 
-    /// The smallest RTT sample of the path.
+    /// Returns the smallest RTT sample of the path.
     #[must_use]
     pub fn min_rtt(&self) -> Option<Duration> {
         self.srtt().map(|_| self.sender.rtt().min())
     }
 
-    /// The last RTT sample of the path.
+    /// Returns the last RTT sample of the path.
     #[must_use]
     pub fn latest_rtt(&self) -> Option<Duration> {
         self.sender.rtt().latest()
     }
 
-    /// The retransmission timeout, backoff included.
+    /// Returns the retransmission timeout, backoff included.
     #[must_use]
     pub fn rto(&self) -> Duration {
         self.sender.rtt().rto()
     }
 
-    /// Congestion window in segments.
+    /// Returns the congestion window in segments.
     #[must_use]
     pub fn cwnd(&self) -> u32 {
         self.sender.window().cwnd
     }
 
-    /// Slow-start threshold in segments; [`INFINITE_SSTHRESH`](crate::INFINITE_SSTHRESH) before the first congestion.
+    /// Returns the slow-start threshold in segments. It is [`INFINITE_SSTHRESH`](crate::INFINITE_SSTHRESH) before the
+    /// first congestion.
     #[must_use]
     pub fn ssthresh(&self) -> u32 {
         self.sender.window().ssthresh
     }
 
-    /// Segments believed to be in the network (RFC 6675's pipe).
+    /// Returns the segments believed to be in the network (RFC 6675's pipe).
     #[must_use]
     pub fn in_flight(&self) -> u32 {
         self.sender.board().in_flight()
     }
 
-    /// Segments sent that no cumulative ACK has covered.
+    /// Returns the segments sent that no cumulative ACK has covered.
     #[must_use]
     pub fn unacked(&self) -> u32 {
         self.sender.board().packets_out()
     }
 
-    /// The delivery rate in payload, as `ss` shows it: the last that the path limited, or a higher one since. None before the
-    /// first sample, and where [`Config::delivery_rate`] did not ask for it.
+    /// Returns the delivery rate of payload, as `ss` shows it: the last rate that the path limited, or a higher one
+    /// since. `None` before the first sample, and if [`Config::delivery_rate`] did not ask for it.
     #[must_use]
     pub fn delivery_rate(&self) -> Option<Rate> {
         self.sender.delivery_rate()
     }
 
-    /// The pacing rate in payload, as `ss` shows it; segments leave together by it even where they are not paced.
+    /// Returns the pacing rate of payload, as `ss` shows it. It also decides how many segments leave together, even if
+    /// the sender does not pace.
     #[must_use]
     pub fn pacing_rate(&self) -> Option<Rate> {
         self.sender.pacing_rate()
     }
 
-    /// The congestion state.
+    /// Returns the congestion state.
     #[must_use]
     pub fn state(&self) -> CongestionState {
         self.sender.state()
     }
 
-    /// Whether ECN was agreed.
+    /// Returns whether ECN was agreed.
     #[must_use]
     pub fn is_ecn(&self) -> bool {
         self.ecn() != EcnMode::Off
     }
 
-    /// Which ECN feedback was agreed.
+    /// Returns the agreed ECN feedback.
     #[must_use]
     pub fn ecn(&self) -> EcnMode {
         if self.is_established() { self.ecn } else { EcnMode::Off }
     }
 
-    /// Whether every counter equals a recount of the scoreboard; for tests, as it takes time.
+    /// Returns whether every counter equals a recount of the scoreboard. It is slow, and for tests only.
     #[doc(hidden)]
     #[must_use]
     pub fn is_consistent(&self) -> bool {
         self.sender.board().is_consistent()
     }
 
-    /// Shows the congestion control's inner state: name (with the unit) and value.
+    /// Shows the congestion control's inner state: name (with its unit) and value.
     pub fn probe(&self, show: &mut dyn FnMut(&'static str, f64)) {
         self.sender.probe(show);
     }
