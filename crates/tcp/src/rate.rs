@@ -12,8 +12,9 @@ use crate::SeqNumber;
 /// The state when a segment was sent (4.1.2.1.2).
 #[derive(Clone, Copy, Debug)]
 struct Snapshot {
-    /// P.first_send_time. The next field is P.delivered_time.
+    /// P.first_send_time.
     first_sent: Instant,
+    /// P.delivered_time.
     delivered_at: Instant,
     delivered: u64,
     delivered_ce: u64,
