@@ -1,5 +1,6 @@
-//! Situations of one endpoint, written down to be read: `tests/scripts/<topic>/<name>.tcp`. The grammar is in
-//! `tests/scripts/README.md`. The tests below the first are of the runner itself: wrong would be one that lets anything pass.
+//! Situations of one endpoint as readable scripts: `tests/scripts/<topic>/<name>.tcp`. The grammar is in
+//! `tests/scripts/README.md`. All tests after the first one test the runner itself. Wrong would be a runner that lets
+//! anything pass.
 
 mod runner;
 
@@ -7,7 +8,7 @@ use runner::{Outcome, run, scripts};
 use std::path::Path;
 
 #[test]
-#[allow(clippy::print_stdout)] // how many scripts wait, and for what
+#[allow(clippy::print_stdout)] // prints how many scripts wait, and for what
 fn the_scripts_pass() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scripts");
     let files = scripts(&folder);
