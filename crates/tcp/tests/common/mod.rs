@@ -161,7 +161,7 @@ impl Pair {
         }
     }
 
-    /// Does the next event, if it is before `end`. Returns whether there was one.
+    /// Does the next event, if it is not after `end`. Returns whether there was one.
     pub fn step(&mut self, end: Instant) -> bool {
         self.flush();
         let arrival = self.wire.first_key_value().map(|(key, _)| key.0);
