@@ -1,16 +1,16 @@
-//! What an endpoint is told once.
+//! The settings of an endpoint.
 
 use crate::{Cc, CcLine, CcOptions, EcnMode, SeqNumber};
 
-/// "No threshold yet": slow start ends at the first congestion, or when HyStart says so.
+/// The threshold before the first congestion: slow start ends at the first congestion, or when HyStart ends it.
 pub const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
 
-/// Which TCP the endpoint behaves as. [`Difference`](crate::Difference) lists how they differ.
+/// The TCP that the endpoint behaves as. [`Difference`](crate::Difference) lists how the stacks differ.
 ///
-/// Not modelled in any: thin streams, and path MTU discovery.
+/// No stack models thin streams or path MTU discovery.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Stack {
-    /// Linux 3.10 (2013: what the papers ran).
+    /// Linux 3.10 (2013), which the papers used.
     Linux3_10,
     /// Linux 3.14 (2014).
     Linux3_14,
@@ -25,7 +25,7 @@ impl Stack {
     /// Every stack.
     pub const ALL: &'static [Self] = &[Self::Linux3_10, Self::Linux3_14, Self::Linux6, Self::Rfc];
 
-    /// The word in a scenario.
+    /// Returns the stack's name in a scenario.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -36,47 +36,48 @@ impl Stack {
         }
     }
 
-    /// The stack that `name` names.
+    /// Returns the stack called `name`.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|stack| stack.name() == name)
     }
 }
 
-/// One endpoint's settings; [`Config::default`] is a present-day Linux.
+/// One endpoint's settings. [`Config::default`] is a present-day Linux.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
     /// Congestion control.
     pub cc: Cc,
-    /// Its words.
+    /// The words of the congestion control.
     pub cc_options: CcOptions,
-    /// Which TCP.
+    /// The TCP to behave as.
     pub stack: Stack,
     /// The ECN feedback to ask for, or to agree to.
     pub ecn: EcnMode,
-    /// Pace what is sent, as Linux's TCP does where a socket asks for it; some congestion controls always do.
+    /// Whether to pace, as Linux's TCP does if a socket asks for it. Some congestion controls always pace.
     pub pacing: bool,
-    /// Estimate the delivery rate, as `ss` shows it; some congestion controls always do.
+    /// Whether to estimate the delivery rate, as `ss` shows it. Some congestion controls always need it.
     pub delivery_rate: bool,
-    /// What a congestion control that draws draws from: connections of one run get different numbers.
+    /// Seed of a congestion control's random numbers. Connections of one run get different seeds.
     pub random: u32,
-    /// Payload bytes of a full segment; 1448 fills a 1514 byte Ethernet frame with timestamps on.
+    /// Payload bytes of a full segment. 1448 fills an Ethernet frame of 1514 bytes with timestamps on.
     pub mss: u16,
     /// First congestion window in segments (RFC 6928).
     pub initial_window: u32,
-    /// Full segments that are acknowledged together, at the most 500 ms late; none: as Linux does (RFC 5681, 4.2).
+    /// Full segments that are acknowledged together, at most 500 ms late (RFC 5681, 4.2). `None` acknowledges as Linux
+    /// does.
     pub ack_every: Option<u8>,
     /// First slow-start threshold in segments.
     pub initial_ssthresh: u32,
     /// The most that the receive window may grow to, in bytes: half of the last number in Linux's `tcp_rmem`. Raised to
     /// two full segments where it is smaller.
     pub receive_window: u32,
-    /// Sequence number of the SYN; fixed, because nobody attacks a simulation.
+    /// Sequence number of the SYN. It is fixed, because nobody attacks a simulation.
     pub initial_sequence: SeqNumber,
 }
 
 impl Config {
-    /// Congestion control as a line.
+    /// Returns the congestion control with its words.
     #[must_use]
     pub fn cc_line(&self) -> CcLine {
         CcLine { cc: self.cc, options: self.cc_options }

@@ -10,12 +10,12 @@ use core::mem::offset_of;
 use core::ops::Range;
 use goodqueue_units::{Duration, Ecn, Instant, Rate};
 
-/// RFC 6298, 2.1: the SYN's first timeout; each further one is twice the last.
+/// RFC 6298, 2.1: the SYN's first timeout. Each further timeout is twice the last.
 const SYN_TIMEOUT: Duration = Duration::from_secs(1);
 /// RFC 6298, 2.5, with Linux's value.
 const MAX_SYN_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// Where the handshake stands (RFC 9293, 3.3.2). Closing needs no states here: each half knows its own end.
+/// State of the handshake (RFC 9293, 3.3.2). Closing needs no states here: each half knows its own end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
 enum Phase {
     Listen,
@@ -26,7 +26,7 @@ enum Phase {
     Established,
 }
 
-/// What a segment brought.
+/// The result of handling a segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Handled {
     /// A sample of the path's RTT, without the delayed ACK's wait: of segments that were sent once only (Karn; RFC
@@ -36,11 +36,11 @@ pub struct Handled {
     pub newly_delivered_bytes: u32,
 }
 
-/// What segments are put on.
+/// The network that a connection sends segments to.
 pub trait Wire {
-    /// A segment is about to be made: what has to be done before it is put is done while it need not be kept.
+    /// Does the work that does not need the segment, just before the segment is built.
     fn prepare(&mut self);
-    /// Puts `segment` on it.
+    /// Puts `segment` on the wire.
     fn put(&mut self, segment: Segment);
 }
 
@@ -57,23 +57,24 @@ pub trait Wire {
 #[repr(C, align(64))]
 pub struct Connection {
     phase: Phase,
-    /// The SYN, or SYN-ACK, is to be sent.
+    /// The SYN, or SYN-ACK, is due.
     syn_due: bool,
-    /// The ECN feedback that we ask for, then the one that is agreed.
+    /// The ECN feedback that we ask for; after the handshake, the agreed feedback.
     ecn: EcnMode,
     ecn_use: EcnUse,
-    /// Codepoint of new data, and of all else.
+    /// Codepoint of new data.
     ect: Ecn,
+    /// Codepoint of all other segments.
     ect_else: Ecn,
-    /// How the peer's SYN, or SYN-ACK, came.
+    /// Codepoint with which the peer's SYN, or SYN-ACK, arrived.
     syn_ecn: Ecn,
     stack: Stack,
     sender: Sender,
-    /// How often the SYN, or SYN-ACK, was sent again.
+    /// Retransmissions of the SYN, or SYN-ACK.
     syns_lost: u8,
-    /// Of these, those that our timer found: only they lengthen it (RFC 6298, 5.5).
+    /// Those of them that our timer caused: only they lengthen the timeout (RFC 6298, 5.5).
     syn_timeouts: u8,
-    /// The client asked again, and for no ECN.
+    /// The client has sent a second SYN, without ECN.
     heard_plain_syn: bool,
     /// The sequence number of our SYN.
     initial: SeqNumber,
@@ -104,13 +105,13 @@ const fn lines(sends: bool) -> usize {
 }
 
 impl Connection {
-    /// An endpoint that opens a connection: the first poll sends the SYN.
+    /// Builds an endpoint that opens a connection: the first poll sends the SYN.
     #[must_use]
     pub fn client(config: Config) -> Self {
         Self::new(&config, Phase::SynSent)
     }
 
-    /// An endpoint that waits for a SYN.
+    /// Builds an endpoint that waits for a SYN.
     #[must_use]
     pub fn server(config: Config) -> Self {
         Self::new(&config, Phase::Listen)
@@ -139,29 +140,29 @@ impl Connection {
         }
     }
 
-    /// Hands the application's next `bytes` bytes over; they are sent as soon as the window allows, a short last
-    /// segment too (as with `TCP_NODELAY`). Ignored after [`close`](Self::close).
+    /// Hands over the application's next `bytes` bytes. They are sent as soon as the window allows, and so is a short
+    /// last segment (as with `TCP_NODELAY`). Has no effect after [`close`](Self::close).
     pub fn write(&mut self, bytes: u64) {
         self.sender.write(bytes);
     }
 
-    /// There is always more to send, until [`close`](Self::close).
+    /// Hands over unlimited data: there is always more to send, until [`close`](Self::close).
     pub fn write_unlimited(&mut self) {
         self.sender.write_unlimited();
     }
 
-    /// No more will be written: FIN goes with the last byte. After [`write_unlimited`](Self::write_unlimited) that is
-    /// the last byte sent so far.
+    /// Ends the application's writing: FIN goes with the last byte. After [`write_unlimited`](Self::write_unlimited)
+    /// the last byte is the last one sent so far.
     pub fn close(&mut self) {
         self.sender.close();
     }
 
-    /// The application takes nothing until [`resume`](Self::resume): what arrives waits, and the window closes.
+    /// Stops the application's reading until [`resume`](Self::resume): arriving data waits, and the window closes.
     pub fn pause(&mut self) {
         self.receiver.pause();
     }
 
-    /// The application takes all that waits, and from now on what comes.
+    /// Lets the application read all that waits, and from now on all that arrives.
     pub fn resume(&mut self, now: Instant) {
         self.receiver.resume(now);
     }
@@ -189,7 +190,7 @@ impl Connection {
                 return Handled::default();
             }
         }
-        // The bits of the ACK that ends the handshake are no counter (RFC 9768, 3.2.2.1).
+        // The ECN bits of the ACK that ends the handshake are no counter (RFC 9768, 3.2.2.1).
         let is_newer = self.receiver.on_timestamp(segment) & !is_of_handshake;
         let rtt = self.sender.on_ack::<FAST>(now, segment, is_newer);
         let newly_delivered_bytes = if segment.seq_len() > 0 {
@@ -217,9 +218,9 @@ impl Connection {
                 self.syn_due = true;
             }
             Phase::SynReceived if syn => {
-                self.syns_lost = self.syns_lost.saturating_add(1); // our answer was lost, or is late: the RTT would be ambiguous
+                self.syns_lost = self.syns_lost.saturating_add(1); // our answer was lost or late: no RTT sample
                 self.syn_due = true;
-                self.syn_ecn = segment.ecn; // the latest is told (RFC 9768, 3.1.5)
+                self.syn_ecn = segment.ecn; // RFC 9768, 3.1.5: report the latest
                 self.heard_plain_syn |= !flags.intersects(Flags::ACE);
             }
             Phase::SynSent if syn && acks_ours => {
@@ -272,8 +273,8 @@ impl Connection {
         self.ect_else = if all { self.ect } else { Ecn::NotEct };
     }
 
-    /// Whether a SYN, or SYN-ACK, goes without ECN because the ones with it were lost. RFC 3168, 6.1.1.1, has the first
-    /// repetition do so, AccECN the second (RFC 9768, 3.1.4.1 and 3.2.3.2.2).
+    /// Returns whether a SYN, or SYN-ACK, leaves without ECN because the ones with ECN were lost. This is the first
+    /// retransmission in RFC 3168, 6.1.1.1, and the second one in AccECN (RFC 9768, 3.1.4.1 and 3.2.3.2.2).
     fn gave_up_ecn(&self) -> bool {
         match (self.ecn, self.phase) {
             (EcnMode::Accurate, Phase::SynSent | Phase::SynReceived) => self.syns_lost > 1,
@@ -282,7 +283,7 @@ impl Connection {
         }
     }
 
-    /// The next segment to put on the wire now; call until `None`.
+    /// Returns the next segment to put on the wire now. Call it until it returns `None`.
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Segment> {
         if self.phase != Phase::Established {
             return self.poll_handshake(now);
@@ -294,8 +295,9 @@ impl Connection {
         Some(self.receiver.carry(now, seq, len, flags, ecn))
     }
 
-    /// What the next segment of an established connection says that owes no other, and whether it is the last.
-    #[inline(always)] // as `Sender::poll_transmit`
+    /// Returns sequence number, length, flags and codepoint of the next segment of an established connection without an
+    /// owed ACK, and whether it is the last one.
+    #[inline(always)] // as for `Sender::poll_transmit`
     fn next(&mut self, now: Instant) -> Option<(SeqNumber, u16, Flags, Ecn, bool)> {
         match self.sender.poll_transmit(now) {
             Some((chunk, flags, ect)) => Some(self.data(chunk, flags, ect)),
@@ -311,7 +313,8 @@ impl Connection {
         if self.phase != Phase::Established || self.receiver.owes_ack() {
             return self.transmit_unusual(now, wire);
         }
-        // One place where segments are made and put: all that a packet takes has to fit a core's instruction cache.
+        // Segments are built and sent in one place only (instruction cache): the code that a packet runs has to fit a
+        // core's cache.
         while let Some((seq, len, flags, ecn, is_last)) = self.next(now) {
             wire.prepare();
             let mut segment = self.receiver.carry(now, seq, len, flags, ecn);
@@ -336,14 +339,14 @@ impl Connection {
         }
     }
 
-    /// What a segment of `chunk` says. Another may follow.
+    /// Returns the fields of a segment of `chunk`. Another segment may follow.
     #[inline]
     fn data(&self, chunk: Chunk, flags: Flags, ect: bool) -> (SeqNumber, u16, Flags, Ecn, bool) {
         let ecn = if ect { self.ect } else { self.ect_else };
         (chunk.seq, chunk.len, flags | chunk.ends, ecn, false)
     }
 
-    /// What a segment says that only acknowledges. It leaves after all data.
+    /// Returns the fields of a bare ACK. It leaves after all data.
     #[inline]
     fn bare(&self) -> (SeqNumber, u16, Flags, Ecn, bool) {
         (self.sender.board().nxt(), 0, Flags::NONE, self.ect_else, true)
@@ -365,7 +368,7 @@ impl Connection {
         if self.phase == Phase::AckDue {
             self.phase = Phase::Established;
             let ack = self.bare_ack(now);
-            let told = handshake_flags(self.syn_ecn); // in place of the counter (RFC 9768, 3.2.2.1)
+            let told = handshake_flags(self.syn_ecn); // instead of the counter (RFC 9768, 3.2.2.1)
             let flags = if self.ecn == EcnMode::Accurate { Flags::ACK | told } else { ack.flags };
             return Some(Segment { flags, ..ack });
         }
@@ -387,13 +390,13 @@ impl Connection {
         };
         self.set_codepoints(asked);
         let syn = self.receiver.syn(now, self.initial, flags | Flags::SYN);
-        // RFC 3168, 6.1.1; as ECT only DCTCP and L4S ask, on Linux as here.
+        // RFC 3168, 6.1.1: a SYN is not ECT. Only those of DCTCP and L4S are ECT, as on Linux.
         Some(Segment { ecn: if self.ecn_use == EcnUse::Classic { Ecn::NotEct } else { self.ect }, ..syn })
     }
 
-    /// When [`handle_timeout`](Self::handle_timeout) wants to be called, if nothing happens before.
+    /// Returns when to call [`handle_timeout`](Self::handle_timeout), if nothing happens before.
     ///
-    /// It moves with nearly every segment, mostly later: arm a timer once, and ask again when it fires.
+    /// The deadline moves with nearly every segment, mostly later: arm a timer once, and ask again when it fires.
     #[inline]
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
@@ -408,7 +411,7 @@ impl Connection {
         deadline.min(self.syn_deadline)
     }
 
-    /// Does what is due; harmless if nothing is.
+    /// Does what is due. Has no effect if nothing is due.
     pub fn handle_timeout(&mut self, now: Instant) {
         if now >= self.syn_deadline {
             self.syns_lost = self.syns_lost.saturating_add(1);
@@ -448,97 +451,98 @@ impl Connection {
         self.receiver.prefetch_held();
     }
 
-    /// Whether the handshake is over.
+    /// Returns whether the handshake is over.
     #[must_use]
     pub fn is_established(&self) -> bool {
         self.phase >= Phase::AckDue
     }
 
-    /// Whether both directions ended: our FIN is acknowledged, and the peer's has arrived in order.
+    /// Returns whether both directions ended: our FIN is acknowledged, and the peer's FIN has arrived in order.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.sender.is_finished() && self.receiver.is_finished()
     }
 
-    /// Whether the peer has ended its direction and all its data is here.
+    /// Returns whether the peer has ended its direction and all its data is here.
     #[must_use]
     pub fn is_peer_finished(&self) -> bool {
         self.receiver.is_finished()
     }
 
-    /// Payload bytes received in order.
+    /// Returns the payload bytes received in order.
     #[must_use]
     pub fn delivered_bytes(&self) -> u64 {
         self.receiver.delivered()
     }
 
-    /// Payload bytes that the peer acknowledged.
+    /// Returns the payload bytes that the peer has acknowledged.
     #[must_use]
     pub fn acked_bytes(&self) -> u64 {
         self.sender.acked_bytes()
     }
 
-    /// Payload bytes put on the wire, each as often as it was sent.
+    /// Returns the payload bytes put on the wire, retransmissions included.
     #[must_use]
     pub fn sent_bytes(&self) -> u64 {
         self.sender.sent_bytes()
     }
 
-    /// Counters since the start.
+    /// Returns the counters since the start.
     #[must_use]
     pub fn stats(&self) -> Stats {
         self.sender.stats()
     }
 
-    /// SRTT (RFC 6298), delayed ACKs included; none before the first sample.
+    /// Returns SRTT (RFC 6298), delayed ACKs included. `None` before the first sample.
     #[must_use]
     pub fn srtt(&self) -> Option<Duration> {
         self.sender.rtt().srtt()
     }
 
-    /// RTTVAR (RFC 6298); none before the first sample.
+    /// Returns RTTVAR (RFC 6298). `None` before the first sample.
     #[must_use]
     pub fn rttvar(&self) -> Option<Duration> {
         self.srtt().map(|_| self.sender.rtt().rttvar())
     }
 
-    /// The smallest RTT sample of the path.
+    /// Returns the smallest RTT sample of the path.
     #[must_use]
     pub fn min_rtt(&self) -> Option<Duration> {
         self.srtt().map(|_| self.sender.rtt().min())
     }
 
-    /// The last RTT sample of the path.
+    /// Returns the last RTT sample of the path.
     #[must_use]
     pub fn latest_rtt(&self) -> Option<Duration> {
         self.sender.rtt().latest()
     }
 
-    /// The retransmission timeout, backoff included.
+    /// Returns the retransmission timeout, backoff included.
     #[must_use]
     pub fn rto(&self) -> Duration {
         self.sender.rtt().rto()
     }
 
-    /// Congestion window in segments.
+    /// Returns the congestion window in segments.
     #[must_use]
     pub fn cwnd(&self) -> u32 {
         self.sender.window().cwnd
     }
 
-    /// Slow-start threshold in segments; [`INFINITE_SSTHRESH`](crate::INFINITE_SSTHRESH) before the first congestion.
+    /// Returns the slow-start threshold in segments. It is [`INFINITE_SSTHRESH`](crate::INFINITE_SSTHRESH) before the
+    /// first congestion.
     #[must_use]
     pub fn ssthresh(&self) -> u32 {
         self.sender.window().ssthresh
     }
 
-    /// Segments believed to be in the network (RFC 6675's pipe).
+    /// Returns the segments believed to be in the network (RFC 6675's pipe).
     #[must_use]
     pub fn in_flight(&self) -> u32 {
         self.sender.board().in_flight()
     }
 
-    /// Segments sent that no cumulative ACK has covered.
+    /// Returns the segments sent that no cumulative ACK has covered.
     #[must_use]
     pub fn unacked(&self) -> u32 {
         self.sender.board().packets_out()
@@ -551,38 +555,39 @@ impl Connection {
         self.sender.delivery_rate()
     }
 
-    /// The pacing rate in payload, as `ss` shows it; segments leave together by it even where they are not paced.
+    /// Returns the pacing rate of payload, as `ss` shows it. It also decides how many segments leave together, even if
+    /// the sender does not pace.
     #[must_use]
     pub fn pacing_rate(&self) -> Option<Rate> {
         self.sender.pacing_rate()
     }
 
-    /// The congestion state.
+    /// Returns the congestion state.
     #[must_use]
     pub fn state(&self) -> CongestionState {
         self.sender.state()
     }
 
-    /// Whether ECN was agreed.
+    /// Returns whether ECN was agreed.
     #[must_use]
     pub fn is_ecn(&self) -> bool {
         self.ecn() != EcnMode::Off
     }
 
-    /// Which ECN feedback was agreed.
+    /// Returns the agreed ECN feedback.
     #[must_use]
     pub fn ecn(&self) -> EcnMode {
         if self.is_established() { self.ecn } else { EcnMode::Off }
     }
 
-    /// Whether every counter equals a recount of the scoreboard; for tests, as it takes time.
+    /// Returns whether every counter equals a recount of the scoreboard. It is slow, and for tests only.
     #[doc(hidden)]
     #[must_use]
     pub fn is_consistent(&self) -> bool {
         self.sender.board().is_consistent()
     }
 
-    /// Shows the congestion control's inner state: name (with the unit) and value.
+    /// Shows the congestion control's inner state: name (with its unit) and value.
     pub fn probe(&self, show: &mut dyn FnMut(&'static str, f64)) {
         self.sender.probe(show);
     }

@@ -1,33 +1,38 @@
 //! When to acknowledge: at once, with the next segment, or later (RFC 9293, 3.8.6.3; RFC 5681, 4.2), as Linux does.
 //!
-//! Every second full segment is acknowledged, and one alone after a while that follows the peer's rhythm (`ato`). There
-//! are phases of *quick ACKs* without delay: when a connection starts, so as not to hold up its slow start, and when
-//! something is wrong. In the *ping-pong* of requests and responses there are none, because the response carries the
-//! ACK. While segments arrive out of order, the first few ACKs go out at once, for the sender to see its loss, and the
-//! further ones are compressed to one a twentieth of a round trip (Linux since 4.19).
+//! Every second full segment is acknowledged. A single segment is acknowledged after a delay that follows the peer's
+//! rhythm (`ato`). In phases of *quick ACKs* there is no delay: when a connection starts, to let its slow start run,
+//! and when something is wrong. In the *ping-pong* of requests and responses there are no quick ACKs, because the
+//! response carries the ACK. While segments arrive out of order, the first few ACKs leave at once, so that the sender
+//! sees its loss. The others are compressed to one per twentieth of a round trip (Linux since 4.19).
 
 use crate::{SeqNumber, Stack, wheel};
 use goodqueue_units::{Duration, Instant};
 
-/// The least delay (Linux's `TCP_ATO_MIN`), and half of it, below which segments count as one stream.
+/// The least delay (Linux's `TCP_ATO_MIN`).
 const MIN: Duration = Duration::from_millis(40);
+/// Half the least delay. Segments closer together than this count as one stream.
 const HALF_MIN: Duration = Duration::from_millis(20);
-/// The most, and the most where the peer pushes or we answer.
+/// The longest delay.
 const MAX: Duration = Duration::from_millis(500);
+/// The longest delay if the peer pushes or we answer.
 const MAX_PUSHED: Duration = Duration::from_millis(200);
 /// Quick ACKs at the start, and after a sign of trouble.
 pub(crate) const QUICK_ACKS: u8 = 16;
-/// A full segment is taken to be this long until one is seen (RFC 9293, 3.7.1).
+/// The assumed length of a full segment before one is seen (RFC 9293, 3.7.1).
 const FIRST_MSS: u16 = 536;
 /// A segment of fewer bytes than this may be a whole message, where it is pushed; of fewer than that it is no full one.
 /// Linux's `tcp_measure_rcv_mss` counts headers with it: 536 + 20, and 88 + 20, of which ours take 32.
 const LONG: u16 = 524;
+/// A segment of fewer bytes than this is no full one: Linux's 88 + 20 bytes with headers, and ours take 32.
 const SHORT: u16 = 76;
-/// How many ACKs of out-of-order segments go out at once (RFC 5681: DupThresh), and how many others are held at most.
+/// ACKs of out-of-order segments that leave at once (RFC 5681: DupThresh).
 const AT_ONCE: u8 = 3;
+/// The most ACKs that are held back afterwards.
 const HELD: u8 = 44;
-/// The longest that those are held, and how late the timer may be.
+/// The longest time that ACKs are held back.
 const HELD_FOR: Duration = Duration::from_millis(1);
+/// How late the timer of held ACKs may be.
 const SLACK: Duration = Duration::from_micros(100);
 
 #[derive(Clone, Debug)]
@@ -35,43 +40,44 @@ const SLACK: Duration = Duration::from_micros(100);
 pub(crate) struct DelayedAck {
     stack: Stack,
     now: bool,
-    /// ACKs still to be sent without delay.
+    /// Quick ACKs still to be sent.
     quick: u8,
-    /// Data was sent so often within an `ato` of receiving some.
+    /// How often data was sent within an `ato` of receiving some.
     answers: u8,
     /// Pushes since the last ACK, 2 at most.
     pushed: u8,
     /// ACKs of out-of-order segments held back.
     held: u8,
-    /// What a full segment brings.
+    /// Payload bytes of a full segment.
     mss: u16,
-    /// How long an ACK waits for a second segment; zero before the first.
+    /// How long an ACK waits for a second segment. Zero before the first segment.
     ato: Duration,
     /// When the delayed ACK is due, or [`Instant::MAX`].
     deadline: Instant,
     last_data: Instant,
-    /// When the ACK held back is due, or [`Instant::MAX`].
+    /// When the ACKs held back are due, or [`Instant::MAX`].
     held_until: Instant,
     order: SeqNumber,
-    /// ACKs of out-of-order segments sent since `order` was reached.
+    /// ACKs of out-of-order segments sent since the data in order ended at `order`.
     duplicates: u8,
-    /// Full segments that are acknowledged together; 0: by the rhythm.
+    /// Full segments that are acknowledged together. 0: by the rhythm.
     every: u8,
-    /// What the last short segment brought.
+    /// Payload bytes of the last short segment.
     last_len: u16,
 }
 
-/// What a segment of data was to the order.
+/// The state of the received data after a segment of data.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arrived {
     /// Bytes in order that no ACK has covered.
     pub(crate) unacked: u32,
-    /// The next byte in order, and whether something is held beyond it.
+    /// The next byte in order.
     pub(crate) nxt: SeqNumber,
+    /// Whether something is held beyond it.
     pub(crate) gap: bool,
-    /// Whether the application takes what is in order.
+    /// Whether the application reads the data in order.
     pub(crate) is_read: bool,
-    /// The path's round-trip time as smoothed by the receiver's measuring, and zero before that.
+    /// The path's round-trip time, as smoothed by the receiver. Zero before the first measurement.
     pub(crate) rtt: Duration,
 }
 
@@ -122,11 +128,12 @@ impl DelayedAck {
         } else if gap < self.ato {
             self.ato = (self.ato / 2 + gap).min(rto());
         } else if gap > rto() {
-            self.hurry(QUICK_ACKS, window()); // the sender was silent for long, and so is in slow start
+            self.hurry(QUICK_ACKS, window()); // after a long silence the sender is in slow start
         }
     }
 
-    /// The window grows: an even number of quick ACKs lasts until it has grown.
+    /// Takes note that the window grows. An even number of quick ACKs becomes odd, so that they last until the window
+    /// has grown.
     #[inline]
     pub(crate) fn on_growth(&mut self) {
         self.quick |= u8::from(self.stack.era().receiver.quickack);
@@ -141,7 +148,7 @@ impl DelayedAck {
         self.quick = self.quick.max(half_window.clamp(2, most.into()) as u8);
     }
 
-    /// Something is amiss that the sender must hear of soon: up to `most` quick ACKs.
+    /// Allows up to `most` quick ACKs, because something is wrong that the sender must hear of soon.
     #[cold]
     pub(crate) fn on_trouble(&mut self, most: u8, window: u32) {
         self.hurry(most, window);
@@ -149,7 +156,7 @@ impl DelayedAck {
         self.ato = MIN;
     }
 
-    /// A segment with data was sent.
+    /// Takes note that a segment with data was sent.
     #[inline]
     pub(crate) fn on_sent_data(&mut self, now: Instant) {
         if now.since(self.last_data) < self.ato {
@@ -179,7 +186,7 @@ impl DelayedAck {
         self.now = true;
     }
 
-    /// Decides what a segment that was taken is answered with. `srtt` and `rto` are those of our own sending.
+    /// Decides the answer to a segment that was taken. `srtt` belongs to our own sending.
     #[inline]
     pub(crate) fn on_taken(
         &mut self,
@@ -199,7 +206,7 @@ impl DelayedAck {
         }
     }
 
-    /// Whether a segment is answered at once that would not have to be.
+    /// Returns whether a segment is acknowledged at once by a quick ACK or a push.
     #[inline]
     fn is_quick(&self, segment: &Arrived) -> bool {
         let pushed = if segment.is_read && !segment.gap { self.pushed } else { 0 };
@@ -236,7 +243,7 @@ impl DelayedAck {
             ato = ato.min(srtt().map_or(most, |srtt| most.min(srtt.max(MIN))));
         }
         if self.deadline != Instant::MAX && self.deadline <= now + ato / 4 {
-            self.now = true; // it is nearly due
+            self.now = true; // nearly due
             return;
         }
         self.deadline = self.deadline.min(now + ato);
@@ -268,24 +275,25 @@ impl DelayedAck {
         }
     }
 
-    /// An ACK has no room for all ranges out of order: none is held back, or the sender would not hear of some.
+    /// Releases the held ACKs when an ACK has no room for all ranges out of order. Otherwise the sender would not hear
+    /// of some ranges.
     pub(crate) fn on_crowded(&mut self) {
         self.now |= self.held > 0;
     }
 
-    /// An ACK is due now.
+    /// Returns whether an ACK is due now.
     #[inline]
     pub(crate) fn is_due(&self) -> bool {
         self.now
     }
 
-    /// When one will be, or [`Instant::MAX`].
+    /// Returns when an ACK will be due, or [`Instant::MAX`].
     #[inline]
     pub(crate) fn deadline(&self) -> Instant {
         self.deadline.min(self.held_until)
     }
 
-    /// `rto` is that of our own sending.
+    /// Handles the timer. `rto` belongs to our own sending.
     pub(crate) fn on_timeout(&mut self, now: Instant, rto: Duration) {
         if now >= self.held_until {
             self.now = true;
@@ -300,14 +308,14 @@ impl DelayedAck {
         self.deadline = Instant::MAX;
         self.now = true;
         if self.in_ping_pong() {
-            self.answers = 0; // there was no answer that could have carried it
+            self.answers = 0; // no answer came that could have carried the ACK
             self.ato = MIN;
         } else {
             self.ato = (self.ato * 2).min(rto);
         }
     }
 
-    /// A segment with the acknowledgement was sent.
+    /// Takes note that a segment with the acknowledgement was sent.
     #[inline]
     pub(crate) fn on_sent_ack(&mut self) {
         self.now = false;

@@ -1,22 +1,23 @@
-//! ECN in TCP: how it is agreed, what a receiver echoes, what a sender reads from the echo.
+//! ECN in TCP: the negotiation, the receiver's echo, and the sender's reading of the echo.
 //!
 //! Three feedbacks: classic (RFC 3168, 6.1), one signal a round trip; DCTCP's (RFC 8257, 3.2), in which ECE says of
 //! each ACK whether what it covers was marked; and accurate (RFC 9768, AccECN), a counter of CE packets, modulo 8, in
 //! the bits AE, CWR and ECE of every segment.
 //!
-//! Of RFC 9768 not modelled: the AccECN option (so the three-bit counter is all there is), a response to a CE mark on
-//! SYN or SYN-ACK, and the tests for mangled IP headers (3.2.2.3); nothing here mangles them.
+//! Not modelled from RFC 9768: the AccECN option (the three-bit counter is the only feedback), a response to a CE mark
+//! on SYN or SYN-ACK, and the tests for mangled IP headers (3.2.2.3), because nothing here mangles them.
 
 use crate::{Flags, Segment, SeqNumber};
 use goodqueue_units::Ecn;
 
-/// Which feedback an endpoint asks for, or agrees to; one that can give more gives less to a peer that asks for less.
+/// The feedback that an endpoint asks for, or agrees to. An endpoint that supports more gives less to a peer that asks
+/// for less.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum EcnMode {
     /// No ECN.
     #[default]
     Off,
-    /// RFC 3168; DCTCP's where both ends run it.
+    /// RFC 3168, or DCTCP's feedback if both ends run DCTCP.
     Classic,
     /// RFC 9768, AccECN.
     Accurate,
@@ -25,16 +26,16 @@ pub enum EcnMode {
 /// How a congestion control uses ECN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EcnUse {
-    /// As RFC 3168 has it: ECT(0) on new data only; with accurate feedback on all but SYN and SYN-ACK.
+    /// As in RFC 3168: ECT(0) on new data only. With accurate feedback, on everything except SYN and SYN-ACK.
     Classic,
-    /// As DCTCP: ECT(0) on all packets, SYN, ACKs and retransmissions included (RFC 8257, 3.5), and its own echo.
+    /// As DCTCP: ECT(0) on all packets, including SYN, ACKs and retransmissions (RFC 8257, 3.5), with its own echo.
     Dctcp,
-    /// As L4S wants it: ECT(1) on all packets, with accurate feedback (RFC 9331, 4.1 and 4.2).
+    /// As L4S requires: ECT(1) on all packets, with accurate feedback (RFC 9331, 4.1 and 4.2).
     L4s,
 }
 
 impl EcnMode {
-    /// What a SYN asks with (RFC 3168, 6.1.1; RFC 9768, 3.1.1).
+    /// Returns the flags with which a SYN asks (RFC 3168, 6.1.1; RFC 9768, 3.1.1).
     pub(crate) fn syn_flags(self) -> Flags {
         match self {
             Self::Off => Flags::NONE,
@@ -43,8 +44,8 @@ impl EcnMode {
         }
     }
 
-    /// What a server that would give `self` agrees to when a SYN says `flags` (RFC 9768, table 2). Combinations without
-    /// a meaning yet count as a request for accurate feedback (3.1.3).
+    /// Returns the feedback that a server supporting `self` agrees to when a SYN has `flags` (RFC 9768, table 2).
+    /// Combinations without a meaning yet count as a request for accurate feedback (3.1.3).
     pub(crate) fn answer(self, flags: Flags) -> Self {
         let asks_classic = flags.contains(Flags::CWR | Flags::ECE);
         match self {
@@ -55,7 +56,8 @@ impl EcnMode {
         }
     }
 
-    /// What a SYN-ACK says where `self` is agreed and the SYN came as `syn` (RFC 9768, table 2).
+    /// Returns the flags of a SYN-ACK if `self` is agreed and the SYN arrived with the codepoint `syn` (RFC 9768, table
+    /// 2).
     pub(crate) fn syn_ack_flags(self, syn: Ecn) -> Flags {
         match self {
             Self::Off => Flags::NONE,
@@ -64,7 +66,7 @@ impl EcnMode {
         }
     }
 
-    /// What a client that asked for `self` has when the SYN-ACK says `flags` (RFC 9768, table 2).
+    /// Returns the agreed feedback of a client that asked for `self` when the SYN-ACK has `flags` (RFC 9768, table 2).
     pub(crate) fn agreed(self, flags: Flags) -> Self {
         let said = flags & Flags::ACE;
         match self {
@@ -75,8 +77,8 @@ impl EcnMode {
         }
     }
 
-    /// The codepoint of packets of a congestion control that uses ECN as `of` does. One that wants L4S and gets classic
-    /// feedback must not say that it is L4S (RFC 9331, 4.3).
+    /// Returns the codepoint of packets of a congestion control that uses ECN as `of` does. One that asks for L4S and
+    /// gets classic feedback must not mark its packets as L4S (RFC 9331, 4.3).
     pub(crate) fn codepoint(self, of: EcnUse) -> Ecn {
         match (self, of) {
             (Self::Off, _) => Ecn::NotEct,
@@ -86,7 +88,8 @@ impl EcnMode {
     }
 }
 
-/// How SYN-ACK, and the ACK of it, tell with which codepoint the other came (RFC 9768, tables 2 and 3).
+/// Returns the flags with which a SYN-ACK, or the ACK of it, reports the codepoint of the packet before it (RFC 9768,
+/// tables 2 and 3).
 pub(crate) fn handshake_flags(came_as: Ecn) -> Flags {
     match came_as {
         Ecn::NotEct => Flags::CWR,
@@ -96,15 +99,15 @@ pub(crate) fn handshake_flags(came_as: Ecn) -> Flags {
     }
 }
 
-/// RFC 9768, 3.2: where both counters begin.
+/// The initial value of both counters (RFC 9768, 3.2).
 const FIRST_COUNT: u8 = 5;
 
-/// The low three bits of a counter in the bits AE, CWR and ECE.
+/// Returns the low three bits of a counter as the bits AE, CWR and ECE.
 fn ace_flags(count: u8) -> Flags {
     Flags::AE.when(count & 4 != 0) | Flags::CWR.when(count & 2 != 0) | Flags::ECE.when(count & 1 != 0)
 }
 
-/// The counter that `flags` hold.
+/// Returns the counter in `flags`.
 fn ace_count(flags: Flags) -> u8 {
     u8::from(flags.contains(Flags::AE)) << 2
         | u8::from(flags.contains(Flags::CWR)) << 1
@@ -115,13 +118,13 @@ fn ace_count(flags: Flags) -> u8 {
 #[derive(Clone, Debug)]
 pub(crate) struct Echo {
     kind: EchoKind,
-    /// What every ACK says now.
+    /// The flags that every ACK carries now.
     flags: Flags,
     /// The last packet was marked.
     ce: bool,
-    /// CE packets that no ACK has told of.
+    /// CE packets that no ACK has reported.
     untold: u8,
-    /// An ACK that is to go out before any other: up to where, and what it says (DCTCP).
+    /// An ACK that must leave before any other: its number and its flags (DCTCP).
     owed: Option<(SeqNumber, Flags)>,
 }
 
@@ -133,12 +136,12 @@ enum EchoKind {
     Accurate,
 }
 
-/// What a receiver does about an arrival's marks, beside what it does anyway.
+/// The urgency of the ACK that an arrival's marks cause, in addition to the usual rules.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Urgency {
     /// Acknowledge now.
     pub(crate) now: bool,
-    /// Acknowledge a few segments at once: the sender's window may be too small for a second one to come.
+    /// Acknowledge a few segments at once: the sender's window may be too small for a second segment.
     pub(crate) quick: bool,
 }
 
@@ -169,13 +172,13 @@ impl Echo {
         Self { kind, flags, ..Self::OFF }
     }
 
-    /// The bits that every segment with an acknowledgement carries.
+    /// Returns the bits that every segment with an acknowledgement carries.
     #[inline]
     pub(crate) fn flags(&self) -> Flags {
         self.flags
     }
 
-    /// Whether [`on_data`](Self::on_data) has to know of `segment`.
+    /// Returns whether [`on_data`](Self::on_data) must see `segment`.
     #[inline]
     pub(crate) fn concerns(&self, segment: &Segment) -> bool {
         match self.kind {
@@ -195,8 +198,8 @@ impl Echo {
             EchoKind::Off => Urgency::NONE,
             EchoKind::Classic => self.on_classic(segment),
             EchoKind::Dctcp => {
-                // RFC 8257, 3.2: the state changes, and an ACK tells at once. What waits for an ACK is told first, with
-                // the old state, else it would count as the new.
+                // RFC 8257, 3.2: the state changes, and an ACK reports it at once. A waiting ACK leaves before it with
+                // the old state; otherwise its data would count with the new state.
                 if unacked && self.owed.is_none() {
                     self.owed = Some((in_order, self.flags));
                 }
@@ -217,7 +220,8 @@ impl Echo {
         }
     }
 
-    /// RFC 3168, 6.1.3: CE starts the echo, CWR stops it; where both come together, the mark is the newer news.
+    /// Takes a segment's bits (RFC 3168, 6.1.3): CE starts the echo, CWR stops it. If both come together, the mark is
+    /// newer.
     fn on_classic(&mut self, segment: &Segment) -> Urgency {
         let mut urgency = Urgency::NONE;
         if segment.flags.contains(Flags::CWR) {
@@ -231,8 +235,8 @@ impl Echo {
         urgency
     }
 
-    /// Takes the mark of a segment without data, which only the accurate counter counts; whether to acknowledge it, as
-    /// every third one (RFC 9768, 3.2.2.5.1).
+    /// Takes the mark of a segment without data. Only the accurate counter counts it, and every third mark is
+    /// acknowledged (RFC 9768, 3.2.2.5.1).
     #[cold]
     pub(crate) fn on_marked_ack(&mut self) -> Urgency {
         if self.kind != EchoKind::Accurate {
@@ -248,37 +252,37 @@ impl Echo {
         self.untold = self.untold.saturating_add(1);
     }
 
-    /// An ACK has told everything.
+    /// Takes note that an ACK has reported everything.
     #[inline]
     pub(crate) fn on_told(&mut self) {
         self.untold = 0;
     }
 
-    /// Whether [`take_owed`](Self::take_owed) has an ACK to send.
+    /// Returns whether [`take_owed`](Self::take_owed) has an ACK to send.
     #[inline]
     pub(crate) fn owes(&self) -> bool {
         self.owed.is_some()
     }
 
-    /// The ACK that is to go out first: its number and its bits.
+    /// Takes the ACK that must leave first: its number and its bits.
     #[cold]
     pub(crate) fn take_owed(&mut self) -> Option<(SeqNumber, Flags)> {
         self.owed.take()
     }
 }
 
-/// How many segments an ACK delivers, on average: by it a sender knows whether ACKs are thinned.
+/// The mean number of segments that an ACK delivers. It shows the sender whether ACKs are thinned.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PerAck {
-    /// In 64ths of a segment; 0 before the first ACK.
+    /// The mean in 64ths of a segment. 0 before the first ACK.
     mean: u16,
 }
 
 impl PerAck {
-    /// Above this mean a long ACK is the rule, and tells of no ACKs lost whose marks it would hide.
+    /// Above this mean long ACKs are the rule, and a long ACK is no sign of lost ACKs with hidden marks.
     const THINNED: u16 = 4 << 6;
 
-    /// An ACK delivered `segments`. Each counts for a 64th, as on Linux.
+    /// Takes note that an ACK delivered `segments`. Each ACK has a weight of 1/64, as on Linux.
     fn note(&mut self, segments: u32) {
         let (mean, sample) = (u32::from(self.mean), segments.min(1 << 10) << 6);
         let mean = if mean == 0 { sample } else { (63 * mean + sample) >> 6 };
@@ -290,12 +294,12 @@ impl PerAck {
     }
 }
 
-/// What a sender reads from the echo.
+/// The sender's reading of the echo.
 #[derive(Clone, Debug)]
 pub(crate) struct Feedback {
-    /// The bits that tell: none, ECE, or the three of the counter.
+    /// The bits that carry the feedback: none, ECE, or the three of the counter.
     told_by: Flags,
-    /// What they say where there is nothing new: no ECE, or the counter as last heard (s.cep).
+    /// The value of these bits without news: no ECE, or the counter as last heard (s.cep).
     known: Flags,
     per_ack: PerAck,
 }
@@ -304,8 +308,8 @@ impl Feedback {
     pub(crate) const OFF: Self =
         Self { told_by: Flags::NONE, known: Flags::NONE, per_ack: PerAck { mean: 0 } };
 
-    /// That of `mode`. A server's `handshake` is the ACK of its SYN-ACK, where that came without data; all zeros tells
-    /// that the peer does without (RFC 9768, table 4).
+    /// Builds the reading of `mode`. A server's `handshake` is the ACK of its SYN-ACK, if that came without data. If
+    /// its bits are all zero, the peer does without ECN (RFC 9768, table 4).
     pub(crate) fn new(mode: EcnMode, handshake: Option<Flags>) -> Self {
         match mode {
             EcnMode::Off => Self::OFF,
@@ -321,7 +325,7 @@ impl Feedback {
         }
     }
 
-    /// The feedback that is read.
+    /// Returns the kind of feedback.
     pub(crate) fn mode(&self) -> EcnMode {
         match self.told_by {
             Flags::ACE => EcnMode::Accurate,
@@ -330,19 +334,21 @@ impl Feedback {
         }
     }
 
-    /// Whether reductions are confirmed with CWR: not with accurate feedback, whose counter has its bit.
+    /// Returns whether reductions are confirmed with CWR. With accurate feedback they are not: the bit belongs to the
+    /// counter.
     pub(crate) fn confirms(&self) -> bool {
         self.mode() == EcnMode::Classic
     }
 
-    /// Whether `flags`, on an ACK that delivered `segments`, need [`read`](Self::read): they tell something new, or the
-    /// counter may have gone round, and how long ACKs are has to be known for that.
+    /// Returns whether `flags`, on an ACK that delivered `segments`, need [`read`](Self::read). They do if they are
+    /// new. With the counter every ACK that delivers something needs it: the counter may have wrapped, and `read`
+    /// learns the length of ACKs.
     #[inline]
     pub(crate) fn is_news(&self, flags: Flags, segments: u32) -> bool {
         (flags & self.told_by) != self.known || (segments > 0 && self.told_by == Flags::ACE)
     }
 
-    /// Whether they may, however many it delivered.
+    /// Returns whether `flags` may need [`read`](Self::read), for any number of delivered segments.
     #[inline]
     pub(crate) fn may_be_news(&self, flags: Flags) -> bool {
         self.is_news(flags, u32::MAX)
@@ -351,7 +357,8 @@ impl Feedback {
     /// Reads `flags` on an ACK that delivered `segments`, or at least `is_newer` than all before by its timestamp: how
     /// many were marked, or none where there is no news.
     ///
-    /// Classic feedback says nothing of how many; DCTCP's says it of all that the ACK delivered (RFC 8257, 3.3).
+    /// Classic feedback does not report how many. DCTCP's applies to all segments that the ACK delivered (RFC 8257,
+    /// 3.3).
     #[cold]
     pub(crate) fn read(&mut self, flags: Flags, segments: u32, is_newer: bool) -> Option<u32> {
         if self.mode() == EcnMode::Classic {

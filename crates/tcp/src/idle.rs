@@ -1,15 +1,17 @@
-//! A window that was not used says nothing of the path any more: restart after idling, and validation.
+//! A window that was not used says nothing about the path any more: restart after idling, and window validation.
 
 use crate::Window;
 use goodqueue_units::Duration;
 
 impl Window {
-    /// What ssthresh is worth now: a window that was reached without a reduction is remembered by three quarters.
+    /// Returns ssthresh, at least three quarters of the window: a window that was reached without a reduction is
+    /// remembered.
     pub(crate) fn current_ssthresh(&self) -> u32 {
         self.ssthresh.max(self.cwnd / 2 + self.cwnd / 4)
     }
 
-    /// Nothing was sent for `idle`, longer than `rto` (RFC 5681, section 4.1; Linux's `tcp_slow_start_after_idle`).
+    /// Restarts after `idle`, a time longer than `rto` without sending (RFC 5681, section 4.1; Linux's
+    /// `tcp_slow_start_after_idle`).
     pub(crate) fn restart(&mut self, idle: Duration, rto: Duration) {
         let least = self.initial.min(self.cwnd);
         if !self.stack.era().validation.cwnd_restart_halves {
@@ -17,7 +19,7 @@ impl Window {
             return;
         }
         self.ssthresh = self.current_ssthresh();
-        // RFC 2861: it halves for each RTO; the kernel counts one that has begun.
+        // RFC 2861: the window halves for each RTO. The kernel counts an RTO that has begun.
         let periods = idle.as_nanos().saturating_sub(1) / rto.as_nanos().max(1);
         self.cwnd = (self.cwnd >> periods.min(31)).max(least);
     }
@@ -49,7 +51,7 @@ mod tests {
         (w.cwnd, w.ssthresh)
     }
 
-    /// RTO 200 ms: one halving for an RTO beyond the first that has begun, two for two.
+    /// RTO 200 ms: one halving for one RTO beyond the first that has begun, two for two.
     #[test]
     fn an_idle_window_halves_for_each_rto_and_ssthresh_remembers_three_quarters() {
         assert_eq!(restarted(Stack::Linux6, 100, 201), (50, 75));
@@ -61,7 +63,7 @@ mod tests {
         assert_eq!(restarted(Stack::Rfc, 100, 300), (10, 50), "RFC 5681: RW = min(IW, cwnd)");
     }
 
-    /// Wrong would be a threshold that a window in full use loses.
+    /// Wrong would be a change of a window in full use, or of its threshold.
     #[test]
     fn a_window_in_use_stays_and_so_does_its_threshold() {
         let mut w = window(Stack::Linux6, 100);

@@ -1,4 +1,4 @@
-//! Segmentation offload: how many segments leave together, and so which of them say PSH, and which wait for others.
+//! Segmentation offload: how many segments leave together, which of them carry PSH, and which wait for others.
 //!
 //! Linux hands segments down in packets of several, for the hardware or the driver to split. With pacing such a packet
 //! is the unit that leaves at once. Since Linux 6 it says PSH, so that receivers put no wait behind it, and the split
@@ -9,44 +9,46 @@
 //! KiB, an odd number of full segments. So even where pairs leave one segment in 45 leaves alone, and what was even is
 //! odd.
 //!
-//! A packet that would be shorter than it might be waits for the next ACK, where that is expected within a millisecond
-//! (Linux from October 2025 on, and its older series since). So where ACKs come close together, on fast links or behind
-//! data in the same queue, segments that leave alone find each other again, and share an ACK.
+//! A packet that could be longer waits for the next ACK, if that is expected within a millisecond (Linux from October
+//! 2025 on, and its older series since then). If ACKs come close together, as on fast links or behind data in the same
+//! queue, segments that leave alone form pairs again, and share an ACK.
 
 use crate::pacing::Pace;
 use crate::{Stack, Window};
 use goodqueue_units::{Duration, Rate};
 
-/// A packet has what the connection sends in 1/1024 s …
+/// A packet has the segments that the connection sends in 1/1024 s.
 const SPANS_PER_S: u64 = 1024;
-/// … and is no larger than this, with the room for headers that Linux leaves …
+/// The largest packet in bytes, less the room for headers that Linux leaves.
 const MOST_BYTES: u64 = 65_536 - 1 - 320;
 /// … which on a path this short counts in whole, and half as much each time the shortest RTT is 512 µs longer: where
 /// the next ACK is so near, a large packet does not wait.
 const SHORT_RTT: Duration = Duration::from_micros(512);
-/// A packet waits only so soon after the last one, and for an ACK that is expected so soon (or in half an SRTT).
+/// A packet waits only within this time after the last one, and for an ACK that is expected within this time (or within
+/// half an SRTT).
 const PATIENCE: Duration = Duration::from_millis(1);
-/// It does not wait with so much of the window free (`tcp_tso_win_divisor`).
+/// A packet does not wait if this share of the window, as a divisor, is free (`tcp_tso_win_divisor`).
 const WINDOW_SHARE: u32 = 3;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Offload {
-    /// Segments that the present packet has room for.
+    /// Segments that still fit into the present packet.
     left: u16,
-    /// Segments of the piece in the socket that is being sent, which have not been sent yet; 0 before the next piece.
+    /// Unsent segments of the piece in the socket that is being sent. 0 before the next piece.
     piece: u16,
-    /// Of `left`, those that nothing can keep from leaving now.
+    /// Segments of `left` that certainly leave now.
     pub(crate) sure: u16,
 }
 
 impl Offload {
-    /// The application writes, and all that it had written before was sent: that begins a piece.
+    /// Begins a piece: the application writes, and all that it had written before was sent.
     pub(crate) fn on_first_write(&mut self) {
         self.piece = 0;
     }
 
-    /// A new segment was sent, and `more` may be sent at once: whether it says PSH. A new packet takes `packet()`
-    /// segments and a new piece has `piece()`, at least 1.
+    /// Takes note that a new segment was sent; `more` says whether another may leave at once. Returns whether the
+    /// segment carries PSH. A new packet takes `packet()` segments, and a new piece has `piece()` segments, both at
+    /// least 1.
     #[inline]
     pub(crate) fn on_sent(
         &mut self,
@@ -60,7 +62,7 @@ impl Offload {
         let is_first = self.left == 0;
         if is_first {
             if !more {
-                return false; // alone, however large the packet might have been
+                return false; // alone, whatever the size of a packet
             }
             self.left = packet().min(of_piece) as u16;
         }
@@ -72,7 +74,7 @@ impl Offload {
         !is_first && stack.era().sending.psh_on_tso_end
     }
 
-    /// One of those that are sure was split off: whether it is the packet's last.
+    /// Takes note that one of the `sure` segments was split off. Returns whether it is the packet's last.
     #[inline]
     pub(crate) fn on_split(&mut self) -> bool {
         self.sure -= 1;
@@ -81,19 +83,19 @@ impl Offload {
         self.left == 0
     }
 
-    /// How many segments more the present packet has room for.
+    /// Returns how many segments still fit into the present packet.
     #[inline]
     pub(crate) fn left(&self) -> u32 {
         self.left.into()
     }
 
-    /// Whether the next segment leaves in one packet with the last.
+    /// Returns whether the next segment leaves in one packet with the last.
     #[inline]
     pub(crate) fn is_amid_packet(&self) -> bool {
         self.left > 0
     }
 
-    /// How many segments are left of the piece in the socket that is sent next, which has `piece()` if it is a new one.
+    /// Returns how many segments are left of the piece in the socket that is sent next. A new piece has `piece()`.
     #[inline]
     pub(crate) fn left_of_piece(&self, piece: impl FnOnce() -> u32) -> u32 {
         if self.piece == 0 { piece() } else { self.piece.into() }
@@ -121,8 +123,8 @@ impl Offload {
     }
 }
 
-/// How many segments a packet has, at `pace`; the fewest, if that is not known. Never more than half a window, so that
-/// two packets are under way.
+/// Returns how many segments a packet has at `pace`, or the fewest if the pace is unknown. A packet has at most half a
+/// window, so that two packets are under way.
 #[inline]
 pub(crate) fn packet(pace: Option<Pace>, window: &Window, mss: u16, min_rtt: Duration) -> u32 {
     let near = near_bytes(window, min_rtt);
@@ -146,7 +148,7 @@ pub(crate) fn exceeds(room: u32, pace: Option<Pace>, window: &Window, mss: u16, 
         }
 }
 
-/// Whether a packet would have `segments` segments or more at `pace`, if that is known.
+/// Returns whether a packet would have at least `segments` segments at `pace`. It is false if the pace is unknown.
 #[inline]
 fn sends(segments: u32, pace: Option<Pace>, near_bytes: u64, mss: u16) -> bool {
     let bytes = u64::from(mss) * u64::from(segments);
@@ -154,7 +156,7 @@ fn sends(segments: u32, pace: Option<Pace>, near_bytes: u64, mss: u16) -> bool {
     bytes <= MOST_BYTES && pace.is_some_and(|pace| !pace.is_below(by_pace))
 }
 
-/// What a packet has because the path is short.
+/// Returns the bytes that a packet has in addition because the path is short.
 #[inline]
 fn near_bytes(window: &Window, min_rtt: Duration) -> u64 {
     let halvings = min_rtt.as_nanos() / SHORT_RTT.as_nanos();
@@ -165,12 +167,13 @@ fn long_packet(pace: Option<Pace>, near_bytes: u64, mss: u16) -> u32 {
     pace.and_then(Pace::rate).map_or(0, |rate| whole_segments(rate, near_bytes, mss))
 }
 
-/// How many segments a packet would have at `rate` if the path were long; at least `least`.
+/// Returns how many segments a packet would have at `rate` on a long path, at least `least`.
 pub(crate) fn packet_of_rate(rate: Option<Rate>, mss: u16, least: u32) -> u32 {
     rate.map_or(0, |rate| whole_segments(rate, 0, mss)).max(least)
 }
 
-/// How many segments are one piece in the socket: as many as a packet may have at most, in half of the peer's window.
+/// Returns how many segments are one piece in the socket: as many as a packet may have at most, within half of the
+/// peer's window.
 pub(crate) fn piece(peer_window: u32, mss: u16) -> u32 {
     ((u64::from(peer_window) / 2).min(MOST_BYTES) as u32 / u32::from(mss)).max(1)
 }
@@ -186,7 +189,7 @@ mod tests {
     use proptest::prelude::*;
     use std::vec::Vec;
 
-    /// Which of `segments` sent at once say PSH; SRTT is 100 ms.
+    /// Returns which of `segments` sent at once carry PSH. SRTT is 100 ms.
     fn pushed(stack: Stack, cwnd: u32, ssthresh: u32, segments: u32) -> Vec<u32> {
         let window = Window { cwnd, ssthresh, ..Window::new(&Config { stack, ..Config::default() }) };
         let mut offload = Offload::default();
@@ -203,8 +206,8 @@ mod tests {
         assert_eq!(pushed(Stack::Linux3_10, 10, 5, 5), []);
     }
 
-    /// One segment alone waits behind a pair. Not after a pause; not where the next ACK is expected in more than a
-    /// millisecond, for it would only be late; not in a window of 3, of which it is a third.
+    /// A single segment waits behind a pair. It does not wait after a pause, or if the next ACK is expected in more
+    /// than a millisecond: it would only be late. It does not wait in a window of 3, of which it is a third.
     #[test]
     fn a_segment_too_few_for_a_packet_waits_for_the_next_ack() {
         let ms = Duration::from_millis;
@@ -224,7 +227,7 @@ mod tests {
         assert!(defers(8, 0, 100, 800, Stack::Linux6), "1.2 · 800 segments in 100 ms: a packet has 9");
     }
 
-    /// Pieces of 5 are two pairs and one that leaves alone. Wrong would be a packet of two pieces.
+    /// Pieces of 5 are two pairs and one segment that leaves alone. Wrong would be a packet of two pieces.
     #[test]
     fn a_packet_ends_where_what_was_written_does() {
         let mut offload = Offload::default();
@@ -236,13 +239,14 @@ mod tests {
         assert_eq!(offload.piece, 0, "what is written after a pause is a piece of its own");
     }
 
-    /// 65 535 bytes less the headers' room are 45.03 segments of 1448, half of a window of 65 160 bytes is 22.5.
+    /// 65 535 bytes less the room for headers are 45.03 segments of 1448. Half of a window of 65 160 bytes is 22.5
+    /// segments.
     #[test]
     fn a_piece_is_64_kib_or_half_the_peers_window() {
         assert_eq!((piece(1 << 20, 1448), piece(65_160, 1448), piece(1000, 1448)), (45, 22, 1));
     }
 
-    /// One segment is left of a piece and the window has room for one. Wrong would be to wait for another.
+    /// One segment is left of a piece, and the window has room for it. Wrong would be to wait for another.
     #[test]
     fn the_rest_of_a_piece_does_not_wait() {
         let ms = Duration::from_millis;
@@ -255,7 +259,8 @@ mod tests {
     }
 
     proptest! {
-        /// Wrong would be a segment that waits for company in a packet that has room for no more, or does not wait.
+        /// Wrong would be a segment that waits although the packet has no room for more, or that does not wait although
+        /// it has.
         #[test]
         fn exceeding_is_a_comparison_with_the_packet(
             cwnd in 1_u32..4000, ssthresh in 2_u32..4000, out in 0_u32..4000, room in 0_u32..70,
@@ -276,7 +281,8 @@ mod tests {
         }
     }
 
-    /// 800 segments in 100 ms, doubled for slow start, are 15.6 in 1/1024 s; 1.2 of it, near its end, 9.4.
+    /// 800 segments in 100 ms, doubled for slow start, are 15.6 segments in 1/1024 s. Near the end of slow start, at
+    /// 1.2 times the rate, they are 9.4.
     #[test]
     fn at_high_rates_as_many_segments_leave_together_as_are_sent_in_a_millisecond() {
         assert_eq!(pushed(Stack::Linux6, 800, 10_000, 50), [15, 30, 45, 50]);
@@ -284,8 +290,8 @@ mod tests {
         assert_eq!(pushed(Stack::Linux6, 100_000, 5, 100), [45, 90, 100]);
     }
 
-    /// 10 Mbit/s are 1220 bytes in 1/1024 s. At an RTT of 2 ms (3 whole times 512 µs) 65 536 / 8 bytes come on top: 6.5
-    /// segments of 1448; at 20 ms nothing does.
+    /// 10 Mbit/s are 1220 bytes in 1/1024 s. At an RTT of 2 ms, 3 whole times 512 µs, 65 536 / 8 bytes are added: 6.5
+    /// segments of 1448. At 20 ms nothing is added.
     #[test]
     fn near_receivers_are_sent_larger_packets() {
         let window = Window { cwnd: 100, ..Window::new(&Config::default()) };
@@ -300,8 +306,8 @@ mod tests {
         assert_eq!(packet_of_rate(rate, 1448, 1), 1);
     }
 
-    /// A third of a window of 10, rounded up, is 4 segments. On a path of 1 ms the ACK is expected soon if half of that
-    /// has passed. Wrong would be a wait of most of a round trip there.
+    /// A third of a window of 10, rounded up, is 4 segments. On a path of 1 ms the ACK counts as near when half of that
+    /// has passed. Wrong would be a wait of most of a round trip.
     #[test]
     fn a_packet_waits_where_it_is_short_and_the_ack_is_near() {
         let window = Window { cwnd: 10, ssthresh: 2, ..Window::new(&Config::default()) };

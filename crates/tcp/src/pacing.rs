@@ -1,22 +1,22 @@
-//! Pacing: when the next packet may leave, as Linux's TCP paces by itself where no `fq` does it.
+//! Pacing: when the next packet may leave. It is the pacing that Linux's TCP does itself if no `fq` does it.
 //!
-//! A packet of several segments (`offload`) leaves at once, and the next one when the pacing rate has made up for its
-//! payload. The first ten segments of a connection are not paced.
+//! A packet of several segments (`offload`) leaves at once. The next one leaves when its payload has been made up for
+//! at the pacing rate. The first ten segments of a connection are not paced.
 
 use crate::Window;
 use goodqueue_units::{Duration, Instant, Rate};
 
-/// Segments with data that a connection sends before it is paced.
+/// Segments with data that a connection sends before pacing starts.
 const UNPACED: u64 = 10;
 
 /// Release times of one connection.
 #[derive(Clone, Debug)]
 pub(crate) struct Pacer {
-    /// When the next packet may leave; Linux's earliest departure time.
+    /// When the next packet may leave: Linux's earliest departure time.
     release: Instant,
-    /// How much later than it might have the present packet left; up to half its time is made good.
+    /// How late the present packet left. Up to half of its transmission time is made good.
     late: Duration,
-    /// What waits for the release, or [`Instant::MAX`] where nothing waits.
+    /// When a packet that waits for the release may leave, or [`Instant::MAX`] if none waits.
     deadline: Instant,
 }
 
@@ -27,27 +27,27 @@ impl Default for Pacer {
 }
 
 impl Pacer {
-    /// When the next packet may leave.
+    /// Returns when the next packet may leave.
     pub(crate) fn release(&self) -> Instant {
         self.release
     }
 
-    /// When a packet that was held back may leave, or [`Instant::MAX`].
+    /// Returns when a packet that was held back may leave, or [`Instant::MAX`].
     #[inline]
     pub(crate) fn deadline(&self) -> Instant {
         self.deadline
     }
 
-    /// A packet is ready: whether it may leave now. If not, the deadline tells when.
+    /// Returns whether a packet may leave now. If not, sets the deadline to the time at which it may.
     pub(crate) fn may_send(&mut self, now: Instant) -> bool {
         self.deadline = if now < self.release { self.release } else { Instant::MAX };
         now >= self.release
     }
 
-    /// A segment of `len` bytes of payload leaves, the connection's `count`th.
+    /// Takes note that a segment of `len` payload bytes leaves, the connection's `count`th.
     pub(crate) fn on_sent(&mut self, now: Instant, len: u16, count: u64, rate: Option<Rate>) {
         if now >= self.release {
-            // The first of its packet.
+            // The first segment of its packet.
             self.late = now.since(self.release);
             self.release = now;
         }
@@ -69,7 +69,7 @@ impl Pacer {
 /// a segment, and a division takes as long as all else there.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pace {
-    /// Bits a second, times `micros`.
+    /// The rate in bits per second, times `micros`.
     product: u64,
     micros: u64,
 }
@@ -87,13 +87,13 @@ impl Pace {
         Some(Self { product: bits.saturating_mul(1_000_000), micros: (srtt?.as_nanos() / 1000).max(1) })
     }
 
-    /// Whether it is less than `bps` bits a second.
+    /// Returns whether the rate is less than `bps` bits per second.
     #[inline]
     pub(crate) fn is_below(self, bps: u64) -> bool {
         self.product < bps.saturating_mul(self.micros)
     }
 
-    /// The rate; none where it is less than one bit a second.
+    /// Returns the rate, or `None` if it is less than one bit per second.
     pub(crate) fn rate(self) -> Option<Rate> {
         Rate::from_bps(self.product / self.micros)
     }
@@ -122,7 +122,7 @@ mod tests {
         assert!(pacer.may_send(at(2000)) && pacer.deadline() == Instant::MAX);
     }
 
-    /// Linux: a packet that left late makes its lateness good, but waits half its time at least.
+    /// Linux: a packet that left late makes its lateness good, but the next one waits at least half its time.
     #[test]
     fn lateness_is_made_good_up_to_half_a_packet() {
         let rate = Rate::from_bps(10_000_000);
@@ -144,7 +144,7 @@ mod tests {
         assert_eq!(pacer.release(), at(0));
     }
 
-    /// 10 segments of 1000 bytes in 100 ms are 800 kbit/s: doubled in slow start, 1.2 of it after.
+    /// 10 segments of 1000 bytes in 100 ms are 800 kbit/s: doubled in slow start, times 1.2 after it.
     #[test]
     fn the_usual_rate_is_twice_or_one_and_a_fifth_of_the_window_a_round_trip() {
         let rtt = Some(Duration::from_millis(100));

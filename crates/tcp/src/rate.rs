@@ -1,19 +1,20 @@
-//! How fast the path delivers: the delivery rate of draft-ietf-ccwg-bbr-06, section 4.1 (which was
-//! draft-cheng-iccrg-delivery-rate-estimation), as Linux takes it: counted in segments, a sample with every ACK.
+//! The delivery rate of draft-ietf-ccwg-bbr-06, section 4.1 (earlier draft-cheng-iccrg-delivery-rate-estimation). As in
+//! Linux it counts segments, and takes one sample per ACK.
 //!
-//! The estimator stands beside the scoreboard, and only where somebody asks for it: its ring has the same slots as the
-//! scoreboard's.
+//! The estimator exists beside the scoreboard, and only if the configuration or the congestion control asks for it. Its
+//! ring has the same slots as the scoreboard's.
 
 use alloc::vec::Vec;
 use goodqueue_units::{Duration, Instant, Rate};
 
 use crate::SeqNumber;
 
-/// What was so when a segment was sent (4.1.2.1.2).
+/// The state when a segment was sent (4.1.2.1.2).
 #[derive(Clone, Copy, Debug)]
 struct Snapshot {
-    /// P.first_send_time and P.delivered_time.
+    /// P.first_send_time.
     first_sent: Instant,
+    /// P.delivered_time.
     delivered_at: Instant,
     delivered: u64,
     delivered_ce: u64,
@@ -46,15 +47,15 @@ struct Newest {
 /// A segment that was just found lost.
 #[derive(Clone, Copy, Debug)]
 pub struct LostSegment {
-    /// Segments in flight when it was sent, itself among them.
+    /// Segments in flight when this segment was sent, including itself.
     pub tx_in_flight: u32,
-    /// Segments found lost since then, itself among them.
+    /// Segments found lost since then, including itself.
     pub lost: u64,
-    /// It was sent while the application was what limited the sender.
+    /// The application limited the sender when this segment was sent.
     pub is_app_limited: bool,
 }
 
-/// What one ACK tells of the path (4.1.2.1.3, RS).
+/// The rate sample of one ACK (4.1.2.1.3, RS).
 #[derive(Clone, Copy, Debug)]
 pub struct RateSample {
     /// Segments delivered over `interval`.
@@ -62,19 +63,19 @@ pub struct RateSample {
     /// How long that took, sent or acknowledged, whichever was longer. None: nothing was delivered, or in less time
     /// than any round trip takes.
     pub interval: Option<Duration>,
-    /// Segments that were delivered in all when the newest segment was sent.
+    /// Total segments delivered when the newest segment was sent.
     pub prior_delivered: u64,
-    /// Of `delivered`, those that arrived with a CE mark, as far as ACKs tell.
+    /// Segments of `delivered` that arrived with a CE mark, as reported by ACKs.
     pub delivered_ce: u64,
     /// Segments found lost with this ACK.
     pub losses: u32,
-    /// Segments in flight when the newest segment was sent, itself among them.
+    /// Segments in flight when the newest segment was sent, including itself.
     pub tx_in_flight: u32,
     /// Segments found lost since the newest segment was sent.
     pub lost: u64,
-    /// The application was what limited the sender when the newest segment was sent.
+    /// The application limited the sender when the newest segment was sent.
     pub is_app_limited: bool,
-    /// A lone short segment: the receiver may have waited before it acknowledged it.
+    /// A single short segment: the receiver may have delayed its ACK.
     pub is_ack_delayed: bool,
     /// When pacing lets the next packet leave.
     pub departure: Instant,
@@ -96,55 +97,55 @@ pub struct RateEstimator {
     /// `lost` at the last sample.
     lost_before: u64,
     lost_now: Vec<LostSegment>,
-    /// The rate to show: segments, the time they took, and whether it was the application's rate.
+    /// The rate to show: segments, the time that they took, and whether the application limited it.
     shown: (u64, Duration, bool),
 }
 
 impl RateEstimator {
-    /// Segments delivered in all (C.delivered).
+    /// Returns the total segments delivered (C.delivered).
     #[must_use]
     pub fn delivered(&self) -> u64 {
         self.delivered
     }
 
-    /// When the last of them was delivered.
+    /// Returns when the last segment was delivered.
     #[must_use]
     pub fn delivered_at(&self) -> Instant {
         self.delivered_at
     }
 
-    /// Segments found lost in all; one that was lost twice counts twice.
+    /// Returns the total segments found lost. A segment lost twice counts twice.
     #[must_use]
     pub fn lost(&self) -> u64 {
         self.lost
     }
 
-    /// Segments found lost since the last sample.
+    /// Returns the segments found lost since the last sample.
     #[must_use]
     pub fn lost_segments(&self) -> &[LostSegment] {
         &self.lost_now
     }
 
-    /// Whether the application was idle less than a round trip ago.
+    /// Returns whether the application was idle less than a round trip ago.
     #[must_use]
     pub fn is_app_limited(&self) -> bool {
         self.app_limited != 0
     }
 
-    /// What is sent from now on, until what is in flight is delivered, says nothing of what the path could carry
-    /// (4.1.2.4).
+    /// Marks the segments sent from now on, until those in flight are delivered, as limited by the application: they
+    /// say nothing about the path's rate (4.1.2.4).
     pub fn mark_app_limited(&mut self, in_flight: u32) {
         self.app_limited = (self.delivered + u64::from(in_flight)).max(1);
     }
 
-    /// The rate to show, as `ss` does: the last one that the path limited, or a higher one since. In payload.
+    /// Returns the rate of payload to show, as `ss` does: the last rate that the path limited, or a higher one since.
     pub(crate) fn delivery_rate(&self, mss: u16) -> Option<Rate> {
         let (delivered, interval, _) = self.shown;
         let bits = u128::from(delivered) * u128::from(mss) * 8_000_000_000;
         Rate::from_bps((bits / u128::from(interval.as_nanos().max(1))) as u64)
     }
 
-    /// The scoreboard's ring got `capacity` slots, and holds the segments `numbers`.
+    /// Grows the ring with the scoreboard's to `capacity` slots. It holds the segments `numbers`.
     pub(crate) fn grow(&mut self, numbers: core::ops::Range<u64>, capacity: usize) {
         let mut ring = alloc::vec![Snapshot::EMPTY; capacity];
         if !self.ring.is_empty() {
@@ -159,7 +160,8 @@ impl RateEstimator {
         number as usize & (self.ring.len() - 1)
     }
 
-    /// Segment `number` leaves, for the first time or again; with it, `in_flight` are in flight (4.1.2.2).
+    /// Takes note that segment `number` leaves, for the first time or again. With it, `in_flight` segments are in
+    /// flight (4.1.2.2).
     pub(crate) fn on_sent(&mut self, now: Instant, number: u64, is_first_out: bool, in_flight: u32) {
         if is_first_out {
             (self.first_sent, self.delivered_at) = (now, now);
@@ -176,7 +178,7 @@ impl RateEstimator {
         };
     }
 
-    /// Segment `number`, last sent at `sent_at`, is delivered (4.1.2.3, UpdateRateSample).
+    /// Takes the delivery of segment `number`, last sent at `sent_at` (4.1.2.3, UpdateRateSample).
     pub(crate) fn on_delivered(&mut self, number: u64, sent_at: Instant, end: SeqNumber) {
         let is_newest = self.newest.is_none_or(|newest| {
             sent_at > self.first_sent || (sent_at == self.first_sent && end > newest.end)
@@ -188,19 +190,20 @@ impl RateEstimator {
         }
     }
 
-    /// Segment `number` is taken for lost.
+    /// Takes note that segment `number` is assumed lost.
     pub(crate) fn on_lost(&mut self, number: u64) {
         self.lost += 1;
         let Snapshot { in_flight: tx_in_flight, lost, is_app_limited, .. } = self.ring[self.slot(number)];
         self.lost_now.push(LostSegment { tx_in_flight, lost: self.lost - lost, is_app_limited });
     }
 
-    /// What a timer found lost is no ACK's.
+    /// Keeps the losses that a timer found out of the next ACK's sample.
     pub(crate) fn on_timer(&mut self) {
         self.lost_before = self.lost;
     }
 
-    /// Ends an ACK that newly delivered `acked` segments, `marked` of them with CE (4.1.2.3, GenerateRateSample).
+    /// Ends an ACK that newly delivered `acked` segments, `marked` of them with CE, and returns its sample (4.1.2.3,
+    /// GenerateRateSample).
     pub(crate) fn sample(&mut self, now: Instant, acked: u32, marked: u32, min_rtt: Duration) -> RateSample {
         self.delivered += u64::from(acked);
         self.delivered_ce += u64::from(marked);
@@ -239,7 +242,7 @@ impl RateEstimator {
         sample
     }
 
-    /// The congestion control has heard of the losses.
+    /// Forgets the losses, after the congestion control has handled them.
     pub(crate) fn forget_losses(&mut self) {
         self.lost_now.clear();
     }
@@ -281,9 +284,10 @@ mod tests {
         rate.on_delivered(number, at(sent_at), SeqNumber(number as u32 + 1));
     }
 
-    /// Four segments at once, RTT 100 ms, acknowledged 10 ms apart. The first ACK: 1 segment in the 100 ms since its
-    /// sending (delivered_time was set then). The fourth: 4 in 130 ms. A fifth, sent on the first ACK and acknowledged
-    /// at 200, counts from the delivered state at its sending: segments 2 to 5 in 100 ms.
+    /// Four segments leave at once, RTT 100 ms, and are acknowledged 10 ms apart. The first ACK: 1 segment in the 100
+    /// ms since its sending (delivered_time was set then). The fourth: 4 segments in 130 ms. A fifth segment, sent on
+    /// the first ACK and acknowledged at 200 ms, counts from the delivered state at its sending: segments 2 to 5 in 100
+    /// ms.
     #[test]
     fn a_sample_counts_what_was_delivered_since_the_segment_was_sent() {
         let mut rate = estimator();
@@ -322,7 +326,7 @@ mod tests {
         deliver(&mut rate, 3, 111);
         deliver(&mut rate, 4, 301);
         let sample = rate.sample(at(311), 2, 0, ms(10));
-        // Sent 301 − 100 ms after the last that was delivered, acknowledged 311 − 110 ms after it.
+        // Sent 301 − 100 ms after the last delivered segment was sent, and acknowledged 311 − 110 ms after its ACK.
         assert_eq!((sample.delivered, sample.interval), (2, Some(ms(201))));
     }
 
@@ -340,7 +344,7 @@ mod tests {
         }
     }
 
-    /// 4.1.3.5: a retransmission that seems to take less than any round trip was not what arrived.
+    /// 4.1.3.5: a retransmission that seems to take less than any round trip was not the segment that arrived.
     #[test]
     fn a_sample_in_less_than_the_shortest_rtt_is_none() {
         let mut rate = estimator();
@@ -351,7 +355,7 @@ mod tests {
         assert_eq!(rate.delivery_rate(1000), None);
     }
 
-    /// The gap leaves the path when what was in flight with it is delivered, and one segment more.
+    /// The gap leaves the path when the segments in flight with it are delivered, and one segment more.
     #[test]
     fn samples_are_app_limited_until_the_gap_is_acknowledged() {
         let mut rate = estimator();

@@ -1,9 +1,9 @@
 //! Round-trip times and the retransmission timeout: RFC 6298 with Linux's floor.
 //!
-//! Linux differs from RFC 6298 in two ways, and both matter at a short RTT. The floor of 200 ms is under the
-//! *variance* term, so RTO = SRTT + max(4 RTTVAR, 200 ms), not max(SRTT + 4 RTTVAR, 1 s). And the variance term
-//! follows the largest deviation of a round trip at once, but decays only once a round trip, because samples come with
-//! every ACK and the RFC's gains are meant for one sample a round trip.
+//! Linux differs from RFC 6298 in two ways, and both matter at a short RTT. The floor of 200 ms applies to the
+//! *variance* term: RTO = SRTT + max(4 RTTVAR, 200 ms), not max(SRTT + 4 RTTVAR, 1 s). The variance term follows the
+//! largest deviation of a round trip at once, but decays only once per round trip: samples come with every ACK, and the
+//! RFC's gains are meant for one sample per round trip.
 
 use crate::SeqNumber;
 use goodqueue_units::{Duration, processor::select};
@@ -19,10 +19,10 @@ const RTO_AFTER_LOST_SYN: Duration = Duration::from_secs(3);
 /// RFC 6298, 2.5, with Linux's value.
 const MAX_RTO: Duration = Duration::from_secs(120);
 
-/// The smoothed round-trip time of one connection and what follows from it.
+/// The smoothed round-trip time of one connection and its RTO.
 #[derive(Clone, Debug)]
 pub(crate) struct RttEstimator {
-    /// 8 SRTT in nanoseconds; 0 before the first sample.
+    /// 8 SRTT in nanoseconds. 0 before the first sample.
     srtt_x8: u64,
     /// 4 × the smoothed deviation, in nanoseconds.
     deviation_x4: u64,
@@ -30,11 +30,11 @@ pub(crate) struct RttEstimator {
     deviation_max: u64,
     /// 4 RTTVAR in nanoseconds: the variance term.
     variance: u64,
-    /// The round trip ends when this is acknowledged.
+    /// The round trip ends when a byte after this one is acknowledged.
     round_end: SeqNumber,
     /// RTO without backoff.
     base_rto: Duration,
-    /// RFC 6298, 2.4, or zero for Linux's floor.
+    /// The least RTO (RFC 6298, 2.4). Zero for Linux's floor.
     rto_min: Duration,
     backoff: u32,
     min: Duration,
@@ -42,7 +42,7 @@ pub(crate) struct RttEstimator {
 }
 
 impl RttEstimator {
-    /// `rto_min`: the least RTO; zero for Linux's rule.
+    /// Builds an estimator. `rto_min` is the least RTO, or zero for Linux's rule.
     pub(crate) const fn new(rto_min: Duration) -> Self {
         Self {
             srtt_x8: 0,
@@ -58,8 +58,9 @@ impl RttEstimator {
         }
     }
 
-    /// Takes a sample. `smoothed` goes into SRTT: from the first segment that an ACK covers, so it includes the delay
-    /// of the delayed ACK, as RTO must. `path` is from the last one, so it does not: that is the path's RTT.
+    /// Takes a sample. `smoothed` is for SRTT: it comes from the first segment that an ACK covers, and so includes the
+    /// delay of a delayed ACK, as the RTO must. `path` is the path's RTT: it comes from the last segment, and does not
+    /// include that delay.
     #[inline]
     pub(crate) fn sample(&mut self, smoothed: Duration, path: Duration, una: SeqNumber, nxt: SeqNumber) {
         // Karn: only a sample ends the backoff. An ACK of a segment sent twice is none; would it end the backoff, a
@@ -94,7 +95,7 @@ impl RttEstimator {
         self.base_rto = if rto < MAX_RTO { rto } else { MAX_RTO };
     }
 
-    /// RFC 6298, 2.2 to 2.4, to the letter.
+    /// Takes a sample by RFC 6298, 2.2 to 2.4, to the letter.
     #[cold]
     fn sample_by_rfc(&mut self, rtt: u64) {
         if self.srtt_x8 == 0 {
@@ -109,8 +110,8 @@ impl RttEstimator {
         self.base_rto = rto.max(self.rto_min).min(MAX_RTO);
     }
 
-    /// RFC 6298, 2.3: SRTT += (R − SRTT)/8, deviation += (|R − SRTT| − deviation)/4; but a deviation that comes from
-    /// an RTT *below* SRTT weighs an eighth of that, so that a falling RTT does not raise the RTO.
+    /// Smooths a sample (RFC 6298, 2.3): SRTT += (R − SRTT)/8, deviation += (|R − SRTT| − deviation)/4. A growth of the
+    /// deviation by an RTT *below* SRTT counts only an eighth, so that a falling RTT does not raise the RTO.
     #[inline]
     fn smooth(&mut self, rtt: u64) {
         let error = rtt as i64 - (self.srtt_x8 / 8) as i64;
@@ -124,17 +125,17 @@ impl RttEstimator {
         }
     }
 
-    /// RFC 6298, 5.5.
+    /// Doubles the RTO (RFC 6298, 5.5).
     pub(crate) fn back_off(&mut self) {
         self.backoff = (self.backoff + 1).min(16);
     }
 
-    /// The peer's window is open again: probing it starts over.
+    /// Ends the backoff, because the peer's window is open again: the next probing starts from the beginning.
     pub(crate) fn end_backoff(&mut self) {
         self.backoff = 0;
     }
 
-    /// The SYN had to be sent again, so its round trip is unknown (RFC 6298, 5.7).
+    /// Sets the RTO after a retransmitted SYN, whose round trip is unknown (RFC 6298, 5.7).
     pub(crate) fn syn_timed_out(&mut self) {
         self.base_rto = RTO_AFTER_LOST_SYN;
         self.backoff = 0;
@@ -153,12 +154,12 @@ impl RttEstimator {
         (self.srtt_x8 != 0).then(|| Duration::from_nanos(self.srtt_x8 / 8))
     }
 
-    /// The smoothed deviation: what Linux shows as `rttvar` (the RTO's variance term has a floor besides).
+    /// Returns the smoothed deviation, which Linux shows as `rttvar`. The RTO's variance term has a floor besides.
     pub(crate) fn rttvar(&self) -> Duration {
         Duration::from_nanos(self.deviation_x4 / 4)
     }
 
-    /// The smallest path RTT so far, or [`Duration::MAX`].
+    /// Returns the smallest path RTT so far, or [`Duration::MAX`].
     #[inline]
     pub(crate) fn min(&self) -> Duration {
         self.min
@@ -203,7 +204,7 @@ mod tests {
         assert_eq!(e.rto(), ms(320 + 610));
     }
 
-    /// SRTT 300, deviation 150; R = 60: error −240, 240 − 150 = 90, of which an eighth of a quarter: 600 + 11.25.
+    /// SRTT 300, deviation 150. R = 60: error −240, 240 − 150 = 90, and an eighth of a quarter of that: 600 + 11.25.
     #[test]
     fn a_falling_rtt_hardly_raises_the_deviation() {
         let mut e = RttEstimator::new(Duration::ZERO);
@@ -236,7 +237,7 @@ mod tests {
         for round in 1..100 {
             sample(&mut e, ms(300), 200 * round);
         }
-        // The floor is approached from above by quarters; the deviation itself has long been next to zero.
+        // The floor is approached from above by quarters. The deviation itself has long been near zero.
         let variance = e.rto() - ms(300);
         assert!(variance >= ms(200) && variance < ms(201), "{variance}");
     }

@@ -1,6 +1,6 @@
-//! The sender's record of what is out: one entry per segment, marked by SACK and by loss detection.
+//! The sender's record of the segments in flight: one entry per segment, marked by SACK and by loss detection.
 //!
-//! [`loss`] says which are lost.
+//! [`loss`] decides which segments are lost.
 
 mod loss;
 mod record;
@@ -30,22 +30,22 @@ pub(crate) struct Scoreboard {
     lost_out: u32,
     resent_out: u32,
     mss: u32,
-    /// Where somebody asks for the delivery rate.
+    /// The delivery-rate estimator, if the configuration or the congestion control asks for it.
     rate: Option<Box<RateEstimator>>,
     /// Records of segments `head..tail`, each at its number modulo the length, a power of two.
     ring: Vec<Record>,
-    /// Originals below were looked at by loss detection.
+    /// Loss detection has checked the originals below this number.
     scan: u64,
-    /// The most recently sent segment that was delivered.
+    /// The most recently sent segment of those delivered.
     newest_delivered: SendOrder,
-    /// RACK.rtt: how long the last segment took that the last ACK delivered.
+    /// RACK.rtt: the round-trip time of the last segment that the last ACK delivered.
     rack_rtt: Duration,
-    // From here on only where something is lost or SACKed.
-    /// No lost segment below waits for its retransmission.
+    // The fields from here on are used only while something is lost or SACKed.
+    /// No lost segment below this number waits for its retransmission.
     next_lost: u64,
-    /// Where the highest SACKed segment starts, if any is SACKed.
+    /// The start of the highest SACKed segment, if any is SACKed.
     highest_sacked: SeqNumber,
-    /// The SACK blocks of the last ACK: what they cover is marked already.
+    /// The SACK blocks of the last ACK: the segments that they cover are marked already.
     known: [SackBlock; 3],
     /// Retransmissions in the order sent, tail loss probes too; those overtaken by events are skipped when they come to
     /// the front.
@@ -79,7 +79,7 @@ impl Scoreboard {
         }
     }
 
-    /// From now on, before anything is sent, the delivery rate is estimated.
+    /// Switches the estimate of the delivery rate on. To be called before anything is sent.
     pub(crate) fn estimate_rate(&mut self) {
         self.rate = Some(Box::default());
     }
@@ -94,19 +94,19 @@ impl Scoreboard {
         self.rate.as_deref_mut()
     }
 
-    /// The first byte not acknowledged.
+    /// Returns the first byte not acknowledged.
     #[inline]
     pub(crate) fn una(&self) -> SeqNumber {
         self.una
     }
 
-    /// The first byte not sent.
+    /// Returns the first byte not sent.
     #[inline]
     pub(crate) fn nxt(&self) -> SeqNumber {
         self.nxt
     }
 
-    /// Asks the processor for the record of the oldest segment.
+    /// Prefetches the record of the oldest segment (cache line).
     #[inline]
     pub(crate) fn prefetch_oldest(&self) {
         if let Some(record) = self.ring.get(self.head as usize & self.ring.len().wrapping_sub(1)) {
@@ -114,7 +114,7 @@ impl Scoreboard {
         }
     }
 
-    /// Bytes of a full segment, whatever the peer's window.
+    /// Returns the bytes of a full segment, whatever the peer's window.
     #[inline]
     pub(crate) fn mss(&self) -> u32 {
         self.mss
@@ -135,13 +135,13 @@ impl Scoreboard {
         self.lost_out
     }
 
-    /// Whether nothing is SACKed or lost, nor anybody asks for the delivery rate.
+    /// Returns whether nothing is SACKed or lost, and the delivery rate is not estimated.
     #[inline]
     pub(crate) fn is_plain(&self) -> bool {
         self.sacked_out | self.lost_out | self.resent_out == 0 && self.rate.is_none()
     }
 
-    /// RFC 6675's pipe, in segments.
+    /// Returns RFC 6675's pipe, in segments.
     #[inline]
     pub(crate) fn in_flight(&self) -> u32 {
         self.packets_out() - self.sacked_out - self.lost_out + self.resent_out
@@ -163,7 +163,7 @@ impl Scoreboard {
         &mut self.ring[slot]
     }
 
-    /// Notes that `len` new bytes leave now, with FIN or PSH if `ends` says so.
+    /// Records a segment of `len` new bytes that leaves now, with FIN or PSH if `ends` has them.
     #[inline]
     pub(crate) fn send(&mut self, now: Instant, len: u16, ends: Flags) -> Chunk {
         if self.packets_out() as usize == self.ring.len() {
@@ -181,7 +181,7 @@ impl Scoreboard {
         Chunk { seq, len, ends }
     }
 
-    /// What a record says of a segment that `ends` the stream, or what was written.
+    /// Returns the record's flags of a segment that `ends` the stream, or the data written so far.
     #[cold]
     fn note_end(&mut self, ends: Flags) -> u8 {
         let is_fin = ends.contains(Flags::FIN);
@@ -210,14 +210,14 @@ impl Scoreboard {
         }
     }
 
-    /// Whether a lost segment waits for its retransmission.
+    /// Returns whether a lost segment waits for its retransmission.
     #[inline]
     pub(crate) fn has_lost(&self) -> bool {
         self.lost_out != self.resent_out
     }
 
-    /// Notes that the first lost segment leaves again now, if there is one; the flag says whether it is the first of
-    /// all that are out.
+    /// Records that the first lost segment leaves again now. Returns the segment, and whether it is the oldest of all
+    /// in flight. Returns `None` if no segment is lost.
     pub(crate) fn resend(&mut self, now: Instant) -> Option<(Chunk, bool)> {
         if !self.has_lost() {
             return None;
@@ -279,7 +279,7 @@ impl Scoreboard {
         Some((segments, first, last))
     }
 
-    /// Takes everything before `ack` off; `ack` is not beyond [`nxt`](Self::nxt).
+    /// Removes everything before `ack`. `ack` is not beyond [`nxt`](Self::nxt).
     pub(crate) fn acknowledge(&mut self, ack: SeqNumber, delivery: &mut Delivery) {
         if self.sacked_out > 0 {
             let before = delivery.highest_before.unwrap_or(self.highest_sacked);
@@ -288,9 +288,9 @@ impl Scoreboard {
         if self.rate.is_some() {
             self.rate_acknowledged(ack);
         }
-        let mut plain = None; // the last of those that nothing was heard of, until it is noted
+        let mut plain = None; // the last unmarked segment, until it is noted
         while self.head != self.tail {
-            // Field by field: a copy of the whole record would be stored and loaded again.
+            // Field by field (store forwarding): a copy of the whole record would be stored and loaded again.
             let record = self.at(self.head);
             let (sent_at, end, flags) = (record.sent_at, record.end, record.flags);
             if end > ack {
@@ -314,7 +314,7 @@ impl Scoreboard {
         self.note_plain(plain, delivery);
     }
 
-    /// Of a run of segments that were sent once, and of which nothing was heard, the last was sent last.
+    /// Notes the delivery of a run of unmarked segments by its last segment, which was sent last.
     #[inline]
     fn note_plain(&mut self, last: Option<(Instant, SeqNumber)>, delivery: &mut Delivery) {
         if let Some((sent_at, end)) = last {
@@ -336,7 +336,7 @@ impl Scoreboard {
         }
     }
 
-    /// The receiver took a part of the first segment (it never does so by itself, but the wire may hold anything).
+    /// Shortens the first segment: the receiver took a part of it. Our receiver never does, but any ACK may arrive.
     #[inline]
     fn trim(&mut self, ack: SeqNumber) {
         let record = self.at(self.head);
@@ -370,8 +370,8 @@ impl Scoreboard {
         }
     }
 
-    /// A segment that was sent twice is delivered: by which of the two? RFC 8985, section 6.2, step 2: not by the
-    /// retransmission, if that would have been faster than the path ever was.
+    /// Handles the delivery of a segment that was sent twice. The retransmission was not the one delivered if it would
+    /// have been faster than the path ever was (RFC 8985, section 6.2, step 2).
     fn delivered_again(&mut self, record: &Record, delivery: &Delivery) {
         if delivery.now.since(record.sent_at) >= delivery.min_rtt {
             self.deliver(record, delivery.now);
@@ -395,17 +395,17 @@ impl Scoreboard {
         }
     }
 
-    /// Marks what `blocks` cover as delivered.
+    /// Marks the segments that `blocks` cover as delivered.
     #[cold]
     pub(crate) fn sack(&mut self, blocks: &[SackBlock], delivery: &mut Delivery) {
         if self.sacked_out == 0 {
-            self.known = [SackBlock::default(); 3]; // an old one may look new after 2³¹ bytes
+            self.known = [SackBlock::default(); 3]; // an old block may look new after 2³¹ bytes
             self.highest_sacked = self.una;
             self.resent.retain(|resent| resent.number >= self.head);
         }
         let highest = self.highest_sacked;
         delivery.highest_before = Some(highest);
-        // The newest is told first (RFC 2018); segments are taken in the order of their numbers.
+        // The newest block comes first (RFC 2018), but segments are handled in the order of their numbers.
         let sorted;
         let lowest_first: &[SackBlock] = match *blocks {
             [a, b] if b.start < a.start => {
@@ -434,7 +434,7 @@ impl Scoreboard {
         self.known[..blocks.len()].copy_from_slice(blocks);
     }
 
-    /// `highest` is the highest SACKed segment before this ACK.
+    /// Marks the segments from `start` to `end`. `highest` is the highest SACKed segment before this ACK.
     fn sack_range(&mut self, start: SeqNumber, end: SeqNumber, highest: SeqNumber, delivery: &mut Delivery) {
         let start = start.later(self.una);
         if start >= end || end > self.nxt {
@@ -447,9 +447,9 @@ impl Scoreboard {
         }
     }
 
-    /// The first segment that starts at `seq` or after it.
+    /// Returns the number of the first segment that starts at `seq` or after it.
     fn find(&self, seq: SeqNumber) -> u64 {
-        // No segment is larger than the MSS, so the guess is never too far; for full segments it is exact.
+        // No segment is larger than the MSS, so the guess is never too high. For full segments it is exact.
         let guess = self.head + u64::from(seq.since(self.una) / self.mss);
         let (mut low, mut high) = (guess.min(self.tail), self.tail);
         while low < high {
@@ -490,7 +490,7 @@ impl Scoreboard {
         }
     }
 
-    /// Counts everything again, by the records alone; for tests.
+    /// Returns whether the counters equal a recount of the records. It is for tests.
     pub(crate) fn is_consistent(&self) -> bool {
         let count = |flag| (self.head..self.tail).filter(|&n| self.at(n).has(flag)).count() as u32;
         let contiguous = (self.head + 1..self.tail).all(|n| self.at(n - 1).end == self.at(n).start());
@@ -502,7 +502,7 @@ impl Scoreboard {
     }
 }
 
-/// These with the lowest first.
+/// Sorts three blocks, the lowest first.
 fn ascending(mut a: SackBlock, mut b: SackBlock, mut c: SackBlock) -> [SackBlock; 3] {
     if b.start < a.start {
         (a, b) = (b, a);

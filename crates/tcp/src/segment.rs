@@ -1,4 +1,4 @@
-//! What travels: a TCP header with its options, without the bytes of its payload.
+//! The segment: a TCP header with its options, without the bytes of its payload.
 
 use crate::SeqNumber;
 use core::fmt;
@@ -23,7 +23,7 @@ impl Flags {
     pub const FIN: Self = Self(0x01);
     /// Opens a connection.
     pub const SYN: Self = Self(0x02);
-    /// The last segment of a burst: a receiver need not wait for a second one before it acknowledges.
+    /// The last segment of a burst: the receiver need not wait for a second segment before it acknowledges.
     pub const PSH: Self = Self(0x08);
     /// The acknowledgement number is valid.
     pub const ACK: Self = Self(0x10);
@@ -38,28 +38,29 @@ impl Flags {
     /// The three bits of AccECN's counter, the highest first: AE, CWR, ECE (RFC 9768, 3.1).
     pub const ACE: Self = Self(Self::AE.0 | Self::CWR.0 | Self::ECE.0);
 
-    /// Whether all of `flags` are set.
+    /// Returns whether all of `flags` are set.
     #[inline]
     #[must_use]
     pub const fn contains(self, flags: Self) -> bool {
         self.0 & flags.0 == flags.0
     }
 
-    /// Whether any of `flags` is set.
+    /// Returns whether any of `flags` is set.
     #[inline]
     #[must_use]
     pub const fn intersects(self, flags: Self) -> bool {
         self.0 & flags.0 != 0
     }
 
-    /// The bits as they stand in the header: the low twelve of its fourth word's upper half (RFC 9293, 3.1).
+    /// Returns the bits as they stand in the header: the low twelve bits of the upper half of its fourth word (RFC
+    /// 9293, 3.1).
     #[must_use]
     pub const fn header_bits(self) -> u16 {
         let ae = self.0 & Self::AE.0;
         (self.0 & !Self::AE.0) as u16 | (ae as u16) << 3
     }
 
-    /// `self` if `condition`, else nothing.
+    /// Returns `self` if `condition`, and no flag otherwise.
     #[inline]
     pub(crate) const fn when(self, condition: bool) -> Self {
         if condition { self } else { Self::NONE }
@@ -121,43 +122,44 @@ pub struct SackBlock {
 /// One TCP segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Segment {
-    /// Sequence number of the first byte (or of SYN, or of FIN where there is no payload).
+    /// Sequence number of the first byte, or of SYN, or of FIN if there is no payload.
     pub seq: SeqNumber,
-    /// Next byte expected from the peer, where [`Flags::ACK`] is set.
+    /// Next byte expected from the peer, if [`Flags::ACK`] is set.
     pub ack: SeqNumber,
     /// The sender's clock (RFC 7323, section 3), in milliseconds, from 1.
     pub tsval: u32,
-    /// The peer's clock as last heard; 0 on a SYN.
+    /// The peer's clock as last heard. 0 on a SYN.
     pub tsecr: u32,
-    /// Receive window as in the header: to be shifted by what the SYN said, but on a SYN itself.
+    /// Receive window as in the header: shifted by the shift of the peer's SYN, except on a SYN itself.
     pub window: u16,
     /// Bytes of payload.
     pub payload_len: u16,
     /// Control bits.
     pub flags: Flags,
-    /// How many of `sack` are there.
+    /// The number of blocks in `sack`.
     pub sack_len: u8,
-    /// Codepoint of the IP header that it travels in.
+    /// ECN codepoint of the segment's IP header.
     pub ecn: Ecn,
-    /// Differentiated services codepoint of that header; a connection sends 0, and whoever puts the segment on the wire
-    /// may set it.
+    /// Differentiated services codepoint of the IP header. A connection sends 0; the caller that puts the segment on
+    /// the wire may set it.
     pub dscp: u8,
-    /// SACK blocks, the most recent first, before them a DSACK (RFC 2883); three, because the timestamps leave no room
-    /// for a fourth. A SYN has its options here: see [`Segment::syn_options`].
+    /// SACK blocks: first a DSACK (RFC 2883), if there is one, then the blocks, the most recent first. There are at
+    /// most three, because the timestamps leave no room for a fourth. A SYN has its options here: see
+    /// [`Segment::syn_options`].
     pub sack: [SackBlock; 3],
 }
 
-/// What a SYN says of its sender, beside that it takes SACK and timestamps.
+/// The options of a SYN, besides SACK and timestamps, which it always has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SynOptions {
-    /// Bytes of payload and options of the largest segment that it takes: with timestamps, 12 more than of payload
-    /// (RFC 6691).
+    /// Bytes of payload and options of the largest segment that the sender of the SYN accepts: with timestamps, 12 more
+    /// than its payload (RFC 6691).
     pub mss: u16,
-    /// By how many bits its windows are shifted (RFC 7323, section 2), at most 14.
+    /// Bits by which its windows are shifted (RFC 7323, section 2), at most 14.
     pub window_shift: u8,
 }
 
-/// The clock that timestamps tell at `now`: milliseconds, as Linux's do, from 1, because 0 means none.
+/// Returns the clock of the timestamps at `now`: in milliseconds, as Linux's, and from 1, because 0 means no timestamp.
 #[inline]
 #[must_use]
 pub(crate) const fn timestamp(now: Instant) -> u32 {
@@ -165,11 +167,12 @@ pub(crate) const fn timestamp(now: Instant) -> u32 {
 }
 
 impl Segment {
-    /// Bytes on Ethernet, as `tc` counts them: 1514 for a full segment of MSS 1448, 66 for a bare ACK, 74 for a SYN.
+    /// Returns the bytes on Ethernet, as `tc` counts them: 1514 for a full segment of MSS 1448, 66 for a bare ACK, 74
+    /// for a SYN.
     #[inline]
     #[must_use]
     pub const fn wire_len(&self) -> u32 {
-        // One comparison for nearly all: it is asked for several times a packet.
+        // One comparison for nearly all segments (instructions): the length is needed several times per packet.
         const UNUSUAL: u16 = u16::from_le_bytes([Flags::SYN.0, u8::MAX]);
         if u16::from_le_bytes([self.flags.0, self.sack_len]) & UNUSUAL == 0 {
             return HEADERS + TIMESTAMPS + self.payload_len as u32;
@@ -182,7 +185,7 @@ impl Segment {
         HEADERS + options + self.payload_len as u32
     }
 
-    /// Sequence space taken: payload, SYN and FIN.
+    /// Returns the sequence space taken: payload, SYN and FIN.
     #[inline]
     #[must_use]
     pub const fn seq_len(&self) -> u32 {
@@ -191,7 +194,7 @@ impl Segment {
             + self.flags.contains(Flags::FIN) as u32
     }
 
-    /// A SYN with its options; a SYN has no SACK blocks, so these stand in their place.
+    /// Returns the SYN with `options`. A SYN has no SACK blocks, so the options stand in their place.
     #[must_use]
     pub fn with_syn_options(mut self, options: SynOptions) -> Self {
         self.sack[0] =
@@ -199,7 +202,7 @@ impl Segment {
         self
     }
 
-    /// The options of a SYN.
+    /// Returns the options of a SYN.
     #[must_use]
     pub fn syn_options(&self) -> Option<SynOptions> {
         let SackBlock { start, end } = self.sack[0];
@@ -207,7 +210,7 @@ impl Segment {
         self.flags.contains(Flags::SYN).then_some(options)
     }
 
-    /// The SACK blocks that are there.
+    /// Returns the SACK blocks of the segment.
     #[inline]
     #[must_use]
     pub fn sack_blocks(&self) -> &[SackBlock] {

@@ -5,27 +5,27 @@ use core::ops::{Add, AddAssign, Sub};
 
 /// A point in the sequence space of one direction.
 ///
-/// Comparison is modulo 2³²: meaningful between numbers less than 2³¹ apart, as all numbers of one window are. That
-/// order is not transitive around the circle, so there is no `Ord`.
+/// Comparison is modulo 2³². It is meaningful between numbers less than 2³¹ apart, as all numbers of one window are.
+/// The order is not transitive around the circle, so there is no `Ord`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct SeqNumber(pub u32);
 
 impl SeqNumber {
-    /// Bytes from `earlier` to `self`, modulo 2³².
+    /// Returns the bytes from `earlier` to `self`, modulo 2³².
     #[inline]
     #[must_use]
     pub const fn since(self, earlier: Self) -> u32 {
         self.0.wrapping_sub(earlier.0)
     }
 
-    /// The later of the two.
+    /// Returns the later of the two.
     #[inline]
     #[must_use]
     pub fn later(self, other: Self) -> Self {
         if self < other { other } else { self }
     }
 
-    /// The earlier of the two.
+    /// Returns the earlier of the two.
     #[inline]
     #[must_use]
     pub fn earlier(self, other: Self) -> Self {
@@ -61,7 +61,8 @@ impl PartialOrd for SeqNumber {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some((self.since(*other) as i32).cmp(&0))
     }
-    // Spelled out: the default goes through `Ordering`, which costs on the hot path in builds without LTO.
+    // Written out (instructions): the default goes through `Ordering`, which costs time on the hot path in builds
+    // without LTO.
     #[inline]
     fn lt(&self, other: &Self) -> bool {
         (self.since(*other) as i32) < 0

@@ -1,17 +1,17 @@
-//! What a sender counts.
+//! The counters of a sender.
 
 /// Counters of one connection's sending half since its start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
     /// Segments with data or FIN, retransmissions included.
     pub segments_sent: u64,
-    /// Of these, retransmissions.
+    /// Retransmissions among these segments.
     pub retransmitted: u64,
-    /// Payload bytes in these.
+    /// Payload bytes in these retransmissions.
     pub bytes_retransmitted: u64,
-    /// Retransmissions of which the receiver reported that the segment came twice (DSACK, RFC 2883).
+    /// Retransmissions that were needless: the receiver reported that the segment came twice (DSACK, RFC 2883).
     pub spurious_retransmissions: u64,
-    /// Segments taken for lost, retransmissions that were taken for lost again included.
+    /// Segments assumed lost, including retransmissions that were assumed lost again.
     pub lost: u64,
     /// Window reductions that were taken back because nothing had been lost.
     pub undos: u64,
@@ -21,7 +21,8 @@ pub struct Stats {
     pub timeouts: u64,
     /// Times that fast recovery was entered.
     pub fast_recoveries: u64,
-    /// Segments that the echo says were marked: with AccECN each of them, else all that an ACK with ECE delivers.
+    /// Segments reported as marked. With AccECN each marked segment counts; otherwise all that an ACK with ECE
+    /// delivers.
     pub delivered_ce: u64,
     /// Window reductions because of ECN.
     pub ecn_reductions: u64,

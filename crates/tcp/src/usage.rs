@@ -1,23 +1,23 @@
-//! Whether the congestion window is what limits the sender; only then may it grow.
+//! Whether the congestion window limits the sender. Only then may it grow.
 
 use crate::{SeqNumber, Window};
 use goodqueue_units::{Duration, Instant};
 
-/// With so few segments missing, a window was full (Linux before 3.16).
+/// Segments that a full window may lack (Linux before 3.16).
 const SPARE: u32 = 3;
 
-/// How much of the window is used: over a whole window the fullest moment counts, so that one ACK without data to send
-/// does not stop the growth, and an idle application does.
+/// How much of the window is used. The fullest moment of a whole window counts: one ACK without data to send does not
+/// stop the growth, but an idle application does.
 #[derive(Clone, Debug)]
 pub(crate) struct Usage {
-    /// The window was full at its fullest.
+    /// The window was full at its fullest moment.
     full: bool,
-    /// Nothing was sent since [`on_starved`](Self::on_starved) heard of it.
+    /// Nothing was sent since the last call of [`on_starved`](Self::on_starved).
     is_known: bool,
-    /// The most segments out in the present window, which ends at `end`.
+    /// The most segments in flight in the present window, which ends at `end`.
     most_out: u32,
     end: SeqNumber,
-    /// The most segments out since `stamp`, in which time the window was never full.
+    /// The most segments in flight since `stamp`. The window was never full in that time.
     used: u32,
     /// When the window was last full, grew or was validated.
     stamp: Instant,
@@ -28,7 +28,8 @@ impl Usage {
         Self { full: false, is_known: false, most_out: 0, end: first, used: 0, stamp: Instant::ZERO }
     }
 
-    /// A segment was sent: now `out` are out, of the bytes `una..nxt`, and the window is `full` or not.
+    /// Takes note that a segment was sent. Now `out` segments are in flight, of the bytes `una..nxt`, and `full` says
+    /// whether the window is full.
     #[inline]
     pub(crate) fn on_sent(&mut self, full: bool, out: u32, una: SeqNumber, nxt: SeqNumber) {
         self.is_known = false;
@@ -37,7 +38,7 @@ impl Usage {
         }
     }
 
-    /// The window grows, or begins anew: what was used before does not matter.
+    /// Takes note that the window grows or restarts. The earlier use does not matter any more.
     #[inline]
     pub(crate) fn on_window(&mut self, now: Instant) {
         self.stamp = now;
@@ -67,7 +68,7 @@ impl Usage {
         })
     }
 
-    /// Whether the window may grow by an ACK before which `in_flight` segments were in flight.
+    /// Returns whether the window may grow by an ACK before which `in_flight` segments were in flight.
     #[inline]
     pub(crate) fn limits_growth(&self, window: &Window, in_flight: u32) -> bool {
         let Some(most) = window.stack.era().growth.cwnd_limited_slack else {
@@ -77,7 +78,8 @@ impl Usage {
         left <= SPARE || (left < most && 3 * left < window.cwnd)
     }
 
-    /// RFC 9438, 4.2, and RFC 7661: in slow start half a window in use is enough to double it.
+    /// Returns whether the window limits the sender (RFC 9438, 4.2, and RFC 7661). In slow start more than half of the
+    /// window in use is enough to double it.
     #[inline]
     pub(crate) fn is_cwnd_limited(&self, window: &Window) -> bool {
         self.full || (window.in_slow_start() && window.cwnd < 2 * self.most_out)
@@ -100,7 +102,8 @@ mod tests {
         assert!(!u.is_cwnd_limited(&congestion_avoidance));
     }
 
-    /// Linux's `tcp_cwnd_validate`: an RTO in which the window was never full, counted from when it last was or grew.
+    /// Linux's `tcp_cwnd_validate`: an RTO in which the window was never full, counted from when the window last was
+    /// full or grew.
     #[test]
     fn an_rto_of_less_than_the_window_tells_the_most_that_was_used() {
         let ms = |ms: u64| Instant::from_nanos(ms * 1_000_000);
@@ -143,8 +146,8 @@ mod tests {
         }
     }
 
-    /// As many out as before is no fuller moment. Wrong would be a window's round that never ends, as each segment
-    /// begins it anew.
+    /// As many segments in flight as before is no fuller moment. Wrong would be a window that never ends, because each
+    /// segment begins it again.
     #[test]
     fn a_round_goes_on_while_as_many_are_out() {
         let mut u = Usage::new(SeqNumber(0));

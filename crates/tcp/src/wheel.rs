@@ -1,4 +1,4 @@
-//! The clock of Linux's timers: a tick is a jiffy, and what waits for long is kept by coarser ones.
+//! The clock of Linux's timers. A tick is a jiffy, and long timeouts have coarser levels.
 //!
 //! Source: Linux 6.1, `kernel/time/timer.c` (since 4.8), and `CONFIG_HZ` of 250, as Debian and Ubuntu build it. A
 //! timeout is rounded up to whole ticks, counted from the last tick, and the timer fires one tick after that, so that
@@ -7,14 +7,15 @@
 
 use goodqueue_units::{Duration, Instant};
 
-/// Timers of fewer ticks fire with any tick.
+/// Timers of fewer ticks than this fire with any tick.
 const FINE: u64 = 63;
-/// A level of the wheel is coarser than the one before by this power of two.
+/// Each level of the wheel is coarser than the last one by this power of two.
 const COARSER: u32 = 3;
-/// The levels.
+/// The number of levels.
 const DEPTH: u32 = 9;
 
-/// When a timer fires that is set at `now`, on a clock of one tick a `tick`; to the nanosecond where that is zero.
+/// Returns when a timer fires that is set at `now` for `timeout`, on a clock with ticks of length `tick`. If `tick` is
+/// zero, the timer is exact to the nanosecond.
 pub(crate) fn fires_at(tick: Duration, now: Instant, timeout: Duration) -> Instant {
     let Some(jiffies) = now.as_nanos().checked_div(tick.as_nanos()) else { return now + timeout };
     let delta = timeout.as_nanos().div_ceil(tick.as_nanos());
@@ -46,7 +47,7 @@ mod tests {
         at.as_nanos() / 1000
     }
 
-    /// Counted by hand, in microseconds. Wrong would be a timer that is early, or one that is late by no whole tick.
+    /// Counted by hand, in microseconds. Wrong would be a timer that is early, or that does not fire at a tick.
     #[test]
     fn a_timeout_is_rounded_up_and_a_tick_is_added() {
         assert_eq!(fires(0, 101_234, 27_001), 128_235, "no ticks");
@@ -56,7 +57,8 @@ mod tests {
         assert_eq!(fires(4, 101_234, 27_001), 132_000, "7 ticks after tick 25, and one more");
     }
 
-    /// 62 ticks are fine, 63 are not: 25 + 63 = 88, the eleventh eighth, and the next fires at 96 ticks.
+    /// 62 ticks are of the fine level, 63 are not: 25 + 63 = 88 ticks is the eleventh eighth, and the timer fires at
+    /// the next one, at 96.
     #[test]
     fn long_timeouts_fire_with_every_eighth_tick() {
         assert_eq!(fires(4, 100_000, 248_000), 352_000);
@@ -68,7 +70,7 @@ mod tests {
         );
     }
 
-    /// Wrong would be a timer that is early, or a tick later than it need be.
+    /// Wrong would be a timer that is early, or a tick later than necessary.
     #[test]
     fn a_deadline_moves_to_a_tick() {
         let first =

@@ -5,17 +5,17 @@ use goodqueue_units::Rate;
 
 /// The congestion window and the slow-start threshold of one connection.
 ///
-/// The sender owns it and lends it to the congestion control, as in Linux: recovery, rate reduction and timeouts set it
-/// in the same way for every algorithm, so an algorithm only says how it grows and how far it falls.
+/// The sender owns it and lends it to the congestion control, as in Linux. Recovery, rate reduction and timeouts set it
+/// in the same way for every algorithm. An algorithm only decides how it grows and how far it falls.
 #[derive(Clone, Debug)]
 pub struct Window {
     /// Congestion window in segments, at least 1.
     pub cwnd: u32,
     /// Slow-start threshold in segments.
     pub ssthresh: u32,
-    /// Pacing rate in payload, where the congestion control sets one.
+    /// Pacing rate of payload, if the congestion control sets one.
     pub pacing_rate: Option<Rate>,
-    /// The fewest segments that leave as one packet where there are as many to send.
+    /// The fewest segments that leave as one packet, if as many are ready.
     pub min_packet: u16,
     /// The segments of a packet, where the congestion control says it itself (`tso_segs` of Linux's L4S branch); 0
     /// leaves it to the pacing rate.
@@ -42,14 +42,14 @@ impl Window {
         }
     }
 
-    /// Whether the window is below the threshold.
+    /// Returns whether the window is below the threshold.
     #[inline]
     #[must_use]
     pub fn in_slow_start(&self) -> bool {
         self.cwnd < self.ssthresh + self.stack.era().growth.ssthresh_overshoot
     }
 
-    /// What an ACK that delivers `segments` counts for growth.
+    /// Returns how many segments an ACK that delivers `segments` counts for growth.
     #[inline]
     pub(crate) fn counts(&self, segments: u32) -> u32 {
         let era = self.stack.era();
@@ -61,7 +61,8 @@ impl Window {
         if by_segment { segments } else { 1 }
     }
 
-    /// Slow start (RFC 5681, section 3.1): a segment per segment counted; those left over at the threshold.
+    /// Grows the window in slow start: one segment per segment counted (RFC 5681, section 3.1). Returns the count left
+    /// over at the threshold.
     #[inline]
     pub fn slow_start(&mut self, counted: u32) -> u32 {
         let era = self.stack.era();
@@ -70,7 +71,7 @@ impl Window {
         if era.growth.cong_avoid_by_acked { counted - growth } else { 0 }
     }
 
-    /// Linear growth: one segment for every `per` counted.
+    /// Grows the window linearly: one segment per `per` counted.
     #[inline]
     pub fn increase(&mut self, per: u32, counted: u32) {
         let by_segment = self.stack.era().growth.cong_avoid_by_acked;
@@ -107,7 +108,7 @@ mod tests {
             let mut w = window(stack, 12, 12);
             assert_eq!((w.slow_start(1), w.cwnd, w.in_slow_start()), (0, 13, false));
         }
-        // The kernel's rule since 3.13: up to ssthresh + 1, and what is left over does not count for linear growth.
+        // The kernel's rule since 3.13: up to ssthresh + 1, and the rest does not count for linear growth.
         let mut w = window(Stack::Linux3_14, 10, 12);
         assert_eq!((w.slow_start(5), w.cwnd), (0, 13));
     }

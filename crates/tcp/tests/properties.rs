@@ -1,4 +1,5 @@
-//! Whatever the path does, within reason, the stream arrives whole; debug assertions recount the scoreboard on the way.
+//! Whatever the path does, within reason, the stream arrives complete. Debug assertions recount the scoreboard on the
+//! way.
 
 mod common;
 
@@ -128,7 +129,8 @@ proptest! {
         }
     }
 
-    /// What is delivered in order is never more than was sent, at any time, nor less than what the sender knows of.
+    /// At any time, the bytes delivered in order are at most the bytes sent, and at least the bytes that the sender
+    /// knows to be acknowledged.
     #[test]
     fn nothing_is_acknowledged_that_was_not_delivered(up in path(), down in path(), config in config()) {
         let mut pair = Pair::alike(config);

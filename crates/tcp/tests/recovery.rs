@@ -49,7 +49,7 @@ fn linux_learns_of_reordering() {
         );
         pair.run(100).expect("it ends");
         let stats = pair.client.stats();
-        // One may be needed: PAWS refuses what is late where something sent later has come into order before.
+        // One may be needed: PAWS refuses a late segment if a segment that was sent later came into order before it.
         let needed = stats.retransmitted - stats.spurious_retransmissions;
         assert!(needed <= 1 && stats.timeouts == 0, "{stack:?}: {stats:?}");
         stats.retransmitted
@@ -80,7 +80,7 @@ fn a_closed_window_opens_again_even_if_nobody_says_so() {
     }
 }
 
-/// RFC 9293, 3.6, case 3: both say FIN at once, and both FINs get lost.
+/// RFC 9293, 3.6, case 3: both ends send FIN at once, and both FINs are lost.
 #[test]
 fn both_ends_close_at_once() {
     let mut pair = Pair::alike(reno(Stack::Linux6));
@@ -108,7 +108,7 @@ fn a_probe_spares_the_timeout_whichever_of_the_last_segments_is_lost() {
     }
 }
 
-/// Every state is left again.
+/// The connection leaves every state again.
 #[test]
 fn a_transfer_that_lost_much_ends_open() {
     for stack in Stack::ALL {

@@ -8,7 +8,7 @@ use runner::{Outcome, run, scripts};
 use std::path::Path;
 
 #[test]
-#[allow(clippy::print_stdout)] // how many scripts wait, and for what
+#[allow(clippy::print_stdout)] // prints how many scripts wait, and for what
 fn the_scripts_pass() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scripts");
     let files = scripts(&folder);

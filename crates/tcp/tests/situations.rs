@@ -1,5 +1,6 @@
-//! Named situations of two endpoints. RTT is 100 ms; client data segment 0 is the SYN, so segment `n` of data is number
-//! `n + 1` of the path until something is retransmitted. The handshake's ACK, and so the first data, leaves at 100 ms.
+//! Named situations of two endpoints. RTT is 100 ms. The client's data segment 0 is the SYN, so segment `n` of data is
+//! number `n + 1` of the path until something is retransmitted. The ACK of the handshake leaves at 100 ms, and the
+//! first data with it.
 
 mod common;
 
@@ -19,7 +20,8 @@ fn finish(pair: &mut Pair, bytes: u64) -> Duration {
     time
 }
 
-/// Wrong would be: 1.5× (ACKs counted instead of segments), or growth after a round trip that did not fill the window.
+/// Wrong would be a growth of 1.5× (ACKs counted instead of segments), or growth after a round trip that did not fill
+/// the window.
 #[test]
 fn slow_start_doubles_each_round_trip() {
     let mut pair = Pair::alike(reno());
@@ -31,8 +33,8 @@ fn slow_start_doubles_each_round_trip() {
     }
 }
 
-/// With an ACK per two segments Linux 3.10 grew by half a round trip; that is hidden while ACKs are quick: for as many
-/// segments as half the first window has, and for those that let the receive window grow.
+/// With one ACK per two segments Linux 3.10 grows by half per round trip. Quick ACKs hide that: for as many segments as
+/// half the first window has, and for those that let the receive window grow.
 #[test]
 fn slow_start_of_linux_3_10_counts_acks() {
     let mut pair = Pair::alike(Config { stack: Stack::Linux3_10, ..reno() });
@@ -46,7 +48,7 @@ fn slow_start_of_linux_3_10_counts_acks() {
     }
 }
 
-/// Wrong would be: a timeout, a second retransmission, a window that falls twice or not at all.
+/// Wrong would be a timeout, a second retransmission, or a window that falls twice or not at all.
 #[test]
 fn one_loss_costs_one_retransmission_and_half_the_window() {
     let mut pair = upload(reno(), 200, Path::drop([31]));
@@ -56,7 +58,7 @@ fn one_loss_costs_one_retransmission_and_half_the_window() {
     assert!(pair.client.ssthresh() < 50 && time < Duration::from_millis(1500), "{time}");
 }
 
-/// Several holes in one window: wrong would be one round trip per hole (as without SACK), or a timeout.
+/// Several holes in one window. Wrong would be one round trip per hole (as without SACK), or a timeout.
 #[test]
 fn many_losses_in_a_window_are_repaired_in_few_round_trips() {
     let mut pair = upload(reno(), 150, Path::drop([71, 75, 76, 80, 91, 95, 100, 110]));
@@ -90,7 +92,8 @@ fn a_lost_tail_waits_for_the_probe_or_the_timer() {
     let time = finish(&mut pair, 10 * MSS);
     let stats = pair.client.stats();
     assert_eq!((stats.timeouts, stats.tlp_probes, stats.fast_recoveries), (0, 1, 0));
-    // First data leaves at 100, its ACKs come at 200; 300 later the probe; one round trip.
+    // The first data leaves at 100 ms, and its ACKs come at 200 ms. The probe leaves 300 ms later, and takes one round
+    // trip.
     assert_eq!(time, Duration::from_millis(600));
 
     let mut pair = upload(Config { stack: Stack::Rfc, ..reno() }, 10, Path::drop([10]));
@@ -99,7 +102,7 @@ fn a_lost_tail_waits_for_the_probe_or_the_timer() {
     assert!(time >= Duration::from_millis(1200), "{time}");
 }
 
-/// Two of three last segments arrive: no timeout.
+/// Two of the last three segments arrive. Wrong would be a timeout.
 #[test]
 fn a_loss_among_the_last_three_is_retransmitted_early() {
     let mut pair = upload(reno(), 10, Path::drop([8]));
@@ -107,10 +110,11 @@ fn a_loss_among_the_last_three_is_retransmitted_early() {
     assert_eq!((pair.client.stats().timeouts, pair.client.stats().retransmitted), (0, 1));
 }
 
-/// A whole window is lost: the probe and a fast recovery, or the timer and then slow start over what is missing.
+/// A whole window is lost. Linux repairs it by the probe and a fast recovery, the RFCs by the timer and then slow start
+/// over the missing segments.
 #[test]
 fn a_lost_window_is_sent_again_by_recovery_or_slow_start() {
-    // With an ACK for two segments, RFC 5681's window is 15 in the second round trip.
+    // With one ACK for two segments, RFC 5681's window is 15 in the second round trip.
     for (stack, window, expected) in [(Stack::Linux6, 20, (0, 20, 1)), (Stack::Rfc, 15, (1, 15, 0))] {
         let mut pair = upload(Config { stack, ..reno() }, 30, Path::drop(11..11 + window));
         finish(&mut pair, 30 * MSS);
@@ -131,12 +135,14 @@ fn lost_acks_cost_nothing_while_others_follow() {
 #[test]
 fn lost_syn_and_lost_syn_ack_cost_a_second_each() {
     let mut pair = upload(reno(), 10, Path::drop([0]));
-    // SYN at 1000, server's end of the handshake at 1150, its FIN at 1200, the ACK of that at 1250.
+    // The SYN leaves at 1000 ms, the server ends the handshake at 1150, its FIN leaves at 1200, and the ACK of that
+    // arrives at 1250.
     assert_eq!(finish(&mut pair, 10 * MSS), Duration::from_millis(1250));
     let mut pair = upload(reno(), 10, Path::default());
     pair.down = Path::drop([0]);
     let time = finish(&mut pair, 10 * MSS);
-    // Both timers run: the client's SYN reaches the server at 1050, whose own SYN-ACK left at 1050 too.
+    // Both timers run: the client's SYN reaches the server at 1050 ms, and the server's own SYN-ACK leaves at 1050 ms
+    // too.
     assert_eq!(time, Duration::from_millis(1250));
 }
 
@@ -155,7 +161,7 @@ fn a_mark_reduces_once_and_loses_nothing() {
     assert!(pair.up.log.iter().all(|(_, s)| (s.ecn == Ecn::Ect0) == (s.payload_len > 0)));
 }
 
-/// Wrong would be: a loss in one direction that costs the other a retransmission, or stops it.
+/// Wrong would be a loss in one direction that costs the other a retransmission, or stops it.
 #[test]
 fn both_directions_flow_at_once_and_are_repaired_apart() {
     let mut pair = upload(reno(), 300, Path::drop([31, 60]));
@@ -168,7 +174,8 @@ fn both_directions_flow_at_once_and_are_repaired_apart() {
     assert_eq!((pair.client.stats().retransmitted, pair.server.stats().retransmitted), (2, 1));
 }
 
-/// A burst overtakes its first segment: that looks like loss, and costs one needless retransmission, not the stream.
+/// A burst overtakes its first segment. That looks like a loss, and costs one needless retransmission, but does not
+/// stop the stream.
 #[test]
 fn reordering_beyond_dupthresh_is_taken_for_loss() {
     let mut pair = upload(reno(), 100, Path::default());
@@ -193,7 +200,7 @@ fn fin_alone_is_lost_and_sent_again() {
     finish(&mut pair, 10 * MSS);
 }
 
-/// Sequence numbers pass 2³² within the first window. Wrong would be anything but the same run.
+/// Sequence numbers pass 2³² within the first window. Wrong would be any difference to the same run without that.
 #[test]
 fn the_wrap_of_sequence_numbers_changes_nothing() {
     let run = |initial| {
@@ -225,11 +232,12 @@ fn cubic_recovers_to_its_old_window() {
     assert!(names.contains(&"w_max_segments"));
 }
 
-/// RFC 9768: every mark is told, each once. Wrong would be a count that the delay of ACKs, or the three bits, lose.
+/// RFC 9768: every mark is reported once. Wrong would be a count that loses marks because of delayed ACKs or the three
+/// bits.
 #[test]
 fn accurate_feedback_tells_of_every_mark() {
     let mut pair = upload(Config { ecn: EcnMode::Accurate, ..reno() }, 400, Path::default());
-    // SYN is 0, and not ECT: alone, in pairs, in runs longer than the counter's eight.
+    // The SYN is segment 0, and not ECT. Marks come alone, in pairs, and in runs longer than the counter's eight.
     pair.up.mark_data = (20..=20).chain(30..32).chain(100..123).chain((200..300).step_by(2)).collect();
     let marks = pair.up.mark_data.len() as u64;
     finish(&mut pair, 400 * MSS);
@@ -238,7 +246,7 @@ fn accurate_feedback_tells_of_every_mark() {
     assert!(stats.ecn_reductions >= 3 && stats.ecn_reductions < marks, "once a window: {stats:?}");
 }
 
-/// RFC 8257, 3.2: as many segments count as marked as were, because ACKs do not span a change.
+/// RFC 8257, 3.2: as many segments count as marked as were marked, because ACKs do not span a change.
 #[test]
 fn dctcps_echo_tells_of_every_mark() {
     let dctcp = Config { cc: Cc::Dctcp, ecn: EcnMode::Classic, ..Config::default() };

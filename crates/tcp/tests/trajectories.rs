@@ -13,7 +13,7 @@ use goodqueue_tcp::{Cc, CcOptions, Config, Connection, EcnMode, Segment, Stack};
 use goodqueue_units::{Duration, Instant, Rate, Stream, Streams};
 use std::fmt::Write;
 
-/// FNV-1a over numbers.
+/// The FNV-1a hash of a sequence of numbers.
 struct Digest(u64);
 
 impl Digest {
@@ -27,7 +27,7 @@ impl Digest {
         self.add(time.map_or(u64::MAX, Duration::as_nanos));
     }
 
-    /// All that an endpoint shows.
+    /// Adds everything that an endpoint shows.
     fn add_end(&mut self, end: &Connection) {
         for number in [end.cwnd(), end.ssthresh(), end.in_flight(), end.unacked(), end.state() as u32] {
             self.add(number.into());
@@ -70,7 +70,7 @@ impl Digest {
     }
 }
 
-/// Numbers below `end`, each taken with a probability of `share` percent.
+/// Draws numbers below `end`, each with a probability of `share` percent.
 fn some(draw: &mut Stream, end: u64, share: f64) -> impl Iterator<Item = u64> {
     (0..end).filter(move |_| draw.next_f64() * 100.0 < share)
 }
@@ -85,7 +85,7 @@ fn pair(config: Config) -> Pair {
     pair
 }
 
-/// A bottleneck of 10 Mbit/s with a buffer of 60 ms: what is lost is what the sender overfills.
+/// Builds a bottleneck of 10 Mbit/s with a buffer of 60 ms: only the sender's overfilling causes losses.
 fn queue(config: Config, _draw: &mut Stream) -> Pair {
     let mut pair = pair(config);
     pair.delay = Duration::from_millis(20);
@@ -95,7 +95,7 @@ fn queue(config: Config, _draw: &mut Stream) -> Pair {
     pair
 }
 
-/// One segment of fifty, and one ACK of ten.
+/// Builds a path that loses one segment in fifty, and one ACK in ten.
 fn losses(config: Config, draw: &mut Stream) -> Pair {
     let mut pair = pair(config);
     pair.up = Path::drop(some(draw, 3000, 2.0));
@@ -121,7 +121,7 @@ fn bursts(config: Config, draw: &mut Stream) -> Pair {
     pair
 }
 
-/// Segments overtake each other by up to 60 ms, and some come twice; marks are counted by AccECN.
+/// Builds a path on which segments overtake each other by up to 60 ms, and some arrive twice. AccECN counts marks.
 fn overtaking(config: Config, draw: &mut Stream) -> Pair {
     let mut pair = pair(Config { ecn: EcnMode::Accurate, ..config });
     let late: Vec<_> = some(draw, 1500, 4.0).collect();
@@ -137,7 +137,7 @@ fn overtaking(config: Config, draw: &mut Stream) -> Pair {
     pair
 }
 
-/// Marks as RFC 3168 has them, or as the congestion control asks for them, and few losses.
+/// Builds a path with marks, by RFC 3168 or as the congestion control asks for them, and few losses.
 fn marks(config: Config, draw: &mut Stream) -> Pair {
     let mut pair = pair(Config { ecn: EcnMode::Classic, pacing: true, ..config });
     pair.up.mark_data = some(draw, 3000, 5.0).collect();
@@ -150,7 +150,7 @@ fn marks(config: Config, draw: &mut Stream) -> Pair {
     pair
 }
 
-/// Requests and answers with pauses between, small windows, a path that stands still for a second, few losses.
+/// Builds requests and answers with pauses between them, small windows, a path that stops for a second, and few losses.
 fn talk(config: Config, draw: &mut Stream) -> Pair {
     let mut pair = pair(Config { receive_window: 40_000, ..config });
     pair.delay = Duration::from_millis(15);
@@ -161,7 +161,7 @@ fn talk(config: Config, draw: &mut Stream) -> Pair {
     pair
 }
 
-/// When, how many bytes the client writes and how many the server answers with; the last before 10 s.
+/// The time, the bytes that the client writes, and the bytes that the server answers with. The last one is before 10 s.
 type Word = (u64, u64, u64);
 
 fn words(draw: &mut Stream) -> Vec<Word> {
@@ -174,7 +174,7 @@ fn words(draw: &mut Stream) -> Vec<Word> {
     words
 }
 
-/// Runs `pair` until `end`, and notes both ends after each thing that happens. Returns when the last did.
+/// Runs `pair` until `end`, and adds both ends to the digest after each event. Returns the time of the last event.
 fn run(pair: &mut Pair, digest: &mut Digest, words: &[Word], end: Instant) -> Instant {
     let mut words = words.iter().peekable();
     let mut last = Instant::ZERO;

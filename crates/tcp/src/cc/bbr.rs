@@ -69,6 +69,7 @@ pub(crate) struct Bbr {
     round: u32,
     /// The delivered count at which the present round ends.
     round_end: u64,
+    /// The present round began with this ACK.
     round_start: bool,
     full_bw: Bandwidth,
     full_bw_rounds: u32,

@@ -1,8 +1,8 @@
-//! BBR version 3: as version 1, and it takes losses, and marks where the path is short, for bounds on rate and flight.
+//! BBR version 3: version 1, plus bounds on rate and flight from losses, and on short paths from marks.
 //!
-//! Sections are those of draft-ietf-ccwg-bbr-06. The draft leaves ECN out; `ecn` is what Google's BBRv3 documents. Its
-//! estimate of bunches of ACKs (5.5.9) keeps two spans of five rounds, as Linux does, in place of a filter of ten. All
-//! counts are in segments, gains in 1/256.
+//! Sections are those of draft-ietf-ccwg-bbr-06. The draft leaves ECN out; `ecn` follows the documents of Google's
+//! BBRv3. The estimate of bunches of ACKs (5.5.9) keeps two spans of five rounds, as Linux does, instead of a filter of
+//! ten. All counts are in segments, gains in 1/256.
 
 mod bounds;
 mod ecn;
@@ -24,25 +24,25 @@ use probing::{AckPhase, Probing};
 const STARTUP_GAIN: u32 = UNIT * 277 / 100 + 1;
 const CWND_GAIN: u32 = 2 * UNIT;
 const DRAIN_GAIN: u32 = UNIT / 2;
-/// 5.6.1: the gains of ProbeBW, and of ProbeRTT's window.
+/// 5.6.1: the gains of ProbeBW, and the gain of ProbeRTT's window.
 const DOWN_GAIN: u32 = UNIT * 90 / 100;
 const UP_GAIN: u32 = UNIT * 5 / 4;
 const UP_CWND_GAIN: u32 = UNIT * 9 / 4;
 const PROBE_RTT_CWND_GAIN: u32 = UNIT / 2;
-/// 5.3.2: Drain ends after so many rounds at the latest.
+/// 5.3.2: the largest number of rounds of Drain.
 const DRAIN_ROUNDS: u32 = 3;
 /// 5.3.1.2.
 const FULL_GROWTH: u32 = UNIT * 5 / 4;
 const FULL_ROUNDS: u32 = 3;
-/// 5.3.1.3: BBRStartupFullLossCnt; counted as ACKs that show losses.
+/// 5.3.1.3: BBRStartupFullLossCnt, counted in ACKs that show losses.
 const FULL_LOSSES: u32 = 6;
-/// 5.3.4: BBR.ProbeRTTInterval, BBR.ProbeRTTDuration; 5.5.7.2: BBR.MinRTTFilterLen.
+/// 5.3.4: BBR.ProbeRTTInterval and BBR.ProbeRTTDuration. 5.5.7.2: BBR.MinRTTFilterLen.
 const PROBE_RTT_INTERVAL: Duration = Duration::from_secs(5);
 const PROBE_RTT_TIME: Duration = Duration::from_millis(200);
 const MIN_RTT_WINDOW: Duration = Duration::from_secs(10);
 /// 5.6.4.3: BBR.MinPipeCwnd.
 const LEAST_CWND: u32 = 4;
-/// 5.6.2: what is taken for the RTT before the first sample.
+/// 5.6.2: the RTT that is assumed before the first sample.
 const UNKNOWN_RTT: Duration = Duration::from_millis(1);
 const INITIAL_CWND: u32 = 10;
 const AGGREGATION_ROUNDS: u32 = 5;
@@ -63,12 +63,12 @@ impl State {
         matches!(self, Self::Down | Self::Cruise | Self::Refill | Self::Up)
     }
 
-    /// 5.3.3.9, IsProbingBW: losses are then expected.
+    /// Returns whether the state accelerates, so that losses are expected (5.3.3.9, IsProbingBW).
     fn is_accelerating(self) -> bool {
         matches!(self, Self::Startup | Self::Refill | Self::Up)
     }
 
-    /// 5.6.1: pacing gain and window gain.
+    /// Returns the pacing gain and the window gain (5.6.1).
     fn gains(self) -> (u32, u32) {
         match self {
             Self::Startup => (STARTUP_GAIN, CWND_GAIN),
@@ -90,17 +90,19 @@ pub(crate) struct Bbr3 {
     probing: Box<Probing>,
     ecn: Box<Ecn>,
     aggregation: Box<Aggregation>,
-    /// The smallest RTT of [`MIN_RTT_WINDOW`], [`Duration::MAX`] before the first; and that which ProbeRTT goes by.
+    /// The smallest RTT of [`MIN_RTT_WINDOW`]. [`Duration::MAX`] before the first sample.
     min_rtt: Duration,
     min_rtt_at: Instant,
+    /// The smallest RTT by which ProbeRTT is scheduled.
     probe_rtt_min: Duration,
     probe_rtt_min_at: Instant,
     probe_rtt_expired: bool,
     probe_rtt_end: Option<Instant>,
     probe_rtt_round_done: bool,
     has_seen_rtt: bool,
-    /// 5.5.1: rounds counted by what is delivered, where the present one ends, and whether it began with this ACK.
+    /// The number of the round, counted by delivered data (5.5.1).
     round: u32,
+    /// The delivered count at which the present round ends.
     round_end: u64,
     round_start: bool,
     drain_start_round: u32,
@@ -108,12 +110,12 @@ pub(crate) struct Bbr3 {
     full_bw_rounds: u32,
     full_bw_now: bool,
     full_bw_reached: bool,
-    /// ACKs of this round of losses that showed some.
+    /// ACKs of this loss round that showed losses.
     loss_events: u32,
     idle_restart: bool,
     prior_cwnd: u32,
     prior_state: CongestionState,
-    /// 5.5.11: where to return to when the losses turn out to have been none.
+    /// The state to return to if the losses turn out to be spurious (5.5.11).
     undo_state: Option<State>,
     is_undone: bool,
     ssthresh: u32,
@@ -163,7 +165,7 @@ impl CongestionControl for Bbr3 {
         }
     }
 
-    /// 5.2.1.
+    /// Initializes the model (5.2.1).
     fn on_open(&mut self, now: Instant, rtt: Option<Duration>, window: &mut Window) {
         self.min_rtt = rtt.unwrap_or(Duration::MAX);
         self.probe_rtt_min = self.min_rtt;
@@ -172,7 +174,7 @@ impl CongestionControl for Bbr3 {
         self.start_pacing(rtt, window);
     }
 
-    /// 5.2.3, with the losses of 5.2.4 first.
+    /// Updates the model, the pacing rate and the window with an ACK (5.2.3). The losses of 5.2.4 come first.
     fn on_rate(&mut self, ack: &Ack, sample: &RateSample, rate: &mut RateEstimator, window: &mut Window) {
         self.on_losses(ack, rate, window);
         self.update_latest(sample, rate);
@@ -198,7 +200,7 @@ impl CongestionControl for Bbr3 {
 
     fn on_ack(&mut self, _ack: &Ack, _window: &mut Window) {}
 
-    /// 5.6.4.4: nothing falls; the window of now is to come back.
+    /// Returns the threshold unchanged. Saves the window, to be restored after the recovery (5.6.4.4).
     fn ssthresh(&mut self, congestion: &Congestion) -> u32 {
         self.save_cwnd(congestion.cwnd);
         self.bounds.save();
@@ -209,7 +211,7 @@ impl CongestionControl for Bbr3 {
         self.prior_state = CongestionState::Loss;
     }
 
-    /// 5.4.1.
+    /// Restarts after a silence at the known rate (5.4.1).
     fn on_transmit_start(&mut self, now: Instant, rate: &RateEstimator, window: &mut Window) {
         if !rate.is_app_limited() {
             return;
@@ -227,14 +229,14 @@ impl CongestionControl for Bbr3 {
         window.cwnd.max(self.prior_cwnd)
     }
 
-    /// 5.5.11.2; where the state is to change, with the next ACK, which is the one that tells.
+    /// Restores the bounds (5.5.11.2). The state changes with the next ACK.
     fn on_undo(&mut self) {
         self.bounds.undo();
         self.reset_full_bw(Bandwidth::ZERO);
         self.is_undone = true;
     }
 
-    /// As `ss` shows it: `bbr:(bw,mrtt,pacing_gain,cwnd_gain)`; and the bounds, where they are set.
+    /// Shows the values of `ss`, `bbr:(bw,mrtt,pacing_gain,cwnd_gain)`, and the bounds that are set.
     fn probe(&self, show: &mut dyn FnMut(&'static str, f64)) {
         show("bw_mbps", self.bounds.bw().bps(self.mss) as f64 / 1e6);
         if self.min_rtt != Duration::MAX {
@@ -248,7 +250,8 @@ impl CongestionControl for Bbr3 {
 }
 
 impl Bbr3 {
-    /// 5.5.1, UpdateRound; 5.5.5, UpdateMaxBw; 5.5.10.3, UpdateCongestionSignals.
+    /// Updates the round (5.5.1, UpdateRound), the largest bandwidth (5.5.5, UpdateMaxBw) and the congestion signals
+    /// (5.5.10.3, UpdateCongestionSignals).
     fn update_congestion_signals(
         &mut self,
         ack: &Ack,
@@ -290,12 +293,12 @@ impl Bbr3 {
         self.round_end = rate.delivered();
     }
 
-    /// 5.3.1.2, ResetFullBW, from the baseline `bw`.
+    /// Restarts the search for the plateau from the baseline `bw` (5.3.1.2, ResetFullBW).
     fn reset_full_bw(&mut self, bw: Bandwidth) {
         (self.full_bw, self.full_bw_rounds, self.full_bw_now) = (bw, 0, false);
     }
 
-    /// 5.3.1.2.
+    /// Checks whether the bandwidth has reached a plateau (5.3.1.2).
     fn check_full_pipe(&mut self, sample: &RateSample) {
         let Some(interval) = sample.interval else { return };
         if self.full_bw_now || !self.round_start || sample.is_app_limited {
@@ -311,7 +314,7 @@ impl Bbr3 {
         self.full_bw_reached |= self.full_bw_now;
     }
 
-    /// 5.3.1.1 and 5.3.1.3.
+    /// Leaves Startup when the pipe is full, or after too many losses (5.3.1.1 and 5.3.1.3).
     fn check_startup_done(&mut self, ack: &Ack, sample: &RateSample, window: &mut Window) {
         if self.state == State::Startup
             && !self.full_bw_reached
@@ -329,20 +332,21 @@ impl Bbr3 {
         if self.state == State::Startup && self.full_bw_reached {
             self.state = State::Drain;
             self.drain_start_round = self.round;
-            // The threshold tells the sender that slow start is over: then only a full window is limited by it.
+            // The threshold says that slow start is over. From then on the sender is limited by the window only if the
+            // window is full.
             self.ssthresh = self.inflight(UNIT, window).max(2);
             window.ssthresh = self.ssthresh;
         }
     }
 
-    /// Startup has filled the path and more.
+    /// Takes note that Startup has filled the path and more.
     fn queue_was_too_high(&mut self) {
         self.full_bw_reached = true;
         let bdp = self.bdp(self.bounds.max_bw(), UNIT);
         self.bounds.inflight_longterm = bdp.max(self.bounds.inflight_latest);
     }
 
-    /// 5.3.2.
+    /// Leaves Drain when the queue is gone, or after too many rounds (5.3.2).
     fn check_drain_done(&mut self, ack: &Ack, rate: &RateEstimator, window: &Window) {
         if self.state == State::Drain
             && (ack.in_flight <= self.inflight(UNIT, window)
@@ -352,7 +356,7 @@ impl Bbr3 {
         }
     }
 
-    /// 5.3.4.3, UpdateMinRTT.
+    /// Updates both smallest RTTs (5.3.4.3, UpdateMinRTT).
     fn update_min_rtt(&mut self, ack: &Ack) {
         self.probe_rtt_expired = ack.now > self.probe_rtt_min_at + PROBE_RTT_INTERVAL;
         if let Some(rtt) = ack.rtt
@@ -365,7 +369,7 @@ impl Bbr3 {
         }
     }
 
-    /// 5.3.4.3, CheckProbeRTT and HandleProbeRTT.
+    /// Enters ProbeRTT when its RTT has expired, and runs it (5.3.4.3, CheckProbeRTT and HandleProbeRTT).
     fn check_probe_rtt(
         &mut self,
         ack: &Ack,
@@ -398,7 +402,7 @@ impl Bbr3 {
         }
     }
 
-    /// 5.3.4.3 and 5.3.4.4.
+    /// Leaves ProbeRTT when its time is over (5.3.4.3 and 5.3.4.4).
     fn check_probe_rtt_done(&mut self, now: Instant, rate: &RateEstimator, window: &mut Window) {
         if self.probe_rtt_end.is_none_or(|end| now <= end) {
             return;
@@ -414,7 +418,7 @@ impl Bbr3 {
         }
     }
 
-    /// 5.6.4.4: after recovery the window of before; 5.5.11.2: and where there was nothing to recover, the state.
+    /// Restores the saved window after a recovery (5.6.4.4).
     fn leave_recovery(&mut self, ack: &Ack, window: &mut Window) {
         if self.prior_state >= CongestionState::Recovery && ack.state < CongestionState::Recovery {
             window.cwnd = window.cwnd.max(self.prior_cwnd);
@@ -422,20 +426,20 @@ impl Bbr3 {
         self.prior_state = ack.state;
     }
 
-    /// 5.6.4.4, SaveCwnd.
+    /// Saves the window (5.6.4.4, SaveCwnd).
     fn save_cwnd(&mut self, cwnd: u32) {
         let is_modulated = self.prior_state >= CongestionState::Recovery || self.state == State::ProbeRtt;
         self.prior_cwnd = if is_modulated { self.prior_cwnd.max(cwnd) } else { cwnd };
     }
 
-    /// 5.6.2, InitPacingRate.
+    /// Sets the first pacing rate (5.6.2, InitPacingRate).
     fn start_pacing(&mut self, rtt: Option<Duration>, window: &mut Window) {
         self.has_seen_rtt = rtt.is_some();
         let bw = Bandwidth::of(window.cwnd.into(), rtt.unwrap_or(UNKNOWN_RTT));
         window.pacing_rate = bw.pacing_rate(self.mss, STARTUP_GAIN);
     }
 
-    /// 5.6.2, SetPacingRateWithGain.
+    /// Sets the pacing rate (5.6.2, SetPacingRateWithGain).
     fn set_pacing_rate(&mut self, gain: u32, rtt: Option<Duration>, window: &mut Window) {
         if !self.has_seen_rtt && rtt.is_some() {
             self.start_pacing(rtt, window);
@@ -446,7 +450,7 @@ impl Bbr3 {
         }
     }
 
-    /// 5.6.4.6, SetCwnd.
+    /// Sets the window (5.6.4.6, SetCwnd).
     fn set_cwnd(&mut self, ack: &Ack, rate: &RateEstimator, window: &mut Window) {
         let most = self.max_inflight(window);
         if self.full_bw_reached {
@@ -467,19 +471,19 @@ impl Bbr3 {
         window.cwnd = window.cwnd.min(cap.min(self.bounds.inflight_shortterm).max(LEAST_CWND));
     }
 
-    /// 5.6.4.5.
+    /// Returns ProbeRTT's window in segments (5.6.4.5).
     fn probe_rtt_cwnd(&self) -> u32 {
         self.bdp(self.bounds.bw(), PROBE_RTT_CWND_GAIN).max(LEAST_CWND)
     }
 
-    /// 5.6.4.2, UpdateMaxInflight.
+    /// Returns the most segments in flight (5.6.4.2, UpdateMaxInflight).
     fn max_inflight(&self, window: &Window) -> u32 {
         let bw = self.bounds.bw();
         let cap = self.bdp(bw, self.state.gains().1) + self.aggregation.budget(bw);
         self.quantized(cap, window)
     }
 
-    /// 5.6.4.2, Inflight.
+    /// Returns the segments in flight for `gain` (5.6.4.2, Inflight).
     fn inflight(&self, gain: u32, window: &Window) -> u32 {
         self.quantized(self.bdp(self.bounds.bw(), gain), window)
     }
@@ -488,7 +492,7 @@ impl Bbr3 {
         if self.min_rtt == Duration::MAX { INITIAL_CWND } else { bw.bdp(self.min_rtt, gain) }
     }
 
-    /// 5.6.4.2, QuantizationBudget, with 5.5.8.1's three packets.
+    /// Returns `cap` with room for the three packets of 5.5.8.1 (5.6.4.2, QuantizationBudget).
     fn quantized(&self, cap: u32, window: &Window) -> u32 {
         let budget = 3 * packet_of_rate(window.pacing_rate, self.mss, window.min_packet.into());
         let cap = cap.max(budget).max(LEAST_CWND);

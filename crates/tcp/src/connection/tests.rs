@@ -9,7 +9,7 @@ fn config(ecn: bool) -> Config {
     Config { ecn, ..Config::default() }
 }
 
-/// Handshake without loss, 50 ms each way.
+/// Plays a handshake without loss, 50 ms each way.
 fn established(client: Config, server: Config) -> (Connection, Connection) {
     let (mut c, mut s) = (Connection::client(client), Connection::server(server));
     let syn = c.poll_transmit(at(0)).unwrap();
@@ -37,7 +37,7 @@ fn a_handshake_samples_the_rtt_on_both_sides_and_the_ack_precedes_data() {
     assert!(ack.flags == Flags::ACK && ack.wire_len() == 66);
     let data = c.poll_transmit(at(100)).unwrap();
     assert!(data.seq == SeqNumber(1) && data.wire_len() == 1514);
-    // The bare ACK is lost; data completes the handshake too.
+    // The bare ACK is lost. Data completes the handshake too.
     let handled = s.handle_segment(at(150), &data);
     assert_eq!(handled.newly_delivered_bytes, 1448);
     assert!(c.is_established() && s.is_established() && s.poll_timeout().is_none());
@@ -124,7 +124,7 @@ fn a_connection_is_small_so_that_a_thousand_fit_the_cache() {
     assert!(size_of::<Connection>() <= 1024, "{}", size_of::<Connection>());
 }
 
-/// RFC 7323, 4.1: the echo tells which SYN was answered. Linux forgives two timeouts if it was the first.
+/// RFC 7323, 4.1: the echo says which SYN was answered. Linux forgives two timeouts if it was the first SYN.
 #[test]
 fn after_a_syn_that_was_sent_again_the_echo_tells_the_rtt_and_whether_one_was_lost() {
     for (answered, rtt, cwnd) in [(0, 3050, 10), (1000, 2050, 1), (3000, 50, 1)] {
@@ -144,7 +144,7 @@ fn after_a_syn_that_was_sent_again_the_echo_tells_the_rtt_and_whether_one_was_lo
         c.handle_segment(at(3050), &syn_ack);
         assert_eq!((c.srtt(), c.cwnd()), (Some(Duration::from_millis(rtt)), cwnd), "{answered}");
     }
-    // The other side: its SYN-ACK was repeated, and the client answered the second.
+    // The other side: its SYN-ACK was sent twice, and the client answered the second one.
     let mut s = Connection::server(config(false));
     s.handle_segment(at(0), &Segment { flags: Flags::SYN, window: u16::MAX, ..Segment::default() });
     s.poll_transmit(at(0)).unwrap();
@@ -160,8 +160,8 @@ fn with(cc: crate::Cc, ecn: EcnMode) -> Config {
     Config { cc, ecn, ..Config::default() }
 }
 
-/// RFC 9768, 3.1.1 and 3.2.2.1: SYN 111; SYN-ACK 010, as the SYN was not ECT; the ACK of it 010 as well; then the
-/// counter, 5 (101) and with a mark 6 (110).
+/// RFC 9768, 3.1.1 and 3.2.2.1: SYN 111, then SYN-ACK 010 because the SYN was not ECT, then the ACK 010 as well. Then
+/// the counter follows: 5 (101), and 6 (110) with a mark.
 #[test]
 fn accurate_feedback_is_agreed_in_the_handshake_and_counts_from_five() {
     let accurate = with(crate::Cc::Cubic, EcnMode::Accurate);
@@ -187,7 +187,7 @@ fn accurate_feedback_is_agreed_in_the_handshake_and_counts_from_five() {
     assert_eq!((c.state(), c.stats().ecn_reductions), (CongestionState::Cwr, 1));
 }
 
-/// RFC 9768, table 2: with a peer of RFC 3168 both do that, with one without ECN nothing.
+/// RFC 9768, table 2: with a peer of RFC 3168 both ends use RFC 3168, with a peer without ECN neither uses ECN.
 #[test]
 fn accurate_feedback_falls_back_to_classic_and_to_none() {
     for (server, both) in [(EcnMode::Classic, EcnMode::Classic), (EcnMode::Off, EcnMode::Off)] {
@@ -198,7 +198,7 @@ fn accurate_feedback_falls_back_to_classic_and_to_none() {
     }
 }
 
-/// RFC 9768, 3.1.4.1: the first SYN that is sent again still asks, the second does not.
+/// RFC 9768, 3.1.4.1: the first retransmitted SYN still asks, the second does not.
 #[test]
 fn a_syn_asks_for_accurate_feedback_twice() {
     let mut c = Connection::client(with(crate::Cc::Cubic, EcnMode::Accurate));
@@ -209,8 +209,8 @@ fn a_syn_asks_for_accurate_feedback_twice() {
     assert_eq!(flags, [Flags::SYN | Flags::ACE, Flags::SYN | Flags::ACE, Flags::SYN]);
 }
 
-/// RFC 8257, 3.5, and RFC 9331, 4.1: whatever DCTCP and L4S senders put on the wire is ECT, SYN and ACKs too; the SYN's
-/// codepoint comes back in the SYN-ACK (RFC 9768, table 2: ECT(1) is 011).
+/// RFC 8257, 3.5, and RFC 9331, 4.1: every packet of DCTCP and L4S senders is ECT, including SYN and ACKs. The SYN-ACK
+/// reports the SYN's codepoint (RFC 9768, table 2: ECT(1) is 011).
 #[test]
 fn dctcp_and_prague_mark_every_packet_ect() {
     for (cc, mode, ect, told) in [
@@ -235,13 +235,14 @@ fn dctcp_and_prague_mark_every_packet_ect() {
     assert_eq!(c.poll_transmit(at(200)).unwrap().ecn, Ecn::Ect0, "without accurate feedback it is no L4S");
 }
 
-/// RFC 8257, 3.2: unmarked data waits for its ACK when marked data arrives: two ACKs, the first as of before.
+/// RFC 8257, 3.2: unmarked data waits for its ACK when marked data arrives. Two ACKs follow, the first with the old
+/// state.
 #[test]
 fn dctcps_receiver_tells_the_state_of_before_and_then_the_new_one() {
     let dctcp = with(crate::Cc::Dctcp, EcnMode::Classic);
     let (mut c, mut s) = established(dctcp.clone(), dctcp);
     c.write(100 * 1448);
-    // The first round trips are acknowledged at once; find a moment at which an ACK is delayed.
+    // The first round trips are acknowledged at once. Find a moment at which an ACK is delayed.
     let mut ms = 200;
     for _ in 0..40 {
         let data = c.poll_transmit(at(ms)).unwrap();

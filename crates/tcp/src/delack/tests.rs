@@ -7,7 +7,7 @@ fn at(ms: u64) -> Instant {
     Instant::from_nanos(ms * 1_000_000)
 }
 
-/// A full segment that comes in order after `unacked` others.
+/// Returns the arrival of a full segment in order, after `unacked` others.
 fn full(unacked: u32) -> Arrived {
     Arrived {
         unacked: (unacked + 1) * 1448,
@@ -18,7 +18,7 @@ fn full(unacked: u32) -> Arrived {
     }
 }
 
-/// One whose quick ACKs are used up, at 0 ms.
+/// Builds a state whose quick ACKs are used up, at 0 ms.
 fn settled() -> DelayedAck {
     let mut d = DelayedAck::new(Stack::Linux6, None);
     for _ in 0..QUICK_ACKS {
@@ -30,14 +30,14 @@ fn settled() -> DelayedAck {
     d
 }
 
-/// When the ACK of a full segment that arrives at `ms` is due.
+/// Returns when the ACK of a full segment that arrives at `ms` is due.
 fn due(d: &mut DelayedAck, ms: u64) -> Instant {
     d.on_data(at(ms), 1448, false, || RTO, || WINDOW);
     d.on_taken(at(ms), full(0), || None);
     d.deadline()
 }
 
-/// Linux: 40 ms; after a gap of 30 ms 40/2 + 30 = 50; after one of 35 ms 25 + 35 = 60.
+/// Linux: 40 ms at first, 40/2 + 30 = 50 ms after a gap of 30 ms, and 25 + 35 = 60 ms after a gap of 35 ms.
 #[test]
 fn the_delay_follows_the_rhythm_of_the_peer() {
     let mut d = settled();
@@ -47,7 +47,7 @@ fn the_delay_follows_the_rhythm_of_the_peer() {
     }
 }
 
-/// A delay that was waited for in vain doubles, up to the RTO. The timer fires with a tick: at 52 ms, not at 50.
+/// A delay without a second segment doubles, up to the RTO. The timer fires with a tick: at 52 ms, not at 50.
 #[test]
 fn an_ack_that_nothing_came_for_waits_longer_the_next_time() {
     let mut d = settled();
@@ -57,11 +57,11 @@ fn an_ack_that_nothing_came_for_waits_longer_the_next_time() {
     d.on_timeout(at(52), RTO);
     assert!(d.is_due() && d.deadline() == Instant::MAX);
     d.on_sent_ack();
-    // 80 ms now; the gap of 70 is less: 80/2 + 70 = 110.
+    // The delay is 80 ms now. The gap of 70 ms is less: 80/2 + 70 = 110.
     assert_eq!(due(&mut d, 80), at(190));
 }
 
-/// The wait is not prolonged by a second small segment, and one that is nearly over ends at once.
+/// A second small segment does not lengthen the wait, and ends a wait that is nearly over.
 #[test]
 fn the_first_segment_decides_when_the_wait_ends() {
     let mut d = settled();
@@ -89,7 +89,7 @@ fn a_short_segment_is_acknowledged_at_once_when_it_was_read() {
     assert!(d.is_due());
 }
 
-/// Linux 6.1: three answers within an `ato` of a question make a ping-pong; older ones: one.
+/// Linux 6.1: three answers within an `ato` of a question make a ping-pong. On older kernels one does.
 #[test]
 fn in_a_ping_pong_the_answer_carries_the_ack() {
     for (stack, answers) in [(Stack::Linux6, 3), (Stack::Linux3_10, 1)] {
@@ -107,7 +107,7 @@ fn in_a_ping_pong_the_answer_carries_the_ack() {
     }
 }
 
-/// Wrong would be a third duplicate that is held back: the sender would see its loss late.
+/// Wrong would be to hold the third duplicate back: the sender would see its loss late.
 #[test]
 fn the_first_three_acks_of_a_gap_go_out_and_the_others_are_compressed() {
     let mut d = settled();
@@ -180,7 +180,7 @@ fn a_delay_is_at_most_200_ms_where_the_peer_waits() {
     for (pushed, answers, most) in [(0, 0, 500), (1, 0, 200), (0, 3, 200)] {
         let mut d = DelayedAck { pushed, answers, ..settled() };
         d.ato = Duration::from_secs(1);
-        let segment = Arrived { is_read: pushed == 0, ..full(0) }; // what is not read is not acknowledged at once
+        let segment = Arrived { is_read: pushed == 0, ..full(0) }; // unread data is not acknowledged at once
         d.on_taken(at(10), segment, || None);
         assert_eq!((d.is_due(), d.deadline()), (false, at(10 + most)), "{pushed} {answers}");
     }
@@ -197,7 +197,7 @@ fn two_short_segments_alike_are_messages_where_they_are_pushed() {
     }
 }
 
-/// Linux: data that leaves within the ATO after data came is an answer. Wrong would be one more at the ATO itself.
+/// Linux: data that leaves within the ATO after data arrived is an answer. Data that leaves exactly at the ATO is none.
 #[test]
 fn what_leaves_within_the_ato_is_an_answer() {
     for (after, more) in [(0, 1), (39, 1), (40, 0)] {

@@ -7,7 +7,7 @@ const E: Flags = Flags::ECE;
 const NO: Flags = Flags::NONE;
 use EcnMode::{Accurate, Classic, Off};
 
-/// RFC 9768, table 2: what the client asks, what the server gives, what both have.
+/// RFC 9768, table 2: the client's request, the server's answer, and the agreed feedback.
 #[test]
 fn the_best_feedback_that_both_give_is_agreed() {
     for (client, server, syn, both) in [
@@ -26,7 +26,7 @@ fn the_best_feedback_that_both_give_is_agreed() {
     }
 }
 
-/// RFC 9768, table 2, the rows of a client that asked for AccECN, and 3.1.3 for what has no meaning yet.
+/// RFC 9768, table 2, the rows of a client that asked for AccECN, and 3.1.3 for the combinations without a meaning.
 #[test]
 fn a_syn_ack_tells_how_the_syn_came_and_a_broken_one_ends_ecn() {
     for (syn, told) in [(Ecn::NotEct, W), (Ecn::Ect1, W | E), (Ecn::Ect0, A), (Ecn::Ce, A | W)] {
@@ -39,7 +39,7 @@ fn a_syn_ack_tells_how_the_syn_came_and_a_broken_one_ends_ecn() {
     assert_eq!([Classic.agreed(W | E), Classic.agreed(E)], [Off, Classic]);
 }
 
-/// RFC 9331, 4.1 and 4.3: ECT(1) says L4S, which needs accurate feedback.
+/// RFC 9331, 4.1 and 4.3: ECT(1) means L4S, which needs accurate feedback.
 #[test]
 fn only_l4s_with_accurate_feedback_is_ect_1() {
     assert_eq!(Accurate.codepoint(EcnUse::L4s), Ecn::Ect1);
@@ -52,7 +52,8 @@ fn data(ecn: Ecn) -> Segment {
     Segment { payload_len: 1000, flags: Flags::ACK, ecn, ..Segment::default() }
 }
 
-/// Feeds data of these codepoints, without an ACK between; how urgent each is, and what an ACK then says.
+/// Feeds data with these codepoints, without an ACK between. Returns the urgency of each, and the flags of the next
+/// ACK.
 fn feed(echo: &mut Echo, marks: &[Ecn]) -> Vec<(Urgency, Flags)> {
     let take = |&ecn: &Ecn| {
         let segment = data(ecn);
@@ -63,7 +64,7 @@ fn feed(echo: &mut Echo, marks: &[Ecn]) -> Vec<(Urgency, Flags)> {
     marks.iter().map(take).collect()
 }
 
-/// RFC 8257, 3.2, figure 1: the state is the last packet's, and each change is told at once.
+/// RFC 8257, 3.2, figure 1: the state is the last packet's, and each change is reported at once.
 #[test]
 fn dctcp_echoes_the_last_packet_and_tells_each_change() {
     let mut echo = Echo::new(Classic, EcnUse::Dctcp, Ecn::Ect0, false);
@@ -73,7 +74,7 @@ fn dctcp_echoes_the_last_packet_and_tells_each_change() {
     assert!(!echo.owes());
 }
 
-/// The same, where a delayed ACK waits: what it covers is told first, as it was.
+/// The same, while a delayed ACK waits: the data that it covers is reported first, with the old state.
 #[test]
 fn dctcp_tells_what_waited_before_what_changed() {
     let mut echo = Echo::new(Classic, EcnUse::Dctcp, Ecn::Ect0, false);
@@ -82,8 +83,8 @@ fn dctcp_tells_what_waited_before_what_changed() {
     assert!(echo.take_owed().is_none());
 }
 
-/// RFC 9768, 3.2.2: the counter begins at 5, 0b101; six, seven, and zero again. 3.2.2.5.1: a mark after an unmarked
-/// packet is told at once, and every second one.
+/// RFC 9768, 3.2.2: the counter begins at 5, 0b101, then 6, 7, and 0 again. 3.2.2.5.1: a mark after an unmarked packet
+/// is reported at once, and so is every second mark.
 #[test]
 fn the_accurate_echo_counts_modulo_eight() {
     let mut echo = Echo::new(Accurate, EcnUse::Classic, Ecn::NotEct, true);
@@ -96,8 +97,8 @@ fn the_accurate_echo_counts_modulo_eight() {
     assert_eq!(told, [(none, A | W | E), (now, NO), (none, NO), (now, E)]);
 }
 
-/// RFC 9768, 3.2.2.2: a CE mark on SYN-ACK counts at the client, one on SYN does not at the server; 3.2.2.5.1: ACKs of
-/// marked ACKs come for every third.
+/// RFC 9768, 3.2.2.2: a CE mark on SYN-ACK counts at the client, a CE mark on SYN does not count at the server.
+/// 3.2.2.5.1: every third marked ACK is acknowledged.
 #[test]
 fn a_marked_syn_ack_counts_once_and_marked_acks_are_told_every_third() {
     assert_eq!(Echo::new(Accurate, EcnUse::Classic, Ecn::Ce, true).flags(), A | W);
@@ -155,7 +156,7 @@ fn where_acks_are_thinned_the_counter_is_believed() {
     assert!(per_ack.is_thinned(), "4 + 1/64");
 }
 
-/// RFC 9768, table 4.
+/// The initial counters of RFC 9768, table 4.
 #[test]
 fn the_ack_of_the_syn_ack_tells_a_server_how_that_came() {
     assert_eq!(Feedback::new(Accurate, Some(W | Flags::ACK)).known, A | E);

@@ -1,27 +1,27 @@
-//! Which segments are lost: RACK (RFC 8985, section 6.2), RFC 6675's rule, and the timeout.
+//! Loss detection: RACK (RFC 8985, section 6.2), RFC 6675's rule, FACK, and the timeout.
 //!
-//! RACK's is O(1) amortised: originals were sent in sequence order, so one pointer (`scan`) passes each once, and
-//! retransmissions stand in a queue in the order in which they were sent.
+//! RACK costs O(1) amortised. Originals were sent in sequence order, so one pointer (`scan`) passes each of them once.
+//! Retransmissions stand in a queue in the order in which they were sent.
 
 use super::Scoreboard;
 use super::record::{AMBIGUOUS, LOST, RESENT, Record, Resent, SACKED, TOUCHED};
 use crate::SeqNumber;
 use goodqueue_units::{Duration, Instant};
 
-/// What a search for losses found.
+/// The result of a search for losses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Found {
-    /// Segments, retransmissions among them.
+    /// Lost segments, retransmissions included.
     pub(crate) segments: u32,
-    /// There are retransmissions among them.
+    /// Whether retransmissions are among them.
     pub(crate) resent: bool,
-    /// Until when others may still be late, if any may: the latest of them.
+    /// The time until which other segments may only be late, if there are any: the latest of these times.
     pub(crate) wait_until: Option<Instant>,
 }
 
 impl Scoreboard {
-    /// Marks as lost whatever was sent before the most recently sent delivered segment, RACK.rtt and `window` ago
-    /// (RFC 8985, 6.2, step 5).
+    /// Marks as lost every segment that was sent before the most recently sent delivered segment, and at least RACK.rtt
+    /// plus `window` ago (RFC 8985, 6.2, step 5).
     pub(crate) fn detect_losses(&mut self, now: Instant, window: Duration) -> Found {
         let newest = self.newest_delivered;
         let span = self.rack_rtt + window;
@@ -57,7 +57,7 @@ impl Scoreboard {
             }
             if sent_at + span > now {
                 found.wait_until = found.wait_until.max(Some(sent_at + span));
-                waiting += 1; // and so do those behind it
+                waiting += 1; // those behind it wait too
                 continue;
             }
             self.lose(number);
@@ -68,7 +68,7 @@ impl Scoreboard {
         found
     }
 
-    /// Whether the copy of segment `number` that was sent again at `sent_at` may still arrive.
+    /// Returns whether the copy of segment `number` that was sent again at `sent_at` may still arrive.
     fn is_out_again(&self, number: u64, sent_at: Instant) -> bool {
         number >= self.head && {
             let record = self.at(number);
@@ -91,8 +91,8 @@ impl Scoreboard {
         self.at(number - 1).sent_at
     }
 
-    /// RFC 6675, section 4, IsLost(): marks what has `dup_thresh` runs of SACKed segments above it, or more than
-    /// `dup_thresh` − 1 full segments. Retransmissions are not looked at.
+    /// Marks as lost every segment that has above it `dup_thresh` runs of SACKed segments, or more than `dup_thresh` −
+    /// 1 full segments SACKed (RFC 6675, section 4, IsLost()). It ignores retransmissions.
     pub(crate) fn detect_by_sacks(&mut self, dup_thresh: u32) -> Found {
         if self.sacked_out == 0 {
             return Found::default();
@@ -115,7 +115,8 @@ impl Scoreboard {
         self.lose_below(end, TOUCHED)
     }
 
-    /// Takes for lost what stands below `end` and was not looked at, but for what has any of the flags `spared`.
+    /// Marks as lost every segment below `end` that was not checked before, except those with any of the flags
+    /// `spared`.
     fn lose_below(&mut self, end: u64, spared: u8) -> Found {
         let mut found = Found::default();
         for number in self.scan..end {
@@ -146,8 +147,8 @@ impl Scoreboard {
         self.lose_below(end, SACKED | LOST)
     }
 
-    /// Marks the retransmissions as lost after which a new segment left, and one behind that is SACKed (the same paper,
-    /// section 3.2, counts from SND.NXT at the retransmission).
+    /// Marks a retransmission as lost if a new segment left after it, and a segment behind that new one is SACKed (the
+    /// same paper, section 3.2, counts from SND.NXT at the retransmission).
     pub(crate) fn detect_lost_retransmissions(&mut self) -> Found {
         let mut found = Found::default();
         if self.sacked_out == 0 || self.resent_out == 0 {
@@ -168,7 +169,7 @@ impl Scoreboard {
         found
     }
 
-    /// Takes the first segment that is out for lost, whatever is SACKed; whether it was not yet.
+    /// Marks the first segment in flight as lost, whatever is SACKed. Returns whether it was not marked before.
     pub(crate) fn lose_first(&mut self) -> bool {
         let is_out = self.head != self.tail && !self.at(self.head).has(SACKED | LOST);
         if is_out {
@@ -177,7 +178,7 @@ impl Scoreboard {
         is_out
     }
 
-    /// Takes the first segment for lost that is missing below the highest SACKed one; whether there is one.
+    /// Marks as lost the first segment missing below the highest SACKed one. Returns whether there is one.
     pub(crate) fn lose_first_hole(&mut self) -> bool {
         if self.sacked_out == 0 {
             return false;
@@ -190,9 +191,9 @@ impl Scoreboard {
         hole.is_some()
     }
 
-    /// Segment `number`, or its retransmission, is lost, and waits for its next one.
+    /// Marks segment `number`, or its retransmission, as lost. The segment waits for its next retransmission.
     fn lose(&mut self, number: u64) {
-        // With none waiting, the next retransmission is this one, wherever the last was: nothing needs a second look.
+        // If no segment waits, this one is the next retransmission, wherever the last one was.
         self.next_lost = if self.has_lost() { self.next_lost.min(number) } else { number };
         let record = self.at_mut(number);
         let before = record.flags;
@@ -204,11 +205,12 @@ impl Scoreboard {
         }
     }
 
-    /// The retransmission timer fired: all that is not SACKed is lost, and so are the retransmissions; how many that
-    /// are. `spare_recent`: but for what was sent less than a round trip ago (RFC 8985, 6.3).
+    /// Handles the retransmission timeout: marks as lost everything that is not SACKed, retransmissions included.
+    /// Returns how many segments are newly lost. With `spare_recent`, segments sent less than a round trip ago stay
+    /// (RFC 8985, 6.3).
     pub(crate) fn lose_all(&mut self, now: Instant, spare_recent: bool) -> u32 {
         let span = self.rack_rtt;
-        // A receiver that does not acknowledge what it SACKed has thrown it away (RFC 2018, section 8).
+        // A receiver that does not acknowledge what it SACKed has discarded it (RFC 2018, section 8).
         let reneged = self.head != self.tail && self.at(self.head).has(SACKED);
         let mut lost = 0;
         self.scan = self.tail;
@@ -246,7 +248,7 @@ impl Scoreboard {
         lost
     }
 
-    /// Nothing was lost after all.
+    /// Removes all loss marks: nothing was lost after all.
     pub(crate) fn unmark_lost(&mut self) {
         for number in self.head..self.tail {
             self.at_mut(number).flags &= !(LOST | RESENT);
@@ -255,7 +257,7 @@ impl Scoreboard {
         self.scan = self.head;
     }
 
-    /// Notes that the last segment leaves again now, as a tail loss probe, whatever is known of it.
+    /// Records that the last segment leaves again now as a tail loss probe, whatever its state.
     pub(crate) fn probe(&mut self, now: Instant) -> Option<super::Chunk> {
         if self.head == self.tail {
             return None;
@@ -272,13 +274,13 @@ impl Scoreboard {
         Some(chunk)
     }
 
-    /// When the first segment that is out was sent last, if there is one.
+    /// Returns when the first segment in flight was last sent, if there is one.
     #[inline]
     pub(crate) fn head_sent_at(&self) -> Option<Instant> {
         (self.head != self.tail).then(|| self.at(self.head).sent_at)
     }
 
-    /// Whether a retransmission is out, or the first segment was sent again.
+    /// Returns whether a retransmission is in flight, or the first segment was sent again.
     pub(crate) fn is_any_resent(&self) -> bool {
         self.resent_out > 0 || (self.head != self.tail && self.at(self.head).has(AMBIGUOUS))
     }

@@ -1,19 +1,19 @@
-//! What the scoreboard keeps of a segment, and what an ACK tells.
+//! The scoreboard's record of a segment, and the result of an ACK.
 
 use crate::{Flags, SeqNumber};
 use goodqueue_units::{Duration, Instant};
 
 pub(super) const SACKED: u8 = 1;
-/// Taken for lost, and not known to be delivered since.
+/// Assumed lost, and not known to be delivered since.
 pub(super) const LOST: u8 = 2;
-/// Lost, and a retransmission is out; never without `LOST`.
+/// Lost, and a retransmission is in flight. Never without `LOST`.
 pub(super) const RESENT: u8 = 4;
-/// Was ever sent twice: its RTT is ambiguous (Karn).
+/// Was sent more than once: its RTT is ambiguous (Karn).
 pub(super) const AMBIGUOUS: u8 = 8;
 pub(super) const FIN: u8 = 16;
-/// Ends what the application wrote.
+/// Ends the data that the application wrote.
 pub(super) const PUSH: u8 = 32;
-/// None of these: the segment was sent once and nothing was heard of it.
+/// Any mark of an event. Without one, the segment was sent once, and no ACK or loss detection has marked it.
 pub(super) const TOUCHED: u8 = SACKED | LOST | RESENT | AMBIGUOUS;
 
 /// One segment.
@@ -35,7 +35,7 @@ impl Record {
         self.end - (u32::from(self.len) + u32::from(self.flags & FIN != 0))
     }
 
-    /// Whether it has any of `flags`.
+    /// Returns whether it has any of `flags`.
     #[inline]
     pub(super) fn has(&self, flags: u8) -> bool {
         self.flags & flags != 0
@@ -52,31 +52,31 @@ impl Record {
 pub(crate) struct Chunk {
     pub(crate) seq: SeqNumber,
     pub(crate) len: u16,
-    /// FIN, or PSH, where it ends the stream, or what the application wrote so far.
+    /// FIN if the segment ends the stream, PSH if it ends the data written so far.
     pub(crate) ends: Flags,
 }
 
-/// What one ACK delivered.
+/// The deliveries of one ACK.
 #[derive(Debug)]
 pub(crate) struct Delivery {
     pub(super) now: Instant,
     pub(super) min_rtt: Duration,
-    /// The echo of our clock, 0 for none.
+    /// The echo of our clock. 0 without one.
     pub(crate) tsecr: u32,
     /// Segments newly delivered, cumulatively or by SACK.
     pub(crate) segments: u32,
-    /// Send times of the first and the last segment newly acknowledged, [`Instant::MAX`] without one. Segments that
-    /// were sent twice are left out.
+    /// Send times of the first and the last segment newly acknowledged. [`Instant::MAX`] without one. Segments that
+    /// were sent twice do not count.
     pub(crate) acked: (Instant, Instant),
-    /// The same of segments newly SACKed.
+    /// Send times of the first and the last segment newly SACKed, in the same way.
     pub(crate) sacked: (Instant, Instant),
     /// A segment that was sent twice was acknowledged: `acked` is no sample (Karn).
     pub(crate) ambiguous: bool,
-    /// It tells that something came twice (RFC 2883), which is likely.
+    /// The ACK reports a plausible duplicate (RFC 2883).
     pub(crate) dsacked: bool,
-    /// By how many bytes, at most, a segment that was sent once came after later ones.
+    /// The largest reordering in bytes: how far a segment that was sent once came after later ones.
     pub(crate) late: u32,
-    /// Where the highest segment starts that was SACKed before this ACK; none if this one SACKs nothing.
+    /// The start of the highest segment SACKed before this ACK. `None` if this ACK SACKs nothing.
     pub(super) highest_before: Option<SeqNumber>,
 }
 
@@ -98,14 +98,14 @@ impl Delivery {
         }
     }
 
-    /// The segment at `start` came now, after one at `highest`.
+    /// Notes that the segment at `start` came now, after a segment at `highest`.
     pub(super) fn note_late(&mut self, start: Option<SeqNumber>, highest: SeqNumber) {
         if let Some(start) = start {
             self.late = self.late.max(highest.since(start));
         }
     }
 
-    /// When the earliest of the delivered segments was sent that were sent once, or [`Instant::MAX`].
+    /// Returns when the earliest delivered segment was sent, of those sent once, or [`Instant::MAX`].
     pub(crate) fn original_sent_at(&self) -> Instant {
         self.acked.0.min(self.sacked.0)
     }
@@ -116,19 +116,19 @@ impl Delivery {
     }
 }
 
-/// A segment that was sent again.
+/// A retransmission.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Resent {
     pub(super) number: u64,
     pub(super) sent_at: Instant,
-    /// The number of the next new segment, then.
+    /// The number of the next new segment at that time.
     pub(super) next_new: u64,
 }
 
-/// When a segment was sent, as RFC 8985 orders segments: by time, then by sequence number.
+/// The send time of a segment, in the order of RFC 8985: by time, then by sequence number.
 ///
-/// A virtual clock often stands still between an original and a retransmission, and of these two the sequence numbers
-/// say nothing: neither is then after the other.
+/// A virtual clock often has the same time for an original and a retransmission. Their sequence numbers then say
+/// nothing about the order, and neither is after the other.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SendOrder {
     pub(super) sent_at: Instant,

@@ -1,4 +1,4 @@
-//! Segments of 100 bytes, one a millisecond, so that segment `n` is bytes `100 n .. 100 (n + 1)`.
+//! Segments of 100 bytes, one per millisecond: segment `n` is bytes `100 n .. 100 (n + 1)`.
 
 use super::*;
 use goodqueue_units::Duration;
@@ -32,7 +32,7 @@ fn ack(board: &mut Scoreboard, ms: u64, ack: u32, blocks: &[SackBlock]) -> Deliv
     delivery
 }
 
-/// Whether losses are found that no reordering may explain.
+/// Returns whether losses are found without any allowance for reordering.
 fn lost(board: &mut Scoreboard) -> bool {
     let found = board.detect_losses(at(1000), Duration::ZERO);
     assert!(board.is_consistent() && found.wait_until.is_none());
@@ -64,7 +64,7 @@ fn everything_sent_before_the_newest_delivered_is_lost_and_is_resent_lowest_firs
     assert!(!lost(&mut b), "what was just resent is not lost");
 }
 
-/// RFC 8985, 3.3: the retransmission of 0 was sent before that of 1, which was delivered.
+/// RFC 8985, 3.3: the retransmission of 0 was sent before the one of 1, which was delivered.
 #[test]
 fn a_lost_retransmission_is_found_by_a_later_one_that_arrived() {
     let mut b = board(5);
@@ -88,8 +88,7 @@ fn a_lost_retransmission_is_found_by_new_data_sent_after_it() {
     assert!(lost(&mut b) && b.has_lost());
 }
 
-/// New data left first, the retransmission at the same instant: that the former arrived says nothing of the latter, nor
-/// the other way round.
+/// New data left first, and a retransmission at the same instant. The arrival of one says nothing about the other.
 #[test]
 fn at_one_instant_originals_and_retransmissions_are_not_compared() {
     for (blocks, ack_to) in [(&[block(1, 4)][..], 0), (&[], 4)] {
@@ -103,7 +102,7 @@ fn at_one_instant_originals_and_retransmissions_are_not_compared() {
     }
 }
 
-/// Karn, and RFC 8985, 6.2: the ACK comes sooner after the retransmission than any RTT, so the original made it.
+/// Karn, and RFC 8985, 6.2: the ACK comes sooner after the retransmission than any RTT, so the original was delivered.
 #[test]
 fn an_ambiguous_delivery_gives_no_sample_and_a_too_fast_one_no_order() {
     let mut b = board(5);
@@ -183,7 +182,7 @@ fn of_a_trimmed_segment_the_rest_is_sent_again() {
     }
 }
 
-/// RFC 2018 lets the newest block stand first: whatever their order, the lowest is taken first.
+/// RFC 2018 puts the newest block first. Whatever their order, the lowest block is handled first.
 #[test]
 fn three_blocks_are_sorted_from_any_order() {
     let [a, b, c] = [block(1, 1), block(3, 4), block(6, 9)];
@@ -192,7 +191,7 @@ fn three_blocks_are_sorted_from_any_order() {
     }
 }
 
-/// The first segment is taken for lost once, and only while nothing was heard of it.
+/// The first segment is marked as lost once, and only while it has no other mark.
 #[test]
 fn the_first_segment_is_lost_once() {
     let mut b = board(0);
@@ -246,7 +245,7 @@ fn retransmissions_may_be_late_as_well() {
     ack(&mut b, 104, 0, &[block(3, 4)]);
     lost(&mut b);
     resend_all(&mut b, 110); // 0, 1, 2
-    ack(&mut b, 212, 0, &[block(2, 4)]); // the copy of 2, after 102 ms; those of 0 and 1 left at the same time
+    ack(&mut b, 212, 0, &[block(2, 4)]); // the copy of 2, after 102 ms; 0 and 1 left at the same time
     b.probe(at(212));
     b.send(at(213), 100, Flags::NONE);
     ack(&mut b, 313, 0, &[block(2, 5)]); // sent last, after 100 ms
@@ -257,7 +256,7 @@ fn retransmissions_may_be_late_as_well() {
     assert_eq!(resend_all(&mut b, 236), [0, 1]);
 }
 
-/// A tail loss probe is found lost like any retransmission, though it was never taken for lost before.
+/// A tail loss probe is found lost as any retransmission is, although its segment was never marked as lost before.
 #[test]
 fn a_lost_probe_is_found_by_what_was_sent_after_it() {
     let mut b = board(3);
@@ -309,7 +308,7 @@ fn by_forward_ack_all_is_lost_that_the_highest_sack_is_dupthresh_above() {
     assert!(b.is_consistent());
 }
 
-/// The same, 3.2: 0 left again when 6 was next; 7 is the first that tells.
+/// The same paper, 3.2: 0 left again when 6 was the next new segment. 7 is the first segment that proves the loss.
 #[test]
 fn by_forward_ack_new_data_behind_a_retransmission_tells_of_its_loss() {
     let mut b = board(6);
@@ -324,7 +323,7 @@ fn by_forward_ack_new_data_behind_a_retransmission_tells_of_its_loss() {
     assert_eq!((b.detect_lost_retransmissions().segments, resend_all(&mut b, 211)), (1, [0].to_vec()));
 }
 
-/// RFC 8985, 6.3: the timer fires at 300 ms; what left at 250 ms is younger than a round trip.
+/// RFC 8985, 6.3: the timer fires at 300 ms. The segment sent at 250 ms is younger than a round trip.
 #[test]
 fn a_timeout_may_spare_what_was_sent_within_the_last_round_trip() {
     let mut b = board(4);
@@ -338,7 +337,7 @@ fn a_timeout_may_spare_what_was_sent_within_the_last_round_trip() {
     assert_eq!(resend_all(&mut b, 400), [4]);
 }
 
-/// RFC 2018, section 8. Wrong would be to wait for ever for a segment that the receiver has thrown away.
+/// RFC 2018, section 8. Wrong would be to wait forever for a segment that the receiver has discarded.
 #[test]
 fn a_receiver_that_keeps_not_what_it_sacked_gets_it_again() {
     let mut b = board(4);
@@ -349,7 +348,7 @@ fn a_receiver_that_keeps_not_what_it_sacked_gets_it_again() {
     assert!(b.is_consistent());
 }
 
-/// Nothing was lost: all that waits is out again, and is looked at anew.
+/// Nothing was lost: all waiting segments are in flight again, and are checked again.
 #[test]
 fn what_was_taken_for_lost_can_be_found() {
     let mut b = board(6);
@@ -361,7 +360,7 @@ fn what_was_taken_for_lost_can_be_found() {
     assert!(lost(&mut b) && b.lost_out() == 4);
 }
 
-/// RFC 8985, 6.2, step 3: sent once, delivered after a later one. A retransmission proves nothing.
+/// RFC 8985, 6.2, step 3: a segment sent once is delivered after a later one. A retransmission proves nothing.
 #[test]
 fn a_segment_that_comes_late_tells_by_how_much() {
     let mut b = board(6);
@@ -373,7 +372,7 @@ fn a_segment_that_comes_late_tells_by_how_much() {
     assert_eq!(ack(&mut b, 210, 5, &[]).late, 0);
     let mut b = board(4);
     assert_eq!(ack(&mut b, 104, 0, &[block(2, 3), block(0, 0)]).late, 0, "of one ACK no order is known");
-    // A delayed ACK that a hole has released: 0 came, 1 is missing, 2 came. Then 3 and 4, and 1 after all.
+    // A delayed ACK that a hole has released: 0 came, 1 is missing, 2 came. Then come 3 and 4, and at last 1.
     let mut b = board(6);
     assert_eq!(ack(&mut b, 104, 1, &[block(2, 2)]).late, 0, "0 came in order");
     assert_eq!(ack(&mut b, 106, 1, &[block(2, 4)]).late, 0);
@@ -396,7 +395,7 @@ fn by_its_echo_a_late_original_says_nothing_of_its_retransmission() {
     }
 }
 
-/// Wrong would be an undo of what was sent again and is out, because the first segment is another.
+/// Wrong would be an undo while a retransmission is in flight, only because it is not the first segment.
 #[test]
 fn a_retransmission_behind_the_first_segment_is_one() {
     let mut b = board(4);

@@ -1,6 +1,6 @@
-//! Two endpoints on a virtual clock, with a path between them that does what a test says.
+//! Two endpoints on a virtual clock, with a path between them that a test controls.
 
-#![allow(dead_code, unreachable_pub)] // each test file uses its part, as a module of its own
+#![allow(dead_code, unreachable_pub)] // each test file compiles this module and uses a part of it
 
 use goodqueue_tcp::{Config, Connection, Segment, Wire};
 use goodqueue_units::{Duration, Ecn, Instant};
@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashSet};
 /// Bytes of a full segment, timestamps on.
 pub const MSS: u64 = 1448;
 
-/// A client that sends `segments` and closes, and a server that closes too.
+/// Builds a client that sends `segments` and closes, and a server that closes too.
 pub fn upload(config: Config, segments: u64, up: Path) -> Pair {
     let mut pair = Pair::alike(config);
     pair.client.write(segments * MSS);
@@ -19,38 +19,38 @@ pub fn upload(config: Config, segments: u64, up: Path) -> Pair {
     pair
 }
 
-/// What the path does to one direction. Segments are counted from 0: `data` those with payload, FIN or SYN;
-/// `acks` the bare ones.
+/// One direction of the path. Segments are counted from 0: `data` counts segments with payload, FIN or SYN, and `acks`
+/// counts bare ones.
 #[derive(Debug, Default)]
 pub struct Path {
     pub drop_data: HashSet<u64>,
     pub drop_acks: HashSet<u64>,
     /// Data segments that are marked CE if they are ECN-capable.
     pub mark_data: HashSet<u64>,
-    /// Data segments that take longer, by so much.
+    /// Data segments that take longer, and their extra delay.
     pub late_data: BTreeMap<u64, Duration>,
-    /// What is sent between these waits until the latter.
+    /// Segments sent between these times wait until the second one.
     pub pause: Option<(Instant, Instant)>,
-    /// Data segments leave the path no closer together than this.
+    /// The least time between two data segments that leave the path.
     pub spacing: Option<Duration>,
     pub last_departure: Instant,
-    /// A data segment that would wait longer than this for those before it is lost, as where a buffer is full.
+    /// The longest wait behind earlier segments, as in a full buffer. A data segment that would wait longer is lost.
     pub room: Option<Duration>,
     /// Segments of either kind that arrive twice.
     pub twice: HashSet<u64>,
     pub data_seen: u64,
     pub acks_seen: u64,
-    /// Every data segment offered: when, and which.
+    /// Every data segment offered, with its time.
     pub log: Vec<(Instant, Segment)>,
 }
 
 impl Path {
-    /// Loses the data segments `numbers`.
+    /// Builds a path that loses the data segments `numbers`.
     pub fn drop(numbers: impl IntoIterator<Item = u64>) -> Self {
         Self { drop_data: numbers.into_iter().collect(), ..Self::default() }
     }
 
-    /// Arrival delays in excess of the path's: none is a loss, two a duplicate.
+    /// Returns the arrival delays on top of the path's. No delay means a loss, two mean a duplicate.
     fn fate(&mut self, now: Instant, segment: &mut Segment) -> Vec<Duration> {
         let (number, dropped) = if segment.seq_len() > 0 {
             self.log.push((now, *segment));
@@ -87,7 +87,7 @@ impl Path {
     }
 }
 
-/// What [`Connection::transmit`] puts.
+/// The segments that [`Connection::transmit`] puts on the wire.
 #[derive(Default)]
 struct AtOnce(Vec<Segment>);
 
@@ -98,7 +98,7 @@ impl Wire for AtOnce {
     }
 }
 
-/// A client, a server, and what is between them.
+/// A client, a server, and the path between them.
 pub struct Pair {
     pub client: Connection,
     pub server: Connection,
@@ -108,14 +108,14 @@ pub struct Pair {
     pub down: Path,
     pub delay: Duration,
     pub now: Instant,
-    /// Whether a twin does each thing on the slow path too, to compare; that takes time.
+    /// Whether a twin repeats each step on the slow path, to compare the results. This takes time.
     pub twins: bool,
     wire: BTreeMap<(Instant, u64), (bool, Segment)>,
     sequence: u64,
 }
 
 impl Pair {
-    /// 50 ms each way, so an RTT of 100 ms.
+    /// Builds a pair 50 ms apart each way: an RTT of 100 ms.
     pub fn new(client: Config, server: Config) -> Self {
         Self {
             client: Connection::client(client),
@@ -130,7 +130,7 @@ impl Pair {
         }
     }
 
-    /// Both ends alike.
+    /// Builds a pair with equal ends.
     pub fn alike(config: Config) -> Self {
         Self::new(config.clone(), config)
     }
@@ -161,7 +161,7 @@ impl Pair {
         }
     }
 
-    /// Does the next thing that happens, if it does before `end`.
+    /// Does the next event, if it is not after `end`. Returns whether there was one.
     pub fn step(&mut self, end: Instant) -> bool {
         self.flush();
         let arrival = self.wire.first_key_value().map(|(key, _)| key.0);
@@ -202,7 +202,7 @@ impl Pair {
         self.flush();
     }
 
-    /// Runs until nothing is left to do; the time, or none if that does not come within `seconds`.
+    /// Runs until nothing is left to do. Returns the time, or `None` if that does not happen within `seconds`.
     pub fn run(&mut self, seconds: u64) -> Option<Duration> {
         let end = self.now + Duration::from_secs(seconds);
         let mut last = self.now;

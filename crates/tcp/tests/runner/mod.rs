@@ -12,7 +12,7 @@ mod wire;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// What is wrong, and in which line of the script.
+/// A fault, and its line of the script.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Fault {
     pub line: usize,
@@ -31,18 +31,18 @@ impl fmt::Display for Fault {
     }
 }
 
-/// First sequence numbers of this endpoint and of its peer: in the second playing, both wrap after a few segments.
+/// First sequence numbers of this endpoint and of its peer. In the second run both wrap after a few segments.
 const INITIAL: [(u32, u32); 2] = [(0, 0), (u32::MAX - 2500, u32::MAX - 3500)];
 
-/// How a script went.
+/// The outcome of a script.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Outcome {
     Passed,
-    /// It awaits this, and does not pass without it: here it stops.
+    /// The script awaits this feature, and stops at this fault without it.
     Awaits(String, Fault),
 }
 
-/// Plays what `text` says, once for each pair of first sequence numbers.
+/// Plays the script `text`, once per pair of first sequence numbers.
 pub fn run(text: &str) -> Result<Outcome, Fault> {
     let script = parse::parse(text)?;
     let played = INITIAL.iter().try_for_each(|&(ours, theirs)| {
@@ -60,7 +60,7 @@ pub fn run(text: &str) -> Result<Outcome, Fault> {
     }
 }
 
-/// Every script in `folder` and its folders, in the order of their names.
+/// Returns every script in `folder` and its folders, in the order of their names.
 pub fn scripts(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     let mut folders = vec![folder.to_path_buf()];

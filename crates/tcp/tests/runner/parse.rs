@@ -1,4 +1,4 @@
-//! From the text of a script to its steps, with errors that say what was found and what is accepted.
+//! Turns the text of a script into steps, with errors that name what was found and what is accepted.
 
 use super::Fault;
 use super::wire::{Acks, CODEPOINTS, FLAGS, Wire};
@@ -7,7 +7,7 @@ use goodqueue_units::Duration;
 use goodqueue_units::parse::{bytes, duration_with_unit, nearest};
 
 pub struct Script {
-    /// The line and the feature without which it cannot pass.
+    /// The line of `awaits`, and the feature without which the script cannot pass.
     pub awaits: Option<(usize, String)>,
     pub settings: Settings,
     pub steps: Vec<Step>,
@@ -17,7 +17,7 @@ pub struct Script {
 
 /// The lines above the first event.
 pub struct Settings {
-    /// All but `stack` and `cc`, whose names the connection's crate knows.
+    /// All settings except `stack` and `cc`, whose names the connection's crate knows.
     pub config: Config,
     /// Line and name, where given.
     pub stack: Option<(usize, String)>,
@@ -25,17 +25,17 @@ pub struct Settings {
     pub is_server: bool,
     /// The handshake is over, with this RTT, when the script begins.
     pub connected: Option<Duration>,
-    /// What the peer offers until a segment says `win`.
+    /// The bytes that the peer offers until a segment has `win`.
     pub peer_window: u32,
-    /// The peer says timestamps, and so does each segment of it in the script.
+    /// The peer uses timestamps, and each of its segments in the script states them.
     pub timestamps: bool,
-    /// How much sooner or later than said a segment may leave.
+    /// How much earlier or later than stated a segment may leave.
     pub tolerance: Duration,
 }
 
 pub struct Step {
     pub line: usize,
-    /// Since the script's beginning.
+    /// The time since the script's beginning.
     pub at: Duration,
     pub event: Event,
 }
@@ -46,14 +46,14 @@ pub enum Event {
     Write(u64),
     WriteUnlimited,
     Close,
-    /// The application stops reading, or reads all and goes on doing so.
+    /// The application stops reading, or reads all and continues to read.
     Pause,
     Resume,
     Check(Vec<(&'static str, Value)>),
     Silence,
 }
 
-/// What a check expects, or finds.
+/// The value that a check expects, or finds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
     Count(u64),
@@ -70,7 +70,7 @@ enum Kind {
 
 const YES: Kind = Kind::Word(&["yes", "no"]);
 
-/// What a script can ask of the connection; `play` answers.
+/// The checks of a script, and the kind of their values. `play` finds the values.
 const CHECKS: [(&str, Kind); 18] = [
     ("cwnd", Kind::Count),
     ("ssthresh", Kind::CountOr("infinite")),
@@ -135,7 +135,7 @@ pub fn parse(text: &str) -> Result<Script, Fault> {
         let words: Vec<&str> = line.split_whitespace().collect();
         let Some(first) = words.first() else { continue };
         let fault = |text: String| Fault::new(line_number, text);
-        let is_check = *first == "ecn" && !script.steps.is_empty(); // the one word that is both
+        let is_check = *first == "ecn" && !script.steps.is_empty(); // the one word that is a setting and a check
         if SETTINGS.contains(first) && !is_check {
             if !script.steps.is_empty() {
                 return Err(fault(format!("{first} is a setting; it belongs above the first event")));
@@ -157,7 +157,7 @@ pub fn parse(text: &str) -> Result<Script, Fault> {
     Ok(script)
 }
 
-/// `100ms`, or `+5ms` after `last`.
+/// Reads `100ms`, or `+5ms` after `last`.
 fn time(word: &str, last: Duration) -> Result<Duration, String> {
     let span = |text: &str| duration_with_unit(text).map_err(|_| found(word, TIME));
     match word.strip_prefix('+') {
@@ -252,7 +252,7 @@ fn event(words: &[&str]) -> Result<Event, String> {
     }
 }
 
-/// `cwnd 10, state open`.
+/// Reads checks such as `cwnd 10, state open`.
 fn checks(words: &[&str]) -> Result<Vec<(&'static str, Value)>, String> {
     let joined = words.join(" ");
     let one = |part: &str| {
@@ -279,7 +279,7 @@ fn checks(words: &[&str]) -> Result<Vec<(&'static str, Value)>, String> {
     joined.split(',').map(one).collect()
 }
 
-/// What follows `<` or `>`.
+/// Reads the segment after `<` or `>`.
 fn wire(words: &[&str]) -> Result<Wire, String> {
     const PARTS: &str = "START:END, syn, fin, ae, cwr, ece, psh, no-psh, ack N, ack A..B by STEP, sack A:B …, win BYTES, \
                          ts VALUE/ECHO, wscale N, ace N, not-ect, ect0, ect1, ce, (N segments)";
@@ -324,7 +324,7 @@ fn wire(words: &[&str]) -> Result<Wire, String> {
     Ok(wire)
 }
 
-/// Several acknowledgements in a row say themselves how many they are; data says it in brackets.
+/// Sets the number of segments. Several acknowledgements in a row state it by their range, data states it in brackets.
 fn count_segments(wire: &mut Wire, count: Option<u32>) -> Result<(), String> {
     let several = wire.acks.filter(|acks| acks.last != acks.first);
     match (several, wire.range, count) {
@@ -364,7 +364,7 @@ fn check_shape(wire: &Wire) -> Result<(), String> {
     Ok(())
 }
 
-/// AccECN's counter of CE packets: AE, CWR and ECE are its bits, the highest first (RFC 9768, 3.1).
+/// Reads AccECN's counter of CE packets: AE, CWR and ECE are its bits, the highest first (RFC 9768, 3.1).
 fn ace(word: &str) -> Result<Flags, String> {
     let count: u8 = number(word).ok().filter(|count| *count < 8).ok_or_else(|| found(word, "0 to 7"))?;
     let bits = [(4, Flags::AE), (2, Flags::CWR), (1, Flags::ECE)];
@@ -372,7 +372,7 @@ fn ace(word: &str) -> Result<Flags, String> {
     Ok(set.fold(Flags::NONE, |all, &(_, flag)| all | flag))
 }
 
-/// `N`, or `A..B by STEP`.
+/// Reads `N`, or `A..B by STEP`.
 fn acks<'a>(word: &str, rest: &mut impl Iterator<Item = &'a str>) -> Result<Acks, String> {
     const ACCEPTED: &str = "ack N, or ack A..B by STEP where STEP divides B - A";
     let Some((first, last)) = word.split_once("..") else {
@@ -390,7 +390,7 @@ fn acks<'a>(word: &str, rest: &mut impl Iterator<Item = &'a str>) -> Result<Acks
     Ok(Acks { first, last, step })
 }
 
-/// `1:1001`; the end may be the start, for a FIN alone.
+/// Reads a range such as `1:1001`. For a FIN alone the end is the start.
 fn range(word: &str) -> Result<(u32, u32), String> {
     let (start, end) = pair(word, ':')?;
     if start > end {

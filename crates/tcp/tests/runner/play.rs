@@ -1,4 +1,4 @@
-//! Plays a script: one connection, a virtual clock, and what the script says of both sides.
+//! Plays a script: one connection, a virtual clock, and the script's events on both sides.
 
 use super::Fault;
 use super::parse::{Event, Script, Settings, Step, Value};
@@ -10,10 +10,10 @@ use goodqueue_tcp::{
 use goodqueue_units::{Duration, Instant};
 use std::collections::VecDeque;
 
-/// A timer that fires so often without anything being sent does not go away.
+/// The most times that timers may fire without a segment sent. More means a timer that does not go away.
 const MOST_TIMERS: u32 = 10_000;
 
-/// By so many bits a peer shifts its windows that offers more than a header can say (RFC 7323, 2.3).
+/// Bits by which a peer shifts its windows if it offers more than a header can say (RFC 7323, 2.3).
 const MOST_SHIFT: u8 = 14;
 
 /// Plays `script` with these first sequence numbers of the endpoint and of its peer.
@@ -36,13 +36,13 @@ struct Player<'a> {
     connection: Connection,
     origins: Origins,
     now: Instant,
-    /// Sent, and not yet expected by a line.
+    /// Segments sent that no line has expected yet.
     sent: VecDeque<(Instant, Segment)>,
-    /// What the peer says where a line leaves it out, counted from its SYN and from ours.
+    /// The peer's numbers if a line leaves them out, counted from its SYN and from ours.
     peer_seq: u32,
     peer_ack: u32,
     peer_window: u32,
-    /// How the peer's windows are shifted.
+    /// Bits by which the peer's windows are shifted.
     peer_shift: u8,
 }
 
@@ -72,7 +72,7 @@ impl<'a> Player<'a> {
         })
     }
 
-    /// The handshake, so that the script's time 0 is when this endpoint has heard the peer's part of it.
+    /// Plays the handshake. The script's time 0 is when this endpoint has received the peer's part of it.
     fn shake_hands(&mut self, rtt: Duration) -> Result<(), String> {
         let syn = Wire { flags: Flags::SYN, segments: 1, ..Wire::default() };
         let (agrees, asks) = match self.settings.config.ecn {
@@ -152,14 +152,14 @@ impl<'a> Player<'a> {
         }
     }
 
-    /// The clock comes to `at`, before its timers.
+    /// Advances the clock to `at`, before the timers of that instant.
     fn act_at(&mut self, at: Instant) -> Result<(), String> {
         self.advance(at, false)?;
         self.now = self.now.max(at);
         self.expect_silence()
     }
 
-    /// The clock comes to `at`, after its timers.
+    /// Advances the clock to `at`, after the timers of that instant.
     fn check_at(&mut self, at: Instant) -> Result<(), String> {
         self.advance(at, true)?;
         self.now = self.now.max(at);
@@ -228,7 +228,7 @@ impl<'a> Player<'a> {
         format!("{} at {}", self.origins.describe(segment), self.since(*at))
     }
 
-    /// The line's segments, each of them full but the last.
+    /// Returns the line's segments. All are full except the last.
     fn split(&self, wire: &Wire) -> Result<Vec<Wire>, String> {
         let mss = u32::from(self.settings.config.mss);
         if let Some((start, end)) = wire.range {
@@ -291,7 +291,7 @@ impl<'a> Player<'a> {
         Ok(())
     }
 
-    /// What the header says of the peer's window; that of a SYN is not shifted, so it may say less.
+    /// Returns the header's field of the peer's window. The window of a SYN is not shifted, so it may be smaller.
     fn window_of_peer(&self, is_syn: bool) -> Result<u16, String> {
         let most = u32::from(u16::MAX);
         let shift = if is_syn { 0 } else { self.peer_shift };

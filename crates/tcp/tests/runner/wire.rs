@@ -1,18 +1,18 @@
-//! A segment as a script says it, `1:1001 ack 1 sack 2001:3001`, and as the connection has it.
+//! A segment in a script's words, `1:1001 ack 1 sack 2001:3001`, and as the connection has it.
 
 use goodqueue_tcp::{Flags, SackBlock, Segment, SeqNumber};
 use goodqueue_units::{Ecn, Instant};
 use std::fmt::Write as _;
 
-/// Words for the bits that a script must say, each with its bit. ACK is said by its number, PSH only where it matters.
+/// Words for the bits that a script must state, each with its bit. ACK is stated by its number, PSH only if it matters.
 pub const FLAGS: [(&str, Flags); 5] =
     [("syn", Flags::SYN), ("fin", Flags::FIN), ("ae", Flags::AE), ("cwr", Flags::CWR), ("ece", Flags::ECE)];
 
-/// The codepoints' words; a segment without one is Not-ECT.
+/// Words for the codepoints. A segment without one is Not-ECT.
 pub const CODEPOINTS: [(&str, Ecn); 4] =
     [("not-ect", Ecn::NotEct), ("ect0", Ecn::Ect0), ("ect1", Ecn::Ect1), ("ce", Ecn::Ce)];
 
-/// Acknowledgement numbers `first`, `first + step` … `last`, one a segment.
+/// Acknowledgement numbers `first`, `first + step` … `last`, one per segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Acks {
     pub first: u32,
@@ -20,28 +20,28 @@ pub struct Acks {
     pub step: u32,
 }
 
-/// A line's segment, or its several in a row. Sequence numbers count from the SYN, which is 0, so data begins at 1.
+/// One or several segments in a row of one line. Sequence numbers count from the SYN, which is 0, so data begins at 1.
 #[derive(Clone, Debug, Default)]
 pub struct Wire {
     pub flags: Flags,
-    /// `Some(true)` where PSH must be there, `Some(false)` where it must not.
+    /// `Some(true)` if PSH must be set, `Some(false)` if it must not.
     pub psh: Option<bool>,
     /// Payload `start..end`.
     pub range: Option<(u32, u32)>,
     pub acks: Option<Acks>,
     pub sack: Vec<(u32, u32)>,
     pub win: Option<u32>,
-    /// Timestamp value and echo in milliseconds, of the script's clock where they are this endpoint's.
+    /// Timestamp value and echo in milliseconds. This endpoint's are of the script's clock.
     pub ts: Option<(u32, u32)>,
-    /// How windows are shifted, on a SYN.
+    /// The window shift of a SYN.
     pub wscale: Option<u8>,
     pub ecn: Ecn,
-    /// How many in a row.
+    /// The number of segments in a row.
     pub segments: u32,
 }
 
 impl Wire {
-    /// The segments in a row that the line stands for.
+    /// Returns the single segments of the line.
     pub fn split(&self, mss: u32) -> Vec<Self> {
         let one = |number: u32| {
             let mut wire = Self { segments: 1, ..self.clone() };
@@ -65,7 +65,7 @@ impl Wire {
         self.acks.map(|acks| acks.first)
     }
 
-    /// The segment in a script's words, for reports.
+    /// Returns the segment in a script's words, for reports.
     pub fn text(&self) -> String {
         let mut text = String::new();
         if let Some((start, end)) = self.range {
@@ -99,7 +99,7 @@ impl Wire {
         text.trim_start().to_string()
     }
 
-    /// Whether `segment`, which a connection with these `origins` sent, is what the line says.
+    /// Returns whether `segment`, sent by a connection with these `origins`, is the one that the line describes.
     ///
     /// What the line leaves out must not be there (flags, SACK blocks, payload, a codepoint), but for PSH, the window,
     /// the options, and the acknowledgement number of data, which may be anything.
@@ -125,7 +125,7 @@ impl Wire {
     }
 }
 
-/// From where a script counts, and the connection elsewhere.
+/// The origins of a script's numbers in those of the connection.
 #[derive(Clone, Copy)]
 pub struct Origins {
     /// First sequence numbers of this endpoint and of its peer.
@@ -133,28 +133,28 @@ pub struct Origins {
     pub theirs: u32,
     /// The connection's time when the script's is 0.
     pub time: Instant,
-    /// How this endpoint shifts its windows, as its SYN said.
+    /// The window shift of this endpoint's SYN.
     pub window_shift: u8,
 }
 
 impl Origins {
-    /// The timestamp of this endpoint when the script's clock is `ms`: it counts from 1, as 0 means none.
+    /// Returns the timestamp of this endpoint when the script's clock is `ms`. It counts from 1, because 0 means none.
     pub fn timestamp(&self, ms: u32) -> u32 {
         (self.time.as_nanos() / 1_000_000) as u32 + 1 + ms
     }
 
-    /// Value and echo of a segment that this endpoint sent.
+    /// Returns value and echo of a segment that this endpoint sent.
     fn timestamps(&self, segment: &Segment) -> (u32, u32) {
         (segment.tsval.wrapping_sub(self.timestamp(0)), segment.tsecr)
     }
 
-    /// The window that this endpoint offers, in bytes; that of a SYN is not shifted.
+    /// Returns the window that this endpoint offers, in bytes. The window of a SYN is not shifted.
     fn window(&self, segment: &Segment) -> u32 {
         let shift = if segment.flags.contains(Flags::SYN) { 0 } else { self.window_shift };
         u32::from(segment.window) << shift
     }
 
-    /// `segment` as a script would say it.
+    /// Returns `segment` in a script's words.
     pub fn describe(&self, segment: &Segment) -> String {
         let seq = segment.seq.since(SeqNumber(self.ours));
         let end = seq + u32::from(segment.payload_len);
@@ -177,7 +177,7 @@ impl Origins {
     }
 }
 
-/// Bytes `start..end` of the endpoint whose first sequence number is `initial`.
+/// Returns the block of bytes `start..end` of the endpoint whose first sequence number is `initial`.
 pub fn block(initial: u32, start: u32, end: u32) -> SackBlock {
     SackBlock { start: SeqNumber(initial) + start, end: SeqNumber(initial) + end }
 }

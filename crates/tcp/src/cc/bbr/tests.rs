@@ -116,8 +116,7 @@ fn recovery_begins_with_packet_conservation_and_ends_with_the_old_window() {
         "it stays"
     );
     let recovering = |ack: &mut Ack, _: &mut RateSample| ack.state = CongestionState::Recovery;
-    // The first ACK begins a round, which ends the packet conservation of the last one. The next ACK begins a new
-    // conservation.
+    // `prior_delivered` is 0 so that no round begins with these two ACKs: a new round ends packet conservation.
     bench.ack(Duration::from_millis(1), 1, 30, |ack, sample| {
         recovering(ack, sample);
         sample.losses = 5;

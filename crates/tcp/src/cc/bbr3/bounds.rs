@@ -5,31 +5,32 @@ use super::super::bandwidth::{Bandwidth, UNIT};
 use super::LEAST_CWND;
 use crate::rate::{RateEstimator, RateSample};
 
-/// BBR.Beta 0.7: no bound falls faster in a round.
+/// BBR.Beta 0.7: the smallest factor by which a bound falls in a round.
 const BETA: u32 = UNIT * 7 / 10;
-/// BBR.Headroom 0.15, left to others while cruising.
+/// BBR.Headroom 0.15: the share left to other flows while cruising.
 const HEADROOM: u32 = UNIT * 15 / 100;
 /// No bound.
 pub(super) const INFINITE: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
-    /// The largest delivery rate of the cycle before and of this one (5.5.6).
+    /// The largest delivery rate of the last cycle and of this one (5.5.6).
     max_bw: [Bandwidth; 2],
     pub(super) bw_shortterm: Bandwidth,
     pub(super) inflight_shortterm: u32,
     pub(super) inflight_longterm: u32,
-    /// The largest of this round of losses.
+    /// The largest delivery rate of this loss round.
     bw_latest: Bandwidth,
+    /// The most segments delivered in a sample of this loss round.
     pub(super) inflight_latest: u32,
     loss_round_end: u64,
     pub(super) loss_round_start: bool,
     pub(super) is_loss_in_round: bool,
-    /// The bounds before the losses: of bandwidth, of flight in the short term, and in the long.
+    /// The bounds before the losses: bandwidth, short-term flight, long-term flight.
     undo: (Bandwidth, u32, u32),
 }
 
-/// `value` times `gain`.
+/// Returns `value` times `gain`.
 pub(super) fn times(value: u32, gain: u32) -> u32 {
     (u64::from(value) * u64::from(gain) / u64::from(UNIT)) as u32
 }
@@ -54,24 +55,24 @@ impl Bounds {
         self.max_bw[0].max(self.max_bw[1])
     }
 
-    /// 5.5.10.3, BoundBWForModel.
+    /// Returns the bounded bandwidth (5.5.10.3, BoundBWForModel).
     pub(super) fn bw(&self) -> Bandwidth {
         self.max_bw().min(self.bw_shortterm)
     }
 
-    /// 5.5.5.
+    /// Takes a bandwidth sample for the maximum (5.5.5).
     pub(super) fn take(&mut self, bw: Bandwidth) {
         self.max_bw[1] = self.max_bw[1].max(bw);
     }
 
-    /// 5.5.6, AdvanceMaxBwFilter; a cycle that measured nothing does not count.
+    /// Begins a new cycle of the maximum (5.5.6, AdvanceMaxBwFilter). A cycle without samples does not count.
     pub(super) fn advance(&mut self) {
         if self.max_bw[1] > Bandwidth::ZERO {
             self.max_bw = [self.max_bw[1], Bandwidth::ZERO];
         }
     }
 
-    /// 5.5.10.3, UpdateLatestDeliverySignals.
+    /// Updates the latest delivery signals, and the loss round (5.5.10.3, UpdateLatestDeliverySignals).
     pub(super) fn update_latest(&mut self, sample: &RateSample, rate: &RateEstimator) {
         self.loss_round_start = false;
         let Some(interval) = sample.interval else { return };
@@ -83,21 +84,21 @@ impl Bounds {
         }
     }
 
-    /// 5.5.10.3, AdvanceLatestDeliverySignals.
+    /// Restarts the latest delivery signals with this sample (5.5.10.3, AdvanceLatestDeliverySignals).
     pub(super) fn restart_latest(&mut self, sample: &RateSample) {
         let Some(interval) = sample.interval else { return };
         self.bw_latest = Bandwidth::of(sample.delivered, interval);
         self.inflight_latest = sample.delivered as u32;
     }
 
-    /// 5.5.10.3, ResetCongestionSignals.
+    /// Resets the congestion signals (5.5.10.3, ResetCongestionSignals).
     pub(super) fn reset_signals(&mut self) {
         self.is_loss_in_round = false;
         self.bw_latest = Bandwidth::ZERO;
         self.inflight_latest = 0;
     }
 
-    /// 5.5.10.2, NoteLoss; whether it is the first of its round.
+    /// Takes note of a loss (5.5.10.2, NoteLoss). Returns whether it is the first of its round.
     pub(super) fn note_loss(&mut self, rate: &RateEstimator) -> bool {
         let is_first = !self.is_loss_in_round;
         if is_first {
@@ -107,7 +108,8 @@ impl Bounds {
         is_first
     }
 
-    /// 5.5.10.3, AdaptLowerBoundsFromCongestion, once a round; `ecn_cut` is what marks leave of the flight.
+    /// Lowers the short-term bounds, once per round (5.5.10.3, AdaptLowerBoundsFromCongestion). `ecn_cut` is the part
+    /// of the flight that marks leave.
     pub(super) fn adapt(&mut self, cwnd: u32, ecn_cut: Option<u32>) {
         let before = if self.inflight_shortterm == INFINITE { cwnd } else { self.inflight_shortterm };
         if let Some(cut) = ecn_cut {
@@ -132,7 +134,7 @@ impl Bounds {
         self.inflight_longterm = in_flight.max(times(target, BETA));
     }
 
-    /// 5.3.3.9, InflightWithHeadroom.
+    /// Returns the long-term bound less the headroom (5.3.3.9, InflightWithHeadroom).
     pub(super) fn with_headroom(&self) -> u32 {
         if self.inflight_longterm == INFINITE {
             return INFINITE;
@@ -141,12 +143,12 @@ impl Bounds {
         self.inflight_longterm.saturating_sub(headroom).max(LEAST_CWND)
     }
 
-    /// 5.5.11.1.
+    /// Saves the bounds (5.5.11.1).
     pub(super) fn save(&mut self) {
         self.undo = (self.bw_shortterm, self.inflight_shortterm, self.inflight_longterm);
     }
 
-    /// 5.5.11.2.
+    /// Restores the saved bounds (5.5.11.2).
     pub(super) fn undo(&mut self) {
         let (bw, shortterm, longterm) = self.undo;
         self.is_loss_in_round = false;

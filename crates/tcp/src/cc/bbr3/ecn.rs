@@ -10,18 +10,18 @@ use goodqueue_units::Duration;
 const SHORT: Duration = Duration::from_millis(5);
 /// A share of marks above this in a round is too high.
 pub(super) const THRESHOLD: u64 = UNIT as u64 / 2;
-/// How much of alpha the flight is cut by.
+/// The fraction of alpha by which the flight is cut.
 const FACTOR: u32 = UNIT / 3;
 /// Rounds with too many marks that end Startup.
 const FULL_ROUNDS: u32 = 2;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ecn {
-    /// The smoothed share of marked segments, with a gain of a sixteenth; 1 at first.
+    /// The smoothed share of marked segments, with a gain of 1/16. 1 at first.
     alpha: u32,
     delivered: u64,
     delivered_ce: u64,
-    /// Segments marked since the connection began, as far as ACKs tell.
+    /// Segments marked since the connection began, as reported by ACKs.
     marked: u64,
     startup_rounds: u32,
     is_in_round: bool,
@@ -52,7 +52,7 @@ impl Ecn {
         self.is_in_round |= ack.marked > 0;
     }
 
-    /// A round of losses and marks ends; whether it shows that Startup has filled the path.
+    /// Ends a round of losses and marks. Returns whether the round shows that Startup has filled the path.
     pub(super) fn end_round(&mut self, rate: &RateEstimator, is_full: bool) -> bool {
         let delivered = rate.delivered() - self.delivered;
         let marked = self.marked - self.delivered_ce;
@@ -66,7 +66,7 @@ impl Ecn {
         !is_full && self.startup_rounds >= FULL_ROUNDS
     }
 
-    /// What marks of this round leave of the flight, as a gain; none where there were none.
+    /// Returns the part of the flight that this round's marks leave, as a gain, or `None` if there were no marks.
     pub(super) fn cut(&mut self) -> Option<u32> {
         let was_in_round = core::mem::take(&mut self.is_in_round);
         (was_in_round && self.is_eligible).then(|| UNIT - self.alpha * FACTOR / UNIT)
@@ -96,8 +96,8 @@ mod tests {
         }
     }
 
-    /// Half of ten segments a round: alpha goes from 256 towards 128 by sixteenths, (15 * 256 + 128) / 16 = 248, then
-    /// 240 and 233. Wrong would be a share of all marks there ever were.
+    /// Half of the ten segments of a round are marked. Alpha goes from 256 towards 128 by sixteenths: (15 · 256 + 128)
+    /// / 16 = 248, then 240 and 233. Wrong would be the share of all marks since the beginning.
     #[test]
     fn the_share_of_a_round_that_is_marked_in_part() {
         let (mut ecn, mut rate) = (Ecn::new(), RateEstimator::default());

@@ -1,4 +1,4 @@
-//! The cycle of ProbeBW: when to probe for more, how, and what its losses say (5.3.3, 5.5.10.2).
+//! The cycle of ProbeBW: when to probe for more, how, and how losses count (5.3.3, 5.5.10.2).
 
 use super::bounds::INFINITE;
 use super::ecn::THRESHOLD;
@@ -11,13 +11,13 @@ use goodqueue_units::{Duration, Instant};
 
 /// BBR.LossThresh: 2 %, as a divisor.
 const LOSS_DIVISOR: u64 = 50;
-/// 5.3.3.8.2: T_bbr is 2 s and up to one more, T_reno at most 63 rounds.
+/// 5.3.3.8.2: T_bbr is 2 to 3 s, T_reno at most 63 rounds.
 const LEAST_WAIT: Duration = Duration::from_secs(2);
 const MOST_MORE_US: u32 = 1_000_000;
 const MOST_ROUNDS: u32 = 63;
 const MOST_UP_ROUNDS: u32 = 30;
 
-/// What the ACKs of now tell of (5.3.3.9, BBR.ack_phase).
+/// The phase of the probe that the present ACKs belong to (5.3.3.9, BBR.ack_phase).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AckPhase {
     Init,
@@ -34,11 +34,12 @@ pub(super) struct Probing {
     pub(super) rounds: u32,
     begun: Instant,
     wait: Duration,
-    /// Segments to be acknowledged for one more in flight, and those that are.
+    /// Segments to acknowledge for one more segment in flight.
     acked_per_increment: u32,
+    /// Segments acknowledged towards the next one in flight.
     acked: u32,
     up_rounds: u32,
-    /// ACKs tell of what was sent to probe.
+    /// The present ACKs are for data that was sent as a probe.
     is_sample: bool,
     was_too_high: bool,
     was_precautionary: bool,
@@ -62,12 +63,12 @@ impl Probing {
 }
 
 impl Bbr3 {
-    /// 5.5.10.3.
+    /// Updates the latest delivery signals (5.5.10.3).
     pub(super) fn update_latest(&mut self, sample: &RateSample, rate: &RateEstimator) {
         self.bounds.update_latest(sample, rate);
     }
 
-    /// 5.5.10.2, HandleLostPacket; and what 5.5.11.2 undoes.
+    /// Handles the lost segments of an ACK (5.5.10.2, HandleLostPacket), and before that an undo (5.5.11.2).
     pub(super) fn on_losses(&mut self, ack: &Ack, rate: &RateEstimator, window: &Window) {
         if core::mem::take(&mut self.is_undone) {
             self.return_from_needless_recovery(rate);
@@ -98,7 +99,8 @@ impl Bbr3 {
         }
     }
 
-    /// 5.5.10.2, IsInflightTooHigh; by marks too, where they count.
+    /// Returns whether the flight was too high by its losses (5.5.10.2, IsInflightTooHigh), or by its marks on a short
+    /// path.
     pub(super) fn is_inflight_too_high(&self, sample: &RateSample) -> bool {
         sample.lost * LOSS_DIVISOR > u64::from(sample.tx_in_flight)
             || (self.ecn.is_eligible()
@@ -106,7 +108,7 @@ impl Bbr3 {
                 && sample.delivered_ce * u64::from(UNIT) > sample.delivered * THRESHOLD)
     }
 
-    /// 5.5.10.2, HandleInflightTooHigh.
+    /// Handles a flight that was too high (5.5.10.2, HandleInflightTooHigh).
     fn on_inflight_too_high(
         &mut self,
         ack: &Ack,
@@ -116,7 +118,7 @@ impl Bbr3 {
         window: &Window,
     ) {
         self.probing.was_too_high = true;
-        self.probing.is_sample = false; // once a probe
+        self.probing.is_sample = false; // once per probe
         if !is_app_limited {
             self.bounds.lower_longterm(too_high, self.target_inflight(window));
         }
@@ -126,12 +128,12 @@ impl Bbr3 {
         }
     }
 
-    /// 5.3.3.8.3.
+    /// Returns the flight aimed for (5.3.3.8.3).
     fn target_inflight(&self, window: &Window) -> u32 {
         self.bdp(self.bounds.bw(), UNIT).min(window.cwnd)
     }
 
-    /// 5.3.3.9, UpdateProbeBWCyclePhase.
+    /// Updates the phase of the cycle (5.3.3.9, UpdateProbeBWCyclePhase).
     pub(super) fn update_cycle(
         &mut self,
         ack: &Ack,
@@ -187,7 +189,7 @@ impl Bbr3 {
         self.raise_slope(window);
     }
 
-    /// 5.3.3.8.3, IsTimeToProbeBW: on the own time scale, or on that on which Reno would.
+    /// Returns whether it is time to probe, by BBR's own time scale or by Reno's (5.3.3.8.3, IsTimeToProbeBW).
     fn is_time_to_probe(&self, now: Instant, window: &Window) -> bool {
         now > self.probing.begun + self.probing.wait
             || self.probing.rounds >= self.target_inflight(window).min(MOST_ROUNDS)
@@ -198,7 +200,7 @@ impl Bbr3 {
         ack.in_flight <= self.bounds.with_headroom() && ack.in_flight <= bdp
     }
 
-    /// 5.3.3.7.
+    /// Returns whether the probe is over (5.3.3.7).
     fn is_time_to_go_down(&mut self, ack: &Ack, sample: &RateSample, window: &Window) -> bool {
         let most = self.bounds.inflight_longterm;
         if self.probing.was_too_high && ack.in_flight >= most {
@@ -212,7 +214,7 @@ impl Bbr3 {
         self.full_bw_now
     }
 
-    /// 5.3.3.9, AdaptLongTermModel; whether the state has changed.
+    /// Adapts the long-term model (5.3.3.9, AdaptLongTermModel). Returns whether the state has changed.
     fn adapt_longterm(
         &mut self,
         ack: &Ack,
@@ -252,7 +254,7 @@ impl Bbr3 {
         false
     }
 
-    /// 5.3.3.9, ProbeInflightLongtermUpward.
+    /// Raises the long-term bound (5.3.3.9, ProbeInflightLongtermUpward).
     fn probe_upward(&mut self, ack: &Ack, window: &Window) {
         if !ack.is_cwnd_limited || window.cwnd < self.bounds.inflight_longterm {
             return;
@@ -266,7 +268,8 @@ impl Bbr3 {
         }
     }
 
-    /// 5.3.3.9, RaiseInflightLongtermSlope: 1, 2, 4, 8 … segments a round.
+    /// Raises the growth of the long-term bound to 1, 2, 4, 8 … segments per round (5.3.3.9,
+    /// RaiseInflightLongtermSlope).
     fn raise_slope(&mut self, window: &Window) {
         let growth = 1 << self.probing.up_rounds;
         self.probing.up_rounds = (self.probing.up_rounds + 1).min(MOST_UP_ROUNDS);
@@ -278,7 +281,7 @@ fn rate_of(sample: &RateSample) -> Bandwidth {
     sample.interval.map_or(Bandwidth::ZERO, |interval| Bandwidth::of(sample.delivered, interval))
 }
 
-/// 5.5.10.2, InflightAtLoss, for one segment: with how much in flight losses passed the threshold.
+/// Returns the flight at which losses passed the threshold (5.5.10.2, InflightAtLoss, for one segment).
 fn inflight_at_loss(tx_in_flight: u32, lost: u64) -> u32 {
     let before = u64::from(tx_in_flight.saturating_sub(1));
     let lost_before = lost.saturating_sub(1);
@@ -347,8 +350,8 @@ mod tests {
         assert_eq!(raised(true, INFINITE, INFINITE - 2), INFINITE - 1);
     }
 
-    /// 5.5.11.2: the probe that needless losses ended is taken up again. Wrong would be one under way that begins anew,
-    /// or a ProbeRTT that is left before its time.
+    /// 5.5.11.2: a probe that spurious losses ended is resumed. Wrong would be a running probe that starts again, or a
+    /// ProbeRTT that ends early.
     #[test]
     fn an_undo_takes_up_the_probe_that_was_ended() {
         let after = [State::Down, State::Cruise, State::Up, State::ProbeRtt].map(|state| {
@@ -360,7 +363,8 @@ mod tests {
         assert_eq!(after, [State::Refill, State::Refill, State::Up, State::ProbeRtt]);
     }
 
-    /// An ACK of a round's start, of 10 segments, with these of them marked, and lost, on a path of `rtt`.
+    /// Gives an ACK of 10 segments at the start of a round, on a path of `rtt`: `delivered_ce` of them are marked, and
+    /// `lost` lost.
     fn adapt(bench: &mut Bench<Bbr3>, rtt: Duration, delivered_ce: u64, lost: u64, is_app_limited: bool) {
         let ack = Ack { in_flight: 10, ..Ack::of(bench.now, 10) };
         bench.cc.ecn.on_ack(&ack, rtt);
@@ -371,8 +375,9 @@ mod tests {
         bench.cc.adapt_longterm(&ack, &sample, &bench.rate, &bench.window);
     }
 
-    /// Of the ten of a probe eight are marked on a short path: too many. Losses are judged as they are found, once;
-    /// wrong would be to judge them here again, or marks of a long path, or of what was not sent to probe.
+    /// Eight of a probe's ten segments are marked on a short path: too many. Losses are judged once, when they are
+    /// found. Wrong would be to judge the losses here again, or marks on a long path, or marks of data that was not
+    /// sent as a probe.
     #[test]
     fn marks_of_a_probe_are_too_many_on_short_paths() {
         let short = Duration::from_millis(5);
@@ -390,9 +395,8 @@ mod tests {
         }
     }
 
-    /// 5.3.3.9: with the last ACK of a probe the cycle's maximum becomes that of the cycle before; not where the
-    /// application was what limited the rate. Wrong would be a maximum that is forgotten because there was nothing to
-    /// send.
+    /// 5.3.3.9: the last ACK of a probe turns the cycle's maximum into the maximum of the last cycle, unless the
+    /// application limited the rate. Wrong would be a maximum that is forgotten because there was nothing to send.
     #[test]
     fn a_cycle_counts_where_the_path_was_the_limit() {
         for (is_app_limited, left) in [(false, 50), (true, 100)] {
@@ -407,8 +411,8 @@ mod tests {
         }
     }
 
-    /// 5.3.3.8.3: after the wait, by the clock. Wrong would be a probe on the very nanosecond only, or none until
-    /// Reno's rounds are over.
+    /// 5.3.3.8.3: the next probe comes after the wait, by the clock. Wrong would be a probe only at one exact
+    /// nanosecond, or none before Reno's rounds are over.
     #[test]
     fn it_is_time_to_probe_after_the_wait() {
         let mut bench = Bench::<Bbr3>::new();

@@ -1,4 +1,4 @@
-//! BBRv3 alone, fed with samples by hand: segments of 1448 bytes, RTT 50 ms, a path of 41 segments a round trip.
+//! BBRv3 alone, fed with samples by hand: segments of 1448 bytes, RTT 50 ms, a path of 41 segments per round trip.
 
 use super::bounds::INFINITE;
 use super::*;
@@ -6,11 +6,11 @@ use crate::cc::Cause;
 use crate::cc::bench::{Bench, RTT};
 use std::vec::Vec;
 
-/// A millisecond more than the RTT, so that time passes beyond bounds.
+/// One millisecond more than the RTT, so that time limits are passed and not just reached.
 const STEP: Duration = Duration::from_millis(51);
 
 impl Bench<Bbr3> {
-    /// Startup, until it ends.
+    /// Plays Startup to its end.
     fn fill(&mut self) {
         for segments in [10, 20, 41, 41, 41] {
             self.round(segments, 60);
@@ -19,7 +19,7 @@ impl Bench<Bbr3> {
         self.round(41, 100);
     }
 
-    /// From Drain to Cruise: a round until the samples of the probe are over.
+    /// Plays Drain to Cruise, and one more round until the samples of the probe are over.
     fn cruise(&mut self) {
         self.fill();
         self.round(41, 40);
@@ -27,7 +27,7 @@ impl Bench<Bbr3> {
         assert_eq!(self.cc.state, State::Cruise);
     }
 
-    /// From Cruise to Up, by the clock.
+    /// Plays Cruise to Up, by the clock.
     fn probe(&mut self) {
         while self.cc.state == State::Cruise {
             self.ack(STEP, 41, 41, |_, _| ());
@@ -37,7 +37,8 @@ impl Bench<Bbr3> {
         assert_eq!(self.cc.state, State::Up);
     }
 
-    /// An ACK that finds `count` segments lost that were sent with `tx_in_flight` in flight; 60 are then.
+    /// Gives an ACK that finds `count` segments lost, which were sent with `tx_in_flight` in flight. 60 segments are
+    /// then in flight.
     fn lose(&mut self, tx_in_flight: u32, count: u32) {
         self.rate.on_sent(self.now, 0, false, tx_in_flight);
         (0..count).for_each(|_| self.rate.on_lost(0));
@@ -47,28 +48,28 @@ impl Bench<Bbr3> {
     }
 }
 
-/// 10 segments in 50 ms are 2.3168 Mbit/s of payload; 99 % of it times 710/256 (2.773): 6.361.
+/// 10 segments in 50 ms are 2.3168 Mbit/s of payload. 99 % of that times 710/256 (2.773) is 6.361.
 #[test]
 fn pacing_begins_with_the_window_over_the_rtt_times_the_startup_gain() {
     let bench = Bench::<Bbr3>::new();
     assert!((bench.mbps() - 6.361).abs() < 0.001, "{}", bench.mbps());
 }
 
-/// 5.3.1.2 and 5.3.2. 41 segments in 50 ms are 9.4989 Mbit/s; 99 % of it, halved.
+/// 5.3.1.2 and 5.3.2. 41 segments in 50 ms are 9.4989 Mbit/s. The pacing rate is half of 99 % of that.
 #[test]
 fn startup_ends_on_a_plateau_and_drain_paces_at_half() {
     let mut bench = Bench::<Bbr3>::new();
     bench.fill();
     assert_eq!(bench.cc.state, State::Drain);
     assert!((bench.mbps() - 9.4989 * 0.99 / 2.0).abs() < 0.001, "{}", bench.mbps());
-    bench.round(41, 42); // still one above the BDP of 41
+    bench.round(41, 42); // still one segment above the BDP of 41
     assert_eq!(bench.cc.state, State::Drain);
-    bench.round(41, 41); // as little as Down would go on for
+    bench.round(41, 41); // low enough to leave Down as well
     assert_eq!(bench.cc.state, State::Cruise);
     assert!((bench.mbps() - 9.4989 * 0.99).abs() < 0.001, "{}", bench.mbps());
 }
 
-/// 5.3.2: however much stays in flight, after more than three rounds Drain is over.
+/// 5.3.2: Drain ends after more than three rounds, however much is in flight.
 #[test]
 fn drain_gives_up_after_three_rounds() {
     let mut bench = Bench::<Bbr3>::new();
@@ -107,7 +108,7 @@ fn startup_ends_by_losses_in_recovery() {
     }
 }
 
-/// 5.3.3: the four phases in turn, each with its gains; the probe ends when three rounds bring no more.
+/// 5.3.3: the four phases in turn, each with its gains. The probe ends when three rounds bring no growth.
 #[test]
 fn the_cycle_is_down_cruise_refill_up() {
     let mut bench = Bench::<Bbr3>::new();
@@ -115,10 +116,11 @@ fn the_cycle_is_down_cruise_refill_up() {
     let begun = bench.now;
     bench.probe();
     let waited = bench.now.since(begun);
-    // 2 to 3 s by the clock, or 41 rounds of 51 ms, 2.09 s, and the round of Refill.
+    // 2 to 3 s by the clock, or 41 rounds of 51 ms (2.09 s) and the round of Refill.
     assert!(waited > Duration::from_secs(2) && waited < Duration::from_millis(2300), "{waited}");
     assert!((bench.mbps() - 9.4989 * 0.99 * 1.25).abs() < 0.001, "{}", bench.mbps());
-    // Twice and a quarter 41, 92.25: 93; 41 extra, as an ACK of a whole round is a bunch; 2 in this phase.
+    // 2.25 times 41 is 92.25, rounded up 93. 41 are extra, because an ACK of a whole round is a bunch. This phase adds
+    // 2.
     assert_eq!(bench.window.cwnd.min(93 + 41 + 2), bench.window.cwnd);
     let mut rounds = 0;
     while bench.cc.state == State::Up {
@@ -145,7 +147,7 @@ fn a_small_bdp_is_probed_as_often_as_reno_would() {
         rounds += 1;
         assert!(rounds < 20, "{:?} {}", bench.cc.state, bench.now.since(begun));
     }
-    assert!((8..=10).contains(&rounds), "{rounds}"); // less the rounds of before, and 0 or 1 by draw
+    assert!((8..=10).contains(&rounds), "{rounds}"); // less the earlier rounds, and 0 or 1 at random
 }
 
 /// 5.5.10.2: a probe that loses more than 2 % lowers the bound to where losses passed 2 %, and ends; the bound is at
@@ -172,7 +174,8 @@ fn losses_of_a_probe_set_the_bound_and_end_it() {
     assert_eq!(bench.cc.bounds.inflight_longterm, 28, "0.7 of 41, not 19 and a bit");
 }
 
-/// 5.3.3.6: after a probe with too much loss the next one ends at the bound; if that was harmless, one follows at once.
+/// 5.3.3.6: after a probe with too much loss the next one ends at the bound. If that was harmless, another probe
+/// follows at once.
 #[test]
 fn the_probe_after_a_loss_is_careful_and_then_repeated() {
     let mut bench = Bench::<Bbr3>::new();
@@ -215,14 +218,15 @@ fn the_bound_rises_faster_each_round() {
     assert_eq!(bounds, [64, 68, 72, 80]);
 }
 
-/// 5.5.10.3: while cruising, a round with losses lowers the short-term bounds, to what was delivered or 0.7 of before.
+/// 5.5.10.3: while cruising, a round with losses lowers the short-term bounds to what was delivered, or to 0.7 of the
+/// earlier bounds.
 #[test]
 fn losses_while_cruising_lower_the_short_term_bounds_once_a_round() {
     let mut bench = Bench::<Bbr3>::new();
     bench.cruise();
     let bw = bench.cc.bounds.bw();
     bench.window.cwnd = 80;
-    bench.lose(60, 1); // the loss begins a round; at its end the bounds fall
+    bench.lose(60, 1); // the loss begins a round; the bounds fall at its end
     assert_eq!(bench.cc.bounds.bw_shortterm, Bandwidth::INFINITE);
     bench.ack(STEP, 20, 40, |_, _| ());
     assert_eq!(bench.cc.bounds.bw_shortterm, bw, "41 in 50 ms were delivered in that round");
@@ -233,7 +237,7 @@ fn losses_while_cruising_lower_the_short_term_bounds_once_a_round() {
     }
     let least = Bandwidth::of(10, RTT);
     assert!(bench.cc.bounds.bw_shortterm < bw.times(UNIT * 3 / 4) && bench.cc.bounds.bw_shortterm > least);
-    // 5.3.3.3: with the next probe they are forgotten.
+    // 5.3.3.3: the next probe removes the short-term bounds.
     while bench.cc.state != State::Refill {
         bench.ack(STEP, 41, 40, |_, _| ());
     }
@@ -243,7 +247,8 @@ fn losses_while_cruising_lower_the_short_term_bounds_once_a_round() {
     );
 }
 
-/// 5.3.4: five seconds without a smaller RTT, then half the BDP (20.5: 21) for 200 ms and a round, and Cruise.
+/// 5.3.4: after five seconds without a smaller RTT the window is half the BDP (20.5: 21) for 200 ms and a round. Then
+/// comes Cruise.
 #[test]
 fn after_five_seconds_the_window_falls_to_half_the_bdp() {
     let mut bench = Bench::<Bbr3>::new();
@@ -263,13 +268,13 @@ fn after_five_seconds_the_window_falls_to_half_the_bdp() {
     assert_eq!(bench.cc.state, State::Cruise);
 }
 
-/// 5.5.6: the largest rate is that of this cycle and the one before.
+/// 5.5.6: the maximum covers this cycle and the last one.
 #[test]
 fn the_maximum_is_forgotten_with_the_second_cycle() {
     let mut bounds = Bounds::new();
     bounds.take(Bandwidth(100));
     bounds.advance();
-    bounds.advance(); // a cycle without samples is none
+    bounds.advance(); // a cycle without samples does not count
     bounds.take(Bandwidth(60));
     assert_eq!(bounds.max_bw(), Bandwidth(100));
     bounds.advance();
@@ -277,7 +282,7 @@ fn the_maximum_is_forgotten_with_the_second_cycle() {
     assert_eq!(bounds.max_bw(), Bandwidth(60));
 }
 
-/// 5.5.11.2: losses that were none; the bounds are as before, and Startup goes on.
+/// 5.5.11.2: after spurious losses the bounds are restored, and Startup continues.
 #[test]
 fn what_needless_losses_did_is_undone() {
     let mut bench = Bench::<Bbr3>::new();
@@ -302,7 +307,7 @@ fn startup_goes_on_after_needless_losses() {
     assert_eq!((bench.cc.state, bench.cc.full_bw_reached), (State::Startup, false));
 }
 
-/// The window of before a loss or a timeout is there again afterwards. Wrong would be slow start after each.
+/// The window from before a loss or a timeout is restored afterwards. Wrong would be slow start after each.
 #[test]
 fn the_window_returns_after_a_timeout_and_with_an_undo() {
     let mut bench = Bench::<Bbr3>::new();
@@ -316,7 +321,8 @@ fn the_window_returns_after_a_timeout_and_with_an_undo() {
     assert_eq!(bench.window.cwnd, before);
 }
 
-/// 5.4.1. Wrong would be a burst at 5/4 of the rate after a silence; what the path was busy with says nothing of one.
+/// 5.4.1. Wrong would be a burst at 5/4 of the rate after a silence. If the sender was not limited by the application,
+/// there was no silence.
 #[test]
 fn after_a_silence_it_goes_on_at_the_rate_it_knew() {
     for (silence, gain) in [(false, 1.25), (true, 1.0)] {
@@ -332,7 +338,7 @@ fn after_a_silence_it_goes_on_at_the_rate_it_knew() {
     }
 }
 
-/// More than half of what a probe brought is marked; where the path is longer than 5 ms, marks do not count.
+/// More than half of a probe's segments are marked. On paths longer than 5 ms marks do not count.
 #[test]
 fn marks_of_more_than_half_are_too_many_on_short_paths() {
     for (rtt_ms, delivered_ce, too_high) in [(5, 5, false), (5, 6, true), (6, 10, false)] {
@@ -354,7 +360,8 @@ fn marks_of_more_than_half_are_too_many_on_short_paths() {
     }
 }
 
-/// 5.6.4.6: in Startup a window above its target stays, but for the first ten segments, when nothing is known.
+/// 5.6.4.6: in Startup a window above its target does not grow, except for the first ten segments, when nothing is
+/// known.
 #[test]
 fn a_window_above_its_target_grows_with_the_first_segments_only() {
     for (segments, cwnd) in [(9, 1009), (10, 1000)] {
@@ -365,7 +372,8 @@ fn a_window_above_its_target_grows_with_the_first_segments_only() {
     }
 }
 
-/// 5.5.5: what the application limited says that the path carries so much, and never that it carries no more.
+/// 5.5.5: a sample limited by the application shows that the path carries that much. It never shows that the path
+/// carries no more.
 #[test]
 fn a_sample_of_the_applications_rate_counts_if_it_is_the_largest() {
     let mut bench = Bench::<Bbr3>::new();
@@ -392,7 +400,7 @@ fn marks_count_on_short_paths_only() {
     }
 }
 
-/// 5.5.5: the maximum is of two cycles. Wrong would be a rate that is never forgotten: what is less counts, too.
+/// 5.5.5: the maximum covers two cycles. Wrong would be a rate that is never forgotten: smaller rates count too.
 #[test]
 fn a_smaller_rate_counts_when_the_larger_one_is_two_cycles_old() {
     let mut bench = Bench::<Bbr3>::new();
@@ -403,7 +411,7 @@ fn a_smaller_rate_counts_when_the_larger_one_is_two_cycles_old() {
     }
 }
 
-/// 5.3.4.3: MinRTTFilterLen is 10 s. Wrong would be a path that became longer and is taken for the short one for good.
+/// 5.3.4.3: MinRTTFilterLen is 10 s. Wrong would be a path that became longer and keeps its old RTT forever.
 #[test]
 fn the_smallest_rtt_is_forgotten_after_ten_seconds() {
     let mut bench = Bench::<Bbr3>::new();
@@ -416,7 +424,7 @@ fn the_smallest_rtt_is_forgotten_after_ten_seconds() {
     assert_eq!(known, [RTT, RTT, RTT, rtt]);
 }
 
-/// 5.5.10.2: BBR.LossThresh is 2 %. Wrong would be a bound for a loss of just that.
+/// 5.5.10.2: BBR.LossThresh is 2 %. Wrong would be a bound for a loss of exactly 2 %.
 #[test]
 fn a_loss_of_more_than_a_fiftieth_is_too_much() {
     let too_high = [49, 50].map(|tx_in_flight| {
@@ -427,7 +435,7 @@ fn a_loss_of_more_than_a_fiftieth_is_too_much() {
     assert_eq!(too_high, [true, false]);
 }
 
-/// As of BBR. Wrong would be a connection that never again looks for its RTT.
+/// As in BBR. Wrong would be a connection that never probes for its RTT again.
 #[test]
 fn the_first_data_that_are_delivered_end_a_restart() {
     let mut bench = Bench::<Bbr3>::new();
@@ -456,9 +464,9 @@ fn a_small_window_of_a_recovery_or_of_probe_rtt_is_not_remembered() {
     }
 }
 
-/// 5.4.1 with 5.3.4.3: an application that was silent until ProbeRTT's 200 ms were over finds its window again with the
-/// first segment that it sends. Wrong would be half a BDP for one more round trip; or, in Startup, a look for the RTT
-/// that ends again.
+/// 5.4.1 with 5.3.4.3: an application was silent until ProbeRTT's 200 ms were over. Its first segment restores the
+/// window. Wrong would be half a BDP for one more round trip, or, in another state, the end of a ProbeRTT that is not
+/// under way.
 #[test]
 fn a_silence_may_end_probe_rtt() {
     for (state, after, cwnd) in [(State::ProbeRtt, State::Cruise, 80), (State::Drain, State::Drain, 20)] {
@@ -472,8 +480,8 @@ fn a_silence_may_end_probe_rtt() {
     }
 }
 
-/// 5.3.1.3 is for a Startup that has not filled the path: wrong would be a bound on the flight by losses of ProbeRTT,
-/// or one that comes with the plateau of the rate, and stays for the whole connection.
+/// 5.3.1.3 is for a Startup that has not filled the path. Wrong would be a bound on the flight from losses in ProbeRTT,
+/// or a bound that comes with the plateau of the rate and stays for the whole connection.
 #[test]
 fn losses_end_startup_and_nothing_else() {
     let cases =
@@ -490,8 +498,8 @@ fn losses_end_startup_and_nothing_else() {
     }
 }
 
-/// 5.6.4.2: three packets, of 8 segments at 100 Mbit/s, where a packet lasts about a millisecond: 24. Wrong would be a
-/// window that leaves the path idle while a packet is made up, or four segments.
+/// 5.6.4.2: the window has room for three packets. At 100 Mbit/s a packet takes about a millisecond and has 8 segments:
+/// 24. Wrong would be a window that leaves the path idle while a packet is assembled, or a window of four segments.
 #[test]
 fn the_window_has_room_for_three_packets() {
     let mut bench = Bench::<Bbr3>::new();
