@@ -6,7 +6,7 @@
 //!
 //! const TARGET: Param<Duration> =
 //!     Param::time("target", "acceptable delay").default(ms(5)).range(us(1), secs(1000)).source("RFC 8289, 4.4");
-//! Without a default a parameter may be unset.
+//! // Without a default a parameter may be unset.
 //! const CE_THRESHOLD: Param<Option<Duration>> = Param::time("ce_threshold", "mark what waited longer");
 //! ```
 
