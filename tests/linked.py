@@ -1,8 +1,9 @@
-"""`goodqueue link` as an ordinary user has it, and what is left of it."""
+"""Runs `goodqueue link` as an ordinary user, and finds the processes that remain of it."""
 
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import sysconfig
@@ -15,11 +16,12 @@ from functools import cache
 from pathlib import Path
 
 USER = "12345"
-"""Of whom nobody knows, and who needs no account."""
+"""A user ID that needs no account."""
 
 ROOT = Path(__file__).resolve().parents[1]
 SHOWN = {"python": ROOT / "python", "tests": ROOT / "tests", "site": Path(sysconfig.get_paths()["purelib"])}
-"""What an ordinary user must read, by its name below `PLACE` where root shows it: the checkout may be root's alone."""
+"""The folders that an ordinary user must read, by their names below `PLACE`. Root mounts them there, since only root
+may be able to read the checkout."""
 
 PLACE = Path("/mnt")
 
@@ -34,10 +36,10 @@ for name in python tests site; do
 done
 exec "$@"
 """
-"""Runs its further arguments where the first three, folders, are shown at `PLACE`."""
+"""Runs its further arguments with the first three arguments, folders, mounted below `PLACE`."""
 
 MARK = "GOODQUEUE_TEST"
-"""In the environment of all that a test starts, by which what is left of it is found."""
+"""A variable in the environment of all processes that a test starts, which identifies them."""
 
 MAIN = "from goodqueue.__main__ import main; main()"
 
@@ -48,12 +50,12 @@ chmod 0666 /mnt/tun
 mount --bind /mnt/tun /dev/net/tun
 exec "$@"
 """
-"""Runs its arguments where /dev/net/tun is everybody's, as a desktop's is."""
+"""Runs its arguments with /dev/net/tun open to everybody, as on a desktop."""
 
 
 @cache
 def shows() -> bool:
-    """Say that root may show folders elsewhere, which it may not in some containers."""
+    """Return whether root may mount folders elsewhere, which some containers prohibit."""
     return not os.geteuid() and subprocess.run([*_shown(), "true"], check=False, capture_output=True).returncode == 0
 
 
@@ -67,7 +69,7 @@ def folder(name: str) -> Path:
 
 
 def ordinary(tun: bool = False) -> list[str]:
-    """Return what makes a command an ordinary user's, to whom /dev/net/tun opens where ``tun`` says so."""
+    """Return the words that run a command as an ordinary user. With ``tun`` that user may open /dev/net/tun."""
     if os.geteuid():
         return []
     opened = ["sh", "-c", OPEN_TUN, "sh"] if tun else []
@@ -77,7 +79,7 @@ def ordinary(tun: bool = False) -> list[str]:
 
 @cache
 def python() -> str | None:
-    """Return a Python that an ordinary user may start, and that may start itself again, with goodqueue; or None."""
+    """Return a Python with goodqueue that an ordinary user may start, and that can start itself again, or None."""
     again = "import subprocess, sys; sys.exit(subprocess.call([sys.executable, '-c', 'import goodqueue._goodqueue']))"
     for program in (sys.executable, f"/usr/bin/python3.{sys.version_info.minor}"):
         command = [*ordinary(), program, "-c", again]
@@ -91,7 +93,7 @@ def python() -> str | None:
 
 
 def works() -> bool:
-    """Say that an ordinary user may build networks here."""
+    """Return whether an ordinary user may build networks here."""
     if (shutil.which("setpriv") is None and not os.geteuid()) or (program := python()) is None:
         return False
     code = "import sys; from goodqueue.engines.live.doctor import attempt; sys.exit(attempt() is not None)"
@@ -100,27 +102,27 @@ def works() -> bool:
 
 
 def environment(**more: str) -> dict[str, str]:
-    """Return the environment of a command, with what a user who is not root would not find."""
+    """Return the environment of a command, with the packages that a user who is not root would not find."""
     packages = os.pathsep.join(str(folder(name)) for name in ("python", "site"))
     return os.environ | {"PYTHONPATH": packages, "PYTHONDONTWRITEBYTECODE": "1"} | more
 
 
 @dataclass
 class Link:
-    """A `goodqueue link` with these words, as an ordinary user."""
+    """A `goodqueue link` with these words, run as an ordinary user."""
 
     words: tuple[str, ...]
     tun: bool = False
-    """Whether /dev/net/tun opens to that user."""
+    """Whether that user may open /dev/net/tun."""
     main: str = MAIN
     mark: str = field(default_factory=lambda: uuid.uuid4().hex)
 
     def command(self) -> list[str]:
-        """Return what starts it."""
+        """Return the command that starts the link."""
         return [*ordinary(self.tun), python() or sys.executable, "-c", self.main, "link", *self.words]
 
     def run(self, timeout: float = 60, before: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
-        """Run it to its end; ``before`` are words that go before the command."""
+        """Run the link to its end. ``before`` are words in front of the command."""
         env = environment(**{MARK: self.mark})
         return subprocess.run(
             [*before, *self.command()],
@@ -132,8 +134,8 @@ class Link:
             stdin=subprocess.DEVNULL,
         )
 
-    def start(self) -> "subprocess.Popen[str]":
-        """Start it."""
+    def start(self, hangup: signal.Handlers = signal.SIG_DFL) -> "subprocess.Popen[str]":
+        """Start the link. ``hangup`` is its action for SIGHUP: pytest may run under nohup, which ignores SIGHUP."""
         env = environment(**{MARK: self.mark})
         pipe = subprocess.PIPE
         return subprocess.Popen(
@@ -144,10 +146,11 @@ class Link:
             text=True,
             env=env,
             start_new_session=True,
+            preexec_fn=lambda: signal.signal(signal.SIGHUP, hangup),  # noqa: PLW1509 - pytest has one thread here
         )
 
     def left(self) -> dict[int, str]:
-        """Return the processes that are there of it: numbers, and their networks."""
+        """Return the PIDs of the link's processes that still exist, and their networks."""
         found = {}
         for folder in Path("/proc").glob("[0-9]*"):
             try:
@@ -160,7 +163,7 @@ class Link:
 
 @contextmanager
 def public_folder() -> Iterator[Path]:
-    """Give a folder in which an ordinary user may do anything: pytest's own are root's."""
+    """Yield a folder in which an ordinary user may do anything, since pytest's own folders are root's."""
     with tempfile.TemporaryDirectory() as name:
         Path(name).chmod(0o777)
         yield Path(name)

@@ -1,4 +1,4 @@
-"""`goodqueue link` comes to an end, of itself or not, and leaves nothing: no process, no network, no file."""
+"""`goodqueue link` ends, by itself or not, and leaves nothing behind: no process, no network, no file."""
 
 import os
 import pty
@@ -21,14 +21,14 @@ KILLS = int(os.environ.get("GOODQUEUE_KILLS", "10"))
 """How often each process is killed at a random moment."""
 
 LINK, LAB, PARENT, FIRST = range(4)
-"""The command itself, and its descendants one below the other."""
+"""The command itself and its descendants, each the child of the one before."""
 
 PATIENCE_S = 30
-"""Generous: without an end each wait would be for ever."""
+"""Generous: without an end each wait would last for ever."""
 
 
 def until(happened: Callable[[], bool], patience_s: float = PATIENCE_S) -> bool:
-    """Wait until something has happened; whether it has."""
+    """Wait until something has happened, and return whether it has."""
     end = time.monotonic() + patience_s
     while not happened():
         if time.monotonic() > end:
@@ -46,7 +46,7 @@ def line_of_descent(process: int) -> list[int]:
 
 
 def gone(link: Link, seen: dict[int, str]) -> None:
-    """Nothing is left of ``link``, whose processes and their networks were ``seen``."""
+    """Check that nothing is left of ``link``, whose processes and their networks are in ``seen``."""
     assert until(lambda: not link.left()), link.left()
     ours = set(seen.values()) - {str(Path("/proc/self/ns/net").readlink())}
     assert until(lambda: not ours & networks()), "a network without a process is one that something holds"
@@ -54,7 +54,7 @@ def gone(link: Link, seen: dict[int, str]) -> None:
 
 @pytest.fixture
 def folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Where commands run, and where temporary files go."""
+    """Return the folder in which commands run, and where temporary files go."""
     with public_folder() as place:
         monkeypatch.chdir(place)
         monkeypatch.setenv("TMPDIR", str(place))
@@ -85,7 +85,7 @@ def test_killed_at_any_moment_it_leaves_nothing(who: int, folder: Path) -> None:
 
 
 def test_what_a_command_leaves_behind_is_ended(folder: Path) -> None:
-    """A daemon of its would go on in a network that nobody sees any more."""
+    """A daemon that CMD started would go on in a network that nobody can reach any more."""
     link = Link(("--quiet", "--", "sh", "-c", "sleep 60 & setsid sleep 61 & (sleep 62 &) ; nohup sleep 63 & exit 3"))
     done = link.run()
     assert done.returncode == 3
@@ -93,7 +93,7 @@ def test_what_a_command_leaves_behind_is_ended(folder: Path) -> None:
 
 
 def test_a_server_is_told_to_end_when_the_client_has(folder: Path) -> None:
-    """Killed at once it could not write what it has counted."""
+    """If it were killed at once, it could not write its results."""
     serve = """
 import signal, socket, sys, time
 def end(*_):
@@ -110,7 +110,7 @@ time.sleep(60)
 
 
 def started(*command: str) -> tuple[Link, "subprocess.Popen[str]"]:
-    """Start a link whose command says that it runs."""
+    """Start a link whose command reports that it runs."""
     link = Link(("--", "sh", "-c", *command))
     running = link.start()
     assert running.stdout is not None
@@ -154,7 +154,7 @@ def test_a_command_that_does_not_listen_is_killed_after_some_time(folder: Path) 
 
 
 def test_ctrl_c_on_a_terminal_is_the_commands(folder: Path) -> None:
-    """The command gets it once, from the terminal, and ends as it likes; then the record is shown."""
+    """The command gets the signal once, from the terminal, and ends in its own way. Then the record is shown."""
     script = "trap 'echo got; exit 9' INT; echo runs; while :; do sleep 0.1; done"
     link = Link(("--", "sh", "-c", script))
     ours, theirs = pty.openpty()
@@ -190,7 +190,7 @@ def test_ctrl_c_on_a_terminal_is_the_commands(folder: Path) -> None:
 
 
 def test_ctrl_c_is_ignored_where_whoever_started_us_has_it_so(folder: Path) -> None:
-    """As a shell does with what runs in the background: the command inherits that, too."""
+    """A shell does this for background processes. The command inherits it, too."""
     link = Link(("--quiet", "--", "sh", "-c", "kill -INT $$; echo alive"))
     old = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
@@ -198,6 +198,21 @@ def test_ctrl_c_is_ignored_where_whoever_started_us_has_it_so(folder: Path) -> N
     finally:
         signal.signal(signal.SIGINT, old)
     assert (done.returncode, done.stdout) == (0, "alive\n")
+
+
+def test_a_hangup_that_nohup_ignores_ends_nothing(folder: Path) -> None:
+    """`nohup goodqueue link` outlives its terminal. If an ignored signal were held back, it would be found later.
+
+    A process that does not end within 5 s of a signal is killed: hence 7 s.
+    """
+    link = Link(("--", "sh", "-c", "echo runs; sleep 7; echo alive"))
+    running = link.start(hangup=signal.SIG_IGN)
+    assert running.stdout is not None
+    assert running.stdout.readline() == "runs\n"
+    running.send_signal(signal.SIGHUP)
+    out, err = running.communicate(timeout=PATIENCE_S)
+    assert (running.returncode, "alive" in out) == (0, True), err
+    gone(link, {})
 
 
 def environment(link: Link) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""The command's part of a link: it starts the lab, listens to it, and hands signals on."""
+"""The command's part of a link: it starts the lab, handles the lab's messages, and passes signals on."""
 
 import json
 import os
@@ -19,59 +19,59 @@ from goodqueue.engines.live.talk import Channel, Message, pair
 from goodqueue.errors import UserError
 
 DEPTH = "GOODQUEUE_LINK_DEPTH"
-"""In the environment of CMD: how many links it is within."""
+"""A variable in CMD's environment: the number of links that CMD is within."""
 
 NO_RESOLVER = "# goodqueue link: no resolver can be reached from here\n"
-"""In place of /etc/resolv.conf where the world is not reached: else programs would wait for what cannot come."""
+"""The text of /etc/resolv.conf if the world is unreachable. Otherwise programs would wait for answers in vain."""
 
 GRACE_S = 5.0
-"""How long CMD may take to end once a signal said so."""
+"""How long CMD may take to end after a signal."""
 
 _KILLED_S = 2.0
-"""How long the lab may take once CMD was killed."""
+"""How long the lab may take to end after CMD was killed."""
 
 _LOOK_S = 0.05
 _SI_KERNEL = 0x80
-"""Of a signal that a terminal sent, to CMD as to us."""
+"""Marks a signal from a terminal, which has reached CMD as well as this process."""
 
 _PACKAGES = Path(__file__).resolve().parents[3]
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What is to be run, across what."""
+    """The command to run, and the path between its ends."""
 
     scenario: Message
-    """Resolved."""
+    """The resolved scenario."""
     client: list[str]
     server: list[str] | None = None
-    """None: the far side is the world outside, where it can be reached."""
+    """None: the far side is the world outside, if it can be reached."""
     trace: Trace | None = None
     stdout: int | None = None
-    """Where CMD writes to, by descriptor, and ``stderr``; None: where we do."""
+    """The descriptors of CMD's standard output and, as ``stderr``, standard error. None: those of this process."""
     stderr: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """How it ended."""
+    """The result of a link."""
 
     status: int
-    """Of the client's command, as a shell says it."""
+    """The status of the client's command, as a shell reports it."""
     record: str
-    """Its JSON."""
+    """The record as JSON."""
     no_capture: str | None
-    """Why there is no capture, where one was asked for."""
+    """Why there is no capture, if one was requested."""
 
 
 @dataclass(frozen=True, slots=True)
 class Onlooker:
-    """Who is told how it goes."""
+    """Receives reports while the link runs."""
 
     note: Callable[[str], None]
-    """A line that a person should know."""
+    """Called with a line that a person should know."""
     glances: Sequence[Callable[[Message], None]] = ()
-    """Each is told how it goes at the moment, five times a second (`Gateway.glance`)."""
+    """Each is called five times a second with the current state (`Gateway.glance`)."""
 
 
 def depth() -> int:
@@ -81,10 +81,10 @@ def depth() -> int:
 
 
 def run(task: Task, onlooker: Onlooker, ignored: list[int]) -> End:
-    """Run what ``task`` says to its end. Raises UserError where the link cannot be built, or breaks.
+    """Run ``task`` to its end. Raises UserError if the link cannot be built, or breaks.
 
-    Who calls is the process's main thread, within `signals_held`, which gives ``ignored``: the lab dies with the
-    thread that started it.
+    Must be called in the process's main thread, within `signals_held`, which yields ``ignored``: the lab dies with
+    the thread that started it.
     """
     order = _order(task, onlooker) | {"ignored": ignored}
     ours, theirs = pair()
@@ -109,7 +109,7 @@ def run(task: Task, onlooker: Onlooker, ignored: list[int]) -> End:
 
 
 def _order(task: Task, onlooker: Onlooker) -> Message:
-    """Return what the lab is told."""
+    """Return the order for the lab."""
     from goodqueue.engines.live import namespaces, privileges
 
     level = depth() + 1
@@ -193,7 +193,7 @@ def _place(level: int, process: int) -> None:
 
 
 class _Told:
-    """Signals that came to us: which went on to CMD, and when they become a kill."""
+    """Signals to this process: passes them on to CMD, and kills CMD if it does not end in time."""
 
     def __init__(self, channel: Channel, lab: "subprocess.Popen[bytes]") -> None:
         self._channel, self._lab = channel, lab
@@ -202,11 +202,11 @@ class _Told:
         self._killed = False
 
     def status(self) -> int | None:
-        """Return what a shell says of who was ended by them."""
+        """Return a shell's status for a process ended by the last signal, or None without a signal."""
         return None if self._number is None else 128 + self._number
 
     def look(self) -> None:
-        """Take a signal that has come, if one has; kill who did not end in time."""
+        """Take a pending signal, if there is one. Kill CMD, and then the lab, if it did not end in time."""
         came = signal.sigtimedwait(init.SIGNALS, 0)
         now = time.monotonic()
         if came is not None:
@@ -228,9 +228,13 @@ class _Told:
 
 @contextmanager
 def signals_held() -> Iterator[list[int]]:
-    """Hold signals back until they are looked at; give the numbers of those that whoever started us has ignored."""
+    """Hold signals back until `look` takes them, and yield the numbers of the signals that were ignored at the start.
+
+    An ignored signal is not held back. The kernel would keep it pending, and `nohup goodqueue link` would end by
+    SIGHUP.
+    """
     ignored = [int(number) for number in init.SIGNALS if signal.getsignal(number) == signal.SIG_IGN]
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, init.SIGNALS)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, set(init.SIGNALS) - set(ignored))
     try:
         yield ignored
     finally:
@@ -241,7 +245,7 @@ def signals_held() -> Iterator[list[int]]:
 
 @contextmanager
 def _in_foreground() -> Iterator[None]:
-    """Be the terminal's foreground again at the end: CMD may be a shell, which takes that for itself."""
+    """Take the terminal's foreground back at the end, since CMD may be a shell, which takes the foreground."""
     try:
         terminal = os.open("/dev/tty", os.O_RDWR | os.O_CLOEXEC)
     except OSError:
