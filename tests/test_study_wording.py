@@ -1,4 +1,4 @@
-"""What a study's reports say: words and no identifiers, open ranges, what is not tested, figures in order."""
+"""The texts of a study's reports: words and no identifiers, open ranges, untested claims, figures in order."""
 
 import math
 import re
@@ -9,6 +9,7 @@ import pytest
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from goodqueue.show.tables import Table
 from goodqueue.studies import (
     figures,
     libraries,
@@ -37,7 +38,7 @@ def ours(name: str) -> Study:
 
 
 def unmeasured(study: Study) -> Outcome:
-    """The outcome of a study of which nothing was run."""
+    """Return the outcome of a study without any run."""
     judged = verdicts.judge(study, [], selection.select(study, []))
     return Outcome(
         study=study,
@@ -54,12 +55,12 @@ def unmeasured(study: Study) -> Outcome:
 
 
 def rows(study: Study, rising: bool) -> list[Row]:
-    """A number for all that the study computes, so that its comparisons turn out both ways."""
+    """Return a number for everything that the study computes, so that its comparisons come out both ways."""
     found = []
     for place, cell in enumerate(planning.all_cells(study)):
         for metric in cell.experiment.metrics.values():
             number = 0.01 + place if rising else 1 / (1 + place)
-            # A pooled metric has a row without the parameters too.
+            # A pooled metric also has a row without the parameters.
             for dropped in {(), metric.joined}:
                 at = {name: value for name, value in {**cell.at, **metric.at}.items() if name not in dropped}
                 found.append(Row(cell.scenario, cell.algorithm, metric.name, at, number, number))
@@ -208,24 +209,39 @@ def test_in_a_hurry_too_each_panel_of_the_large_page_has_fifo() -> None:
 
 
 def test_notes_are_shown_as_what_they_are() -> None:
-    rows = ["| beside | FIFO |", "|---|---|", "| one | 1.5 |", "| | 2 |"]
-    blocks = ["# Seen", "## Claim c1: `tau`", "See [the code](x.py) and `y`.", "\n".join(rows), "    code"]
-    heading, sentence, table, code = parts("\n\n".join(blocks))
-    assert (heading.kind, heading.runs) == ("heading", (("Claim c1: ", False), ("tau", True)))
-    assert sentence.runs == (("See the code and ", False), ("y", True), (".", False))
-    assert table.table is not None
-    assert [column.heading for column in table.table.columns] == ["beside", "FIFO"]
-    assert [list(row) for row in table.table.rows] == [["one", "1.5"], ["one", "2"]]
-    assert [column.numeric for column in table.table.columns] == [False, True]
-    assert code.kind == "code"
+    rows = ["| beside | FIFO |", "|---|---|", "| one | 1.5 |", "| | **2** |"]
+    texts = [
+        "# Seen",
+        "## Claim c1: `tau`",
+        "See [the code](x.py) and `y < 1`.",
+        "\n".join(rows),
+        "    code",
+        "- a\n- b",
+    ]
+    heading, sentence, table, code, items = parts("\n\n".join(texts))
+    assert str(heading).strip() == "<h3>Claim c1: <code>tau</code></h3>"
+    assert str(sentence).strip() == "<p>See the code and <code>y &lt; 1</code>.</p>"
+    assert isinstance(table, Table)
+    assert [column.heading for column in table.columns] == ["beside", "FIFO"]
+    assert [list(row) for row in table.rows] == [["one", "1.5"], ["one", "2"]]
+    assert [column.numeric for column in table.columns] == [False, True]
+    assert "<pre>" in str(code)
+    assert str(items).count("<li>") == 2
+
+
+def test_notes_cannot_bring_html_of_their_own() -> None:
+    [part] = parts("<script>alert(1)</script> and <b>this</b>")
+    assert "<script" not in str(part)
+    assert "<b>" not in str(part)
 
 
 @pytest.mark.parametrize("name", OURS)
 def test_our_notes_have_no_marks_left(name: str) -> None:
     seen = parts((libraries.STUDIES.available()[name] / "NOTES.md").read_text(encoding="utf-8"))
-    texts = [piece for part in seen for piece, _ in part.runs]
-    assert {part.kind for part in seen} >= {"heading", "text"}
-    assert not [text for text in texts if re.search(r"`|\]\(|^\||^#", text)]
+    told = [re.sub(r"<(pre|code)>.*?</\1>", "", part, flags=re.DOTALL) for part in seen if isinstance(part, str)]
+    assert any("<h3>" in html for html in told)
+    assert any("<p>" in html for html in told)
+    assert not [html for html in told if re.search(r"`|\]\(|\*\*|^\|.*\|$|^#|^- ", html, re.MULTILINE)]
 
 
 def test_words_fall_back_to_those_of_the_name(tmp_path: Path) -> None:

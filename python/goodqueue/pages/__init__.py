@@ -1,4 +1,4 @@
-"""Pages from templates. All of them share one style and one way to show a table."""
+"""Renders HTML pages from templates. All of them share one style and one layout of tables."""
 
 from html import escape
 from importlib.resources import files
@@ -11,17 +11,17 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 WIDE = 144
-"""Characters of a table that fit side by side in a window of 1200 pixels; beyond, a page cuts it as a terminal does."""
+"""The width in characters of a table that fits in a window of 1200 pixels. A page splits a wider table."""
 
 
 def render(template: str, **values: Any) -> str:
-    """Return the page that ``template`` (a path within this package) makes of ``values``, in our style."""
+    """Return the page of the ``template`` (a path within this package) filled with ``values``, in our style."""
     style = files("goodqueue.pages").joinpath("page.css").read_text(encoding="utf-8")
     return _environment().get_template(template).render(style=style, **values)
 
 
 def fragment(table: Table) -> str:
-    """Return one table as HTML that stands in any page: what it is in reports, without their style."""
+    """Return one table as HTML for any page: as in reports, but without their style."""
     grid: str = _environment().get_template("pages/grid.html.j2").make_module().grid(table)  # type: ignore[attr-defined]
     return f"<p><b>{escape(table.title)}</b></p>{grid}"
 

@@ -1,56 +1,54 @@
-"""Notes in Markdown, taken apart so that a page can show them: headings, paragraphs, tables, code.
+"""Turns notes in Markdown into the parts of a report's page: pieces of HTML, and tables.
 
-Only what our notes use is known; everything else stands as it was written.
+markdown-it-py reads the Markdown. rich, which the terminal's tables need, depends on it already.
 """
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterator
 from itertools import pairwise
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from markupsafe import Markup
 
 from goodqueue.show.tables import Column, Table
 
-CODE = re.compile(r"`([^`]+)`")
-LINK = re.compile(r"\[([^\]]+)\]\([^)]+\)")
+
+def parts(markdown: str) -> list[Markup | Table]:
+    """Return the parts of ``markdown``: HTML, and tables.
+
+    The title is left out, because the page has its own. A link becomes its text, because the page stands alone.
+    """
+    reader = MarkdownIt("commonmark", {"html": False}).enable("table")
+    for end in ("link_open", "link_close"):
+        reader.add_render_rule(end, lambda *_: "")
+    found: list[Markup | Table] = []
+    for block in _blocks(reader.parse(markdown)):
+        if block[0].type == "table_open":
+            found.append(_table(block))
+        elif block[0].tag != "h1":
+            if block[0].type == "heading_open":
+                block[0].tag = block[-1].tag = "h3"
+            found.append(Markup(reader.renderer.render(block, reader.options, {})))  # noqa: S704 - "html" is off
+    return found
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A part of the notes."""
-
-    kind: str
-    """``heading``, ``text``, ``code`` or ``table``."""
-    runs: tuple[tuple[str, bool], ...] = ()
-    """Pieces of text, each with whether it is code."""
-    table: Table | None = None
-
-
-def parts(markdown: str) -> list[Part]:
-    """Return the parts of ``markdown``; its title is left out, since the page has its own."""
-    blocks = [block.strip("\n") for block in markdown.split("\n\n") if block.strip()]
-    return [_part(block) for block in blocks if not block.startswith("# ")]
+def _blocks(tokens: list[Token]) -> Iterator[list[Token]]:
+    """Yield the tokens of each block that is in no other block."""
+    block: list[Token] = []
+    for token in tokens:
+        block.append(token)
+        if token.level == 0 and token.nesting <= 0:
+            yield block
+            block = []
 
 
-def _part(block: str) -> Part:
-    lines = block.splitlines()
-    if block.startswith("#"):
-        return Part("heading", _runs(block.lstrip("# ")))
-    if block.startswith(("```", "    ")):
-        return Part("code", ((block.strip("`\n"), False),))
-    if all(line.startswith("|") for line in lines) and len(lines) > 1 and not set(lines[1]) - set("|-: "):
-        return Part("table", table=_table(lines))
-    return Part("text", _runs(block))
-
-
-def _runs(text: str) -> tuple[tuple[str, bool], ...]:
-    pieces = CODE.split(LINK.sub(r"\1", text))
-    return tuple((piece, index % 2 == 1) for index, piece in enumerate(pieces) if piece)
-
-
-def _table(lines: list[str]) -> Table:
-    cells = [[CODE.sub(r"\1", cell.strip()) for cell in line.strip("|").split("|")] for line in lines]
-    head, rows = cells[0], cells[2:]
+def _table(block: list[Token]) -> Table:
+    cells = ["".join(child.content for child in token.children or []) for token in block if token.type == "inline"]
+    width = sum(token.type == "th_open" for token in block)
+    head, *rows = (cells[at : at + width] for at in range(0, len(cells), width))
     for above, row in pairwise(rows):
-        # A first cell that is empty stands for the one above: the page parts rows, the notes do not.
+        # An empty first cell repeats the cell above: the page draws lines between rows, the notes do not.
         row[0] = row[0] or above[0]
-    texts = [any(not re.match(r"[-+]?\d|[–-]?$", row[at]) for row in rows) for at in range(len(head))]
+    texts = [any(not re.match(r"[-+]?\d|[–-]?$", row[at]) for row in rows) for at in range(width)]
     return Table("", [Column(name, numeric=not text) for name, text in zip(head, texts, strict=True)], rows)
