@@ -95,23 +95,23 @@ pub struct Ared {
 
 const REPORT: &str = "Floyd, Gummadi, Shenker 2001";
 
-const TARGET: Param<Duration> = Param::time("target", "queue delay that the thresholds are set for")
+const TARGET: Param<Duration> = Param::time("target", "queue delay from which the thresholds follow")
     .default(ms(5))
     .source("ns-2: Queue/RED targetdelay_");
 const MIN: Param<Option<f64>> =
-    Param::real("min", "lower threshold in packets; unset: target's half, 5 at least").range(0.1, 1e9);
+    Param::real("min", "lower threshold in packets; unset: half of target, at least 5").range(0.1, 1e9);
 const MAX: Param<Option<f64>> =
     Param::real("max", "upper threshold in packets; unset: 3 min").range(0.1, 1e9);
 const WEIGHT: Param<Option<f64>> =
     Param::real("weight", "weight of the average; unset: 1 - exp(-1/C), C packets/s").range(1e-9, 1.0);
 const INTERVAL: Param<Duration> =
     Param::time("interval", "time between two adaptations of max_p").default(ms(500)).range(ms(1), secs(60));
-const ALPHA: Param<f64> = Param::real("alpha", "greatest step of max_p upwards; a quarter of max_p at most")
+const ALPHA: Param<f64> = Param::real("alpha", "greatest increase of max_p, at most a quarter of max_p")
     .default(0.01)
     .range(0.0, 0.5);
-const BETA: Param<f64> = Param::real("beta", "factor of max_p downwards").default(0.9).range(0.01, 1.0);
+const BETA: Param<f64> = Param::real("beta", "factor by which max_p decreases").default(0.9).range(0.01, 1.0);
 const BOTTOM: Param<Option<f64>> =
-    Param::real("bottom", "least max_p; unset: 0.01, or 80000/rate above 8 Mbit/s")
+    Param::real("bottom", "smallest max_p; unset: 0.01, or 80000/rate above 8 Mbit/s")
         .range(0.0, MAX_P_TOP)
         .source("ns-2.35: Queue/RED bottom_");
 
@@ -119,13 +119,13 @@ const PARAMS: &[ParamSpec] = params! { from REPORT =>
     LIMIT, TARGET,
     ECN.help("mark ECN-capable packets instead of dropping them, up to an average of max"),
     BYTES, WAIT, MIN, MAX, WEIGHT, INTERVAL,
-    MAX_P.range(1e-9, MAX_P_TOP).source("ns-2: Queue/RED linterm_ 10").help("drop probability at max, to begin with"),
+    MAX_P.range(1e-9, MAX_P_TOP).source("ns-2: Queue/RED linterm_ 10").help("first value of the drop probability at max"),
     ALPHA, BETA, BOTTOM,
 };
 
 impl Aqm for Ared {
     const SPEC: QdiscSpec = QdiscSpec::new("ared", PARAMS)
-        .summary("Adaptive RED: thresholds from rate and delay, gentle, probability adapted to the load")
+        .summary("Adaptive RED: thresholds from rate and delay, gentle, max_p adapts to the load")
         .source("Floyd, Gummadi, Shenker 2001; Floyd, Jacobson 1993");
 
     fn build(args: &Args, link: &Link) -> Result<Self, Error> {

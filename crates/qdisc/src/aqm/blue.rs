@@ -45,10 +45,10 @@ pub struct Blue {
 
 const PORT: &str = "Feng et al. 2002, as NITK's ns-3 port quotes it";
 
-const D1: Param<f64> = Param::real("d1", "step of the probability upwards, when the buffer overflows")
+const D1: Param<f64> = Param::real("d1", "increase of the probability when the buffer overflows")
     .default(0.02)
     .source("unverified: Feng et al. 2002, from memory; the port has 0.0025");
-const D2: Param<f64> = Param::real("d2", "step of the probability downwards, when the link goes idle")
+const D2: Param<f64> = Param::real("d2", "decrease of the probability when the link goes idle")
     .default(0.002)
     .source("unverified: Feng et al. 2002, from memory; the port has 0.00025");
 const FREEZE_TIME: Param<Duration> = Param::time("freeze_time", "time that must pass between two steps")

@@ -65,13 +65,13 @@ const MAX: Param<Option<u32>> = Param::packets(
 .range(1, 131_071);
 
 const PARAMS: &[ParamSpec] = params! { from MAN =>
-    LIMIT.range(1, 131_071).help("packets that the queue holds at most; tc has no default"),
+    LIMIT.range(1, 131_071).help("most packets that the queue holds; tc has no default"),
     MIN, MAX,
     BURST.help("packets that may arrive at once; unset: a third of 2 min + max"),
     AVPKT.source(EITHER).help("average packet, for the decay while idle"),
     BANDWIDTH.source(EITHER), PROBABILITY.source(EITHER),
-    ECN.help("mark ECN-capable packets instead of dropping them, but for those that match"),
-    HARDDROP.source("Linux 6.1 (golden traces)").help("with ecn: drop all the same above max"),
+    ECN.help("mark ECN-capable packets instead of dropping them, except packets that match"),
+    HARDDROP.source("Linux 6.1 (golden traces)").help("with ecn: drop above max nevertheless"),
 };
 
 /// Reads the thresholds and RED's settings of a line.

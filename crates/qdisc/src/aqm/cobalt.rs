@@ -252,23 +252,21 @@ pub struct Cobalt {
     vars: Vars,
 }
 
-const BANDWIDTH: Param<Option<Rate>> = Param::rate(
-    "bandwidth",
-    "no delay below four full frames at this rate is acted on; unset: the guard is off",
-)
-.range(bps(512), bps(1_000_000_000_000))
-.source("Linux's cake");
+const BANDWIDTH: Param<Option<Rate>> =
+    Param::rate("bandwidth", "ignore delays below four full frames at this rate; unset: off")
+        .range(bps(512), bps(1_000_000_000_000))
+        .source("Linux's cake");
 const UP: Param<f64> =
-    Param::real("p_inc", "BLUE's step up at an overflow").default(1.0 / 256.0).source("Linux's cake");
+    Param::real("p_inc", "BLUE's increase at an overflow").default(1.0 / 256.0).source("Linux's cake");
 const DOWN: Param<f64> =
-    Param::real("p_dec", "BLUE's step down at an empty queue").default(1.0 / 4096.0).source("Linux's cake");
+    Param::real("p_dec", "BLUE's decrease at an empty queue").default(1.0 / 4096.0).source("Linux's cake");
 
 impl Aqm for Cobalt {
     const SPEC: QdiscSpec = QdiscSpec::new(
         "cobalt",
         params! { LIMIT.source("tc-codel(8): as codel"), TARGET, INTERVAL, BANDWIDTH, UP, DOWN },
     )
-    .summary("CoDel for flows that answer, BLUE for overflow by those that do not: CAKE's law over one queue")
+    .summary("CAKE's law over one queue: CoDel for responsive flows, BLUE against unresponsive flows")
     .source("Høiland-Jørgensen, Täht, Morton, Piece of CAKE, 2018; tc-cake(8)");
 
     fn build(args: &Args, link: &Link) -> Result<Self, Error> {

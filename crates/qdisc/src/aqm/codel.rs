@@ -473,7 +473,7 @@ impl Aqm for Codel {
         "codel",
         params! { LIMIT.source("tc-codel(8)"), TARGET, INTERVAL, ECN.source("tc-codel(8)"), CE_THRESHOLD, VARIANT },
     )
-    .summary("Controlled delay: drops from the head while the delay stands above target")
+    .summary("Controlled delay: drops from the head while the delay stays above target")
     .source("RFC 8289; tc-codel(8)");
 
     fn build(args: &Args, link: &Link) -> Result<Self, Error> {

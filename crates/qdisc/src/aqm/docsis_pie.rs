@@ -229,7 +229,7 @@ pub struct DocsisPie {
 
 const LIMIT: Param<Option<u64>> = Param::bytes(
     "limit",
-    "bytes that the queue holds at most; unset: what msr sends in 250 ms, ten full frames at least",
+    "most bytes that the queue holds; unset: what msr sends in 250 ms, at least ten full frames",
 )
 .source("RFC 8034, A.1.1: BUFFER_SIZE");
 const TARGET: Param<Duration> = Param::time("target", "queue delay that the controller steers to")
@@ -238,16 +238,16 @@ const TARGET: Param<Duration> = Param::time("target", "queue delay that the cont
 const MSR: Param<Option<Rate>> =
     Param::rate("msr", "Maximum Sustained Traffic Rate; unset: the link's rate").source("RFC 8034, A.1.1");
 const PEAK_RATE: Param<Option<Rate>> =
-    Param::rate("peak_rate", "Peak Traffic Rate, that of sending on credit; unset: the link's rate")
+    Param::rate("peak_rate", "Peak Traffic Rate, while there is credit; unset: the link's rate")
         .source("RFC 8034, A.1.1");
-const BURST: Param<u64> = Param::bytes("burst", "Maximum Traffic Burst: the greatest credit")
+const BURST: Param<u64> = Param::bytes("burst", "Maximum Traffic Burst: the largest credit")
     .default(3044)
     .range(0, 4_294_967_295)
     .source("RFC 8034, section 3: B; two frames of 1522 bytes");
 
 impl Aqm for DocsisPie {
     const SPEC: QdiscSpec = QdiscSpec::new("docsis_pie", params! { LIMIT, TARGET, MSR, PEAK_RATE, BURST })
-        .summary("The PIE of cable modems: delay predicted from the rates, one early drop in a burst")
+        .summary("The PIE of cable modems: predicts the delay from the rates, one early drop per burst")
         .source("RFC 8034");
 
     fn build(args: &Args, link: &Link) -> Result<Self, Error> {

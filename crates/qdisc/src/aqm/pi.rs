@@ -46,11 +46,14 @@ pub struct Pi {
 const NS2: &str = "ns-2.35: Queue/PI";
 
 const A: Param<f64> =
-    Param::real("a", "weight of the queue's distance from q_ref, a packet").default(1.822e-5);
-const B: Param<f64> = Param::real("b", "weight of the last one's, with the other sign").default(1.816e-5);
-const W: Param<f64> = Param::real("w", "updates of the probability a second").default(170.0).range(0.1, 1e5);
-const Q_REF: Param<f64> =
-    Param::real("q_ref", "packets that the controller steers to").default(50.0).range(0.0, 1e9);
+    Param::real("a", "weight of the queue's distance from q_ref, per packet").default(1.822e-5);
+const B: Param<f64> =
+    Param::real("b", "weight of the previous distance, which counts with the other sign").default(1.816e-5);
+const W: Param<f64> =
+    Param::real("w", "updates of the probability per second").default(170.0).range(0.1, 1e5);
+const Q_REF: Param<f64> = Param::real("q_ref", "queue length in packets that the controller steers to")
+    .default(50.0)
+    .range(0.0, 1e9);
 
 const PARAMS: &[ParamSpec] = params! { from NS2 =>
     LIMIT, A, B, W, Q_REF, BYTES.source(NS2),

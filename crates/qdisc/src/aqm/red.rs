@@ -258,7 +258,7 @@ const MAN: &str = "tc-red(8)";
 pub(crate) const MOST_BYTES: u64 = 2_147_483_647;
 
 const LIMIT: Param<u64> =
-    Param::bytes("limit", "bytes that the queue holds at most; tc has no default, here 1000 frames")
+    Param::bytes("limit", "most bytes that the queue holds; tc has no default, here 1000 frames")
         .default(1_514_000)
         .range(1, MOST_BYTES);
 const MIN: Param<Option<u64>> =
@@ -268,7 +268,7 @@ const MAX: Param<Option<u64>> =
     Param::bytes("max", "average from which every packet is dropped; unset: 3 min, else a quarter of limit")
         .range(1, MOST_BYTES);
 const NODROP: Param<bool> =
-    Param::flag("nodrop", "with ecn: never drop early, not even what cannot be marked");
+    Param::flag("nodrop", "with ecn: never drop early, not even packets that cannot be marked");
 const ADAPTIVE: Param<bool> =
     Param::flag("adaptive", "adapt probability so that the average stands between min and max");
 
@@ -279,7 +279,7 @@ const PARAMS: &[ParamSpec] = params! { from MAN =>
     BANDWIDTH, PROBABILITY, ECN,
     HARDDROP, NODROP, ADAPTIVE,
     Param::alias("adaptative", &ADAPTIVE).source("tc: q_red.c"),
-    Param::refused("qevent", "there are no filters that it could be sent to"),
+    Param::refused("qevent", "has no effect: there are no filters to send it to"),
 };
 
 /// Reads RED's settings of a line.

@@ -59,7 +59,7 @@ pub struct Rem {
 const NS2: &str = "ns-2.35: Queue/REM";
 
 const GAMMA: Param<f64> =
-    Param::real("gamma", "step of the price, a packet too many").default(0.001).range(0.0, 1e3);
+    Param::real("gamma", "increase of the price per packet in excess").default(0.001).range(0.0, 1e3);
 const PHI: Param<f64> =
     Param::real("phi", "base of the probability 1 - phi^-price").default(1.001).range(1.000_001, 1e3);
 const ALPHA: Param<f64> = Param::real("alpha", "weight of the queue against the rate")
@@ -67,10 +67,11 @@ const ALPHA: Param<f64> = Param::real("alpha", "weight of the queue against the 
     .range(0.0, 1e3)
     .source("ns-2.35: Queue/REM, hard-coded");
 const BSTAR: Param<f64> =
-    Param::real("bstar", "packets that the queue is steered to").default(20.0).range(0.0, 1e9);
-const INW: Param<f64> = Param::real("inw", "weight of the newest arrivals in their average; 1: no average")
-    .default(1.0)
-    .range(1e-6, 1.0);
+    Param::real("bstar", "queue length in packets that the law steers to").default(20.0).range(0.0, 1e9);
+const INW: Param<f64> =
+    Param::real("inw", "weight of the newest arrivals in the average of arrivals; 1: no average")
+        .default(1.0)
+        .range(1e-6, 1.0);
 const INTERVAL: Param<Duration> =
     Param::time("interval", "time between two updates of the price").default(ms(2));
 
@@ -78,7 +79,7 @@ const PARAMS: &[ParamSpec] = params! { from NS2 =>
     LIMIT, GAMMA, PHI, ALPHA, BSTAR, INW, INTERVAL,
     BYTES.source(NS2).help("count arrivals and the queue in bytes"),
     AVPKT.source("ns-2.35: Queue/REM mean_pktsize_ (1000)")
-        .help("average packet, in which the link's rate is counted; unset: a full frame"),
+        .help("average packet, the unit of the link's rate; unset: a full frame"),
     ECN,
 };
 

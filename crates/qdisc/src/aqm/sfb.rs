@@ -144,24 +144,23 @@ const MAN: &str = "tc-sfb(8)";
 const REHASH: Param<Duration> =
     Param::milliseconds("rehash", "time between two changes of the hash; 0: never").default(secs(600));
 const DB: Param<Duration> =
-    Param::milliseconds("db", "time before a change from which on the other bins learn; 0: never")
+    Param::milliseconds("db", "time before a change at which the new bins start to learn; 0: never")
         .default(secs(60));
 const MAX: Param<Option<u32>> =
-    Param::packets("max", "packets of a bin at which arrivals are dropped; unset: 5/4 of target, or 25");
+    Param::packets("max", "packets in a bin from which arrivals are dropped; unset: 5/4 of target, or 25");
 const TARGET: Param<Option<u32>> =
-    Param::packets("target", "packets of a bin at which its probability rises; unset: 4/5 of max, or 20");
-const INCREMENT: Param<f64> = Param::real("increment", "step of a bin's probability upwards").default(0.0005);
+    Param::packets("target", "packets in a bin from which its probability rises; unset: 4/5 of max, or 20");
+const INCREMENT: Param<f64> = Param::real("increment", "increase of a bin's probability").default(0.0005);
 const DECREMENT: Param<f64> =
-    Param::real("decrement", "step of a bin's probability downwards, when it is found empty")
-        .default(0.000_05);
+    Param::real("decrement", "decrease of a bin's probability when the bin is empty").default(0.000_05);
 const PENALTY_RATE: Param<u32> = Param::count(
     "penalty_rate",
-    "packets a second that all unresponsive flows may send, if they make pauses",
+    "packets per second that all unresponsive flows together may send, if they pause",
 )
 .default(10)
 .range(0, 1_000_000_000);
 const PENALTY_BURST: Param<u32> =
-    Param::packets("penalty_burst", "packets that they may send at once after a pause")
+    Param::packets("penalty_burst", "packets that unresponsive flows may send at once after a pause")
         .default(20)
         .range(0, 1_000_000_000);
 
@@ -172,7 +171,7 @@ const PARAMS: &[ParamSpec] = params! { from MAN =>
 impl Aqm for Sfb {
     const SPEC: QdiscSpec = QdiscSpec::new("sfb", PARAMS)
         .summary(
-            "Stochastic fair BLUE: a probability a bin, and a rate for flows that do not respond; marks ECN",
+            "Stochastic fair BLUE: one probability per bin, and a rate limit for unresponsive flows; marks ECN",
         )
         .source("Feng et al. 2001; tc-sfb(8)");
 

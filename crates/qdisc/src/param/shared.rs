@@ -3,6 +3,6 @@
 use super::Param;
 
 /// The limit in packets. Each discipline that lists it names its own source and, if it differs, its own default.
-pub const LIMIT: Param<u32> = Param::packets("limit", "packets that the queue holds at most").default(1000);
+pub const LIMIT: Param<u32> = Param::packets("limit", "most packets that the queue holds").default(1000);
 /// The flag for ECN marking. See [`LIMIT`] for source and default.
 pub const ECN: Param<bool> = Param::flag("ecn", "mark ECN-capable packets instead of dropping them");

@@ -164,7 +164,7 @@ impl Param<()> {
 
     /// Declares `name` as another word for the parameter `of`.
     pub const fn alias<T>(name: &'static str, of: &Param<T>) -> Self {
-        Self::new(name, "another word for it", Form::Alias(of.spec.name), (0.0, 0.0))
+        Self::new(name, "another word for burst", Form::Alias(of.spec.name), (0.0, 0.0))
     }
 
     /// Declares `name` as a word of `tc` that is refused for the reason `why`.

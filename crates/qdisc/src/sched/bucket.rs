@@ -104,22 +104,22 @@ pub(super) const MPU: Param<u64> = Param::bytes("mpu", "least bytes that a packe
     .source("tc-tbf(8)");
 pub(super) const LINKLAYER: Param<LinkLayer> = Param::choice(
     "linklayer",
-    "atm, and adsl alike: a packet takes whole cells of 53 bytes for 48 each",
+    "atm and adsl: a packet occupies whole cells, 53 bytes for each 48",
     "ethernet",
 )
 .source("tc-stab(8)");
 pub(super) const RATE: Param<Option<Rate>> =
-    Param::rate("rate", "rate to shape to; unset, which tc refuses: the link's")
+    Param::rate("rate", "rate to shape to; unset: the link's rate (tc requires it)")
         .range(bps(1000), bps(1_000_000_000_000))
         .source("tc-tbf(8), tc-htb(8)");
 /// Whether the child learns that there is nothing to send.
 pub(super) const IDLE: Param<Idle> = Param::choice(
     "idle",
-    "told: the child is always asked for a packet, as a link asks it; linux: see the page",
+    "told: htb always asks the child for a packet, as a link does; linux: see the page of htb",
     "linux",
 )
 .source("goodqueue");
-pub(super) const CHILD: Param<()> = Param::child("the discipline inside: all that follows is its line")
+pub(super) const CHILD: Param<()> = Param::child("the discipline inside; the rest of the line belongs to it")
     .source("goodqueue (tc: a qdisc whose parent is the class)");
 
 words! {

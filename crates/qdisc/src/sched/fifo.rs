@@ -23,7 +23,7 @@ pub struct Pfifo<P> {
 
 impl<P: Packet> Discipline<P> for Pfifo<P> {
     const SPEC: QdiscSpec = QdiscSpec::new("pfifo", params! { LIMIT.source("tc-pfifo(8): txqueuelen") })
-        .summary("First in, first out: drops what arrives when `limit` packets wait")
+        .summary("First in, first out: drops arrivals while `limit` packets wait")
         .source("tc-pfifo(8)");
 
     fn build(args: &Args, _link: &Link) -> Result<Self, Error> {
@@ -65,7 +65,7 @@ impl<P: Packet> Qdisc<P> for Pfifo<P> {
     }
 }
 
-pub(super) const LIMIT_BYTES: Param<u64> = Param::bytes("limit", "bytes that the queue holds at most")
+pub(super) const LIMIT_BYTES: Param<u64> = Param::bytes("limit", "most bytes that the queue holds")
     .default(1_514_000)
     .source("tc-bfifo(8): txqueuelen times the frame");
 
@@ -78,7 +78,7 @@ pub struct Bfifo<P> {
 
 impl<P: Packet> Discipline<P> for Bfifo<P> {
     const SPEC: QdiscSpec = QdiscSpec::new("bfifo", params! { LIMIT_BYTES })
-        .summary("First in, first out: drops what arrives when it would exceed `limit` bytes")
+        .summary("First in, first out: drops an arrival that would exceed `limit` bytes")
         .source("tc-bfifo(8)");
 
     fn build(args: &Args, _link: &Link) -> Result<Self, Error> {

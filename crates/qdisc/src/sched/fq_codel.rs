@@ -26,34 +26,37 @@ use goodqueue_units::{Duration, Instant};
 const LEAST_QUANTUM: u32 = 256;
 
 /// Limit in packets. The flow-queueing disciplines share this and the following parameters.
-pub const LIMIT: Param<u32> =
-    crate::param::LIMIT.default(10_240).source("RFC 8290, 5.2.3").help("packets that all flows hold at most");
+pub const LIMIT: Param<u32> = crate::param::LIMIT
+    .default(10_240)
+    .source("RFC 8290, 5.2.3")
+    .help("most packets that all flows hold together");
 /// Number of buckets. See [`LIMIT`].
-pub const FLOWS: Param<u32> = Param::count("flows", "buckets that flows are hashed to")
+pub const FLOWS: Param<u32> = Param::count("flows", "number of buckets to which flows are hashed")
     .default(1024)
     .range(1, 65_536)
     .fixed()
     .source("RFC 8290, 5.2.5");
 /// Bytes of a round. See [`LIMIT`].
 pub const QUANTUM: Param<u64> =
-    Param::bytes("quantum", "bytes that a flow may send a round; less than 256 counts as 256")
+    Param::bytes("quantum", "bytes that a flow may send per round; less than 256 counts as 256")
         .default(1514)
         .range(1, 1_048_576)
         .source("RFC 8290, 5.2.4");
 /// Limit in memory. See [`LIMIT`].
-pub const MEMORY_LIMIT: Param<u64> =
-    Param::bytes("memory_limit", "memory that all flows hold at most, with Linux's overhead of a packet")
-        .default(32 << 20)
-        .range(1, 1 << 31)
-        .source("tc-fq_codel(8)");
+pub const MEMORY_LIMIT: Param<u64> = Param::bytes(
+    "memory_limit",
+    "most memory that all flows hold together, with Linux's overhead per packet",
+)
+.default(32 << 20)
+.range(1, 1 << 31)
+.source("tc-fq_codel(8)");
 const CE_THRESHOLD_SELECTOR: Param<Option<Masked>> = Param::masked(
     "ce_threshold_selector",
-    "what the DS field, masked, must be for ce_threshold to apply; unset: anything",
+    "ce_threshold applies only if the masked DS field has this value; unset: always",
 )
 .source("tc-fq_codel(8)");
-const DROP_BATCH: Param<u32> = Param::packets("drop_batch", "packets that one overflow drops at most")
-    .default(64)
-    .source("tc-fq_codel(8)");
+const DROP_BATCH: Param<u32> =
+    Param::packets("drop_batch", "most packets that one overflow drops").default(64).source("tc-fq_codel(8)");
 
 /// Returns the list of parameters. `fq_nocodel` has another limit and target.
 pub(super) const fn params(limit: &Param<u32>, target: &Param<Duration>) -> [ParamSpec; 10] {

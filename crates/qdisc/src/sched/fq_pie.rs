@@ -121,9 +121,9 @@ const ECN_PROB: Param<u32> =
 const PARAMS: &[ParamSpec] = params! {
     LIMIT.source(MAN), FLOWS,
     TARGET.default(ms(15)).source("RFC 8033, 4.2"), TUPDATE.default(ms(15)).source("RFC 8033, 4.2"), ALPHA, BETA,
-    QUANTUM.help("bytes that a flow may send a round"),
+    QUANTUM.help("bytes that a flow may send per round"),
     MEMORY_LIMIT.source(MAN)
-        .help("memory, with Linux's overhead of a packet, beyond which arrivals are counted, though not dropped"),
+        .help("memory, with Linux's overhead per packet; arrivals beyond it are counted, but not dropped"),
     ECN_PROB,
     ECN.source("tc-pie(8)").help("mark ECN-capable packets instead of dropping them, up to ecn_prob"),
     BYTEMODE, DQ_RATE_ESTIMATOR.default(false).source(MAN),
@@ -176,16 +176,16 @@ impl<P: Packet> Qdisc<P> for FqPie<P> {
         let totals = self.flows.totals();
         let (Law { vars, packets }, queue) = self.flows.split(bucket);
         if totals.backlog.packets >= self.settings.limit {
-            vars.dropped();
+            vars.control.restart();
             self.stats.overlimit += 1;
             return self.refuse(packet, Drop::Overlimit, owner);
         }
         let over = totals.memory > self.settings.memory_limit + memory_of(packet.len());
         self.stats.overmemory += u64::from(over);
         if vars.drop_early(&self.settings.params, queue.bytes(), packet.len(), || owner.random_u64()) {
-            let may_mark = self.settings.ecn && vars.prob <= self.settings.mark_up_to;
+            let may_mark = self.settings.ecn && vars.control.prob <= self.settings.mark_up_to;
             if !(may_mark && mark(&mut packet, Mark::Early, owner)) {
-                vars.dropped();
+                vars.control.restart();
                 return self.refuse(packet, Drop::Early, owner);
             }
             self.stats.ecn_mark += 1;
@@ -290,10 +290,10 @@ impl<P: Packet> FqPie<P> {
     fn probabilities(&self) -> String {
         let mut text = String::new();
         for (bucket, flow) in
-            self.flows.flows().iter().enumerate().filter(|(_, flow)| flow.law.vars.prob != 0)
+            self.flows.flows().iter().enumerate().filter(|(_, flow)| flow.law.vars.control.prob != 0)
         {
             let bar = if text.is_empty() { "" } else { "|" };
-            let _ = write!(text, "{bar}{bucket}:{}", flow.law.vars.prob);
+            let _ = write!(text, "{bar}{bucket}:{}", flow.law.vars.control.prob);
         }
         text
     }
@@ -341,7 +341,18 @@ mod tests {
     }
 
     fn prob(qdisc: &FqPie<Plain>, bucket: usize) -> u64 {
-        qdisc.flows.flows()[bucket].law.vars.prob
+        qdisc.flows.flows()[bucket].law.vars.control.prob
+    }
+
+    /// A timer that comes early must not move the schedule. After a late one the schedule must go on from now.
+    #[test]
+    fn updates_keep_their_beat() {
+        let mut qdisc = fq_pie("flows 8");
+        let (first, period) = (qdisc.next_timer().unwrap(), qdisc.settings.period);
+        qdisc.on_timer(at(0), &mut Noted::default());
+        assert_eq!(qdisc.next_timer(), Some(first + period), "early");
+        qdisc.on_timer(at(10_000), &mut Noted::default());
+        assert_eq!(qdisc.next_timer(), Some(at(10_000) + period), "late");
     }
 
     /// A flow must fit into two cache lines, so that a thousand busy flows stay in a cache.

@@ -44,16 +44,16 @@ const SOURCE: &str = "tc: q_htb.c";
 
 /// Refuses a word that belongs to a hierarchy.
 const fn of_several(name: &'static str) -> Param<()> {
-    Param::refused(name, "has a meaning only among several classes; this is one class, the root")
+    Param::refused(name, "has no effect: it needs several classes, and this is one class, the root")
 }
 
 const CEIL: Param<Option<Rate>> =
     RATE.named("ceil").source(MAN).help("rate of the second bucket; unset: rate");
 const BURST: Param<Option<u64>> =
-    Param::bytes("burst", "bytes of the first bucket; unset: mtu and what the rate sends in a nanosecond");
+    Param::bytes("burst", "bytes of the first bucket; unset: mtu, and what the rate sends in one nanosecond");
 const CBURST: Param<Option<u64>> =
     Param::bytes("cburst", "bytes of the second bucket; unset: as burst, of ceil");
-const MTU: Param<u64> = Param::bytes("mtu", "what bursts are derived from where they are unset")
+const MTU: Param<u64> = Param::bytes("mtu", "packet size for the bursts that are unset")
     .default(1600)
     .range(1, 4_294_967_295)
     .source(SOURCE);
@@ -64,7 +64,7 @@ const PARAMS: &[ParamSpec] = params! { from MAN =>
     CBURST, Param::alias("cbuffer", &CBURST).source(SOURCE), Param::alias("cmaxburst", &CBURST).source(SOURCE),
     MTU, MPU, OVERHEAD, LINKLAYER,
     of_several("prio"), of_several("quantum"), of_several("r2q"), of_several("default"), of_several("direct_qlen"),
-    Param::refused("offload", "there is no hardware to offload to").source(SOURCE),
+    Param::refused("offload", "has no effect: there is no hardware to offload to").source(SOURCE),
     IDLE, CHILD.default_line("pfifo"),
 };
 

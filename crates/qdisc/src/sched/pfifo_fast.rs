@@ -76,7 +76,7 @@ pub struct PfifoFast<P> {
 
 /// Ring size. It is fixed, because Linux changes it with `ip link`, not with `tc`.
 const TXQUEUELEN: Param<u32> =
-    Param::packets("txqueuelen", "packets that each of the three bands holds at most")
+    Param::packets("txqueuelen", "most packets that each of the three bands holds")
         .default(1000)
         .range(1, 1_000_000)
         .fixed()
@@ -84,7 +84,7 @@ const TXQUEUELEN: Param<u32> =
 
 impl<P: Packet> Discipline<P> for PfifoFast<P> {
     const SPEC: QdiscSpec = QdiscSpec::new("pfifo_fast", params! { TXQUEUELEN })
-        .summary("Three FIFOs by priority, the first that is not empty served first")
+        .summary("Three FIFOs by priority: serves the first one that is not empty")
         .source("tc-pfifo_fast(8); Linux 6.1 (golden traces)");
 
     fn build(args: &Args, _link: &Link) -> Result<Self, Error> {

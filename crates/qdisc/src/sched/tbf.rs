@@ -54,13 +54,13 @@ const BURST: Param<u64> = Param::bytes("burst", "bytes that may leave at once af
     .default(5120)
     .source("tc-tbf(8), the example");
 const LIMIT: Param<Option<u64>> =
-    Param::bytes("limit", "bytes that the own queue holds at most; goes before latency");
+    Param::bytes("limit", "most bytes that its own queue holds; overrides latency");
 const LATENCY: Param<Option<Duration>> =
     Param::time("latency", "longest wait in the filter's own queue; unset, and no limit set: 70ms")
         .takes_back(&LIMIT)
         .source("tc-tbf(8), the example");
 const PEAKRATE: Param<Option<Rate>> =
-    RATE.named("peakrate").source(MAN).help("rate of what bursts; above rate; unset: the link's");
+    RATE.named("peakrate").source(MAN).help("rate within a burst, above rate; unset: the link's rate");
 const MINBURST: Param<Option<u64>> =
     Param::bytes("minburst", "bucket of peakrate in bytes; unset: a full frame");
 
@@ -72,7 +72,7 @@ const PARAMS: &[ParamSpec] = params! { from MAN =>
 
 impl<P: Packet> Discipline<P> for Tbf<P> {
     const SPEC: QdiscSpec = QdiscSpec::new("tbf", PARAMS)
-        .summary("Token bucket filter: shapes to a rate with a burst; holds a queue of its own or a child")
+        .summary("Token bucket filter: shapes to a rate with a burst; holds its own queue or a child")
         .source(MAN)
         .holds(parse_line);
 

@@ -23,17 +23,14 @@ pub(super) struct Rules {
     pub(super) boost: u64,
     /// ECN-capable packets are marked below this probability (5.1).
     pub(super) mark_below: u64,
-    /// Bytes that must wait for a packet to be dropped (4.1). `None`: two full frames.
-    pub(super) least_backlog: Option<u64>,
     /// Whether drops are spaced, by de-randomisation (5.4).
     pub(super) derandomised: bool,
     /// Bytes of one measurement of the departure rate. As many must wait when a measurement begins (5.2).
     pub(super) dq_threshold: u64,
     /// Fraction bits of the departure rate, or of the time of its measurement.
     pub(super) rate_bits: u32,
-    /// Whether delays, bursts and activity follow the RFC as it is written (4.1, 4.2, 4.4, 5.2, 5.3), see
-    /// `rfc8033.rs`. If not, they follow Linux.
-    pub(super) as_written: bool,
+    /// The time from the start to the first update. `None`: the time between updates.
+    pub(super) first_update: Option<Duration>,
     /// Whether the kernel's timers count the time between updates, in jiffies.
     pub(super) jiffies: bool,
 }
@@ -49,13 +46,11 @@ impl Rules {
 
     /// Returns the time of the first update, and the time between updates.
     pub(super) const fn beat(&self, tupdate: Duration) -> (Duration, Duration) {
-        if self.as_written {
-            (tupdate, tupdate)
-        } else if self.jiffies {
-            (jiffies::timer(FIRST_UPDATE), jiffies::timer(tupdate))
-        } else {
-            (FIRST_UPDATE, tupdate)
-        }
+        let first = match self.first_update {
+            Some(first) => first,
+            None => tupdate,
+        };
+        if self.jiffies { (jiffies::timer(first), jiffies::timer(tupdate)) } else { (first, tupdate) }
     }
 }
 
@@ -68,11 +63,10 @@ pub(super) const LINUX: Rules = Rules {
     ceiling: u64::MAX,
     boost: MAX_PROB / 50,
     mark_below: MAX_PROB / 10 + 1,
-    least_backlog: None,
     derandomised: true,
     dq_threshold: 16_384,
     rate_bits: 8,
-    as_written: false,
+    first_update: Some(FIRST_UPDATE),
     jiffies: true,
 };
 
@@ -90,14 +84,13 @@ pub(super) const DRAFT2013: Rules = Rules {
     ..LINUX
 };
 
-/// RFC 8033 as it is written. It has no number for MEAN_PKTSIZE. 1024 is that of RFC 8034, by the same authors.
+/// RFC 8033 as it is written.
 pub(super) const RFC8033: Rules = Rules {
     decay: 50,
     ceiling: MAX_PROB,
     boost: 0,
     mark_below: MAX_PROB / 10,
-    least_backlog: Some(2 * 1024 + 1),
-    as_written: true,
+    first_update: None,
     jiffies: false,
     ..LINUX
 };
@@ -136,7 +129,7 @@ pub(crate) const DQ_RATE_ESTIMATOR: Param<bool> =
         .source("tc-pie(8); RFC 8033, 5.2; draft-pan-aqm-pie-00");
 pub(super) const AUTO_INACTIVE: Param<Option<bool>> = Param::flag(
     "auto_inactive",
-    "let all pass until a third of limit waits, and again once all is quiet; only variant rfc8033",
+    "pass all packets until a third of limit waits, and again when all is quiet; only variant rfc8033",
 )
 .unset()
 .by_variant([None, None, Some(true)])
@@ -150,18 +143,18 @@ pub(super) const ECN_PROB: Param<Option<u32>> = Param::count(
 .source("tc-fq_pie(8); Khademi et al. 2013, section 7");
 pub(super) const REARM: Param<Option<bool>> = Param::flag(
     "rearm",
-    "grant the burst allowance anew whenever two delays are under half the target, whatever p; only variant draft2013",
+    "renew the burst allowance whenever two delays in a row are below half the target, at any p; only variant draft2013",
 )
 .unset()
 .source("Schwardmann et al. 2014, 3.3, as they word it");
 pub(super) const KEEP_RATE: Param<Option<bool>> = Param::flag(
     "keep_rate",
-    "keep the departure rate where all is quiet, when Linux forgets it; only variant draft2013",
+    "keep the departure rate when all is quiet (Linux forgets it); only variant draft2013",
 )
 .unset()
 .source("inferred from Schwardmann et al. 2014");
 pub(super) const VARIANT: Param<Variant> =
-    Param::choice("variant", "whose PIE: today's Linux, the papers' of 2013, or the RFC's", "linux")
+    Param::choice("variant", "which PIE: today's Linux, the papers of 2013, or the RFC", "linux")
         .fixed()
         .source("Linux 6.1; draft-pan-aqm-pie-00; RFC 8033");
 

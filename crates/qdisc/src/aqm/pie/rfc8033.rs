@@ -1,9 +1,10 @@
 //! PIE's variant `rfc8033`: RFC 8033 as it is written, with its optional elements (5).
 //!
 //! Source: RFC 8033, sections 4 and 5. The numbers that differ from `linux` stand in `params.rs`: no 2 points more
-//! above 250 ms, a decay of 2 %, p at most 1, marks below p = 10 %. The code here differs in these points:
+//! above 250 ms, a decay of 2 %, p at most 1, marks below p = 10 %. The code here differs from `linux.rs` in
+//! these points:
 //!
-//! - the guard of 4.1 looks at the delay of the last update;
+//! - the guard of 4.1 looks at the delay of the last update, and at more than two packets of 1024 bytes;
 //! - p decays when both delays are 0, even while packets wait (4.2);
 //! - the burst allowance shrinks by `tupdate` per update, and returns with a packet that finds all quiet (4.4);
 //! - the departure rate is kept as the time that 16384 bytes take, with a weight of 1/4 for a new measurement (5.2);
@@ -22,11 +23,55 @@
 //! - a queue over its third is never quiet. Otherwise PIE would become inactive with the packet that activated it,
 //!   because no delay was measured yet.
 
-use super::{Params, Vars, tick_at};
+use super::control::Control;
+use super::{MAX_PROB, Params, Shown, tick_at, ticks, waited};
 use crate::packet::Packet;
 use goodqueue_units::Instant;
 
+/// MEAN_PKTSIZE (4.1) in bytes. RFC 8033 has no number for it. 1024 is that of RFC 8034, by the same authors.
+const MEAN_PKTSIZE: u64 = 1024;
+
+/// The law's state. Times are in ticks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Vars {
+    pub(super) control: Control,
+    qdelay: u64,
+    qdelay_old: u64,
+    /// The rest of the burst allowance (4.4).
+    burst_time: u64,
+    /// The time at which the measurement of the rate began (5.2).
+    dq_tstamp: Option<u64>,
+    /// Bytes that left since the measurement of the rate began, if one runs.
+    dq_count: Option<u64>,
+    /// The average time that [`Rules::dq_threshold`](super::Rules::dq_threshold) bytes take to leave, in ticks with
+    /// [`Rules::rate_bits`](super::Rules::rate_bits) fraction bits. 0: not known.
+    dq_time: u64,
+    backlog_old: u64,
+    /// Whether PIE is active (5.3).
+    active: bool,
+}
+
 impl Vars {
+    /// Returns the state at rest.
+    pub(super) fn new(params: &Params) -> Self {
+        Self {
+            control: Control::default(),
+            qdelay: 0,
+            qdelay_old: 0,
+            burst_time: ticks(params.rules.max_burst),
+            dq_tstamp: None,
+            dq_count: None,
+            dq_time: 0,
+            backlog_old: 0,
+            active: !params.auto_inactive,
+        }
+    }
+
+    /// Takes over new parameters: without `auto_inactive` PIE is active from now on.
+    pub(super) fn changed(&mut self, params: &Params) {
+        self.active |= !params.auto_inactive;
+    }
+
     /// Notes that a packet arrives and finds `waiting` of `limit` packets: activates or deactivates PIE, and renews
     /// the burst allowance (4.4, 5.3).
     pub(super) fn arrived(&mut self, params: &Params, now: Instant, waiting: usize, limit: usize) {
@@ -37,275 +82,94 @@ impl Vars {
             if params.dq_rate_estimator {
                 (self.dq_tstamp, self.dq_count) = (Some(tick_at(now)), Some(0));
             }
-        } else if !crowded && calm && self.prob == 0 {
+        } else if !crowded && calm && self.control.prob == 0 {
             self.burst_time = Self::new(params).burst_time;
             self.active = !params.auto_inactive;
         }
     }
 
-    /// Notes that a packet left and `backlog` bytes stayed (4.3, 5.2).
+    /// Returns whether the dice drop a packet of `len` bytes that meets `backlog` bytes (4.1, 5.4).
     #[inline]
-    pub(super) fn departed<P: Packet>(&mut self, params: &Params, tick: u64, packet: &P, backlog: u64) {
+    pub(super) fn drop_early(
+        &mut self,
+        params: &Params,
+        backlog: u64,
+        len: u32,
+        draw: impl FnOnce() -> u64,
+    ) -> bool {
+        let guarded = self.burst_time > 0
+            || (self.qdelay_old < params.target / 2 && self.control.prob < MAX_PROB / 5)
+            || backlog <= 2 * MEAN_PKTSIZE;
+        let hit = !guarded && self.control.drops(params, len, draw);
+        if hit {
+            self.control.restart();
+        }
+        hit
+    }
+
+    /// Notes that a packet left and `backlog` bytes stayed: measures the delay or the rate (4.3, 5.2).
+    #[inline]
+    pub(super) fn dequeued<P: Packet>(&mut self, params: &Params, now: Instant, packet: &P, backlog: u64) {
+        let tick = tick_at(now);
         if params.dq_rate_estimator {
             self.measure_time(params, tick, packet.len(), backlog);
         } else {
-            self.qdelay = if backlog == 0 { 0 } else { tick.saturating_sub(tick_at(packet.arrival())) };
+            self.qdelay = waited(tick, packet, backlog);
         }
     }
 
-    /// Makes the periodic update (4.2), with `backlog` bytes waiting.
-    pub(super) fn update_as_written(&mut self, params: &Params, backlog: u64) {
+    /// Measures the average time that the threshold's bytes take to leave (5.2). The packet whose departure begins a
+    /// measurement is not part of it. A new measurement has the weight 1/4.
+    fn measure_time(&mut self, params: &Params, tick: u64, len: u32, backlog: u64) {
+        let threshold = params.rules.dq_threshold;
+        if let Some(count) = &mut self.dq_count {
+            *count += u64::from(len);
+            if *count >= threshold {
+                let time = tick.saturating_sub(self.dq_tstamp.unwrap_or(tick));
+                let time = time.saturating_mul(1 << params.rules.rate_bits);
+                let average = self.dq_time;
+                self.dq_time = if average == 0 { time } else { average - average / 4 + time / 4 };
+                self.dq_count = None;
+            }
+        }
+        if self.dq_count.is_none() && backlog >= threshold {
+            (self.dq_tstamp, self.dq_count) = (Some(tick), Some(0));
+        }
+    }
+
+    /// Makes the periodic update of the probability (4.2), with `backlog` bytes waiting.
+    pub(super) fn update(&mut self, params: &Params, backlog: u64) {
         if !self.active {
             return;
         }
         if params.dq_rate_estimator {
-            let scaled = u128::from(backlog) * u128::from(self.avg_dq_rate);
+            let scaled = u128::from(backlog) * u128::from(self.dq_time);
             let delay = (scaled / u128::from(params.rules.dq_threshold)) >> params.rules.rate_bits;
             self.qdelay = delay.try_into().unwrap_or(u64::MAX);
         }
-        self.adjust(params, true);
+        self.control.adjust(params, self.qdelay, self.qdelay_old, true);
         self.qdelay_old = self.qdelay;
         self.backlog_old = backlog;
         self.burst_time = self.burst_time.saturating_sub(params.tupdate);
     }
+
+    /// Returns the state for a probe.
+    pub(super) fn shown(&self, params: &Params) -> Shown {
+        let time = self.dq_time as f64 / (1_u64 << params.rules.rate_bits) as f64;
+        Shown {
+            control: self.control,
+            qdelay: self.qdelay,
+            qdelay_old: self.qdelay_old,
+            burst_time: self.burst_time,
+            dq_tstamp: self.dq_tstamp,
+            dq_count: self.dq_count,
+            avg_dq_rate: self.dq_time,
+            rate: (self.dq_time > 0).then_some(params.rules.dq_threshold as f64 / time),
+            backlog_old: self.backlog_old,
+            active: self.active,
+        }
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::tests::{FULL, Fixed, NEVER, assert_percent, ms, pie, step};
-    use super::super::{Aqm, MAX_PROB, Pie, Vars};
-    use crate::fifo::Fifo;
-    use crate::packet::Plain;
-    use goodqueue_units::{Duration, Ecn, Instant};
-    use std::vec::Vec;
-
-    fn at(milliseconds: u64) -> Instant {
-        Instant::from_nanos(milliseconds * 1_000_000)
-    }
-
-    fn rfc(words: &str) -> Pie {
-        pie(&std::format!("variant rfc8033 {words}"))
-    }
-
-    /// Returns an active, congested state with p of `percent`.
-    fn congested(pie: &Pie, percent: u64) -> Vars {
-        Vars {
-            prob: MAX_PROB / 100 * percent,
-            qdelay: ms(50),
-            qdelay_old: ms(50),
-            burst_time: 0,
-            active: true,
-            ..pie.vars
-        }
-    }
-
-    fn p_after_update(mut vars: Vars, pie: &Pie, backlog: u64) -> f64 {
-        vars.update(&pie.params, backlog);
-        vars.prob as f64 / MAX_PROB as f64 * 100.0
-    }
-
-    /// 4.1: the guard must use the delay of the last update, and need more than two packets of 1024 bytes.
-    #[test]
-    fn the_guard_looks_at_the_last_update_and_at_2048_bytes() {
-        let pie = rfc("");
-        let ready = Vars { accu_prob: MAX_PROB, ..congested(&pie, 10) };
-        let drops = |mut vars: Vars, backlog| vars.drop_early(&pie.params, backlog, FULL, || 0);
-        assert!(drops(ready, 2049));
-        assert!(!drops(ready, 2048), "not more than two mean packets");
-        assert!(!drops(Vars { qdelay_old: ms(7), ..ready }, 5000), "it was below half of 15 ms");
-        assert!(drops(Vars { qdelay: 0, ..ready }, 5000), "what it is now does not count");
-        assert!(drops(Vars { qdelay_old: 0, prob: MAX_PROB / 4, ..ready }, 5000), "p above 20 %");
-    }
-
-    /// 4.2: p = 50 % loses 0.125 * 15 ms = 0.1875 points and then 2 % of the rest, whether packets wait or not. With
-    /// one delay above 0 there is no decay. p must stay within 0 and 1.
-    #[test]
-    fn p_decays_by_two_percent_when_both_delays_are_zero_and_stays_between_0_and_1() {
-        let pie = rfc("");
-        let idle = Vars { qdelay: 0, qdelay_old: 0, ..congested(&pie, 50) };
-        assert_percent(p_after_update(idle, &pie, 0), 49.8125 * 0.98, "empty");
-        assert_percent(p_after_update(idle, &pie, 5000), 49.8125 * 0.98, "not empty");
-        // The trend takes 1.25 * 1 ms = 0.125 points more.
-        let after = p_after_update(Vars { qdelay_old: ms(1), ..idle }, &pie, 0);
-        assert_percent(after, 49.6875, "a delay before");
-        let full = Vars { qdelay: ms(300), qdelay_old: ms(300), ..congested(&pie, 99) };
-        assert_percent(p_after_update(full, &pie, 5000), 100.0, "99 % and 2 points");
-        assert_percent(p_after_update(Vars { prob: 1, ..idle }, &pie, 0), 0.0, "below 0");
-    }
-
-    /// 4.2: each update must remember its delay for the next trend, with time stamps and with the estimator.
-    #[test]
-    fn an_update_remembers_its_delay() {
-        for (words, delay) in [("", ms(50)), ("dq_rate_estimator", 0)] {
-            let pie = rfc(words);
-            let mut vars = Vars { qdelay_old: ms(99), ..congested(&pie, 10) };
-            vars.update(&pie.params, 5000);
-            assert_eq!(vars.qdelay_old, delay, "{words:?}");
-        }
-    }
-
-    /// 4.3: the delay must be that of the packet that left last, and 0 when no packet is left.
-    #[test]
-    fn the_delay_is_the_last_packets() {
-        let mut pie = rfc("");
-        let mut leave = |backlog| {
-            let packet = Plain { arrival: at(10), ..Plain::new(FULL) };
-            pie.vars.dequeued(&pie.params, at(30), &packet, backlog);
-            pie.vars.qdelay
-        };
-        assert_eq!(leave(1514), ms(20));
-        assert_eq!(leave(0), 0, "an empty queue has no delay");
-    }
-
-    /// 4.4: 150 ms are ten updates of 15 ms. Departures must not use the allowance up. It must return with the packet
-    /// that finds p at 0 and both delays below half the target, and not with an update.
-    #[test]
-    fn the_burst_allowance_lasts_ten_updates_and_returns_with_a_packet() {
-        let mut pie = rfc("noauto_inactive");
-        pie.vars = Vars { burst_time: ms(150), ..congested(&pie, 10) };
-        pie.vars.dequeued(&pie.params, at(1000), &Plain::new(FULL), 5000);
-        let left: Vec<u64> = (0..10)
-            .map(|_| {
-                pie.vars.update(&pie.params, 5000);
-                pie.vars.burst_time / ms(1)
-            })
-            .collect();
-        assert_eq!(left, [135, 120, 105, 90, 75, 60, 45, 30, 15, 0]);
-        let quiet = Vars { prob: 0, qdelay: ms(7), qdelay_old: ms(7), ..congested(&pie, 0) };
-        let after = |mut vars: Vars| {
-            vars.arrived(&pie.params, at(0), 500, 1000);
-            vars.burst_time == ms(150)
-        };
-        assert!(after(quiet));
-        assert!(!after(Vars { prob: 1, ..quiet }), "p is not 0");
-        assert!(!after(Vars { qdelay: ms(8), ..quiet }), "the delay of now");
-        assert!(!after(Vars { qdelay_old: ms(8), ..quiet }), "the delay before");
-        let mut updated = quiet;
-        updated.update(&pie.params, 0);
-        assert_eq!(updated.burst_time, 0);
-    }
-
-    /// 5.1: the variant must mark below 10 % and drop from 10 % on, where Linux still marks.
-    #[test]
-    fn marks_end_before_ten_percent() {
-        let fate = |words: &str, prob| {
-            let (mut pie, mut queue, mut owner) = (pie(words), Fifo::default(), Fixed(0, Vec::new(), 0));
-            pie.vars = Vars { prob, accu_prob: MAX_PROB, ..congested(&pie, 0) };
-            (0..3).for_each(|_| queue.push(Plain::new(FULL)));
-            let packet = Plain { ecn: Ecn::Ect0, ..Plain::new(FULL) };
-            pie.enqueue(at(0), packet, &mut queue, &mut owner);
-            (owner.2, owner.1.len())
-        };
-        assert_eq!(fate("variant rfc8033 ecn", MAX_PROB / 10 - 1), (1, 0));
-        assert_eq!(fate("variant rfc8033 ecn", MAX_PROB / 10), (0, 1));
-        assert_eq!(fate("ecn", MAX_PROB / 10), (1, 0), "linux");
-    }
-
-    /// 5.2: 16384 bytes are eleven full frames (16654 bytes), at 10 Mbit/s 13.3232 ms. 100000 bytes then take 100000
-    /// / 16384 times that, 81.318 ms. Eleven frames at half the rate have the weight 1/4: 16.654 ms, and so 101.648
-    /// ms.
-    #[test]
-    fn the_delay_comes_from_the_time_that_16384_bytes_take() {
-        let mut pie = rfc("dq_rate_estimator noauto_inactive");
-        let mut now = at(1000);
-        let mut delay_after = |frames: u32, frame: u64| {
-            for _ in 0..frames {
-                pie.vars.dequeued(&pie.params, now, &Plain::new(FULL), 100_000);
-                now += Duration::from_nanos(frame);
-            }
-            pie.vars.update(&pie.params, 100_000);
-            pie.vars.qdelay as f64 * 64e-6
-        };
-        assert_eq!(delay_after(11, 1_211_200), 0.0, "the first departure only begins, ten are too few");
-        let delay = delay_after(1, 2_422_400);
-        assert!((delay - 81.318).abs() < 0.001, "{delay} ms");
-        let delay = delay_after(11, 2_422_400);
-        assert!((delay - 101.648).abs() < 0.001, "{delay} ms");
-        // Below 16384 bytes no measurement may begin; a running one is finished.
-        pie.vars.dq_count = None;
-        pie.vars.dequeued(&pie.params, now, &Plain::new(FULL), 16_383);
-        assert_eq!(pie.vars.dq_count, None);
-    }
-
-    /// 5.3: PIE is inactive until a third of the limit waits, without drops and updates. It must start with the whole
-    /// burst allowance and p at 0, and become inactive when all is quiet, but not while a third of the limit waits.
-    #[test]
-    fn pie_wakes_at_a_third_and_sleeps_when_all_is_quiet() {
-        let pie = rfc("limit 30");
-        let asleep = Vars { prob: MAX_PROB / 2, ..pie.vars };
-        assert!(!asleep.active, "it begins asleep");
-        let arrived = |mut vars: Vars, waiting| {
-            vars.arrived(&pie.params, at(0), waiting, 30);
-            (vars.active, vars.prob, vars.burst_time / ms(1))
-        };
-        assert_eq!(arrived(asleep, 9), (false, MAX_PROB / 2, 150));
-        assert_eq!(arrived(asleep, 10), (true, 0, 150), "a third");
-        let awake = congested(&pie, 10);
-        assert_eq!(arrived(awake, 0), (true, MAX_PROB / 100 * 10, 0), "p is not 0");
-        let quiet = Vars { prob: 0, qdelay: 0, qdelay_old: ms(7), ..awake };
-        assert_eq!(arrived(quiet, 9), (false, 0, 150));
-        assert_eq!(arrived(quiet, 10), (true, 0, 0), "the third waits");
-        let mut updated = Vars { qdelay: ms(99), ..asleep };
-        updated.update(&pie.params, 99_999);
-        assert_eq!((updated.prob, updated.burst_time), (asleep.prob, ms(150)));
-    }
-
-    /// 5.3 as a whole: with dice that would drop every packet, a burst of 40 packets must pass, and the first drop
-    /// must come when the allowance is used up. Without the inactive state the same must hold from the first packet
-    /// on.
-    #[test]
-    fn a_burst_passes_and_a_standing_queue_does_not() {
-        for words in ["limit 90", "limit 90 noauto_inactive"] {
-            let (mut pie, mut queue, mut owner) = (rfc(words), Fifo::default(), Fixed(0, Vec::new(), 0));
-            let mut offer = |pie: &mut Pie, queue: &mut Fifo<Plain>, now| {
-                let packet = Plain { arrival: now, ..Plain::new(FULL) };
-                pie.enqueue(now, packet, queue, &mut owner);
-                owner.1.len()
-            };
-            for _ in 0..40 {
-                assert_eq!(offer(&mut pie, &mut queue, at(0)), 0);
-            }
-            assert!(pie.vars.active, "{words}");
-            // One packet enters and one leaves every 4 ms: each waits 160 ms.
-            let dropped = (1..200).find(|i| {
-                let now = at(4 * i);
-                pie.dequeue(now, &mut queue, &mut Fixed(0, Vec::new(), 0));
-                while pie.next_timer().is_some_and(|due| due <= now) {
-                    pie.on_timer(now, &queue);
-                }
-                offer(&mut pie, &mut queue, now) > 0
-            });
-            assert!(dropped.is_some_and(|i| (38..100).contains(&i)), "{words}: {dropped:?}");
-        }
-    }
-
-    /// 5.4: a sum of 8.5 acts whatever the dice show, and must be used up even if the packet is only marked.
-    /// Otherwise all following packets would be marked.
-    #[test]
-    fn a_sum_of_8_5_is_used_up() {
-        let pie = rfc("ecn");
-        let mut vars = congested(&pie, 9);
-        let hits: Vec<u32> =
-            (1..200).filter(|_| vars.drop_early(&pie.params, 5000, FULL, || NEVER)).collect();
-        assert_eq!(hits, [95, 190], "8.5 / 0.09 = 94.4");
-    }
-
-    /// 5.5 and 4.2: the cap of 2 points holds from 10 % on, and nothing is added above 250 ms.
-    #[test]
-    fn steps_are_capped_and_no_more() {
-        assert_percent(step("variant rfc8033", 10.0, 300, 0), 2.0, "capped");
-        assert_percent(step("variant rfc8033", 9.9, 300, 300), 0.125 * 28.5 / 2.0, "below 10 %");
-    }
-
-    #[test]
-    fn the_first_update_comes_after_one_tupdate_and_only_the_rfc_sleeps() {
-        assert_eq!(rfc("").next_timer(), Some(at(15)));
-        let refused = |words: &str| {
-            let link = crate::Link { rate: goodqueue_units::Rate::from_bps(1000).unwrap(), mtu: FULL };
-            crate::AnyQdisc::<Plain>::parse(words, &link).err().map(|error| error.0)
-        };
-        let why = "pie auto_inactive: only variant rfc8033 has it";
-        assert_eq!(refused("pie auto_inactive").as_deref(), Some(why));
-        assert_eq!(refused("pie auto_inactive variant rfc8033"), None);
-    }
-}
+mod tests;

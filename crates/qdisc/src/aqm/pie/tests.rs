@@ -1,3 +1,4 @@
+use super::linux::Vars;
 use super::*;
 use crate::packet::Plain;
 use goodqueue_units::{Ecn, Rate};
@@ -31,6 +32,11 @@ pub(super) fn pie(words: &str) -> Pie {
     Pie::build(&Args::parse(&SPEC, words).unwrap(), &link).unwrap()
 }
 
+/// Returns the state of Linux's law at rest, with p of `prob`.
+fn at(pie: &Pie, prob: u64) -> Vars {
+    Vars { control: Control { prob, accu_prob: 0 }, ..Vars::new(&pie.params) }
+}
+
 pub(super) fn ms(ms: u64) -> u64 {
     ticks(Duration::from_millis(ms))
 }
@@ -44,9 +50,8 @@ pub(super) fn assert_percent(got: f64, want: f64, what: &str) {
 /// Returns by how many percent p changes in one update, from `p` percent and with these delays in ms.
 pub(super) fn step(words: &str, p: f64, delay: u64, old: u64) -> f64 {
     let pie = pie(words);
-    let prob = (p / 100.0 * MAX_PROB as f64) as u64;
-    let vars = Vars { prob, ..Vars::new(&pie.params) };
-    vars.step(&pie.params, ms(delay), ms(old)) as f64 / MAX_PROB as f64 * 100.0
+    let control = Control { prob: (p / 100.0 * MAX_PROB as f64) as u64, accu_prob: 0 };
+    control.step(&pie.params, ms(delay), ms(old)) as f64 / MAX_PROB as f64 * 100.0
 }
 
 /// Otherwise a result's line would hide that the papers' PIE ran with other numbers.
@@ -121,10 +126,10 @@ fn steps_up_are_capped_and_long_delays_add_two_points() {
 #[test]
 fn p_decays_while_both_delays_are_zero() {
     let after = |words: &str, backlog| {
-        let mut pie = pie(words);
-        pie.vars.prob = MAX_PROB / 2;
-        pie.vars.update(&pie.params, backlog);
-        pie.vars.prob as f64 / MAX_PROB as f64 * 100.0
+        let pie = pie(words);
+        let mut vars = at(&pie, MAX_PROB / 2);
+        vars.update(&pie.params, backlog);
+        vars.control.prob as f64 / MAX_PROB as f64 * 100.0
     };
     assert_percent(after("", 0), 49.8125 * 63.0 / 64.0, "linux");
     assert_percent(after("variant draft2013", 0), 49.75 * 0.98, "draft2013");
@@ -136,10 +141,10 @@ fn p_decays_while_both_delays_are_zero() {
 #[test]
 fn only_the_papers_pie_stops_at_one() {
     let grown = |words: &str| {
-        let mut pie = pie(words);
-        pie.vars = Vars { prob: MAX_PROB, qdelay: ms(300), qdelay_old: ms(300), ..pie.vars };
-        pie.vars.update(&pie.params, 1_000_000);
-        pie.vars.prob as f64 / MAX_PROB as f64 * 100.0
+        let pie = pie(words);
+        let mut vars = Vars { qdelay: ms(300), qdelay_old: ms(300), ..at(&pie, MAX_PROB) };
+        vars.update(&pie.params, 1_000_000);
+        vars.control.prob as f64 / MAX_PROB as f64 * 100.0
     };
     assert_percent(grown("variant draft2013 no_dq_rate_estimator"), 100.0, "draft2013");
     assert_percent(grown(""), 104.0, "linux");
@@ -150,14 +155,14 @@ fn only_the_papers_pie_stops_at_one() {
 #[test]
 fn the_guards_of_4_1_hold_back_even_the_worst_dice() {
     let pie = pie("variant draft2013");
-    let ready = Vars { prob: MAX_PROB / 10, qdelay: ms(50), burst_time: 0, ..pie.vars };
+    let ready = Vars { qdelay: ms(50), burst_time: 0, ..at(&pie, MAX_PROB / 10) };
     let drops = |mut vars: Vars, backlog| vars.drop_early(&pie.params, backlog, FULL, || 0);
     assert!(drops(ready, 3028));
     assert!(!drops(ready, 3027), "less than two full frames");
     assert!(!drops(Vars { burst_time: 1, ..ready }, 3028), "burst allowance");
     assert!(!drops(Vars { qdelay: ms(10) - 1, ..ready }, 3028), "below half of 20 ms");
     assert!(drops(Vars { qdelay: ms(10), ..ready }, 3028), "half the target is not below it");
-    assert!(drops(Vars { qdelay: 0, prob: MAX_PROB / 4, ..ready }, 3028), "p above 20 %");
+    assert!(drops(Vars { qdelay: 0, burst_time: 0, ..at(&pie, MAX_PROB / 4) }, 3028), "p above 20 %");
 }
 
 /// 5.4: at p = 10 % the sum of the probabilities must reach 0.85 before dice are thrown (the ninth packet). At 8.5
@@ -166,7 +171,7 @@ fn the_guards_of_4_1_hold_back_even_the_worst_dice() {
 fn drops_are_spaced_between_a_sum_of_0_85_and_8_5() {
     let first_drop = |words: &str, dice: u64| {
         let pie = pie(words);
-        let mut vars = Vars { prob: MAX_PROB / 10 + 1, qdelay: ms(50), burst_time: 0, ..pie.vars };
+        let mut vars = Vars { qdelay: ms(50), burst_time: 0, ..at(&pie, MAX_PROB / 10 + 1) };
         (1..).find(|_| vars.drop_early(&pie.params, 10_000, FULL, || dice))
     };
     assert_eq!(first_drop("", 0), Some(9));
@@ -180,7 +185,7 @@ fn bytemode_scales_p_by_the_size() {
     let dice = (MAX_PROB / 10 * 3) << 8;
     let drops = |words: &str, len| {
         let pie = pie(words);
-        let mut vars = Vars { prob: MAX_PROB / 2 + 1, qdelay: ms(50), burst_time: 0, ..pie.vars };
+        let mut vars = Vars { qdelay: ms(50), burst_time: 0, ..at(&pie, MAX_PROB / 2 + 1) };
         vars.drop_early(&pie.params, 10_000, len, || dice)
     };
     assert!(drops("variant draft2013 bytemode", FULL));
@@ -193,25 +198,29 @@ fn bytemode_scales_p_by_the_size() {
 /// punish every new burst.
 #[test]
 fn the_burst_allowance_is_used_up_by_departures_and_returns_when_all_is_quiet() {
-    let mut pie = pie("");
-    let leave = |pie: &mut Pie, at: u64| {
+    let pie = pie("");
+    let mut vars = at(&pie, 0);
+    let mut leave = |at: u64| {
         let packet = Plain { arrival: Instant::ZERO, ..Plain::new(FULL) };
-        pie.vars.dequeued(&pie.params, Instant::ZERO + Duration::from_millis(at), &packet, 10_000);
-        pie.vars.burst_time
+        vars.dequeued(&pie.params, Instant::ZERO + Duration::from_millis(at), &packet, 10_000);
+        vars.burst_time
     };
-    assert_eq!(leave(&mut pie, 10), ms(150), "the first departure only starts the clock");
-    assert_eq!(leave(&mut pie, 110), ms(50));
-    assert_eq!(leave(&mut pie, 200), 0);
+    assert_eq!(leave(10), ms(150), "the first departure only starts the clock");
+    assert_eq!(leave(110), ms(50));
+    assert_eq!(leave(200), 0);
     let restarted = |vars: Vars| {
         let mut vars = Vars { burst_time: 0, ..vars };
         vars.update(&pie.params, 0);
         vars.burst_time == ms(150)
     };
-    let quiet = Vars { qdelay: ms(7), qdelay_old: ms(7), prob: 0, ..pie.vars };
+    let quiet = Vars { qdelay: ms(7), qdelay_old: ms(7), ..vars };
     assert!(restarted(quiet));
     assert!(!restarted(Vars { qdelay: ms(8), qdelay_old: ms(8), ..quiet }), "half of 15 ms is 7.5 ms");
     assert!(!restarted(Vars { qdelay_old: ms(8), ..quiet }), "two updates in a row must be quiet");
-    assert!(!restarted(Vars { prob: MAX_PROB / 100, ..quiet }), "p must have come down to 0");
+    assert!(
+        !restarted(Vars { qdelay: ms(7), qdelay_old: ms(7), ..at(&pie, MAX_PROB / 100) }),
+        "p must have come down to 0"
+    );
 }
 
 /// As Schwardmann et al. word it: after two low delays all packets pass for 100 ms, at any p, and p stays as it is.
@@ -219,10 +228,10 @@ fn the_burst_allowance_is_used_up_by_departures_and_returns_when_all_is_quiet() 
 fn with_rearm_the_burst_allowance_returns_whatever_p() {
     let after = |line: &str, before| {
         let pie = pie(line);
-        let prob = MAX_PROB / 4;
-        let mut vars = Vars { burst_time: 0, qdelay: ms(before), prob, avg_dq_rate: 1 << 24, ..pie.vars };
+        let rest = at(&pie, MAX_PROB / 4);
+        let mut vars = Vars { burst_time: 0, qdelay: ms(before), avg_dq_rate: 1 << 24, ..rest };
         vars.update(&pie.params, ms(9)); // as many bytes, at one byte per tick
-        (vars.burst_time, vars.prob > MAX_PROB / 5)
+        (vars.burst_time, vars.control.prob > MAX_PROB / 5)
     };
     assert_eq!(after("variant draft2013 rearm", 9), (ms(100), true), "both are under half of 20 ms");
     assert_eq!(after("variant draft2013 rearm", 11), (0, true), "one is not enough");
@@ -235,12 +244,44 @@ fn with_rearm_the_burst_allowance_returns_whatever_p() {
 fn with_keep_rate_the_departure_rate_outlives_a_quiet_time() {
     for (line, rate) in [("variant draft2013", 0), ("variant draft2013 keep_rate", 1 << 24)] {
         let pie = pie(line);
-        let mut vars = Vars { burst_time: 0, qdelay: ms(1), prob: 0, avg_dq_rate: 1 << 24, ..pie.vars };
+        let mut vars = Vars { burst_time: 0, qdelay: ms(1), avg_dq_rate: 1 << 24, ..at(&pie, 0) };
         vars.update(&pie.params, ms(1)); // as many bytes, at one byte per tick
         assert_eq!((vars.avg_dq_rate, vars.burst_time), (rate, ms(100)), "{line}");
         vars.update(&pie.params, ms(30));
         assert_eq!(vars.qdelay, if rate > 0 { ms(30) } else { 0 }, "{line}");
     }
+}
+
+/// When all is quiet the state must start anew, except the delays and the backlog, which the next update needs. With
+/// `keep_rate` the running measurement of the rate goes on, too.
+#[test]
+fn what_a_fresh_start_keeps() {
+    for (line, kept) in
+        [("variant draft2013", (None, None)), ("variant draft2013 keep_rate", (Some(7), Some(9)))]
+    {
+        let pie = pie(line);
+        let (dq_count, dq_tstamp) = (Some(7), Some(9));
+        let mut vars = Vars { qdelay: ms(2), avg_dq_rate: 1 << 24, dq_count, dq_tstamp, ..at(&pie, 0) };
+        vars.update(&pie.params, ms(1)); // as many bytes, at one byte per tick
+        assert_eq!((vars.qdelay, vars.qdelay_old, vars.backlog_old), (ms(1), ms(2), ms(1)), "{line}");
+        assert_eq!((vars.dq_count, vars.dq_tstamp), kept, "{line}");
+    }
+}
+
+/// 5.2: 10000 bytes are enough backlog to begin a measurement, enough departed bytes to end it, and enough backlog to
+/// begin the next one.
+#[test]
+fn a_measurement_needs_no_more_than_its_threshold() {
+    let pie = pie("variant draft2013");
+    let mut vars = at(&pie, 0);
+    let mut leave = |tick: u64, len, backlog| {
+        vars.dequeued(&pie.params, Instant::from_nanos(tick << 6), &Plain::new(len), backlog);
+        (vars.dq_count, vars.avg_dq_rate >> pie.params.rules.rate_bits)
+    };
+    assert_eq!(leave(1000, 1000, 9_999), (None, 0), "one byte too few");
+    assert_eq!(leave(2000, 1000, 10_000), (Some(1000), 0), "it begins");
+    assert_eq!(leave(3000, 9000, 10_000), (Some(0), 10), "10000 bytes in 1000 ticks; the next one begins");
+    assert_eq!(leave(4000, 10_000, 9_999), (None, 10), "it ends, and no other begins");
 }
 
 /// A word must not be accepted where it would have no effect.
@@ -260,19 +301,20 @@ fn words_of_the_papers_pie_are_refused_elsewhere() {
 /// allowance of 100 ms are used up.
 #[test]
 fn the_papers_pie_derives_the_delay_from_the_departure_rate() {
-    let mut pie = pie("variant draft2013");
+    let pie = pie("variant draft2013");
+    let mut vars = at(&pie, 0);
     let frame = Duration::from_nanos(1_211_200);
     let mut now = Instant::from_nanos(1_000_000_000);
-    pie.vars.update(&pie.params, 100_000);
-    assert_eq!(pie.vars.qdelay, 0, "no rate, no delay");
+    vars.update(&pie.params, 100_000);
+    assert_eq!(vars.qdelay, 0, "no rate, no delay");
     for _ in 0..14 {
-        pie.vars.dequeued(&pie.params, now, &Plain::new(FULL), 100_000);
+        vars.dequeued(&pie.params, now, &Plain::new(FULL), 100_000);
         now += frame;
     }
-    pie.vars.update(&pie.params, 100_000);
-    let delay = pie.vars.qdelay as f64 * 64e-6;
+    vars.update(&pie.params, 100_000);
+    let delay = vars.qdelay as f64 * 64e-6;
     assert!((delay - 80.0 / (1.0 + 7.0 / 48.0)).abs() < 0.001, "{delay} ms");
-    let left = pie.vars.burst_time as f64 * 64e-6;
+    let left = vars.burst_time as f64 * 64e-6;
     assert!((left - (100.0 - 13.0 * 1.2112)).abs() < 0.001, "{left} ms");
 }
 
@@ -281,7 +323,7 @@ fn the_papers_pie_derives_the_delay_from_the_departure_rate() {
 fn ecn_packets_are_marked_up_to_ten_percent() {
     let fate_by = |line: &str, prob, ecn| {
         let (mut pie, mut queue, mut owner) = (pie(line), Fifo::default(), Fixed(0, Vec::new(), 0));
-        pie.vars = Vars { prob, qdelay: ms(50), burst_time: 0, ..pie.vars };
+        pie.law = Law::Linux(Vars { qdelay: ms(50), burst_time: 0, ..at(&pie, prob) });
         (0..3).for_each(|_| queue.push(Plain::new(FULL)));
         let packet = Plain { ecn, ..Plain::new(FULL) };
         pie.enqueue(Instant::ZERO, packet, &mut queue, &mut owner);
@@ -293,6 +335,11 @@ fn ecn_packets_are_marked_up_to_ten_percent() {
         fate_by("variant draft2013 ecn ecn_prob 0", MAX_PROB / 10, Ecn::Ect0),
         (0, 0, 1),
         "hardly any"
+    );
+    assert_eq!(
+        fate_by("variant draft2013 ecn ecn_prob 10", MAX_PROB / 2, Ecn::Ect0),
+        (0, 0, 1),
+        "above 10 %"
     );
     assert_eq!(fate(MAX_PROB / 10, Ecn::Ect0), (1, 1, 0), "queued and marked");
     assert_eq!(fate(MAX_PROB / 10 + 1, Ecn::Ect0), (0, 0, 1), "p above 10 %");

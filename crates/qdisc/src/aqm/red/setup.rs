@@ -78,7 +78,7 @@ pub(crate) const PROBABILITY: Param<f64> =
         .default(0.02)
         .range(1e-9, 0.999_999);
 
-pub(crate) const HARDDROP: Param<bool> = Param::flag("harddrop", "with ecn: drop all the same from max on");
+pub(crate) const HARDDROP: Param<bool> = Param::flag("harddrop", "with ecn: drop from max on nevertheless");
 
 /// Returns the drop probability at the upper threshold, in Q0.32.
 pub(crate) fn max_p(args: &Args) -> u32 {

@@ -216,3 +216,31 @@ fn a_change_gives_no_tokens() {
     sfb.change(at(10_001), &Args::parse(&SPEC, "penalty_burst 3").unwrap(), &LINK).unwrap();
     assert_eq!(offer(&mut sfb, 10_099), 6);
 }
+
+/// Otherwise bins that learn shortly before an exchange would miss the packets after a change.
+#[test]
+fn a_change_does_not_end_the_warming() {
+    let mut sfb = sfb("");
+    sfb.warming = true;
+    sfb.change(at(1), &Args::parse(&SPEC, "").unwrap(), &LINK).unwrap();
+    assert!(sfb.warming);
+}
+
+/// The mean over the 8 * 16 bins of a set: 8 bins of 48 are 3 on average. It takes no other number of bins.
+#[test]
+fn a_probe_shows_the_mean_of_all_bins() {
+    struct Mean(Option<i128>);
+    impl Probe for Mean {
+        fn integer(&mut self, name: &'static str, value: i128) {
+            if name == "avgprob" {
+                self.0 = Some(value);
+            }
+        }
+        fn real(&mut self, _name: &'static str, _value: f64) {}
+    }
+    let mut sfb = sfb("");
+    put(&mut sfb, 7, Bin { p: 48, ..Bin::default() });
+    let mut mean = Mean(None);
+    sfb.probe(&mut mean);
+    assert_eq!(mean.0, Some(3));
+}

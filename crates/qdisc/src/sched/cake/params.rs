@@ -82,7 +82,7 @@ words! {
 
 /// The rate of the shaper. `tc` ends the estimation when it sends a bandwidth.
 const BANDWIDTH: Param<Option<Rate>> =
-    Param::rate("bandwidth", "rate to shape to; unset: no shaping, the link below paces")
+    Param::rate("bandwidth", "rate to shape to; unset: no shaping, the link below sets the rate")
         .range(bps(512), bps(1_000_000_000_000))
         .takes_back(&AUTORATE);
 pub(super) const AUTORATE: Param<Option<Autorate>> = Param::optional_word(
@@ -95,71 +95,73 @@ pub(super) const DIFFSERV: Param<Diffserv> =
     Param::word("diffserv", "how codepoints are sorted into tins", "diffserv3").fixed();
 pub(super) const ISOLATION: Param<Isolate> = Param::word(
     "isolation",
-    "what shares fairly: one queue for all, hosts, flows, or flows and with them their hosts",
+    "fairness: none (one queue), between hosts, between flows, or between flows and between their hosts",
     "triple-isolate",
 )
 .fixed();
-pub(super) const NAT: Param<bool> = Param::flag(
-    "nat",
-    "tell flows and hosts apart as they are behind address translation, where a packet knows",
-);
-pub(super) const WASH: Param<bool> =
-    Param::flag("wash", "clear the codepoint of what passes, once it was sorted by");
+pub(super) const NAT: Param<bool> =
+    Param::flag("nat", "use the addresses behind NAT to tell flows and hosts apart, if the packet has them");
+pub(super) const WASH: Param<bool> = Param::flag("wash", "clear the codepoint after it has selected the tin");
 pub(super) const ACK_FILTER: Param<AckFilter> = Param::word(
     "ack_filter",
-    "drop ACKs that a later one of the queue makes superfluous: from the second on, or from the first",
+    "drop ACKs that a later ACK in the queue makes superfluous: the second and later ones, or all",
     "no-ack-filter",
 );
 const GSO: Param<Gso> = Param::word(
     "gso",
-    "whether super-packets are split; packets here are those of the wire, so both are the same",
+    "whether super-packets are split; both words have the same effect here, because packets are as on the wire",
     "split-gso",
 );
 const PRESET: Param<()> = Param::shorthand(
     "preset",
-    "rtt by a word: 100us, 1ms, 10ms, 30ms, 100ms, 300ms, 1s, 1000s (as tc sends it)",
+    "rtt as a word: 100us, 1ms, 10ms, 30ms, 100ms, 300ms, 1s, 1000s (as tc sends it)",
     PRESETS,
 );
-const RTT: Param<Duration> = Param::time("rtt", "round-trip time that COBALT's interval is set to")
-    .default(ms(100))
-    .range(us(1), secs(4000));
+const RTT: Param<Duration> =
+    Param::time("rtt", "round-trip time: the interval of COBALT").default(ms(100)).range(us(1), secs(4000));
 const TARGET: Param<Option<Duration>> =
     Param::time("target", "acceptable standing queue delay; unset: a twentieth of rtt")
         .range(us(1), secs(4000))
         .source("Linux's netlink attribute; tc sets rtt/20");
-const FRAMING: Param<()> =
-    Param::shorthand("framing", "cells, overhead and mpu by the name of the link; they add up", FRAMINGS);
+const FRAMING: Param<()> = Param::shorthand(
+    "framing",
+    "cells, overhead and mpu by the name of the link; the overheads add up",
+    FRAMINGS,
+);
 pub(super) const BASE: Param<Option<Base>> =
     Param::optional_word("base", "raw: overhead is added to the frame as it is, its link header included");
-pub(super) const CELLS: Param<Cells> =
-    Param::word("cells", "cells that the link cuts packets into: none, 48 of 53 bytes, 64 of 65", "noatm");
+pub(super) const CELLS: Param<Cells> = Param::word(
+    "cells",
+    "cells into which the link cuts packets: none, 48 of 53 bytes (atm), 64 of 65 bytes (ptm)",
+    "noatm",
+);
 /// Bytes added to an IP packet. Linux counts from the IP packet if it gets an overhead.
 const OVERHEAD: Param<Option<f64>> = Param::real(
     "overhead",
-    "whole bytes that the link adds to an IP packet; unset: lengths count as they are",
+    "bytes that the link adds to an IP packet, a whole number; unset: lengths count unchanged",
 )
 .range(-64.0, 256.0)
 .takes_back(&BASE);
 pub(super) const MPU: Param<u64> =
-    Param::bytes("mpu", "bytes that a packet occupies at least, overhead included").default(0).range(0, 256);
+    Param::bytes("mpu", "least bytes that a packet occupies, overhead included").default(0).range(0, 256);
 const MEMLIMIT: Param<Option<u64>> = Param::bytes(
     "memlimit",
-    "memory that all queues hold at most; unset: 4 x bandwidth x rtt, at least 4 MB, at most 10240 frames",
+    "most memory that all queues hold together; unset: 4 x bandwidth x rtt, at least 4 MB, at most 10240 frames",
 )
 .range(1, 4_294_967_295);
 pub(super) const FWMARK: Param<Option<u32>> = Param::count(
     "fwmark",
-    "mask of the firewall mark's bits that, where not zero, are the number of the tin",
+    "mask of the firewall mark; if the masked mark is not zero, it is the number of the tin",
 )
 .range(0, u32::MAX);
 pub(super) const DIRECTION: Param<Direction> = Param::word(
     "direction",
-    "ingress: the bottleneck is before us, so drops are charged too, and many flows may wait longer",
+    "ingress: the bottleneck is before this qdisc, so dropped packets count against the rate too, and many flows may wait longer",
     "egress",
 );
 const SYNONYM: Param<()> = Param::shorthand(
     "synonym",
-    "other words of tc's: no bandwidth, diffserv4",
+    "other words of tc: unlimited is no bandwidth, diffserv is diffserv4",
     &[("unlimited", "bandwidth unset"), ("diffserv", "diffserv4")],
 );
 
@@ -170,7 +172,7 @@ const PARAMS: &[ParamSpec] = params! { from "tc-cake(8)" =>
 
 /// `tc`'s `cake`.
 pub(super) const SPEC: QdiscSpec = QdiscSpec::new("cake", PARAMS)
-    .summary("Tins by codepoint, fairness of hosts and flows, COBALT in each flow, and a shaper")
+    .summary("Tins by codepoint, fairness between hosts and between flows, COBALT in each flow, and a shaper")
     .source("Høiland-Jørgensen, Täht, Morton, Piece of CAKE, 2018; tc-cake(8)");
 
 /// Returns the round-trip time and the target of a line.

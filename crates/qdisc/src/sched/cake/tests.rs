@@ -322,3 +322,20 @@ fn an_estimated_rate_outlives_a_change() {
     cake.change(Instant::ZERO, &args, &link, &mut owner).unwrap();
     assert_eq!(cake.shaper.pace, shaper::Pace::of(77_000));
 }
+
+/// Memory exactly at the limit must hold, on arrival and at a change. One byte less must cost a packet.
+#[test]
+fn memory_up_to_the_limit_may_be_used() {
+    let two = 2 * memory_of(1514);
+    for (limit, kept) in [(two, 2), (two - 1, 1)] {
+        let (mut qdisc, mut owner) = (cake(&std::format!("memlimit {limit}")), Noted::default());
+        (0..2).for_each(|id| _ = qdisc.enqueue(Instant::ZERO, packet(id), &mut owner));
+        assert_eq!(qdisc.backlog().packets, kept, "on arrival, {limit}");
+        let (mut qdisc, mut owner) = (cake(""), Noted::default());
+        (0..2).for_each(|id| _ = qdisc.enqueue(Instant::ZERO, packet(id), &mut owner));
+        let args = Args::parse(&params::SPEC, &std::format!("memlimit {limit}")).unwrap();
+        let link = Link { rate: Rate::from_bps(10_000_000).unwrap(), mtu: 1514 };
+        qdisc.change(Instant::ZERO, &args, &link, &mut owner).unwrap();
+        assert_eq!(qdisc.backlog().packets, kept, "at a change, {limit}");
+    }
+}

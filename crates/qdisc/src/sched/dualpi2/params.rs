@@ -35,12 +35,12 @@ words! {
 }
 
 pub(super) const LIMIT: Param<Option<u32>> =
-    Param::packets("limit", "packets that both queues hold at most; unset: no limit in packets")
+    Param::packets("limit", "most packets that both queues hold together; unset: no limit in packets")
         .by_variant([Some(10_000), None])
         .source(MAN);
 pub(super) const MEMLIMIT: Param<Option<u64>> = Param::bytes(
     "memlimit",
-    "memory that both queues hold at most; unset: two frames a packet of limit; rfc9332: 250 ms in bytes",
+    "most memory that both queues hold together; unset: two frames per packet of limit; rfc9332: 250 ms in bytes",
 )
 .range(1, 4_294_967_295)
 .source("sch_dualpi2; RFC 9332, A.1");
@@ -69,12 +69,12 @@ const BETA: Param<Option<f64>> =
         .range(0.0, GREATEST_GAIN);
 const MAX_RTT: Param<Option<Duration>> = Param::time(
     "max_rtt",
-    "greatest round trip expected; linux: target, tupdate, alpha and beta follow from it, and stand in its \
-     place",
+    "largest expected round-trip time; linux: target, tupdate, alpha and beta follow from it, and the line shows \
+     them instead",
 )
 .by_variant([None, Some(ms(100))]);
 const TYPICAL_RTT: Param<Option<Duration>> =
-    Param::time("typical_rtt", "as max_rtt, of which it is a sixth unless both are set").source(MAN);
+    Param::time("typical_rtt", "as max_rtt; a sixth of max_rtt unless both are set").source(MAN);
 pub(super) const STEP_THRESH: Param<Option<TimeOrPackets>> = Param::time_or_packets(
     "step_thresh",
     "time or packets in the L4S queue from which every packet is marked",
@@ -83,13 +83,13 @@ pub(super) const STEP_THRESH: Param<Option<TimeOrPackets>> = Param::time_or_pack
 .source(MAN);
 pub(super) const MIN_QLEN_STEP: Param<Option<u32>> = Param::packets(
     "min_qlen_step",
-    "packets that an L4S packet must meet on arrival for the step to apply to it",
+    "the step applies to an L4S packet only if it finds at least so many packets on arrival",
 )
 .by_variant([Some(0), None])
 .range(0, 1_000_000_000)
 .source(MAN);
 pub(super) const ON_OVERLOAD: Param<Option<OnOverload>> =
-    Param::word("on_overload", "at k p' > 1: drop L4S too, or hold p' at 1/k", "drop_on_overload")
+    Param::word("on_overload", "if k p' > 1: drop L4S packets too, or hold p' at 1/k", "drop_on_overload")
         .only_in_variant(0)
         .source(MAN);
 pub(super) const DROP_AT: Param<Option<DropAt>> =
@@ -102,13 +102,13 @@ pub(super) const L4S: Param<Option<L4s>> =
         .source(MAN);
 const CLASSIC_PROTECTION: Param<f64> = Param::percent(
     "classic_protection",
-    "share of the link that the classic queue gets at least; linux: whole percents",
+    "least share of the link for the classic queue; linux: whole percents",
 )
 .default(10.0)
 .by_variant([10.0, 6.25])
 .source("tc-dualpi2(8); RFC 9332, 4.2.2: 1/16");
 const SPLIT_GSO: Param<Option<bool>> =
-    Param::flag("split_gso", "take large packets apart on arrival: no effect, since there are none here")
+    Param::flag("split_gso", "split large packets on arrival: no effect, because there are none here")
         .unset()
         .source(MAN);
 pub(super) const MIN_TH: Param<Option<Duration>> =
@@ -116,24 +116,27 @@ pub(super) const MIN_TH: Param<Option<Duration>> =
         .by_variant([None, Some(us(800))])
         .source(APPENDIX);
 pub(super) const RANGE: Param<Option<Duration>> =
-    Param::time("range", "time from the ramp's foot to where every packet is marked")
+    Param::time("range", "time from the start of the ramp to its end, where every packet is marked")
         .by_variant([None, Some(us(400))])
         .source(APPENDIX);
 pub(super) const TH_LEN: Param<Option<u32>> =
-    Param::packets("th_len", "packets left in the L4S queue up to which the ramp does not apply")
+    Param::packets("th_len", "the ramp does not apply while at most so many packets stay in the L4S queue")
         .by_variant([None, Some(1)])
         .range(0, 1_000_000_000)
         .source(APPENDIX);
-pub(super) const SCHEDULER: Param<Option<Scheduler>> =
-    Param::choice("scheduler", "by weights, or whoever waits longest with tshift added for L4S", "wrr")
-        .only_in_variant(1)
-        .source("RFC 9332, 4.2.2");
+pub(super) const SCHEDULER: Param<Option<Scheduler>> = Param::choice(
+    "scheduler",
+    "by weights, or the packet that has waited longest, where L4S packets get tshift more",
+    "wrr",
+)
+.only_in_variant(1)
+.source("RFC 9332, 4.2.2");
 pub(super) const TSHIFT: Param<Option<Duration>> =
-    Param::time("tshift", "time by which ts_fifo takes L4S packets for older than they are")
+    Param::time("tshift", "time that ts_fifo adds to the age of L4S packets")
         .by_variant([None, Some(ms(50))])
         .source("RFC 9332, 4.2.2");
 const VARIANT: Param<Variant> =
-    Param::choice("variant", "whose DualPI2: Linux's or the RFC's pseudocode", "linux")
+    Param::choice("variant", "which DualPI2: Linux's, or the RFC's pseudocode", "linux")
         .fixed()
         .source("mainline Linux; RFC 9332, Appendix A");
 

@@ -447,3 +447,24 @@ fn a_new_share_counts_at_once() {
     assert_eq!(order(&mut build("classic_protection 10"), true), anew);
     assert_ne!(order(&mut build("classic_protection 10"), false), anew);
 }
+
+/// A change must take the new parameters over, and p' must stay.
+#[test]
+fn a_change_of_the_law_keeps_its_state() {
+    let mut law = linux(1234, "");
+    law.change(linux(0, "min_qlen_step 9"));
+    assert_eq!((law.prob, law.min_qlen_step), (1234, 9));
+}
+
+/// Memory exactly at the limit is no excess.
+#[test]
+fn a_full_memory_is_not_too_full() {
+    for variant in ["linux", "rfc9332"] {
+        let mut qdisc = build(&std::format!("variant {variant}"));
+        qdisc.enqueue(Instant::ZERO, Plain::new(1000), &mut Noted::default());
+        qdisc.memory_limit = if variant == "linux" { qdisc.queues.memory } else { 1000 };
+        assert_eq!(qdisc.excess(), None, "{variant}");
+        qdisc.memory_limit -= 1;
+        assert_eq!(qdisc.excess(), Some(Drop::Memory), "{variant}");
+    }
+}

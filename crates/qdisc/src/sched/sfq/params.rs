@@ -6,27 +6,27 @@ use crate::params;
 
 pub(super) const LIMIT: Param<u32> = crate::param::LIMIT
     .default(127)
-    .help("packets that all flows hold at most; depth times flows, if that is less");
+    .help("most packets that all flows hold together; depth times flows, if that is less");
 pub(super) const DEPTH: Param<u32> =
-    Param::packets("depth", "packets that one flow holds at most").default(127).range(1, 127);
+    Param::packets("depth", "most packets that one flow holds").default(127).range(1, 127);
 pub(super) const FLOWS: Param<u32> =
-    Param::count("flows", "flows that hold packets at the same time, at most").default(128).range(1, 65_408);
+    Param::count("flows", "most flows that hold packets at the same time").default(128).range(1, 65_408);
 pub(super) const DIVISOR: Param<u32> =
-    Param::count("divisor", "buckets that flows are hashed to; a power of two")
+    Param::count("divisor", "number of buckets to which flows are hashed; a power of two")
         .default(1024)
         .range(1, 65_536);
 pub(super) const QUANTUM: Param<Option<u64>> =
-    Param::bytes("quantum", "bytes that a flow may send a round; unset: a full frame of the link")
+    Param::bytes("quantum", "bytes that a flow may send per round; unset: a full frame of the link")
         .range(1, 1_048_576);
 pub(super) const PERTURB: Param<u32> =
-    Param::count("perturb", "seconds after which flows are hashed anew; 0: never")
+    Param::count("perturb", "seconds between two changes of the hash; 0: never")
         .default(0)
         .range(0, 1_000_000);
 pub(super) const HEADDROP: Param<bool> =
     Param::flag("headdrop", "drop a flow's oldest packet instead of its newest");
 pub(super) const REDFLOWLIMIT: Param<Option<u64>> = Param::bytes(
     "redflowlimit",
-    "runs RED in each flow, with a quarter of these bytes as max where max is unset; unset: no RED",
+    "run RED in each flow; if max is unset, it is a quarter of these bytes. Unset: no RED",
 )
 .range(1, MOST_BYTES);
 pub(super) const MIN: Param<Option<u64>> =
@@ -45,7 +45,7 @@ pub(super) const PARAMS: &[ParamSpec] = &all_fixed(*params! { from "tc-sfq(8)" =
     AVPKT.help("RED: average packet, for burst"),
     BURST.help("RED: packets that may arrive at once; unset: (2 min + max) / (3 avpkt)"),
     ECN.help("RED: mark ECN-capable packets instead of dropping them"),
-    HARDDROP.help("RED: with ecn, drop all the same from max on"),
+    HARDDROP.help("RED: with ecn, drop from max on nevertheless"),
 });
 
 const fn all_fixed<const N: usize>(mut params: [ParamSpec; N]) -> [ParamSpec; N] {
