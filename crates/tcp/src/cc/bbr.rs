@@ -95,10 +95,10 @@ pub(crate) struct Bbr {
 
 impl CongestionControl for Bbr {
     const NAME: &'static str = "bbr";
-    const SUMMARY: &'static str = "BBR version 1: sends what the path was measured to carry, paced";
+    const SUMMARY: &'static str = "BBR version 1: paces at the bandwidth that it measured on the path";
     const SOURCE: &'static str = "Cardwell et al. 2017; draft-cardwell-iccrg-bbr-congestion-control-00";
     const DIFFERS: &'static str =
-        "as Linux: a policer's rate is found, and bunches of ACKs get room; not in the draft";
+        "as Linux, beyond the draft: detects policers, and allows for aggregated ACKs";
     const MODEL_BASED: bool = true;
 
     fn new(config: &Config) -> Self {

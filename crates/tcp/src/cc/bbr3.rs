@@ -124,10 +124,9 @@ pub(crate) struct Bbr3 {
 
 impl CongestionControl for Bbr3 {
     const NAME: &'static str = "bbr3";
-    const SUMMARY: &'static str = "BBR version 3: as bbr, with bounds by losses and marks, and longer cycles";
+    const SUMMARY: &'static str = "BBR version 3: bounds from losses and marks, and longer cycles";
     const SOURCE: &'static str = "draft-ietf-ccwg-bbr-06; ECN as in Google's BBRv3";
-    const DIFFERS: &'static str =
-        "extra_acked over two spans of five rounds, and ECN on paths up to 5 ms, as Google's";
+    const DIFFERS: &'static str = "extra_acked over two periods of five rounds, and ECN only on paths with an RTT up to 5 ms (both as Google's)";
     const MODEL_BASED: bool = true;
 
     fn new(config: &Config) -> Self {

@@ -78,9 +78,10 @@ const _: () = assert!(Cubic::HOT_BYTES == 80);
 impl CongestionControl for Cubic {
     const NAME: &'static str = "cubic";
     const SUMMARY: &'static str =
-        "Linux's default: a cubic of the time since the last congestion, with HyStart";
+        "Linux's default: the window is a cubic function of the time since the last congestion; with HyStart";
     const SOURCE: &'static str = "RFC 9438; Ha & Rhee 2011 (HyStart)";
-    const DIFFERS: &'static str = "falls from the window, not from what is in flight; the Reno-friendly part has a constant gain (both as Linux)";
+    const DIFFERS: &'static str =
+        "reduces cwnd, not the data in flight; the Reno-friendly region has a constant gain (both as Linux)";
 
     const WORDS: &'static [CcWord] = &[HYSTART_PLUS_PLUS, ABE, NO_HYSTART];
 

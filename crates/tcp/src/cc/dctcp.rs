@@ -31,9 +31,10 @@ pub(crate) struct Dctcp {
 
 impl CongestionControl for Dctcp {
     const NAME: &'static str = "dctcp";
-    const SUMMARY: &'static str = "falls by half the part of the data that is marked; for data centres";
+    const SUMMARY: &'static str = "reduces the window by half the marked share of the data; for data centres";
     const SOURCE: &'static str = "RFC 8257; Linux's tcp_dctcp";
-    const DIFFERS: &'static str = "marked ACKs count for growth, alpha in 1/1024 (both as Linux)";
+    const DIFFERS: &'static str =
+        "ACKs of marked data count for growth; alpha has units of 1/1024 (both as Linux)";
     const ECN: EcnUse = EcnUse::Dctcp;
 
     fn new(config: &Config) -> Self {

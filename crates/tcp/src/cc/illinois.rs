@@ -42,9 +42,9 @@ pub(crate) struct Illinois {
 impl CongestionControl for Illinois {
     const NAME: &'static str = "illinois";
     const SUMMARY: &'static str =
-        "up to ten segments a round trip while the queue is short; for large windows";
+        "adds up to ten segments per round trip while the queue is short; for large windows";
     const SOURCE: &'static str = "Liu, Başar & Srikant 2006; Linux's tcp_illinois";
-    const DIFFERS: &'static str = "integers of 1/128 and 1/64; Reno below 15 segments (as Linux)";
+    const DIFFERS: &'static str = "integer arithmetic in 1/128 and 1/64; Reno below 15 segments (as Linux)";
 
     fn new(config: &Config) -> Self {
         Self {

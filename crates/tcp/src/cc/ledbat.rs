@@ -32,10 +32,10 @@ pub(crate) struct Ledbat {
 impl CongestionControl for Ledbat {
     const NAME: &'static str = "ledbat";
     const SUMMARY: &'static str =
-        "background transfers: 100 ms of queue alone, and yields to everything else";
+        "background transfers: keeps 100 ms of queue when alone, and yields to all other traffic";
     const SOURCE: &'static str = "RFC 6817";
     const DIFFERS: &'static str =
-        "one-way delays by TCP's timestamps, in milliseconds, with a delayed ACK's wait";
+        "one-way delays come from TCP's timestamps, in milliseconds, and include the wait of a delayed ACK";
     const WORDS: &'static [CcWord] = &[TARGET, GAIN];
 
     fn new(config: &Config) -> Self {

@@ -52,10 +52,9 @@ pub(crate) struct LedbatPlusPlus {
 
 impl CongestionControl for LedbatPlusPlus {
     const NAME: &'static str = "ledbat++";
-    const SUMMARY: &'static str =
-        "background transfers as Windows has them: 60 ms of queue, and pauses to see the path";
+    const SUMMARY: &'static str = "background transfers as in Windows: keeps 60 ms of queue, and slows down now and then to measure the empty path";
     const SOURCE: &'static str = "draft-irtf-iccrg-ledbat-plus-plus-01";
-    const DIFFERS: &'static str = "none known; the smallest of four RTTs is the present one";
+    const DIFFERS: &'static str = "no known difference; the current RTT is the smallest of four samples";
 
     fn new(_config: &Config) -> Self {
         Self { delays: Delays::new(Duration::ZERO), fraction: 0, phase: Phase::SlowStart }

@@ -47,49 +47,49 @@ pub(super) const HYSTART_PLUS_PLUS: CcWord = CcWord {
     name: "hystart++",
     number: None,
     source: "RFC 9406",
-    help: "leave the first slow start by rising RTTs, through a slower one",
+    help: "leave the first slow start when RTTs rise, through a phase of slower growth",
 };
 pub(super) const ABE: CcWord = CcWord {
     name: "abe",
     number: None,
     source: "RFC 8511",
-    help: "at marks fall to 0.8 (reno) or 0.85 (cubic) of the window",
+    help: "on a mark reduce the window to 0.8 (reno) or 0.85 (cubic)",
 };
 pub(super) const NO_HYSTART: CcWord = CcWord {
     name: "nohystart",
     number: None,
     source: "Linux, tcp_cubic's hystart=0",
-    help: "leave slow start by congestion alone",
+    help: "leave slow start only at congestion",
 };
 pub(super) const ABC: CcWord = CcWord {
     name: "abc",
     number: None,
     source: "RFC 3465",
-    help: "linear growth counts what is acknowledged, not ACKs: Linux's tcp_abc = 1, up to 3.8",
+    help: "linear growth counts acknowledged bytes, not ACKs: Linux's tcp_abc = 1, up to 3.8",
 };
 pub(super) const NO_VIRTUAL_RTT: CcWord = CcWord {
     name: "novirtualrtt",
     number: None,
     source: "Linux's L4S branch, tcp_prague's prague_rtt_scaling=0",
-    help: "behave by the path's RTT, however short, and not as if it were 25 ms at least: Linux's module of 2020",
+    help: "use the path's RTT, however short, instead of at least 25 ms: Linux's module of 2020",
 };
 pub(super) const CWND: CcWord = CcWord {
     name: "cwnd",
     number: Some((1, 1_000_000)),
     source: "this project",
-    help: "the window in segments; the initial window, if left out",
+    help: "the window in segments; the initial window if left out",
 };
 pub(super) const TARGET: CcWord = CcWord {
     name: "target",
     number: Some((1, 100)),
     source: "RFC 6817, 2.4.2",
-    help: "the queueing delay to steer to, in milliseconds; 100, if left out",
+    help: "target of the queueing delay in milliseconds; 100 if left out",
 };
 pub(super) const GAIN: CcWord = CcWord {
     name: "gain",
     number: Some((1, 100)),
     source: "RFC 6817, 2.4.2; above 1: RFC 7928, 5.4",
-    help: "how fast the window follows the delay; 1, if left out",
+    help: "how fast the window follows the delay; 1 if left out",
 };
 
 /// A congestion control with its words.

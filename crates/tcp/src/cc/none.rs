@@ -15,10 +15,10 @@ pub(crate) struct Fixed {
 
 impl CongestionControl for Fixed {
     const NAME: &'static str = "none";
-    const SUMMARY: &'static str = "a window that stays as it is: for teaching, never for a network";
+    const SUMMARY: &'static str = "a constant window: for teaching, never for a real network";
     const SOURCE: &'static str = "this project";
     const DIFFERS: &'static str =
-        "none; losses are still repaired by rate reduction, and a timeout sends one segment";
+        "no source; losses are still repaired with PRR, and a timeout sends one segment";
     const WORDS: &'static [CcWord] = &[CWND];
 
     fn new(config: &Config) -> Self {

@@ -59,10 +59,9 @@ pub(crate) struct Prague {
 
 impl CongestionControl for Prague {
     const NAME: &'static str = "prague";
-    const SUMMARY: &'static str = "DCTCP's answer to marks, made fit for the Internet: the sender of L4S";
+    const SUMMARY: &'static str = "the sender of L4S: DCTCP's response to marks, adapted to the Internet";
     const SOURCE: &'static str = "draft-briscoe-iccrg-prague-congestion-control-04";
-    const DIFFERS: &'static str =
-        "falls over a round trip, whole segments and two at least; does not look for classic bottlenecks";
+    const DIFFERS: &'static str = "reduces over one round trip, by whole segments, to no less than two; does not detect classic bottlenecks";
     const ECN: EcnUse = EcnUse::L4s;
     const PACES: bool = true;
     const WORDS: &'static [CcWord] = &[NO_VIRTUAL_RTT];

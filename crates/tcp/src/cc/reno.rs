@@ -16,9 +16,9 @@ pub(crate) struct Reno {
 
 impl CongestionControl for Reno {
     const NAME: &'static str = "reno";
-    const SUMMARY: &'static str = "one segment a round trip, half the window at congestion";
+    const SUMMARY: &'static str = "adds one segment per round trip, halves the window at congestion";
     const SOURCE: &'static str = "RFC 5681, section 3.1";
-    const DIFFERS: &'static str = "falls from the window, not from what is in flight (as Linux)";
+    const DIFFERS: &'static str = "reduces cwnd, not the data in flight (as Linux)";
 
     const WORDS: &'static [CcWord] = &[HYSTART_PLUS_PLUS, ABE, ABC];
 

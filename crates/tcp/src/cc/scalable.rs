@@ -17,10 +17,9 @@ pub(crate) struct Scalable {
 
 impl CongestionControl for Scalable {
     const NAME: &'static str = "scalable";
-    const SUMMARY: &'static str =
-        "a hundredth of the window more a round trip, an eighth less at congestion; for large windows";
+    const SUMMARY: &'static str = "adds a hundredth of the window per round trip, takes an eighth away at congestion; for large windows";
     const SOURCE: &'static str = "Kelly 2003; Linux's tcp_scalable";
-    const DIFFERS: &'static str = "Reno below 100 segments (as Linux; below 50 where ACKs are counted)";
+    const DIFFERS: &'static str = "Reno below 100 segments (as Linux; below 50 if the stack counts ACKs)";
 
     fn new(config: &Config) -> Self {
         Self { per: if config.stack.era().growth.cong_avoid_by_acked { 100 } else { 50 } }

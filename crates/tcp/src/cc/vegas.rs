@@ -38,9 +38,9 @@ pub(crate) struct Vegas {
 
 impl CongestionControl for Vegas {
     const NAME: &'static str = "vegas";
-    const SUMMARY: &'static str = "keeps two to four segments in the queue, by the RTT; yields to Reno";
+    const SUMMARY: &'static str = "follows the RTT to keep two to four segments in the queue; yields to Reno";
     const SOURCE: &'static str = "Brakmo & Peterson 1995; Linux's tcp_vegas";
-    const DIFFERS: &'static str = "alpha 2, beta 4, gamma 1; a round trip's smallest RTT; doubles every round trip in slow start (as Linux)";
+    const DIFFERS: &'static str = "alpha 2, beta 4, gamma 1; uses the smallest RTT of a round trip; slow start doubles every round trip (as Linux)";
 
     fn new(config: &Config) -> Self {
         Self {

@@ -40,10 +40,9 @@ pub(crate) struct Westwood {
 impl CongestionControl for Westwood {
     const NAME: &'static str = "westwood";
     const SUMMARY: &'static str =
-        "Reno that falls to the measured rate times the smallest RTT; for wireless losses";
+        "Reno, but a loss sets the window to the measured rate times the smallest RTT; for wireless losses";
     const SOURCE: &'static str = "Mascolo et al. 2001; Grieco & Mascolo 2004; Linux's tcp_westwood";
-    const DIFFERS: &'static str =
-        "two filters of 7/8 in series, samples of 50 ms at least (as Linux); time is finer than its jiffies";
+    const DIFFERS: &'static str = "two filters of 7/8 in series, samples of at least 50 ms (as Linux); time is finer than Linux's jiffies";
 
     fn new(config: &Config) -> Self {
         Self {
