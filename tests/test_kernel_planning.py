@@ -1,4 +1,4 @@
-"""Scenarios as plans for the laboratory, lines as tc's words, and what is refused by name."""
+"""Scenarios as plans for the laboratory, lines as tc's words, and refusals by name."""
 
 import json
 from typing import Any
@@ -25,12 +25,22 @@ SIMULATED_ONLY = {"media", "packmime", "tmix"}
 
 
 def test_every_kind_is_one_that_the_laboratory_has_a_program_for() -> None:
-    """Those of Flent's are flows of other kinds once they are resolved."""
+    """Flent's kinds become flows of other kinds when they are resolved."""
     made = {kind.name for kind in kinds().values() if not kind.is_made_of_flows} - SIMULATED_ONLY
     assert made == set(ALL)
     assert {kind for kind in made if kinds()[kind].is_tcp} == set(TCP)
     assert {kind for kind in made if kinds()[kind].fields} == applications.MEASURED.keys()
     assert {kind for kind in made if kinds()[kind].series} == applications.SERIES.keys()
+
+
+def test_the_reference_names_only_the_simulator_for_keys_of_a_refused_kind() -> None:
+    [traffic] = [table for table in json.loads(_goodqueue.scenario_tables()) if table["name"] == "[traffic]"]
+    keys = {kind["name"]: {key["help"]: key["engines"] for key in kind["keys"]} for kind in traffic["kinds"]}
+    shared = {text for kind in keys.keys() - SIMULATED_ONLY for text in keys[kind]}
+    for kind in SIMULATED_ONLY:
+        own = {text: engines for text, engines in keys[kind].items() if text not in shared}
+        assert own, kind
+        assert all(engines == ["sim"] for engines in own.values()), (kind, own)
 
 
 def test_a_page_says_what_is_fetched_from_which_host_and_a_call_how_often() -> None:
@@ -75,7 +85,7 @@ def test_a_plan_holds_each_flow_with_the_start_that_the_simulator_draws() -> Non
 
 
 def test_captures_go_on_until_a_full_queue_has_run_empty() -> None:
-    """Else what still waits would look lost: 100 packets of 1514 bytes take 0.12112 s at 10 Mbit/s."""
+    """Otherwise waiting packets would look lost: 100 packets of 1514 bytes take 0.12112 s at 10 Mbit/s."""
     assert planning.plan(resolved("pfifo limit 100")).drain_s == pytest.approx(1.0 + 0.01 + 0.12112)
     assert planning.plan(resolved("bfifo limit 151400")).drain_s == pytest.approx(1.0 + 0.01 + 0.12112)
     half = planning.plan(resolved("htb rate 5mbit child red limit 151400")).drain_s
@@ -168,7 +178,7 @@ def test_every_discipline_of_the_registry_is_translated_or_refused_by_its_name()
 
 
 def test_no_word_of_a_line_is_lost_on_the_way() -> None:
-    """What a line sets beyond the defaults must change tc's words, or be refused."""
+    """Everything that a line sets beyond the defaults must change tc's words, or be refused."""
     for qdisc in json.loads(_goodqueue.qdiscs()):
         name = qdisc["name"]
         if name not in tc.DISCIPLINES:
@@ -229,7 +239,7 @@ CONTEXT: dict[Any, str] = {
     ("red", "harddrop"): "red ecn",
     ("red", "nodrop"): "red ecn",
 }
-"""The line that a parameter has a meaning in."""
+"""The line in which a parameter has a meaning."""
 
 
 @pytest.mark.parametrize(

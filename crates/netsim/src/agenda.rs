@@ -1,42 +1,43 @@
-//! The event queue: one entry a *component*, never one a packet.
+//! The event queue: one entry per *component*, not per packet.
 //!
-//! A component (a wire, a pipe, a connection's timer) has one next time at which it wants to act, or none. At equal
-//! times the lower component number acts first: runs do not depend on the order of insertion.
+//! A component (a wire, a pipe, a connection's timer) has at most one next time at which it wants to act. At equal
+//! times the component with the lower number acts first, so runs do not depend on the order of insertion.
 //!
-//! A few components, the wires and the first pipes, act with every packet: theirs is a plain array that is scanned,
-//! where a move costs one store. The others, timers most of them, seldom act: theirs is a [`Calendar`].
+//! A few components, the wires and the first pipes, act with every packet. Their times stand in a plain array that is
+//! scanned; changing a time there is one store. The other components, most of them timers, seldom act. Their times
+//! stand in a [`Calendar`].
 
 use crate::calendar::{Calendar, Entry};
 use crate::component::Component;
 use crate::ids::Number;
 use goodqueue_units::Instant;
 
-/// The first component that is scanned, and how many are.
+/// The first component in the scanned array, and the number of components in it.
 const FIRST: Component = Component::FIRST_BUSY;
 const SCANNED: usize = 4;
 
-/// When each component acts next.
+/// The time at which each component acts next.
 pub(crate) struct Agenda {
-    /// The times of components from [`FIRST`] on.
+    /// The times of [`SCANNED`] components, from [`FIRST`] on.
     scanned: [Instant; SCANNED],
-    /// Those of all others.
+    /// The times of all other components.
     calendar: Calendar,
 }
 
 impl Agenda {
-    /// An agenda of `components` components, none of which has plans.
+    /// Builds an agenda of `components` components without plans.
     pub(crate) fn new(components: usize) -> Self {
         let mut agenda = Self { scanned: [Instant::MAX; SCANNED], calendar: Calendar::default() };
         agenda.grow(components);
         agenda
     }
 
-    /// Makes room for `components` components; new ones have no plans.
+    /// Makes room for `components` components. New components have no plans.
     pub(crate) fn grow(&mut self, components: usize) {
         self.calendar.grow(components);
     }
 
-    /// The next component to act, and when; `None` when nobody has plans.
+    /// Returns the next component to act and its time, or `None` if no component has a plan.
     #[inline]
     pub(crate) fn next(&mut self) -> Option<(Instant, Component)> {
         let (mut time, mut component) = (self.scanned[0], FIRST);
@@ -54,7 +55,7 @@ impl Agenda {
         (time != Instant::MAX).then_some((time, component))
     }
 
-    /// The component of the calendar whose turn comes so many places after its first, as far as that is known.
+    /// Returns the component that acts `places` places after the calendar's first one, if that is known.
     #[inline]
     pub(crate) fn behind(&self, places: usize) -> Option<Component> {
         self.calendar.behind(places)
@@ -64,8 +65,8 @@ impl Agenda {
         component.index().wrapping_sub(FIRST.index())
     }
 
-    /// Plans `component` for `time`, in place of what it had planned; [`Instant::MAX`] takes its plan away.
-    #[inline(always)] // several times a packet, and nearly always one store
+    /// Plans `component` for `time` and replaces its earlier plan. [`Instant::MAX`] removes the plan.
+    #[inline(always)] // several times per packet, and nearly always one store
     pub(crate) fn set(&mut self, component: Component, time: Instant) {
         match self.scanned.get_mut(Self::scan_index(component)) {
             Some(plan) => *plan = time,
@@ -86,9 +87,9 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Against a plain scan: a wrong calendar would run events out of order, or lose them. Plans are from
-        /// nanoseconds to days ahead, moved and taken back; sometimes time goes on to the next one, which then has
-        /// others or stays.
+        /// Compares the agenda with a plain scan: a wrong calendar would run events out of order, or lose them. Plans
+        /// are made from nanoseconds to days ahead, moved and removed. Sometimes the time advances to the next
+        /// component, which then gets another plan or keeps its own.
         #[test]
         fn the_earliest_component_is_always_next(
             moves in prop::collection::vec((0_usize..40, 0_u64..50, 0_u32..45, 0_u8..4), 1..300),

@@ -1,4 +1,4 @@
-//! Where measuring begins: what a link had done by then is left out of the record.
+//! The counts of a link at the end of the warm-up. The record leaves them out.
 
 use crate::link::{Counts, Fates, Link};
 use goodqueue_units::{Duration, Instant};
@@ -13,7 +13,7 @@ pub(crate) struct Baseline {
 }
 
 impl Baseline {
-    /// Measuring of `link` begins.
+    /// Returns the baseline of `link` at `now`, and resets its delay statistics.
     pub(crate) fn of(link: &mut Link, now: Instant) -> Self {
         link.delays.reset();
         if let Some(ring) = link.ring_mut() {
@@ -22,7 +22,7 @@ impl Baseline {
         Self::new(link.counts(), link.busy_until(now), &link.fates)
     }
 
-    /// What was counted and how long something was sent before, and which `fates` packets had.
+    /// Builds a baseline from the packets counted, the time that the link was `busy`, and the `fates` of packets.
     pub(crate) fn new(counts: Counts, busy: Duration, fates: &Fates) -> Self {
         Self { counts, busy, drops: fates.drops.to_vec(), marks: fates.marks.to_vec() }
     }

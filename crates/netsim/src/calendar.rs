@@ -1,13 +1,13 @@
-//! The plans of what seldom acts, timers most of them: a calendar.
+//! A calendar of the plans of components that seldom act, most of them timers.
 //!
-//! A day is two milliseconds, and each of the next days has a list of the plans for it, in any order. The list of the
-//! present day is sorted when it begins; what is planned for the present day after that goes to a heap. So a plan costs
-//! a few cache misses whatever their number, where a heap of all of them costs several a level; and it is known long
-//! before whose turn comes, which [`Calendar::behind`] tells. A run of 10,000 flows does 1.2 times as many packets a
-//! CPU second as with a heap, one of 100,000 does 1.4 times as many.
+//! A day is two milliseconds. Each of the next days has a list of its plans, in any order. The list of the present
+//! day is sorted when that day begins; later plans for the present day go to a heap. A plan therefore costs a few
+//! cache misses, whatever the number of plans, while one heap for all plans costs several per level. The calendar
+//! also knows long ahead which component acts next: see [`Calendar::behind`]. Compared with a heap, a run of 10,000
+//! flows does 1.2 times as many packets per CPU second, and a run of 100,000 flows 1.4 times as many.
 //!
-//! A plan that is taken back or moved stays where it is until its turn comes, and is thrown away then: it is not what
-//! its component has in `plans`.
+//! A plan that was removed or moved stays in its list until its time comes, and is thrown away then: it differs from
+//! the component's plan in `plans`.
 
 use crate::component::Component;
 use crate::ids::Number;
@@ -16,15 +16,15 @@ use goodqueue_units::{Instant, processor::prefetch};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// The logarithm of the nanoseconds of a day.
+/// The length of a day: the base-2 logarithm of its nanoseconds.
 const DAY: u32 = 21;
-/// Days that have a list: 8.6 s, longer than most retransmission timeouts.
+/// The number of days that have a list: 8.6 s, longer than most retransmission timeouts.
 const DAYS: u64 = 4096;
-/// Days that pass before it is looked at what was planned for later: that is more than so many away when it is planned.
+/// The plans in `later` are moved to the days' lists once per this number of days. A plan is further ahead than that
+/// when it is put into `later`.
 const HALF: u64 = DAYS / 2;
 
-/// A time and a component, as one number: of two, the one that acts first is known without a branch, which nothing
-/// could predict.
+/// A time and a component as one number. Comparing two numbers needs no branch (the processor could not predict it).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Entry(u128);
 
@@ -48,25 +48,26 @@ impl Entry {
     }
 }
 
-/// When each component acts next.
+/// The time at which each component acts next.
 pub(crate) struct Calendar {
-    /// The plan of each component, [`Instant::MAX`] where it has none.
+    /// The plan of each component, [`Instant::MAX`] if it has none.
     plans: List<Component, Instant>,
-    /// The earliest of all plans; where the present day has none any more, the beginning of the next one that may have.
+    /// The earliest of all plans. If the present day has no plans left: the beginning of the next day that may have
+    /// plans.
     first: Entry,
-    /// Plans for the present day, and for any before it, as they were when it began; the earliest last.
+    /// The plans for the present day and for days before it that were known when the day began; the earliest is last.
     present: Vec<Entry>,
-    /// Those that were made since.
+    /// The plans for these days that were made later.
     late: BinaryHeap<Reverse<Entry>>,
     /// The day after the present one.
     next: u64,
-    /// The plans for each of the days from `next` on, fewer than [`DAYS`], at its number modulo their number.
+    /// The plans for each of the [`DAYS`] days from `next` on. The index is the number of the day modulo [`DAYS`].
     days: Box<[Vec<Entry>]>,
-    /// A bit for each of `days`: whether it has plans.
+    /// One bit per entry of `days`: whether the day has plans.
     busy: [u64; DAYS as usize / 64],
-    /// Empty lists of days that are over, for days that get their first plan: their memory is still in a cache.
+    /// Empty lists of past days, for days that get their first plan. Their memory is still in a cache.
     spare: Vec<Vec<Entry>>,
-    /// Plans for the days after those.
+    /// The plans for the days after those in `days`.
     later: Vec<Entry>,
 }
 
@@ -87,21 +88,21 @@ impl Default for Calendar {
 }
 
 impl Calendar {
-    /// Makes room for `components` components; new ones have no plans.
+    /// Makes room for `components` components. New components have no plans.
     pub(crate) fn grow(&mut self, components: usize) {
         while self.plans.len() < components {
             self.plans.push(Instant::MAX);
         }
     }
 
-    /// No plan is earlier. It need not be one: [`turn`](Self::turn) says.
+    /// Returns an entry that no plan precedes. It is not always a plan itself: see [`turn`](Self::turn).
     #[inline]
     pub(crate) fn first(&self) -> Entry {
         self.first
     }
 
-    /// The component whose turn comes so many places after the first, as far as it is known. The processor is asked for
-    /// its plan, too.
+    /// Returns the component that acts `places` places after the first one, if that is known. Also prefetches the
+    /// plan of this component.
     #[inline]
     pub(crate) fn behind(&self, places: usize) -> Option<Component> {
         let entry = self.present.get(self.present.len().checked_sub(places + 1)?)?;
@@ -109,12 +110,12 @@ impl Calendar {
         Some(entry.component())
     }
 
-    /// Plans `component` for `time`, in place of what it had planned; [`Instant::MAX`] takes its plan away.
+    /// Plans `component` for `time` and replaces its earlier plan. [`Instant::MAX`] removes the plan.
     pub(crate) fn set(&mut self, component: Component, time: Instant) {
         let entry = Entry::new(time, component);
         let plan = &mut self.plans[component];
         if std::mem::replace(plan, time) == time {
-            return; // where it is already
+            return; // the plan is the same as before
         }
         if time != Instant::MAX {
             self.insert(entry);
@@ -145,7 +146,7 @@ impl Calendar {
         self.plans[entry.component()] == entry.time()
     }
 
-    /// Throws away what comes first and is no plan any more, and notes what does then.
+    /// Throws away entries at the front that are no longer plans, and sets `first` to the entry that follows them.
     fn find_first(&mut self) {
         while let Some(&entry) = self.present.last()
             && !self.is_valid(entry)
@@ -167,11 +168,11 @@ impl Calendar {
         }
     }
 
-    /// The next day that may have plans.
+    /// Returns the next day that may have plans.
     fn next_busy(&self) -> Option<u64> {
         let start = self.next % DAYS;
         let words = self.busy.len() as u64;
-        // The first word is looked at twice: from `start` on, and in the end up to it.
+        // The search looks at the first word twice: from `start` on, and at the end up to `start`.
         let found = (0..=words).find_map(|step| {
             let word = (start / 64 + step) % words;
             let mask = if step == 0 { u64::MAX << (start % 64) } else { u64::MAX };
@@ -185,7 +186,7 @@ impl Calendar {
         }
     }
 
-    /// Whether [`first`](Self::first) is a plan. If it is only the beginning of a day, that day begins.
+    /// Returns whether [`first`](Self::first) is a plan. If it is the beginning of a day, this day begins.
     #[inline]
     pub(crate) fn turn(&mut self) -> bool {
         let is_plan = !(self.present.is_empty() && self.late.is_empty());
@@ -200,7 +201,7 @@ impl Calendar {
         let place = (day % DAYS) as usize;
         let is_half_over = day / HALF >= self.next.div_ceil(HALF);
         self.next = day + 1;
-        // Before anything is inserted: from now on the place is that of a day to come.
+        // This comes before any insertion: from now on the place belongs to a future day.
         let over = std::mem::replace(&mut self.present, std::mem::take(&mut self.days[place]));
         debug_assert!(over.is_empty(), "a day begins when the one before is over");
         if over.capacity() > 0 {
@@ -211,7 +212,7 @@ impl Calendar {
         if is_half_over {
             let mut later = std::mem::take(&mut self.later);
             later.retain(|&entry| self.is_valid(entry));
-            // What was moved away and back again stands here twice.
+            // A plan that was moved away and back again stands here twice.
             later.sort_unstable();
             later.dedup();
             later.into_iter().for_each(|entry| self.insert(entry));

@@ -1,10 +1,10 @@
-//! What there is to choose from, as JSON: for the bindings, whose users list it, complete it and document it.
+//! The choices that a scenario has, as JSON. The bindings use it to list, complete and document them.
 
 use goodqueue_qdisc::{QdiscSpec, registry};
 use goodqueue_tcp::Cc;
 use serde_json::{Value, json};
 
-/// Every queue discipline with its parameters.
+/// Returns every queue discipline with its parameters.
 #[must_use]
 pub fn qdiscs() -> Value {
     let spec = |spec: &QdiscSpec| {
@@ -28,7 +28,7 @@ pub fn qdiscs() -> Value {
     registry::ALL.iter().map(spec).collect()
 }
 
-/// Every congestion control with the words that may follow its name.
+/// Returns every congestion control with the words that may follow its name.
 #[must_use]
 pub fn congestion_controls() -> Value {
     let all = Cc::ALL.iter().map(|cc| {

@@ -1,13 +1,13 @@
-//! What acts in a run, and the number by which the agenda knows it.
+//! The components of a run: everything that has an entry in the agenda.
 
 use crate::direction::{Direction, Side};
 use crate::ids::{FlowId, Half, Number, PartId, PipeId, SocketId, Timer};
 use std::fmt;
 
-/// A component's number: its index in the agenda, and its priority at equal times, lower first.
+/// The number of a component: its index in the agenda. At equal times the component with the lower number acts first.
 ///
-/// As in the golden traces, timers come before ends of transmission, and those before arrivals. Of the two directions,
-/// the way down is first.
+/// As in the decision traces, timers act before ends of transmission, and ends of transmission before arrivals. Of
+/// the two directions, `Down` is first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Component(u32);
 
@@ -15,18 +15,18 @@ impl Component {
     pub(crate) const METRONOME: Self = Self(0);
     const QDISC_TIMER: u32 = 1;
     const WIRE: u32 = 3;
-    /// Pipes of the two directions take turns. After them come the parts of a row of hops, then the flows' timers, then
-    /// those of applications' connections.
+    /// The pipes of the two directions alternate. After the pipes come the parts of a row of hops, then the timers of
+    /// flows, then the timers of applications' connections.
     const PIPE: u32 = 5;
-    /// The first component that acts with every packet: the wires, then the first pipes.
+    /// The first component that acts with every packet. The wires come first, then the first pipes.
     pub(crate) const FIRST_BUSY: Self = Self(Self::WIRE);
 
-    /// The timer of a bottleneck's discipline.
+    /// Returns the timer of the discipline at the bottleneck of `way`.
     pub(crate) const fn qdisc_timer(way: Direction) -> Self {
         Self(Self::QDISC_TIMER + way as u32)
     }
 
-    /// The wire of a bottleneck.
+    /// Returns the wire of the bottleneck of `way`.
     pub(crate) const fn wire(way: Direction) -> Self {
         Self(Self::WIRE + way as u32)
     }
@@ -36,7 +36,7 @@ impl Component {
         Self(Self::PIPE + 2 * pipe.index() as u32 + way as u32)
     }
 
-    /// A part of a row of hops, where each direction has `pipes` pipes.
+    /// Returns a part of a row of hops, if each direction has `pipes` pipes.
     pub(crate) fn part(pipes: usize, part: PartId) -> Self {
         Self(Self::PIPE + 2 * pipes as u32 + part.index() as u32)
     }
@@ -59,7 +59,7 @@ impl fmt::Display for Component {
     }
 }
 
-/// Who it is that acts.
+/// The part of the simulator that a component stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Actor {
     Metronome,
@@ -67,23 +67,23 @@ pub(crate) enum Actor {
     QdiscTimer(Direction),
     /// The wire of a bottleneck.
     Wire(Direction),
-    /// A pipe, out of which a packet comes.
+    /// A pipe that delivers a packet.
     Pipe(Direction, PipeId),
     /// A part of a row of hops.
     Row(PartId),
     Flow(FlowId, Timer),
-    /// The timer of an end of an application's connection.
+    /// The timer of one end of an application's connection.
     Socket(SocketId, Side),
 }
 
-/// The half that an even or an odd number stands for.
+/// Returns the first half for an even number, the second half for an odd number.
 #[inline]
 fn half<K: Half>(number: u32) -> K {
     let [even, odd] = K::BOTH;
     if number.is_multiple_of(2) { even } else { odd }
 }
 
-/// Which components a run has. Connections of applications come last: there are ever as many as ever were needed.
+/// The components of a run. Applications' connections come last, because their number grows during the run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Components {
     row: u32,
@@ -92,14 +92,14 @@ pub(crate) struct Components {
 }
 
 impl Components {
-    /// Those of a run with so many pipes in each direction, parts of a row, and flows.
+    /// Numbers the components of a run with this many pipes per direction, parts of a row, and flows.
     pub(crate) fn new(pipes: usize, parts: usize, flows: usize) -> Self {
         let (row, flow_timers) =
             (Component::part(pipes, PartId::at(0)), Component::part(pipes, PartId::at(parts)));
         Self { row: row.0, flows: flow_timers.0, sockets: flow_timers.0 + 2 * flows as u32 }
     }
 
-    /// How many there are, with `sockets` connections of applications.
+    /// Returns the number of components, with `sockets` connections of applications.
     pub(crate) fn count(&self, sockets: usize) -> usize {
         self.sockets as usize + 2 * sockets
     }
@@ -113,7 +113,7 @@ impl Components {
         Component(self.sockets + 2 * socket.index() as u32 + side as u32)
     }
 
-    /// Who acts at `component`.
+    /// Returns the actor that `component` stands for.
     #[inline(always)] // so that the loop branches once
     pub(crate) fn actor(&self, Component(number): Component) -> Actor {
         match number {

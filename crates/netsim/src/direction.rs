@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-/// Which way the data go.
+/// The direction in which data go.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Direction {
@@ -14,10 +14,10 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// Both.
+    /// Both directions.
     pub const ALL: [Self; 2] = [Self::Down, Self::Up];
 
-    /// The word in a scenario.
+    /// Returns the word for the direction in a scenario.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -33,12 +33,12 @@ impl Direction {
         }
     }
 
-    /// The host that sends this way.
+    /// Returns the host that sends in this direction.
     pub(crate) fn sender(self) -> Side {
         self.receiver().other()
     }
 
-    /// The host that hears this way.
+    /// Returns the host that receives in this direction.
     pub(crate) fn receiver(self) -> Side {
         match self {
             Self::Down => Side::User,
@@ -47,12 +47,12 @@ impl Direction {
     }
 }
 
-/// A side of the path, and so an end of a connection across it.
+/// A side of the path: one end of each connection across it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
-    /// The user's.
+    /// The user's host.
     User,
-    /// The far one.
+    /// The remote host.
     Remote,
 }
 
@@ -66,12 +66,12 @@ impl Side {
         }
     }
 
-    /// The direction in which it sends.
+    /// Returns the direction in which this side sends.
     pub(crate) fn sends(self) -> Direction {
         self.hears().reverse()
     }
 
-    /// The direction from which it hears.
+    /// Returns the direction from which this side receives.
     pub(crate) fn hears(self) -> Direction {
         match self {
             Self::User => Direction::Down,

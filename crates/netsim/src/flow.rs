@@ -1,4 +1,4 @@
-//! A flow: its source, where its packets go, and what it had done when measuring began.
+//! A flow: its source, the way of its packets, and its totals when measuring began.
 
 use crate::direction::Direction;
 use crate::ids::{FlowId, Number};
@@ -19,41 +19,43 @@ use std::collections::BTreeMap;
 pub(crate) struct Flow {
     pub(crate) name: String,
     pub(crate) kind: &'static Kind,
-    /// Which way its data go.
+    /// The direction of its data.
     pub(crate) direction: Direction,
     pub(crate) start: Instant,
     pub(crate) stop: Instant,
-    /// Base round-trip time, the least where each connection has its own.
+    /// Base round-trip time. If each connection has its own, the least of them.
     pub(crate) rtt: Duration,
-    /// The greatest.
+    /// The greatest base round-trip time of its connections.
     pub(crate) most_rtt: Duration,
-    /// What a classifier computes for its packets; those of an application have their connections'.
+    /// The hash that a classifier computes for its packets, per direction. An application's packets have their
+    /// connection's.
     pub(crate) hash: PerWay<u32>,
-    /// Differentiated services codepoint of its packets, both ways.
+    /// Differentiated services codepoint of its packets, in both directions.
     pub(crate) dscp: u8,
     pub(crate) source: Source,
     /// Goodput per five seconds.
     pub(crate) bins: Bins,
     /// Its totals when measuring began.
     pub(crate) baseline: Totals,
-    /// Bytes that the far side had when the source stopped; what arrives later was sent before, and belongs to no rate.
+    /// Bytes that the receiver had when the source stopped. Bytes that arrive later were sent before and count for no
+    /// rate.
     pub(crate) delivered_at_stop: Option<u64>,
 }
 
-/// Who sends.
+/// The sender of a flow.
 pub(crate) enum Source {
-    /// The transfer of the flow's own number in [`Sockets::bulk`], and its congestion control.
+    /// A bulk transfer: the entry of [`Sockets::bulk`] with the flow's number, and its congestion control.
     Bulk(CcLine),
-    Isochronous(Box<Isochronous>), // in a box: else each of a hundred thousand transfers would have its 250 bytes
+    Isochronous(Box<Isochronous>), // boxed, or each of 100,000 transfers would take its 250 bytes
     App(Box<App>),
-    /// Nobody in the run.
+    /// A program outside the run.
     Outside {
         delivered_bytes: u64,
     },
 }
 
 impl Flow {
-    /// The flows of `scenario`, in its order; bulk transfers' connections are put into `sockets`.
+    /// Returns the flows of `scenario`, in its order, and puts the connections of bulk transfers into `sockets`.
     pub(crate) fn all(scenario: &Scenario, sockets: &mut Sockets) -> PerFlow<Self> {
         let streams = Streams::new(scenario.seed);
         let (receive_window, most) = (receive_window(scenario), scenario.path.segment_bytes());
@@ -77,12 +79,12 @@ impl Flow {
         flows
     }
 
-    /// What the application of the flow `name` draws from.
+    /// Returns the random stream of the application of the flow `name`.
     pub(crate) fn random(streams: Streams, name: &str) -> Stream {
         streams.stream(&format!("think of {name}"), 0)
     }
 
-    /// The `nth` flow of `traffic`, whose number is `id`.
+    /// Builds the `nth` flow of `traffic`, with the number `id`.
     fn new(
         id: FlowId,
         traffic: &Traffic,
@@ -136,7 +138,7 @@ impl Flow {
         }
     }
 
-    /// What it, number `id`, has done so far; `fates` is the bottleneck's account of it.
+    /// Returns the totals of this flow, number `id`, so far. `fates` is what became of its packets on the path.
     pub(crate) fn totals(&self, id: FlowId, fates: FlowFates, sockets: &Sockets) -> Totals {
         let totals = match &self.source {
             Source::Bulk(_) => sockets.bulk[id].totals(self.direction),
@@ -149,8 +151,8 @@ impl Flow {
         Totals { fates, ..totals }
     }
 
-    /// The sender of the data of this flow, number `id`, if it is TCP: of an application's connections the one that was
-    /// opened last.
+    /// Returns the sender of the data of this flow, number `id`, if it is TCP. Of an application's connections this
+    /// is the one that was opened last.
     pub(crate) fn sender<'a>(&'a self, id: FlowId, sockets: &'a Sockets) -> Option<&'a Connection> {
         match &self.source {
             Source::Bulk(_) => Some(sockets.bulk[id].sender(self.direction)),
@@ -159,7 +161,7 @@ impl Flow {
         }
     }
 
-    /// What its kind measured up to `now`, if it measures.
+    /// Returns what its kind measured up to `now`, if it measures.
     pub(crate) fn result(&self, now: Instant) -> Option<result::Result> {
         match &self.source {
             Source::App(app) => Some(app.result(now)),
@@ -168,7 +170,7 @@ impl Flow {
         }
     }
 
-    /// Keeps what its kind has to show over time from now on.
+    /// Begins to keep the time series of its kind.
     pub(crate) fn log(&mut self) {
         match &mut self.source {
             Source::Isochronous(source) => source.log(),
@@ -177,7 +179,7 @@ impl Flow {
         }
     }
 
-    /// What was kept, if anything.
+    /// Returns the time series of its kind, if one was kept.
     pub(crate) fn series(&self) -> Option<result::Series> {
         match &self.source {
             Source::Isochronous(source) => source.series(&self.name),
@@ -186,14 +188,15 @@ impl Flow {
         }
     }
 
-    /// Whether its packets come back by themselves.
+    /// Returns whether the receiver sends its packets back.
     pub(crate) fn is_echoed(&self) -> bool {
         matches!(&self.source, Source::Isochronous(source) if source.is_echoed())
     }
 }
 
-/// The most that a receive window grows to: half of a buffer of 16 MiB, or of eight times what the greatest link has
-/// under way over the longest path, so that it never limits. The kernel engine sets its buffers so, too.
+/// Returns the greatest receive window in bytes: half of a buffer that is large enough never to limit a flow. The
+/// buffer is eight times the bandwidth-delay product of the fastest link and the longest path, but at least 16 MiB
+/// and at most 2 GiB. The kernel engine sets its buffers in the same way.
 fn receive_window(scenario: &Scenario) -> u32 {
     const LEAST: u64 = 16 << 20;
     const MOST: u64 = 1 << 31;
@@ -205,6 +208,6 @@ fn receive_window(scenario: &Scenario) -> u32 {
     let rtts = scenario.traffic.iter().map(Traffic::most_rtt).chain([scenario.path.rtt.0]);
     let wires_s: f64 = hops.iter().map(|hop| (hop.kind.delay)(&hop.values).as_secs_f64()).sum();
     let rtt_s = rtts.map(Duration::as_secs_f64).fold(0.0, f64::max) + wires_s;
-    let buffer = (bps as f64 * rtt_s) as u64; // 8 times, in bytes
+    let buffer = (bps as f64 * rtt_s) as u64; // 8 times the product in bytes
     (buffer.clamp(LEAST, MOST) / 2) as u32
 }

@@ -1,6 +1,6 @@
-//! A discipline from outside the registry: one that a researcher wrote in another language to try an idea.
+//! A discipline from outside the registry, written in another language by a researcher who tries an idea.
 //!
-//! The registry's disciplines are dispatched statically; a foreign one is behind a `dyn`, and slower for it.
+//! Disciplines of the registry are dispatched statically. A foreign one is behind a `dyn`, which is slower.
 
 use crate::direction::Direction;
 use crate::packet::Packet;
@@ -9,12 +9,13 @@ use crate::scenario::ScenarioError;
 use goodqueue_qdisc::{AnyQdisc, Backlog, Enqueued, Error, Link, Owner, Probe, Qdisc};
 use goodqueue_units::{Instant, Rate, Stream};
 
-/// A foreign discipline; the contract is [`Qdisc`]'s.
+/// A foreign discipline. Its contract is that of [`Qdisc`].
 ///
-/// A discipline that fails ends the run in its own way: it says so to whoever made it, drops what arrives from then on
-/// and delivers nothing. Conservation holds even so.
+/// A discipline that fails reports the error to the program that made it. From then on it drops every packet that
+/// arrives and delivers nothing. Conservation of packets still holds.
 pub trait Foreign: Send + Sync {
-    /// Its line with every parameter: what stands in the record, and makes the same discipline again.
+    /// Returns its line with every parameter. The record shows this line, and the same discipline can be made from
+    /// it.
     fn line(&self) -> String;
     /// As [`Qdisc::enqueue`].
     fn enqueue(&mut self, now: Instant, packet: Packet, owner: &mut dyn Owner<Packet>);
@@ -24,27 +25,27 @@ pub trait Foreign: Send + Sync {
     fn next_timer(&self) -> Option<Instant>;
     /// As [`Qdisc::on_timer`].
     fn on_timer(&mut self, now: Instant, owner: &mut dyn Owner<Packet>);
-    /// The link below has another rate from now on.
+    /// Sets the rate of the link below.
     fn set_link_rate(&mut self, rate: Rate);
     /// As [`Qdisc::backlog`].
     fn backlog(&self) -> Backlog;
     /// As [`Qdisc::probe`].
     fn probe(&self, probe: &mut dyn Probe);
-    /// Shows each variable that is a number, which has a name of its own making.
+    /// Shows each variable that is a number, under the discipline's own name for it.
     fn show(&self, see: &mut dyn FnMut(&str, f64));
 }
 
 /// What a foreign discipline is made from.
 pub struct Request<'a> {
-    /// The scenario's key, for refusals.
+    /// The scenario's key, for error messages.
     pub key: &'a str,
     /// The line, such as `./my_aqm.py:MyAqm target 5ms`.
     pub line: &'a str,
-    /// Which bottleneck it is for.
+    /// The bottleneck that it is for.
     pub direction: Direction,
     /// The link below it.
     pub link: Link,
-    /// Its dice: the stream that a discipline of the registry would draw from in its place.
+    /// Its dice: the random stream that a discipline of the registry would use in the same place.
     pub random: Stream,
 }
 
@@ -53,17 +54,17 @@ pub type Maker<'a> = dyn FnMut(Request<'_>) -> Result<Box<dyn Foreign>, Scenario
 
 pub use crate::scenario::is_foreign;
 
-/// What a link asks for packets. The inner box keeps the size of this that of an [`AnyQdisc`].
+/// The discipline of a link. The inner box keeps this type as small as an [`AnyQdisc`].
 pub(crate) enum Discipline {
     Registry(AnyQdisc<Packet>),
-    #[allow(clippy::redundant_allocation)] // one word, so that the tag can share the other's
+    #[allow(clippy::redundant_allocation)] // one word, so that both variants share one tag
     Foreign(Box<Box<dyn Foreign>>),
 }
 
 const _: () = assert!(size_of::<Discipline>() == size_of::<AnyQdisc<Packet>>(), "one tag, not two");
 
 impl Discipline {
-    /// Shows its variables.
+    /// Shows the discipline's variables.
     pub(crate) fn show(&self, law: &mut LawSeries) {
         match self {
             Self::Registry(qdisc) => qdisc.probe(law),
@@ -71,7 +72,8 @@ impl Discipline {
         }
     }
 
-    /// The link's rate is another one, or the parameters of `line` are. A foreign discipline takes the rate alone.
+    /// Changes the rate of the link, or the discipline's parameters to those of `line`. A foreign discipline takes
+    /// only the rate.
     pub(crate) fn change<O: Owner<Packet>>(
         &mut self,
         now: Instant,
@@ -122,7 +124,7 @@ impl Qdisc<Packet> for Discipline {
             Self::Foreign(qdisc) => qdisc.next_timer(),
         }
     }
-    /// A foreign one may hold back what it will.
+    /// Returns false for a foreign discipline: it may hold packets back.
     fn is_work_conserving(&self) -> bool {
         match self {
             Self::Registry(qdisc) => qdisc.is_work_conserving(),

@@ -1,11 +1,11 @@
-//! The numbers of a run's parts, a type each: to take one for another does not compile. The [lists](crate::lists) that
-//! have an entry for each take that number alone.
+//! The numbers of a run's parts. Each kind of part has its own type, so a mix-up does not compile. A
+//! [list](crate::lists) with one entry per part is indexed only by this type.
 
 use crate::direction::{Direction, Side};
 
-/// A number of something: a place in the lists that have an entry for each.
+/// The number of a part: its index in each list that has one entry per part.
 pub(crate) trait Number: Copy {
-    /// The number of the entry at `index`; nothing has more entries than fit the number.
+    /// Returns the number of the entry at `index`. No list is longer than the number's type allows.
     fn at(index: usize) -> Self;
     fn index(self) -> usize;
 }
@@ -30,26 +30,26 @@ macro_rules! numbers {
 }
 
 numbers! {
-    /// A flow: its place in the scenario, from 0.
+    /// A flow: its index in the scenario, from 0.
     FlowId(u32);
-    /// The slot of an application's connection; another connection may get it once this one is over.
+    /// The slot of an application's connection. After the connection has ended, another one may use the slot.
     SocketId(u32);
     /// A pipe, among those of its direction.
     PipeId(u32);
     /// A [fan](crate::pipe::Fan) of pipes, among those of its direction.
     FanId(u32);
-    /// A hop beside the bottlenecks: its place in the scenario's list.
+    /// A hop beside the bottlenecks: its index in the scenario's list.
     HopId(u32);
-    /// A link that hosts send into: one of the bottlenecks, then one of the gates.
+    /// A link that hosts send into: a bottleneck or a gate. The bottlenecks come first.
     LinkId(u8);
-    /// Something that acts in a row of hops: its place among them.
+    /// A component of a row of hops: its index in the row.
     PartId(u32);
     /// A way through the hops, which several flows may share.
     RouteId(u32);
 }
 
 impl FlowId {
-    /// The number as packets show it to others.
+    /// Returns the number that packets show to other crates.
     pub(crate) const fn number(self) -> u32 {
         self.0
     }
@@ -66,22 +66,22 @@ impl LinkId {
         Self(way as u8)
     }
 
-    /// What hosts send into in whose flows' way another hop stands before the bottleneck.
+    /// Returns the link into which hosts send if another hop stands before the bottleneck on the way of their flow.
     pub(crate) const fn gate(way: Direction) -> Self {
         Self(2 + way as u8)
     }
 }
 
-/// The two timers of a flow. An application, and a source of datagrams, has the first one only.
+/// The two timers of a flow. An application or a source of datagrams has only the first one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Timer {
-    /// That of the end which sends the data; it also starts and stops the flow.
+    /// The timer of the end that sends the data. It also starts and stops the flow.
     Sender,
-    /// That of the end which gets them.
+    /// The timer of the end that receives the data.
     Receiver,
 }
 
-/// One of two.
+/// One of two values.
 pub(crate) trait Half: Copy {
     const BOTH: [Self; 2];
     fn index(self) -> usize;

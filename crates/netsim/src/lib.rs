@@ -1,6 +1,6 @@
 #![doc = include_str!("../README.md")]
 //!
-//! # What is where
+//! # Overview
 //! ```text
 //!   sender 0 ─┐                                                       ┌─ receiver 0
 //!   sender 1 ─┼─▶ [ qdisc ─▶ wire ] ══ half the RTT ══▶ (down) ───────┼─ receiver 1
@@ -8,12 +8,12 @@
 //!             └─◀ (up) ◀══ half the RTT ══ [ wire ◀─ qdisc ] ◀────────┘
 //! ```
 //!
-//! Each direction has a bottleneck of its own: a queue discipline ([`goodqueue_qdisc`]) above a wire. Other hops may
-//! stand before and behind it ([`path`]). Hosts have no queues: what a [`goodqueue_tcp`] connection sends arrives at
-//! the first hop at once, and propagation follows the last.
+//! Each direction has its own bottleneck: a queue discipline ([`goodqueue_qdisc`]) above a wire. Other hops may stand
+//! before and behind it ([`path`]). Hosts have no queues: a packet that a [`goodqueue_tcp`] connection sends arrives
+//! at the first hop at once. The propagation delay follows the last hop.
 //!
-//! A run is read ([`Scenario::from_json`]), made ([`Simulation::new`]), run ([`Simulation::advance`]) and summed up
-//! ([`Simulation::record`]).
+//! [`Scenario::from_json`] reads a scenario, [`Simulation::new`] builds the run, [`Simulation::advance`] runs it, and
+//! [`Simulation::record`] sums it up.
 
 mod agenda;
 mod baseline;
@@ -55,5 +55,5 @@ pub use scenario::{Scenario, ScenarioError};
 pub use sim::Simulation;
 pub use sim::outside::Glance;
 
-// What the calls above take and return, so that who uses this crate need not name another.
+// Argument and result types of the functions above, so that users of this crate need not depend on another crate.
 pub use goodqueue_units::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! The bottleneck of one direction: a queue discipline, the transmitter below it, and the pipes that it leads to.
+//! The bottleneck of one direction: a queue discipline, the transmitter below it, and the pipes behind it.
 
 use crate::agenda::Agenda;
 use crate::component::Component;
@@ -16,7 +16,7 @@ use goodqueue_qdisc::{Drop, Error, Mark, Owner, Packet as _, Qdisc};
 use goodqueue_units::{Duration, Instant, Rate, Stream};
 use std::collections::VecDeque;
 
-/// What the discipline tells of packets' fates, and the dice that it draws.
+/// What the discipline reports of the fates of packets, and its dice.
 pub(crate) struct Fates {
     random: Stream,
     /// Drops by reason, in the order of [`Drop::ALL`].
@@ -24,19 +24,19 @@ pub(crate) struct Fates {
     /// Marks by reason, in the order of [`Mark::ALL`].
     pub(crate) marks: [u64; Mark::ALL.len()],
     pub(crate) dropped: PerFlow<u64>,
-    /// Who looks on, if anybody.
+    /// The observer of the link, if there is one.
     pub(crate) watch: Option<Box<Watch>>,
 }
 
 impl Fates {
-    /// The fates of packets of so many `flows`.
+    /// Builds the counters for this number of `flows`.
     pub(crate) fn new(random: Stream, flows: usize, watch: Option<Box<Watch>>) -> Self {
         Self { random, drops: [0; _], marks: [0; _], dropped: vec![0; flows].into(), watch }
     }
 }
 
 impl Owner<Packet> for Fates {
-    #[inline(never)] // rare, and each discipline has several places for it
+    #[inline(never)] // rare, and each discipline calls it at several places
     fn dropped(&mut self, packet: Packet, why: Drop) {
         self.drops[why as usize] += 1;
         self.dropped[packet.flow] += 1;
@@ -69,7 +69,7 @@ pub(crate) struct Counts {
     pub(crate) queued: u64,
 }
 
-/// A stretch of time at one rate.
+/// A period of time at one rate.
 struct Stretch {
     until: Instant,
     rate: Rate,
@@ -79,11 +79,12 @@ struct Stretch {
 
 /// A bottleneck: packets wait in the discipline, then occupy the wire one after the other.
 ///
-/// As in the golden traces' model, the discipline is asked for the next packet the moment a transmission ends, and
-/// once after each arrival at an idle link; an answer of "none" counts.
+/// As in the model of the decision traces, the link asks the discipline for the next packet when a transmission ends,
+/// and once after each arrival at an idle link. An answer without a packet counts, too.
 ///
-/// Nobody learns of the end of a transmission before a packet comes out of a pipe, or before something else happens
-/// here. So it is made up for then, with the time at which it was; that saves the agenda an event a packet.
+/// The end of a transmission has no effect outside the link before a packet comes out of a pipe, or before another
+/// event occurs at the link. So the link catches up only then, and uses the time at which the transmission ended.
+/// This saves one entry in the agenda per packet.
 pub(crate) struct Link {
     pub(crate) qdisc: Discipline,
     pub(crate) fates: Fates,
@@ -93,56 +94,56 @@ pub(crate) struct Link {
     direction: Direction,
     rate: Rate,
     fixed: Fixed,
-    /// What it has beside a fixed rate and hosts behind it; most links have nothing, and do not pay for it.
+    /// What a link has beside a fixed rate and hosts behind it. Most links have nothing, and pay nothing for it.
     special: Option<Box<Special>>,
-    /// The times before, at other rates.
+    /// The earlier periods, at other rates.
     past: Vec<Stretch>,
-    /// When the transmission ends, or [`Instant::MAX`] where none is under way. Its packet is in its pipe already.
+    /// When the transmission ends, or [`Instant::MAX`] if there is none. Its packet is already in its pipe.
     ends: Instant,
     /// Whether the last transmission began when the one before it ended.
     is_streaming: bool,
-    /// How much later that may be noticed.
+    /// How much later than `ends` the link may handle the end of the transmission.
     patience: Duration,
-    /// When the wire is or was last free.
+    /// When the wire becomes free, or became free last.
     wire_free: Instant,
-    /// Time that the wire has been or is going to be occupied, up to `wire_free`.
+    /// The time that the wire is occupied from the beginning of the run to `wire_free`.
     busy: Duration,
     offered: u64,
     forwarded: u64,
     forwarded_bytes: u64,
-    /// Sum of the delays of all packets forwarded, in nanoseconds; unlike `delays`, the warm-up's too.
+    /// Sum of the delays of all forwarded packets, in nanoseconds. Unlike `delays`, it includes the warm-up.
     delay_sum: u128,
 }
 
-/// What few links have.
+/// What only few links have.
 struct Special {
-    /// In place of a fixed rate.
+    /// The transmitter, if the rate is not fixed.
     transmitter: Option<Transmitter>,
-    /// Packets below the discipline, if a driver holds some.
+    /// The driver's ring below the discipline, if there is one.
     ring: Option<Ring>,
-    /// Packets that go on to another hop, and when they come there.
+    /// Packets that go on to another hop, with the time at which they arrive there.
     onward: VecDeque<(Instant, Packet)>,
 }
 
-/// What a link sends with.
+/// What a link has below its discipline.
 pub(crate) struct Below {
     pub(crate) transmitter: Transmitter,
     pub(crate) ring: Option<Ring>,
 }
 
-/// A link's places in the agenda.
+/// The components of a link in the agenda.
 #[derive(Clone, Copy)]
 pub(crate) struct Parts {
     /// The discipline's timer.
     pub(crate) timer: Component,
     /// The wire.
     pub(crate) wire: Component,
-    /// The way to another hop.
+    /// The way to the next hop.
     pub(crate) onward: Component,
 }
 
 impl Parts {
-    /// Those of the bottleneck of `direction`, whose packets may go `onward`.
+    /// Returns the components of the bottleneck of `direction`. Its packets may go on to the component `onward`.
     pub(crate) fn of_bottleneck(direction: Direction, onward: Component) -> Self {
         Self { timer: Component::qdisc_timer(direction), wire: Component::wire(direction), onward }
     }
@@ -192,22 +193,23 @@ impl Link {
         link
     }
 
-    /// Who looks on is told everything at its time, and a discipline that holds packets back plans by when it was
-    /// asked; else there is time until what the wire takes next could come out of a pipe.
+    /// Sets `patience`. It is zero if there is an observer, which must be told everything at the right time. It is
+    /// also zero if the discipline holds packets back: then its answer depends on the time at which it is asked.
+    /// Otherwise the link has time until the next packet on the wire could come out of a pipe.
     fn plan_patience(&mut self) {
         let at_once = self.fates.watch.is_some() || !self.qdisc.is_work_conserving();
         self.patience = if at_once { Duration::ZERO } else { self.pipes.least_delay() };
     }
 
-    /// From now on `watch` looks on.
+    /// Adds the observer `watch` from now on.
     pub(crate) fn watch(&mut self, watch: Box<Watch>, agenda: &mut Agenda) {
         self.fates.watch = Some(watch);
         self.plan_patience();
         agenda.set(self.parts.wire, self.ends);
     }
 
-    /// Offers `packet` to the queue. The link must be [settled](Self::settle): it is left to the caller, who has not
-    /// made the packet yet, and need not copy it around what that does.
+    /// Offers `packet` to the queue. The caller must [settle](Self::settle) the link before. The caller does so
+    /// before it makes the packet, which then need not be copied around that call.
     #[inline]
     pub(crate) fn offer(&mut self, now: Instant, packet: Packet, agenda: &mut Agenda) {
         debug_assert!(self.ends > now || self.special.is_some(), "not settled"); // a gate, or a burst, takes no time
@@ -223,7 +225,7 @@ impl Link {
         }
     }
 
-    /// Makes up for the transmissions that ended by `now`.
+    /// Catches up with the transmissions that ended by `now`.
     #[inline]
     pub(crate) fn settle(&mut self, now: Instant, agenda: &mut Agenda) {
         while self.ends <= now {
@@ -231,8 +233,9 @@ impl Link {
         }
     }
 
-    /// A packet has come out of one of its pipes. While the wire is never free, as many go in as come out, so settling
-    /// the link with each does one transmission a time, which is foreseen; later, nobody could tell how many.
+    /// Catches up when a packet has come out of one of the link's pipes. While the wire is never free, one packet
+    /// enters the pipes per packet that leaves them. Settling now then does exactly one transmission, which the
+    /// branch predictor foresees. Settling later would do an unpredictable number.
     #[inline]
     pub(crate) fn settle_stream(&mut self, now: Instant, agenda: &mut Agenda) {
         if self.is_streaming {
@@ -240,14 +243,14 @@ impl Link {
         }
     }
 
-    /// As [`settle`](Self::settle), for what acts before the wires at equal times.
+    /// As [`settle`](Self::settle), for components that act before the wires at equal times.
     pub(crate) fn settle_before(&mut self, now: Instant, agenda: &mut Agenda) {
         while self.ends < now {
             self.transmit(self.ends, agenda);
         }
     }
 
-    /// The discipline's timer.
+    /// Handles the discipline's timer.
     pub(crate) fn on_timer(&mut self, now: Instant, agenda: &mut Agenda) {
         self.settle_before(now, agenda);
         self.watch_at(now);
@@ -255,7 +258,8 @@ impl Link {
         self.resume(now, agenda);
     }
 
-    /// Something changed below packets that may wait although the wire is free, in a discipline that holds them back.
+    /// Asks again a discipline that may hold packets back while the wire is free, after a change that may release
+    /// them.
     fn resume(&mut self, now: Instant, agenda: &mut Agenda) {
         if self.ends == Instant::MAX && self.qdisc.backlog().packets > 0 {
             self.transmit(now, agenda);
@@ -263,17 +267,17 @@ impl Link {
         self.plan_timer(now, agenda);
     }
 
-    /// Plans the discipline's timer. A shaper's may be due already: it says when it might send, and was not asked as
-    /// the wire was not free.
+    /// Plans the discipline's timer. A shaper's time may be past already: it says when the shaper might send, and
+    /// nobody asked the shaper then because the wire was not free.
     pub(crate) fn plan_timer(&self, now: Instant, agenda: &mut Agenda) {
         let time = self.qdisc.next_timer().map_or(Instant::MAX, |due| due.max(now));
         agenda.set(self.parts.timer, time);
     }
 
-    /// From now on the rate or the discipline's parameters are others; what is on the wire leaves as it was going to.
+    /// Changes the rate or the parameters of the discipline from now on. The packet on the wire is not affected.
     ///
     /// # Errors
-    /// Where the discipline refuses.
+    /// If the discipline refuses the change.
     pub(crate) fn change(
         &mut self,
         now: Instant,
@@ -291,7 +295,7 @@ impl Link {
         Ok(())
     }
 
-    /// Whoever looks on has to know the time of what the discipline drops.
+    /// Tells the observer the time, which the discipline does not report with its drops.
     #[inline]
     fn watch_at(&mut self, now: Instant) {
         if let Some(watch) = &mut self.fates.watch {
@@ -299,13 +303,13 @@ impl Link {
         }
     }
 
-    /// Takes the next packet from the queue to the wire, and so into its pipe.
+    /// Takes the next packet from the queue, puts it on the wire and so into its pipe.
     fn transmit(&mut self, now: Instant, agenda: &mut Agenda) {
         self.watch_at(now);
         if self.special.is_some() {
             return self.transmit_special(now, agenda);
         }
-        // It is copied once, into its pipe.
+        // The packet is copied once, into its pipe.
         let sent = self.qdisc.dequeue(now, &mut self.fates);
         let Some(packet) = &sent else { return self.rest(now, agenda) };
         let length = packet.len();
@@ -317,8 +321,9 @@ impl Link {
         }
     }
 
-    /// The transmission of `packet` begins. Whoever asked for its `length` tells it: the compiler would ask twice.
-    #[inline(always)] // in two places: of ordinary links, with each packet, and of special ones
+    /// Begins the transmission of `packet`. The caller has asked for its `length` already: the compiler would ask
+    /// twice.
+    #[inline(always)] // called at two places: with each packet of ordinary links, and of special ones
     fn begin(&mut self, now: Instant, packet: &Packet, length: u32, duration: Duration, agenda: &mut Agenda) {
         let delay = now.since(packet.arrival);
         self.delays.record(delay);
@@ -335,7 +340,7 @@ impl Link {
         agenda.set(self.parts.wire, self.ends + self.patience);
     }
 
-    /// As [`transmit`](Self::transmit), where there is more than a fixed rate and a host behind it.
+    /// As [`transmit`](Self::transmit), for a link with more than a fixed rate and hosts behind it.
     #[cold]
     fn transmit_special(&mut self, now: Instant, agenda: &mut Agenda) {
         let Some(mut special) = self.special.take() else { return };
@@ -343,7 +348,7 @@ impl Link {
         let waits =
             self.qdisc.backlog().packets > 0 || special.ring.as_ref().is_some_and(|ring| ring.len() > 0);
         if start > now && waits {
-            // Until then it is as good as occupied.
+            // Until `start` the link behaves as if the wire were occupied.
             self.ends = start;
             agenda.set(self.parts.wire, start);
         } else if let Some(packet) = self.pull(now, &mut special) {
@@ -375,7 +380,7 @@ impl Link {
         self.special = Some(special);
     }
 
-    /// The next packet, from the ring if there is one.
+    /// Returns the next packet, from the ring if there is one.
     fn pull(&mut self, now: Instant, special: &mut Special) -> Option<Packet> {
         match &mut special.ring {
             None => self.qdisc.dequeue(now, &mut self.fates),
@@ -383,7 +388,7 @@ impl Link {
         }
     }
 
-    /// The packet that now goes on to another hop.
+    /// Takes the packet that goes on to another hop now.
     pub(crate) fn take_onward(&mut self, now: Instant, agenda: &mut Agenda) -> Option<Packet> {
         self.settle(now, agenda);
         let onward = &mut self.special.as_mut()?.onward;
@@ -393,7 +398,7 @@ impl Link {
         Some(packet)
     }
 
-    /// The driver's ring below the discipline, if there is one.
+    /// Returns the driver's ring below the discipline, if there is one.
     pub(crate) fn ring(&self) -> Option<&Ring> {
         self.special.as_ref()?.ring.as_ref()
     }
@@ -403,30 +408,30 @@ impl Link {
         self.special.as_mut()?.ring.as_mut()
     }
 
-    /// The queue gives no packet.
+    /// Ends the transmission when the queue has returned no packet.
     #[inline(always)] // as `begin`: where ACKs go, most of them leave an empty queue
     fn rest(&mut self, now: Instant, agenda: &mut Agenda) {
         self.ends = Instant::MAX;
         agenda.set(self.parts.wire, Instant::MAX);
         if self.qdisc.backlog().packets > 0 {
             debug_assert!(!self.qdisc.is_work_conserving(), "it says that it holds nothing back");
-            self.plan_timer(now, agenda); // it holds some back, and wants to be asked again
+            self.plan_timer(now, agenda); // the discipline holds packets back and wants to be asked again
         }
     }
 
-    /// Number and sum of all delays since the run began, for means over intervals.
+    /// Returns the number and the sum of all delays since the run began, for means over intervals.
     pub(crate) fn delay_totals(&self) -> (u64, u128) {
         (self.forwarded, self.delay_sum)
     }
 
-    /// How long the wire was occupied up to `now`.
+    /// Returns how long the wire was occupied up to `now`.
     pub(crate) fn busy_until(&self, now: Instant) -> Duration {
         self.busy.saturating_sub(self.wire_free.since(now))
     }
 
-    /// Percent of the capacity that was used from `since`, up to which the wire had been occupied for `busy`, to `now`:
-    /// the occupied share of each stretch, weighted by its rate. Of a varying rate, what of its capacity the `bytes`
-    /// forwarded since then took.
+    /// Returns the used percentage of the capacity from `since` to `now`: the occupied share of each period, weighted
+    /// by its rate. `busy` is the time that the wire had been occupied up to `since`. For a varying rate, it is the
+    /// share of the capacity that the `bytes` forwarded since then took.
     pub(crate) fn utilisation_percent(
         &self,
         since: Instant,
@@ -437,7 +442,7 @@ impl Link {
         let varying = self.special.as_ref().and_then(|special| special.transmitter.as_ref());
         if let Some(transmitter) = varying {
             let capacity = transmitter.capacity_bits(since, now);
-            // A packet counts when its transmission begins: one at the end may be more than the capacity up to then.
+            // A packet counts when its transmission begins, so the last one may exceed the capacity up to `now`.
             return if capacity > 0.0 { (800.0 * bytes as f64 / capacity).min(100.0) } else { 0.0 };
         }
         let last = Stretch { until: now, rate: self.rate, busy: self.busy_until(now) };
@@ -445,7 +450,7 @@ impl Link {
         let (mut used, mut capacity) = (0.0, 0.0);
         for Stretch { until, rate, busy } in self.past.iter().chain([&last]) {
             if *until > since {
-                let weight = rate.as_bps() as f64 / self.rate.as_bps() as f64; // 1 where there was no other rate
+                let weight = rate.as_bps() as f64 / self.rate.as_bps() as f64; // 1 if there was no other rate
                 used += weight * busy.saturating_sub(before).as_secs_f64();
                 capacity += weight * until.since(since).as_secs_f64();
                 (since, before) = (*until, *busy);
@@ -454,7 +459,7 @@ impl Link {
         if capacity > 0.0 { 100.0 * used / capacity } else { 0.0 }
     }
 
-    /// Packets so far.
+    /// Returns the packets counted so far.
     ///
     /// # Panics
     /// If a packet was lost or made out of nothing: offered = forwarded + dropped + queued must hold at any time.

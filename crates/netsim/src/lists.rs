@@ -1,12 +1,12 @@
-//! Lists that are asked by a number of its own type: what there is once per flow stands in a [`PerFlow`], once per
-//! direction in a [`PerWay`], and so on.
+//! Lists that are indexed by a type of their own: a [`PerFlow`] has one entry per flow, a [`PerWay`] one entry per
+//! direction, and so on.
 
 use crate::direction::{Direction, Side};
 use crate::ids::{FlowId, Half, HopId, Number};
 use std::marker::PhantomData;
 use std::ops::{Index, IndexMut};
 
-/// A list with an entry for each number of type `K`.
+/// A list with one entry per number of type `K`.
 #[derive(Clone, Debug)]
 pub(crate) struct List<K, T> {
     entries: Vec<T>,
@@ -17,7 +17,7 @@ pub(crate) type PerFlow<T> = List<FlowId, T>;
 pub(crate) type PerHop<T> = List<HopId, T>;
 
 impl<K: Number, T> List<K, T> {
-    /// The numbers of all entries.
+    /// Returns the numbers of all entries.
     pub(crate) fn numbers(&self) -> impl Iterator<Item = K> + use<K, T> {
         (0..self.len()).map(K::at)
     }
@@ -30,7 +30,7 @@ impl<K: Number, T> List<K, T> {
         self.entries.len()
     }
 
-    /// Adds an entry, and returns its number.
+    /// Adds an entry and returns its number.
     pub(crate) fn push(&mut self, entry: T) -> K {
         self.entries.push(entry);
         K::at(self.len() - 1)
@@ -40,7 +40,7 @@ impl<K: Number, T> List<K, T> {
         self.entries.extend(entries);
     }
 
-    /// The entry of `number`, if there is one.
+    /// Returns the entry of `number`, if there is one.
     #[inline]
     pub(crate) fn get(&self, number: K) -> Option<&T> {
         self.entries.get(number.index())
@@ -96,7 +96,7 @@ impl<K: Number, T> IndexMut<K> for List<K, T> {
     }
 }
 
-/// What there is for each of two.
+/// One value for each of two keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Pair<K, T> {
     both: [T; 2],
@@ -107,7 +107,7 @@ pub(crate) type PerWay<T> = Pair<Direction, T>;
 pub(crate) type PerSide<T> = Pair<Side, T>;
 
 impl<K: Half, T> Pair<K, T> {
-    /// What `make` makes for each.
+    /// Builds both values with `make`.
     pub(crate) fn of(make: impl FnMut(K) -> T) -> Self {
         Self::from(K::BOTH.map(make))
     }

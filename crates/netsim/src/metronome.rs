@@ -1,10 +1,10 @@
-//! The run's own clock: the end of the warm-up, five-second bins, the intervals of time series, and what the scenario
-//! changes.
+//! The run's own clock: the end of the warm-up, the bins of five seconds, the intervals of time series, and the
+//! scenario's changes.
 
 use crate::probe::goodput::BIN;
 use goodqueue_units::{Duration, Instant};
 
-/// What the metronome struck.
+/// What happens at a beat of the metronome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Beat {
     /// The warm-up is over: measuring begins.
@@ -17,18 +17,19 @@ pub(crate) enum Beat {
     Change,
 }
 
-/// Tells when the next beat is due, and which.
+/// Returns when the next beat is due, and which one it is.
 pub(crate) struct Metronome {
     warmed_up: Instant,
     bin: Instant,
     interval: Instant,
     every: Duration,
-    /// Times of the changes to come, the next one last.
+    /// Times of the future changes; the next one is last.
     changes: Vec<Instant>,
 }
 
 impl Metronome {
-    /// A metronome that strikes intervals only if `every` says so, and changes at the times of `changes`, in order.
+    /// Builds a metronome. It has a beat per interval `every`, if given, and one at each time of `changes`, which are
+    /// in order.
     pub(crate) fn new(
         warmup: Duration,
         every: Option<Duration>,
@@ -45,17 +46,17 @@ impl Metronome {
         }
     }
 
-    /// When the next beat is due.
+    /// Returns when the next beat is due.
     pub(crate) fn next_time(&self) -> Instant {
         let change = self.changes.last().copied().unwrap_or(Instant::MAX);
         self.warmed_up.min(self.bin).min(self.interval).min(change)
     }
 
-    /// Strikes.
+    /// Takes the next beat.
     pub(crate) fn strike(&mut self) -> Beat {
         let now = self.next_time();
-        // At one time, an interval ends before the warm-up's end resets the totals that it is computed from, and what
-        // ends does so before anything changes.
+        // Order at equal times: an interval ends before the end of the warm-up resets the totals that the interval is
+        // computed from. Intervals and bins end before a change takes place.
         if self.interval == now {
             self.interval += self.every;
             Beat::Interval

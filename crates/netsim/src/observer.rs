@@ -1,4 +1,4 @@
-//! Looking on: an observer is told of each packet at the places where a capture could be taken.
+//! Observers: an observer is told of each packet at the places where a capture could be taken.
 
 use crate::direction::Direction;
 use crate::packet::Packet;
@@ -8,10 +8,10 @@ use goodqueue_qdisc::Drop;
 use goodqueue_units::{Duration, Instant};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What becomes of a packet, in the order in which it does.
+/// The events of a packet, in their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// Its host sends it, and it is offered to the queue at the same time, as hosts have no queues.
+    /// Its host sends it. It is offered to the queue at the same time, because hosts have no queues.
     Offered,
     /// The queue discipline drops it, at its arrival or later.
     Dropped(Drop),
@@ -21,33 +21,34 @@ pub enum Event {
     Arrived,
 }
 
-/// Is told of every packet of a run, in the order of time; it changes nothing.
+/// An observer is told of every packet of a run, in the order of time. It changes nothing.
 pub trait Observer: Send {
-    /// `event` befalls `packet`, which goes `way`, at `now`. The packet's ECN codepoint is that of this time.
+    /// Takes an `event` of `packet`, which goes `way`, at the time `now`. The packet's ECN codepoint is the one at
+    /// this time.
     fn saw(&mut self, now: Instant, way: Direction, event: Event, packet: &Packet);
 
-    /// `frame` was on the air of a Wi-Fi cell; told when the exchange of which it is has ended.
+    /// Takes a `frame` that was on the air of a Wi-Fi cell. The call comes when the frame's exchange has ended.
     fn aired(&mut self, _frame: &AirFrame) {}
 }
 
-/// An observer that the run and whoever made it hold together.
+/// An observer that belongs to the run and to the program that made it.
 pub type SharedObserver = Arc<Mutex<dyn Observer>>;
 
-/// Tells `observer`.
+/// Tells `observer` of an event.
 #[cold]
 #[inline(never)]
 pub(crate) fn tell(observer: &SharedObserver, now: Instant, way: Direction, event: Event, packet: &Packet) {
     observer.lock().unwrap_or_else(PoisonError::into_inner).saw(now, way, event, packet);
 }
 
-/// What looks on at a link. It is given copies of packets: a reference would keep those, too, in memory that nobody
-/// looks at, and costs them 3 % of their instructions.
+/// The observer of a link. It gets copies of packets: a reference would force packets into memory even where nobody
+/// observes, and cost such runs 3 % more instructions.
 pub(crate) struct Watch {
-    /// Each packet's delay within a window, if asked for.
+    /// The delay of each packet within a window, if asked for.
     pub(crate) log: Option<PacketLog>,
     pub(crate) observer: Option<SharedObserver>,
     way: Direction,
-    /// A discipline that drops a packet does not say when.
+    /// The present time: a discipline that drops a packet does not report when.
     now: Instant,
 }
 
@@ -56,7 +57,7 @@ impl Watch {
         Self { log, observer: None, way, now: Instant::ZERO }
     }
 
-    /// From now on until the next call, all happens at `now`.
+    /// Sets the time of all events up to the next call.
     #[cold]
     #[inline(never)]
     pub(crate) fn at(&mut self, now: Instant) {

@@ -1,4 +1,4 @@
-//! The flows of a scenario, for engines that run them elsewhere.
+//! The flows of a scenario, for engines other than the simulator.
 
 use crate::direction::Direction;
 use crate::flow::Flow;
@@ -10,20 +10,20 @@ use goodqueue_units::Streams;
 use serde::Serialize;
 use serde_json::Map;
 
-/// A flow as the scenario describes it, its start drawn from the same stream as in the simulator.
+/// A flow as the scenario describes it. Its start is drawn from the same stream as in the simulator.
 #[derive(Clone, Debug, Serialize)]
 pub struct FlowOutline {
     /// Its name.
     pub name: String,
-    /// What it does.
+    /// Its kind.
     pub kind: &'static Kind,
-    /// Which way its data go.
+    /// The direction of its data.
     pub direction: Direction,
     /// When it starts, in seconds of the run.
     pub start_s: f64,
-    /// When it stops sending.
+    /// When it stops sending, in seconds of the run.
     pub stop_s: f64,
-    /// Base round-trip time.
+    /// Base round-trip time, in seconds.
     pub rtt_s: f64,
     /// Whether its packets are ECN-capable.
     pub ecn: bool,
@@ -31,11 +31,12 @@ pub struct FlowOutline {
     pub dscp: u8,
     /// Congestion control, if it is TCP.
     pub cc: Option<String>,
-    /// Which TCP, if it is one.
+    /// The version of TCP, if it is TCP.
     pub stack: Option<String>,
-    /// Whether it is TCP that is asked to pace.
+    /// Whether it is TCP with pacing asked for.
     pub pacing: bool,
-    /// The values of its kind's own keys in base units (`interval_s`, `size_bytes`), and what the kind adds to them.
+    /// The values of the keys of its kind in base units (`interval_s`, `size_bytes`), and the values that the kind
+    /// adds.
     #[serde(flatten)]
     pub own: Map<String, Json>,
 }
@@ -47,8 +48,8 @@ impl Scenario {
         self.described().map(|(flow, traffic)| outline(flow, traffic)).collect()
     }
 
-    /// Returns by name what flows will draw from random streams, of those kinds that say it: the same as in the
-    /// simulator.
+    /// Returns by name the values that flows will draw from random streams, for those kinds that report them. They
+    /// are the same as in the simulator.
     #[must_use]
     pub fn drawn_ahead(&self) -> Map<String, Json> {
         let streams = Streams::new(self.seed);
@@ -59,7 +60,7 @@ impl Scenario {
         drawn.filter(|(_, ahead)| !ahead.is_null()).collect()
     }
 
-    /// Each flow, with the table that describes it.
+    /// Returns each flow with the table that describes it.
     fn described(&self) -> impl Iterator<Item = (Flow, &Traffic)> {
         let described = self.traffic.iter().flat_map(|traffic| {
             let count = usize::try_from(traffic.count).unwrap_or(usize::MAX);

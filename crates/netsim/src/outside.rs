@@ -1,8 +1,8 @@
-//! Packets that come from outside the run: those of real programs, which cross the path in its time.
+//! Packets from outside the run: packets of real programs that cross the path in its time.
 //!
-//! The path sees of such a packet what a queue discipline may ask for. That stands in an [`Envelope`], which the packet
-//! points to on its way; who owns the packet keeps its bytes, and learns from the envelope when it is no longer under
-//! way.
+//! The path sees only those fields of such a packet that a queue discipline may ask for. They stand in an
+//! [`Envelope`], to which the packet points on its way. The owner of the packet keeps its bytes, and learns from the
+//! envelope when the packet is no longer on its way.
 
 use crate::direction::Direction;
 use goodqueue_qdisc::TcpHeader;
@@ -10,10 +10,10 @@ use goodqueue_units::{Duration, Ecn, Instant};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// What a path sees of a packet.
+/// The fields of a packet that a path sees.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Headers {
-    /// Bytes as `tc` counts them: on Ethernet, with its header.
+    /// Length in bytes as `tc` counts it: on Ethernet, with the Ethernet header.
     pub len: u16,
     /// ECN codepoint.
     pub ecn: Ecn,
@@ -27,70 +27,71 @@ pub struct Headers {
     pub tcp: Option<TcpHeader>,
 }
 
-/// A packet's headers for the time of its way. Envelopes are used again, and last as long as the program: packets are
-/// copied, and none of them could own one.
+/// The headers of a packet while it is on its way. Envelopes are used again and are never freed: packets are copied,
+/// so no packet could own its envelope.
 #[derive(Debug)]
 pub struct Envelope {
-    /// By it the owner knows the packet.
+    /// The number by which the owner knows the packet.
     pub number: u32,
-    /// Packets under way with these headers: 1, more where a wire doubled it, none when it has arrived or is lost.
+    /// Packets on their way with these headers: 1, more after a wire duplicated the packet, 0 after it arrived or was
+    /// lost.
     copies: AtomicU32,
     headers: Mutex<Headers>,
 }
 
 impl Envelope {
-    /// One that is free.
+    /// Builds a free envelope.
     #[must_use]
     pub fn new(number: u32) -> Self {
         Self { number, copies: AtomicU32::new(0), headers: Mutex::default() }
     }
 
-    /// Whether no packet is under way with it.
+    /// Returns whether no packet with this envelope is on its way.
     #[must_use]
     pub fn is_free(&self) -> bool {
         self.copies.load(Ordering::Relaxed) == 0
     }
 
-    /// What is in it.
+    /// Returns the headers.
     #[must_use]
     pub fn headers(&self) -> Headers {
         *self.headers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A packet with these headers sets out.
+    /// Puts the headers of a packet in, at the start of its way.
     pub(crate) fn fill(&self, headers: Headers) {
         *self.headers.lock().unwrap_or_else(PoisonError::into_inner) = headers;
         self.copies.store(1, Ordering::Relaxed);
     }
 
-    /// Two packets are under way where there was one.
+    /// Counts a duplicate of the packet.
     pub(crate) fn doubled(&self) {
         self.copies.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// A packet's way is over: it was lost, or its owner has taken it from the [`Arrival`].
+    /// Ends the way of one packet: it was lost, or its owner has taken it from the [`Arrival`].
     pub fn over(&self) {
         self.copies.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
-/// How packets from outside go.
+/// The way of packets from outside.
 #[derive(Clone, Debug, Default)]
 pub struct OutsideWay {
-    /// Base round-trip time, where it is not the path's.
+    /// Base round-trip time, if it differs from the path's.
     pub rtt: Option<Duration>,
-    /// The hops that they cross, where those are not all.
+    /// The names of the hops that they cross, if they do not cross all.
     pub hops: Option<Vec<String>>,
 }
 
-/// A packet that has come to the other end.
+/// A packet that has arrived at the other end.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival {
-    /// When.
+    /// When it arrived.
     pub time: Instant,
-    /// Which way it went.
+    /// The direction in which it went.
     pub way: Direction,
-    /// What it was put in with.
+    /// The envelope that it was sent with.
     pub envelope: &'static Envelope,
     /// Its ECN codepoint now.
     pub ecn: Ecn,

@@ -8,19 +8,19 @@ use goodqueue_qdisc::{Packet as QdiscPacket, TcpHeader};
 use goodqueue_tcp::{Flags, Segment};
 use goodqueue_units::{Ecn, Instant};
 
-/// A packet on its way; what it carries is the simulator's own.
+/// A packet on its way. Its contents are private to the simulator.
 #[derive(Clone, Copy, Debug)]
 pub struct Packet {
-    /// When it was offered to the queue that it waits in, or waited in last.
+    /// When it was offered to the queue in which it waits, or waited last.
     pub(crate) arrival: Instant,
     pub(crate) flow: FlowId,
     /// Salted hash of its flow and direction, as a classifier would compute it.
     pub(crate) hash: u32,
-    /// What it carries, with its length and the fields of its IP header.
+    /// Its contents, with the length and the fields of the IP header.
     pub(crate) body: Body,
 }
 
-/// What a packet carries.
+/// The contents of a packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Body {
     /// A TCP segment.
@@ -32,22 +32,22 @@ pub(crate) enum Body {
 /// A datagram.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Datagram {
-    /// By it its flow knows what it carries, or when it was sent.
+    /// The number by which its flow knows its contents, or when it was sent.
     pub(crate) number: u32,
-    /// Bytes as `tc` counts them on Ethernet.
+    /// Length in bytes as `tc` counts it on Ethernet.
     pub(crate) len: u16,
     pub(crate) ecn: Ecn,
     /// Differentiated services codepoint.
     pub(crate) dscp: u8,
-    /// Of a packet from outside: what else a discipline may ask of it.
+    /// The envelope of a packet from outside, with the other fields that a discipline may ask for.
     pub(crate) envelope: Option<&'static Envelope>,
 }
 
-/// A classifier's hash differs between the directions of a connection; of an application's connections by this, so that
-/// one can be told from the other.
+/// A classifier's hash differs between the two directions of a connection. For applications' connections the
+/// difference is this constant, so that one hash can be computed from the other.
 const OTHER_WAY: u32 = 0x9e37_79b9;
 
-/// The hashes of an application's connection, of which that of the way down is `down`.
+/// Returns the hashes of an application's connection per direction. `down` is its hash in the direction `Down`.
 pub(crate) fn both_ways(down: u32) -> PerWay<u32> {
     PerWay::from([down, down ^ OTHER_WAY])
 }
@@ -55,14 +55,14 @@ pub(crate) fn both_ways(down: u32) -> PerWay<u32> {
 const _: () = assert!(size_of::<Packet>() <= 64, "a packet must fit a cache line");
 
 impl Packet {
-    /// Which flow it is of: the flow's place in the scenario, from 0.
+    /// Returns the number of the packet's flow: its index in the scenario, from 0.
     #[must_use]
     pub fn flow(&self) -> u32 {
         self.flow.number()
     }
 
-    /// What tells an application's connections from each other: the same of all packets of one, both ways. `way` is the
-    /// packet's.
+    /// Returns a number that distinguishes the connections of an application. It is the same for all packets of a
+    /// connection, in both directions. `way` is the direction of this packet.
     #[must_use]
     pub fn connection(&self, way: Direction) -> u32 {
         match way {
@@ -71,7 +71,7 @@ impl Packet {
         }
     }
 
-    /// The TCP segment that it carries, if it is one.
+    /// Returns the TCP segment in the packet, if there is one.
     #[must_use]
     pub fn segment(&self) -> Option<&Segment> {
         match &self.body {
@@ -80,7 +80,7 @@ impl Packet {
         }
     }
 
-    /// The envelope of a packet from outside.
+    /// Returns the envelope, for a packet from outside.
     #[must_use]
     pub fn envelope(&self) -> Option<&'static Envelope> {
         match &self.body {
@@ -89,7 +89,7 @@ impl Packet {
         }
     }
 
-    /// The number of the datagram that it is, if it is one.
+    /// Returns the number of the datagram, if the packet is one.
     #[must_use]
     pub fn datagram(&self) -> Option<u32> {
         match self.body {
@@ -142,8 +142,8 @@ impl QdiscPacket for Packet {
             sack,
         })
     }
-    /// Every flow runs between two hosts of its own, which all connections of an application share. The multiplier is
-    /// that of Fibonacci hashing: odd, so that no two flows share a hash.
+    /// Returns the hashes of the two hosts. Every flow has two hosts of its own, which all connections of an
+    /// application share. The multiplier is that of Fibonacci hashing. It is odd, so no two flows share a hash.
     fn host_hashes(&self) -> (u32, u32) {
         if let Some(envelope) = self.envelope() {
             return envelope.headers().host_hashes;
@@ -166,7 +166,7 @@ impl QdiscPacket for Packet {
     fn arrival(&self) -> Instant {
         self.arrival
     }
-    /// It is known already, since hosts offer a packet in the moment in which they make it.
+    /// Does nothing: the time is known already, because hosts offer a packet at the moment at which they make it.
     fn set_arrival(&mut self, now: Instant) {
         debug_assert_eq!(self.arrival, now);
     }

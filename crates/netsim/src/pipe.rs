@@ -1,4 +1,4 @@
-//! Propagation: a constant delay, in order, without loss.
+//! Propagation: a constant delay, without reordering and loss.
 
 use crate::direction::Direction;
 use crate::ids::{FanId, Number, PipeId};
@@ -7,15 +7,14 @@ use crate::packet::Packet;
 use goodqueue_units::{Duration, Instant, processor::prefetch};
 use std::collections::VecDeque;
 
-/// Where packets of a flow leave the path: by one pipe, or, where each connection has a base RTT of its own, by
-/// several.
+/// How packets of a flow leave the path: by one pipe, or by several if each connection has its own base RTT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
     Pipe(PipeId),
     Fan(FanId),
 }
 
-/// The pipes of a flow whose connections have base RTTs of their own, one pipe for each.
+/// The pipes of a flow whose connections have their own base RTTs: one pipe per RTT.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fan {
     pub(crate) first: PipeId,
@@ -23,20 +22,21 @@ pub(crate) struct Fan {
 }
 
 impl Fan {
-    /// The pipe of a connection, which its hash says: the same one for all of its packets of one direction. The
-    /// multiplier is there because disciplines choose queues by the same hash.
+    /// Returns the pipe of a connection, computed from its hash. All packets of the connection in one direction get
+    /// the same pipe. The multiplication separates this choice from the disciplines' choice of a queue by the same
+    /// hash.
     fn pipe(self, connection: u32) -> PipeId {
         let spread = u64::from(connection.wrapping_mul(0x85EB_CA6B));
         PipeId::at(self.first.index() + ((spread * u64::from(self.count)) >> 32) as usize)
     }
 }
 
-/// The pipes of one direction: one for each delay.
+/// The pipes of one direction, one per delay.
 pub(crate) struct Pipes {
     pipes: List<PipeId, Pipe>,
     flows: usize,
-    /// Which of them each flow's packets take; empty where there is but one, so that nothing is looked up, which with a
-    /// hundred thousand flows would be a cache miss a packet.
+    /// The exit of each flow's packets. The list is empty if there is only one pipe, so that nothing is looked up.
+    /// With 100,000 flows the look-up would cost one cache miss per packet.
     of_flow: PerFlow<Exit>,
     fans: List<FanId, Fan>,
     direction: Direction,
@@ -49,7 +49,7 @@ struct Pipe {
 }
 
 impl Pipes {
-    /// A pipe of `direction` for each of `delays`; `of_flow` says which each flow takes, or which of the `fans`.
+    /// Builds one pipe of `direction` for each of `delays`. `of_flow` has each flow's pipe, or its fan among `fans`.
     pub(crate) fn new(
         direction: Direction,
         delays: impl Iterator<Item = Duration>,
@@ -63,13 +63,13 @@ impl Pipes {
         if is_one { Self { of_flow: PerFlow::default(), ..all } } else { all }
     }
 
-    /// The pipe that `packet` takes to its host; [`PipeId::ONWARD`]: it goes on to another hop.
+    /// Returns the pipe of `packet` to its host, or [`PipeId::ONWARD`] if the packet goes on to another hop.
     #[inline]
     pub(crate) fn of(&self, packet: &Packet) -> PipeId {
         self.of_flow.get(packet.flow).map_or(PipeId::FIRST, |&exit| self.by(exit, packet))
     }
 
-    /// The pipe that `packet`, whose flow leaves by `exit`, takes.
+    /// Returns the pipe of `packet`, if its flow leaves by `exit`.
     #[inline]
     pub(crate) fn by(&self, exit: Exit, packet: &Packet) -> PipeId {
         match exit {
@@ -78,22 +78,22 @@ impl Pipes {
         }
     }
 
-    /// Whether packets of any flow go on to another hop.
+    /// Returns whether packets of any flow go on to another hop.
     pub(crate) fn lead_on(&self) -> bool {
         self.of_flow.iter().any(|&exit| exit == Exit::Pipe(PipeId::ONWARD))
     }
 
-    /// How many flows there are.
+    /// Returns the number of flows.
     pub(crate) fn flows(&self) -> usize {
         self.flows
     }
 
-    /// How many pipes there are.
+    /// Returns the number of pipes.
     pub(crate) fn len(&self) -> usize {
         self.pipes.len()
     }
 
-    /// The shortest of the delays; none where packets go on to another hop.
+    /// Returns the shortest of the delays, or zero if packets of any flow go on to another hop.
     pub(crate) fn least_delay(&self) -> Duration {
         if self.lead_on() {
             return Duration::ZERO;
@@ -101,8 +101,8 @@ impl Pipes {
         self.pipes.iter().map(|pipe| pipe.delay).min().unwrap_or(Duration::ZERO)
     }
 
-    /// Sends `packet` into the pipe `id` at `time`, which may be yet to come. Where that pipe was empty: when the
-    /// packet comes out.
+    /// Sends `packet` into the pipe `id` at `time`, which may be in the future. If the pipe was empty, returns when
+    /// the packet comes out.
     #[inline]
     pub(crate) fn push(&mut self, id: PipeId, time: Instant, packet: &Packet) -> Option<Instant> {
         let pipe = &mut self.pipes[id];
@@ -112,19 +112,19 @@ impl Pipes {
         was_empty.then_some(out)
     }
 
-    /// The next packet to come out of `pipe`.
+    /// Returns the next packet to come out of `pipe`.
     #[inline]
     pub(crate) fn head(&self, pipe: PipeId) -> Option<&Packet> {
         self.pipes[pipe].on_the_way.front().map(|(_, packet)| packet)
     }
 
-    /// The packet that is `places` behind it, if there is one.
+    /// Returns the packet `places` places behind the next one, if there is one.
     #[inline]
     pub(crate) fn behind(&self, pipe: PipeId, places: usize) -> Option<&Packet> {
         self.pipes[pipe].on_the_way.get(places).map(|(_, packet)| packet)
     }
 
-    /// Asks the processor for the packet that is `places` behind it.
+    /// Prefetches the packet `places` places behind the next one.
     #[inline]
     pub(crate) fn prefetch(&self, pipe: PipeId, places: usize) {
         if let Some(slot) = self.pipes[pipe].on_the_way.get(places) {
@@ -132,7 +132,7 @@ impl Pipes {
         }
     }
 
-    /// Takes that packet out. When the one behind it comes out; [`Instant::MAX`]: there is none.
+    /// Removes the next packet. Returns when the packet behind it comes out, or [`Instant::MAX`] if there is none.
     #[inline]
     pub(crate) fn pop(&mut self, pipe: PipeId) -> Instant {
         let on_the_way = &mut self.pipes[pipe].on_the_way;

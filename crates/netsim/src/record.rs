@@ -37,14 +37,14 @@ use serde::ser::{SerializeMap, Serializer};
 use std::any::Any;
 use std::collections::BTreeMap;
 
-/// What a run gave. Statistics leave the warm-up out; what was not measured is null.
+/// The result of a run. Statistics leave the warm-up out. A value that was not measured is null.
 #[derive(Clone, Debug, Serialize)]
 pub struct Record {
     /// Version of this layout.
     pub schema: u32,
-    /// Which engine ran it.
+    /// The engine that ran it.
     pub engine: &'static str,
-    /// Its version.
+    /// The version of the engine.
     pub version: &'static str,
     /// The seed.
     pub seed: u64,
@@ -52,24 +52,24 @@ pub struct Record {
     pub scenario: Scenario,
     /// The bottlenecks.
     pub queues: PerDirection<QueueRecord>,
-    /// The air, where the bottleneck is a Wi-Fi cell.
+    /// The Wi-Fi cell, if the bottleneck is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wifi: Option<WifiRecord>,
-    /// The hops beside them, in the order of the resolved scenario.
+    /// The hops beside the bottlenecks, in the order of the resolved scenario.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hops: Vec<HopRecord>,
     /// The flows that carry data, in the scenario's order.
     pub flows: Vec<FlowRecord>,
-    /// How evenly they shared.
+    /// How evenly the flows shared.
     pub fairness: Fairness,
-    /// What applications measured.
+    /// The measurements of applications.
     pub apps: Vec<AppRecord>,
     /// Time series, if asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub series: Option<SeriesRecord>,
 }
 
-/// A value for each direction.
+/// One value per direction.
 #[derive(Clone, Debug, Serialize)]
 pub struct PerDirection<T> {
     /// To the user.
@@ -78,40 +78,42 @@ pub struct PerDirection<T> {
     pub up: T,
 }
 
-/// A bottleneck within the measured time.
+/// A bottleneck during the measured time.
 #[derive(Clone, Debug, Serialize)]
 pub struct QueueRecord {
-    /// Its line, with every parameter.
+    /// Its qdisc line, with every parameter.
     pub qdisc: String,
-    /// Share of the capacity that was used: of the time that the wire was occupied, weighted by its rate then.
+    /// Used share of the capacity: the share of the time in which the wire was occupied, weighted by its rate at that
+    /// time.
     pub utilisation_percent: f64,
-    /// Bits sent, headers included.
+    /// Throughput of what was sent, headers included.
     pub throughput_mbps: f64,
     /// Time from a packet's arrival at the queue to the start of its transmission.
     pub delay_ms: Option<Summary>,
-    /// The same distribution as its 0th to 100th percentiles.
+    /// The 0th to the 100th percentile of the same distribution.
     pub delay_percentiles_ms: Option<Vec<f64>>,
     /// Packets.
     pub packets: Packets,
-    /// Dropped of offered.
+    /// Packets dropped, as a percentage of packets offered.
     pub drop_percent: f64,
-    /// Newly set to CE, of offered.
+    /// Packets newly set to CE, as a percentage of packets offered.
     pub mark_percent: f64,
-    /// Drops by reason; only those that occurred.
+    /// Drops by reason. Only reasons that occurred.
     pub drops_by_reason: BTreeMap<&'static str, u64>,
-    /// Marks by reason; only those that occurred.
+    /// Marks by reason. Only reasons that occurred.
     pub marks_by_reason: BTreeMap<&'static str, u64>,
-    /// The driver's ring below the discipline, if there is one; of Wi-Fi what the driver holds.
+    /// The driver's ring below the discipline, if there is one. For Wi-Fi: what the driver holds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ring: Option<RingRecord>,
 }
 
-/// A driver's ring within the measured time.
+/// A driver's ring during the measured time.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct RingRecord {
-    /// Time from a packet's leaving the discipline to the start of its transmission: a part of the queue's `delay_ms`.
+    /// Time from the moment a packet leaves the discipline to the start of its transmission: a part of the queue's
+    /// `delay_ms`.
     pub delay_ms: Option<Summary>,
-    /// Packets in it when the run ended.
+    /// Packets in the ring when the run ended.
     pub packets_at_end: u64,
 }
 
@@ -120,133 +122,136 @@ pub struct RingRecord {
 pub struct HopRecord {
     /// Its name in the scenario.
     pub name: String,
-    /// What it is.
+    /// Its kind.
     pub kind: &'static str,
-    /// Whose packets go through it.
+    /// The direction of the packets that cross it.
     pub direction: Direction,
-    /// What it did.
+    /// What the hop did.
     #[serde(flatten)]
     pub body: HopBody,
 }
 
-/// What a hop did within the measured time.
+/// What a hop did during the measured time.
 #[derive(Clone, Debug, Serialize)]
 #[serde(untagged)]
 pub enum HopBody {
-    /// Of a link.
+    /// A link.
     Link(Box<QueueRecord>),
-    /// Of a wire.
+    /// A wire.
     Wire(WireRecord),
 }
 
-/// A wire within the measured time.
+/// A wire during the measured time.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct WireRecord {
     /// Packets.
     pub packets: WirePackets,
-    /// Lost of offered.
+    /// Packets lost, as a percentage of packets offered.
     pub loss_percent: f64,
 }
 
 /// Packets: `held_at_start + offered + duplicated = delivered + lost + held_at_end`.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct WirePackets {
-    /// Arrived at the wire.
+    /// Packets that arrived at the wire.
     pub offered: u64,
-    /// Came out of it.
+    /// Packets that came out of the wire.
     pub delivered: u64,
-    /// Lost, those beyond its limit among them.
+    /// Packets lost, including those beyond the wire's limit.
     pub lost: u64,
-    /// Lost because too many were on their way.
+    /// Packets lost because too many were on their way.
     pub over_limit: u64,
-    /// Went on twice.
+    /// Packets that were duplicated.
     pub duplicated: u64,
-    /// Were on their way when measuring began.
+    /// Packets on their way when measuring began.
     pub held_at_start: u64,
-    /// Were on their way when the run ended.
+    /// Packets on their way when the run ended.
     pub held_at_end: u64,
 }
 
 /// Packets: `queued_at_start + offered = forwarded + dropped + queued_at_end`.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Packets {
-    /// Arrived at the queue.
+    /// Packets that arrived at the queue.
     pub offered: u64,
-    /// Began their transmission.
+    /// Packets whose transmission began.
     pub forwarded: u64,
-    /// Dropped.
+    /// Packets dropped.
     pub dropped: u64,
-    /// Newly set to CE.
+    /// Packets newly set to CE.
     pub marked: u64,
-    /// Waited when measuring began.
+    /// Packets that waited when measuring began.
     pub queued_at_start: u64,
-    /// Waited when the run ended.
+    /// Packets that waited when the run ended.
     pub queued_at_end: u64,
 }
 
-/// A flow within the measured time.
+/// A flow during the measured time.
 #[derive(Clone, Debug, Serialize)]
 pub struct FlowRecord {
     /// Its name.
     pub name: String,
     /// Its kind.
     pub kind: &'static Kind,
-    /// Which way its data go.
+    /// The direction of its data.
     pub direction: Direction,
     /// Congestion control, if it has one.
     pub cc: Option<String>,
     /// When it started, in seconds of the run.
     pub start_s: f64,
-    /// Bytes that arrived in order, without headers for TCP; over the time from its start, or the warm-up's end.
+    /// Bytes that arrived in order (for TCP without headers), per time from the flow's start or from the end of the
+    /// warm-up.
     pub goodput_mbps: f64,
     /// Round-trip times as the sender measured them.
     pub rtt_ms: Option<Summary>,
-    /// Payload bytes that its sender sent, each as often as it was sent; null where it is not TCP.
+    /// Payload bytes that its sender sent, each counted as often as it was sent. Null if the flow is not TCP.
     pub bytes_sent: Option<u64>,
-    /// Those among them that were sent again.
+    /// Payload bytes that its sender retransmitted.
     pub bytes_retrans: Option<u64>,
-    /// Segments sent again.
+    /// Segments retransmitted.
     pub retransmitted: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
-    /// Tail loss probes (RFC 8985, section 7); null where it is not TCP, as the next two.
+    /// Tail loss probes (RFC 8985, section 7). This field and the next two are null if the flow is not TCP.
     pub tlp_probes: Option<u64>,
-    /// Retransmissions of which the receiver said that the segment came twice (DSACK, RFC 2883).
+    /// Retransmissions of segments that the receiver reported as duplicates (DSACK, RFC 2883).
     pub spurious_retransmissions: Option<u64>,
-    /// Window reductions that were taken back because nothing had been lost.
+    /// Window reductions that were undone because nothing had been lost.
     pub undos: Option<u64>,
-    /// Of the packets that its sender offered to the bottleneck, those dropped there.
+    /// Packets dropped at the bottleneck or lost at another hop, as a percentage of the packets that its sender
+    /// offered.
     pub loss_percent: f64,
-    /// From the SYN to the last byte in order, where it made one transfer within the measured time (of several, see
-    /// [`TransferResult`]).
+    /// Time from the SYN to the last byte in order, if the flow made one transfer during the measured time. For
+    /// several transfers, see [`TransferResult`].
     pub completion_ms: Option<f64>,
     /// Goodput over whole bins of five seconds.
     pub goodput_5s_mbps: Option<Quantiles>,
 }
 
-/// Jain's index, 1 for equal shares, 1/n if one has all; null for fewer than one flow or nothing to share.
+/// Jain's index: 1 for equal shares, 1/n if one of n flows has everything. Null without a flow, or with nothing to
+/// share.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Fairness {
-    /// Of the goodputs of TCP flows in the same direction as the first.
+    /// The index of the goodputs of bulk transfers in the direction of the first one.
     pub jain_goodput: Option<f64>,
-    /// Of the shares that those flows lost of what they sent.
+    /// The index of the loss shares of the same flows.
     pub jain_drops: Option<f64>,
 }
 
-/// What an application measured.
+/// The measurements of an application.
 #[derive(Clone, Debug, Serialize)]
 pub struct AppRecord {
     /// The flow's name.
     pub name: String,
     /// Its kind.
     pub kind: &'static Kind,
-    /// What its kind measures.
+    /// The measurements of its kind.
     #[serde(flatten)]
     pub result: result::Result,
 }
 
 impl AppRecord {
-    /// Returns what was measured as the kind's own type, if it is of that type.
+    /// Returns the measurements as the kind's own type, if they are of that type.
     #[must_use]
     pub fn result<T: AppResult>(&self) -> Option<&T> {
         let result: &dyn Any = &*self.result;
@@ -268,13 +273,13 @@ pub struct SeriesRecord {
     pub hops: BTreeMap<String, QueueSeries>,
     /// The flows.
     pub flows: Vec<FlowSeries>,
-    /// What kinds have to show, where intervals are asked for: `pings`, `calls`, `pages`, with one entry per flow.
+    /// The time series of kinds, if intervals are asked for: `pings`, `calls`, `pages`, with one entry per flow.
     #[serde(flatten)]
     pub kinds: KindSeries,
     /// Single packets, if asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub packets: Option<PerDirection<PacketSeries>>,
-    /// The stations of a Wi-Fi cell, where intervals are asked for.
+    /// The stations of a Wi-Fi cell, if intervals are asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub stations: Vec<StationSeries>,
     /// Single transmissions of a Wi-Fi cell, if asked for.
@@ -312,10 +317,10 @@ impl Serialize for KindSeries {
 }
 
 impl Simulation {
-    /// Sums the run up as far as it has come.
+    /// Returns the record of the run up to now.
     ///
     /// # Panics
-    /// If a queue made or lost a packet: conservation is asserted in every run.
+    /// If a queue made or lost a packet: every run asserts the conservation of packets.
     #[must_use]
     pub fn record(&self) -> Record {
         Record {
@@ -341,7 +346,7 @@ impl Simulation {
         self.flows.numbers().filter(move |&id| wanted(&self.flows[id]))
     }
 
-    /// Seconds measured of a flow, or of the run, that began at `start` and ended at `stop`.
+    /// Returns the measured seconds of a flow, or of the run, that began at `start` and ended at `stop`.
     fn measured_s(&self, start: Instant, stop: Instant) -> f64 {
         stop.min(self.now).since(start.max(Instant::ZERO + self.scenario.warmup.0)).as_secs_f64()
     }
@@ -357,7 +362,7 @@ impl Simulation {
         }
     }
 
-    /// When measuring began.
+    /// Returns when measuring began.
     fn measured_from(&self) -> Instant {
         Instant::ZERO + self.scenario.warmup.0
     }
@@ -409,7 +414,7 @@ impl Simulation {
         }
     }
 
-    /// What flow `id` did within the measured time.
+    /// Returns the totals of flow `id` during the measured time.
     fn measured(&self, id: FlowId) -> Totals {
         let (flow, after) = (&self.flows[id], self.totals(id));
         let delivered_bytes = flow.delivered_at_stop.unwrap_or(after.delivered_bytes);
@@ -454,7 +459,7 @@ impl Simulation {
         }
     }
 
-    /// What flow `id` measured as an application, if it is one.
+    /// Returns the measurements of flow `id` as an application, if it has any.
     fn app_record(&self, id: FlowId) -> Option<AppRecord> {
         let flow = &self.flows[id];
         Some(AppRecord { name: flow.name.clone(), kind: flow.kind, result: flow.result(self.now)? })
@@ -476,7 +481,7 @@ impl Simulation {
         Fairness { jain_goodput: jain(&goodputs), jain_drops: jain(&losses) }
     }
 
-    /// Whether flow `id` sent during the measured time at all.
+    /// Returns whether flow `id` was active at all during the measured time.
     fn takes_part(&self, id: FlowId) -> bool {
         self.measured_s(self.flows[id].start, self.flows[id].stop) > 0.0
     }
@@ -523,7 +528,7 @@ impl Simulation {
     }
 }
 
-/// What a record says of a queue, beside what its baseline knows.
+/// The values of a queue's record that its baseline does not have.
 struct Measured<'a> {
     after: Counts,
     utilisation_percent: f64,
@@ -562,7 +567,7 @@ impl<'a> Measured<'a> {
     }
 }
 
-/// What a wire did since its counts were `before`.
+/// Returns what a wire did since its counts were `before`.
 fn wire(after: WireCounts, before: WireCounts) -> WireRecord {
     let packets = WirePackets {
         offered: after.offered - before.offered,
@@ -576,7 +581,7 @@ fn wire(after: WireCounts, before: WireCounts) -> WireRecord {
     WireRecord { packets, loss_percent: percent(packets.lost, packets.offered) }
 }
 
-/// Jain's fairness index (Jain, Chiu, Hawe 1984): `(Σx)² / (n Σx²)`.
+/// Returns Jain's fairness index (Jain, Chiu, Hawe 1984): `(Σx)² / (n Σx²)`.
 fn jain(shares: &[f64]) -> Option<f64> {
     let sum: f64 = shares.iter().sum();
     let squares: f64 = shares.iter().map(|share| share * share).sum();

@@ -1,4 +1,4 @@
-//! A driver's ring below a discipline: packets that wait there are out of the discipline's reach.
+//! A driver's ring below a discipline. The discipline no longer controls the packets in the ring.
 
 use crate::foreign::Discipline;
 use crate::packet::Packet;
@@ -7,11 +7,11 @@ use goodqueue_qdisc::{Owner, Qdisc};
 use goodqueue_units::Instant;
 use std::collections::VecDeque;
 
-/// A ring of so many packets, each with the time at which it left the discipline.
+/// A ring with room for a number of packets. Each packet has the time at which it left the discipline.
 pub(crate) struct Ring {
     room: usize,
     packets: VecDeque<(Instant, Packet)>,
-    /// How long packets waited in it.
+    /// How long packets waited in the ring.
     pub(crate) delays: QueueDelays,
 }
 
@@ -21,12 +21,12 @@ impl Ring {
         Self { room, packets: VecDeque::new(), delays: QueueDelays::new() }
     }
 
-    /// Packets in it.
+    /// Returns the number of packets in the ring.
     pub(crate) fn len(&self) -> u64 {
         self.packets.len() as u64
     }
 
-    /// Takes from `qdisc` what there is room for.
+    /// Takes packets from `qdisc` until the ring is full.
     pub(crate) fn fill(&mut self, now: Instant, qdisc: &mut Discipline, owner: &mut impl Owner<Packet>) {
         while self.packets.len() < self.room {
             match qdisc.dequeue(now, owner) {
@@ -36,7 +36,7 @@ impl Ring {
         }
     }
 
-    /// The next packet to send; the room that it leaves is filled.
+    /// Returns the next packet to send, and fills the place that it leaves.
     pub(crate) fn take(
         &mut self,
         now: Instant,

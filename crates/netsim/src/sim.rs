@@ -41,8 +41,8 @@ use way::Way;
 pub struct Simulation {
     pub(crate) scenario: Scenario,
     pub(crate) now: Instant,
-    /// The bottlenecks, and, where some flow meets another hop before its own, a gate per direction that hosts send
-    /// into.
+    /// The bottlenecks. If some flow meets another hop before its bottleneck, also one gate per direction, into which
+    /// hosts send.
     pub(crate) links: List<LinkId, Link>,
     pub(crate) flows: PerFlow<Flow>,
     pub(crate) sockets: Sockets,
@@ -52,19 +52,20 @@ pub struct Simulation {
     pub(crate) interval_ends: Vec<Instant>,
     agenda: Agenda,
     metronome: Metronome,
-    /// Changes of the scenario that have taken place.
+    /// The number of the scenario's changes that have taken place.
     changed: usize,
-    /// The hops beside the bottlenecks, and the ways through them; none in a dumbbell.
+    /// The hops beside the bottlenecks, and the ways through them. None in a dumbbell.
     pub(crate) row: Option<Box<Row>>,
     components: Components,
-    /// What every packet of a flow asks for; beside the flows, which are too large to stay in a cache.
+    /// The data that every packet of a flow needs. They stand apart from the flows, which are too large to stay in a
+    /// cache.
     ways: PerFlow<Way>,
     observer: Option<SharedObserver>,
-    /// Packets from outside that have come to their end, for their owner to take.
+    /// Packets from outside that have arrived, for their owner to take.
     arrivals: Vec<Arrival>,
 }
 
-/// Where a connection puts its segments.
+/// The link into which a connection sends its segments.
 struct ToLink<'a> {
     now: Instant,
     flow: FlowId,
@@ -90,10 +91,10 @@ impl Wire for ToLink<'_> {
 }
 
 impl Simulation {
-    /// Sets a run up.
+    /// Builds a run.
     ///
     /// # Errors
-    /// If the scenario names a discipline that is not of the registry.
+    /// If the scenario names a discipline that is not in the registry.
     pub fn new(scenario: Scenario) -> Result<Self, ScenarioError> {
         Self::with_foreign(scenario, &mut |request| {
             let message = format!("found {:?}; accepted here: a discipline of the registry", request.line);
@@ -101,10 +102,10 @@ impl Simulation {
         })
     }
 
-    /// Sets a run up in which `make` makes the disciplines that are not of the registry.
+    /// Builds a run. `make` makes the disciplines that are not in the registry.
     ///
     /// # Errors
-    /// As [`Simulation::new`], and what `make` refuses.
+    /// The errors of [`Simulation::new`] and of `make`.
     pub fn with_foreign(mut scenario: Scenario, make: &mut Maker<'_>) -> Result<Self, ScenarioError> {
         let mut sockets = Sockets::default();
         let mut flows = Flow::all(&scenario, &mut sockets);
@@ -116,14 +117,14 @@ impl Simulation {
         let mut places = Places::new(most_pipes);
         let mut build = Build { scenario: &mut scenario, make };
         let [down, up] = pipes;
-        // In a dumbbell nothing goes onward, and nothing is planned for it.
+        // In a dumbbell no packet goes onward, so nothing is planned for it.
         let parts = |way| {
             if is_row { places.bottleneck(way) } else { Parts::of_bottleneck(way, Component::wire(way)) }
         };
         let [down_parts, up_parts] = Direction::ALL.map(parts);
         let cell = build.cell()?;
         let mut links = if cell.is_some() {
-            // They carry nothing, but lead to the hosts' pipes.
+            // These links carry nothing, but they lead to the hosts' pipes.
             vec![Build::gate(Direction::Down, down_parts, down), Build::gate(Direction::Up, up_parts, up)]
         } else {
             vec![
@@ -189,7 +190,7 @@ impl Simulation {
         })
     }
 
-    /// From now on `observer` is told of every packet.
+    /// Tells `observer` of every packet from now on.
     pub fn observe(&mut self, observer: SharedObserver) {
         if let Some(cell) = self.cell_mut() {
             cell.watch.get_or_insert_default().observer = Some(SharedObserver::clone(&observer));
@@ -209,13 +210,13 @@ impl Simulation {
         self.observer = Some(observer);
     }
 
-    /// What is run.
+    /// Returns the scenario.
     #[must_use]
     pub fn scenario(&self) -> &Scenario {
         &self.scenario
     }
 
-    /// How long the run is.
+    /// Returns the length of the run.
     #[must_use]
     pub fn duration(&self) -> Duration {
         self.scenario.duration.0
@@ -226,15 +227,15 @@ impl Simulation {
         self.advance(self.duration());
     }
 
-    /// Runs until `elapsed` of the run has passed, its end at the latest. Cutting a run into pieces changes nothing.
+    /// Runs until `elapsed` of the run has passed, but not beyond its end. Several calls give the same run as one.
     pub fn advance(&mut self, elapsed: Duration) {
         let until = self.at_most(elapsed);
         while self.act_next(until) {}
         self.settle(until);
     }
 
-    /// Does what is next and returns true; or returns false, as [`advance`](Self::advance) ends, where nothing is left
-    /// until `elapsed` of the run has passed. An observer thus sees what each step changes.
+    /// Handles the next event and returns true. If there is no event up to the time `elapsed` of the run, returns
+    /// false, in the state in which [`advance`](Self::advance) ends. An observer thus sees what each step changes.
     pub fn step(&mut self, elapsed: Duration) -> bool {
         let until = self.at_most(elapsed);
         let acted = self.act_next(until);
@@ -244,17 +245,18 @@ impl Simulation {
         acted
     }
 
-    /// Notes in `law` what the bottleneck's discipline of `way` thinks now, as one more interval's end.
+    /// Notes in `law` the present variables of the discipline at the bottleneck of `way`, as the end of one more
+    /// interval.
     pub fn note_law(&self, way: Direction, law: &mut LawSeries) {
         law.end_interval(self.now, |law| self.links[LinkId::bottleneck(way)].qdisc.show(law));
     }
 
-    /// When `elapsed` has passed, or the run ends.
+    /// Returns the time at which `elapsed` has passed or the run ends.
     fn at_most(&self, elapsed: Duration) -> Instant {
         Instant::ZERO + elapsed.min(self.duration())
     }
 
-    /// Does what is next, unless that is later than `until`.
+    /// Handles the next event, unless it is later than `until`.
     #[inline]
     fn act_next(&mut self, until: Instant) -> bool {
         let Some((time, component)) = self.agenda.next() else { return false };
@@ -267,7 +269,7 @@ impl Simulation {
         true
     }
 
-    /// Nothing is left to do until `until`.
+    /// Sets the time to `until` and lets all links catch up, when no event is left before `until`.
     fn settle(&mut self, until: Instant) {
         self.now = until.max(self.now);
         let (now, agenda) = (self.now, &mut self.agenda);
@@ -275,7 +277,8 @@ impl Simulation {
         self.links.iter_mut().chain(of_hops).for_each(|link| link.settle(now, agenda));
     }
 
-    // In the loop's own function, so that a wire costs no second call; what is rarer or larger stands apart.
+    // This function is inlined into the loop, so that a wire costs no second call. What is rarer or larger stands
+    // apart.
     #[inline]
     fn act(&mut self, component: Component) {
         let (now, agenda) = (self.now, &mut self.agenda);
@@ -290,11 +293,11 @@ impl Simulation {
         }
     }
 
-    /// A packet that goes in `direction` comes out of `pipe`.
+    /// Handles a packet in `direction` that comes out of `pipe`.
     #[inline(never)]
     fn arrived(&mut self, direction: Direction, pipe: PipeId) {
         if direction == Direction::Up {
-            processor::branch_here(); // ACKs come one way, and data the other: much of what follows depends on it
+            processor::branch_here(); // ACKs go one way, data the other: much of what follows depends on it
         }
         if self.is_crowded() {
             self.look_ahead(direction, pipe);
@@ -303,7 +306,7 @@ impl Simulation {
         let link = &mut self.links[LinkId::bottleneck(direction)];
         link.settle_stream(self.now, &mut self.agenda);
         let pipes = &mut link.pipes;
-        // It stays where it is while it is looked at: to copy it costs more than to read it.
+        // The packet stays in the pipe while it is read: copying it costs more than reading it.
         let Some(packet) = pipes.head(pipe) else { return };
         if let Some(observer) = &self.observer {
             tell(observer, self.now, direction, Event::Arrived, packet);
@@ -311,7 +314,7 @@ impl Simulation {
         let (flow, hash) = (packet.flow, packet.hash);
         match &packet.body {
             Body::Tcp(segment) => {
-                // One call for all connections: where there are two, the compiler inlines neither.
+                // One call for all connections: with two calls the compiler inlines neither.
                 let Way { is_bulk, direction: of_data, .. } = self.ways[flow];
                 let mut socket = None;
                 let connection = if is_bulk {
@@ -325,7 +328,7 @@ impl Simulation {
                 };
                 let handled = connection.map(|connection| connection.handle_segment(self.now, segment));
                 self.agenda.set(Component::pipe(direction, pipe), pipes.pop(pipe));
-                let Some(handled) = handled else { return }; // its connection is over, and nobody listens
+                let Some(handled) = handled else { return }; // the connection has ended, and nobody listens
                 if let Some(id) = socket {
                     return self.heard(flow, (id, end), handled);
                 }
@@ -346,7 +349,7 @@ impl Simulation {
         }
     }
 
-    /// A datagram of `flow` has come.
+    /// Handles a datagram of `flow` that has arrived.
     #[inline(never)] // out of the way of segments
     fn datagram_arrived(&mut self, flow: FlowId, direction: Direction, datagram: Datagram) {
         if self.leaves(flow, direction, &datagram) {
@@ -362,8 +365,8 @@ impl Simulation {
         }
     }
 
-    /// Lets the end `end` of TCP flow `flow` send what it may, and sets its timer. An application's flow says of which
-    /// connection.
+    /// Lets the end `end` of TCP flow `flow` send what it may, and sets its timer. For an application's flow,
+    /// `socket` is the connection.
     fn pump(&mut self, flow: FlowId, end: Side, socket: Option<SocketId>) {
         let direction = end.sends();
         let way = &mut self.ways[flow];
@@ -379,7 +382,8 @@ impl Simulation {
         let mut wire = ToLink { now: self.now, flow, hash, dscp, offered, link, agenda: &mut self.agenda };
         connection.transmit(self.now, &mut wire);
         let deadline = connection.poll_timeout().unwrap_or(Instant::MAX);
-        // Only ever earlier here: a deadline that has moved on is found out when the timer fires.
+        // Here the timer is only moved to an earlier time. If the deadline is later, the timer finds this out when it
+        // fires.
         if deadline < *fires {
             *fires = deadline;
             let timer = match socket {
@@ -402,7 +406,7 @@ impl Simulation {
         self.offer(direction, packet);
     }
 
-    /// Offers a packet of no connection to the link of `direction`.
+    /// Offers a packet without a connection to the link of `direction`.
     fn offer(&mut self, direction: Direction, packet: Packet) {
         self.ways[packet.flow].offered[direction] += 1;
         let entry = self.row.as_ref().map_or(Node::Bottleneck, |row| row.entry(packet.flow, direction));
@@ -430,7 +434,7 @@ impl Simulation {
         self.agenda.set(Component::METRONOME, self.metronome.next_time());
     }
 
-    /// The scenario's next change takes place.
+    /// Applies the scenario's next change.
     fn change(&mut self) {
         let Some(change) = self.scenario.change.get(self.changed) else { return };
         self.changed += 1;
@@ -445,7 +449,7 @@ impl Simulation {
         }
     }
 
-    /// What flow `id` has done so far.
+    /// Returns the totals of flow `id` so far.
     pub(crate) fn totals(&self, id: FlowId) -> Totals {
         let flow = &self.flows[id];
         let offered = self.ways[id].offered[flow.direction];
@@ -457,7 +461,7 @@ impl Simulation {
         flow.totals(id, FlowFates { offered, dropped }, &self.sockets)
     }
 
-    /// Measuring begins.
+    /// Begins measuring.
     fn warmed_up(&mut self) {
         let now = self.now;
         for (link, baseline) in self.links.iter_mut().zip(self.baseline.iter_mut()) {

@@ -1,5 +1,5 @@
-//! Every TCP connection of a run: those of bulk transfers, which are there from its beginning to its end, and those
-//! that applications open and close in its course: a slab, whose slots are used again.
+//! Every TCP connection of a run. Connections of bulk transfers exist from the beginning to the end. Applications
+//! open and close connections during the run: these stand in a slab, whose slots are used again.
 
 use crate::direction::{Direction, Side};
 use crate::ids::{FlowId, SocketId};
@@ -10,32 +10,32 @@ use goodqueue_tcp::{Config, Connection};
 use goodqueue_units::Instant;
 use goodqueue_units::processor::{prefetch, prefetch_bytes};
 
-/// How far an end has come, as far as an application cares.
+/// The progress of one end of a connection, as far as an application needs it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
     Opening,
     Established,
-    /// The other end has closed, and all of its data are here.
+    /// The other end has closed, and all of its data have arrived.
     Ending,
 }
 
-/// A connection of an application, both ends.
+/// Both ends of an application's connection.
 pub(crate) struct Socket {
     pub(crate) ends: PerSide<Connection>,
-    /// When each end's timer fires, which the agenda would not tell as fast.
+    /// When each end's timer fires. A look-up in the agenda would be slower.
     pub(crate) timers: PerSide<Instant>,
-    /// What the application was told last of each end.
+    /// The stage of each end that the application was told last.
     stages: PerSide<Stage>,
-    /// Whether each end is to close once it is established and has sent what it may.
+    /// Whether each end closes once it is established and has sent what it may.
     closing: PerSide<bool>,
-    /// The flow whose application it is of.
+    /// The flow of its application.
     pub(crate) flow: FlowId,
-    /// What a classifier computes for its packets, a direction each; what tells it from the flow's other connections.
+    /// The hash that a classifier computes for its packets, per direction. It distinguishes the flow's connections.
     pub(crate) hash: PerWay<u32>,
 }
 
 impl Socket {
-    /// The stage of `end` when this was asked last, and now.
+    /// Returns the stage of `end` at the last call, and the stage now.
     pub(crate) fn advance(&mut self, end: Side) -> (Stage, Stage) {
         let connection = &self.ends[end];
         let stage = match (connection.is_established(), connection.is_peer_finished()) {
@@ -46,14 +46,15 @@ impl Socket {
         (std::mem::replace(&mut self.stages[end], stage), stage)
     }
 
-    /// `end` writes no more. A program's last write is segmented before its close is heard of (RFC 9293, 3.10.4,
-    /// CLOSE), so FIN goes with the last byte only if that had to wait; else a tail that is lost has one segment more,
-    /// and a probe of it repairs nothing.
+    /// Closes `end` for writing. A program's last write is segmented before TCP handles its close (RFC 9293, 3.10.4,
+    /// CLOSE). So FIN is in the segment of the last byte only if that segment had to wait. Otherwise a lost tail has
+    /// one segment more, and a probe with this segment repairs nothing.
     pub(crate) fn close(&mut self, end: Side) {
         self.closing[end] = true;
     }
 
-    /// What `end` may send has left: whether it closes now, and so has a FIN to send.
+    /// Closes `end` if it is due, after `end` has sent what it may. Returns whether it closed, and so has a FIN to
+    /// send.
     pub(crate) fn closes(&mut self, end: Side) -> bool {
         let closes = self.closing[end] && self.ends[end].is_established();
         if closes {
@@ -72,7 +73,7 @@ pub(crate) struct Bulk {
 }
 
 impl Bulk {
-    /// A transfer in `direction` that always has data to send, once it is started.
+    /// Builds a transfer in `direction` that always has data to send once it is started.
     pub(crate) fn new(config: Config, direction: Direction) -> Self {
         let sender = direction.sender();
         let mut ends = PerSide::of(|_| Connection::server(config.clone()));
@@ -81,17 +82,17 @@ impl Bulk {
         Self { ends, rtt: FlowDelays::new() }
     }
 
-    /// One that is never opened, in the place of a flow that is no bulk transfer.
+    /// Builds a connection that is never opened, for the place of a flow that is not a bulk transfer.
     pub(crate) fn idle() -> Self {
         Self::new(Config::default(), Direction::Down)
     }
 
-    /// The end that sends, of a transfer in `direction`.
+    /// Returns the end that sends, of a transfer in `direction`.
     pub(crate) fn sender(&self, direction: Direction) -> &Connection {
         &self.ends[direction.sender()]
     }
 
-    /// Asks the processor for what a segment is going to touch for which `end` is meant, which `sends` or does not.
+    /// Prefetches what a segment for `end` is going to touch. `sends` is whether this end sends the data.
     #[inline]
     pub(crate) fn prefetch(&self, end: Side, sends: bool) {
         for bytes in Connection::hot_bytes(sends) {
@@ -102,7 +103,7 @@ impl Bulk {
         }
     }
 
-    /// What a transfer in `direction` has done so far.
+    /// Returns the totals of a transfer in `direction` so far.
     pub(crate) fn totals(&self, direction: Direction) -> Totals {
         Totals {
             delivered_bytes: self.ends[direction.receiver()].delivered_bytes(),
@@ -111,18 +112,18 @@ impl Bulk {
     }
 }
 
-/// Every connection. They stand apart from their flows because with each packet nothing else of a flow is asked for.
+/// Every connection. The connections stand apart from their flows because most packets need nothing else of a flow.
 #[derive(Default)]
 pub(crate) struct Sockets {
-    /// Those of bulk transfers, by the number of their flow, so that a packet tells without a second look where its
-    /// connection is; of flows that are none, one that is never opened.
+    /// The connections of bulk transfers. The index is the flow number, so that a packet's connection is found
+    /// without a second look-up. Other flows have a connection here that is never opened.
     pub(crate) bulk: PerFlow<Bulk>,
     slots: List<SocketId, Socket>,
     free: Vec<SocketId>,
 }
 
 impl Sockets {
-    /// A new connection between two ends of `config`, which the end `opener` opens.
+    /// Makes a new connection between two ends of `config`. The end `opener` opens it.
     pub(crate) fn open(
         &mut self,
         config: &Config,
@@ -144,12 +145,12 @@ impl Sockets {
         self.slots.push(socket)
     }
 
-    /// The slot may be used again.
+    /// Frees a slot for another connection.
     pub(crate) fn release(&mut self, id: SocketId) {
         self.free.push(id);
     }
 
-    /// How many slots for applications' connections there are.
+    /// Returns the number of slots for applications' connections.
     pub(crate) fn len(&self) -> usize {
         self.slots.len()
     }
@@ -174,7 +175,7 @@ impl std::ops::IndexMut<SocketId> for Sockets {
 mod tests {
     use crate::{Scenario, Simulation};
 
-    /// Else a day of short transfers would not fit in memory.
+    /// Without the reuse of slots a day of short transfers would not fit in memory.
     #[test]
     fn thousands_of_transfers_take_turns_in_few_slots() {
         let scenario = Scenario::from_json(
@@ -188,7 +189,8 @@ mod tests {
         assert!(simulation.sockets.len() <= 6, "{} slots", simulation.sockets.len());
     }
 
-    /// Of 36 000 connections of web traffic in an hour, few are open at a time: those of clients that read for long.
+    /// Web traffic makes 36,000 connections in an hour. Few are open at a time: those of clients with long reading
+    /// times.
     #[test]
     fn an_hour_of_web_traffic_fits_in_few_slots() {
         let scenario = Scenario::from_json(

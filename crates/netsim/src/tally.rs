@@ -1,14 +1,15 @@
-//! What a flow has done: totals since the run began.
+//! The totals of a flow since the run began.
 
 use goodqueue_tcp::Connection;
 use std::ops::{Add, AddAssign, Sub};
 
-/// What a flow has done since the run began.
+/// The totals of a flow since the run began.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Totals {
-    /// Bytes that the far side has, in order.
+    /// Bytes that the receiver has, in order.
     pub(crate) delivered_bytes: u64,
-    /// Payload bytes that TCP sent, each as often as it was sent, and those sent again.
+    /// Payload bytes that TCP sent, each counted as often as it was sent, and the bytes among them that it
+    /// retransmitted.
     pub(crate) sent_bytes: u64,
     pub(crate) retransmitted_bytes: u64,
     pub(crate) retransmitted: u64,
@@ -16,11 +17,12 @@ pub(crate) struct Totals {
     pub(crate) tlp_probes: u64,
     pub(crate) spurious_retransmissions: u64,
     pub(crate) undos: u64,
-    /// What its sender's packets met at the bottleneck.
+    /// What became of its sender's packets.
     pub(crate) fates: FlowFates,
 }
 
-/// Its packets at the bottleneck that its data go through.
+/// A flow's packets in the direction of its data: packets that its sender offered, and packets dropped or lost on the
+/// path.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct FlowFates {
     pub(crate) offered: u64,
@@ -28,7 +30,7 @@ pub(crate) struct FlowFates {
 }
 
 impl Totals {
-    /// What a connection's sending half counts.
+    /// Returns the counters of a connection's sending half.
     pub(crate) fn of_sender(sender: &Connection) -> Self {
         let stats = sender.stats();
         Self {
@@ -45,7 +47,7 @@ impl Totals {
 }
 
 impl Totals {
-    /// Puts each of its numbers together with that of `other`.
+    /// Combines each number with the same number of `other`.
     fn with(self, other: Self, put: impl Fn(u64, u64) -> u64) -> Self {
         Self {
             delivered_bytes: put(self.delivered_bytes, other.delivered_bytes),

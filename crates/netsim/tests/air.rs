@@ -1,5 +1,5 @@
-//! What is told of the air of a cell: each transmission of a window, stations over time, and each frame. All of it must
-//! agree with the record's own counts, and telling must change nothing.
+//! Logs of a cell's air: each transmission in a window, stations over time, and each frame. All logs must agree with
+//! the record's own counts, and logging must change nothing.
 #![allow(clippy::unwrap_used)] // clippy.toml's exemption covers test functions, not their helpers
 
 use goodqueue_netsim::path::wifi::frames::{AirBody, AirFate, AirFrame};
@@ -9,7 +9,8 @@ use goodqueue_units::Instant;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 
-/// Three stations of 802.11n with traffic both ways, so that frames collide; the slow one's link is noisy.
+/// Three stations of 802.11n with traffic in both directions, so that frames collide. The slow station's channel is
+/// noisy.
 fn cell() -> Value {
     json!({
         "duration": "2s", "warmup": "0s",
@@ -48,7 +49,7 @@ fn sum(values: impl IntoIterator<Item = f64>) -> f64 {
     values.into_iter().sum()
 }
 
-/// Within what rounding to six digits leaves.
+/// Returns whether two values are equal except for rounding to six digits.
 fn close(found: f64, expected: f64) -> bool {
     (found - expected).abs() <= 1e-4 * expected.abs().max(1.0)
 }
@@ -65,7 +66,7 @@ fn the_log_has_every_transmission_that_the_record_counts() {
                 .collect();
             let counted = &station[way];
             assert_eq!(counted["transmissions"], own.len(), "{station}");
-            // A question (BlockAckReq) has no frames, and is left out of the mean.
+            // A BlockAckReq has no frames, and is left out of the mean.
             let with_frames = own.iter().filter(|at| frames[**at] > 0.0).count();
             let mean = sum(own.iter().map(|at| frames[*at])) / with_frames as f64;
             assert!(close(mean, counted["aggregate_frames"].as_f64().unwrap()), "{mean} frames: {counted}");
@@ -89,7 +90,7 @@ fn the_log_has_every_transmission_that_the_record_counts() {
     assert!(close(percent, record["wifi"]["collision_percent"].as_f64().unwrap()), "{percent}");
 }
 
-/// One medium: whatever is sent at a time collides, and nothing else does.
+/// There is one medium: transmissions at the same time collide, and no others do.
 #[test]
 fn only_what_collides_is_on_the_air_together() {
     let record = logged();
@@ -136,7 +137,7 @@ fn the_stations_over_time_add_up_to_the_record() {
     }
 }
 
-/// What an observer is told of.
+/// The frames that an observer is told of.
 #[derive(Default)]
 struct Told(Vec<AirFrame>);
 
@@ -147,7 +148,7 @@ impl Observer for Told {
     }
 }
 
-/// The record of `scenario`, and the frames of which an observer was told.
+/// Returns the record of `scenario`, and the frames that an observer was told of.
 fn watched(scenario: &Value) -> (Value, Vec<AirFrame>) {
     let told = Arc::new(Mutex::new(Told::default()));
     let mut watched = simulation(scenario);
@@ -157,7 +158,7 @@ fn watched(scenario: &Value) -> (Value, Vec<AirFrame>) {
     (serde_json::to_value(watched.record()).unwrap(), frames)
 }
 
-/// A count of all stations, both ways.
+/// Returns the sum of a count over all stations and both directions.
 fn total(record: &Value, name: &str) -> u64 {
     let stations = record["wifi"]["stations"].as_array().unwrap().iter();
     stations.flat_map(|station| ["down", "up"].map(|way| station[way][name].as_u64().unwrap())).sum()
@@ -173,8 +174,7 @@ fn an_observer_is_told_of_each_frame_in_order_and_changes_nothing() {
 
     let count = |wanted: &dyn Fn(&AirFrame) -> bool| frames.iter().filter(|frame| wanted(frame)).count();
     let is_rts = |frame: &AirFrame| matches!(frame.body, AirBody::Rts);
-    // Each transmission begins with a request to send. Who asks at the same time as another gets no answer, and sends
-    // no more.
+    // Each transmission begins with an RTS. Stations that send one at the same time get no CTS, and do not send data.
     assert_eq!(count(&is_rts) as u64, total(&found, "transmissions"));
     assert!(frames.iter().all(|frame| frame.fate != AirFate::Collided || is_rts(frame)));
     let cleared = count(&|frame| matches!(frame.body, AirBody::Cts));
@@ -182,7 +182,7 @@ fn an_observer_is_told_of_each_frame_in_order_and_changes_nothing() {
     assert!(cleared < count(&is_rts), "none collided");
 }
 
-/// A frame is given up once, and counts as lost when those before it have left the window of 64.
+/// A frame is given up once. It counts as lost when the frames before it have left the window of 64.
 #[test]
 fn what_is_given_up_is_said_at_its_last_try() {
     let mut scenario = cell();

@@ -1,7 +1,7 @@
-//! Applications above TCP, against times worked out by hand.
+//! Applications above TCP, compared with times calculated by hand.
 //!
-//! Every wire here has 10 Mbit/s, 0.8 µs a byte: a full segment (1514 bytes) takes 1211.2 µs, a bare ACK (66) 52.8 µs,
-//! a SYN or SYN-ACK (74) 59.2 µs. Where nothing else is said, 25 ms of propagation follow, each way.
+//! Every wire here has 10 Mbit/s (0.8 µs per byte). A full segment (1514 bytes) takes 1211.2 µs, a bare ACK (66
+//! bytes) 52.8 µs, a SYN or SYN-ACK (74 bytes) 59.2 µs. Unless noted, 25 ms of propagation follow in each direction.
 #![allow(clippy::unwrap_used)] // clippy.toml's exemption covers test functions, not their helpers
 
 mod common;
@@ -23,10 +23,11 @@ fn stream(record: &Record) -> StreamResult {
     *record.apps[0].result::<StreamResult>().unwrap()
 }
 
-/// 1 000 000 bytes are 690 full segments and one of 880 bytes, 946 on the wire. Slow start sends 10, 20 and 40 segments
-/// in rounds of 51.264 ms (a segment's time there, an ACK's back, 50 ms of propagation); the fourth, of 80, is longer
-/// than a round, so from its start on the link never idles. Linux acknowledges 16 segments at once and then each second
-/// one, so that the third round's first ACK waits for a second segment.
+/// 1,000,000 bytes are 690 full segments and one of 880 bytes, which is 946 bytes on the wire. Slow start sends 10,
+/// 20 and 40 segments in rounds of 51.264 ms (one segment's time, one ACK's time, and 50 ms of propagation). The
+/// fourth round, of 80 segments, is longer than a round trip, so from its start on the link is never idle. Linux
+/// acknowledges each of the first 16 segments and then every second one, so the first ACK of the third round waits
+/// for a second segment.
 #[test]
 fn a_download_takes_its_handshake_its_rounds_of_slow_start_and_its_serialisation() {
     let record = run(&access_link(&json!([{"kind": "transfer", "size": "1MB"}])));
@@ -45,7 +46,7 @@ fn a_download_takes_its_handshake_its_rounds_of_slow_start_and_its_serialisation
     );
 }
 
-/// The user's SYN, the SYN-ACK, and then 5 segments and the 760 bytes that are left; ACK and data leave together.
+/// The user's SYN, the SYN-ACK, then 5 segments and the remaining 760 bytes. The ACK and the data leave together.
 #[test]
 fn an_upload_ends_when_the_far_side_has_all() {
     let record = run(&access_link(&json!([{"kind": "transfer", "size": "8kB", "direction": "up"}])));
@@ -54,7 +55,7 @@ fn an_upload_ends_when_the_far_side_has_all() {
     assert!((got - wanted_ms).abs() < 1e-6, "{got} {wanted_ms}");
 }
 
-/// 1000 bytes are 1066 on the wire, 852.8 µs each way; before the first request goes the ACK of the handshake.
+/// 1000 bytes are 1066 on the wire, 852.8 µs in each direction. The ACK of the handshake precedes the first request.
 #[test]
 fn an_exchange_takes_a_round_trip_and_its_serialisation() {
     let record =
@@ -67,8 +68,8 @@ fn an_exchange_takes_a_round_trip_and_its_serialisation() {
     assert_eq!((rr(&record).count, rr(&record).completed), (10, 10));
 }
 
-/// Among flows that keep a short queue full, a transfer's SYN, data, FIN or last ACK is lost somewhere: all must end
-/// nevertheless, one after the other.
+/// Beside flows that keep a short queue full, a transfer's SYN, data, FIN or last ACK is lost somewhere. All
+/// transfers must still end, one after the other.
 #[test]
 fn transfers_end_whatever_is_lost() {
     for direction in ["down", "up"] {
@@ -84,7 +85,8 @@ fn transfers_end_whatever_is_lost() {
         assert!(record.flows[0].loss_percent > 3.0 && record.flows[0].timeouts > 10, "{:?}", record.flows[0]);
         assert!(result.count > 100 && result.count - result.completed <= 1, "{result:?}");
         let flow = &record.flows[0];
-        // A lost last segment is probed for before the timeout; a probe of what was only late comes twice.
+        // A lost last segment is probed for before the timeout. If the segment was only late, the probe is a
+        // duplicate.
         assert!(flow.tlp_probes.unwrap() > 10 && flow.spurious_retransmissions.unwrap() < flow.retransmitted);
         let new_bytes = flow.bytes_sent.unwrap() - flow.bytes_retrans.unwrap();
         let most = result.count * 20_000;
@@ -92,10 +94,10 @@ fn transfers_end_whatever_is_lost() {
     }
 }
 
-/// As with `write` and then `close` (RFC 9293, 3.10.4): 1 kB is segmented before FIN is, so down go SYN-ACK, data, FIN
-/// and the ACK of the user's FIN. Of 20 kB, 14 segments, four wait for the window, and FIN goes with the last: 16
-/// packets. Seen so on Linux 6.1. Wrong would be a FIN with the data wherever both are due: where a short transfer's
-/// tail is lost, a probe then repairs it, and not only FIN.
+/// As with `write` and then `close` (RFC 9293, 3.10.4): 1 kB is segmented before the FIN, so the packets down are
+/// SYN-ACK, data, FIN and the ACK of the user's FIN. Of 20 kB, 14 segments, four wait for the window, and the FIN is
+/// in the last one: 16 packets. Linux 6.1 does the same. It would be wrong to send the FIN with the data whenever
+/// both are due: if the tail of a short transfer were lost, a probe would then repair the tail, and not only the FIN.
 #[test]
 fn a_fin_goes_with_data_only_where_that_had_to_wait() {
     for (size, packets) in [("1kB", 4), ("20kB", 16)] {
@@ -109,11 +111,11 @@ fn repeated_transfers_begin_so_long_after_the_one_before() {
     let asked = json!([{"kind": "transfer", "size": "1kB", "repeat": 5, "interval": "1s"}]);
     let record = run(&access_link(&asked.clone()));
     let result = transfer(&record, 0);
-    // Three packets for the handshake, the data, two ways of propagation each: 100.7 ms.
+    // Three packets for the handshake and one of data, with 25 ms of propagation each: 101.0 ms.
     let one = (2.0 * 25_059.2 + 25_052.8 + 1066.0 * 0.8 + 25_000.0) / 1000.0;
     assert!((result.completion_ms.unwrap().mean - one).abs() < 1e-6, "{result:?}");
     assert_eq!((result.count, result.completed, record.flows[0].completion_ms), (5, 5, None));
-    // They begin at 0, 1.101, 2.202, 3.303 and 4.404 s: after a warm-up of 3.35 s, one; after 3.25 s, two.
+    // The transfers begin at 0, 1.101, 2.202, 3.303 and 4.404 s: one after a warm-up of 3.35 s, two after 3.25 s.
     for (warmup, count) in [("3350ms", 1), ("3250ms", 2)] {
         let mut late = access_link(&asked.clone());
         late["warmup"] = json!(warmup);
@@ -131,14 +133,14 @@ fn a_far_side_that_asks_is_answered_by_the_user() {
     let record = run(&access_link(
         &json!([{"kind": "rr", "request": "100B", "response": "1kB", "direction": "up", "repeat": 3}]),
     ));
-    // 166 bytes down and 1066 up.
+    // 166 bytes down and 1066 bytes up.
     let one = 50.0 + (166.0 + 1066.0) * 0.8e-3;
     assert!((rr(&record).response_ms.unwrap().min - one).abs() < 1e-6, "{record:?}");
     assert_eq!(record.flows[0].bytes_sent, Some(3000), "the responses, which go up");
 }
 
-/// An exchange and its think time take 151.7 ms: 131 or 132 in 20 s after a handshake of 50 ms; thinking times that are
-/// drawn have a standard deviation of a sixteenth of that in the sum.
+/// An exchange and its think time take 151.7 ms, which gives 131 or 132 exchanges in 20 s after a handshake of 50 ms.
+/// With random think times the sum has a standard deviation of a sixteenth of it.
 #[test]
 fn thinking_takes_its_time() {
     let asked = |key: &str, seed: u64| {
@@ -155,8 +157,8 @@ fn thinking_takes_its_time() {
     assert!((mean - 131.5).abs() < 6.0, "three standard deviations of the mean: {mean}");
 }
 
-/// A chunk of 2500 bytes is 1514 and 1118 bytes on the wire: 2.1056 ms and the propagation. The first is written as the
-/// handshake ends, 75.1712 ms after the start, and 996 more in the 19.9248 s that are left.
+/// A chunk of 2500 bytes is 1514 and 1118 bytes on the wire: 2.1056 ms plus the propagation. The first chunk is
+/// written when the handshake ends, 75.1712 ms after the start, and 996 more in the remaining 19.9248 s.
 #[test]
 fn a_stream_that_fits_takes_its_chunks_time_and_never_stalls() {
     let record = run(&access_link(&json!([{"kind": "stream", "rate": "1mbit", "interval": "20ms"}])));
@@ -168,14 +170,14 @@ fn a_stream_that_fits_takes_its_chunks_time_and_never_stalls() {
     assert_eq!(record.flows[0].goodput_mbps, 0.995);
 }
 
-/// Twice what the link carries: the player gets 0.956 Mbit/s of the 2 that it wants, and what it does not play it
-/// waits.
+/// The stream has twice the rate of the link. The player gets 0.956 Mbit/s of the 2 Mbit/s that it needs, and stalls
+/// for the rest of the time.
 #[test]
 fn a_stream_that_does_not_fit_stalls_for_what_is_missing() {
     let mut asked = access_link(&json!([{"kind": "stream", "rate": "2mbit", "interval": "20ms"}]));
     asked["bottleneck"]["rate"] = json!("1mbit");
     let result = stream(&run(&asked));
-    // It plays 20 ms for each chunk that it got, and began when the first was there.
+    // The player plays 20 ms per chunk that arrived. It began when the first chunk had arrived.
     let first_ms = 75.0 + (74.0 + 74.0 + 66.0) * 8e-3 + 25.0 + (5000.0 + 4.0 * 66.0) * 8e-3;
     let unplayed_ms = 20_000.0 - first_ms - 20.0 * result.completed as f64;
     assert!((result.stalled_ms - unplayed_ms).abs() < 1e-3, "{result:?} {unplayed_ms}");
@@ -184,7 +186,8 @@ fn a_stream_that_does_not_fit_stalls_for_what_is_missing() {
     assert!((goodput - 0.956).abs() < 0.02, "{goodput}");
 }
 
-/// Series are as `ss -tin` would show a sender that sends for two seconds, and nulls once its connection is gone.
+/// The series are what `ss -tin` would show of a sender that sends for two seconds. They are null after its
+/// connection has ended.
 #[test]
 fn tcps_variables_are_sampled_on_request() {
     let mut asked = access_link(&json!([{"kind": "transfer", "size": "2MB"}, {"kind": "ping"}]));

@@ -1,6 +1,6 @@
-//! What every discipline does under three loads, as a table under version control: a change of behaviour shows as a
-//! changed row in review, and the digests hold the promise that every build gives the same bytes (this test runs
-//! without optimisation, `tests/test_determinism.py` compares the optimised build with the same table).
+//! The behaviour of every discipline under three loads, as a table under version control. A change of behaviour shows
+//! as a changed row in review. The digests check the promise that every build gives the same bytes: this test runs
+//! without optimisation, and `tests/test_determinism.py` compares the optimised build with the same table.
 //!
 //! After an intended change: `GOODQUEUE_BLESS=1 cargo test -p goodqueue-netsim --test behaviour`.
 #![allow(clippy::unwrap_used)] // clippy.toml's exemption covers test functions, not their helpers

@@ -1,4 +1,5 @@
-//! `[[change]]` in a run: the packet on the wire, capacity over time, and disciplines that change while packets wait.
+//! `[[change]]` during a run: the packet on the wire, the capacity over time, and disciplines that change while
+//! packets wait.
 #![allow(clippy::unwrap_used)] // clippy.toml's exemption covers test functions, not their helpers
 
 mod common;
@@ -7,7 +8,7 @@ use common::{run, simulation};
 use goodqueue_units::Duration;
 use serde_json::{Value, json};
 
-/// A stream of full frames at `load`, from the start, through 10 Mbit/s for 20 s.
+/// A stream of full frames at `load` from the start, through 10 Mbit/s for 20 s.
 fn scenario(qdisc: &str, load: &str, change: Value) -> Value {
     json!({
         "duration": "20s",
@@ -18,8 +19,8 @@ fn scenario(qdisc: &str, load: &str, change: Value) -> Value {
     })
 }
 
-/// A frame takes 1.2112 ms at 10 Mbit/s and 2.4224 ms at 5. The ninth begins at 9.6896 ms, is on the wire at the change
-/// at 10 ms and done at 10.9008 ms; from then on each takes the longer time.
+/// A frame takes 1.2112 ms at 10 Mbit/s and 2.4224 ms at 5 Mbit/s. The ninth frame begins at 9.6896 ms, is on the
+/// wire at the change at 10 ms and ends at 10.9008 ms. From then on each frame takes the longer time.
 #[test]
 fn a_packet_on_the_wire_keeps_its_time_and_the_next_takes_the_new_one() {
     let mut asked = scenario("pfifo", "20mbit", json!([{"at": "10ms", "rate": "5mbit"}]));
@@ -29,8 +30,9 @@ fn a_packet_on_the_wire_keeps_its_time_and_the_next_takes_the_new_one() {
     assert_eq!(begun, [9_689_600, 10_900_800, 13_323_200, 15_745_600]);
 }
 
-/// Two frames come at once. The first is on the wire for 1.2112 ms; cake would send the second after half of that, and
-/// nobody asks it then. A change must not let the run go back to that time, which debug assertions would notice.
+/// Two frames arrive together. The first is on the wire for 1.2112 ms. cake would send the second after half of that
+/// time, but nobody asks it then. A change must not let the run go back to that time, which debug assertions would
+/// notice.
 #[test]
 fn a_shaper_whose_timer_is_overdue_is_asked_now() {
     let mut asked = scenario("cake bandwidth 20mbit", "5mbit", json!([{"at": "1ms", "rate": "5mbit"}]));
@@ -41,22 +43,22 @@ fn a_shaper_whose_timer_is_overdue_is_asked_now() {
     assert_eq!(begun, [0, 1_211_200, 3_633_600, 6_056_000]);
 }
 
-/// 4 Mbit/s through 10 Mbit/s for 10 s and 5 Mbit/s for 10 s: 8 of 15 parts of the capacity, where the wire was
-/// occupied for 40 % and 80 % of the time, 60 % on average. The warm-up's capacity does not count, and the other
-/// direction's does not change.
+/// 4 Mbit/s through 10 Mbit/s for 10 s and 5 Mbit/s for 10 s use 8 of 15 parts of the capacity. The wire was occupied
+/// for 40 % and 80 % of the time, which is 60 % on average. The capacity of the warm-up does not count, and the
+/// capacity of the other direction does not change.
 #[test]
 fn utilisation_is_of_the_capacity_that_there_was() {
     let mut asked = scenario("pfifo", "4mbit", json!([{"at": "10s", "rate": "5mbit"}]));
     let used = |asked: &Value| run(asked).queues.down.utilisation_percent;
     assert!((used(&asked) - 800.0 / 15.0).abs() < 0.05, "{}", used(&asked));
     asked["warmup"] = json!("5s");
-    // 5 s of 10 Mbit/s, 10 s of 5: 15 s times 4 of 100 Mbit.
+    // 5 s at 10 Mbit/s and 10 s at 5 Mbit/s: 15 s of 4 Mbit/s use 60 of 100 Mbit.
     assert!((used(&asked) - 60.0).abs() < 0.05, "{}", used(&asked));
     asked["warmup"] = json!("12s");
     assert!((used(&asked) - 80.0).abs() < 0.05, "{}", used(&asked));
     asked["change"] = json!([{"at": "10s", "direction": "up", "rate": "5mbit"}]);
     assert!((used(&asked) - 40.0).abs() < 0.05, "{}", used(&asked));
-    // Half of what comes is dropped: full at either rate, to the packet.
+    // Half of the packets are dropped, so the link is full at either rate, to the packet.
     let full = scenario(
         "pfifo limit 10",
         "20mbit",
@@ -81,7 +83,8 @@ fn a_limit_that_shrinks_drops_what_waits_at_once() {
     assert_eq!(record.queues.down.packets.queued_at_end, 10);
 }
 
-/// The shaper's timer was set for the old rate: asked only then, the link would idle for seconds.
+/// The shaper's timer was set for the old rate. If the shaper were asked only then, the link would be idle for
+/// seconds.
 #[test]
 fn a_shaper_that_becomes_faster_sends_at_once() {
     for (slow, fast) in [
@@ -95,8 +98,8 @@ fn a_shaper_that_becomes_faster_sends_at_once() {
     }
 }
 
-/// The papers' transient: when the rate falls to a tenth, CoDel's queue stands high for a while and is back at its
-/// target in the end, where a FIFO's stays ten times as long.
+/// The transient of the papers: when the rate falls to a tenth, CoDel's queue is long for a while and returns to its
+/// target in the end. A FIFO's queue stays ten times as long.
 #[test]
 fn codel_recovers_from_a_falling_rate() {
     let mut asked = scenario("codel", "1mbit", json!([{"at": "10s", "rate": "1mbit"}]));
@@ -128,7 +131,7 @@ fn a_run_cut_at_a_change_is_the_same_run() {
     assert_eq!(serde_json::to_string(&cut.record()).unwrap(), whole);
 }
 
-/// Else the record's line would leave the shaper where it was, in this run and in one of the record.
+/// Otherwise the record's line would leave the shaper's rate as it was, in this run and in a run of the record.
 #[test]
 fn what_a_change_takes_back_is_gone_in_the_run_and_in_one_of_its_record() {
     let asked = scenario("cake bandwidth 2mbit", "8mbit", json!([{"at": "10s", "qdisc": "cake unlimited"}]));

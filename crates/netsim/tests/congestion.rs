@@ -1,6 +1,6 @@
-//! Every congestion control on a link of its own, and those of L4S beside a classic one.
+//! Every congestion control on a link of its own, and the L4S ones beside a classic one.
 //!
-//! `cargo test -p goodqueue-netsim --test congestion -- --nocapture` prints what was measured.
+//! `cargo test -p goodqueue-netsim --test congestion -- --nocapture` prints the measurements.
 #![allow(clippy::unwrap_used, clippy::print_stdout)] // the first: clippy.toml's exemption covers test functions only
 
 use goodqueue_netsim::{Record, Scenario, Simulation};
@@ -20,12 +20,13 @@ fn run(rate: &str, rtt: &str, qdisc: &str, seconds: u32, traffic: &Value) -> Rec
     simulation.record()
 }
 
-/// 41 full frames are 10 Mbit/s times 50 ms. With such a buffer half of a full pipe and buffer still fills the pipe, so
-/// a sender that halves keeps the link busy, and so must those that keep a target of delay.
+/// 41 full frames are the product of 10 Mbit/s and 50 ms. With such a buffer, half of a full pipe plus buffer still
+/// fills the pipe. So a sender that halves its window keeps the link busy, and senders with a delay target must do
+/// so, too.
 #[test]
 fn everyone_fills_a_link_whose_buffer_is_its_bandwidth_delay_product() {
     for cc in Cc::ALL {
-        // A window that stays fills the link if it is the pipe's.
+        // A constant window fills the link if it is as large as the pipe.
         let line = if *cc == Cc::Fixed { "none cwnd 45" } else { cc.name() };
         let record = run("10mbit", "50ms", "pfifo limit 41", 60, &json!([{"kind": "bulk", "cc": line}]));
         let (queue, flow) = (&record.queues.down, &record.flows[0]);
@@ -39,7 +40,7 @@ fn everyone_fills_a_link_whose_buffer_is_its_bandwidth_delay_product() {
     }
 }
 
-/// Vegas keeps two to four segments in the queue: at 10 Mbit/s 1.2 ms each.
+/// Vegas keeps two to four segments in the queue. At 10 Mbit/s each takes 1.2 ms.
 #[test]
 fn vegas_keeps_a_few_segments_in_the_queue_and_drops_none() {
     let record = run("10mbit", "50ms", "pfifo limit 41", 60, &json!([{"kind": "bulk", "cc": "vegas"}]));
@@ -48,8 +49,8 @@ fn vegas_keeps_a_few_segments_in_the_queue_and_drops_none() {
     assert_eq!(record.queues.down.packets.dropped, 0);
 }
 
-/// RFC 6817: alone, with room, LEDBAT holds its target of 100 ms of queue and loses nothing; RFC 6817, section 1:
-/// beside a loss-based flow it gives way.
+/// Alone and with a large buffer, LEDBAT holds its target of 100 ms of queue and loses nothing (RFC 6817). Beside a
+/// loss-based flow it gives way (RFC 6817, section 1).
 #[test]
 fn ledbat_holds_its_target_alone_and_gives_way_to_cubic() {
     for (cc, target) in [("ledbat", 100.0), ("ledbat++", 60.0)] {
@@ -71,7 +72,7 @@ fn ledbat_holds_its_target_alone_and_gives_way_to_cubic() {
 }
 
 /// RFC 9332, section 1: the L queue waits less than a millisecond on average and 1 to 2 ms at the 99th percentile, at
-/// full utilisation. At 40 Mbit/s a full frame takes 0.3 ms, so none of that is the packet's own time.
+/// full utilisation. At 40 Mbit/s a full frame takes 0.3 ms, well below these delays.
 #[test]
 fn scalable_senders_alone_wait_about_a_millisecond_in_dualpi2() {
     for (cc, qdisc) in
@@ -88,9 +89,9 @@ fn scalable_senders_alone_wait_about_a_millisecond_in_dualpi2() {
     }
 }
 
-/// RFC 9332, sections 2.1 and 2.5: the coupling gives flows of both kinds roughly equal rates. "Roughly" is taken as
-/// within a factor of two: k = 2 stands for 1.4 to 1.9 in appendix C, and the classic flow's RTT is longer by the
-/// target of 15 ms, which counts for a sender whose rate depends on it, as DCTCP's does.
+/// RFC 9332, sections 2.1 and 2.5: the coupling gives flows of both kinds roughly equal rates. Here "roughly" is
+/// within a factor of two: k = 2 stands for 1.4 to 1.9 in appendix C. Also the classic flow's RTT is longer by the
+/// target of 15 ms, which matters for a sender whose rate depends on the RTT, as DCTCP's does.
 #[test]
 fn scalable_senders_and_cubic_share_dualpi2_about_equally_and_l4s_waits_little() {
     for (cc, qdisc) in
@@ -109,14 +110,14 @@ fn scalable_senders_and_cubic_share_dualpi2_about_equally_and_l4s_waits_little()
             l4s.goodput_mbps, classic.goodput_mbps, waits[0], waits[1]
         );
         assert!((0.5..2.0).contains(&ratio), "{cc} in {qdisc}: {ratio}");
-        // Both ways, with the transmission of 0.3 ms and the ACKs'.
+        // Queueing in both directions, with the transmission of 0.3 ms and that of the ACKs.
         assert!(waits[0] < 2.0, "{cc} in {qdisc}: {:?}", l4s.rtt_ms);
         assert!(l4s.loss_percent < 0.01, "{cc} in {qdisc}: {}", l4s.loss_percent);
     }
 }
 
-/// RFC 8511: with a shallow target, where half of the window leaves the link idle for a while, falling less at marks
-/// uses more of it.
+/// RFC 8511: with a shallow target, half of the window leaves the link idle for a while. A smaller reduction at marks
+/// uses more of the link.
 #[test]
 fn abe_uses_more_of_a_link_with_a_shallow_queue() {
     let used = |cc: &str| {
@@ -129,7 +130,8 @@ fn abe_uses_more_of_a_link_with_a_shallow_queue() {
     }
 }
 
-/// RFC 9406: the delay of slow start's end is noticed, so the first overshoot drops less than plain slow start's.
+/// RFC 9406: the rising delay ends slow start early, so the first overshoot drops fewer packets than plain slow
+/// start.
 #[test]
 fn hystart_plus_plus_drops_less_in_the_first_slow_start() {
     let drops = |cc: &str| {
@@ -147,8 +149,8 @@ fn hystart_plus_plus_drops_less_in_the_first_slow_start() {
     assert!(drops("reno hystart++") < drops("reno") / 2);
 }
 
-/// Of a full frame 1448 of 1514 bytes are payload, of one with `mss` 448 they are 448 of 514. A path of 500 bytes
-/// leaves no more, whatever the flow asks for.
+/// In a full frame 1448 of 1514 bytes are payload. With an `mss` of 448 it is 448 of 514 bytes. A path with an MTU of
+/// 500 bytes allows no larger segments, whatever the flow asks for.
 #[test]
 fn a_flow_may_have_segments_of_its_own_size_within_the_paths() {
     let goodput =

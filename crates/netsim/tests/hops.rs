@@ -1,10 +1,10 @@
-//! Paths of more than a bottleneck: hops in a row, what they do to packets, and what is refused.
+//! Paths with more than a bottleneck: hops in a row, their effect on packets, and error messages.
 #![allow(clippy::unwrap_used)] // clippy.toml's exemption covers test functions, not their helpers
 
 use goodqueue_netsim::{Record, Scenario, Simulation};
 use serde_json::{Value, json};
 
-/// A download over a fast link, and what a test adds to it.
+/// A download over a fast link, with the hops that a test adds.
 fn scenario(hops: &Value) -> Value {
     json!({
         "duration": "20s", "warmup": "2s",
@@ -30,8 +30,8 @@ fn ping_ms(record: &Value, name: &str) -> f64 {
     apps.iter().find(|app| app["kind"] == "ping").unwrap()["rtt_ms"][name].as_f64().unwrap()
 }
 
-/// The hidden buffer: a shaper that is a little slower than the modem behind it keeps the queue where its discipline
-/// is.
+/// The hidden buffer: a shaper that is slightly slower than the modem behind it keeps the queue in its own
+/// discipline.
 #[test]
 fn a_shaper_before_a_modem_takes_its_queue_away() {
     let modem = json!([{"name": "modem", "kind": "link", "rate": "20mbit", "qdisc": "bfifo limit 625000"}]);
@@ -41,7 +41,7 @@ fn a_shaper_before_a_modem_takes_its_queue_away() {
     shaped["bottleneck"]["qdisc"] = json!("cake bandwidth 19mbit");
     let [hidden, shaped] = [hidden, shaped].map(|scenario| json_of(&run(&scenario)));
     let modem_ms = |record: &Value| record["hops"][0]["delay_ms"]["p50"].as_f64().unwrap();
-    // 625 kB at 20 Mbit/s are 250 ms, which fq_codel in front of a faster link never sees.
+    // 625 kB at 20 Mbit/s take 250 ms. fq_codel above a faster link never sees this queue.
     assert!(modem_ms(&hidden) > 150.0, "{}", hidden["hops"][0]);
     assert!(hidden["queues"]["down"]["delay_ms"]["p50"].as_f64().unwrap() < 1.0);
     assert!(modem_ms(&shaped) < 2.0, "{}", shaped["hops"][0]);
@@ -49,8 +49,8 @@ fn a_shaper_before_a_modem_takes_its_queue_away() {
     assert_eq!(hidden["hops"][0]["name"], "modem");
 }
 
-/// Where a hop stands must matter: one that delays before the queue lets packets arrive later, and takes nothing from
-/// it.
+/// The place of a hop must matter: a hop with a delay before the queue lets packets arrive later, and takes nothing
+/// from the queue.
 #[test]
 fn wires_before_and_after_the_bottleneck_add_their_delays() {
     let wires = json!([
@@ -61,7 +61,7 @@ fn wires_before_and_after_the_bottleneck_add_their_delays() {
     let mut asked = scenario(&wires);
     asked["traffic"] = json!([{"kind": "ping"}, {"kind": "voip", "direction": "up"}]);
     let record = json_of(&run(&asked));
-    // 40 ms of base RTT, 35 ms of wires, and 98 bytes at 20 Mbit/s twice: 0.08 ms.
+    // 40 ms of base RTT, 35 ms of wires, and 98 bytes at 20 Mbit/s twice (0.08 ms).
     assert!((ping_ms(&record, "p50") - 75.08).abs() < 0.02, "{record:#}");
     let wire = &record["hops"][0]["packets"];
     assert_eq!(wire["lost"], 0);
@@ -87,7 +87,8 @@ fn a_lossy_wire_loses_what_it_says_and_flows_are_told() {
     }
 }
 
-/// RFC 7928, 10.2: what crosses both links has less than what crosses one of them.
+/// RFC 7928, 10.2: with fq_codel at both links, a flow that crosses both gets about as much as a flow that crosses
+/// one.
 #[test]
 fn flows_cross_one_bottleneck_or_both() {
     let mut asked = scenario(&json!([
@@ -107,7 +108,8 @@ fn flows_cross_one_bottleneck_or_both() {
     assert!(record.queues.down.utilisation_percent > 95.0);
 }
 
-/// Packets wait below the discipline, where it cannot reach them: each millisecond of ring is a millisecond of delay.
+/// Packets wait below the discipline, where it cannot reach them: each millisecond in the ring is a millisecond of
+/// delay.
 #[test]
 fn a_drivers_ring_hides_packets_from_the_discipline() {
     let record = |ring: Option<u64>| {
@@ -134,7 +136,8 @@ fn a_link_that_is_served_in_bursts_is_as_fast_and_its_packets_come_together() {
     let record = json_of(&run(&asked));
     let used = record["queues"]["down"]["utilisation_percent"].as_f64().unwrap();
     assert!((97.0..=100.0).contains(&used), "{used}");
-    // The way up has the same scheduler: a ping waits for a grant there, 2 ms on average, and for the queue down.
+    // The direction `Up` has the same scheduler: a ping waits for a grant there, 2 ms on average, and for the queue
+    // down.
     asked["traffic"] = json!([{"kind": "ping"}, {"kind": "voip", "direction": "up"}]);
     let idle = ping_ms(&json_of(&run(&asked)), "mean");
     assert!((41.0..49.0).contains(&idle), "{idle}");
@@ -152,7 +155,7 @@ fn a_rate_from_a_file_is_followed() {
     let again = serde_json::to_string(&resolved).unwrap();
     assert_eq!(serde_json::to_string(&Scenario::from_json(&again).unwrap()).unwrap(), again);
     let record = run(&asked);
-    // 20 Mbit/s for half of the time and 5 for the other half: 12.5, less the start.
+    // 20 Mbit/s for half of the time and 5 Mbit/s for the other half: 12.5 Mbit/s, except for the start.
     assert!(
         (11.5..12.5).contains(&record.queues.down.throughput_mbps),
         "{}",
@@ -165,7 +168,7 @@ fn a_rate_from_a_file_is_followed() {
     std::fs::remove_file(&file).unwrap();
 }
 
-/// Else a reader of a record could not run it again.
+/// Otherwise a reader of a record could not run it again.
 #[test]
 fn a_path_resolves_to_itself() {
     for hops in [
@@ -196,7 +199,7 @@ fn a_change_names_a_hop() {
     ]));
     asked["change"] = json!([{"at": "11s", "hop": "modem", "rate": "2mbit", "qdisc": "codel target 20ms"}]);
     let record = json_of(&run(&asked));
-    // 9 s of 10 Mbit/s and 9 of 2.
+    // 9 s at 10 Mbit/s and 9 s at 2 Mbit/s.
     let rate = record["hops"][0]["throughput_mbps"].as_f64().unwrap();
     assert!((5.5..6.1).contains(&rate), "{rate}");
     asked["change"][0]["hop"] = json!("air");
@@ -278,7 +281,7 @@ fn what_makes_no_path_is_refused_in_one_line() {
     assert_eq!(error, "traffic[0].hops: found \"modem\"; accepted: bottleneck, w");
 }
 
-/// Cutting a run into pieces, and another seed.
+/// A run in pieces is the same; a run with another seed is not.
 #[test]
 fn a_path_is_deterministic_and_its_dice_follow_the_seed() {
     let mut asked = scenario(&json!([

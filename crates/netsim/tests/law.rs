@@ -1,4 +1,4 @@
-//! `series.law`: what the law thinks at each interval's end, in the units that the names say.
+//! `series.law`: the variables of a law at the end of each interval, in the units that their names say.
 #![allow(clippy::unwrap_used)] // clippy.toml's exemption covers test functions, not their helpers
 
 mod common;
@@ -8,8 +8,8 @@ use goodqueue_netsim::{Record, Scenario};
 use goodqueue_qdisc::registry;
 use serde_json::{Value, json};
 
-/// Packets of 1500 bytes every 0.5 ms into a link that takes 1 ms for each: packet n begins its transmission at n ms
-/// and has waited n/2 ms, as long as none is dropped.
+/// Packets of 1500 bytes arrive every 0.5 ms at a link that takes 1 ms per packet. As long as none is dropped, packet
+/// n begins its transmission at n ms and has waited n/2 ms.
 fn overload(qdisc: &str, duration: &str) -> Value {
     json!({
         "duration": duration,
@@ -29,15 +29,15 @@ fn number(record: &Record, name: &str, interval: usize) -> f64 {
     variable(record, name)[interval].unwrap_or_else(|| panic!("{name} is null in interval {interval}"))
 }
 
-/// Within four ticks of CoDel's clock: each drop's time loses a part of one.
+/// Checks a value within four ticks of CoDel's clock: each drop's time is rounded down to a tick.
 #[track_caller]
 fn near(found: f64, wanted: f64) {
     assert!((found - wanted).abs() < 4.0 * 0.001_024, "{found} {wanted}");
 }
 
-/// The delay is above 5 ms from packet 10 on, so dropping begins an interval later, at 110 ms. From there RFC 8289's
-/// control law: the second drop is due at 210 ms, the third at 210 + 100/sqrt(2) = 280.711 ms and happens as the wire
-/// is free, at 281; the fourth is due at 280.711 + 100/sqrt(3) = 338.446.
+/// The delay is above 5 ms from packet 10 on, so dropping begins one interval later, at 110 ms. Then RFC 8289's
+/// control law applies. The second drop is due at 210 ms. The third is due at 210 + 100/sqrt(2) = 280.711 ms and
+/// happens when the wire is free, at 281 ms. The fourth is due at 280.711 + 100/sqrt(3) = 338.446 ms.
 #[test]
 fn codels_count_rises_while_it_drops_and_the_next_drop_is_told_from_now() {
     let record = run(&overload("codel variant rfc8289", "1s"));
@@ -54,12 +54,12 @@ fn codels_count_rises_while_it_drops_and_the_next_drop_is_told_from_now() {
     near(number(&record, "drop_next_ms", at(150)), 60.0);
     near(number(&record, "drop_next_ms", at(250)), 30.711);
     near(number(&record, "drop_next_ms", at(300)), 38.446);
-    near(number(&record, "first_above_time_ms", at(50)), 60.0); // 110 ms is to come
-    near(number(&record, "first_above_time_ms", at(150)), -40.0); // and has passed
+    near(number(&record, "first_above_time_ms", at(50)), 60.0); // 110 ms is in the future
+    near(number(&record, "first_above_time_ms", at(150)), -40.0); // 110 ms has passed
     near(number(&record, "ldelay_ms", at(50)), 24.5); // packet 49's
 }
 
-/// The root that Linux keeps in 16 bits is one at the start of dropping, and never above.
+/// The root that Linux keeps in 16 bits is 1 at the start of dropping, and never above 1.
 #[test]
 fn codels_root_is_a_fraction() {
     let record = run(&overload("codel", "1s"));
@@ -67,13 +67,13 @@ fn codels_root_is_a_fraction() {
     assert!(variable(&record, "rec_inv_sqrt").iter().flatten().all(|root| (0.0..=1.0).contains(root)));
 }
 
-/// As long as p is 0, packet 49 has waited 24.5 ms, and 49 of the burst allowance's 150 ms are used up.
+/// As long as p is 0, packet 49 has waited 24.5 ms, and 49 ms of the burst allowance of 150 ms are used.
 #[test]
 fn pies_prob_is_the_drop_probability_and_its_delays_are_milliseconds() {
     let record = run(&overload("pie", "5s"));
     let series = &record.series.as_ref().unwrap().queues.down;
     let prob = variable(&record, "prob");
-    let capped: Vec<_> = prob.iter().map(|p| p.map(|p| p.min(1.0))).collect(); // Linux's may grow beyond 1
+    let capped: Vec<_> = prob.iter().map(|p| p.map(|p| p.min(1.0))).collect(); // Linux's value may exceed 1
     assert_eq!(capped, series.drop_probability, "prob was not scaled to 1");
     assert!(prob.iter().flatten().any(|p| (0.01..1.0).contains(p)), "p never moved: {prob:?}");
     near(number(&record, "qdelay_ms", 0), 24.5);
@@ -85,7 +85,7 @@ fn pies_prob_is_the_drop_probability_and_its_delays_are_milliseconds() {
     assert!(law.get("drop_probability").is_none(), "it stands beside the law already");
 }
 
-/// The wire is never free: packets leave at the link's 12 Mbit/s, whichever quantity the variant averages.
+/// The wire is never free, so packets leave at the link's 12 Mbit/s, whichever quantity the variant averages.
 #[test]
 fn pies_departure_rate_is_the_links() {
     for line in ["pie dq_rate_estimator", "pie variant draft2013", "pie variant rfc8033 dq_rate_estimator"] {
@@ -114,7 +114,7 @@ fn reds_probability_follows_from_its_average_and_max_p() {
     assert!(between > 0, "the average never stood between the thresholds: {qavg:?}");
 }
 
-/// CHOKe is RED in packets: its average cannot be more than the thousand that wait.
+/// CHOKe is RED in packets: its average cannot exceed the most packets that waited.
 #[test]
 fn chokes_average_is_of_packets() {
     let record =
@@ -126,7 +126,7 @@ fn chokes_average_is_of_packets() {
     assert!(qavg.iter().flatten().any(|avg| *avg > 83.0), "{qavg:?}");
 }
 
-/// A value an interval from every discipline, and a unit's name only where there is one.
+/// Every discipline gives one value per interval, and only a variable with a unit has a unit in its name.
 #[test]
 fn every_discipline_shows_what_it_has() {
     let units = ["_ms", "_bytes", "_packets", "_mbps"];

@@ -1,4 +1,4 @@
-//! Flows of media over whole paths: RFC 8867's test cases, as far as they have a number that can be missed.
+//! Media flows over whole paths: RFC 8867's test cases, as far as they have numbers that can be missed.
 #![allow(clippy::unwrap_used)] // clippy.toml's exemption covers test functions, not their helpers
 
 mod common;
@@ -8,7 +8,7 @@ use goodqueue_netsim::record::MediaResult;
 use goodqueue_netsim::{Record, Scenario};
 use serde_json::{Value, json};
 
-/// RFC 8867, 4.2: 50 ms one way, drop-tail queues of 300 ms. `mbps` is what the link has.
+/// RFC 8867, 4.2: 50 ms in one direction, drop-tail queues of 300 ms. `mbps` is the rate of the link.
 fn scenario(seconds: u64, mbps: f64, traffic: &Value) -> Value {
     let (rate, limit) = (format!("{}kbit", mbps * 1e3), (mbps * 1e6 * 0.3 / 8.0) as u64);
     let queue = json!({"rate": rate, "qdisc": format!("bfifo limit {limit}")});
@@ -24,7 +24,7 @@ fn results(record: &Record) -> Vec<&MediaResult> {
     record.apps.iter().filter_map(|app| app.result()).collect()
 }
 
-/// Goodput of flow `number` between two times, in Mbit/s, headers included.
+/// Returns the goodput of flow `number` between two times, in Mbit/s, headers included.
 fn goodput(record: &Record, number: usize, from_s: f64, to_s: f64) -> f64 {
     let series = record.series.as_ref().unwrap();
     let goodputs = &series.flows[number].goodput_mbps;
@@ -33,7 +33,7 @@ fn goodput(record: &Record, number: usize, from_s: f64, to_s: f64) -> f64 {
     within.iter().sum::<f64>() / within.len() as f64
 }
 
-/// Goodput of flow `number` in each second of a time.
+/// Returns the goodput of flow `number` in each second between two times.
 fn each_second(record: &Record, number: usize, from_s: u32, to_s: u32) -> Vec<f64> {
     (from_s..to_s).map(|s| goodput(record, number, f64::from(s), f64::from(s + 1))).collect()
 }
@@ -43,7 +43,8 @@ fn assert_within(what: &str, found: f64, (least, most): (f64, f64)) {
     assert!((least..=most).contains(&found), "{what}: {found}, not {least} to {most}");
 }
 
-/// RFC 8868, 3.2: flows with the same round-trip time and priority have a third to three times of another's share.
+/// RFC 8868, 3.2: flows with the same RTT and priority have between a third and three times the share of another
+/// flow.
 #[track_caller]
 fn assert_shares(record: &Record, from_s: f64, to_s: f64) {
     let all: Vec<f64> = (0..record.flows.len()).map(|number| goodput(record, number, from_s, to_s)).collect();
@@ -57,13 +58,13 @@ fn media() -> Value {
     json!({"kind": "media"})
 }
 
-/// 1 Mbit/s, of which 1200 of 1254 bytes at the most are media. The queue at equilibrium is 10 ms * 1.5 / 0.92 = 16 ms
-/// (RFC 8698, 4.3), and two packets take 20 ms.
+/// The link has 1 Mbit/s, and at most 1200 of 1254 bytes are media. The queue at equilibrium is 10 ms * 1.5 / 0.92 =
+/// 16 ms (RFC 8698, 4.3), and two packets take 20 ms.
 #[test]
 fn alone_it_fills_the_link_with_a_short_queue() {
     let record = run(&scenario(60, 1.0, &json!([media()])));
     for mbps in each_second(&record, 0, 10, 60) {
-        assert_within("each second from 10 s on", mbps, (0.85, 1.0125)); // a packet more may end in it
+        assert_within("each second from 10 s on", mbps, (0.85, 1.0125)); // one packet more may end in it
     }
     assert_within("from 10 s on", goodput(&record, 0, 10.0, 60.0), (0.94, 1.0));
     let found = results(&record)[0];
@@ -77,7 +78,7 @@ fn alone_it_fills_the_link_with_a_short_queue() {
     assert_within("mean target", found.rate_mbps.unwrap(), (rates[5], rates[95]));
 }
 
-/// Case 5.1: the link has 1, 2.5, 0.6 and 1 Mbit/s.
+/// Case 5.1: the link's rate is 1, 2.5, 0.6 and 1 Mbit/s in turn.
 #[test]
 fn it_follows_the_capacity() {
     let mut asked = scenario(100, 1.0, &json!([media()]));
@@ -93,7 +94,7 @@ fn it_follows_the_capacity() {
     assert_within("lost", results(&record)[0].loss_percent, (0.0, 1.0));
 }
 
-/// Case 5.4: the later find the standing queue of the earlier, which they take for the path's own delay (RFC 8698,
+/// Case 5.4: later flows find the standing queue of earlier flows, and take it for the delay of the path (RFC 8698,
 /// 6.1).
 #[test]
 fn three_flows_share() {
@@ -115,7 +116,7 @@ fn a_pause_leaves_the_link_to_others_and_ends() {
     assert_shares(&record, 90.0, 119.0);
 }
 
-/// Case 5.3: each flow's reports go where the other's media go.
+/// Case 5.3: the reports of each flow cross the same queue as the media of the other.
 #[test]
 fn congestion_on_the_way_of_the_reports_starves_nobody() {
     let up = json!({"kind": "media", "direction": "up"});
@@ -131,14 +132,14 @@ fn congestion_on_the_way_of_the_reports_starves_nobody() {
     for flow in [0, 1] {
         assert_within("at 2 Mbit/s", goodput(&record, flow, 75.0, 99.0), (1.4, 1.6));
     }
-    // An upload keeps the queue of the reports full, 300 ms, and some of them are lost.
+    // An upload keeps the queue of the reports full (300 ms), and some reports are lost.
     let upload = json!({"kind": "bulk", "direction": "up"});
     let record = run(&scenario(60, 1.0, &json!([media(), upload])));
     assert_within("beside an upload", goodput(&record, 0, 20.0, 60.0), (0.85, 1.0));
 }
 
-/// Case 5.6: a long transfer fills 300 ms of queue, which a flow that only saw the delay would leave to it: the delay
-/// is warped after losses (RFC 8698, 4.2).
+/// Case 5.6: a long transfer fills 300 ms of queue. A flow that saw only the delay would leave the queue to the
+/// transfer, so the delay is warped after losses (RFC 8698, 4.2).
 #[test]
 fn beside_tcp_it_is_not_starved() {
     let record = run(&scenario(120, 2.0, &json!([media(), {"kind": "bulk"}])));
@@ -146,7 +147,8 @@ fn beside_tcp_it_is_not_starved() {
     assert_within("TCP", goodput(&record, 1, 20.0, 119.0), (0.5, 1.5));
 }
 
-/// With ECN a queue that marks what waits 2 ms and more holds the flow back; without, the same queue marks nothing.
+/// With ECN, a queue that marks packets after 2 ms or more holds the flow back. Without ECN, the same queue marks
+/// nothing.
 #[test]
 fn it_answers_marks() {
     let [plain, marked] = [false, true].map(|ecn| {
@@ -160,15 +162,15 @@ fn it_answers_marks() {
     assert_within("by that without marks", rate(&marked) / rate(&plain), (0.3, 0.8));
 }
 
-/// At one signal rates are as the priorities (RFC 8698, 4.3): 2 to 1.
+/// At one congestion signal the rates are proportional to the priorities (RFC 8698, 4.3): 2 to 1.
 #[test]
 fn a_priority_is_a_share() {
     let record = run(&scenario(100, 1.0, &json!([media(), {"kind": "media", "priority": 2.0}])));
     assert_within("2 to 1", goodput(&record, 1, 30.0, 100.0) / goodput(&record, 0, 30.0, 100.0), (1.5, 2.5));
 }
 
-/// A codec with one rate: what arrives is that rate, and 54 bytes a packet; reports have their length, too. It sends
-/// the same packets whatever the queue does.
+/// A codec with one rate: this rate arrives, plus 54 bytes per packet. Reports have their length, too. The codec
+/// sends the same packets, whatever the queue does.
 #[test]
 fn lengths_are_those_of_tc_and_the_queue_moves_no_draw() {
     let fixed = json!({"kind": "media", "min_rate": "1200kbit", "max_rate": "1200kbit"});
@@ -177,7 +179,8 @@ fn lengths_are_those_of_tc_and_the_queue_moves_no_draw() {
     assert_eq!((found.rate_mbps, found.loss_percent, found.ramp_up_percent), (Some(1.2), 0.0, 100.0));
     let headers = found.sent as f64 * 54.0 * 8.0 / 600e6;
     assert_within("media by its target", (record.flows[0].goodput_mbps - headers) / 1.2, (0.99, 1.01));
-    // Ten reports a second, of 62 bytes and 2 for each packet since the last, in whole words (RFC 8888, 3.1).
+    // Ten reports per second, of 62 bytes plus 2 for each packet since the last report, in whole words (RFC 8888,
+    // 3.1).
     let up = &record.queues.up;
     let (reports, rate) = (up.packets.offered as f64, up.utilisation_percent / 100.0 * 10e6);
     assert_within("reports a second", reports / 600.0, (9.9, 10.0));
@@ -193,7 +196,7 @@ fn lengths_are_those_of_tc_and_the_queue_moves_no_draw() {
     assert_eq!(sent, [found.sent; 3]);
 }
 
-/// A wire loses 2 % and doubles 2 %: what comes twice is one packet, and what is lost is told.
+/// A wire loses 2 % and duplicates 2 %. A duplicate counts once, and a loss is reported.
 #[test]
 fn losses_and_duplicates_of_a_wire_are_counted_once() {
     let mut asked = scenario(100, 10.0, &json!([media()]));

@@ -1,4 +1,4 @@
-//! PackMime's web traffic on a link: what it loads, that it ends, and that it does not grow.
+//! PackMime's web traffic on a link: its load, its end, and that it does not grow.
 #![allow(clippy::unwrap_used)] // clippy.toml's exemption covers test functions, not their helpers
 
 mod common;
@@ -20,8 +20,9 @@ fn web(duration: &str, more: &Value) -> Value {
     scenario
 }
 
-/// By the laws a connection brings 8.6 kB of responses where it has one, and 3.19 of 3.8 kB where it is persistent; the
-/// tail is heavy. On 10 Mbit/s without loss, a response takes a round trip at least, and on the first request two.
+/// By the laws, a connection with one response brings 8.6 kB of responses, and a persistent connection 3.19 responses
+/// of 3.8 kB. The tail is heavy. On 10 Mbit/s without loss a response takes at least one round trip, and the first
+/// one takes two.
 #[test]
 fn ten_connections_a_second_load_a_link_as_the_laws_say() {
     let record = run(&web("1000s", &json!({})));
@@ -35,7 +36,7 @@ fn ten_connections_a_second_load_a_link_as_the_laws_say() {
     assert!(times.min > 50.0 && (100.0..200.0).contains(&times.p50), "{times:?}");
 }
 
-/// What is counted is counted from the warm-up's end on; and whatever is lost on the way, no connection stays for good.
+/// Counting begins at the end of the warm-up. Whatever is lost on the way, no connection stays forever.
 #[test]
 fn a_short_queue_loses_much_and_every_response_comes_in_the_end() {
     for direction in ["down", "up"] {
@@ -46,7 +47,7 @@ fn a_short_queue_loses_much_and_every_response_comes_in_the_end() {
         let web = of(&record);
         let queue = if direction == "down" { &record.queues.down } else { &record.queues.up };
         assert!(queue.packets.dropped > 100, "{direction}: {}", queue.packets.dropped);
-        // Those of the warm-up that went on into the measured time count as neither.
+        // Responses of the warm-up that continued in the measured time are in neither count.
         assert!(web.count - web.completed < 5, "{direction}: {web:?}");
     }
 }
@@ -60,8 +61,8 @@ fn a_scenario_of_it_prints_and_reads_and_is_refused_in_words() {
     }
 }
 
-/// At an MTU of 500 a full segment has 448 bytes of payload and 514 on Ethernet, and a buffer of one BDP, 62 500 bytes,
-/// is 121 frames. A first window of 2 takes two rounds more than one of 10 for 8 segments.
+/// At an MTU of 500 a full segment has 448 bytes of payload and 514 bytes on Ethernet. A buffer of one BDP, 62,500
+/// bytes, is 121 frames. For 8 segments an initial window of 2 takes two rounds more than one of 10.
 #[test]
 fn an_mtu_and_a_first_window_make_segments_frames_and_rounds() {
     let mut scenario = access_link(&json!([{"kind": "transfer", "size": "4480B"}]));
@@ -77,7 +78,7 @@ fn an_mtu_and_a_first_window_make_segments_frames_and_rounds() {
         }
         run(&access_link(&traffic)).flows[0].completion_ms.unwrap()
     };
-    // Each round is a segment, an ACK and 50 ms; the last one sends 2 segments and not 8.
+    // Each round is a segment, an ACK and 50 ms. The last round sends 2 segments and not 8.
     let later = 2.0 * (1.2112 + 0.0528 + 50.0) - 6.0 * 1.2112;
     assert!((took(Some(2)) - took(None) - later).abs() < 1e-6, "{} {}", took(Some(2)), took(None));
     scenario["traffic"] = json!([{"kind": "cbr", "rate": "1mbit"}]);
@@ -88,7 +89,8 @@ fn an_mtu_and_a_first_window_make_segments_frames_and_rounds() {
     );
 }
 
-/// A receiver that acknowledges 20 segments together sends a twentieth of the ACKs of one that answers each.
+/// A receiver that acknowledges 20 segments together sends a twentieth of the ACKs of a receiver that acknowledges
+/// each.
 #[test]
 fn a_receiver_acknowledges_as_it_is_told() {
     let acks = |every: u64| {

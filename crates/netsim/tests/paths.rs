@@ -1,4 +1,4 @@
-//! Random paths: whatever resolves runs, loses count of no packet, resolves to itself and is the same in pieces.
+//! Random paths: every path that resolves runs, conserves packets, resolves to itself and is the same in pieces.
 
 mod random_paths;
 
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use random_paths::path_holds;
 
-/// Enough for every choice of a path of as many hops as there can be.
+/// Enough bytes for every choice of a path with the most possible hops.
 fn bytes() -> impl Strategy<Value = Vec<u8>> {
     prop::collection::vec(any::<u8>(), 0..200)
 }
@@ -20,7 +20,7 @@ proptest! {
     }
 }
 
-/// Else the property above would hold of nothing.
+/// Otherwise the property above could hold for no path at all.
 #[test]
 fn many_random_paths_resolve() {
     let mut runner = proptest::test_runner::TestRunner::deterministic();

@@ -1,6 +1,6 @@
-//! What homes do: calls, web pages, and Flent's loads, against times worked out by hand.
+//! Traffic of homes: calls, web pages, and Flent's loads, compared with times calculated by hand.
 //!
-//! Every wire here has 10 Mbit/s, 0.8 µs a byte, and 25 ms of propagation each way.
+//! Every wire here has 10 Mbit/s (0.8 µs per byte) and 25 ms of propagation in each direction.
 #![allow(clippy::unwrap_used)] // clippy.toml's exemption covers test functions, not their helpers
 
 mod common;
@@ -20,12 +20,13 @@ fn voip(record: &Record) -> VoipResult {
     record.apps.iter().find_map(|app| app.result::<VoipResult>().cloned()).unwrap()
 }
 
-/// Milliseconds of packets of so many bytes, one after the other, each over the wire and 25 ms on.
+/// Returns the milliseconds that packets of these sizes take one after the other: each over the wire, plus 25 ms.
 fn ways(bytes: &[f64]) -> f64 {
     bytes.iter().map(|bytes| 25.0 + bytes * 0.8e-3).sum()
 }
 
-/// A query of 86 bytes and an answer of 102; SYN and SYN-ACK, 74 each; the ACK of 66 that goes before the request.
+/// A query of 86 bytes and an answer of 102. SYN and SYN-ACK of 74 bytes each. The ACK of 66 bytes before the
+/// request.
 const LOOKUP: [f64; 2] = [86.0, 102.0];
 const HANDSHAKE: [f64; 2] = [74.0, 74.0];
 const ACK_MS: f64 = 66.0 * 0.8e-3;
@@ -34,7 +35,8 @@ fn load_ms(traffic: Value) -> f64 {
     page(&run(&access_link(&json!([traffic])))).load_ms.unwrap().mean
 }
 
-/// Lookup, handshake, a request of 400 bytes (466 on the wire) and a response of 1000 (1066): three round trips.
+/// Lookup, handshake, a request of 400 bytes (466 on the wire) and a response of 1000 bytes (1066): three round
+/// trips.
 #[test]
 fn a_page_of_one_object_takes_three_round_trips_and_its_packets() {
     let got = load_ms(json!({"kind": "page", "repeat": 1, "objects": [{"response": "1kB"}]}));
@@ -42,8 +44,9 @@ fn a_page_of_one_object_takes_three_round_trips_and_its_packets() {
     assert!((got - wanted).abs() < 1e-6, "{got} {wanted}");
 }
 
-/// The document's connection is kept: the second object is one more round trip, on the wire before that of a new
-/// connection. With one connection the third object waits for the second. With two, it takes a handshake meanwhile.
+/// The document's connection is kept, so the second object takes one more round trip, and its request precedes a new
+/// connection's SYN on the wire. With one connection the third object waits for the second. With two connections, a
+/// handshake takes place in the meantime.
 #[test]
 fn objects_follow_the_document_over_as_many_connections_as_there_may_be() {
     let objects = json!([{"response": "1kB"}, {"response": "1kB"}, {"response": "1kB"}]);
@@ -54,15 +57,15 @@ fn objects_follow_the_document_over_as_many_connections_as_there_may_be() {
     let exchange = ways(&[466.0, 1066.0]);
     let one = document + 2.0 * exchange;
     assert!((fetch(1) - one).abs() < 1e-6, "{} {one}", fetch(1));
-    // The SYN leaves after the request that was written in the same instant, so the SYN-ACK waits for the response to
-    // that one, which is still on the wire for all but the SYN's own time.
+    // The SYN leaves after the request that was written at the same instant. So the SYN-ACK waits for the response to
+    // this request. When the SYN arrives, the response has been on the wire only for the SYN's own time.
     let in_the_way = (466.0 + 1066.0 - 74.0) * 0.8e-3;
     let two = document + in_the_way + ways(&HANDSHAKE) + ACK_MS + exchange;
     assert!((fetch(2) - two).abs() < 1e-6, "{} {two}", fetch(2));
     assert!((fetch(6) - two).abs() < 1e-6, "two objects need no more than two");
 }
 
-/// Another host is another lookup and another handshake, whatever connections there are to the first.
+/// Another host needs another lookup and another handshake, whatever connections to the first host exist.
 #[test]
 fn every_host_is_looked_up_and_connected_to() {
     let got = load_ms(json!({"kind": "page", "repeat": 1, "objects": [
@@ -70,13 +73,13 @@ fn every_host_is_looked_up_and_connected_to() {
         {"response": "1kB", "host": "cdn.example.org", "request": "600B"},
     ]}));
     let first = ways(&LOOKUP) + ways(&HANDSHAKE) + ACK_MS + ways(&[466.0, 1066.0]);
-    // The ACK of the document's data is delayed and in nobody's way.
+    // The ACK of the document's data is delayed, and no packet waits for it.
     let second = ways(&LOOKUP) + ways(&HANDSHAKE) + ACK_MS + ways(&[666.0, 1066.0]);
     assert!((got - first - second).abs() < 1e-6, "{got} {}", first + second);
 }
 
-/// Each fetch takes 151 ms, and begins so long after the one before as `interval` says. Where that is at once, the ACK
-/// of the last response and then the FIN, each 66 bytes, go before the query.
+/// Each fetch takes 151.5 ms, and begins `interval` after the end of the one before. With an interval of 0, the ACK
+/// of the last response and then the FIN, 66 bytes each, precede the query.
 #[test]
 fn pages_follow_each_other_and_those_from_before_the_warm_up_do_not_count() {
     let one_ms = ways(&LOOKUP) + ways(&HANDSHAKE) + ACK_MS + ways(&[466.0, 1066.0]);
@@ -89,12 +92,12 @@ fn pages_follow_each_other_and_those_from_before_the_warm_up_do_not_count() {
         assert!((result.load_ms.unwrap().max - one_ms - in_the_way).abs() < 1e-6, "{result:?} {one_ms}");
     }
     let mut late = access_link(&asked("1s"));
-    late["warmup"] = json!("4s"); // they begin at 0, 1.15, 2.30, 3.46 and 4.61 s
+    late["warmup"] = json!("4s"); // the fetches begin at 0, 1.15, 2.30, 3.46 and 4.61 s
     assert_eq!(page(&run(&late)).count, 1);
 }
 
-/// Among flows that keep two short queues full, queries, SYNs and requests are lost, and a lookup is repeated only
-/// after five seconds. Every page but the last must come nevertheless.
+/// Beside flows that keep two short queues full, queries, SYNs and requests are lost, and a lookup is repeated only
+/// after five seconds. Every page except the last must still arrive.
 #[test]
 fn pages_come_whatever_is_lost() {
     let mut lossy = access_link(&json!([
@@ -114,14 +117,14 @@ fn the_far_side_may_browse_too() {
     let down = load_ms(json!({"kind": "page", "page": "google", "repeat": 1}));
     let up = load_ms(json!({"kind": "page", "page": "google", "repeat": 1, "direction": "up"}));
     assert_eq!(down, up, "the link is symmetric");
-    // 3 MB take 2.4 s and headers on the wire.
+    // 3 MB take 2.4 s plus the headers.
     let huffpost = load_ms(json!({"kind": "page", "page": "huffpost", "repeat": 1}));
     assert!(huffpost > 2400.0 * 1514.0 / 1448.0 && huffpost < 5000.0, "{huffpost}");
 }
 
-/// G.711: 160 bytes of voice, RTP 12, UDP 8, IPv4 20, Ethernet 14 are 214 on the wire, 50 a second: 85.6 kbit/s.
-/// D-ITG's: 134 bytes, 100 a second. Nothing varies; the score is the E-model's of 25.2 ms, worked out in
-/// `probe/mos.rs`.
+/// G.711: 160 bytes of voice, RTP 12, UDP 8, IPv4 20 and Ethernet 14 are 214 bytes on the wire, 50 times per second:
+/// 85.6 kbit/s. D-ITG: 134 bytes, 100 times per second. Nothing varies. The score is the E-model's for 25.2 ms,
+/// calculated in `probe/mos.rs`.
 #[test]
 fn a_call_over_an_empty_link_takes_its_way_and_nothing_else() {
     for (codec, bytes, per_second) in [("g711", 214.0, 50), ("ditg", 134.0, 100)] {
@@ -133,7 +136,7 @@ fn a_call_over_an_empty_link_takes_its_way_and_nothing_else() {
             let wanted = ways(&[bytes]);
             assert!((delay.min - wanted).abs() < 1e-6 && (delay.max - wanted).abs() < 1e-6, "{delay:?}");
             assert_eq!((call.jitter_ms, call.jitter_rfc3550_ms), (Some(0.0), Some(0.0)));
-            // What left within the last 25 ms is under way.
+            // Packets of the last 25 ms are still on their way.
             assert_eq!(call.sent, 20 * per_second);
             assert!(call.sent - call.received <= 3 && call.loss_percent == 0.0, "{call:?}");
             assert!((call.mos.unwrap() - 4.39).abs() < 0.01, "{call:?}");
@@ -144,8 +147,8 @@ fn a_call_over_an_empty_link_takes_its_way_and_nothing_else() {
     }
 }
 
-/// A full queue of 30 frames is 36 ms, and a call among bulk flows loses packets there; with fq_codel it has its own
-/// queue.
+/// A full queue of 30 frames takes 36 ms, and a call beside bulk flows loses packets there. With fq_codel the call
+/// has its own queue.
 #[test]
 fn a_call_suffers_in_a_full_queue_and_not_in_one_of_its_own() {
     let call = |qdisc: &str| {
@@ -165,7 +168,8 @@ fn a_call_suffers_in_a_full_queue_and_not_in_one_of_its_own() {
     assert_eq!((percentiles.len(), percentiles[50]), (101, fifo.delay_ms.unwrap().p50));
 }
 
-/// Flent's rrul.conf: four uploads and four downloads, BE, BK (CS1), CS5 and EF; UDP pings EF, BK and BE; an ICMP ping.
+/// Flent's rrul.conf: four uploads and four downloads with BE, BK (CS1), CS5 and EF; UDP pings with EF, BK and BE;
+/// one ICMP ping.
 #[test]
 fn rrul_is_flents_flows_with_flents_marks() {
     let resolved =
@@ -198,7 +202,7 @@ fn rrul_is_flents_flows_with_flents_marks() {
     let sizes = written["traffic"].as_array().unwrap().iter().filter_map(|flow| flow["packet_size"].as_u64());
     assert_eq!(sizes.collect::<Vec<_>>(), [60, 60, 60, 98]);
     assert!((0..8).all(|flow| written["traffic"][flow]["cc"] == "reno"));
-    // The flows are what the record's scenario has, so it runs again without knowing of Flent.
+    // The record's scenario has these flows, so it can be run again without knowing Flent.
     let once = serde_json::to_string(&resolved).unwrap();
     let twice = serde_json::to_string(&Scenario::from_json(&once).unwrap()).unwrap();
     assert_eq!(once, twice);
@@ -211,7 +215,7 @@ fn rrul_be_and_tcp_nup_and_ndown_are_flents_too() {
     assert!(be.traffic.iter().all(|flow| flow.values.find(&tcp::DSCP).is_none()), "all best effort");
     let names: Vec<_> = be.traffic.iter().map(|flow| flow.name.clone().unwrap()).collect();
     assert_eq!((names[3].as_str(), names[10].as_str()), ("TCP upload BE4", "Ping (ms) UDP BE3"));
-    // In one run they share their ping; their load may begin later than it, and has its own RTT.
+    // In one run the loads share their ping. A load may begin later than the ping, and has its own RTT.
     let both = resolve(json!([
         {"kind": "tcp_nup", "count": 8, "start": "5s", "stop": "15s"},
         {"kind": "tcp_ndown", "count": 2},
@@ -227,7 +231,7 @@ fn rrul_be_and_tcp_nup_and_ndown_are_flents_too() {
     assert_eq!((flows[12].0.as_str(), flows.len()), ("far Ping (ms) ICMP/0", 13));
 }
 
-/// With a strict band for each class the marks must be felt: a wrong one would be served with the wrong band.
+/// With one strict band per class the marks must have an effect: a wrong mark would be served in the wrong band.
 #[test]
 fn rruls_classes_reach_the_queue() {
     let mut asked = access_link(&json!([{"kind": "rrul"}]));
@@ -243,7 +247,7 @@ fn rruls_classes_reach_the_queue() {
     assert!(goodput("TCP download BK/0") < 0.5 * goodput("TCP download BE/0"), "{:?}", record.flows);
 }
 
-/// On an empty wire each packet of 214 bytes takes 171.2 us and 25 ms. What is lost is missing: the numbers tell.
+/// On an empty wire each packet of 214 bytes takes 171.2 us and 25 ms. Lost packets are missing, as the numbers show.
 #[test]
 fn each_packet_of_a_call_and_each_fetch_of_a_page_is_in_the_series() {
     let mut asked = access_link(&json!([
@@ -267,7 +271,7 @@ fn each_packet_of_a_call_and_each_fetch_of_a_page_is_in_the_series() {
         "a second after the first was there"
     );
 
-    asked["bottleneck"]["rate"] = json!("60kbit"); // 85.6 are sent
+    asked["bottleneck"]["rate"] = json!("60kbit"); // 85.6 kbit/s are sent
     asked["bottleneck"]["qdisc"] = json!("pfifo limit 5");
     let record = run(&asked);
     let calls = record.series.as_ref().unwrap().kinds.of::<CallSeries>("calls").next().unwrap();
@@ -277,8 +281,9 @@ fn each_packet_of_a_call_and_each_fetch_of_a_page_is_in_the_series() {
     assert!(series.kinds.is_empty(), "no intervals, no log");
 }
 
-/// A browser's six connections are one host: beside one bulk flow it gets half by cake's rule for hosts, and six
-/// sevenths where cake is fair between flows alone. Windows that heed no drop keep all of them waiting.
+/// A browser's six connections belong to one host. Beside one bulk flow they get half by cake's rule for hosts, and
+/// six sevenths if cake is fair only between flows. Windows that ignore drops keep packets of all connections
+/// waiting.
 #[test]
 fn connections_of_one_page_are_one_host_to_cake() {
     let mut objects = vec![json!({"response": "1kB"})];
@@ -298,8 +303,7 @@ fn connections_of_one_page_are_one_host_to_cake() {
     assert!((flows - 1.0 / 7.0).abs() < 0.02, "{flows}");
 }
 
-/// Flows of 10, 50, 200 and 500 ms, each with its own: the shortest round trip that each sees is its own and a few
-/// packets.
+/// Flows with RTTs of 10, 50, 200 and 500 ms: the shortest round trip of each flow is its own RTT and a few packets.
 #[test]
 fn flows_have_the_round_trips_that_they_are_given() {
     let flow = |rtt: u64| json!({"kind": "bulk", "direction": "up", "name": format!("{rtt} ms"), "rtt": format!("{rtt}ms")});

@@ -23,7 +23,7 @@ fn scenario(qdisc: &str, traffic: Value) -> Value {
     })
 }
 
-/// What the first application measured, a ping.
+/// Returns the measurements of the first application, a ping.
 fn ping(record: &Record) -> PingResult {
     *record.apps[0].result::<PingResult>().unwrap()
 }
@@ -36,7 +36,7 @@ fn one_flow_fills_the_link_and_codel_keeps_the_queue_short() {
     assert!(codel.queues.down.utilisation_percent > 90.0, "{:?}", codel.queues.down);
     assert!(mean(&codel) < 10.0, "{:?}", codel.queues.down);
     assert!(mean(&fifo) > 10.0 * mean(&codel), "a deep FIFO stands: {:?}", fifo.queues.down);
-    // 1448 of 1514 bytes are payload, so goodput is 95.6 % of the throughput, less what is sent twice.
+    // 1448 of 1514 bytes are payload, so the goodput is 95.6 % of the throughput, minus retransmissions.
     let (goodput, throughput) = (codel.flows[0].goodput_mbps, codel.queues.down.throughput_mbps);
     assert!((goodput / throughput - 1448.0 / 1514.0).abs() < 0.01, "{goodput} of {throughput}");
     let rtt = codel.flows[0].rtt_ms.unwrap();
@@ -45,7 +45,7 @@ fn one_flow_fills_the_link_and_codel_keeps_the_queue_short() {
 
 #[test]
 fn the_way_back_is_real() {
-    // 10 Mbit/s of full segments needs about 0.22 Mbit/s of ACKs; 64 kbit/s carry less than a third of that.
+    // 10 Mbit/s of full segments need about 0.22 Mbit/s of ACKs. 64 kbit/s are less than a third of that.
     let mut thin = scenario("pfifo limit 100", json!([{"kind": "bulk"}]));
     thin["bottleneck"]["up"] = json!({"rate": "64kbit", "qdisc": "pfifo limit 20"});
     let record = run(&thin);
@@ -53,8 +53,8 @@ fn the_way_back_is_real() {
     assert!(record.queues.up.utilisation_percent > 95.0, "{:?}", record.queues.up);
 }
 
-/// "Piece of CAKE", "ACK filtering": 50 Mbit/s of full segments need 1.1 Mbit/s of ACKs. Where only 0.3 fit, a plain
-/// queue starves the download; the filter sends fewer, and those fit.
+/// "Piece of CAKE", "ACK filtering": 50 Mbit/s of full segments need 1.1 Mbit/s of ACKs. With only 0.3 Mbit/s for
+/// them, a plain queue starves the download. The filter sends fewer ACKs, and these fit.
 #[test]
 fn fewer_acks_on_a_narrow_way_back_let_the_download_fill_its_link() {
     let with = |qdisc: &str| {
@@ -84,19 +84,19 @@ fn a_cbr_stream_gets_what_it_sends_and_a_ping_feels_the_queue() {
     let record = run(&scenario("pfifo", traffic));
     assert!((record.flows[0].goodput_mbps - 2.0).abs() < 0.01, "{:?}", record.flows[0]);
     let rtt = ping(&record).rtt_ms.unwrap();
-    // 98 bytes each way at 10 Mbit/s take 0.157 ms, and a CBR packet in the way 0.4 ms.
+    // 98 bytes in each direction at 10 Mbit/s take 0.157 ms, and a CBR packet on the wire takes 0.4 ms more.
     assert!(rtt.min >= 40.156 && rtt.max < 40.6, "{rtt:?}");
     assert_eq!(ping(&record).sent, 300, "15 s at 20 a second");
 }
 
-/// The median round trip of a ping of codepoint `dscp` beside four bulk flows.
+/// Returns the median round-trip time of a ping with codepoint `dscp` beside four bulk flows.
 fn ping_among_bulk(qdisc: &str, dscp: Value) -> f64 {
     let traffic = json!([{"kind": "bulk", "count": 4}, {"kind": "ping", "interval": "50ms", "dscp": dscp}]);
     ping(&run(&scenario(qdisc, traffic))).rtt_ms.unwrap().p50
 }
 
-/// Without flow isolation a codepoint is all that could part the ping from the bulk flows: EF has a tin of its own, CS1
-/// has the one that waits for the others.
+/// Without flow isolation only the codepoint can separate the ping from the bulk flows: EF has its own tin, CS1 has
+/// the tin that waits for the others.
 #[test]
 fn cakes_tins_part_codepoints() {
     let cake = |words: &str, dscp| {
@@ -108,8 +108,8 @@ fn cakes_tins_part_codepoints() {
     assert!(washed < 42.0 && one_tin > voice + 3.0, "{washed} {one_tin}");
 }
 
-/// pfifo_fast serves a band to its end before the next. TOS 0x10 (codepoint 4) is in the first; EF's bits make it
-/// interactive bulk, in the second, where best effort is too: tc-prio(8).
+/// pfifo_fast empties a band before it serves the next. TOS 0x10 (codepoint 4) is in the first band. EF's bits mean
+/// interactive bulk, in the second band, which has best effort, too: tc-prio(8).
 #[test]
 fn pfifo_fast_serves_low_delay_first_and_takes_ef_for_best_effort() {
     let ping = |dscp| ping_among_bulk("pfifo_fast txqueuelen 100", json!(dscp));
@@ -118,7 +118,7 @@ fn pfifo_fast_serves_low_delay_first_and_takes_ef_for_best_effort() {
     assert!(ef > 80.0 && best_effort > 80.0, "100 frames of 1.2 ms: {ef} {best_effort}");
 }
 
-/// A clearing queue takes the codepoint on its way; the echo has what arrived, so the way back sees best effort.
+/// cake with `wash` clears the codepoint. The echo has the codepoint that arrived, so the way back sees best effort.
 #[test]
 fn an_echo_has_the_codepoint_that_arrived() {
     let ping = |down: &str| {
@@ -171,7 +171,7 @@ fn the_same_seed_gives_the_same_bytes_and_another_seed_other_ones() {
     assert_ne!(before.flows[0].start_s, after.flows[0].start_s);
 }
 
-/// Common random numbers: a probe or another discipline must not move the sources' draws.
+/// Common random numbers: a probe or another discipline must not change what the sources draw.
 #[test]
 fn changing_the_discipline_or_adding_a_flow_does_not_move_the_starts() {
     let flow = json!({"kind": "bulk", "start_spread": "1s"});
@@ -200,8 +200,8 @@ fn series_agree_with_the_totals() {
     assert!(series.flows[0].cwnd_packets.iter().all(Option::is_some));
 }
 
-/// Wrong would be a packet that is said to be another flow's: each direction carries one flow's data, and an ACK is of
-/// the flow that it acknowledges.
+/// It would be wrong to name another flow for a packet: each direction carries the data of one flow, and an ACK
+/// belongs to the flow that it acknowledges.
 #[test]
 fn a_series_of_packets_tells_whose_each_was_if_asked() {
     let up = json!({"kind": "cbr", "rate": "1mbit", "direction": "up"});
@@ -222,7 +222,7 @@ fn a_series_of_packets_tells_whose_each_was_if_asked() {
     );
 }
 
-/// On an empty link of 10 Mbit/s an echo of 98 bytes takes the base RTT and twice its serialisation of 78.4 us.
+/// On an empty link of 10 Mbit/s an echo of 98 bytes takes the base RTT plus twice its serialisation of 78.4 us.
 #[test]
 fn each_round_trip_of_a_ping_is_in_the_series_and_those_of_the_warm_up_too() {
     let mut asked = scenario("pfifo", json!([{"kind": "ping", "interval": "200ms", "packet_size": 98}]));
@@ -239,8 +239,8 @@ fn each_round_trip_of_a_ping_is_in_the_series_and_those_of_the_warm_up_too() {
     assert!(run(&asked).series.unwrap().kinds.is_empty(), "no intervals, no log");
 }
 
-/// Frames of 1514 bytes come at 20 Mbit/s, 1651.3 a second, and 825.6 leave: once the queue is full, each second drops
-/// 825 or 826.
+/// Frames of 1514 bytes arrive at 20 Mbit/s, 1651.3 per second, and 825.6 per second leave. Once the queue is full,
+/// 825 or 826 are dropped per second.
 #[test]
 fn drops_are_counted_in_the_interval_in_which_they_happen() {
     let calm = json!({"kind": "cbr", "rate": "1mbit", "direction": "up", "name": "calm"});
@@ -255,8 +255,8 @@ fn drops_are_counted_in_the_interval_in_which_they_happen() {
     assert_eq!(series.flows[1].dropped_packets, vec![0; 20], "those of another flow");
 }
 
-/// Each 200 ms an echo, home after 40 ms and twice 78.4 us: every other interval of 100 ms has one. Flows that are no
-/// ping have none.
+/// One echo per 200 ms, which returns after 40 ms plus twice 78.4 us: every second interval of 100 ms has one. Flows
+/// that are not pings have none.
 #[test]
 fn an_intervals_round_trip_is_that_of_the_echoes_that_came_home_in_it() {
     let traffic = json!([{"kind": "ping", "interval": "200ms", "packet_size": 98}, {"kind": "cbr", "rate": "8kbit", "start": "19s"}]);
@@ -271,7 +271,7 @@ fn an_intervals_round_trip_is_that_of_the_echoes_that_came_home_in_it() {
     assert!(series.flows[1].rtt_ms.is_none());
 }
 
-/// Karn's rule must not starve a path whose RTT exceeds the initial RTO: every segment is sent twice at first, and an
+/// Karn's rule must not starve a path whose RTT exceeds the initial RTO: at first every segment is sent twice, and an
 /// ACK of a segment sent twice is no sample.
 #[test]
 fn a_round_trip_longer_than_the_initial_timeout_is_learnt() {
@@ -281,7 +281,7 @@ fn a_round_trip_longer_than_the_initial_timeout_is_learnt() {
     let record = run(&far);
     assert!(record.flows[0].goodput_mbps > 5.0 && record.flows[0].timeouts < 5, "{:?}", record.flows[0]);
 
-    // A flow that starts into two seconds of standing queue is in the same place.
+    // A flow that starts while two seconds of queue stand is in the same situation.
     let late = json!([{"kind": "bulk"}, {"kind": "bulk", "name": "late", "start": "20s"}]);
     let mut crowded = scenario("pfifo limit 1000", late);
     crowded["bottleneck"]["rate"] = json!("5mbit");
@@ -306,7 +306,7 @@ fn a_flow_that_stopped_is_not_credited_with_what_drains_later() {
         [json!({"kind": "bulk", "stop": "5.1s"}), json!({"kind": "cbr", "rate": "30mbit", "stop": "5.1s"})]
     {
         let record = run(&scenario("pfifo limit 1000", json!([flow])));
-        // A packet more or less in 0.1 s is 0.12 Mbit/s.
+        // One packet more in 0.1 s is 0.12 Mbit/s.
         assert!(record.flows[0].goodput_mbps <= 10.13, "more than the link carries: {:?}", record.flows[0]);
     }
 }
@@ -328,7 +328,7 @@ fn pings_under_way_are_not_lost_and_echoes_from_before_do_not_count() {
     let record = run(&calm);
     assert_eq!((ping(&record).sent, ping(&record).received), (150, 146), "four are under way at the end");
     assert_eq!(ping(&record).loss_percent, 0.0);
-    // Ends before the warm-up does: nothing was measured, whatever comes back later.
+    // The ping ends before the warm-up does: nothing was measured, whatever returns later.
     let mut early = calm.clone();
     early["traffic"][0]["stop"] = json!("4.9s");
     let record = run(&early);
@@ -341,7 +341,7 @@ fn datagrams_can_be_ecn_capable() {
     assert!(record.queues.down.packets.marked > 0, "{:?}", record.queues.down);
 }
 
-/// 60 bytes at 100 Gbit/s take 4.8 ns: rounded down they would make a link of 120 Gbit/s.
+/// 60 bytes at 100 Gbit/s take 4.8 ns. Rounded down to 4 ns, they would make a link of 120 Gbit/s.
 #[test]
 fn a_fast_link_is_no_faster_than_its_rate() {
     let mut fast = scenario("pfifo", json!([{"kind": "cbr", "rate": "200gbit", "packet_size": 60}]));
@@ -365,7 +365,7 @@ fn goodput_bins_and_fairness_leave_out_the_time_that_a_flow_was_not_there() {
     assert_eq!(record.fairness.jain_goodput, Some(1.0), "one flow shares with nobody");
 }
 
-/// Looks on, and insists that time does not go back.
+/// An observer that asserts that time never goes back.
 #[derive(Default)]
 struct Clock(Instant);
 
@@ -379,8 +379,8 @@ impl Observer for Clock {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Cutting a run into pieces changes nothing, nor does looking on, for which every transmission ends at its time
-    /// and not when somebody learns of it; and whatever the mix, packets are conserved (asserted in `record`).
+    /// A run in pieces is the same run. So is an observed run, in which every transmission ends at its own time and
+    /// not when the link catches up. Packets are conserved in any mix (asserted in `record`).
     #[test]
     fn pieces_make_the_same_run_and_so_does_an_observed_one(
         qdisc in prop::sample::select(vec![

@@ -1,4 +1,4 @@
-//! Bad scenarios are refused with the key, what was found and what is accepted; good ones resolve to themselves.
+//! A bad scenario is refused with the key, what was found and what is accepted. A good scenario resolves to itself.
 #![allow(clippy::unwrap_used)] // clippy.toml's exemption covers test functions, not their helpers
 
 use goodqueue_netsim::{Scenario, Simulation};
@@ -15,7 +15,7 @@ fn smallest() -> Value {
     })
 }
 
-/// The smallest scenario with the value at a JSON pointer replaced, added, or (null) removed.
+/// Returns the smallest scenario with the value at a JSON pointer replaced, added, or (null) removed.
 fn with(pointer: &str, value: Value) -> String {
     let mut scenario = smallest();
     let (parent, key) = pointer.rsplit_once('/').unwrap();
@@ -28,7 +28,8 @@ fn with(pointer: &str, value: Value) -> String {
     scenario.to_string()
 }
 
-/// Without it 2000 flows took 6.4 GiB with `series.tcp`, and 60 s of single packets at 10 Gbit/s took 4.2.
+/// Without this check 2000 flows took 6.4 GiB with `series.tcp`, and 60 s of single packets at 10 Gbit/s took 4.2
+/// GiB.
 #[test]
 fn time_series_that_would_fill_the_memory_are_refused() {
     let series = |count: u64, rate: &str, series: Value| {
@@ -283,7 +284,7 @@ fn two_sources_of_one_name_contradict_each_other() {
     assert_eq!(error, "traffic[1].name: found \"a\", which traffic[0] has; accepted: a name of its own");
 }
 
-/// Three flows 2 ms apart: the first has the table's round trip, and the ping of another table the path's.
+/// Three flows, 2 ms apart: the first has the table's RTT, and the ping of another table has the path's.
 #[test]
 fn each_flow_is_so_much_farther_away_than_the_one_before() {
     let mut scenario = smallest();
@@ -302,7 +303,7 @@ fn each_flow_is_so_much_farther_away_than_the_one_before() {
     }
 }
 
-/// A thousand seconds are the most, of the last flow too; and a table has one rule for its round trips.
+/// The RTT is at most 1000 s, for the last flow, too. A table has one rule for its RTTs.
 #[test]
 fn a_step_that_leads_too_far_is_refused() {
     let refused = |traffic: Value| {
@@ -320,7 +321,7 @@ fn a_step_that_leads_too_far_is_refused() {
     );
 }
 
-/// Else a record's scenario could not be run again.
+/// Otherwise a record's scenario could not be run again.
 #[test]
 fn a_resolved_scenario_resolves_to_itself() {
     for json in [
@@ -342,7 +343,7 @@ fn a_resolved_scenario_resolves_to_itself() {
     }
 }
 
-/// Else a reader of the record could not tell what ran after the change.
+/// Otherwise a reader of the record could not see what ran after the change.
 #[test]
 fn a_change_s_line_is_filled_in_on_top_of_the_changes_before_it() {
     let scenario = Scenario::from_json(&with(
@@ -367,7 +368,7 @@ fn a_change_s_line_is_filled_in_on_top_of_the_changes_before_it() {
     );
 }
 
-/// A rate under which a parameter makes no sense is refused before the run, not in the midst of it.
+/// A rate at which a parameter makes no sense is refused before the run, not during it.
 #[test]
 fn a_change_that_contradicts_the_line_is_refused() {
     let mut scenario = smallest();
@@ -386,7 +387,8 @@ fn a_change_that_contradicts_the_line_is_refused() {
 
 #[test]
 fn a_buffer_of_two_bdp_is_a_limit_in_full_frames() {
-    // 25 Mbit/s x 50 ms = 156 250 bytes; twice that is 206.4 frames of 1514. At 1 Mbit/s 8.2 frames, so the least.
+    // 25 Mbit/s x 50 ms = 156,250 bytes. Twice that is 206.4 frames of 1514. At 1 Mbit/s it is 8.2 frames, so the
+    // minimum holds.
     for (rate, limit) in [("25mbit", "limit 206 "), ("1mbit", "limit 10 ")] {
         let mut scenario = smallest();
         scenario["bottleneck"] =
@@ -400,10 +402,10 @@ fn a_buffer_of_two_bdp_is_a_limit_in_full_frames() {
     }
 }
 
-/// A shaper does not queue; what is inside it does, and `tbf` without a child has a queue of its own.
+/// A shaper does not queue, the discipline inside it does. `tbf` without a child has its own queue.
 #[test]
 fn a_buffer_reaches_the_queue_inside_a_shaper() {
-    // 206 frames, as above; in bytes for a queue of bytes.
+    // 206 frames, as above, or their bytes for a queue in bytes.
     let table = [
         ("htb rate 20mbit child codel", "child codel limit 206 "),
         ("htb rate 20mbit", "child pfifo limit 206"),
@@ -427,7 +429,7 @@ fn a_buffer_reaches_the_queue_inside_a_shaper() {
     assert_eq!(error, "bottleneck.buffer: codel has a limit in its line already; accepted: one of them");
 }
 
-/// Else two spellings of one scenario would be two.
+/// Otherwise two spellings of one scenario would be two scenarios.
 #[test]
 fn a_codepoint_is_named_where_it_has_a_name() {
     let table = [
@@ -444,7 +446,8 @@ fn a_codepoint_is_named_where_it_has_a_name() {
     assert!(serde_json::to_value(&scenario).unwrap()["traffic"][0].get("dscp").is_none());
 }
 
-/// What a congestion control needs of ECN it has without being told; a record says it, and the line with its words.
+/// A congestion control has the ECN mode that it needs without being told. The record has this mode, and the line
+/// with its words.
 #[test]
 fn a_congestion_control_brings_the_ecn_that_it_needs() {
     for (cc, line, ecn) in [

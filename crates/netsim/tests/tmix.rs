@@ -1,4 +1,4 @@
-//! Connection vectors, replayed: against times worked out by hand.
+//! Replayed connection vectors, compared with times calculated by hand.
 #![allow(clippy::unwrap_used)] // clippy.toml's exemption covers test functions, not their helpers
 
 mod common;
@@ -12,7 +12,7 @@ fn replayed(record: &Record) -> TmixResult {
     record.apps.iter().find_map(|app| app.result::<TmixResult>().copied()).unwrap()
 }
 
-/// Alone on a link of 1 Gbit/s with 100 ms of propagation, where packets take microseconds.
+/// One connection alone on a link of 1 Gbit/s with an RTT of 100 ms, where packets take microseconds.
 fn scenario(vectors: &Value) -> Value {
     json!({
         "duration": "10s", "warmup": "0s", "path": {"rtt": "100ms"},
@@ -31,20 +31,20 @@ fn assert_times(vectors: &Value, times_ms: &[f64]) {
     assert_eq!((found.connections, found.completed), (1, 1));
 }
 
-/// A handshake and an exchange, 200 ms; on an open connection an exchange is 100 ms, and what the acceptor waits comes
-/// on top, but not what the initiator waits between them.
+/// A handshake and an exchange take 200 ms. On an open connection an exchange takes 100 ms. The acceptor's waiting
+/// time is added, the initiator's waiting time between exchanges is not.
 #[test]
 fn an_exchange_takes_its_round_trips_and_the_acceptors_wait() {
     assert_times(&json!([{"start_us": 0, "sends": [[">", 300, 0], ["<", 1000, 0]]}]), &[200.0]);
     assert_times(&json!([{"start_us": 5000, "sends": [[">", 300, 20_000], ["<", 1000, 0]]}]), &[220.0]);
     let two = json!([[">", 300, 20_000], ["<", 1000, 700_000], [">", 300, 0], ["<", 1000, 5000]]);
     assert_times(&json!([{"start_us": 0, "sends": two}]), &[220.0, 100.0]);
-    // Two requests, 30 ms apart, before the response: it is one exchange, which began with the first.
+    // Two requests, 30 ms apart, before the response: this is one exchange, which began with the first request.
     let pair = json!([[">", 300, 30_000], [">", 300, 0], ["<", 1000, 40_000], ["<", 1000, 0]]);
     assert_times(&json!([{"start_us": 0, "sends": pair}]), &[270.0]);
 }
 
-/// A server that speaks first, as those of mail do: what the initiator says then is answered like any request.
+/// A server that speaks first, as mail servers do. The initiator's answer then counts as a request like any other.
 #[test]
 fn an_acceptor_may_speak_first() {
     assert_times(
@@ -53,7 +53,7 @@ fn an_acceptor_may_speak_first() {
     );
 }
 
-/// Each end sends at its own times, whatever the other does: all arrives, and no exchange is counted.
+/// Each end sends at its own times, whatever the other end does. All data arrive, and no exchange is counted.
 #[test]
 fn ends_of_a_concurrent_connection_do_not_wait_for_each_other() {
     let sends = json!([
@@ -71,7 +71,7 @@ fn ends_of_a_concurrent_connection_do_not_wait_for_each_other() {
     assert!((delivered - 50_000.0).abs() < 1.0, "{delivered} bytes down");
 }
 
-/// Connections begin at their own times, in whatever order a file has them; those after the end do not.
+/// Connections begin at their own times, in any order in the file. Connections after the end of the run do not begin.
 #[test]
 fn connections_begin_when_they_did() {
     let one = |start: u64| json!({"start_us": start, "sends": [[">", 300, 0], ["<", 1000, 0]]});
@@ -99,7 +99,7 @@ fn a_run_can_be_cut_anywhere() {
         .collect();
     let mut whole = scenario(&json!(vectors));
     whole["bottleneck"] = json!({"rate": "10mbit", "qdisc": "fq_codel"});
-    whole["traffic"][0]["rtt_max"] = json!("300ms"); // which RTT each has is all that is drawn
+    whole["traffic"][0]["rtt_max"] = json!("300ms"); // only the RTT of each connection is drawn
     assert_cut_is_the_same_and_seeds_differ(whole);
 }
 

@@ -1,4 +1,4 @@
-//! Populations of web users, against times and rates worked out by hand.
+//! Populations of web users, compared with times and rates calculated by hand.
 #![allow(clippy::unwrap_used)] // clippy.toml's exemption covers test functions, not their helpers
 
 mod common;
@@ -12,7 +12,7 @@ fn users(record: &Record) -> WebUsersResult {
     record.apps.iter().find_map(|app| app.result::<WebUsersResult>().cloned()).unwrap()
 }
 
-/// Users alone on a link of 1 Gbit/s with 100 ms of propagation, where packets take microseconds.
+/// Only web users, on a link of 1 Gbit/s with an RTT of 100 ms, where packets take microseconds.
 fn scenario(own: &Value) -> Value {
     scenario_on("1gbit", "pfifo limit 100000", own)
 }
@@ -41,23 +41,23 @@ fn page_ms(own: &Value) -> f64 {
     users(&run(&scenario(own))).page_ms.unwrap().mean
 }
 
-/// Each arrow is a round trip of 100 ms: SYN, then the document; the objects follow as the protocol has it.
+/// Each step is a round trip of 100 ms: the handshake, then the document. The objects follow as the protocol allows.
 #[test]
 fn a_page_takes_the_round_trips_of_its_protocol() {
     for (own, round_trips) in [
-        // All four objects at once on the document's connection.
+        // All four objects at once on the connection of the document.
         (json!({"protocol": "http/2", "waves": 1}), 3.0),
-        // Two at once, and then the two that those ask for.
+        // Two objects at once, then the two objects that these ask for.
         (json!({"protocol": "http/2", "waves": 2}), 4.0),
         // One connection, one object after the other.
         (json!({"protocol": "http/1", "persistent": "100%", "connections": 1}), 6.0),
-        // The second connection takes a handshake, so its first object comes with the first one's second; then the
-        // other.
+        // The second connection takes a handshake, so its first object arrives with the second object of the first
+        // connection. Then the last object follows.
         (json!({"protocol": "http/1", "persistent": "100%", "connections": 2}), 5.0),
-        // A handshake for each object, two at a time.
+        // One handshake per object, two objects at a time.
         (json!({"protocol": "http/1", "persistent": "0%", "connections": 2}), 6.0),
         (json!({"protocol": "http/1", "persistent": "0%", "connections": 1}), 10.0),
-        // And what the server takes, for the document and for each of the four.
+        // The server's delay in addition, for the document and for each of the four objects.
         (json!({"protocol": "http/1", "persistent": "100%", "connections": 1, "server_delay": "20ms"}), 7.0),
         // A gap before each object.
         (json!({"protocol": "http/1", "persistent": "100%", "connections": 1, "gap": "25ms"}), 7.0),
@@ -67,7 +67,8 @@ fn a_page_takes_the_round_trips_of_its_protocol() {
     }
 }
 
-/// A closed loop: each user makes a page per think time and page time. Else an offered load would mean nothing.
+/// A closed loop: each user fetches one page per think time plus page time. Otherwise an offered load would have no
+/// meaning.
 #[test]
 fn a_hundred_users_ask_for_as_many_pages_as_their_think_time_allows() {
     let own = json!({"users": 100, "protocol": "http/2", "waves": 1});
@@ -79,8 +80,8 @@ fn a_hundred_users_ask_for_as_many_pages_as_their_think_time_allows() {
     assert_eq!(bytes, 1000.0);
 }
 
-/// Every connection has a base RTT of its own, and all steps between the ends come: a fan that missed a pipe, or sent
-/// the two ways of a connection into pipes of different lengths, would show here.
+/// Every connection has its own base RTT, and all steps between the ends occur. A fan that missed a pipe would show
+/// here, and so would a connection whose two directions have pipes of different lengths.
 #[test]
 fn base_rtts_lie_evenly_between_rtt_and_rtt_max() {
     let own = json!({"users": 200, "rtt": "10ms", "rtt_max": "150ms", "objects": "0", "persistent": "0%"});
@@ -91,12 +92,12 @@ fn base_rtts_lie_evenly_between_rtt_and_rtt_max() {
     {
         assert!((found - wanted).abs() < 3.0, "{found} ms, not {wanted}: {rtt:?}");
     }
-    // A handshake and an exchange.
+    // One handshake and one exchange.
     let response = users(&record).response_ms.unwrap();
     assert!((response.p50 - 160.0).abs() < 5.0, "{response:?}");
 }
 
-/// Disciplines are compared on the same users: what they ask for does not depend on how long they wait for it.
+/// Disciplines are compared with the same users: the requests do not depend on how long users wait for responses.
 #[test]
 fn what_a_user_asks_for_is_the_same_under_another_discipline() {
     let sample = |qdisc: &str| {
@@ -119,8 +120,8 @@ fn what_a_user_asks_for_is_the_same_under_another_discipline() {
     assert_eq!(few[..both], many[..both]);
 }
 
-/// What an engine without the simulator's generator gets to know: the pages that the simulator's users ask for. Else
-/// two engines would be compared on different pages.
+/// The values that other engines get are the pages that the simulator's users ask for. Otherwise two engines would be
+/// compared with different pages.
 #[test]
 fn what_is_drawn_ahead_is_what_users_ask_for() {
     let own = json!({
@@ -145,7 +146,7 @@ fn what_is_drawn_ahead_is_what_users_ask_for() {
     assert_eq!(asked[..], drawn[..asked.len()]);
 }
 
-/// Loss shows as responses with a timeout: a SYN that is lost costs one, and says so.
+/// Losses show as responses with a timeout. A lost SYN costs one timeout and is counted.
 #[test]
 fn timeouts_and_lost_syns_are_counted() {
     let own = json!({"users": 50, "objects": "0", "persistent": "0%", "document": "20kB"});
@@ -155,7 +156,8 @@ fn timeouts_and_lost_syns_are_counted() {
     lossy["hop"] = json!([{"name": "air", "kind": "wire", "loss": "10%", "direction": "up"}]);
     let lossy = users(&run(&lossy));
     let (timeouts, syns) = (lossy.timeout_percent.unwrap(), lossy.lost_syn_percent.unwrap());
-    // One SYN in ten is lost, and of the requests, too; other losses up are of ACKs, which others make up for.
+    // One SYN in ten is lost, and one request in ten. Other losses in this direction are ACKs, and later ACKs replace
+    // these.
     assert!((9.0..13.0).contains(&syns), "{syns}");
     assert!(timeouts > syns, "{timeouts} {syns}");
 }
@@ -168,7 +170,7 @@ fn a_run_can_be_cut_anywhere() {
     assert_cut_is_the_same_and_seeds_differ(whole);
 }
 
-/// The sample is of all responses, whatever their number.
+/// The sample is taken from all responses, however many there are.
 #[test]
 fn the_sample_is_bounded() {
     let own = json!({"users": 400, "protocol": "http/2", "waves": 1});

@@ -1,4 +1,5 @@
-//! Wi-Fi cells: goodputs that another simulator measured, who has the air, where packets wait, and what is refused.
+//! Wi-Fi cells: goodputs that another simulator measured, shares of airtime, places where packets wait, and error
+//! messages.
 #![allow(clippy::unwrap_used)] // clippy.toml's exemption covers test functions, not their helpers
 
 mod common;
@@ -7,7 +8,7 @@ use common::run;
 use goodqueue_netsim::{Record, Scenario};
 use serde_json::{Value, json};
 
-/// A cell with `stations`, and what they carry.
+/// A cell with the given `wifi` table and traffic.
 fn cell(wifi: &Value, qdisc: &str, traffic: &Value) -> Value {
     json!({
         "duration": "20s", "warmup": "5s",
@@ -66,7 +67,7 @@ const G: Saturated = Saturated {
 const N: Saturated =
     Saturated { standard: "802.11n", rate: "mcs7", ampdu: "65535B", way: "down", ns3_mbps: 59.587, ..G };
 
-/// Measured with ns-3 3.37 over 5 s after 1 s, the mean of three runs where several stations contend.
+/// Measured with ns-3 3.37 over 5 s after 1 s. If several stations contend, the mean of three runs.
 const MEASURED: &[Saturated] = &[
     Saturated { rate: "6mbit", ns3_mbps: 5.233, ..G },
     Saturated { rate: "9mbit", way: "down", payload: 512, ns3_mbps: 5.830, ..G },
@@ -119,9 +120,9 @@ fn saturated_cells_have_the_goodput_that_ns3_has() {
     }
 }
 
-/// The anomaly of Heusse et al. 2003: under one FIFO a slow station takes most of the air, and mac80211's airtime
-/// fairness gives it a third. What the stations of "Ending the Anomaly" (table 1) had: 10, 11 and 79 % of the airtime,
-/// 26 Mbit/s in all; then a third each, and 87.
+/// The anomaly of Heusse et al. 2003: under one FIFO a slow station takes most of the airtime. mac80211's airtime
+/// fairness gives it a third. The stations of "Ending the Anomaly" (table 1) had 10, 11 and 79 % of the airtime and
+/// 26 Mbit/s in all. With airtime fairness each had a third, and all together 87 Mbit/s.
 #[test]
 fn a_slow_station_takes_the_air_under_a_fifo_and_a_third_of_it_with_airtime_fairness() {
     let flood = json!([{"kind": "cbr", "count": 3, "rate": "100mbit"}]);
@@ -135,12 +136,13 @@ fn a_slow_station_takes_the_air_under_a_fifo_and_a_third_of_it_with_airtime_fair
         }
         let got = total_mbps(&record);
         assert!((got / total - 1.0).abs() < 0.05, "{qdisc}: {got} Mbit/s");
-        // The slow one's 4 ms hold two frames, whoever's turn it is.
+        // The slow station's 4 ms have room for two frames, whichever queue is above.
         assert_eq!(stations[2].down.aggregate_frames.unwrap().round(), 2.0);
     }
 }
 
-/// TCP's queues run empty at times, and its ACKs want the air, too; the shares are still a third each, ACKs counted.
+/// TCP's queues are empty at times, and its ACKs use airtime, too. With ACKs counted, the shares are still a third
+/// each.
 #[test]
 fn airtime_is_shared_with_tcp_too() {
     let record = run(&anomaly("mac80211", &json!([{"kind": "bulk", "count": 3}])));
@@ -149,8 +151,8 @@ fn airtime_is_shared_with_tcp_too() {
     }
 }
 
-/// Without airtime fairness mac80211's queues serve stations in rounds: an aggregate each, so nearly as much air for
-/// the slow one as its aggregates are long.
+/// Without airtime fairness mac80211's queues serve stations in rounds of one aggregate each. So the slow station
+/// gets nearly as much airtime as its aggregates are long.
 #[test]
 fn rounds_of_aggregates_share_neither_packets_nor_time() {
     let flood = json!([{"kind": "cbr", "count": 3, "rate": "100mbit"}]);
@@ -160,14 +162,14 @@ fn rounds_of_aggregates_share_neither_packets_nor_time() {
     assert!(stations[0].down.aggregate_frames.unwrap() > 30.0, "{:?}", stations[0]);
 }
 
-/// The queue that hurts is below the discipline: above a driver's queue fq_codel cannot keep the delay of a slow
-/// station's pings low, and mac80211's queues can.
+/// The harmful queue is below the discipline. Above a driver's queue fq_codel cannot keep the delay of a slow
+/// station's pings low. mac80211's queues can.
 #[test]
 fn what_a_driver_holds_no_discipline_can_take_back() {
     let traffic = json!([{"kind": "bulk"}, {"kind": "ping"}]);
     let slow = json!({"standard": "802.11n", "station": [{"rate": "mcs0"}]});
     let [above, own] = ["fq_codel", "mac80211"].map(|qdisc| json_of(&run(&cell(&slow, qdisc, &traffic))));
-    // 123 frames at 6 Mbit/s are a quarter of a second.
+    // 123 frames at 6 Mbit/s take a quarter of a second.
     assert!(ping_p50_ms(&above) > 120.0, "{}", above["apps"]);
     assert!(ping_p50_ms(&own) < 60.0, "{}", own["apps"]);
     let below = |record: &Value| record["queues"]["down"]["ring"]["delay_ms"]["p50"].as_f64().unwrap();
@@ -182,12 +184,13 @@ fn acks_collide_with_data_and_take_air() {
     let station = &record["wifi"]["stations"][0];
     assert!(station["up"]["airtime_percent"].as_f64().unwrap() > 5.0, "{station}");
     assert!(record["wifi"]["collision_percent"].as_f64().unwrap() > 3.0, "{}", record["wifi"]);
-    // Between what delayed ACKs cost when each pays a whole backoff, and when their backoffs overlap.
+    // The goodput is between two cases: each delayed ACK costs a whole backoff, or its backoff overlaps with that of
+    // the data.
     let goodput = record["flows"][0]["goodput_mbps"].as_f64().unwrap();
     assert!((23.0..26.0).contains(&goodput), "{goodput}");
 }
 
-/// A lossy channel: frames are sent again, TCP sees none of it, and rate control goes down as far as it must.
+/// On a lossy channel frames are retransmitted, TCP sees no loss, and rate control goes down as far as it must.
 #[test]
 fn rate_control_follows_the_channel() {
     let mbps = |snr: f64| {
@@ -202,7 +205,7 @@ fn rate_control_follows_the_channel() {
     assert!(good.1 > fair.1 && fair.1 > poor.1, "{good:?} {fair:?} {poor:?}");
 }
 
-/// Whatever stands above whichever driver, packets come out, and frames that noise destroys are sent again.
+/// With any queue above any driver, packets come out, and frames that noise destroys are retransmitted.
 #[test]
 fn every_driver_sends_below_every_kind_of_queue() {
     for (standard, rate, driver, least) in [
@@ -215,7 +218,7 @@ fn every_driver_sends_below_every_kind_of_queue() {
         ("802.11n", "mcs7", "ideal", 35.0),
     ] {
         for qdisc in ["mac80211", "mac80211 noairtime", "fq_codel", "pie", "pfifo"] {
-            // At 27 dB a twentieth to a tenth of the frames of these rates are lost.
+            // At 27 dB between 5 % and 10 % of the frames at these rates are lost.
             let stations = json!([{"count": 2, "rate": rate, "snr": 27.0}]);
             let wifi = json!({"standard": standard, "driver": driver, "station": stations});
             let record = run(&cell(&wifi, qdisc, &json!([{"kind": "bulk", "count": 2}])));
@@ -240,7 +243,7 @@ fn a_station_may_change_its_rate() {
     assert!(before > 50.0 && after < 7.0, "{before} {after}");
 }
 
-/// A wire before the cell is a hop as any other.
+/// A link before the cell is a hop like any other.
 #[test]
 fn a_cell_stands_in_a_row_of_hops() {
     let wifi = json!({"standard": "802.11n", "station": [{"rate": "mcs15"}]});
@@ -262,7 +265,7 @@ fn a_run_can_be_cut_anywhere_and_seeds_differ() {
     common::assert_cut_is_the_same_and_seeds_differ(asked);
 }
 
-/// What is written resolves to itself, and flows know their stations.
+/// A written scenario resolves to itself, and flows know their stations.
 #[test]
 fn flows_take_stations_in_turn_or_the_one_they_name() {
     let traffic = json!([{"kind": "cbr", "count": 3, "rate": "1mbit"}, {"kind": "cbr", "name": "to", "rate": "2mbit", "station": "slow"}]);

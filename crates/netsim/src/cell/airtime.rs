@@ -1,4 +1,4 @@
-//! Whose turn it is among an interface's stations: in rounds of aggregates, or by the time that each had of the air.
+//! Decides whose turn it is among an interface's stations: in rounds of aggregates, or by airtime.
 //!
 //! Source: Linux 6.1, `net/mac80211/tx.c` (`ieee80211_next_txq`, `ieee80211_schedule_txq`); Høiland-Jørgensen et al.
 //! 2017, 3.2.
@@ -6,19 +6,19 @@
 use goodqueue_units::{Duration, Instant};
 use std::collections::VecDeque;
 
-/// What a station gets when its turn finds it in debt: its weight, in microseconds.
+/// The microseconds that a station gets when its turn finds it in debt: its weight.
 const WEIGHT: i64 = 256;
-/// A station in debt stays in the list for so long after it had nothing to send: it does not shake its debt off by a
-/// pause.
+/// How long a station in debt stays in the list after it last had something to send. So a pause does not wipe out its
+/// debt.
 const REMEMBERED: Duration = Duration::from_millis(100);
 
 /// The stations of one category that have something to send.
 #[derive(Debug)]
 pub(crate) struct Turns {
     list: VecDeque<u32>,
-    /// Of each station: whether it is in the list, and its account.
+    /// Per station: whether it is in the list, and its account.
     stations: Vec<Account>,
-    /// By time, not by aggregates.
+    /// Whether turns are by airtime instead of by aggregates.
     by_airtime: bool,
 }
 
@@ -26,7 +26,8 @@ pub(crate) struct Turns {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Waiting {
     Nothing,
-    /// Something, but not now: too much of it is under way. Its turn passes it over, and it stays in the list.
+    /// It has something to send, but not now, because too much is under way. Its turn passes it over, and it stays in
+    /// the list.
     Blocked,
     Ready,
 }
@@ -34,21 +35,21 @@ pub(crate) enum Waiting {
 #[derive(Clone, Copy, Debug, Default)]
 struct Account {
     is_listed: bool,
-    /// Microseconds that it may still send; below zero it is in debt.
+    /// Microseconds that it may still send. A station below zero is in debt.
     deficit: i64,
     /// When it last had something to send.
     active: Instant,
 }
 
 impl Turns {
-    /// Turns of `stations`, by airtime or in rounds.
+    /// Builds the turns of so many `stations`, by airtime or in rounds.
     pub(crate) fn new(stations: usize, by_airtime: bool) -> Self {
         let account = Account { deficit: WEIGHT, ..Account::default() };
         Self { list: VecDeque::new(), stations: vec![account; stations], by_airtime }
     }
 
-    /// `station` has something to send. By airtime it goes to the head of the list, where its turn finds it in debt or
-    /// not: so a station that sends little is served at once.
+    /// Notes that `station` has something to send. By airtime, a station that is not in the list goes to its head,
+    /// whether it is in debt or not. So a station that sends little is served at once.
     pub(crate) fn wake(&mut self, station: u32, now: Instant) {
         let account = &mut self.stations[station as usize];
         account.active = now;
@@ -59,9 +60,10 @@ impl Turns {
         if self.by_airtime { self.list.push_front(station) } else { self.list.push_back(station) }
     }
 
-    /// The station whose turn it is. It is out of the list until it is woken again; so is who has nothing to send.
+    /// Returns the station whose turn it is. It is out of the list until it is woken again. A station that has
+    /// nothing to send is taken out too, unless its debt is still remembered.
     pub(crate) fn next(&mut self, now: Instant, waiting: impl Fn(u32) -> Waiting) -> Option<u32> {
-        // Where all who could send are in debt, rounds go on until one is not.
+        // If all stations that could send are in debt, rounds go on until one is not.
         loop {
             let mut is_somebody_in_debt = false;
             for _ in 0..self.list.len() {
@@ -89,7 +91,7 @@ impl Turns {
         }
     }
 
-    /// `station` had the air for `airtime`.
+    /// Charges `station` with `airtime`.
     pub(crate) fn charge(&mut self, station: u32, airtime: Duration) {
         self.stations[station as usize].deficit -= (airtime.as_nanos() / 1000) as i64;
     }
@@ -101,8 +103,8 @@ mod tests {
 
     const NOW: Instant = Instant::ZERO;
 
-    /// Turns of three stations that always have something, where each turn of station 0 takes 4 ms and the others' 1
-    /// ms.
+    /// Returns the airtime in µs of three stations that always have something to send. A turn of station 0 takes
+    /// 4 ms, a turn of another station 1 ms.
     fn served(by_airtime: bool, turns: usize) -> [u64; 3] {
         let mut all = Turns::new(3, by_airtime);
         let mut airtime_us = [0; 3];
@@ -142,7 +144,7 @@ mod tests {
         move |station| if station == one { Waiting::Ready } else { Waiting::Nothing }
     }
 
-    /// A window that is full is no reason to forget a station, or to let others pay their debts alone.
+    /// A full window is no reason to forget a station, or to let the others pay their debts alone.
     #[test]
     fn who_is_blocked_stays_in_the_list() {
         let mut all = Turns::new(2, true);

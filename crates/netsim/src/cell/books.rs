@@ -1,4 +1,4 @@
-//! What is counted of one direction of a cell: of its queues, whoever's they are, and of the air.
+//! The counts of one direction of a cell: of all its queues, and of the air.
 
 use super::session::Queued;
 use crate::link::{Counts, Fates};
@@ -7,21 +7,21 @@ use crate::probe::delay::QueueDelays;
 use goodqueue_qdisc::Packet as _;
 use goodqueue_units::{Duration, Instant};
 
-/// The books of one direction.
+/// The counts of one direction.
 pub(crate) struct Books {
     pub(crate) fates: Fates,
-    /// From a packet's arrival at the queue to its first transmission.
+    /// The time from a packet's arrival at the queue to its first transmission.
     pub(crate) delays: QueueDelays,
-    /// Of that, what it waited below the discipline.
+    /// The part of that time below the discipline.
     pub(crate) below: QueueDelays,
     pub(crate) offered: u64,
     pub(crate) forwarded: u64,
     pub(crate) forwarded_bytes: u64,
-    /// Sum of all delays, in nanoseconds.
+    /// The sum of all delays, in nanoseconds.
     pub(crate) delay_sum: u128,
-    /// Packets that were given up after they had been sent, by flow.
+    /// Packets by flow that were given up after they had been sent.
     pub(crate) lost: PerFlow<u64>,
-    /// How long frames of this direction were on the air, with their answers.
+    /// The time in which frames of this direction, with their answers, were on the air.
     pub(crate) airtime: Duration,
 }
 
@@ -40,7 +40,7 @@ impl Books {
         }
     }
 
-    /// A packet goes on the air for the first time.
+    /// Counts a packet that goes on the air for the first time.
     pub(crate) fn started(&mut self, now: Instant, Queued { packet, since, .. }: Queued) {
         let delay = now.since(packet.arrival);
         self.delays.record(delay);
@@ -53,7 +53,7 @@ impl Books {
         }
     }
 
-    /// Packets so far, of which `queued` wait.
+    /// Returns the counts of packets so far. `queued` packets still wait.
     ///
     /// # Panics
     /// If a packet was lost or made out of nothing: offered = forwarded + dropped + queued must hold at any time.

@@ -1,27 +1,28 @@
-//! What a driver's firmware holds where Linux limits it by time: airtime queue limits (AQL).
+//! The frames that a driver's firmware holds, if Linux limits them by time: airtime queue limits (AQL).
 //!
-//! Source: Linux 6.1, `net/mac80211/{tx,sta_info,airtime}.c`, since 5.5. A frame counts with the airtime that its
-//! station's last rate lets expect, from when it is handed over until it is done with.
+//! Source: Linux 6.1, `net/mac80211/{tx,sta_info,airtime}.c`, since 5.5. A frame counts with the airtime that is
+//! expected at its station's last rate. It counts from the time at which it is handed over until it is done with.
 
 use super::airtime::Turns;
 use crate::path::wifi::mode::Mode;
 use goodqueue_units::{Duration, Instant};
 
-/// What a station may always have pending, and what while all together have less than the last.
+/// The airtime that a station may always have pending, and the airtime that it may have pending while all stations
+/// together have less than `MOST_OF_ALL`.
 const LEAST: Duration = Duration::from_micros(5000);
 const MOST: Duration = Duration::from_micros(12_000);
 const MOST_OF_ALL: Duration = Duration::from_micros(24_000);
-/// Bytes of the frame that rates are compared by, and what is added to a packet's length.
+/// The bytes of the frame by which rates are compared, and the bytes that are added to a packet's length.
 const AVERAGE_BYTES: f64 = 1024.0;
 const HEADER_BYTES: u32 = 38;
 const LEAST_ESTIMATE: Duration = Duration::from_micros(4);
 
-/// The frames of one category that the firmware holds, by the time that they are going to take.
+/// The frames of one category that the firmware holds, by their expected airtime.
 #[derive(Debug)]
 pub(super) struct Firmware {
-    /// It sends to its stations in rounds.
+    /// The firmware sends to its stations in rounds.
     pub(super) turns: Turns,
-    /// By station.
+    /// Expected airtime of the frames held, by station.
     pending: Vec<Duration>,
     total: Duration,
     last_modes: Vec<Option<Mode>>,
@@ -37,13 +38,13 @@ impl Firmware {
         }
     }
 
-    /// Whether it may get a frame for `station`.
+    /// Returns whether the firmware may get a frame for `station`.
     pub(super) fn has_room(&self, station: u32) -> bool {
         let pending = self.pending[station as usize];
         pending < LEAST || pending < MOST && self.total < MOST_OF_ALL
     }
 
-    /// It gets a packet of so many `bytes` for `station`: the airtime that it counts with.
+    /// Takes a packet of so many `bytes` for `station`. Returns the airtime that the packet counts with.
     pub(super) fn hold(&mut self, now: Instant, station: u32, bytes: u32) -> Duration {
         let estimate = self.last_modes[station as usize].map_or(Duration::ZERO, |mode| estimate(mode, bytes));
         self.pending[station as usize] = self.pending[station as usize] + estimate;
@@ -52,7 +53,7 @@ impl Firmware {
         estimate
     }
 
-    /// Frames for `station` that counted with `estimate` are done with; they were sent in `mode`.
+    /// Ends frames for `station` that counted with `estimate` and were sent in `mode`.
     pub(super) fn done(&mut self, station: u32, estimate: Duration, mode: Mode) {
         self.pending[station as usize] = self.pending[station as usize].saturating_sub(estimate);
         self.total = self.total.saturating_sub(estimate);
@@ -60,8 +61,8 @@ impl Firmware {
     }
 }
 
-/// The airtime that a packet of so many `bytes` lets expect in `mode`, where what goes before a frame is shared by as
-/// many as are sent together at such a rate.
+/// Returns the expected airtime of a packet of so many `bytes` in `mode`. The frames that are sent together at such a
+/// rate share one preamble.
 fn estimate(mode: Mode, bytes: u32) -> Duration {
     let average_us = 8.0 * AVERAGE_BYTES / mode.mbps();
     let shared_by = match average_us {
@@ -83,7 +84,7 @@ mod tests {
 
     const SLOW: Mode = Mode::Ht(Ht { mcs: 0, is_wide: false, has_short_guard: false });
 
-    /// 6.5 Mbit/s: a packet of 1462 and 38 bytes is 1.85 ms, and half a preamble.
+    /// At 6.5 Mbit/s a packet of 1462 and 38 bytes takes 1.85 ms, and half a preamble.
     #[test]
     fn a_slow_station_has_5_ms_and_12_while_others_have_little() {
         let mut firmware = Firmware::new(3);

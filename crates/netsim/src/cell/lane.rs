@@ -1,4 +1,5 @@
-//! One access category of an interface: frames for each peer, whose turn it is, and what the hardware has.
+//! One access category of an interface: the frames for each peer, the turns of the peers, and the frames in the
+//! hardware.
 
 use super::aggregate::{Aggregate, BLOCK_ACK_REQ_BYTES, Tried};
 use super::airtime::{Turns, Waiting};
@@ -14,18 +15,18 @@ use goodqueue_qdisc::Packet as _;
 use goodqueue_units::{Duration, Instant};
 use std::collections::VecDeque;
 
-/// What a subframe has before its MPDU.
+/// The delimiter of a subframe, before its MPDU.
 const DELIMITER_BYTES: u32 = 4;
 
-/// A category of an interface.
+/// One access category of an interface.
 pub(crate) struct Lane {
     pub(crate) contender: ContenderId,
-    /// A peer each.
+    /// One session per peer.
     pub(crate) sessions: Vec<Session>,
     pub(super) turns: Turns,
-    /// What the firmware holds, where it is limited by time.
+    /// The frames that the firmware holds, if they are limited by time.
     firmware: Option<Firmware>,
-    /// In a driver with one queue, whose frame comes when.
+    /// In a driver with one queue: the peers of the frames in the queue, in order.
     order: VecDeque<u32>,
     /// Frames that the driver holds.
     pending: u32,
@@ -33,12 +34,12 @@ pub(crate) struct Lane {
     pub(crate) hardware: VecDeque<Aggregate>,
 }
 
-/// The end of a try: what became of it; and whom it was for, with what rate control is told, if the hardware is done
-/// with it.
+/// The result of a try. If the hardware is done with the transmission, also its peer and the outcome that rate
+/// control is told.
 pub(super) type TriedLane = (Tried, Option<(u32, Option<Outcome>)>);
 
 impl Lane {
-    /// A category that sends to so many `peers`, as `contender`.
+    /// Builds a category that sends to so many `peers` and contends as `contender`.
     pub(super) fn new(contender: ContenderId, peers: usize, by_airtime: bool, has_firmware: bool) -> Self {
         Self {
             contender,
@@ -52,7 +53,8 @@ impl Lane {
         }
     }
 
-    /// Whether the driver takes a frame; one that was full does again when it holds less than its mark.
+    /// Returns whether the driver takes a frame. A driver that was full takes frames again when it holds fewer than
+    /// its mark.
     pub(super) fn has_room(&self, limits: Limits) -> bool {
         self.pending < if self.is_stopped { limits.wakes_below } else { limits.frames }
     }
@@ -65,7 +67,8 @@ impl Lane {
         if limits.by_station { self.turns.wake(peer, now) } else { self.order.push_back(peer) }
     }
 
-    /// The peer whose turn it is to have a packet handed to the firmware, of those for whom some wait `above`.
+    /// Returns the peer whose packet is handed to the firmware next. `above` says for which peers packets wait above
+    /// the driver.
     pub(super) fn next_for_firmware(&mut self, now: Instant, above: impl Fn(u32) -> bool) -> Option<u32> {
         let firmware = self.firmware.as_ref()?;
         self.turns.next(now, |peer| match (above(peer), firmware.has_room(peer)) {
@@ -83,7 +86,7 @@ impl Lane {
         self.pending += 1;
     }
 
-    /// `peer` has something to send, perhaps `above` the driver.
+    /// Notes that `peer` has something to send. `above` says whether packets for `peer` wait above the driver.
     pub(super) fn wake(&mut self, now: Instant, peer: u32, above: bool) {
         let of_driver = self.sessions[peer as usize].waiting(above && self.firmware.is_none());
         let of_driver = of_driver != Waiting::Nothing;
@@ -101,8 +104,8 @@ impl Lane {
         }
     }
 
-    /// The peer whose turn it is, if the hardware takes anything; `above` says for whom packets wait above the driver,
-    /// if they do for each peer.
+    /// Returns the peer whose turn it is, if the hardware has room. `above` says for which peers packets wait above
+    /// the driver, if there is a queue per peer.
     pub(super) fn next_peer(
         &mut self,
         now: Instant,
@@ -123,8 +126,9 @@ impl Lane {
         self.turns.next(now, |peer| sessions[peer as usize].waiting(waits(peer)))
     }
 
-    /// Gives the hardware frames for `peer`, of at most `most_bytes` together, where that is not 0; `more` has those
-    /// that wait above the driver. Returns whether there were any: CoDel may have dropped all.
+    /// Gives the hardware frames for `peer`, of at most `most_bytes` together. If `most_bytes` is 0, it is a single
+    /// frame. `more` returns packets that wait above the driver. Returns whether there was a frame: CoDel may have
+    /// dropped all packets.
     pub(super) fn make_aggregate(
         &mut self,
         now: Instant,
@@ -164,7 +168,7 @@ impl Lane {
         is_any
     }
 
-    /// The frames of what is sent next.
+    /// Returns the frames of the next transmission.
     pub(super) fn mpdus(&self) -> Vec<Mpdu> {
         let Some(aggregate) = self.hardware.front() else { return Vec::new() };
         let session = &self.sessions[aggregate.peer as usize];
@@ -175,14 +179,16 @@ impl Lane {
         aggregate.frames.iter().map(mpdu).collect()
     }
 
-    /// That goes on the air; `first` is told of each packet that does for the first time.
+    /// Marks the frames of the next transmission as sent. `first` is called with each packet that was not sent
+    /// before.
     pub(super) fn start(&mut self, mut first: impl FnMut(Queued)) {
         let Some(aggregate) = self.hardware.front() else { return };
         let session = &mut self.sessions[aggregate.peer as usize];
         aggregate.frames.iter().filter_map(|number| session.sends(*number)).for_each(&mut first);
     }
 
-    /// That was tried, which took `airtime`. `arrives` says whether an MPDU of so many bytes came.
+    /// Ends a try of the next transmission, which took `airtime`. `arrives` returns whether an MPDU of so many bytes
+    /// arrived.
     pub(super) fn tried(
         &mut self,
         timing: &Timing,
@@ -204,7 +210,7 @@ impl Lane {
             }
         }
         let arrived = if aggregate.asks() { arrives(BLOCK_ACK_REQ_BYTES) } else { acked > 0 };
-        // What came of an aggregate is asked at once; all else the hardware tries again.
+        // The sender asks at once which frames of an aggregate arrived. Everything else the hardware tries again.
         let asks = !arrived && limits.asks && aggregate.is_aggregate() && !aggregate.asks();
         if !arrived && !asks && aggregate.stage().is_some() {
             return (Tried::Again, None);
@@ -236,7 +242,7 @@ impl Lane {
         (tried, done)
     }
 
-    /// Frames that the driver holds.
+    /// Returns the number of frames that the driver holds.
     pub(super) fn pending(&self) -> u64 {
         self.pending.into()
     }

@@ -1,4 +1,4 @@
-//! Each transmission within a window of time.
+//! The log of the transmissions within a window of time.
 
 use super::Protection;
 use super::stations::Transmission;
@@ -8,7 +8,7 @@ use crate::probe::rounded;
 use goodqueue_units::{Duration, Instant};
 use serde::Serialize;
 
-/// Each transmission that began within a window.
+/// The transmissions that began within a window of time.
 pub(crate) struct AirLog {
     from: Instant,
     to: Instant,
@@ -21,33 +21,33 @@ struct Noted {
     is_retry: bool,
 }
 
-/// Single transmissions: a frame or an aggregate each, with what goes before it and its answer.
+/// Single transmissions. Each is a frame or an aggregate, with its answer and what goes before it.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct AirSeries {
     /// When it began, in seconds of the run.
     pub time_s: Vec<f64>,
-    /// How long it had the air.
+    /// How long it occupied the air.
     pub duration_us: Vec<f64>,
-    /// The station that sent it to the access point, or to which that sent it.
+    /// The station that sent it to the access point, or received it from the access point.
     pub station: Vec<String>,
-    /// Whether it went `down`, from the access point, or `up`.
+    /// Its direction: `down` from the access point, or `up`.
     pub direction: Vec<Direction>,
     /// Access category: `background`, `best effort`, `video` or `voice`.
     pub category: Vec<&'static str>,
-    /// Its rate, in the words of a scenario.
+    /// Its rate, as a scenario writes it.
     pub mode: Vec<String>,
-    /// What it was: a `frame`, an `aggregate`, or a `question` what has come of one (BlockAckReq).
+    /// Its kind: a `frame`, an `aggregate`, or a `question` which frames of an aggregate arrived (BlockAckReq).
     pub kind: Vec<&'static str>,
-    /// What went before it: `rts`, the question whether the medium is free, with its CTS; `cts`, to oneself; null:
-    /// nothing.
+    /// The frames before it: `rts` for RTS and CTS, `cts` for a CTS-to-self, null for nothing.
     pub before: Vec<Option<&'static str>>,
-    /// Frames with packets in it.
+    /// The number of frames with packets in it.
     pub frames: Vec<u32>,
-    /// Those of them that came.
+    /// The number of those frames that arrived.
     pub came: Vec<u32>,
     /// Whether any of it had been sent before.
     pub retry: Vec<bool>,
-    /// What became of it: `came`, `partly`, `unanswered` or `collided`; of the last two all is tried again or given up.
+    /// Its outcome: `came`, `partly`, `unanswered` or `collided`. After the last two, all of it is tried again or
+    /// given up.
     pub outcome: Vec<&'static str>,
 }
 
@@ -62,7 +62,7 @@ impl AirLog {
         }
     }
 
-    /// The log, where `name` says what a station is called.
+    /// Returns the log as a series. `name` returns the name of a station.
     pub(crate) fn series<'a>(&self, name: impl Fn(u32) -> &'a str) -> AirSeries {
         let microseconds = |duration: Duration| rounded(duration.as_nanos() as f64 / 1e3);
         let mut series = AirSeries::default();

@@ -1,15 +1,14 @@
 //! A cell: an access point, its stations, and the medium that they share.
 //!
-//! An exchange of frames is one step: who contends longest against nobody sends, the answer comes or does not, and the
-//! next contention begins. A packet comes out when its exchange ends, that is with the answer to it.
+//! One exchange of frames is one step. The station whose backoff ends first sends, its answer comes or does not, and
+//! the next contention begins. A packet leaves the cell when its exchange ends, that is with the answer to it.
 //!
-//! - [`node`]: an interface, the access point's or a station's; [`lane`]: one access category of it, [`session`]:
-//!   frames of one
-//!   receiver, [`aggregate`]: what is sent at a time;
+//! - [`node`]: an interface of the access point or of a station; [`lane`]: one access category of an interface;
+//!   [`session`]: the frames for one receiver; [`aggregate`]: what is sent at a time;
 //! - [`airtime`]: whose turn it is among stations; [`firmware`]: what mac80211 limits by time;
-//! - [`books`] and [`stations`]: what is counted; [`report`]: what a record has of it;
-//! - [`watch`]: who looks on: [`log`] each transmission of a window, [`frames`](crate::path::wifi::frames) each frame
-//!   for a capture.
+//! - [`books`] and [`stations`]: the counts; [`report`]: what a record says of a cell;
+//! - [`watch`]: the observers: [`log`] keeps each transmission of a window, [`frames`](crate::path::wifi::frames)
+//!   each frame for a capture.
 
 pub(crate) mod aggregate;
 pub(crate) mod airtime;
@@ -41,50 +40,50 @@ use session::Fate;
 use stations::{Station, Transmission};
 use watch::{AirWatch, Seen};
 
-/// A packet that comes out of a cell, and which way it goes.
+/// A packet that leaves a cell, with its direction.
 pub(crate) type Delivery = (Direction, Packet);
 
 /// A cell.
 pub(crate) struct Cell {
     pub(crate) timing: Timing,
-    /// What goes before each exchange in order to be left alone.
+    /// The frames that protect each exchange.
     pub(crate) protection: Protection,
-    /// The access point, then the stations.
+    /// The access point first, then the stations.
     pub(crate) nodes: Vec<Node>,
     pub(crate) books: PerWay<Books>,
     pub(crate) stations: Vec<Station>,
-    /// Who looks on, if anybody does.
+    /// The observers of the air, if there are any.
     pub(crate) watch: Option<Box<AirWatch>>,
-    /// The station of each flow, from 0.
+    /// The station of each flow. Stations are counted from 0.
     station_of: PerFlow<u32>,
     contention: Contention,
-    /// Whose queue each contender is.
+    /// The node and the category of each contender.
     contenders: Vec<(u32, Category)>,
-    /// When disciplines want to be called.
+    /// When the discipline of each node wants to be called.
     timers: Vec<Instant>,
-    /// Those who send, until when, if somebody does.
+    /// The contenders that send, and when they end, if anybody sends.
     sending: Vec<ContenderId>,
     busy_until: Option<Instant>,
-    /// Until when who sends may go on without a new contention.
+    /// Until when the sender may go on without a new contention.
     txop_end: Instant,
-    /// When they began, and when slots count from after they have ended.
+    /// When the senders began, and from when slots count after the senders have ended.
     began: Instant,
     idle_from: Instant,
     random: Stream,
 }
 
-/// What goes before each exchange.
+/// The frames that protect each exchange. They go before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Protection {
     Nothing,
     /// RTS and CTS.
     RtsCts,
-    /// A CTS to oneself, at a rate of 802.11b.
+    /// A CTS-to-self, at a rate of 802.11b.
     CtsToSelf,
 }
 
 impl Cell {
-    /// The cell of `nodes`, the access point's first, where `station_of` says whom each flow is with.
+    /// Builds the cell of `nodes`, the access point first. `station_of` has the station of each flow.
     pub(crate) fn new(
         timing: Timing,
         protection: Protection,
@@ -120,7 +119,7 @@ impl Cell {
         cell
     }
 
-    /// The direction in which `node` sends.
+    /// Returns the direction in which `node` sends.
     fn way(node: usize) -> Direction {
         if node == 0 { Direction::Down } else { Direction::Up }
     }
@@ -138,13 +137,13 @@ impl Cell {
         }
     }
 
-    /// When it acts next.
+    /// Returns when the cell acts next.
     pub(crate) fn next_time(&self) -> Instant {
         let of_air = self.busy_until.or_else(|| self.contention.next_start()).unwrap_or(Instant::MAX);
         self.timers.iter().copied().fold(of_air, Instant::min)
     }
 
-    /// Takes `packet`, which goes `way`.
+    /// Takes `packet`, which goes in direction `way`.
     pub(crate) fn offer(&mut self, now: Instant, way: Direction, packet: Packet) {
         let station = self.station_of[packet.flow];
         let (node, peer) = match way {
@@ -164,7 +163,7 @@ impl Cell {
         self.fill(node, now);
     }
 
-    /// The interfaces that send `way`.
+    /// Returns the interfaces that send in direction `way`.
     fn nodes(&self, way: Direction) -> &[Node] {
         match way {
             Direction::Down => &self.nodes[..1],
@@ -172,17 +171,17 @@ impl Cell {
         }
     }
 
-    /// What `way` has counted.
+    /// Returns the packet counts of direction `way`.
     pub(crate) fn counts(&self, way: Direction) -> Counts {
         self.books[way].counts(self.nodes(way).iter().map(Node::unsent).sum())
     }
 
-    /// Packets of `way` that the drivers hold.
+    /// Returns the number of packets in direction `way` that the drivers hold.
     pub(crate) fn held_by_drivers(&self, way: Direction) -> u64 {
         self.nodes(way).iter().flat_map(Node::lanes).map(Lane::pending).sum()
     }
 
-    /// An interval of the series ends.
+    /// Ends an interval of the series.
     pub(crate) fn end_interval(
         &mut self,
         now: Instant,
@@ -193,7 +192,7 @@ impl Cell {
         for way in Direction::ALL {
             let books = &self.books[way];
             let nodes = self.nodes(way);
-            // Of several stations the first one's law is shown, and the packets of all.
+            // If there are several stations, the series shows the control law of the first and the packets of all.
             let mut pick = Pick { name: "drop_probability", value: None };
             if let Some(Node { above: Above::Qdisc(qdisc, _), .. }) = nodes.first() {
                 qdisc.probe(&mut pick);
@@ -227,7 +226,7 @@ impl Cell {
         self.plan_timer(node, now);
     }
 
-    /// Something happens now; packets that come out go to `out`.
+    /// Does what is due at `now`. Packets that leave the cell go to `out`.
     pub(crate) fn act(&mut self, now: Instant, out: &mut Vec<Delivery>) {
         for node in 0..self.nodes.len() {
             if self.timers[node] <= now {
@@ -252,7 +251,7 @@ impl Cell {
         self.fill(node, now);
     }
 
-    /// Whoever has counted down sends.
+    /// Begins the transmission of each contender whose backoff is over.
     fn begin(&mut self, now: Instant) {
         let mut sending = std::mem::take(&mut self.sending);
         self.contention.take(now, &mut sending);
@@ -265,8 +264,8 @@ impl Cell {
         self.send(now);
     }
 
-    /// Of several queues of one node the most urgent sends, and the others take it for a collision (802.11-2012,
-    /// 9.19.2.3).
+    /// Settles which of several queues of one node sends. The most urgent queue sends, and the other queues treat
+    /// that as a collision (802.11-2012, 9.19.2.3).
     fn settle_within_nodes(&mut self, sending: &mut Vec<ContenderId>) {
         if sending.len() < 2 {
             return;
@@ -289,7 +288,7 @@ impl Cell {
         self.nodes[node as usize].aggregate(category)
     }
 
-    /// Those of `sending` send from `now` on.
+    /// Begins the transmissions of `sending` at `now`.
     fn send(&mut self, now: Instant) {
         for place in 0..self.sending.len() {
             let (node, category) = self.contenders[self.sending[place].0 as usize];
@@ -303,7 +302,7 @@ impl Cell {
         (self.began, self.busy_until) = (now, Some(now + took));
     }
 
-    /// How long the whole exchange of `id` takes, up to the end of the answer.
+    /// Returns the duration of the whole exchange of `id`, up to the end of the answer.
     fn exchange(&self, id: ContenderId) -> Duration {
         let Some(aggregate) = self.aggregate(id) else { return Duration::ZERO };
         let mode = aggregate.mode();
@@ -311,7 +310,7 @@ impl Cell {
         self.before(aggregate) + self.timing.frame(mode, aggregate.bytes) + self.timing.sifs + answer
     }
 
-    /// What goes before the frames of `aggregate`.
+    /// Returns the duration of the frames that protect `aggregate`.
     fn before(&self, aggregate: &Aggregate) -> Duration {
         match self.protects(aggregate) {
             Protection::Nothing => Duration::ZERO,
@@ -320,7 +319,7 @@ impl Cell {
         }
     }
 
-    /// How the frames of `aggregate` are protected.
+    /// Returns how `aggregate` is protected.
     fn protects(&self, aggregate: &Aggregate) -> Protection {
         match self.protection {
             Protection::Nothing if aggregate.has_rts() => Protection::RtsCts,
@@ -329,7 +328,7 @@ impl Cell {
         }
     }
 
-    /// How long `id` sends to no effect, because others do at the same time.
+    /// Returns how long `id` sends in vain, because others send at the same time.
     fn alone(&self, id: ContenderId) -> Duration {
         let Some(aggregate) = self.aggregate(id) else { return Duration::ZERO };
         let mode = aggregate.mode();
@@ -339,7 +338,7 @@ impl Cell {
         }
     }
 
-    /// The medium is free again.
+    /// Ends the exchange: the medium is free again.
     fn finish(&mut self, now: Instant, out: &mut Vec<Delivery>) {
         self.busy_until = None;
         self.idle_from = now + self.timing.sifs;
@@ -375,13 +374,13 @@ impl Cell {
         }
     }
 
-    /// When `id`, which sends to no effect, knows that no answer comes.
+    /// Returns when `id`, which sends in vain, knows that no answer comes.
     fn gives_up_waiting(&self, id: ContenderId) -> Instant {
         let timeout = self.aggregate(id).map(|aggregate| self.timing.answer_timeout(aggregate.mode()));
         self.began + self.alone(id) + timeout.unwrap_or(Duration::ZERO)
     }
 
-    /// Who has sent goes on after a SIFS, if its time lasts for another exchange; whether it does.
+    /// Lets the sender go on after a SIFS, if its time lasts for another exchange. Returns whether it goes on.
     fn goes_on(&mut self, now: Instant) -> bool {
         let [one] = self.sending[..] else { return false };
         let begins = now + self.timing.sifs;
@@ -392,7 +391,7 @@ impl Cell {
         true
     }
 
-    /// What those who look on must know of what `id` sends.
+    /// Returns what observers must know of the transmission of `id`.
     fn seen(&self, id: ContenderId) -> Option<Seen> {
         let (node, category) = self.contenders[id.0 as usize];
         let aggregate = self.aggregate(id)?;
@@ -406,7 +405,7 @@ impl Cell {
         })
     }
 
-    /// What `id` sent has come or not.
+    /// Decides which frames of `id` arrive, counts the transmission, and delivers packets to `out`.
     fn result(
         &mut self,
         id: ContenderId,
@@ -471,7 +470,7 @@ impl Cell {
                 }
             }
         }
-        // What a station sends counts as its airtime, too.
+        // The access point counts a station's own transmissions as the station's airtime, too.
         if node > 0
             && let Some(lane) = self.nodes[0].lane(category)
         {

@@ -1,5 +1,5 @@
-//! An interface of a cell, the access point's or a station's: the discipline, the driver's queues, and what the
-//! hardware has.
+//! An interface of a cell (the access point's or a station's): the discipline, the driver's queues, and the frames in
+//! the hardware.
 
 use super::aggregate::{Aggregate, Tried};
 use super::lane::Lane;
@@ -17,14 +17,14 @@ use goodqueue_qdisc::sched::mac80211::Txqs;
 use goodqueue_qdisc::{Packet as _, Qdisc};
 use goodqueue_units::{Duration, Instant};
 
-/// A station below so many Mbit/s for each station is too slow for CoDel's usual target (Linux 6.1,
-/// `mac80211/sta_info.c`).
+/// A station that expects fewer Mbit/s than this, times the number of stations, is too slow for CoDel's usual target
+/// (Linux 6.1, `mac80211/sta_info.c`).
 const SLOW_MBPS: f64 = 6.0;
 
-/// What stands above the driver.
+/// The queues above the driver.
 pub(crate) enum Above {
-    /// A discipline, and the packet that it gave though its category's queue was full: it blocks the others, as in
-    /// Linux.
+    /// A discipline, and the packet that it gave although the queue of the packet's category was full. This packet
+    /// blocks the others, as in Linux.
     Qdisc(Discipline, Option<Packet>),
     /// mac80211's own queues.
     Txqs(Txqs<Packet>),
@@ -34,12 +34,13 @@ pub(crate) enum Above {
 pub(crate) struct Node {
     pub(crate) above: Above,
     pub(crate) limits: Limits,
-    /// A peer each: of the access point its stations, of a station the access point.
+    /// One rate control per peer. The access point's peers are its stations; a station's peer is the access point.
     pub(crate) rates: Vec<RateControl>,
-    /// What each category has; none where nothing was ever sent in it.
+    /// The lane of each category; none if nothing was ever sent in the category.
     categories: [Option<Box<Lane>>; 4],
     by_airtime: bool,
-    /// Bytes of the largest aggregate by mode, as far as asked for.
+    /// The bytes of the largest aggregate by mode, for the modes that were used. A cache: they are computed once per
+    /// mode.
     most_bytes: Vec<(Mode, u32)>,
 }
 
@@ -56,7 +57,7 @@ impl Node {
         self.categories.iter().flatten().map(|lane| &**lane)
     }
 
-    /// Begins to use `category`, as `contender`.
+    /// Begins to use `category`, which contends as `contender`.
     pub(crate) fn open(&mut self, category: Category, contender: ContenderId) {
         let has_firmware = self.limits.has_firmware && matches!(self.above, Above::Txqs(_));
         let lane = Lane::new(contender, self.rates.len(), self.by_airtime, has_firmware);
@@ -85,8 +86,8 @@ impl Node {
         }
     }
 
-    /// Fills the driver's queues from the discipline, and what the hardware has ahead from these. `peer_of` says whom a
-    /// packet is for.
+    /// Fills the driver's queues from the discipline, and the hardware from the driver's queues. `peer_of` returns
+    /// the peer that a packet is for.
     pub(crate) fn fill(
         &mut self,
         now: Instant,
@@ -102,7 +103,7 @@ impl Node {
         }
     }
 
-    /// Takes from the discipline what the driver has room for.
+    /// Takes packets from the discipline as long as the driver has room.
     fn fill_driver(
         &mut self,
         now: Instant,
@@ -122,7 +123,7 @@ impl Node {
             let lane = &mut self.categories[timing.category(packet.dscp()) as usize];
             let lane = match lane {
                 Some(lane) => lane,
-                // The discipline has given it a codepoint that nobody sent with.
+                // The discipline has given the packet a DSCP in whose category nothing was ever sent.
                 None => match &mut self.categories[Category::BestEffort as usize] {
                     Some(lane) => lane,
                     None => unreachable!("best effort is always there"),
@@ -136,7 +137,7 @@ impl Node {
         }
     }
 
-    /// Hands packets from mac80211's queues to the firmware, as far as that is limited by time.
+    /// Hands packets from mac80211's queues to the firmware, if the firmware is limited by time.
     fn fill_firmware(&mut self, now: Instant, fates: &mut Fates) {
         for category in Category::ALL {
             while let Some(peer) = self.next_for_firmware(now, category) {
@@ -151,14 +152,14 @@ impl Node {
         }
     }
 
-    /// The peer whose turn it is to have a packet handed to the firmware.
+    /// Returns the peer whose packet is handed to the firmware next.
     fn next_for_firmware(&mut self, now: Instant, category: Category) -> Option<u32> {
         let lane = self.categories[category as usize].as_deref_mut()?;
         let above = &self.above;
         lane.next_for_firmware(now, |peer| above.waits(place(peer, category)))
     }
 
-    /// Lets mac80211's queues know whether `peer` is slow: then CoDel is more patient with it.
+    /// Tells mac80211's queues whether `peer` is slow. CoDel is more patient with a slow station.
     fn tell_speed(&mut self, now: Instant, peer: u32, category: Category) {
         let least_mbps = SLOW_MBPS * self.rates.len() as f64;
         if let Above::Txqs(txqs) = &mut self.above {
@@ -166,7 +167,7 @@ impl Node {
         }
     }
 
-    /// Makes what the hardware sends next in `category`; whether it did.
+    /// Makes the hardware's next transmission in `category`. Returns whether there is one.
     fn make_aggregate(
         &mut self,
         now: Instant,
@@ -193,7 +194,7 @@ impl Node {
         false
     }
 
-    /// The peer whose turn it is in `category`, if the hardware takes anything.
+    /// Returns the peer whose turn it is in `category`, if the hardware has room.
     fn next_peer(&mut self, now: Instant, category: Category) -> Option<u32> {
         let lane = self.categories[category as usize].as_deref_mut()?;
         let above = match &self.above {
@@ -203,7 +204,8 @@ impl Node {
         lane.next_peer(now, self.limits, above)
     }
 
-    /// Bytes of the largest aggregate that every stage of `chain` may send; 0 where frames are sent singly.
+    /// Returns the bytes of the largest aggregate that every stage of `chain` may send. Returns 0 if frames are sent
+    /// singly.
     fn most_bytes(&mut self, chain: &Chain, category: Category, timing: &Timing) -> u32 {
         let is_ht = chain.stages().iter().all(|stage| matches!(stage.mode, Mode::Ht(_)));
         if !is_ht || chain.is_probe || category == Category::Voice || self.limits.most_subframes == 1 {
@@ -221,24 +223,26 @@ impl Node {
         chain.stages().iter().map(of_stage).min().unwrap_or(0)
     }
 
-    /// What the hardware sends next in `category`, if anything.
+    /// Returns the hardware's next transmission in `category`, if there is one.
     pub(crate) fn aggregate(&self, category: Category) -> Option<&Aggregate> {
         self.categories[category as usize].as_ref()?.hardware.front()
     }
 
-    /// The frames of that.
+    /// Returns the frames of the next transmission in `category`.
     pub(crate) fn mpdus(&self, category: Category) -> Vec<Mpdu> {
         self.categories[category as usize].as_ref().map_or_else(Vec::new, |lane| lane.mpdus())
     }
 
-    /// That goes on the air; `first` is told of each packet that does for the first time.
+    /// Marks the frames of the next transmission in `category` as sent. `first` is called with each packet that was
+    /// not sent before.
     pub(crate) fn start(&mut self, category: Category, first: impl FnMut(Queued)) {
         if let Some(lane) = &mut self.categories[category as usize] {
             lane.start(first);
         }
     }
 
-    /// That was tried, which took `airtime`. `arrives` says whether an MPDU of so many bytes came.
+    /// Ends a try of the next transmission in `category`, which took `airtime`. `arrives` returns whether an MPDU of
+    /// so many bytes arrived.
     pub(crate) fn tried(
         &mut self,
         now: Instant,
@@ -258,7 +262,7 @@ impl Node {
         tried
     }
 
-    /// Packets that were never on the air.
+    /// Returns the number of packets that were never on the air.
     pub(crate) fn unsent(&self) -> u64 {
         let above = match &self.above {
             Above::Qdisc(qdisc, held) => u64::from(qdisc.backlog().packets) + u64::from(held.is_some()),
@@ -269,7 +273,7 @@ impl Node {
 }
 
 impl Above {
-    /// Whether anything waits in the queue number `place`, where there is one for each peer.
+    /// Returns whether packets wait in queue number `place`. Returns false if there are no queues per peer.
     fn waits(&self, place: usize) -> bool {
         match self {
             Self::Txqs(txqs) => txqs.backlog_of(place).packets > 0,
@@ -278,7 +282,7 @@ impl Above {
     }
 }
 
-/// The queue of mac80211's that holds what is for `peer` in `category`.
+/// Returns the number of mac80211's queue for `peer` in `category`.
 fn place(peer: u32, category: Category) -> usize {
     peer as usize * 4 + category as usize
 }

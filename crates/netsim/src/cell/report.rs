@@ -1,4 +1,4 @@
-//! What a cell's run gave: who had the air, and where packets waited.
+//! The results of a cell's run: who had the air, and where packets waited.
 
 use super::Cell;
 use super::log::AirSeries;
@@ -11,7 +11,7 @@ use crate::probe::{ratio, rounded};
 use goodqueue_units::{Duration, Instant};
 use serde::Serialize;
 
-/// A cell within the measured time.
+/// A cell in the measured time.
 #[derive(Clone, Debug, Serialize)]
 pub struct WifiRecord {
     /// Share of the time in which frames of either direction, with their answers, were on the air.
@@ -27,7 +27,7 @@ pub struct WifiRecord {
 pub struct StationRecord {
     /// Its name.
     pub name: String,
-    /// Share of all airtime that its frames had, both ways: of all stations together 100.
+    /// The station's share of all airtime, both ways. The shares of all stations add up to 100.
     pub airtime_percent: f64,
     /// From the access point.
     pub down: AirRecord,
@@ -40,24 +40,24 @@ pub struct StationRecord {
 pub struct AirRecord {
     /// Share of the time in which its frames, with their answers, were on the air.
     pub airtime_percent: f64,
-    /// Bits of packets delivered, headers included.
+    /// Throughput of the delivered packets, headers included.
     pub throughput_mbps: f64,
-    /// Frames of a transmission on average, questions (BlockAckReq) left out: the size of aggregates.
+    /// Mean number of frames per transmission, without questions (BlockAckReq): the size of aggregates.
     pub aggregate_frames: Option<f64>,
-    /// The rate of a transmission on average.
+    /// Mean rate of the transmissions, without questions.
     pub rate_mbps: Option<f64>,
-    /// Transmissions, of which each is a frame or an aggregate.
+    /// Number of transmissions. Each is a frame, an aggregate or a question.
     pub transmissions: u64,
-    /// Share of them that nobody answered, and that were made again.
+    /// Share of the transmissions that nobody answered.
     pub retry_percent: f64,
     /// Frames that were given up after all tries.
     pub lost: u64,
-    /// Time from a packet's arrival at the sender's queue until it was delivered.
+    /// Time from a packet's arrival at the sender's queue to its delivery.
     pub delay_ms: Option<Summary>,
 }
 
 impl Cell {
-    /// Sums up what was counted in so many `seconds`.
+    /// Returns the record of what was counted in so many `seconds`.
     pub(crate) fn record(&self, seconds: f64) -> WifiRecord {
         let both = |station: &Station| Direction::ALL.map(|way| station.counts[way].airtime.as_secs_f64());
         let total: f64 = self.stations.iter().flat_map(both).sum();
@@ -80,18 +80,18 @@ impl Cell {
         }
     }
 
-    /// The stations over time.
+    /// Returns the series of each station over time.
     pub(crate) fn station_series(&self) -> Vec<StationSeries> {
         self.stations.iter().map(Station::over_time).collect()
     }
 
-    /// The log of the air, if there is one.
+    /// Returns the log of the air, if there is one.
     pub(crate) fn air_series(&self) -> Option<AirSeries> {
         let log = self.watch.as_ref()?.log.as_ref()?;
         Some(log.series(|station| &self.stations[station as usize].name))
     }
 
-    /// Measuring begins: what was counted until `now`.
+    /// Begins the measured time. Returns what was counted before.
     pub(crate) fn warmed_up(&mut self) -> PerWay<Baseline> {
         self.stations.iter_mut().for_each(Station::reset);
         PerWay::of(|way| {
@@ -103,8 +103,8 @@ impl Cell {
         })
     }
 
-    /// Percent of the time from `since` to `now` in which frames of `way` were on the air, which was so for `busy`
-    /// before.
+    /// Returns the percentage of the time from `since` to `now` in which frames of `way` were on the air. `busy` is
+    /// their airtime before `since`.
     pub(crate) fn utilisation_percent(
         &self,
         way: Direction,
@@ -118,7 +118,7 @@ impl Cell {
     }
 }
 
-/// The counts of one direction, of `seconds`.
+/// Returns the record of one direction from its `counts` in so many `seconds`.
 fn air(counts: &StationCounts, seconds: f64) -> AirRecord {
     let sent = counts.transmissions;
     let mean = |sum: f64| (counts.with_frames > 0).then(|| rounded(sum / counts.with_frames as f64));

@@ -1,15 +1,16 @@
-//! What a sender keeps for one receiver and access category: frames on their way, in order, and what waits behind them.
+//! What a sender keeps for one receiver and access category: the frames on their way, in order, and the packets that
+//! wait behind them.
 //!
-//! Source: IEEE 802.11-2012, 9.21 (BlockAck): a receiver hands frames up in order, so one that came behind a lost one
-//! waits there until that one has come or was given up; a sender is never more than 64 frames ahead of the oldest that
-//! is open.
+//! Source: IEEE 802.11-2012, 9.21 (BlockAck). A receiver hands frames up in order. So a frame that arrived behind a
+//! lost frame waits at the receiver until the lost frame has arrived or was given up. A sender is never more than 64
+//! frames ahead of the oldest open frame.
 
 use super::airtime::Waiting;
 use crate::packet::Packet;
 use goodqueue_units::{Duration, Instant};
 use std::collections::VecDeque;
 
-/// Frames that a sender may be ahead of the oldest that is open.
+/// The most frames that a sender may be ahead of the oldest open frame.
 const WINDOW: usize = 64;
 
 /// A packet, and when it left the queue discipline.
@@ -17,16 +18,16 @@ const WINDOW: usize = 64;
 pub(crate) struct Queued {
     pub(crate) packet: Packet,
     pub(crate) since: Instant,
-    /// The airtime that it counts with in the [firmware](super::firmware), if there is one.
+    /// The airtime that the packet counts with in the [firmware](super::firmware), if there is one.
     pub(super) estimate: Duration,
 }
 
-/// A frame that has its number.
+/// A frame that has a number.
 #[derive(Clone, Copy, Debug)]
 struct Frame {
     queued: Queued,
     state: State,
-    /// How often it was sent as a part of something of which an end was made.
+    /// How often the hardware was done with a transmission in which this frame did not arrive.
     rounds: u8,
     was_sent: bool,
 }
@@ -35,7 +36,7 @@ struct Frame {
 enum State {
     /// It is to be sent again.
     Waiting,
-    /// It is in what the hardware has.
+    /// It is in the hardware.
     InHardware,
     Arrived,
     /// It was given up.
@@ -45,32 +46,33 @@ enum State {
 /// Frames of one sender to one receiver, in one category.
 #[derive(Debug, Default)]
 pub(crate) struct Session {
-    /// Packets that the driver holds, without a number yet.
+    /// Packets that the driver holds and that have no number yet.
     pub(crate) queue: VecDeque<Queued>,
-    /// From the oldest that is open.
+    /// The frames from the oldest open frame on.
     window: VecDeque<Frame>,
-    /// The number of the first of them.
+    /// The number of the first frame of the window.
     first: u32,
-    /// Those that are to be sent again.
+    /// The number of frames that are to be sent again.
     retries: u32,
 }
 
-/// What leaves a session.
+/// The fate of a packet that leaves a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
-    /// Its receiver hands it up.
+    /// The receiver hands it up.
     Delivered,
     /// It was given up.
     Lost,
 }
 
 impl Session {
-    /// Frames that are to be sent again.
+    /// Returns the number of frames that are to be sent again.
     pub(crate) fn retries(&self) -> u32 {
         self.retries
     }
 
-    /// The bytes of the packet that would be the next frame: one that is to be sent again, else the first that waits.
+    /// Returns the bytes of the packet that would be the next frame: one that is to be sent again, else the first
+    /// that waits.
     pub(crate) fn next_bytes(&self) -> Option<u32> {
         use goodqueue_qdisc::Packet as _;
         if self.retries > 0 {
@@ -80,12 +82,12 @@ impl Session {
         self.queue.front().filter(|_| self.has_room()).map(|queued| queued.packet.len())
     }
 
-    /// Whether a new frame may have a number.
+    /// Returns whether a new frame may get a number.
     pub(crate) fn has_room(&self) -> bool {
         self.window.len() < WINDOW
     }
 
-    /// What it has to send; `above`: whether more wait above the driver.
+    /// Returns whether there is something to send. `above` says whether packets wait above the driver.
     pub(crate) fn waiting(&self, above: bool) -> Waiting {
         let is_new = above || !self.queue.is_empty();
         match (self.retries > 0, is_new, self.has_room()) {
@@ -95,7 +97,7 @@ impl Session {
         }
     }
 
-    /// Takes the next frame to the hardware, and returns its number.
+    /// Moves the next frame to the hardware, and returns the frame's number.
     pub(crate) fn take(&mut self) -> Option<u32> {
         if self.retries > 0 {
             self.retries -= 1;
@@ -112,12 +114,12 @@ impl Session {
         &mut self.window[number.wrapping_sub(self.first) as usize]
     }
 
-    /// The packet of frame `number`.
+    /// Returns the packet of frame `number`.
     pub(crate) fn packet(&mut self, number: u32) -> &Packet {
         &self.frame(number).queued.packet
     }
 
-    /// Frame `number` goes on the air: what it is, if that is the first time.
+    /// Marks frame `number` as sent. Returns its packet if it was not sent before.
     pub(crate) fn sends(&mut self, number: u32) -> Option<Queued> {
         let frame = self.frame(number);
         let is_first = !frame.was_sent;
@@ -125,12 +127,12 @@ impl Session {
         is_first.then_some(frame.queued)
     }
 
-    /// Frame `number` has come.
+    /// Marks frame `number` as arrived.
     pub(crate) fn arrived(&mut self, number: u32) {
         self.frame(number).state = State::Arrived;
     }
 
-    /// Frame `number` has not come: it is to be sent again, unless that was its round number `most`.
+    /// Notes that frame `number` did not arrive. The frame is sent again, unless this was its round number `most`.
     pub(crate) fn missed(&mut self, number: u32, most: u8) {
         let frame = self.frame(number);
         frame.rounds += 1;
@@ -138,46 +140,46 @@ impl Session {
         self.retries += u32::from(self.frame(number).state == State::Waiting);
     }
 
-    /// Whether nothing is known of frame `number` yet.
+    /// Returns whether frame `number` is in the hardware and nothing is known of it yet.
     pub(crate) fn is_in_hardware(&mut self, number: u32) -> bool {
         self.frame(number).state == State::InHardware
     }
 
-    /// The airtime that those of the frames `numbers` count with that are not to be sent again.
+    /// Returns the sum of the airtime estimates of those `numbers` that are not to be sent again.
     pub(crate) fn estimate_of_done(&mut self, numbers: &[u32]) -> Duration {
         let done =
             numbers.iter().map(|number| *self.frame(*number)).filter(|frame| frame.state != State::Waiting);
         done.fold(Duration::ZERO, |sum, frame| sum + frame.queued.estimate)
     }
 
-    /// How many of the frames `numbers` are to be sent again.
+    /// Returns how many of the frames `numbers` are to be sent again.
     pub(crate) fn retries_of(&mut self, numbers: &[u32]) -> u32 {
         numbers.iter().filter(|number| self.frame(**number).state == State::Waiting).count() as u32
     }
 
-    /// The packet of frame `number`, and whether it was a part of something of which an end was made.
+    /// Returns the packet of frame `number`, and whether the hardware was done with it before.
     pub(crate) fn seen(&self, number: u32) -> (&Packet, bool) {
         let frame = &self.window[number.wrapping_sub(self.first) as usize];
         (&frame.queued.packet, frame.rounds > 0)
     }
 
-    /// Whether frame `number` was given up.
+    /// Returns whether frame `number` was given up.
     pub(crate) fn was_given_up(&self, number: u32) -> bool {
         self.window[number.wrapping_sub(self.first) as usize].state == State::Lost
     }
 
-    /// The number of the oldest frame that is open.
+    /// Returns the number of the oldest open frame.
     pub(crate) fn first(&self) -> u32 {
         self.first
     }
 
-    /// Which frames have come, from that one on, a bit each.
+    /// Returns which frames have arrived: one bit per frame, from the oldest open frame on.
     pub(crate) fn arrivals(&self) -> u64 {
         let arrived = (0..WINDOW).zip(&self.window).filter(|(_, frame)| frame.state == State::Arrived);
         arrived.fold(0, |bitmap, (place, _)| bitmap | 1 << place)
     }
 
-    /// The next packet that leaves, if nothing before it is open.
+    /// Takes the oldest frame out of the window, if it is no longer open. Returns its packet and fate.
     pub(crate) fn leave(&mut self) -> Option<(Packet, Fate)> {
         let fate = match self.window.front()?.state {
             State::Arrived => Fate::Delivered,
@@ -188,7 +190,7 @@ impl Session {
         self.window.pop_front().map(|frame| (frame.queued.packet, fate))
     }
 
-    /// Packets of it that were never on the air.
+    /// Returns the number of packets that were never on the air.
     pub(crate) fn unsent(&self) -> u64 {
         let unsent = self.window.iter().filter(|frame| !frame.was_sent).count();
         (self.queue.len() + unsent) as u64

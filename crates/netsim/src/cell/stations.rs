@@ -1,4 +1,4 @@
-//! What is counted of each station of a cell, in each direction, and over time.
+//! The counts of each station of a cell, per direction and over time.
 
 use crate::direction::Direction;
 use crate::lists::PerWay;
@@ -16,19 +16,19 @@ use std::collections::BTreeMap;
 /// A station.
 pub(crate) struct Station {
     pub(crate) name: String,
-    /// Signal-to-noise ratio of its link in dB, both ways; where there is none, only collisions lose frames.
+    /// Signal-to-noise ratio of the station's link in dB, both ways. Without it, only collisions lose frames.
     snr_db: Option<f64>,
-    /// The shares of frames of a mode and so many bytes that noise destroys, as far as asked for: they cost more to
-    /// reckon than all else of an exchange.
+    /// The share of frames that noise destroys, by mode and bytes. A cache, because to compute a share costs more
+    /// than all the rest of an exchange.
     error_rates: BTreeMap<(Mode, u32), f64>,
     pub(crate) counts: PerWay<StationCounts>,
-    /// What it did since the last interval of the series ended, and the intervals before.
+    /// The counts since the last interval of the series ended, and the series of the intervals before.
     since: PerWay<Since>,
     series: PerWay<AirtimeSeries>,
 }
 
-/// What a station did within an interval: airtime, transmissions with packets in them, and the sum of their rates in
-/// Mbit/s.
+/// The counts of a station within an interval: airtime, transmissions with packets in them, and the sum of these
+/// transmissions' rates in Mbit/s.
 #[derive(Clone, Copy, Debug, Default)]
 struct Since {
     airtime: Duration,
@@ -47,35 +47,35 @@ pub struct StationSeries {
     pub up: AirtimeSeries,
 }
 
-/// One direction of a station over time. What was on the air counts where it ended.
+/// One direction of a station over time. A transmission counts in the interval in which it ended.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct AirtimeSeries {
     /// Share of the interval in which its frames, with their answers, were on the air.
     pub airtime_percent: Vec<f64>,
-    /// The rate of its transmissions on average, those without packets left out; null where there were none.
+    /// Mean rate of the transmissions with packets in them; null if there were none.
     pub rate_mbps: Vec<Option<f64>>,
 }
 
 /// What a station and the access point did in one direction.
 pub(crate) struct StationCounts {
-    /// Transmissions, of which each is a frame or an aggregate.
+    /// Transmissions. Each is a frame, an aggregate or a question (BlockAckReq).
     pub(crate) transmissions: u64,
-    /// Frames in them.
+    /// Frames in the transmissions.
     pub(crate) frames: u64,
-    /// Those of them that nobody answered, and those among these that collided.
+    /// Transmissions that nobody answered, and those among them that collided.
     pub(crate) unanswered: u64,
     pub(crate) collided: u64,
-    /// Of packets that came.
+    /// Bytes of the packets that arrived.
     pub(crate) delivered_bytes: u64,
     /// Frames that were given up.
     pub(crate) lost: u64,
-    /// On the air, with answers; and of that, without collisions.
+    /// Airtime with answers, and the part of it without collisions.
     pub(crate) airtime: Duration,
     pub(crate) useful: Duration,
-    /// Transmissions that are no questions, and their rates, summed, in Mbit/s.
+    /// The number of transmissions that are not questions, and the sum of their rates in Mbit/s.
     pub(crate) with_frames: u64,
     pub(crate) rates_mbps: f64,
-    /// From a packet's arrival at the queue until it is delivered.
+    /// The time from a packet's arrival at the queue to its delivery.
     pub(crate) delays: FlowDelays,
 }
 
@@ -92,14 +92,14 @@ impl Station {
         self.counts[way].sent(transmission);
         let since = &mut self.since[way];
         since.airtime = since.airtime + transmission.airtime;
-        // A question is asked in the mode of answers, which says nothing of the link.
+        // A question is sent in the mode of answers, which says nothing about the link.
         if transmission.frames > 0 {
             since.transmissions += 1;
             since.rates_mbps += transmission.mode.mbps();
         }
     }
 
-    /// An interval of the series ends.
+    /// Ends an interval of the series.
     pub(crate) fn end_interval(&mut self, interval: Duration) {
         for way in Direction::ALL {
             let Since { airtime, transmissions, rates_mbps } = std::mem::take(&mut self.since[way]);
@@ -111,35 +111,35 @@ impl Station {
         }
     }
 
-    /// It over time.
+    /// Returns the station's series over time.
     pub(crate) fn over_time(&self) -> StationSeries {
         let [down, up] = Direction::ALL.map(|way| self.series[way].clone());
         StationSeries { name: self.name.clone(), down, up }
     }
 
-    /// The share of frames of `bytes` in `mode` that noise destroys.
+    /// Returns the share of frames of `bytes` in `mode` that noise destroys.
     pub(crate) fn error_rate(&mut self, mode: Mode, bytes: u32) -> f64 {
         let Some(snr_db) = self.snr_db else { return 0.0 };
         *self.error_rates.entry((mode, bytes)).or_insert_with(|| error_rate(mode, snr_db, bytes))
     }
 
-    /// Measuring begins.
+    /// Begins the measured time: all counts are zero again.
     pub(crate) fn reset(&mut self) {
         self.counts = PerWay::of(|_| StationCounts::new());
     }
 }
 
-/// A transmission, when it is over.
+/// A transmission that is over.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Transmission {
     pub(crate) began: Instant,
-    /// On the air, with answers.
+    /// Airtime, with the answer.
     pub(crate) airtime: Duration,
     pub(crate) station: u32,
     pub(crate) way: Direction,
     pub(crate) category: Category,
     pub(crate) mode: Mode,
-    /// Frames with packets in it, none of a question, and those that came.
+    /// Frames with packets in it, and those of them that arrived. A question has none.
     pub(crate) frames: usize,
     pub(crate) came: usize,
     pub(crate) is_answered: bool,
@@ -174,14 +174,14 @@ impl StationCounts {
         if !is_collision {
             self.useful = self.useful + airtime;
         }
-        // A question says nothing of the link, as above.
+        // A question says nothing about the link, as above.
         if frames > 0 {
             self.with_frames += 1;
             self.rates_mbps += mode.mbps();
         }
     }
 
-    /// `packet` has come, so long after it arrived at the queue.
+    /// Counts `packet`, which was delivered `delay` after it arrived at the queue.
     pub(crate) fn delivered(&mut self, packet: &Packet, delay: Duration) {
         self.delivered_bytes += u64::from(packet.len());
         self.delays.record(delay);

@@ -1,4 +1,4 @@
-//! Who looks on at the air: a log of the transmissions within a window, and an observer who is told of each frame.
+//! The observers of the air: a log of the transmissions within a window, and an observer that is told of each frame.
 
 use super::Protection;
 use super::log::AirLog;
@@ -13,28 +13,28 @@ use crate::path::wifi::standard::Timing;
 use goodqueue_units::{Duration, Instant};
 use std::sync::PoisonError;
 
-/// What looks on at a cell.
+/// The observers of a cell.
 #[derive(Default)]
 pub(crate) struct AirWatch {
     pub(crate) log: Option<AirLog>,
     pub(crate) observer: Option<SharedObserver>,
-    /// The number of the next aggregate, by which a capture tells whose subframe each is.
+    /// The number of the next aggregate. With it a capture says to which aggregate each subframe belongs.
     pub(crate) next_aggregate: u32,
     /// Frames of the transmissions that end now.
     pub(crate) frames: Vec<AirFrame>,
 }
 
-/// What is to be known of a transmission before its end changes it.
+/// What must be known of a transmission before its end changes it.
 pub(crate) struct Seen {
     pub(crate) mpdus: Vec<Mpdu>,
     /// Bytes on the air, delimiters and padding included.
     pub(crate) bytes: u32,
     pub(crate) before: Protection,
-    /// How long the exchange is if all of it comes.
+    /// The duration of the exchange if all of it arrives.
     pub(crate) whole: Duration,
-    /// Whether it was tried before, as it is.
+    /// Whether the same transmission was tried before.
     pub(crate) was_tried: bool,
-    /// What came of it, in the order of `mpdus`; of a question whether it did.
+    /// Whether each frame arrived, in the order of `mpdus`; of a question, whether the question arrived.
     pub(crate) came: Vec<bool>,
 }
 
@@ -42,21 +42,21 @@ pub(crate) struct Seen {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mpdu {
     pub(crate) packet: Packet,
-    /// Its number in the session.
+    /// The frame's number in the session.
     pub(crate) number: u32,
-    /// Whether it was a part of something of which an end was made before.
+    /// Whether the hardware was done before with a transmission in which this frame did not arrive.
     pub(crate) was_sent: bool,
 }
 
 impl Seen {
-    /// Whether any of it was on the air before.
+    /// Returns whether any part of it was on the air before.
     pub(crate) fn is_retry(&self) -> bool {
         self.was_tried || self.mpdus.iter().any(|mpdu| mpdu.was_sent)
     }
 }
 
 impl AirWatch {
-    /// `sent` is over, of which `seen` was known; `session` knows what came of its frames.
+    /// Notes that `sent` is over. `seen` is what was known before, and `session` knows which of its frames arrived.
     pub(crate) fn saw(&mut self, timing: &Timing, sent: &Transmission, seen: &Seen, session: &Session) {
         if let Some(log) = &mut self.log {
             log.note(sent, seen);
@@ -66,7 +66,7 @@ impl AirWatch {
         }
     }
 
-    /// All transmissions of this time are known: the observer is told of their frames in the order of time.
+    /// Tells the observer of the frames of all transmissions that end now, in the order of time.
     pub(crate) fn tell(&mut self) {
         let Some(observer) = &self.observer else { return };
         self.frames.sort_by_key(|frame| frame.time);
@@ -76,7 +76,7 @@ impl AirWatch {
 }
 
 impl AirWatch {
-    /// Adds the frames of `sent`.
+    /// Adds the frames of `sent`, each at its time.
     pub(super) fn expand(&mut self, timing: &Timing, sent: &Transmission, seen: &Seen, session: &Session) {
         let ends = match sent.way {
             Direction::Down => [0, sent.station + 1],
@@ -156,7 +156,7 @@ impl AirWatch {
 }
 
 impl Seen {
-    /// Which frames of an aggregate came, from its first on: a window is of 64.
+    /// Returns which frames of an aggregate arrived, one bit per frame from its first one on: a window has 64 frames.
     fn bitmap(&self) -> u64 {
         let first = self.mpdus.first().map_or(0, |mpdu| mpdu.number);
         let came = self.mpdus.iter().zip(&self.came).filter(|(_, came)| **came);

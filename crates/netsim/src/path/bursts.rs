@@ -3,15 +3,14 @@
 use super::capacity::{Capacity, Nanobits, instant};
 use goodqueue_units::{Duration, Instant, Rate};
 
-/// A link whose scheduler lets it send for a part of each interval, as those of DOCSIS, LTE and Wi-Fi do: a grant of
-/// `rate` times `every` at 0, `every`, 2 `every`, and so on. Its bits leave at the peak rate, or at once.
+/// A link whose scheduler lets it send for a part of each interval, as in DOCSIS, LTE and Wi-Fi. A grant of `rate`
+/// times `every` bits begins at 0, `every`, 2 `every`, and so on. Its bits leave at the peak rate, or all at once
+/// without a peak rate.
 ///
-/// - A packet that a grant does not finish goes on in the next one, as DOCSIS and LTE cut packets up; so the long-run
-///   rate
-///   is `rate`, whatever the size of packets.
-/// - What nobody waits for is lost. With a peak rate a packet may arrive while the grant lasts, and has what is left of
-///   it;
-///   without one it must be there before.
+/// - A packet that does not fit into the rest of a grant continues in the next grant, as DOCSIS and LTE fragment
+///   packets. So the long-run rate is `rate` for packets of any size.
+/// - The part of a grant for which no packet waits is lost. With a peak rate, a packet that arrives during the grant
+///   can still use the rest of it. Without a peak rate, a packet must arrive before the grant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Bursts {
     rate: Rate,
@@ -22,7 +21,7 @@ pub(crate) struct Bursts {
 
 impl Bursts {
     /// # Errors
-    /// Where grants do not last, or the peak rate is below the rate.
+    /// If `every` is 0, or the peak rate is below the rate.
     pub(crate) fn new(rate: Rate, every: Duration, peak: Option<Rate>) -> Result<Self, String> {
         if every == Duration::ZERO {
             return Err("found bursts every 0s; accepted: a time above 0s, such as 4ms".to_owned());
@@ -33,12 +32,13 @@ impl Bursts {
         Ok(Self { rate, every: u128::from(every.as_nanos()), peak })
     }
 
-    /// Nanobits of a grant.
+    /// Returns the size of a grant in nanobits.
     fn grant(&self) -> Nanobits {
         Nanobits::from(self.rate.as_bps()) * self.every
     }
 
-    /// When grant `number` begins, and how long after that `amount` of it has left, in whole nanoseconds and the rest.
+    /// Returns when the first `amount` nanobits of grant `number` have left, in ns since the start of the run. The
+    /// second value is the remainder of the division: above 0, a part of a nanosecond is missing.
     fn in_grant(&self, number: u128, amount: Nanobits) -> (u128, u128) {
         let peak = self.peak.map(|peak| u128::from(peak.as_bps()));
         let (nanos, rest) = peak.map_or((0, 0), |peak| (amount / peak, amount % peak));
@@ -88,7 +88,7 @@ mod tests {
         Instant::ZERO + MS * time
     }
 
-    /// 10 Mbit/s in bursts of 4 ms are grants of 5000 bytes.
+    /// At 10 Mbit/s, bursts every 4 ms are grants of 5000 bytes.
     #[test]
     fn packets_of_a_grant_leave_together_and_the_rest_waits_for_the_next() {
         let mut link = bursts(None);
@@ -105,10 +105,10 @@ mod tests {
     #[test]
     fn at_the_peak_rate_they_leave_one_after_the_other() {
         let mut link = bursts(Some(100_000_000));
-        // The grant at 4 ms lasts for 0.4 ms, 0.1 ms a packet.
+        // The grant at 4 ms lasts for 0.4 ms: 0.1 ms per packet.
         assert_eq!(link.start(ms(1)), ms(4));
         assert_eq!(link.occupy(ms(4), 1250), MS / 10);
-        // After an idle time, half of the grant is left, and the packet's second half waits.
+        // After an idle time, only half a packet's worth of the grant is left. The second half of the packet waits.
         link.idle();
         let late = ms(4) + Duration::from_micros(350);
         assert_eq!(late + link.occupy(late, 1250), ms(8) + Duration::from_micros(50));

@@ -1,18 +1,19 @@
 //! What a transmitter could send, as a function of time.
 //!
-//! A transmitter whose rate varies is what it could have sent by each moment, and the moment by which it could have
-//! sent as much as is wanted: the variable capacity node of network calculus (Le Boudec and Thiran 2001, section
-//! 1.3.2). The rest is the same for all of them.
+//! A transmitter whose rate varies is described by two functions: how much it could have sent by a given time, and by
+//! when it could have sent a given amount. This is the variable capacity node of network calculus (Le Boudec and
+//! Thiran 2001, section 1.3.2). The code in this file is the same for all such transmitters.
 
 use goodqueue_units::{Duration, Instant, Rate};
 
-/// Billionths of a bit: bits per second times nanoseconds. In these all sums are exact.
+/// Billionths of a bit: bits per second times nanoseconds. All sums in this unit are exact.
 pub(crate) type Nanobits = u128;
 
-/// Nanobits of a byte.
+/// Nanobits per byte.
 pub(crate) const BYTE: Nanobits = 8_000_000_000;
 
-/// Why a list is no trace, and which of its entries is to blame: a file's reader knows the line of each.
+/// Why a list is not a trace of rates, and the index of the entry to blame. The reader of a file knows the line of
+/// each entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {
     pub(crate) entry: usize,
@@ -21,27 +22,29 @@ pub(crate) struct Refusal {
 
 /// What a transmitter could send.
 pub(crate) trait Capacity {
-    /// What it could have sent by `time`, all that it can send in that very moment included.
+    /// Returns how much could have been sent by `time`, including everything that can be sent at `time` itself.
     fn by(&self, time: Instant) -> Nanobits;
 
-    /// When the next bit after `amount` begins to leave, rounded down to a nanosecond; [`Instant::MAX`] is never.
+    /// Returns when the next bit after `amount` begins to leave, rounded down to a nanosecond. [`Instant::MAX`] means
+    /// never.
     fn begins(&self, amount: Nanobits) -> Instant;
 
-    /// The first time by which it could have sent `amount`, which is not 0, rounded up; [`Instant::MAX`] is never.
+    /// Returns the first time by which `amount`, which is not 0, could have been sent, rounded up to a nanosecond.
+    /// [`Instant::MAX`] means never.
     fn ends(&self, amount: Nanobits) -> Instant;
 
-    /// What it sends in the long run.
+    /// Returns the long-run rate.
     fn mean_rate(&self) -> Rate;
 }
 
-/// A transmitter that sends as its capacity lets it. What nobody used when it was there is lost.
+/// A transmitter that sends as its capacity allows. Capacity that no packet uses in time is lost.
 #[derive(Clone, Debug)]
 pub(crate) struct Served<C> {
     capacity: C,
-    /// Of all that it could have sent, how much is gone, as of `until`.
+    /// How much of the capacity since the start was used or lost, as of `until`.
     used: Nanobits,
-    /// When the last transmission ended, or the next one may start. [`Instant::MAX`] where nothing is under way: then
-    /// all that could be sent by now is gone.
+    /// When the last transmission ended, or when the next one may start. [`Instant::MAX`] if no transmission is under
+    /// way. Then the whole capacity up to now is used or lost.
     until: Instant,
 }
 
@@ -73,7 +76,7 @@ impl<C: Capacity> Served<C> {
         self.until = Instant::MAX;
     }
 
-    /// Bits that could have been sent after `from` up to `to`.
+    /// Returns the bits that could have been sent after `from` up to `to`.
     pub(crate) fn bits(&self, from: Instant, to: Instant) -> f64 {
         self.capacity.by(to).saturating_sub(self.capacity.by(from)) as f64 / 1e9
     }
@@ -83,12 +86,12 @@ impl<C: Capacity> Served<C> {
     }
 }
 
-/// A time as a number that may lie beyond all time.
+/// Returns the time at `nanos` ns, or [`Instant::MAX`] if the number is too large for a time.
 pub(crate) fn instant(nanos: u128) -> Instant {
     Instant::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
 }
 
-/// The rate of `amount` in `nanos`, at least 1 bit/s.
+/// Returns the rate of `amount` in `nanos` ns, at least 1 bit/s.
 pub(crate) fn rate(amount: Nanobits, nanos: u128) -> Rate {
     let bps = u64::try_from(amount / nanos.max(1)).unwrap_or(u64::MAX).max(1);
     Rate::from_bps(bps).unwrap_or(const { Rate::from_bps(1).unwrap() })

@@ -1,4 +1,4 @@
-//! Probabilities as tc-netem(8) has them: percent, and draws that resemble the ones before.
+//! Probabilities as in tc-netem(8): percentages, and correlated random draws.
 
 use crate::scenario::Json;
 use crate::scenario::key::{Quantity, describe};
@@ -6,7 +6,8 @@ use goodqueue_units::Stream;
 use serde_json::json;
 use std::fmt;
 
-/// How often something happens to a packet, and how much each draw resembles the one before; both from 0 to 1.
+/// How often something happens to a packet, and the correlation of each draw with the draw before it. Both are from 0
+/// to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Chance {
     pub(crate) probability: f64,
@@ -14,13 +15,13 @@ pub(crate) struct Chance {
 }
 
 impl Chance {
-    /// `probability`, each packet on its own.
+    /// Builds a chance without correlation.
     pub(crate) const fn of(probability: f64) -> Self {
         Self { probability, correlation: 0.0 }
     }
 }
 
-/// Draws by a [`Chance`].
+/// Draws with a [`Chance`].
 #[derive(Clone, Debug)]
 pub(crate) struct Dice {
     chance: Chance,
@@ -33,12 +34,12 @@ impl Dice {
         Self { chance, last }
     }
 
-    /// Whether it happens to the next packet. What never happens draws nothing.
+    /// Returns whether the event happens to the next packet. A probability of 0 draws no random number.
     ///
-    /// With a correlation c the number that is compared is c times the last one plus 1 - c times a new one, as NIST Net
-    /// and netem have it (`get_crandom`, net/sched/sch_netem.c). Such numbers gather around a half: a probability under
-    /// a half happens less often than it says. That is the "bad behaviour" for which tc-netem(8) calls the correlation
-    /// deprecated.
+    /// With a correlation c, the number that is compared is c times the number before plus 1 - c times a new draw, as
+    /// in NIST Net and netem (`get_crandom`, net/sched/sch_netem.c). Such numbers gather around 0.5, so an event with
+    /// a probability below 0.5 happens less often than it should. This is the "bad behaviour" for which tc-netem(8)
+    /// calls the correlation deprecated.
     #[inline]
     pub(crate) fn hit(&mut self, random: &mut Stream) -> bool {
         let Chance { probability, correlation } = self.chance;
@@ -54,22 +55,22 @@ impl Dice {
     }
 }
 
-/// A probability that is written as percent: `1%`, `0.1%`.
+/// Reads a probability in percent: `1%`, `0.1%`.
 ///
 /// # Errors
-/// Says what was found and what is accepted; the caller adds the key.
+/// A message that says what was found and what is accepted. The caller adds the key.
 pub(crate) fn percent(text: &str) -> Result<f64, String> {
     share(text, 100.0)
 }
 
-/// A share that is written as percent, of up to `most` of them.
+/// Reads a share in percent, from 0% to `most` percent.
 ///
 /// # Errors
 /// As [`percent`].
 pub(crate) fn share(text: &str, most: f64) -> Result<f64, String> {
     let refuse = || format!("found {text:?}; accepted: 0% to {most}%");
     let number = text.strip_suffix('%').ok_or_else(refuse)?;
-    // Neither a sign nor an exponent, "inf" or "NaN", all of which `parse` takes.
+    // `parse` would accept a sign, an exponent, "inf" and "NaN".
     if !number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
         return Err(refuse());
     }
@@ -77,7 +78,8 @@ pub(crate) fn share(text: &str, most: f64) -> Result<f64, String> {
     if number <= most { Ok(number / 100.0) } else { Err(refuse()) }
 }
 
-/// A share, 1 for all: it shows as [`percent`] reads it, to ten decimals: more is the noise of a product with 100.
+/// A share, where 1 is all. It is written in the form that [`percent`] reads, with up to ten decimals. Further
+/// decimals would only be rounding errors of the product with 100.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Percent(pub(crate) f64);
 
@@ -122,7 +124,7 @@ mod tests {
     }
 
     proptest! {
-        /// A record must give back the scenario that it came from.
+        /// A record must reproduce the scenario that it came from.
         #[test]
         fn what_is_written_reads_as_the_same_number(millionths in 0_u32..=100_000_000) {
             let value = percent(&format!("{}%", f64::from(millionths) / 1e6)).unwrap();
@@ -130,7 +132,7 @@ mod tests {
         }
     }
 
-    /// Fraction of hits, and of hits among the packets after a hit.
+    /// Returns the fraction of hits, and the fraction of hits directly after a hit.
     fn fractions(chance: Chance) -> (f64, f64) {
         let mut random = Streams::new(5).stream("test", 0);
         let mut dice = Dice::new(chance, &mut random);
@@ -143,12 +145,13 @@ mod tests {
     #[test]
     fn independent_draws_hit_as_often_as_they_say() {
         let (often, again) = fractions(Chance::of(0.1));
-        // Standard error: sqrt(0.1 * 0.9 / 200000) = 0.00067; of a tenth of them 0.0021.
+        // Standard error: sqrt(0.1 * 0.9 / 200000) = 0.00067; over the tenth of the draws that follow a hit 0.0021.
         assert!((often - 0.1).abs() < 3.0 * 0.00067 && (again - 0.1).abs() < 3.0 * 0.0021, "{often} {again}");
         assert_eq!(fractions(Chance::of(1.0)).0, 1.0);
     }
 
-    /// The numbers are a moving average: of mean 1/2 and variance (1 - c) / (1 + c) / 12, and each depends on the last.
+    /// The numbers are an exponential moving average with mean 1/2 and variance (1 - c) / (1 + c) / 12. Each number
+    /// depends on the number before.
     #[test]
     fn correlated_draws_come_in_a_row_and_are_fewer_than_they_say() {
         let (often, again) = fractions(Chance { probability: 0.2, correlation: 0.5 });

@@ -1,12 +1,13 @@
-//! How a wire's delay varies: the distributions that tc-netem(8) names.
+//! The distributions of a wire's delay, with the names of tc-netem(8).
 
 use goodqueue_units::Stream;
 
 /// A distribution of a wire's delay around its mean, in units of its jitter.
 ///
-/// netem looks numbers up in tables that iproute2 makes of inverse cumulative distribution functions
-/// (netem/{normal,pareto,paretonormal}.c, from the uncopyrighted NIST Net). Here they are the functions themselves,
-/// bounded as the tables are. Mean and standard deviation are those of the tables, which "jitter" does not always tell:
+/// netem looks the numbers up in tables, which iproute2 makes from inverse cumulative distribution functions
+/// (netem/{normal,pareto,paretonormal}.c, from the uncopyrighted NIST Net). Here the functions themselves are used,
+/// within the bounds of the tables. Mean and standard deviation are those of the tables. They can differ from what
+/// the word "jitter" suggests:
 ///
 /// | | mean | standard deviation | least | most |
 /// |---|---|---|---|---|
@@ -16,8 +17,8 @@ use goodqueue_units::Stream;
 /// | paretonormal | -0.025 | 0.835 | -1.5 | 4 |
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Distribution {
-    /// Anything within the jitter alike: what netem does where no distribution is asked for (`tabledist`, sch_netem.c),
-    /// although tc-netem(8) says that normal is the default.
+    /// Every delay within the jitter is equally likely. netem does this if no distribution is given (`tabledist`,
+    /// sch_netem.c), although tc-netem(8) says that normal is the default.
     #[default]
     Uniform,
     Normal,
@@ -25,11 +26,11 @@ pub(crate) enum Distribution {
     ParetoNormal,
 }
 
-/// The tables hold 16-bit numbers, in units of 1/8192 (`NETEM_DIST_SCALE`).
+/// The largest number in the tables: they hold 16-bit numbers, in units of 1/8192 (`NETEM_DIST_SCALE`).
 const MOST: f64 = 32767.0 / 8192.0;
 
 impl Distribution {
-    /// Every distribution, and what tc-netem(8) calls it.
+    /// Every distribution with its name in tc-netem(8).
     pub(crate) const ALL: [(&'static str, Self); 4] = [
         ("uniform", Self::Uniform),
         ("normal", Self::Normal),
@@ -37,34 +38,34 @@ impl Distribution {
         ("paretonormal", Self::ParetoNormal),
     ];
 
-    /// Draws how far from the mean a delay is, in units of the jitter: one number of the stream, whatever the
-    /// distribution.
+    /// Draws how far a delay is from the mean, in units of the jitter. Every distribution takes one number of the
+    /// stream.
     pub(crate) fn draw(self, random: &mut Stream) -> f64 {
-        self.quantile(random.next_f64().max(f64::EPSILON)) // of 0 the normal one is NaN
+        self.quantile(random.next_f64().max(f64::EPSILON)) // the normal quantile of 0 is NaN
     }
 
-    /// What is not exceeded with probability `u`, which is between 0 and 1.
+    /// Returns the quantile at `u`: the value that is not exceeded with probability `u`, which is between 0 and 1.
     fn quantile(self, u: f64) -> f64 {
         match self {
             Self::Uniform => 2.0 * u - 1.0,
             Self::Normal => normal_quantile(u).clamp(-4.0, MOST),
             Self::Pareto => pareto_quantile(u),
-            // Both are taken at the same u, as NIST Net has it; it is no mixture of the two.
+            // Both quantiles are taken at the same u, as in NIST Net. It is not a mixture of the two distributions.
             Self::ParetoNormal => ((normal_quantile(u) + 3.0 * pareto_quantile(u)) / 4.0).clamp(-4.0, MOST),
         }
     }
 }
 
-/// Pareto's distribution of shape 3 and least value 1, less its mean 3/2, times 4/3 (NIST Net). That is one over its
-/// variance, where one over its standard deviation seems meant; the standard deviation would be 1.155 without the
-/// bound.
+/// Returns the quantile at `u` of a Pareto distribution with shape 3 and least value 1, minus its mean 3/2, times 4/3
+/// (NIST Net). The factor 4/3 is one over the variance, although one over the standard deviation seems meant. Without
+/// the bound, the standard deviation would be 1.155.
 fn pareto_quantile(u: f64) -> f64 {
     (4.0 / 3.0 * (1.0 / libm::cbrt(1.0 - u) - 1.5)).min(MOST)
 }
 
-/// The inverse of the standard normal distribution by P. J. Acklam's rational approximations (2003), whose relative
-/// error is below 1.2e-9.
-#[allow(clippy::excessive_precision)] // as he gives them
+/// Returns the quantile at `u` of the standard normal distribution, by P. J. Acklam's rational approximations (2003).
+/// Their relative error is below 1.2e-9.
+#[allow(clippy::excessive_precision)] // the digits as published
 fn normal_quantile(u: f64) -> f64 {
     const A: [f64; 6] = [
         -3.969683028665376e+01,
@@ -123,8 +124,9 @@ mod tests {
         }
     }
 
-    /// Against iproute2's tables (6.1, counted there): mean, standard deviation, least, most and median. A table has
-    /// 4096 entries, whose normal numbers are those an eighth of an entry on.
+    /// Compares with the tables of iproute2 6.1, whose numbers were counted there: mean, standard deviation, least,
+    /// most and median. A table has 4096 entries. The entries of the normal table are quantiles an eighth of an entry
+    /// further on.
     #[test]
     fn quantiles_are_those_of_iproute2s_tables() {
         let tables = [
@@ -165,7 +167,7 @@ mod tests {
             let (found, spread) = (moment(1, 0.0), moment(2, mean).sqrt());
             let error = deviation / f64::from(n).sqrt();
             assert!((found - mean).abs() < 3.0 * error, "{name}: mean {found}");
-            // The standard error of a standard deviation, from the fourth moment.
+            // The standard error of a standard deviation follows from the fourth moment.
             let error =
                 (moment(4, mean) - deviation.powi(4)).sqrt() / (2.0 * deviation * f64::from(n).sqrt());
             assert!(

@@ -1,6 +1,7 @@
-//! Rates over time that are drawn: the shapes of links whose rate varies, without anybody's recordings.
+//! Random rates over time with the shapes of links whose rate varies. They contain no recordings.
 //!
-//! The same parameters and seed give the same trace. It starts again after its `length`, as recordings do in mahimahi.
+//! The same parameters and seed give the same trace. The trace starts again after its `length`, as recordings do in
+//! mahimahi.
 
 use super::distribution::Distribution;
 use super::rate_file::MOST_LINES;
@@ -16,25 +17,26 @@ pub(crate) enum Shape {
     MmWave(MmWave),
 }
 
-/// A cellular link, as delivery opportunities: the logarithm of its rate wanders, it has outages, and opportunities
+/// A cellular link, as delivery opportunities. The logarithm of its rate wanders, it has outages, and opportunities
 /// come at random.
 ///
-/// Shape: the recordings that come with mahimahi (Netravali et al. 2015), by their statistics. In those of LTE the
-/// rates of single seconds have a standard deviation of 0.56 to 0.78 means, an autocorrelation of 0.82 to 0.92 after 1
-/// s and of 0.37 to 0.76 after 5 s, and 1 to 47 outages of more than 100 ms a minute. A Poisson process whose rate
-/// wanders is also how Sprout sees such a link (Winstein et al. 2013, section 3).
+/// Shape: the statistics of the recordings that come with mahimahi (Netravali et al. 2015). In the recordings of LTE,
+/// the rate of single seconds has a standard deviation of 0.56 to 0.78 times its mean. Its autocorrelation is 0.82 to
+/// 0.92 after 1 s and 0.37 to 0.76 after 5 s. Outages of more than 100 ms occur 1 to 47 times per minute. Sprout also
+/// models such a link as a Poisson process whose rate wanders (Winstein et al. 2013, section 3).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Cellular {
-    /// In the long run, outages included.
+    /// The long-run rate, outages included.
     pub(crate) mean: Rate,
-    /// Standard deviation of the logarithm of the rate. That of the rate is sqrt(exp(deviation^2) - 1) means.
+    /// Standard deviation of the logarithm of the rate. The standard deviation of the rate itself is
+    /// sqrt(exp(deviation^2) - 1) times its mean.
     pub(crate) deviation: f64,
-    /// The logarithm's autocorrelation falls by a factor e in that time: it is an Ornstein-Uhlenbeck process, AR(1) if
-    /// sampled.
+    /// The time in which the autocorrelation of the logarithm falls by a factor of e. The logarithm is an
+    /// Ornstein-Uhlenbeck process, and AR(1) when sampled.
     pub(crate) correlation_time: Duration,
-    /// How many outages begin in a minute without one.
+    /// Outages that begin per minute of time without outage.
     pub(crate) outages_per_minute: f64,
-    /// Mean length of an outage; lengths are exponential.
+    /// Mean length of an outage. The lengths have an exponential distribution.
     pub(crate) outage: Duration,
 }
 
@@ -51,24 +53,24 @@ impl Cellular {
     }
 }
 
-/// A satellite link that is assigned anew every 15 s, 12, 27, 42 and 57 s after a full minute, at which the trace
-/// begins: steps.
+/// A satellite link whose rate is assigned anew every 15 s, at 12, 27, 42 and 57 s after each full minute. The trace
+/// begins at a full minute, and consists of steps.
 ///
-/// Shape: the 15 s are Starlink's (Mohan et al., "A Multifaceted Look at Starlink Performance", WWW 2024), the seconds
-/// as they are commonly given. That the rate of each interval is anything within half of the mean alike is an
-/// assumption. The jump of delay and the losses at the edges are no part of a rate.
+/// Shape: the interval of 15 s is Starlink's (Mohan et al., "A Multifaceted Look at Starlink Performance", WWW 2024),
+/// and the seconds are as they are commonly given. It is an assumption that the rate of an interval is uniform between
+/// 0.5 and 1.5 times the mean. A rate cannot show the jump of delay and the losses at the edges.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Starlink {
     pub(crate) mean: Rate,
-    /// How far a rate is from the mean at most, from 0 to 1 of it; 0.5 is what is assumed above.
+    /// The largest distance of a rate from the mean, as a share of the mean from 0 to 1. The assumption above is 0.5.
     pub(crate) spread: f64,
 }
 
-/// A millimetre wave link of 5G, in sight of its base station or not: two states take turns, each with a rate and a
-/// length that are anything within bounds alike: steps.
+/// A millimetre wave link of 5G that is in sight of its base station or blocked. The two states alternate. Each has a
+/// rate and a length that are uniform within bounds. The trace consists of steps.
 ///
-/// Shape: an assumption about such links, 50 to 200 Mbit/s against 0.5 to 2 Gbit/s for 1 to 10 s each
-/// ([`MmWave::TYPICAL`]).
+/// Shape: an assumption about such links, 50 to 200 Mbit/s when blocked and 0.5 to 2 Gbit/s in sight, for 1 to 10 s
+/// each ([`MmWave::TYPICAL`]).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct MmWave {
     pub(crate) blocked: (Rate, Rate),
@@ -88,10 +90,11 @@ const fn mbit(mbit: u64) -> Rate {
     Rate::from_bps(mbit * 1_000_000).expect("above zero")
 }
 
-/// Draws a trace of `length`, after which it repeats.
+/// Draws a trace of `length`, after which the trace repeats.
 ///
 /// # Errors
-/// Where the trace would have no length or more lines than a file may have, or a parameter is beyond its range.
+/// If the length is 0 or too long, if the trace would have more lines than a file may have, or if a parameter is out
+/// of range.
 pub(crate) fn generate(shape: Shape, length: Duration, seed: u64) -> Result<RateTrace, String> {
     let millis = u32::try_from(length.as_nanos() / 1_000_000).ok().filter(|millis| *millis > 0);
     let millis = millis.ok_or_else(|| format!("found a length of {length}; accepted: 1ms to 49 days"))?;
@@ -103,10 +106,10 @@ pub(crate) fn generate(shape: Shape, length: Duration, seed: u64) -> Result<Rate
     }
 }
 
-/// Milliseconds for which a cellular rate stays the same: a tick of Sprout's.
+/// Milliseconds for which a cellular rate stays the same. This is a tick of Sprout.
 const TICK: u32 = 20;
 
-/// An exponential number of mean 1.
+/// Draws a number from an exponential distribution of mean 1.
 fn exponential(random: &mut Stream) -> f64 {
     -libm::log(1.0 - random.next_f64())
 }
@@ -132,23 +135,23 @@ impl Cellular {
                 MOST_LINES / 2
             ));
         }
-        // The mean of the exponential of a normal number is exp(deviation^2 / 2); outages take their share of the time.
+        // The exponential of a normal number has the mean exp(deviation^2 / 2). Outages take their share of the time.
         let (per_up, outage) = (self.outages_per_minute / 60_000.0, self.outage.as_millis_f64());
         let typical = per_milli * (1.0 + per_up * outage) / libm::exp(self.deviation * self.deviation / 2.0);
         let kept = libm::exp(-f64::from(TICK) / self.correlation_time.as_millis_f64());
         let drawn = libm::sqrt(1.0 - kept * kept);
         let normal = |random: &mut Stream| Distribution::Normal.draw(random);
         let mut level = normal(&mut random); // in standard deviations
-        let mut pace = typical * libm::exp(self.deviation * level); // opportunities a millisecond
-        let (mut up, mut down) = (exponential(&mut random) / per_up, 0.0); // milliseconds until the next outage, and left of one
-        let mut next = exponential(&mut random); // of what is expected until the next opportunity, what is left
+        let mut pace = typical * libm::exp(self.deviation * level); // opportunities per millisecond
+        let (mut up, mut down) = (exponential(&mut random) / per_up, 0.0); // ms until the next outage, ms left of it
+        let mut next = exponential(&mut random); // what is left of the expected number until the next opportunity
         let mut list = Vec::with_capacity(expected as usize);
         for now in 1..=millis {
             if now % TICK == 0 {
                 level = kept * level + drawn * normal(&mut random);
                 pace = typical * libm::exp(self.deviation * level);
             }
-            // Outages may begin and end within the millisecond.
+            // Outages may begin and end within one millisecond.
             let (mut left, mut sending) = (1.0_f64, 0.0);
             while left > 0.0 {
                 let (step, is_down) = if down > 0.0 { (left.min(down), true) } else { (left.min(up), false) };
@@ -173,7 +176,7 @@ impl Cellular {
             }
         }
         if list.last() != Some(&millis) {
-            list.push(millis); // the last opportunity is where the list starts again
+            list.push(millis); // the list starts again at its last opportunity
         }
         Opportunities::new(list, FRAME_BYTES).map(RateTrace::Opportunities).map_err(|refusal| refusal.why)
     }

@@ -1,4 +1,4 @@
-//! A kind of hop as data: its keys, and what it makes of them.
+//! A kind of hop as data: its keys, and what is built from them.
 //!
 //! A kind is one file beside this one, with a constant `KIND`, and one word in the list of [`super`].
 
@@ -10,41 +10,41 @@ use std::fmt;
 
 /// A kind of hop.
 pub struct HopKind {
-    /// The word in a scenario.
+    /// The name of the kind in a scenario.
     pub name: &'static str,
-    /// One sentence.
+    /// What the hop is, in one sentence.
     pub summary: &'static str,
-    /// Its keys, in the order in which a resolved scenario has them.
+    /// The keys of the hop, in the order of a resolved scenario.
     pub keys: &'static [&'static dyn AnyKey],
-    /// Refuses contradictions between its keys.
+    /// Refuses keys that contradict each other.
     pub(crate) check: fn(&Table<'_>, &Values) -> Result<()>,
     pub(crate) make: Make,
-    /// How much later its packets come out on average, beside waiting: buffers are made large enough for it.
+    /// Returns the mean delay of the hop, without queueing. Buffers are made large enough for it.
     pub(crate) delay: fn(&Values) -> Duration,
 }
 
-/// What a hop is.
+/// How a hop is built.
 pub(crate) enum Make {
     /// A queue discipline above a transmitter: see [`crate::scenario::LinkSpec`].
     Link,
-    /// Something without a discipline.
+    /// A hop without a discipline.
     Element(fn(&Values, Stream) -> Box<dyn Element>),
 }
 
-/// Something on a path that packets go through, without an event loop of its own.
+/// A hop that packets cross, without an event loop of its own.
 pub(crate) trait Element: Send + Sync {
-    /// Takes `packet` at `now`, and returns what became of it. (The loop notes which flow lost a packet.)
+    /// Takes `packet` at `now`, and returns what became of it. (The event loop notes which flow lost a packet.)
     fn accept(&mut self, now: Instant, packet: Packet) -> Accepted;
     /// Returns when the next packet comes out, if one is on its way.
     fn next_time(&self) -> Option<Instant>;
     /// Returns a packet that comes out by `now`, in order of time.
     fn release(&mut self, now: Instant) -> Option<Packet>;
-    /// Returns its counts so far.
+    /// Returns the counts so far.
     fn counts(&self) -> WireCounts;
 }
 
 impl HopKind {
-    /// A kind without keys, whose packets take no time of their own.
+    /// Builds a kind without keys and without delay.
     pub(crate) const fn new(name: &'static str, summary: &'static str, make: Make) -> Self {
         Self { name, summary, keys: &[], check: |_, _| Ok(()), make, delay: |_| Duration::ZERO }
     }

@@ -1,4 +1,4 @@
-//! A link: a queue discipline above a transmitter, as the bottleneck is one.
+//! A link: a queue discipline above a transmitter. The bottleneck is a link too.
 
 use super::bursts::Bursts;
 use super::kind::{HopKind, Make};
@@ -17,25 +17,25 @@ const RATE: Key<RateText> = Key::derived("rate", "the mean of `trace`, where the
     .range(MOST_RATE.0, MOST_RATE.1)
     .help("the link's rate");
 const TRACE: Key<TraceFile> = Key::optional("trace", "\"lte.mahimahi\"")
-    .help("a file of delivery opportunities (mahimahi) or of rates over time (two columns, or netem-trace's JSON), in place of `rate`")
+    .help("a file instead of `rate`: delivery opportunities (mahimahi), or rates over time (two columns, or netem-trace's JSON)")
     .source("mm-link(1), Netravali et al. 2015");
 const BURSTS: Key<Span> = Key::optional("bursts", "\"4ms\"")
     .range(Span(Duration::from_micros(1)), Span(Duration::from_secs(10)))
-    .help("the link is served in bursts, one per such a time: rate times time leaves at once, and what nobody waits for is lost")
+    .help("the link sends in bursts, one per interval of this length: each burst may carry rate times interval, and what is not used is lost")
     .simulator_only();
 const PEAK: Key<RateText> = Key::optional("peak", "\"100mbit\"")
     .range(MOST_RATE.0, MOST_RATE.1)
-    .help("the rate within a burst; at once if left out")
+    .help("the rate within a burst; if left out, a burst leaves at once")
     .simulator_only();
 const RING: Key<u64> = Key::optional("ring", "256")
     .range(1, 1_000_000)
     .unit("packets")
-    .help("packets that a driver's ring below the discipline holds: the discipline is asked for the next as soon as there is room")
+    .help("packets that the driver's ring below the discipline holds; the discipline hands over the next packet as soon as the ring has room")
     .simulator_only();
 const QDISC: Key<String> = Key::required("qdisc", "\"codel target 5ms\"")
-    .help("what would follow `tc qdisc add dev X root` (`goodqueue list qdiscs`), or FILE.py:CLASS with its parameters");
+    .help("the words after `tc qdisc add dev X root` (`goodqueue list qdiscs`), or FILE.py:CLASS with its parameters");
 
-/// What is below the discipline.
+/// The keys of a link.
 pub(crate) const KEYS: &[&dyn AnyKey] = &[&RATE, &QDISC, &TRACE, &BURSTS, &PEAK, &RING];
 
 pub(crate) const KIND: HopKind = HopKind {
@@ -47,7 +47,7 @@ pub(crate) const KIND: HopKind = HopKind {
     )
 };
 
-/// A file of rates, read.
+/// A file of rates that has been read.
 #[derive(Clone, Debug)]
 pub struct TraceFile {
     file: String,
@@ -61,7 +61,7 @@ impl Quantity for TraceFile {
             return Err(format!("found {}; accepted: a file's name in quotes", describe(found)));
         };
         let path = Path::new(file);
-        // Neither a folder nor something that never ends.
+        // Refuses a folder, and a device or pipe whose end never comes.
         if !path.is_file() {
             return Err(format!("found no file {file:?}; accepted: a trace of rates"));
         }
@@ -78,13 +78,13 @@ impl Quantity for TraceFile {
     }
 }
 
-/// What a link sends with.
+/// What is below the discipline of a link.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Below {
-    /// A file of rates, in place of a fixed one.
+    /// A file of rates, instead of a fixed rate.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "as_written")]
     pub trace: Option<TraceFile>,
-    /// How often it is served, if in bursts.
+    /// The interval between bursts, if the link is served in bursts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bursts: Option<Span>,
     /// The rate within a burst.
@@ -103,8 +103,8 @@ fn as_written<S: serde::Serializer>(
 }
 
 impl Below {
-    /// Reads what `table` says of its link, and the link's rate in the long run. Of what it leaves out `other` is
-    /// taken, unless it has a rate or a trace of its own.
+    /// Reads the link's keys from `table`, and returns the long-run rate with them. Keys that the table leaves out
+    /// are taken from `other`, unless the table has a rate or a trace of its own.
     pub(crate) fn read(table: &Table<'_>, other: Option<(RateText, &Self)>) -> Result<(RateText, Self)> {
         let (rate, trace) = (table.find(&RATE)?, table.find(&TRACE)?);
         let other = other.filter(|_| rate.is_none() && trace.is_none());
@@ -129,7 +129,8 @@ impl Below {
         Ok((rate, below))
     }
 
-    /// Nothing: the link is an end of a cell. What would send with something else is refused.
+    /// Returns the parameters of a link that is an end of a Wi-Fi cell: none. Refuses all keys of a link except
+    /// `qdisc`.
     pub(crate) fn none(table: &Table<'_>) -> Result<Self> {
         let mut others = KEYS.iter().filter(|key| key.name() != QDISC.name());
         match others.find(|key| table.has(key.name())) {
@@ -150,12 +151,12 @@ impl Below {
         self.transmitter(rate.0).map(drop).map_err(refused)
     }
 
-    /// Whether it has one rate at all times.
+    /// Returns whether the link has the same rate at all times.
     pub(crate) fn is_fixed(&self) -> bool {
         self.trace.is_none() && self.bursts.is_none()
     }
 
-    /// The transmitter, of a link of `rate`.
+    /// Returns the transmitter of a link. `rate` is its rate in the long run.
     pub(crate) fn transmitter(&self, rate: Rate) -> std::result::Result<Transmitter, String> {
         if let Some(file) = &self.trace {
             return Ok(Transmitter::trace(file.trace.clone()));
@@ -167,12 +168,12 @@ impl Below {
     }
 }
 
-/// The words of a discipline, where the table has them.
+/// Returns the text of the discipline, if the table has one.
 pub(crate) fn qdisc(table: &Table<'_>) -> Result<Option<String>> {
     if table.has("qdisc") { table.find(&QDISC) } else { Ok(None) }
 }
 
-/// As [`qdisc`], where it must be there.
+/// Returns the same as [`qdisc`], but the table must have a discipline.
 pub(crate) fn required_qdisc(table: &Table<'_>) -> Result<String> {
     table.take(&QDISC)
 }

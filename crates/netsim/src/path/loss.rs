@@ -1,22 +1,23 @@
-//! How a wire loses packets, and how tc-netem(8) writes it.
+//! How a wire loses packets, in the notation of tc-netem(8).
 
 use super::chance::{Chance, Dice, Percent, percent};
 use goodqueue_units::Stream;
 use std::fmt;
 
-/// A model of loss, by tc-netem(8); probabilities are from 0 to 1.
+/// A loss model of tc-netem(8). Probabilities are from 0 to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) enum Loss {
     #[default]
     None,
-    /// `loss random`: each packet with a probability; see [`Dice::hit`] for the correlation.
+    /// `loss random`: each packet is lost with a probability. See [`Dice::hit`] for the correlation.
     Random { probability: f64, correlation: f64 },
-    /// `loss gemodel`: Gilbert (1960) and Elliott (1963). A channel is good, as in the beginning, or bad. Before each
-    /// next packet it turns bad with probability `p` and good again with `r`; a bad one loses a packet with probability
-    /// `one_minus_h`, a good one with `one_minus_k`.
+    /// `loss gemodel`: the model of Gilbert (1960) and Elliott (1963). A channel is good or bad, and good at the
+    /// start. Before each packet after the first, a good channel turns bad with probability `p`, and a bad channel
+    /// turns good with probability `r`. A bad channel loses a packet with probability `one_minus_h`, a good channel
+    /// with `one_minus_k`.
     ///
-    /// In the long run it is bad for p / (p + r) of the packets. If a bad one loses all and a good one none, losses
-    /// come 1 / r in a row on average.
+    /// In the long run the channel is bad for p / (p + r) of the packets. If a bad channel loses all packets and a
+    /// good channel none, a run of losses has a mean length of 1 / r packets.
     Gemodel { p: f64, r: f64, one_minus_h: f64, one_minus_k: f64 },
 }
 
@@ -24,11 +25,11 @@ const ACCEPTED: &str =
     "a loss such as 1%, 1% 25% (with correlation), or gemodel 1% 10% 70% 0.1% (p, r, 1-h, 1-k)";
 
 impl Loss {
-    /// Reads `1%`, `1% 25%`, `random 1% 25%`, or `gemodel` and one to four percentages. Those left out are what
-    /// tc-netem(8) says: r = 1 - p, 1-h = 100%, 1-k = 0%.
+    /// Reads `1%`, `1% 25%`, `random 1% 25%`, or `gemodel` and one to four percentages. Values that are left out have
+    /// the defaults of tc-netem(8): r = 1 - p, 1-h = 100%, 1-k = 0%.
     ///
     /// # Errors
-    /// Says what was found and what is accepted; the caller adds the key.
+    /// A message that says what was found and what is accepted. The caller adds the key.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let words: Vec<&str> = text.split_ascii_whitespace().collect();
         let (is_gemodel, numbers) = match words.as_slice() {
@@ -58,7 +59,7 @@ impl Loss {
 }
 
 impl fmt::Display for Loss {
-    /// As [`parse`](Loss::parse) reads it, in one way only.
+    /// Writes the canonical form of what [`parse`](Loss::parse) reads.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Self::None => f.write_str("0%"),
@@ -73,7 +74,7 @@ impl fmt::Display for Loss {
     }
 }
 
-/// Decides packet by packet, by a [`Loss`].
+/// Decides for each packet whether it is lost, by a [`Loss`].
 #[derive(Clone, Debug)]
 pub(crate) enum Losses {
     Random(Dice),
@@ -96,12 +97,12 @@ impl Losses {
         }
     }
 
-    /// Whether the next packet is lost.
+    /// Returns whether the next packet is lost.
     #[inline]
     pub(crate) fn next(&mut self, random: &mut Stream) -> bool {
         match self {
             Self::Random(dice) => dice.hit(random),
-            // What is lost is decided by the state that the packet finds, as in `loss_gilb_ell` of sch_netem.c.
+            // The state before the transition decides about the packet, as in `loss_gilb_ell` of sch_netem.c.
             Self::Gemodel { loss, turn, is_bad } => {
                 let found = usize::from(*is_bad);
                 *is_bad ^= turn[found].hit(random);

@@ -1,12 +1,12 @@
-//! What a path is made of, each element on its own and without an event loop.
+//! The elements of a path, each usable on its own and without an event loop.
 //!
-//! A path is a row of hops in each direction. A hop is a *link*, a queue discipline above a [transmitter], or a
-//! [wire], which has no queue: it delays, loses, repeats and overtakes.
+//! A path has a row of hops in each direction. A hop is a *link* (a queue discipline above a transmitter) or a
+//! *wire*, which has no queue: it delays, loses, duplicates and reorders packets.
 //!
-//! - [`wire`]: a wire, in the words of tc-netem(8); [`loss`], [`distribution`] and [`chance`] are what it is made of.
-//! - [`transmitter`]: how long a packet takes below a discipline, at a fixed rate ([`transmitter::Fixed`]), at delivery
-//!   opportunities ([`rate_trace`]), at a rate that changes ([`steps`]) or in bursts ([`bursts`]). The last three say
-//!   what they could send by when ([`capacity`]).
+//! - `wire`: a wire, in the words of tc-netem(8). It is made of `loss`, `distribution` and `chance`.
+//! - `transmitter`: how long a packet takes to leave below a discipline, at a fixed rate (`transmitter::Fixed`), at
+//!   delivery opportunities (`rate_trace`), at a rate that changes (`steps`) or in bursts (`bursts`). The last three
+//!   implement `capacity`: how much they could have sent by a given time.
 
 pub(crate) mod bursts;
 pub(crate) mod capacity;
@@ -27,13 +27,13 @@ pub use kind::HopKind;
 
 use goodqueue_units::{Duration, Rate};
 
-/// Writes a trace of rates that looks like those of a kind of link, as a file that [`rate_file`] reads.
+/// Generates a trace of rates that looks like a kind of link, as a file that `rate_file` reads.
 ///
-/// `shape` is `lte` (delivery opportunities of a mean rate), `starlink` (steps of 15 s around a mean) or `mmwave` (a
-/// link that is blocked now and then, whose rates are its own).
+/// `shape` is `lte` (delivery opportunities at the rate `mean`), `starlink` (steps of 15 s around `mean`) or `mmwave`
+/// (a link that is blocked now and then, with rates of its own).
 ///
 /// # Errors
-/// What was found and what is accepted.
+/// A message that says what was found and what is accepted.
 pub fn generate_rates(shape: &str, mean: Rate, length: Duration, seed: u64) -> Result<String, String> {
     let shape = match shape {
         "lte" => generate::Shape::Cellular(generate::Cellular::lte(mean)),
@@ -44,16 +44,17 @@ pub fn generate_rates(shape: &str, mean: Rate, length: Duration, seed: u64) -> R
     generate::generate(shape, length, seed).map(|trace| trace.to_string())
 }
 
-/// Returns the rate of a file of rates in the long run, of which `bytes` are the content.
+/// Returns the long-run rate of a file of rates. `bytes` is the content of the file.
 ///
 /// # Errors
-/// What was found in which line and what is accepted.
+/// A message that says in which line what was found, and what is accepted.
 pub fn mean_rate(bytes: &[u8]) -> Result<Rate, String> {
     rate_file::read(bytes).map(|trace| transmitter::Transmitter::trace(trace).mean_rate())
 }
 
-/// Returns when which rate in bit/s begins, until `end`, by a file of rates of which `bytes` are the content; None
-/// where it is one of delivery opportunities.
+/// Returns the rates of a file of rates until `end`, each with the time at which it begins, in bit/s. A list that
+/// repeats is repeated here too. Returns None for a file of delivery opportunities. `bytes` is the content of the
+/// file.
 ///
 /// # Errors
 /// As [`mean_rate`].
@@ -73,7 +74,7 @@ pub fn rate_steps(bytes: &[u8], end: Duration) -> Result<Option<Vec<(Duration, u
     }
 }
 
-/// Lists the kinds of hops, a file each.
+/// Declares the kinds of hops. Each kind has its own file.
 macro_rules! hops {
     ($($file:ident),*) => {
         $(pub(crate) mod $file;)*

@@ -1,4 +1,4 @@
-//! What tc-netem(8) does to packets, packet by packet: the machine below a [wire](super::wire).
+//! What tc-netem(8) does to packets, one packet at a time. A [wire](super::wire) is built on it.
 
 use super::chance::{Chance, Dice};
 use super::distribution::Distribution;
@@ -10,30 +10,32 @@ use std::collections::{BinaryHeap, VecDeque};
 /// What a wire does to packets, in the words of tc-netem(8).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct WireParams {
-    /// How long a packet takes, jitter aside.
+    /// The delay of each packet, without jitter.
     pub(crate) delay: Duration,
-    /// How much a packet's delay differs from that: the unit of `distribution`. No delay is negative.
+    /// How much the delay varies around `delay`: the unit of `distribution`. No delay is negative.
     pub(crate) jitter: Duration,
     pub(crate) distribution: Distribution,
     pub(crate) loss: Loss,
-    /// Probability that a packet goes on twice.
+    /// Probability that a packet is duplicated.
     pub(crate) duplicate: f64,
-    /// Which packets are sent at once, before all that are on their way.
+    /// Which packets are sent at once, before all packets that are on their way.
     pub(crate) reorder: Chance,
-    /// After a packet that was sent at once, that many less one take their time. 0 is 1, so that every packet may be:
-    /// `tc` sets it so where it is left out. `tc` takes `gap` alone for `reorder 100%`; whoever reads a line has to say
-    /// so here.
+    /// After a packet that was sent at once, the next `gap` - 1 packets are delayed. 0 works as 1: any packet may be
+    /// sent at once. `tc` sets 1 if `gap` is left out. `tc` reads `gap` alone as `reorder 100%`: the caller that
+    /// reads such a line has to set `reorder` here.
     pub(crate) gap: u32,
-    /// Whether jitter lets a packet overtake another, as it does in netem. Without, a packet that would overtake
-    /// arrives with the one before it, as in netem above a pfifo. What `reorder` sends at once overtakes all the same.
+    /// Whether jitter lets a packet overtake another, as in netem. Without this, a packet that would overtake arrives
+    /// together with the packet before it, as in netem above a pfifo. A packet that `reorder` sends at once overtakes
+    /// in both cases.
     pub(crate) may_reorder: bool,
-    /// Packets that are on their way at most; the next are lost. netem's default is 1000, which loses packets of a long
-    /// fat path that nobody wanted lost: [`WireParams::default`] has a million, 10 Gbit/s times a second.
+    /// Most packets that are on their way at a time. Further packets are lost. netem's default is 1000, which causes
+    /// unwanted losses on a long fat path. [`WireParams::default`] has a million packets, enough for 10 Gbit/s
+    /// times 1 s.
     pub(crate) limit: usize,
 }
 
 impl Default for WireParams {
-    /// Nothing happens to a packet, not even time.
+    /// Neither delays nor changes any packet.
     fn default() -> Self {
         Self {
             delay: Duration::ZERO,
@@ -49,22 +51,24 @@ impl Default for WireParams {
     }
 }
 
-/// Packets since the run began; `offered + duplicated = delivered + lost + held` at any time.
+/// Packet counts since the run began. At any time, `offered + duplicated = delivered + lost + held`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct WireCounts {
     pub(crate) offered: u64,
     /// Packets that became two.
     pub(crate) duplicated: u64,
     pub(crate) delivered: u64,
-    /// Those that the limit refused among them.
+    /// All lost packets, including those in `over_limit`.
     pub(crate) lost: u64,
-    /// Of `lost`, those that the limit refused: a wire too short for its path, no loss that anybody asked for.
+    /// Packets that the limit refused. They show that the limit is too small for the path: nobody asked for this
+    /// loss.
     pub(crate) over_limit: u64,
-    /// On their way.
+    /// Packets on their way.
     pub(crate) held: u64,
 }
 
-/// What became of a packet that a wire was given. Both may be true: its second copy was one too many.
+/// What became of a packet that a wire was given. Both are true if the packet was duplicated and the limit refused a
+/// copy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Accepted {
     pub(crate) lost: bool,
@@ -74,7 +78,7 @@ pub(crate) struct Accepted {
 /// A packet on its way.
 struct Held<P> {
     release: Instant,
-    /// Its place among all arrivals, which decides between packets of the same time.
+    /// The packet's place in the order of arrival. Packets with the same release time leave in this order.
     number: u64,
     packet: P,
 }
@@ -102,20 +106,20 @@ impl<P> Ord for Held<P> {
     }
 }
 
-/// A wire of one direction.
+/// A wire in one direction.
 pub(crate) struct Wire<P> {
     params: WireParams,
     random: Stream,
     losses: Losses,
     duplicate: Dice,
     reorder: Dice,
-    /// How many took their time since one was sent at once.
+    /// Packets that were delayed since the last packet was sent at once.
     in_turn: u32,
-    /// Release time of the last packet that took its time.
+    /// Release time of the last delayed packet.
     latest: Instant,
-    /// Packets in order of release: on most wires all of them.
+    /// Packets in order of release. On most wires, these are all packets.
     row: VecDeque<Held<P>>,
-    /// Packets that overtake the last of the row.
+    /// Packets that overtake the last packet of `row`.
     ahead: BinaryHeap<Reverse<Held<P>>>,
     counts: WireCounts,
 }
@@ -139,10 +143,12 @@ impl<P: Copy> Wire<P> {
         }
     }
 
-    /// Takes `packet` at `now`, which may be yet to come but is never before the last packet's.
+    /// Takes `packet` at `now`, and returns what became of it. `now` may be in the future, but never before the `now`
+    /// of the packet before.
     ///
-    /// One that is both duplicated and lost goes on once, and counts as neither, as in netem. A second copy has a delay
-    /// of its own. Here it is not lost on its own: netem sends it through itself again, so that it draws once more.
+    /// A packet that is both duplicated and lost is sent once, and counts as neither, as in netem. The second copy of
+    /// a packet has its own delay, but no loss of its own. In netem, the second copy passes through the qdisc again,
+    /// so netem draws for it once more.
     #[inline]
     pub(crate) fn accept(&mut self, now: Instant, packet: P) -> Accepted {
         self.counts.offered += 1;
@@ -173,7 +179,7 @@ impl<P: Copy> Wire<P> {
         }
     }
 
-    /// When a packet that enters at `now` leaves.
+    /// Returns when a packet that enters at `now` leaves.
     fn release_time(&mut self, now: Instant) -> Instant {
         if self.in_turn >= self.params.gap.saturating_sub(1) && self.reorder.hit(&mut self.random) {
             self.in_turn = 0;
@@ -194,7 +200,7 @@ impl<P: Copy> Wire<P> {
         self.row.len() + self.ahead.len()
     }
 
-    /// When the next packet is due, if one is on its way.
+    /// Returns when the next packet is due, if a packet is on its way.
     #[inline]
     pub(crate) fn next_time(&self) -> Option<Instant> {
         let in_row = self.row.front().map(Held::key);
@@ -202,7 +208,7 @@ impl<P: Copy> Wire<P> {
         [in_row, ahead].into_iter().flatten().min().map(|key| key.0)
     }
 
-    /// The next packet that is due at `now`, in order of time, then of arrival.
+    /// Returns the next packet that is due at `now`, in order of time, then of arrival.
     #[inline]
     pub(crate) fn release(&mut self, now: Instant) -> Option<P> {
         let is_ahead = match (self.ahead.peek(), self.row.front()) {
@@ -218,10 +224,10 @@ impl<P: Copy> Wire<P> {
         held.map(|held| held.packet)
     }
 
-    /// Packets so far.
+    /// Returns the packet counts so far.
     ///
     /// # Panics
-    /// If a packet vanished or was made out of nothing.
+    /// If the counts do not add up: a packet vanished or came from nowhere.
     pub(crate) fn counts(&self) -> WireCounts {
         let counts = WireCounts { held: self.held() as u64, ..self.counts };
         let WireCounts { offered, duplicated, delivered, lost, held, .. } = counts;

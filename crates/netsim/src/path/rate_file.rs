@@ -1,13 +1,14 @@
-//! Files of rates over time: mahimahi's, two columns, and netem-trace's JSON.
+//! Files of rates over time: mahimahi's format, two columns, and netem-trace's JSON.
 //!
-//! - **mahimahi** (mm-link(1), Netravali et al. 2015): a whole number of milliseconds a line, at which a full packet
-//!   can leave.
-//! - **Two columns**, apart by a comma, semicolon, tab or blanks: a time, and the rate from then on. Numbers have their
-//!   units (`50s 10mbit`), or the first line names those of all (`s,mbit`); nothing is guessed. The rate of the last
-//!   line holds, unless it is `repeat`: then the list starts again there.
+//! - **mahimahi** (mm-link(1), Netravali et al. 2015): one whole number of milliseconds per line. A full packet can
+//!   leave in each of these milliseconds.
+//! - **Two columns**, separated by a comma, semicolon, tab or blanks: a time, and the rate from then on. Numbers have
+//!   their units (`50s 10mbit`), or the first line names the units of all numbers (`s,mbit`). Nothing is guessed. The
+//!   rate of the last line holds for ever. If the last line has `repeat` instead of a rate, the list starts again at
+//!   its time.
 //! - **JSON** as the crate netem-trace writes it, see [`rate_json`](super::rate_json).
 //!
-//! Which it is shows in the first line. Empty lines, and those that begin with #, are passed over.
+//! The first line shows the format. Empty lines and lines that begin with # are skipped.
 
 use super::capacity::Refusal;
 use super::rate_json;
@@ -16,14 +17,16 @@ use super::steps::Steps;
 use goodqueue_units::{Duration, Rate, parse};
 use std::fmt;
 
-/// A file has no more bytes and lines, so that it cannot take all memory: at 100 Mbit/s, 20 minutes of mahimahi's.
+/// The most bytes and lines of a file, so that a file cannot fill the memory. [`MOST_LINES`] lines of mahimahi's
+/// format are 20 minutes at 100 Mbit/s.
 const MOST_BYTES: usize = 64 << 20;
 pub(crate) const MOST_LINES: usize = 10_000_000;
 
-/// Reads a trace of whichever kind. Opportunities are of [`FRAME_BYTES`].
+/// Reads a trace of rates in any of the formats. One opportunity has [`FRAME_BYTES`].
 ///
 /// # Errors
-/// One line that says in which line what was found and what is accepted; the caller adds the file's name.
+/// One line of text that says in which line of the file what was found, and what is accepted. The caller adds the
+/// name of the file.
 pub(crate) fn read(bytes: &[u8]) -> Result<RateTrace, String> {
     if bytes.len() > MOST_BYTES {
         return Err(format!("found {} bytes; accepted: up to {MOST_BYTES} (64 MiB)", bytes.len()));
@@ -52,7 +55,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<RateTrace, String> {
     }
 }
 
-/// Lines that say something, each with its number.
+/// The lines that are neither empty nor comments, each with its number.
 #[derive(Clone)]
 struct Lines<'a> {
     lines: std::iter::Zip<std::str::Lines<'a>, std::ops::RangeFrom<usize>>,
@@ -68,7 +71,7 @@ impl<'a> Iterator for Lines<'a> {
 }
 
 impl Lines<'_> {
-    /// Tells the line of a refused entry, if each of these lines is one.
+    /// Adds the number of the line to a refused entry. Each of these lines must be one entry.
     fn blame(mut self, Refusal { entry, why }: Refusal) -> String {
         match self.nth(entry) {
             Some((number, _)) => format!("line {number}: {why}"),
@@ -77,7 +80,7 @@ impl Lines<'_> {
     }
 }
 
-/// The end of a message about `line`, which may be any length.
+/// Returns the end of an error message about `line`. It quotes only the start, because a line can have any length.
 fn found(line: &str, accepted: &str) -> String {
     let start: String = line.chars().take(40).collect();
     format!("found {start:?}; accepted: {accepted}")
@@ -122,8 +125,8 @@ fn cells(line: &str) -> Vec<&str> {
     }
 }
 
-/// The units that a first line names, as the parsers of quantities know them: `s,mbit`, `ms Mbit/s`, `time_s;rate
-/// (kbit/s)`.
+/// Returns the units that the first line names, as the parsers of quantities spell them. The line can be `s,mbit`,
+/// `ms Mbit/s` or `time_s;rate (kbit/s)`.
 fn units((number, line): (usize, &str)) -> Result<[&'static str; 2], String> {
     let cells = cells(line);
     let unit = |index: usize, known: &[&'static str]| {
@@ -132,14 +135,14 @@ fn units((number, line): (usize, &str)) -> Result<[&'static str; 2], String> {
         known.iter().copied().find(|known| word == *known || word.strip_suffix("/s") == Some(known))
     };
     let (time, rate) = (unit(0, &["s", "ms", "us"]), unit(1, &["bit", "kbit", "mbit", "gbit"]));
-    // "Mbps" is none of them: for `tc` and for goodqueue those are bytes, for whoever writes a table mostly bits.
+    // "Mbps" is not accepted. It means bytes to `tc` and goodqueue, but mostly bits to authors of tables.
     time.zip(rate).map(Into::into).ok_or_else(|| {
         let accepted = "a time and a rate with their units (0s 10mbit), or the units of all (s, ms or us; bit, kbit, mbit or gbit)";
         format!("line {number}: {}", found(line, accepted))
     })
 }
 
-/// Splits a quantity into its number and its unit, which is `unit` where it has none.
+/// Splits a quantity into its number and its unit. A quantity without a unit gets `unit`.
 fn parts<'a>(text: &'a str, unit: &'a str) -> (&'a str, &'a str) {
     let digits = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
     if digits == text.len() { (text, unit) } else { text.split_at(digits) }
@@ -163,7 +166,7 @@ fn rate_of(text: &str, unit: &str) -> Result<u64, String> {
 }
 
 impl fmt::Display for RateTrace {
-    /// As [`read`] takes it, in one way only: opportunities as mahimahi does, steps in two columns.
+    /// Writes the canonical form of what [`read`] accepts: opportunities in mahimahi's format, steps in two columns.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Opportunities(opportunities) => {

@@ -1,7 +1,7 @@
-//! Rates over time as the crate netem-trace writes them in JSON, for rattan's links.
+//! Rates over time in the JSON of the crate netem-trace, which rattan's links use.
 //!
-//! Three of its models are lists of rates: `StaticBwConfig`, `RepeatedBwPatternConfig` and `TraceBwConfig`. The others
-//! draw or compute rates as they go, and their draws are those of that crate's own generator: they are refused.
+//! Three models of netem-trace are lists of rates: `StaticBwConfig`, `RepeatedBwPatternConfig` and `TraceBwConfig`.
+//! The other models compute or draw rates as they go, with that crate's own random generator. They are refused.
 
 use super::steps::Steps;
 use goodqueue_units::{Duration, parse};
@@ -12,14 +12,14 @@ use serde::Deserialize;
 enum Model {
     #[serde(rename = "StaticBwConfig")]
     Static {
-        /// netem-trace's default is 12 Mbit/s for 1 s; a file that means it says so.
+        /// Both keys are required here, although netem-trace has defaults: 12 Mbit/s for 1 s.
         bw: Bandwidth,
         duration: Span,
     },
     #[serde(rename = "RepeatedBwPatternConfig")]
     Repeated {
         pattern: Vec<Model>,
-        /// 0 is for ever.
+        /// 0 means for ever.
         #[serde(default)]
         count: u64,
     },
@@ -27,21 +27,21 @@ enum Model {
     Trace(Pairs),
 }
 
-/// Times, and rates of which each lasts for as long.
+/// Pairs of a time and a list of rates. Each rate of the list lasts for that time.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Pairs {
     Units {
         pattern: Vec<(Span, Vec<Bandwidth>)>,
     },
-    /// In milliseconds and Mbit/s: what other versions of the crate write.
+    /// In milliseconds and Mbit/s, as other versions of the crate write them.
     Numbers(Vec<(f64, Vec<f64>)>),
 }
 
-/// A few words of JSON can say that a list repeats many times.
+/// The most rates of a list. A few words of JSON can make a list repeat any number of times.
 const MOST_RATES: usize = 1_000_000;
 
-/// Written as numbers, or as a text where the crate's feature "human" is on.
+/// A rate in numbers, or in text if the feature "human" of netem-trace is on.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Bandwidth {
@@ -49,7 +49,7 @@ enum Bandwidth {
         gbps: u64,
         bps: u64,
     },
-    /// `12Mbps`, in bits.
+    /// `12Mbps`. The unit is bits.
     Text(String),
 }
 
@@ -98,7 +98,7 @@ fn not_negative(number: f64) -> Result<f64, String> {
     if number >= 0.0 { Ok(number) } else { Err(format!("found {number}; accepted: 0 or more")) }
 }
 
-/// Rates one after the other.
+/// A list of rates, one after the other.
 #[derive(Default)]
 struct List {
     rates: Vec<(Duration, u64)>,
@@ -139,7 +139,7 @@ impl List {
                     let before = self.rates.len();
                     pattern.iter().try_for_each(|model| self.extend(model))?;
                     if self.rates.len() == before {
-                        break; // it lasts no time, however often
+                        break; // a pattern of length 0 adds nothing, however often it repeats
                     }
                 }
                 Ok(())
@@ -148,10 +148,10 @@ impl List {
     }
 }
 
-/// Reads netem-trace's JSON. The last rate of what does not repeat for ever holds.
+/// Reads netem-trace's JSON. If the list does not repeat for ever, its last rate holds.
 ///
 /// # Errors
-/// One line that says what was found and what is accepted.
+/// One line of text that says what was found and what is accepted.
 pub(crate) fn read(text: &str) -> Result<Steps, String> {
     let model: Model = serde_json::from_str(text).map_err(|error| {
         format!("line {}: found no list of rates of netem-trace ({error}); accepted: StaticBwConfig, RepeatedBwPatternConfig \
@@ -183,7 +183,7 @@ mod tests {
         Ok((steps.rates().map(|(time, bps)| (time.as_nanos() / 1_000_000, bps)).collect(), steps.repeat()))
     }
 
-    /// The example of netem-trace's documentation, in both of its ways to write numbers.
+    /// The example from netem-trace's documentation, with numbers in both notations.
     #[test]
     fn the_crates_own_example_is_read() {
         let numbers = r#"{"RepeatedBwPatternConfig":{"pattern":[{"StaticBwConfig":{"bw":{"gbps":0,"bps":12000000},

@@ -1,39 +1,40 @@
-//! Rates of a link over time that somebody recorded, wrote or drew: opportunities or steps.
+//! The rate of a link over time, as recorded, written or generated: delivery opportunities or steps.
 
 use super::capacity::{BYTE, Capacity, Nanobits, Refusal, instant, rate};
 use super::steps::Steps;
 use goodqueue_units::{Instant, Rate};
 use std::sync::Arc;
 
-/// A link's rate over time. A copy is cheap: all share one list.
+/// A link's rate over time. A copy is cheap, because all copies share one list.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum RateTrace {
-    /// As mahimahi has it.
+    /// As in mahimahi.
     Opportunities(Opportunities),
-    /// As two columns have it, a time and the rate from then on.
+    /// As in a file of two columns: a time and the rate from then on.
     Steps(Steps),
 }
 
-/// Bytes of an opportunity in mahimahi's own measure: an IP packet of 1500 bytes and the 4 that TUN puts before it
+/// Bytes of one opportunity in mahimahi: an IP packet of 1500 bytes and the 4 bytes that TUN puts before it
 /// (`PACKET_SIZE`, src/frontend/link_queue.hh).
 #[cfg(test)]
 pub(crate) const MAHIMAHI_BYTES: u32 = 1504;
 
-/// Bytes of an opportunity among packets that are counted as Ethernet frames, as the simulator's are: again one full
-/// packet.
+/// Bytes of one opportunity in the simulator, where packets are counted as Ethernet frames. It is one full packet, as
+/// in mahimahi.
 pub(crate) const FRAME_BYTES: u32 = 1514;
 
-/// Delivery opportunities, as mahimahi's link shell has them (Netravali et al. 2015): a list of milliseconds, at each
-/// of which a full packet can leave.
+/// Delivery opportunities, as in mahimahi's link shell (Netravali et al. 2015): a list of milliseconds. A full
+/// packet can leave at each of these times.
 ///
-/// - Equal milliseconds are several opportunities. After the last the list repeats, and its 0 is then that last
-///   millisecond.
-/// - An opportunity carries bytes, not packets: several small ones, or the rest of one that the opportunity before
-///   began.
-/// - What nobody waits for is lost. A packet that arrives at the very moment of an opportunity is too late for it.
+/// - Equal milliseconds are several opportunities. The list repeats after its last millisecond, which is the 0 of the
+///   next round.
+/// - An opportunity carries bytes, not packets. It can carry several small packets, or the rest of a packet that the
+///   opportunity before began.
+/// - An opportunity for which no packet waits is lost. A packet that arrives at the very moment of an opportunity is
+///   too late for it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Opportunities {
-    /// Not empty, never falling, and the last is above 0.
+    /// Not empty and never falling. The last millisecond is above 0.
     millis: Arc<[u32]>,
     bytes: u32,
 }
@@ -41,10 +42,11 @@ pub(crate) struct Opportunities {
 const MILLI: u128 = 1_000_000;
 
 impl Opportunities {
-    /// Opportunities of `bytes` bytes at `millis`.
+    /// Builds opportunities of `bytes` bytes at `millis`.
     ///
     /// # Errors
-    /// Without any, where they fall, or where the last is at 0: the list would repeat without end in no time.
+    /// If there are no opportunities, if they have no bytes, if their times fall, or if the last is at 0. In the last
+    /// case, the list would repeat endlessly in no time.
     pub(crate) fn new(millis: impl Into<Arc<[u32]>>, bytes: u32) -> Result<Self, Refusal> {
         let millis = millis.into();
         let refuse = |entry, why: String| Err(Refusal { entry, why });
@@ -70,17 +72,17 @@ impl Opportunities {
         &self.millis
     }
 
-    /// After how many milliseconds the list repeats.
+    /// Returns after how many milliseconds the list repeats.
     pub(crate) fn period(&self) -> u32 {
         self.millis.last().copied().unwrap_or(1)
     }
 
-    /// Nanobits of an opportunity.
+    /// Returns the nanobits of one opportunity.
     fn each(&self) -> Nanobits {
         Nanobits::from(self.bytes) * BYTE
     }
 
-    /// When opportunity `index` is, counted from 0 through all repetitions.
+    /// Returns the time of opportunity `index`, counted from 0 through all repetitions.
     fn time(&self, index: u128) -> Instant {
         let (cycle, index) = (index / self.millis.len() as u128, index % self.millis.len() as u128);
         let millis =
@@ -118,8 +120,8 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::VecDeque;
 
-    /// mahimahi's rule, written from its description as a walk from one opportunity to the next: in which millisecond
-    /// each packet leaves. Packets are (arrival in ms, bytes), in order.
+    /// Returns the millisecond in which each packet leaves by mahimahi's rule. The code is written from the rule's
+    /// description, and walks from one opportunity to the next. Packets are (arrival in ms, bytes), in order.
     fn by_mahimahis_rule(millis: &[u32], packets: &[(u64, u32)]) -> Vec<u64> {
         let (mut left, mut cycle, mut index) = (Vec::new(), 0, 0);
         let mut coming = packets.iter().copied().collect::<VecDeque<_>>();
@@ -146,14 +148,14 @@ mod tests {
         left
     }
 
-    /// A link with a FIFO above `served` that takes packets off as soon as the one before has left, or, if `waits`,
-    /// when the transmitter says that it starts: in which millisecond each packet leaves.
+    /// Returns the millisecond in which each packet leaves a link with a FIFO above `served`. The link dequeues a
+    /// packet as soon as the packet before it has left or, if `waits`, when the transmitter says that it starts.
     fn by_transmitter(served: &mut Served<Opportunities>, packets: &[(u64, u32)], waits: bool) -> Vec<u64> {
         let (mut free, mut left) = (Instant::ZERO, Vec::new());
         for &(arrival, bytes) in packets {
             let mut now = Instant::from_nanos(arrival * 1_000_000);
             if now < free {
-                now = free; // it waited behind the one before
+                now = free; // the packet waited behind the packet before
             } else {
                 served.idle(); // the queue was empty in between
             }
@@ -171,8 +173,8 @@ mod tests {
     fn small_packets_share_an_opportunity_and_large_ones_take_several() {
         let trace = Opportunities::new([2, 2, 5, 10], MAHIMAHI_BYTES).unwrap();
         let mut served = Served::new(trace);
-        // 752 bytes are half an opportunity: four leave at 2 ms, the fifth shares the one at 5 ms with a part of the
-        // last, which goes on at 10 ms and, after the list repeats, at 12 ms.
+        // 752 bytes are half an opportunity. Four packets leave at 2 ms. The fifth shares the opportunity at 5 ms
+        // with a part of the last packet. The last packet continues at 10 ms and, after the list repeats, at 12 ms.
         let packets = [(0, 752), (0, 752), (0, 752), (0, 752), (1, 752), (3, 752 + 1504 + 1)];
         for waits in [false, true] {
             assert_eq!(by_transmitter(&mut served, &packets, waits), [2, 2, 2, 2, 5, 12]);
@@ -199,7 +201,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whoever has results of mahimahi's link shell expects every packet in the same millisecond.
+        /// Results of mahimahi's link shell can be compared only if every packet leaves in the same millisecond.
         #[test]
         fn packets_leave_in_the_same_millisecond_as_by_mahimahis_rule(
             gaps in prop::collection::vec(0..20_u32, 1..30),

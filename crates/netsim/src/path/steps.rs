@@ -4,42 +4,43 @@ use super::capacity::{Capacity, Nanobits, Refusal, instant, rate};
 use goodqueue_units::{Duration, Instant, Rate};
 use std::sync::Arc;
 
-/// A rate over time as a step function. Rates of 0 are outages, which a transmission waits out.
+/// A rate over time as a step function. Rates of 0 are outages: a transmission waits until they end.
 ///
-/// The last rate holds: nobody says how long it is meant to, and a series of changes that is over is over. A list that
-/// is to start again says so, with the time at which it does.
+/// The last rate holds for ever, because nothing says how long it should last. A list that repeats says so, with the
+/// time at which it starts again.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Steps {
-    /// Not empty; the first is at 0.
+    /// Not empty. The first step is at 0.
     steps: Arc<[Step]>,
     repeat: Option<Repeat>,
 }
 
-/// A rate from a moment on.
+/// A rate that holds from a moment on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Step {
     nanos: u64,
     bps: u64,
-    /// What could have been sent before it.
+    /// What could have been sent before this step.
     before: Nanobits,
 }
 
-/// The end of a list that starts again: when, and what could have been sent by then, which is not 0.
+/// The end of a list that repeats: the time, and what could have been sent by then, which is not 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Repeat {
     nanos: u64,
     amount: Nanobits,
 }
 
-/// No link is faster, and sums stay far below what a [`Nanobits`] holds: 10 Tbit/s.
+/// The fastest rate of a link: 10 Tbit/s. With it, sums stay far below what a [`Nanobits`] holds.
 pub(crate) const MOST_BPS: u64 = 10_000_000_000_000;
 
 impl Steps {
-    /// A rate of `bps` bit/s from each time on, the first of which is 0, and the list again after `repeat`.
+    /// Builds the steps from times and rates in bit/s. Each rate holds from its time on, and the first time is 0. If
+    /// `repeat` is given, the list starts again at that time.
     ///
     /// # Errors
-    /// Where times do not rise from 0 on, or nothing would be sent any more from some time on. `repeat` is the entry
-    /// after the last rate.
+    /// If there is no rate or one above [`MOST_BPS`], if the times do not rise from 0 on, or if nothing would be sent
+    /// from some time on. In a [`Refusal`], `repeat` is the entry after the last rate.
     pub(crate) fn new(rates: &[(Duration, u64)], repeat: Option<Duration>) -> Result<Self, Refusal> {
         let mut steps: Vec<Step> = Vec::with_capacity(rates.len());
         for (entry, &(time, bps)) in rates.iter().enumerate() {
@@ -67,35 +68,36 @@ impl Steps {
         Ok(Self { steps: steps.into(), repeat })
     }
 
-    /// The times and rates in bit/s, as given to [`new`](Self::new).
+    /// Returns the times and the rates in bit/s, as given to [`new`](Self::new).
     pub(crate) fn rates(&self) -> impl Iterator<Item = (Duration, u64)> {
         self.steps.iter().map(|step| (Duration::from_nanos(step.nanos), step.bps))
     }
 
-    /// When the list starts again, if it does.
+    /// Returns when the list starts again, if it repeats.
     pub(crate) fn repeat(&self) -> Option<Duration> {
         self.repeat.map(|repeat| Duration::from_nanos(repeat.nanos))
     }
 
-    /// The last step for which `is_before` holds, as it does for the first steps.
+    /// Returns the last step for which `is_before` holds. `is_before` must hold for a number of steps from the first
+    /// on, and for no step after them.
     fn last(&self, is_before: impl Fn(&Step) -> bool) -> Step {
         self.steps[self.steps.partition_point(is_before).saturating_sub(1)]
     }
 
-    /// How many whole lists lie in `value`, of which one has `each`, and what is left of it.
+    /// Returns how many whole lists lie in `value`, and the rest of `value`. One list has `each`.
     fn cycle(&self, value: u128, each: impl Fn(Repeat) -> u128) -> (u128, u128) {
         let Some(repeat) = self.repeat else { return (0, value) };
         (value / each(repeat), value % each(repeat))
     }
 
-    /// The time of a moment in the list after `cycle` whole ones.
+    /// Returns the time `nanos` ns after `cycle` whole lists.
     fn time(&self, cycle: u128, nanos: u128) -> Instant {
         let before = self.repeat.map_or(0, |repeat| cycle.saturating_mul(u128::from(repeat.nanos)));
         instant(before.saturating_add(nanos))
     }
 }
 
-/// What is sent by `time`, which comes after all of `steps`.
+/// Returns what is sent by `time`, which must be after all of `steps`.
 fn sent_by(steps: &[Step], time: Duration) -> Result<Nanobits, Refusal> {
     let refuse = |why| Err(Refusal { entry: steps.len(), why });
     match steps.last() {
@@ -121,7 +123,8 @@ impl Capacity for Steps {
 
     fn begins(&self, amount: Nanobits) -> Instant {
         let (cycle, rest) = self.cycle(amount, |repeat| repeat.amount);
-        // Of steps with the same amount before them all but the last have a rate of 0, in which nothing begins.
+        // Several steps can have the same amount before them. All of these except the last have a rate of 0, so that
+        // nothing begins to leave in them.
         let step = self.last(|step| step.before <= rest);
         let Some(nanos) = (rest - step.before).checked_div(u128::from(step.bps)) else { return Instant::MAX };
         self.time(cycle, u128::from(step.nanos) + nanos)
@@ -131,11 +134,12 @@ impl Capacity for Steps {
         let (cycle, rest) = self.cycle(amount - 1, |repeat| repeat.amount);
         let step = self.last(|step| step.before <= rest);
         let Some(nanos) = (rest - step.before).checked_div(u128::from(step.bps)) else { return Instant::MAX };
-        self.time(cycle, u128::from(step.nanos) + nanos + 1) // the nanosecond in which the bit before `amount` ends is over
+        // + 1: the end of the nanosecond in which the last nanobit leaves.
+        self.time(cycle, u128::from(step.nanos) + nanos + 1)
     }
 
-    /// Of the list, where it starts again. Else of what is before the last rate, which nobody knows the length of; the
-    /// last rate itself where nothing is sent before it.
+    /// Returns the mean rate of the list if it repeats. Otherwise the last rate has no known length, so the mean
+    /// before the last rate is returned. If nothing is sent before the last rate, the last rate itself is returned.
     fn mean_rate(&self) -> Rate {
         let last = self.last(|_| true);
         match self.repeat {
@@ -161,7 +165,7 @@ mod tests {
         Instant::ZERO + Duration::from_secs_f64(seconds)
     }
 
-    /// Nichols's series of rates (100, 10, 1, 50, 1, 100 Mbit/s), 50 s each.
+    /// The series of rates of Nichols (100, 10, 1, 50, 1, 100 Mbit/s), 50 s each.
     #[test]
     fn a_series_of_rates_holds_its_last() {
         let series: Vec<_> = [100, 10, 1, 50, 1, 100]
@@ -184,7 +188,8 @@ mod tests {
     fn a_transmission_goes_on_across_steps_and_waits_out_a_rate_of_0() {
         let rates = [(ZERO, 8000), (S, 0), (S * 2, 16_000), (S * 3, 0)];
         let mut served = Served::new(Steps::new(&rates, Some(S * 4)).unwrap());
-        // 3000 bytes are 1000 before the outage and 2000 after it; 3001 wait for the second outage to end, too.
+        // Of 3000 bytes, 1000 are sent before the outage and 2000 after it. One byte more waits for the end of the
+        // second outage.
         assert_eq!(served.occupy(at(0.0), 3000), S * 3);
         assert_eq!(served.occupy(at(3.0), 1), S + Duration::from_millis(1));
         assert_eq!(served.start(at(5.5)), at(6.0));

@@ -6,7 +6,7 @@ use super::rate_trace::{Opportunities, RateTrace};
 use super::steps::Steps;
 use goodqueue_units::{Duration, Instant, Rate};
 
-/// A transmitter, which sends one packet after the other.
+/// A transmitter. It sends one packet after the other.
 #[derive(Clone, Debug)]
 pub(crate) enum Transmitter {
     /// At one rate.
@@ -17,7 +17,7 @@ pub(crate) enum Transmitter {
     Steps(Served<Steps>),
     /// In bursts.
     Bursts(Served<Bursts>),
-    /// At once.
+    /// Every packet leaves at once.
     Gate,
 }
 
@@ -37,8 +37,8 @@ impl Transmitter {
         Self::Bursts(Served::new(bursts))
     }
 
-    /// Takes a packet of `bytes` bytes at `now`, which is not before the last packet's end: how long until its last bit
-    /// has left. That may be no time at all, where several packets leave in one opportunity or burst.
+    /// Sends a packet of `bytes` bytes at `now`, which is not before the end of the last packet. Returns how long it
+    /// takes until the last bit has left. The time can be 0 if several packets leave in one opportunity or burst.
     #[inline]
     pub(crate) fn occupy(&mut self, now: Instant, bytes: u32) -> Duration {
         match self {
@@ -47,7 +47,7 @@ impl Transmitter {
         }
     }
 
-    #[inline(never)] // it would only make a fixed rate's way longer
+    #[inline(never)] // inlined, it would only lengthen the code path of a fixed rate
     fn occupy_varying(&mut self, now: Instant, bytes: u32) -> Duration {
         match self {
             Self::Fixed(fixed) => fixed.occupy(bytes),
@@ -58,10 +58,10 @@ impl Transmitter {
         }
     }
 
-    /// When the transmitter, free at `now`, begins with its next packet: at once, or at the next opportunity, burst or
-    /// end of an outage. A link that takes the packet off its queue only then lets the discipline see all of the wait,
-    /// as mahimahi does; one that calls [`occupy`](Self::occupy) at once has room for a packet below the discipline.
-    /// Packets leave at the same time either way.
+    /// Returns when the transmitter, which is free at `now`, begins to send its next packet: at once, or at the next
+    /// opportunity, the next burst or the end of an outage. If a link dequeues the packet only at that time, the
+    /// discipline sees all of the wait, as in mahimahi. If a link calls [`occupy`](Self::occupy) at once instead,
+    /// there is room for one packet below the discipline. Packets leave at the same time in both cases.
     #[inline]
     pub(crate) fn start(&mut self, now: Instant) -> Instant {
         match self {
@@ -72,8 +72,8 @@ impl Transmitter {
         }
     }
 
-    /// The queue gave nothing when the transmitter was free: what is left of an opportunity or a burst is lost. A
-    /// packet that arrives later in the same moment, were it not for this call, would still have it.
+    /// Notes that the queue was empty when the transmitter was free. The rest of an opportunity or a burst is then
+    /// lost. Without this call, a packet that arrives later in the same moment would still get the rest.
     #[inline]
     pub(crate) fn idle(&mut self) {
         match self {
@@ -84,7 +84,7 @@ impl Transmitter {
         }
     }
 
-    /// Bits that could have been sent after `from` up to `to`.
+    /// Returns the bits that could have been sent after `from` up to `to`.
     pub(crate) fn capacity_bits(&self, from: Instant, to: Instant) -> f64 {
         match self {
             Self::Fixed(fixed) => fixed.rate.as_bps() as f64 * to.since(from).as_secs_f64(),
@@ -95,7 +95,7 @@ impl Transmitter {
         }
     }
 
-    /// Its rate in the long run, for disciplines that ask for one.
+    /// Returns the long-run rate, for disciplines that need a rate.
     pub(crate) fn mean_rate(&self) -> Rate {
         match self {
             Self::Fixed(fixed) => fixed.rate,
@@ -107,14 +107,14 @@ impl Transmitter {
     }
 }
 
-/// A transmitter of one rate.
+/// A transmitter with one rate.
 #[derive(Clone, Debug)]
 pub(crate) struct Fixed {
     rate: Rate,
-    /// Length of the last transmission, and its duration as quotient and remainder by the rate: nearly all packets are
-    /// full, and a division costs more.
+    /// Length of the last packet in bytes, and its transmission time as quotient (ns) and remainder of a division by
+    /// the rate. Nearly all packets are full. The stored result saves a division per packet.
     last_length: (u32, u64, u64),
-    /// Remainders of a nanosecond, in 1/rate ns, that transmissions were too short by so far.
+    /// The part of a nanosecond, in 1/rate ns, by which the transmissions so far were too short.
     owed: u64,
 }
 
@@ -123,7 +123,8 @@ impl Fixed {
         Self { rate, last_length: (0, 0, 0), owed: 0 }
     }
 
-    /// How long `bytes` bytes occupy the wire: whole nanoseconds that add up to the exact time over many packets.
+    /// Returns how long `bytes` bytes occupy the wire, in whole nanoseconds that add up to the exact time over many
+    /// packets.
     #[inline]
     pub(crate) fn occupy(&mut self, bytes: u32) -> Duration {
         let bps = self.rate.as_bps();
@@ -146,7 +147,7 @@ mod tests {
     const S: Duration = Duration::from_secs(1);
 
     proptest! {
-        /// Whole nanoseconds are all that a transmission may be off, however many packets there were before it.
+        /// The total time is off by less than a nanosecond, however many packets were sent.
         #[test]
         fn a_fixed_rate_loses_no_nanosecond(bps in 1_000..10_000_000_000_u64, lengths in prop::collection::vec(1..9000_u32, 1..300)) {
             let mut fixed = Fixed::new(Rate::from_bps(bps).unwrap());
@@ -155,8 +156,8 @@ mod tests {
             prop_assert_eq!(taken, bytes * 8_000_000_000 / u128::from(bps));
         }
 
-        /// A rate that never changes is a fixed one, and so are bursts without a pause: two ways to the same times, but
-        /// for the direction of rounding.
+        /// A rate that never changes is a fixed rate, and so are bursts without a pause. Both give the same times,
+        /// except for the direction of rounding.
         #[test]
         fn one_step_and_endless_bursts_are_a_fixed_rate(bps in 1_000..10_000_000_000_u64, lengths in prop::collection::vec(1..9000_u32, 1..50)) {
             let rate = Rate::from_bps(bps).unwrap();

@@ -1,4 +1,4 @@
-//! A wire: no queue of its own, but what tc-netem(8) does to packets: delay, jitter, loss, duplication, reordering.
+//! A wire: a hop without a queue. It does what tc-netem(8) does: delay, jitter, loss, duplication, reordering.
 
 use super::chance::{Chance, Percent, percent};
 use super::distribution::Distribution;
@@ -17,12 +17,12 @@ const LONGEST: Span = Span(Duration::from_secs(1000));
 const DELAY: Key<Span> = Key::with_default("delay", "\"0s\"")
     .range(Span(Duration::ZERO), LONGEST)
     .example("\"10ms\"")
-    .help("how long each packet takes, beside the path's base RTT")
+    .help("delay of each packet, in addition to the path's base RTT")
     .source("tc-netem(8)");
 const JITTER: Key<Span> = Key::with_default("jitter", "\"0s\"")
     .range(Span(Duration::ZERO), LONGEST)
     .example("\"3ms\"")
-    .help("how much the delay varies: the unit of `distribution`")
+    .help("variation of the delay, the unit of `distribution`")
     .source("tc-netem(8)");
 const DISTRIBUTION: Key<Distribution> = Key::with_default("distribution", "\"uniform\"")
     .help("how the delay is distributed around its mean")
@@ -33,16 +33,16 @@ const LOSS: Key<Loss> = Key::with_default("loss", "\"0%\"")
     .source("tc-netem(8)");
 const DUPLICATE: Key<Share> = Key::with_default("duplicate", "\"0%\"")
     .example("\"1%\"")
-    .help("share of the packets that go on twice")
+    .help("share of the packets that are duplicated")
     .source("tc-netem(8)");
 const REORDER: Key<Chance> = Key::with_default("reorder", "\"0%\"")
     .example("\"25% 50%\"")
-    .help("share of the packets that are sent at once and overtake, with its correlation")
+    .help("share of the packets that are sent without delay and overtake others, with its correlation")
     .source("tc-netem(8)");
 const GAP: Key<u64> = Key::with_default("gap", "1")
     .range(1, 1_000_000)
     .unit("packets")
-    .help("at most every so many packets one is sent at once by `reorder`")
+    .help("`reorder` sends at most one packet in this many without delay")
     .source("tc-netem(8)");
 const JITTER_REORDERS: Key<bool> = Key::with_default("jitter_reorders", "false")
     .help("whether jitter lets packets overtake each other, as in netem without a pfifo below it")
@@ -50,7 +50,7 @@ const JITTER_REORDERS: Key<bool> = Key::with_default("jitter_reorders", "false")
 const LIMIT: Key<u64> = Key::with_default("limit", "1000000")
     .range(1, 100_000_000)
     .unit("packets")
-    .help("packets that are on their way at most; the next ones are lost")
+    .help("most packets on their way at a time; further packets are lost")
     .source("tc-netem(8), where it is 1000");
 
 /// A hop without a queue.
@@ -92,7 +92,7 @@ impl WireParams {
 #[derive(Clone, Copy, Debug)]
 struct Share(f64);
 
-/// The text of a value.
+/// Returns a value as text.
 fn text(found: &Json) -> Result<&str, String> {
     let described =
         || format!("found {}; accepted: a share such as \"1%\"", crate::scenario::key::describe(found));

@@ -6,8 +6,8 @@ use goodqueue_units::{Duration, processor};
 use serde::Serialize;
 use std::ops::AddAssign;
 
-/// A distribution of delays in bounded memory; in nanoseconds.
-#[repr(align(64))] // one cache line beside the cell: a thousand flows count in turns
+/// A distribution of delays in nanoseconds, in bounded memory.
+#[repr(align(64))] // one cache line beside the cell: thousands of flows count in turn
 pub struct Delays<C, const BITS: u32> {
     sum_of_squares: u128,
     min: u64,
@@ -17,15 +17,15 @@ pub struct Delays<C, const BITS: u32> {
 
 const _: () = processor::fills_lines::<FlowDelays>(1);
 
-/// The distribution of a queue's delays: every packet is recorded, quantiles are exact to 0.1 %.
+/// The distribution of a queue's delays. Every packet is counted, and quantiles are exact to 0.1 %.
 pub(crate) type QueueDelays = Delays<u64, 10>;
-/// The distribution of one flow's round-trip times: quantiles exact to 0.8 %, about 500 bytes.
+/// The distribution of one flow's round-trip times. Quantiles are exact to 0.8 %, and it takes about 500 bytes.
 pub type FlowDelays = Delays<u32, 7>;
 
 impl<C: Copy + Default + AddAssign + From<u8> + Into<u64>, const BITS: u32> Delays<C, BITS> {
-    /// Nothing was counted yet.
+    /// Builds an empty distribution.
     #[must_use]
-    #[allow(clippy::new_without_default)] // what is counted says which
+    #[allow(clippy::new_without_default)] // the type of the counts must be named
     pub fn new() -> Self {
         Self { sum_of_squares: 0, min: u64::MAX, max: 0, histogram: Histogram::new() }
     }
@@ -40,26 +40,26 @@ impl<C: Copy + Default + AddAssign + From<u8> + Into<u64>, const BITS: u32> Dela
         self.histogram.record(nanos);
     }
 
-    /// Asks the processor for what [`record`](Self::record) counts `delay` in.
+    /// Prefetches what [`record`](Self::record) needs to count `delay`.
     #[inline]
     pub(crate) fn prefetch(&self, delay: Duration) {
         self.histogram.prefetch(delay.as_nanos());
     }
 
-    /// How many were counted.
+    /// Returns the number of delays counted.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.histogram.total()
     }
 
-    /// Forgets everything: the warm-up is over.
+    /// Forgets all counts at the end of the warm-up.
     pub(crate) fn reset(&mut self) {
         self.histogram.reset();
         (self.sum_of_squares, self.min, self.max) = (0, u64::MAX, 0);
     }
 
-    /// The `percent` quantile of `count` delays in milliseconds: the exact extremes at 0 and 100, in between the
-    /// histogram's.
+    /// Returns the `percent` quantile of `count` delays in milliseconds: the exact extremes at 0 and 100, otherwise
+    /// the histogram's quantile.
     fn percentile_ms(&self, percent: u8, count: u64) -> Option<f64> {
         let nanos = match percent {
             _ if count == 0 => return None,
@@ -73,13 +73,13 @@ impl<C: Copy + Default + AddAssign + From<u8> + Into<u64>, const BITS: u32> Dela
         Some(rounded(nanos as f64 / 1e6))
     }
 
-    /// The quantiles of 0, 1 … 100 percent in milliseconds; `None` if nothing was measured.
+    /// Returns the quantiles of 0, 1 … 100 percent in milliseconds, or `None` if nothing was measured.
     pub(crate) fn percentiles_ms(&self) -> Option<Vec<f64>> {
         let count = self.count();
         (0..=100).map(|percent| self.percentile_ms(percent, count)).collect()
     }
 
-    /// The summary that a record prints; `None` if nothing was measured.
+    /// Returns the summary for a record, or `None` if nothing was measured.
     #[must_use]
     pub fn summary(&self) -> Option<Summary> {
         let count = self.count();
@@ -142,7 +142,8 @@ mod tests {
         delays.reset();
         assert!(delays.summary().is_none());
     }
-    /// 1, 2 and 4 ms: the ends are exact, where cells of 0.8 % would not be, and nothing has no quantiles.
+    /// 1, 2 and 4 ms: the extremes are exact, although the cells are exact only to 0.8 %. An empty distribution has
+    /// no quantiles.
     #[test]
     fn percentiles_begin_and_end_at_the_extremes() {
         let mut delays = FlowDelays::new();

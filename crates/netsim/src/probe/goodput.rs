@@ -1,4 +1,4 @@
-//! Goodput per five seconds (Khademi et al. 2013 box it so), as quantiles over a run's bins.
+//! Goodput per five seconds, as quantiles over a run's bins. Khademi et al. 2013 draw box plots of it.
 
 use super::rounded;
 use goodqueue_units::Duration;
@@ -33,7 +33,7 @@ impl Bins {
         self.bytes.clear();
     }
 
-    /// Ends a bin at `delivered` bytes; it counts if the flow was there for all of it.
+    /// Ends a bin at `delivered` bytes. The bin counts only if the flow was active during all of it.
     pub(crate) fn end_bin(&mut self, delivered: u64, whole: bool) {
         if whole {
             self.bytes.push(delivered - self.before);
@@ -41,7 +41,7 @@ impl Bins {
         self.before = delivered;
     }
 
-    /// Quantiles by the nearest rank; `None` where no bin was whole.
+    /// Returns quantiles by the nearest rank, or `None` if no bin was whole.
     pub(crate) fn quantiles(&self) -> Option<Quantiles> {
         let mut sorted = self.bytes.clone();
         sorted.sort_unstable();
@@ -62,7 +62,7 @@ mod tests {
         let mut bins = Bins::default();
         bins.start(1000);
         assert!(bins.quantiles().is_none());
-        // 1 to 10 Mbit/s: 625 000 bytes a bin and Mbit/s
+        // 1 to 10 Mbit/s: 625,000 bytes per bin and Mbit/s
         let mut delivered = 1000;
         bins.end_bin(delivered, false);
         for mbps in 1..=10 {
@@ -72,8 +72,8 @@ mod tests {
         let quantiles = bins.quantiles().unwrap();
         assert_eq!((quantiles.p10, quantiles.p50, quantiles.p90), (1.0, 5.0, 9.0));
     }
-    /// 625 000 bytes in 5 s are 1 Mbit/s. Wrong would be a first bin with what came before the start, or bins of before
-    /// it.
+    /// 625,000 bytes in 5 s are 1 Mbit/s. It would be wrong to count bytes from before the start in the first bin, or
+    /// to keep bins from before the start.
     #[test]
     fn a_start_forgets_what_came_before() {
         let mut bins = Bins::default();

@@ -1,24 +1,26 @@
-//! How often each value came, in bounded memory: cells that are one wide for small values, and twice as wide with each
-//! doubling of the value, as in HdrHistogram. What counts is one shift and one addition, because every packet is
+//! Counts of values in bounded memory. Cells have a width of one for small values, and their width doubles with each
+//! doubling of the value, as in HdrHistogram. Counting takes one shift and one addition, because every packet is
 //! counted.
 //!
-//! There are cells only from the lowest value that came to the highest. Round trips lie close together, far from zero:
-//! a flow's take about 500 bytes, and would take 11 kB with the cells below them. A run of 1000 flows and more does
-//! about 1.2 times as many packets a CPU second without those, which is pages that need not be got and looked up.
+//! There are cells only from the lowest value counted to the highest. Round-trip times lie close together and far
+//! from zero: a flow takes about 500 bytes, and would take 11 kB with the cells below. Without these cells, a run of
+//! 1000 flows or more does about 1.2 times as many packets per CPU second, because fewer memory pages are allocated
+//! and looked up.
 
 use goodqueue_units::processor::prefetch;
 use std::ops::AddAssign;
 
-/// Cells come in groups of so many.
+/// The number of cells is a multiple of this.
 const GROUP: usize = 32;
 
-/// Counts of `C`, in `2^BITS` cells for each doubling of the value, of which one is known to one part in as many; and
+/// Counts of type `C`, in `2^BITS` cells per doubling of the value, so a value is known to one part in `2^BITS`. Also
 /// the sum of all values.
 pub(crate) struct Histogram<C, const BITS: u32> {
-    /// Cells number `first` and those after it, in whole groups; before anything was counted, none.
+    /// The cells from number `first` on, in whole groups. Empty before the first count.
     cells: Box<[C]>,
     first: u32,
-    /// How often `sum` went past 64 bits: so much of a u128 is enough, and leaves room for `first` in a cache line.
+    /// How often `sum` overflowed 64 bits. A full u128 is not needed, and this leaves room for `first` in a cache
+    /// line.
     carries: u32,
     sum: u64,
 }
@@ -28,7 +30,7 @@ impl<C: Copy + Default + AddAssign + From<u8> + Into<u64>, const BITS: u32> Hist
         Self { cells: Box::default(), first: 0, carries: 0, sum: 0 }
     }
 
-    /// By how many bits the cells of `value` are wider than one.
+    /// Returns the base-2 logarithm of the width of the cell of `value`.
     #[inline]
     fn width_bits(value: u64) -> u32 {
         const { assert!(BITS < 32) };
@@ -36,20 +38,20 @@ impl<C: Copy + Default + AddAssign + From<u8> + Into<u64>, const BITS: u32> Hist
         63 - BITS - (value | one_wide).leading_zeros()
     }
 
-    /// The number of the cell of `value`.
+    /// Returns the number of the cell of `value`.
     #[inline]
     fn number(value: u64) -> u32 {
         let bits = Self::width_bits(value);
         (bits << BITS) + (value >> bits) as u32
     }
 
-    /// Where among those that there are the cell is; none of them, if it is beyond their number.
+    /// Returns the index of the cell in `cells`. Beyond their length, there is no such cell yet.
     #[inline]
     fn cell(&self, value: u64) -> usize {
         Self::number(value).wrapping_sub(self.first) as usize
     }
 
-    /// Asks the processor for the cell of `value`.
+    /// Prefetches the cell of `value`.
     #[inline]
     pub(crate) fn prefetch(&self, value: u64) {
         if let Some(cell) = self.cells.get(self.cell(value)) {
@@ -69,7 +71,8 @@ impl<C: Copy + Default + AddAssign + From<u8> + Into<u64>, const BITS: u32> Hist
         }
     }
 
-    /// Counts `value`, whose cell there is not yet. By half as many as there are, at least, so that it is seldom.
+    /// Counts `value`, whose cell does not exist yet. Adds at least half as many cells as there are, so that this is
+    /// rare.
     #[cold]
     fn grow(&mut self, value: u64) {
         let (number, more) = (Self::number(value) as usize, self.cells.len() / 2);
@@ -90,25 +93,26 @@ impl<C: Copy + Default + AddAssign + From<u8> + Into<u64>, const BITS: u32> Hist
         (self.cells, self.first) = (cells.into_boxed_slice(), first as u32);
     }
 
-    /// The sum of all values.
+    /// Returns the sum of all values.
     pub(crate) fn sum(&self) -> u128 {
         u128::from(self.carries) << 64 | u128::from(self.sum)
     }
 
-    /// How many were counted.
+    /// Returns the number of values counted.
     pub(crate) fn total(&self) -> u64 {
         self.cells.iter().map(|&count| count.into()).sum()
     }
 
-    /// Forgets everything.
+    /// Forgets all counts.
     pub(crate) fn reset(&mut self) {
         self.cells.fill(C::default());
         (self.sum, self.carries) = (0, 0);
     }
 
-    /// The highest value of the cell that the `rank`th smallest is in, from 1; `None` where fewer were counted.
+    /// Returns the highest value of the cell with the `rank`th smallest value, from 1, or `None` if fewer were
+    /// counted.
     pub(crate) fn value_at_rank(&self, rank: u64) -> Option<u64> {
-        // Most cells are empty: whole groups are passed over.
+        // Most cells are empty, so whole groups are skipped.
         let sum = |cells: &[C]| cells.iter().map(|&count| count.into()).sum::<u64>();
         let (mut cell, mut seen) = (0, 0);
         for group in self.cells.chunks(GROUP) {
@@ -134,7 +138,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Three of the greatest, 3 (2^64 - 1): the sum goes on beyond 64 bits.
+    /// The sum of three greatest values, 3 (2^64 - 1), continues beyond 64 bits.
     #[test]
     fn a_sum_is_carried_on() {
         let mut histogram = Histogram::<u32, 7>::new();
@@ -143,7 +147,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against the crate hdrhistogram, which has the same cells: a wrong one would show in a quantile.
+        /// Compares with the crate hdrhistogram, which has the same cells: a wrong cell would show in a quantile.
         #[test]
         fn ranks_are_those_of_hdrhistogram(values in prop::collection::vec((0_u64..1 << 40, 0_u32..40), 1..200)) {
             let mut ours = Histogram::<u32, 7>::new();
@@ -168,16 +172,16 @@ mod tests {
         }
     }
 
-    /// Else a hundred thousand flows would not fit in memory.
+    /// With such cells, 100,000 flows would not fit in memory.
     #[test]
     fn round_trips_take_no_cells_below_the_shortest() {
         let mut rtt = Histogram::<u32, 7>::new();
         (100_000_000..200_000_000).step_by(100_000).for_each(|nanos| rtt.record(nanos));
         assert!(size_of_val(&*rtt.cells) <= 1024, "{} bytes", size_of_val(&*rtt.cells));
     }
-    /// 2048 values in as many cells, upwards or downwards, and by half as many cells more each time: 32 * 1.5^n, in
-    /// whole groups of 32, are 2048 and more after ten times. Wrong would be one group more each time, 63 times all
-    /// copied.
+    /// 2048 values in as many cells, upwards or downwards, with half as many cells added each time: 32 * 1.5^n, in
+    /// whole groups of 32, exceeds 2048 after about ten times. It would be wrong to add one group each time and copy
+    /// everything 63 times.
     #[test]
     fn cells_that_are_added_are_half_as_many_as_there_are() {
         fn sizes(values: impl Iterator<Item = u64>) -> usize {

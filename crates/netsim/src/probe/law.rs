@@ -1,4 +1,4 @@
-//! What a law thinks: the inner variables that a discipline shows, as they stand at each interval's end.
+//! The variables of a law: the inner variables that a discipline shows, as they are at the end of each interval.
 
 use super::rounded;
 use goodqueue_qdisc::{Measure, Moment, Probe, Raw};
@@ -6,28 +6,29 @@ use goodqueue_units::Instant;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use std::borrow::Cow;
 
-/// What stands beside the law already ([`super::series::QueueSeries::drop_probability`]).
+/// The variable that has its own place in the record ([`super::series::QueueSeries::drop_probability`]).
 const ELSEWHERE: &str = "drop_probability";
 
-/// A discipline's variables, in the order in which it shows them, each with a value an interval; `None` where it had
-/// none.
+/// A discipline's variables, in the order in which the discipline shows them, with one value per interval. The value
+/// is `None` if the variable had none.
 ///
-/// The names are Linux's or the RFC's, with the unit behind: `_ms`, `_bytes`, `_packets`, `_mbps`. A point of time is
-/// how long it is from the interval's end till then, negative where it has passed.
+/// The names are those of Linux or of the RFC, with the unit as a suffix: `_ms`, `_bytes`, `_packets`, `_mbps`. A
+/// point of time is given as the time from the end of the interval to this point. It is negative if the point has
+/// passed.
 #[derive(Clone, Debug, Default)]
 pub struct LawSeries {
     variables: Vec<(Name, Vec<Option<f64>>)>,
-    /// Intervals that have ended.
+    /// The number of intervals that have ended.
     intervals: usize,
-    /// The last one's end.
+    /// The end of the last interval.
     now: Instant,
 }
 
-/// A variable's name, and the unit behind it.
+/// A variable's name, and the unit after it.
 type Name = (Cow<'static, str>, &'static str);
 
 impl LawSeries {
-    /// Ends an interval: `show` shows the variables as they stand.
+    /// Ends an interval. `show` shows the present variables.
     pub(crate) fn end_interval(&mut self, now: Instant, show: impl FnOnce(&mut Self)) {
         self.now = now;
         show(self);
@@ -35,7 +36,7 @@ impl LawSeries {
         self.variables.iter_mut().for_each(|(_, values)| values.resize(self.intervals, None));
     }
 
-    /// A variable of a discipline that is not of the registry, under the name that it has given.
+    /// Adds a variable of a foreign discipline, under the name that the discipline gave it.
     pub(crate) fn foreign(&mut self, name: &str, value: f64) {
         if name != ELSEWHERE {
             self.put((Cow::Owned(name.to_string()), ""), Some(value));
@@ -49,11 +50,11 @@ impl LawSeries {
             self.variables.len() - 1
         });
         let values = &mut self.variables[place].1;
-        values.resize(self.intervals, None); // it may not have been there from the start
+        values.resize(self.intervals, None); // the variable may have appeared later than the first interval
         values.push(value.filter(|value| value.is_finite()).map(rounded));
     }
 
-    /// The values of the variable that the record calls `name`.
+    /// Returns the values of the variable that the record calls `name`.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&[Option<f64>]> {
         let is_it = |(stem, unit): &Name| name.strip_suffix(unit) == Some(stem);
@@ -99,7 +100,7 @@ impl Serialize for LawSeries {
 mod tests {
     use super::*;
 
-    /// A variable that begins to be shown in the second interval, and one that is shown no longer in the third.
+    /// One variable is shown from the second interval on, another is no longer shown in the third.
     #[test]
     fn each_variable_has_a_value_an_interval() {
         let mut law = LawSeries::default();
@@ -118,8 +119,8 @@ mod tests {
         assert_eq!(text, r#"{"early":[1.0,2.0,null],"late":[null,0.25,null],"own":[null,null,0.75]}"#);
     }
 
-    /// CoDel's clock turns after 2^42 ns: what it shows as 0.5 ms is ahead of the turn's end, and behind the next one's
-    /// begin.
+    /// CoDel's clock wraps after 2^42 ns. A value of 0.5 ms is in the future before the wrap, and in the past after
+    /// it.
     #[test]
     fn points_of_time_are_told_from_the_intervals_end() {
         let at = |nanos| Instant::ZERO + goodqueue_units::Duration::from_nanos(nanos);

@@ -1,4 +1,4 @@
-//! Time series: means and samples per interval, and single packets' delays within a window.
+//! Time series: means and samples per interval, and the delays of single packets within a window.
 
 use super::law::LawSeries;
 use super::rounded;
@@ -12,7 +12,7 @@ use serde::Serialize;
 pub(crate) struct PacketLog {
     pub(crate) from: Instant,
     pub(crate) to: Instant,
-    /// Whether the series tells whose each packet was.
+    /// Whether the series has the flow of each packet.
     flows: bool,
     /// When a packet left the queue, how long it had waited, and the index of its flow.
     packets: Vec<(Instant, Duration, u32)>,
@@ -45,7 +45,7 @@ pub struct PacketSeries {
     pub time_s: Vec<f64>,
     /// How long it had waited.
     pub delay_ms: Vec<f64>,
-    /// The place of its flow among the scenario's, if asked for.
+    /// The index of its flow in the scenario, if asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flow: Option<Vec<u32>>,
 }
@@ -53,13 +53,13 @@ pub struct PacketSeries {
 /// A queue over time.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct QueueSeries {
-    /// Mean delay of the packets that left within the interval; null where none did.
+    /// Mean delay of the packets that left within the interval. Null if no packet left.
     pub delay_ms: Vec<Option<f64>>,
     /// Packets that waited at the interval's end.
     pub backlog_packets: Vec<u32>,
-    /// The law's drop probability at the interval's end; null where the law has none.
+    /// The law's drop probability at the end of the interval. Null if the law has none.
     pub drop_probability: Vec<Option<f64>>,
-    /// The law's variables at the interval's end, if asked for.
+    /// The law's variables at the end of the interval, if asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub law: Option<LawSeries>,
     /// Number and sum of the delays when the last interval ended.
@@ -68,12 +68,12 @@ pub struct QueueSeries {
 }
 
 impl QueueSeries {
-    /// An empty series, of the law's variables too if `law`.
+    /// Builds an empty series. With `law` it has the law's variables, too.
     pub(crate) fn new(law: bool) -> Self {
         Self { law: law.then(LawSeries::default), ..Self::default() }
     }
 
-    /// Ends an interval, given the queue's delay totals so far.
+    /// Ends an interval. `totals` are the number and the sum of the queue's delays so far.
     pub(crate) fn end_interval(&mut self, totals: (u64, u128), backlog: u32, drop_probability: Option<f64>) {
         self.delay_ms.push(mean_ms(totals, self.before));
         self.before = totals;
@@ -87,17 +87,17 @@ impl QueueSeries {
 pub struct FlowSeries {
     /// The flow's name.
     pub name: String,
-    /// Congestion window at the interval's end; null where the flow has none.
+    /// Congestion window at the end of the interval. Null if the flow has none.
     pub cwnd_packets: Vec<Option<u32>>,
     /// Bytes delivered in order within the interval, as a rate.
     pub goodput_mbps: Vec<f64>,
-    /// Of the packets that its sender offered to the bottleneck, how many were dropped there within the interval.
+    /// Packets of its sender that were dropped at the bottleneck or lost at another hop within the interval.
     pub dropped_packets: Vec<u64>,
-    /// Mean round-trip time of a ping's echoes that came home within the interval, null where none did; none where the
-    /// flow is no ping.
+    /// Mean round-trip time of a ping's echoes that returned within the interval, null if none did. None if the flow
+    /// is not a ping.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rtt_ms: Option<Vec<Option<f64>>>,
-    /// Its sender's variables, if asked for; none where the flow is not TCP.
+    /// Its sender's variables, if asked for. None if the flow is not TCP.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tcp: Option<TcpSeries>,
     #[serde(skip)]
@@ -113,15 +113,16 @@ pub(crate) struct FlowTotals {
     pub(crate) echoes: (u64, u128),
 }
 
-/// A TCP sender's variables at each interval's end, by the names of `ss -tin`: of the connection that was opened last,
-/// null where there is none, and where the variable has no value yet. `cwnd` is [`FlowSeries::cwnd_packets`].
+/// A TCP sender's variables at the end of each interval, by the names of `ss -tin`. They are those of the connection
+/// that was opened last. A value is null if there is no connection, or if the variable has no value yet. `cwnd` is
+/// [`FlowSeries::cwnd_packets`].
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct TcpSeries {
-    /// Slow-start threshold; null before it was set.
+    /// Slow-start threshold. Null before it is set.
     pub ssthresh_packets: Vec<Option<u32>>,
     /// Smoothed RTT.
     pub rtt_ms: Vec<Option<f64>>,
-    /// Its smoothed deviation.
+    /// Smoothed deviation of the RTT.
     pub rttvar_ms: Vec<Option<f64>>,
     /// Retransmission timeout, backoff included.
     pub rto_ms: Vec<Option<f64>>,
@@ -129,7 +130,7 @@ pub struct TcpSeries {
     pub unacked_packets: Vec<Option<u32>>,
     /// Rate at which the path delivers payload, as the sender estimates it.
     pub delivery_rate_mbps: Vec<Option<f64>>,
-    /// Pacing rate, in payload; what leaves together follows it even where nothing is paced.
+    /// Pacing rate of payload. Without pacing, too, this rate decides how many bytes leave together.
     pub pacing_rate_mbps: Vec<Option<f64>>,
 }
 
@@ -149,7 +150,7 @@ impl TcpSeries {
 }
 
 impl FlowSeries {
-    /// An empty series, of TCP's variables too if `tcp`, of round-trip times if it is a `ping`.
+    /// Builds an empty series. It has TCP's variables if `tcp`, and round-trip times if the flow is a `ping`.
     pub(crate) fn new(name: String, tcp: bool, ping: bool) -> Self {
         Self {
             name,
@@ -162,7 +163,7 @@ impl FlowSeries {
         }
     }
 
-    /// Ends an interval, given the totals so far and the sender, where there is one.
+    /// Ends an interval. `totals` are the totals so far, `sender` is the TCP sender if there is one.
     pub(crate) fn end_interval(
         &mut self,
         totals: FlowTotals,
@@ -183,13 +184,13 @@ impl FlowSeries {
     }
 }
 
-/// The mean of the times by which totals (number and sum) grew, if they did.
+/// Returns the mean of the times added since `before`, if any. Totals are number and sum.
 fn mean_ms(after: (u64, u128), before: (u64, u128)) -> Option<f64> {
     let (count, sum) = (after.0 - before.0, after.1 - before.1);
     (count > 0).then(|| rounded(sum as f64 / count as f64 / 1e6))
 }
 
-/// Picks one real variable out of a discipline's state.
+/// Picks one real variable from a discipline's state.
 pub(crate) struct Pick {
     pub(crate) name: &'static str,
     pub(crate) value: Option<f64>,
@@ -209,14 +210,14 @@ mod tests {
     use super::*;
     use goodqueue_tcp::Config;
 
-    /// Two more, 3 and 6 ms: 4.5. None more has no mean.
+    /// Two values are added, 3 and 6 ms: the mean is 4.5. Without an added value there is no mean.
     #[test]
     fn a_mean_is_of_what_came_since() {
         assert_eq!(mean_ms((7, 19_000_000), (5, 10_000_000)), Some(4.5));
         assert_eq!(mean_ms((7, 19_000_000), (7, 19_000_000)), None);
     }
 
-    /// From 1 to 2 s: the first instant is within, the last is not.
+    /// The window is from 1 to 2 s: the first instant is within it, the last is not.
     #[test]
     fn packets_are_noted_within_the_window() {
         let at = |ms| Instant::ZERO + Duration::from_millis(ms);
@@ -227,8 +228,8 @@ mod tests {
         let PacketSeries { time_s, delay_ms, flow } = log.series();
         assert_eq!((time_s, delay_ms, flow), (vec![1.0, 1.999], vec![10.0, 19.0], Some(vec![7, 7])));
     }
-    /// Two packets that waited 3 and 6 ms, then none. Wrong would be a mean of all that ever left, or a queue without a
-    /// course.
+    /// Two packets that waited 3 and 6 ms, then none. It would be wrong to take the mean of all packets since the
+    /// start, or to keep no values over time.
     #[test]
     fn a_queue_has_a_value_an_interval() {
         let mut queue = QueueSeries::new(false);
@@ -239,8 +240,8 @@ mod tests {
         assert_eq!(queue.drop_probability, [Some(0.125), None]);
     }
 
-    /// 25 000 bytes in 100 ms are 2 Mbit/s, 12 500 more 1 Mbit/s. Wrong would be a goodput of the whole run, or drops
-    /// that are counted twice. An interval without a sender has no window.
+    /// 25,000 bytes in 100 ms are 2 Mbit/s, and 12,500 bytes more are 1 Mbit/s. It would be wrong to take the goodput
+    /// of the whole run, or to count drops twice. An interval without a sender has no window.
     #[test]
     fn a_flow_has_what_came_within_each_interval() {
         let mut flow = FlowSeries::new("a".to_string(), true, true);
@@ -259,10 +260,10 @@ mod tests {
         assert_eq!(flow.tcp.unwrap().rto_ms, [Some(1000.0), None]); // RFC 6298, 2.1
     }
 
-    /// A handshake over 20 ms: SRTT 20 ms, RTTVAR half of it, RTO 20 ms and Linux's floor of 200 ms. Ten segments of
-    /// 1448 bytes are out, and paced at twice the window an RTT: 11.584 Mbit/s. When they are acknowledged at once, 20
-    /// ms later, the rate is 10 * 1448 * 8 bits in 20 ms. The threshold is that of the configuration, once there is
-    /// one.
+    /// A handshake over 20 ms: SRTT is 20 ms, RTTVAR half of it, and RTO is 20 ms plus Linux's floor of 200 ms. Ten
+    /// segments of 1448 bytes are on their way, paced at two windows per RTT: 11.584 Mbit/s. They are acknowledged
+    /// together 20 ms later, so the delivery rate is 10 * 1448 * 8 bits in 20 ms. The threshold is that of the
+    /// configuration, if there is one.
     #[test]
     fn a_sender_shows_what_ss_shows() {
         let at = |ms| Instant::ZERO + Duration::from_millis(ms);
@@ -296,7 +297,7 @@ mod tests {
         }
     }
 
-    /// Wrong would be a value of another name.
+    /// It would be wrong to pick a value of another name.
     #[test]
     fn one_variable_is_picked_by_its_name() {
         let mut pick = Pick { name: "p", value: None };

@@ -1,4 +1,4 @@
-//! `[[change]]`: what becomes different in the course of a run, a link's rate or its discipline's parameters.
+//! `[[change]]`: a change of a link's rate or of its discipline's parameters during a run.
 
 use super::hop::{BOTTLENECK, Hops};
 use super::key::{AnyKey, Key, Result, Table, no_such_word};
@@ -13,39 +13,39 @@ use serde::Serialize;
 const AT: Key<Span> = Key::required("at", "\"30s\"").help("when");
 const RATE: Key<RateText> = Key::optional("rate", "\"1mbit\"")
     .range(MOST_RATE.0, MOST_RATE.1)
-    .help("the link's rate from then on; what is on the wire leaves at the rate of before");
+    .help("the link's new rate; a packet that is being sent leaves at the old rate");
 const QDISC: Key<String> = Key::optional("qdisc", "\"codel target 10ms\"").help(
-    "what would follow `tc qdisc change dev X root`: the discipline's name, and the parameters that change",
+    "the words after `tc qdisc change dev X root`: the discipline's name, and the parameters that change",
 );
 
 const HOP: Key<String> = Key::derived("hop", "the bottleneck of the direction", "\"modem\"")
-    .help("which hop changes, by its name, in place of the direction");
+    .help("name of the hop that changes, instead of the direction");
 
 pub(super) const KEYS: &[&dyn AnyKey] = &[&AT, &traffic::DIRECTION, &HOP, &RATE, &QDISC];
 
-/// A change of one link, its line with what it leaves out filled in.
+/// A change of one link. Its line has every parameter, including those that were left out.
 #[derive(Clone, Debug, Serialize)]
 pub struct Change {
-    /// When.
+    /// When it takes place.
     pub at: Span,
-    /// Which direction.
+    /// The direction that changes.
     pub direction: Direction,
-    /// Which hop, where it is not the bottleneck.
+    /// The name of the hop that changes, if it is not the bottleneck.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hop: Option<String>,
-    /// That hop.
+    /// The number of this hop.
     #[serde(skip)]
     pub(crate) place: Option<HopId>,
     /// The link's rate from then on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<RateText>,
-    /// What would follow `tc qdisc change dev X root`.
+    /// The words that would follow `tc qdisc change dev X root`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub qdisc: Option<String>,
 }
 
-/// Reads the changes of `scenario`, whose run lasts for `whole`, each on top of those before it; `links` are what they
-/// begin with.
+/// Reads the changes of `scenario`, whose run lasts for `whole`. Each change applies to the state after the ones
+/// before it. `bottleneck` and `hops` are the state at the start.
 pub(super) fn read(
     scenario: &Table<'_>,
     whole: Duration,
@@ -53,7 +53,7 @@ pub(super) fn read(
     hops: &Hops,
 ) -> Result<Vec<Change>> {
     let mut bottlenecks = PerWay::from([&bottleneck.down, &bottleneck.up].map(State::of));
-    // Hops that are no links have nothing that could change.
+    // Hops that are not links have nothing that could change.
     let of_hops = hops.list.iter().map(|hop| hop.link.as_ref().map(State::of));
     let mut of_hops: PerHop<Option<State>> = of_hops.collect();
     let mut before = Duration::ZERO;
@@ -101,11 +101,11 @@ pub(super) fn read(
     Ok(changes)
 }
 
-/// What a link is by the time of a change.
+/// The state of a link at the time of a change.
 struct State {
     line: Line,
     link: Link,
-    /// Whether its rate can change: not that of a trace, nor of bursts.
+    /// Whether its rate can change: a link with a trace of rates or with bursts has no fixed rate.
     is_fixed: bool,
 }
 
@@ -116,7 +116,7 @@ impl State {
 }
 
 impl Change {
-    /// Finds the hop that it names, and its direction.
+    /// Finds the hop that the change names, and its direction.
     fn find_hop(mut self, table: &Table<'_>, hops: &Hops) -> Result<Self> {
         let Some(name) = &self.hop else { return Ok(self) };
         let place = hops.list.numbered().find(|(_, hop)| hop.name == *name).map(|(id, _)| id);
@@ -127,7 +127,7 @@ impl Change {
         Ok(self)
     }
 
-    /// Applies the change to what its link is by then, and fills in what its own line leaves out.
+    /// Applies the change to `state`, and fills in the parameters that its line leaves out.
     fn apply(mut self, table: &Table<'_>, state: &mut State) -> Result<Self> {
         let State { line, link, is_fixed } = state;
         if self.rate.is_none() && self.qdisc.is_none() {
@@ -151,8 +151,8 @@ impl Change {
                 let refused = |error: goodqueue_qdisc::Error| ScenarioError::new(table.key("qdisc"), error.0);
                 let changed = args.changed(words).map_err(refused)?;
                 possible(&changed, link, "qdisc")?;
-                // A full line cannot say that something is unset: what takes back (`cake unlimited`) stays as it was
-                // written.
+                // A full line cannot say that a parameter is unset. A line that unsets one (`cake unlimited`) stays
+                // as it was written.
                 let full = changed.to_string();
                 let says_all = args.changed(&full).is_ok_and(|again| again.to_string() == full);
                 self.qdisc = Some(if says_all { full } else { words.clone() });

@@ -1,5 +1,5 @@
-//! What a scenario draws from: a distribution of times, sizes or counts, by the name of its family or as points of the
-//! inverse of its distribution function.
+//! The distributions from which a scenario draws times, sizes or counts. A distribution is given by the name of its
+//! family, or as points of the inverse of its distribution function.
 
 mod text;
 
@@ -8,13 +8,13 @@ use std::marker::PhantomData;
 
 type Read<T> = Result<T, String>;
 
-/// What is drawn.
+/// The quantity that is drawn.
 pub trait Unit: Clone + std::fmt::Debug + Send + Sync + 'static {
-    /// What the reference calls a distribution of it.
+    /// The name of such a distribution in the reference.
     const TYPE: &'static str;
     /// An example of one value.
     const EXAMPLE: &'static str;
-    /// The greatest value that is drawn, in base units: what is greater is cut to it.
+    /// The greatest value, in base units. Greater draws are cut to this value.
     const MOST: f64;
     /// Reads one value, in base units.
     ///
@@ -31,7 +31,7 @@ pub struct Seconds;
 /// Sizes, in bytes.
 #[derive(Clone, Debug)]
 pub struct Bytes;
-/// How many of something.
+/// Numbers of something.
 #[derive(Clone, Debug)]
 pub struct Count;
 
@@ -86,7 +86,7 @@ enum Shape {
     Exponential {
         mean: f64,
     },
-    /// Of the natural logarithm.
+    /// With the parameters of the natural logarithm.
     Lognormal {
         mu: f64,
         sigma: f64,
@@ -99,31 +99,32 @@ enum Shape {
         scale: f64,
         shape: f64,
     },
-    /// Probability and value, both ascending; between them the value is linear.
+    /// Probability and value, both ascending. The value is linear between the points.
     Points(Vec<(f64, f64)>),
-    /// −log₂(1 − probability), ascending, and log₂(value); between them linear: for long tails.
+    /// −log₂(1 − probability), ascending, and log₂(value), linear between the points: for long tails.
     Tail(Vec<(f64, f64)>),
-    /// Each with its share of all draws.
+    /// Several distributions, each with its share of all draws.
     Mixture(Vec<(f64, Shape)>),
 }
 
 impl<U: Unit> Draws<U> {
-    /// Always `value`.
+    /// Builds a distribution that always gives `value`.
     pub(crate) const fn constant(value: f64) -> Self {
         Self { shape: Shape::Constant(value), unit: PhantomData }
     }
 
-    /// Points of the inverse of the distribution function: probability and value, both ascending.
+    /// Builds a distribution from points of the inverse of its distribution function: probability and value, both
+    /// ascending.
     pub(crate) fn points(points: &[(f64, f64)]) -> Self {
         Self { shape: Shape::Points(points.to_vec()), unit: PhantomData }
     }
 
-    /// The same in logarithms: −log₂(1 − probability) and log₂(value), both ascending.
+    /// Builds a distribution from points in logarithms: −log₂(1 − probability) and log₂(value), both ascending.
     pub(crate) fn tail(points: &[(f64, f64)]) -> Self {
         Self { shape: Shape::Tail(points.to_vec()), unit: PhantomData }
     }
 
-    /// Each of the parts with its share of all draws.
+    /// Builds a mixture of the parts, each with its share of all draws.
     pub(crate) fn mixture(parts: impl IntoIterator<Item = (f64, Self)>) -> Self {
         let parts = parts.into_iter().map(|(share, part)| (share, part.shape));
         Self { shape: Shape::Mixture(parts.collect()), unit: PhantomData }
@@ -139,7 +140,7 @@ impl Shape {
     fn draw(&self, random: &mut Stream) -> f64 {
         match self {
             Self::Constant(value) => *value,
-            // The sum of the shares is 1, up to rounding: the last part has what is left.
+            // The shares add up to 1, except for rounding. The last part gets the rest.
             Self::Mixture(parts) => {
                 let mut left = random.next_f64();
                 let part = parts.iter().find(|(share, _)| {
@@ -153,7 +154,8 @@ impl Shape {
         }
     }
 
-    /// The value below which a share `u` of the draws is, `0 <= u < 1`, of the families that say it.
+    /// Returns the value below which a share `u` of the draws lies, `0 <= u < 1`, for families that have a formula
+    /// for it.
     fn inverse(&self, u: f64) -> f64 {
         match self {
             Self::Exponential { mean } => -mean * libm::log(1.0 - u),
@@ -168,19 +170,20 @@ impl Shape {
     }
 }
 
-/// [`line_through`] the points between the first and the last; beyond them, their values.
+/// Returns [`line_through`] at `x` between the first and the last point; beyond them, the value of the nearest point.
 fn within(points: &[(f64, f64)], x: f64) -> f64 {
     line_through(points, x.clamp(points[0].0, points[points.len() - 1].0))
 }
 
-/// The line through two or more `points`, whose x ascends, at `x`; beyond the ends, its first and its last piece go on.
+/// Returns the value at `x` of the lines between two or more `points`, whose x ascends. The first and the last line
+/// continue beyond the ends.
 pub(crate) fn line_through(points: &[(f64, f64)], x: f64) -> f64 {
     let place = points.partition_point(|&(known, _)| known <= x).clamp(1, points.len() - 1);
     let ((x0, y0), (x1, y1)) = (points[place - 1], points[place]);
     y0 + (x - x0) / (x1 - x0) * (y1 - y0)
 }
 
-/// A standard normal variate: Box and Muller 1958.
+/// Returns a standard normal variate (Box and Muller 1958).
 pub(crate) fn normal(random: &mut Stream) -> f64 {
     let (u, v) = (1.0 - random.next_f64(), random.next_f64());
     libm::sqrt(-2.0 * libm::log(u)) * libm::cos(std::f64::consts::TAU * v)
@@ -201,7 +204,7 @@ mod tests {
         (0..400_000).map(|_| draws.draw(&mut random)).sum::<f64>() / 400_000.0
     }
 
-    /// Else a family would be another: the means are those of textbooks.
+    /// Checks the families by their textbook means.
     #[test]
     fn each_family_has_its_mean() {
         let gamma_3 = 2.0; // Γ(1 + 1/0.5)
@@ -219,7 +222,7 @@ mod tests {
         }
     }
 
-    /// A tail is given by logarithms of both: half of the draws lie below the value at log2(1 - u) = -1.
+    /// A tail has logarithms of both coordinates: half of the draws lie below the value at log2(1 - u) = -1.
     #[test]
     fn a_tail_is_interpolated_in_logarithms() {
         let draws: Draws<Bytes> = read(r#"{"tail": [[0, 8], [-1, 10], [-11, 20]]}"#).unwrap();

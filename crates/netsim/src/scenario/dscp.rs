@@ -1,4 +1,4 @@
-//! Codepoints of differentiated services, as a scenario names them: `"EF"`, `"AF41"`, `"LE"`, or a number from 0 to 63.
+//! Differentiated services codepoints in a scenario: `"EF"`, `"AF41"`, `"LE"`, or a number from 0 to 63.
 
 use super::key::{Quantity, describe};
 use goodqueue_units::parse;
@@ -8,7 +8,7 @@ use serde_json::{Value as Json, json};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Dscp(pub u8);
 
-/// RFC 4594 (figure 3) with the classes of RFC 2597, 3246 and 5865 (VA), and RFC 8622 (LE).
+/// The names of RFC 4594 (figure 3), with the classes of RFC 2597, 3246 and 5865 (VA), and of RFC 8622 (LE).
 const NAMES: [(&str, u8); 23] = [
     ("CS0", 0),
     ("LE", 1),
@@ -55,7 +55,7 @@ impl Quantity for Dscp {
             _ => format!("found {}; accepted: {ACCEPTED}", describe(found)),
         })
     }
-    /// By its name where it has one.
+    /// Writes the name, if the codepoint has one.
     fn write(&self) -> Json {
         match NAMES.iter().find(|(_, bits)| *bits == self.0) {
             Some((name, _)) => json!(name),

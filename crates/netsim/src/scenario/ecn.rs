@@ -1,16 +1,16 @@
-//! Explicit congestion notification, as a scenario asks for it: `false`, `true`, or `"accecn"`.
+//! Explicit congestion notification in a scenario: `false`, `true`, or `"accecn"`.
 
 use super::key::{Quantity, describe};
 use goodqueue_tcp::{Cc, EcnMode, EcnUse};
 use serde_json::{Value as Json, json};
 use std::fmt;
 
-/// Whether packets are ECN-capable, and for TCP with which feedback.
+/// Whether packets are ECN-capable, and which feedback TCP uses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EcnAsked(pub EcnMode);
 
 impl EcnAsked {
-    /// What a congestion control has where nothing is said.
+    /// Returns the default of a congestion control.
     pub(crate) fn default_of(cc: Cc) -> Self {
         Self(match cc.ecn_use() {
             EcnUse::Classic => EcnMode::Off,
@@ -19,7 +19,8 @@ impl EcnAsked {
         })
     }
 
-    /// Whether `cc` is itself with it: one that lives by marks is another without them.
+    /// Refuses a mode with which `cc` would not work as intended: without marks, a congestion control that relies on
+    /// them behaves differently.
     pub(crate) fn check(self, cc: Cc) -> Result<(), String> {
         let accepted: &[EcnMode] = match cc.ecn_use() {
             EcnUse::Classic => return Ok(()),

@@ -1,4 +1,4 @@
-//! `[[hop]]`: what a path has beside the bottleneck. The hops of a direction stand in a row, the bottleneck among them.
+//! `[[hop]]`: the hops of a path beside the bottleneck. The hops of a direction form a row with the bottleneck in it.
 
 use super::key::{AnyKey, Key, Quantity, Result, Table, Values, describe, no_such_word};
 use super::link::LinkSpec;
@@ -11,51 +11,50 @@ use crate::path::{HOPS, HopKind};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::json;
 
-/// What the bottleneck is called in a row.
+/// The name of the bottleneck in a row.
 pub const BOTTLENECK: &str = "bottleneck";
 
 /// The most hops in all.
 const MOST_HOPS: usize = 30;
 
 const NAME: Key<String> =
-    Key::required("name", "\"modem\"").help("what the hop is called in the record and by others");
-const KIND: Key<&'static HopKind> =
-    Key::required("kind", "\"link\"").help("what it is: a link with a queue, or a wire");
+    Key::required("name", "\"modem\"").help("the hop's name, in the record and in other keys");
+const KIND: Key<&'static HopKind> = Key::required("kind", "\"link\"").help("a link with a queue, or a wire");
 const AFTER: Key<String> =
     Key::derived("after", "the last hop of the direction, where `before` is left out too", "\"bottleneck\"")
-        .help("the hop that packets of the direction leave just before this one");
-const BEFORE: Key<String> = Key::optional("before", "\"bottleneck\"")
-    .help("the hop that packets of the direction enter just after this one");
+        .help("the hop before this one on the packets' way");
+const BEFORE: Key<String> =
+    Key::optional("before", "\"bottleneck\"").help("the hop after this one on the packets' way");
 
-/// The keys that every kind takes.
+/// The keys that every kind has.
 pub(super) const COMMON: &[&dyn AnyKey] = &[&NAME, &KIND, &DIRECTION, &AFTER, &BEFORE];
 
-/// A hop beside the bottleneck, with nothing left open.
+/// A hop beside the bottleneck, with every default filled in.
 #[derive(Clone, Debug)]
 pub struct Hop {
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// What it is.
+    /// Its kind.
     pub kind: &'static HopKind,
-    /// Whose packets go through it.
+    /// The direction of the packets that cross it.
     pub direction: Direction,
-    /// The discipline and the link, if it is one.
+    /// The discipline and the link, if it is a link.
     pub link: Option<LinkSpec>,
-    /// The values of its kind's keys, if it is no link.
+    /// The values of its kind's keys, if it is not a link.
     pub values: Values,
-    /// Its neighbour towards the bottleneck.
+    /// The name of its neighbour towards the bottleneck.
     next_to: String,
-    /// Whether packets meet the bottleneck after it.
+    /// Whether packets cross it before the bottleneck.
     is_before: bool,
 }
 
-/// The hops of a scenario: those of the way down, then those of the way up, each in the order in which packets meet
-/// them.
+/// The hops of a scenario: first those of the direction `Down`, then those of `Up`, in the order in which packets
+/// cross them.
 #[derive(Clone, Debug)]
 pub struct Hops {
-    /// Those beside the bottleneck.
+    /// The hops beside the bottlenecks.
     pub(crate) list: PerHop<Hop>,
-    /// The hops of each direction, `None` for the bottleneck.
+    /// The hops of each direction. `None` is the bottleneck.
     pub(crate) rows: PerWay<Vec<Option<HopId>>>,
 }
 
@@ -78,7 +77,7 @@ impl Quantity for &'static HopKind {
     }
 }
 
-/// A hop as it was written, which wants its place.
+/// A hop as it was written, which has no place yet.
 struct Asked<'a> {
     table: Table<'a>,
     hop: Hop,
@@ -112,7 +111,8 @@ impl Hops {
         Ok(hops)
     }
 
-    /// Puts the hops of one direction in their row: each beside its neighbour, as soon as that has its place.
+    /// Puts the hops of one direction into their row. Each hop is placed beside its neighbour, once the neighbour has
+    /// its place.
     fn place(&mut self, way: Direction, mut waiting: Vec<Asked<'_>>) -> Result<()> {
         let mut names = vec![BOTTLENECK.to_string()];
         let mut placed: Vec<Hop> = Vec::new();
@@ -151,7 +151,7 @@ impl Hops {
         Ok(())
     }
 
-    /// Why none of `waiting` has a place.
+    /// Returns the error that says why none of `waiting` has a place.
     fn nowhere(waiting: &[Asked<'_>]) -> ScenarioError {
         let Asked { table, hop, .. } = &waiting[0];
         let key = table.key(if hop.is_before { "before" } else { "after" });
@@ -173,7 +173,7 @@ impl Hops {
         ScenarioError::new(key, message)
     }
 
-    /// Refuses names in `traffic` that are no hops, and hops that no flow crosses.
+    /// Refuses names in `traffic` that are not hops, and hops that no flow crosses.
     pub(super) fn check(&self, traffic: &[Traffic]) -> Result<()> {
         let names: Vec<&str> =
             [BOTTLENECK].into_iter().chain(self.list.iter().map(|hop| hop.name.as_str())).collect();

@@ -1,7 +1,8 @@
-//! A scenario's keys as data: each is declared once, as a constant that is also what its value is read by.
+//! The keys of scenarios as data. Each key is declared once, as a constant, and its value is read with this constant.
 //!
-//! From the declarations come the parser, the refusals, `goodqueue list traffic KIND`, the reference page and the JSON
-//! Schema. A key's type says how its value is written ([`Quantity`]); a mistyped key does not compile.
+//! The parser, the error messages, `goodqueue list traffic KIND`, the reference page and the JSON Schema come from
+//! these declarations. The type of a key says how its value is written ([`Quantity`]). A mistyped key does not
+//! compile.
 
 use super::ScenarioError;
 use goodqueue_units::parse;
@@ -13,52 +14,52 @@ use std::sync::Arc;
 
 pub(crate) type Result<T> = std::result::Result<T, ScenarioError>;
 
-/// What a key's value can be: how it is read, checked, written and described.
+/// The type of a key's value: how the value is read, checked, written and described.
 pub trait Quantity: Any + Clone + Debug + Send + Sync {
-    /// What it measures, in a word or two: `time`, `rate`.
+    /// The quantity in one or two words: `time`, `rate`.
     const TYPE: &'static str;
     /// Reads a value.
     ///
     /// # Errors
-    /// What was found and what is accepted, without the key's name; a part of a list has its place before it
-    /// (`[0].response: `).
+    /// What was found and what is accepted, without the key's name. An error in a part of a list begins with the
+    /// part's place (`[0].response: `).
     fn read(found: &Json) -> std::result::Result<Self, String>;
-    /// Returns the value as a scenario has it; [`Quantity::read`] reads it back.
+    /// Returns the value as a scenario has it. [`Quantity::read`] reads it back.
     fn write(&self) -> Json;
-    /// Returns the JSON Schema of what [`Quantity::read`] takes.
+    /// Returns the JSON Schema of the values that [`Quantity::read`] takes.
     fn schema() -> Json;
-    /// Refuses what is out of `range`, of which `unit` follows the numbers.
+    /// Refuses a value outside `range`. `unit` follows the numbers in the message.
     ///
     /// # Errors
     /// As [`Quantity::read`].
     fn check(&self, _range: &(Self, Self), _unit: &str) -> std::result::Result<(), String> {
         Ok(())
     }
-    /// Returns the range for a person: `1us to 1000s`.
+    /// Returns the range as text: `1us to 1000s`.
     fn show_range(_range: &(Self, Self), _unit: &str) -> String {
         String::new()
     }
-    /// Returns the JSON Schema of what is within `range`, as far as JSON Schema can say that.
+    /// Returns the JSON Schema of the values within `range`, as far as JSON Schema can express this.
     fn schema_within(_range: &(Self, Self)) -> Json {
         Self::schema()
     }
-    /// Returns the value in its base unit, and what that unit adds to the key's name (`_s`): what engines read.
+    /// Returns the value in its base unit for engines, and the suffix that this unit adds to the key's name (`_s`).
     fn plain(&self) -> (&'static str, Json) {
         ("", self.write())
     }
 }
 
-/// What a key has where a scenario leaves it out.
+/// The value of a key that a scenario leaves out.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(not(feature = "reference"), allow(dead_code, reason = "some words are for the reference alone"))]
 enum Absent {
     /// The scenario is refused.
     Required,
-    /// Nothing; the help says what that means.
+    /// No value. The help says what that means.
     Nothing,
     /// This value, as JSON.
     Value(&'static str),
-    /// What follows from other keys, in words.
+    /// A value that follows from other keys, in words.
     Derived(&'static str),
 }
 
@@ -81,33 +82,33 @@ impl<T> Key<T> {
         Self { name, absent, range, unit, example, source, help, in_kernel: true }
     }
 
-    /// A key that must be there; `example` is a value as TOML has it.
+    /// Builds a key that must be present. `example` is a value as TOML has it.
     pub(crate) const fn required(name: &'static str, example: &'static str) -> Self {
         Self::new(name, Absent::Required, example)
     }
 
-    /// A key that may be left out, which then has no value.
+    /// Builds a key that may be left out, and then has no value.
     pub(crate) const fn optional(name: &'static str, example: &'static str) -> Self {
         Self::new(name, Absent::Nothing, example)
     }
 
-    /// A key that has the value `default` (as TOML and JSON have it) where it is left out.
+    /// Builds a key that has the value `default` (as TOML and JSON have it) if it is left out.
     pub(crate) const fn with_default(name: &'static str, default: &'static str) -> Self {
         Self::new(name, Absent::Value(default), default)
     }
 
-    /// A key whose value follows from others where it is left out, as `words` say.
+    /// Builds a key whose value follows from other keys if it is left out, as `words` describe.
     pub(crate) const fn derived(name: &'static str, words: &'static str, example: &'static str) -> Self {
         Self::new(name, Absent::Derived(words), example)
     }
 
-    /// The unit of a bare number.
+    /// Sets the unit of the number.
     pub(crate) const fn unit(mut self, unit: &'static str) -> Self {
         self.unit = unit;
         self
     }
 
-    /// Where the default or the definition comes from.
+    /// Sets the source of the default or of the definition.
     pub(crate) const fn source(mut self, source: &'static str) -> Self {
         if cfg!(feature = "reference") {
             self.source = source;
@@ -115,7 +116,7 @@ impl<T> Key<T> {
         self
     }
 
-    /// What it means, in one sentence.
+    /// Sets the meaning of the key, in one sentence.
     pub(crate) const fn help(mut self, help: &'static str) -> Self {
         if cfg!(feature = "reference") {
             self.help = help;
@@ -123,13 +124,13 @@ impl<T> Key<T> {
         self
     }
 
-    /// Another example than the default.
+    /// Sets an example that differs from the default.
     pub(crate) const fn example(mut self, example: &'static str) -> Self {
         self.example = example;
         self
     }
 
-    /// The kernel engine does not know it.
+    /// Marks a key that the kernel engine does not know.
     pub(crate) const fn simulator_only(mut self) -> Self {
         self.in_kernel = false;
         self
@@ -137,29 +138,29 @@ impl<T> Key<T> {
 }
 
 impl<T: Copy> Key<T> {
-    /// The least and the greatest value accepted.
+    /// Sets the least and the greatest value accepted.
     pub(crate) const fn range(mut self, least: T, most: T) -> Self {
         self.range = Some((least, most));
         self
     }
 }
 
-/// What is known of a key, as text.
+/// The description of a key, as text.
 #[cfg(feature = "reference")]
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct KeyDoc {
     /// The key.
     pub name: &'static str,
-    /// What it measures.
+    /// The type of its value.
     #[serde(rename = "type")]
     pub kind: &'static str,
-    /// The unit of a bare number.
+    /// The unit of the number.
     pub unit: &'static str,
-    /// Whether it must be there.
+    /// Whether it must be present.
     pub required: bool,
-    /// Its value where it is left out, in words where that follows from other keys; empty: none.
+    /// Its value if it is left out, in words if the value follows from other keys. Empty: none.
     pub default: String,
-    /// What is accepted, beside the type; empty: all of it.
+    /// The accepted values. Empty: all values of the type.
     pub range: String,
     /// A value, as TOML has it.
     pub example: &'static str,
@@ -177,13 +178,13 @@ pub struct KeyDoc {
 pub trait AnyKey: Sync {
     /// Returns its name.
     fn name(&self) -> &'static str;
-    /// Returns what is known of it.
+    /// Returns its description.
     #[cfg(feature = "reference")]
     fn doc(&self) -> KeyDoc;
-    /// Reads its value from `table`: the default where the table has none.
+    /// Reads its value from `table`, or takes the default if the table has none.
     ///
     /// # Errors
-    /// As [`Quantity::read`], and where it is missing; with the key's full path.
+    /// As [`Quantity::read`], and if a required key is missing. The error has the key's full path.
     fn read(&self, table: &Table<'_>, into: &mut Values) -> Result<()>;
 }
 
@@ -220,7 +221,7 @@ impl<T: Quantity> AnyKey for Key<T> {
     }
 }
 
-/// A table of a scenario as it was written, with its place in the file.
+/// A table of a scenario as it was written, with its path in the file.
 #[derive(Clone)]
 pub struct Table<'a> {
     path: String,
@@ -228,7 +229,7 @@ pub struct Table<'a> {
 }
 
 impl<'a> Table<'a> {
-    /// The table `found` at `path`.
+    /// Takes `found` as the table at `path`.
     pub(crate) fn new(path: impl Into<String>, found: &'a Json) -> Result<Self> {
         let path = path.into();
         match found.as_object() {
@@ -237,12 +238,12 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// The table at `name` in this one; none where there is none.
+    /// Returns the table at `name` in this one, if there is one.
     pub(crate) fn table(&self, name: &str) -> Result<Option<Self>> {
         self.get(name).map(|found| Self::new(self.key(name), found)).transpose()
     }
 
-    /// The tables of the list at `name`; none where there is none.
+    /// Returns the tables of the list at `name`. Without a list at `name` there are none.
     pub(crate) fn tables(&self, name: &str) -> Result<Vec<Self>> {
         let Some(found) = self.get(name) else { return Ok(Vec::new()) };
         let Some(list) = found.as_array() else {
@@ -252,27 +253,27 @@ impl<'a> Table<'a> {
         numbered.map(|(place, one)| Self::new(self.key(&format!("{name}[{place}]")), one)).collect()
     }
 
-    /// Its place in the file.
+    /// Returns the path of the table in the file.
     pub(crate) fn path(&self) -> &str {
         &self.path
     }
 
-    /// The full path of the key `name`.
+    /// Returns the full path of the key `name`.
     pub(crate) fn key(&self, name: &str) -> String {
         if self.path.is_empty() { name.to_string() } else { format!("{}.{name}", self.path) }
     }
 
-    /// Whether the table itself says something about `name`.
+    /// Returns whether the table itself has the key `name`.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.get(name).is_some()
     }
 
-    /// The names of all that the table says.
+    /// Returns the names of all keys in the table.
     pub(crate) fn names(&self) -> impl Iterator<Item = &'a str> {
         self.content.iter().filter(|(_, value)| !value.is_null()).map(|(name, _)| name.as_str())
     }
 
-    /// What it says, to be rewritten.
+    /// Returns the content, to be rewritten.
     pub(crate) fn content(&self) -> &'a Map<String, Json> {
         self.content
     }
@@ -281,7 +282,7 @@ impl<'a> Table<'a> {
         self.content.get(name).filter(|value| !value.is_null())
     }
 
-    /// The value of `key`: the one that is there, else its default, else none.
+    /// Returns the value of `key`, or its default, or none if it has no default.
     pub(crate) fn find<T: Quantity>(&self, key: &Key<T>) -> Result<Option<T>> {
         let refused = |message: String| match message.split_once(": ") {
             Some((inner, message)) if inner.starts_with('[') => {
@@ -303,13 +304,13 @@ impl<'a> Table<'a> {
         Ok(Some(value))
     }
 
-    /// The value of a `key` that is required or has a default.
+    /// Returns the value of a `key` that is required or has a default.
     pub(crate) fn take<T: Quantity>(&self, key: &Key<T>) -> Result<T> {
         let found = self.find(key)?;
         found.ok_or_else(|| ScenarioError::new(self.key(key.name), "missing, and it has no default"))
     }
 
-    /// Refuses what is none of `keys` and none of the tables and lists `inner`.
+    /// Refuses names that are not in `keys` and not in `inner`, the tables and lists within this one.
     pub(crate) fn refuse_others(&self, keys: &[&dyn AnyKey], inner: &[&'static str]) -> Result<()> {
         let known: Vec<&str> = keys.iter().map(|key| key.name()).chain(inner.iter().copied()).collect();
         match self.names().find(|name| !known.contains(name)) {
@@ -322,7 +323,7 @@ impl<'a> Table<'a> {
     }
 }
 
-/// Reads a default, which a test holds against its type.
+/// Reads a default value. A test checks each default against its type.
 #[allow(clippy::expect_used)] // a constant of ours: `every_default_is_accepted` reads each
 fn default<T: Quantity>(text: &str) -> T {
     serde_json::from_str(text).map_err(|error| error.to_string()).and_then(|json| T::read(&json)).expect(text)
@@ -342,17 +343,18 @@ struct Held {
 }
 
 impl Values {
-    /// The value of `key`.
+    /// Returns the value of `key`.
     ///
     /// # Panics
-    /// If the table's kind does not list `key`, or it may be left out and was: then [`Values::find`] is to be asked.
+    /// If the table's kind does not list `key`. Also if an optional key was left out: use [`Values::find`] for
+    /// optional keys.
     #[must_use]
     #[allow(clippy::panic)] // a mistake in a kind's own file, which the first run of that kind shows
     pub fn get<T: Quantity>(&self, key: &Key<T>) -> T {
         self.find(key).unwrap_or_else(|| panic!("no value for {:?}: does the kind list the key?", key.name))
     }
 
-    /// The value of `key`, if it has one.
+    /// Returns the value of `key`, if it has one.
     #[must_use]
     pub fn find<T: Quantity>(&self, key: &Key<T>) -> Option<T> {
         let held = self.0.iter().find(|held| held.name == key.name)?;
@@ -369,26 +371,26 @@ impl Values {
         }
     }
 
-    /// Takes the value of `key` away.
+    /// Removes the value of `key`.
     pub(crate) fn unset<T>(&mut self, key: &Key<T>) {
         self.0.retain(|held| held.name != key.name);
     }
 
-    /// Brings the values into the order of `keys`.
+    /// Sorts the values in the order of `keys`.
     pub(crate) fn sort(&mut self, keys: &[&'static dyn AnyKey]) {
         self.0.sort_by_key(|held| keys.iter().position(|key| key.name() == held.name));
     }
 
-    /// Each value whose key is `wanted` in its base unit, under a name with that unit.
+    /// Returns each value whose key is `wanted`, in its base unit. The name has the unit as a suffix.
     pub(crate) fn plain(&self, wanted: impl Fn(&str) -> bool) -> impl Iterator<Item = (String, Json)> {
         let held = self.0.iter().filter(move |held| wanted(held.name));
         held.map(|held| (format!("{}{}", held.name, held.plain.0), held.plain.1.clone()))
     }
 
-    /// Writes each value whose key is `wanted` into a table under way.
+    /// Writes each value whose key is `wanted` into an open table.
     ///
     /// # Errors
-    /// The writer's.
+    /// The errors of the writer.
     pub(crate) fn write<M: SerializeMap>(
         &self,
         table: &mut M,
@@ -403,7 +405,7 @@ pub(crate) fn refuse<T>(key: &str, found: impl std::fmt::Display, accepted: &str
     Err(ScenarioError::new(key, format!("found {found}; accepted: {accepted}")))
 }
 
-/// Says that `found` is none of the words `known`.
+/// Returns the message that `found` is not one of the words `known`.
 pub(crate) fn no_such_word(found: &str, known: &[&str]) -> String {
     format!("found {found:?}; {}accepted: {}", hint(found, known), known.join(", "))
 }
@@ -413,7 +415,7 @@ fn hint(found: &str, known: &[&str]) -> String {
         .map_or_else(String::new, |near| format!("did you mean {near:?}? "))
 }
 
-/// Names a value of the wrong type: `boolean true`.
+/// Describes a value of the wrong type: `boolean true`.
 pub(crate) fn describe(found: &Json) -> String {
     match found {
         Json::Null => "null".to_string(),

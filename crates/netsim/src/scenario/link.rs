@@ -1,5 +1,4 @@
-//! `[bottleneck]` and `[bottleneck.up]`: the queue and the link of each direction. A hop that is a link is read here,
-//! too.
+//! `[bottleneck]` and `[bottleneck.up]`: the queue and the link of each direction. Also reads a hop that is a link.
 
 use super::key::{AnyKey, Key, Result, Table, no_such_word};
 use super::{Path, RateText, ScenarioError, Traffic, refuse};
@@ -16,24 +15,24 @@ pub(crate) const FRAME_BYTES: u32 = 1514;
 
 const BDP: Key<f64> = Key::required("bdp", "2.0")
     .range(0.0, 1e6)
-    .help("the queue's limit, in place of a `limit` in the line: multiples of rate times `path.rtt`, in full frames, rounded down");
+    .help("the queue's limit instead of a `limit` in the line: a multiple of rate times `path.rtt`, in full frames, rounded down");
 const MIN_PACKETS: Key<u64> = Key::with_default("min_packets", "0")
     .unit("packets")
     .range(0, 1_000_000_000)
     .example("10")
-    .help("the limit is at least so many full frames");
+    .help("the least limit, in full frames");
 
-/// Of `buffer` in both.
+/// The keys of `buffer` in both tables.
 pub(super) const BUFFER_KEYS: &[&dyn AnyKey] = &[&BDP, &MIN_PACKETS];
 
-/// A qdisc line, understood as far as it is ours.
+/// A qdisc line, parsed if the discipline is in the registry.
 #[derive(Clone, Debug)]
 pub enum Line {
     /// A discipline of the registry, with its parameters.
     Registry(Args),
-    /// A discipline of somebody else's, in its own words.
+    /// A discipline outside the registry, in its own words.
     Foreign(String),
-    /// No discipline, but the queues of Wi-Fi's own.
+    /// No discipline, but the queues of mac80211.
     Mac80211(Args),
 }
 
@@ -49,17 +48,17 @@ impl std::fmt::Display for Line {
 /// A discipline above a link.
 #[derive(Clone, Debug)]
 pub struct LinkSpec {
-    /// The link's rate, in the long run where it varies.
+    /// The rate of the link. If it varies, its mean rate.
     pub rate: RateText,
-    /// What the link sends with.
+    /// What the link has below its discipline.
     pub below: Below,
-    /// The discipline, the limit from a `buffer` among its parameters.
+    /// The discipline. A limit from `buffer` is among its parameters.
     pub line: Line,
-    /// Whether it is an end of a cell, which has rates of its own.
+    /// Whether it is an end of a Wi-Fi cell, which has its own rates.
     pub(crate) is_wifi: bool,
     /// Bytes of a full frame.
     pub(crate) frame_bytes: u32,
-    /// Where the line stands in the scenario, for refusals.
+    /// The key of the line in the scenario, for error messages.
     pub(crate) key: String,
 }
 
@@ -80,7 +79,7 @@ impl Serialize for LinkSpec {
 }
 
 impl LinkSpec {
-    /// What the discipline gets to know of its link.
+    /// Returns what the discipline knows of its link.
     pub(crate) fn parameters(&self) -> Link {
         Link { rate: self.rate.0, mtu: self.frame_bytes }
     }
@@ -93,7 +92,7 @@ pub struct Bottleneck {
     pub down: LinkSpec,
     /// From the user.
     pub up: LinkSpec,
-    /// The cell that the links are ends of, if they are.
+    /// The Wi-Fi cell of which the links are ends, if there is one.
     pub wifi: Option<WifiSpec>,
 }
 
@@ -111,7 +110,7 @@ impl Serialize for Bottleneck {
     }
 }
 
-/// A limit that follows rate and RTT.
+/// A limit that follows from rate and RTT.
 #[derive(Clone, Copy, Debug)]
 struct Buffer {
     bdp: f64,
@@ -125,7 +124,7 @@ impl Buffer {
         Ok(Some(Self { bdp: table.take(&BDP)?, min_packets: table.take(&MIN_PACKETS)? }))
     }
 
-    /// In full frames.
+    /// Returns the limit in full frames.
     fn frames(self, rate: Rate, path: Path) -> u64 {
         let bytes = rate.bytes_in(path.rtt.0) as f64;
         let frames = (self.bdp * bytes / f64::from(path.frame_bytes())) as u64;
@@ -134,7 +133,7 @@ impl Buffer {
 }
 
 impl Bottleneck {
-    /// Reads `table`, which is on `path`.
+    /// Reads `table`, whose links are part of `path`.
     pub(super) fn read(table: &Table<'_>, path: Path) -> Result<Self> {
         table.refuse_others(KEYS, &["buffer", "up", "wifi"])?;
         let wifi = table.table("wifi")?.map(|wifi| WifiSpec::read(&wifi)).transpose()?;
@@ -145,7 +144,7 @@ impl Bottleneck {
             None => Table::new(table.key("up"), &empty)?,
         };
         up.refuse_others(KEYS, &["buffer"])?;
-        // A qdisc line of its own comes without the other direction's buffer.
+        // A qdisc line for the direction `Up` does not take the buffer of the direction `Down`.
         let words = link::qdisc(table)?.filter(|_| !up.has("qdisc"));
         let buffer = Buffer::read(table)?.filter(|_| words.is_some());
         let up = LinkSpec::read(&up, path, wifi.as_ref(), Some(Other { link: &down, words, buffer }))?;
@@ -154,7 +153,7 @@ impl Bottleneck {
 }
 
 impl Bottleneck {
-    /// Refuses stations in `traffic` that the cell has not.
+    /// Refuses stations in `traffic` that the cell does not have.
     pub(super) fn check(&self, traffic: &[Traffic]) -> Result<()> {
         for (place, one) in traffic.iter().enumerate() {
             let Some(name) = &one.station else { continue };
@@ -175,7 +174,7 @@ impl Bottleneck {
     }
 }
 
-/// What the way up takes from the way down.
+/// The values that the direction `Up` takes from `Down`.
 struct Other<'a> {
     link: &'a LinkSpec,
     words: Option<String>,
@@ -188,7 +187,7 @@ impl LinkSpec {
         Self::read(table, path, None, None)
     }
 
-    /// Reads a link, or an end of a cell; what the table leaves out is as in `other`.
+    /// Reads a link, or an end of a cell. Values that the table leaves out are those of `other`.
     fn read(
         table: &Table<'_>,
         path: Path,
@@ -214,7 +213,7 @@ impl LinkSpec {
     }
 }
 
-/// The queues of Wi-Fi's own, if `words` name these.
+/// Returns the queues of mac80211, if `words` name them.
 fn mac80211(table: &Table<'_>, words: &str, is_wifi: bool, buffer: Option<Buffer>) -> Result<Option<Line>> {
     let words = words.trim();
     let name = mac80211::SPEC.name;
@@ -233,7 +232,7 @@ fn mac80211(table: &Table<'_>, words: &str, is_wifi: bool, buffer: Option<Buffer
     Args::parse(&mac80211::SPEC, parameters).map(Line::Mac80211).map(Some).map_err(refused)
 }
 
-/// The qdisc line `words`, with the limit from `buffer` among its parameters.
+/// Parses the qdisc line `words`, and adds the limit from `buffer` to its parameters.
 fn understood(
     table: &Table<'_>,
     words: &str,
@@ -254,13 +253,13 @@ fn understood(
     Ok(Line::Registry(args))
 }
 
-/// Whether `line` names a discipline written in Python (`path/file.py:Class …`) and none of the registry.
+/// Returns whether `line` names a discipline written in Python (`path/file.py:Class …`) and not one of the registry.
 #[must_use]
 pub fn is_foreign(line: &str) -> bool {
     line.split_whitespace().next().is_some_and(|word| word.contains(".py:"))
 }
 
-/// A foreign line, tidied; a buffer becomes its parameter `limit`, in packets.
+/// Returns a foreign line with single spaces. A buffer becomes its parameter `limit`, in packets.
 fn foreign(table: &Table<'_>, line: &str, rate: Rate, buffer: Option<Buffer>, path: Path) -> Result<String> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let mut line = words.join(" ");
@@ -278,7 +277,8 @@ fn twice(table: &Table<'_>, name: &str, word: &str) -> ScenarioError {
     ScenarioError::new(table.key("buffer"), message)
 }
 
-/// Makes so many `frames` the limit of the discipline, or of the one inside it, which queues.
+/// Sets the limit of the discipline to this number of `frames`, or the limit of the discipline inside it, which
+/// queues.
 fn apply_buffer(table: &Table<'_>, args: &mut Args, (frames, frame_bytes): (u64, u32)) -> Result<()> {
     if let Some(child) = args.child_mut() {
         return apply_buffer(table, child, (frames, frame_bytes));

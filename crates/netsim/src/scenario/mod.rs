@@ -1,7 +1,7 @@
-//! The scenario: what a run is, in the words of its TOML file.
+//! The scenario: the description of a run, as in its TOML file.
 //!
-//! A file's content is read once, table by table ([`key::Table`]), with every default filled in: a [`Scenario`] has
-//! nothing left open. It prints to JSON that reads back as itself and gives the same run.
+//! A file is read once, table by table ([`key::Table`]), and every default is filled in: a [`Scenario`] has no open
+//! values. Its JSON form reads back as the same scenario and gives the same run.
 
 mod change;
 mod draws;
@@ -38,7 +38,7 @@ use goodqueue_units::{Duration, Rate};
 use key::{AnyKey, Key, Result, Table};
 use serde::Serialize;
 
-/// A refused scenario: which key, what was found there and what is accepted.
+/// A refused scenario: the key, what was found there and what is accepted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}{message}", if key.is_empty() { String::new() } else { format!("{key}: ") })]
 pub struct ScenarioError {
@@ -56,7 +56,7 @@ impl ScenarioError {
 
 word!(Direction);
 
-/// The lowest and the highest rate that anything has.
+/// The lowest and the highest rate of any link or flow.
 pub(crate) const MOST_RATE: (RateText, RateText) = (RateText(rate(1)), RateText(rate(1_000_000_000_000)));
 
 const fn rate(bps: u64) -> Rate {
@@ -71,23 +71,23 @@ const DURATION: Key<Span> = Key::required("duration", "\"60s\"")
     .help("how long the run lasts");
 const WARMUP: Key<Span> = Key::with_default("warmup", "\"0s\"")
     .example("\"5s\"")
-    .help("time at the start that is left out of the statistics");
-const SEED: Key<u64> = Key::with_default("seed", "1").help("what all random streams derive from");
+    .help("the statistics leave out this time at the start");
+const SEED: Key<u64> = Key::with_default("seed", "1").help("the seed of all random streams");
 const PATH_RTT: Key<Span> = Key::required("rtt", "\"50ms\"")
     .range(Span(Duration::ZERO), Span(Duration::from_secs(1000)))
     .help("base round-trip time, without queueing and transmission; half of it each way");
 
-/// Nichols and Jacobson 2012 ran slow links with 500.
+/// Nichols and Jacobson 2012 ran slow links with an MTU of 500 bytes.
 const PATH_MTU: Key<u64> = Key::optional("mtu", "500")
     .unit("bytes")
     .range(128, FULL_MTU)
     .help(
-        "most bytes of an IP packet, 1500 if left out; TCP's segments and full frames (14 bytes more) follow",
+        "largest IP packet in bytes, 1500 if left out. TCP's MSS and the full frame (14 bytes more) follow from it",
     )
     .source("RFC 9293, 3.7.1")
     .simulator_only();
 const FULL_MTU: u64 = 1500;
-/// Ethernet's header; TCP's and IPv4's with timestamps.
+/// The headers of Ethernet, and of TCP with timestamps and IPv4, in bytes.
 const ETHERNET_BYTES: u64 = 14;
 const TCP_BYTES: u64 = 52;
 const _: () = assert!(FRAME_BYTES as u64 == FULL_MTU + ETHERNET_BYTES);
@@ -95,25 +95,25 @@ const _: () = assert!(FRAME_BYTES as u64 == FULL_MTU + ETHERNET_BYTES);
 const KEYS: &[&dyn AnyKey] = &[&DURATION, &WARMUP, &SEED];
 const PATH_KEYS: &[&dyn AnyKey] = &[&PATH_RTT, &PATH_MTU];
 
-/// A run's description, with nothing left open.
+/// The description of a run, with every default filled in.
 #[derive(Clone, Debug, Serialize)]
 pub struct Scenario {
     /// How long the run lasts.
     pub duration: Span,
     /// Time at the start that is left out of the statistics.
     pub warmup: Span,
-    /// What all random streams derive from.
+    /// The number from which all random streams derive.
     pub seed: u64,
     /// The queues and links.
     pub bottleneck: Bottleneck,
     /// Propagation.
     pub path: Path,
-    /// What the path has beside the bottleneck.
+    /// The hops beside the bottleneck.
     #[serde(rename = "hop", serialize_with = "listed", skip_serializing_if = "is_dumbbell")]
     pub hops: Hops,
-    /// Who sends.
+    /// The flows.
     pub traffic: Vec<Traffic>,
-    /// What becomes different in the course of the run, in the order of time.
+    /// The changes during the run, in the order of time.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub change: Vec<Change>,
     /// Time series, if any.
@@ -132,9 +132,9 @@ fn listed<S: serde::Serializer>(hops: &Hops, serializer: S) -> std::result::Resu
 /// Propagation.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Path {
-    /// Base round-trip time, without queueing and transmission; half of it each way.
+    /// Base round-trip time, without queueing and transmission. Half of it applies to each direction.
     pub rtt: Span,
-    /// Most bytes of an IP packet, where they are not 1500.
+    /// Most bytes of an IP packet, if it is not 1500.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mtu: Option<u64>,
 }
@@ -142,17 +142,17 @@ pub struct Path {
 impl Path {
     fn read(table: &Table<'_>) -> Result<Self> {
         table.refuse_others(PATH_KEYS, &[])?;
-        // Two spellings of one scenario.
+        // 1500 and no MTU are the same scenario.
         let mtu = table.find(&PATH_MTU)?.filter(|&mtu| mtu != FULL_MTU);
         Ok(Self { rtt: table.take(&PATH_RTT)?, mtu })
     }
 
-    /// Bytes of a full frame.
+    /// Returns the bytes of a full frame.
     pub(crate) fn frame_bytes(self) -> u32 {
         (self.mtu.unwrap_or(FULL_MTU) + ETHERNET_BYTES) as u32
     }
 
-    /// Payload bytes of a full segment.
+    /// Returns the payload bytes of a full segment.
     pub(crate) fn segment_bytes(self) -> u16 {
         (self.mtu.unwrap_or(FULL_MTU) - TCP_BYTES) as u16
     }
@@ -162,13 +162,13 @@ impl Scenario {
     /// Reads a scenario from JSON (the TOML file's content), fills in the defaults and checks it.
     ///
     /// # Errors
-    /// The first key that is unknown, missing, ill-formed, out of range or in contradiction with another.
+    /// The first key that is unknown, missing, ill-formed, out of range or in contradiction with another key.
     pub fn from_json(json: &str) -> Result<Self> {
         Self::read(json, None)
     }
 
-    /// As [`from_json`](Self::from_json). Where packets come from outside, on these ways, it need have no traffic of
-    /// its own.
+    /// Does the same as [`from_json`](Self::from_json). If packets come from outside, on the ways `outside`, the
+    /// scenario may have no traffic of its own.
     pub(crate) fn read(json: &str, outside: Option<&[OutsideWay]>) -> Result<Self> {
         let content: Json =
             serde_json::from_str(json).map_err(|error| ScenarioError::new("", error.to_string()))?;
@@ -212,7 +212,7 @@ impl Scenario {
         Ok(scenario)
     }
 
-    /// The queue and the link of `direction`.
+    /// Returns the queue and the link of `direction`.
     #[must_use]
     pub fn link(&self, direction: Direction) -> &LinkSpec {
         match direction {

@@ -1,4 +1,4 @@
-//! Every table of a scenario with its keys, as data: for the reference page and the JSON Schema.
+//! Every table of a scenario with its keys, as data for the reference page and the JSON Schema.
 
 use super::key::{AnyKey, KeyDoc};
 use super::{change, hop, link, series, traffic};
@@ -11,20 +11,20 @@ use serde::ser::{SerializeStruct, Serializer};
 
 /// A table of a scenario.
 pub struct TableDoc {
-    /// As its heading stands in a file: `bottleneck.up`, `[traffic]` for a list of tables; empty: the top.
+    /// Its heading in a file: `bottleneck.up`, or `[traffic]` for a list of tables. Empty: the top level.
     pub name: &'static str,
     /// One sentence.
     pub help: &'static str,
     /// Whether a scenario must have it.
     pub required: bool,
-    /// The table whose values it has where it leaves a key out; empty: none.
+    /// The table whose values it has for keys that it leaves out. Empty: none.
     pub otherwise: &'static str,
-    /// Its keys, beside those of its kinds.
+    /// Its keys, except those of its kinds.
     pub keys: &'static [&'static dyn AnyKey],
     kinds: Kinds,
 }
 
-/// What the kinds of a table are, which its key `kind` names.
+/// The kinds of a table, which its key `kind` names.
 #[derive(Clone, Copy)]
 enum Kinds {
     None,
@@ -32,7 +32,7 @@ enum Kinds {
     Hops,
 }
 
-/// A kind of a table, with the keys that it has beside the table's own.
+/// A kind of a table, with the keys that it adds to the table's own.
 #[derive(Clone, Debug, Serialize)]
 pub struct KindDoc {
     /// The word in a scenario.
@@ -53,7 +53,7 @@ impl TableDoc {
         Self { name, help, required, otherwise: "", keys, kinds: Kinds::None }
     }
 
-    /// Returns what is known of its keys.
+    /// Returns the descriptions of its keys.
     #[must_use]
     pub fn keys(&self) -> Vec<KeyDoc> {
         let mut docs: Vec<KeyDoc> = self.keys.iter().map(|key| key.doc()).collect();
@@ -66,7 +66,7 @@ impl TableDoc {
         docs
     }
 
-    /// Returns its kinds; none where all such tables have the same keys.
+    /// Returns its kinds. None if all such tables have the same keys.
     #[must_use]
     pub fn kinds(&self) -> Vec<KindDoc> {
         let docs = |keys: &mut dyn Iterator<Item = &'static dyn AnyKey>| keys.map(AnyKey::doc).collect();
@@ -121,25 +121,25 @@ pub const TABLES: &[TableDoc] = &[
     TableDoc::new(
         "bottleneck.wifi",
         false,
-        "An 802.11 cell in place of the links' rates: the line above is the access point's, the way up's that of each station.",
+        "An 802.11 cell instead of the links' rates. [bottleneck] has the access point's line, and the way up has the line of each station.",
         wifi::KEYS,
     ),
     TableDoc::new(
         "[bottleneck.wifi.station]",
         false,
-        "Stations of the cell; there must be one.",
+        "The cell's stations, at least one.",
         wifi::STATION_KEYS,
     ),
     TableDoc::new("path", true, "Propagation.", super::PATH_KEYS),
     TableDoc {
         kinds: Kinds::Hops,
-        ..TableDoc::new("[hop]", false, "What the path has beside the bottleneck.", hop::COMMON)
+        ..TableDoc::new("[hop]", false, "A hop beside the bottleneck.", hop::COMMON)
     },
     TableDoc {
         kinds: Kinds::Traffic,
-        ..TableDoc::new("[traffic]", true, "One or several alike flows.", traffic::COMMON)
+        ..TableDoc::new("[traffic]", true, "One flow, or several equal flows.", traffic::COMMON)
     },
-    TableDoc::new("[change]", false, "What becomes different in the course of the run.", change::KEYS),
+    TableDoc::new("[change]", false, "A change during the run.", change::KEYS),
     TableDoc::new("series", false, "Time series in the record.", series::KEYS),
     TableDoc::new(
         "series.packets",

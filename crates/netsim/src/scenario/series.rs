@@ -1,70 +1,72 @@
-//! `[series]`: which time series are kept. They are the one thing in a run whose memory grows with it: what would fill
-//! a machine is refused before it runs.
+//! `[series]`: the time series to keep. They are the only data whose memory grows with the run. Series that would
+//! fill the memory are refused before the run.
 
 use super::key::{AnyKey, Key, Result, Table};
 use super::{Direction, RateText, Scenario, ScenarioError, Span, refuse};
 use goodqueue_units::{Duration, Rate};
 use serde::Serialize;
 
-/// Intervals of a run.
+/// Most intervals of a run.
 const MOST_INTERVALS: u64 = 1_000_000;
-/// Values in a time series.
+/// Most values in all time series.
 const MOST_VALUES: u64 = 20_000_000;
-/// Packets whose delays are kept; each takes some 85 bytes, from the log to the text of the record.
+/// Most packets whose delays are kept. Each packet takes about 85 bytes, from the log to the text of the record.
 const MOST_PACKETS: u64 = 10_000_000;
-/// Transmissions that are kept; each takes some 200 bytes, most of them in the text of the record.
+/// Most transmissions that are kept. Each takes about 200 bytes, most of them in the text of the record.
 const MOST_TRANSMISSIONS: u64 = 2_000_000;
-/// No exchange of frames is shorter: SIFS, two preambles and an ACK.
+/// The shortest possible exchange of frames: SIFS, two preambles and an ACK.
 const SHORTEST: Duration = Duration::from_micros(50);
-/// Samples of `series.tcp`, which has seven numbers for each; each number takes some 30 bytes.
+/// Most samples of `series.tcp`. Each sample has seven numbers, and each number takes about 30 bytes.
 const MOST_SAMPLES: u64 = 6_000_000;
 
-const INTERVAL: Key<Span> = Key::optional("interval", "\"100ms\"")
-    .help("length of the intervals that queues and flows are sampled over; no such series if left out");
-const TCP: Key<bool> = Key::with_default("tcp", "false")
-    .help("whether TCP's variables are sampled at the intervals' ends too, by the names of `ss -tin`");
+const INTERVAL: Key<Span> = Key::optional("interval", "\"100ms\"").help(
+    "length of the intervals over which queues and flows are sampled; if left out, there are no such series",
+);
+const TCP: Key<bool> = Key::with_default("tcp", "false").help(
+    "whether TCP's variables are also sampled at the end of each interval, under the names of `ss -tin`",
+);
 const LAW: Key<bool> = Key::with_default("law", "false")
-    .help("whether the queues' laws show their variables at the intervals' ends too")
+    .help("whether the variables of the queues' laws are also sampled at the end of each interval")
     .simulator_only();
 const FROM: Key<Span> =
     Key::required("from", "\"10s\"").help("start of the window in which each packet's delay is kept");
 const TO: Key<Span> = Key::required("to", "\"12s\"").help("end of that window");
 const FLOWS: Key<bool> = Key::with_default("flows", "false")
-    .help("whether the series tells of each packet whose it was, by the place of its flow")
+    .help("whether the series has the flow of each packet, as its index in the record's flows")
     .simulator_only();
 
-/// Of `[series]`.
+/// The keys of `[series]`.
 pub(super) const KEYS: &[&dyn AnyKey] = &[&INTERVAL, &TCP, &LAW];
 const AIR_FROM: Key<Span> = Key::required("from", "\"10s\"")
     .help("start of the window in which each transmission of a Wi-Fi cell is kept")
     .simulator_only();
 const AIR_TO: Key<Span> = Key::required("to", "\"10.1s\"").help("end of that window").simulator_only();
-/// Of `[series.air]`.
+/// The keys of `[series.air]`.
 pub(super) const AIR_KEYS: &[&dyn AnyKey] = &[&AIR_FROM, &AIR_TO];
-/// Of `[series.packets]`.
+/// The keys of `[series.packets]`.
 pub(super) const WINDOW_KEYS: &[&dyn AnyKey] = &[&FROM, &TO, &FLOWS];
 
-/// Which time series to keep.
+/// The time series to keep.
 #[derive(Clone, Debug, Serialize)]
 pub struct Series {
-    /// Length of the intervals that queues and flows are sampled over; no such series, if left out.
+    /// Length of the intervals over which queues and flows are sampled. No such series if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<Span>,
-    /// Whether TCP's variables are sampled at the intervals' ends, too.
+    /// Whether TCP's variables are sampled at the ends of the intervals, too.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub tcp: bool,
-    /// Whether the queues' laws show their variables at the intervals' ends, too.
+    /// Whether the variables of the queues' laws are sampled at the ends of the intervals, too.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub law: bool,
-    /// The window in which each packet's delay is kept; no such series, if left out.
+    /// The window in which each packet's delay is kept. No such series if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub packets: Option<Window>,
-    /// The window in which each transmission of a Wi-Fi cell is kept; no such series, if left out.
+    /// The window in which each transmission of a Wi-Fi cell is kept. No such series if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub air: Option<Window>,
 }
 
-/// A span of the run.
+/// A part of the run.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Window {
     /// Its start.
@@ -107,7 +109,7 @@ impl Series {
                 return refuse("series.interval", interval, &format!("{least} to {whole}"));
             }
             let packets = scenario.traffic.iter().map(|traffic| traffic.packets(whole)).sum();
-            // A station has two values in each direction.
+            // A station has two values per direction.
             let stations = scenario.bottleneck.wifi.as_ref().map_or(0, |wifi| 4 * wifi.each().count() as u64);
             let intervals = whole.as_nanos() / interval.as_nanos();
             let values = ((flows + stations) * intervals).saturating_add(packets);
@@ -170,7 +172,7 @@ impl Series {
     }
 }
 
-/// The highest rate that the link has in the course of the run.
+/// Returns the highest rate of the link during the run.
 fn fastest(scenario: &Scenario, way: Direction) -> Rate {
     let later =
         scenario.change.iter().filter(|change| change.direction == way).filter_map(|change| change.rate);

@@ -1,4 +1,4 @@
-//! What a scenario's values are written as: times, rates and sizes are text with a unit (`"50ms"`, `"25mbit"`).
+//! How a scenario's values are written: times, rates and sizes are text with a unit (`"50ms"`, `"25mbit"`).
 
 use super::key::{Quantity, describe};
 use goodqueue_units::{Duration, Rate, parse};
@@ -19,7 +19,7 @@ pub struct RateText(pub Rate);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size(pub u64);
 
-/// Reads text by `read`; a bare number wants a unit.
+/// Reads text with `read`. A bare number needs a unit.
 fn text<T>(found: &Json, accepted: &str, read: fn(&str) -> Read<T>) -> Read<T> {
     match found {
         Json::String(text) => read(text),
@@ -31,7 +31,7 @@ fn text<T>(found: &Json, accepted: &str, read: fn(&str) -> Read<T>) -> Read<T> {
     }
 }
 
-/// Refuses what is out of a range of numbers of `unit`.
+/// Refuses a value outside a range of numbers of `unit`.
 fn within<T: PartialOrd + std::fmt::Display>(value: T, (least, most): (T, T), unit: &str) -> Read<()> {
     if value >= least && value <= most {
         return Ok(());
@@ -50,7 +50,7 @@ impl Quantity for Span {
         let accepted = r#"a time with its unit, such as "50ms" or "70s""#;
         text(found, accepted, parse::duration_with_unit).map(Self)
     }
-    /// In nanoseconds where the shorter unit would round.
+    /// Writes nanoseconds if the text in a longer unit would be rounded.
     fn write(&self) -> Json {
         let text = self.0.to_string();
         let exact = parse::duration(&text) == Ok(self.0);
@@ -108,7 +108,7 @@ impl Serialize for RateText {
 }
 
 impl std::fmt::Display for Size {
-    /// In the largest decimal unit of which it is a whole number.
+    /// Writes the largest decimal unit in which the size is a whole number.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let units = [(1_000_000_000, "GB"), (1_000_000, "MB"), (1_000, "kB"), (1, "B")];
         let (unit, name) =
@@ -216,7 +216,7 @@ impl Quantity for String {
     }
 }
 
-/// Makes a [`Quantity`] of an enum whose values have names: `Type::ALL`, and `name()` of each.
+/// Implements [`Quantity`] for an enum whose values have names: `Type::ALL`, and `name()` of each.
 macro_rules! word {
     ($type:ty) => {
         impl $crate::scenario::key::Quantity for $type {

@@ -13,19 +13,19 @@ use serde_json::json;
 pub(super) const MOST_FLOWS: u64 = 100_000;
 
 const KIND: Key<&'static Kind> =
-    Key::required("kind", "\"bulk\"").help("what its flows do (`goodqueue list traffic`)");
-const NAME: Key<String> = Key::derived("name", "the kind", "\"calls\"")
-    .help("what its flows are called, followed by `/` and a number");
-const COUNT: Key<u64> = Key::with_default("count", "1").range(1, MOST_FLOWS).help("how many flows there are");
+    Key::required("kind", "\"bulk\"").help("what the flows do (`goodqueue list traffic`)");
+const NAME: Key<String> =
+    Key::derived("name", "the kind", "\"calls\"").help("the flows' name; `/` and a number follow it");
+const COUNT: Key<u64> = Key::with_default("count", "1").range(1, MOST_FLOWS).help("number of flows");
 pub(super) const DIRECTION: Key<Direction> = Key::with_default("direction", "\"down\"")
     .help("which way the data go: \"down\" to the user, \"up\" from the user");
 const START: Key<Span> = Key::with_default("start", "\"0s\"").help("when the first flow starts");
 const START_SPREAD: Key<Span> = Key::with_default("start_spread", "\"0s\"")
     .example("\"1s\"")
-    .help("each flow starts later by a time drawn uniformly from zero to this");
+    .help("each flow starts later by a random time, uniform between zero and this");
 const STAGGER: Key<Span> = Key::with_default("stagger", "\"0s\"")
     .example("\"5s\"")
-    .help("each flow starts so much later than the one before");
+    .help("time between the start of one flow and the start of the next");
 const STOP: Key<Span> =
     Key::derived("stop", "the end of the run", "\"50s\"").help("when the flows stop sending");
 const MOST_RTT: Span = Span(Duration::from_secs(1000));
@@ -33,16 +33,16 @@ const RTT: Key<Span> = Key::derived("rtt", "path.rtt", "\"20ms\"")
     .range(Span(Duration::ZERO), MOST_RTT)
     .help("base round-trip time of these flows");
 const RTT_STEP: Key<Span> = Key::optional("rtt_step", "\"2ms\"")
-    .help("each flow's base round-trip time is so much longer than that of the one before");
+    .help("each flow has a base round-trip time that is longer by this than that of the flow before");
 
 const HOPS: Key<Names> = Key::derived("hops", "all", "[\"bottleneck\", \"modem\"]")
     .help("the hops that these flows cross, in both directions");
 
 const STATION: Key<String> = Key::derived("station", "all in turn", "\"slow\"")
-    .help("the station of the Wi-Fi cell that these flows are with, or the group of stations that they take in turn")
+    .help("the station of the Wi-Fi cell that these flows use, or a group of stations that they use in turn")
     .simulator_only();
 
-/// The keys that every kind takes.
+/// The keys that every kind has.
 pub(super) const COMMON: &[&dyn AnyKey] = &[
     &KIND,
     &NAME,
@@ -78,32 +78,32 @@ impl Quantity for Names {
     }
 }
 
-/// One or several alike flows, with nothing left open.
+/// One flow, or several flows of the same sort, with every default filled in.
 #[derive(Clone, Debug)]
 pub struct Traffic {
-    /// What they do.
+    /// Their kind.
     pub kind: &'static Kind,
-    /// What they are called, where the scenario says it.
+    /// Their name, if the scenario has one.
     pub name: Option<String>,
-    /// How many of them.
+    /// The number of flows.
     pub count: u64,
-    /// Which way the data go.
+    /// The direction of their data.
     pub direction: Direction,
-    /// When the first starts.
+    /// When the first flow starts.
     pub start: Span,
-    /// Each starts later by a time drawn uniformly from zero to this.
+    /// Each flow starts later by a time drawn uniformly from zero to this one.
     pub start_spread: Span,
-    /// Each starts so much later than the one before.
+    /// Each flow starts later than the one before it by this time.
     pub stagger: Span,
-    /// When they stop sending.
+    /// When the flows stop sending.
     pub stop: Span,
-    /// Base round-trip time, of the first.
+    /// Base round-trip time of the first flow.
     pub rtt: Span,
-    /// Each has one that is so much longer than that of the one before.
+    /// Each flow's base round-trip time is longer than that of the one before it by this time.
     pub rtt_step: Option<Span>,
-    /// The hops that they cross, where those are not all.
+    /// The hops that the flows cross, if they do not cross all.
     pub hops: Option<Vec<String>>,
-    /// The stations that they are with, where those are not all.
+    /// The station or group of stations of the flows, if they do not use all.
     pub station: Option<String>,
     /// The values of the kind's keys.
     pub values: Values,
@@ -160,7 +160,7 @@ pub(super) fn read(scenario: &Table<'_>, whole: Duration, rtt: Span) -> Result<V
     Ok(traffic)
 }
 
-/// Keys that belong to other kinds: a `cc` on a `cbr` is a misunderstanding, not a default.
+/// Refuses keys that belong to other kinds: a `cc` on a `cbr` is a misunderstanding, not a default.
 fn refuse_foreign_keys(table: &Table<'_>, kind: &Kind) -> Result<()> {
     let keys: Vec<&dyn AnyKey> = COMMON.iter().copied().chain(kind.all_keys()).collect();
     let is_known = |name: &str| keys.iter().any(|key| key.name() == name);
@@ -174,7 +174,7 @@ fn refuse_foreign_keys(table: &Table<'_>, kind: &Kind) -> Result<()> {
     Err(ScenarioError::new(table.key(name), message))
 }
 
-/// Whether a probe just as this one is there already: two tests of Flent's in one run share it.
+/// Returns whether the same probe is there already: two Flent tests in one run share it.
 fn is_shared_probe(flow: &Table<'_>, before: &[(usize, Traffic)], path_rtt: Span) -> Result<bool> {
     let (kind, name) = (flow.take(&KIND)?, flow.find(&NAME)?);
     let rtt = flow.find(&RTT)?.unwrap_or(path_rtt);
@@ -184,7 +184,7 @@ fn is_shared_probe(flow: &Table<'_>, before: &[(usize, Traffic)], path_rtt: Span
 }
 
 impl Traffic {
-    /// Reads one table; those `before` it, with their places in the file, are done.
+    /// Reads one table. `before` are the tables before it, with their places in the file.
     fn read(table: &Table<'_>, before: &[(usize, Self)], whole: Duration, path_rtt: Span) -> Result<Self> {
         let kind = table.take(&KIND)?;
         let name = table.find(&NAME)?;
@@ -218,7 +218,7 @@ impl Traffic {
         Ok(traffic)
     }
 
-    /// Of packets that come from outside, throughout the `whole` run.
+    /// Returns the traffic of packets from outside, throughout the `whole` run.
     pub(super) fn from_outside(whole: Span, rtt: Span, way: &OutsideWay) -> Self {
         Self {
             kind: &outside::KIND,
@@ -267,7 +267,7 @@ impl Traffic {
         Ok(())
     }
 
-    /// Whether its packets go through the hop `name`.
+    /// Returns whether its packets cross the hop `name`.
     pub(crate) fn crosses(&self, name: &str) -> bool {
         self.hops.as_ref().is_none_or(|hops| hops.iter().any(|hop| hop == name))
     }
@@ -285,27 +285,27 @@ impl Traffic {
         Ok(())
     }
 
-    /// The base round-trip time of its `nth` flow.
+    /// Returns the base round-trip time of its `nth` flow.
     pub(crate) fn rtt_of(&self, nth: u64) -> Duration {
         self.rtt.0 + self.rtt_step.map_or(Duration::ZERO, |step| step.0 * nth)
     }
 
-    /// The greatest base round-trip time that the connections of its `nth` flow have.
+    /// Returns the greatest base round-trip time of the connections of its `nth` flow.
     pub(crate) fn most_rtt_of(&self, nth: u64) -> Duration {
         self.values.find(&app::RTT_MAX).map_or(self.rtt_of(nth), |most| most.0)
     }
 
-    /// The greatest base round-trip time of its connections.
+    /// Returns the greatest base round-trip time of its connections.
     pub(crate) fn most_rtt(&self) -> Duration {
         self.most_rtt_of(self.count - 1)
     }
 
-    /// Codepoint of its packets.
+    /// Returns the codepoint of its packets.
     pub(crate) fn dscp(&self) -> u8 {
         self.values.find(&tcp::DSCP).unwrap_or_default().0
     }
 
-    /// How many packets of it a time series has at the most, where it keeps each.
+    /// Returns the greatest number of its packets in a time series that keeps each packet.
     pub(super) fn packets(&self, whole: Duration) -> u64 {
         let Make::Datagrams(pace) = self.kind.make else { return 0 };
         if self.kind.series.is_empty() {
@@ -314,7 +314,7 @@ impl Traffic {
         self.count.saturating_mul(whole.as_nanos() / pace(&self.values).interval.as_nanos().max(1))
     }
 
-    /// Bytes of its packets, where all have so many.
+    /// Returns the size of its packets in bytes, if all have the same size.
     pub(super) fn packet_bytes(&self) -> Option<u64> {
         match self.kind.make {
             Make::Datagrams(pace) => Some(pace(&self.values).len.into()),
@@ -324,7 +324,7 @@ impl Traffic {
 }
 
 impl Serialize for Traffic {
-    /// What all kinds of its transport have stands before the times, what the kind has alone behind them.
+    /// Writes the keys that all kinds of its transport share before the times, and the kind's own keys after them.
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         let mut table = serializer.serialize_map(None)?;
         table.serialize_entry("kind", self.kind.name)?;

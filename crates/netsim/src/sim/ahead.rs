@@ -1,5 +1,5 @@
-//! Looking ahead: a pipe and the calendar tell whose turn is next, and so what the processor should fetch meanwhile
-//! ([`processor`](goodqueue_units::processor)).
+//! Looking ahead: the pipes and the calendar show which component acts next, and so what the processor should fetch
+//! meanwhile ([`processor`](goodqueue_units::processor)).
 
 use super::Simulation;
 use crate::component::Actor;
@@ -8,27 +8,28 @@ use crate::ids::{FlowId, LinkId, PipeId, Timer};
 use goodqueue_qdisc::Qdisc;
 use goodqueue_units::{Duration, processor::prefetch};
 
-/// So many flows' connections stay in a cache, and need not be asked for before their turn comes.
+/// The connections of this number of flows stay in a cache and need no prefetch.
 const CACHED: usize = 256;
 
 impl Simulation {
-    /// Whether the connections do not stay in a cache.
+    /// Returns whether there are too many connections to stay in a cache.
     #[inline]
     pub(super) fn is_crowded(&self) -> bool {
         self.sockets.bulk.len() > CACHED
     }
 
-    /// Asks the processor for what the packets behind the next one out of `pipe` are going to touch, in stages: what a
-    /// packet, a connection, or a record is found by was asked for before.
+    /// Prefetches what the packets behind the next one out of `pipe` are going to touch. This works in stages: an
+    /// earlier call has prefetched what is needed to find a packet, a connection or a record.
     ///
-    /// Gain: not measured as a whole; [`prefetch`] has that of its parts.
+    /// Gain: not measured as a whole; [`prefetch`] has the gain of its parts.
     #[inline(never)]
     pub(super) fn look_ahead(&self, direction: Direction, pipe: PipeId) {
         let (pipes, end) = (&self.links[LinkId::bottleneck(direction)].pipes, direction.receiver());
         pipes.prefetch(pipe, 4);
         if let Some(packet) = pipes.behind(pipe, 2) {
             let flow = packet.flow;
-            // Who gets an ACK is the sender; the way says so, too, but would have to be waited for.
+            // The end that gets an ACK is the sender. The way has this, too, but the processor would have to wait for
+            // it.
             let sends = packet.segment().is_some_and(|segment| segment.payload_len == 0);
             prefetch(&self.ways[flow]);
             self.sockets.bulk[flow].prefetch(end, sends);
@@ -38,9 +39,9 @@ impl Simulation {
         }
     }
 
-    /// The same, of flows whose timers are going to fire.
+    /// Does the same for flows whose timers are going to fire.
     ///
-    /// Gain: with the calendar 1.2 times as many packets a CPU second with 10,000 flows, 1.4 times with 100,000
+    /// Gain: with the calendar 1.2 times as many packets per CPU second with 10,000 flows, 1.4 times with 100,000
     /// (`537df8e`).
     #[inline(never)]
     pub(super) fn look_ahead_of_timers(&self) {
@@ -54,7 +55,7 @@ impl Simulation {
         if let Some((flow, timer)) = flow_behind(2) {
             let (end, bulk) = (self.ways[flow].end_of(timer), &self.sockets.bulk[flow]);
             match timer {
-                Timer::Sender => prefetch(&bulk.ends[end]), // after a retransmission timeout, all of a sender is touched
+                Timer::Sender => prefetch(&bulk.ends[end]), // a retransmission timeout touches all of a sender
                 Timer::Receiver => bulk.prefetch(end, false),
             }
         }
@@ -63,8 +64,8 @@ impl Simulation {
         }
     }
 
-    /// Asks the processor for the oldest segment that the end `end` of `flow` waits for, and for where what it sends is
-    /// queued.
+    /// Prefetches the oldest segment for which the end `end` of `flow` waits, and the queue of the packets that it
+    /// sends.
     #[inline(always)]
     fn ask_for_answer(&self, flow: FlowId, end: Side) {
         let way = end.sends();
@@ -72,7 +73,7 @@ impl Simulation {
         self.links[LinkId::bottleneck(way)].qdisc.prefetch(self.ways[flow].hash[way]);
     }
 
-    /// Asks the processor for what the sample `rtt` of `flow` is going to be counted in.
+    /// Prefetches the counter of the sample `rtt` of `flow`.
     ///
     /// Gain: not measured.
     #[inline(never)]

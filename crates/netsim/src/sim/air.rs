@@ -23,14 +23,14 @@ use crate::scenario::{Line, Scenario, ScenarioError};
 use goodqueue_qdisc::sched::mac80211::{AIRTIME, Txqs};
 use goodqueue_units::{Instant, Stream, Streams};
 
-/// The station of each flow of `scenario`, whose cell is `wifi`.
+/// Returns the station of each flow of `scenario`, whose cell is `wifi`.
 fn stations_of(scenario: &Scenario, wifi: &WifiSpec) -> PerFlow<u32> {
     let mut next = 0;
     let mut of_flow = PerFlow::default();
     for traffic in &scenario.traffic {
         let stations = wifi.numbers(traffic.station.as_deref());
         for number in 0..traffic.count as usize {
-            // Tables without a station of their own go on where the one before has ended.
+            // A table without a station continues with the station that follows the last one of the table before.
             let turn = if traffic.station.is_some() { number } else { next };
             next += usize::from(traffic.station.is_none());
             of_flow.push(stations[turn % stations.len()]);
@@ -40,10 +40,10 @@ fn stations_of(scenario: &Scenario, wifi: &WifiSpec) -> PerFlow<u32> {
 }
 
 impl Build<'_, '_> {
-    /// The cell of the scenario, if it has one.
+    /// Builds the cell of the scenario, if it has one.
     ///
     /// # Errors
-    /// What a discipline or its maker refuses.
+    /// The errors of a discipline or its maker.
     pub(super) fn cell(&mut self) -> Result<Option<Box<Cell>>, ScenarioError> {
         let Some(wifi) = self.scenario.bottleneck.wifi.clone() else { return Ok(None) };
         let station_of = stations_of(self.scenario, &wifi);
@@ -86,7 +86,7 @@ impl Build<'_, '_> {
         Ok(Some(cell))
     }
 
-    /// An interface of the cell, which sends in `direction`.
+    /// Builds an interface of the cell that sends in `direction`.
     fn node(
         &mut self,
         direction: Direction,
@@ -102,7 +102,7 @@ impl Build<'_, '_> {
     }
 }
 
-/// How a sender with `limits` chooses the rate to or from `station` of `wifi`.
+/// Returns the rate control of a sender with `limits` that sends to or from `station` of `wifi`.
 fn rate_control(
     wifi: &WifiSpec,
     station: &StationSpec,
@@ -127,7 +127,7 @@ fn rate_control(
 }
 
 impl Simulation {
-    /// The cell, if the bottleneck is one.
+    /// Returns the cell, if the bottleneck is one.
     pub(crate) fn cell(&self) -> Option<&Cell> {
         self.row.as_ref()?.cell.as_deref()
     }
@@ -137,7 +137,7 @@ impl Simulation {
         self.row.as_mut()?.cell.as_deref_mut()
     }
 
-    /// The cell acts.
+    /// Lets the cell act.
     pub(super) fn cell_acts(&mut self) {
         let now = self.now;
         let Some(row) = &mut self.row else { return };
@@ -155,7 +155,7 @@ impl Simulation {
         }
     }
 
-    /// Packets of `flow` that the cell dropped or lost in `direction`.
+    /// Returns the packets of `flow` that the cell dropped or lost in `direction`.
     pub(super) fn dropped_on_air(&self, flow: FlowId, direction: Direction) -> u64 {
         let books = self.cell().map(|cell| &cell.books[direction]);
         books.map_or(0, |books| books.fates.dropped[flow] + books.lost[flow])

@@ -10,15 +10,15 @@ use goodqueue_tcp::Handled;
 use goodqueue_units::Instant;
 
 impl Simulation {
-    /// An end of a connection of the application of `flow` has taken a segment.
-    #[inline(never)] // out of the way of the flows that are no application
+    /// Tells the application of `flow` that an `end` of one of its connections has taken a segment.
+    #[inline(never)] // out of the way of flows that are no applications
     pub(super) fn heard(&mut self, flow: FlowId, end: (SocketId, Side), handled: Handled) {
         let Source::App(app) = &mut self.flows[flow].source else { return };
         app.handled(self.now, end, handled, &mut self.sockets);
         self.serve(flow);
     }
 
-    /// The application of `flow` gets a datagram.
+    /// Gives a datagram to the application of `flow`.
     #[cold]
     pub(super) fn heard_datagram(&mut self, flow: FlowId, direction: Direction, datagram: Datagram) {
         let Source::App(app) = &mut self.flows[flow].source else {
@@ -28,7 +28,7 @@ impl Simulation {
         self.serve(flow);
     }
 
-    /// The timer of end `end` of an application's connection.
+    /// Handles the timer of end `end` of an application's connection.
     pub(super) fn socket_timer(&mut self, socket: SocketId, end: Side) {
         let flow = self.sockets[socket].flow;
         self.agenda.set(self.components.socket(socket, end), Instant::MAX);
@@ -38,8 +38,8 @@ impl Simulation {
         self.serve(flow);
     }
 
-    /// Lets the connections of the application of `flow` send what they may, lets go of those that are over, and
-    /// sets the timers.
+    /// Lets the connections of the application of `flow` send what they may, releases closed connections, and sets
+    /// the timers.
     pub(super) fn serve(&mut self, flow: FlowId) {
         self.agenda.grow(self.components.count(self.sockets.len()));
         while let Some(outgoing) = self.app(flow).and_then(App::next_datagram) {

@@ -1,4 +1,4 @@
-//! What a run is built of: a scenario's links and hops.
+//! Builds a scenario's links and hops.
 
 use super::Simulation;
 use super::row::{Body, HopState, Places, Ways};
@@ -17,17 +17,17 @@ use crate::scenario::{FRAME_BYTES, Line, LinkSpec, MOST_RATE, Scenario, Scenario
 use goodqueue_qdisc::{AnyQdisc, registry};
 use goodqueue_units::{Instant, Stream, Streams};
 
-/// Builds what `scenario` describes; `make` makes the disciplines that are not of the registry.
+/// Builds what `scenario` describes. `make` makes the disciplines outside the registry.
 pub(super) struct Build<'a, 'b> {
     pub(super) scenario: &'a mut Scenario,
     pub(super) make: &'a mut Maker<'b>,
 }
 
-/// Which link of a scenario.
+/// The place of a link in a scenario.
 #[derive(Clone, Copy)]
 pub(super) enum Place {
     Bottleneck(Direction),
-    /// That of a hop, in its direction.
+    /// The link of a hop, and its direction.
     Hop(HopId, Direction),
 }
 
@@ -39,10 +39,10 @@ impl Build<'_, '_> {
         }
     }
 
-    /// The link at `place`, which acts at `parts` and leads into `pipes`.
+    /// Builds the link at `place`, which acts at the components `parts` and leads into `pipes`.
     ///
     /// # Errors
-    /// What the discipline or its maker refuses.
+    /// The errors of the discipline or its maker.
     pub(super) fn link(&mut self, place: Place, parts: Parts, pipes: Pipes) -> Result<Link, ScenarioError> {
         let qdisc = self.discipline(place)?;
         let (direction, random) = self.dice(place);
@@ -54,7 +54,7 @@ impl Build<'_, '_> {
         Ok(Link::new(qdisc, below, direction, parts, pipes, random, watch))
     }
 
-    /// The direction of the link at `place`, and its dice.
+    /// Returns the direction of the link at `place`, and its dice.
     fn dice(&self, place: Place) -> (Direction, Stream) {
         let (direction, number) = match place {
             Place::Bottleneck(direction) => (direction, direction as u64),
@@ -63,17 +63,17 @@ impl Build<'_, '_> {
         (direction, Streams::new(self.scenario.seed).stream("qdisc", number))
     }
 
-    /// Who looks on at the bottleneck of `direction` from the start.
+    /// Returns the observer of the bottleneck of `direction` that the scenario asks for.
     pub(super) fn watch(&self, direction: Direction) -> Option<Box<Watch>> {
         let window = self.scenario.series.as_ref().and_then(|series| series.packets)?;
         let log = PacketLog::new(Instant::ZERO + window.from.0, Instant::ZERO + window.to.0, window.flows);
         Some(Box::new(Watch::new(direction, Some(log))))
     }
 
-    /// The discipline of the link at `place`.
+    /// Builds the discipline of the link at `place`.
     ///
     /// # Errors
-    /// What it or its maker refuses.
+    /// The errors of the discipline or its maker.
     pub(super) fn discipline(&mut self, place: Place) -> Result<Discipline, ScenarioError> {
         let Some(spec) = self.spec(place).cloned() else { unreachable!("a hop of kind link has a link") };
         let (direction, random) = self.dice(place);
@@ -95,7 +95,8 @@ impl Build<'_, '_> {
         })
     }
 
-    /// What hosts send into whose packets of `direction` meet another hop first: it takes no time, and drops nothing.
+    /// Builds the link into which hosts send if their packets of `direction` meet another hop first. It takes no time
+    /// and drops nothing.
     #[allow(clippy::expect_used)] // the line is ours
     pub(super) fn gate(direction: Direction, parts: Parts, pipes: Pipes) -> Link {
         let link = goodqueue_qdisc::Link { rate: MOST_RATE.1.0, mtu: FRAME_BYTES };
@@ -105,7 +106,7 @@ impl Build<'_, '_> {
         Link::new(qdisc, below, direction, parts, pipes, Streams::new(0).stream("gate", 0), None)
     }
 
-    /// The hops beside the bottlenecks, each at its own of `places`.
+    /// Builds the hops beside the bottlenecks, each with its own components of `places`.
     ///
     /// # Errors
     /// As [`Build::link`].
@@ -137,7 +138,7 @@ impl Build<'_, '_> {
 }
 
 impl Simulation {
-    /// The hops beside the bottlenecks.
+    /// Returns the hops beside the bottlenecks.
     pub(super) fn hops(&mut self) -> impl Iterator<Item = &mut HopState> {
         self.row.iter_mut().flat_map(|row| row.hops.iter_mut())
     }

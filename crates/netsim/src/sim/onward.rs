@@ -1,4 +1,4 @@
-//! The loop's part for paths of more than a bottleneck: packets that go on from one hop to another.
+//! The loop's part for paths with more than one hop: packets that go on from one hop to the next.
 
 use super::Simulation;
 use super::row::{Body, HopState, Node, Part};
@@ -8,7 +8,7 @@ use crate::ids::{LinkId, PartId};
 use crate::packet::Packet;
 
 impl Simulation {
-    /// The part `id` of the row acts.
+    /// Lets the part `id` of the row act.
     #[cold]
     pub(super) fn hop_acts(&mut self, id: PartId) {
         let (now, agenda) = (self.now, &mut self.agenda);
@@ -45,7 +45,7 @@ impl Simulation {
         self.enter(next, direction, packet);
     }
 
-    /// `packet` arrives at `node` now.
+    /// Puts `packet` into `node`, where it arrives now.
     pub(super) fn enter(&mut self, node: Node, direction: Direction, packet: Packet) {
         let (now, agenda) = (self.now, &mut self.agenda);
         match (node, &mut self.row) {

@@ -12,14 +12,14 @@ use crate::scenario::{Scenario, ScenarioError};
 use goodqueue_units::{Duration, Instant};
 use serde::Serialize;
 
-/// A bottleneck's counters since the run began, for somebody who looks on.
+/// A bottleneck's counters since the run began, for an observer.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Glance {
     /// Packets that arrived.
     pub offered: u64,
-    /// Those that left, and their bytes.
+    /// Packets that left.
     pub forwarded: u64,
-    /// As `tc` counts them.
+    /// Bytes that left, as `tc` counts them.
     pub forwarded_bytes: u64,
     /// Packets dropped.
     pub dropped: u64,
@@ -27,20 +27,20 @@ pub struct Glance {
     pub marked: u64,
     /// Packets that wait.
     pub queued: u64,
-    /// The sum of the delays of all that left, in seconds.
+    /// The sum of the delays of all packets that left, in seconds.
     pub delay_sum_s: f64,
 }
 
 impl Simulation {
-    /// The number of the first flow from outside; those of [`Scenario::open`] follow each other.
+    /// Returns the number of the first flow from outside. The flows of [`Scenario::open`] have consecutive numbers.
     #[must_use]
     pub fn first_outside(&self) -> Option<u32> {
         let found = self.flows.numbered().find(|(_, flow)| matches!(flow.source, Source::Outside { .. }));
         found.map(|(id, _)| id.number())
     }
 
-    /// Offers a packet to the path, now: the run must have come to the time at which it sets out. `flow` is the number
-    /// of a flow from outside, `envelope` one that is free.
+    /// Offers a packet to the path at the present time of the run. `flow` is the number of a flow from outside,
+    /// `envelope` a free envelope.
     pub fn put(&mut self, flow: u32, way: Direction, envelope: &'static Envelope, headers: Headers) {
         envelope.fill(headers);
         let Headers { len, ecn, dscp, flow_hash, .. } = headers;
@@ -48,29 +48,29 @@ impl Simulation {
         self.offer(way, Packet { arrival: self.now, flow: FlowId::at(flow as usize), hash: flow_hash, body });
     }
 
-    /// What has arrived since the call before, in the order of time.
+    /// Moves the packets that arrived since the last call to `into`, in the order of time.
     pub fn take_arrivals(&mut self, into: &mut Vec<Arrival>) {
         into.append(&mut self.arrivals);
     }
 
-    /// How much of the run will have passed when something happens next, if anything will.
+    /// Returns the time of the next event since the run began, if there is one.
     pub fn next_time(&mut self) -> Option<Duration> {
         self.agenda.next().map(|(time, _)| time.since(Instant::ZERO))
     }
 
-    /// What time it is in the run.
+    /// Returns the present time of the run.
     #[must_use]
     pub fn now(&self) -> Instant {
         self.now
     }
 
-    /// How much of the run has passed.
+    /// Returns how much of the run has passed.
     #[must_use]
     pub fn elapsed(&self) -> Duration {
         self.now.since(Instant::ZERO)
     }
 
-    /// The counters of the bottleneck of `way`.
+    /// Returns the counters of the bottleneck of `way`.
     #[must_use]
     pub fn glance(&self, way: Direction) -> Glance {
         let (counts, delay_sum) = match self.cell() {
@@ -85,7 +85,7 @@ impl Simulation {
         Glance { offered, forwarded, forwarded_bytes, dropped, marked, queued, delay_sum_s }
     }
 
-    /// A packet from outside has come to its end. Returns false where `datagram` is none.
+    /// Handles the arrival of a packet from outside. Returns false if `datagram` is not from outside.
     pub(super) fn leaves(&mut self, flow: FlowId, way: Direction, datagram: &Datagram) -> bool {
         let Datagram { envelope: Some(envelope), ecn, dscp, len, .. } = *datagram else { return false };
         if let Source::Outside { delivered_bytes } = &mut self.flows[flow].source {
@@ -97,8 +97,8 @@ impl Simulation {
 }
 
 impl Scenario {
-    /// As read from `json`, which may have no traffic of its own, for packets from outside: those of each way are a
-    /// flow of their own.
+    /// Reads a scenario from `json` for packets from outside. It may have no traffic of its own. The packets of each
+    /// of `ways` are one flow.
     ///
     /// # Errors
     /// As [`Scenario::from_json`].

@@ -1,8 +1,9 @@
-//! A path that is more than its bottlenecks: hops in a row, and which of them each flow's packets take.
+//! A path with more than its bottlenecks: hops in a row, and the hops that each flow's packets cross.
 //!
-//! The bottlenecks stay in [`Simulation::links`](super::Simulation), where a dumbbell has all that it has. A packet
-//! that goes on from one hop to another is handed over by [`Simulation::forward`](super::Simulation); from the last hop
-//! it goes into a pipe of the bottleneck's direction, as if it came from there, so that hosts hear from nowhere else.
+//! The bottlenecks stay in [`Simulation::links`](super::Simulation), as in a dumbbell.
+//! [`Simulation::enter`](super::Simulation) hands a packet over from one hop to the next. From the last hop the
+//! packet goes into a pipe of the bottleneck's direction, as if it came from the bottleneck. So hosts receive packets
+//! only from these pipes.
 
 use crate::agenda::Agenda;
 use crate::baseline::Baseline;
@@ -21,12 +22,12 @@ use crate::scenario::{BOTTLENECK, Scenario};
 use goodqueue_units::{Duration, Instant};
 use std::collections::BTreeMap;
 
-/// Where a packet goes next.
+/// The next stop of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Node {
-    /// The bottleneck of its direction.
+    /// The bottleneck of the packet's direction.
     Bottleneck,
-    /// Its host.
+    /// The host that receives the packet.
     Host,
     Hop(HopId),
 }
@@ -34,29 +35,29 @@ pub(super) enum Node {
 /// A hop beside the bottlenecks.
 pub(crate) struct HopState {
     pub(crate) body: Body,
-    /// Packets lost in it; a link's are in its own books.
+    /// Packets lost in the hop. A link counts its own.
     pub(crate) lost: PerFlow<u64>,
     pub(crate) baseline: HopBaseline,
     pub(crate) series: QueueSeries,
-    /// Its first place in the agenda.
+    /// Its first component in the agenda.
     component: Component,
 }
 
-/// Its totals when measuring began.
+/// The totals of a hop when measuring began.
 #[derive(Default)]
 pub(crate) struct HopBaseline {
     pub(crate) link: Baseline,
     pub(crate) element: WireCounts,
 }
 
-/// What a hop is.
+/// The two sorts of hops.
 #[allow(clippy::large_enum_variant)] // a few in a run
 pub(crate) enum Body {
     Link(Link),
     Element(Box<dyn Element>),
 }
 
-/// What acts at a component of a row.
+/// The meaning of a row's component.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Part {
     /// Packets go on from a bottleneck.
@@ -71,7 +72,7 @@ pub(super) enum Part {
     Wire(HopId),
     /// Packets go on from a hop that is a link.
     Onward(HopId),
-    /// Packets come out of a hop that is no link.
+    /// Packets come out of a hop that is not a link.
     Release(HopId),
     /// The cell that is the bottleneck.
     Cell,
@@ -80,38 +81,38 @@ pub(super) enum Part {
 /// The hops of a run, and the ways through them.
 pub(crate) struct Row {
     pub(crate) hops: PerHop<HopState>,
-    /// What acts at each component from the row's first on.
+    /// The part that each component of the row stands for, from the row's first component on.
     parts: List<PartId, Part>,
     route_of: PerFlow<RouteId>,
     routes: List<RouteId, Route>,
-    /// The pipe that each flow's packets end in.
+    /// The pipe in which each flow's packets end.
     exits: PerWay<PerFlow<Exit>>,
-    /// The cell that is the bottleneck, if it is one, and its place in the agenda.
+    /// The cell, if the bottleneck is one, and its component in the agenda.
     pub(crate) cell: Option<Box<Cell>>,
     pub(super) cell_component: Component,
-    /// What comes out of it at a time; kept, so that no list is made with each.
+    /// The packets that come out of the cell at one time. The list is kept so that not every event allocates one.
     pub(super) delivered: Vec<Delivery>,
 }
 
-/// Of flows whose packets go on to another hop.
+/// The exit of flows whose packets go on to another hop.
 const ONWARD: Exit = Exit::Pipe(PipeId::ONWARD);
 
-/// The nodes that packets meet.
+/// The nodes that packets cross.
 type Route = PerWay<Vec<Node>>;
 
-/// The ways of all flows, before anything is built.
+/// The ways of all flows, before links and hops are built.
 pub(super) struct Ways {
     of_flow: PerFlow<RouteId>,
     routes: List<RouteId, Route>,
     exits: PerWay<PerFlow<Exit>>,
     /// Delays of the pipes.
     delays: PerWay<List<PipeId, Duration>>,
-    /// Of flows whose connections have base RTTs of their own.
+    /// The fans of flows whose connections have their own base RTTs.
     fans: PerWay<List<FanId, Fan>>,
 }
 
 impl Ways {
-    /// Plans the ways of `scenario`, whose flows have the base RTTs `rtts`, one each or from the first to the second.
+    /// Plans the ways of `scenario`. `rtts` has the least and the greatest base RTT of each flow.
     pub(super) fn new(scenario: &Scenario, rtts: &[(Duration, Duration)]) -> Self {
         let (mut of_flow, mut routes) = (PerFlow::default(), List::<RouteId, Route>::default());
         for traffic in &scenario.traffic {
@@ -135,7 +136,7 @@ impl Ways {
         ways
     }
 
-    /// A pipe for each last node and each base RTT, in the order of the flows.
+    /// Plans one pipe per last node and base RTT, in the order of the flows.
     fn plan_exits(&mut self, direction: Direction, rtts: &[(Duration, Duration)]) {
         let mut numbers = BTreeMap::new();
         for (&route, &rtt) in self.of_flow.iter().zip(rtts) {
@@ -156,7 +157,7 @@ impl Ways {
         }
     }
 
-    /// The pipes of `direction`; the bottleneck knows those of the flows that end behind it.
+    /// Builds the pipes of `direction`. The bottleneck knows the pipes of flows that end behind it.
     pub(super) fn pipes(&self, direction: Direction) -> Pipes {
         let ends_at_bottleneck =
             |route: RouteId| self.routes[route][direction].last().copied() == Some(Node::Bottleneck);
@@ -166,18 +167,18 @@ impl Ways {
         Pipes::new(direction, delays, of_flow.collect(), fans)
     }
 
-    /// Pipes of a hop of `direction`, which all lead on.
+    /// Builds the pipes of a hop of `direction`. All of them lead on to another hop.
     pub(super) fn onward(&self, direction: Direction) -> Pipes {
         let of_flow = vec![ONWARD; self.of_flow.len()].into();
         Pipes::new(direction, std::iter::empty(), of_flow, List::default())
     }
 
-    /// How many flows there are.
+    /// Returns the number of flows.
     pub(super) fn flows(&self) -> usize {
         self.of_flow.len()
     }
 
-    /// The row of these ways through `hops`, which act at the components that `places` planned.
+    /// Builds the row of these ways through `hops`, which act at the components that `places` planned.
     pub(super) fn row(self, hops: PerHop<HopState>, cell: Option<Box<Cell>>, mut places: Places) -> Row {
         let Self { of_flow, routes, exits, .. } = self;
         let cell_component = places.add(Part::Cell);
@@ -188,13 +189,13 @@ impl Ways {
 
 /// The components of a row, in their order in the agenda.
 pub(super) struct Places {
-    /// How many pipes each direction has, which come before them.
+    /// The number of pipes per direction. Pipes come before the row in the agenda.
     pipes: usize,
     parts: List<PartId, Part>,
 }
 
 impl Places {
-    /// The places behind `pipes` pipes of each direction.
+    /// Starts behind `pipes` pipes per direction.
     pub(super) fn new(pipes: usize) -> Self {
         Self { pipes, parts: List::default() }
     }
@@ -203,18 +204,18 @@ impl Places {
         Component::part(self.pipes, self.parts.push(part))
     }
 
-    /// The places of the bottleneck of `direction`, in a row.
+    /// Adds the components of the bottleneck of `direction`, in a row.
     pub(super) fn bottleneck(&mut self, direction: Direction) -> Parts {
         Parts::of_bottleneck(direction, self.add(Part::BottleneckOnward(direction)))
     }
 
-    /// The places of the gate of `direction`.
+    /// Adds the components of the gate of `direction`.
     pub(super) fn gate(&mut self, direction: Direction) -> Parts {
         let wire = self.add(Part::GateWire(direction));
         Parts { timer: wire, wire, onward: self.add(Part::GateOnward(direction)) }
     }
 
-    /// The places of `hop`, if it is a link.
+    /// Adds the components of `hop`, if it is a link.
     pub(super) fn link(&mut self, hop: HopId) -> Parts {
         Parts {
             timer: self.add(Part::Timer(hop)),
@@ -223,27 +224,27 @@ impl Places {
         }
     }
 
-    /// The place of `hop`, if it is none.
+    /// Adds the component of `hop`, if it is not a link.
     pub(super) fn element(&mut self, hop: HopId) -> Component {
         self.add(Part::Release(hop))
     }
 }
 
-/// The base RTTs from the first to the second, a millisecond apart; where they are one, that one.
+/// Returns the base RTTs from the first to the second, one millisecond apart, or the one RTT if both are equal.
 fn rtts_between((least, most): (Duration, Duration)) -> impl Iterator<Item = Duration> {
     let steps = most.saturating_sub(least).as_nanos() / 1_000_000;
     (0..=steps).map(move |step| least + Duration::from_millis(step))
 }
 
 impl Row {
-    /// Where packets of `flow` go first.
+    /// Returns the first node of packets of `flow`.
     pub(super) fn entry(&self, flow: FlowId, direction: Direction) -> Node {
         let route = &self.routes[self.route_of[flow]][direction];
         route.first().copied().unwrap_or(Node::Host)
     }
 
-    /// The link that a host sends packets of `flow` into: the bottleneck, or a gate, which leads to the flow's first
-    /// hop.
+    /// Returns the link into which a host sends packets of `flow`: the bottleneck, or a gate that leads to the flow's
+    /// first hop.
     pub(super) fn first_link(&self, flow: FlowId, direction: Direction) -> LinkId {
         match self.entry(flow, direction) {
             Node::Bottleneck if self.cell.is_none() => LinkId::bottleneck(direction),
@@ -251,36 +252,36 @@ impl Row {
         }
     }
 
-    /// Where packets of `flow` go after `node`.
+    /// Returns the node of packets of `flow` after `node`.
     pub(super) fn next(&self, flow: FlowId, direction: Direction, node: Node) -> Node {
         let route = &self.routes[self.route_of[flow]][direction];
         let place = route.iter().position(|one| *one == node);
         place.and_then(|place| route.get(place + 1)).copied().unwrap_or(Node::Host)
     }
 
-    /// The pipe that packets of `flow` end in.
+    /// Returns the pipe in which packets of `flow` end.
     pub(super) fn exit(&self, flow: FlowId, direction: Direction) -> Exit {
         self.exits[direction][flow]
     }
 
-    /// What acts as part `id` of the row.
+    /// Returns the part `id` of the row.
     pub(super) fn part(&self, id: PartId) -> Part {
         self.parts[id]
     }
 
-    /// How many components it has.
+    /// Returns the number of components of the row.
     pub(super) fn parts(&self) -> usize {
         self.parts.len()
     }
 
-    /// Plans when the cell acts first, if there is one.
+    /// Plans the first action of the cell, if there is one.
     pub(super) fn plan_cell(&self, agenda: &mut Agenda) {
         if let Some(cell) = &self.cell {
             agenda.set(self.cell_component, cell.next_time());
         }
     }
 
-    /// Packets of `flow` that were dropped or lost in the hops of `direction`.
+    /// Returns the packets of `flow` that were dropped or lost in the hops of `direction`.
     pub(super) fn dropped(&self, flow: FlowId, direction: Direction, scenario: &Scenario) -> u64 {
         let of_way =
             scenario.hops.list.iter().zip(self.hops.iter()).filter(|(hop, _)| hop.direction == direction);
@@ -325,7 +326,7 @@ impl HopState {
         }
     }
 
-    /// The packet that comes out now, if it is no link.
+    /// Returns the packet that comes out now, if the hop is not a link.
     pub(super) fn release(&mut self, now: Instant, agenda: &mut Agenda) -> Option<Packet> {
         let Body::Element(element) = &mut self.body else { return None };
         let packet = element.release(now);
@@ -333,7 +334,7 @@ impl HopState {
         packet
     }
 
-    /// Measuring begins.
+    /// Sets the baseline when measuring begins.
     pub(super) fn warmed_up(&mut self, now: Instant) {
         match &mut self.body {
             Body::Link(link) => self.baseline.link = Baseline::of(link, now),
@@ -341,7 +342,7 @@ impl HopState {
         }
     }
 
-    /// Its link, if it is one.
+    /// Returns its link, if it is one.
     pub(crate) fn link(&self) -> Option<&Link> {
         match &self.body {
             Body::Link(link) => Some(link),

@@ -7,7 +7,7 @@ use crate::ids::{FlowId, Timer};
 use goodqueue_units::Instant;
 
 impl Simulation {
-    /// A timer of `flow` has fired.
+    /// Handles a timer of `flow` that has fired.
     #[inline(never)]
     pub(super) fn flow_timer(&mut self, flow: FlowId, timer: Timer) {
         let now = self.now;
@@ -40,7 +40,7 @@ impl Simulation {
         }
     }
 
-    /// The same of a bulk transfer, of which only its way and the connection are looked at: its flow is in no cache.
+    /// Does the same for a bulk transfer. Reads only its way and its connection, because the flow is in no cache.
     #[inline]
     fn bulk_timer(&mut self, flow: FlowId, timer: Timer, stopping: bool) {
         let (now, way) = (self.now, &mut self.ways[flow]);
@@ -49,7 +49,7 @@ impl Simulation {
         if stopping && !way.is_closed {
             way.is_closed = true;
             if way.stop < Instant::ZERO + self.scenario.duration.0 {
-                connection.close(); // at the end of the run everybody stops, and nobody closes
+                connection.close(); // at the end of the run all flows stop without closing
             }
         }
         // Timers are lazy: the deadline may have moved on since this one was set.

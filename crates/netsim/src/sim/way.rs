@@ -1,4 +1,5 @@
-//! What every packet of a flow asks for; beside the flows, which are too large to stay in a cache.
+//! The data that every packet of a flow needs. They stand apart from the flows, which are too large to stay in a
+//! cache.
 
 use crate::direction::{Direction, Side};
 use crate::flow::{Flow, Source};
@@ -6,10 +7,10 @@ use crate::ids::{LinkId, Timer};
 use crate::lists::{PerSide, PerWay};
 use goodqueue_units::{Instant, processor};
 
-/// A flow's way through the dumbbell: a cache line, asked for with each of its packets.
+/// A flow's way through the dumbbell: one cache line, which each of its packets needs.
 #[repr(align(64))]
 pub(super) struct Way {
-    /// Packets offered.
+    /// Packets offered, per direction.
     pub(super) offered: PerWay<u64>,
     /// As [`Flow::hash`].
     pub(super) hash: PerWay<u32>,
@@ -23,7 +24,7 @@ pub(super) struct Way {
     pub(super) is_bulk: bool,
     /// Whether the sender of a bulk transfer has begun to close.
     pub(super) is_closed: bool,
-    /// The link that its hosts send into.
+    /// The link into which its hosts send.
     pub(super) first_link: PerWay<LinkId>,
     /// When the timer of each end of a bulk transfer fires, as [`Socket::timers`](crate::sockets::Socket::timers).
     pub(super) timers: PerSide<Instant>,
@@ -39,7 +40,7 @@ impl Way {
         Self { offered, hash, dscp, stop, direction, is_bulk, is_closed: false, first_link, timers }
     }
 
-    /// The end of a bulk transfer whose timer is `timer`.
+    /// Returns the end of a bulk transfer whose timer is `timer`.
     pub(super) fn end_of(&self, timer: Timer) -> Side {
         match timer {
             Timer::Sender => self.direction.sender(),
@@ -47,7 +48,7 @@ impl Way {
         }
     }
 
-    /// The timer of the end `end` of a bulk transfer.
+    /// Returns the timer of the end `end` of a bulk transfer.
     pub(super) fn timer_of(&self, end: Side) -> Timer {
         if end == self.direction.sender() { Timer::Sender } else { Timer::Receiver }
     }

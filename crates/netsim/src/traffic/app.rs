@@ -1,8 +1,8 @@
-//! Applications: state machines above TCP connections, which they open, write to and close in the course of a run.
+//! Applications: state machines above TCP connections. They open, write to and close connections during a run.
 //!
-//! An [`Application`] does no I/O and has no clock. It is told of the time and of what its connections brought; it acts
-//! through a [`Host`], and names the time at which it wants to be woken. An application may have as many connections
-//! at a time as it likes, or none, and send datagrams.
+//! An [`Application`] does no I/O and has no clock. Its caller passes the time and reports what arrived on its
+//! connections. The application acts through a [`Host`], and sets the time at which it is woken next. It may have any
+//! number of connections at a time, or none, and may send datagrams.
 
 use super::connections::Connections;
 use super::result;
@@ -19,28 +19,28 @@ use goodqueue_tcp::{CcLine, Config, Connection, Handled};
 use goodqueue_units::{Duration, Ecn, Instant, Stream as Random};
 use std::collections::VecDeque;
 
-/// The most bytes that anything has.
+/// Upper bound of every key that is a size in bytes.
 pub(crate) const MOST_BYTES: Size = Size(1_000_000_000_000_000);
-/// The longest time between two things that an application does.
+/// Upper bound of the time between two actions of an application.
 pub(crate) const LONGEST_WAIT: Span = Span(Duration::from_secs(1_000_000));
-/// How often an application does what it does.
+/// How many times an application acts: transfers, exchanges or pages.
 pub(crate) const REPEAT: Key<u64> = Key::optional("repeat", "10")
     .range(1, 1_000_000_000)
-    .help("how many transfers, exchanges or pages, one after the other; until `stop` if left out (one transfer, where `interval` is left out too)");
-/// The time from the end of one to the start of the next.
+    .help("number of transfers, exchanges or pages, one after the other. If left out, they go on until `stop`; without `interval` there is one transfer");
+/// Time from the end of one action to the start of the next.
 pub(crate) const AGAIN: Key<Span> =
     Key::with_default("interval", "\"0s\"").range(Span(Duration::ZERO), LONGEST_WAIT).example("\"1s\"");
 
-/// That each connection has a base RTT of its own.
+/// Upper bound of the base RTTs, if each connection has its own.
 pub(crate) const RTT_MAX: Key<Span> = Key::optional("rtt_max", "\"150ms\"")
     .help(
-        "each connection has a base round-trip time of its own, drawn evenly from `rtt` to this, in steps of 1 ms; on the \
-         kernel engine one of twelve, the middles of equal parts",
+        "each connection has its own base round-trip time, uniform between `rtt` and this in steps of 1 ms. The kernel \
+         engine has twelve values, the middles of equal parts",
     );
-/// The greatest distance between `rtt` and `rtt_max`.
+/// The greatest difference between `rtt` and `rtt_max`.
 const MOST_SPREAD: Span = Span(Duration::from_secs(1));
 
-/// Refuses an [`RTT_MAX`] that is less than `rtt` or too far from it.
+/// Refuses an [`RTT_MAX`] that is less than `rtt`, or greater than `rtt` by more than [`MOST_SPREAD`].
 pub(crate) fn check_rtts(table: &Table<'_>, rtt: Span, values: &Values) -> Result<()> {
     match values.find(&RTT_MAX) {
         Some(most) if most.0 < rtt.0 || most.0 > rtt.0 + MOST_SPREAD.0 => {
@@ -51,31 +51,31 @@ pub(crate) fn check_rtts(table: &Table<'_>, rtt: Span, values: &Values) -> Resul
     }
 }
 
-/// What an application does. It plays both [sides](Side).
+/// What an application does. One object plays both [sides](Side).
 pub(crate) trait Application: Send + Sync {
     /// The flow starts.
     fn start(&mut self, host: &mut Host<'_>);
-    /// The time has come at which it wanted to be woken.
+    /// The time that the application asked for with [`Host::wake_at`] has come.
     fn wake(&mut self, host: &mut Host<'_>);
-    /// At `end` of `socket` the handshake is over, more bytes came into order, or the other end has closed.
+    /// At `end` of `socket` the handshake is over, more bytes have arrived in order, or the peer has closed.
     fn notice(&mut self, socket: SocketId, end: Side, host: &mut Host<'_>);
     /// A datagram of this application arrived at `end`.
     fn datagram(&mut self, _datagram: Datagram, _end: Side, _host: &mut Host<'_>) {}
-    /// The flow's time is over: nothing new begins, and what is under way may end.
+    /// The flow's time is over. The application begins nothing new; what is under way may end.
     fn stop(&mut self, host: &mut Host<'_>);
     /// Measuring begins.
     fn measure_from(&mut self, now: Instant);
-    /// What it measured up to `now`.
+    /// Returns what the application measured up to `now`.
     fn result(&self, now: Instant) -> result::Result;
-    /// The scenario asks for time series: what it does is to be kept.
+    /// Keeps what the application does from now on: the scenario asks for time series.
     fn log(&mut self) {}
-    /// What was kept, as the flow `name`'s part of the record's time series.
+    /// Returns what was kept: the part of the record's time series of the flow `name`.
     fn series(&self, _name: &str) -> Option<result::Series> {
         None
     }
 }
 
-/// A flow's application, its connections, and what they did.
+/// A flow's application, the application's connections, and their totals.
 pub(crate) struct App {
     program: Box<dyn Application>,
     desk: Desk,
@@ -85,11 +85,11 @@ pub(crate) struct App {
     pub(crate) rtt: FlowDelays,
 }
 
-/// What an application's host keeps for it.
+/// The state that an application's host keeps for the application.
 struct Desk {
     config: Config,
     flow: FlowId,
-    /// The end that sends the flow's data, and the one that receives them.
+    /// The end that sends the flow's data, and the end that receives the data.
     sender: Side,
     receiver: Side,
     hashes: Random,
@@ -98,20 +98,20 @@ struct Desk {
     touched: Vec<(SocketId, Side)>,
     /// Datagrams that ends are about to send.
     datagrams: VecDeque<Outgoing>,
-    /// When the application wants to be woken; [`Instant::MAX`]: never.
+    /// When the application is woken next; [`Instant::MAX`]: never.
     wake_at: Instant,
-    /// What connections did that are gone; of all, what was delivered.
+    /// Totals of the connections that are gone. `delivered_bytes` counts all connections and datagrams.
     past: Totals,
 }
 
-/// A datagram with the end that sends it, and what a classifier computes for it.
+/// A datagram, the end that sends it, and its hashes, as a classifier would compute them.
 pub(crate) struct Outgoing {
     pub(crate) end: Side,
     pub(crate) hash: PerWay<u32>,
     pub(crate) datagram: Datagram,
 }
 
-/// An application's host: its clock, its timer and its sockets.
+/// What an application acts through: its clock, its timer and its sockets.
 pub(crate) struct Host<'a> {
     pub(crate) now: Instant,
     desk: &'a mut Desk,
@@ -119,21 +119,22 @@ pub(crate) struct Host<'a> {
 }
 
 impl Host<'_> {
-    /// The end that sends the flow's data.
+    /// Returns the end that sends the flow's data.
     pub(crate) fn sender(&self) -> Side {
         self.desk.sender
     }
 
-    /// The end that receives them.
+    /// Returns the end that receives the flow's data.
     pub(crate) fn receiver(&self) -> Side {
         self.desk.receiver
     }
 
-    /// Opens a connection from the end `opener`. Data may be written at once, and are sent when the handshake allows.
+    /// Opens a connection from the end `opener`. Data may be written at once; they are sent as soon as the handshake
+    /// allows it.
     pub(crate) fn open(&mut self, opener: Side) -> SocketId {
         let Desk { open, hashes, flow, config, touched, .. } = &mut *self.desk;
         let mut hash = both_ways(hashes.next_u32());
-        // Packets find their connection by its hash, so two that are open at a time never share one.
+        // A packet's hash identifies its connection, so two open connections never share a hash.
         while open.has(hash[Direction::Down]) {
             hash = both_ways(hashes.next_u32());
         }
@@ -149,57 +150,59 @@ impl Host<'_> {
         self.desk.touched.push((socket, end));
     }
 
-    /// `end` writes no more. Where the other end has closed, and nothing was left to do, this happens by itself.
+    /// Closes `end`: it writes no more. An end also closes by itself, once the peer has closed and all of the peer's
+    /// data have arrived.
     pub(crate) fn close(&mut self, socket: SocketId, end: Side) {
         self.sockets[socket].close(end);
         self.desk.touched.push((socket, end));
     }
 
-    /// Bytes that `end` got in order.
+    /// Returns the number of bytes that `end` has received in order.
     pub(crate) fn delivered(&self, socket: SocketId, end: Side) -> u64 {
         self.sockets[socket].ends[end].delivered_bytes()
     }
 
-    /// Whether the handshake is over, as `end` sees it.
+    /// Returns whether the handshake is over, as `end` sees it.
     pub(crate) fn is_established(&self, socket: SocketId, end: Side) -> bool {
         self.sockets[socket].ends[end].is_established()
     }
 
-    /// Whether `end` got all data, and that there will be no more.
+    /// Returns whether the peer of `end` has closed, and `end` has received all data.
     pub(crate) fn is_peer_finished(&self, socket: SocketId, end: Side) -> bool {
         self.sockets[socket].ends[end].is_peer_finished()
     }
 
-    /// Retransmission timeouts of both ends so far, those of SYN and SYN-ACK included.
+    /// Returns the number of retransmission timeouts at both ends so far, including timeouts of SYN and SYN-ACK.
     pub(crate) fn timeouts(&self, socket: SocketId) -> u64 {
         self.sockets[socket].ends.iter().map(|end| end.stats().timeouts).sum()
     }
 
-    /// The hashes of an exchange of datagrams between ports of its own.
+    /// Draws the hashes for an exchange of datagrams that has ports of its own.
     pub(crate) fn exchange(&mut self) -> PerWay<u32> {
         both_ways(self.desk.hashes.next_u32())
     }
 
-    /// Sends the datagram `number`, of `len` bytes as `tc` counts them, from `end`.
+    /// Sends the datagram `number` from `end`. Its length is `len` bytes as `tc` counts them.
     pub(crate) fn send_datagram(&mut self, end: Side, hash: PerWay<u32>, number: u32, len: u16, ecn: Ecn) {
         let datagram = Datagram { number, len, ecn, dscp: 0, envelope: None };
         self.desk.datagrams.push_back(Outgoing { end, hash, datagram });
     }
 
-    /// Counts `bytes` of datagrams that the receiver has got as the flow's. Those of connections are counted by
-    /// themselves.
+    /// Adds `bytes` of datagrams that the receiver got to the flow's delivered bytes. Bytes of connections are
+    /// counted elsewhere ([`App::handled`]).
     pub(crate) fn count_delivered(&mut self, bytes: u64) {
         self.desk.past.delivered_bytes += bytes;
     }
 
-    /// Wakes the application at `time`, in place of any earlier wish.
+    /// Sets the time at which the application is woken next, and replaces any earlier time.
     pub(crate) fn wake_at(&mut self, time: Instant) {
         self.desk.wake_at = time;
     }
 }
 
 impl App {
-    /// The application of flow `flow`, whose data go in `direction`; `hashes` is the stream of its connections' hashes.
+    /// Makes the application of flow `flow`, which sends its data in `direction`. The stream `hashes` gives the
+    /// hashes of its connections.
     pub(crate) fn new(
         program: Box<dyn Application>,
         config: Config,
@@ -222,17 +225,17 @@ impl App {
         Self { program, desk, started: false, stopped: false, rtt: FlowDelays::new() }
     }
 
-    /// Congestion control of its connections.
+    /// Returns the congestion control of the application's connections.
     pub(crate) fn cc(&self) -> CcLine {
         self.desk.config.cc_line()
     }
 
-    /// When its timer is to fire, given when the flow stops.
+    /// Returns when the application's timer fires. The flow stops at `stop`.
     pub(crate) fn next_time(&self, stop: Instant) -> Instant {
         if self.stopped { Instant::MAX } else { self.desk.wake_at.min(stop) }
     }
 
-    /// Its timer has fired: the flow starts, or stops, or the application is woken.
+    /// The timer has fired: the flow starts or stops, or the application is woken.
     pub(crate) fn handle_timeout(&mut self, now: Instant, stop: Instant, sockets: &mut Sockets) {
         let host = &mut Host { now, desk: &mut self.desk, sockets };
         if now >= stop {
@@ -247,12 +250,12 @@ impl App {
         }
     }
 
-    /// The connection of which packets in `direction` have the hash `hash`; none where it is over already.
+    /// Returns the open connection whose packets in `direction` have the hash `hash`.
     pub(crate) fn socket(&self, direction: Direction, hash: u32) -> Option<SocketId> {
         self.desk.open.find(direction, hash)
     }
 
-    /// A segment has arrived at an end of a connection, which says what it brought.
+    /// A segment has arrived at an end of a connection; `handled` says what the segment brought.
     pub(crate) fn handled(
         &mut self,
         now: Instant,
@@ -272,14 +275,14 @@ impl App {
             let host = &mut Host { now, desk: &mut self.desk, sockets };
             self.program.notice(socket, end, host);
             if stage != before && stage == Stage::Ending {
-                // As programs do that read an end. Linux delays the ACK of a FIN, so that this one carries it
-                // (`tcp_fin`).
+                // A program that reads end-of-file closes its own end. Linux delays the ACK of a FIN (`tcp_fin`), so
+                // the FIN of this close carries that ACK.
                 host.sockets[socket].ends[end].close();
             }
         }
     }
 
-    /// A datagram arrives at `end`.
+    /// A datagram has arrived at `end`.
     pub(crate) fn handle_datagram(
         &mut self,
         now: Instant,
@@ -291,7 +294,8 @@ impl App {
         self.program.datagram(datagram, end, host);
     }
 
-    /// The timer of `end` of `socket` has fired; it is lazy, the deadline may have moved on since.
+    /// The timer of `end` of `socket` has fired. The timer is lazy: the deadline may have moved to a later time
+    /// since.
     pub(crate) fn handle_socket_timeout(
         &mut self,
         now: Instant,
@@ -305,23 +309,23 @@ impl App {
         self.desk.touched.push(at);
     }
 
-    /// The next datagram to send.
+    /// Returns the next datagram to send.
     pub(crate) fn next_datagram(&mut self) -> Option<Outgoing> {
         self.desk.datagrams.pop_front()
     }
 
-    /// The ends that may have something to send, each as often as something happened to it.
+    /// Takes the list of the ends that may have something to send. An end is in the list once per event.
     pub(crate) fn take_touched(&mut self) -> Vec<(SocketId, Side)> {
         std::mem::take(&mut self.desk.touched)
     }
 
-    /// Takes the list back, for its room to be used again.
+    /// Takes the list back, so that its memory is used again.
     pub(crate) fn served(&mut self, mut touched: Vec<(SocketId, Side)>) {
         touched.clear();
         self.desk.touched = touched;
     }
 
-    /// Lets `socket` go if both of its ends are over; whether it did.
+    /// Releases `socket` if both of its ends are closed. Returns whether it was released.
     pub(crate) fn let_go(&mut self, socket: SocketId, sockets: &mut Sockets) -> bool {
         let Socket { ends, hash, .. } = &sockets[socket];
         if !ends.iter().all(Connection::is_closed) || !self.desk.open.remove(hash[Direction::Down], socket) {
@@ -338,7 +342,7 @@ impl App {
         self.program.measure_from(now);
     }
 
-    /// What the application measured up to `now`.
+    /// Returns what the application measured up to `now`.
     pub(crate) fn result(&self, now: Instant) -> result::Result {
         self.program.result(now)
     }
@@ -348,18 +352,18 @@ impl App {
         self.program.log();
     }
 
-    /// What was kept, if the application keeps anything.
+    /// Returns what was kept for the flow `name`, if the application keeps anything.
     pub(crate) fn series(&self, name: &str) -> Option<result::Series> {
         self.program.series(name)
     }
 
-    /// What its connections have done so far.
+    /// Returns the totals of all connections so far.
     pub(crate) fn totals(&self, sockets: &Sockets) -> Totals {
         let open = self.desk.open.iter().map(|id| Totals::of_sender(&sockets[id].ends[self.desk.sender]));
         open.fold(self.desk.past, |sum, totals| sum + totals)
     }
 
-    /// The sender of the connection that was opened last, while there is one.
+    /// Returns the sender of the connection that was opened last, if any is open.
     pub(crate) fn sender<'a>(&self, sockets: &'a Sockets) -> Option<&'a Connection> {
         self.desk.open.last().map(|id| &sockets[id].ends[self.desk.sender])
     }

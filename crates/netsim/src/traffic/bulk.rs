@@ -1,4 +1,4 @@
-//! Bulk transfers: two connections, one at each side of the bottleneck, for as long as the flow lasts.
+//! Bulk transfers: one connection from one side of the bottleneck to the other, which lasts as long as the flow.
 
 use super::kind::{Kind, Make};
 use super::tcp;
@@ -12,9 +12,9 @@ pub(crate) const KIND: Kind = Kind {
 mod tests {
     use crate::{Scenario, Simulation};
 
-    /// In 4 s, since a SYN that is lost twice comes again at 3 s. For a sanitizer, which would report a read beyond the
-    /// last connection: `RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Zsanitizer=address cargo test -p goodqueue-netsim --lib --target
-    /// x86_64-unknown-linux-gnu bulk`.
+    /// Runs for 4 s, because a SYN that is lost twice is sent again at 3 s. Under a sanitizer this test reports a
+    /// read beyond the last connection: `RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Zsanitizer=address cargo test -p
+    /// goodqueue-netsim --lib --target x86_64-unknown-linux-gnu bulk`.
     #[test]
     fn more_flows_than_stay_in_a_cache_are_moved_both_ways() {
         let bulk = |count, direction| {

@@ -1,4 +1,4 @@
-//! Datagrams at a constant rate, one way: nobody listens, nothing is measured but what arrives.
+//! Datagrams at a constant rate, one way. The receiver does not answer, and only what arrives is counted.
 
 use super::isochronous::{DATAGRAM_KEYS, FRAME, Far, Pace, ecn_of};
 use super::kind::{Kind, Make, Shorthand};

@@ -1,4 +1,4 @@
-//! The connections that an application has open, found by what its packets carry.
+//! The open connections of an application. A connection is found by the hash that its packets carry.
 
 use crate::direction::Direction;
 use crate::ids::SocketId;
@@ -6,15 +6,16 @@ use crate::packet::both_ways;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// The open connections of one application. Thousands may be open at a time, so none is looked for in a list.
+/// The open connections of one application. Thousands may be open at a time, so a hash table holds them.
 #[derive(Default)]
 pub(crate) struct Connections {
-    /// By the hash of their packets down: when each was opened, as a number, and where it is.
+    /// The key is the hash of the connection's packets in the direction down. The value is the connection's number,
+    /// in the order of opening, and its socket.
     by_hash: HashMap<u32, (u64, SocketId), BuildHasherDefault<Spread>>,
     opened: u64,
 }
 
-/// Keys are random already; the multiplication is there because a table looks at a hash's highest bits, too.
+/// Hashes a key by one multiplication. The keys are random already, but a hash table also uses a hash's highest bits.
 #[derive(Default)]
 struct Spread(u64);
 
@@ -31,35 +32,35 @@ impl Hasher for Spread {
 }
 
 impl Connections {
-    /// Whether one has the hash `down`.
+    /// Returns whether an open connection has the hash `down`.
     pub(crate) fn has(&self, down: u32) -> bool {
         self.by_hash.contains_key(&down)
     }
 
-    /// `socket` is open now; its packets down have the hash `down`.
+    /// Adds the open connection `socket`. Its packets in the direction down have the hash `down`.
     pub(crate) fn insert(&mut self, down: u32, socket: SocketId) {
         self.by_hash.insert(down, (self.opened, socket));
         self.opened += 1;
     }
 
-    /// The connection whose packets in `direction` have `hash`.
+    /// Returns the connection whose packets in `direction` have the hash `hash`.
     pub(crate) fn find(&self, direction: Direction, hash: u32) -> Option<SocketId> {
         let down = if direction == Direction::Down { hash } else { both_ways(hash)[Direction::Up] };
         self.by_hash.get(&down).map(|&(_, socket)| socket)
     }
 
-    /// `socket`, whose hash is `down`, is over; whether it was open.
+    /// Removes `socket`, whose hash is `down`. Returns whether it was open.
     pub(crate) fn remove(&mut self, down: u32, socket: SocketId) -> bool {
         let is_open = self.by_hash.get(&down).is_some_and(|&(_, id)| id == socket);
         is_open && self.by_hash.remove(&down).is_some()
     }
 
-    /// All of them, in no order.
+    /// Returns all open connections, in no particular order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = SocketId> + '_ {
         self.by_hash.values().map(|&(_, socket)| socket)
     }
 
-    /// The one that was opened last.
+    /// Returns the connection that was opened last.
     pub(crate) fn last(&self) -> Option<SocketId> {
         self.by_hash.values().max().map(|&(_, socket)| socket)
     }

@@ -1,11 +1,12 @@
-//! Flent's tests: `rrul`, `rrul_be`, `tcp_nup` and `tcp_ndown` are made of ordinary flows, which have the names that
-//! Flent's data files use. Nothing behind this file knows of them: a resolved scenario, and the record, show the flows.
+//! Flent's tests: `rrul`, `rrul_be`, `tcp_nup` and `tcp_ndown`. Each test is made of ordinary flows, with the names
+//! that Flent's data files use. A resolved scenario and the record show these flows, not the test.
 //!
-//! Marks are those of Flent's `rrul.conf`. Its upload marked `BE` has CS0, `BK` CS1, and the others what they are
-//! called; ACKs have their flow's. `rrul_be` marks nothing. As in Flent the probes last for the whole run, from before
-//! the load to after it: `start`, `start_spread`, `stagger` and `stop` are those of the TCP flows. The UDP probes are
-//! what Flent has `irtt` do, a packet each 200 ms whether or not the last came back (netperf's UDP_RR, which Flent also
-//! knows, waits for it), of the one byte of payload that netperf's have: the smallest frame.
+//! Marks are those of Flent's `rrul.conf`. The upload named `BE` has CS0, `BK` has CS1, and the others have the mark
+//! in their name; ACKs have the mark of their flow. `rrul_be` marks nothing. As in Flent, the probes last for the
+//! whole run: they start before the load and end after it. The keys `start`, `start_spread`, `stagger` and `stop`
+//! apply to the TCP flows only. The UDP probes are those that Flent runs with `irtt`: one packet per 200 ms, whether
+//! or not the last packet came back. (Flent can also use netperf's UDP_RR, which waits for the answer.) Each probe is
+//! the smallest frame: it holds the one byte of payload that netperf's probes have.
 
 use super::kind::{Content, Kind, Make};
 use super::tcp;
@@ -21,14 +22,14 @@ const CS1: u8 = 8;
 const CS5: u8 = 40;
 const EF: u8 = 46;
 
-/// The flows of a test: TCP in either direction, and probes, each a name and a mark.
+/// The flows of a test: TCP in both directions, and probes. Each flow has a name and a mark.
 struct Test {
     upload: &'static [(&'static str, u8)],
     download: &'static [(&'static str, u8)],
     udp: &'static [(&'static str, u8)],
 }
 
-/// Every test has this probe; two tests in one run share it.
+/// The probe that every test has. Two tests in one run share it.
 pub(crate) const ICMP: &str = "Ping (ms) ICMP";
 
 pub(crate) const RRUL: Kind = Kind {
@@ -87,7 +88,7 @@ pub(crate) const TCP_NUP: Kind = Kind {
     transport: tcp::UNPACED,
     ..Kind::new(
         "tcp_nup",
-        "Flent's tcp_nup: so many TCP uploads as count says (tcp_8up: count 8), an ICMP ping",
+        "Flent's tcp_nup: as many TCP uploads as count says (tcp_8up: count 8), an ICMP ping",
         Make::Flows(|table| Test { upload: &[("TCP upload", BE)], download: &[], udp: &[] }.flows(table)),
     )
 };
@@ -96,13 +97,13 @@ pub(crate) const TCP_NDOWN: Kind = Kind {
     transport: tcp::UNPACED,
     ..Kind::new(
         "tcp_ndown",
-        "Flent's tcp_ndown: so many TCP downloads as count says, an ICMP ping",
+        "Flent's tcp_ndown: as many TCP downloads as count says, an ICMP ping",
         Make::Flows(|table| Test { upload: &[], download: &[("TCP download", BE)], udp: &[] }.flows(table)),
     )
 };
 
 impl Test {
-    /// The tables of the flows that `table` stands for.
+    /// Returns the tables of the flows that `table` stands for.
     fn flows(&self, table: &Table<'_>) -> Result<Vec<Content>> {
         if table.has("direction") {
             let found = &table.content()["direction"];
@@ -132,7 +133,7 @@ impl Test {
     }
 }
 
-/// A name of Flent's, after the table's own if it has one.
+/// Returns Flent's name of a flow, after the table's own name if it has one.
 fn named(table: &Table<'_>, name: &str) -> String {
     match table.content().get("name").and_then(Json::as_str) {
         Some(own) => format!("{own} {name}"),
@@ -140,7 +141,7 @@ fn named(table: &Table<'_>, name: &str) -> String {
     }
 }
 
-/// A ping of the test's, which lasts for the whole run and takes the test's way.
+/// Returns the table of a ping of the test. The ping lasts for the whole run and takes the path of the test.
 fn probe(table: &Table<'_>, name: &str) -> Content {
     let path = ["rtt", "hops"].into_iter();
     let path = path.filter_map(|key| Some((key.to_string(), table.content().get(key)?.clone())));

@@ -1,4 +1,4 @@
-//! Datagrams at fixed times, and what becomes of them: the machine below `cbr`, `ping` and `voip`.
+//! Datagrams at fixed times, and what becomes of them. `cbr`, `ping` and `voip` are built on this machine.
 
 use super::result;
 use crate::probe::{percent, rounded};
@@ -9,13 +9,13 @@ use goodqueue_tcp::EcnMode;
 use goodqueue_units::{Duration, Ecn, Instant};
 use std::collections::BTreeSet;
 
-/// The smallest Ethernet frame, without its checksum, and a full one.
+/// Bytes of the smallest Ethernet frame, without its checksum, and of a full frame.
 pub(crate) const FRAME: (u64, u64) = (60, FRAME_BYTES as u64);
 
 /// The keys that these kinds share.
 pub(crate) const DATAGRAM_KEYS: &[&dyn AnyKey] = &[&ECN, &DSCP];
 
-/// Datagrams have no feedback.
+/// Refuses AccECN, because datagrams have no feedback.
 pub(crate) fn check(table: &Table<'_>, values: &mut Values) -> Result<()> {
     let ecn = values.find(&ECN).unwrap_or_default();
     if ecn == EcnAsked(EcnMode::Accurate) {
@@ -25,17 +25,18 @@ pub(crate) fn check(table: &Table<'_>, values: &mut Values) -> Result<()> {
     Ok(())
 }
 
-/// What the datagrams' IP headers say.
+/// Returns the ECN field of the datagrams' IP headers.
 pub(crate) fn ecn_of(values: &Values) -> Ecn {
     if values.get(&ECN).0 == EcnMode::Off { Ecn::NotEct } else { Ecn::Ect0 }
 }
 
-/// How a kind sends, and who hears it.
+/// How a kind sends, and who receives.
 pub(crate) struct Pace {
-    /// Time for so many `packets`: a rate seldom is a whole number of nanoseconds a packet.
+    /// The time in which `packets` packets are sent. Two numbers, because a rate seldom gives a whole number of
+    /// nanoseconds per packet.
     pub(crate) interval: Duration,
     pub(crate) packets: u64,
-    /// Bytes of each as `tc` counts them.
+    /// Bytes of each packet as `tc` counts them.
     pub(crate) len: u16,
     pub(crate) ecn: Ecn,
     pub(crate) far: Far,
@@ -43,15 +44,15 @@ pub(crate) struct Pace {
 
 /// What the other side does with a packet.
 pub(crate) enum Far {
-    /// It takes it.
+    /// The other side only receives the packet.
     Takes,
-    /// It sends it back, and the sender measures.
+    /// The other side sends the packet back, and the sender measures.
     Echoes(Box<dyn Listener>),
-    /// It hears it, and measures.
+    /// The other side receives the packet, and measures.
     Listens(Box<dyn Listener>),
 }
 
-/// Who measures how long packets took: a round trip, or one way.
+/// The end that measures how long packets took, for a round trip or one way.
 pub(crate) trait Listener: Send + Sync {
     /// Measuring begins.
     fn reset(&mut self);
@@ -59,7 +60,7 @@ pub(crate) trait Listener: Send + Sync {
     fn took(&mut self, time: Duration);
     /// Returns what was measured, given what became of the packets.
     fn result(&self, packets: Packets) -> result::Result;
-    /// Returns what was kept of the flow `name`, for the record's time series.
+    /// Returns what was kept of the flow `name`: its part of the record's time series.
     fn series(&self, name: &str, log: &Log) -> result::Series;
 }
 
@@ -68,11 +69,11 @@ pub(crate) trait Listener: Send + Sync {
 pub(crate) struct Packets {
     pub(crate) sent: u64,
     pub(crate) received: u64,
-    /// Those that did not come, of the packets up to the last that did; all, if none did.
+    /// Percentage lost of the packets up to the last one that arrived. If no packet arrived, all are lost.
     pub(crate) loss_percent: f64,
 }
 
-/// Each packet that came back, or was heard: its number, when it was sent, and how long it took.
+/// Each packet that came back or was heard: its number, the time at which it was sent, and how long it took.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Log(Vec<(u64, Instant, Duration)>);
 
@@ -90,17 +91,17 @@ impl Log {
     }
 }
 
-/// Which packets have come. A wire may bring one twice, and out of order.
+/// Which packets have arrived. A wire may duplicate and reorder packets.
 #[derive(Clone, Debug, Default)]
 struct Heard {
-    /// The number after the highest that came.
+    /// The number after the highest that arrived.
     next: u64,
-    /// Those below it that did not come.
+    /// The numbers below `next` that did not arrive.
     missing: BTreeSet<u64>,
 }
 
 impl Heard {
-    /// Notes `number`; whether it is the first time.
+    /// Notes `number`. Returns whether it arrives for the first time.
     fn is_new(&mut self, number: u64) -> bool {
         if number < self.next {
             return self.missing.remove(&number);
@@ -111,8 +112,8 @@ impl Heard {
     }
 }
 
-/// A source that sends packet `n` at `start + n * interval / packets`, so that a packet's number tells when it was
-/// sent.
+/// A source that sends packet `n` at `start + n * interval / packets`. So a packet's number gives the time at which
+/// it was sent.
 pub(crate) struct Isochronous {
     start: Instant,
     interval: Duration,
@@ -124,8 +125,8 @@ pub(crate) struct Isochronous {
     next: u64,
     /// Bytes that arrived at the far side.
     pub(crate) received_bytes: u64,
-    /// The number of the first packet that is measured, how many of those came back (or, of a call, arrived), and the
-    /// last that did.
+    /// The number of the first packet that is measured; how many of the measured packets came back (or arrived, in a
+    /// call); and the number of the last of these.
     first_measured: u64,
     returned: u64,
     last_returned: Option<u64>,
@@ -137,7 +138,7 @@ pub(crate) struct Isochronous {
 }
 
 impl Isochronous {
-    /// A source that begins at `start`.
+    /// Makes a source that begins at `start`.
     pub(crate) fn new(start: Instant, pace: Pace) -> Self {
         let Pace { interval, packets, len, ecn, far } = pace;
         Self {
@@ -158,18 +159,18 @@ impl Isochronous {
         }
     }
 
-    /// When packet `number` is sent.
+    /// Returns when packet `number` is sent.
     fn sent_at(&self, number: u64) -> Instant {
         let nanos = u128::from(self.interval.as_nanos()) * u128::from(number) / u128::from(self.per);
         self.start + Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
     }
 
-    /// When the next packet is sent.
+    /// Returns when the next packet is sent.
     pub(crate) fn next_time(&self) -> Instant {
         self.sent_at(self.next)
     }
 
-    /// Sends the next packet: the low bits of its number, which are what it carries.
+    /// Sends the next packet. Returns the low 32 bits of its number, which the packet carries.
     pub(crate) fn send(&mut self) -> u32 {
         self.next += 1;
         (self.next - 1) as u32
@@ -183,12 +184,13 @@ impl Isochronous {
         }
     }
 
-    /// Whether its packets come back.
+    /// Returns whether the packets are echoed.
     pub(crate) fn is_echoed(&self) -> bool {
         matches!(self.far, Far::Echoes(_))
     }
 
-    /// The packet that carries `low` arrived at the far side at `now`; whether it is to be sent back.
+    /// The packet that carries `low` has arrived at the far side at `now`. Returns whether the far side sends it
+    /// back.
     #[inline]
     pub(crate) fn arrived(&mut self, now: Instant, low: u32) -> bool {
         self.received_bytes += u64::from(self.len);
@@ -202,14 +204,15 @@ impl Isochronous {
         }
     }
 
-    /// The echo of the packet that carries `low` came home at `now`.
+    /// The echo of the packet that carries `low` has arrived at `now`.
     pub(crate) fn returned(&mut self, now: Instant, low: u32) {
         if let Some(rtt) = self.settle(now, low) {
             self.echoes = (self.echoes.0 + 1, self.echoes.1 + u128::from(rtt.as_nanos()));
         }
     }
 
-    /// The packet that carries `low` has come to whoever measures; how long it took, unless it came before.
+    /// The packet that carries `low` has arrived at the end that measures. Returns how long it took, or none if it
+    /// arrived before.
     fn settle(&mut self, now: Instant, low: u32) -> Option<Duration> {
         let number = self.number(low);
         if !self.heard.is_new(number) {
@@ -230,13 +233,13 @@ impl Isochronous {
         Some(time)
     }
 
-    /// The number of the packet sent last that carries `low`.
+    /// Returns the number of the most recently sent packet that carries `low`.
     fn number(&self, low: u32) -> u64 {
         let last_sent = self.next - 1;
         last_sent - u64::from((last_sent as u32).wrapping_sub(low))
     }
 
-    /// What it measured, if its kind measures.
+    /// Returns what was measured, if this kind measures.
     pub(crate) fn result(&self) -> Option<result::Result> {
         match &self.far {
             Far::Takes => None,
@@ -244,12 +247,12 @@ impl Isochronous {
         }
     }
 
-    /// Keeps each packet from now on, if its kind measures.
+    /// Keeps each packet from now on, if this kind measures.
     pub(crate) fn log(&mut self) {
         self.log = (!matches!(self.far, Far::Takes)).then(Log::default);
     }
 
-    /// What was kept of the flow `name`, if anything.
+    /// Returns what was kept of the flow `name`, if anything.
     pub(crate) fn series(&self, name: &str) -> Option<result::Series> {
         match (&self.far, &self.log) {
             (Far::Echoes(listener) | Far::Listens(listener), Some(log)) => Some(listener.series(name, log)),
@@ -257,7 +260,7 @@ impl Isochronous {
         }
     }
 
-    /// What became of the packets sent since measuring began.
+    /// Returns what became of the packets that were sent since measuring began.
     fn packets(&self) -> Packets {
         let sent = self.next - self.first_measured;
         let settled = self.last_returned.map_or(sent, |last| last + 1 - self.first_measured);
@@ -270,7 +273,7 @@ impl Isochronous {
 mod tests {
     use super::*;
 
-    /// What took how long last.
+    /// The time of the packet that arrived last.
     struct Last(Option<Duration>);
 
     impl Listener for Last {
@@ -290,7 +293,7 @@ mod tests {
 
     #[test]
     fn a_rate_that_is_no_whole_number_of_nanoseconds_a_packet_does_not_drift() {
-        // 1514 bytes at 7 Mbit/s: 1 730 285.714... ns a packet; 7000 packets take 12 112 000 000 ns exactly.
+        // 1514 bytes at 7 Mbit/s take 1 730 285.714... ns per packet; 7000 packets take exactly 12 112 000 000 ns.
         let interval = Duration::from_nanos(1514 * 8 * 1_000_000_000);
         let pace = Pace { interval, packets: 7_000_000, len: 1514, ecn: Ecn::NotEct, far: Far::Takes };
         let mut source = Isochronous::new(Instant::ZERO, pace);
@@ -299,7 +302,7 @@ mod tests {
         assert_eq!(source.next_time(), Instant::from_nanos(12_112_000_000));
     }
 
-    /// What a wire duplicates would else be received more often than sent.
+    /// If duplicates counted, more packets would be received than were sent.
     #[test]
     fn a_packet_that_comes_twice_counts_once() {
         let far = Far::Echoes(Box::new(Last(None)));
@@ -315,7 +318,7 @@ mod tests {
         assert_eq!(source.echoes, (2, 7_000_000 + 9_000_000));
     }
 
-    /// Packets carry 32 bits of their number: a long run must not take an old one for a new one.
+    /// Packets carry only 32 bits of their number. In a long run an old packet must not be taken for a new one.
     #[test]
     fn numbers_go_on_beyond_32_bits() {
         let interval = Duration::from_micros(1);

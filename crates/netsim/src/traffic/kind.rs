@@ -1,6 +1,7 @@
-//! A kind of traffic as data: its keys, what it opens and sends, what it measures, and how that is named and shown.
+//! A kind of traffic as data: its keys, what it opens and sends, what it measures, and how its results are named and
+//! shown.
 //!
-//! A kind is one file beside this one, with a constant `KIND`, and one word in the list of [`super`].
+//! A kind is one file next to this file, with a constant `KIND`, and one word in the list in [`super`].
 
 use super::app::Application;
 use super::isochronous::Pace;
@@ -14,117 +15,121 @@ use std::fmt;
 
 /// A kind of traffic.
 pub struct Kind {
-    /// The word in a scenario.
+    /// The kind's name in a scenario.
     pub name: &'static str,
-    /// One sentence.
+    /// A summary in one sentence.
     pub summary: &'static str,
-    /// What it sends, and how.
+    /// What the kind sends, and how.
     pub(crate) make: Make,
-    /// Keys of its own, in the order in which a resolved scenario has them.
+    /// The kind's own keys, in the order in which a resolved scenario has them.
     pub keys: &'static [&'static dyn AnyKey],
-    /// Keys that it shares with others of its transport: see [`super::tcp`] and [`super::isochronous`].
+    /// Keys that the kind shares with other kinds of its transport: see [`super::tcp`] and `super::isochronous`.
     pub transport: &'static [&'static dyn AnyKey],
-    /// Fills in what follows from other keys, and refuses contradictions.
+    /// Fills in values that follow from other keys, and refuses contradictions.
     pub(crate) check: fn(&Table<'_>, &mut Values) -> Result<()>,
-    /// Whether it only measures: its flows carry no data, and are no flows of the record.
+    /// Whether the kind only measures. The flows of such a kind carry no data, and the record does not list them as
+    /// flows.
     pub is_probe: bool,
-    /// Whether its packets are ICMP echoes.
+    /// Whether the packets are ICMP echoes.
     pub is_icmp: bool,
-    /// What engines get to know beside the values of its keys, in base units.
+    /// What engines get beside the values of the kind's keys, in base units.
     pub(crate) outline: fn(&Traffic) -> Map<String, Json>,
-    /// What a flow of it will draw from the stream, for engines that have not the simulator's generator; null: nothing.
+    /// What a flow of this kind will draw from the stream, for engines without the simulator's generator; null:
+    /// nothing.
     pub(crate) ahead: fn(&Traffic, Random) -> Json,
-    /// What several of them are called, where they measure something: the title of their table.
+    /// The plural of what the kind measures: the title of its table. Empty if the kind measures nothing.
     pub plural: &'static str,
-    /// Its part of the record beside name and kind, for the table of one run and the reference.
+    /// The kind's part of the record beside name and kind, for the table of one run and the reference.
     pub fields: &'static [Field],
-    /// What it measures, for tables, figures and the store.
+    /// What the kind measures, for tables, figures and the store.
     pub measures: &'static [Measure],
-    /// The key of the times in its part of the record that it is judged by; empty: it has none.
+    /// The key of the times by which the kind is judged, in its part of the record; empty: none.
     pub times: &'static str,
     /// What these times are, for a table's note: `SYN to last byte`.
     pub times_are: &'static str,
-    /// The list among a record's time series that it adds to; empty: none.
+    /// The list in a record's time series to which the kind adds; empty: none.
     pub series: &'static str,
-    /// How a list of sources on the command line says what it needs.
+    /// What a detail means in a list of sources on the command line.
     pub option: Shorthand,
 }
 
 /// A table's content.
 pub(crate) type Content = Map<String, Json>;
 
-/// What a kind's flows are made of.
+/// What the flows of a kind are made of.
 pub(crate) enum Make {
     /// One TCP connection that always has data to send.
     Bulk,
-    /// An application above TCP connections, which draws from the stream.
+    /// An application above TCP connections. It draws from the stream.
     App(fn(&Values, Random) -> Box<dyn Application>),
-    /// An application whose ends tell each other by datagrams alone, and which draws from the stream.
+    /// An application whose ends exchange only datagrams. It draws from the stream.
     Conversation(fn(&Values, Random) -> Box<dyn Application>),
     /// Datagrams at fixed times.
     Datagrams(fn(&Values) -> Pace),
     /// Packets that are put into the run from outside.
     Outside,
-    /// Flows of other kinds: the tables that the table stands for.
+    /// Flows of other kinds: the tables that the kind's table stands for.
     Flows(fn(&Table<'_>) -> Result<Vec<Content>>),
 }
 
 /// What `--traffic KIND:DETAIL` means.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Shorthand {
-    /// The key that a detail sets which is neither a number nor a direction; empty: no such detail.
+    /// The key that a detail sets; empty: none. A direction never sets this key. A number sets this key only if
+    /// `example` is a number, else it sets `count`.
     pub detail: &'static str,
-    /// An example of the detail where the kind cannot do without; empty: it can.
+    /// An example of the detail, if the kind needs one; empty: the detail is optional.
     pub example: &'static str,
-    /// Keys that the shorthand sets beside it.
+    /// Keys that the shorthand sets in addition, with their values.
     pub sets: &'static [(&'static str, &'static str)],
 }
 
-/// How a number of the applications of one kind becomes one number of a run.
+/// How one number per application becomes one number per run, over all applications of a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Sum {
-    /// The mean of those that have it.
+    /// The mean over the applications that have the number.
     Mean,
-    /// Their sum.
+    /// The sum over the applications.
     Total,
-    /// The mean, in percent of the measured time.
+    /// The mean of times, in percent of the measured time.
     ShareOfTime,
 }
 
 /// A number that a kind of traffic measures.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Measure {
-    /// Its name in JSON and in the store, with the unit.
+    /// The name in JSON and in the store, with the unit.
     pub key: &'static str,
-    /// Where it stands in the kind's part of the record: `mos`, `rtt_ms.p95`.
+    /// The path in the kind's part of the record: `mos`, `rtt_ms.p95`.
     pub path: &'static str,
-    /// How those of several flows are summed up.
+    /// How the numbers of several flows are combined.
     pub sum: Sum,
-    /// Its name for a person.
+    /// The name for a person.
     pub label: &'static str,
-    /// Its unit for a person.
+    /// The unit for a person.
     pub unit: &'static str,
-    /// `low`, `high`, or empty where neither is better in itself.
+    /// Which value is better: `low` or `high`; empty: neither.
     pub better: &'static str,
-    /// The first line of its column in narrow tables; empty: the label.
+    /// The first line of the column's heading in narrow tables; empty: the label.
     pub heading: &'static str,
-    /// The second line of its column.
+    /// The second line of the column's heading.
     pub detail: &'static str,
-    /// How many decimals are shown; none where the size of the numbers decides.
+    /// How many decimals are shown; none: the size of the numbers decides.
     pub decimals: Option<u8>,
-    /// Whether differences of it are shown unasked.
+    /// Whether differences of the number are shown by default.
     pub is_main: bool,
-    /// What a table's note says of it; empty: nothing.
+    /// What a table's note says of the number; empty: nothing.
     pub note: &'static str,
-    /// Its least and its greatest value, where it has such: the ends of an axis.
+    /// The least and the greatest value, if there are such: the ends of an axis.
     pub scale: Option<(f64, f64)>,
-    /// What is said of the best discipline, then of the worst, and at the end, `{}` for the number; empty: nothing.
+    /// Three parts of a sentence: on the best discipline, on the worst, and the end. `{}` stands for the number.
+    /// Empty: no sentence.
     pub sentence: [&'static str; 3],
 }
 
 impl Measure {
-    /// A number of which nothing is known but its name and its place.
+    /// Makes a measure with only a name and a path.
     pub(crate) const fn new(key: &'static str, path: &'static str, label: &'static str) -> Self {
         Self {
             key,
@@ -143,7 +148,7 @@ impl Measure {
         }
     }
 
-    /// A time of the kind's distribution, such as its 95th percentile.
+    /// Makes a measure that is a time of the kind's distribution, such as its 95th percentile.
     pub(crate) const fn time(
         key: &'static str,
         path: &'static str,
@@ -154,7 +159,7 @@ impl Measure {
         Self { unit: "ms", better: "low", heading, detail, ..Self::new(key, path, label) }
     }
 
-    /// How many ended within the measured time.
+    /// Makes the measure that counts what ended within the measured time.
     pub(crate) const fn completed(key: &'static str, label: &'static str) -> Self {
         let note = "how many ended while measuring";
         Self {
@@ -166,19 +171,19 @@ impl Measure {
         }
     }
 
-    /// Differences of it are shown unasked.
+    /// Marks the measure as one whose differences are shown by default.
     pub(crate) const fn main(self) -> Self {
         Self { is_main: true, ..self }
     }
 
-    /// What is said of the best discipline, then of the worst, and at the end.
+    /// Sets the parts of the sentence: on the best discipline, on the worst, and the end.
     pub(crate) const fn said(self, best: &'static str, worst: &'static str, end: &'static str) -> Self {
         Self { sentence: [best, worst, end], ..self }
     }
 }
 
 impl Kind {
-    /// A kind that sends as `make` says, with nothing else.
+    /// Makes a kind that sends as `make` says. All other properties are empty.
     pub(crate) const fn new(name: &'static str, summary: &'static str, make: Make) -> Self {
         Self {
             name,
@@ -201,24 +206,24 @@ impl Kind {
         }
     }
 
-    /// Its keys beside those of all kinds, its own first.
+    /// Returns the keys beside the keys that all kinds have: the kind's own first.
     pub fn all_keys(&self) -> impl Iterator<Item = &'static dyn AnyKey> + use<> {
         self.keys.iter().chain(self.transport).copied()
     }
 
-    /// Whether it has TCP connections.
+    /// Returns whether the kind has TCP connections.
     #[must_use]
     pub const fn is_tcp(&self) -> bool {
         matches!(self.make, Make::Bulk | Make::App(_))
     }
 
-    /// Whether its flows may open more than one connection.
+    /// Returns whether a flow of this kind may open more than one connection.
     #[must_use]
     pub const fn opens_connections(&self) -> bool {
         matches!(self.make, Make::App(_))
     }
 
-    /// Whether it stands for flows of other kinds.
+    /// Returns whether the kind stands for flows of other kinds.
     #[must_use]
     pub const fn is_made_of_flows(&self) -> bool {
         matches!(self.make, Make::Flows(_))

@@ -1,4 +1,5 @@
-//! Live video with congestion control: an encoder after RFC 8593 that sends as NADA (RFC 8698) allows.
+//! Live video with congestion control: an encoder as in RFC 8593, which sends at the rate that NADA (RFC 8698)
+//! allows.
 
 mod nada;
 mod session;
@@ -18,40 +19,49 @@ use serde_json::json;
 use session::{HEADER_BYTES, Session, Setup};
 
 const CC: Key<MediaCc> = Key::with_default("cc", "\"nada\"")
-    .help("congestion control: how the rate follows what the receiver reports")
-    .source("RFC 8698");
+    .help("congestion control: how the rate follows the receiver's reports")
+    .source("RFC 8698")
+    .simulator_only();
 const MIN_RATE: Key<RateText> = Key::with_default("min_rate", "\"150kbit\"")
     .range(MOST_RATE.0, MOST_RATE.1)
-    .help("least rate of the encoder, without headers")
-    .source("RFC 8698, RMIN; RFC 8867, 4.3");
+    .help("lowest rate of the encoder, without headers")
+    .source("RFC 8698, RMIN; RFC 8867, 4.3")
+    .simulator_only();
 const MAX_RATE: Key<RateText> = Key::with_default("max_rate", "\"1500kbit\"")
     .range(MOST_RATE.0, MOST_RATE.1)
-    .help("greatest rate of the encoder, without headers")
-    .source("RFC 8698, RMAX; RFC 8867, 4.3");
+    .help("highest rate of the encoder, without headers")
+    .source("RFC 8698, RMAX; RFC 8867, 4.3")
+    .simulator_only();
 const START_RATE: Key<RateText> = Key::derived("start_rate", "min_rate", "\"300kbit\"")
     .range(MOST_RATE.0, MOST_RATE.1)
     .help("rate before the first report, and after a pause")
-    .source("RFC 8698, 4.3; RFC 8867, 4.3");
+    .source("RFC 8698, 4.3; RFC 8867, 4.3")
+    .simulator_only();
 const FPS: Key<u64> = Key::with_default("fps", "30")
     .unit("frames/s")
     .range(1, 240)
-    .help("frames that the encoder makes in a second, on average")
-    .source("RFC 8593, Figure 2");
+    .help("average number of frames per second")
+    .source("RFC 8593, Figure 2")
+    .simulator_only();
 const REACTION: Key<Span> = Key::with_default("reaction", "\"200ms\"")
     .range(Span(Duration::ZERO), Span(Duration::from_secs(10)))
-    .help("time after a change of the encoder's rate in which it makes no other")
-    .source("RFC 8593, tau_v; RFC 8867, 4.3 has 100 ms");
+    .help("least time between two changes of the encoder's rate")
+    .source("RFC 8593, tau_v; RFC 8867, 4.3 has 100 ms")
+    .simulator_only();
 const PACKET_SIZE: Key<u64> = Key::with_default("packet_size", "1200")
     .unit("bytes")
     .range(100, FRAME_BYTES as u64 - HEADER_BYTES)
-    .help("most bytes of media in a packet; RTP, UDP, IPv4 and Ethernet add 54");
+    .help("most bytes of media in a packet; the headers of RTP, UDP, IPv4 and Ethernet add 54")
+    .simulator_only();
 const PRIORITY: Key<f64> = Key::with_default("priority", "1.0")
     .range(0.01, 100.0)
     .help("weight against other flows of media at the same bottleneck")
-    .source("RFC 8698, PRIO");
+    .source("RFC 8698, PRIO")
+    .simulator_only();
 const PAUSE: Key<Pause> = Key::optional("pause", "[\"40s\", \"60s\"]")
-    .help("when in the run it pauses, and when it resumes")
-    .source("RFC 8867, 5.8");
+    .help("times in the run at which it pauses and resumes")
+    .source("RFC 8867, 5.8")
+    .simulator_only();
 
 pub(crate) const KIND: Kind = Kind {
     keys: &[&MIN_RATE, &MAX_RATE, &START_RATE, &FPS, &REACTION, &PACKET_SIZE, &PRIORITY, &PAUSE],
@@ -109,10 +119,10 @@ pub(crate) const KIND: Kind = Kind {
 
 crate::scenario::word!(MediaCc);
 
-/// A congestion control of media.
+/// A congestion control for media.
 #[derive(Clone, Copy, Debug)]
 enum MediaCc {
-    /// RFC 8698.
+    /// NADA, RFC 8698.
     Nada,
 }
 
@@ -126,7 +136,7 @@ impl MediaCc {
     }
 }
 
-/// From when to when nothing is captured, in time of the run.
+/// The start and the end of a pause in which nothing is captured, in time of the run.
 #[derive(Clone, Copy, Debug)]
 struct Pause(Span, Span);
 
@@ -161,7 +171,7 @@ impl Quantity for Pause {
     }
 }
 
-/// Refuses rates that do not fit each other.
+/// Refuses rates that contradict each other.
 fn check(table: &Table<'_>, values: &mut Values) -> Result<()> {
     let (least, most) = (values.get(&MIN_RATE).0, values.get(&MAX_RATE).0);
     if least > most {
@@ -186,7 +196,7 @@ fn check(table: &Table<'_>, values: &mut Values) -> Result<()> {
 }
 
 result::part! {
-    /// A flow of media within the measured time.
+    /// A media flow within the measured time.
     pub struct MediaResult {
         /// Mean of the encoder's target, which is what the congestion control allows it; headers not included.
         pub rate_mbps: Option<f64> => result::column("rate", "Mbit/s", 3),

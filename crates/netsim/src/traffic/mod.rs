@@ -1,8 +1,8 @@
-//! What flows do, one file a kind: its keys, what it opens and sends, and what it measures ([`Kind`]).
+//! The kinds of traffic. Each kind has one file: its keys, what it opens and sends, and what it measures ([`Kind`]).
 //!
-//! A kind is one of five things ([`kind::Make`]): `bulk`, an endless TCP connection; an application above TCP
-//! connections, or one of datagrams alone ([`app`]); datagrams at fixed times ([`isochronous`]); or a name for flows of
-//! other kinds ([`flent`]).
+//! A kind is one of five things (`kind::Make`): an endless TCP connection (`bulk`); an application above TCP
+//! connections (`app`); an application that only exchanges datagrams (`app`); datagrams at fixed times
+//! (`isochronous`); or a name for flows of other kinds (`flent`).
 
 pub(crate) mod app;
 mod connections;
@@ -16,7 +16,7 @@ pub mod tcp;
 pub use kind::{Kind, Measure, Shorthand, Sum};
 pub use result::{AppResult, Column, Field, Kept};
 
-/// Lists the kinds, a file each.
+/// Lists the kinds: one module per kind.
 macro_rules! kinds {
     ($($file:ident),* ; $($flent:path),*) => {
         $(pub(crate) mod $file;)*

@@ -3,6 +3,6 @@
 use super::kind::{Kind, Make};
 
 pub(crate) const KIND: Kind = Kind {
-    is_probe: true, // what its packets are of knows who puts them in
+    is_probe: true, // whoever puts the packets in knows what they belong to
     ..Kind::new("outside", "packets of real programs", Make::Outside)
 };

@@ -1,11 +1,12 @@
-//! Web traffic by PackMime-HTTP: connections of many users to many servers, as a trunk's link sees them, at one rate.
+//! Web traffic by PackMime-HTTP: connections of many users to many servers, as the link of a trunk sees them. They
+//! begin at a given rate.
 //!
-//! On a connection a client asks, the server thinks and answers; where the connection is persistent (HTTP/1.1), the
-//! client asks again after a while. The server closes after its last response (HTTP/1.0 has one). What is drawn, and
-//! from which laws, is in `laws`. The flow's data are the responses.
+//! On a connection a client sends a request; the server thinks and answers. If the connection is persistent
+//! (HTTP/1.1), the client sends the next request after a while. The server closes after its last response (HTTP/1.0
+//! has one). `laws` has the quantities that are drawn, and their distributions. The flow's data are the responses.
 //!
-//! ns-2's generator draws a round-trip time for each connection too (its DelayBox); here all have the flow's. Several
-//! rows with an `rtt` each mix them.
+//! ns-2's generator also draws a round-trip time per connection (its DelayBox). Here all connections have the flow's
+//! round-trip time; for a mix, a scenario can have several tables with different values of `rtt`.
 
 pub(super) mod curves;
 mod farima;
@@ -25,10 +26,10 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::sync::Arc;
 
-/// PackMime's one knob.
+/// PackMime's only parameter.
 const RATE: Key<f64> = Key::with_default("rate", "5.0")
     .range(0.01, 10_000.0)
-    .help("new connections a second; each brings about 8.6 kB, so that 100 are 7 Mbit/s on average")
+    .help("new connections per second. Each carries about 8.6 kB, so 100 per second are 7 Mbit/s on average")
     .source("Cao et al. 2004; the default: Nichols and Jacobson 2012")
     .simulator_only();
 
@@ -57,9 +58,9 @@ pub(crate) const KIND: Kind = Kind {
 /// The generator of one flow.
 struct Packmime {
     laws: Laws,
-    /// Connections that have something to do yet.
+    /// Connections that are not done yet.
     visits: BTreeMap<SocketId, Ongoing>,
-    /// When a server has thought, or a client is to ask again.
+    /// When a server has finished thinking, or a client sends its next request.
     timers: BinaryHeap<Reverse<(Instant, SocketId)>>,
     /// When the next connection is opened; none after the flow's time.
     next: Option<Instant>,
@@ -71,13 +72,13 @@ struct Packmime {
 /// A connection under way.
 struct Ongoing {
     visit: Visit,
-    /// The exchange under way, and what it waits for.
+    /// The number of the exchange under way, and what the exchange waits for.
     number: usize,
     step: Step,
     asked_at: Instant,
-    /// Whether it began within the measured time.
+    /// Whether the exchange began within the measured time.
     counts: bool,
-    /// Bytes of all responses so far, this one's among them.
+    /// Bytes of all responses up to and including the current one.
     wanted: u64,
 }
 
@@ -89,7 +90,7 @@ enum Step {
     Thinks,
     /// The response is on its way.
     Answered,
-    /// The client reads what it got.
+    /// The client reads the response.
     Reads,
 }
 
@@ -123,7 +124,7 @@ impl Packmime {
         }
     }
 
-    /// A connection opens, and asks as soon as it may.
+    /// Opens a connection. Its first request is sent as soon as the handshake allows it.
     fn open(&mut self, host: &mut Host<'_>) {
         let visit = self.laws.visit();
         let socket = host.open(host.receiver());
@@ -135,7 +136,7 @@ impl Packmime {
         self.asked += 1;
     }
 
-    /// What was due for `socket` is.
+    /// Does what was due for `socket`.
     fn act(&mut self, socket: SocketId, host: &mut Host<'_>) {
         let Some(ongoing) = self.visits.get_mut(&socket) else { return };
         match ongoing.step {
@@ -163,7 +164,7 @@ impl Ongoing {
         host.write(socket, host.receiver(), self.visit.request);
     }
 
-    /// The server sends the response, and closes after the last.
+    /// The server sends the response, and closes after the last response.
     fn answer(&mut self, socket: SocketId, host: &mut Host<'_>) {
         self.step = Step::Answered;
         host.write(socket, host.sender(), self.visit.exchanges[self.number].response);
@@ -226,7 +227,7 @@ impl Application for Packmime {
         }
     }
 
-    /// Nobody is woken any more, so that servers answer without thinking, and clients ask no more.
+    /// Nobody is woken any more: servers answer without thinking, and clients send no more requests.
     fn stop(&mut self, host: &mut Host<'_>) {
         self.next = None;
         self.timers.clear();

@@ -1,10 +1,11 @@
-//! Web pages as a browser fetches them over HTTP/1.1: the name is looked up, the document fetched, and then every
-//! object that it asks for, over up to so many connections to each host.
+//! Web pages as a browser fetches them over HTTP/1.1. The browser looks up the name and fetches the document. Then it
+//! fetches every object of the document, over a limited number of connections per host.
 //!
-//! A connection is kept (RFC 9112, 9.3) and has one request at a time, none in advance of the last response; one is
-//! opened where an object waits and all others are busy. Each fetch begins with nothing: names are looked up and
-//! connections opened anew. As Høiland-Jørgensen et al. (2015) define it, the time to load is that until all objects
-//! are there; scripts and drawing take none, nor do servers think.
+//! A connection is persistent (RFC 9112, 9.3). It has one request at a time, and sends the next request only after
+//! the last response. The browser opens a connection if an object waits and all other connections are busy. Each
+//! fetch begins with nothing: names are looked up and connections are opened anew. The time to load a page ends when
+//! all objects are there, as Høiland-Jørgensen et al. (2015) define it. Scripts, drawing and the server's thinking
+//! take no time.
 
 mod objects;
 
@@ -27,15 +28,15 @@ use std::sync::Arc;
 use serde_json::{Map, json};
 use std::collections::VecDeque;
 
-/// Bytes of a request, what a browser of the paper's years sent: a line, `Host`, `User-Agent`, `Accept` and its like, a
-/// cookie.
+/// Bytes of a request, as a browser of the paper's years sent it: a request line, `Host`, `User-Agent`, `Accept` and
+/// similar headers, a cookie.
 const REQUEST: Key<Size> = Key::with_default("request", "\"400B\"")
     .range(Size(1), super::app::MOST_BYTES)
-    .help("bytes of a request, for objects that say none");
-/// What browsers have had per host since 2008 or so. (The paper's own client had four.)
+    .help("bytes of a request, for objects without a size of their own");
+/// The number of connections per host that browsers have had since 2008 or so. (The paper's own client had four.)
 const CONNECTIONS: Key<u64> = Key::with_default("connections", "6")
     .range(1, 100)
-    .help("how many connections a browser has to a host at a time, at the most");
+    .help("most connections that a browser has to a host at a time");
 const INTERVAL: Key<Span> = AGAIN.help("time from the end of a fetch to the start of the next");
 
 pub(crate) const KIND: Kind = Kind {
@@ -72,26 +73,27 @@ fn items_of(values: &Values) -> Vec<Item> {
     items(&objects::of(values), values.get(&REQUEST))
 }
 
-/// Bytes on Ethernet of a query with EDNS for the address of a name of 17 bytes (RFC 1035, 4.1; RFC 6891, 6.1.2): 14 +
-/// 20 + 8 + 12 + 17 + 4 + 11, and of the answer, which has a record of 16 bytes besides.
+/// Bytes on Ethernet of a DNS query with EDNS for the address of a name of 17 bytes (RFC 1035, 4.1; RFC 6891, 6.1.2):
+/// 14 + 20 + 8 + 12 + 17 + 4 + 11. The answer has a record of 16 bytes in addition.
 const QUERY_BYTES: u16 = 86;
 const ANSWER_BYTES: u16 = 102;
-/// After which a resolver asks again: resolv.conf(5), `timeout`. Here it does so until there is an answer.
+/// The time after which a resolver asks again: resolv.conf(5), `timeout`. Here the resolver repeats this until it has
+/// an answer.
 const ASK_AGAIN: Duration = Duration::from_secs(5);
 
 /// The fetches of one flow, one after the other.
 struct Page {
-    /// The document, and then the other objects.
+    /// The document first, then the other objects.
     items: Vec<Item>,
     hosts: usize,
-    /// To each host, at the most.
+    /// The greatest number of connections to each host.
     connections: usize,
     /// From the end of one fetch to the start of the next.
     gap: Duration,
-    /// How many are yet to begin; none: without end.
+    /// How many fetches are still to begin; none: without end.
     left: Option<u64>,
     fetch: Option<Fetch>,
-    /// Lookups so far: what numbers them.
+    /// How many lookups there were. This number identifies a lookup.
     lookups: u32,
     begun: u64,
     times: FlowDelays,
@@ -102,27 +104,27 @@ struct Page {
 /// The fetch under way.
 struct Fetch {
     begun: Instant,
-    /// Whether it began within the measured time.
+    /// Whether the fetch began within the measured time.
     counts: bool,
     sites: Vec<Site>,
-    /// Objects that are yet to be whole.
+    /// How many objects have not arrived completely.
     missing: usize,
 }
 
 /// A host, as the browser knows it in this fetch.
 struct Site {
     address: Address,
-    /// Of its lookup.
+    /// The number of the host's lookup, and the hashes of its datagrams.
     number: u32,
     hash: PerWay<u32>,
-    /// Objects that are yet to be asked for.
+    /// Objects that have not been requested yet.
     waiting: VecDeque<usize>,
     channels: Vec<Channel>,
 }
 
 enum Address {
     Unknown,
-    /// The lookup is under way; when it is to be repeated.
+    /// The lookup is under way, and is repeated at this time.
     Asked(Instant),
     Known,
 }
@@ -132,9 +134,9 @@ struct Channel {
     socket: SocketId,
     /// The object under way.
     item: Option<usize>,
-    /// Whether the server is yet to answer.
+    /// Whether the server still has to answer.
     owed: bool,
-    /// Bytes of all requests, and of all responses to them.
+    /// Bytes of all requests so far, and of all responses to them.
     asked: u64,
     wanted: u64,
 }
@@ -152,21 +154,21 @@ result::part! {
     }
 }
 
-/// The fetches of a page that were completed, those of the warm-up too.
+/// The fetches of a page that were completed, including those of the warm-up.
 #[derive(Clone, Debug, Serialize)]
 pub struct PageSeries {
     /// The flow's name.
     pub name: String,
-    /// When it began, in seconds of the run.
+    /// When each fetch began, in seconds of the run.
     pub begun_s: Vec<f64>,
-    /// How long it took.
+    /// How long each fetch took.
     pub load_ms: Vec<f64>,
 }
 
 impl AppResult for PageResult {}
 
 impl Page {
-    /// A page of `items`, the document first.
+    /// Makes a page of `items`, the document first.
     fn new(items: Vec<Item>, connections: u64, gap: Duration, repeat: Option<u64>) -> Self {
         Self {
             hosts: items.iter().map(|item| item.host + 1).max().unwrap_or(0),
@@ -201,7 +203,7 @@ impl Page {
         self.fetch = Some(fetch);
     }
 
-    /// The document names the objects `range`.
+    /// Queues the objects `range`, and requests or looks up what can be requested or looked up now.
     fn want(&mut self, fetch: &mut Fetch, range: std::ops::Range<usize>, host: &mut Host<'_>) {
         for item in range {
             fetch.sites[self.items[item].host].waiting.push_back(item);
@@ -220,7 +222,7 @@ impl Page {
         fetch.plan(host);
     }
 
-    /// The object `item` of `site` is there.
+    /// The object `item` of `site` has arrived.
     fn came(&mut self, mut fetch: Fetch, (site, item): (usize, usize), host: &mut Host<'_>) {
         fetch.missing -= 1;
         fetch.sites[site].ask(&self.items, self.connections, host);
@@ -248,7 +250,7 @@ impl Page {
 }
 
 impl Fetch {
-    /// Wakes the browser when the next lookup is to be repeated.
+    /// Asks to be woken when the next lookup is to be repeated.
     fn plan(&self, host: &mut Host<'_>) {
         let again = self.sites.iter().filter_map(|site| match site.address {
             Address::Asked(again) => Some(again),
@@ -264,7 +266,7 @@ impl Site {
         self.address = Address::Asked(host.now + ASK_AGAIN);
     }
 
-    /// Asks for what waits, where a connection is idle or may be opened.
+    /// Requests the waiting objects, as long as a connection is idle or may be opened.
     fn ask(&mut self, items: &[Item], most: usize, host: &mut Host<'_>) {
         while !self.waiting.is_empty() {
             let idle = self.channels.iter().position(|channel| channel.item.is_none());

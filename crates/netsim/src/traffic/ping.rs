@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 const INTERVAL: Key<Span> = Key::with_default("interval", "\"200ms\"")
     .range(Span(Duration::from_micros(1)), Span(Duration::from_secs(1000)))
-    .help("time from a packet to the next")
+    .help("time from one packet to the next")
     .source("Flent 2.1, --step-size");
 const PACKET_SIZE: Key<u64> = Key::with_default("packet_size", "98")
     .unit("bytes")
@@ -65,16 +65,17 @@ result::part! {
     }
 }
 
-/// The round trips of a ping, in the order in which they ended, those of the warm-up too; what is lost is missing.
+/// The round trips of a ping, including those of the warm-up, in the order in which they ended. Lost packets are
+/// missing.
 #[derive(Clone, Debug, Serialize)]
 pub struct PingSeries {
     /// The flow's name.
     pub name: String,
     /// The packet's number, from 0.
     pub seq: Vec<u64>,
-    /// When it was sent, in seconds of the run.
+    /// When the packet was sent, in seconds of the run.
     pub sent_s: Vec<f64>,
-    /// Its round-trip time.
+    /// The packet's round-trip time.
     pub rtt_ms: Vec<f64>,
 }
 

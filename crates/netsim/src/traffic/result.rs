@@ -1,4 +1,4 @@
-//! What an application measured: parts of the record of its kind's own types.
+//! What an application measured: the parts of the record whose types belong to its kind.
 
 use crate::probe::delay::Summary;
 use serde::Serialize;
@@ -6,9 +6,9 @@ use std::any::Any;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// What one flow of a kind measured; it is written into the record as its keys.
+/// What one flow of a kind measured. The record contains it as the flow's keys.
 pub trait AppResult: erased_serde::Serialize + Any + Debug + Send + Sync {
-    /// Returns how long the flow's one transfer took, if it made one, in ms.
+    /// Returns how long the flow's transfer took in ms, if the flow made exactly one.
     fn completion_ms(&self) -> Option<f64> {
         None
     }
@@ -22,47 +22,47 @@ impl<T: serde::Serialize + Any + Debug + Send + Sync> Kept for T {}
 erased_serde::serialize_trait_object!(AppResult);
 erased_serde::serialize_trait_object!(Kept);
 
-/// A result, and what it is called, as the record holds both.
+/// A result, as the record holds it.
 pub(crate) type Result = Arc<dyn AppResult>;
-/// A part of the time series.
+/// A part of the time series, as the record holds it.
 pub(crate) type Series = Arc<dyn Kept>;
 
-/// Something in a kind's part of the record.
+/// A field in a kind's part of the record.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Field {
-    /// Its key, with the unit.
+    /// The field's key, with the unit.
     pub key: &'static str,
     /// `times` (a distribution in ms), `percentiles` (101 numbers), `number` or `count`.
     #[serde(rename = "type")]
     pub kind: &'static str,
-    /// What it is.
+    /// What the field is.
     pub help: &'static str,
-    /// How it stands in the table of one run; none: it does not.
+    /// The field's column in the table of one run; none: the table does not show it.
     pub column: Option<Column>,
 }
 
-/// A column of the table of one run; of times, several.
+/// A column of the table of one run. A field of type `times` has several.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Column {
-    /// The first line.
+    /// The heading's first line.
     pub heading: &'static str,
-    /// The second line; of times, which of them are shown: `mean p50 p95`.
+    /// The heading's second line. For `times`: which of them are shown, such as `mean p50 p95`.
     pub detail: &'static str,
     /// How many decimals are shown.
     pub decimals: u8,
 }
 
-/// The columns of times: `heading` says of what, `which` are shown.
+/// Makes the columns of a field of type `times`. `heading` says which times; `which` lists the ones shown.
 pub(crate) const fn times(heading: &'static str, which: &'static str) -> Column {
     Column { heading, detail: which, decimals: 1 }
 }
 
-/// The column of a number.
+/// Makes the column of a number.
 pub(crate) const fn column(heading: &'static str, detail: &'static str, decimals: u8) -> Column {
     Column { heading, detail, decimals }
 }
 
-/// What a field of the record may be.
+/// The types that a field of the record may have.
 pub(crate) trait Value {
     const TYPE: &'static str;
 }
@@ -83,7 +83,7 @@ impl Value for u64 {
     const TYPE: &'static str = "count";
 }
 
-/// Makes the struct that is a kind's part of the record, and its `FIELDS`, which say what the fields' comments do.
+/// Makes the struct that is a kind's part of the record, and its `FIELDS`. A field's comment becomes its help text.
 macro_rules! part {
     (
         $(#[doc = $about:literal])+

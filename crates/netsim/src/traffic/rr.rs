@@ -1,5 +1,5 @@
-//! Requests and responses on one connection, as netperf's TCP_RR: the receiver of the flow's data asks, the sender
-//! answers.
+//! Requests and responses on one connection, as in netperf's TCP_RR. The receiver of the flow's data asks, and the
+//! sender answers.
 
 use super::app::{Application, Host, LONGEST_WAIT, MOST_BYTES, REPEAT};
 use super::kind::{Kind, Make, Measure, Shorthand};
@@ -23,7 +23,7 @@ const THINK: Key<Span> = Key::derived("think", "0s, where think_mean is left out
     .help("time from a response to the next request");
 const THINK_MEAN: Key<Span> = Key::optional("think_mean", "\"1s\"")
     .range(Span(Duration::ZERO), LONGEST_WAIT)
-    .help("the same time, drawn from an exponential distribution with this mean");
+    .help("mean of that time, if it is drawn from an exponential distribution");
 
 pub(crate) const KIND: Kind = Kind {
     keys: &[&REPEAT, &REQUEST, &RESPONSE, &THINK, &THINK_MEAN],
@@ -71,23 +71,23 @@ struct Rr {
     request: u64,
     response: u64,
     think: Think,
-    /// How many requests are yet to be sent; none: without end.
+    /// How many requests are not yet sent; none: without end.
     left: Option<u64>,
-    /// Since the start: requests sent, those that the far end answered, and answers that came.
+    /// Counts since the start: requests sent, requests that the far end answered, and answers that arrived.
     asked: u64,
     answered: u64,
     heard: u64,
     socket: Option<SocketId>,
     asked_at: Instant,
-    /// The first request that is measured.
+    /// How many requests were sent before measuring began.
     first_measured: u64,
     times: FlowDelays,
 }
 
-/// How long it takes from a response to the next request.
+/// The time from a response to the next request.
 enum Think {
     Fixed(Duration),
-    /// A mean, and where its draws come from.
+    /// The mean, and the stream from which times are drawn.
     Exponential(Duration, Random),
 }
 
@@ -110,7 +110,7 @@ impl Think {
     fn time(&mut self) -> Duration {
         match self {
             Self::Fixed(time) => *time,
-            // The inverse of the distribution function, of 1 - u, which is never 0.
+            // The inverse of the distribution function, at 1 - u, which is never 0.
             Self::Exponential(mean, random) => {
                 Duration::from_secs_f64(-mean.as_secs_f64() * libm::log(1.0 - random.next_f64()))
             }

@@ -1,7 +1,8 @@
-//! A stream: its application writes a chunk each interval, whether or not TCP can follow (as live video does).
+//! A stream: its application writes a chunk each interval, whether or not TCP keeps up (as live video does).
 //!
-//! A player at the receiver says when that hurts. It begins one interval after the first chunk came, and plays a chunk
-//! an interval; where the next one is not there it stalls until it is, and all that follows plays so much later.
+//! A player at the receiver shows when that matters. It wants the second chunk one interval after the first arrived,
+//! and then one chunk per interval. If the next chunk is not there, the player stalls until it is; all chunks after
+//! it are then wanted later by the same time.
 
 use super::app::{Application, Host};
 use super::kind::{Kind, Make, Measure, Shorthand, Sum};
@@ -21,7 +22,7 @@ const RATE: Key<RateText> = Key::required("rate", "\"10mbit\"")
     .help("rate at which the application writes, headers not included");
 const INTERVAL: Key<Span> = Key::with_default("interval", "\"20ms\"")
     .range(Span(Duration::from_micros(1)), Span(Duration::from_secs(1000)))
-    .help("time from a chunk to the next");
+    .help("time from one chunk to the next");
 
 pub(crate) const KIND: Kind = Kind {
     keys: &[&RATE, &INTERVAL],
@@ -69,7 +70,7 @@ struct Stream {
     written: u64,
     arrived: u64,
     stopped: bool,
-    /// When the player wants the next chunk; none before the first came.
+    /// When the player wants the next chunk; none before the first chunk has arrived.
     due: Option<Instant>,
     measured_from: Instant,
     first_measured: u64,
@@ -116,7 +117,7 @@ impl Stream {
         }
     }
 
-    /// Bytes of the first `chunks` chunks: no rate is lost to rounding.
+    /// Returns the bytes of the first `chunks` chunks together, so that rounding loses nothing of the rate.
     fn bytes(&self, chunks: u64) -> u64 {
         self.rate.bytes_in(self.interval * chunks)
     }
@@ -129,7 +130,7 @@ impl Stream {
         host.wake_at(began + self.interval * self.written);
     }
 
-    /// The next chunk is whole.
+    /// The next chunk has arrived completely.
     fn take(&mut self, began: Instant, now: Instant) {
         if self.arrived >= self.first_measured {
             self.delays.record(now.since(began + self.interval * self.arrived));
@@ -177,7 +178,7 @@ impl Application for Stream {
         self.delays.reset();
     }
 
-    /// A stall that lasts still counts.
+    /// Returns the results. A stall that still lasts counts too.
     fn result(&self, now: Instant) -> result::Result {
         let stalled_since = self.due.filter(|due| *due < now && self.arrived < self.written);
         let lasting = stalled_since.map_or(Duration::ZERO, |due| now.since(due.max(self.measured_from)));

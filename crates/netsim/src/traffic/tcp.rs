@@ -5,11 +5,11 @@ use crate::scenario::{Dscp, EcnAsked, Json, ScenarioError, refuse};
 use goodqueue_tcp::{CcLine, Config, Stack};
 use serde_json::json;
 
-/// Congestion control: its name and its words.
+/// Congestion control: its name and its options.
 pub const CC: Key<CcLine> = Key::with_default("cc", "\"cubic\"")
-    .help("congestion control of both ends, with its words (`goodqueue list cc`)")
+    .help("congestion control of both ends, with its parameters (`goodqueue list cc`)")
     .source("Linux, net.ipv4.tcp_congestion_control");
-/// Which TCP.
+/// Which TCP implementation both ends have.
 pub const STACK: Key<Stack> = Key::with_default("stack", "\"linux-6.x\"")
     .help("whose TCP both ends have (docs/tcp.md says how they differ)")
     .source("Linux 6.1");
@@ -17,21 +17,21 @@ pub const STACK: Key<Stack> = Key::with_default("stack", "\"linux-6.x\"")
 pub const ECN: Key<EcnAsked> = Key::derived("ecn", "what the congestion control needs, else false", "true")
     .help("whether data are ECN-capable: false, true (RFC 3168) or \"accecn\" (RFC 9768)")
     .source("RFC 3168; RFC 9768");
-/// Whether TCP paces where the congestion control does not ask for it.
+/// Whether TCP paces if the congestion control does not ask for it.
 pub const PACING: Key<bool> = Key::optional("pacing", "true")
     .help(
-        "whether TCP paces what it sends, as where a socket asks for it; some congestion controls always do",
+        "whether TCP paces what it sends, as if the socket asked for it; some congestion controls always pace",
     )
     .source("Linux, SO_MAX_PACING_RATE");
 /// Codepoint of the packets both ways.
 pub const DSCP: Key<Dscp> = Key::optional("dscp", "\"EF\"")
     .help(
-        "codepoint of the packets both ways, CS0 if left out; TCP's ACKs have the flow's, as where both ends set it, \
-         and a ping's echo has the codepoint that arrived",
+        "codepoint of the packets both ways, CS0 if left out. TCP's ACKs have the flow's codepoint, as if both ends set \
+         it. A ping's echo has the codepoint that arrived",
     )
     .source("RFC 4594");
 
-/// The first congestion window. ns-2, which older papers ran, has 2.
+/// The first congestion window. ns-2, which older papers used, has 2.
 pub const INITIAL_WINDOW: Key<u64> = Key::optional("initial_window", "2")
     .unit("packets")
     .range(1, 1000)
@@ -42,26 +42,28 @@ pub const INITIAL_WINDOW: Key<u64> = Key::optional("initial_window", "2")
 pub const ACK_EVERY: Key<u64> = Key::optional("ack_every", "1")
     .unit("packets")
     .range(1, 255)
-    .help("full segments that a receiver acknowledges together, at the most 500 ms late; as Linux does if left out")
+    .help(
+        "full segments per ACK; an ACK is at most 500 ms late. If left out, the receiver does as Linux does",
+    )
     .source("RFC 5681, 4.2")
     .simulator_only();
 /// Payload of a full segment.
 pub const MSS: Key<u64> = Key::optional("mss", "448")
     .unit("bytes")
     .range(68, 1448)
-    .help("most payload bytes of a segment, what `path.mtu` leaves (1448) if left out, and never more")
+    .help("most payload bytes of a segment. The default and the maximum is what `path.mtu` allows (1448)")
     .source("RFC 9293, 3.7.1; Linux, TCP_MAXSEG")
     .simulator_only();
 
-/// All of them.
+/// All keys of TCP.
 pub(crate) const KEYS: &[&dyn AnyKey] =
     &[&CC, &STACK, &PACING, &ECN, &DSCP, &INITIAL_WINDOW, &ACK_EVERY, &MSS];
-/// For an application that writes whole objects.
+/// The keys for an application that writes whole objects: all except `pacing`.
 pub(crate) const UNPACED: &[&dyn AnyKey] = &[&CC, &STACK, &ECN, &DSCP, &INITIAL_WINDOW, &ACK_EVERY, &MSS];
-/// For tests whose flows have marks of their own.
+/// The keys for tests whose flows have marks of their own.
 pub(crate) const UNMARKED: &[&dyn AnyKey] = &[&CC, &STACK, &ECN];
 
-/// The order in which a resolved scenario has them.
+/// The order in which a resolved scenario has the keys.
 pub(crate) const ORDER: &[&dyn AnyKey] =
     &[&CC, &STACK, &ECN, &PACING, &DSCP, &INITIAL_WINDOW, &ACK_EVERY, &MSS];
 
@@ -81,7 +83,7 @@ impl Quantity for CcLine {
 
 crate::scenario::word!(Stack);
 
-/// Fills in the ECN that the congestion control needs, and refuses what contradicts it.
+/// Fills in the ECN mode that the congestion control needs, and refuses contradictions.
 pub(crate) fn check(table: &Table<'_>, values: &mut Values) -> Result<()> {
     let cc = values.get(&CC).cc;
     let paces = cc.paces();
@@ -99,7 +101,8 @@ pub(crate) fn check(table: &Table<'_>, values: &mut Values) -> Result<()> {
     Ok(())
 }
 
-/// Both ends of a connection, on a path whose full segments have `most` bytes.
+/// Returns the configuration of both ends of a connection, on a path whose full segments have `most` bytes of
+/// payload.
 pub(crate) fn config(values: &Values, most: u16) -> Config {
     let CcLine { cc, options } = values.get(&CC);
     let pacing = values.find(&PACING).unwrap_or(false);

@@ -1,10 +1,10 @@
-//! TMIX's connection vectors replayed (Weigle, Adurthi, Hernández-Campos, Jeffay and Smith 2006): connections as a
-//! link's capture shows them, by what each end sends and how long it waits, without TCP. So what a real link carried
-//! loads ours.
+//! A replay of TMIX's connection vectors (Weigle, Adurthi, Hernández-Campos, Jeffay and Smith 2006). A vector
+//! describes a connection in a link's capture without TCP, by what each end sends and how long it waits. So the
+//! traffic of a real link loads the simulated one.
 //!
-//! In a sequential connection an end waits for the other's data; in a concurrent one each sends at times of its own.
-//! The initiator is the user. A vector's window, its round-trip time and its losses are not replayed: they are what
-//! ours has.
+//! In a sequential connection an end waits for the other end's data. In a concurrent connection each end sends at its
+//! own times. The initiator is the receiver of the flow's data. A vector's window, round-trip time and losses are not
+//! replayed; they result from the simulation.
 
 mod vectors;
 
@@ -24,8 +24,9 @@ use vectors::{Send, Vector, Vectors};
 
 const VECTORS: Key<Vectors> = Key::required("vectors", "[{start_us = 0, sends = [[\">\", 300, 20000], [\"<\", 9000, 0]]}]")
     .help(
-        "the connections: when each begins, and what its ends send, > the initiator and < the acceptor, bytes and the wait after \
-         it in microseconds; with concurrent = true each end for itself. On the command line and in a file \"FILE.tmix\" too",
+        "the connections: when each begins, and what its ends send: the end (> for the initiator, < for the acceptor), \
+         the bytes, and the wait after them in microseconds. With concurrent = true the ends do not wait for each other. \
+         On the command line and in a file also \"FILE.tmix\"",
     )
     .source("Weigle et al. 2006")
     .simulator_only();
@@ -55,11 +56,12 @@ pub(crate) const KIND: Kind = Kind {
 /// The connections of one flow.
 struct Tmix {
     vectors: Vec<Vector>,
-    /// How many were begun, in their order.
+    /// How many vectors were begun, in their order.
     begun: usize,
     origin: Instant,
     active: BTreeMap<SocketId, Active>,
-    /// What ends do after a wait; the number tells a connection from another that has its socket later.
+    /// The actions of ends after a wait. The number identifies the connection, because a later connection may have
+    /// the same socket.
     timers: BinaryHeap<Reverse<(Instant, SocketId, usize, End)>>,
     is_over: bool,
     connections: u64,
@@ -95,22 +97,23 @@ impl End {
 
 /// A connection under way.
 struct Active {
-    /// Its vector, and its number.
+    /// The number of its vector.
     number: usize,
-    /// The place of the next send; of a concurrent one, that of the initiator and that of the acceptor.
+    /// The index of the next send. A concurrent connection has two: the initiator's and the acceptor's.
     next: [usize; 2],
-    /// Bytes that the initiator and the acceptor are to get of what was written.
+    /// Bytes that the initiator and the acceptor will have received once everything written so far has arrived.
     wanted: [u64; 2],
-    /// Whose turn it is once it has all of that.
+    /// The end that acts next, once it has received its `wanted` bytes.
     listens: Option<End>,
     is_closed: bool,
-    /// When the request under way was sent; none: none is.
+    /// When the request under way was sent, or for a first request when its connection was opened; none: no request
+    /// is under way.
     asked: Option<Instant>,
     counts: bool,
 }
 
 result::part! {
-    /// What began within the measured time.
+    /// Connections and requests that began within the measured time.
     #[derive(Copy)]
     pub struct TmixResult {
         /// Of sequential connections, from a request, of the first one from the SYN, to the last byte of the response.
@@ -164,7 +167,7 @@ impl Tmix {
         self.vectors.get(self.begun).map(|vector| self.origin + vector.start)
     }
 
-    /// The next connection begins. Its ends send once they know of it: see [`Tmix::notice`].
+    /// Opens the next connection. Its ends send as soon as they know of the connection: see [`Tmix::notice`].
     fn open(&mut self, host: &mut Host<'_>) {
         let socket = host.open(Initiator.side(host));
         let vector = &self.vectors[self.begun];
@@ -184,7 +187,7 @@ impl Tmix {
         self.count += u64::from(is_request);
     }
 
-    /// `end` of `socket` sends what is next, or closes if nothing is.
+    /// `end` of `socket` makes its next send, or closes if there is none.
     fn act(&mut self, socket: SocketId, end: End, host: &mut Host<'_>) {
         let Some(active) = self.active.get_mut(&socket) else { return };
         let Vector { is_concurrent, sends, .. } = &self.vectors[active.number];
@@ -192,7 +195,8 @@ impl Tmix {
         let place = active.next[cursor];
         let mine = |send: &Send| !*is_concurrent || send.from == end;
         let Some(at) = (place..sends.len()).find(|&at| mine(&sends[at])) else {
-            // Of a concurrent connection the end that is done last closes: the other would close at once, too.
+            // In a concurrent connection the end that finishes last closes: if one end closed earlier, the other
+            // would close at once, too.
             active.next[cursor] = usize::MAX;
             if !*is_concurrent || active.next == [usize::MAX; 2] {
                 active.is_closed = true;
@@ -215,13 +219,13 @@ impl Tmix {
         }
     }
 
-    /// Counts the response that `socket` has brought, if one is whole, and forgets connections that are over.
+    /// Counts the response on `socket` if it is complete, and forgets connections that are over.
     fn settle(&mut self, socket: SocketId, host: &Host<'_>) {
         let Some(active) = self.active.get_mut(&socket) else { return };
         let vector = &self.vectors[active.number];
         let has_all = |end: End| host.delivered(socket, end.side(host)) >= active.wanted[end as usize];
         let (initiator, acceptor) = (has_all(Initiator), has_all(Acceptor));
-        let done = active.next[0].min(vector.sends.len()); // beyond: it has closed
+        let done = active.next[0].min(vector.sends.len()); // beyond the last send: the end has closed
         let ends_response = (1..=vector.sends.len()).contains(&done)
             && vector.sends[done - 1].from == Acceptor
             && vector.sends.get(done).is_none_or(|following| following.from == Initiator);
@@ -263,7 +267,7 @@ impl Application for Tmix {
         self.carry_on(host);
     }
 
-    /// Nobody is woken any more: what was written arrives, and connections end with it.
+    /// Nobody is woken any more. What was written still arrives, and then the connections end.
     fn stop(&mut self, host: &mut Host<'_>) {
         self.is_over = true;
         self.timers.clear();

@@ -1,4 +1,5 @@
-//! Transfers of a size: a new connection each, which the user opens; the sender's end writes all and closes.
+//! Transfers of a fixed size. Each transfer has a new connection, which the user opens; the sender's end writes all
+//! bytes and closes.
 
 use super::app::{AGAIN, Application, Host, MOST_BYTES, REPEAT};
 use super::kind::{Kind, Make, Measure, Shorthand};
@@ -21,7 +22,7 @@ pub(crate) const KIND: Kind = Kind {
     keys: &[&INTERVAL, &SIZE, &REPEAT],
     transport: tcp::KEYS,
     check: |table, values| {
-        // One transfer, where neither key asks for more.
+        // One transfer, if neither key asks for more.
         if !table.has("repeat") && !table.has("interval") {
             values.put(&REPEAT, 1);
         }
@@ -44,7 +45,7 @@ pub(crate) const KIND: Kind = Kind {
     },
     ..Kind::new(
         "transfer",
-        "TCP transfers of a size, a new connection each: how long they take",
+        "TCP transfers of one size, each on a new connection: how long they take",
         Make::App(|values, _| {
             let (size, gap) = (values.get(&SIZE).0, values.get(&INTERVAL).0);
             Box::new(Transfer::new(size, values.find(&REPEAT), gap))
@@ -55,9 +56,9 @@ pub(crate) const KIND: Kind = Kind {
 /// The transfers of one flow, one after the other.
 struct Transfer {
     size: u64,
-    /// From the end of one, as the user knows it, to the start of the next.
+    /// Time from the end of one transfer, as the user sees it, to the start of the next.
     gap: Duration,
-    /// How many are yet to begin; none: without end.
+    /// How many transfers are still to begin; none: without end.
     left: Option<u64>,
     current: Option<Current>,
     begun: u64,
@@ -68,7 +69,7 @@ struct Transfer {
 struct Current {
     socket: SocketId,
     begun: Instant,
-    /// Whether it began within the measured time and is yet to be completed.
+    /// Whether the transfer began within the measured time and is not completed yet.
     counts: bool,
 }
 
@@ -115,7 +116,7 @@ impl Application for Transfer {
         self.begin(host);
     }
 
-    /// An upload's end is known to the user once the far end, which has all, has closed.
+    /// The user learns that an upload has ended when the far end, which has received everything, closes.
     fn notice(&mut self, socket: SocketId, end: Side, host: &mut Host<'_>) {
         let Some(current) = self.current.as_mut().filter(|current| current.socket == socket) else { return };
         if current.counts && end == host.receiver() && host.delivered(socket, end) >= self.size {

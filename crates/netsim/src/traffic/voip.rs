@@ -1,8 +1,8 @@
-//! Calls: the packets of a voice codec, one way, and what their listener makes of them.
+//! Calls: the packets of a voice codec, one way, and how their listener judges the call.
 //!
-//! A packet is voice, RTP (12 bytes), UDP (8), IPv4 (20) and Ethernet (14): `g711` has 160 bytes of voice each 20 ms
-//! (RFC 3551, 4.5.14), 214 bytes on the wire; `ditg` is D-ITG's default call, which Høiland-Jørgensen et al. (2015) ran
-//! as 64 kbit/s: 80 bytes of voice each 10 ms, 134 on the wire.
+//! A packet is voice, RTP (12 bytes), UDP (8), IPv4 (20) and Ethernet (14). `g711` has 160 bytes of voice per 20 ms
+//! (RFC 3551, 4.5.14), 214 bytes on the wire. `ditg` is D-ITG's default call, which Høiland-Jørgensen et al. (2015)
+//! ran as 64 kbit/s: 80 bytes of voice per 10 ms, 134 bytes on the wire.
 
 use super::isochronous::{DATAGRAM_KEYS, Far, Listener, Log, Pace, Packets, ecn_of};
 use super::kind::{Kind, Make, Measure, Shorthand};
@@ -17,7 +17,7 @@ use serde_json::{Map, json};
 use std::sync::Arc;
 
 const CODEC: Key<Codec> = Key::with_default("codec", "\"g711\"")
-    .help("what a call's packets are: g711 (214 bytes each 20 ms) or ditg (134 bytes each 10 ms)")
+    .help("the codec of a call: g711 (214 bytes every 20 ms) or ditg (134 bytes every 10 ms)")
     .source("RFC 3551, 4.5.14; D-ITG");
 
 pub(crate) const KIND: Kind = Kind {
@@ -72,16 +72,16 @@ pub(crate) const KIND: Kind = Kind {
 
 crate::scenario::word!(Codec);
 
-/// RTP (RFC 3550, 5.1), UDP, IPv4 and Ethernet.
+/// Bytes of the headers: RTP (RFC 3550, 5.1), UDP, IPv4 and Ethernet.
 const HEADER_BYTES: u16 = 12 + 8 + 20 + 14;
 
 /// What a call's packets are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Codec {
-    /// ITU-T G.711, 20 ms a packet.
+    /// ITU-T G.711, 20 ms per packet.
     #[default]
     G711,
-    /// The same, 10 ms a packet.
+    /// ITU-T G.711, 10 ms per packet.
     Ditg,
 }
 
@@ -95,7 +95,7 @@ impl Codec {
         }
     }
 
-    /// Time from a packet to the next.
+    /// Returns the time from one packet to the next.
     fn interval(self) -> Duration {
         match self {
             Self::G711 => Duration::from_millis(20),
@@ -103,7 +103,7 @@ impl Codec {
         }
     }
 
-    /// Bytes of a packet as `tc` counts them: 64 kbit/s for the interval, and headers.
+    /// Returns the bytes of a packet as `tc` counts them: 64 kbit/s of voice for the interval, and headers.
     fn packet_bytes(self) -> u16 {
         let voice = match self {
             Self::G711 => 160,
@@ -113,15 +113,15 @@ impl Codec {
     }
 }
 
-/// Who hears a call.
+/// The listener of a call.
 struct Call {
     delays: FlowDelays,
-    /// The one-way delay of the packet that was heard last.
+    /// The one-way delay of the packet that arrived last.
     last: Option<Duration>,
-    /// How many differences of successive delays there were, and their sum.
+    /// The number of differences between successive delays, and their sum.
     differences: u64,
     sum: Duration,
-    /// RFC 3550's J, in nanoseconds.
+    /// J of RFC 3550 (6.4.1), in nanoseconds.
     smoothed: f64,
 }
 
@@ -149,17 +149,16 @@ result::part! {
     }
 }
 
-/// The packets of a call that were heard, in the order in which they arrived, those of the warm-up too; what is lost is
-/// missing.
+/// The packets of a call that arrived, in order of arrival, including those of the warm-up. Lost packets are missing.
 #[derive(Clone, Debug, Serialize)]
 pub struct CallSeries {
     /// The flow's name.
     pub name: String,
     /// The packet's number, from 0.
     pub seq: Vec<u64>,
-    /// When it was sent, in seconds of the run.
+    /// When the packet was sent, in seconds of the run.
     pub sent_s: Vec<f64>,
-    /// Its one-way delay.
+    /// The packet's one-way delay.
     pub delay_ms: Vec<f64>,
 }
 
@@ -171,12 +170,12 @@ impl Call {
         Self { delays, last: None, differences: 0, sum: Duration::ZERO, smoothed: 0.0 }
     }
 
-    /// What it makes of the call, given what became of the packets.
+    /// Returns the listener's judgement of the call, given what became of the packets.
     fn judged(&self, packets: Packets) -> VoipResult {
         let Packets { sent, received, loss_percent } = packets;
         let delay_ms = self.delays.summary();
         let measured = |ms: f64| (self.differences > 0).then(|| rounded(ms));
-        // A call of which nothing arrives is as bad as one that loses everything at once.
+        // If nothing arrives there is no delay, but the loss of 100 % makes the call as bad as it can be.
         let delay = delay_ms.map_or(0.0, |delay| delay.mean);
         VoipResult {
             delay_ms,
@@ -236,7 +235,7 @@ mod tests {
         assert_eq!(silent.mos, Some(1.0), "R is 93.2 - 95 * 100 / 104.3 = 2.1");
     }
 
-    /// Three packets of four take 10 ms and one 810 ms: a mean of 210 ms, where the median says 10 ms.
+    /// Three packets of four take 10 ms and one takes 810 ms: the mean is 210 ms, although the median is 10 ms.
     #[test]
     fn the_score_is_of_the_mean_delay() {
         let mut listener = Call::new();

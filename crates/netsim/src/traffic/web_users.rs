@@ -1,12 +1,13 @@
-//! A population of web users, each of whom thinks, fetches a page, and thinks again (a closed loop, as Le, Aikat,
-//! Jeffay and Smith 2003 load their link): the longer pages take, the fewer are asked for.
+//! A population of web users. Each user thinks, fetches a page, and thinks again (a closed loop, as Le, Aikat, Jeffay
+//! and Smith 2003 load their link). So the longer pages take, the fewer pages are requested.
 //!
-//! A page is a document and then its objects, in one or more waves. With HTTP/1 an object has a connection of its own,
-//! or, on a share of the pages, connections are used again (RFC 9112, 9.3); up to so many at a time. With HTTP/2 (RFC
-//! 9113) there is one connection for each server, which gets all requests of a wave at once and answers in their order.
+//! A page is a document and then its objects, in one or more waves. With HTTP/1 an object has a connection of its
+//! own, or, on a share of the pages, connections are persistent (RFC 9112, 9.3). The number of connections per page
+//! is limited. With HTTP/2 (RFC 9113) there is one connection per server: it gets all requests of a wave at once and
+//! answers them in order.
 //!
-//! Each user draws from a stream of its own, and all that a request needs as it is sent: so another queue discipline,
-//! or a user more, leaves what the others ask for as it was.
+//! Each user draws from a stream of its own, and draws all quantities of a request when it sends the request. So
+//! another queue discipline or an additional user does not change what the other users ask for.
 
 mod ahead;
 mod model;
@@ -51,19 +52,19 @@ impl Quantity for Load {
 }
 
 const MOST_USERS: u64 = 1_000_000;
-/// Where nothing is said.
+/// The number of users if the scenario says nothing.
 const FEW: u64 = 500;
 const USERS: Key<u64> =
-    Key::derived("users", "500, where `load` is left out", "500").range(1, MOST_USERS).help("how many users there are");
+    Key::derived("users", "500, where `load` is left out", "500").range(1, MOST_USERS).help("number of users");
 const LOAD: Key<Load> = Key::optional("load", "\"98%\"")
     .help(
-        "what the users offer: percent of the bottleneck's rate, or a rate. The command line finds how many users offer that \
-         on a link ten times as fast, says it, and runs with that number",
+        "the users' offered load: percent of the bottleneck's rate, or a rate. The command line finds the number of users \
+         that offers this load on a link ten times as fast, prints the number, and runs with it",
     )
     .source("Le et al. 2003");
 const CONNECTIONS: Key<u64> = Key::with_default("connections", "2")
     .range(1, 100)
-    .help("how many connections a page has at a time, at the most, of HTTP/1")
+    .help("most connections of a page at a time, with HTTP/1")
     .source("RFC 2616, 8.1.4");
 
 pub(crate) const KIND: Kind = Kind {
@@ -130,7 +131,7 @@ pub(crate) const KIND: Kind = Kind {
     )
 };
 
-/// What user `number` draws from.
+/// Returns the stream from which user `number` draws.
 fn of_user(streams: Streams, number: u64) -> Random {
     streams.stream("user", number)
 }
@@ -138,13 +139,13 @@ fn of_user(streams: Streams, number: u64) -> Random {
 /// The users of one flow.
 struct WebUsers {
     profile: Profile,
-    /// Connections of a page, at the most.
+    /// The greatest number of connections per page.
     connections: usize,
     users: Vec<User>,
-    /// What is to happen, the earliest first; at equal times in the order in which it was planned.
+    /// The plans, the earliest first. Plans for the same time are in the order in which they were made.
     plans: BinaryHeap<Reverse<(Instant, u64, Plan)>>,
     planned: u64,
-    /// The connections that are in use, by their sockets.
+    /// The connections in use. The index is the socket's.
     channels: Vec<Option<Channel>>,
     opened: u64,
     tally: Tally,
@@ -199,7 +200,7 @@ impl WebUsers {
         self.channels.get_mut(socket.index()).and_then(Option::as_mut)
     }
 
-    /// `user` asks for a page.
+    /// `user` begins a page and requests its document.
     fn begin(&mut self, user: u32, host: &mut Host<'_>) {
         if self.is_over {
             return;
@@ -224,7 +225,7 @@ impl WebUsers {
         self.request(socket, host);
     }
 
-    /// A new connection of `user` to the server `server`.
+    /// Opens a connection from `user` to the server `server`.
     fn open(&mut self, user: u32, server: u64, host: &mut Host<'_>) -> SocketId {
         let socket = host.open(host.receiver());
         let place = socket.index();
@@ -274,7 +275,7 @@ impl WebUsers {
         host.write(socket, host.receiver(), request);
     }
 
-    /// The server of `socket` has heard something: what is asked for is answered as soon as it can be, in order.
+    /// The server of `socket` has received something. It answers requests as soon as it can, in order.
     fn hear(&mut self, socket: SocketId, host: &mut Host<'_>) {
         let delivered = host.delivered(socket, host.sender());
         let Some(channel) = self.channel(socket) else { return };
@@ -308,7 +309,7 @@ impl WebUsers {
         }
     }
 
-    /// The user of `socket` has heard something.
+    /// The user of `socket` has received something.
     fn receive(&mut self, socket: SocketId, host: &mut Host<'_>) {
         let delivered = host.delivered(socket, host.receiver());
         let established = host.is_established(socket, host.receiver());
@@ -336,7 +337,7 @@ impl WebUsers {
         }
     }
 
-    /// An object of `user`'s page is there, by `socket`; the next in its place is asked for after `gap`.
+    /// An object of `user`'s page has arrived on `socket`. The next request in its place follows after `gap`.
     fn came(&mut self, user: u32, socket: SocketId, gap: Duration, host: &mut Host<'_>) {
         let Some(page) = &mut self.users[user as usize].page else { return };
         page.missing -= 1;
@@ -356,7 +357,7 @@ impl WebUsers {
         }
     }
 
-    /// HTTP/1: `socket` has become free; connections are opened where objects wait and more are allowed.
+    /// HTTP/1: `socket` is free now. Opens connections if objects wait and more connections are allowed.
     fn go_on(&mut self, user: u32, socket: SocketId, gap: Duration, host: &mut Host<'_>) {
         let most = self.connections;
         let Some(page) = &mut self.users[user as usize].page else { return };
@@ -399,7 +400,7 @@ impl WebUsers {
         }
     }
 
-    /// HTTP/2: asks for everything that is known, each on the connection to a server that is drawn.
+    /// HTTP/2: requests all known objects. A draw decides the server of each object.
     fn ask_for_all(&mut self, user: u32, host: &mut Host<'_>) {
         loop {
             let User { random, page } = &mut self.users[user as usize];
@@ -412,12 +413,13 @@ impl WebUsers {
         }
     }
 
-    /// The page of `user` is there.
+    /// The page of `user` is complete.
     fn end(&mut self, user: u32, host: &mut Host<'_>) {
         let User { random, page } = &mut self.users[user as usize];
         let Some(page) = page.take() else { return };
         let think = self.profile.think(random);
-        // Who closes is the server where a connection has one request, else the user, who has no use for it any more.
+        // If a connection has only one request, the server closes it. Else the user closes, because it does not need
+        // the connection any more.
         let closer = match self.profile.protocol {
             Protocol::Http1 if !page.is_persistent => host.sender(),
             Protocol::Http1 | Protocol::Http2 => host.receiver(),
@@ -435,7 +437,7 @@ impl WebUsers {
 }
 
 impl Application for WebUsers {
-    /// Users begin as if they had been thinking for some time: each within a think time of its own.
+    /// Users begin as if they had been thinking before. Each first page starts within a think time of its user.
     fn start(&mut self, host: &mut Host<'_>) {
         for number in 0..self.users.len() {
             let think = self.profile.first_think(&mut self.users[number].random);

@@ -1,11 +1,11 @@
-//! What the tests of whole runs share.
-#![allow(dead_code)] // each test binary compiles its own copy, and uses what it needs
+//! Functions that the tests of whole runs share.
+#![allow(dead_code)] // each test binary compiles its own copy, and uses a part of it
 
 use goodqueue_netsim::{Record, Scenario, Simulation};
 use goodqueue_units::Duration;
 use serde_json::{Value, json};
 
-/// `traffic` over 10 Mbit/s and 25 ms of propagation each way, behind a queue that loses nothing, for 20 s.
+/// `traffic` over 10 Mbit/s with 25 ms of propagation in each direction, behind a queue that loses nothing, for 20 s.
 pub(crate) fn access_link(traffic: &Value) -> Value {
     json!({
         "duration": "20s",
@@ -25,7 +25,7 @@ pub(crate) fn run(scenario: &Value) -> Record {
     simulation.record()
 }
 
-/// A run of 20 s that is carried out in pieces has the same record, and one with another seed has not.
+/// Asserts that a run of 20 s in pieces has the same record, and that a run with another seed has a different one.
 pub(crate) fn assert_cut_is_the_same_and_seeds_differ(mut asked: Value) {
     let text = |record: &Record| serde_json::to_string(record).unwrap();
     let whole = text(&run(&asked));

@@ -1,7 +1,8 @@
-//! Random paths made of bytes, and what must hold of each, as code that the property test and the fuzz target share
-//! (`fuzz/` takes this file in by its path).
+//! Random paths made from bytes, and properties that each of them must have. The property test and the fuzz target
+//! share this code (`fuzz/` includes this file by its path).
 //!
-//! Each choice takes a byte, and where they have run out the first one is taken: a short input is a simple path.
+//! Each choice takes one byte. After the last byte every choice is its first option, so a short input is a simple
+//! path.
 #![allow(clippy::unwrap_used)] // clippy.toml's exemption covers test functions, not their helpers
 
 use goodqueue_netsim::record::{HopBody, QueueRecord, WirePackets};
@@ -25,7 +26,7 @@ const QDISCS: &[&str] = &[
 /// The most hops beside the bottleneck.
 const HOPS: usize = 5;
 
-/// How a file of rates is written, if it is one.
+/// The form of a file of rates.
 #[derive(Clone, Copy)]
 enum Form {
     Milliseconds,
@@ -33,7 +34,7 @@ enum Form {
     Bytes,
 }
 
-/// Choices.
+/// Choices made from bytes.
 struct Draws<'a>(&'a [u8]);
 
 impl Draws<'_> {
@@ -41,7 +42,7 @@ impl Draws<'_> {
         self.0.split_off_first().copied().unwrap_or(0)
     }
 
-    /// Whether something comes true that does so once in `in_so_many` times.
+    /// Returns true once in `in_so_many` times.
     fn once(&mut self, in_so_many: u8) -> bool {
         self.byte() % in_so_many == in_so_many - 1
     }
@@ -54,13 +55,13 @@ impl Draws<'_> {
         choices[self.below(choices.len())]
     }
 
-    /// A number of up to 40 bits, of any order of magnitude.
+    /// Returns a number of up to 40 bits, of any order of magnitude.
     fn number(&mut self) -> u64 {
         let (bits, high, low) = (self.byte() % 41, self.byte(), self.byte());
         u64::from(u16::from_be_bytes([high, low]) | 0x8000) << bits >> 16
     }
 
-    /// One of the `usual` words, or now and then one that `odd` makes of a number.
+    /// Returns one of the `usual` words, or rarely a word that `odd` makes from a number.
     fn word(&mut self, usual: &[&str], odd: fn(u64) -> String) -> Value {
         if self.once(128) { json!(odd(self.number())) } else { json!(self.of(usual)) }
     }
@@ -78,7 +79,7 @@ impl Draws<'_> {
         json!(format!("{head}{}", shares.join(" ")))
     }
 
-    /// A rate that a run of a fraction of a second can afford.
+    /// Returns a rate that is low enough for a run of a fraction of a second.
     fn rate(&mut self, usual: &[&str]) -> Value {
         self.word(usual, |number| format!("{}bit", number % 10_000_000_000))
     }
@@ -87,7 +88,8 @@ impl Draws<'_> {
         self.word(usual, |number| format!("{number}ns"))
     }
 
-    /// The name of a file of rates: one of each format, of which the second has a time without any rate, or any.
+    /// Returns the name of a file of rates: one of each format (the second ends with a time without a rate), or
+    /// random content.
     fn trace(&mut self) -> String {
         match self.below(3) {
             0 => file("ms", b"1\n2\n2\n2\n9\n40\n"),
@@ -112,7 +114,7 @@ impl Draws<'_> {
         }
     }
 
-    /// What a link sends with, and its discipline.
+    /// Returns a link: its transmitter and its discipline.
     fn link(&mut self) -> Value {
         let mut link = json!({"qdisc": self.of(QDISCS)});
         if self.once(5) {
@@ -121,7 +123,7 @@ impl Draws<'_> {
             link["rate"] = self.rate(&["5mbit", "300kbit", "4mbit", "100mbit", "10gbit"]);
             if self.once(3) {
                 link["bursts"] = self.time(&["1ms", "10us", "4ms", "150ms"]);
-                // One below the rate is refused.
+                // A peak rate below the rate is refused.
                 if self.once(2) {
                     link["peak"] = self.rate(&["10gbit", "200mbit", "20mbit"]);
                 }
@@ -133,7 +135,7 @@ impl Draws<'_> {
         link
     }
 
-    /// A Wi-Fi cell, and the disciplines of its ends.
+    /// Returns a Wi-Fi cell, and the disciplines of its ends.
     fn cell(&mut self) -> Value {
         let standard = self.of(&["802.11n", "802.11g", "802.11a", "802.11b"]);
         let station = |draws: &mut Self, number: usize| {
@@ -184,7 +186,7 @@ impl Draws<'_> {
         hop["kind"] = json!(kind);
         hop["name"] = json!(format!("h{number}"));
         hop["direction"] = json!(self.of(&["down", "up"]));
-        // Most are placed so that a row can be made of them.
+        // Most hops are placed so that they can form a row.
         match self.below(8) {
             0..4 => {}
             4 => hop["before"] = json!("bottleneck"),
@@ -195,7 +197,7 @@ impl Draws<'_> {
         hop
     }
 
-    /// Flows of several kinds both ways; where `in_part`, some cross a part of the hops.
+    /// Returns flows of several kinds in both directions. With `in_part`, some of them cross a part of the hops.
     fn traffic(&mut self, hops: usize, in_part: bool) -> Value {
         let names = || (0..hops).map(|number| format!("h{number}")).chain(["bottleneck".into()]);
         let mut traffic = json!([
@@ -215,7 +217,7 @@ impl Draws<'_> {
     }
 }
 
-/// Writes a file of a name of this thread's own, and returns that.
+/// Writes a file whose name contains this process and thread, and returns its name.
 fn file(name: &str, content: &[u8]) -> String {
     let thread: String =
         format!("{:?}", std::thread::current().id()).chars().filter(char::is_ascii_digit).collect();
@@ -244,8 +246,8 @@ fn wire_is_conserved(p: WirePackets) {
     assert_eq!(p.held_at_start + p.offered + p.duplicated, p.delivered + p.lost + p.held_at_end, "{p:?}");
 }
 
-/// What came into and out of each hop of a direction, the bottleneck among them, in the order in which packets meet
-/// them.
+/// Returns the packets that entered and left each hop of a direction, including the bottleneck, in the order in which
+/// packets cross them.
 fn row(record: &Record, way: Direction) -> Vec<(u64, u64)> {
     let of_queue = |queue: &QueueRecord| (queue.packets.offered, queue.packets.forwarded);
     let resolved = serde_json::to_value(&record.scenario).unwrap();
@@ -267,11 +269,11 @@ fn row(record: &Record, way: Direction) -> Vec<(u64, u64)> {
     before
 }
 
-/// Makes a path of `bytes`. It is refused in one line that says what is accepted, or it runs: it loses count of no
-/// packet in any hop, resolves to itself, and is the same in pieces. Returns whether it ran.
+/// Makes a path from `bytes`. The path is refused in one line that says what is accepted, or it runs. A path that
+/// runs conserves packets in every hop, resolves to itself, and is the same in pieces. Returns whether it ran.
 ///
 /// # Panics
-/// Where any of this does not hold.
+/// If any of this does not hold.
 pub(crate) fn path_holds(bytes: &[u8]) -> bool {
     let draws = &mut Draws(bytes);
     let hops: Vec<Value> = (0..draws.below(HOPS + 1)).map(|number| draws.hop(number)).collect();
@@ -324,7 +326,7 @@ pub(crate) fn path_holds(bytes: &[u8]) -> bool {
         for way in [Direction::Down, Direction::Up] {
             for pair in row(&record, way).windows(2) {
                 let ((_, left), (came, _)) = (pair[0], pair[1]);
-                // One packet may be on the link's wire; a cell may have some on the air, and lose some there.
+                // One packet may be on the link's wire. A cell may have some packets on the air, and lose some there.
                 assert!(
                     came <= left && (is_cell || left <= came + 1),
                     "{came} of {left} came {way:?}: {asked}"

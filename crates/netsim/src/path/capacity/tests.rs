@@ -1,12 +1,13 @@
 use super::*;
 use proptest::prelude::*;
 
-/// What holds of every capacity, tried around a time and around what could have been sent by then.
+/// Checks what holds for every capacity, around the time `nanos` and around the amount that could have been sent by
+/// then.
 pub(crate) fn check(capacity: &impl Capacity, nanos: u64) -> Result<(), TestCaseError> {
     let time = Instant::from_nanos(nanos);
     let by = capacity.by(time);
     prop_assert!(by <= capacity.by(time + Duration::from_nanos(1)), "it falls");
-    // The next bit is not yet there, and begins and ends in the right order.
+    // At `time`, the next bit has not begun to leave. It begins before it ends.
     let (begins, ends) = (capacity.begins(by), capacity.ends(by + 1));
     prop_assert!(time <= begins && begins <= ends, "{time:?} {begins:?} {ends:?}");
     for amount in [1, by, by + 1, by + 12_345 * BYTE].into_iter().filter(|amount| *amount > 0) {
@@ -22,7 +23,7 @@ pub(crate) fn check(capacity: &impl Capacity, nanos: u64) -> Result<(), TestCase
             prop_assert!(capacity.by(Instant::from_nanos(begins.as_nanos() - 1)) <= amount);
         }
     }
-    // Packets one after the other take as long as one that is as large as all of them.
+    // Packets one after the other take as long as one packet of their total size.
     let mut served = [(); 2].map(|()| Served { capacity, used: by, until: time });
     let mut now = time;
     for bytes in 1..100 {

@@ -20,7 +20,7 @@ fn rates(shape: Shape, length: Duration, seed: u64) -> Vec<(f64, f64)> {
     }
 }
 
-/// Mbit/s of each second.
+/// Returns the rate of each second in Mbit/s.
 fn seconds(trace: &Opportunities) -> Vec<f64> {
     let mut seconds = vec![0.0; trace.period() as usize / 1000];
     for millis in trace.millis() {
@@ -29,7 +29,7 @@ fn seconds(trace: &Opportunities) -> Vec<f64> {
     seconds
 }
 
-/// Mean, standard deviation over the mean, and autocorrelation after 1 and 5 s.
+/// Returns the mean, the standard deviation over the mean, and the autocorrelation after 1 and 5 s.
 fn statistics(series: &[f64]) -> [f64; 4] {
     let mean = series.iter().sum::<f64>() / series.len() as f64;
     let covariance = |lag: usize| {
@@ -39,7 +39,7 @@ fn statistics(series: &[f64]) -> [f64; 4] {
     [mean, covariance(0).sqrt() / mean, covariance(1) / covariance(0), covariance(5) / covariance(0)]
 }
 
-/// Mean and standard error of the mean.
+/// Returns the mean and its standard error.
 fn estimate(values: &[f64]) -> (f64, f64) {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
@@ -59,15 +59,15 @@ fn the_same_seed_draws_the_same_trace() {
     }
 }
 
-/// Without outages in closed form: the mean asked for, and the spread and the autocorrelation of the exponential of a
-/// normal process, cov(t) = exp(s^2 r(t)) - 1, averaged over each second.
+/// Without outages, the statistics have a closed form: the mean is as given, and the spread and the autocorrelation
+/// are those of the exponential of a normal process, cov(t) = exp(s^2 r(t)) - 1, averaged over each second.
 #[test]
 fn a_cellular_rate_wanders_as_its_process_does() {
     let shape = Cellular { outages_per_minute: 0.0, ..Cellular::lte(mbit(8)) };
     let (variance, time) = (0.36, 10.0);
     let covariance = |lag: f64| {
-        // Of two seconds that begin `lag` apart: the mean over all pairs of moments, whose difference has a triangular
-        // density.
+        // For two seconds that begin `lag` s apart: the mean over all pairs of moments. The difference of two moments
+        // has a triangular density.
         let n = 2000;
         let at = |k: i32| f64::from(2 * k + 1) / f64::from(n) - 1.0;
         let pair = |d: f64| (1.0 - d.abs()) * ((variance * (-(lag + d).abs() / time).exp()).exp() - 1.0);
@@ -78,7 +78,7 @@ fn a_cellular_rate_wanders_as_its_process_does() {
     let means: Vec<f64> = traces.iter().map(|trace| statistics(trace)[0]).collect();
     let (mean, error) = estimate(&means);
     assert!((mean - 8.0).abs() < 3.0 * error && error < 0.5, "{mean} +- {error}");
-    // Around the true mean, since that of a trace takes a part of its slow changes away.
+    // Around the true mean, because a trace's own mean would remove a part of its slow changes.
     for (lag, poisson) in [(0, BITS / 8e6), (1, 0.0), (5, 0.0)] {
         let found: Vec<f64> = traces
             .iter()
@@ -94,7 +94,8 @@ fn a_cellular_rate_wanders_as_its_process_does() {
     }
 }
 
-/// The preset is to look like the recordings of LTE: their ranges of the spread, the autocorrelations and the outages.
+/// The preset must look like the recordings of LTE. The spread and the autocorrelations are within the ranges of the
+/// recordings. The outages are as frequent as the parameters say.
 #[test]
 fn lte_looks_like_recordings_of_lte() {
     let traces: Vec<Opportunities> =
@@ -110,7 +111,8 @@ fn lte_looks_like_recordings_of_lte() {
         .iter()
         .map(|trace| trace.millis().windows(2).filter(|two| two[1] - two[0] > 100).count() as f64 / 10.0)
         .collect();
-    // Ten a minute without one, of which exp(-100/300) are longer than 100 ms: 6.8 in each minute that has them.
+    // Ten outages begin per minute without outage. A share of exp(-100/300) of them is longer than 100 ms. So 6.8
+    // such outages begin per minute of the trace.
     let (outages, error) = estimate(&outages);
     let expected = 10.0 / (1.0 + 10.0 * 0.3 / 60.0) * (-1.0_f64 / 3.0).exp();
     assert!((outages - expected).abs() < 3.0 * error && error < 0.5, "{outages} +- {error}, not {expected}");
@@ -128,7 +130,7 @@ fn opportunities_are_a_poisson_process_where_the_rate_is_constant() {
     let (mean, error) = estimate(&counts);
     let variance = counts.iter().map(|n| (n - mean) * (n - mean)).sum::<f64>() / 60_000.0;
     assert!((mean - expected).abs() < 3.0 * error, "{mean} +- {error}, not {expected}");
-    // A Poisson number's variance is its mean; the standard error of the variance is sqrt((mean + 2 mean^2) / n).
+    // The variance of a Poisson number is its mean. The variance has the standard error sqrt((mean + 2 mean^2) / n).
     assert!(
         (variance - expected).abs() < 3.0 * ((expected + 2.0 * expected * expected) / 6e4).sqrt(),
         "{variance}"
@@ -146,7 +148,7 @@ fn starlink_steps_at_its_seconds_within_half_of_the_mean() {
     let (mean, error) = estimate(&values);
     let [_, spread, after_one, _] = statistics(&values);
     assert!((mean - 100.0).abs() < 3.0 * error, "{mean} +- {error}");
-    assert!((spread - 0.5 / 3.0_f64.sqrt()).abs() < 0.01, "{spread}"); // of a uniform number
+    assert!((spread - 0.5 / 3.0_f64.sqrt()).abs() < 0.01, "{spread}"); // standard deviation of a uniform number
     assert!(
         after_one.abs() < 3.0 / (values.len() as f64).sqrt(),
         "intervals do not depend on each other: {after_one}"
@@ -174,7 +176,7 @@ fn a_millimetre_wave_alternates_between_its_states() {
     assert!((mean - 5.5).abs() < 3.0 * error, "{mean} s +- {error}");
 }
 
-/// An outage of no length, or a rate without a memory, is a limit and no trap.
+/// An outage of length 0 and a correlation time of 0 are limits of the parameters. Drawing still ends.
 #[test]
 fn extremes_of_the_parameters_end() {
     let shape = Cellular { outages_per_minute: 600.0, outage: Duration::ZERO, ..Cellular::lte(mbit(1)) };

@@ -44,16 +44,16 @@ proptest! {
     }
 }
 
-/// The loss rate, its standard error by the chain's autocorrelation, and the mean number of losses in a row, all in
-/// closed form.
+/// Returns the loss rate, its standard error from the chain's autocorrelation, and the mean length of a run of
+/// losses, all in closed form.
 fn closed_form(p: f64, r: f64, h: f64, k: f64, n: f64) -> (f64, f64, f64) {
     let bad = p / (p + r);
     let good = 1.0 - bad;
     let rate = bad * h + good * k;
-    // Losses i packets apart have the covariance (h - k)^2 bad good (1 - p - r)^i.
+    // Losses that are i packets apart have the covariance (h - k)^2 bad good (1 - p - r)^i.
     let memory = 1.0 - p - r;
     let variance = rate * (1.0 - rate) + 2.0 * (h - k) * (h - k) * bad * good * memory / (1.0 - memory);
-    // As many rows end as there are losses before a packet that is delivered.
+    // A run of losses ends with each lost packet that is followed by a delivered packet.
     let rows_end = bad * h * (1.0 - r * k - (1.0 - r) * h) + good * k * (1.0 - p * h - (1.0 - p) * k);
     (rate, (variance / n).sqrt(), rate / rows_end)
 }
@@ -77,7 +77,7 @@ fn gilbert_and_elliott_lose_as_many_and_as_many_in_a_row_as_their_chain_says() {
         let error = (variance / rows.len() as f64).sqrt();
         assert!((mean - in_a_row).abs() < 3.0 * error, "{mean} in a row, not {in_a_row} +- {error}");
     }
-    // The simple Gilbert model's is known to be 1 / r.
+    // In the simple Gilbert model, the mean run of losses is known to be 1 / r packets long.
     assert!((closed_form(0.01, 0.2, 1.0, 0.0, 1.0).2 - 5.0).abs() < 1e-12);
 }
 

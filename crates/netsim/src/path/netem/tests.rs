@@ -6,7 +6,8 @@ fn wire(params: WireParams) -> Wire<u32> {
     Wire::new(params, Streams::new(9).stream("wire", 0))
 }
 
-/// Sends packets 0, 1, … in at multiples of `spacing_us`, and returns each with the microsecond at which it came out.
+/// Sends packets 0, 1, … into a wire, one per `spacing_us`. Returns each packet with the time in µs at which it came
+/// out, and the counts.
 fn through(params: WireParams, packets: u32, spacing_us: u64) -> (Vec<(u32, u64)>, WireCounts) {
     let mut wire = wire(params);
     let mut out = Vec::new();
@@ -49,7 +50,8 @@ fn jitter_lets_packets_overtake_only_where_it_may() {
     }
 }
 
-/// Delays of single packets, far enough apart not to meet, are draws of the distribution: mean and spread by its table.
+/// Packets are too far apart to meet, so their delays are draws of the distribution, with the mean and the standard
+/// deviation of its table.
 #[test]
 fn delays_have_the_mean_and_the_spread_of_their_distribution() {
     let table = [(0.0, 0.57735), (0.0, 1.0), (-0.03292, 0.82085), (-0.02469, 0.83494)];
@@ -63,12 +65,12 @@ fn delays_have_the_mean_and_the_spread_of_their_distribution() {
         let spread = (delays.iter().map(|d| (d - found) * (d - found)).sum::<f64>() / f64::from(n)).sqrt();
         let (mean, deviation) = (50.0 + 10.0 * mean, 10.0 * deviation);
         assert!((found - mean).abs() < 3.0 * deviation / f64::from(n).sqrt(), "{name}: {found}");
-        // Of a distribution with a tail the spread is known to about 1.5 %, three standard errors.
+        // For a distribution with a tail, three standard errors of the spread are about 1.5 %.
         assert!((spread / deviation - 1.0).abs() < 0.015, "{name}: {spread}");
     }
 }
 
-/// A delay cannot be negative: such a packet leaves at once.
+/// A delay cannot be negative: a packet with such a draw leaves at once.
 #[test]
 fn jitter_beyond_the_delay_sends_packets_at_once() {
     let params = WireParams { delay: MS, jitter: MS * 10, ..WireParams::default() };
@@ -77,7 +79,7 @@ fn jitter_beyond_the_delay_sends_packets_at_once() {
     assert!((400..500).contains(&at_once), "{at_once} of 1000, where 9 of 20 draws are below -1 ms");
 }
 
-/// tc-netem(8): with `reorder 100% gap 5` every fifth packet is sent at once.
+/// tc-netem(8): with `reorder 100% gap 5`, every fifth packet is sent at once.
 #[test]
 fn reorder_sends_every_fifth_packet_at_once_with_gap_5() {
     let reorder = Chance::of(1.0);
@@ -114,7 +116,7 @@ fn losses_and_second_copies_are_told_and_counted() {
     let mut doubling = wire(WireParams { duplicate: 1.0, ..WireParams::default() });
     assert_eq!(doubling.accept(Instant::ZERO, 1), Accepted { lost: false, duplicated: true });
     assert_eq!(doubling.counts(), WireCounts { offered: 1, duplicated: 1, held: 2, ..WireCounts::default() });
-    // As in netem, one that is duplicated and lost goes on once.
+    // As in netem, a packet that is both duplicated and lost is sent once.
     let mut both = wire(WireParams { duplicate: 1.0, ..params });
     assert_eq!(both.accept(Instant::ZERO, 7), Accepted::default());
     assert_eq!((both.release(Instant::ZERO), both.release(Instant::ZERO)), (Some(7), None));
@@ -158,8 +160,8 @@ fn any_params() -> impl Strategy<Value = WireParams> {
 }
 
 proptest! {
-    /// Against what holds of any wire: nothing vanishes or appears, nothing is early or late, ties keep the order of
-    /// arrival, and memory has a bound.
+    /// Checks what holds for every wire: no packet vanishes or comes from nowhere, no packet is early or late,
+    /// packets of the same time keep the order of arrival, and memory is bounded.
     #[test]
     fn every_packet_is_accounted_for(
         params in any_params(),
@@ -175,7 +177,7 @@ proptest! {
             prop_assert!(wire.next_time().is_none_or(|time| time > now));
             let before = wire.counts();
             let accepted = wire.accept(now, packet as u32);
-            let after = wire.counts(); // which asserts conservation
+            let after = wire.counts(); // asserts conservation
             prop_assert!(after.held <= params.limit as u64);
             prop_assert_eq!(accepted.lost, after.lost > before.lost);
             prop_assert_eq!(accepted.duplicated, after.duplicated > before.duplicated);

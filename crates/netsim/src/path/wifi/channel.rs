@@ -1,15 +1,16 @@
-//! How often a frame is lost to noise: its error rate in a mode, at a signal-to-noise ratio.
+//! How often noise destroys a frame: the frame error rate in a mode, at a signal-to-noise ratio.
 //!
-//! OFDM and HT: the bit error rate of the modulation over white Gaussian noise, then the union bound of the
-//! convolutional code over its distance spectrum, with hard decisions and the Chernoff bound of each distance. It is
-//! the model that ns-3 calls `NistErrorRateModel` (Pei and Henderson, "Validation of OFDM error rate model in ns-3",
-//! 2010). It errs on the safe side: a receiver with soft decisions needs about 3 dB less.
+//! For OFDM and HT, the model takes the bit error rate of the modulation over white Gaussian noise, then the union
+//! bound of the convolutional code over its distance spectrum. It assumes hard decisions and takes the Chernoff bound
+//! of each distance. ns-3 calls this model `NistErrorRateModel` (Pei and Henderson, "Validation of OFDM error rate
+//! model in ns-3", 2010). The model errs on the safe side: a receiver with soft decisions needs about 3 dB less.
 //!
-//! Spectra: Frenger, Orten and Ottosson, "Convolutional codes with optimum distance spectrum", IEEE Communications
-//! Letters 3(11), 1999, for 1/2; Haccoun and Begin, "High-rate punctured convolutional codes for Viterbi and sequential
-//! decoding", IEEE Transactions on Communications 37(11), 1989, for the others. A test derives them from the code.
+//! The distance spectra are from Frenger, Orten and Ottosson, "Convolutional codes with optimum distance spectrum",
+//! IEEE Communications Letters 3(11), 1999, for code rate 1/2, and from Haccoun and Begin, "High-rate punctured
+//! convolutional codes for Viterbi and sequential decoding", IEEE Transactions on Communications 37(11), 1989, for
+//! the other code rates. A test derives them from the code.
 //!
-//! DSSS and CCK: Pei and Henderson, "Validation of ns-3 802.11b PHY model", 2009.
+//! For DSSS and CCK the source is Pei and Henderson, "Validation of ns-3 802.11b PHY model", 2009.
 
 use super::mode::Mode;
 use libm::{erfc, exp, expm1, log1p, pow, sqrt};
@@ -24,15 +25,15 @@ enum Modulation {
     Qam64,
 }
 
-/// A convolutional code: what of it decides how many errors it corrects.
+/// The properties of a convolutional code that decide how many errors it corrects.
 #[derive(Debug)]
 struct Code {
-    /// Data bits of a period of its puncturing.
+    /// Data bits per period of the puncturing.
     data_bits: f64,
-    /// The least distance of two of its words, and the step to the next.
+    /// The free distance (the least distance between two code words), and the step from one distance to the next.
     least_distance: f64,
     step: i32,
-    /// For each distance from the least on: the wrong data bits of all words at that distance.
+    /// The wrong data bits of all code words at each distance, from the free distance on.
     weights: &'static [f64],
 }
 
@@ -95,20 +96,20 @@ const HT: [(Modulation, &Code); 8] = [
     (Modulation::Qam64, &FIVE_SIXTHS),
 ];
 
-/// Chips of a bit at 1 Mbit/s: the bandwidth of 22 MHz, in which the noise is, over the rate.
+/// The spreading gain at 1 Mbit/s: the noise bandwidth of 22 MHz over the bit rate.
 const DSSS_GAIN: f64 = 22.0;
 
-/// The share of frames of `bytes` bytes, FCS included, that are lost in `mode`. `snr_db`: signal to noise of a channel
-/// of 20 MHz when one stream has all the power. A channel of 40 MHz has twice the noise, and several streams share the
-/// power.
+/// Returns the share of frames of `bytes` bytes, FCS included, that are lost in `mode`. `snr_db` is the
+/// signal-to-noise ratio of a 20 MHz channel when one stream has all the power. A 40 MHz channel has twice the noise,
+/// and several streams share the power.
 pub(crate) fn error_rate(mode: Mode, snr_db: f64, bytes: u32) -> f64 {
     let bits = 8.0 * f64::from(bytes);
     let snr = pow(10.0, snr_db / 10.0);
     match mode {
         Mode::Dsss(10) => any_of(bits, exp(-DSSS_GAIN * snr) / 2.0),
         Mode::Dsss(20) => any_of(bits, dqpsk(DSSS_GAIN / 2.0 * snr)),
-        // A symbol of CCK is one of 16 biorthogonal ones, of eight chips of 11 MHz: 4 bits. At 11 Mbit/s it is two of
-        // those, each with half the energy.
+        // At 5.5 Mbit/s a CCK symbol is one of 16 biorthogonal symbols of eight chips at 11 MHz: 4 bits. At 11 Mbit/s
+        // a CCK symbol counts as two such symbols, each with half the energy.
         Mode::Dsss(55) => any_of(bits / 4.0, biorthogonal16(16.0 * snr)),
         Mode::Dsss(_) => any_of(bits / 4.0, biorthogonal16(8.0 * snr)),
         Mode::Ofdm(rate) => any_of(bits, coded(ofdm(rate), snr)),
@@ -119,12 +120,12 @@ pub(crate) fn error_rate(mode: Mode, snr_db: f64, bytes: u32) -> f64 {
     }
 }
 
-/// The probability that at least one of `count` goes wrong, each with `probability`.
+/// Returns the probability that at least one of `count` independent trials goes wrong, each with `probability`.
 fn any_of(count: f64, probability: f64) -> f64 {
     if probability >= 1.0 { 1.0 } else { -expm1(count * log1p(-probability)) }
 }
 
-/// Modulation and code of OFDM at `rate` Mbit/s.
+/// Returns modulation and code of OFDM at `rate` Mbit/s.
 fn ofdm(rate: u8) -> (Modulation, &'static Code) {
     match rate {
         6 => (Modulation::Bpsk, &HALF),
@@ -138,7 +139,7 @@ fn ofdm(rate: u8) -> (Modulation, &'static Code) {
     }
 }
 
-/// The probability that a bit is wrong after decoding, at most.
+/// Returns an upper bound of the probability that a bit is wrong after decoding.
 fn coded((modulation, code): (Modulation, &Code), snr: f64) -> f64 {
     let wrong = modulation.bit_error_rate(snr);
     let bound = sqrt(4.0 * wrong * (1.0 - wrong));
@@ -148,9 +149,9 @@ fn coded((modulation, code): (Modulation, &Code), snr: f64) -> f64 {
 }
 
 impl Modulation {
-    /// The probability that a bit is wrong before decoding. `snr`: that of a symbol.
+    /// Returns the probability that a bit is wrong before decoding. `snr` is the signal-to-noise ratio of a symbol.
     fn bit_error_rate(self, snr: f64) -> f64 {
-        // Of square QAM with Gray's code only the nearest neighbours count.
+        // In square QAM with Gray coding only the nearest neighbours count.
         let (factor, divisor) = match self {
             Self::Bpsk => (1.0 / 2.0, 1.0),
             Self::Qpsk => (1.0 / 2.0, 2.0),
@@ -161,15 +162,17 @@ impl Modulation {
     }
 }
 
-/// The probability that a bit of differential QPSK is wrong, where errors are few. `snr`: that of a bit.
+/// Returns the probability that a bit of differential QPSK is wrong, where errors are few. `snr` is the
+/// signal-to-noise ratio of a bit.
 fn dqpsk(snr: f64) -> f64 {
     let factor = (SQRT_2 + 1.0) / sqrt(8.0 * PI * SQRT_2);
     (factor / sqrt(snr) * exp(-(2.0 - SQRT_2) * snr)).min(1.0)
 }
 
-/// The probability that one of 16 biorthogonal symbols is taken for another. `energy`: the square of its length over
-/// the noise's variance. The noise adds `x` to the right one of eight correlators; each of the seven others is wrongly
-/// greater, of either sign, with the probability of the tails.
+/// Returns the probability that one of 16 biorthogonal symbols is taken for another. `energy` is the square of the
+/// symbol's length over the variance of the noise. The noise adds `x` to the output of the right one of eight
+/// correlators. Each of the seven wrong correlators has a greater output of either sign with the probability of the
+/// two tails.
 fn biorthogonal16(energy: f64) -> f64 {
     const STEP: f64 = 0.125;
     let length = sqrt(energy);

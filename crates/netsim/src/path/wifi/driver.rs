@@ -1,23 +1,23 @@
-//! What hides below a queue discipline on Wi-Fi, by driver.
+//! The queues below a queue discipline on Wi-Fi, by driver.
 //!
-//! A discipline above a driver does not see what that holds, and cannot take it back: with these queues every
-//! discipline has the delay of a full one, and on a slow link that is most of the delay.
+//! A discipline does not see the packets that the driver below it holds, and cannot take them back. So every
+//! discipline has the delay of a full driver queue as well. On a slow link that is most of the delay.
 
 use crate::scenario::word;
 use goodqueue_units::Duration;
 
-/// A driver, by the name that Linux has for it.
+/// A driver, under the name that Linux has for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Driver {
-    /// Atheros, 802.11a, b and g: frames one by one.
+    /// Atheros, 802.11a, b and g: sends frames one by one.
     Ath5k,
-    /// Atheros, 802.11n: a queue for each station, aggregates made ahead.
+    /// Atheros, 802.11n: has one queue per station and makes aggregates ahead.
     Ath9k,
-    /// Intel, 802.11n: a ring of descriptors, aggregates made when they are sent.
+    /// Intel, 802.11n: has a ring of descriptors and makes aggregates when they are sent.
     Iwlwifi,
-    /// Qualcomm Atheros, 802.11n and later: the firmware has a queue for each station, which mac80211 limits by time.
+    /// Qualcomm Atheros, 802.11n and later: the firmware has one queue per station, which mac80211 limits by time.
     Ath10k,
-    /// None of Linux's: as much as the standard lets a sender send at a time, and nothing beyond that.
+    /// No driver of Linux: holds as much as the standard lets a sender send at a time, and nothing beyond that.
     Ideal,
 }
 
@@ -27,7 +27,7 @@ const MOST_AMPDU_BYTES: u32 = 65_535;
 impl Driver {
     const ALL: [Self; 5] = [Self::Ath5k, Self::Ath9k, Self::Iwlwifi, Self::Ath10k, Self::Ideal];
 
-    /// Its name.
+    /// Returns the name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -39,7 +39,7 @@ impl Driver {
         }
     }
 
-    /// Its limits in a cell whose aggregates are of at most `ampdu` bytes.
+    /// Returns the limits of the driver in a cell whose aggregates have at most `ampdu` bytes.
     pub(crate) fn limits(self, ampdu: Option<u32>) -> Limits {
         let limits = self.own_limits();
         Limits { most_bytes: limits.most_bytes.min(ampdu.unwrap_or(u32::MAX)), ..limits }
@@ -47,7 +47,7 @@ impl Driver {
 
     fn own_limits(self) -> Limits {
         match self {
-            // Linux 3.x to 6.1, ath5k.h: ATH_TXBUF 200 for four queues; a queue is woken when it is half empty.
+            // Linux 3.x to 6.1, ath5k.h: ATH_TXBUF is 200 for four queues. A queue is woken when it is half empty.
             Self::Ath5k => Limits {
                 frames: 50,
                 wakes_below: 25,
@@ -61,8 +61,9 @@ impl Driver {
                 asks: false,
                 has_firmware: false,
             },
-            // Linux up to 4.10, ath9k: 512 buffers for four queues and five more; ATH_AGGR_MIN_QDEPTH is 2; half the
-            // window of 64 a time, and 4 ms.
+            // Linux up to 4.10, ath9k: 123 frames are 512 buffers divided by four queues, less five.
+            // ATH_AGGR_MIN_QDEPTH is 2. An aggregate has at most half the window of 64 frames, and takes at most 4
+            // ms.
             Self::Ath9k => Limits {
                 frames: 123,
                 wakes_below: 123,
@@ -76,7 +77,8 @@ impl Driver {
                 asks: false,
                 has_firmware: false,
             },
-            // Linux 3.x, iwlwifi: a ring of 256; stopped with an eighth of it left, woken with a quarter.
+            // Linux 3.x, iwlwifi: a ring of 256. It is stopped when an eighth is left, and woken when a quarter is
+            // left.
             Self::Iwlwifi => Limits {
                 frames: 224,
                 wakes_below: 192,
@@ -90,8 +92,8 @@ impl Driver {
                 asks: false,
                 has_firmware: false,
             },
-            // Linux, ath10k: 1424 descriptors of the firmware's for all that is above it, where mac80211's queues are
-            // not.
+            // Linux, ath10k: the firmware has 1424 descriptors. They are the limit where mac80211's queues are not in
+            // use.
             Self::Ath10k => Limits {
                 frames: 1424,
                 wakes_below: 1424,
@@ -105,7 +107,7 @@ impl Driver {
                 asks: false,
                 has_firmware: true,
             },
-            // 802.11-2012: a window of 64, 5.484 ms (20.3.1), a retry limit of 7; as ns-3 does it, too.
+            // 802.11-2012: a window of 64 frames, 5.484 ms (20.3.1), a retry limit of 7. ns-3 does the same.
             Self::Ideal => Limits {
                 frames: 64,
                 wakes_below: 64,
@@ -125,29 +127,30 @@ impl Driver {
 
 word!(Driver);
 
-/// What a driver holds of one category, and how it sends it.
+/// How much a driver holds of one category, and how it sends it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Limits {
-    /// Frames, those in the hardware among them.
+    /// The most frames that the driver holds, the frames in the hardware included.
     pub(crate) frames: u32,
-    /// A full driver asks the discipline for more when it holds less than this.
+    /// A driver that was full asks the discipline for more when it holds fewer frames than this.
     pub(crate) wakes_below: u32,
-    /// Whether each station has a queue, served in turns; else there is one, in order.
+    /// Whether each station has a queue and the queues take turns; else there is one queue, served in order.
     pub(crate) by_station: bool,
-    /// Aggregates that the hardware has at a time: the one that contends, and those made ahead.
+    /// The most aggregates in the hardware at a time: the one that contends, and those made ahead.
     pub(crate) ahead: usize,
     pub(crate) most_subframes: usize,
-    /// Bytes of the largest aggregate.
+    /// The bytes of the largest aggregate.
     pub(crate) most_bytes: u32,
-    /// How long an aggregate may be on the air.
+    /// The longest time that an aggregate may be on the air.
     pub(crate) longest: Duration,
-    /// How often the hardware tries what nobody answers, at one rate.
+    /// How often the hardware tries a frame or an aggregate at one rate if nobody answers.
     pub(crate) tries: u8,
-    /// How often a frame goes to the hardware before it is given up; with `asks` only as a part of an aggregate.
+    /// How often a frame goes to the hardware before it is given up. With `asks` this holds only for a frame in an
+    /// aggregate: a single frame goes to the hardware once.
     pub(crate) rounds: u8,
-    /// Whether a sender whose aggregate nobody answered asks first what has come of it (BlockAckReq), which resets its
-    /// window.
+    /// Whether a sender whose aggregate nobody answered first asks which frames arrived (BlockAckReq). An answer to
+    /// that resets the contention window.
     pub(crate) asks: bool,
-    /// Whether mac80211 limits by time what it holds (AQL).
+    /// Whether mac80211 limits by time how much the driver holds (AQL).
     pub(crate) has_firmware: bool,
 }

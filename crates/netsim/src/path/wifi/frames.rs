@@ -1,4 +1,4 @@
-//! The frames of an exchange, one by one and each at its time, as a capture shows them.
+//! The frames of an exchange as a capture shows them: one by one, each at its time.
 
 use super::mode::Mode;
 use super::standard::{Band, Category};
@@ -6,22 +6,22 @@ use crate::direction::Direction;
 use crate::packet::Packet;
 use goodqueue_units::{Duration, Instant};
 
-/// A frame on the air. Interfaces have numbers: the access point 0, and the stations from 1 on.
+/// A frame on the air. Interfaces have numbers: 0 for the access point, 1 and above for the stations.
 #[derive(Clone, Copy, Debug)]
 pub struct AirFrame {
-    /// When it began. The frames of an aggregate have the time of its beginning.
+    /// When the frame began. The frames of an aggregate all have the time at which the aggregate began.
     pub time: Instant,
     /// How its bits were sent.
     pub mode: Mode,
     /// The band.
     pub band: Band,
-    /// Who sent it.
+    /// The interface that sent the frame.
     pub from: u32,
-    /// For whom it is on the air.
+    /// The interface that the frame is for.
     pub to: u32,
-    /// How long others must leave the medium alone after it.
+    /// How long other stations must leave the medium alone after the frame.
     pub reserved: Duration,
-    /// The access category of the exchange; none in a cell without quality of service.
+    /// The access category of the exchange; none in a cell without QoS.
     pub category: Option<Category>,
     /// What it is.
     pub body: AirBody,
@@ -34,33 +34,33 @@ pub struct AirFrame {
 pub enum AirBody {
     /// A request to send.
     Rts,
-    /// Clear to send; from whom it is for, a CTS to oneself.
+    /// Clear to send. A CTS whose sender is also its receiver is a CTS-to-self.
     Cts,
     /// A packet.
     Data {
         /// The packet.
         packet: Packet,
-        /// Which way it goes.
+        /// The direction of the packet.
         way: Direction,
-        /// Its number for this receiver and category; its sequence number is that modulo 4096.
+        /// The frame's number for this receiver and category. The sequence number is this number modulo 4096.
         number: u32,
         /// Whether it was sent before.
         is_retry: bool,
-        /// Of which aggregate it is, if of one.
+        /// The frame's place in its aggregate; none if the frame is in no aggregate.
         part: Option<Part>,
     },
     /// The answer to a frame.
     Ack,
-    /// The answer to an aggregate: which have come from the number `first` on, a bit each, the first the lowest.
+    /// The answer to an aggregate: one bit per frame from the number `first` on. The lowest bit is that of `first`.
     BlockAck {
-        /// The number of the first.
+        /// The number of the first frame.
         first: u32,
-        /// Which have come.
+        /// A bit is set if its frame arrived.
         bitmap: u64,
     },
-    /// The question what has come from the number `first` on.
+    /// The question which frames have arrived from the number `first` on.
     BlockAckReq {
-        /// The number of the first.
+        /// The number of the first frame.
         first: u32,
     },
 }
@@ -77,12 +77,12 @@ pub struct Part {
 /// What became of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AirFate {
-    /// It came.
+    /// It arrived.
     Came,
     /// It collided, and is sent again.
     Collided,
-    /// It did not come, and is sent again.
+    /// It did not arrive, and is sent again.
     Lost,
-    /// It did not come, and its sender gives it up.
+    /// It did not arrive, and its sender gives it up.
     GivenUp,
 }

@@ -1,55 +1,55 @@
-//! Minstrel, Linux's rate control for 802.11b, g and a from 2008 to 2019: a tenth of the frames try other modes, ten
-//! times a second it reckons each mode's throughput from what arrived, and a frame is sent in the best of them.
+//! Minstrel, Linux's rate control for 802.11b, g and a from 2008 to 2019. A tenth of the frames try other modes. Ten
+//! times per second Minstrel computes each mode's throughput from the frames that arrived. It sends in the best mode.
 //!
-//! Source: behaviour of Linux 3.10, `net/mac80211/rc80211_minstrel.c`, with its integers. Time is exact here; Linux
-//! counts in ticks, by which its intervals are up to one longer. Stations of 802.11b, for which Linux halves the
-//! samples, are not looked at.
+//! Source: behaviour of Linux 3.10, `net/mac80211/rc80211_minstrel.c`, with its integers. Time is exact here. Linux
+//! counts in ticks, so its intervals are up to one tick longer. For stations of 802.11b Linux halves the samples,
+//! which is not modelled here.
 
 use super::mode::Mode;
 use super::rate_control::{Chain, Outcome, Stage};
 use super::standard::Timing;
 use goodqueue_units::{Duration, Instant, Stream};
 
-/// How often it reckons.
+/// The time between two updates of the statistics.
 const INTERVAL: Duration = Duration::from_millis(100);
-/// One, as a probability.
+/// The probability 1.
 const ONE: u32 = 1 << 16;
-/// The frame whose duration stands for all, in bytes without FCS.
+/// The frame whose duration is taken for all frames, in bytes without FCS.
 const FRAME_BYTES: u32 = 1200;
 const ACK_BYTES: u32 = 10;
-/// Tries in one mode take no longer than this, as far as there are more than two, and there are no more than so many.
+/// The longest time of the tries in one mode, if there are more than two tries, and the most tries.
 const SEGMENT_US: u32 = 6000;
 const MOST_TRIES: u8 = 7;
-/// Of the frames, so many in a hundred try another mode.
+/// The share of frames that try another mode.
 const SAMPLES_PERCENT: i64 = 10;
-/// After so many frames it counts from zero.
+/// After so many frames the counts of frames and samples begin at zero again.
 const FRAMES_COUNTED: i64 = 10_000;
-/// Intervals without a try, after which a slow mode is tried first.
+/// The number of intervals without a try after which a slow mode is tried first.
 const LONG_UNTRIED: u32 = 20;
-/// Samples of an interval in a mode of which enough is known.
+/// The most samples per interval in a mode about which enough is known.
 const FEW_SAMPLES: u32 = 4;
-/// Orders in which modes are sampled, one after the other.
+/// The number of orders in which modes are sampled, one after the other.
 pub(super) const SAMPLE_COLUMNS: usize = 10;
 
-/// What it knows of a mode.
+/// The statistics of a mode.
 #[derive(Clone, Debug)]
 struct Rate {
     mode: Mode,
-    /// A frame of usual size with the SIFS before it.
+    /// The duration of a frame of `FRAME_BYTES` with the SIFS before it.
     duration_us: u32,
-    /// Tries that fit into a segment, and how many of them it gets.
+    /// The tries that fit into a segment, and the tries that the mode gets.
     most_tries: u8,
     tries: u8,
-    /// Since the last reckoning.
+    /// Tries, and frames that arrived, since the last update.
     tried: u32,
     arrived: u32,
-    /// Moving average, of [`ONE`].
+    /// Moving average of the success probability, times [`ONE`].
     probability: u32,
-    /// Frames a second, times [`ONE`].
+    /// Frames per second, times [`ONE`].
     throughput: u32,
-    /// Intervals in which it was not tried.
+    /// The number of intervals in a row without a try.
     untried: u32,
-    /// Samples that are left in this interval, if they are limited.
+    /// Samples left in this interval, if they are limited.
     samples_left: Option<u32>,
 }
 
@@ -57,7 +57,7 @@ struct Rate {
 #[derive(Clone, Debug)]
 pub(crate) struct Minstrel {
     rates: Vec<Rate>,
-    /// The modes of the best throughput, best first, and the surest, by their numbers.
+    /// The numbers of the modes with the best throughput, best first, and of the surest mode.
     best: [usize; 4],
     surest: usize,
     last_reckoning: Instant,
@@ -70,15 +70,15 @@ pub(crate) struct Minstrel {
     row: usize,
 }
 
-/// How long Linux reckons for a frame of `bytes` bytes, FCS not among them, with a SIFS: in DSSS with the short
-/// preamble.
+/// Returns the time that Linux computes for a frame of `bytes` bytes without FCS, and a SIFS. For DSSS Linux takes
+/// the short preamble.
 pub(super) fn reckoned_us(timing: &Timing, mode: Mode, bytes: u32) -> u32 {
     let shorter = if matches!(mode, Mode::Dsss(_)) { 96 } else { 0 };
     ((timing.sifs + timing.frame(mode, bytes + 4)).as_nanos() / 1000) as u32 - shorter
 }
 
-/// How many tries fit into a segment, of which `tries` take `time_us`, and each more `each_us` and half of a window
-/// that begins at `window` slots.
+/// Returns how many tries fit into a segment. The first `tries` tries take `time_us`. Each further try takes
+/// `each_us` and half of a contention window. The first of these windows has `window` slots.
 pub(super) fn tries_in_segment(mut tries: u8, mut time_us: u32, mut window: u32, each_us: u32) -> u8 {
     while tries < MOST_TRIES {
         time_us += each_us + half_window_us(window);
@@ -91,7 +91,7 @@ pub(super) fn tries_in_segment(mut tries: u8, mut time_us: u32, mut window: u32,
     tries
 }
 
-/// What is waited in a window on average. Linux takes a slot of 9 µs always.
+/// Returns the average wait in a contention window. Linux always takes slots of 9 µs.
 pub(super) fn half_window_us(window: u32) -> u32 {
     9 * window / 2
 }
@@ -100,7 +100,7 @@ pub(super) fn next_window(window: u32) -> u32 {
     (2 * window + 1).min(1023)
 }
 
-/// Columns of the numbers below `rates`, each in an order of its own.
+/// Returns columns of the numbers below `rates`, each column in an order of its own.
 pub(super) fn sample_orders(rates: u8, random: &mut Stream) -> Vec<Vec<u8>> {
     let column = |_| {
         let mut column: Vec<u8> = (0..rates).collect();
@@ -147,7 +147,7 @@ impl Rate {
         (self.tried, self.arrived) = (0, 0);
         let fails = self.probability < percent(10);
         self.throughput = if fails { 0 } else { self.probability * (1_000_000 / self.duration_us) };
-        // Of modes that hardly ever or nearly always succeed there is little to learn.
+        // There is little to learn about modes that hardly ever or nearly always succeed.
         let is_known = fails || self.probability > percent(95);
         self.samples_left = is_known.then_some(FEW_SAMPLES);
         self.tries = match self.most_tries {
@@ -163,7 +163,7 @@ impl Rate {
 }
 
 impl Minstrel {
-    /// For a receiver of `modes`, slowest first, from `start` on.
+    /// Returns Minstrel for a receiver of `modes`, slowest first, from `start` on.
     pub(crate) fn new(modes: &[Mode], timing: &Timing, start: Instant, random: &mut Stream) -> Self {
         Self {
             rates: modes.iter().map(|mode| Rate::new(*mode, timing, modes[0])).collect(),
@@ -179,14 +179,14 @@ impl Minstrel {
         }
     }
 
-    /// The chain of the next frame.
+    /// Returns the chain of the next frame.
     pub(crate) fn plan(&mut self) -> Chain {
         self.frames += 1;
         let behind = self.frames * SAMPLES_PERCENT / 100 - (self.samples + self.deferred / 2);
         if behind < 0 {
             return self.chain(None, None);
         }
-        // A backlog would come as a burst, just when the link gets worse.
+        // A backlog of samples would be sent as a burst, just when the link gets worse.
         let most_behind = 2 * self.rates.len() as i64;
         if self.frames >= FRAMES_COUNTED {
             (self.frames, self.samples, self.deferred) = (0, 0, 0);
@@ -209,7 +209,8 @@ impl Minstrel {
         self.chain(Some(number), None)
     }
 
-    /// Best, second best, surest, slowest; `first` or `second` in place of the first two.
+    /// Returns the chain of the best, second best, surest and slowest mode. `first` or `second` replaces one of the
+    /// first two.
     fn chain(&self, first: Option<usize>, second: Option<usize>) -> Chain {
         let stage = |number: usize| self.rates[number].stage();
         let stages = [
@@ -233,7 +234,7 @@ impl Minstrel {
         number
     }
 
-    /// A frame is done with.
+    /// Takes the outcome of a frame.
     pub(crate) fn report(&mut self, now: Instant, outcome: &Outcome) {
         let last = outcome.last_stage();
         for (number, (stage, tried)) in outcome.chain.stages().iter().zip(outcome.tried).enumerate() {
@@ -242,7 +243,7 @@ impl Minstrel {
                 rate.arrived += u32::from(last == Some(number) && outcome.acked > 0);
             }
         }
-        // A deferred sample counts though its mode may not have had its turn.
+        // A deferred sample counts even if its mode was not tried.
         self.samples += i64::from(outcome.chain.is_deferred);
         self.deferred = (self.deferred - 1).max(0);
         if now.since(self.last_reckoning) > INTERVAL {
@@ -261,7 +262,8 @@ impl Minstrel {
                 best[place..].rotate_right(1);
                 best[place] = number;
             }
-            // The fastest of those that nearly always succeed, else the one that succeeds most often.
+            // The surest mode has the best throughput of the modes that nearly always succeed, else the highest
+            // probability.
             let other = &self.rates[surest];
             let is_surer = if rate.probability >= percent(95) {
                 rate.throughput >= other.throughput
@@ -273,8 +275,8 @@ impl Minstrel {
         (self.best, self.surest) = (best, surest);
     }
 
-    /// What frames of 1200 bytes achieve in the best mode, in Mbit/s: in Linux's unit, a thousandth of which has 1024
-    /// bits.
+    /// Returns the throughput of frames of 1200 bytes in the best mode, in Mbit/s. As in Linux, a thousandth of this
+    /// unit has 1024 bits.
     pub(crate) fn expected_mbps(&self) -> f64 {
         let frames_per_second = self.rates[self.best[0]].throughput / ONE;
         f64::from(frames_per_second * FRAME_BYTES * 8 / 1024) / 1000.0

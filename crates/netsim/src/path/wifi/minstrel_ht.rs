@@ -1,12 +1,12 @@
-//! Minstrel-HT, Linux's rate control for 802.11n: twenty times a second it reckons the throughput of each mode from the
-//! frames that arrived, and every 20 ms one frame tries a mode that might be better.
+//! Minstrel-HT, Linux's rate control for 802.11n. Twenty times per second it computes the throughput of each mode
+//! from the frames that arrived. Every 20 ms one frame tries a mode that might be better.
 //!
-//! Source: behaviour of Linux 6.1, `net/mac80211/rc80211_minstrel_ht.c`, with its integers, for a device that tells how
-//! many frames an aggregate had and that takes four stages (ath9k). Time is exact here; Linux counts in ticks, by which
-//! its intervals are up to one longer. Modes of 802.11b and g are not tried.
+//! Source: behaviour of Linux 6.1, `net/mac80211/rc80211_minstrel_ht.c`, with its integers, for a device that reports
+//! the number of frames per aggregate and takes four stages (ath9k). Time is exact here. Linux counts in ticks, so
+//! its intervals are up to one tick longer. Modes of 802.11b and g are not tried.
 //!
-//! - [`group`]: modes by streams, guard interval and width, and what is known of each;
-//! - [`sampling`]: which mode is tried next.
+//! - [`group`]: modes by streams, guard interval and width, with the statistics of each;
+//! - [`sampling`]: the mode that is tried next.
 
 use super::minstrel::{half_window_us, next_window, reckoned_us, tries_in_segment};
 use super::mode::Mode;
@@ -19,21 +19,22 @@ use sampling::Sampling;
 mod group;
 mod sampling;
 
-/// How often it reckons, and how often a frame tries another mode.
+/// The time between two updates of the statistics, and between two frames that try another mode.
 const INTERVAL: Duration = Duration::from_millis(50);
 const SAMPLE_INTERVAL: Duration = Duration::from_millis(20);
-/// More tries than these since the last reckoning, and less than a quarter successful: the group is left at once.
+/// A mode's group is left at once if the mode had more tries than these since the last update and less than a quarter
+/// of them succeeded.
 const TRIES_OF_A_SUDDEN_DEATH: u32 = 30;
 const FRAME_BYTES: u32 = 1200;
 const ACK_BYTES: u32 = 10;
 
-/// What a throughput is reckoned from, besides the mode and its probability.
+/// The costs that give a mode's throughput, together with its duration and probability.
 #[derive(Clone, Copy, Debug)]
 struct Costs {
-    /// What an aggregate takes besides its frames, without and with RTS and CTS.
+    /// The time of an aggregate besides its frames, without and with RTS and CTS.
     overhead_us: u32,
     overhead_rts_us: u32,
-    /// Frames of an aggregate, a moving average, times [`ONE`].
+    /// Moving average of the frames per aggregate, times [`ONE`].
     aggregate: u32,
 }
 
@@ -41,11 +42,11 @@ struct Costs {
 #[derive(Clone, Debug)]
 pub(crate) struct MinstrelHt {
     groups: Vec<Group>,
-    /// The modes of the best throughput, best first, and the surest.
+    /// The modes with the best throughput, best first, and the surest mode.
     best: [RateId; 4],
     surest: RateId,
     costs: Costs,
-    /// Frames and aggregates since the last reckoning.
+    /// Frames and aggregates since the last update.
     frames: u32,
     aggregates: u32,
     last_reckoning: Instant,
@@ -58,19 +59,19 @@ impl Costs {
         self.aggregate / ONE
     }
 
-    /// Frames in a tenth of a second that arrive in a mode, if each takes `duration_ns` and arrives with `probability`;
-    /// zero where less than one in ten arrives.
+    /// Returns the frames per tenth of a second that arrive in a mode, if each takes `duration_ns` and arrives with
+    /// `probability`. Returns zero if less than one frame in ten arrives.
     fn throughput(self, duration_ns: u32, probability: u32) -> u32 {
         if probability < percent(10) {
             return 0;
         }
-        // Collisions let the probability vary: above nine tenths it is none of the mode's.
+        // Collisions make the probability vary. Above 0.9 the variation does not come from the mode.
         let probability = probability.min(percent(90));
         let frame_ns = 1000 * self.overhead_us / self.aggregate_frames() + duration_ns;
         100 * (probability * 1_000_000 / frame_ns) / ONE
     }
 
-    /// How often an aggregate is tried in a mode in which each frame takes `duration_ns`.
+    /// Returns how often an aggregate is tried in a mode in which each frame takes `duration_ns`.
     fn tries(self, duration_ns: u32, has_rts: bool) -> u8 {
         let overhead_us = if has_rts { self.overhead_rts_us } else { self.overhead_us };
         let each_us = duration_ns * self.aggregate_frames() / 1000 + overhead_us;
@@ -80,8 +81,8 @@ impl Costs {
 }
 
 impl MinstrelHt {
-    /// For a receiver of so many `streams`, perhaps of channels of 40 MHz and of short guard intervals, from `start`
-    /// on.
+    /// Returns Minstrel-HT from `start` on, for a receiver of so many `streams`, with or without 40 MHz channels and
+    /// short guard intervals.
     pub(crate) fn new(
         streams: u8,
         is_wide: bool,
@@ -109,7 +110,7 @@ impl MinstrelHt {
         minstrel
     }
 
-    /// The chain of the next frame or aggregate: the three best modes, then the surest.
+    /// Returns the chain of the next frame or aggregate: the three best modes, then the surest mode.
     pub(crate) fn plan(&mut self, now: Instant) -> Chain {
         let [first, second, third, _] = self.best;
         let mut stages = [first, second, third, self.surest].map(|id| self.stage(id, true));
@@ -121,7 +122,7 @@ impl MinstrelHt {
         Chain::new(&stages, true)
     }
 
-    /// The mode that the next frame tries, if it is time to try one.
+    /// Returns the mode that the next frame tries, if it is time to try one.
     fn sample(&mut self, now: Instant) -> Option<RateId> {
         if now < self.next_sample {
             return None;
@@ -137,7 +138,7 @@ impl MinstrelHt {
         Stage { mode: group.mode(id.place), tries, has_rts }
     }
 
-    /// A frame or an aggregate is done with.
+    /// Takes the outcome of a frame or an aggregate.
     pub(crate) fn report(&mut self, now: Instant, outcome: &Outcome) {
         self.aggregates += 1;
         self.frames += outcome.frames;
@@ -161,7 +162,8 @@ impl MinstrelHt {
         }
     }
 
-    /// The best mode but `in_group` of the next group below that of `id`, with no more streams.
+    /// Returns a mode of the next group below that of `id` with no more streams: the mode at place `in_group` of that
+    /// group's best. Returns `id` if there is no such group.
     fn lower(&self, id: RateId, in_group: usize) -> RateId {
         let streams = self.groups[id.group].streams;
         let below = self.groups[..id.group].iter().rfind(|group| group.streams <= streams);
@@ -194,7 +196,7 @@ impl MinstrelHt {
         self.groups[id.group].durations_ns[id.place]
     }
 
-    /// Finds the best modes of all and of each group.
+    /// Finds the best modes overall and of each group.
     fn find_best(&mut self) {
         let mut best = [RateId { group: 0, place: 0 }; 4];
         for number in 0..self.groups.len() {
@@ -212,7 +214,8 @@ impl MinstrelHt {
         self.best = best;
     }
 
-    /// Puts `id` into its place among the `best`, if it is one of them; of equal ones the surer is better.
+    /// Puts `id` into its place in `best`, if it is one of the best. Of two modes with equal throughput the surer one
+    /// is better.
     fn insert(&self, best: &mut [RateId; 4], id: RateId) {
         let merit = |id: RateId| (self.throughput(id), self.probability(id));
         let place = best.iter().rposition(|other| merit(id) <= merit(*other)).map_or(0, |behind| behind + 1);
@@ -222,8 +225,9 @@ impl MinstrelHt {
         }
     }
 
-    /// Finds the surest modes of all and of each group: the fastest of those that mostly succeed, else the one that
-    /// succeeds most often. Of all, one of fewer streams than the best mode's is taken, if there is one.
+    /// Finds the surest modes overall and of each group: the mode with the best throughput of those that mostly
+    /// succeed, else the mode that succeeds most often. Overall, a mode with fewer streams than the best mode is
+    /// taken, if there is one.
     fn find_surest(&mut self) {
         let best = self.best[0];
         let mut surest = RateId { group: 0, place: 0 };
@@ -255,8 +259,8 @@ impl MinstrelHt {
         }
     }
 
-    /// What frames of 1200 bytes achieve in the best mode, in Mbit/s: in Linux's unit, a thousandth of which has 1024
-    /// bits.
+    /// Returns the throughput of frames of 1200 bytes in the best mode, in Mbit/s. As in Linux, a thousandth of this
+    /// unit has 1024 bits.
     pub(crate) fn expected_mbps(&self) -> f64 {
         let frames_per_second = u64::from(self.throughput(self.best[0])) * 10;
         (frames_per_second * u64::from(FRAME_BYTES) * 8 / 1024) as f64 / 1000.0

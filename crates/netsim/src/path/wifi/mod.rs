@@ -1,11 +1,11 @@
-//! What an 802.11 cell is made of, each on its own and without queues; [`cell`](crate::cell) puts it together.
+//! The parts of an 802.11 cell, each by itself and without queues. `cell` puts them together.
 //!
-//! - [`standard`] and [`mode`]: what the standard fixes, and how long frames take;
-//! - [`contention`]: who may send next;
-//! - [`channel`]: how often a frame is lost to noise;
-//! - [`rate_control`]: which modes a sender tries; [`minstrel`] and [`minstrel_ht`]: how Linux finds them;
-//! - [`driver`]: what hides below a discipline;
-//! - [`frames`]: what goes over the air, for who looks on;
+//! - [`standard`] and [`mode`]: the parameters that the standard sets, and the duration of frames;
+//! - `contention`: which station sends next;
+//! - `channel`: how often noise destroys a frame;
+//! - `rate_control`: the modes that a sender tries; `minstrel` and `minstrel_ht`: how Linux finds them;
+//! - [`driver`]: the queues below a discipline;
+//! - [`frames`]: the frames on the air, as an observer sees them;
 //! - [`spec`]: a cell in a scenario.
 
 pub(crate) mod channel;

@@ -1,4 +1,4 @@
-//! Modes of transmission, and how long a frame takes in each.
+//! Transmission modes, and the duration of a frame in each mode.
 //!
 //! Source: IEEE 802.11-2012, clauses 17 (DSSS and CCK, "802.11b"), 18 (OFDM, "802.11a"), 19 (ERP, "802.11g") and 20
 //! (HT, "802.11n").
@@ -10,36 +10,36 @@ use std::fmt;
 /// How the bits of a frame are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Mode {
-    /// DSSS and CCK, of 802.11b: rate in units of 100 kbit/s.
+    /// DSSS and CCK of 802.11b. The rate is in units of 100 kbit/s.
     Dsss(u16),
-    /// OFDM, of 802.11a and 802.11g: rate in Mbit/s.
+    /// OFDM of 802.11a and 802.11g. The rate is in Mbit/s.
     Ofdm(u8),
-    /// HT, of 802.11n.
+    /// HT of 802.11n.
     Ht(Ht),
 }
 
 /// A mode of 802.11n.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Ht {
-    /// Modulation and coding scheme, 0 to 31: eight for each number of streams.
+    /// Modulation and coding scheme, 0 to 31: eight per number of spatial streams.
     pub mcs: u8,
-    /// Whether the channel is 40 MHz wide, not 20.
+    /// Whether the channel is 40 MHz wide instead of 20 MHz.
     pub is_wide: bool,
-    /// Whether the guard interval is 400 ns, not 800.
+    /// Whether the guard interval is 400 ns instead of 800 ns.
     pub has_short_guard: bool,
 }
 
-/// Data bits of a symbol of one stream, for MCS 0 to 7 (tables 20-30 and 20-35).
+/// Data bits per symbol of one stream, for MCS 0 to 7 at 20 MHz (table 20-30) and 40 MHz (table 20-35).
 const HT_BITS: [[u32; 8]; 2] =
     [[26, 52, 78, 104, 156, 208, 234, 260], [54, 108, 162, 216, 324, 432, 486, 540]];
-/// OFDM's rates in Mbit/s, and DSSS's in 100 kbit/s.
+/// The rates of OFDM in Mbit/s, and of DSSS in units of 100 kbit/s.
 pub(crate) const OFDM: [u8; 8] = [6, 9, 12, 18, 24, 36, 48, 54];
 pub(crate) const DSSS: [u16; 4] = [10, 20, 55, 110];
-/// Those of OFDM that every device has, of which ACKs are sent with one.
+/// The mandatory rates of OFDM in Mbit/s, which every device has. ACKs are sent at one of these rates.
 const MANDATORY: [u8; 3] = [24, 12, 6];
-/// What a receiver needs after an OFDM frame of the 2.4 GHz band, in which nothing is sent.
+/// The silence that a receiver needs after an OFDM frame in the 2.4 GHz band.
 const SIGNAL_EXTENSION: Duration = Duration::from_micros(6);
-/// Bits before and after those of the frame: SERVICE and the coder's tail.
+/// Bits before and after the bits of the frame: SERVICE and the tail of the coder.
 const SERVICE_AND_TAIL_BITS: u64 = 16 + 6;
 
 impl Ht {
@@ -47,7 +47,7 @@ impl Ht {
         self.mcs / 8 + 1
     }
 
-    /// Data bits of a symbol.
+    /// Returns the data bits per symbol.
     pub(super) fn symbol_bits(self) -> u64 {
         u64::from(HT_BITS[usize::from(self.is_wide)][usize::from(self.mcs % 8)]) * u64::from(self.streams())
     }
@@ -56,8 +56,8 @@ impl Ht {
         Duration::from_nanos(if self.has_short_guard { 3600 } else { 4000 })
     }
 
-    /// Legacy preamble and signal, HT signal, short training field, and one long training field for one stream, two for
-    /// two, four for more.
+    /// Returns the duration of the preamble: legacy preamble and signal field, HT signal field, short training field,
+    /// and one long training field for one stream, two for two, four for more.
     fn preamble(self) -> Duration {
         let long_fields = [1, 2, 4, 4][usize::from(self.streams() - 1)];
         Duration::from_micros(8 + 8 + 4 + 8 + 4 + 4 * long_fields)
@@ -65,13 +65,13 @@ impl Ht {
 }
 
 impl Mode {
-    /// How long a frame of `bytes` bytes, FCS included, is on the air. `extended`: in the 2.4 GHz band OFDM frames are
-    /// followed by a signal extension.
+    /// Returns how long a frame of `bytes` bytes, FCS included, is on the air. `extended` says that a signal
+    /// extension follows OFDM frames, as in the 2.4 GHz band.
     pub(crate) fn duration(self, bytes: u32, extended: bool) -> Duration {
         let bits = 8 * u64::from(bytes);
         let extension = if extended { SIGNAL_EXTENSION } else { Duration::ZERO };
         match self {
-            // The long preamble and header.
+            // 192 µs are the long preamble and header.
             Self::Dsss(rate) => Duration::from_micros(192 + (10 * bits).div_ceil(u64::from(rate))),
             Self::Ofdm(rate) => {
                 let symbols = (bits + SERVICE_AND_TAIL_BITS).div_ceil(4 * u64::from(rate));
@@ -84,7 +84,7 @@ impl Mode {
         }
     }
 
-    /// The greatest number of bytes that are on the air for `longest` at the most.
+    /// Returns the largest number of bytes whose frame is on the air for at most `longest`.
     pub(crate) fn bytes_in(self, longest: Duration, extended: bool) -> u32 {
         let fits = |bytes: u32| self.duration(bytes, extended) <= longest;
         let (mut least, mut most) = (0, 1 << 17);
@@ -95,8 +95,9 @@ impl Mode {
         least
     }
 
-    /// The mode of what answers a frame of this one (ACK, BlockAck, CTS): the fastest mandatory rate that is not above
-    /// the frame's (9.7.6.5). Of an HT frame the rate of 802.11a with its modulation and coding counts.
+    /// Returns the mode of the control frames that answer a frame of this mode (ACK, BlockAck, CTS): the fastest
+    /// mandatory rate that is not above the frame's rate (9.7.6.5). For an HT frame the 802.11a rate with the same
+    /// modulation and coding counts.
     pub(crate) fn control(self) -> Self {
         match self {
             Self::Dsss(rate) => Self::Dsss(rate),
@@ -107,7 +108,7 @@ impl Mode {
         }
     }
 
-    /// The rate in Mbit/s.
+    /// Returns the rate in Mbit/s.
     pub(crate) fn mbps(self) -> f64 {
         match self {
             Self::Dsss(rate) => f64::from(rate) / 10.0,
@@ -116,7 +117,7 @@ impl Mode {
         }
     }
 
-    /// What a preamble takes before a receiver knows that a frame comes (PHY-RX-START delay).
+    /// Returns the duration of the preamble, after which a receiver knows that a frame comes (PHY-RX-START delay).
     pub(crate) fn preamble(self) -> Duration {
         match self {
             Self::Dsss(_) => Duration::from_micros(192),
@@ -125,10 +126,10 @@ impl Mode {
         }
     }
 
-    /// Reads `word` as a mode of `standard`: `mcs15`, `54mbit`.
+    /// Reads `word` as a mode of `standard`, such as `mcs15` or `54mbit`.
     ///
     /// # Errors
-    /// What was found and what is accepted.
+    /// Returns what was found and what is accepted.
     pub(crate) fn read(word: &str, standard: Standard, is_wide: bool, short: bool) -> Result<Self, String> {
         let refuse = || format!("found {word:?}; accepted in {}: {}", standard.name(), rates_of(standard));
         if let Some(number) = word.strip_prefix("mcs") {
@@ -141,7 +142,7 @@ impl Mode {
         known.ok_or_else(refuse)
     }
 
-    /// The rates of `standard` that are no MCS.
+    /// Returns the rates of `standard` except MCSs.
     pub(crate) fn legacy(standard: Standard) -> impl Iterator<Item = Self> {
         let dsss = matches!(standard, Standard::B | Standard::G);
         let ofdm = matches!(standard, Standard::A | Standard::G);
@@ -150,7 +151,7 @@ impl Mode {
     }
 }
 
-/// The rates of `standard` for a person.
+/// Returns the rates of `standard` as text for a person.
 fn rates_of(standard: Standard) -> String {
     if standard == Standard::N {
         return "mcs0 to mcs31".to_string();
@@ -175,8 +176,8 @@ mod tests {
         Mode::Ht(Ht { mcs, is_wide, has_short_guard })
     }
 
-    /// Durations of frames of 1536, 76 and 14 bytes, which other simulators' authors computed by hand (ns-3,
-    /// tx-duration-test.cc).
+    /// The expected durations of frames of 1536, 76 and 14 bytes were computed by hand by ns-3's authors
+    /// (tx-duration-test.cc).
     #[test]
     fn frames_take_as_long_as_the_standard_says() {
         for (mode, extended, want_ns) in [

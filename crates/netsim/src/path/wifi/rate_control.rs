@@ -1,4 +1,4 @@
-//! Which modes a sender tries for a frame: a fixed one, some in turn by a schedule, or what rate control found.
+//! The modes that a sender tries for a frame: a fixed one, several by a schedule, or those that rate control found.
 
 use super::minstrel::Minstrel;
 use super::minstrel_ht::MinstrelHt;
@@ -10,7 +10,7 @@ use goodqueue_units::{Duration, Instant};
 pub(crate) struct Stage {
     pub(crate) mode: Mode,
     pub(crate) tries: u8,
-    /// Whether RTS and CTS go before it.
+    /// Whether RTS and CTS go before the frame.
     pub(crate) has_rts: bool,
 }
 
@@ -19,14 +19,14 @@ pub(crate) struct Stage {
 pub(crate) struct Chain {
     stages: [Stage; 4],
     len: u8,
-    /// Whether it tries a mode in order to learn of it: such a frame is not aggregated.
+    /// Whether the chain tries a mode in order to learn about it. Such a frame is not aggregated.
     pub(crate) is_probe: bool,
-    /// Whether the mode that it tries comes second, after the best one.
+    /// Whether the mode to learn about comes second, after the best one.
     pub(crate) is_deferred: bool,
 }
 
 impl Chain {
-    /// The chain of `stages`, of which the first four count; there must be one.
+    /// Builds the chain of `stages`. Only the first four count, and there must be one.
     pub(crate) fn new(stages: &[Stage], is_probe: bool) -> Self {
         let mut chain =
             Self { stages: [stages[0]; 4], len: stages.len().min(4) as u8, is_probe, is_deferred: false };
@@ -36,7 +36,7 @@ impl Chain {
         chain
     }
 
-    /// The same, in which the mode that it tries comes second.
+    /// Returns the same chain, marked so that the mode to learn about comes second.
     pub(crate) fn deferred(self) -> Self {
         Self { is_deferred: true, ..self }
     }
@@ -52,13 +52,13 @@ pub(crate) struct Outcome {
     pub(crate) chain: Chain,
     /// How often each stage was tried.
     pub(crate) tried: [u8; 4],
-    /// How many frames it had, and how many of them arrived, in the last try.
+    /// The number of frames, and how many of them arrived, in the last try.
     pub(crate) frames: u32,
     pub(crate) acked: u32,
 }
 
 impl Outcome {
-    /// The number of the stage of the last try.
+    /// Returns the number of the stage of the last try.
     pub(crate) fn last_stage(&self) -> Option<usize> {
         self.tried.iter().rposition(|tried| *tried > 0)
     }
@@ -69,16 +69,16 @@ impl Outcome {
 pub(crate) enum RateControl {
     /// One mode.
     Fixed(Stage),
-    /// One after the other, each from its time on; the first from zero on.
+    /// Several modes by a schedule, each from its time on. The first holds from time zero on.
     Steps(Vec<(Duration, Stage)>),
-    /// Linux's for 802.11b, g and a.
+    /// Linux's rate control for 802.11b, g and a.
     Minstrel(Box<Minstrel>),
-    /// Linux's for 802.11n.
+    /// Linux's rate control for 802.11n.
     MinstrelHt(Box<MinstrelHt>),
 }
 
 impl RateControl {
-    /// The chain of the next frame or aggregate.
+    /// Returns the chain of the next frame or aggregate.
     pub(crate) fn plan(&mut self, now: Instant) -> Chain {
         match self {
             Self::Fixed(stage) => Chain::new(&[*stage], false),
@@ -88,7 +88,7 @@ impl RateControl {
         }
     }
 
-    /// A frame or an aggregate is done with.
+    /// Takes the outcome of a frame or an aggregate.
     pub(crate) fn report(&mut self, now: Instant, outcome: &Outcome) {
         match self {
             Self::Fixed(_) | Self::Steps(_) => {}
@@ -97,8 +97,8 @@ impl RateControl {
         }
     }
 
-    /// What the sender expects to achieve, in Mbit/s. Of a rate that is not chosen it is what Minstrel-HT would say if
-    /// no frame were lost.
+    /// Returns the throughput that the sender expects, in Mbit/s. A rate that rate control did not choose counts as
+    /// if no frame were lost: Minstrel-HT then takes a success probability of 0.9.
     pub(crate) fn expected_mbps(&self, now: Instant) -> f64 {
         match self {
             Self::Fixed(stage) => SUREST * stage.mode.mbps(),
@@ -109,10 +109,10 @@ impl RateControl {
     }
 }
 
-/// Minstrel-HT takes no rate for surer than this.
+/// The highest success probability that Minstrel-HT takes for a mode.
 const SUREST: f64 = 0.9;
 
-/// The step that holds at `now`.
+/// Returns the step that holds at `now`.
 fn step(steps: &[(Duration, Stage)], now: Instant) -> Stage {
     let elapsed = now.since(Instant::ZERO);
     steps.iter().rfind(|(from, _)| *from <= elapsed).unwrap_or(&steps[0]).1
@@ -120,6 +120,6 @@ fn step(steps: &[(Duration, Stage)], now: Instant) -> Stage {
 
 #[cfg(test)]
 mod tests;
-/// Traffic of which Linux's decisions are known.
+/// Traffic for which Linux's decisions are known.
 #[cfg(test)]
 pub(crate) mod traffic;

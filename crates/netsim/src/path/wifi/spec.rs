@@ -1,4 +1,4 @@
-//! `[bottleneck.wifi]`: a cell in place of the bottleneck's links, and its stations.
+//! `[bottleneck.wifi]`: a cell in place of the bottleneck's links, with its stations.
 
 use super::driver::Driver;
 use super::mode::{Ht, Mode};
@@ -10,10 +10,10 @@ use serde::{Serialize, Serializer};
 use serde_json::json;
 
 const STANDARD: Key<Standard> = Key::required("standard", "\"802.11n\"")
-    .help("what the access point and its stations speak")
+    .help("the standard of the access point and its stations")
     .simulator_only();
 const BAND: Key<Band> = Key::derived("band", "5ghz for 802.11a and 802.11n, else 2.4ghz", "\"2.4ghz\"")
-    .help("the band; in that of 2.4 GHz OFDM frames have a signal extension")
+    .help("the band; OFDM frames have a signal extension at 2.4 GHz")
     .simulator_only();
 const WIDTH: Key<u64> = Key::with_default("width", "20")
     .range(20, 40)
@@ -21,37 +21,36 @@ const WIDTH: Key<u64> = Key::with_default("width", "20")
     .help("the channel: 20, or 40 with 802.11n")
     .simulator_only();
 const SHORT_GUARD: Key<bool> = Key::with_default("short_guard", "false")
-    .help("whether the guard interval is 400 ns (802.11n), not 800")
+    .help("whether the guard interval is 400 ns (802.11n) instead of 800 ns")
     .simulator_only();
 const RTS: Key<bool> =
     Key::with_default("rts", "false").help("whether RTS and CTS go before each exchange").simulator_only();
 const PROTECTION: Key<bool> = Key::with_default("protection", "false")
-    .help("whether a CTS to oneself goes before each exchange of 802.11g, and slots are long, for stations of 802.11b are near")
+    .help("whether a CTS-to-self goes before each exchange of 802.11g, and slots are long, because stations of 802.11b are near")
     .simulator_only();
 const DRIVER: Key<Driver> =
     Key::derived("driver", "ath9k for 802.11n, else ath5k", "\"iwlwifi\"")
-        .help("what hides below the discipline: `ath5k` 50 frames, `ath9k` 123 and two aggregates, `iwlwifi` a ring of 256, `ath10k` what mac80211 allows it by time, `ideal` a window of 64")
+        .help("what the driver holds below the discipline: `ath5k` 50 frames, `ath9k` 123 frames and two aggregates, `iwlwifi` a ring of 256, `ath10k` as much as mac80211 allows by time, `ideal` a window of 64")
         .source("Linux 3.x to 6.1")
         .simulator_only();
 
 const NAME: Key<String> = Key::derived("name", "station", "\"slow\"")
-    .help("what the station is called; of several, followed by `/` and a number");
-const COUNT: Key<u64> =
-    Key::with_default("count", "1").range(1, 1000).help("how many such stations there are");
+    .help("the station's name; several stations have `/` and a number after it");
+const COUNT: Key<u64> = Key::with_default("count", "1").range(1, 1000).help("number of such stations");
 const RATE: Key<Rates> = Key::with_default("rate", "\"minstrel\"").example("\"mcs15\"")
-    .help("the rate both ways: `minstrel` for what Linux's rate control finds, or `mcs0` to `mcs31` or such as `54mbit`; a list of [time, rate] for one that changes")
+    .help("the rate both ways: `minstrel` (Linux's rate control chooses), `mcs0` to `mcs31`, or a rate such as `54mbit`; for a rate that changes, a list of [time, rate]")
     .simulator_only();
 const SNR: Key<f64> = Key::optional("snr", "25.0")
     .range(-10.0, 100.0)
     .unit("dB")
-    .help("signal-to-noise ratio both ways, from which the share of frames follows that are lost; left out: only collisions lose frames")
+    .help("signal-to-noise ratio both ways; it decides the share of lost frames. If left out, only collisions lose frames")
     .simulator_only();
 const STREAMS: Key<u64> = Key::with_default("streams", "2")
     .range(1, 3)
-    .help("spatial streams that rate control has to choose from, with 802.11n")
+    .help("number of spatial streams that rate control may use, with 802.11n")
     .simulator_only();
 const STATION_DRIVER: Key<Driver> = Key::derived("driver", "as the access point's", "\"iwlwifi\"")
-    .help("what hides below the station's discipline")
+    .help("what the station's driver holds below the discipline")
     .simulator_only();
 
 const AMPDU: Key<Size> = Key::derived("ampdu", "65535B, or what the driver makes of it", "\"8kB\"")
@@ -59,16 +58,16 @@ const AMPDU: Key<Size> = Key::derived("ampdu", "65535B, or what the driver makes
     .help("the largest aggregate of 802.11n; 0B: none")
     .simulator_only();
 
-/// The keys of a cell, and of its stations.
+/// The keys of a cell and of its stations.
 pub(crate) const KEYS: &[&dyn AnyKey] =
     &[&STANDARD, &BAND, &WIDTH, &SHORT_GUARD, &RTS, &PROTECTION, &AMPDU, &DRIVER];
 pub(crate) const STATION_KEYS: &[&dyn AnyKey] = &[&NAME, &COUNT, &RATE, &STREAMS, &SNR, &STATION_DRIVER];
 const MOST_STATIONS: u64 = 1000;
 
-/// A cell, with nothing left open.
+/// A cell in which every parameter has a value.
 #[derive(Clone, Debug, Serialize)]
 pub struct WifiSpec {
-    /// What all speak.
+    /// The standard of the access point and all stations.
     #[serde(serialize_with = "written")]
     pub standard: Standard,
     /// The band.
@@ -80,12 +79,12 @@ pub struct WifiSpec {
     pub short_guard: bool,
     /// Whether RTS and CTS go before each exchange.
     pub rts: bool,
-    /// Whether a CTS to oneself does.
+    /// Whether a CTS-to-self goes before each exchange.
     pub protection: bool,
     /// The largest aggregate.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "written_if")]
     pub ampdu: Option<Size>,
-    /// What hides below the access point's discipline.
+    /// The driver below the access point's discipline.
     #[serde(serialize_with = "written")]
     pub driver: Driver,
     /// The stations.
@@ -93,24 +92,24 @@ pub struct WifiSpec {
     pub stations: Vec<StationSpec>,
 }
 
-/// Stations that are alike.
+/// One or more stations with the same parameters.
 #[derive(Clone, Debug, Serialize)]
 pub struct StationSpec {
-    /// What they are called.
+    /// The name of the stations.
     pub name: String,
-    /// How many they are.
+    /// The number of stations.
     pub count: u64,
     #[serde(serialize_with = "written")]
     pub(crate) rate: Rates,
-    /// The modes that the rate means, each from its time on; none: rate control finds them.
+    /// The modes of the fixed rate, each from its time on. Empty if rate control finds the modes.
     #[serde(skip)]
     pub(crate) modes: Vec<(Duration, Mode)>,
-    /// Spatial streams that rate control has to choose from.
+    /// Spatial streams that rate control can choose from.
     pub streams: u64,
     /// Signal-to-noise ratio in dB.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub snr: Option<f64>,
-    /// What hides below their discipline.
+    /// The driver below the stations' discipline.
     #[serde(serialize_with = "written")]
     pub driver: Driver,
 }
@@ -126,15 +125,15 @@ fn written_if<T: Quantity, S: Serializer>(
     value.as_ref().map(Quantity::write).serialize(serializer)
 }
 
-/// Rates in the words of a scenario, each from its time on.
+/// Rates as a scenario writes them, each from its time on.
 #[derive(Clone, Debug)]
 pub(crate) struct Rates(Vec<(Span, String)>);
 
-/// The word for what rate control finds.
+/// The word for a rate that rate control finds.
 const FOUND: &str = "minstrel";
 
 impl Rates {
-    /// Whether rate control finds it.
+    /// Returns whether rate control finds the rate.
     fn is_found(&self) -> bool {
         matches!(self.0.as_slice(), [(_, word)] if word == FOUND)
     }
@@ -215,7 +214,7 @@ impl WifiSpec {
         Ok(spec)
     }
 
-    /// Refuses what the standard does not have.
+    /// Refuses what the standard does not have, such as a band or a channel width.
     fn check(&self, table: &Table<'_>) -> Result<()> {
         let name = self.standard.name();
         let of_standard = match self.standard {
@@ -255,7 +254,7 @@ impl WifiSpec {
         self.check_driver(table, self.driver)
     }
 
-    /// Refuses a driver that does not speak the standard.
+    /// Refuses a driver that does not support the standard.
     fn check_driver(&self, table: &Table<'_>, driver: Driver) -> Result<()> {
         if driver == Driver::Ath5k && self.standard == Standard::N {
             let found = "\"ath5k\" with 802.11n, which it does not speak";
@@ -287,7 +286,7 @@ impl WifiSpec {
         Ok(StationSpec { name, count, rate, modes, streams, snr, driver })
     }
 
-    /// Each station's name, and what it is one of, in order.
+    /// Returns each station's name with the entry that the station belongs to, in order.
     pub(crate) fn each(&self) -> impl Iterator<Item = (String, &StationSpec)> {
         self.stations.iter().flat_map(|spec| {
             (1..=spec.count).map(move |number| match spec.count {
@@ -297,7 +296,7 @@ impl WifiSpec {
         })
     }
 
-    /// The fastest rate of all, which disciplines are told.
+    /// Returns the fastest rate of all stations. The disciplines are told this rate.
     pub(crate) fn fastest(&self) -> Rate {
         let fixed = self.stations.iter().flat_map(|station| &station.modes).map(|(_, mode)| *mode);
         let found = self.stations.iter().filter(|station| station.rate.is_found());
@@ -306,14 +305,14 @@ impl WifiSpec {
         Rate::from_bps((mbps * 1e6) as u64).unwrap_or(crate::scenario::MOST_RATE.0.0)
     }
 
-    /// The modes that rate control of `station` has to choose from, slowest first.
+    /// Returns the modes that rate control of `station` can choose from, slowest first.
     pub(crate) fn modes(&self, station: &StationSpec) -> Vec<Mode> {
         let mut modes: Vec<Mode> = match self.standard {
             Standard::N => {
                 let ht = |mcs| Ht { mcs, is_wide: self.width == 40, has_short_guard: self.short_guard };
                 (0..8 * station.streams as u8).map(|mcs| Mode::Ht(ht(mcs))).collect()
             }
-            // Those of 802.11b are left to who needs them: a cell of 802.11g sends its data by OFDM.
+            // The rates of 802.11b are left out: a cell of 802.11g sends its data by OFDM.
             Standard::G => Mode::legacy(Standard::A).collect(),
             other => Mode::legacy(other).collect(),
         };
@@ -321,7 +320,7 @@ impl WifiSpec {
         modes
     }
 
-    /// The numbers of the stations called `name`, or of all.
+    /// Returns the numbers of the stations called `name`, or of all stations if there is no name.
     pub(crate) fn numbers(&self, name: Option<&str>) -> Vec<u32> {
         let named = |spec: &StationSpec| name.is_none_or(|name| spec.name == name);
         let each = (0..).zip(self.each());

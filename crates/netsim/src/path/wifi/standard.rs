@@ -1,7 +1,7 @@
-//! What a cell's standard fixes: times of the medium access, and the access categories.
+//! The parameters that a cell's standard sets: the times of medium access, and the access categories.
 //!
-//! Source: IEEE 802.11-2012, tables 17-2, 18-17, 19-8 and 20-25 (times), 8-105 (access categories); the contention
-//! windows as Linux's mac80211 sets them (`net/mac80211/util.c`).
+//! Source: IEEE 802.11-2012, tables 17-2, 18-17, 19-8 and 20-25 (times) and 8-105 (access categories). The contention
+//! windows are those that Linux's mac80211 sets (`net/mac80211/util.c`).
 
 use super::mode::Mode;
 use crate::scenario::word;
@@ -16,14 +16,14 @@ pub enum Standard {
     G,
     /// 802.11a: up to 54 Mbit/s at 5 GHz.
     A,
-    /// 802.11n: several streams, aggregation.
+    /// 802.11n: several spatial streams, aggregation.
     N,
 }
 
 impl Standard {
     const ALL: [Self; 4] = [Self::B, Self::G, Self::A, Self::N];
 
-    /// Its name.
+    /// Returns the name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -37,7 +37,7 @@ impl Standard {
 
 word!(Standard);
 
-/// Bands.
+/// A frequency band.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Band {
     /// 2.4 GHz.
@@ -49,7 +49,7 @@ pub enum Band {
 impl Band {
     const ALL: [Self; 2] = [Self::Low, Self::High];
 
-    /// Its name.
+    /// Returns the name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -61,7 +61,7 @@ impl Band {
 
 word!(Band);
 
-/// An access category (EDCA), least urgent first. A cell without quality of service has [`Category::BestEffort`] only.
+/// An access category (EDCA), least urgent first. A cell without QoS has only [`Category::BestEffort`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Category {
     /// AC_BK.
@@ -77,7 +77,7 @@ pub enum Category {
 impl Category {
     pub(crate) const ALL: [Self; 4] = [Self::Background, Self::BestEffort, Self::Video, Self::Voice];
 
-    /// Its name.
+    /// Returns the name.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Background => "background",
@@ -87,7 +87,7 @@ impl Category {
         }
     }
 
-    /// That of a packet with a codepoint, as Linux maps it: by the three upper bits, which are the user priority.
+    /// Returns the category of packets with this DSCP, as Linux maps it: the upper three bits are the user priority.
     pub(crate) fn of(dscp: u8) -> Self {
         match dscp >> 3 {
             1 | 2 => Self::Background,
@@ -101,32 +101,32 @@ impl Category {
 /// How a category contends.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Access {
-    /// Slots after SIFS before its backoff counts.
+    /// AIFSN: the slots after SIFS before the backoff counts down.
     pub(crate) aifsn: u32,
     pub(crate) cw_min: u32,
     pub(crate) cw_max: u32,
-    /// How long it may send once it has the medium; zero: one exchange.
+    /// How long the category may send once it has the medium (TXOP limit). Zero means one exchange.
     pub(crate) txop: Duration,
 }
 
-/// What frames take around them in a cell.
+/// The times and overheads of frames in a cell.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Timing {
     pub(crate) slot: Duration,
     pub(crate) sifs: Duration,
-    /// Whether OFDM frames are followed by a signal extension.
+    /// Whether a signal extension follows OFDM frames.
     pub(crate) extended: bool,
-    /// Whether frames have the header with quality of service, and categories.
+    /// Whether frames have the MAC header with QoS, and an access category.
     pub(crate) has_qos: bool,
     pub(crate) band: Band,
     standard: Standard,
 }
 
-/// Bytes around an IP packet: LLC and SNAP, FCS, and the MAC header without and with quality of service.
+/// The bytes around an IP packet: LLC and SNAP, FCS, and the MAC header without and with QoS.
 const LLC_BYTES: u32 = 8;
 const FCS_BYTES: u32 = 4;
 const MAC_BYTES: [u32; 2] = [24, 26];
-/// What a sender waits beyond SIFS and slot for the beginning of an answer.
+/// How long the sender of an HT frame waits for the start of an answer, beyond SIFS and one slot.
 const HT_ANSWER_DELAY: Duration = Duration::from_micros(24);
 
 impl Timing {
@@ -135,10 +135,11 @@ impl Timing {
     pub(crate) const CTS_BYTES: u32 = 14;
     pub(crate) const RTS_BYTES: u32 = 20;
     pub(crate) const BLOCK_ACK_BYTES: u32 = 32;
-    /// In which stations of 802.11b understand a CTS to oneself.
+    /// The mode of a CTS-to-self. Stations of 802.11b understand it.
     pub(crate) const CTS_TO_SELF: Mode = Mode::Dsss(20);
 
-    /// That of `standard` in `band`. `with_b`: a station of 802.11b is there, for which slots are long.
+    /// Returns the timing of `standard` in `band`. `with_b` says that a station of 802.11b is near, so slots are
+    /// long.
     pub(crate) fn new(standard: Standard, band: Band, with_b: bool) -> Self {
         let low = band == Band::Low;
         let is_b = standard == Standard::B;
@@ -152,7 +153,7 @@ impl Timing {
         }
     }
 
-    /// How `category` contends.
+    /// Returns how `category` contends.
     pub(crate) fn access(&self, category: Category) -> Access {
         let is_b = self.standard == Standard::B;
         let (cw_min, cw_max) = (if is_b { 31 } else { 15 }, 1023);
@@ -168,43 +169,43 @@ impl Timing {
         Access { aifsn, cw_min, cw_max, txop: Duration::from_micros(txop_us) }
     }
 
-    /// The category of packets with a codepoint.
+    /// Returns the category of packets with this DSCP.
     pub(crate) fn category(&self, dscp: u8) -> Category {
         if self.has_qos { Category::of(dscp) } else { Category::BestEffort }
     }
 
-    /// How long a frame of `bytes` takes in `mode`.
+    /// Returns the duration of a frame of `bytes` in `mode`.
     pub(crate) fn frame(&self, mode: Mode, bytes: u32) -> Duration {
         mode.duration(bytes, self.extended)
     }
 
-    /// Bytes of an MPDU with a packet of so many bytes, as `tc` counts them on Ethernet: 14 of its header are not
-    /// there.
+    /// Returns the bytes of an MPDU with a packet of `packet_bytes`. `tc` counts 14 bytes of Ethernet header in a
+    /// packet, which the MPDU does not have.
     pub(crate) fn mpdu_bytes(&self, packet_bytes: u32) -> u32 {
         packet_bytes.saturating_sub(14) + LLC_BYTES + MAC_BYTES[usize::from(self.has_qos)] + FCS_BYTES
     }
 
-    /// How long the answer to a frame of `mode` takes: a BlockAck for an aggregate, else an ACK.
+    /// Returns the duration of the answer to a frame of `mode`: a BlockAck for an aggregate, else an ACK.
     pub(crate) fn answer(&self, mode: Mode, is_aggregate: bool) -> Duration {
         self.frame(mode.control(), if is_aggregate { Self::BLOCK_ACK_BYTES } else { Self::ACK_BYTES })
     }
 
-    /// What RTS and CTS take before a frame of `mode`, each with the SIFS after it.
+    /// Returns the duration of RTS and CTS before a frame of `mode`, each with the SIFS after it.
     pub(crate) fn rts_cts(&self, mode: Mode) -> Duration {
         self.rts(mode) + self.sifs + self.frame(mode.control(), Self::CTS_BYTES) + self.sifs
     }
 
-    /// How long the RTS before a frame of `mode` takes.
+    /// Returns the duration of the RTS before a frame of `mode`.
     pub(crate) fn rts(&self, mode: Mode) -> Duration {
         self.frame(mode.control(), Self::RTS_BYTES)
     }
 
-    /// What a CTS to oneself, in a mode that stations of 802.11b understand, takes with the SIFS after it.
+    /// Returns the duration of a CTS-to-self with the SIFS after it, in a mode that stations of 802.11b understand.
     pub(crate) fn cts_to_self(&self) -> Duration {
         self.frame(Self::CTS_TO_SELF, Self::CTS_BYTES) + self.sifs
     }
 
-    /// How long after its frame a sender gives up waiting for an answer.
+    /// Returns how long after its frame of `mode` a sender gives up waiting for an answer.
     pub(crate) fn answer_timeout(&self, mode: Mode) -> Duration {
         let start = match mode {
             Mode::Ht(_) => HT_ANSWER_DELAY,

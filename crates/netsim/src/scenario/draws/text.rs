@@ -1,4 +1,4 @@
-//! How distributions are written, and what is refused.
+//! How distributions are written, and which ones are refused.
 
 use super::{Draws, Read, Shape, Unit};
 use crate::scenario::Json;
@@ -60,7 +60,7 @@ fn shape<U: Unit>(found: &Json, may_mix: bool) -> Read<Shape> {
     }
 }
 
-/// `pareto(1kB, 1.2)`, or a value.
+/// Reads `pareto(1kB, 1.2)`, or a value.
 fn family<U: Unit>(text: &str) -> Read<Shape> {
     let Some((name, rest)) = text.split_once('(') else { return U::read(text).map(Shape::Constant) };
     let refused = || format!("found {text:?}; {}", accepted::<U>());
@@ -150,9 +150,9 @@ fn tail_points<U: Unit>(found: &Json) -> Read<Shape> {
     Ok(Shape::Tail(points.into_iter().map(turned).collect()))
 }
 
-/// From a logarithm that descends, as it is written, to one that ascends, and back.
+/// Negates the logarithm of a point: the written one descends, the kept one ascends.
 fn turned((tail, value): (f64, f64)) -> (f64, f64) {
-    (0.0 - tail, value) // not -tail, which makes -0 of 0
+    (0.0 - tail, value) // `0.0 - tail`, because `-tail` makes -0 of 0
 }
 
 /// Refuses points whose probabilities do not ascend, or whose values descend.

@@ -1,18 +1,18 @@
-//! NADA (RFC 8698): how fast a sender of media may send, by the queueing delay, the losses and the marks that its
-//! receiver sees.
+//! NADA (RFC 8698): the rate at which a sender of media may send. It follows the queueing delay, the losses and the
+//! marks that the receiver sees.
 //!
-//! Names are the RFC's; rates are in bit/s of media, times in seconds. The receiver's part stands in [`receiver`].
+//! Names are the RFC's. Rates are in bit/s of media, times in seconds. The receiver's part is in [`receiver`].
 
 pub(super) mod receiver;
 
 use goodqueue_units::{Duration, Instant};
 
-// Table 2, what the sender needs of it.
+// The sender's parameters in Table 2.
 /// Reference congestion level.
 const XREF: f64 = 0.010;
 /// Scaling of the gradual update.
 const KAPPA: f64 = 0.5;
-/// Scaling of the gradual update's answer to a change.
+/// Scaling of the gradual update's response to a change.
 const ETA: f64 = 2.0;
 /// Upper bound of the round-trip time in the gradual update.
 const TAU: f64 = 0.500;
@@ -24,13 +24,14 @@ const DFILT: f64 = 0.120;
 const GAMMA_MAX: f64 = 0.5;
 /// Upper bound on the queueing delay that a ramp-up may cause.
 const QBOUND: f64 = 0.050;
-/// How much of a full rate-shaping buffer the sending rate and the encoder's target answer to, a frame.
+/// The share of the rate-shaping buffer that the sending rate (`BETA_S`) and the encoder's target (`BETA_V`) make up
+/// for in one frame interval.
 const BETA_S: f64 = 0.1;
 const BETA_V: f64 = 0.1;
-/// The most of `r_ref` that the rate-shaping buffer changes (Equations 11 and 12).
+/// The greatest change of a rate by the rate-shaping buffer, as a share of `r_ref` (Equations 11 and 12).
 const MOST_OFFSET: f64 = 0.05;
 
-/// How the sender is to change its rate (`rmode`).
+/// How the sender changes its rate (`rmode`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
     /// Accelerated ramp-up, 0 in the RFC.
@@ -45,7 +46,7 @@ pub(super) struct Report {
     pub(super) rmode: Mode,
     /// Aggregate congestion signal.
     pub(super) x_curr: f64,
-    /// Rate at which media arrive.
+    /// Rate at which media arrives.
     pub(super) r_recv: f64,
 }
 
@@ -59,7 +60,7 @@ pub(super) struct Wish {
     pub(super) start: f64,
     /// Weight against other flows (`PRIO`).
     pub(super) prio: f64,
-    /// Frames a second.
+    /// Frames per second.
     pub(super) fps: f64,
 }
 
@@ -70,17 +71,17 @@ pub(super) struct Sender {
     /// Reference rate.
     r_ref: f64,
     x_prev: f64,
-    /// When the last report came; before the first, when the sender began.
+    /// When the last report arrived; before the first report, when the sender began.
     t_last: Instant,
 }
 
 impl Sender {
-    /// A sender that begins `now`, or begins again.
+    /// Makes a sender that begins `now`, or begins again.
     pub(super) fn new(wish: Wish, now: Instant) -> Self {
         Self { wish, r_ref: wish.start, x_prev: 0.0, t_last: now }
     }
 
-    /// A report comes; `rtt` is the round trip that it shows.
+    /// Takes a report. `rtt` is the round-trip time that the report shows.
     pub(super) fn on_report(&mut self, now: Instant, report: Report, rtt: Duration) {
         let delta = now.since(self.t_last).as_secs_f64();
         self.r_ref = match report.rmode {
@@ -91,13 +92,13 @@ impl Sender {
         (self.x_prev, self.t_last) = (report.x_curr, now);
     }
 
-    /// (3) and (4).
+    /// Returns the reference rate after an accelerated ramp-up (Equations 3 and 4).
     fn ramped_up(&self, r_recv: f64, rtt: f64) -> f64 {
         let gamma = GAMMA_MAX.min(QBOUND / (rtt + DELTA.as_secs_f64() + DFILT));
         self.r_ref.max((1.0 + gamma) * r_recv)
     }
 
-    /// (5) to (7).
+    /// Returns the reference rate after a gradual update (Equations 5 to 7).
     fn updated(&self, x_curr: f64, delta: f64) -> f64 {
         let r_ref = self.r_ref;
         let x_offset = x_curr - self.wish.prio * XREF * self.wish.rmax / r_ref;
@@ -105,17 +106,17 @@ impl Sender {
         r_ref - KAPPA * (delta / TAU) * (x_offset / TAU) * r_ref - KAPPA * ETA * (x_diff / TAU) * r_ref
     }
 
-    /// (11) and (12): by how much `buffer_len` bytes in the rate-shaping buffer change a rate.
+    /// Returns by how much `buffer_len` bytes in the rate-shaping buffer change a rate (Equations 11 and 12).
     fn offset(&self, beta: f64, buffer_len: u64) -> f64 {
         (MOST_OFFSET * self.r_ref).min(beta * 8.0 * buffer_len as f64 * self.wish.fps)
     }
 
-    /// (13): the encoder's target.
+    /// Returns the encoder's target (Equation 13).
     pub(super) fn r_vin(&self, buffer_len: u64) -> f64 {
         self.wish.rmin.max(self.r_ref - self.offset(BETA_V, buffer_len))
     }
 
-    /// (14): the rate at which the rate-shaping buffer is sent.
+    /// Returns the rate at which the rate-shaping buffer is sent (Equation 14).
     pub(super) fn r_send(&self, buffer_len: u64) -> f64 {
         self.wish.rmax.min(self.r_ref + self.offset(BETA_S, buffer_len))
     }
@@ -136,8 +137,9 @@ mod tests {
         assert!((found / wanted - 1.0).abs() < 1e-9, "{found}, not {wanted}");
     }
 
-    /// RTT 0.03 s: 0.05 / (0.03 + 0.1 + 0.12) = 0.2, so 1.2 times what arrives, and never less than before. With 0.05 /
-    /// 0.22 at no RTT it stays below `GAMMA_MAX`, which only a smaller `DFILT` would reach.
+    /// At an RTT of 0.03 s gamma is 0.05 / (0.03 + 0.1 + 0.12) = 0.2. The rate becomes 1.2 times the rate of arrival,
+    /// and never less than it was. At an RTT of zero gamma is 0.05 / 0.22, which is below `GAMMA_MAX`; only a smaller
+    /// `DFILT` would reach that.
     #[test]
     fn a_ramp_up_is_bounded_by_the_queue_that_it_may_build() {
         assert_close(sender(150e3, 0.0).ramped_up(200e3, 0.030), 240e3);
@@ -145,8 +147,8 @@ mod tests {
         assert_close(sender(150e3, 0.0).ramped_up(220e3, 0.0), 270e3);
     }
 
-    /// `r_ref` 1 Mbit/s, `x_curr` 25 ms and before 20 ms, 100 ms apart. (5): 25 - 10 * 1.5 = 10 ms; (6): 5 ms.
-    /// (7): 1 - 0.5 * 0.2 * 0.02 - 0.5 * 2 * 0.01 = 0.988.
+    /// `r_ref` is 1 Mbit/s; `x_curr` is 25 ms, and was 20 ms before; the reports are 100 ms apart. (5): 25 - 10 * 1.5
+    /// = 10 ms; (6): 5 ms. (7): 1 - 0.5 * 0.2 * 0.02 - 0.5 * 2 * 0.01 = 0.988.
     #[test]
     fn a_gradual_update_answers_the_signal_and_its_change() {
         assert_close(sender(1e6, 0.020).updated(0.025, 0.1), 988e3);
@@ -159,7 +161,7 @@ mod tests {
         assert_close(sender(0.5e6, 0.030).updated(0.030, 0.1), 0.5e6);
     }
 
-    /// Each report's time, signal and mode count for the next; rates stay within the wish.
+    /// The time and the signal of a report count for the next report. Rates stay within the wish.
     #[test]
     fn a_report_changes_the_rate_within_its_bounds() {
         let at = |ms: u64| Instant::from_nanos(ms * 1_000_000);
@@ -174,8 +176,8 @@ mod tests {
         assert_close(sender.r_ref, 150e3);
     }
 
-    /// The RFC's own example (5.2.2): 2000 bytes change a rate by 48 kbit/s, here of 1 Mbit/s, of which 5 % are 50
-    /// kbit/s.
+    /// The RFC's own example (5.2.2): 2000 bytes change a rate by 48 kbit/s. Here the rate is 1 Mbit/s, so the limit
+    /// of 5 % is 50 kbit/s.
     #[test]
     fn the_rate_shaping_buffer_nudges_both_rates() {
         let one = sender(1e6, 0.0);

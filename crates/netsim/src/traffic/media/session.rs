@@ -1,4 +1,4 @@
-//! A flow of media: an encoder, the buffer behind it, and what both ends tell each other.
+//! A media flow: an encoder, the buffer behind it, and the packets and reports that both ends exchange.
 
 use super::nada::receiver::{Arrival, Receiver};
 use super::nada::{DELTA, Mode, Report, Sender, Wish};
@@ -19,16 +19,16 @@ use goodqueue_units::{Duration, Ecn, Instant, Stream as Random};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// UDP, IPv4 and Ethernet, as `tc` counts them; of media RTP (RFC 3550, 5.1) beside them.
+/// Bytes of UDP, IPv4 and Ethernet, as `tc` counts them. Media packets also have RTP (RFC 3550, 5.1).
 const UDP_BYTES: u64 = 8 + 20 + 14;
 pub(super) const HEADER_BYTES: u64 = 12 + UDP_BYTES;
-/// Of a report: RTCP's header, both SSRCs, the range of packets and a timestamp; then 2 bytes a packet, in whole words
-/// (RFC 8888, 3.1).
+/// Bytes of a report: RTCP's header, both SSRCs, the range of packets and a timestamp. In addition there are 2 bytes
+/// per packet, in whole words (RFC 8888, 3.1).
 const REPORT_BYTES: u64 = 8 + 8 + 4;
-/// Reports under way that are remembered: those of a minute.
+/// How many reports under way are remembered: the reports of one minute.
 const MOST_REPORTS: usize = 600;
 
-/// What a scenario says of it.
+/// What a scenario says of the flow.
 pub(super) struct Setup {
     pub(super) wish: Wish,
     pub(super) tau_v: Duration,
@@ -41,7 +41,7 @@ pub(super) struct Setup {
 struct Posted {
     number: u32,
     report: Report,
-    /// When the last packet that it tells of was sent, and how long the receiver has had it.
+    /// When the last packet was sent that the report covers, and for how long the receiver has held that packet.
     t_sent: Instant,
     held: Duration,
 }
@@ -53,22 +53,22 @@ pub(super) struct Session {
     transit: Transit,
     is_over: bool,
 
-    // The sender's.
+    // The sender's state.
     video: Video,
     sender: Sender,
     next_frame: Instant,
-    /// The rate-shaping buffer: numbers of frames, and what is left of each; and their sum.
+    /// The rate-shaping buffer: the number of each frame and its remaining bytes; and the sum of these bytes.
     buffer: VecDeque<(u64, u64)>,
     buffer_len: u64,
     /// When the next packet may leave.
     next_packet: Instant,
     is_paused: bool,
 
-    // The receiver's.
+    // The receiver's state.
     receiver: Receiver,
-    /// The packet that came last: when it was sent, and when it came.
+    /// The packet that arrived last: when it was sent, and when it arrived.
     last: (Instant, Instant),
-    /// The number after the highest that came, now and at the last report.
+    /// The number after the highest that arrived, now and at the last report.
     heard: (u64, u64),
     /// When the next report is due; none while there is nothing to report.
     report_at: Option<Instant>,
@@ -76,9 +76,9 @@ pub(super) struct Session {
     posted: VecDeque<Posted>,
     reports: u32,
 
-    /// The encoder's target at each frame.
+    /// The encoder's target, with one sample per frame.
     targets: Histogram<u32, 7>,
-    /// Reports that came, and those of them that asked for a ramp-up.
+    /// Reports that arrived, and how many of them asked for a ramp-up.
     modes: (u64, u64),
 }
 
@@ -126,7 +126,8 @@ impl Session {
         host.wake_at(self.next_frame.min(self.next_packet()).min(report));
     }
 
-    /// A frame is due; none comes in a pause. After one all begins anew but what the receiver knows of the path.
+    /// Captures a frame, except in a pause. After a pause everything begins anew, except what the receiver knows of
+    /// the path.
     fn capture(&mut self, now: Instant) {
         if let Some(pause) = self.setup.pause.filter(|pause| pause.has(now)) {
             (self.next_frame, self.is_paused) = (pause.end(), true);
@@ -148,7 +149,8 @@ impl Session {
         if self.buffer.is_empty() { Instant::MAX } else { self.next_packet }
     }
 
-    /// Sends the next packet of the rate-shaping buffer, and lets the next wait as `r_send` says (RFC 8698, 5.2).
+    /// Sends the next packet of the rate-shaping buffer. `r_send` determines when the packet after it may leave (RFC
+    /// 8698, 5.2).
     fn send(&mut self, host: &mut Host<'_>) {
         let Some((frame, left)) = self.buffer.front_mut() else { return };
         let (frame, bytes) = (*frame, self.setup.packet_size.min(*left));
@@ -164,7 +166,7 @@ impl Session {
         host.send_datagram(host.sender(), self.ports, number, len, self.setup.ecn);
     }
 
-    /// A packet of media arrives. Its report is due `DELTA` after the one before (RFC 8698, 4.2).
+    /// A media packet arrives. Its report is due `DELTA` after the last report (RFC 8698, 4.2).
     fn take(&mut self, datagram: Datagram, host: &mut Host<'_>) {
         let Some(came) = self.transit.arrived(host.now, datagram.number) else { return };
         host.count_delivered(u64::from(datagram.len));
@@ -175,7 +177,7 @@ impl Session {
         self.report_at.get_or_insert((self.t_last + DELTA).max(at));
     }
 
-    /// The receiver reports.
+    /// The receiver sends a report.
     fn report(&mut self, host: &mut Host<'_>) {
         (self.report_at, self.t_last) = (None, host.now);
         let (t_sent, came) = self.last;
@@ -191,7 +193,8 @@ impl Session {
         host.send_datagram(host.receiver(), self.ports, number, len, Ecn::NotEct);
     }
 
-    /// A report arrives. Those before it that have not come are lost: what comes out of order is old.
+    /// A report arrives. Earlier reports that have not arrived are taken as lost: a report that arrives out of order
+    /// is too old.
     fn hear(&mut self, number: u32, now: Instant) {
         let Some(place) = self.posted.iter().position(|posted| posted.number == number) else { return };
         let Some(Posted { report, t_sent, held, .. }) = self.posted.drain(..=place).next_back() else { return };
@@ -200,7 +203,7 @@ impl Session {
         self.modes.1 += u64::from(report.rmode == Mode::RampUp);
     }
 
-    /// Mean, and 0th to 100th percentile, of the encoder's target in Mbit/s.
+    /// Returns the mean, and the 0th to 100th percentiles, of the encoder's target in Mbit/s.
     fn rates(&self) -> (Option<f64>, Option<Vec<f64>>) {
         let count = self.targets.total();
         let mean = (count > 0).then(|| rounded(self.targets.sum() as f64 / count as f64 / 1e6));
@@ -234,7 +237,7 @@ impl Application for Session {
         self.act(host);
     }
 
-    /// What the buffer holds is not sent any more.
+    /// Nothing more is sent, not even what the buffer holds.
     fn stop(&mut self, _host: &mut Host<'_>) {
         self.is_over = true;
     }

@@ -4,13 +4,13 @@ use crate::probe::delay::FlowDelays;
 use goodqueue_units::{Duration, Instant};
 use std::collections::VecDeque;
 
-/// What has not come after so long never does.
+/// The time after which a packet that has not arrived is taken as lost.
 const LOST_AFTER: Duration = Duration::from_secs(60);
 
-/// Things by number, of which the oldest are forgotten.
+/// A queue of numbered items. The oldest items are forgotten.
 #[derive(Debug)]
 struct Numbered<T> {
-    /// The number of the oldest that is kept.
+    /// The number of the oldest item that is kept.
     first: u64,
     kept: VecDeque<T>,
 }
@@ -20,7 +20,7 @@ impl<T> Numbered<T> {
         Self { first: 0, kept: VecDeque::new() }
     }
 
-    /// The number of the next.
+    /// Returns the number of the next item.
     fn next(&self) -> u64 {
         self.first + self.kept.len() as u64
     }
@@ -30,7 +30,7 @@ impl<T> Numbered<T> {
         self.kept.get_mut(place)
     }
 
-    /// Keeps one more, and forgets the oldest that are `over`.
+    /// Adds an item, and forgets the oldest items that are `over`.
     fn push(&mut self, one: T, over: impl Fn(&T) -> bool) {
         while self.kept.front().is_some_and(&over) {
             self.kept.pop_front();
@@ -53,18 +53,18 @@ struct Sent {
 #[derive(Debug)]
 struct Captured {
     at: Instant,
-    /// Bytes that have not come yet.
+    /// Bytes that have not arrived yet.
     missing: u64,
 }
 
-/// What a packet that came tells its receiver.
+/// What the receiver learns from a packet that arrives.
 pub(super) struct Came {
     pub(super) number: u64,
     pub(super) t_sent: Instant,
     pub(super) bytes: u64,
 }
 
-/// What is under way, and what was measured of it.
+/// Packets and frames under way, and what was measured of them.
 pub(super) struct Transit {
     packets: Numbered<Sent>,
     frames: Numbered<Captured>,
@@ -74,7 +74,7 @@ pub(super) struct Transit {
     pub(super) delays: FlowDelays,
     /// From capturing a frame to the arrival of its last packet.
     pub(super) frame_delays: FlowDelays,
-    /// Packets that came of those that are measured, and the number after the highest of them.
+    /// How many of the measured packets arrived, and the number after the highest of them.
     received: u64,
     settled: u64,
 }
@@ -92,21 +92,21 @@ impl Transit {
         }
     }
 
-    /// A frame of `bytes` is captured; returns its number.
+    /// Adds a captured frame of `bytes`. Returns its number.
     pub(super) fn captured(&mut self, now: Instant, bytes: u64) -> u64 {
         let over = |frame: &Captured| frame.missing == 0 || now.since(frame.at) > LOST_AFTER;
         self.frames.push(Captured { at: now, missing: bytes }, over);
         self.frames.next() - 1
     }
 
-    /// A packet with `bytes` of `frame` is sent; returns what it carries of its number.
+    /// Adds a sent packet with `bytes` of `frame`. Returns the low 32 bits of its number, which the packet carries.
     pub(super) fn sent(&mut self, now: Instant, frame: u64, bytes: u64) -> u32 {
         let over = |packet: &Sent| packet.has_come || now.since(packet.at) > LOST_AFTER;
         self.packets.push(Sent { at: now, frame, bytes, has_come: false }, over);
         (self.packets.next() - 1) as u32
     }
 
-    /// The packet that carries `low` arrives; none if it came before.
+    /// The packet that carries `low` arrives. Returns none if it arrived before.
     pub(super) fn arrived(&mut self, now: Instant, low: u32) -> Option<Came> {
         let last_sent = self.packets.next().checked_sub(1)?;
         let number = last_sent - u64::from((last_sent as u32).wrapping_sub(low));
@@ -135,7 +135,8 @@ impl Transit {
         self.frame_delays.reset();
     }
 
-    /// Packets that were sent, that came, and how many there are up to the last that did; all, if none did.
+    /// Returns how many packets were sent, how many arrived, and how many there are up to the last that arrived. If
+    /// none arrived, the last number is that of all packets sent.
     pub(super) fn counts(&self) -> (u64, u64, u64) {
         let sent = self.packets.next() - self.from.0;
         let settled = if self.received > 0 { self.settled - self.from.0 } else { sent };
@@ -151,8 +152,8 @@ mod tests {
         Instant::from_nanos(ms * 1_000_000)
     }
 
-    /// Two frames of two packets, of which one is lost and one comes twice: one frame is whole, 45 ms after it was
-    /// captured. The last packet is not settled.
+    /// Two frames have two packets each. One packet is lost, and one arrives twice. So one frame is complete, 45 ms
+    /// after it was captured. Packets after the highest number that arrived are not settled.
     #[test]
     fn a_frame_is_there_with_its_last_packet_and_a_packet_comes_once() {
         let mut transit = Transit::new();
@@ -173,7 +174,7 @@ mod tests {
         assert_eq!((transit.counts(), transit.frame_delays.count()), ((4, 3, 4), 1));
     }
 
-    /// What was sent before measuring began is not measured, and not lost either.
+    /// A packet that was sent before measuring began is not measured, and does not count as lost.
     #[test]
     fn the_warm_up_is_not_measured() {
         let mut transit = Transit::new();
@@ -193,7 +194,7 @@ mod tests {
         assert_eq!((transit.counts(), transit.delays.count()), ((1, 1, 1), 1));
     }
 
-    /// Packets carry 32 bits of their number, and what never comes is forgotten after a minute.
+    /// Packets carry only 32 bits of their number. A packet that never arrives is forgotten after one minute.
     #[test]
     fn numbers_go_on_beyond_32_bits_and_memory_is_bounded() {
         let mut transit = Transit::new();

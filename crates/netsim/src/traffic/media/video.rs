@@ -1,17 +1,17 @@
-//! RFC 8593's statistical model of a live encoder (section 5): frames of varying size at varying intervals, around a
-//! target that it follows with a delay.
+//! RFC 8593's statistical model of a live encoder (section 5): frames of varying size at varying intervals. The
+//! encoder follows a target rate with a delay.
 
 use goodqueue_units::{Duration, Instant, Stream as Random};
 use libm::log;
 
-/// Frames of a transient, and bytes of its first (5.2; Figure 2).
+/// The number of frames in a transient, and the bytes of its first frame (5.2; Figure 2).
 const K_D: u32 = 8;
 const K_B: f64 = 13_500.0;
-/// How wide frame intervals and sizes are spread (5.3; Figure 2).
+/// The scales by which frame intervals and sizes vary (5.3; Figure 2).
 const SCALE_T: f64 = 0.15;
 const SCALE_B: f64 = 0.15;
-/// The change of the target that is abrupt, and the least that a frame of a transient has of a mean one: our choice, as
-/// the RFC names neither.
+/// The relative change of the target beyond which it is abrupt; and the least size of a frame in a transient, as a
+/// share of the mean frame. Both are our choice, because the RFC gives no values.
 const ABRUPT: f64 = 0.5;
 const LEAST_SHARE: f64 = 0.2;
 
@@ -21,18 +21,18 @@ pub(super) struct Video {
     random: Random,
     fps: f64,
     tau_v: Duration,
-    /// The rate that it makes; 0 before the first frame.
+    /// The encoder's rate; 0 before the first frame.
     r_o: f64,
-    /// When it took that over.
+    /// When the encoder adopted that rate.
     reacted: Instant,
-    /// Frames of the transient that are still to come.
+    /// Frames of the transient that are still to be made.
     transient: u32,
 }
 
-/// What it makes of one picture.
+/// One encoded picture.
 pub(super) struct Frame {
     pub(super) bytes: u64,
-    /// Time from it to the next.
+    /// Time from this frame to the next.
     pub(super) interval: Duration,
 }
 
@@ -41,12 +41,12 @@ impl Video {
         Self { random, fps, tau_v, r_o: 0.0, reacted: Instant::ZERO, transient: 0 }
     }
 
-    /// The next frame does not lean on those before it: it is the first of a transient.
+    /// Starts a transient with the next frame, which does not depend on the frames before it.
     pub(super) fn restart(&mut self) {
         self.r_o = 0.0;
     }
 
-    /// A frame is due, and the target is `r_v`. Each frame takes the same draws, whatever the target does.
+    /// Makes a frame, for the target `r_v`. Each frame takes the same draws, whatever the target does.
     pub(super) fn frame(&mut self, now: Instant, r_v: f64) -> Frame {
         let [of_interval, of_size] = [SCALE_T, SCALE_B].map(|scale| deviation(scale, self.random.next_f64()));
         self.react(now, r_v);
@@ -61,7 +61,7 @@ impl Video {
         Frame { bytes: (bytes.round() as u64).max(1), interval }
     }
 
-    /// 5.1: a new target is taken over `tau_v` after the one before.
+    /// Adopts a new target, at least `tau_v` after the last adoption (5.1).
     fn react(&mut self, now: Instant, r_v: f64) {
         let is_first = self.r_o == 0.0;
         if is_first || r_v != self.r_o && now.since(self.reacted) >= self.tau_v {
@@ -73,13 +73,14 @@ impl Video {
     }
 }
 
-/// The first frame of a transient. All of its frames have `K_D` mean ones' bytes (5.2), and no frame is tiny.
+/// Returns the size of a transient's first frame. All frames of a transient together have the bytes of `K_D` mean
+/// frames (5.2), and no frame is tiny.
 fn burst(b0: f64) -> f64 {
     K_B.min((f64::from(K_D) - f64::from(K_D - 1) * LEAST_SHARE) * b0).max(b0)
 }
 
-/// A draw of the Laplace distribution with mean 0, from one that is even in [0, 1). Beyond 1 it is cut, on both sides,
-/// which keeps the mean: 1 of 800 draws at scale 0.15.
+/// Returns a draw of the Laplace distribution with mean 0, from a uniform number in [0, 1). Draws beyond ±1 are cut,
+/// which keeps the mean. At scale 0.15 that is 1 of 800 draws.
 fn deviation(scale: f64, even: f64) -> f64 {
     let off = even - 0.5;
     (-scale * off.signum() * log(1.0 - 2.0 * off.abs())).clamp(-1.0, 1.0)
@@ -94,7 +95,7 @@ mod tests {
         Video::new(Streams::new(1).stream("video", 0), 30.0, Duration::from_millis(tau_v_ms))
     }
 
-    /// Frames for `seconds` from `now` on.
+    /// Returns the frames of `seconds` from `now` on.
     fn frames(video: &mut Video, now: &mut Instant, r_v: f64, seconds: u64) -> Vec<Frame> {
         let until = *now + Duration::from_secs(seconds);
         let mut frames = Vec::new();
@@ -112,7 +113,7 @@ mod tests {
         (mean, (values.map(|x| (x / of - 1.0) * (x / of - 1.0)).sum::<f64>() / n).sqrt())
     }
 
-    /// A Laplace distribution's standard deviation is its scale by the root of 2: 0.2121.
+    /// The standard deviation of a Laplace distribution is its scale times the root of 2: 0.2121.
     #[test]
     fn sizes_and_intervals_vary_as_asked_and_make_the_target() {
         for target in [150e3, 1e6, 1.5e6] {
@@ -131,7 +132,7 @@ mod tests {
         }
     }
 
-    /// 0.15 ln 2 = 0.104 at the quartiles.
+    /// The quartiles are at 0.15 ln 2 = 0.104.
     #[test]
     fn deviations_are_those_of_laplace() {
         let quartile = 0.15 * 2.0_f64.ln();
@@ -140,7 +141,7 @@ mod tests {
         }
     }
 
-    /// A target is taken over at once after 200 ms without a change, else only when these are over.
+    /// If no change was made for 200 ms, a target is adopted at once, else when these 200 ms are over.
     #[test]
     fn a_target_is_followed_tau_v_after_the_one_before() {
         let at = |ms: u64| Instant::from_nanos(ms * 1_000_000);
@@ -152,9 +153,9 @@ mod tests {
         }
     }
 
-    /// 1.5 Mbit/s: 6250 bytes a frame, 13 500 first, and (8 * 6250 - 13 500) / 7 = 5214 seven times. At 150 kbit/s, 625
-    /// bytes a frame, the burst is cut to 6.6 frames, so that the others have 125 bytes. A change of a half and less
-    /// makes no burst.
+    /// At 1.5 Mbit/s a mean frame has 6250 bytes: the first has 13 500, and seven others have
+    /// (8 * 6250 - 13 500) / 7 = 5214. At 150 kbit/s a mean frame has 625 bytes: the burst is limited to 6.6 mean
+    /// frames, so that the others have 125 bytes. A change by a half or less makes no burst.
     #[test]
     fn an_abrupt_change_begins_with_a_large_frame_and_keeps_the_mean() {
         let sizes = |video: &mut Video, from_ms: u64, rate: f64| -> Vec<u64> {

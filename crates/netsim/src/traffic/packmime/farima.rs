@@ -1,8 +1,10 @@
-//! Numbers with long memory: a Gaussian fARIMA(0, d, 1) beside white noise, and the draws that it is made of.
+//! Numbers with long memory: the sum of a Gaussian fARIMA(0, d, 1) and white noise, and the normal draws that these
+//! need.
 //!
-//! Hosking, "Modeling Persistence in Hydrological Time Series Using Fractional Differencing", Water Resources Research
-//! 20(12), 1984: each value of a fARIMA(0, d, 0) is drawn given all before it, so that the first is as any other is.
-//! From `TERMS` values on, only so many are looked back to. The moving average is the sum of two neighbours.
+//! Hosking, "Modeling Persistence in Hydrological Time Series Using Fractional Differencing", Water Resources
+//! Research 20(12), 1984: each value of a fARIMA(0, d, 0) is drawn given all values before it, so the first value has
+//! the same distribution as any other. Once there are `terms` values, a draw looks back to only that many. The moving
+//! average is the sum of two neighbours.
 
 use goodqueue_units::Stream;
 use std::collections::VecDeque;
@@ -11,13 +13,14 @@ use std::collections::VecDeque;
 pub(super) struct Normal(pub(super) Stream);
 
 impl Normal {
-    /// Box and Muller 1958; the second number of each pair is not used, so that every draw takes two of the stream.
+    /// Returns a draw by Box and Muller 1958. The second number of each pair is not used, so every draw takes two
+    /// numbers of the stream.
     pub(super) fn draw(&mut self) -> f64 {
         let radius = libm::sqrt(-2.0 * libm::log(1.0 - self.0.next_f64()));
         radius * libm::cos(core::f64::consts::TAU * self.0.next_f64())
     }
 
-    /// A gamma number of mean 1, for a shape of at least 1 (Marsaglia and Tsang 2000).
+    /// Returns a gamma number of mean 1, for a shape of at least 1 (Marsaglia and Tsang 2000).
     pub(super) fn gamma(&mut self, shape: f64) -> f64 {
         let d = shape - 1.0 / 3.0;
         loop {
@@ -32,24 +35,25 @@ impl Normal {
     }
 }
 
-/// Numbers of mean 0 and variance 1, of which the part `noise` is forgotten at once and the rest hardly ever.
+/// Numbers of mean 0 and variance 1. The share `noise` of the variance is white noise; the rest has long memory.
 pub(super) struct Farima {
     d: f64,
-    /// How many values are looked back to.
+    /// How many values a draw looks back to.
     terms: usize,
-    /// The values so far, the last ones at the end, and what the next one's mean is made of once there are `terms`.
+    /// The values so far, the latest at the end; and their weights in the mean of the next value, once there are
+    /// `terms` of them.
     past: VecDeque<f64>,
     weights: Vec<f64>,
-    /// Variance of the next value, given those.
+    /// Variance of the next value, given the past values.
     variance: f64,
-    /// What value and noise count for.
+    /// Factors of the fARIMA's value and of the white noise.
     scale: f64,
     noise: f64,
     normal: Normal,
 }
 
-/// The weights of the last `t` values in the mean of the next one, the last first (Hosking 1984, equation 12, as a
-/// recursion).
+/// Returns the weights of the last `t` values in the mean of the next value, the latest first (Hosking 1984, equation
+/// 12, as a recursion).
 fn weights(d: f64, t: usize) -> impl Iterator<Item = f64> {
     let t = t as f64;
     let mut weight = t * d / (t - d);
@@ -62,9 +66,10 @@ fn weights(d: f64, t: usize) -> impl Iterator<Item = f64> {
 }
 
 impl Farima {
-    /// With memory `d` over `terms` values, and white noise as the part `noise` of the variance.
+    /// Makes a generator with memory `d` over `terms` values. White noise is the share `noise` of the variance.
     pub(super) fn new(d: f64, terms: usize, noise: f64, random: Stream) -> Self {
-        // A fARIMA(0, d, 0) of unit innovations, and then the sum of two neighbours, whose correlation is d/(1 - d).
+        // The variance of a fARIMA(0, d, 0) with innovations of variance 1, and the variance of the sum of two
+        // neighbours, whose correlation is d/(1 - d).
         let variance = libm::tgamma(1.0 - 2.0 * d) / libm::pow(libm::tgamma(1.0 - d), 2.0);
         let of_sum = variance * (2.0 + 2.0 * d / (1.0 - d));
         let mut made = Self {
@@ -77,18 +82,18 @@ impl Farima {
             noise: libm::sqrt(noise),
             normal: Normal(random),
         };
-        made.step(); // the neighbour of the first
+        made.step(); // the first value's neighbour
         made
     }
 
-    /// The next number.
+    /// Returns the next number.
     pub(super) fn draw(&mut self) -> f64 {
         let before = self.past.back().copied().unwrap_or(0.0);
         let sum = self.step() + before;
         self.scale * sum + self.noise * self.normal.draw()
     }
 
-    /// The next value of the fARIMA(0, d, 0).
+    /// Returns the next value of the fARIMA(0, d, 0).
     fn step(&mut self) -> f64 {
         let t = self.past.len();
         let mean: f64 = if t == self.terms {
@@ -100,7 +105,7 @@ impl Farima {
         if t == self.terms {
             self.past.pop_front();
         } else {
-            // Levinson and Durbin: by each further value that is known, the variance falls.
+            // Levinson and Durbin: the variance falls with each further known value.
             let partial = self.d / (t as f64 + 1.0 - self.d);
             self.variance *= 1.0 - partial * partial;
             if t + 1 == self.terms {
@@ -112,12 +117,12 @@ impl Farima {
     }
 }
 
-/// The probability of a standard normal number above `x`.
+/// Returns the probability that a standard normal number is above `x`.
 pub(super) fn above(x: f64) -> f64 {
     0.5 * libm::erfc(x * core::f64::consts::FRAC_1_SQRT_2)
 }
 
-/// The inverse of the logarithm of the odds.
+/// Returns the inverse of the logit, which is the logarithm of the odds.
 pub(super) fn logit_inverse(x: f64) -> f64 {
     1.0 / (1.0 + libm::exp(-x))
 }
@@ -127,7 +132,8 @@ mod tests {
     use super::*;
     use goodqueue_units::Streams;
 
-    /// Autocorrelation of a fARIMA(0, d, 0) at the lags 0 to `most` (Hosking 1984): the product of (k - 1 + d)/(k - d).
+    /// Returns the autocorrelation of a fARIMA(0, d, 0) at the lags 0 to `most`: the product of (k - 1 + d)/(k - d)
+    /// (Hosking 1984).
     fn correlations(d: f64, most: usize) -> Vec<f64> {
         let step = |rho: &mut f64, k: usize| {
             if k > 0 {
@@ -138,7 +144,7 @@ mod tests {
         (0..=most).scan(1.0, step).collect()
     }
 
-    /// Wrong would be arrivals that come in bursts of another length than the model's.
+    /// With other correlations, arrivals would come in bursts of another length than the model's.
     #[test]
     fn numbers_are_correlated_as_the_model_says() {
         let (d, noise, n) = (0.33, 0.58, 400_000);
@@ -151,8 +157,8 @@ mod tests {
         assert!((variance - 1.0).abs() < 0.02, "{variance}");
         let rho = correlations(d, 201);
         for lag in [1, 2, 5, 10, 50, 200] {
-            // The sum of two neighbours: (2 rho_k + rho_(k-1) + rho_(k+1)) / (2 + 2 rho_1), of the part that is no
-            // noise.
+            // The correlation of sums of two neighbours is (2 rho_k + rho_(k-1) + rho_(k+1)) / (2 + 2 rho_1). It
+            // applies to the part that is not noise.
             let of_sum = (2.0 * rho[lag] + rho[lag - 1] + rho[lag + 1]) / (2.0 + 2.0 * rho[1]);
             let want = (1.0 - noise) * of_sum;
             let got = covariance(lag) / variance;
@@ -160,7 +166,7 @@ mod tests {
         }
     }
 
-    /// Whoever looks back less far forgets: the truncation tells only beyond it.
+    /// A truncated memory forgets: the truncation shows only at lags beyond it.
     #[test]
     fn the_weights_are_those_of_the_first_order() {
         assert_eq!(weights(0.3, 0).count(), 0);

@@ -1,30 +1,31 @@
-//! What PackMime's web traffic is drawn from: Cao, Cleveland, Gao, Jeffay, Smith, Weigle, "Stochastic Models for
+//! The distributions of PackMime's web traffic: Cao, Cleveland, Gao, Jeffay, Smith, Weigle, "Stochastic Models for
 //! Generating Synthetic HTTP Source Traffic", INFOCOM 2004, with the constants of its authors' generator in ns-2.35.
 //!
-//! Everything follows from one number, new connections a second. What is drawn for a connection is drawn when it opens,
-//! so that it is the same whatever happens on its way; each quantity has a random stream of its own.
+//! Everything follows from one number: new connections per second. All quantities of a connection are drawn when it
+//! opens, so they do not depend on what happens on its path. Each quantity has a random stream of its own.
 
 use super::curves::{DOWNLOAD, LARGE_REQUEST, REQUEST, VALIDATION};
 use super::farima::{Farima, Normal, above, logit_inverse};
 use crate::scenario::line_through;
 use goodqueue_units::{Duration, Stream, Streams};
 
-/// A first response of more bytes than this is no validation.
+/// A first response of more bytes than this is a download, not a validation.
 const VALIDATION_MOST: f64 = 275.0;
-/// Share of the connections that are persistent; of those, share that carry one page; of further pages, share of one
-/// object.
+/// The share of connections that are persistent; the share of persistent connections that carry one page; and, if a
+/// connection carries more pages, the share of pages with one object.
 const PERSISTENT: f64 = 0.09;
 const ONE_PAGE: f64 = 0.82;
 const ONE_OBJECT: f64 = 0.69;
-/// How many values the two long memories look back to.
+/// How many values the two generators with long memory look back to.
 const ARRIVAL_TERMS: usize = 1000;
 const REQUEST_TERMS: usize = 5000;
 
-/// A quantity whose binary logarithm is normal, with a mean and a deviation that are random themselves.
+/// A quantity whose binary logarithm is normal. The mean and the deviation of that normal distribution are random
+/// too: `mean` and `variance` describe the mean.
 struct Spread {
     mean: f64,
     variance: f64,
-    /// Of the gamma number, of mean 1, that the variance is multiplied by.
+    /// Shape of a gamma number of mean 1. The variance of the quantity's logarithm is `noise` times this number.
     shape: f64,
     noise: f64,
 }
@@ -33,7 +34,7 @@ const PAGE_GAP: Spread = Spread { mean: 3.22, variance: 0.73, shape: 1.85, noise
 const OBJECT_GAP: Spread = Spread { mean: -4.15, variance: 3.12, shape: 2.35, noise: 1.57 };
 const FURTHER_RESPONSE: Spread = Spread { mean: 10.62, variance: 0.94, shape: 3.22, noise: 2.43 };
 
-/// One whose mean and deviation have been drawn.
+/// A [`Spread`] whose mean and deviation have been drawn.
 #[derive(Clone, Copy)]
 struct Located {
     mean: f64,
@@ -53,29 +54,29 @@ impl Located {
     }
 }
 
-/// A size in bytes, at least one.
+/// Returns `size` as whole bytes, at least one.
 fn bytes(size: f64) -> u64 {
     (size as u64).max(1)
 }
 
-/// A Weibull number, for the probability `above` of a greater one.
+/// Returns the Weibull number that is exceeded with the probability `above`.
 fn weibull(above: f64, shape: f64, scale: f64) -> f64 {
     scale * libm::pow(-libm::log(above), 1.0 / shape)
 }
 
-/// A probability above 0.
+/// Returns a random probability above 0.
 fn open(random: &mut Stream) -> f64 {
     1.0 - random.next_f64()
 }
 
-/// One request of a connection and what follows it.
+/// One request of a connection, and what follows the request.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Exchange {
     /// Bytes of the response.
     pub(super) response: u64,
-    /// From the whole request to the response's first byte leaving.
+    /// Time from the arrival of the whole request to the departure of the response's first byte.
     pub(super) server_delay: Duration,
-    /// From the whole response to the next request, where there is one.
+    /// Time from the arrival of the whole response to the next request, if there is one.
     pub(super) gap: Duration,
 }
 
@@ -83,11 +84,11 @@ pub(super) struct Exchange {
 pub(super) struct Visit {
     /// Bytes of each request.
     pub(super) request: u64,
-    /// In their order; at least one.
+    /// The exchanges in their order; at least one.
     pub(super) exchanges: Vec<Exchange>,
 }
 
-/// Alternating runs of validations and downloads.
+/// Responses come in alternating runs of validations and downloads.
 struct Responses {
     random: Stream,
     shapes: [f64; 2],
@@ -112,7 +113,7 @@ impl Responses {
     }
 }
 
-/// All of them, for one rate.
+/// All distributions of one generator, for one rate.
 pub(super) struct Laws {
     arrivals: Farima,
     shape: f64,
@@ -128,7 +129,7 @@ pub(super) struct Laws {
 }
 
 impl Laws {
-    /// For `rate` new connections a second.
+    /// Makes the distributions for `rate` new connections per second.
     pub(super) fn new(rate: f64, mut random: Stream) -> Self {
         let streams = Streams::new(random.next_u64());
         let stream = |name| streams.stream(name, 0);
@@ -156,12 +157,12 @@ impl Laws {
         }
     }
 
-    /// From one new connection to the next.
+    /// Draws the time from one new connection to the next.
     pub(super) fn interarrival(&mut self) -> Duration {
         Duration::from_secs_f64(weibull(above(self.arrivals.draw()), self.shape, self.scale))
     }
 
-    /// What the next connection will do.
+    /// Draws what the next connection will do.
     pub(super) fn visit(&mut self) -> Visit {
         let request = self.request();
         let first = self.responses.draw();
@@ -178,7 +179,8 @@ impl Laws {
                     Some(law) if !visit.exchanges.is_empty() => law.draw(&mut self.sizes),
                     _ => first,
                 };
-                // The gap is that before this request: of a page where it is the first of one.
+                // The gap before this request: the first request of a page has a page gap, any other request an
+                // object gap.
                 let law = if object == 0 { self.page_gap } else { self.object_gap };
                 if let Some(last) = visit.exchanges.last_mut() {
                     last.gap = Duration::from_secs_f64(law.draw(&mut self.gaps));
@@ -210,7 +212,7 @@ impl Laws {
         libm::ceil(1.0 + weibull(open(&mut self.structure), 1.0, 0.417)).max(2.0) as u64
     }
 
-    /// Objects of one of so many `pages`.
+    /// Draws the number of objects of a page, on a connection with `pages` pages.
     fn objects(&mut self, pages: u64) -> u64 {
         if pages > 1 && self.structure.next_f64() < ONE_OBJECT {
             return 1;

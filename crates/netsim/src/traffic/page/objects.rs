@@ -1,9 +1,10 @@
 //! Web pages: what a `page` fetches, built in or object by object.
 //!
 //! Høiland-Jørgensen et al. (2015), 5.3, mirrored two pages: Google's, "56 kB data in a total of three requests", and
-//! the Huffington Post's, "3 MB in a total of 110 requests". The sizes of single objects are not printed. Our split: a
-//! document of 20 kB and objects of 14 and 22 kB; and a document of 100 kB with 60 objects of 5 kB, 30 of 20 kB, 14 of
-//! 60 kB and 5 of 232 kB, few large ones among many small ones, as pages have them, spread evenly over the document.
+//! the Huffington Post's, "3 MB in a total of 110 requests". The paper does not print the sizes of single objects, so
+//! the split is ours. The first page is a document of 20 kB and objects of 14 and 22 kB. The second page is a
+//! document of 100 kB with 60 objects of 5 kB, 30 of 20 kB, 14 of 60 kB and 5 of 232 kB. Like real pages it has few
+//! large objects among many small ones; each size is spread evenly over the document.
 
 use crate::scenario::key::{Key, Quantity, Result, Table, Values, describe, no_such_word};
 use crate::scenario::{Json, ScenarioError, Size, refuse};
@@ -18,9 +19,9 @@ const MOST_OBJECTS: usize = 10_000;
 pub(super) const PAGE: Key<String> = Key::derived("page", "\"google\", where `objects` is left out too", "\"huffpost\"")
     .help("which page is fetched: \"google\" or \"huffpost\"; on the command line and in a file \"FILE.har\" too")
     .source("Høiland-Jørgensen et al. 2015, 5.3");
-/// What it is made of.
+/// The objects that the page is made of.
 pub(super) const OBJECTS: Key<Objects> = Key::optional("objects", "[{response = \"20kB\"}]")
-    .help("a page's objects; the first is the document, and the others are asked for once it is there");
+    .help("a page's objects; the first one is the document. The browser requests the others when the document is complete");
 /// The objects of a page, the document first.
 #[derive(Clone, Debug)]
 pub(super) struct Objects(Vec<Object>);
@@ -33,14 +34,14 @@ pub(super) struct Object {
     response: Size,
 }
 
-/// The host that has an object; objects that name none are on one host.
+/// The host that has the object. Objects that name no host are all on one host.
 const HOST: Key<String> = Key::optional("host", "\"example.org\"");
-/// Bytes of the request for it; the page's `request`, if left out.
+/// Bytes of the request for the object; if left out, the page's `request`.
 const OWN_REQUEST: Key<Size> = Key::optional("request", "\"400B\"").range(Size(1), MOST_BYTES);
 /// Bytes of the response, its headers included.
 const RESPONSE: Key<Size> = Key::required("response", "\"100kB\"").range(Size(1), MOST_BYTES);
 
-/// A built-in page: the document's bytes, and how many objects there are of so many bytes each.
+/// A built-in page: the document's bytes, and pairs of a number of objects and the bytes of each.
 struct Page {
     name: &'static str,
     document: u64,
@@ -57,12 +58,13 @@ const PAGES: [Page; 2] = [
 ];
 
 impl Page {
-    /// The document, and then each size spread evenly over the whole.
+    /// Returns the document, and then the other objects: each size is spread evenly over the whole.
     fn objects(&self) -> Vec<Object> {
         let total: usize = self.objects.iter().map(|(count, _)| count).sum();
         let mut placed: Vec<(usize, u64)> = Vec::with_capacity(total);
         for (count, bytes) in self.objects {
-            // In the middles of `count` equal parts, in units of half a part of all `total` of them.
+            // The objects of one size stand in the middles of `count` equal parts. The unit of a place is half of one
+            // of the `total` places.
             placed.extend((0..*count).map(|nth| ((2 * nth + 1) * total / count, *bytes)));
         }
         placed.sort_by_key(|(place, _)| *place); // stable: at one place the small ones first
@@ -120,7 +122,7 @@ impl Quantity for Objects {
     }
 }
 
-/// Fills in the page where neither it nor objects are named, and refuses pages that are not known.
+/// Fills in the default page if neither a page nor objects are named. Refuses unknown pages.
 pub(super) fn check(table: &Table<'_>, values: &mut Values) -> Result<()> {
     if values.find(&OBJECTS).is_some() {
         return Ok(());
@@ -138,7 +140,7 @@ pub(super) fn check(table: &Table<'_>, values: &mut Values) -> Result<()> {
     Ok(())
 }
 
-/// The objects of a page.
+/// Returns the objects of a page.
 pub(super) fn of(values: &Values) -> Vec<Object> {
     if let Some(Objects(objects)) = values.find(&OBJECTS) {
         return objects;
@@ -150,15 +152,16 @@ pub(super) fn of(values: &Values) -> Vec<Object> {
 /// An object of a page.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(super) struct Item {
-    /// Its host's number, from 0; the document's is the first.
+    /// The number of its host, from 0. The document's host is the first.
     pub(super) host: usize,
-    /// Bytes of the request for it.
+    /// Bytes of the request for the object.
     pub(super) request_bytes: u64,
     /// Bytes of the response.
     pub(super) response_bytes: u64,
 }
 
-/// The `objects` of a page; `request` is the request where they say none.
+/// Returns the `objects` of a page with their hosts numbered. `request` is the size of a request for objects that
+/// give none.
 pub(super) fn items(objects: &[Object], request: Size) -> Vec<Item> {
     let mut names: Vec<Option<&str>> = Vec::new();
     let mut items = Vec::with_capacity(objects.len());
@@ -178,7 +181,7 @@ pub(super) fn items(objects: &[Object], request: Size) -> Vec<Item> {
 mod tests {
     use super::*;
 
-    /// What the paper prints of the two pages; else the split would be of another page.
+    /// The built-in pages have the numbers of requests and bytes that the paper prints.
     #[test]
     fn the_papers_pages_have_its_requests_and_bytes() {
         for (page, requests, bytes) in [(&PAGES[0], 3, 56_000), (&PAGES[1], 110, 3_000_000)] {
@@ -186,7 +189,7 @@ mod tests {
             let sum: u64 = objects.iter().map(|object| object.response.0).sum();
             assert_eq!((objects.len(), sum), (requests, bytes), "{}", page.name);
         }
-        // The five large objects stand one in each fifth of the 109.
+        // Each fifth of the 109 objects has one of the five large objects.
         let large: Vec<usize> = PAGES[1].objects()[1..]
             .iter()
             .enumerate()

@@ -1,4 +1,4 @@
-//! How connection vectors are written in a scenario. `python/goodqueue/files/tmix.py` reads TMIX's own files into this.
+//! How a scenario writes connection vectors. `python/goodqueue/files/tmix.py` converts TMIX's own files to this form.
 
 use super::End;
 use crate::scenario::Json;
@@ -6,39 +6,40 @@ use crate::scenario::key::{Quantity, describe};
 use goodqueue_units::Duration;
 use serde_json::json;
 
-/// The most connections of one table, and the most sends of one connection.
+/// The greatest number of connections per table, and of sends per connection.
 const MOST: usize = 1_000_000;
-/// The greatest time, in microseconds, and the most bytes of one send.
+/// The greatest time in microseconds, and the greatest number of bytes per send.
 const MOST_US: u64 = 1_000_000_000_000;
 const MOST_BYTES: u64 = 1_000_000_000_000;
 const ACCEPTED: &str = "[\">\" or \"<\", bytes from 1, the wait after it in microseconds]";
 
-/// What an end writes at once.
+/// The bytes that an end writes at once.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Send {
     pub(super) from: End,
     pub(super) bytes: u64,
-    /// Before the next: after this was sent where that is of the same end, after it came where it is of the other.
+    /// The wait before the next send. It starts when this send is written if the next is from the same end. It starts
+    /// when this send has arrived if the next is from the other end.
     pub(super) wait: Duration,
 }
 
 /// A connection.
 #[derive(Clone, Debug)]
 pub(super) struct Vector {
-    /// After the flow's start.
+    /// Time after the flow's start.
     pub(super) start: Duration,
-    /// Whether each end sends at times of its own.
+    /// Whether each end sends at its own times.
     pub(super) is_concurrent: bool,
-    /// At least one.
+    /// The sends in their order; at least one.
     pub(super) sends: Vec<Send>,
 }
 
-/// All of a table's.
+/// All connection vectors of a table.
 #[derive(Clone, Debug)]
 pub(super) struct Vectors(Vec<Vector>);
 
 impl Vectors {
-    /// By their starts.
+    /// Returns the vectors, sorted by their starts.
     pub(super) fn in_order(self) -> Vec<Vector> {
         let Self(mut vectors) = self;
         vectors.sort_by_key(|vector| vector.start);

@@ -1,4 +1,4 @@
-//! What users will ask for, drawn before they do: for engines that have not the simulator's generator.
+//! The requests of users, drawn before the run for engines that do not have the simulator's generator.
 
 use super::model::{Asked, Profile, Protocol, Visit};
 use super::{USERS, of_user};
@@ -6,10 +6,10 @@ use crate::scenario::{Json, Traffic};
 use goodqueue_units::{Duration, Stream as Random, Streams};
 use serde_json::json;
 
-/// How many requests are drawn at the most.
+/// The greatest number of requests that are drawn.
 const MOST: usize = 300_000;
 
-/// The pages of each user, as many as it can ask for within the flow's time.
+/// Returns the pages of each user: as many as the user can request within the flow's time.
 pub(super) fn pages(traffic: &Traffic, mut random: Random) -> Json {
     let profile = Profile::of(&traffic.values);
     let streams = Streams::new(random.next_u64());
@@ -21,8 +21,8 @@ pub(super) fn pages(traffic: &Traffic, mut random: Random) -> Json {
     json!({"protocol": profile.protocol.name(), "waves": profile.waves, "is_whole": room > 0, "users": users})
 }
 
-/// A list of pages: how long the user thinks before each, and what it asks for then. A page takes no time here, so
-/// these are more than the user will get to.
+/// Returns a list of pages: the time that the user thinks before each page, and the page's requests. A page takes no
+/// time to load here, so the list has more pages than the user will reach.
 fn of_one(profile: &Profile, mut random: Random, time: Duration, room: &mut usize) -> Json {
     let mut pages = Vec::new();
     let mut think = profile.first_think(&mut random);

@@ -1,4 +1,5 @@
-//! What a user of the web does, as distributions: built-in models, and what a scenario puts in place of their parts.
+//! What a user of the web does, as distributions: built-in models, and the keys of a scenario that replace their
+//! parts.
 
 use crate::path::chance::Percent;
 use crate::scenario::key::{Key, Quantity, Values};
@@ -31,9 +32,9 @@ word!(Model);
 /// How connections are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Protocol {
-    /// One request at a time on a connection; a page's connections are persistent, or have one request each.
+    /// One request at a time on a connection. The connections of a page are persistent, or have one request each.
     Http1,
-    /// One connection to each server, with all requests at once.
+    /// One connection per server, with all requests at once.
     Http2,
 }
 
@@ -52,7 +53,7 @@ word!(Protocol);
 
 pub(super) const MODEL: Key<Model> = Key::with_default("model", "\"packmime\"")
     .help(
-        "what users do where no key below says otherwise: \"packmime\" (sizes and think times measured on a link of \
+        "the users' behaviour, except what the keys below set: \"packmime\" (sizes and think times measured on a link of \
          1999 to 2001), \"surge\" (Barford and Crovella 1998), \"web2025\" (sizes of today's pages, over HTTP/2)",
     )
     .source("Cao et al. 2004; Barford and Crovella 1998; HTTP Archive, Web Almanac 2025");
@@ -61,7 +62,7 @@ pub(super) const THINK: Key<Draws<Seconds>> = Key::derived("think", "the model's
 pub(super) const OBJECTS: Key<Draws<Count>> = Key::derived("objects", "the model's", "\"pareto(1, 2.43)\"")
     .help("objects of a page beside its document, rounded up");
 pub(super) const SERVERS: Key<Draws<Count>> = Key::derived("servers", "the model's", "12")
-    .help("servers that a page's objects lie on, rounded up; the document is on the first");
+    .help("servers that hold a page's objects, rounded up; the document is on the first");
 pub(super) const REQUEST: Key<Draws<Bytes>> =
     Key::derived("request", "the model's", "\"400B\"").help("bytes of a request");
 pub(super) const DOCUMENT: Key<Draws<Bytes>> =
@@ -72,29 +73,30 @@ pub(super) const OBJECT: Key<Draws<Bytes>> =
 pub(super) const SERVER_DELAY: Key<Draws<Seconds>> = Key::derived("server_delay", "the model's", "\"20ms\"")
     .help("time that a server takes from a request to the start of its response");
 pub(super) const GAP: Key<Draws<Seconds>> = Key::derived("gap", "the model's", "\"0s\"")
-    .help("time from a response to the next request in its place, HTTP/1 only");
+    .help("time from a response to the next request on its connection, HTTP/1 only");
 pub(super) const PROTOCOL: Key<Protocol> = Key::derived("protocol", "the model's", "\"http/2\"")
     .help("\"http/1\" (one request at a time on a connection) or \"http/2\" (a connection per server, all requests at once)");
 pub(super) const PERSISTENT: Key<Percent> = Key::derived("persistent", "the model's", "\"15%\"")
-    .help("share of pages whose connections are used again, of HTTP/1; all others open one per object");
+    .help("share of pages that reuse their connections, with HTTP/1. All other pages open one connection per object");
 pub(super) const WAVES: Key<u64> = Key::derived("waves", "the model's", "2")
     .range(1, 10)
-    .help("in how many parts objects become known, one after the other: 2 is style and scripts, then what those ask for");
+    .help("number of steps in which a page's objects become known. 2: first style and scripts, then the objects that those request");
 
-/// What is drawn as a page is begun.
+/// The quantities that are drawn when a page begins.
 pub(super) struct Visit {
-    /// Objects beside its document, and the servers that they lie on.
+    /// Objects beside the document, and the servers that have the objects.
     pub(super) objects: u64,
     pub(super) servers: u64,
     pub(super) is_persistent: bool,
 }
 
-/// What is drawn as a request is sent, so that the requests of a page are the same in whatever order responses come.
+/// The quantities that are drawn when a request is sent. So the requests of a page are the same in whatever order the
+/// responses arrive.
 pub(super) struct Asked {
     pub(super) request: u64,
     pub(super) response: u64,
     pub(super) server_delay: Duration,
-    /// From the response to what follows in its place.
+    /// Time from the response to the next request in its place.
     pub(super) gap: Duration,
 }
 
@@ -114,7 +116,7 @@ pub(super) struct Profile {
 }
 
 impl Profile {
-    /// What the scenario says, and for the rest what its model does.
+    /// Returns the scenario's values, and the model's values where the scenario has none.
     pub(super) fn of(values: &Values) -> Self {
         let model = match values.get(&MODEL) {
             Model::Packmime => Self::packmime(),
@@ -136,7 +138,8 @@ impl Profile {
         }
     }
 
-    /// The time from the start of the run to a user's first page: a part of a think time, as if all had begun before.
+    /// Returns the time from the start of the flow to a user's first page: a random part of a think time, as if all
+    /// users had begun before.
     pub(super) fn first_think(&self, random: &mut Random) -> Duration {
         Duration::from_secs_f64(self.think.draw(random) * random.next_f64())
     }
@@ -163,14 +166,14 @@ impl Profile {
         }
     }
 
-    /// PackMime-HTTP (Cao, Cleveland, Gao, Jeffay, Smith, Weigle, INFOCOM 2004) describes connections; this is a user
-    /// of its parts. The think time is its time between the pages of one connection over all connections: log₂ of it is
-    /// normal with mean 3.22 and variance 0.73 + 1.21. Sizes are its two parts each, in their mean shares (28 % of
-    /// responses only validate a cache).
+    /// PackMime-HTTP (Cao, Cleveland, Gao, Jeffay, Smith, Weigle, INFOCOM 2004) describes connections. This model is
+    /// a user made of its parts. The think time is PackMime's time between the pages of one connection, over all
+    /// connections: its log₂ is normal with mean 3.22 and variance 0.73 + 1.21. Each size is a mixture of PackMime's
+    /// two parts, in their mean shares (28 % of responses only validate a cache).
     fn packmime() -> Self {
         let response = Draws::mixture([(0.28, Draws::points(VALIDATION)), (0.72, Draws::tail(DOWNLOAD))]);
         let request = Draws::mixture([(0.5, Draws::points(SMALL_REQUEST)), (0.5, Draws::tail(LARGE_REQUEST))]);
-        // 1/max(10, W) seconds, W from a Weibull distribution with shape 0.63 and scale 305.
+        // The delay is 1/max(10, W) seconds, where W has a Weibull distribution with shape 0.63 and scale 305.
         let server_delay = r"[[0, 0], [0.001, 0.000152552], [0.01, 0.000290355], [0.03, 0.000447517],
             [0.06, 0.000634792], [0.1, 0.000872478], [0.15, 0.00118653], [0.2, 0.00154044], [0.25, 0.00195224],
             [0.3, 0.00244195], [0.35, 0.00303517], [0.4, 0.00376673], [0.45, 0.00468611], [0.5, 0.00586622],
@@ -178,7 +181,8 @@ impl Profile {
             [0.8, 0.0354563], [0.85, 0.0586453], [0.9, 0.1], [0.95, 0.1], [1, 0.1]]";
         Self {
             think: built_in(r#""lognormal(2.2319, 0.9654)""#),
-            // 1 object with 0.69, else ceil(1 + W), W with shape 1 and scale 1.578: here without the document.
+            // PackMime has 1 object with probability 0.69, else ceil(1 + W), where W has shape 1 and scale 1.578.
+            // Here the document is not counted.
             objects: built_in(r#"[{"share": 0.69, "of": "0"}, {"share": 0.31, "of": "exponential(1.578)"}]"#),
             servers: Draws::constant(1.0),
             request,
@@ -192,7 +196,7 @@ impl Profile {
         }
     }
 
-    /// Barford and Crovella, SIGMETRICS 1998.
+    /// The model of Barford and Crovella, SIGMETRICS 1998.
     fn surge() -> Self {
         let size = r#"[{"share": 0.93, "of": "lognormal(9.357, 1.318)"}, {"share": 0.07, "of": "pareto(133kB, 1.1)"}]"#;
         Self {
@@ -210,10 +214,11 @@ impl Profile {
         }
     }
 
-    /// HTTP Archive's Web Almanac of 2025, mobile pages: requests of a page at its 10th, 25th, 50th, 75th and 90th
-    /// percentile; objects by kind as the median page has them (22 scripts of 632 kB in all, 8 style sheets of 77 kB,
-    /// 16 images, 4 fonts), images and fonts by their own percentiles. It says nothing of servers, think times and
-    /// waves: 12, PackMime's think time, and 2 (what the document names, and what that asks for) are ours.
+    /// HTTP Archive's Web Almanac of 2025, mobile pages. The number of objects follows the requests of a page at its
+    /// 10th, 25th, 50th, 75th and 90th percentile. Objects are mixed by kind as on the median page (22 scripts of 632
+    /// kB in all, 8 style sheets of 77 kB, 16 images, 4 fonts). Images and fonts follow their own percentiles. The
+    /// Almanac says nothing of servers, think times and waves, so three choices are ours: 12 servers, PackMime's
+    /// think time, and 2 waves (what the document names, and what those objects ask for).
     fn web2025() -> Self {
         let object = r#"[
             {"share": 0.31, "of": "exponential(28700B)"},
@@ -235,7 +240,7 @@ impl Profile {
     }
 }
 
-/// Reads a distribution of ours.
+/// Reads a built-in distribution.
 #[allow(clippy::expect_used)] // a constant of ours: `each_model_is_read` reads each
 fn built_in<T: Quantity>(text: &str) -> T {
     serde_json::from_str(text).map_err(|error| error.to_string()).and_then(|json| T::read(&json)).expect(text)
@@ -261,7 +266,7 @@ mod tests {
         drawn
     }
 
-    /// The moments that the formulas of PackMime give: else users would ask for other pages.
+    /// The moments must be those that PackMime's formulas give, else users would ask for other pages.
     #[test]
     fn packmimes_parts_have_its_moments() {
         let profile = Profile::packmime();
@@ -273,7 +278,8 @@ mod tests {
         let response = sorted(&profile.object, 400_000);
         let objects = sorted(&profile.objects, 400_000);
         let share = |least: f64| objects.iter().filter(|&&n| n > least && n <= least + 1.0).count() as f64 / 400_000.0;
-        // Of 400,000 responses 28 % only validate: a share u of downloads is the share 0.28 + 0.72 u of all.
+        // 28 % of the 400,000 responses only validate. So the share u of downloads is the share 0.28 + 0.72 u of all
+        // responses.
         for (what, found, want) in [
             ("think, median", at(&think, 0.5), 9.3),
             ("think, mean", mean(&think), 15.0),

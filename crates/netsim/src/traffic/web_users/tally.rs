@@ -1,4 +1,4 @@
-//! What users' waiting was: times of responses and pages in streaming histograms, and a sample of single responses.
+//! How long users waited: times of responses and pages in streaming histograms, and a sample of single responses.
 
 use crate::probe::delay::{FlowDelays, QueueDelays, Summary};
 use crate::probe::rounded;
@@ -7,23 +7,23 @@ use goodqueue_units::{Duration, Stream as Random};
 use serde::Serialize;
 use std::sync::Arc;
 
-/// How many responses the sample has, at the most.
+/// The greatest number of responses in the sample.
 const SAMPLE: usize = 5000;
-/// Where the classes of size begin, in bytes, beside the first.
+/// Lower bounds of the size classes in bytes, except that of the first class.
 const CLASSES: [u64; 2] = [10_000, 100_000];
 
-/// A response that is there.
+/// A response that has arrived.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Response {
-    /// From the request, or the SYN where the connection is new, to the last byte.
+    /// From the request, or from the SYN if the connection is new, to the last byte.
     pub(super) time: Duration,
     pub(super) bytes: u64,
-    /// Whether a retransmission timer fired at either end, that of a SYN included.
+    /// Whether a retransmission timer fired at either end, including the timer of a SYN.
     pub(super) had_timeout: bool,
     pub(super) lost_syn: bool,
 }
 
-/// What was measured so far.
+/// The measurements so far.
 pub(super) struct Tally {
     responses: QueueDelays,
     by_size: [FlowDelays; 3],
@@ -34,13 +34,14 @@ pub(super) struct Tally {
     bytes: u64,
     timeouts: u64,
     lost_syns: u64,
-    /// A sample of all responses, each as likely as any other, if it is asked for: algorithm R (Vitter 1985).
+    /// A sample of all responses, if it is asked for. Each response is equally likely to be in it: algorithm R
+    /// (Vitter 1985).
     sample: Option<Vec<Response>>,
     dice: Random,
 }
 
 result::part! {
-    /// Responses that were asked for, and pages that were begun, within the measured time.
+    /// Responses that were requested, and pages that were begun, within the measured time.
     pub struct WebUsersResult {
         /// From the request, or the SYN where the connection is new, to the last byte of the response.
         pub response_ms: Option<Summary> => result::times("response", "mean p10 p50 p90 p95 p99"),
@@ -76,11 +77,11 @@ result::part! {
 pub struct WebUsersSeries {
     /// The flow's name.
     pub name: String,
-    /// Bytes of each.
+    /// Bytes of each response.
     pub bytes: Vec<u64>,
-    /// How long each took.
+    /// How long each response took.
     pub response_ms: Vec<f64>,
-    /// Whether a retransmission timer fired for it.
+    /// Whether a retransmission timer fired for the response.
     pub timeout: Vec<bool>,
 }
 

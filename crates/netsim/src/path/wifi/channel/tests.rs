@@ -1,4 +1,4 @@
-//! The error rate against what others computed, and its code's spectra against the code.
+//! Compares the error rate with figures that others computed, and the spectra with the codes.
 
 use super::*;
 use crate::path::wifi::mode::{DSSS, Ht, OFDM};
@@ -7,7 +7,8 @@ fn ht(mcs: u8) -> Mode {
     Mode::Ht(Ht { mcs, is_wide: false, has_short_guard: false })
 }
 
-/// Shares of frames of 2000 bytes that arrive, which ns-3 expects of its NIST model (`wifi-error-rate-models-test.cc`).
+/// The expected shares of 2000-byte frames that arrive are those of ns-3's tests of its NIST model
+/// (`wifi-error-rate-models-test.cc`).
 #[test]
 fn frames_of_ofdm_arrive_as_often_as_in_ns3() {
     for (rate, points) in [
@@ -27,8 +28,7 @@ fn frames_of_ofdm_arrive_as_often_as_in_ns3() {
     }
 }
 
-/// The same of 802.11b, frames of 1078 bytes. ns-3 states the power in dBm; the noise is at
-/// -93.55.
+/// The same test for 802.11b with frames of 1078 bytes. ns-3 states the power in dBm; the noise is at -93.55 dBm.
 #[test]
 fn frames_of_dsss_and_cck_arrive_as_often_as_in_ns3() {
     for (rate, points) in [
@@ -44,15 +44,15 @@ fn frames_of_dsss_and_cck_arrive_as_often_as_in_ns3() {
     }
 }
 
-/// Wrong data bits of all words at each distance: followed through the trellis of the code of 64 states (generators 133
-/// and 171), with the bits left out that `kept` says of each of the two outputs (figures 18-9 and 20-11 of the
-/// standard), from every place of the puncturing's period.
+/// Returns the number of wrong data bits of all words at each distance. The words are followed through the trellis of
+/// the code with 64 states (generators 133 and 171), from every place of the puncturing's period. `kept` says which
+/// bits of the two outputs are sent (figures 18-9 and 20-11 of the standard).
 fn spectrum(kept: [&[bool]; 2], distances: usize) -> Vec<f64> {
     let parity = |bits: u32| bits.count_ones() % 2 == 1;
     let period = kept[0].len();
     let mut wrong_bits = vec![0.0; distances];
     for start in 0..period {
-        // Words and wrong bits that have left the word of zeroes, by state and distance.
+        // Words that have left the all-zero word, and their wrong bits, by state and distance.
         let mut here = vec![vec![(0.0, 0.0); distances]; 64];
         for step in 0..400 {
             let place = (start + step) % period;
@@ -70,7 +70,8 @@ fn spectrum(kept: [&[bool]; 2], distances: usize) -> Vec<f64> {
                     to[distance].1 += wrong + words * f64::from(bit);
                 }
             }
-            // Those that came back to it by the end of a period are over. (The literature takes a period for one step.)
+            // Words that came back to the all-zero word by the end of a period are over. (The literature takes one
+            // period for one step.)
             let is_end = place + 1 == period;
             for (sum, ended) in wrong_bits.iter_mut().zip(&mut next[0]).filter(|_| is_end) {
                 *sum += ended.1;
@@ -102,7 +103,7 @@ fn the_spectra_are_those_of_the_code() {
     }
 }
 
-/// Where half the frames are lost.
+/// Returns the signal-to-noise ratio in dB at which half the frames are lost.
 fn half_lost_db(mode: Mode, bytes: u32) -> f64 {
     let (mut low, mut high) = (-20.0, 60.0);
     for _ in 0..60 {
@@ -133,8 +134,9 @@ fn more_noise_longer_frames_and_faster_modes_lose_more() {
     }
 }
 
-/// The steps from one MCS to the next are those of the sensitivities that the standard asks of a receiver (table 20-23:
-/// -82, -79, -77, -74, -70, -66, -65, -64 dBm), within 2 dB: its margins for implementations are the same for all.
+/// The steps from one MCS to the next agree within 2 dB with the sensitivities that the standard asks of a receiver
+/// (table 20-23: -82, -79, -77, -74, -70, -66, -65, -64 dBm). The standard's margin for implementations is the same
+/// for all MCSs.
 #[test]
 fn half_the_frames_are_lost_where_the_standards_sensitivities_say() {
     let sensitivities = [-82.0, -79.0, -77.0, -74.0, -70.0, -66.0, -65.0, -64.0];
@@ -145,7 +147,7 @@ fn half_the_frames_are_lost_where_the_standards_sensitivities_say() {
     }
 }
 
-/// QPSK needs twice BPSK's signal, bit by bit: what two streams share, or a channel of twice the width.
+/// Two streams share the power, and a channel of twice the width has twice the noise. Both need twice the signal.
 #[test]
 fn two_streams_and_a_wide_channel_need_twice_the_signal() {
     let wide = Mode::Ht(Ht { mcs: 3, is_wide: true, has_short_guard: false });

@@ -46,7 +46,7 @@ fn who_arrives_while_somebody_sends_draws_a_backoff() {
     assert_eq!(drawn, (2..=17).collect(), "DIFS is two slots; the window 0 to 15");
 }
 
-/// What was counted down stays so when the medium is taken, and a slot counts when it is over.
+/// A backoff keeps its count when the medium is taken. A slot counts only when it is over.
 #[test]
 fn a_frozen_backoff_goes_on_where_it_was() {
     let mut cell = contention(3);
@@ -62,7 +62,7 @@ fn a_frozen_backoff_goes_on_where_it_was() {
     assert_eq!(cell.contenders[1].start(SLOT), at(1000 + (2 + 4) * 9));
 }
 
-/// A window doubles up to its most, and falls back.
+/// A window doubles up to its maximum, and falls back after a success.
 #[test]
 fn windows_double_with_each_failure() {
     let mut cell = contention(4);
@@ -78,9 +78,9 @@ fn windows_double_with_each_failure() {
     assert_eq!(cell.contenders[0].cw, 15);
 }
 
-/// Bianchi and Tinnirello 2005: saturation throughput of `n` stations of 802.11g with frames of 1500 bytes, in Mbit/s,
-/// and the share of the attempts that collide. The window of a station that has just sent may be zero, so it sends
-/// again at once: factor `B`.
+/// Returns the saturation throughput of `n` stations of 802.11g with frames of 1500 bytes, in Mbit/s, and the share
+/// of attempts that collide (Bianchi and Tinnirello 2005). A station that has just sent may draw a backoff of zero
+/// and send again at once: factor `B`.
 fn bianchi(mbps: u8, n: u32, waits_eifs: bool) -> (f64, f64) {
     let (w, m) = (16.0, 6);
     let p_of = |tau: f64| 1.0 - (1.0 - tau).powi(n as i32 - 1);
@@ -101,12 +101,12 @@ fn bianchi(mbps: u8, n: u32, waits_eifs: bool) -> (f64, f64) {
     let one = f64::from(n) * tau * (1.0 - tau).powi(n as i32 - 1) / any;
     let bits = 12_000.0 / (1.0 - b);
     let slot = (1.0 - any) * 9.0 + any * (one * success + (1.0 - one) * collision);
-    // The attempts that follow a success at once collide with nobody.
+    // Attempts that follow a success at once collide with nobody.
     let p = p_of(tau);
     (any * one * bits / slot, p / (p + (1.0 - p) / (1.0 - b)))
 }
 
-/// What `n` stations that always have a frame achieve here, and the share of their attempts that collides.
+/// Returns the throughput in Mbit/s of `n` stations that always have a frame, and the share of attempts that collide.
 fn saturated(mbps: u8, n: u32, exchanges: u32) -> (f64, f64) {
     let timing = Timing::new(Standard::G, Band::Low, false);
     let mode = Mode::Ofdm(mbps);
@@ -139,8 +139,9 @@ fn saturated(mbps: u8, n: u32, exchanges: u32) -> (f64, f64) {
     (sent as f64 * 12_000.0 / (now.as_secs_f64() * 1e6), collided as f64 / attempts as f64)
 }
 
-/// Each of 32 cells agrees with the model, which knows two waits of all after a collision, DIFS and EIFS. Here the
-/// others wait for DIFS and who collided for an answer, so what is off is how far outside of the two a cell lies.
+/// Each of 32 cells agrees with the model. The model knows two waits of all stations after a collision, DIFS and
+/// EIFS. Here the senders of the collision wait for an answer and the other stations wait for DIFS. So the error is
+/// how far a cell lies outside of the two results.
 #[test]
 fn saturation_throughput_and_collisions_agree_with_bianchi() {
     for mbps in [6, 9, 12, 18, 24, 36, 48, 54] {

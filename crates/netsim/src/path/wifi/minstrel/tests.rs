@@ -1,4 +1,5 @@
-//! Minstrel's rules one by one; and against Linux. What it achieves: `rate_control/tests.rs`.
+//! Tests Minstrel's rules one by one, and its decisions against Linux. `rate_control/tests.rs` tests what it
+//! achieves.
 
 use super::*;
 use crate::path::wifi::standard::{Band, Standard};
@@ -12,7 +13,7 @@ fn minstrel(standard: Standard, band: Band) -> Minstrel {
     Minstrel::new(&modes, &Timing::new(standard, band, false), Instant::ZERO, random)
 }
 
-/// Sends frames, a millisecond each, that arrive in modes of up to `mbps`.
+/// Sends frames of one millisecond each, which arrive in modes of up to `mbps`.
 fn send(minstrel: &mut Minstrel, now: &mut Instant, frames: usize, mbps: f64) -> Vec<Chain> {
     let mut chains = Vec::new();
     for _ in 0..frames {
@@ -31,8 +32,8 @@ fn send(minstrel: &mut Minstrel, now: &mut Instant, frames: usize, mbps: f64) ->
     chains
 }
 
-/// Tries in a mode take less than 6 ms with half of each window but the first; a further one would not fit, unless
-/// there are seven.
+/// The tries in a mode take less than 6 ms, with half of a contention window before each try except the first. Only a
+/// single try may take longer. A further try would not fit, unless there are seven.
 #[test]
 fn tries_fill_a_segment() {
     for (standard, band) in [(Standard::A, Band::High), (Standard::B, Band::Low), (Standard::G, Band::Low)] {
@@ -54,8 +55,8 @@ fn tries_fill_a_segment() {
     }
 }
 
-/// A slower mode is tried second, after the best one, so that it costs nothing while that succeeds; a faster one is
-/// tried first. A slow one that has had no turn for two seconds is tried first, too.
+/// A slower mode is tried second, after the best mode, so it costs nothing while the best mode succeeds. A faster
+/// mode is tried first. A slow mode without a try for two seconds is tried first, too.
 #[test]
 fn slower_modes_are_tried_second() {
     let mut minstrel = minstrel(Standard::A, Band::High);
@@ -68,12 +69,13 @@ fn slower_modes_are_tried_second() {
     let first: Vec<f64> = rest.iter().filter(|chain| chain.is_probe).map(|chain| mbps(chain, 0)).collect();
     let slow = first.iter().filter(|mbps| **mbps < 24.0).count();
     let fast = first.iter().filter(|mbps| **mbps > 24.0).count();
-    // Four slow modes, every two seconds or more, and up to four times until the next reckoning.
+    // There are four slow modes. Each has its turn at most every two seconds, up to four times before the next
+    // update.
     assert!((1..=4 * 3 * 4).contains(&slow), "{slow} of {}", first.len());
     assert!(fast > 50 && !second.is_empty(), "{fast} and {}", second.len());
 }
 
-/// The average takes a quarter of each interval's share: from nothing, 1/4, 7/16, 37/64 ...
+/// The average takes a quarter of each interval's share. From zero it rises to 1/4, 7/16, 37/64 ...
 #[test]
 fn probability_is_an_average_of_three_quarters() {
     let mut minstrel = minstrel(Standard::A, Band::High);
@@ -85,8 +87,8 @@ fn probability_is_an_average_of_three_quarters() {
     }
 }
 
-/// Samples that are under way, second in their chains, count half: of 100 frames of which nothing is known yet, those
-/// that try a mode first and half of the others are ten.
+/// Samples under way that come second in their chains count half. Of 100 frames whose outcome is not known yet, ten
+/// count as samples: the frames that try a mode first, and half of the frames that try a mode second.
 #[test]
 fn deferred_samples_under_way_count_half() {
     let mut minstrel = minstrel(Standard::A, Band::High);

@@ -1,34 +1,34 @@
-//! Modes by streams, guard interval and width, and what is known of each.
+//! Groups of modes by streams, guard interval and width, with the statistics of each mode.
 
 use crate::path::wifi::mode::{Ht, Mode};
 
-/// One, as a probability.
+/// The probability 1.
 pub(super) const ONE: u32 = 1 << 12;
-/// Weights of a probability's filter against noise, times [`ONE`]: of the new value, of the last one and of the one
-/// before that. A Butterworth low-pass of the second order with a period of 16 intervals.
+/// The weights of the filter that smooths a probability, times [`ONE`]: of the new value, the last value and the
+/// value before that. The filter is a second-order Butterworth low-pass with a period of 16 intervals.
 const FILTER: [i32; 3] = [ONE as i32 - 0x1499 + 0x92e, 0x1499, -0x92e];
-/// The aggregate whose duration stands for all.
+/// The aggregate whose duration is taken for all aggregates.
 const AGGREGATE_FRAMES: u64 = 16;
 const FRAME_BYTES: u64 = 1200;
 
-/// A mode's group, and its place there.
+/// A mode: its group, and its place in the group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct RateId {
     pub(super) group: usize,
     pub(super) place: usize,
 }
 
-/// What is known of a mode.
+/// The statistics of a mode.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Rate {
-    /// Frames that were tried and that arrived since the last reckoning.
+    /// Frames that were tried, and frames that arrived, since the last update.
     pub(super) tried: u32,
     pub(super) arrived: u32,
-    /// Of [`ONE`], filtered; zero until something is known.
+    /// The filtered success probability, times [`ONE`]; zero until something is known.
     pub(super) probability: u32,
-    /// The probability before that.
+    /// The filtered probability one update earlier.
     previous: u32,
-    /// Whether it was ever tried.
+    /// Whether the mode was ever tried.
     was_tried: bool,
 }
 
@@ -37,13 +37,13 @@ pub(super) struct Rate {
 pub(super) struct Group {
     slowest: Ht,
     pub(super) streams: u8,
-    /// How long a frame of usual size is on the air as part of an aggregate.
+    /// The time on the air of a frame of `FRAME_BYTES` as part of an aggregate, by mode.
     pub(super) durations_ns: [u32; 8],
     pub(super) rates: [Rate; 8],
-    /// The modes of the best throughput, and the surest.
+    /// The modes with the best throughput, and the surest mode.
     pub(super) best: [RateId; 4],
     pub(super) surest: RateId,
-    /// Where the next one to try stands in the order of samples.
+    /// The position of the next mode to try in the sample order.
     pub(super) column: usize,
     pub(super) row: usize,
 }
@@ -73,7 +73,7 @@ impl Rate {
 }
 
 impl Group {
-    /// Those of a receiver, in Linux's order: by width, guard interval and streams.
+    /// Returns the groups of a receiver in Linux's order: by width, guard interval and streams.
     pub(super) fn all(streams: u8, is_wide: bool, has_short_guard: bool) -> Vec<Self> {
         let widths = [false, true].into_iter().filter(|wide| is_wide || !wide);
         let kinds = widths.flat_map(|wide| [(wide, false), (wide, true)]);
@@ -88,7 +88,7 @@ impl Group {
     fn new(number: usize, streams: u8, slowest: Ht) -> Self {
         let first = RateId { group: number, place: 0 };
         let durations = std::array::from_fn::<_, 8, _>(|place| duration_ns(at(slowest, place)));
-        // Linux keeps sixteen bits of them, by the longest.
+        // Linux keeps 16 bits of each duration. The longest duration sets how many bits are lost.
         let lost_bits = 16_u32.saturating_sub(durations[0].leading_zeros());
         Self {
             slowest,
@@ -106,15 +106,16 @@ impl Group {
         Mode::Ht(at(self.slowest, place))
     }
 
-    /// What is known of `mode`, if it is one of this group.
+    /// Returns the statistics of `mode`, if it belongs to this group.
     pub(super) fn rate_of(&mut self, mode: Mode) -> Option<&mut Rate> {
         let Mode::Ht(ht) = mode else { return None };
         let slowest = Ht { mcs: ht.mcs / 8 * 8, ..ht };
         (slowest == self.slowest).then(|| &mut self.rates[usize::from(ht.mcs % 8)])
     }
 
-    /// Reckons the probability of the mode at `place`. `faster`: the greatest of the faster ones that were tried; a
-    /// mode that never was is as sure as that, at least. Returns the greatest, this one among them.
+    /// Updates the probability of the mode at `place`. `faster` is the highest probability of the faster modes that
+    /// were tried. A mode that was never tried gets at least this probability. Returns the highest probability of the
+    /// modes that were tried, this mode included.
     pub(super) fn reckon(&mut self, place: usize, faster: u32) -> u32 {
         let rate = &mut self.rates[place];
         rate.reckon();
@@ -130,10 +131,10 @@ fn at(slowest: Ht, place: usize) -> Ht {
     Ht { mcs: slowest.mcs + place as u8, ..slowest }
 }
 
-/// How long a frame is on the air as part of an aggregate, without what is before the data.
+/// Returns the time on the air of a frame as part of an aggregate, without what comes before the data.
 fn duration_ns(ht: Ht) -> u32 {
     let symbols = (8 * FRAME_BYTES * AGGREGATE_FRAMES).div_ceil(ht.symbol_bits());
-    // Linux rounds short symbols up to a whole one.
+    // Linux rounds short symbols up to a whole symbol.
     let rounding = if ht.has_short_guard { 800 } else { 0 };
     ((ht.symbol().as_nanos() * symbols + rounding) / AGGREGATE_FRAMES) as u32
 }

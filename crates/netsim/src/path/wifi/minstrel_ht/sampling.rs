@@ -1,7 +1,7 @@
-//! Which mode is tried next.
+//! Chooses the mode that is tried next.
 //!
-//! Candidates are of three kinds: the next faster of a group (increments), any faster ones (jumps), and slower ones
-//! that may be surer. Groups take turns.
+//! There are three kinds of candidates: the next faster mode of a group (increments), any faster mode (jumps), and
+//! slower modes that may be surer. Groups take turns.
 
 use super::group::{Group, RateId, percent};
 use crate::path::wifi::minstrel::{SAMPLE_COLUMNS, sample_orders};
@@ -14,27 +14,27 @@ enum Kind {
     Slow,
 }
 
-/// The kinds in turn.
+/// The order in which the kinds take turns.
 const TURNS: [Kind; 6] =
     [Kind::Increment, Kind::Jump, Kind::Increment, Kind::Jump, Kind::Increment, Kind::Slow];
-/// Modes of a group in an order of samples. Of 802.11n there are eight; Linux leaves room for those of 802.11ac.
+/// The number of modes in a sample order. A group of 802.11n has eight; Linux leaves room for the modes of 802.11ac.
 const ROWS: u8 = 10;
 
-/// Candidates of one kind; gaps are where one was taken.
+/// Candidates of one kind. There is a gap where a candidate was taken.
 type Candidates = [Option<RateId>; 5];
 
-/// The candidates.
+/// The candidates of all kinds.
 #[derive(Clone, Debug)]
 pub(super) struct Sampling {
     candidates: [Candidates; 3],
     /// The groups that increments and jumps were taken from last.
     last_group: [usize; 2],
     turn: usize,
-    /// Of each column, the places in a group.
+    /// The places in a group, in the order of each column.
     pub(super) order: Vec<Vec<u8>>,
 }
 
-/// What is fast and slow beside the modes in use.
+/// The durations of the fastest and the slowest mode in use.
 #[derive(Clone, Copy)]
 struct Limits {
     fast_ns: u32,
@@ -46,14 +46,14 @@ impl Sampling {
         Self { candidates: [[None; 5]; 3], last_group: [0; 2], turn: 0, order: sample_orders(ROWS, random) }
     }
 
-    /// The next one to try, if there is a candidate of the kind whose turn it is.
+    /// Takes the next mode to try, if there is a candidate of the kind whose turn it is.
     pub(super) fn take(&mut self) -> Option<RateId> {
         let kind = TURNS[self.turn];
         self.turn = (self.turn + 1) % TURNS.len();
         self.candidates[kind as usize].iter_mut().find_map(Option::take)
     }
 
-    /// Fills the candidates up, now that `best` and `surest` are in use.
+    /// Fills the candidates up, after `best` and `surest` became the modes in use.
     pub(super) fn refill(&mut self, groups: &mut [Group], best: &[RateId; 4], surest: RateId) {
         let duration_ns = |id: RateId| groups[id.group].durations_ns[id.place];
         let best_ns = duration_ns(best[0]);
@@ -80,8 +80,8 @@ impl Sampling {
         }
     }
 
-    /// Drops the candidates of `kind` that are none any more, and closes the gaps. Returns how many are left. As in
-    /// Linux, the first does not count if there is no gap before it, and is overwritten.
+    /// Drops the candidates of `kind` that are no longer valid, and closes the gaps. Returns how many are left. As in
+    /// Linux, the first candidate does not count if there is no gap before it, and is overwritten.
     fn keep(&mut self, kind: Kind, groups: &[Group], limits: Limits) -> usize {
         let candidates = &mut self.candidates[kind as usize];
         let mut kept = 0;
@@ -102,12 +102,12 @@ impl Sampling {
         kept
     }
 
-    /// Whether `id` is a candidate already, before the first gap.
+    /// Returns whether `id` is a candidate already. Only the candidates before the first gap are looked at.
     fn has(&self, kind: Kind, id: RateId) -> bool {
         self.candidates[kind as usize].iter().map_while(|one| *one).any(|one| one == id)
     }
 
-    /// The slowest mode of the next group that is faster than `limit_ns`.
+    /// Returns the slowest mode of the next group that is faster than `limit_ns`.
     fn next_increment(&mut self, groups: &[Group], limit_ns: u32) -> Option<RateId> {
         for _ in 0..groups.len() {
             let group = self.advance(Kind::Increment, groups);
@@ -120,8 +120,8 @@ impl Sampling {
         None
     }
 
-    /// A faster mode of the next group, in the order of its samples. Slower ones that come up become candidates of
-    /// their kind, `slow` of which there are.
+    /// Returns a faster mode of the next group, in the sample order. Slower modes that come up become candidates of
+    /// their kind. `slow` counts the candidates of that kind.
     fn next_jump(&mut self, groups: &mut [Group], limits: Limits, slow: &mut usize) -> Option<RateId> {
         for _ in 0..groups.len() {
             let number = self.advance(Kind::Jump, groups);
@@ -148,14 +148,14 @@ impl Sampling {
         None
     }
 
-    /// The group after the last one that `kind` was taken from.
+    /// Moves `kind` on to its next group, and returns that group.
     fn advance(&mut self, kind: Kind, groups: &[Group]) -> usize {
         let last = &mut self.last_group[kind as usize];
         *last = (*last + 1) % groups.len();
         *last
     }
 
-    /// The next mode of `group` in the order of its samples that is not below `slowest`.
+    /// Returns the next mode of `group` in the sample order that is not below `slowest`.
     fn next_in(&self, group: &mut Group, slowest: usize) -> Option<usize> {
         for _ in 0..ROWS {
             let place = usize::from(self.order[group.column][group.row]);

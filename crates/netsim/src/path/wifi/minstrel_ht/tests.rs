@@ -1,4 +1,5 @@
-//! Minstrel-HT's rules one by one; and against Linux. What it achieves: `rate_control/tests.rs`.
+//! Tests Minstrel-HT's rules one by one, and its decisions against Linux. `rate_control/tests.rs` tests what it
+//! achieves.
 
 use super::*;
 use crate::path::wifi::standard::{Band, Standard};
@@ -12,7 +13,7 @@ fn minstrel(streams: u8, is_wide: bool, has_short_guard: bool) -> MinstrelHt {
     MinstrelHt::new(streams, is_wide, has_short_guard, &timing, Instant::ZERO, random)
 }
 
-/// Only modes that the receiver has are tried.
+/// Only modes that the receiver supports are tried.
 #[test]
 fn a_group_for_all_streams_guards_and_widths_of_the_receiver() {
     for (streams, is_wide, has_short_guard, groups) in
@@ -29,8 +30,8 @@ fn a_group_for_all_streams_guards_and_widths_of_the_receiver() {
     }
 }
 
-/// Tries in a mode take less than 6 ms with half of each window, unless there are only two; a further one would not
-/// fit, unless there are seven.
+/// The tries in a mode take less than 6 ms with half of each contention window, unless there are only two. A further
+/// try would not fit, unless there are seven.
 #[test]
 fn tries_fill_a_segment() {
     for (frames, mut costs) in (1..=64).map(|frames| (frames, minstrel(1, false, false).costs)) {
@@ -52,8 +53,8 @@ fn tries_fill_a_segment() {
     }
 }
 
-/// When two streams suddenly carry nothing, the aggregate after the one that was lost begins with one stream, before
-/// the next reckoning.
+/// When two streams suddenly carry nothing, the aggregate after the lost one begins with one stream, before the next
+/// update of the statistics.
 #[test]
 fn a_group_that_suddenly_dies_is_left_at_once() {
     let mut minstrel = minstrel(2, false, true);

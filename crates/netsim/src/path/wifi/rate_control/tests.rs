@@ -1,4 +1,4 @@
-//! Rate control and a channel in a closed loop, without contention: what rate control achieves, and how soon.
+//! Tests rate control and a channel in a closed loop, without contention: what rate control achieves, and how soon.
 
 use super::*;
 use crate::path::wifi::channel::error_rate;
@@ -15,14 +15,14 @@ struct Cell {
     now: Instant,
     random: Stream,
     snr_db: f64,
-    /// Frames of an aggregate, at the most.
+    /// The most frames per aggregate.
     aggregate: u32,
     modes: Vec<Mode>,
     control: RateControl,
 }
 
 impl Cell {
-    /// 802.11a with legacy Minstrel.
+    /// Returns a cell of 802.11a with legacy Minstrel.
     fn legacy(snr_db: f64, seed: u64) -> Self {
         let timing = Timing::new(Standard::A, Band::High, false);
         let modes: Vec<Mode> = Mode::legacy(Standard::A).collect();
@@ -32,7 +32,7 @@ impl Cell {
         Self { timing, now: Instant::ZERO, random, snr_db, aggregate: 1, modes, control }
     }
 
-    /// 802.11n with Minstrel-HT: two streams, 20 MHz, short guard intervals, ath9k's aggregates.
+    /// Returns a cell of 802.11n with Minstrel-HT: two streams, 20 MHz, short guard intervals, ath9k's aggregates.
     fn ht(snr_db: f64, seed: u64) -> Self {
         let timing = Timing::new(Standard::N, Band::High, false);
         let mode = |mcs, has_short_guard| Mode::Ht(Ht { mcs, is_wide: false, has_short_guard });
@@ -43,7 +43,7 @@ impl Cell {
         Self { timing, now: Instant::ZERO, random, snr_db, aggregate: 32, modes, control }
     }
 
-    /// Sends one frame or aggregate; time passes.
+    /// Sends one frame or aggregate, and lets its time pass.
     fn send(&mut self) -> Outcome {
         let chain = self.control.plan(self.now);
         let most = chain.stages().iter().map(|stage| self.aggregate_frames(stage.mode)).min();
@@ -62,18 +62,18 @@ impl Cell {
         outcome
     }
 
-    /// Sends for so long.
+    /// Sends for `time`.
     fn run(&mut self, time: Duration) -> Vec<Outcome> {
         let end = self.now + time;
         std::iter::from_fn(|| (self.now < end).then(|| self.send())).collect()
     }
 
-    /// Frames of an aggregate, which takes 4 ms at the most.
+    /// Returns the frames per aggregate. An aggregate takes at most 4 ms.
     fn aggregate_frames(&self, mode: Mode) -> u32 {
         (mode.bytes_in(Duration::from_millis(4), false) / FRAME_BYTES).clamp(1, self.aggregate)
     }
 
-    /// How long one try takes, with the medium access and half of the least window.
+    /// Returns the duration of one try, with the medium access and half of the smallest window.
     fn exchange(&self, mode: Mode, has_rts: bool, frames: u32) -> Duration {
         let access = self.timing.access(Category::BestEffort);
         let slots = self.timing.slot * u64::from(2 * access.aifsn + access.cw_min) / 2;
@@ -82,7 +82,7 @@ impl Cell {
         slots + rts + data + self.timing.sifs * 2 + self.timing.answer(mode, frames > 1)
     }
 
-    /// Frames a second that `mode` achieves by itself.
+    /// Returns the frames per second that `mode` achieves alone.
     fn goodput(&self, mode: Mode) -> f64 {
         let frames = self.aggregate_frames(mode);
         let arrive = 1.0 - error_rate(mode, self.snr_db, FRAME_BYTES);
@@ -93,7 +93,8 @@ impl Cell {
         self.modes.iter().map(|mode| self.goodput(*mode)).fold(0.0, f64::max)
     }
 
-    /// How long until, for a tenth of a second, it achieves `share` of what the best mode does by itself.
+    /// Returns the time until rate control achieves, for a tenth of a second, `share` of what the best mode achieves
+    /// alone.
     fn time_until(&mut self, share: f64) -> Duration {
         let start = self.now;
         let step = Duration::from_millis(100);
@@ -109,11 +110,11 @@ fn arrived(outcomes: &[Outcome]) -> f64 {
     outcomes.iter().map(|outcome| f64::from(outcome.acked)).sum()
 }
 
-/// The two kinds.
+/// Legacy Minstrel and Minstrel-HT.
 const KINDS: [fn(f64, u64) -> Cell; 2] = [Cell::legacy, Cell::ht];
 
-/// Three seconds after its beginning it achieves at least four fifths of what the best mode does by itself: the rest
-/// goes into probes, and into hesitating between modes that are nearly as good.
+/// Three seconds after the start, rate control achieves at least four fifths of what the best mode achieves alone.
+/// The rest goes into probes, and into changes between modes that are nearly as good.
 #[test]
 fn it_finds_the_mode_of_the_best_throughput() {
     for (kind, new) in KINDS.iter().enumerate() {
@@ -131,8 +132,9 @@ fn it_finds_the_mode_of_the_best_throughput() {
     }
 }
 
-/// Within a second after the signal fell by 10 dB, and after it rose again, it achieves three quarters of what the best
-/// mode then does. (A rate control that waited for a surer average, or that tried too few modes, would take longer.)
+/// Within one second after the signal fell by 10 dB, and after it rose again, rate control achieves three quarters of
+/// what the best mode then achieves alone. (A rate control that waited for a surer average, or that tried too few
+/// modes, would take longer.)
 #[test]
 fn it_follows_a_signal_that_falls_and_rises_by_10_db() {
     for (kind, new) in KINDS.iter().enumerate() {
@@ -150,8 +152,8 @@ fn it_follows_a_signal_that_falls_and_rises_by_10_db() {
     }
 }
 
-/// Legacy Minstrel: a tenth of the frames. Minstrel-HT: after a reckoning and 20 and 40 ms later, so that there are
-/// fewer than 60 a second; none where the fastest mode is the best.
+/// Legacy Minstrel probes with a tenth of the frames. Minstrel-HT probes after an update of the statistics and 20 and
+/// 40 ms later, so there are fewer than 60 probes per second. It does not probe where the fastest mode is the best.
 #[test]
 fn probes_are_as_many_as_they_should_be() {
     let probes_of = |mut cell: Cell| {
@@ -172,9 +174,9 @@ fn probes_are_as_many_as_they_should_be() {
     assert_eq!(probes_of(Cell::ht(40.0, 1)).0, 0);
 }
 
-/// Where nothing is lost: the two or three fastest modes, then the surest one: with legacy Minstrel the fastest, with
-/// Minstrel-HT the fastest of fewer streams. Minstrel-HT's fallbacks have RTS. Only legacy Minstrel ends with the
-/// slowest mode.
+/// Where nothing is lost, a chain has the two or three fastest modes, then the surest mode. With legacy Minstrel the
+/// surest is the fastest mode, with Minstrel-HT the fastest mode of fewer streams. Minstrel-HT's fallbacks have RTS.
+/// Only legacy Minstrel ends with the slowest mode.
 #[test]
 fn chains_go_from_fast_to_sure() {
     let chain_of = |mut cell: Cell| {

@@ -1,5 +1,5 @@
-//! Pseudo-random traffic, of which Linux's decisions are known: Linux's own rate control was driven in user space by
-//! the same, and digests of what it decided are beside the tests.
+//! Pseudo-random traffic for which Linux's decisions are known. Linux's own rate control was driven in user space by
+//! the same traffic. Digests of its decisions are in the tests.
 
 use super::{Chain, Outcome, RateControl};
 use crate::path::wifi::mode::Mode;
@@ -12,9 +12,10 @@ pub(crate) struct Traffic {
     level: i64,
     /// Whether there are pauses, and modes that never succeed.
     is_hard: bool,
-    /// Frames of an aggregate, at the most.
+    /// The most frames per aggregate.
     aggregate: u64,
-    /// The link's levels are below this; the more a mode's load is above the level, the more it loses.
+    /// The link's levels are below this number. The more a mode's load is above the level, the more frames the mode
+    /// loses.
     levels: u64,
     load: fn(Mode) -> i64,
 }
@@ -54,8 +55,8 @@ impl Traffic {
         outcome
     }
 
-    /// Digests of what `control` decides, after 100, 1000 and 20000 decisions: FNV-1a over the `values` of each chain,
-    /// and the expected throughput in kbit/s.
+    /// Returns digests of what `control` decides, after 100, 1000 and 20000 decisions. A digest is FNV-1a over the
+    /// `values` of each chain and the expected throughput in kbit/s.
     pub(crate) fn digests(mut self, mut control: RateControl, values: fn(&Chain) -> Vec<u64>) -> Vec<u64> {
         let (mut digest, mut digests) = (0xcbf2_9ce4_8422_2325_u64, Vec::new());
         for number in 0..20_000 {

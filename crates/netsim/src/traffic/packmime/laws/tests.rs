@@ -1,4 +1,4 @@
-//! The draws against moments that were computed from the same formulas by another program, with all points of the
+//! Compares the draws with moments that another program computed from the same formulas, with all points of the
 //! curves.
 
 use super::*;
@@ -9,8 +9,8 @@ fn laws(rate: f64) -> Laws {
     Laws::new(rate, Streams::new(1).stream("test", 0))
 }
 
-/// The same without memory: with it, 400 000 draws say no moment better than to 5 %. What the memory is, `farima`
-/// tests.
+/// Returns the same laws without memory. With memory, 400 000 draws give a moment to no better than 5 %. `farima`
+/// tests the memory itself.
 fn forgetful(rate: f64) -> Laws {
     let stream = |name| Streams::new(1).stream(name, 0);
     let (arrivals, requests) =
@@ -32,13 +32,13 @@ fn mean(draws: &[f64]) -> f64 {
     draws.iter().sum::<f64>() / draws.len() as f64
 }
 
-/// Within 2 %.
+/// Asserts that `got` is within 2 % of `want`.
 #[track_caller]
 fn assert_near(what: &str, got: f64, want: f64) {
     assert!((got / want - 1.0).abs() < 0.02, "{what}: {got}, wanted {want}");
 }
 
-/// Wrong would be a load that is not what the one number asks for.
+/// The load must be what the rate asks for.
 #[test]
 fn connections_come_at_the_rate_with_the_shape_of_the_paper() {
     let table = [
@@ -62,8 +62,8 @@ fn connections_come_at_the_rate_with_the_shape_of_the_paper() {
     assert_near("p90", quantile(&gaps, 90), 0.0911 * 10.0_f64.ln().powf(1.0 / 0.838));
 }
 
-/// Wrong would be a generator that is off its rate for longer than its memory lasts. An hour of one is known to 5 % or
-/// so.
+/// A generator must not be off its rate for longer than its memory lasts. The rate of one generator over one hour is
+/// known to about 5 %.
 #[test]
 fn the_rate_is_kept_over_an_hour() {
     let rates: Vec<f64> = (0..16)
@@ -104,7 +104,7 @@ fn responses_have_the_sizes_of_the_paper() {
     for (percent, want) in wanted {
         assert_near(&format!("download p{percent}"), quantile(&downloads, percent), want);
     }
-    // The mean of a tail with alpha 1.23 is known to no 2 %.
+    // 400 000 draws do not give the mean of a tail with alpha 1.23 to within 2 %.
     assert!((10_000.0..14_500.0).contains(&mean(&downloads)), "{}", mean(&downloads));
 }
 
@@ -122,7 +122,7 @@ fn requests_and_servers_are_those_of_the_paper() {
     assert_near("delay mean", mean(&delays), 22.0);
 }
 
-/// What persistent connections carry: pages, objects, and that every further response is of the connection's own law.
+/// Compares the numbers of pages and objects on persistent connections.
 #[test]
 fn persistent_connections_carry_what_the_paper_says() {
     let mut laws = laws(5.0);
@@ -154,7 +154,7 @@ fn one_connection_in_eleven_is_persistent_and_a_validation_answers_all_alike() {
     }
 }
 
-/// The gaps' laws are drawn once a generator: over many, their medians are the paper's.
+/// The distributions of the gaps are drawn once per generator. Over many generators, their medians are the paper's.
 #[test]
 fn gaps_over_many_generators_are_those_of_the_paper() {
     let (mut pages, mut objects) = (Vec::new(), Vec::new());

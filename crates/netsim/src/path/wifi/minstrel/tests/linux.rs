@@ -1,12 +1,12 @@
-//! Decisions against Linux's own: those of `rc80211_minstrel.c` of Linux 4.2 with three of its formulas taken back to
-//! those of 3.10: a probability's first average begins at zero, averages are rounded once, and throughput has no limit
-//! at 90 %.
+//! Compares decisions with Linux's own. The reference is `rc80211_minstrel.c` of Linux 4.2, with three of its
+//! formulas taken back to those of 3.10: the first average of a probability begins at zero, averages are rounded
+//! once, and throughput has no limit at 90 %.
 
 use super::*;
 use crate::path::wifi::rate_control::RateControl;
 use crate::path::wifi::rate_control::traffic::Traffic;
 
-/// In 100 kbit/s: by which this traffic's losses grow.
+/// Returns the load of `mode`, by which this traffic's losses grow: its rate in units of 100 kbit/s.
 fn load(mode: Mode) -> i64 {
     (mode.mbps() * 10.0).round() as i64
 }
@@ -20,7 +20,7 @@ fn digests(standard: Standard, band: Band, is_hard: bool) -> Vec<u64> {
     let traffic = Traffic::new(is_hard, 1, 700, load);
     let mut minstrel = minstrel(standard, band);
     minstrel.last_reckoning = traffic.now();
-    // The same order of samples as there.
+    // The same sample order as in the reference.
     let count = minstrel.rates.len();
     let place = |column: usize, row: usize| (row * [1, count - 1][column % 2] + column) % count;
     let column = |column| (0..count).map(|row| place(column, row) as u8).collect();

@@ -1,18 +1,18 @@
-//! Decisions against Linux's own: those of `rc80211_minstrel_ht.c` of Linux 6.1.192.
+//! Compares decisions with Linux's own. The reference is `rc80211_minstrel_ht.c` of Linux 6.1.192.
 
 use super::*;
 use crate::path::wifi::mode::Ht;
 use crate::path::wifi::rate_control::RateControl;
 use crate::path::wifi::rate_control::traffic::Traffic;
 
-/// MCS, whether it is wide and whether it has a short guard interval.
+/// Returns the MCS, whether the channel is wide, and whether the guard interval is short.
 fn parts(mode: Mode) -> [u64; 3] {
     let Mode::Ht(Ht { mcs, is_wide, has_short_guard }) = mode else { panic!("{mode:?}") };
     [u64::from(mcs), u64::from(is_wide), u64::from(has_short_guard)]
 }
 
-/// By which this traffic's losses grow: the data bits of a symbol of 20 MHz, twice as many if it is wide, and a ninth
-/// more with a short guard interval.
+/// Returns the load of `mode`, by which this traffic's losses grow: the data bits of a 20 MHz symbol, twice as many
+/// in a wide channel, and a ninth more with a short guard interval.
 fn load(mode: Mode) -> i64 {
     let [mcs, is_wide, has_short_guard] = parts(mode).map(|part| part as i64);
     let bits = [26, 52, 78, 104, 156, 208, 234, 260][mcs as usize % 8] * (mcs / 8 + 1) * (1 + is_wide);
@@ -31,7 +31,7 @@ fn values(chain: &Chain) -> Vec<u64> {
 fn digests(streams: u8, is_wide: bool, short: bool, is_hard: bool) -> Vec<u64> {
     let traffic = Traffic::new(is_hard, 32, 1000, load);
     let mut minstrel = minstrel(streams, is_wide, short);
-    // The same order of samples as there, from the beginning.
+    // The same sample order as in the reference, from the beginning.
     minstrel.sampling = Sampling::new(&mut Streams::new(1).stream("samples", 0));
     let place = |column: usize, row: usize| (row * [1, 3, 7, 9][column % 4] + column) % 10;
     let column = |column| (0..10).map(|row| place(column, row) as u8).collect();
