@@ -1,9 +1,10 @@
-//! The C interface of `goodqueue-qdisc`; `include/goodqueue_qdisc.h` is its documentation.
+//! The C interface of `goodqueue-qdisc`. Its documentation is `include/goodqueue_qdisc.h`.
 //!
-//! All unsafe code of the project is here. Each function first turns what C handed it into a reference or a value, with
-//! the proof beside it, and is safe Rust from there on. Two mistakes of a caller are caught instead of trusted: a NULL,
-//! and a callback that calls its own discipline again (a [`RefCell`] notices). Both end the process with a line. Were
-//! there a panic, it would end it too: none leaves an `extern "C"` function.
+//! All unsafe code of the project is here, except the prefetch in `goodqueue-units`. Each function first turns its
+//! arguments from C into references or values, with the proof beside it. The rest of the function is safe Rust. Two
+//! mistakes of a caller are caught instead of trusted: a NULL, and a callback that calls its own discipline (a
+//! [`RefCell`] detects it). Both end the process with one line on standard error. A panic would end it, too: no panic
+//! leaves an `extern "C"` function.
 
 mod packet;
 
@@ -14,7 +15,7 @@ use packet::Held;
 use std::cell::RefCell;
 use std::ffi::{CStr, c_char, c_int, c_void};
 
-/// `goodqueue`: the discipline and its owner.
+/// The C type `goodqueue`: the discipline and its owner.
 pub struct Goodqueue(RefCell<Inner>);
 
 struct Inner {
@@ -24,20 +25,20 @@ struct Inner {
 
 type Fate = unsafe extern "C" fn(*mut c_void, *const CPacket, c_int);
 
-/// `goodqueue_owner`.
+/// The C type `goodqueue_owner`.
 ///
-/// Who makes one promises that each callback may be called with `context`, as the header says, for as long as the
-/// discipline lives: [`goodqueue_new`]'s safety section.
+/// Whoever builds one promises that each callback may be called with `context`, as the header says, for as long as
+/// the discipline lives: see the safety section of [`goodqueue_new`].
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct CallBacks {
-    /// Handed to each.
+    /// The first argument of each callback.
     pub context: *mut c_void,
     /// A packet will not be delivered.
     pub dropped: Option<Fate>,
     /// A packet was marked.
     pub marked: Option<Fate>,
-    /// 64 random bits.
+    /// Returns 64 random bits.
     pub random: Option<unsafe extern "C" fn(*mut c_void) -> u64>,
 }
 
@@ -45,7 +46,7 @@ impl Owner<Held> for CallBacks {
     fn dropped(&mut self, packet: Held, why: Drop) {
         if let Some(dropped) = self.dropped {
             // SAFETY: goodqueue_new's caller promised that this may be called with this context until the discipline
-            // is freed; the packet is a live local for the time of the call.
+            // is freed. The packet is a local variable that outlives the call.
             unsafe { dropped(self.context, &CPacket::from(&packet), why as c_int) }
         }
     }
@@ -58,31 +59,31 @@ impl Owner<Held> for CallBacks {
     }
 
     fn random_u32(&mut self) -> u32 {
-        (self.random_u64() >> 32) as u32 // of a generator's bits, the high ones are the better
+        (self.random_u64() >> 32) as u32 // the high bits of a generator are the better ones
     }
 
     fn random_u64(&mut self) -> u64 {
         let Some(random) = self.random else {
             misuse("goodqueue: this discipline draws random bits; accepted: an owner with `random`");
         };
-        // SAFETY: as in `dropped`; no pointer but the context is handed over.
+        // SAFETY: as in `dropped`. The context is the only pointer that is passed.
         unsafe { random(self.context) }
     }
 }
 
-/// `goodqueue_probe_to`.
+/// The C type `goodqueue_probe_to`.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct ProbeTo {
-    /// Handed to each.
+    /// The first argument of each callback.
     pub context: *mut c_void,
-    /// An integer.
+    /// Receives an integer.
     pub integer: Option<unsafe extern "C" fn(*mut c_void, *const c_char, i64)>,
-    /// A real number.
+    /// Receives a real number.
     pub real: Option<unsafe extern "C" fn(*mut c_void, *const c_char, f64)>,
 }
 
-/// `name` as C takes it. Names are short words of ours; a longer one is cut.
+/// Returns `name` as a C string. Names are short words of ours. A longer name is truncated.
 fn c_name(name: &str) -> [u8; 64] {
     let mut text = [0; 64];
     let len = name.len().min(63);
@@ -94,8 +95,8 @@ impl Probe for ProbeTo {
     fn integer(&mut self, name: &'static str, value: i128) {
         if let Some(integer) = self.integer {
             let value = value.clamp(i64::MIN.into(), i64::MAX.into()) as i64;
-            // SAFETY: goodqueue_probe's caller promised that this may be called with this context; the name ends with
-            // a zero byte and lives to the end of the call.
+            // SAFETY: goodqueue_probe's caller promised that this may be called with this context. The name ends with
+            // a zero byte and lives until the call returns.
             unsafe { integer(self.context, c_name(name).as_ptr().cast(), value) }
         }
     }
@@ -108,20 +109,20 @@ impl Probe for ProbeTo {
     }
 }
 
-/// Ends the process with a line: there is nobody to return an error to.
+/// Ends the process with one line on standard error, because no caller can receive an error.
 fn misuse(what: &str) -> ! {
     eprintln!("{what}");
     std::process::abort()
 }
 
-/// What a call works on; NULL, and a call from inside a callback, end the process with a line.
+/// Calls `work` with the discipline. NULL, and a call from inside a callback, end the process with one line.
 ///
 /// # Safety
-/// `qdisc` is NULL or a pointer from [`goodqueue_new`] that was not freed, and no other thread uses it until the
-/// reference is gone.
+/// `qdisc` is NULL or a pointer from [`goodqueue_new`] that was not freed. No other thread uses it until this
+/// returns.
 unsafe fn with<T>(qdisc: *const Goodqueue, what: &str, work: impl FnOnce(&mut Inner) -> T) -> T {
-    // SAFETY: by this function's contract it is NULL or points to a live `Goodqueue`. Only shared references to one are
-    // ever made while it lives, and exclusive access to what is inside is the RefCell's to give; the caller keeps
+    // SAFETY: by this function's contract `qdisc` is NULL or points to a live `Goodqueue`. While that lives, only
+    // shared references to it are made, and its `RefCell` guards exclusive access to what is inside. The caller keeps
     // other threads away.
     let qdisc =
         unsafe { qdisc.as_ref() }.unwrap_or_else(|| misuse(&format!("{what}: the discipline is NULL")));
@@ -131,11 +132,12 @@ unsafe fn with<T>(qdisc: *const Goodqueue, what: &str, work: impl FnOnce(&mut In
     work(&mut inner)
 }
 
-/// Makes a discipline, or writes why not into `error`.
+/// Builds a discipline. If the line is refused, writes the reason into `error` and returns NULL.
 ///
 /// # Safety
-/// `line` is NULL or a string that ends with a zero byte. `error` is NULL or `error_size` bytes long and writable. The
-/// callbacks of `owner` may be called with its context, as the header declares them, until the discipline is freed.
+/// `line` is NULL or a string that ends with a zero byte. `error` is NULL or `error_size` bytes long and writable.
+/// The callbacks of `owner` may be called with its context, as the header declares them, until the discipline is
+/// freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn goodqueue_new(
     line: *const c_char,
@@ -148,7 +150,7 @@ pub unsafe extern "C" fn goodqueue_new(
     if line.is_null() {
         misuse("goodqueue_new: the line is NULL");
     }
-    // SAFETY: not NULL, and by this function's contract a string that ends with a zero byte; it is read only here.
+    // SAFETY: `line` is not NULL, and by this function's contract it ends with a zero byte. It is read only here.
     let line = unsafe { CStr::from_ptr(line) };
     match make(line, rate_bps, mtu) {
         Ok(qdisc) => Box::into_raw(Box::new(Goodqueue(RefCell::new(Inner { qdisc, owner })))),
@@ -160,7 +162,7 @@ pub unsafe extern "C" fn goodqueue_new(
     }
 }
 
-/// Writes `why` into `error`, cut to fit.
+/// Writes `why` into `error`, truncated to fit.
 ///
 /// # Safety
 /// `error` is NULL or `error_size` bytes long and writable.
@@ -172,8 +174,8 @@ unsafe fn tell(why: &str, error: *mut c_char, error_size: usize) {
     while !why.is_char_boundary(len) {
         len -= 1;
     }
-    // SAFETY: `error` is not NULL and has `error_size` writable bytes; len <= error_size - 1, so that the text and its
-    // zero byte are inside. It cannot overlap `why`, which is ours.
+    // SAFETY: `error` is not NULL and has `error_size` writable bytes. len <= error_size - 1, so the text and its
+    // zero byte fit. `error` cannot overlap `why`, which is ours.
     unsafe {
         error.copy_from_nonoverlapping(why.as_ptr().cast(), len);
         error.add(len).write(0);
@@ -197,10 +199,10 @@ fn make(line: &CStr, rate_bps: u64, mtu: u32) -> Result<AnyQdisc<Held>, String> 
     AnyQdisc::parse(line, &Link { rate, mtu }).map_err(|error| error.0)
 }
 
-/// Changes parameters: 1, or 0 where it is refused, and then `error` says why.
+/// Changes parameters. Returns 1, or 0 if the change is refused. Then `error` holds the reason.
 ///
 /// # Safety
-/// `qdisc` as [`goodqueue_free`]; `line` is NULL or a string that ends with a zero byte; `error` is NULL or
+/// `qdisc` is as for [`goodqueue_free`]. `line` is NULL or a string that ends with a zero byte. `error` is NULL or
 /// `error_size` bytes long and writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn goodqueue_change(
@@ -213,7 +215,7 @@ pub unsafe extern "C" fn goodqueue_change(
     if line.is_null() {
         misuse("goodqueue_change: the line is NULL");
     }
-    // SAFETY: not NULL, and by this function's contract a string that ends with a zero byte; it is read only here.
+    // SAFETY: `line` is not NULL, and by this function's contract it ends with a zero byte. It is read only here.
     let line = unsafe { CStr::from_ptr(line) };
     let now = Instant::from_nanos(now_ns);
     // SAFETY: this function's contract is that of `with` and of `tell`.
@@ -225,10 +227,10 @@ pub unsafe extern "C" fn goodqueue_change(
     }
 }
 
-/// Tells another rate of the link: 1, or 0 where it is refused, and then `error` says why.
+/// Changes the rate of the link. Returns 1, or 0 if the change is refused. Then `error` holds the reason.
 ///
 /// # Safety
-/// `qdisc` as [`goodqueue_free`]; `error` is NULL or `error_size` bytes long and writable.
+/// `qdisc` is as for [`goodqueue_free`]. `error` is NULL or `error_size` bytes long and writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn goodqueue_set_link_rate(
     qdisc: *mut Goodqueue,
@@ -247,10 +249,10 @@ pub unsafe extern "C" fn goodqueue_set_link_rate(
     }
 }
 
-/// 1 for a change that was made, 0 for one that was refused, with the reason in `error`.
+/// Returns 1 for a change that was made, or 0 for a refused change. Then it writes the reason into `error`.
 ///
 /// # Safety
-/// As [`tell`].
+/// As for [`tell`].
 unsafe fn answer(changed: Result<(), String>, error: *mut c_char, error_size: usize) -> c_int {
     match changed {
         Ok(()) => 1,
@@ -262,25 +264,27 @@ unsafe fn answer(changed: Result<(), String>, error: *mut c_char, error_size: us
     }
 }
 
-/// Ends a discipline.
+/// Frees a discipline.
 ///
 /// # Safety
-/// `qdisc` is NULL or a pointer from [`goodqueue_new`] that was not freed, and no other thread uses it.
+/// `qdisc` is NULL or a pointer from [`goodqueue_new`] that was not freed. No other thread uses it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn goodqueue_free(qdisc: *mut Goodqueue) {
     if qdisc.is_null() {
         return;
     }
-    // SAFETY: handed on; this takes the borrow that a running call would hold, and gives it back.
+    // SAFETY: this function's contract is that of `with`. The call takes the borrow that a running call would hold,
+    // and returns it.
     unsafe { with(qdisc, "goodqueue_free", |_| ()) };
-    // SAFETY: it came from Box::into_raw in goodqueue_new, was not freed, and, as just seen, no call runs on it.
+    // SAFETY: `qdisc` came from Box::into_raw in goodqueue_new and was not freed. No call runs on it, as the line
+    // above checked.
     drop(unsafe { Box::from_raw(qdisc) });
 }
 
 /// Offers a packet.
 ///
 /// # Safety
-/// `qdisc` as [`goodqueue_free`]; `packet` is NULL or points to a packet.
+/// `qdisc` is as for [`goodqueue_free`]. `packet` is NULL or points to a packet.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn goodqueue_enqueue(
     qdisc: *mut Goodqueue,
@@ -291,11 +295,11 @@ pub unsafe extern "C" fn goodqueue_enqueue(
     unsafe { offer(qdisc, now_ns, packet, None, "goodqueue_enqueue") }
 }
 
-/// Offers a packet with its first bytes.
+/// Offers a packet together with its first bytes.
 ///
 /// # Safety
-/// As [`goodqueue_enqueue`]; `ip` is NULL or points to `ip_size` bytes that can be read, which nobody writes
-/// meanwhile.
+/// As for [`goodqueue_enqueue`]. `ip` is NULL or points to `ip_size` readable bytes, which nobody writes during the
+/// call.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn goodqueue_enqueue_ip(
     qdisc: *mut Goodqueue,
@@ -307,14 +311,14 @@ pub unsafe extern "C" fn goodqueue_enqueue_ip(
     if ip.is_null() && ip_size > 0 {
         misuse("goodqueue_enqueue_ip: the bytes are NULL");
     }
-    // IP's longest header and TCP's, 60 bytes each: nothing beyond is looked at, however large a size is claimed.
+    // The longest headers of IP and of TCP are 60 bytes each. Nothing after them is read, whatever `ip_size` says.
     let len = ip_size.min(120);
     let bytes: &[u8] = if len == 0 {
         &[]
     } else {
-        // SAFETY: not NULL, since `ip_size` is not 0, and by this function's contract `ip_size` bytes, of which these
-        // are the first, can be read; u8 needs no alignment, and 120 is less than isize::MAX. The slice is last used
-        // in the next line.
+        // SAFETY: `ip` is not NULL, because `ip_size` is not 0. By this function's contract `ip_size` bytes can be
+        // read, and these are the first of them. u8 needs no alignment, and 120 is less than isize::MAX. The slice is
+        // last used in the next line.
         unsafe { std::slice::from_raw_parts(ip.cast(), len) }
     };
     let tcp = TcpHeader::from_ip(bytes);
@@ -322,10 +326,10 @@ pub unsafe extern "C" fn goodqueue_enqueue_ip(
     unsafe { offer(qdisc, now_ns, packet, tcp, "goodqueue_enqueue_ip") }
 }
 
-/// Offers a packet, of which `tcp` is known.
+/// Offers a packet whose TCP header, if any, is `tcp`.
 ///
 /// # Safety
-/// As [`goodqueue_enqueue`].
+/// As for [`goodqueue_enqueue`].
 unsafe fn offer(
     qdisc: *mut Goodqueue,
     now_ns: u64,
@@ -336,7 +340,7 @@ unsafe fn offer(
     if packet.is_null() {
         misuse(&format!("{what}: the packet is NULL"));
     }
-    // SAFETY: not NULL, and by this function's contract a packet; copied at once.
+    // SAFETY: `packet` is not NULL, and by this function's contract points to a packet. It is copied at once.
     let packet = unsafe { packet.read() };
     if packet.len == 0 {
         misuse(&format!("{what}: found a packet of 0 bytes; accepted: 1 or more"));
@@ -346,10 +350,10 @@ unsafe fn offer(
     unsafe { with(qdisc, what, |inner| inner.qdisc.enqueue(now, packet, &mut inner.owner) as c_int) }
 }
 
-/// Takes a packet.
+/// Takes the packet to send next.
 ///
 /// # Safety
-/// `qdisc` as [`goodqueue_free`]; `packet` is NULL or points to memory that a packet can be written to.
+/// `qdisc` is as for [`goodqueue_free`]. `packet` is NULL or points to memory to which a packet can be written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn goodqueue_dequeue(
     qdisc: *mut Goodqueue,
@@ -364,33 +368,34 @@ pub unsafe extern "C" fn goodqueue_dequeue(
     let taken =
         unsafe { with(qdisc, "goodqueue_dequeue", |inner| inner.qdisc.dequeue(now, &mut inner.owner)) };
     let Some(taken) = taken else { return 0 };
-    // SAFETY: not NULL, and by this function's contract writable for a packet; what was there is plain data.
+    // SAFETY: `packet` is not NULL, and by this function's contract a packet can be written to it. Its old content is
+    // plain data.
     unsafe { packet.write(CPacket::from(&taken)) };
     1
 }
 
-/// What waits.
+/// Writes the numbers of waiting packets and bytes.
 ///
 /// # Safety
-/// `qdisc` as [`goodqueue_free`]; each of the others is NULL or points to an integer that can be written.
+/// `qdisc` is as for [`goodqueue_free`]. Each of the other pointers is NULL or points to a writable integer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn goodqueue_backlog(qdisc: *const Goodqueue, packets: *mut u32, bytes: *mut u64) {
     // SAFETY: this function's contract is that of `with`.
     let backlog = unsafe { with(qdisc, "goodqueue_backlog", |inner| inner.qdisc.backlog()) };
     if !packets.is_null() {
-        // SAFETY: not NULL, and by this function's contract writable.
+        // SAFETY: `packets` is not NULL, and by this function's contract writable.
         unsafe { packets.write(backlog.packets) };
     }
     if !bytes.is_null() {
-        // SAFETY: as above.
+        // SAFETY: as for `packets`.
         unsafe { bytes.write(backlog.bytes) };
     }
 }
 
-/// When the timer is due.
+/// Returns the time at which the timer is due.
 ///
 /// # Safety
-/// `qdisc` as [`goodqueue_free`].
+/// `qdisc` is as for [`goodqueue_free`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn goodqueue_next_timer(qdisc: *const Goodqueue) -> u64 {
     // SAFETY: this function's contract is that of `with`.
@@ -398,10 +403,10 @@ pub unsafe extern "C" fn goodqueue_next_timer(qdisc: *const Goodqueue) -> u64 {
     due.map_or(u64::MAX, Instant::as_nanos)
 }
 
-/// The timer.
+/// Runs the discipline's timer.
 ///
 /// # Safety
-/// `qdisc` as [`goodqueue_free`].
+/// `qdisc` is as for [`goodqueue_free`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn goodqueue_on_timer(qdisc: *mut Goodqueue, now_ns: u64) {
     let now = Instant::from_nanos(now_ns);
@@ -409,23 +414,23 @@ pub unsafe extern "C" fn goodqueue_on_timer(qdisc: *mut Goodqueue, now_ns: u64) 
     unsafe { with(qdisc, "goodqueue_on_timer", |inner| inner.qdisc.on_timer(now, &mut inner.owner)) }
 }
 
-/// Shows the inner state.
+/// Reports the inner state.
 ///
 /// # Safety
-/// `qdisc` as [`goodqueue_free`]; the callbacks of `to` may be called with its context until this returns.
+/// `qdisc` is as for [`goodqueue_free`]. The callbacks of `to` may be called with its context until this returns.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn goodqueue_probe(qdisc: *const Goodqueue, mut to: ProbeTo) {
     // SAFETY: this function's contract is that of `with`.
     unsafe { with(qdisc, "goodqueue_probe", |inner| inner.qdisc.probe(&mut to)) }
 }
 
-/// The version of the library.
+/// Returns the version of the library.
 #[unsafe(no_mangle)]
 pub extern "C" fn goodqueue_version() -> *const c_char {
     concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast()
 }
 
-/// The words of a list of reasons as C strings.
+/// Returns the word for a reason as a C string.
 macro_rules! names {
     ($why:expr, $($reason:path => $name:literal),+ $(,)?) => {
         match $why {
@@ -435,7 +440,7 @@ macro_rules! names {
     };
 }
 
-/// The word for a reason to drop.
+/// Returns the word for a reason to drop.
 #[unsafe(no_mangle)]
 pub extern "C" fn goodqueue_drop_name(why: c_int) -> *const c_char {
     names!(why,
@@ -445,7 +450,7 @@ pub extern "C" fn goodqueue_drop_name(why: c_int) -> *const c_char {
     )
 }
 
-/// The word for a reason to mark.
+/// Returns the word for a reason to mark.
 #[unsafe(no_mangle)]
 pub extern "C" fn goodqueue_mark_name(why: c_int) -> *const c_char {
     names!(why,

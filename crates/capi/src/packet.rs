@@ -1,30 +1,30 @@
-//! A packet as C gives it, and as a discipline holds it.
+//! A packet as C passes it, and as a discipline holds it.
 
 use goodqueue_qdisc::packet::Plain;
 use goodqueue_qdisc::{Packet, TcpHeader};
 use goodqueue_units::{Ecn, Instant};
 
-/// `goodqueue_packet`.
+/// The C type `goodqueue_packet`. The C header describes the fields.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CPacket {
-    /// See the header, as for the other fields.
+    /// The caller's number of the packet.
     pub id: u64,
-    /// Bytes.
+    /// Length in bytes.
     pub len: u32,
-    /// Flow.
+    /// Hash of the flow.
     pub flow_hash: u32,
-    /// Source.
+    /// Hash of the source host.
     pub src_host_hash: u32,
-    /// Destination.
+    /// Hash of the destination host.
     pub dst_host_hash: u32,
-    /// Codepoint.
+    /// ECN codepoint.
     pub ecn: u8,
     /// Differentiated services codepoint.
     pub dscp: u8,
 }
 
-/// What waits: the packet, and what was read of its bytes.
+/// A queued packet, and what was read from its bytes.
 pub(crate) struct Held {
     plain: Plain,
     tcp: Option<TcpHeader>,

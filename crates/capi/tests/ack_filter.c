@@ -1,4 +1,4 @@
-/* `cake ack-filter` from C: of ten ACKs of one connection that wait on a slow uplink, the newest two remain.
+/* `cake ack-filter` from C: ten ACKs of one connection wait on a slow uplink, and the newest two remain.
  *
  *   cc crates/capi/tests/ack_filter.c $(pkg-config --cflags --libs goodqueue-qdisc) -o ack_filter
  */
@@ -30,12 +30,12 @@ int main(int argc, char **argv) {
     }
     size_t size = argc > 1 ? (size_t)atoi(argv[1]) : 40;
     for (uint32_t number = 1; number <= 10; number++) {
-        /* IPv4 and TCP as they are on the wire: 40 bytes, DSCP EF, an ACK of `number`. */
+        /* IPv4 and TCP headers as on the wire: 40 bytes, DSCP EF, an ACK of `number`. */
         const uint8_t header[40] = {
             0x45, 46 << 2, 0, 40, 0, 1, 0x40, 0, 64, 6, 0, 0, 10, 8, 0, 1, 10, 9, 0, 1,
             0x13, 0x88, 0, 80, 0, 0, 0, 1, 0, 0, 0, (uint8_t)number, 0x50, 0x10, 0xff, 0xff, 0, 0, 0, 0,
         };
-        /* Exactly so many bytes, so that who looks on sees whether one more is read. */
+        /* Allocates exactly `size` bytes, so that a checker sees a read beyond them. */
         uint8_t *bytes = malloc(size ? size : 1);
         memcpy(bytes, header, size);
         goodqueue_packet packet = {.id = number, .len = 54, .flow_hash = 7, .dscp = header[1] >> 2};

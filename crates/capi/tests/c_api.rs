@@ -1,18 +1,18 @@
-//! The header, the static library and a C compiler agree: `example.c` is compiled and run.
+//! Checks that the header, the static library and a C compiler agree: `example.c` is compiled and run.
 //!
-//! `GOODQUEUE_CFLAGS="-fsanitize=address,undefined"` runs it under the sanitizers; `GOODQUEUE_RUN=valgrind` and words
-//! after it put a program before it.
+//! `GOODQUEUE_CFLAGS="-fsanitize=address,undefined"` runs the example under the sanitizers. The words of
+//! `GOODQUEUE_RUN`, such as `valgrind`, are put before the command.
 #![allow(clippy::unwrap_used)] // clippy.toml's exemption covers test functions, not their helpers
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 
-/// The example, compiled once. Warnings are errors, so that the header stands up to strict users.
+/// Compiles the example once. Warnings are errors, so that the header stands up to strict users.
 fn example() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     PROGRAM.get_or_init(|| {
-        // target/debug/deps/c_api-…: cargo built the library for this test, into target/debug/deps too.
+        // This test is target/debug/deps/c_api-…. Cargo built the library for it into target/debug/deps, too.
         let deps = std::env::current_exe().unwrap().parent().unwrap().to_path_buf();
         let crate_dir = Path::new(env!("CARGO_MANIFEST_DIR"));
         let program = deps.join(format!("goodqueue-example-{}", std::process::id()));
@@ -65,7 +65,7 @@ fn codel_drops_and_marks_for_its_target() {
     assert!(out.contains("first drop: packet"), "{out}");
 }
 
-/// Else a user of C would read another sentence than one of Python or the command line.
+/// Users of C read the same message as users of Python and of the command line.
 #[test]
 fn a_refusal_is_the_registry_s_own_line() {
     for line in
@@ -78,7 +78,7 @@ fn a_refusal_is_the_registry_s_own_line() {
     }
 }
 
-/// Else a mistake in C would corrupt memory.
+/// Guards against a mistake in C that corrupts memory.
 #[test]
 #[cfg(unix)]
 fn misuse_ends_the_program_with_a_line() {
@@ -91,7 +91,7 @@ fn misuse_ends_the_program_with_a_line() {
         let output = run(&["pfifo limit 10", misuse]);
         let err = text(&output.stderr);
         assert!(err.contains(says), "{misuse}: {err}");
-        // Under a sanitizer or valgrind the program before it reports the abort in its own way.
+        // A sanitizer or valgrind reports the abort in its own way.
         let sanitized = std::env::var("GOODQUEUE_CFLAGS").is_ok() || std::env::var("GOODQUEUE_RUN").is_ok();
         assert!(sanitized || output.status.signal() == Some(6), "{misuse}: {:?}", output.status);
         assert!(!output.status.success());

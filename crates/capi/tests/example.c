@@ -1,7 +1,8 @@
-/* goodqueue from C: CoDel halves a standing queue of a link that carries half of what arrives.
+/* goodqueue from C: CoDel controls the queue of a link that carries half of the packets that arrive.
  *
  *   cargo build --release -p goodqueue-capi
- *   cc -Icrates/capi/include crates/capi/tests/example.c target/release/libgoodqueue_capi.a -lpthread -ldl -lm -o example
+ *   cc -Icrates/capi/include crates/capi/tests/example.c target/release/libgoodqueue_capi.a \
+ *      -lpthread -ldl -lm -o example
  */
 #include <goodqueue_qdisc.h>
 #include <inttypes.h>
@@ -9,7 +10,7 @@
 #include <string.h>
 
 struct counts {
-    goodqueue *qdisc; /* for the misuse that this program shows on request */
+    goodqueue *qdisc; /* set only for the misuse "callback" */
     uint64_t dropped, marked, state;
 };
 

@@ -1,5 +1,5 @@
-//! The C functions called from Rust, pointer for pointer as C calls them, so that Miri can look on:
-//! `cargo +nightly miri test -p goodqueue-capi --test ffi`.
+//! Calls the C functions from Rust with pointers, as C does, so that Miri can check them: `cargo +nightly miri test
+//! -p goodqueue-capi --test ffi`.
 
 use goodqueue_capi::{
     CPacket, CallBacks, ProbeTo, goodqueue_backlog, goodqueue_change, goodqueue_dequeue, goodqueue_drop_name,
@@ -18,8 +18,9 @@ struct Seen {
     names: Vec<String>,
 }
 
-// SAFETY of the four below: each is called with the `Seen` that the test made and keeps until the discipline is
-// freed, which the test does not touch during a call; packet and name are live for the call (the library's promise).
+// SAFETY of the four callbacks below: each is called with the `Seen` that the test made. The test keeps it until the
+// discipline is freed, and does not touch it during a call. Packet and name live until the call returns, which the
+// library promises.
 unsafe extern "C" fn dropped(context: *mut c_void, packet: *const CPacket, why: c_int) {
     // SAFETY: see above.
     unsafe { (*context.cast::<Seen>()).dropped.push(((*packet).id, why)) }
@@ -51,8 +52,8 @@ fn packets_come_back_once_from_each_discipline() {
         let seen = Box::into_raw(Box::<Seen>::default());
         let (mut taken, mut packet) = (0, CPacket::default());
         let (mut packets, mut bytes) = (0, 0);
-        // SAFETY: all pointers are to live values of the types asked for, or NULL where that is allowed; `seen` is
-        // freed after the discipline, and this is the only thread.
+        // SAFETY: all pointers point to live values of the expected types, or are NULL where that is allowed. `seen`
+        // is freed after the discipline, and this is the only thread.
         unsafe {
             let qdisc = goodqueue_new(line.as_ptr(), 10_000_000, 1514, owner(seen), null_mut(), 0);
             assert!(!qdisc.is_null(), "{}", spec.name);
@@ -93,7 +94,7 @@ fn a_refusal_is_cut_to_the_caller_s_buffer() {
     let whole = goodqueue_qdisc::registry::parse_line("codel target 5parsec").expect_err("no such unit").0;
     for size in [0_usize, 1, 10, 4096] {
         let mut buffer = vec![0x7f_u8; size];
-        // SAFETY: the buffer has `size` bytes; the line ends with a zero byte; no callback is set.
+        // SAFETY: the buffer has `size` bytes. The line ends with a zero byte. No callback is set.
         unsafe {
             let nobody = CallBacks { context: null_mut(), dropped: None, marked: None, random: None };
             let error = buffer.as_mut_ptr().cast();
@@ -112,14 +113,14 @@ fn a_refusal_is_cut_to_the_caller_s_buffer() {
     }
 }
 
-/// Else C would go on with parameters that it believes to be others.
+/// C must not go on with parameters other than those that it assumes.
 #[test]
 fn a_change_is_made_or_refused_with_the_reason() {
     let seen = Box::into_raw(Box::<Seen>::default());
     let mut buffer = [0_u8; 200];
     let error: *mut c_char = buffer.as_mut_ptr().cast();
     let mut packets = 0;
-    // SAFETY: as above; the buffer has 200 bytes.
+    // SAFETY: as above. The buffer has 200 bytes.
     unsafe {
         let qdisc = goodqueue_new(
             c"tbf peakrate 20mbit limit 90000".as_ptr(),
@@ -154,20 +155,20 @@ fn a_change_is_made_or_refused_with_the_reason() {
     }
 }
 
-/// Wrong would be a byte read beyond those that there are, which Miri sees; or ACKs dropped of which C did not give
-/// all.
+/// Guards against a read beyond the given bytes, which Miri detects. Also guards against dropping
+/// an ACK whose header C passed only in part.
 #[test]
 fn a_header_is_read_as_far_as_there_are_bytes() {
-    let mut header = [0_u8; 40]; // an IPv4 packet of 40 bytes: TCP, whose options are none
+    let mut header = [0_u8; 40]; // an IPv4 packet of 40 bytes: TCP without options
     (header[0], header[3], header[9], header[32], header[33]) = (0x45, 40, 6, 0x50, 0x10);
     for size in 0..=header.len() {
         let seen = Box::into_raw(Box::<Seen>::default());
-        // SAFETY: as above; `bytes` has `size` bytes until the call returns.
+        // SAFETY: as above. `bytes` has `size` bytes until the call returns.
         unsafe {
             let line = c"cake bandwidth 1mbit ack-filter".as_ptr();
             let qdisc = goodqueue_new(line, 1_000_000, 1514, owner(seen), null_mut(), 0);
             for id in 0..10 {
-                header[31] = id; // the number that is acknowledged
+                header[31] = id; // the acknowledgement number
                 let bytes: Box<[u8]> = header[..size].into();
                 let packet = CPacket { id: id.into(), len: 54, ..CPacket::default() };
                 goodqueue_enqueue_ip(qdisc, 0, &raw const packet, bytes.as_ptr().cast(), size);

@@ -20,7 +20,7 @@ struct Sighting {
     why: Option<Drop>,
 }
 
-/// Keeps what passes until the pool is at hand.
+/// Collects the packets that pass, until they can be written from the pool.
 #[derive(Default)]
 struct Seer(Vec<Sighting>);
 
@@ -41,11 +41,11 @@ impl Observer for Seer {
     }
 }
 
-/// A capture in the making.
+/// A capture under construction.
 pub(crate) struct Capture {
     writer: Writer,
     seer: Arc<Mutex<Seer>>,
-    /// The interface's number, by the point.
+    /// The capture's interface number per point.
     interfaces: [Option<u32>; Point::ALL.len()],
     snap_bytes: usize,
     /// When the run began, in nanoseconds since the beginning of 1970.
@@ -54,7 +54,7 @@ pub(crate) struct Capture {
 }
 
 impl Capture {
-    /// Begins a capture at `path` of what passes `points`, cut at `snap_bytes`.
+    /// Begins a capture at `path` of the packets that pass `points`, truncated to `snap_bytes`.
     pub(crate) fn begin(
         run: &mut Simulation,
         path: &Path,
@@ -74,7 +74,7 @@ impl Capture {
         Ok(Self { writer, seer, interfaces, snap_bytes: snap_bytes as usize, epoch_ns, frame: Vec::new() })
     }
 
-    /// Writes what has passed since the call before.
+    /// Writes the packets that have passed since the last call.
     pub(crate) fn write(&mut self, pool: &Pool) -> Result<(), Error> {
         let seen = std::mem::take(&mut self.seer.lock().unwrap_or_else(PoisonError::into_inner).0);
         for Sighting { time, point, envelope, traffic_class: (ecn, dscp), why } in seen {

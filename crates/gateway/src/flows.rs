@@ -1,7 +1,7 @@
-//! The flows that cross the path, as somebody sees them who watches both ends of it: nobody asks the programs.
+//! The flows that cross the path, as an observer at both ends of the path sees them. The programs are not asked.
 //!
-//! What is measured is defined as in the simulator's record. Who sends stands at the path's entrance and who receives
-//! at its exit, so an entrance is looked at for what was sent, and an exit for what was heard.
+//! The measures are defined as in the simulator's record. The sender is at the path's entrance and the receiver at
+//! its exit. So packets count as sent at an entrance, and as heard at an exit.
 
 use crate::packet::{Ends, Seen, Segment};
 use etherparse::ip_number;
@@ -11,14 +11,15 @@ use goodqueue_units::Instant;
 use serde::Serialize;
 use std::collections::HashMap;
 
-/// More flows are counted together, as the last of them: a port scan must not fill the memory.
+/// Most flows with a count of their own. All further flows count as part of the last one, so that a port scan does
+/// not fill the memory.
 const MOST: usize = 100_000;
 
 /// One direction of a flow.
 struct Half {
     offered: u64,
     arrived: u64,
-    /// Bytes of payload that its sender sent, and those that came.
+    /// Payload bytes that the sender sent, and those that arrived.
     sent_bytes: u64,
     arrived_bytes: u64,
     resent_bytes: u64,
@@ -29,22 +30,23 @@ struct Half {
     rtt: Delays,
 }
 
-/// What TCP's numbers say of one direction.
+/// TCP state of one direction, from its sequence numbers.
 #[derive(Default)]
 struct Tcp {
-    /// The number after the last byte sent.
+    /// The sequence number after the last byte sent.
     end: Option<u32>,
-    /// A byte that is timed: the number after it, and when it was sent (Karn: never one that was sent again).
+    /// The byte that is timed for the RTT: the sequence number after it, and when it was sent. A retransmitted byte
+    /// is never timed (Karn's algorithm).
     timed: Option<(u32, Instant)>,
-    /// The last acknowledgement of its data that its sender heard.
+    /// The last acknowledgement that the sender heard.
     acked: Option<u32>,
     /// Bytes that the receiver has in order.
     in_order: u64,
 }
 
-/// A flow: both directions of who talks to whom.
+/// A flow in both directions.
 struct Flow {
-    /// As its first packet had them.
+    /// The ends, as in the flow's first packet.
     ends: Ends,
     way: Direction,
     halves: [Half; 2],
@@ -57,7 +59,7 @@ pub(crate) struct Flows {
     flows: Vec<Flow>,
 }
 
-/// A flow's part of the record; names and meanings are those of the simulator's.
+/// A flow's part of the record. Names and meanings are as in the simulator's record.
 #[derive(Debug, Serialize)]
 pub(crate) struct FlowRecord {
     name: String,
@@ -95,7 +97,7 @@ impl Half {
         }
     }
 
-    /// A segment of its data is sent.
+    /// Notes that the sender sends a segment.
     fn sends(&mut self, now: Instant, segment: Segment, payload: u32) {
         let end = segment.end(payload);
         if end == segment.seq {
@@ -114,11 +116,11 @@ impl Half {
         }
     }
 
-    /// Its sender hears of an acknowledgement.
+    /// Notes that the sender hears an acknowledgement.
     fn hears(&mut self, now: Instant, ack: u32) {
         let Some(end) = self.tcp.end else { return };
         if is_after(ack, end) {
-            return; // of what it never sent
+            return; // acknowledges bytes that were never sent
         }
         if let Some((timed, since)) = self.tcp.timed
             && !is_after(timed, ack)
@@ -127,7 +129,7 @@ impl Half {
             self.tcp.timed = None;
         }
         match self.tcp.acked {
-            None => self.tcp.acked = Some(ack), // of SYN: what is counted from
+            None => self.tcp.acked = Some(ack), // of the SYN: counting starts here
             Some(before) if is_after(ack, before) => {
                 self.tcp.in_order += u64::from(ack.wrapping_sub(before));
                 self.tcp.acked = Some(ack);
@@ -143,7 +145,7 @@ fn is_after(a: u32, b: u32) -> bool {
 }
 
 impl Flows {
-    /// A packet comes to the path. Returns by what number its flow is known.
+    /// Notes a packet that enters the path. Returns the number of its flow.
     pub(crate) fn offered(&mut self, now: Instant, way: Direction, seen: &Seen) -> u32 {
         let number = match self.known.get(&seen.ends) {
             Some(&(number, _)) => number,
@@ -159,7 +161,7 @@ impl Flows {
         number
     }
 
-    /// A packet of the flow `number` has left the path at the other end.
+    /// Notes that a packet of flow `number` has left the path at the other end.
     pub(crate) fn arrived(&mut self, now: Instant, way: Direction, number: u32, seen: &Seen) {
         let Some(Flow { halves, .. }) = self.flows.get_mut(number as usize) else { return };
         let half = &mut halves[way as usize];
@@ -182,12 +184,12 @@ impl Flows {
         number
     }
 
-    /// How many there are.
+    /// Returns the number of flows.
     pub(crate) fn len(&self) -> usize {
         self.flows.len()
     }
 
-    /// Their parts of the record, when the flow `n` has `under_way(n, way)` packets on the path.
+    /// Returns the flows' parts of the record. `under_way(n, way)` is the number of flow `n`'s packets on the path.
     pub(crate) fn records(&self, under_way: impl Fn(u32, Direction) -> u64) -> Vec<FlowRecord> {
         let numbered = self.flows.iter().enumerate();
         numbered.map(|(number, flow)| flow.record(|way| under_way(number as u32, way))).collect()
@@ -197,7 +199,7 @@ impl Flows {
 impl Flow {
     fn record(&self, under_way: impl Fn(Direction) -> u64) -> FlowRecord {
         let [down, up] = &self.halves;
-        // Its direction is that of most of its data; of a tie, that of its first packet.
+        // The flow's direction is that of most of its payload bytes. In a tie it is that of the first packet.
         let direction = match down.sent_bytes.cmp(&up.sent_bytes) {
             std::cmp::Ordering::Greater => Direction::Down,
             std::cmp::Ordering::Less => Direction::Up,
@@ -241,7 +243,7 @@ impl Flow {
     }
 }
 
-/// To a millionth, as the simulator's record has its numbers.
+/// Rounds to a millionth, as the simulator's record does.
 pub(crate) fn rounded(value: f64) -> f64 {
     (value * 1e6).round() / 1e6
 }
@@ -268,9 +270,9 @@ mod tests {
         Instant::ZERO + Duration::from_millis(ms)
     }
 
-    /// 1000 bytes leave at 0 and their ACK is heard at 50 ms, across the wrap of sequence numbers; then 1000 bytes come
-    /// only when they are sent a second time, which times nothing. Wrong would be an RTT of 200 ms, or 3000 bytes of
-    /// goodput.
+    /// 1000 bytes leave at 0 and their ACK is heard at 50 ms, across the wrap of sequence numbers. The next 1000
+    /// bytes arrive only as a retransmission, which must not be timed. Guards against an RTT of 200 ms and a goodput
+    /// of 3000 bytes.
     #[test]
     fn goodput_is_what_was_acknowledged_and_rtt_is_of_what_was_sent_once() {
         let mut flows = Flows::default();
@@ -292,7 +294,7 @@ mod tests {
         let rtt = one.rtt_ms.unwrap();
         assert_eq!((rtt.min, rtt.max), (50.0, 50.0));
         assert_eq!(one.loss_percent, 33.333333);
-        // The first ACK is where it counts from, so that a connection that was there before counts right; then 1000
+        // Counting starts at the first ACK, so that a connection older than the path counts right. The rest is 1000
         // bytes in 225 ms.
         assert_eq!(one.goodput_mbps, rounded(1000.0 * 8e-6 / 0.225));
     }

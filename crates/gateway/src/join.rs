@@ -1,27 +1,27 @@
-//! Packets of a connection that leave together are handed over as one large segment, as a card does that receives them
-//! back to back (generic receive offload): the other end's stack then runs once for all of them.
+//! Joins packets of a connection that leave together into one large segment, as a network card does with packets that
+//! it receives back to back (generic receive offload). The other end's stack then runs once for all of them.
 //!
-//! Only packets that are due at the same look at the clock are joined, and only such as `tcp_gro_receive` of Linux
-//! joins: in order, with equal headers, full but for the last.
+//! Only packets that are due at the same look at the clock are joined. As in Linux's `tcp_gro_receive`, the packets are
+//! in order, their headers are equal, and all except the last are full.
 
 use crate::offload::Offload;
 use crate::packet::folded;
 
-/// Most bytes of an IP packet.
+/// Largest IP packet in bytes.
 const MOST_BYTES: usize = 0xffff;
-/// More parts take no call of `writev`.
+/// Most packets in one large segment: one call of `writev` takes them all.
 pub(crate) const MOST_PARTS: usize = 60;
-/// Flags of a segment that is nothing but data.
+/// Flags of a pure data segment.
 const ACK: u8 = 0x10;
 const PSH: u8 = 0x08;
 const FLAGS: usize = 13;
 
-/// A large segment in the making.
+/// A large segment under construction.
 pub(crate) struct Joined {
     ip_len: usize,
-    /// IP and TCP headers.
+    /// Length of the IP and TCP headers.
     head_len: usize,
-    /// Payload of each packet but the last.
+    /// Payload bytes of each packet except the last.
     each: usize,
     next_seq: u32,
     parts: usize,
@@ -34,7 +34,8 @@ fn seq(packet: &[u8], ip_len: usize) -> u32 {
 }
 
 impl Joined {
-    /// Begins with `packet`, of TCP with `payload` bytes, if others may follow it.
+    /// Begins a large segment with `packet`, which is TCP with `payload` bytes. Returns `None` if no packet may
+    /// follow it.
     pub(crate) fn begin(packet: &[u8], payload: u32, offload: Offload) -> Option<Self> {
         let ip_len = offload.tcp_checksum_start()?;
         let head_len = packet.len().checked_sub(payload as usize).filter(|&len| len >= ip_len + 20)?;
@@ -52,7 +53,7 @@ impl Joined {
         })
     }
 
-    /// Takes `packet` as the next one; false where it is not.
+    /// Appends `packet` if it continues the segment, and returns whether it does.
     pub(crate) fn take(&mut self, first: &[u8], packet: &[u8], offload: Offload) -> bool {
         let &mut Self { ip_len, head_len, each, next_seq, parts, bytes, is_last } = self;
         let payload = packet.len().saturating_sub(head_len);
@@ -78,7 +79,7 @@ impl Joined {
         fits
     }
 
-    /// The headers of all: those of the first, `headers`, with the length of the whole; `last` is the last packet.
+    /// Turns `headers`, the first packet's, into the headers of the large segment. `last` is the last packet.
     pub(crate) fn head(&self, headers: &mut Vec<u8>, last: &[u8]) -> Offload {
         let Self { ip_len, head_len, .. } = *self;
         let before = headers.len() - ip_len;
@@ -95,20 +96,20 @@ impl Joined {
         } else {
             headers[4..6].copy_from_slice(&((self.bytes - ip_len) as u16).to_be_bytes());
         }
-        // The pseudo-header's sum, of another length now.
+        // The pseudo-header's sum, updated for the new length.
         let field = u32::from(u16::from_be_bytes([headers[ip_len + 16], headers[ip_len + 17]]));
         let sum = folded(field + u32::from(!(before as u16)) + (self.bytes - ip_len) as u32);
         headers[ip_len + 16..ip_len + 18].copy_from_slice(&sum.to_be_bytes());
         Offload::of_large(is_v4, ip_len as u16, head_len as u16, self.each as u16)
     }
 
-    /// Where the payload of each packet begins.
+    /// Returns where the payload of each packet begins.
     pub(crate) fn head_len(&self) -> usize {
         self.head_len
     }
 }
 
-/// Whether two IP headers are the same but for length, identification and checksum.
+/// Whether two IP headers are equal except for length, identification and checksum.
 fn same_ip(a: &[u8], b: &[u8]) -> bool {
     match a.len() {
         20 => a[..2] == b[..2] && a[6..10] == b[6..10] && a[12..] == b[12..],
@@ -130,8 +131,8 @@ mod tests {
         all
     }
 
-    /// A large segment is cut, joined, and cut again: the same packets. Wrong would be one whose checksum, sequence
-    /// number or identification is another.
+    /// Cuts a large segment, joins the packets and cuts again. Guards against packets with another checksum, sequence
+    /// number or identification.
     #[test]
     fn what_was_cut_is_joined() {
         for is_v4 in [true, false] {
@@ -150,7 +151,7 @@ mod tests {
         }
     }
 
-    /// Wrong would be a gap that is closed, data behind a short packet, a mark that spreads, or an ACK that moves.
+    /// Guards against joining across a gap, data after a short packet, a mark that spreads, or an ACK that moves.
     #[test]
     fn what_differs_is_not_joined() {
         let all = packets(5000, true);

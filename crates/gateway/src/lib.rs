@@ -1,13 +1,14 @@
-//! Real packets across the path of a scenario, in real time: the only crate with a clock.
+//! Real packets on the path of a scenario, in real time. This is the only crate that reads a clock.
 //!
 //! ```text
 //!   server's device ─▶ Port ─▶ Path [ netsim: hops, disciplines, wires ] ─▶ Port ─▶ client's device
 //! ```
 //!
-//! A [`Path`] is a run of the simulator that packets from outside are put into: their headers cross its hops in the
-//! run's time while their bytes wait in a pool. So a path does to real packets what it does to simulated ones, changes
-//! over time, Wi-Fi and disciplines in Python included, and measures the same. [`Live`] lets the run's time be the
-//! clock's, between two [`Port`]s; nothing below it knows a clock, so a test can replay any arrivals in no time.
+//! A [`Path`] is a run of the simulator that accepts packets from outside. The headers of a packet cross the path's
+//! hops in the run's time. Its bytes wait in a pool. So a path treats real packets as it treats simulated ones,
+//! including changes over time, Wi-Fi and disciplines in Python, and it measures the same. [`Live`] ties the run's
+//! time to the clock, between two [`Port`]s. Nothing below `Live` knows a clock, so a test can replay any arrivals in
+//! no time.
 
 mod capture;
 mod flows;

@@ -1,7 +1,7 @@
 //! The path in real time: a thread that reads packets as they come and sends them when they are due.
 //!
-//! The run's time is the clock's. What leaves leaves by the plan of the run, however late this thread was before: a
-//! packet is stamped when it is read, and how late each was sent is measured.
+//! The run's time is the clock's. A packet is stamped when it is read, and leaves when the run plans it, however late
+//! this thread was before. The delay of each sending is measured.
 
 use crate::path::Path;
 use crate::port::Port;
@@ -15,15 +15,15 @@ use std::sync::mpsc::{Receiver, RecvError, Sender, TryRecvError, channel};
 use std::thread::{Builder, JoinHandle};
 use std::time::Instant as Clock;
 
-/// So long before a packet is due the thread wakes, and looks at the clock until it is: a sleep ends up to 50 µs late
-/// on a machine that does little else, and later on others.
+/// The thread wakes this long before a packet is due, and then spins on the clock. A sleep ends up to 50 µs late on a
+/// machine that does little else, and later on others.
 const AHEAD: Duration = Duration::from_micros(60);
-/// The longest sleep: so soon whoever asks is answered.
+/// The longest sleep. A request waits no longer than this.
 const LOOK: Duration = Duration::from_millis(20);
-/// Packets that are read from an end before what is due is looked at again.
+/// Packets that are read from one end before the thread looks again for packets that are due.
 const BATCH: usize = 32;
 
-/// What somebody asks of the thread.
+/// A request to the thread.
 enum Ask {
     Glance(Sender<Value>),
     Record(Sender<serde_json::Result<Value>>),
@@ -40,13 +40,13 @@ impl Live {
     /// Starts `path` between the devices of the two ends, now.
     ///
     /// # Errors
-    /// Where there can be no more threads.
+    /// No thread can be started.
     pub fn start(path: Path, server: Port, client: Port) -> std::io::Result<Self> {
         let (ask, asked) = channel();
-        let began = Clock::now(); // not the thread's first moment, which its starter would not know
+        let began = Clock::now(); // before the thread begins, so that its starter knows the moment
         let work = move || {
             let mut work = Work { path, ports: [server, client], asked, began };
-            let _ = set_current_timer_slack(NonZeroU64::new(1)); // the default is 50 µs; all it does is wake on time
+            let _ = set_current_timer_slack(NonZeroU64::new(1)); // default 50 µs; this only makes it wake on time
             let ended = work.run();
             (work.path, ended)
         };
@@ -54,7 +54,7 @@ impl Live {
         Ok(Self { ask, thread })
     }
 
-    /// What [`Path::glance`] says; null where the thread has ended.
+    /// Returns [`Path::glance`], or null if the thread has ended.
     #[must_use]
     pub fn glance(&self) -> Value {
         let (answer, answered) = channel();
@@ -62,10 +62,10 @@ impl Live {
         asked.and_then(|()| answered.recv()).unwrap_or(Value::Null)
     }
 
-    /// What [`Path::record`] says now; the packets go on afterwards, those that wait now among them.
+    /// Returns [`Path::record`] of now. The run goes on afterwards, including the packets that wait now.
     ///
     /// # Errors
-    /// Where the thread has ended.
+    /// The thread has ended.
     pub fn record(&self) -> std::io::Result<Value> {
         let (answer, answered) = channel();
         let over = || std::io::Error::other("the thread of the path has ended");
@@ -79,10 +79,10 @@ impl Live {
         self.thread.is_finished()
     }
 
-    /// Ends it and returns the path as it is then.
+    /// Ends the thread and returns its path.
     ///
     /// # Errors
-    /// Where a device was gone before, or the thread has panicked.
+    /// A device had disappeared, or the thread has panicked.
     pub fn stop(self) -> std::io::Result<Path> {
         let _ = self.ask.send(Ask::Stop);
         let panicked = |_| std::io::Error::other("the thread of the path has panicked");
@@ -93,7 +93,7 @@ impl Live {
 
 struct Work {
     path: Path,
-    /// In the order of the directions in which they send: the server's, the client's.
+    /// In the order of the directions in which they send: the server's port, then the client's.
     ports: [Port; 2],
     asked: Receiver<Ask>,
     began: Clock,
@@ -108,7 +108,7 @@ impl Work {
         loop {
             match self.asked.try_recv() {
                 Ok(Ask::Glance(answer)) => {
-                    let _ = answer.send(self.path.glance()); // who asked may be gone
+                    let _ = answer.send(self.path.glance()); // the asker may be gone
                 }
                 Ok(Ask::Record(answer)) => {
                     self.path.advance(self.elapsed());
@@ -123,7 +123,7 @@ impl Work {
             }
             let now = self.elapsed();
             if now >= self.path.duration() {
-                return Ok(()); // nothing comes through any more
+                return Ok(()); // the run is over
             }
             self.path.advance(now);
             self.send();
@@ -133,7 +133,7 @@ impl Work {
         }
     }
 
-    /// Takes what waits at the end that sends `way`; whether anything did.
+    /// Reads the packets that wait at the end that sends `way`. Returns whether there were any.
     fn read(&mut self, way: Direction) -> std::io::Result<bool> {
         let Self { path, ports, began, .. } = self;
         for taken in 0..BATCH {
@@ -143,7 +143,7 @@ impl Work {
         Ok(true)
     }
 
-    /// Sends what is due.
+    /// Sends the packets that are due.
     fn send(&mut self) {
         let Self { path, ports, began, .. } = self;
         path.deliver(|way, parts, offload| {
@@ -153,7 +153,7 @@ impl Work {
         });
     }
 
-    /// Sleeps until a packet comes, or shortly before something is due.
+    /// Sleeps until a packet comes, or until shortly before one is due.
     fn wait(&mut self) -> std::io::Result<()> {
         let now = self.elapsed();
         let next = self.path.next_time().map_or(LOOK, |next| next.saturating_sub(now)).min(LOOK);

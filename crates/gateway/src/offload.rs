@@ -1,26 +1,27 @@
-//! What Linux leaves to a card: large segments that are to be cut, and checksums that are to be filled in.
+//! The work that Linux leaves to a network card: cutting large segments and filling in checksums.
 //!
-//! With each packet comes a header of virtio-net (Virtual I/O Device 1.2, 5.1.6, `struct virtio_net_hdr`) that says so.
-//! A queue discipline is to see packets, so a large segment is cut here, as `tcp_gso_segment` of Linux does. Checksums
-//! stay as they are: the receiving end is on the same machine, and is told that they need not be checked.
+//! Each packet comes with a virtio-net header that requests this work (Virtual I/O Device 1.2, 5.1.6, `struct
+//! virtio_net_hdr`). A queue discipline must see packets, so a large segment is cut here, as Linux's
+//! `tcp_gso_segment` does. Checksums stay as they are: the receiver is on the same machine, and learns that it need
+//! not check them.
 
 use crate::packet::folded;
 
-/// Bytes of a virtio-net header without the number of buffers.
+/// Bytes of a virtio-net header without the field for the number of buffers.
 pub(crate) const HEADER_BYTES: usize = 10;
 
 const NEEDS_CHECKSUM: u8 = 1;
 const TCP_V4: u8 = 1;
 const TCP_V6: u8 = 4;
-/// The segment carries CWR on its first packet only.
+/// Only the first packet of the segment carries CWR.
 const WITH_ECN: u8 = 0x80;
 
 const FIN_OR_PSH: u8 = 0x01 | 0x08;
 const CWR: u8 = 0x80;
-/// Where a TCP header has its checksum.
+/// Offset of the checksum in a TCP header.
 const TCP_CHECKSUM: u16 = 16;
 
-/// The header, of a packet that begins with its IP header.
+/// The virtio-net header of a packet that begins with its IP header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Offload {
     flags: u8,
@@ -32,7 +33,7 @@ pub struct Offload {
 }
 
 impl Offload {
-    /// Reads the header of a packet that `link` bytes of another header stand before.
+    /// Reads the header of a packet that has `link` bytes of link header before its IP header.
     #[must_use]
     pub fn read(bytes: [u8; 10], link: u16) -> Self {
         let word = |at: usize| u16::from_le_bytes([bytes[at], bytes[at + 1]]);
@@ -46,7 +47,7 @@ impl Offload {
         }
     }
 
-    /// As it stands before a packet that `link` bytes of another header stand before.
+    /// Returns the bytes of the header, for a packet that has `link` bytes of link header before its IP header.
     pub(crate) fn written(self, link: u16) -> [u8; HEADER_BYTES] {
         let mut bytes = [0; HEADER_BYTES];
         (bytes[0], bytes[1]) = (self.flags, self.segmentation);
@@ -59,13 +60,13 @@ impl Offload {
         bytes
     }
 
-    /// Where the TCP header begins whose checksum is to be filled in.
+    /// Returns where the TCP header begins if its checksum is still to be filled in.
     pub(crate) fn tcp_checksum_start(self) -> Option<usize> {
         let is_left = self.flags & NEEDS_CHECKSUM != 0 && self.checksum_offset == TCP_CHECKSUM;
         is_left.then_some(self.checksum_start.into())
     }
 
-    /// That of a large segment of packets with `each` bytes of payload.
+    /// Returns the header of a large segment whose packets have `each` bytes of payload.
     pub(crate) fn of_large(is_v4: bool, ip_len: u16, header_len: u16, each: u16) -> Self {
         Self {
             flags: NEEDS_CHECKSUM,
@@ -77,14 +78,14 @@ impl Offload {
         }
     }
 
-    /// Whether the packet is more than one.
+    /// Whether the packet is a large segment.
     pub(crate) fn is_large(self) -> bool {
         self.segmentation != 0
     }
 }
 
-/// Cuts a large segment of TCP into packets and hands each to `give`, with its own header. False: it cannot be cut, for
-/// it is none that Linux would send.
+/// Cuts a large TCP segment into packets and hands each to `give`, with its own virtio-net header. Returns false if
+/// the segment cannot be cut: Linux sends no such segment.
 pub(crate) fn cut(packet: &[u8], offload: Offload, give: &mut impl FnMut(&[u8], Offload)) -> bool {
     let kind = offload.segmentation & !WITH_ECN;
     let (ip_len, most) = (usize::from(offload.checksum_start), usize::from(offload.segment_bytes));
@@ -106,8 +107,8 @@ pub(crate) fn cut(packet: &[u8], offload: Offload, give: &mut impl FnMut(&[u8], 
     };
     let at = |place: usize| u32::from(u16::from_be_bytes([packet[place], packet[place + 1]]));
     let (seq, id) = (at(ip_len + 4) << 16 | at(ip_len + 6), at(4));
-    // The sum of the pseudo-header with the large segment's length, which the field holds (RFC 9293, 3.1): each packet
-    // has its own length.
+    // The checksum field holds the sum of the pseudo-header with the large segment's length (RFC 9293, 3.1). That
+    // length is subtracted here, because each packet has its own.
     let sum = at(ip_len + 16) + u32::from(!(((packet.len() - ip_len) & 0xffff) as u16));
     let payload = &packet[headers..];
     let count = payload.len().div_ceil(most);
@@ -141,7 +142,7 @@ pub(crate) fn cut(packet: &[u8], offload: Offload, give: &mut impl FnMut(&[u8], 
     true
 }
 
-/// Fills in the checksum that was left to a card, in a copy that is shown to somebody (RFC 1071).
+/// Fills in the checksum that was left to a card (RFC 1071), in a copy that is shown to somebody.
 pub(crate) fn complete(packet: &mut [u8], offload: Offload) {
     let start = usize::from(offload.checksum_start);
     let field = start + usize::from(offload.checksum_offset);
@@ -160,7 +161,8 @@ pub(crate) mod tests {
     use super::*;
     use etherparse::{PacketBuilder, SlicedPacket, TransportSlice};
 
-    /// A large segment of so many bytes, as Linux hands it over: the checksum's field holds the pseudo-header's sum.
+    /// Builds a large segment with `bytes` bytes of payload, as Linux hands it over: the checksum field holds the
+    /// pseudo-header's sum.
     pub(crate) fn large(bytes: usize, is_v4: bool) -> (Vec<u8>, Offload) {
         let payload: Vec<u8> = (0..bytes).map(|byte| byte as u8).collect();
         let mut packet = Vec::new();
@@ -190,8 +192,8 @@ pub(crate) mod tests {
         (packet, offload)
     }
 
-    /// 5000 bytes are 1448, 1448, 1448 and 656. Wrong would be a checksum that the other end refuses, FIN on the first,
-    /// CWR on another, or sequence numbers that do not follow each other (these pass 2^32).
+    /// 5000 bytes are cut into 1448, 1448, 1448 and 656. Guards against a checksum that the receiver refuses, FIN on
+    /// the first packet, CWR on a later one, and a gap in the sequence numbers (they pass 2^32 here).
     #[test]
     fn a_large_segment_is_cut_as_linux_cuts_it() {
         for is_v4 in [true, false] {
@@ -229,7 +231,7 @@ pub(crate) mod tests {
         }
     }
 
-    /// A header with Ethernet's 14 bytes before the packet, and back.
+    /// Reads and writes a header that counts 14 bytes of Ethernet before the packet.
     #[test]
     fn the_header_counts_from_the_link_header_on() {
         let bytes = [1, 1, 54, 0, 0xa8, 5, 34, 0, 16, 0];
@@ -240,7 +242,7 @@ pub(crate) mod tests {
 
     proptest::proptest! {
         #![proptest_config(proptest::prelude::ProptestConfig { failure_persistence: None, ..Default::default() })]
-        /// Whatever a header claims of whatever packet: it is cut or refused.
+        /// Any header with any packet: the packet is cut or refused.
         #[test]
         fn anything_may_come(
             bytes in proptest::collection::vec(proptest::num::u8::ANY, 0..300),

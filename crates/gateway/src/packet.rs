@@ -1,6 +1,6 @@
-//! A real packet: what the path may ask of its headers, and the bits that a queue discipline may set in them.
+//! A real packet: the header fields that the path reads, and the bits that a queue discipline may set in them.
 //!
-//! Anything may come from a program, so nothing here trusts a length.
+//! A program may send anything, so no code here trusts a length.
 
 use etherparse::{LaxNetSlice, LaxSlicedPacket, TransportSlice, ip_number};
 use goodqueue_netsim::Headers;
@@ -10,11 +10,11 @@ use siphasher::sip::SipHasher24;
 use std::hash::{Hash, Hasher};
 use std::net::{IpAddr, SocketAddr};
 
-/// `tc` counts a packet with the Ethernet header, which a TUN device leaves out.
+/// Bytes of an Ethernet header. `tc` counts it as part of a packet, and a TUN device leaves it out.
 pub(crate) const ETHERNET_BYTES: usize = 14;
 
-/// Protocols whose first four bytes are ports, or as good as ports: what Linux's flow dissector reads of them
-/// (`skb_flow_get_ports`). ESP's are its SPI.
+/// Protocols whose first four bytes serve as ports, as in Linux's flow dissector (`skb_flow_get_ports`). ESP has its
+/// SPI there.
 const WITH_PORTS: [u8; 6] = [
     ip_number::TCP.0,
     ip_number::UDP.0,
@@ -24,7 +24,7 @@ const WITH_PORTS: [u8; 6] = [
     ip_number::UDP_LITE.0,
 ];
 
-/// Who sends a packet to whom. Ports are 0 where there are none.
+/// Source and destination of a packet. Ports are 0 if the protocol has none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Ends {
     pub(crate) protocol: u8,
@@ -33,13 +33,13 @@ pub(crate) struct Ends {
 }
 
 impl Ends {
-    /// Those of a packet that goes the other way.
+    /// Returns the ends of a packet in the opposite direction.
     pub(crate) fn back(self) -> Self {
         Self { from: self.to, to: self.from, ..self }
     }
 }
 
-/// What TCP says of its data in a packet.
+/// The TCP header fields of a packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Segment {
     pub(crate) seq: u32,
@@ -49,13 +49,13 @@ pub(crate) struct Segment {
 }
 
 impl Segment {
-    /// The number of the byte after its last; SYN and FIN count (RFC 9293, 3.4).
+    /// Returns the sequence number after the segment's last byte. SYN and FIN count (RFC 9293, 3.4).
     pub(crate) fn end(self, payload: u32) -> u32 {
         self.seq.wrapping_add(payload).wrapping_add(self.is_syn.into()).wrapping_add(self.is_fin.into())
     }
 }
 
-/// A packet that was understood.
+/// What was read from a packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Seen {
     pub(crate) headers: Headers,
@@ -65,8 +65,8 @@ pub(crate) struct Seen {
     pub(crate) payload: u32,
 }
 
-/// Hashes flows as Linux does: SipHash of addresses, ports and protocol, with a key of its own. Linux's key is drawn
-/// when it boots, so which flows share a queue is never the same there either.
+/// Hashes flows as Linux does: SipHash of addresses, ports and protocol. The key is this run's own. Linux draws its
+/// key at boot, so which flows share a queue is never the same there either.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Hashing(u64, u64);
 
@@ -82,8 +82,8 @@ impl Hashing {
     }
 }
 
-/// Understands an IP packet; `None` where it is none. It may be cut short or malformed: what cannot be read is not
-/// there.
+/// Reads an IP packet. Returns `None` if the bytes are not IP. The packet may be truncated or malformed: a field that
+/// cannot be read counts as absent.
 pub(crate) fn read(bytes: &[u8], hashing: Hashing) -> Option<Seen> {
     let sliced = LaxSlicedPacket::from_ip(bytes).ok()?;
     let (from, to, label, inside): (IpAddr, IpAddr, u32, _) = match sliced.net? {
@@ -99,7 +99,8 @@ pub(crate) fn read(bytes: &[u8], hashing: Hashing) -> Option<Seen> {
         LaxNetSlice::Arp(_) => return None,
     };
     let protocol = inside.ip_number.0;
-    // Of a fragment Linux reads no ports, of the first one neither: they would part it from the others.
+    // Linux reads no ports from fragments, not even from the first: its hash would differ from that of the other
+    // fragments.
     let whole = !inside.fragmented;
     let ports = match *inside.payload {
         [a, b, c, d, ..] if whole && WITH_PORTS.contains(&protocol) => {
@@ -107,7 +108,7 @@ pub(crate) fn read(bytes: &[u8], hashing: Hashing) -> Option<Seen> {
         }
         _ => [0; 2],
     };
-    // An IPv6 sender that labels its flows is believed (RFC 6438; FLOW_DISSECTOR_F_STOP_AT_FLOW_LABEL).
+    // A flow label that an IPv6 sender set is trusted (RFC 6438; FLOW_DISSECTOR_F_STOP_AT_FLOW_LABEL).
     let flow_hash =
         if label == 0 { hashing.of((from, to, ports, protocol)) } else { hashing.of((from, to, label)) };
     let (mut segment, mut payload) = (None, inside.payload.len());
@@ -140,8 +141,8 @@ pub(crate) fn read(bytes: &[u8], hashing: Hashing) -> Option<Seen> {
     })
 }
 
-/// The DS field and the ECN field (RFC 2474, 3; RFC 3168, 5), which IPv6 has across two bytes. The header must have
-/// been read.
+/// Returns the DS field and the ECN field (RFC 2474, 3; RFC 3168, 5). In IPv6 they span two bytes. The header must
+/// have been read before.
 fn traffic_class(packet: &[u8]) -> u8 {
     match *packet {
         [first, second, ..] if first >> 4 == 6 => first << 4 | second >> 4,
@@ -150,7 +151,7 @@ fn traffic_class(packet: &[u8]) -> u8 {
     }
 }
 
-/// Sets both codepoints in `packet`, and mends IPv4's checksum (RFC 1624, equation 3).
+/// Sets DSCP and ECN in `packet`, and updates IPv4's checksum (RFC 1624, equation 3).
 pub(crate) fn set_traffic_class(packet: &mut [u8], ecn: Ecn, dscp: u8) {
     let new = dscp << 2 | ecn.bits();
     if new == traffic_class(packet) {
@@ -172,7 +173,7 @@ pub(crate) fn set_traffic_class(packet: &mut [u8], ecn: Ecn, dscp: u8) {
     }
 }
 
-/// A sum of 16-bit words in ones' complement (RFC 1071).
+/// Folds a sum of 16-bit words in ones' complement (RFC 1071).
 pub(crate) fn folded(sum: u32) -> u16 {
     let once = (sum & 0xffff) + (sum >> 16);
     ((once & 0xffff) + (once >> 16)) as u16
@@ -198,7 +199,7 @@ mod tests {
         packet
     }
 
-    /// Wrong would be a mark that a receiver throws away for its checksum, or one that changes the codepoint beside it.
+    /// Guards against a mark that the receiver discards for its checksum, and against one that changes the DSCP.
     #[test]
     fn a_mark_keeps_the_checksum_right() {
         for before in 0..=255 {
@@ -213,7 +214,7 @@ mod tests {
         }
     }
 
-    /// IPv6 has the field across two bytes. Wrong would be another version, or another flow label.
+    /// In IPv6 the field spans two bytes. Guards against a mark that changes the version or the flow label.
     #[test]
     fn a_mark_in_ipv6() {
         let mut packet = Vec::new();
@@ -225,7 +226,7 @@ mod tests {
         assert_eq!(packet[..4], [0x6b, 0xba, 0xbc, 0]);
     }
 
-    /// 14 bytes of Ethernet, 20 each of IPv4 and TCP, 100 of payload.
+    /// The packet has 14 bytes of Ethernet, 20 each of IPv4 and TCP, and 100 of payload.
     #[test]
     fn a_segment_is_read() {
         let seen = read(&tcp4(2), HASHING).unwrap();
@@ -237,12 +238,12 @@ mod tests {
         assert_eq!(seen.ends.back().to, seen.ends.from);
     }
 
-    /// Fragments share a queue: of none are ports read.
+    /// Fragments share a queue, because ports are read from none of them.
     #[test]
     fn fragments_are_of_one_flow() {
         let [mut first, mut last] = [tcp4(0), tcp4(0)];
         (first[6], last[7]) = (0x20, 1); // more fragments; an offset
-        last[20] = 9; // what stands where ports would
+        last[20] = 9; // the bytes where the ports would be
         let hashes = [first, last].map(|packet| read(&packet, HASHING).unwrap().headers.flow_hash);
         assert_eq!(hashes[0], hashes[1]);
         assert_ne!(hashes[0], read(&tcp4(0), HASHING).unwrap().headers.flow_hash);
@@ -250,7 +251,7 @@ mod tests {
 
     proptest::proptest! {
         #![proptest_config(proptest::prelude::ProptestConfig { failure_persistence: None, ..Default::default() })]
-        /// Whatever comes is read, or is no packet.
+        /// Any bytes are read as a packet or refused.
         #[test]
         fn anything_may_come(mut bytes in proptest::collection::vec(proptest::num::u8::ANY, 0..200), head in 0..4) {
             if let Some(first) = bytes.first_mut() {

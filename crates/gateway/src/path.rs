@@ -1,4 +1,4 @@
-//! Real packets on the path of a run, without a clock: whoever calls says what time it is.
+//! Real packets on the path of a run, without a clock: the caller says what time it is.
 
 use crate::capture::Capture;
 use crate::flows::{Flows, rounded};
@@ -16,23 +16,23 @@ use serde_json::{Value, json};
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path as FilePath;
 
-/// What crosses the path is nothing but IP.
+/// Packets that are not forwarded, by reason.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 struct Odd {
-    /// Packets that are no IP packets: not forwarded.
+    /// Packets that are not IP.
     not_ip: u64,
-    /// Large segments that could not be cut: not forwarded.
+    /// Large segments that could not be cut.
     not_cut: u64,
-    /// Packets that the device of the other end did not take.
+    /// Packets that the device at the far end refused.
     refused: u64,
 }
 
-/// Clients whose packets go a way of their own.
+/// Clients whose packets take a route of their own.
 #[derive(Clone, Debug)]
 pub struct Way {
-    /// Their network: an address and the length of its prefix.
+    /// The clients' network: an address and the length of its prefix.
     pub clients: (Ipv4Addr, u8),
-    /// How they go.
+    /// The route of their packets.
     pub route: OutsideWay,
 }
 
@@ -48,7 +48,8 @@ impl Way {
 /// The path of a run, and the real packets on it.
 pub struct Path {
     run: Box<Simulation>,
-    /// The run's flow that they are of: that of the first way, unless a client's address says another.
+    /// The run's flow for the packets of the first way. The flows of the other ways follow it in order. A packet
+    /// takes the first way unless the client's address selects another.
     outside: u32,
     ways: Vec<Way>,
     pool: Pool,
@@ -62,11 +63,11 @@ pub struct Path {
 }
 
 impl Path {
-    /// That of the scenario in `json`, which need not have traffic of its own; what it has is simulated, and shares the
-    /// path. Packets go its whole length, except those of clients that `ways` name.
+    /// Builds the path of the scenario in `json`. The scenario need not have traffic. Traffic that it has is
+    /// simulated, and shares the path. Real packets cross the whole path, except packets of the clients in `ways`.
     ///
     /// # Errors
-    /// What the scenario or a discipline that `make` makes refuses.
+    /// The scenario, or a discipline that `make` builds, is refused.
     pub fn new(json: &str, ways: Vec<Way>, make: &mut foreign::Maker<'_>) -> Result<Self, ScenarioError> {
         let routes = match &ways[..] {
             [] => vec![OutsideWay::default()],
@@ -92,10 +93,10 @@ impl Path {
         })
     }
 
-    /// Captures what passes `points` from now on; the run began `epoch_ns` after the beginning of 1970.
+    /// Captures the packets that pass `points` from now on. The run began `epoch_ns` after the beginning of 1970.
     ///
     /// # Errors
-    /// Where the file cannot be made.
+    /// The file cannot be created.
     pub fn capture(
         &mut self,
         path: &FilePath,
@@ -107,13 +108,13 @@ impl Path {
         Ok(())
     }
 
-    /// How long the run may last.
+    /// Returns the longest time that the run may take.
     #[must_use]
     pub fn duration(&self) -> Duration {
         self.run.duration()
     }
 
-    /// Offers a packet that goes `way`, when `now` of the run has passed; one that is large, as packets.
+    /// Offers a packet in direction `way` at the run's time `now`. A large segment is offered as single packets.
     pub fn offer(&mut self, now: Duration, way: Direction, bytes: &[u8], offload: Offload) {
         self.advance(now);
         if !offload.is_large() {
@@ -136,13 +137,13 @@ impl Path {
         self.note();
     }
 
-    /// Lets `now` of the run pass.
+    /// Advances the run to the time `now`.
     pub fn advance(&mut self, now: Duration) {
         self.run.advance(now);
         self.note();
     }
 
-    /// Writes to the capture what has happened, before a slot is used again.
+    /// Writes the latest events to the capture, before a slot is reused.
     fn note(&mut self) {
         if let Some(capture) = &mut self.capture
             && let Err(error) = capture.write(&self.pool)
@@ -151,9 +152,9 @@ impl Path {
         }
     }
 
-    /// Hands every packet that has come to its end to `send`, several of a connection at once where they follow each
-    /// other: which way they go, the bytes in parts, and what is left to a card. `send` returns how much of the run had
-    /// passed when they were sent, or `None` where they could not be.
+    /// Passes every packet that has reached its end to `send`. Consecutive packets of one connection are passed
+    /// together. The arguments of `send` are the direction, the bytes in parts, and the work that is left to a
+    /// network card. It returns the run's time at which it sent them, or `None` if it could not.
     pub fn deliver(&mut self, mut send: impl FnMut(Direction, &[&[u8]], Offload) -> Option<Duration>) {
         self.run.take_arrivals(&mut self.arrivals);
         for Arrival { envelope, ecn, dscp, .. } in &self.arrivals {
@@ -201,12 +202,12 @@ impl Path {
         self.arrivals.clear();
     }
 
-    /// How much of the run will have passed when something happens next.
+    /// Returns the run's time of the next event.
     pub fn next_time(&mut self) -> Option<Duration> {
         self.run.next_time()
     }
 
-    /// What went wrong with the capture.
+    /// Returns the error of the capture, if there was one.
     pub fn take_failure(&mut self) -> Option<Error> {
         self.failure.take()
     }
@@ -214,13 +215,13 @@ impl Path {
     /// Ends the capture.
     ///
     /// # Errors
-    /// Where the file cannot be written.
+    /// The file cannot be written, or the capture had failed before.
     pub fn finish(&mut self) -> Result<(), Error> {
         self.failure.take().map_or(Ok(()), Err)?;
         self.capture.take().map_or(Ok(()), Capture::finish)
     }
 
-    /// What somebody who looks on wants to know; cheap, for the packets wait meanwhile.
+    /// Returns a summary for an observer. It must be cheap, because packets wait meanwhile.
     #[must_use]
     pub fn glance(&self) -> Value {
         json!({
@@ -231,10 +232,10 @@ impl Path {
         })
     }
 
-    /// The record: that of the run, with the flows that were seen.
+    /// Returns the record of the run, with the flows that were seen.
     ///
     /// # Errors
-    /// Never, unless a number cannot be written as JSON.
+    /// A number cannot be written as JSON, which never happens.
     pub fn record(&self) -> Result<Value, serde_json::Error> {
         let mut record = serde_json::to_value(self.run.record())?;
         let mut under_way = std::collections::HashMap::new();
@@ -261,7 +262,7 @@ impl Path {
     }
 }
 
-/// How late packets left, in microseconds.
+/// Returns how late packets left, in microseconds.
 fn late_us(found: Option<Summary>) -> Value {
     found.map_or(Value::Null, |ms| {
         let us = |ms: f64| rounded(ms * 1e3);

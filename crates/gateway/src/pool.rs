@@ -1,4 +1,4 @@
-//! The bytes of packets under way, each with its envelope.
+//! Stores the bytes of packets under way, each with its envelope.
 
 use crate::offload::Offload;
 use crate::packet::Seen;
@@ -12,19 +12,20 @@ pub(crate) struct Slot {
     pub(crate) offload: Offload,
     pub(crate) seen: Seen,
     pub(crate) way: Direction,
-    /// By which its flow is known.
+    /// The number of the packet's flow.
     pub(crate) flow: u32,
 }
 
-/// The slots. One is free again when no packet is under way with its envelope, whatever became of it.
+/// The slots. A slot is free again when no packet with its envelope is under way, whatever the packet's fate was.
 #[derive(Default)]
 pub(crate) struct Pool {
     slots: Vec<Slot>,
-    /// Where the search for a free one goes on.
+    /// Where the search for a free slot continues.
     next: usize,
 }
 
-/// How many are looked at before another is made: so many more there are at most than packets under way, about.
+/// Slots that are examined before a new one is made. The pool has at most about this many more slots than packets
+/// under way.
 const LOOKS: usize = 32;
 
 impl Pool {
@@ -47,28 +48,28 @@ impl Pool {
                 return slot.envelope;
             }
         }
-        // Never given back: see `Envelope`. There are as many as ever were under way at a time.
+        // Envelopes are never freed: see `Envelope`. The pool has as many as were ever under way at once.
         let envelope: &'static Envelope = Box::leak(Box::new(Envelope::new(self.slots.len() as u32)));
         self.slots.push(Slot { envelope, bytes: bytes.to_vec(), offload, seen, way, flow });
         envelope
     }
 
-    /// The packet of an envelope.
+    /// Returns the slot of an envelope.
     pub(crate) fn of(&self, envelope: &Envelope) -> &Slot {
         &self.slots[envelope.number as usize]
     }
 
-    /// As [`of`](Self::of).
+    /// Returns the slot of an envelope, as [`of`](Self::of) does.
     pub(crate) fn of_mut(&mut self, envelope: &Envelope) -> &mut Slot {
         &mut self.slots[envelope.number as usize]
     }
 
-    /// How many slots there are.
+    /// Returns the number of slots.
     pub(crate) fn len(&self) -> usize {
         self.slots.len()
     }
 
-    /// Packets that are under way now.
+    /// Returns the packets that are under way now.
     pub(crate) fn under_way(&self) -> impl Iterator<Item = &Slot> {
         self.slots.iter().filter(|slot| !slot.envelope.is_free())
     }

@@ -1,4 +1,4 @@
-//! A device at one end of the path: packets are read from its descriptor and written to it, one a call.
+//! A device at one end of the path. Its descriptor is read and written, one packet per call.
 
 use crate::offload::{HEADER_BYTES, Offload};
 use crate::packet::ETHERNET_BYTES;
@@ -6,35 +6,36 @@ use rustix::io::{self, Errno, IoSlice};
 use rustix::process::{PidfdFlags, PidfdGetfdFlags, getpid, pidfd_getfd, pidfd_open};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd, RawFd};
 
-/// The largest packet that IP has, and what stands before it.
+/// The largest IP packet and the headers before it, in bytes.
 const MOST_BYTES: usize = HEADER_BYTES + ETHERNET_BYTES + (1 << 16);
 
-/// A virtio-net header, one of Ethernet, the packets' own, and what they carry.
+/// The virtio-net header, the Ethernet header, the packets' own headers, and the payload of each packet.
 const MOST_PARTS: usize = crate::join::MOST_PARTS + 3;
 
-/// Addresses of an Ethernet header.
+/// Bytes of the two addresses in an Ethernet header.
 const ADDRESS_BYTES: usize = 12;
 
-/// A descriptor that gives and takes packets, each after a virtio-net header: of a TUN device, or a packet socket.
+/// A descriptor that reads and writes packets, each after a virtio-net header: a TUN device or a packet socket.
 pub struct Port {
     descriptor: OwnedFd,
-    /// Destination and source of the frames that are written; of a TUN device, which has no frames, none.
+    /// Destination and source address of the frames to write. `None` for a TUN device, which has no frames.
     addresses: Option<[u8; ADDRESS_BYTES]>,
     buffer: Vec<u8>,
 }
 
 impl Port {
-    /// The port of this process's descriptor number `descriptor`, of which it takes a copy; `addresses` are empty for a
-    /// TUN device.
+    /// Builds a port with a copy of this process's descriptor number `descriptor`. `addresses` is empty for a TUN
+    /// device.
     ///
     /// # Errors
-    /// Where there is no such descriptor, or `addresses` are no two of Ethernet's.
+    /// There is no such descriptor, or `addresses` is not two Ethernet addresses.
     pub fn new(descriptor: RawFd, addresses: &[u8]) -> std::io::Result<Self> {
         let addresses = match addresses {
             [] => None,
             _ => Some(addresses.try_into().map_err(std::io::Error::other)?),
         };
-        // A number may be anything; the kernel makes of it a descriptor that is ours (pidfd_getfd(2), Linux 5.6).
+        // The number may be anything. The kernel turns it into a descriptor that belongs to us (pidfd_getfd(2), Linux
+        // 5.6).
         let own = pidfd_open(getpid(), PidfdFlags::empty())?;
         let descriptor = pidfd_getfd(own, descriptor, PidfdGetfdFlags::empty())?;
         Ok(Self { descriptor, addresses, buffer: vec![0; MOST_BYTES] })
@@ -44,10 +45,10 @@ impl Port {
         if self.addresses.is_some() { ETHERNET_BYTES } else { 0 }
     }
 
-    /// The next packet that waits, from its IP header on. `None`: none waits.
+    /// Returns the next waiting packet, from its IP header on, or `None` if none waits.
     ///
     /// # Errors
-    /// Where the device is gone.
+    /// The device is gone.
     pub(crate) fn receive(&mut self) -> std::io::Result<Option<(&[u8], Offload)>> {
         let link = self.link_bytes();
         loop {
@@ -66,7 +67,7 @@ impl Port {
         }
     }
 
-    /// Sends a packet, whose headers are in the first of its `parts`; false where the device does not take it.
+    /// Sends a packet whose headers are in the first of its `parts`. Returns false if the device refuses it.
     pub(crate) fn send(&self, parts: &[&[u8]], offload: Offload) -> bool {
         let header = offload.written(self.link_bytes() as u16);
         let mut ethernet = [0; ETHERNET_BYTES];

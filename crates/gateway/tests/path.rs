@@ -1,4 +1,4 @@
-//! Packets on the path of a run, in virtual time: what leaves, when, and with what in its headers.
+//! Packets on the path of a run, in virtual time: which leave, when, and with which headers.
 #![allow(clippy::unwrap_used)] // a test's input is its own
 
 use etherparse::{PacketBuilder, SlicedPacket, TransportSlice};
@@ -32,7 +32,7 @@ fn ack(number: u32, port: u16) -> Vec<u8> {
     packet
 }
 
-/// What has left by `until`: when in nanoseconds, which way, and its bytes.
+/// Returns the packets that have left by `until`: the time in nanoseconds, the direction and the bytes.
 fn left(path: &mut Path, until: Duration) -> Vec<(u64, Direction, Vec<u8>)> {
     let mut all = Vec::new();
     while let Some(next) = path.next_time().filter(|next| *next <= until) {
@@ -46,8 +46,9 @@ fn left(path: &mut Path, until: Duration) -> Vec<(u64, Direction, Vec<u8>)> {
     all
 }
 
-/// mahimahi's rule, as its description has it, with its 1504 bytes an opportunity: in which millisecond each of the
-/// packets, given by the millisecond of its arrival, leaves. All are full: 1500 bytes of IP and 4 of TUN.
+/// Returns the millisecond in which each packet leaves, by mahimahi's rule as its documentation describes it, with
+/// 1504 bytes per opportunity. `arrivals` has the millisecond of each packet's arrival. All packets are full: 1500
+/// bytes of IP and 4 of TUN.
 fn by_mahimahis_rule(millis: &[u64], arrivals: &[u64]) -> Vec<u64> {
     let (mut leave, mut coming) = (Vec::new(), arrivals.iter().copied().collect::<VecDeque<_>>());
     let (mut cycle, mut index) = (0, 0);
@@ -65,8 +66,8 @@ fn by_mahimahis_rule(millis: &[u64], arrivals: &[u64]) -> Vec<u64> {
     leave
 }
 
-/// Sixteen traces, from steady ones to such with outages of seconds, and packets in bursts. Wrong would be a packet
-/// that leaves a millisecond before or after mahimahi's link shell lets it go.
+/// Sixteen traces, from steady ones to some with outages of seconds, and packets in bursts. Guards against a packet
+/// that leaves a millisecond before or after mahimahi's link shell releases it.
 #[test]
 fn packets_leave_in_mahimahis_milliseconds() {
     let folder = std::env::temp_dir();
@@ -104,7 +105,7 @@ fn packets_leave_in_mahimahis_milliseconds() {
     }
 }
 
-/// 1514 bytes at 10 Mbit/s take 1.2112 ms, and half of the RTT. Wrong would be a packet that waits for the clock's
+/// 1514 bytes at 10 Mbit/s take 1.2112 ms, plus half of the RTT. Guards against a packet that waits for the clock's
 /// tick.
 #[test]
 fn departures_are_those_of_the_plan() {
@@ -125,7 +126,7 @@ fn departures_are_those_of_the_plan() {
     );
 }
 
-/// CoDel marks ECT packets: CE comes with a checksum that holds, and what was not capable is dropped.
+/// CoDel marks ECT packets: the checksum of a CE packet is right, and packets without ECT are dropped.
 #[test]
 fn marks_arrive() {
     let mut path = path(&json!({"rate": "10mbit", "qdisc": "codel ecn"}), &json!([]));
@@ -152,7 +153,7 @@ fn marks_arrive() {
     assert_eq!(all.len() as u64 + queue["dropped"].as_u64().unwrap(), 800);
 }
 
-/// `cake ack-filter` sees real ACKs: of 50 that wait of each of two connections the last says it all.
+/// `cake ack-filter` sees real ACKs: of 50 waiting ACKs per connection, only the last is needed.
 #[test]
 fn superfluous_acks_are_filtered() {
     let up = json!({"rate": "100kbit", "qdisc": "cake ack-filter bandwidth 100kbit"});
@@ -172,13 +173,14 @@ fn superfluous_acks_are_filtered() {
     assert!(acks.contains(&98_000) && acks.contains(&99_000), "{acks:?}");
 }
 
-/// A wire that loses, doubles and reorders, a queue that overflows, a Wi-Fi cell that gives up: wherever a packet ends,
-/// its slot is used again. Wrong would be memory that grows with the packets that were ever sent.
+/// A wire that loses, duplicates and reorders, a queue that overflows, a Wi-Fi cell that gives up: wherever a packet
+/// ends, its slot is reused. Guards against memory that grows with the number of packets ever sent.
 #[test]
 fn every_packet_comes_to_an_end() {
     let wire = json!([{"name": "wire", "kind": "wire", "after": "bottleneck", "delay": "1ms", "loss": "20%",
         "duplicate": "20%", "reorder": "25%", "limit": 40}]);
-    let wifi = json!({"qdisc": "fq_codel", "wifi": {"standard": "802.11n", "station": [{"name": "far", "rate": "mcs7", "snr": 24.0}]}});
+    let wifi = json!({"qdisc": "fq_codel", "wifi": {"standard": "802.11n",
+        "station": [{"name": "far", "rate": "mcs7", "snr": 24.0}]}});
     for (bottleneck, hops) in [
         (json!({"rate": "10mbit", "qdisc": "fq_codel limit 50"}), wire),
         (json!({"rate": "10mbit", "qdisc": "pfifo_fast"}), json!([])),
@@ -204,8 +206,8 @@ fn every_packet_comes_to_an_end() {
     }
 }
 
-/// A million packets of nonsense: some random, some cut short, some with a bit turned. Wrong would be a panic, or a
-/// queue whose books do not add up (the record asserts that).
+/// A million packets of nonsense: random, truncated, or with one bit flipped. Guards against a panic, and against a
+/// queue whose counters do not add up (the record asserts that they do).
 #[test]
 fn a_million_malformed_packets() {
     let mut path = path(&json!({"rate": "10gbit", "qdisc": "cake bandwidth 10gbit"}), &json!([]));

@@ -1,4 +1,4 @@
-//! Captures: columns cross as bytes, for numpy to look at without a copy a number.
+//! Reads captures. Columns cross as bytes, so that numpy views them without copying each number.
 
 use goodqueue_capture::{Crossing, Flow, Queue, Transfer, Vector, Vectors};
 use pyo3::exceptions::PyValueError;
@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 const WAYS: [&str; 2] = ["down", "up"];
 
-/// Matches the packets of the captures on both sides of the bottleneck.
+/// Matches the packets of the captures on the two sides of the bottleneck.
 #[pyfunction]
 pub(crate) fn read_captures(py: Python<'_>, wan: PathBuf, cli: PathBuf) -> PyResult<Bound<'_, PyDict>> {
     let crossing = py.detach(|| goodqueue_capture::read(&wan, &cli));
@@ -23,7 +23,7 @@ pub(crate) fn read_captures(py: Python<'_>, wan: PathBuf, cli: PathBuf) -> PyRes
     Ok(result)
 }
 
-/// The TCP connections of a capture as TMIX's connection vectors, as JSON.
+/// Returns the TCP connections of a capture as TMIX's connection vectors, in JSON.
 #[pyfunction]
 pub(crate) fn connection_vectors(py: Python<'_>, capture: PathBuf) -> PyResult<String> {
     let found = py.detach(|| goodqueue_capture::vectors(&capture));

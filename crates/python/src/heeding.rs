@@ -1,18 +1,19 @@
-//! Files that ask, whenever a buffer of them is read or written, whether to go on: work of many seconds thus ends soon
-//! after Ctrl-C.
+//! Files that check for a signal whenever a buffer is read or written, so that work of many seconds ends soon after
+//! Ctrl-C.
 
 use pyo3::prelude::*;
 use std::io::{Read, Result, Write};
 
-/// A file whose reads and writes fail with what a signal's handler raised, and once `stopped()` is true.
+/// A file whose reads and writes fail with the exception of a signal handler, or once `stopped()` is true.
 pub(crate) struct Heeding<'a, T> {
     pub(crate) inner: T,
-    /// For threads other than the first, which get no signals.
+    /// For threads other than the main thread, which get no signals.
     pub(crate) stopped: Option<&'a Py<PyAny>>,
 }
 
 impl<T> Heeding<'_, T> {
-    /// An exception becomes an `io::Error`, and PyO3 takes it out again where that becomes a `PyErr`.
+    /// Fails if the work must stop. An exception becomes an `io::Error`. PyO3 restores the exception when that
+    /// becomes a `PyErr`.
     fn heed(&self) -> Result<()> {
         Python::attach(|py| {
             py.check_signals()?;

@@ -1,4 +1,4 @@
-//! A discipline written in Python: calls its methods and checks that no packet gets lost.
+//! A discipline written in Python: calls its methods and checks that it loses no packet.
 
 use crate::packet::{Ledger, Link, Packet, Place, Queue, instant};
 use goodqueue_netsim::Packet as Cargo;
@@ -19,7 +19,7 @@ pyo3::create_exception!(
 
 /// A discipline written in Python.
 pub(crate) struct Law {
-    /// The class's name, for complaints.
+    /// The class's name, for error messages.
     name: String,
     /// Its line with every parameter.
     line: String,
@@ -30,12 +30,12 @@ pub(crate) struct Law {
     queue: Py<Queue>,
     pub(crate) ledger: Arc<Ledger>,
     next_timer: Option<Instant>,
-    /// When it was last called.
+    /// The time of the last call.
     now: Instant,
 }
 
 impl Law {
-    /// Lets `make(line, link)` make the object: it returns that, the class's name and the line with every parameter.
+    /// Calls `make(line, link)`, which returns the object, the class's name and the line with every parameter.
     pub(crate) fn new(
         make: &Bound<'_, PyAny>,
         line: &str,
@@ -75,7 +75,7 @@ impl Law {
         self.ledger.open().backlog
     }
 
-    /// Offers `packet`, which must be away.
+    /// Offers `packet`, which must be [`Place::Away`].
     pub(crate) fn enqueue(&mut self, py: Python<'_>, now: Instant, packet: &Py<Packet>) -> PyResult<()> {
         {
             let mut inner = packet.borrow_mut(py);
@@ -116,7 +116,7 @@ impl Law {
         }
     }
 
-    /// What its `probe` shows, if it has one.
+    /// Returns what the discipline's `probe` returns, or an empty dict if it has none.
     pub(crate) fn probe<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         match self.object.bind(py).getattr_opt("probe")? {
             Some(probe) => probe.call0()?.cast_into::<PyDict>().map_err(|error| {
@@ -153,7 +153,7 @@ impl Law {
         Ok(packet.clone().unbind())
     }
 
-    /// Conservation: a packet is delivered, dropped, or waits.
+    /// Checks conservation: every packet is delivered, dropped or queued.
     fn nothing_in_hand(&self, method: &str, accepted: &str) -> PyResult<()> {
         let books = self.ledger.open();
         let lost = books.in_hand as usize + books.lost;
@@ -165,7 +165,7 @@ impl Law {
         Err(self.complain(&format!("{method} lost {packets}{how}; accepted: {accepted}")))
     }
 
-    /// Reads `next_timer`, which only who has an `on_timer` needs.
+    /// Reads `next_timer`. Only a discipline with an `on_timer` needs it.
     fn read_timer(&mut self, py: Python<'_>) -> PyResult<()> {
         if self.on_timer.is_some() {
             self.next_timer = match self.object.bind(py).getattr_opt(pyo3::intern!(py, "next_timer"))? {
@@ -177,15 +177,16 @@ impl Law {
     }
 }
 
-/// What a discipline raised, until whoever runs the simulation takes it.
+/// The exception of a discipline, until the simulation's caller takes it.
 pub(crate) type Failure = Arc<Mutex<Option<PyErr>>>;
 
-/// A law in a run. When it fails, the failure waits for the end of the time slice; until then nothing gets through.
+/// A discipline in a run. When it fails, the exception waits for the end of the time slice. From then on the
+/// discipline delivers nothing.
 pub(crate) struct InRun {
     law: Law,
     failure: Failure,
     failed: bool,
-    /// Packets taken in and not given back, whatever the law thinks.
+    /// Packets that came in and have not left, whatever the discipline claims.
     inside: u32,
 }
 
@@ -199,7 +200,8 @@ impl InRun {
         self.note(error);
     }
 
-    /// What `probe` shows; nothing where it raises. Ctrl-C, which is no exception of its own, ends the run.
+    /// Returns the variables of `probe`, or None if it raises an exception. Ctrl-C, which is not an `Exception`, ends
+    /// the run.
     fn shown<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyDict>> {
         match self.law.probe(py) {
             Ok(shown) => Some(shown),
@@ -217,7 +219,7 @@ impl InRun {
         slot.get_or_insert(error);
     }
 
-    /// Hands the fates of packets on.
+    /// Reports the fates of packets to the owner.
     fn tell(&mut self, py: Python<'_>, owner: &mut dyn Owner<Cargo>) {
         let mut books = self.law.ledger.open();
         if books.dropped.is_empty() && books.marked.is_empty() {
@@ -277,7 +279,7 @@ impl Foreign for InRun {
     }
 
     fn next_timer(&self) -> Option<Instant> {
-        // A law that holds packets back may name a time that has passed: that is now.
+        // A discipline that holds packets back may name a time in the past. That means now.
         if self.failed { None } else { self.law.next_timer().map(|time| time.max(self.law.now)) }
     }
 

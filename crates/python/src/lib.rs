@@ -1,5 +1,5 @@
-//! The Python binding: converts, never decides. Everything structured crosses as JSON text, so that one schema
-//! serves Rust, Python and the page; the typed face of this module is `python/goodqueue/_goodqueue.pyi`.
+//! The Python binding: it converts, and never decides. Structured data crosses as JSON text, so that one schema
+//! serves Rust, Python and the page. The typed interface of this module is `python/goodqueue/_goodqueue.pyi`.
 
 mod capture;
 mod heeding;
@@ -27,7 +27,7 @@ use std::path::PathBuf;
 
 pyo3::create_exception!(_goodqueue, ScenarioError, PyValueError, "A refused scenario: `key` and `message`.");
 
-/// The Python exception for a refused scenario, with its key and message as attributes.
+/// Returns the Python exception for a refused scenario, with its key and message as attributes.
 fn refuse(py: Python<'_>, error: &goodqueue_netsim::ScenarioError) -> PyErr {
     let exception = ScenarioError::new_err(error.to_string());
     let value = exception.value(py);
@@ -39,14 +39,14 @@ fn to_json<T: serde::Serialize>(value: &T) -> PyResult<String> {
     serde_json::to_string(value).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-/// A run in progress.
+/// One run of one scenario.
 #[pyclass(module = "goodqueue._goodqueue")]
 struct Simulation {
-    /// In a box: its cache lines want 64 bytes of alignment, and Python gives its objects less (see `add_class`).
+    /// Boxed: its cache lines need 64 bytes of alignment, and Python aligns its objects to less (see `add_class`).
     run: Box<Run>,
     /// Whether a discipline is written in Python.
     python: bool,
-    /// What such a discipline raised.
+    /// The exception that such a discipline raised.
     failure: Failure,
     /// The capture, if one is taken.
     trace: Option<trace::Shared>,
@@ -54,7 +54,7 @@ struct Simulation {
 
 #[pymethods]
 impl Simulation {
-    /// `make(line, link)` makes disciplines that are written in Python: see `law`.
+    /// Sets the scenario up. `make(line, link)` makes disciplines that are written in Python: see `law`.
     #[new]
     #[pyo3(signature = (scenario_json, make=None))]
     fn new(py: Python<'_>, scenario_json: &str, make: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
@@ -79,15 +79,15 @@ impl Simulation {
         Ok(Self { run: Box::new(run), python, failure, trace: None })
     }
 
-    /// How long the run is, in seconds of its own clock.
+    /// The length of the run, in seconds of simulated time.
     #[getter]
     fn duration_s(&self) -> f64 {
         self.run.duration().as_secs_f64()
     }
 
-    /// Runs until `until_s` seconds have passed, the end at the latest; other threads go on meanwhile.
-    /// A discipline written in Python needs the interpreter for every packet, so that lock is kept then
-    /// and not handed over twice a packet: the interpreter itself lets others go on every few milliseconds.
+    /// Runs until `until_s` seconds of simulated time, at most to the end. Other threads continue meanwhile. A
+    /// discipline written in Python needs the interpreter for every packet. So the GIL is kept then, instead of being
+    /// handed over twice per packet. The interpreter itself lets other threads run every few milliseconds.
     fn advance(&mut self, py: Python<'_>, until_s: f64) -> PyResult<()> {
         let until = Duration::from_secs_f64(until_s);
         if !self.python {
@@ -100,7 +100,7 @@ impl Simulation {
         self.trace.as_ref().map_or(Ok(()), trace::check)
     }
 
-    /// Captures the run from now on. The file has its name only after `finish_trace`.
+    /// Captures the run from now on. The file appears under its name only after `finish_trace`.
     fn trace(&mut self, path: PathBuf, points: Vec<String>, snap_bytes: u32) -> PyResult<()> {
         self.trace = Some(trace::begin(&mut self.run, &path, &points, snap_bytes)?);
         Ok(())
@@ -112,56 +112,56 @@ impl Simulation {
         py.detach(|| trace.as_ref().map_or(Ok(()), trace::finish))
     }
 
-    /// Leaves nothing of a capture that is not finished.
+    /// Removes a capture that is not finished.
     fn discard_trace(&mut self) {
         self.trace.take().as_ref().map(trace::discard);
     }
 
-    /// The record as JSON.
+    /// Returns the record of the run so far, as JSON.
     fn record(&self, py: Python<'_>) -> PyResult<String> {
         py.detach(|| to_json(&self.run.record()))
     }
 }
 
-/// The scenario with its defaults filled in.
+/// Returns the scenario with its defaults filled in.
 #[pyfunction]
 fn resolve(py: Python<'_>, scenario_json: &str) -> PyResult<String> {
     to_json(&Scenario::from_json(scenario_json).map_err(|error| refuse(py, &error))?)
 }
 
-/// The flows of a scenario, one by one.
+/// Returns the single flows of a scenario, as JSON.
 #[pyfunction]
 fn flows(py: Python<'_>, scenario_json: &str) -> PyResult<String> {
     let scenario = Scenario::from_json(scenario_json).map_err(|error| refuse(py, &error))?;
     to_json(&scenario.flows())
 }
 
-/// What the flows of a resolved scenario will draw from random streams, by name, as JSON.
+/// Returns the values that the flows of a resolved scenario will draw from random streams, by flow name, as JSON.
 #[pyfunction]
 fn drawn_ahead(py: Python<'_>, scenario_json: &str) -> PyResult<String> {
     let scenario = Scenario::from_json(scenario_json).map_err(|error| refuse(py, &error))?;
     to_json(&scenario.drawn_ahead())
 }
 
-/// Every queue discipline with its parameters.
+/// Returns every queue discipline with its parameters, as JSON.
 #[pyfunction]
 fn qdiscs() -> PyResult<String> {
     to_json(&catalogue::qdiscs())
 }
 
-/// Mean opinion score of a call.
+/// Returns the mean opinion score of a call.
 #[pyfunction]
 fn mos(delay_ms: f64, loss_percent: f64) -> f64 {
     goodqueue_netsim::mos(delay_ms, loss_percent)
 }
 
-/// Every congestion control.
+/// Returns every congestion control, as JSON.
 #[pyfunction]
 fn congestion_controls() -> PyResult<String> {
     to_json(&catalogue::congestion_controls())
 }
 
-/// Every TCP stack, and how they differ.
+/// Returns every TCP stack, and how they differ, as JSON.
 #[pyfunction]
 fn stacks() -> PyResult<String> {
     let names: Vec<&str> = Stack::ALL.iter().map(|stack| stack.name()).collect();
@@ -175,13 +175,13 @@ fn stacks() -> PyResult<String> {
     to_json(&json!({"names": names, "differences": differences}))
 }
 
-/// Every table of a scenario, with its keys, and those of its kinds.
+/// Returns every table of a scenario with its keys, and the keys of its kinds, as JSON.
 #[pyfunction]
 fn scenario_tables() -> PyResult<String> {
     to_json(&TABLES)
 }
 
-/// Every kind of traffic, with its keys and what it measures.
+/// Returns every kind of traffic, with its keys and measures, as JSON.
 #[pyfunction]
 fn traffic_kinds() -> PyResult<String> {
     let all: Vec<Value> = KINDS
@@ -208,7 +208,7 @@ fn traffic_kinds() -> PyResult<String> {
     to_json(&all)
 }
 
-/// Replays one decision trace, until `stopped()` is true: then with an error that says so.
+/// Replays one decision trace. Raises ValueError once `stopped()` is true.
 #[pyfunction]
 #[pyo3(signature = (path, stopped=None))]
 fn replay(py: Python<'_>, path: PathBuf, stopped: Option<Py<PyAny>>) -> PyResult<String> {
@@ -222,9 +222,9 @@ fn replay(py: Python<'_>, path: PathBuf, stopped: Option<Py<PyAny>>) -> PyResult
     to_json(&outcome.map_err(|error| PyValueError::new_err(error.to_string()))?)
 }
 
-/// Records what the discipline of a `tc` line decides, as a decision trace at `path`.
+/// Records the decisions of a `tc` line's discipline, as a decision trace at `path`. Returns totals as JSON.
 #[pyfunction]
-#[allow(clippy::too_many_arguments)] // a verb has as many options as it has
+#[allow(clippy::too_many_arguments)] // one argument per option of the verb
 fn record(
     py: Python<'_>,
     path: PathBuf,
@@ -251,8 +251,8 @@ fn record(
     to_json(&totals)
 }
 
-/// Nanoseconds that one enqueue and one dequeue take, with `backlog` packets of `flows` flows waiting, and the share of
-/// packets that were dropped.
+/// Returns the nanoseconds that one enqueue and one dequeue take with `backlog` packets of `flows` flows waiting, and
+/// the share of packets that were dropped.
 #[pyfunction]
 fn qdisc_pair_ns(py: Python<'_>, line: &str, flows: u32, backlog: u32, pairs: u64) -> PyResult<(f64, f64)> {
     py.detach(|| goodqueue_conformance::bench::run(line, flows, backlog, pairs))
@@ -260,10 +260,11 @@ fn qdisc_pair_ns(py: Python<'_>, line: &str, flows: u32, backlog: u32, pairs: u6
         .map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-/// Adds the class `T`, whose values stand inside objects that Python's allocator places.
+/// Adds the class `T`, whose values live inside objects that Python's allocator places.
 ///
-/// Every class comes in here, so that none compiles that asks for more alignment than those objects have: a reference
-/// into a misplaced one would be undefined behaviour. What needs more belongs in a `Box`.
+/// Every class is added here, so that a class that needs more alignment than those objects have does not compile. A
+/// reference into a misaligned object would be undefined behaviour. A value that needs more alignment belongs in a
+/// `Box`.
 fn add_class<T: pyo3::PyClass>(module: &Bound<'_, PyModule>) -> PyResult<()> {
     const {
         // CPython's Objects/obmalloc.c, ALIGNMENT: 16 bytes on 64-bit machines, 8 on 32-bit ones.

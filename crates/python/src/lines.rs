@@ -1,12 +1,12 @@
-//! On which line of a TOML file a key stands, for refusals.
+//! Finds the line of a key in a TOML file, for error messages.
 
 use pyo3::prelude::*;
 use toml::de::{DeArray, DeTable};
 
-/// The line, from 1, on which `key`, such as `traffic[0].cc`, stands in the TOML `text`.
+/// Returns the line, counted from 1, of `key` (such as `traffic[0].cc`) in the TOML `text`.
 ///
-/// Of a key that its table lacks it is that of the table's heading; none where that is the top, where there is no such
-/// table, and where the text is no TOML.
+/// If the key's table lacks the key, returns the line of the table's heading. Returns None if that table is the top
+/// one, if there is no such table, or if the text is not TOML.
 #[pyfunction]
 pub(crate) fn toml_line(text: &str, key: &str) -> Option<usize> {
     let top = DeTable::parse(text).ok()?;

@@ -1,4 +1,4 @@
-//! Real packets across the path of a scenario; Linux only.
+//! Real packets on the path of a scenario. Linux only.
 
 use crate::law::{Failure, InRun, Law};
 use crate::trace::{TraceError, named};
@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::sync::PoisonError;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// What a gateway is: built, running, or over.
+/// The state of a gateway.
 enum State {
     Built(Box<Path>, Box<(Port, Port)>),
     Running(Live),
@@ -24,7 +24,7 @@ pub(crate) struct Gateway {
     state: State,
     /// What a discipline written in Python raised.
     failure: Failure,
-    /// Why there is no capture, though one was asked for.
+    /// Why the requested capture does not exist.
     no_capture: Option<String>,
 }
 
@@ -38,8 +38,8 @@ fn way((network, len, rtt_s, hops): Route) -> Way {
 
 #[pymethods]
 impl Gateway {
-    /// `ways` are clients' networks whose packets have a base RTT of their own, in seconds, and cross only hops of
-    /// these names. `make(line, link)` makes disciplines that are written in Python: see `law`.
+    /// Builds the path. `ways` are networks of clients whose packets have their own base RTT, in seconds, and cross
+    /// only the named hops. `make(line, link)` makes disciplines that are written in Python: see `law`.
     #[new]
     #[pyo3(signature = (scenario_json, server, client, make=None, ways=vec![]))]
     fn new(
@@ -73,7 +73,7 @@ impl Gateway {
         Ok(Self { state: State::Built(Box::new(path), Box::new(ports)), failure, no_capture: None })
     }
 
-    /// Captures what passes `points`, from the start on.
+    /// Captures the packets that pass `points`, from the start on.
     fn trace(&mut self, path: PathBuf, points: Vec<String>, snap_bytes: u32) -> PyResult<()> {
         let State::Built(own, _) = &mut self.state else {
             return Err(PyValueError::new_err("it has started"));
@@ -83,7 +83,7 @@ impl Gateway {
             .map_err(|error| TraceError::new_err(error.to_string()))
     }
 
-    /// Packets cross from now on, in a thread of their own.
+    /// Starts a thread that carries packets across the path.
     fn start(&mut self) -> PyResult<()> {
         match std::mem::replace(&mut self.state, State::Over) {
             State::Built(path, ports) => {
@@ -97,7 +97,8 @@ impl Gateway {
         }
     }
 
-    /// How far it is, as JSON; `null` when it has ended by itself, or a discipline written in Python has failed.
+    /// Returns the progress as JSON. It is `null` if the gateway has ended by itself, or if a discipline written in
+    /// Python has failed.
     fn glance(&self, py: Python<'_>) -> PyResult<String> {
         let State::Running(live) = &self.state else { return Err(PyValueError::new_err("it does not run")) };
         if self.failure.lock().unwrap_or_else(PoisonError::into_inner).is_some() {
@@ -106,19 +107,19 @@ impl Gateway {
         Ok(py.detach(|| live.glance()).to_string())
     }
 
-    /// The record so far, as JSON; packets cross on.
+    /// Returns the record so far, as JSON. Packets continue to cross.
     fn record(&self, py: Python<'_>) -> PyResult<String> {
         let State::Running(live) = &self.state else { return Err(PyValueError::new_err("it does not run")) };
         Ok(py.detach(|| live.record())?.to_string())
     }
 
-    /// Why the capture could not be written, when it is over: what was measured is not lost with it.
+    /// Why the capture could not be written, known after the end. The measurements are not lost with it.
     #[getter]
     fn no_capture(&self) -> Option<&str> {
         self.no_capture.as_deref()
     }
 
-    /// Ends it, and returns the record as JSON.
+    /// Ends the gateway, and returns the record as JSON.
     fn stop(&mut self, py: Python<'_>) -> PyResult<String> {
         let State::Running(live) = std::mem::replace(&mut self.state, State::Over) else {
             return Err(PyValueError::new_err("it does not run"));

@@ -1,4 +1,4 @@
-//! Packets and queues as Python sees them, and the ledger that knows where each packet is.
+//! Packets and queues as Python sees them, and the ledger that records where each packet is.
 
 use goodqueue_netsim::Packet as Cargo;
 use goodqueue_qdisc::packet::Plain;
@@ -9,36 +9,37 @@ use pyo3::prelude::*;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// The greatest packet that `Packet(len)` takes, in bytes.
+/// The largest packet that `Packet(len)` accepts, in bytes.
 const MOST_BYTES: u32 = 1_000_000;
 
-/// Where a packet is, as far as a discipline is concerned.
+/// Where a packet is, from the point of view of a discipline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     /// Not with a discipline: new, delivered or dropped.
     Away,
-    /// In the hands of a discipline written in Python, which has to do something with it.
+    /// In the hands of a discipline written in Python, which must queue, drop or return it.
     Hand,
     /// In a queue.
     Queue,
 }
 
-/// What a discipline has done since its owner last looked, and what it holds.
+/// What a discipline has done since its owner last looked, and the packets that it holds.
 pub(crate) struct Books {
     pub(crate) dropped: Vec<(Py<Packet>, Why)>,
     pub(crate) marked: Vec<(Py<Packet>, Mark)>,
-    /// What waits in all its queues.
+    /// The packets in all its queues.
     pub(crate) backlog: Backlog,
     /// Packets in its hands.
     pub(crate) in_hand: u32,
-    /// Packets that waited in a queue which is no more.
+    /// Packets that waited in a queue which no longer exists.
     pub(crate) lost: usize,
     pub(crate) random: Stream,
-    /// The rate of the link below.
+    /// The rate of the link below, in bit/s.
     pub(crate) link_bps: u64,
 }
 
-/// The books of one discipline, which its packets, queues and link share. Uncontended: the GIL is held around it.
+/// The books of one discipline. Its packets, its queues and its link share them. The lock is uncontended, because the
+/// GIL is held around it.
 pub(crate) struct Ledger(Mutex<Books>);
 
 impl Ledger {
@@ -58,20 +59,20 @@ impl Ledger {
 pub(crate) struct Packet {
     pub(crate) plain: Plain,
     pub(crate) flow: u32,
-    /// What only cake asks for.
+    /// The TCP header. Only `cake` reads it, and the firewall mark.
     pub(crate) tcp: Option<TcpHeader>,
     pub(crate) fwmark: u32,
-    /// What the simulator carries in it.
+    /// The simulator's own packet.
     pub(crate) cargo: Option<Cargo>,
     pub(crate) place: Place,
     pub(crate) ledger: Option<Arc<Ledger>>,
 }
 
-/// The codepoints by the two bits.
+/// The names of the ECN codepoints, by their two bits.
 const ECN_NAMES: [&str; 4] = ["not-ect", "ect1", "ect0", "ce"];
 
 impl Packet {
-    /// A packet of the simulator that a discipline written in Python is offered.
+    /// Wraps a packet of the simulator for a discipline written in Python.
     pub(crate) fn of(cargo: Cargo) -> Self {
         let (source, destination) = cargo.host_hashes();
         let plain = Plain {
@@ -87,7 +88,7 @@ impl Packet {
         Self { plain, flow: cargo.flow(), tcp, fwmark, cargo: Some(cargo), place: Place::Away, ledger: None }
     }
 
-    /// What the simulator gave, as the discipline left it.
+    /// Returns the simulator's packet, marked CE if the discipline marked it.
     pub(crate) fn cargo(&self) -> Option<Cargo> {
         let mut cargo = self.cargo?;
         if self.plain.ecn == Ecn::Ce {
@@ -96,7 +97,7 @@ impl Packet {
         Some(cargo)
     }
 
-    /// The ledger of the discipline that has it.
+    /// Returns the ledger of the discipline that holds the packet.
     fn books(&self, what: &str) -> PyResult<Arc<Ledger>> {
         match (self.place, &self.ledger) {
             (Place::Hand | Place::Queue, Some(ledger)) => Ok(Arc::clone(ledger)),
@@ -112,7 +113,7 @@ impl Packet {
     }
 }
 
-/// The reason called `name`, out of `all`.
+/// Returns the reason called `name`, out of `all`.
 fn reason<T: Copy>(name: &str, all: &[T], names: fn(T) -> &'static str, what: &str) -> PyResult<T> {
     all.iter().copied().find(|why| names(*why) == name).ok_or_else(|| {
         let known: Vec<&str> = all.iter().map(|why| names(*why)).collect();
@@ -124,7 +125,7 @@ fn reason<T: Copy>(name: &str, all: &[T], names: fn(T) -> &'static str, what: &s
 impl Packet {
     #[new]
     #[pyo3(signature = (len, *, ecn="not-ect", flow=0, dscp=0, id=0, fwmark=0, ack=None, sack=vec![]))]
-    #[allow(clippy::too_many_arguments)] // keywords in Python
+    #[allow(clippy::too_many_arguments)] // keyword arguments in Python
     fn new(
         len: i64,
         ecn: &str,
@@ -143,7 +144,7 @@ impl Packet {
             PyValueError::new_err(format!("Packet ecn: found {ecn:?}; accepted: {}", ECN_NAMES.join(", ")))
         })?;
         let flow = within("flow", flow, 0, u32::MAX.into())? as u32;
-        // Fibonacci hashing: disciplines pick a bucket by the upper bits, and near numbers must differ there.
+        // Fibonacci hashing: disciplines pick a bucket by the upper bits, and close flow numbers must differ there.
         let flow_hash = flow.wrapping_mul(0x9e37_79b1);
         let plain = Plain {
             len: within("len", len, 1, MOST_BYTES.into())? as u32,
@@ -315,7 +316,7 @@ impl Drop for Queue {
     }
 }
 
-/// The link below a discipline written in Python: what it may know, its dice, and further queues.
+/// The link below a discipline written in Python: its rate and MTU, random numbers, and further queues.
 #[pyclass(module = "goodqueue.qdisc", frozen)]
 pub(crate) struct Link {
     pub(crate) mtu: u32,
@@ -343,10 +344,10 @@ impl Link {
     }
 }
 
-/// A point in time from Python: whole nanoseconds.
+/// Converts a point in time from Python: whole nanoseconds.
 pub(crate) fn instant(what: &str, value: &Bound<'_, PyAny>) -> PyResult<Instant> {
     value.extract::<u64>().ok().filter(|ns| *ns < 1 << 63).map(Instant::from_nanos).ok_or_else(|| {
-        // At most so much of it: what a discipline has there may be of any length.
+        // Shows at most 60 characters of the value, which may be of any length.
         let shown = value.repr().map_or_else(|_| String::from("?"), |text| text.to_string());
         let shown = match shown.char_indices().nth(60) {
             Some((end, _)) => format!("{}...", &shown[..end]),

@@ -1,4 +1,4 @@
-//! One discipline by itself, driven by hand: what `goodqueue.qdisc.make` returns.
+//! One discipline on its own, driven by hand: the object that `goodqueue.qdisc.make` returns.
 
 use crate::law::Law;
 use crate::packet::{Packet, Place, instant};
@@ -14,7 +14,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyInt};
 
-/// A Python packet within a discipline of the registry.
+/// A Python packet inside a discipline of the registry.
 struct Held {
     plain: Plain,
     tcp: Option<TcpHeader>,
@@ -59,7 +59,7 @@ impl QdiscPacket for Held {
 }
 
 impl Held {
-    /// Lets go of it: the Python object shows what the discipline made of it.
+    /// Releases the packet: the Python object takes over what the discipline changed.
     fn release(self, py: Python<'_>) -> Py<Packet> {
         let mut inner = self.object.borrow_mut(py);
         inner.plain = self.plain;
@@ -69,7 +69,7 @@ impl Held {
     }
 }
 
-/// The owner: fates of the last call, and the dice.
+/// The owner: the fates of packets in the last call, and the dice.
 struct Fates {
     dropped: Vec<(Py<Packet>, &'static str)>,
     marked: Vec<(Py<Packet>, &'static str)>,
@@ -94,7 +94,7 @@ impl Owner<Held> for Fates {
     }
 }
 
-#[allow(clippy::large_enum_variant)] // one of them a discipline, and it never moves
+#[allow(clippy::large_enum_variant)] // one of the two is a discipline, and it never moves
 enum Kind {
     Registry(AnyQdisc<Held>),
     Python(Law),
@@ -110,7 +110,7 @@ pub(crate) struct Qdisc {
 }
 
 impl Qdisc {
-    /// Time may stand still, and never goes back.
+    /// Sets the time of a call. Time may stand still, but never goes back.
     fn tick(&mut self, what: &str, now: &Bound<'_, PyAny>) -> PyResult<Instant> {
         let time = instant(&format!("{what}: now_ns"), now)?;
         if time < self.now {
@@ -124,7 +124,7 @@ impl Qdisc {
         Ok(time)
     }
 
-    /// Notes what a law has done; beside an error too, so that nothing is left for the next call.
+    /// Notes the fates of a Python discipline's packets, after an error, too, so that none is left for the next call.
     fn settle<T>(&mut self, result: PyResult<T>) -> PyResult<T> {
         if let Kind::Python(law) = &self.kind {
             let mut books = law.ledger.open();
@@ -214,7 +214,7 @@ impl Qdisc {
         let now = self.tick("on_timer", now_ns)?;
         let result = match &mut self.kind {
             Kind::Registry(qdisc) => {
-                // Calls before it is due are not part of the contract.
+                // A call before the timer is due is not part of the contract.
                 if qdisc.next_timer().is_some_and(|due| due <= now) {
                     qdisc.on_timer(now, &mut self.fates);
                 }
@@ -225,7 +225,7 @@ impl Qdisc {
         self.settle(result)
     }
 
-    /// `tc qdisc change` with `params` as keyword arguments.
+    /// Changes parameters as `tc qdisc change` does, with `params` as keyword arguments.
     #[pyo3(signature = (now_ns, **params))]
     fn change(&mut self, now_ns: &Bound<'_, PyAny>, params: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
         let now = self.tick("change", now_ns)?;
@@ -241,7 +241,7 @@ impl Qdisc {
         Ok(())
     }
 
-    /// The link has another rate.
+    /// Changes the rate of the link.
     fn set_link_rate(&mut self, now_ns: &Bound<'_, PyAny>, rate: &str) -> PyResult<()> {
         let now = self.tick("set_link_rate", now_ns)?;
         let rate = link_rate(rate)?;
@@ -254,7 +254,7 @@ impl Qdisc {
         }
     }
 
-    /// Packets and bytes that wait.
+    /// The number of waiting packets and bytes.
     #[getter]
     fn backlog(&self) -> (u32, u64) {
         let backlog = match &self.kind {
@@ -295,7 +295,7 @@ impl Qdisc {
     }
 }
 
-/// Collects variables into a dict.
+/// Collects the inner state into a dict.
 struct Variables<'py>(Bound<'py, PyDict>, PyResult<()>);
 
 impl Probe for Variables<'_> {
@@ -313,8 +313,8 @@ impl Probe for Variables<'_> {
     }
 }
 
-/// The `tc` line of discipline `name` with `params` as keyword arguments: `True` and `False` switch flags, text is as
-/// in the line, numbers stand for numbers.
+/// Returns the `tc` line of discipline `name` with `params` as keyword arguments. `True` and `False` switch flags,
+/// text is as in the line, and numbers stand for numbers.
 #[pyfunction]
 pub(crate) fn qdisc_line(name: &str, params: &Bound<'_, PyDict>) -> PyResult<String> {
     let line = line_of(registry::parse_line(name).map_err(refuse)?.spec, Some(params))?;
@@ -322,7 +322,7 @@ pub(crate) fn qdisc_line(name: &str, params: &Bound<'_, PyDict>) -> PyResult<Str
     Ok(line)
 }
 
-/// The same, of which the registry has not yet judged the values.
+/// Returns the `tc` line before the registry has checked its values.
 fn line_of(spec: &QdiscSpec, params: Option<&Bound<'_, PyDict>>) -> PyResult<String> {
     let (name, known) = (spec.name, spec.params);
     let (mut line, mut child) = (String::from(name), String::new());
@@ -346,7 +346,7 @@ fn line_of(spec: &QdiscSpec, params: Option<&Bound<'_, PyDict>>) -> PyResult<Str
                 return refused(&format!(", which has no unit; accepted: {}", accepted()));
             }
             (Some(Form::Child), None) => {
-                child = format!(" {key} {text}"); // which ends a line
+                child = format!(" {key} {text}"); // a child ends the line
                 continue;
             }
             _ if text.split_whitespace().count() != 1 => {
@@ -360,8 +360,9 @@ fn line_of(spec: &QdiscSpec, params: Option<&Bound<'_, PyDict>>) -> PyResult<Str
     Ok(line + &child)
 }
 
-/// Each parameter of a `tc` line with its value, those that the line leaves out too. Numbers have their unit in the key
-/// (`target_ms`, `limit_packets`, `rate_mbps`), and parameters of a child `child_` before it.
+/// Returns each parameter of a `tc` line with its value, including parameters that the line leaves out. The keys of
+/// numbers end with the unit (`target_ms`, `limit_packets`, `rate_mbps`). The keys of a child's parameters begin with
+/// `child_`.
 #[pyfunction]
 pub(crate) fn qdisc_values<'py>(py: Python<'py>, line: &str) -> PyResult<Bound<'py, PyDict>> {
     let values = PyDict::new(py);
@@ -376,7 +377,7 @@ fn put_values(values: &Bound<'_, PyDict>, before: &str, args: &Args) -> PyResult
             Form::Flag | Form::Choice(_) | Form::Word(_) => None,
             Form::Shorthand(_) | Form::Child | Form::Alias(_) | Form::Refused(_) => continue,
         };
-        // What a unit is called in a key, and how many of those that values are kept in it holds.
+        // The unit's suffix in a key, and the factor between that unit and the unit of the stored value.
         let (unit, scale) = match (unit, value) {
             (Some(Unit::Packets), _) | (Some(Unit::TimeOrPackets), Value::Packets(_)) => ("_packets", 1.0),
             (Some(Unit::Time | Unit::Milliseconds | Unit::TimeOrPackets), _) => ("_ms", 1e6),
@@ -406,7 +407,7 @@ fn put_values(values: &Bound<'_, PyDict>, before: &str, args: &Args) -> PyResult
     put_values(values, &format!("{before}child_"), child)
 }
 
-/// A time such as `5ms` in nanoseconds; a whole number is nanoseconds already.
+/// Converts a time such as `5ms` to nanoseconds. A whole number is in nanoseconds already.
 #[pyfunction]
 pub(crate) fn time_ns(text: &Bound<'_, PyAny>) -> PyResult<u64> {
     if text.is_instance_of::<PyInt>() && !text.is_instance_of::<PyBool>() {
@@ -417,7 +418,7 @@ pub(crate) fn time_ns(text: &Bound<'_, PyAny>) -> PyResult<u64> {
     parsed.map(|span| span.as_nanos()).map_err(PyValueError::new_err)
 }
 
-/// A rate such as `10mbit` in bit/s.
+/// Converts a rate such as `10mbit` to bit/s.
 #[pyfunction]
 pub(crate) fn rate_bps(text: &str) -> PyResult<u64> {
     parse::rate(text).map(goodqueue_units::Rate::as_bps).map_err(PyValueError::new_err)

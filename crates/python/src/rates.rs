@@ -5,7 +5,8 @@ use goodqueue_units::{Duration, Rate, parse};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// A file of rates: `lte`, `starlink` or `mmwave`, of a mean rate and a length such as `12mbit` and `60s`.
+/// Generates a file of rates of the shape `lte`, `starlink` or `mmwave`, with a mean rate and a length such as
+/// `12mbit` and `60s`.
 #[pyfunction]
 pub(crate) fn generate_rates(
     py: Python<'_>,
@@ -19,14 +20,14 @@ pub(crate) fn generate_rates(
     py.detach(|| path::generate_rates(shape, mean, length, seed)).map_err(PyValueError::new_err)
 }
 
-/// The rate in bit/s that a file of rates has in the long run.
+/// Returns the mean rate of a file of rates in the long run, in bit/s.
 #[pyfunction]
 pub(crate) fn mean_rate_bps(content: &[u8]) -> PyResult<u64> {
     path::mean_rate(content).map(Rate::as_bps).map_err(PyValueError::new_err)
 }
 
-/// When which rate in bit/s begins by a file of rates, until `end_s`, in seconds; None where it is one of
-/// opportunities.
+/// Returns the steps of a file of rates up to `end_s` seconds: when each begins, in seconds, and its rate in bit/s.
+/// Returns None for a file of opportunities.
 #[pyfunction]
 pub(crate) fn rate_steps(content: &[u8], end_s: f64) -> PyResult<Option<Vec<(f64, u64)>>> {
     let end = Duration::from_secs_f64(end_s);

@@ -14,7 +14,7 @@ pyo3::create_exception!(
     "A capture that cannot be written: file and reason."
 );
 
-/// A capture that the run writes and Python looks after.
+/// A capture that the run writes and Python controls.
 pub(crate) type Shared = Arc<Mutex<Trace>>;
 
 fn refuse(error: &Error) -> PyErr {
@@ -55,13 +55,13 @@ pub(crate) fn discard(trace: &Shared) {
     locked(trace).discard();
 }
 
-/// The points at which a run can be captured.
+/// Returns the points at which a run can be captured.
 #[pyfunction]
 pub(crate) fn trace_points() -> Vec<&'static str> {
     Point::ALL.iter().map(|point| point.name()).collect()
 }
 
-/// The kernel engine's captures as one file.
+/// Merges the kernel engine's captures into one file.
 #[pyfunction]
 pub(crate) fn merge_captures(
     py: Python<'_>,

@@ -1,7 +1,7 @@
-//! The WebAssembly binding: converts, never decides. Everything structured crosses as JSON text, as in the Python
-//! binding, except packets, of which there are many: they cross as rows of numbers (see [`look`]).
+//! The WebAssembly binding: it converts, and never decides. Structured data crosses as JSON text, as in the Python
+//! binding. Packets are the exception, because there are many: they cross as rows of numbers (see [`look`]).
 //!
-//! A refusal is thrown as JSON text: `{"key": …, "message": …}`.
+//! A refused scenario is thrown as JSON text: `{"key": …, "message": …}`.
 
 pub mod look;
 
@@ -17,7 +17,7 @@ extern "C" {
     fn error(text: &str);
 }
 
-/// A panic ends the module with "unreachable executed"; the browser's console gets what it said.
+/// Prints the message of a panic on the browser's console. The module itself only ends with "unreachable executed".
 #[wasm_bindgen(start)]
 fn start() {
     std::panic::set_hook(Box::new(|info| error(&info.to_string())));
@@ -27,7 +27,7 @@ fn refuse(error: &ScenarioError) -> JsError {
     JsError::new(&serde_json::json!({"key": error.key, "message": error.message}).to_string())
 }
 
-/// A run in progress.
+/// One run of one scenario.
 #[wasm_bindgen]
 pub struct Run {
     simulation: Simulation,
@@ -39,7 +39,7 @@ impl Run {
     /// Sets a scenario up.
     ///
     /// # Errors
-    /// The refusal of the scenario.
+    /// The scenario is refused.
     #[wasm_bindgen(constructor)]
     pub fn new(scenario_json: &str) -> Result<Self, JsError> {
         let scenario = Scenario::from_json(scenario_json).map_err(|error| refuse(&error))?;
@@ -47,19 +47,20 @@ impl Run {
         Ok(Self { simulation, look: None })
     }
 
-    /// How long the run is, in seconds of its own clock.
+    /// Returns the length of the run, in seconds of simulated time.
     #[must_use]
     pub fn duration_s(&self) -> f64 {
         self.simulation.duration().as_secs_f64()
     }
 
-    /// Runs until `until_s` seconds have passed, the end at the latest.
+    /// Runs until `until_s` seconds of simulated time, at most to the end.
     pub fn advance(&mut self, until_s: f64) {
         self.simulation.advance(Duration::from_secs_f64(until_s));
     }
 
-    /// Runs on as [`advance`](Self::advance) does, but looks at each packet from the first call on. Returns a row for
-    /// each packet that was on its way since the call before, in no order: [`look::COLUMNS`] says which numbers.
+    /// Runs as [`advance`](Self::advance) does, and observes each packet from the first call on. Returns one row of
+    /// numbers per packet that was on its way since the last call, in no order. [`look::COLUMNS`] describes the
+    /// numbers.
     pub fn packets(&mut self, until_s: f64) -> Vec<f64> {
         let simulation = &mut self.simulation;
         let look = self.look.get_or_insert_with(|| {
@@ -76,22 +77,23 @@ impl Run {
         look.take_rows()
     }
 
-    /// What the laws of both directions thought, since the call before, whenever a packet left the queue or was
-    /// dropped: as JSON, `{"down": {"count": […], …}, "up": …}`. A row's column `law` is the place in these lists.
+    /// Returns the state of the laws of both directions, since the last call, each time when a packet left the queue
+    /// or was dropped. The result is JSON: `{"down": {"count": […], …}, "up": …}`. The column `law` of a row is the
+    /// index into these lists.
     pub fn laws(&mut self) -> String {
         let taken =
             self.look.as_ref().map(|look| look.lock().unwrap_or_else(PoisonError::into_inner).take_laws());
         taken.unwrap_or_default()
     }
 
-    /// The record as JSON.
+    /// Returns the record as JSON.
     #[must_use]
     pub fn record(&self) -> String {
         serde_json::to_string(&self.simulation.record()).unwrap_or_default()
     }
 }
 
-/// Every queue discipline and every congestion control, as JSON: `{"qdiscs": …, "congestion_controls": …}`.
+/// Returns every queue discipline and every congestion control, as JSON: `{"qdiscs": …, "congestion_controls": …}`.
 #[must_use]
 #[wasm_bindgen]
 pub fn choices() -> String {

@@ -1,4 +1,4 @@
-//! Looking at single packets: where each is, what became of it, and what the law thought then.
+//! Observes single packets: where each one is, its fate, and the state of the law at that time.
 
 use goodqueue_netsim::scenario::Direction;
 use goodqueue_netsim::{Event, LawSeries, Observer, Packet, Simulation};
@@ -6,18 +6,18 @@ use goodqueue_qdisc::Packet as _;
 use goodqueue_units::{Ecn, Instant};
 use std::collections::{HashMap, VecDeque};
 
-/// The numbers of a row. Times are in seconds of the run, NaN where that has not come about.
+/// The number of columns in a row. Times are in seconds of the run, and NaN if the event has not happened.
 ///
 /// - `id`: the packet's number, in the order in which packets were offered;
 /// - `way`: 0 down, 1 up;
-/// - `flow`: the place of its flow in the scenario;
+/// - `flow`: the index of its flow in the scenario;
 /// - `bytes`: its length on Ethernet;
 /// - `offered_s`: when it was offered to the queue;
-/// - `decided_s`: when its transmission began, or it was dropped;
-/// - `arrived_s`: when it came to the other host;
-/// - `fate`: 0 waiting, 1 sent, 2 sent with a CE mark that it got here, from 3 on dropped, by
+/// - `decided_s`: when its transmission began, or when it was dropped;
+/// - `arrived_s`: when it arrived at the other host;
+/// - `fate`: 0 waiting, 1 sent, 2 sent with a CE mark set by this queue, 3 and higher dropped, by
 ///   [`goodqueue_qdisc::Drop`];
-/// - `law`: the place of what the law thought in the lists of its direction, of the same call.
+/// - `law`: the index of the law's state in the lists of its direction, from the same call.
 pub const COLUMNS: usize = 9;
 
 const WAITING: f64 = 0.0;
@@ -25,14 +25,14 @@ const SENT: f64 = 1.0;
 const MARKED: f64 = 2.0;
 const DROPPED: f64 = 3.0;
 
-/// What tells a packet from others on its way: two that are alike in this are as good as each other.
+/// Identifies a packet on its way. Two packets with equal fields are interchangeable.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Likeness {
     way: u8,
     flow: u32,
     connection: u32,
     bytes: u32,
-    /// Of a segment its sequence number, acknowledgment number and timestamp; of a datagram its number.
+    /// Sequence number, acknowledgment number and timestamp of a segment, or the number of a datagram.
     numbers: [u32; 3],
 }
 
@@ -47,23 +47,23 @@ impl Likeness {
     }
 }
 
-/// A packet that has not arrived, and was not dropped.
+/// A packet that has neither arrived nor been dropped.
 #[derive(Clone, Copy)]
 struct Known {
     row: [f64; COLUMNS],
-    /// It came with a CE mark.
+    /// Whether it arrived at the queue with a CE mark.
     came_marked: bool,
-    /// Its place among the rows, if it is there yet.
+    /// Its index among the rows, if it has a row yet.
     place: Option<usize>,
 }
 
-/// Looks on at a run.
+/// Observes the packets of a run.
 #[derive(Default)]
 pub struct Look {
     known: HashMap<Likeness, VecDeque<Known>>,
     offered: u64,
     rows: Vec<[f64; COLUMNS]>,
-    /// Rows of this step, by direction, whose law is to be noted.
+    /// Rows of this step, by direction, for which the law's state is still to be noted.
     undecided: [Vec<usize>; 2],
     laws: [LawSeries; 2],
     noted: [u32; 2],
@@ -72,7 +72,7 @@ pub struct Look {
 const WAYS: [Direction; 2] = [Direction::Down, Direction::Up];
 
 impl Look {
-    /// Notes what the laws think now, where a step of `simulation` had packets leave or dropped them.
+    /// Notes the state of the laws if a step of `simulation` had packets leave or dropped them.
     pub(crate) fn note_laws(&mut self, simulation: &Simulation) {
         for way in WAYS {
             let index = way as usize;
@@ -87,8 +87,8 @@ impl Look {
         }
     }
 
-    /// The rows since the call before, one after the other. Those that follow begin with the packets that are there
-    /// now.
+    /// Returns the rows since the last call, one after the other. The next rows begin with the packets that are on
+    /// their way now.
     pub(crate) fn take_rows(&mut self) -> Vec<f64> {
         let taken = std::mem::take(&mut self.rows).into_flattened();
         for known in self.known.values_mut().flatten() {
@@ -98,14 +98,14 @@ impl Look {
         taken
     }
 
-    /// What the laws thought since the call before, as JSON.
+    /// Returns the states of the laws since the last call, as JSON.
     pub(crate) fn take_laws(&mut self) -> String {
         self.noted = [0; 2];
         let [down, up] = std::mem::take(&mut self.laws);
         serde_json::to_string(&HashMap::from([("down", down), ("up", up)])).unwrap_or_default()
     }
 
-    /// Writes a packet's row, and returns its place.
+    /// Writes a packet's row, and returns its index.
     fn put(&mut self, known: &mut Known) -> usize {
         let place = *known.place.get_or_insert(self.rows.len());
         if place == self.rows.len() {
@@ -117,7 +117,7 @@ impl Look {
         place
     }
 
-    /// A packet that is offered, or was before anybody looked.
+    /// Begins to track a packet that is offered, or that was offered before the first look.
     fn begin(&mut self, way: Direction, packet: &Packet, offered: Instant) -> Known {
         let [way, flow, bytes] = [f64::from(way as u8), f64::from(packet.flow()), f64::from(packet.len())];
         let (id, none) = (self.offered as f64, f64::NAN);
@@ -126,7 +126,7 @@ impl Look {
         Known { row, came_marked: packet.ecn() == Ecn::Ce, place: None }
     }
 
-    /// The packet as it is known, and no longer known.
+    /// Returns what is known of a packet, and forgets it.
     fn forget(&mut self, likeness: &Likeness) -> Option<Known> {
         let alike = self.known.get_mut(likeness)?;
         let known = alike.pop_front();
@@ -170,7 +170,8 @@ mod tests {
     use goodqueue_units::Duration;
     use std::sync::{Arc, Mutex};
 
-    /// All rows of a run, the last one of each packet, and what the law thought, in pieces of `piece_ms`.
+    /// Runs a scenario in pieces of `piece_ms`. Returns all rows (the last one per packet) and the states of the
+    /// laws.
     fn rows(qdisc: &str, piece_ms: u64) -> (Simulation, Vec<[f64; COLUMNS]>, Vec<serde_json::Value>) {
         let json = serde_json::json!({
             "duration": "3s", "bottleneck": {"rate": "5mbit", "qdisc": qdisc}, "path": {"rtt": "30ms"},
@@ -199,7 +200,7 @@ mod tests {
         rows.iter().filter(|row| row[1] == 0.0 && wanted(row[7])).count() as u64
     }
 
-    /// Else the page would show other packets than the record counts.
+    /// The page must show the packets that the record counts.
     #[test]
     fn each_packet_of_the_record_has_a_row() {
         for line in ["pfifo limit 20", "codel", "codel ecn", "pie", "fq_codel"] {
@@ -212,7 +213,7 @@ mod tests {
         }
     }
 
-    /// A packet is offered, leaves, and arrives half the base RTT and its transmission later.
+    /// A packet is offered, leaves, and arrives after its transmission time plus half of the base RTT.
     #[test]
     fn times_follow_each_other() {
         let (_, rows, _) = rows("codel", 100);
@@ -224,7 +225,7 @@ mod tests {
         }
     }
 
-    /// Cut into pieces, a run shows the same packets: those that are on their way at a cut are told of twice.
+    /// A run in pieces shows the same packets. A packet that is on its way at a cut has a row in both pieces.
     #[test]
     fn pieces_show_what_the_whole_shows() {
         let [whole, pieces] = [3000, 50].map(|ms| rows("codel", ms).1);
@@ -235,7 +236,7 @@ mod tests {
         }
     }
 
-    /// CoDel counts its drops: the count after a drop is that of the law's list at the packet's place.
+    /// CoDel counts its drops: after a drop, the law's list has a count of at least 1 at the packet's index.
     #[test]
     fn each_drop_has_what_the_law_thought() {
         let (_, rows, laws) = rows("codel", 3000);

@@ -1,4 +1,4 @@
-//! `goodqueue-web-bindgen MODULE.wasm FOLDER`: writes the module, its JavaScript and its types to FOLDER.
+//! `goodqueue-web-bindgen MODULE.wasm FOLDER` writes the module, its JavaScript and its types to FOLDER.
 
 use std::process::ExitCode;
 use wasm_bindgen_cli_support::Bindgen;
@@ -10,7 +10,7 @@ fn main() -> ExitCode {
         return ExitCode::from(2);
     };
     let mut bindgen = Bindgen::new();
-    // The names of functions are a third of the module; nobody reads them on a page.
+    // The names of functions are a third of the module, and the page does not need them.
     bindgen.input_path(module).typescript(true).remove_name_section(true).remove_producers_section(true);
     let written = bindgen.web(true).and_then(|bindgen| bindgen.generate(folder));
     match written {
