@@ -1,9 +1,9 @@
-"""Which line to type: candidates for a link are run both ways under load, and the answer is made of what was measured.
+"""Recommends a ``tc`` line: runs candidates for a link under load in both directions, and compares the measurements.
 
-`question` is what was asked, `links` what kinds of link are known to be like, `flent` what a measurement of the real
-link says; `candidates` are the lines that are tried, `scenarios` what they are tried on, `choosing` the rule by which
-one wins; `trying` runs all of it, `doubts` what would change the answer, `checking` holds it against Linux's own
-qdiscs; `answer` is what comes out, `commands` what to type, `show` and `as_json` its forms.
+`question` holds the user's question, `links` the properties of kinds of links, `flent` the link as a measurement
+shows it. `candidates` has the lines to try, `scenarios` the runs, `choosing` the rule that picks one. `trying` runs
+all of it, `doubts` tests the assumptions, `checking` compares with Linux's own qdiscs. `answer` is the result and its
+JSON, `commands` has the commands to type, and `show` prints the result.
 """
 
 from goodqueue.calling import calls

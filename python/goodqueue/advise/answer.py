@@ -1,4 +1,4 @@
-"""What comes out: the lines, what they change, how sure that is, and what would change the answer."""
+"""The answer: the lines, what they change, how sure that is, and what would change the answer."""
 
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -10,35 +10,35 @@ from goodqueue.measures.stats import Estimate
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One number, before and after."""
+    """One metric, before and after."""
 
     metric: str
     """Its key, as in `goodqueue.measures.metrics`."""
     what: str
-    """What it is, for a person."""
+    """Its name for a person."""
     unit: str
     now: Estimate
     then: Estimate
     difference: Estimate
-    """From now to then, paired by seed."""
+    """The difference ``then`` − ``now``, paired by seed."""
 
     @property
     def percent(self) -> float | None:
-        """The change in percent of what is there now."""
+        """The change in percent of the present value."""
         return 100 * self.difference.mean / self.now.mean if self.now.mean else None
 
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """A candidate, and what was measured of it."""
+    """A candidate with its measurements."""
 
     label: str
     down: str
     up: str
     means: dict[str, Estimate]
-    """By metric."""
+    """The means by metric."""
     points: Estimate
-    """By how many points it is better than what is there now, paired by seed."""
+    """By how many points it is better than the present state, paired by seed."""
     behind: Estimate
     """By how many points it is behind the best, paired by seed."""
     is_choice: bool
@@ -46,33 +46,33 @@ class Tried:
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """Something that may be otherwise, tried."""
+    """An assumption that may be wrong, tried."""
 
     what: str
-    """What would have to be so."""
+    """What the other case would be."""
     then: str
-    """What was measured then, in a sentence."""
+    """The measurements in that case, in a sentence."""
     changes_answer: bool
-    """Whether another line would be the better one."""
+    """Whether another line would be better then."""
     tried: list[Tried]
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One promised number held against Linux's own qdiscs."""
+    """One promised number compared with Linux's own qdiscs."""
 
     what: str
     lines: str
     """``now`` or ``then``."""
     promised: float
-    """By the simulator, of the same scenario and seed."""
+    """The simulator's number, for the same scenario and seed."""
     measured: float
-    """In the kernel engine."""
+    """The kernel engine's number."""
     unit: str
 
     @property
     def percent(self) -> float:
-        """How far off the promise is, of what was measured."""
+        """The error of the promise, in percent of the measurement."""
         return 100 * (self.promised - self.measured) / self.measured
 
 
@@ -84,26 +84,26 @@ class Advice:
     label: str
     """The candidate that was chosen."""
     down: str
-    """The qdisc line of the way down."""
+    """The qdisc line for the direction down."""
     up: str
     commands: dict[str, list[str]]
-    """What to type, by direction; ``prepare`` comes before that of the way down."""
+    """The commands to type, by direction. ``prepare`` comes before ``down``."""
     sqm: dict[str, str]
-    """The options of OpenWrt's /etc/config/sqm; empty where SQM has none for this."""
+    """The options of OpenWrt's /etc/config/sqm. Empty if SQM has none for this line."""
     changes: list[Change]
     tried: list[Tried]
-    """All candidates, the simplest first; the first is what is there now."""
+    """All candidates, the simplest first. The first is the present state."""
     doubts: list[Doubt]
     assumed: list[tuple[str, str]]
-    """What nobody said, and where it is from."""
+    """The assumptions that the user did not state, with their sources."""
     checks: list[Check]
-    """Against Linux; empty where it was not asked for."""
+    """The comparison with Linux. Empty if it was not asked for."""
     kernel: str
-    """Why Linux could not be asked, or nothing."""
+    """Why Linux could not be run, or an empty text."""
 
     @property
     def next(self) -> Tried | None:
-        """The best of those that were not chosen."""
+        """The best candidate that was not chosen."""
         others = [one for one in self.tried if not one.is_choice]
         return min(others, key=lambda one: one.behind.mean, default=None)
 

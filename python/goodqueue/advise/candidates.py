@@ -1,4 +1,4 @@
-"""The lines that are tried: those that Linux ships, from the simplest to the most elaborate."""
+"""The lines to try: those that Linux ships, from the simplest to the most elaborate."""
 
 from dataclasses import dataclass, replace
 
@@ -7,13 +7,13 @@ from goodqueue.advise.question import Question
 from goodqueue.show.labels import BOTH
 
 MARGIN = 0.95
-"""Of the rate. "95 % of the measured speed": OpenWrt's SQM Details and bufferbloat.net's guide to SQM."""
+"""Share of the rate. "95 % of the measured speed": OpenWrt's SQM Details and bufferbloat.net's guide to SQM."""
 
 ADVERTISED = 0.85
-"""Of a rate that nobody measured: "85 % of the provider's published numbers", the same pages."""
+"""Share of a rate that nobody measured: "85 % of the provider's published numbers", the same pages."""
 
 NOTHING = "fq_codel"
-"""What Linux has where nothing is typed: systemd's and OpenWrt's default discipline, without a shaper."""
+"""Linux's state if the user types nothing: systemd's and OpenWrt's default discipline, without a shaper."""
 
 LARGE_RTT_S = 0.1
 """cake's default ``rtt`` and CoDel's default ``interval`` (tc-cake(8); RFC 8289, 4.3)."""
@@ -21,7 +21,7 @@ LARGE_RTT_S = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A way to set a link up, both directions."""
+    """A way to configure a link, in both directions."""
 
     kind: str
     """``nothing``, the shaper's name, or the discipline's."""
@@ -30,20 +30,20 @@ class Candidate:
     """The shaper's share of the rate."""
     up: float = MARGIN
     words_down: str = ""
-    """Words of cake's that follow."""
+    """Additional words for cake."""
     words_up: str = ""
 
     @property
     def level(self) -> int:
-        """How much there is to type and to understand; of a Wi-Fi card's it is all the same."""
+        """How much there is to type and to understand. It is the same for all lines of a Wi-Fi card."""
         return {"nothing": 0, "cake": 2 if self.words_down + self.words_up else 1, "tbf": 3, "htb": 4}.get(self.kind, 0)
 
     def at(self, down: float, up: float | None = None) -> "Candidate":
-        """Return the same with shapers at other shares of the rate."""
+        """Return the candidate with its shapers at other shares of the rate."""
         return replace(self, down=down, up=down if up is None else up)
 
     def lines(self, question: Question) -> tuple[str, str]:
-        """Return the qdisc lines of the way down and of the way up, as a scenario has them."""
+        """Return the qdisc lines down and up, as in a scenario."""
         link = question.link
         if link.key == "wifi":
             return self.kind, STATION
@@ -59,18 +59,18 @@ class Candidate:
         return NOTHING, NOTHING
 
     def rates_bps(self, question: Question) -> tuple[int, int]:
-        """Return what the shapers are set to."""
-        # htb and tbf have no word for PTM, and so have SQM's settings: its 64 of 65 bytes go off the rate.
+        """Return the rates of the shapers."""
+        # htb and tbf have no word for PTM, nor have SQM's settings: the rate is multiplied by PTM's 64/65 instead.
         cells = 64 / 65 if question.link.cells == "ptm" and self.kind != "cake" else 1.0
         return _whole(question.down_bps * self.down * cells), _whole(question.up_bps * self.up * cells)
 
     def pair(self, question: Question) -> str:
-        """Return both lines as one, by which it is told from others."""
+        """Return both lines as one text, which identifies the candidate."""
         return BOTH.join(self.lines(question))
 
 
 def of(question: Question) -> list[Candidate]:
-    """Return what is tried on the link of ``question``, the simplest first; the first is what is there now."""
+    """Return the candidates for the link of ``question``, the simplest first. The first is the present state."""
     if question.link.key == "wifi":
         return [
             Candidate("pfifo", "pfifo above the driver"),
@@ -88,7 +88,7 @@ def of(question: Question) -> list[Candidate]:
             replace(cake.at(MARGIN, 0.5), label="cake autorate-ingress", words_down="autorate-ingress"),
         ]
     short = f"rtt {_ms(question.rtt_s)}"
-    # A short rtt is a candidate; of a long one no line leaves it out.
+    # A short rtt is a candidate of its own. A long rtt is in every line.
     shorter = [replace(cake, label=f"cake, {short}", words_down=short, words_up=short)]
     return [
         nothing,
@@ -102,16 +102,16 @@ def of(question: Question) -> list[Candidate]:
 
 
 STATION = "mac80211"
-"""What the stations of a Wi-Fi cell have: Linux's and Android's own queues since 4.11."""
+"""The discipline of the stations in a Wi-Fi cell: the queues of Linux and Android since 4.11."""
 
 
 def kbit(bps: int) -> str:
-    """Return a rate as tc and SQM take it."""
+    """Return a rate in the notation of tc and SQM."""
     return f"{bps // 1000}kbit"
 
 
 def _whole(bps: float) -> int:
-    """Return the rate in whole kilobits, of which a rate above a megabit has no more than four digits."""
+    """Return the rate in whole kbit/s, rounded down to at most five significant digits."""
     step = 1000
     while bps / step >= 100_000:
         step *= 10
@@ -131,29 +131,29 @@ def _ms(seconds: float) -> str:
 
 
 def _rtt(question: Question, said: str) -> str:
-    """Return cake's rtt where the default is too short: RTTs within an order of magnitude will do (tc-cake(8))."""
+    """Return cake's rtt if the default is too short: RTTs within an order of magnitude will do (tc-cake(8))."""
     return f"rtt {_ms(question.rtt_s)}" if question.rtt_s > LARGE_RTT_S and "rtt " not in said else ""
 
 
 def _shaped(kind: str, question: Question, bps: int) -> str:
-    """Return fq_codel under a shaper; a bucket of tbf's holds a millisecond (as in sqm-scripts) or two full frames."""
+    """Return fq_codel below a shaper. A bucket of tbf holds 1 ms (as in sqm-scripts) or two full frames."""
     burst = f"burst {max(2 * 1514, bps // 8000)} " if kind == "tbf" else ""
     framing = _framing(question.link)
     return _words(f"{kind} rate {kbit(bps)}", burst.strip(), framing, f"child fq_codel{_times(question, bps)}")
 
 
 def _framing(link: Link) -> str:
-    """Return what tbf and htb call the link's framing: they weigh the frame, its 14 bytes of header included."""
+    """Return the link's framing in the words of tbf and htb. They count the frame with its 14 bytes of header."""
     words = [f"overhead {link.overhead - 14}"] if link.overhead > 14 else []
     words += [f"mpu {link.mpu}"] if link.mpu else []
     return " ".join(words + (["linklayer atm"] if link.cells == "atm" else []))
 
 
 def _times(question: Question, bps: int) -> str:
-    """Return target and interval where the defaults do not fit.
+    """Return target and interval if the defaults do not fit.
 
-    The target is at least what one and a half full packets take (sch_cake.c; RFC 8290, 5.2.2 has one), the interval a
-    long path's RTT, of which the target is at least a twentieth (RFC 8289, 4.3 and 4.4).
+    The target is at least the transmission time of 1.5 full packets (sch_cake.c; RFC 8290, 5.2.2 has 1). The interval
+    is at least the RTT of a long path, and the target at least a twentieth of it (RFC 8289, 4.3 and 4.4).
     """
     interval = max(LARGE_RTT_S, question.rtt_s)
     least = 1.5 * 1514 * 8 / bps

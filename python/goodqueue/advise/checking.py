@@ -1,4 +1,4 @@
-"""The answer held against Linux's own qdiscs: what was promised, and what the kernel engine measures."""
+"""Compares the answer with Linux's own qdiscs: the promised numbers, and the kernel engine's measurements."""
 
 import json
 from dataclasses import replace
@@ -14,27 +14,27 @@ from goodqueue.advise.scenarios import Truth
 from goodqueue.errors import UserError
 
 HELD = ("ping_rtt_p95_ms", "voip_delay_p95_ms", "page_load_mean_ms", "goodput_mbps", "up_goodput_mbps")
-"""The delays that were promised, and what they cost."""
+"""The metrics that are compared: the promised delays, and their cost."""
 
 
 WHY_NOT = {
     "lte": "the kernel engine has no link that follows a radio's delivery opportunities",
     "wifi": "the kernel engine has no medium that stations compete for",
 }
-"""By kind of link."""
+"""The reasons why Linux cannot be run, by kind of link."""
 
 
 def checked(advice: Advice, progress: run.Progress) -> Advice:
-    """Return ``advice`` with what Linux has of it, or with why Linux cannot be asked."""
+    """Return ``advice`` with the measurements on Linux, or with the reason why there are none."""
     choice = next(one for one in candidates.of(advice.question) if one.label == advice.label)
     found, why_not = check(advice.question, choice, progress)
     return replace(advice, checks=found, kernel=why_not)
 
 
 def check(question: Question, choice: Candidate, progress: run.Progress) -> tuple[list[Check], str]:
-    """Run what is there now and the ``choice`` with the first seed, on both engines, for half as long as the answer.
+    """Run the present state and the ``choice`` with the first seed, on both engines, for half as long as the answer.
 
-    Return the numbers that are held against Linux, or why Linux cannot be asked.
+    Return the numbers compared with Linux, or the reason why Linux cannot be run.
     """
     from goodqueue.scenario import resolve
 
@@ -45,7 +45,7 @@ def check(question: Question, choice: Candidate, progress: run.Progress) -> tupl
     every = {"now": now, "then": choice} if choice != now else {"then": choice}
     runs = {
         lines: scenarios.scenario(asked, one, asked.seeds[0], Truth(), Path()) for lines, one in every.items()
-    }  # no radio, hence no files
+    }  # these links are no radio, so there are no files of rates
     found = []
     try:
         for scenario in runs.values():

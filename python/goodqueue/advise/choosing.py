@@ -1,9 +1,9 @@
-"""How one candidate wins: the rule, and the numbers that it goes by.
+"""Chooses a candidate: the rule, and the numbers that it uses.
 
-A point is what a person just notices, a tenth: of the time that a ping, a call's packet or a page takes, of the goodput
-each way; or 0.1 of a call's MOS. A candidate's points are the sum over what the link is used for. Those that are less
-than a point behind the best are as good; of them the simplest wins, and of equally simple ones that with the most
-goodput.
+A point is a difference that a person just notices. It is a tenth of the time of a ping, a call's packet or a page, a
+tenth of the goodput in each direction, or 0.1 of a call's MOS. A candidate's points are the sum over the uses of the
+link. Candidates less than a point behind the best are as good as the best. The simplest of them wins; among equally
+simple ones, the one with the most goodput.
 """
 
 import math
@@ -22,7 +22,7 @@ MOS_POINT = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Felt:
-    """A number that counts."""
+    """A metric that counts."""
 
     key: str
     what: str
@@ -30,7 +30,7 @@ class Felt:
     """Its heading in a table."""
     unit: str
     uses: tuple[str, ...]
-    """What it counts for."""
+    """The uses for which it counts."""
     better: str = "low"
 
 
@@ -42,19 +42,19 @@ FELT = (
     Felt("goodput_mbps", "Downloads together", "down\nMbit/s", "Mbit/s", ("downloads",), "high"),
     Felt("up_goodput_mbps", "Uploads together", "up\nMbit/s", "Mbit/s", ("downloads",), "high"),
 )
-"""The delays have the base RTT in them, for that is what is felt."""
+"""The metrics that count. The delays include the base RTT, since people feel the whole delay."""
 
 ALWAYS = ("ping_rtt_p95_ms", "goodput_mbps", "up_goodput_mbps")
-"""What is shown whatever the link is used for: what is gained, and what it costs."""
+"""The metrics that are shown for every use of the link: the gain and its cost."""
 
 Values = Mapping[str, Sequence[float]]
-"""Metric to its number for each seed."""
+"""The numbers of each metric, one per seed."""
 
 
 def numbers(records: Sequence[Record]) -> Values:
-    """Return what is felt of the runs ``records``, by metric: one number a run.
+    """Return the felt numbers of ``records`` by metric, one number per run.
 
-    A page that never came counts as one that took as long as the run. A ping or a call without an answer does too.
+    A page that never came counts as one that took as long as the run. So does a ping or a call without an answer.
     """
     each = [metrics.numbers(record) for record in records]
     found = {}
@@ -74,7 +74,7 @@ def _measured_ms(record: Record) -> float:
 
 
 def points(values: Values, uses: Sequence[str], at: int) -> float:
-    """Return the points of one seed's run; only differences of them mean something."""
+    """Return the points of one seed's run. Only differences of points have a meaning."""
     found = 0.0
     for felt in FELT:
         if not set(felt.uses) & set(uses):
@@ -90,9 +90,9 @@ def points(values: Values, uses: Sequence[str], at: int) -> float:
 def rank(
     tried: Sequence[tuple[str, tuple[str, str], int, Values]], uses: Sequence[str], chosen: int | None = None
 ) -> list[Tried]:
-    """Return candidates with their points, one of them as the choice: ``chosen``, or by the rule.
+    """Return the candidates with their points, one of them as the choice: ``chosen``, or the one that the rule picks.
 
-    Each is a label, its lines, how much it takes (its level), and what was measured.
+    Each of ``tried`` has a label, its lines, its level (the effort it takes), and its measurements.
     """
     seeds = range(len(tried[0][3][FELT[2].key]))
     own = [[points(values, uses, at) for at in seeds] for *_, values in tried]
@@ -115,7 +115,7 @@ def rank(
 
 
 def changes(now: Values, then: Values, uses: Sequence[str]) -> list[Change]:
-    """Return what changes, of what the link is used for."""
+    """Return the changes of the metrics that matter for the uses of the link."""
     return [
         Change(
             felt.key,

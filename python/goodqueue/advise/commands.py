@@ -1,20 +1,20 @@
-"""What to type: a scenario's lines as ``tc``'s own, the interface of the way down before it, and SQM's settings."""
+"""The commands to type: ``tc`` commands, the interface for the direction down, and SQM's settings."""
 
 from goodqueue.advise.candidates import Candidate, kbit
 from goodqueue.advise.question import Question
 
 DEVICE, IFB = "eth0", "ifb0"
-"""The router's port that faces the modem, and the interface through which what comes in is sent."""
+"""The router's port to the modem, and the interface through which incoming packets are sent."""
 
 PREPARE = [
     f"ip link add {IFB} type ifb; ip link set {IFB} up; tc qdisc add dev {DEVICE} handle ffff: ingress",
     f"tc filter add dev {DEVICE} parent ffff: matchall action mirred egress redirect dev {IFB}",
 ]
-"""A qdisc acts on what is sent; what comes in must be sent through an interface of its own (tc-mirred(8))."""
+"""A qdisc acts on outgoing packets. Incoming ones must be sent through an interface of their own (tc-mirred(8))."""
 
 
 def commands(question: Question, candidate: Candidate) -> dict[str, list[str]]:
-    """Return what to type, by direction."""
+    """Return the commands to type, by direction."""
     down, up = candidate.lines(question)
     if question.link.key == "wifi":
         root = "noqueue" if candidate.kind == "mac80211" else down
@@ -25,13 +25,13 @@ def commands(question: Question, candidate: Candidate) -> dict[str, list[str]]:
 
 
 def _typed(line: str, device: str) -> list[str]:
-    """Return the commands that make ``line`` on ``device``."""
+    """Return the commands that set up ``line`` on ``device``."""
     outer, _, child = line.partition(" child ")
     name, _, words = outer.partition(" ")
     add = f"tc qdisc replace dev {device} root"
     if not child:
         return [f"{add} {line}"]
-    if name == "tbf":  # tc asks for a limit, which is that of the queue that the child replaces
+    if name == "tbf":  # tc requires a limit; it belongs to the queue that the child replaces
         return [f"{add} handle 1: {outer} limit 1514000", f"tc qdisc add dev {device} parent 1:1 {child}"]
     return [
         f"{add} handle 1: htb default 1",
@@ -41,16 +41,16 @@ def _typed(line: str, device: str) -> list[str]:
 
 
 SCRIPTS = {"cake": "piece_of_cake.qos", "htb": "simplest.qos", "tbf": "simplest_tbf.qos"}
-"""sqm-scripts' own, without classes of traffic."""
+"""The scripts of sqm-scripts without traffic classes."""
 
 
 def sqm(question: Question, candidate: Candidate) -> dict[str, str]:
-    """Return the options of a queue section of OpenWrt's /etc/config/sqm that say the same; none where none do."""
+    """Return the equivalent options of a queue section of OpenWrt's /etc/config/sqm. Empty if there are none."""
     if candidate.kind not in SCRIPTS:
         return {}
     down, up = candidate.rates_bps(question)
     link, is_cake = question.link, candidate.kind == "cake"
-    if is_cake and link.cells == "ptm":  # SQM has no word for it
+    if is_cake and link.cells == "ptm":  # SQM has no option for PTM
         down, up = down * 64 // 65, up * 64 // 65
     found = {
         "enabled": "1",
@@ -61,7 +61,7 @@ def sqm(question: Question, candidate: Candidate) -> dict[str, str]:
         "script": SCRIPTS[candidate.kind],
     }
     if link.framing:
-        # Without cake the kernel counts the Ethernet header itself (tc-stab(8)).
+        # Without cake the kernel itself counts the Ethernet header (tc-stab(8)).
         overhead = link.overhead if is_cake else link.overhead - 14
         found |= {"linklayer": "atm" if link.cells == "atm" else "ethernet", "overhead": str(overhead)}
         found |= {"tcMPU": str(link.mpu)} if link.mpu else {}
@@ -73,7 +73,7 @@ def sqm(question: Question, candidate: Candidate) -> dict[str, str]:
 
 
 def _own(line: str) -> str:
-    """Return those words of cake's that SQM does not set by options of its own."""
+    """Return the words of cake that SQM has no options for."""
     words = line.split()
     kept = [word for word in words if word in ("ingress", "ack-filter", "autorate-ingress")]
     return " ".join(([f"rtt {words[words.index('rtt') + 1]}"] if "rtt" in words else []) + kept)

@@ -1,4 +1,4 @@
-"""What would change the answer: the rate, the margin, the hidden buffer, Wi-Fi. Each is tried, and said as measured."""
+"""Tests what would change the answer: the rate, the margin, the hidden buffer, Wi-Fi. Each is run and reported."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,22 +12,22 @@ from goodqueue.advise.scenarios import AIR, Truth
 from goodqueue.show.tables import span
 
 SLOWER = candidates.ADVERTISED
-"""What a link may carry of what its contract says, where nobody measured it."""
+"""The share of the contract's rate that a link may have, if nobody measured it."""
 
 SHALLOW, DEEP = 0.2, 4.0
-"""The queue that is there now may be so much of what was taken for it."""
+"""The present queue may be this many times as large as assumed."""
 
 SAME = "these lines"
 
 PING = "ping_rtt_p95_ms"
 
 SAME_WITHIN = 1.1
-"""Less than a point apart."""
+"""A ratio of delays of less than a point."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A run of a doubt's."""
+    """A run that tests a doubt."""
 
     label: str
     candidate: Candidate
@@ -36,19 +36,19 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Something that may be otherwise, and what is run to see."""
+    """An assumption that may be wrong, and the runs that test it."""
 
     what: str
     trials: list[Trial]
     chosen: int
-    """Which of them has the lines of the answer."""
+    """The index of the trial with the lines of the answer."""
     say: Callable[[Sequence[Tried]], str]
     asks: bool = True
-    """Whether the others are lines that somebody could type instead; else they only show what the answer is worth."""
+    """Whether the other trials are lines that the user could type instead. If not, they show what it is worth."""
 
 
 def of(question: Question, choice: Candidate, after: Candidate) -> list[Asked]:
-    """Return what is tried beside the ``choice``, of which ``after`` was the next best."""
+    """Return the doubts about the ``choice``. ``after`` was the next best candidate."""
     now = candidates.of(question)[0]
     if question.link.key == "wifi":
         return _of_wifi(question, choice)
@@ -78,7 +78,7 @@ def _down(one: Tried) -> str:
 
 
 def _slower(question: Question, choice: Candidate, now: Candidate) -> Asked:
-    """The rate is not known: the link carries less than was said."""
+    """Return the doubt that the rate is not known: the link carries less than the user said."""
     truth = Truth(rate=SLOWER)
     adapted = choice.at(choice.down * SLOWER, choice.up * SLOWER)
     down, up = (kbit(bps) for bps in adapted.rates_bps(question))
@@ -93,7 +93,7 @@ def _slower(question: Question, choice: Candidate, now: Candidate) -> Asked:
 
 
 def _full_rate(choice: Candidate) -> Asked:
-    """The margin is left out: the hidden buffer is the bottleneck again."""
+    """Return the doubt about the margin: without it the hidden buffer is the bottleneck again."""
 
     def say(ranked: Sequence[Tried]) -> str:
         margin, full = ranked
@@ -109,7 +109,7 @@ def _held(question: Question, times: float) -> str:
 
 
 def _shallower(question: Question, choice: Candidate, now: Candidate) -> Asked:
-    """There is less to gain."""
+    """Return the doubt that the queue is shallower: there is less to gain."""
     truth = Truth(buffer=SHALLOW)
 
     def say(ranked: Sequence[Tried]) -> str:
@@ -120,7 +120,7 @@ def _shallower(question: Question, choice: Candidate, now: Candidate) -> Asked:
 
 
 def _deeper(question: Question, choice: Candidate, after: Candidate) -> Asked:
-    """Nothing was worth typing; it may be with a deeper queue."""
+    """Return the doubt that the queue is deeper: then a line may be worth typing after all."""
     truth = Truth(buffer=DEEP)
 
     def say(ranked: Sequence[Tried]) -> str:
@@ -131,7 +131,7 @@ def _deeper(question: Question, choice: Candidate, after: Candidate) -> Asked:
 
 
 def _own_port(choice: Candidate, now: Candidate) -> Asked:
-    """No modem: the link is the router's own port, whose discipline is the queue."""
+    """Return the doubt that there is no modem: the link is the router's own port, whose discipline is the queue."""
     truth = Truth(own=True)
 
     def say(ranked: Sequence[Tried]) -> str:
@@ -146,7 +146,7 @@ def _own_port(choice: Candidate, now: Candidate) -> Asked:
 
 
 def _last_hop(choice: Candidate) -> Asked:
-    """A slow Wi-Fi behind the line has a queue of its own, which no line on the router's port reaches."""
+    """Return the doubt about a slow Wi-Fi behind the line. No line on the router's port reaches its queue."""
 
     def say(ranked: Sequence[Tried]) -> str:
         fifo, own = ranked
@@ -162,7 +162,7 @@ def _last_hop(choice: Candidate) -> Asked:
 
 
 def _slower_radio(choice: Candidate, now: Candidate) -> Asked:
-    """The mean is half: a shaper follows no radio."""
+    """Return the doubt that the radio carries half of the mean rate: a shaper does not follow a radio."""
     truth = Truth(rate=0.5)
 
     def say(ranked: Sequence[Tried]) -> str:
@@ -175,7 +175,7 @@ def _slower_radio(choice: Candidate, now: Candidate) -> Asked:
 
 
 def _autorate(choice: Candidate, follows: Candidate) -> Asked:
-    """The shaper follows the rate at which packets arrive; what waits at the base station is not among them."""
+    """Return the doubt about a shaper that follows the arrival rate. It does not see the base station's queue."""
 
     def say(ranked: Sequence[Tried]) -> str:
         same, auto = ranked
@@ -187,7 +187,7 @@ def _autorate(choice: Candidate, follows: Candidate) -> Asked:
 
 
 def _of_wifi(question: Question, choice: Candidate) -> list[Asked]:
-    """The driver has no queues of its own; a far station takes the air."""
+    """Return the doubts about Wi-Fi: a driver without queues of its own, and a far station that takes the air."""
     every = candidates.of(question)
 
     def old(ranked: Sequence[Tried]) -> str:

@@ -1,4 +1,4 @@
-"""What Flent measured of the real link: its rates, its base RTT, and how long the queue is that is there now."""
+"""Reads Flent's measurements of the real link: its rates, its base RTT, and the length of its present queue."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,29 +8,29 @@ from goodqueue.errors import UserError
 from goodqueue.record import Record, times_of
 
 SEGMENT, FRAME, ACK = 1448, 1514, 66
-"""Bytes of a full segment's data, of its frame and of an ACK's frame, with timestamps (RFC 7323)."""
+"""Bytes of a full segment's data, of its frame, and of an ACK's frame, with timestamps (RFC 7323)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The link, as several files together have it."""
+    """The link as several files together show it."""
 
     files: tuple[str, ...]
     down_bps: int | None
     up_bps: int | None
     rtt_s: float
     ping_p95_ms: float
-    """While all flows ran."""
+    """The 95th percentile of the pings while all flows ran."""
     buffer_s: float | None
-    """How long the queue was that each loaded direction had; None where no more than the line's own delay was seen."""
+    """The queueing delay of each loaded direction. None if only the line's own delay was seen."""
 
 
 def found(files: Sequence[str]) -> Found:
-    """Return what the data files of Flent's say of the link. Raises UserError where one is not Flent's, or has no ping.
+    """Return the link in Flent's data files. Raises UserError if a file is not Flent's, or has no ping.
 
-    The rate is what TCP delivered in both directions, with its headers and the ACKs of the other direction, of which
-    every second segment has one (RFC 9293, 3.8.6.3). The base RTT is the shortest ping. What pings took longer while
-    the flows ran is the queue's; if both directions were loaded, each is taken to have half of it.
+    The rate is TCP's goodput in both directions, with its headers and the ACKs of the other direction: one ACK per
+    two segments (RFC 9293, 3.8.6.3). The base RTT is the shortest ping. The additional delay of pings while the flows
+    ran is the queue's. If both directions were loaded, each gets half of it.
     """
     from goodqueue.flent import importing, reading
 
@@ -59,7 +59,7 @@ def found(files: Sequence[str]) -> Found:
 
 
 def _rates_bps(record: Record) -> tuple[float, float]:
-    """Return what the link carried down and up while all flows ran, in frames."""
+    """Return the rates down and up while all flows ran, in frames."""
     goodput = {way: 1e6 * sum(flow["goodput_mbps"] for flow in record["flows"] if flow["direction"] == way)
                for way in ("down", "up")}  # fmt: skip
     acks = ACK / (2 * SEGMENT)

@@ -1,4 +1,4 @@
-"""Kinds of link: what a packet weighs on each, and what is assumed of it where nobody measured. Each has its source."""
+"""Kinds of links: the framing of packets on each, and the assumptions if nobody measured. Each has its source."""
 
 from dataclasses import dataclass
 
@@ -8,19 +8,19 @@ class Link:
     """A kind of link."""
 
     key: str
-    """What ``--link`` calls it."""
+    """Its name for ``--link``."""
     title: str
     framing: str = ""
-    """cake's word for what the link adds to a packet."""
+    """cake's word for the link's framing."""
     overhead: int = 14
-    """Bytes that it adds to an IP packet, by that word; an Ethernet header where nothing is known."""
+    """The bytes that the framing adds to an IP packet. If nothing is known, an Ethernet header."""
     mpu: int = 0
-    """Bytes that a packet occupies at least."""
+    """The least number of bytes that a packet occupies."""
     cells: str = ""
     """``atm`` (48 of 53 bytes are the packet's) or ``ptm`` (64 of 65)."""
     source: str = ""
     buffer_s: float = 0.25
-    """How long the queue that is there now is assumed to be, at the link's rate."""
+    """The assumed length of the present queue, in seconds at the link's rate."""
     buffer_source: str = ""
 
 
@@ -43,17 +43,17 @@ LINKS = {
         Link("wifi", "Wi-Fi", source="docs/wifi.md: the driver holds what a discipline does not see"),
     )
 }
-"""By key. Rates are what the link itself sends with: of DSL that is what the modem calls its sync rate."""
+"""Kinds of links by key. Rates are those of the link itself: for DSL the modem calls it its sync rate."""
 
 FULL_PACKET = 1500
 FRAME = 1514
-"""A full packet, as links of a scenario count it."""
+"""The bytes of a full packet, as links of a scenario count them."""
 
 
 def frames_bps(link: Link, rate_bps: int) -> int:
-    """Return the rate, in frames as a scenario's links count them, of a ``link`` that sends ``rate_bps`` itself.
+    """Return the rate of a ``link`` of ``rate_bps``, in frames as a scenario's links count them.
 
-    Of full packets it is exact; smaller ones weigh a little less here. Cells of ATM are not in it.
+    For full packets it is exact. Smaller packets take a little less time here. ATM's cells are not included.
     """
     share = FRAME / (FULL_PACKET + link.overhead)
     return round(rate_bps * share * (64 / 65 if link.cells == "ptm" else 1))
@@ -64,14 +64,14 @@ CELLS = (
     ("802.11n:40", (13.5, 27.0, 40.5, 54.0, 81.0, 108.0, 121.5, 135.0,
                     27.0, 54.0, 81.0, 108.0, 162.0, 216.0, 243.0, 270.0)),
 )  # fmt: skip
-"""What 802.11n sends with in Mbit/s, by channel: MCS 0 to 15 (IEEE 802.11-2012, 20.6)."""
+"""The rates of 802.11n in Mbit/s, by channel: MCS 0 to 15 (IEEE 802.11-2012, 20.6)."""
 
 CARRIED = 0.7
-"""The share of the air's rate that TCP gets through in such a cell; a download alone, `docs/advise.md` has the runs."""
+"""TCP's share of the rate on the air in such a cell, for a single download. `docs/advise.md` has the runs."""
 
 
 def cell(down_bps: int) -> tuple[str, str] | None:
-    """Return standard and rate of the slowest cell in which a download gets ``down_bps``; None where none is fast."""
+    """Return standard and rate of the slowest cell in which a download gets ``down_bps``. None if no cell is enough."""
     wanted = down_bps / 1e6 / CARRIED
     for standard, rates in CELLS:
         fits = [(rate, place) for place, rate in enumerate(rates) if rate >= wanted]
@@ -81,5 +81,5 @@ def cell(down_bps: int) -> tuple[str, str] | None:
 
 
 def air_mbps(standard: str, rate: str) -> float:
-    """Return what a rate of `cell` sends with."""
+    """Return the rate on the air, in Mbit/s, of a rate of `cell`."""
     return dict(CELLS)[standard][int(rate.removeprefix("mcs"))]

@@ -1,4 +1,4 @@
-"""What was asked: the link, its rates, what it is used for. Refusals name the option."""
+"""The user's question: the link, its rates, and its uses. Error messages name the option."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,36 +15,36 @@ USES = ("calls", "games", "downloads", "web")
 LEAST_BPS, MOST_BPS = 128_000, 10_000_000_000
 
 RTT = "30ms"
-"""Where nothing is said: cake's word ``regional`` (tc-cake(8))."""
+"""The default: cake's word ``regional`` (tc-cake(8))."""
 
 SEEDS, QUICK_SEEDS = 5, 3
 RADIO_SEEDS, QUICK_RADIO_SEEDS = 12, 4
-"""Of LTE, where each seed is another draw of the radio too."""
+"""For LTE, since each seed also draws another radio."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A link, and what matters on it."""
+    """A link and its uses."""
 
     link: Link
     down_bps: int
     up_bps: int
-    """What the link itself sends with; of Wi-Fi the air is shared, and this is not used."""
+    """The rate of the link itself. For Wi-Fi, which shares the air, it is not used."""
     rtt_s: float
-    """To the servers, without queueing."""
+    """The round-trip time to the servers, without queueing."""
     uses: tuple[str, ...]
     buffer_s: float
-    """How long the queue that is there now is when it is full."""
+    """The length of the present queue when it is full."""
     seeds: tuple[int, ...]
     quick: bool = False
     trace: str | None = None
-    """A file of rates that the way down follows."""
+    """A file of rates for the direction down."""
     found: "Found | None" = None
-    """What Flent measured of it."""
+    """Flent's measurements of the link."""
 
     @property
     def is_wired(self) -> bool:
-        """Whether the link has a rate of its own that stays as it is."""
+        """Whether the link has its own constant rate."""
         return self.link.key not in ("lte", "wifi")
 
 
@@ -100,7 +100,7 @@ def _found(files: Sequence[str]) -> "Found | None":
 
 
 def _rate(option: str, text: str | None, measured: int | None, trace: str | None = None) -> int:
-    """Return the rate that ``text`` says, or that was ``measured``, or the mean of the file ``trace``."""
+    """Return the rate in ``text``, or the ``measured`` one, or the mean of the file ``trace``."""
     from goodqueue import _goodqueue
     from goodqueue.scenario import paths
     from goodqueue.show import notes

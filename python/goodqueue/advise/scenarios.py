@@ -1,9 +1,9 @@
-"""What candidates are tried on: the link of a question, both directions loaded, and the traffic of its uses.
+"""The scenarios in which candidates run: the link of a question, both directions loaded, and the traffic of its uses.
 
   Internet ──▶ [ provider: FIFO ] ── the link ──▶ [ router: the line down ] ──▶ home
            ◀── the link ── [ modem: FIFO ] ◀── [ router: the line up ] ◀──
 
-The FIFOs are the queue that is there now. A shaper that sends less than the link keeps them empty.
+The FIFOs are the present queues. A shaper with a lower rate than the link keeps them empty.
 """
 
 import copy
@@ -20,16 +20,16 @@ from goodqueue.scenario import air, from_options
 from goodqueue.traffic import BULK, probe
 
 LOAD = "bulk:4,bulk:2:up,ping"
-"""What fills the line, and what feels it: Flent's rrul has four each way; homes send less than they fetch."""
+"""The load, and the ping that measures it. Flent's rrul has four flows each way; homes send less than they fetch."""
 
 USES = {"calls": "voip,voip:up", "web": "page:google"}
-"""What uses add to it. A game is the ping, and downloads are there anyway."""
+"""The traffic that uses add. A game is the ping, and downloads are in the load."""
 
 PAGE_EVERY = "1s"
-"""From the end of a page to the start of the next."""
+"""The time from the end of a page to the start of the next."""
 
 TICK = "50ms"
-"""Between two packets of a game, 20 a second."""
+"""The interval between two packets of a game: 20 per second."""
 
 LAN_BPS = 1_000_000_000
 
@@ -37,30 +37,30 @@ YOU = "you"
 """The station of a Wi-Fi cell whose calls, pings and pages count."""
 
 AIR = "802.11n:20", "mcs3"
-"""Of a Wi-Fi that stands behind the line: 26 Mbit/s on the air."""
+"""The Wi-Fi behind the line: 26 Mbit/s on the air."""
 
 MOST_BITS = 3e9
-"""That a run carries at most, where that leaves it long enough."""
+"""The most bits per run, if that leaves the run long enough."""
 
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """What the link is really like, where it is not what was said."""
+    """The real link, if it differs from the question."""
 
     rate: float = 1.0
-    """Its rates, as a share of what was said."""
+    """Its rates, as a share of the stated rates."""
     buffer: float = 1.0
-    """The queue that is there now, as a share of what was said."""
+    """The present queue, as a share of the stated one."""
     air: str = ""
-    """The access point's discipline, where a slow Wi-Fi is the last hop."""
+    """The access point's discipline, if a slow Wi-Fi is the last hop."""
     far: bool = False
-    """Whether a far station shares the Wi-Fi cell, and downloads."""
+    """Whether a far station shares the Wi-Fi cell and downloads."""
     own: bool = False
-    """Whether the link is the router's own port: no FIFO hides behind it."""
+    """Whether the link is the router's own port, without a FIFO behind it."""
 
 
 def times_s(question: Question) -> tuple[float, float]:
-    """Return how long the start is that is left out, and how long is measured."""
+    """Return the length in seconds of the warm-up, and of the measured time."""
     rtt = question.rtt_s
     measured = 15.0 + 50 * rtt if question.is_wired else 40.0
     carried = question.down_bps + question.up_bps
@@ -74,7 +74,7 @@ def _tenths(seconds: float) -> float:
 
 
 def scenario(question: Question, candidate: Candidate, seed: int, truth: Truth, folder: Path) -> Scenario:
-    """Return what ``candidate`` is tried on with ``seed``. Rates of LTE are files in ``folder``, written if missing."""
+    """Return the scenario of ``candidate`` with ``seed``. LTE's rates are files in ``folder``, written if missing."""
     warmup, measured = times_s(question)
     options: dict[str, Any] = {
         "rtt": f"{question.rtt_s * 1e3:.3f}ms",
@@ -103,14 +103,14 @@ def _lan(question: Question) -> int:
 
 
 def _put(found: Scenario, question: Question, lines: tuple[str, str], truth: Truth, seed: int, folder: Path) -> None:
-    """Put the line's hops into ``found``, and the candidate's ``lines`` where the router has them."""
+    """Add the line's hops to ``found``, and set the candidate's ``lines`` at the router's place."""
     rates = {"down": question.down_bps, "up": question.up_bps}
     if truth.own:
         for way, table in (("down", found["bottleneck"]), ("up", found["bottleneck"].setdefault("up", {}))):
             table |= {"rate": f"{frames_bps(question.link, rates[way])}bit"}
     hops: list[dict[str, Any]] = []
     inner = "bottleneck"
-    if truth.air:  # the cell has the bottleneck's place, so the router's lines are hops of their own
+    if truth.air:  # the cell is the bottleneck, so the router's lines are on hops of their own
         for way, line in zip(("down", "up"), lines, strict=True):
             place = "before" if way == "down" else "after"
             router = {"name": f"router {way}", "kind": "link", "direction": way, place: "bottleneck"}
@@ -128,7 +128,7 @@ def _put(found: Scenario, question: Question, lines: tuple[str, str], truth: Tru
 
 
 def _hidden(question: Question, way: str, rate_bps: int, truth: Truth, seed: int, folder: Path) -> dict[str, Any]:
-    """Return the link that the router does not see: what it sends with, and its FIFO."""
+    """Return the link that the router does not see: its rate, and its FIFO."""
     link = question.link
     rate = round(rate_bps * truth.rate)
     fifo = f"bfifo limit {max(2 * FRAME, round(rate * question.buffer_s * truth.buffer / 8))}"
@@ -136,14 +136,14 @@ def _hidden(question: Question, way: str, rate_bps: int, truth: Truth, seed: int
         return {"trace": _trace(question, way, rate, seed, folder), "qdisc": fifo}
     if link.cells != "atm":
         return {"rate": f"{frames_bps(link, rate)}bit", "qdisc": fifo}
-    # A serial link of cells: htb weighs packets by them and is never ahead (docs/qdiscs/htb.md); below it the packet
-    # takes a quarter of its time once more. A faster link would be refused by the kernel's machine.
+    # A serial link of cells: htb counts the packets' cells and never sends early (docs/qdiscs/htb.md). On the link
+    # below a packet takes another quarter of its time. The kernel engine's machine would refuse a faster link.
     cells = f"htb rate {rate}bit burst 1b cburst 1b overhead {link.overhead - 14} linklayer atm child {fifo}"
     return {"rate": f"{4 * rate}bit", "qdisc": cells}
 
 
 def _trace(question: Question, way: str, rate: int, seed: int, folder: Path) -> str:
-    """Return the file of rates of one direction: the user's, or one that is generated, another each seed."""
+    """Return the file of rates of one direction: the user's, or a generated one, which differs by seed."""
     if question.trace is not None and way == "down":
         return question.trace
     file = folder / f"{way}-{rate}-{seed}.mahimahi"
@@ -154,7 +154,7 @@ def _trace(question: Question, way: str, rate: int, seed: int, folder: Path) -> 
 
 
 def _radio(rate: int, drawn: int) -> bytes:
-    """Return rates of LTE whose mean is ``rate``: a minute of them seldom has the mean that it was drawn with."""
+    """Return LTE rates whose mean is ``rate``. A minute of rates seldom has the mean that was asked for."""
     from goodqueue import _goodqueue
 
     asked = float(rate)
@@ -165,7 +165,7 @@ def _radio(rate: int, drawn: int) -> bytes:
 
 
 def _cell(question: Question, options: dict[str, Any], truth: Truth) -> Scenario:
-    """Return a cell whose station gets what was asked for down; a far one shares it, if so."""
+    """Return a cell whose station gets the stated rate down. With ``truth.far``, a far station shares the cell."""
     fastest = cell(question.down_bps)
     assert fastest is not None, "the question has been checked"
     found = _in_cell(options, *fastest)
@@ -190,7 +190,7 @@ def _in_cell(options: dict[str, Any], standard: str, rate: str) -> Scenario:
 
 
 def assumptions(question: Question) -> list[tuple[str, str]]:
-    """Return what was assumed of the link because nobody said it, each with its source."""
+    """Return the assumptions on the link that the user did not state, each with its source."""
     link = question.link
     if link.key == "wifi":
         standard, rate = cell(question.down_bps) or AIR

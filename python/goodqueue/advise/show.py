@@ -1,4 +1,4 @@
-"""The answer on one screen, and the evidence behind it."""
+"""Prints the answer on one screen, and the evidence for it."""
 
 import textwrap
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from goodqueue.show.tables import Column, Table, decimals, number, plus_minus, s
 
 
 def headline(question: Question) -> str:
-    """Return what was asked."""
+    """Return the question in one line."""
     up = "" if question.link.key == "wifi" else f", {_mbps(question.up_bps)} up"
     uses = "" if set(question.uses) == set(USES) else f"; for {' and '.join(question.uses)}"
     link = f"{question.link.title}, {_mbps(question.down_bps)} down{up}, base RTT {1e3 * question.rtt_s:g} ms"
@@ -23,7 +23,7 @@ def _mbps(bps: int) -> str:
 
 
 def measured(question: Question) -> list[str]:
-    """Return what Flent told, in a sentence."""
+    """Return Flent's measurements in a sentence."""
     if (found := question.found) is None:
         return []
     queue = f"{1e3 * found.buffer_s:.0f} ms of queue each way" if found.buffer_s else "no queue to speak of"
@@ -33,7 +33,7 @@ def measured(question: Question) -> list[str]:
 
 
 def lines(advice: Advice) -> list[str]:
-    """Return what to type: tc's lines, and OpenWrt's settings."""
+    """Return the lines to type: tc's commands, and OpenWrt's settings."""
     typed = advice.commands
     if advice.question.link.key == "wifi":
         (line,) = typed["down"]
@@ -54,7 +54,7 @@ def lines(advice: Advice) -> list[str]:
 
 
 def _options(sqm: dict[str, str]) -> Iterator[str]:
-    """Yield the options as `uci` takes them, in a loop that can be pasted."""
+    """Yield the options for `uci`, in a loop that can be pasted."""
     words = [f"{name}='{value}'" if " " in value else f"{name}={value}" for name, value in sqm.items()]
     rows: list[str] = ["  for option in"]
     for word in words:
@@ -67,7 +67,7 @@ def _options(sqm: dict[str, str]) -> Iterator[str]:
 
 
 def changes(advice: Advice) -> Table:
-    """Return what the lines change."""
+    """Return the table of what the lines change."""
     while_loaded = Column("While downloads and uploads fill the link", False)
     if advice.tried[0].is_choice:
         rows = [[one.what, _value(one.now, one, True)] for one in advice.changes]
@@ -102,7 +102,7 @@ def _change(one: Change) -> str:
 
 
 def sure(advice: Advice) -> Iterator[str]:
-    """Yield how sure the answer is, and what it costs."""
+    """Yield sentences on the certainty of the answer, and on its cost."""
     n = len(advice.question.seeds)
     choice = next(one for one in advice.tried if one.is_choice)
     seeds = f"{n} seeds, the same for all" if n > 1 else "one seed, so nobody knows"
@@ -131,7 +131,7 @@ def _next(advice: Advice, choice: Tried) -> str:
 
 
 def doubts(advice: Advice) -> Iterator[str]:
-    """Yield what would change the answer, a paragraph each; a star where another line would be the better one."""
+    """Yield one paragraph per doubt that was tested, with a star if another line would be better."""
     yield "What would change it, measured" + (" (*: type something else then):" if _any_changes(advice) else ":")
     for one in advice.doubts:
         yield f"  {'*' if one.changes_answer else '-'} {one.what}: {one.then}"
@@ -142,12 +142,12 @@ def _any_changes(advice: Advice) -> bool:
 
 
 def assumed(advice: Advice) -> str:
-    """Return what nobody said, in a paragraph."""
+    """Return the assumptions in a paragraph."""
     return "Assumed: " + "; ".join(f"{what} ({source})" for what, source in advice.assumed) + "."
 
 
 def hanging(text: str, width: int) -> list[str]:
-    """Return ``text`` in lines, the second and later ones further in where it begins further in."""
+    """Return ``text`` in lines. If it is indented, the lines after the first are indented twice as far."""
     inner = len(text) - len(text.lstrip())
     return textwrap.wrap(
         text.strip(), width, initial_indent=" " * inner, subsequent_indent=" " * 2 * inner, break_on_hyphens=False
@@ -155,7 +155,7 @@ def hanging(text: str, width: int) -> list[str]:
 
 
 def checks(advice: Advice) -> list[Table]:
-    """Return what Linux's own qdiscs had of the same runs."""
+    """Return the numbers of Linux's own qdiscs in the same runs."""
     if not advice.checks:
         return []
     columns = [Column("", False), Column("lines", False), Column("promised"), Column("Linux"), Column("off")]
@@ -171,7 +171,7 @@ def _check(one: Check) -> list[str]:
 
 
 def why(advice: Advice) -> list[Table]:
-    """Return the evidence: all that was tried, on the link as it was said and as it may be."""
+    """Return the evidence: all candidates on the stated link, and on the links of the doubts."""
     rule = (
         "Points: one for each tenth of a delay or of goodput, and for 0.1 of MOS, above what is there now.",
         "Lines less than a point behind the best are as good; of them the simplest is taken, then the most goodput.",

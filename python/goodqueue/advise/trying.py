@@ -1,4 +1,4 @@
-"""Everything that is run for an answer: all candidates on the link as it was said, then what could be otherwise."""
+"""Runs everything for an answer: all candidates on the stated link, then the doubts."""
 
 import json
 import tempfile
@@ -17,23 +17,23 @@ from goodqueue.advise.scenarios import Truth
 from goodqueue.record import Record
 
 FIRST = 0.4
-"""The share of the work that trying the candidates is; what could be otherwise is the rest."""
+"""The share of the work for the candidates. The doubts are the rest."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """Where runs are done for a question."""
+    """The place in which the runs of a question are made."""
 
     question: Question
     folder: Path
-    """For files of rates."""
+    """The folder for files of rates."""
     workers: int | None
     progress: run.Progress
 
     def values(self, trials: Iterable[tuple[Candidate, Truth]], begin: float, share: float) -> list[Values]:
-        """Return what each of ``trials`` measured with every seed; equal ones are run once.
+        """Return the measurements of each of ``trials`` with every seed. Equal trials are run once.
 
-        Their progress goes on from ``begin`` of the work, of which they are a ``share``.
+        They are ``share`` of the whole work, and their progress starts at ``begin``.
         """
         wanted = list(trials)
         distinct = list(dict.fromkeys(wanted))
@@ -51,7 +51,7 @@ class Bench:
 
 
 def advise(question: Question, workers: int | None = None, progress: run.Progress | None = None) -> Advice:
-    """Run what ``question`` needs in the simulator and return the answer; `checking` asks Linux."""
+    """Run in the simulator what ``question`` needs and return the answer. `checking` runs it on Linux."""
     show = progress or (lambda _: None)
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(question, Path(folder), workers, show)
@@ -91,7 +91,7 @@ def _rank(
 
 
 def _doubts(bench: Bench, asked: Sequence[Asked]) -> list[Doubt]:
-    """Return what was measured where something is otherwise."""
+    """Return the doubts with their measurements."""
     found = bench.values(((trial.candidate, trial.truth) for one in asked for trial in one.trials), FIRST, 1 - FIRST)
     made = []
     for one in asked:
