@@ -1,6 +1,6 @@
-"""What ``import goodqueue as gq`` is for: runs, comparisons and sweeps as objects, for notebooks and programs.
+"""The Python API behind ``import goodqueue as gq``, for notebooks and programs: runs and comparisons as objects.
 
-It takes the command line's options by the same names, with the same defaults, from the same place (`asked`), and does
-its work with the same functions. `asking` is how Python values become these options, `showing` how results show
-themselves, `frames` their tables of pandas.
+The functions take the command line's options by the same names, with the same defaults, from the same place (`asked`),
+and call the same functions. `asking` turns Python values into these options, `showing` prints the results, and `frames`
+makes tables of pandas.
 """

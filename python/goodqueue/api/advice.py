@@ -1,4 +1,4 @@
-"""``gq.advise``: which line to type on a link."""
+"""``gq.advise``: which ``tc`` line to type on a link."""
 
 import os
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from goodqueue.show.tables import Table
 
 
 class Advice(showing.Shown):
-    """Which lines to type on a link, what they change, how sure that is, and what would change the answer.
+    """The ``tc`` lines for a link, what they change, how sure that is, and what would change the answer.
 
     >>> import goodqueue as gq
     >>> advice = gq.advise("8mbit", "1mbit", link="dsl", quick=True)
@@ -26,50 +26,50 @@ class Advice(showing.Shown):
     def __init__(self, answer: Answer) -> None:
         """Show ``answer``."""
         self.answer = answer
-        """All of it, typed."""
+        """The whole answer, typed."""
 
     @property
     def down(self) -> str:
-        """The qdisc line of the way down, as after ``tc qdisc add dev X root``."""
+        """The qdisc line for the direction down, as after ``tc qdisc add dev X root``."""
         return self.answer.down
 
     @property
     def up(self) -> str:
-        """The qdisc line of the way up."""
+        """The qdisc line for the direction up."""
         return self.answer.up
 
     @property
     def commands(self) -> dict[str, list[str]]:
-        """What to type, by direction; ``prepare`` comes before the way down. Empty where nothing is worth it."""
+        """The commands to type, by direction; ``prepare`` comes before ``down``. Empty if no change is worth it."""
         return self.answer.commands
 
     @property
     def sqm(self) -> dict[str, str]:
-        """The options of OpenWrt's /etc/config/sqm that say the same; empty where SQM has none."""
+        """The same answer as options of OpenWrt's /etc/config/sqm. Empty if SQM has no such options."""
         return self.answer.sqm
 
     @property
     def changes(self) -> list[Change]:
-        """What the lines change: each number now and then, with its interval."""
+        """What the lines change: each number before and after, with its interval."""
         return self.answer.changes
 
     @property
     def tried(self) -> list[Tried]:
-        """All that was tried; the first is what is there now."""
+        """Every line that was tried. The first is the present one."""
         return self.answer.tried
 
     @property
     def doubts(self) -> list[Doubt]:
-        """What would change the answer, tried."""
+        """The assumptions that may be wrong. Each was tried, to see whether it would change the answer."""
         return self.answer.doubts
 
     @property
     def checks(self) -> list[Check]:
-        """The promised numbers beside those of Linux's own qdiscs, with ``verify=True``."""
+        """The promised numbers beside the numbers of Linux's own qdiscs. Filled with ``verify=True``."""
         return self.answer.checks
 
     def change(self, metric: str) -> Change:
-        """Return the change of one number, as ``"ping_rtt_p95_ms"``. Raises `gq.UserError` where there is none."""
+        """Return the change of one metric, such as ``"ping_rtt_p95_ms"``. Raises `gq.UserError` for an unknown one."""
         from goodqueue.errors import UserError, quoted
 
         for one in self.changes:
@@ -102,28 +102,28 @@ def advise(
     seed: int = 1,
     workers: int | None = None,
 ) -> Advice:
-    """Say which tc lines to type on a link, and what they change.
+    """Return which tc lines to type on a link, and what they change.
 
     Args:
-        down: What the link carries down, as ``"50mbit"``; what Flent measured, where None.
-        up: What it carries up.
-        rtt: Round trip without queueing; 30 ms, or what Flent measured, where None.
+        down: The link's rate down, such as ``"50mbit"``. If None, the rate that Flent measured.
+        up: The link's rate up.
+        rtt: Round-trip time without queueing. If None, the time that Flent measured, or 30 ms.
         link: ``docsis``, ``dsl``, ``vdsl``, ``ethernet``, ``lte`` or ``wifi``.
-        use: What counts: any of ``calls``, ``games``, ``downloads``, ``web``.
-        flent: Flent's measurements of the real link: a file, or several.
-        buffer: How long the modem's queue gets now.
-        trace: A file of rates that an LTE link follows down.
-        verify: Whether the answer is run on Linux's own qdiscs too.
-        quick: 3 seeds of half the length.
-        seeds: Runs of each line.
+        use: The traffic that counts: any of ``calls``, ``games``, ``downloads``, ``web``.
+        flent: Flent's measurements of the real link: one file, or several.
+        buffer: The present size of the modem's queue, as a time.
+        trace: A file of rates for the direction down of an LTE link.
+        verify: Whether to run the answer on Linux's own qdiscs too.
+        quick: Whether to run only 3 seeds (4 for LTE), of half the length.
+        seeds: Number of runs per line.
         seed: The first seed.
-        workers: Threads; the result is the same with any. All cores where None.
+        workers: Number of threads; the result does not depend on it. If None, all cores.
 
     Returns:
         An `Advice`.
 
     Raises:
-        UserError: An argument is refused, before anything runs; one line says what is accepted.
+        UserError: An argument is refused before anything runs. One line says what is accepted.
 
     >>> import goodqueue as gq
     >>> gq.advise(up="1mbit")

@@ -1,4 +1,4 @@
-"""Python's values as the command line's options, and its refusals in Python's words."""
+"""Turns Python values into options of the command line, and its error messages into Python's words."""
 
 import functools
 import json
@@ -15,17 +15,17 @@ Source = str | os.PathLike[str] | Mapping[str, Any]
 """A scenario: the path of a file in TOML, or its tables as a dict."""
 
 OPTIONS = ("rate", "rtt", "up_rate", "duration", "warmup", "buffer")
-"""Of the link and the run: those of ``goodqueue compare`` that go with a scenario's file too."""
+"""Options of the link and the run: options of ``goodqueue compare`` that may stand beside a scenario's file."""
 
 DESCRIBED = ("wifi", "stations", "flows", "cc", "ecn", "traffic")
-"""Of the traffic: those of ``goodqueue compare`` that stand for a scenario's."""
+"""Options of the traffic: options of ``goodqueue compare`` that may not stand beside a scenario's file."""
 
 Args = ParamSpec("Args")
 Made = TypeVar("Made")
 
 
 def in_words_of_python(call: Callable[Args, Made]) -> Callable[Args, Made]:
-    """Let the refusals of ``call`` be `UserError` that name arguments (``up_rate``) where ours name options."""
+    """Make ``call`` raise `UserError` with names of arguments (``up_rate``) instead of options (``--up-rate``)."""
 
     @functools.wraps(call)
     def calling(*args: Args.args, **kwargs: Args.kwargs) -> Made:
@@ -45,7 +45,7 @@ def _renamed(message: str) -> str:
 
 
 def scenario_of(source: Source | None, given: Mapping[str, Any]) -> tuple[Scenario, dict[str, str], "Given"]:
-    """Return the unresolved scenario, the options that its keys came from, and what was ``given``, understood.
+    """Return the unresolved scenario, the option that each key came from, and ``given`` as options.
 
     Raises UserError.
     """
@@ -91,7 +91,7 @@ def whole(name: str, value: object, least: int, most: int = 2**63 - 1) -> int:
 
 
 def text(name: str, value: object) -> str:
-    """Return a value of a scenario's key as ``--set`` takes it. Raises UserError for one that it cannot take."""
+    """Return the value of a scenario's key as ``--set`` takes it. Raises UserError if ``--set`` cannot take it."""
     plain = _plain(value)
     if isinstance(plain, str):
         return plain
@@ -107,11 +107,11 @@ def text(name: str, value: object) -> str:
 
 
 def _plain(value: object) -> object:
-    """Return a number of numpy's as Python's own."""
+    """Return a number of numpy as a Python number, and anything else unchanged."""
     item = getattr(value, "item", None)
     return item() if callable(item) and getattr(value, "ndim", None) == 0 else value
 
 
 def metrics_of(names: str | Sequence[str] | None) -> list[str]:
-    """Return the names of metrics that were asked for."""
+    """Return the names of metrics in ``names`` as a list."""
     return [] if names is None else [names] if isinstance(names, str) else list(names)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class Comparison(showing.Shown):
-    """Disciplines side by side, on common seeds.
+    """Several disciplines side by side, on common seeds.
 
     >>> import goodqueue as gq
     >>> both = gq.compare("pfifo", "codel", duration="10s", seeds=2)
@@ -36,26 +36,26 @@ class Comparison(showing.Shown):
     """
 
     result: comparing.Comparison
-    """What the tables and figures are made from."""
+    """The result from which the tables and figures are made."""
     command: str
-    """The command that makes this comparison again; of a scenario in a dict it names the file that `report` writes."""
+    """The command that repeats this comparison. For a scenario in a dict it names the file that `report` writes."""
 
     @property
     def qdiscs(self) -> list[str]:
-        """The disciplines' lines, as they were asked for; with several engines, each with its engine."""
+        """The lines of the disciplines, as they were given. With several engines, each line names its engine."""
         return [_name(self.result, entry) for entry in self.result.entries]
 
     @property
     def seeds(self) -> list[int]:
-        """The seeds, common to all."""
+        """The seeds, common to all disciplines."""
         return self.result.seeds
 
     @property
     def df(self) -> "pd.DataFrame":
-        """A DataFrame with a row per run: ``qdisc``, ``engine``, ``seed``, and a column per metric, unit in its name.
+        """A DataFrame with one row per run: ``qdisc``, ``engine``, ``seed``, and one column per metric, with its unit.
 
-        Metrics without a number in any run are left out. Raises `gq.UserError` where pandas is missing, as
-        `estimates` and `differences` do.
+        Metrics without a number in any run are left out. Raises `gq.UserError` if pandas is missing, as `estimates`
+        and `differences` do.
         """
         keys = self._measured()
         rows = [
@@ -67,30 +67,30 @@ class Comparison(showing.Shown):
 
     @property
     def estimates(self) -> "pd.DataFrame":
-        """A DataFrame with a row per qdisc and metric: ``mean``, ``half_width`` of its 95 % interval, ``n`` seeds.
+        """A DataFrame with one row per qdisc and metric: ``mean``, ``half_width`` of its 95 % interval, ``n`` seeds.
 
-        ``half_width`` is in the unit of the mean, which is in the metric's name; NaN for a single seed.
+        ``half_width`` has the unit of the mean, which is in the metric's name. For a single seed it is NaN.
         """
         return frames.frame(self._rows({id(entry): entry.estimates for entry in self.result.entries}))
 
     @property
     def differences(self) -> "pd.DataFrame":
-        """As `estimates`, of the differences from the first qdisc on the same engine, paired by seed.
+        """The differences from the first qdisc on the same engine, paired by seed, with the columns of `estimates`.
 
-        ``excludes_zero`` tells whether the interval does: the difference is significant at 5 %.
+        ``excludes_zero`` says whether the interval excludes 0, that is, whether the difference is significant at 5 %.
         """
         others = self.result.entries[len(self.result.engines) :]
         return frames.frame(self._rows({id(entry): entry.differences for entry in others}, paired=True))
 
     @property
     def findings(self) -> list[str]:
-        """What stands out, in sentences: the best and the worst qdisc by what a person feels."""
+        """The main findings, in sentences: the best and the worst qdisc by what a person feels."""
         return tabled.findings(self.result)
 
     def values(self, metric: str) -> "np.ndarray[tuple[int, int], np.dtype[np.float64]]":
-        """Return the numbers of one metric, shape ``(qdiscs, seeds)``; no value is NaN.
+        """Return the numbers of one metric, shape ``(qdiscs, seeds)``. A missing number is NaN.
 
-        Raises `gq.UserError` where there is no such metric.
+        Raises `gq.UserError` for an unknown metric.
         """
         import numpy as np
 
@@ -100,13 +100,13 @@ class Comparison(showing.Shown):
     def estimate(self, qdisc: str, metric: str) -> Estimate | None:
         """Return the mean of ``metric`` over the seeds, with the half-width of its 95 % interval and the n of seeds.
 
-        None where no seed has a number. Raises `gq.UserError` where there is no such qdisc or metric.
+        Returns None if no seed has a number. Raises `gq.UserError` for an unknown qdisc or metric.
         """
         self._check(metric)
         return self._entry(qdisc).estimates[metric]
 
     def difference(self, qdisc: str, metric: str) -> Estimate | None:
-        """As `estimate`, of the difference from the first qdisc, paired by seed."""
+        """Return the mean difference from the first qdisc, paired by seed. Otherwise as `estimate`."""
         self._check(metric)
         return self._entry(qdisc).differences[metric]
 
@@ -114,10 +114,10 @@ class Comparison(showing.Shown):
     def plot(self, kind: str = "estimates", metric: str | None = None, title: str = "") -> "Figure":
         """Return a figure.
 
-        ``kind`` is one of the report's (``felt``, ``delay-cdf``, ``delay-over-time``, ``delay-goodput``,
-        ``flow-goodput``, ``estimates``), of the direction that is loaded, or one of ``goodqueue plot`` (``ellipse``,
-        ``cdf``, ``box``, ``bar``, ``time``, ``jain``), which ``metric`` and ``title`` are for. Those over time need
-        ``series__interval="100ms"``. Raises `gq.UserError` where the runs do not have what is drawn.
+        ``kind`` is a figure of the report, for the loaded direction (``felt``, ``delay-cdf``, ``delay-over-time``,
+        ``delay-goodput``, ``flow-goodput``, ``estimates``), or a figure of ``goodqueue plot`` (``ellipse``, ``cdf``,
+        ``box``, ``bar``, ``time``, ``jain``). Only the latter take ``metric`` and ``title``. Figures over time need
+        ``series__interval="100ms"``. Raises `gq.UserError` if the runs do not have the numbers to draw.
         """
         from goodqueue.plot import KINDS
         from goodqueue.report import figures
@@ -138,7 +138,7 @@ class Comparison(showing.Shown):
     def report(self, path: str | os.PathLike[str], force: bool = False) -> None:
         """Write ``report.html``, its figures, the records and ``results.json`` into the folder ``path``.
 
-        Raises `gq.UserError` where it cannot be written, or holds something and ``force`` is not set.
+        Raises `gq.UserError` if the folder cannot be written, or if it is not empty and ``force`` is not set.
         """
         from goodqueue import report
 
@@ -168,7 +168,7 @@ class Comparison(showing.Shown):
         raise UserError("qdisc", f"found {quoted(qdisc)}; accepted: {', '.join(self.qdiscs)}")
 
     def _measured(self) -> list[str]:
-        """Return the metrics that have a number somewhere."""
+        """Return the metrics that have a number in at least one run."""
         entries = self.result.entries
         return [
             key for key in entries[0].values if any(value is not None for one in entries for value in one.values[key])
@@ -220,20 +220,20 @@ def compare(
 
     Args:
         *qdiscs: Lines as after ``tc qdisc add dev X root``, or ``FILE.py:CLASS``.
-        scenario: Link and traffic, as in `gq.run`: a file, a dict, or nothing, and then options say it.
-        seeds: Runs of each qdisc.
-        seed: The first one.
-        metric: What tables and figures show, as ``"delay_p95_ms"``, or a path in the record,
-            ``"apps.0.rtt_ms.p99"``; several as a list. What the loaded directions have, where None.
+        scenario: Link and traffic, as in `gq.run`: a file, a dict, or None. If None, the options describe them.
+        seeds: Number of runs per qdisc.
+        seed: The first seed.
+        metric: The metrics in tables and figures, such as ``"delay_p95_ms"``, or a path in the record, such as
+            ``"apps.0.rtt_ms.p99"``; several as a list. If None, the metrics of the loaded directions.
         engine: ``"sim"``, ``"kernel"``, ``"live"``, or several to compare: ``"sim,kernel,live"``.
-        workers: Threads; the result is the same with any. All cores where None.
+        workers: Number of threads; the result does not depend on it. If None, all cores.
         **sets: Options of ``goodqueue compare`` and keys of the scenario, as in `gq.run`.
 
     Returns:
         A `Comparison`.
 
     Raises:
-        UserError: An argument is refused, before anything runs; one line says what is accepted.
+        UserError: An argument is refused before anything runs. One line says what is accepted.
 
     >>> import goodqueue as gq
     >>> gq.compare("codel", "codel", seeds=1)

@@ -1,4 +1,4 @@
-"""Tables of pandas. It is an extra: arrays, tables as text and figures work without."""
+"""Builds pandas DataFrames. Pandas is optional: arrays, tables as text and figures work without it."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def frame(rows: Sequence[Mapping[str, Any]] | Mapping[str, Any], index: str | None = None) -> "pd.DataFrame":
-    """Return ``rows`` (or columns) as a DataFrame; no value is NaN. Raises UserError where there is no pandas."""
+    """Return ``rows`` (or columns) as a DataFrame; a missing value is NaN. Raises UserError if pandas is missing."""
     try:
         import pandas as pd
     except ImportError:
@@ -20,7 +20,7 @@ def frame(rows: Sequence[Mapping[str, Any]] | Mapping[str, Any], index: str | No
 
 
 def flat(table: Mapping[str, Any]) -> dict[str, Any]:
-    """Return ``table`` in one level: ``rtt_ms`` with a ``p95`` becomes ``rtt_p95_ms``; lists are left out."""
+    """Return ``table`` without nesting: ``p95`` of ``rtt_ms`` becomes ``rtt_p95_ms``. Lists are left out."""
     found: dict[str, Any] = {}
     for key, value in table.items():
         if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""What there is."""
+"""Lists of the queue disciplines and the kinds of traffic."""
 
 import json
 from typing import Any
@@ -7,7 +7,7 @@ from goodqueue import _goodqueue
 
 
 def qdiscs() -> list[dict[str, Any]]:
-    """Return the queue disciplines, as ``goodqueue list qdiscs --json`` has them: name, summary, source, parameters.
+    """Return the queue disciplines as ``goodqueue list qdiscs --json`` prints them: name, summary, source, parameters.
 
     >>> import goodqueue as gq
     >>> codel = next(one for one in gq.qdiscs() if one["name"] == "codel")
@@ -19,7 +19,7 @@ def qdiscs() -> list[dict[str, Any]]:
 
 
 def traffic_kinds() -> list[dict[str, Any]]:
-    """Return the kinds of traffic, as ``goodqueue list traffic --json`` has them: name, summary and keys.
+    """Return the kinds of traffic as ``goodqueue list traffic --json`` prints them: name, summary and keys.
 
     >>> import goodqueue as gq
     >>> len(gq.traffic_kinds()) > 10

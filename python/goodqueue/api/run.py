@@ -1,4 +1,4 @@
-"""``gq.run``: one scenario, once."""
+"""``gq.run``: runs one scenario once."""
 
 import json
 import os
@@ -41,29 +41,29 @@ class Run(showing.Shown):
     """
 
     text: str = field(repr=False)
-    """The record as the engine wrote it: the bytes of ``goodqueue run --json``, without the line's end."""
+    """The record as the engine wrote it: the bytes of ``goodqueue run --json``, without the newline at the end."""
     name: str = "run"
-    """What the headline calls it: the scenario's file, if there is one."""
+    """The run's name in the headline: the scenario's file, if there is one."""
 
     @cached_property
     def record(self) -> Record:
-        """The record as a dict; the types in ``goodqueue.record`` say what it holds. Units are in the names."""
+        """The record as a dict. The types in ``goodqueue.record`` describe its keys; units are in the names."""
         found: Record = json.loads(self.text)
         return found
 
     @property
     def scenario(self) -> Scenario:
-        """The scenario with nothing left open, as a dict; `gq.run` takes it back and gives the same record."""
+        """The resolved scenario as a dict, with every default filled in. `gq.run` of it gives the same record."""
         return self.record["scenario"]
 
     @property
     def queues(self) -> dict[str, Queue]:
-        """What each direction of the bottleneck measured, by ``"down"`` and ``"up"``."""
+        """The measurements of each direction of the bottleneck, by ``"down"`` and ``"up"``."""
         return self.record["queues"]
 
     @property
     def queue(self) -> Queue:
-        """That of `queues` which is loaded; down where both are."""
+        """The queue of the loaded direction; the one of ``"down"`` if both are loaded."""
         return self.queues[stored.loaded([self._group])[0]]
 
     @property
@@ -73,28 +73,29 @@ class Run(showing.Shown):
 
     @property
     def apps(self) -> list[App]:
-        """The applications with a measure of their own: pings, transfers, requests, streams, calls, pages."""
+        """The applications that measure something themselves: pings, transfers, requests, streams, calls, pages."""
         return self.record["apps"]
 
     @property
     def metrics(self) -> dict[str, float | None]:
-        """Each metric of comparisons and sweeps by its name, with its unit in it; None where there is no number."""
+        """Every metric of comparisons and sweeps, by name. The name includes the unit; a missing number is None."""
         return metrics.numbers(self.record)
 
     @property
     def df(self) -> "pd.DataFrame":
-        """A DataFrame with a row per flow. A distribution is a column per statistic, as ``rtt_p95_ms``.
+        """A DataFrame with one row per flow. A distribution has one column per statistic, such as ``rtt_p95_ms``.
 
-        Raises `gq.UserError` where pandas is missing, as `series` does.
+        Raises `gq.UserError` if pandas is missing, as `series` does.
         """
         return frames.frame([frames.flat(flow) for flow in self.flows])
 
     @property
     def series(self) -> "pd.DataFrame":
-        """A DataFrame with a row per interval, its index ``time_s`` (seconds, an interval's end), a column per series.
+        """A DataFrame with one row per interval (index ``time_s``: its end in seconds) and one column per series.
 
-        Columns have the names that `array` takes; a flow's own end with its series, as ``flows.bulk/0.cwnd_packets``.
-        Raises `gq.UserError` where the scenario did not ask for series (``series__interval="100ms"``).
+        Columns have the names that `array` takes. The columns of one flow end in the series' name, such as
+        ``flows.bulk/0.cwnd_packets``. Raises `gq.UserError` if the scenario records no series
+        (``series__interval="100ms"``).
         """
         found = {name: self.array(name) for name in courses.available([self._group])}
         times = self.time_s
@@ -104,7 +105,7 @@ class Run(showing.Shown):
 
     @property
     def time_s(self) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
-        """The ends of the series' intervals in seconds of the run, shape ``(intervals,)``.
+        """The ends of the intervals of the series, in seconds since the start of the run, shape ``(intervals,)``.
 
         Raises `gq.UserError` as `series` does.
         """
@@ -113,11 +114,11 @@ class Run(showing.Shown):
         return _array(found["time_s"])
 
     def array(self, name: str) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
-        """Return one series as numbers, shape ``(intervals,)`` as `time_s`; no value is NaN.
+        """Return one series as numbers, shape ``(intervals,)`` like `time_s`. A missing number is NaN.
 
-        ``name`` is one of ``goodqueue plot time``: ``delay_ms``, ``backlog_packets``, ``drop_probability``,
-        ``goodput_mbps``, ``cwnd_packets``, ``ping_rtt_ms``; ``up_delay_ms`` and so on for the way up; a variable of the
-        law, such as ``count``, with ``series__law=True``. Raises `gq.UserError` where there is no such series.
+        ``name`` is a name of ``goodqueue plot time``: ``delay_ms``, ``backlog_packets``, ``drop_probability``,
+        ``goodput_mbps``, ``cwnd_packets``, ``ping_rtt_ms``; ``up_delay_ms`` and so on for the direction up; with
+        ``series__law=True`` also a variable of the law, such as ``count``. Raises `gq.UserError` for an unknown name.
         """
         times = self.time_s
         found = courses.series(self.record, name)
@@ -130,7 +131,7 @@ class Run(showing.Shown):
     def delay_percentiles_ms(self, way: str = "down") -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
         """Return the 0th to the 100th percentile of the queueing delay in ms, shape ``(101,)``.
 
-        ``way`` is ``"down"`` or ``"up"``. A queue that forwarded nothing has shape ``(0,)``.
+        ``way`` is ``"down"`` or ``"up"``. For a queue that forwarded nothing the shape is ``(0,)``.
         """
         if way not in metrics.WAYS:
             raise UserError("way", f"found {quoted(way)}; accepted: {', '.join(metrics.WAYS)}")
@@ -140,16 +141,16 @@ class Run(showing.Shown):
     def plot(self, kind: str = "cdf", metric: str | Sequence[str] | None = None, title: str = "") -> "Figure":
         """Return a figure of ``goodqueue plot``: ``kind`` cdf, box, bar, time, ellipse or jain.
 
-        ``metric`` is what is drawn where the kind leaves a choice; ``time`` takes several, a row each, and needs
-        series. Raises `gq.UserError` where the run has no such number.
+        ``metric`` chooses the metric if the kind can draw several. ``time`` takes several metrics, one row each, and
+        needs series. Raises `gq.UserError` if the run has no such number.
         """
         return showing.drawn(kind, [self.record], asking.metrics_of(metric), None, None, title)
 
     @asking.in_words_of_python
     def save(self, path: str | os.PathLike[str], force: bool = False) -> None:
-        """Write the record to the file ``path``: the bytes of ``goodqueue run --json``, which other verbs read.
+        """Write the record to the file ``path``: the bytes of ``goodqueue run --json``, which other commands read.
 
-        Raises `gq.UserError` where it cannot be written, or is there already and ``force`` is not set.
+        Raises `gq.UserError` if the file cannot be written, or if it exists and ``force`` is not set.
         """
         name = os.fspath(path)
         output.check_file(name, force)
@@ -176,22 +177,23 @@ def run(scenario: asking.Source | None = None, *, seed: int | None = None, engin
     """Run one scenario once, and return what it measured.
 
     Args:
-        scenario: The path of a TOML file, or its tables as a dict. Without one it is what the options of ``goodqueue
-            compare`` say, with its defaults: ``rate`` (10mbit), ``rtt`` (50ms, without queueing), ``up_rate``,
+        scenario: The path of a TOML file, or its tables as a dict. If None, the options of ``goodqueue compare``
+            describe the scenario, with its defaults: ``rate`` (10mbit), ``rtt`` (50ms, without queueing), ``up_rate``,
             ``buffer`` (``"2bdp"``), ``duration`` (60s), ``warmup`` (5s), ``flows`` (4), ``cc``, ``ecn``, ``traffic``
-            (``"bulk,ping"``); ``wifi`` (``"802.11n"``) and ``stations`` in place of the rate.
-        seed: Of the random draws; the scenario's own, or 1, where None.
-        engine: ``"sim"``, ``"kernel"`` for Linux's own qdiscs and TCP (once before: ``goodqueue kernel doctor``), or
-            ``"live"`` for this host's TCP across our path, in real time.
-        **sets: ``qdisc``, a line as after ``tc qdisc add dev X root``; those of the options above that say nothing of
-            the traffic; and any key of the scenario, with ``__`` for the dot: ``path__rtt="10ms"``,
-            ``traffic__0__count=4``, ``series__interval="100ms"``. Rates and times are text with their unit.
+            (``"bulk,ping"``); ``wifi`` (``"802.11n"``) and ``stations`` replace the rate.
+        seed: The seed of the random draws. If None, the scenario's own, or 1.
+        engine: ``"sim"``, ``"kernel"`` for Linux's own qdiscs and TCP (run ``goodqueue kernel doctor`` once before),
+            or ``"live"`` for this host's TCP across the emulated path, in real time.
+        **sets: ``qdisc``, a line as after ``tc qdisc add dev X root``; the options above, and beside a scenario only
+            those that do not describe the traffic; and any key of the scenario, with ``__`` for the dot:
+            ``path__rtt="10ms"``, ``traffic__0__count=4``, ``series__interval="100ms"``. Rates and times are text with
+            their unit.
 
     Returns:
-        A `Run`. The same scenario and seed give the same record, to the byte, as ``goodqueue run --json``.
+        A `Run`. The same scenario and seed give the same record as ``goodqueue run --json``, byte for byte.
 
     Raises:
-        UserError: The scenario or an option is refused; one line says what was found and what is accepted.
+        UserError: The scenario or an option is refused. One line says what was found and what is accepted.
 
     >>> import goodqueue as gq
     >>> one = gq.run(qdisc="fq_codel", rate="20mbit", rtt="20ms", traffic="bulk:2,voip", duration="10s")

@@ -1,4 +1,4 @@
-"""How results show themselves: the command line's tables as text, and as HTML in a notebook."""
+"""Prints results: the command line's tables as text, and as HTML in a notebook."""
 
 import io
 from collections.abc import Sequence
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 
 class Shown:
-    """What has a headline, tables and sentences."""
+    """A result with a headline, tables and sentences."""
 
     def _parts(self) -> tuple[str, Sequence[Table], Sequence[str]]:
-        """Return what stands above, the tables, and the sentences below."""
+        """Return the headline above the tables, the tables, and the sentences below them."""
         raise NotImplementedError
 
     def table(self) -> str:
-        """Return what the command line prints of this: its tables as text, at most 100 columns wide."""
+        """Return the text that the command line prints for this result: its tables, at most 100 columns wide."""
         from goodqueue.show import terminal
 
         headline, tables, sentences = self._parts()
@@ -51,7 +51,7 @@ class Shown:
 def drawn(
     kind: str, records: Sequence["Record"], metric: Sequence[str], by: str | None, x: str | None, title: str
 ) -> "Figure":
-    """Return the figure that ``goodqueue plot`` draws of ``records``. Raises UserError."""
+    """Return the figure that ``goodqueue plot`` draws for ``records``. Raises UserError."""
     from goodqueue.errors import UserError, quoted
     from goodqueue.plot import KINDS, drawing, selection
 

@@ -1,4 +1,4 @@
-"""``gq.suite``: the tests that a standard asks for."""
+"""``gq.suite``: runs the tests that a standard asks for."""
 
 import os
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class Suite(showing.Shown):
-    """A pass sheet: a row per section of the standard.
+    """A pass sheet: one row per section of the standard.
 
     >>> import goodqueue as gq
     >>> found = gq.suite("rfc7928", "codel", only="5.1.1", quick=True, progress=False)
@@ -31,7 +31,7 @@ class Suite(showing.Shown):
     """
 
     sheet: sheet.Sheet
-    """What the tables and figures are made from."""
+    """The sheet from which the tables and figures are made."""
 
     @property
     def tested(self) -> list[str]:
@@ -45,9 +45,9 @@ class Suite(showing.Shown):
 
     @property
     def verdicts(self) -> "pd.DataFrame":
-        """A DataFrame with a row per section and tested line, and its ``verdict``.
+        """A DataFrame with one row per section and tested line, and its ``verdict``.
 
-        Raises `gq.UserError` where pandas is missing, as `numbers` does.
+        Raises `gq.UserError` if pandas is missing, as `numbers` does.
         """
         return frames.frame(
             [
@@ -65,9 +65,9 @@ class Suite(showing.Shown):
 
     @property
     def numbers(self) -> "pd.DataFrame":
-        """A DataFrame with a row per measured number, with the ends of its 95 % interval and the n of its seeds.
+        """A DataFrame with one row per measured number, with its 95 % interval and its n of seeds.
 
-        Columns: ``section``, a column per swept parameter, ``algorithm``, ``metric`` (unit in its name), ``value``,
+        Columns: ``section``, one column per swept parameter, ``algorithm``, ``metric`` (unit in its name), ``value``,
         ``low``, ``high``, ``n``.
         """
         return frames.frame([_number(one, number) for one in self.sheet.rows for number in one.numbers])
@@ -75,14 +75,14 @@ class Suite(showing.Shown):
     def verdict(self, section: str, tested: str) -> str:
         """Return ``passes``, ``fails``, ``open``, ``measured``, ``stated`` or ``not run``.
 
-        Raises `gq.UserError` where there is no such section, or nothing such was tested.
+        Raises `gq.UserError` if there is no such section, or if ``tested`` was not tested.
         """
         if tested not in self.sheet.subjects:
             raise UserError("tested", f"found {quoted(tested)}; accepted: {', '.join(self.sheet.subjects)}")
         return self._row(section).verdict(tested)
 
     def plot(self, section: str) -> "list[Figure]":
-        """Return the figures of a row. Raises `gq.UserError` where there is no such section."""
+        """Return the figures of one row. Raises `gq.UserError` if there is no such section."""
         return [figure for _, _, figure in figures.of_row(self.sheet, self._row(section))]
 
     def _row(self, section: str) -> RowResult:
@@ -119,15 +119,15 @@ def suite(
     """Run the tests that a standard asks for.
 
     Args:
-        name: One of ``goodqueue list suites``, or a folder with a suite.toml.
-        *tested: Qdisc lines, or congestion controls: what the suite tests. Its default, where it has one.
-        only: Sections of the standard; all where empty.
-        quick: Shorter runs and fewer seeds: a look.
-        seeds: Seeds a cell; those of the suite where None.
+        name: A suite of ``goodqueue list suites``, or a folder with a suite.toml.
+        *tested: The qdisc lines or congestion controls to test. If none, the suite's default, if it has one.
+        only: Sections of the standard. If empty, all of them.
+        quick: Whether to make shorter runs with fewer seeds, for a first look.
+        seeds: Number of seeds per cell. If None, the suite's own.
         engine: ``"sim"``, ``"kernel"`` or ``"live"``.
-        out: A folder, the store: it keeps each run, and what is in it is not run again.
-        workers: Threads; the result is the same with any. All cores where None.
-        progress: Whether a bar shows on a terminal, where the work takes longer than half a second.
+        out: The folder of a store. It keeps each run; a run that it holds already is not run again.
+        workers: Number of threads; the result does not depend on it. If None, all cores.
+        progress: Whether a terminal shows a progress bar if the work takes longer than half a second.
 
     Returns:
         A `Suite`.

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Grid = Mapping[str, Sequence[Any]]
-"""Dotted keys of a scenario, each with its values."""
+"""Dotted keys of a scenario, each with a list of values."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -37,20 +37,20 @@ class Sweep(showing.Shown):
     """
 
     result: result.Sweep
-    """What the tables and figures are made from."""
+    """The result from which the tables and figures are made."""
 
     @property
     def df(self) -> "pd.DataFrame":
-        """A DataFrame with a row per run: the grid's keys, ``seed``, and a column per metric, unit in its name.
+        """A DataFrame with one row per run. Its columns: the grid's keys, ``seed``, and one per metric, with its unit.
 
-        The columns are those of ``runs.parquet`` in a store; ``key`` names the run there. Cells that failed have no
-        rows: see `failures`. Raises `gq.UserError` where pandas is missing.
+        The columns are those of ``runs.parquet`` in a store, where ``key`` names the run. Cells that failed have no
+        rows: see `failures`. Raises `gq.UserError` if pandas is missing.
         """
         return frames.frame(pages.rows(self.result))
 
     @property
     def failures(self) -> list[str]:
-        """A line for each cell that was refused or failed; the others are whole."""
+        """One line per cell that was refused or failed. All other cells are complete."""
         return show.failures(self.result)
 
     @property
@@ -59,9 +59,9 @@ class Sweep(showing.Shown):
         return {axis.key: list(axis.values) for axis in self.result.swept()}
 
     def values(self, metric: str) -> "np.ndarray[tuple[int, ...], np.dtype[np.float64]]":
-        """Return the numbers of one metric, with an axis per key of `axes` and one for the seeds, the last.
+        """Return the numbers of one metric: one axis per key of `axes`, and the seeds as the last axis.
 
-        No value is NaN, as in a cell that failed. Raises `gq.UserError` where there is no such metric.
+        A missing number is NaN, as in a cell that failed. Raises `gq.UserError` for an unknown metric.
         """
         import numpy as np
 
@@ -72,9 +72,9 @@ class Sweep(showing.Shown):
         return flat.reshape(*map(len, self.axes.values()), n)
 
     def estimate(self, at: Mapping[str, Any], metric: str) -> Estimate | None:
-        """Return the mean of ``metric`` in the cell ``at``, as ``{"path.rtt": "10ms"}``, with its 95 % interval.
+        """Return the mean of ``metric`` in the cell ``at``, such as ``{"path.rtt": "10ms"}``, with its 95 % interval.
 
-        Raises `gq.UserError` where there is no such cell or metric.
+        Raises `gq.UserError` for an unknown cell or metric.
         """
         self._check(metric)
         wanted = {key: asking.text(key, value) for key, value in at.items()}
@@ -86,9 +86,9 @@ class Sweep(showing.Shown):
 
     @asking.in_words_of_python
     def plot(self, metric: str = "delay_p95_ms", title: str = "") -> "Figure":
-        """Return the figure of ``metric`` along the longest axis, a line per qdisc, with 95 % intervals.
+        """Return the figure of ``metric`` along the longest axis: one line per qdisc, with 95 % intervals.
 
-        Raises `gq.UserError` where the grid has no axis, or there is no such metric.
+        Raises `gq.UserError` if the grid has no axis, or the metric is unknown.
         """
         from goodqueue.plot import sweep as drawing
 
@@ -126,22 +126,22 @@ def sweep(
     """Run a scenario over every combination of the values in ``grid``, with the same seeds in each cell.
 
     Args:
-        scenario: A file, a dict, or nothing, and then options say it, as in `gq.run`.
-        grid: Dotted keys with their values, as ``{"bottleneck.qdisc": ["codel", "pie"], "path.rtt": ["5ms", "50ms"]}``.
-        seeds: Runs of each cell.
-        seed: The first one.
-        metric: What tables show, as in `gq.compare`.
+        scenario: A file, a dict, or None. If None, the options describe the scenario, as in `gq.run`.
+        grid: Dotted keys with their values: ``{"bottleneck.qdisc": ["codel", "pie"], "path.rtt": ["5ms", "50ms"]}``.
+        seeds: Number of runs per cell.
+        seed: The first seed.
+        metric: The metrics that the tables show, as in `gq.compare`.
         engine: ``"sim"``, ``"kernel"`` or ``"live"``.
-        out: A folder, the store: it keeps each run, and what is in it is not run again.
-        workers: Threads; the result is the same with any. All cores where None.
-        progress: Whether a bar shows on a terminal, where the work takes longer than half a second.
+        out: The folder of a store. It keeps each run; a run that it holds already is not run again.
+        workers: Number of threads; the result does not depend on it. If None, all cores.
+        progress: Whether a terminal shows a progress bar if the work takes longer than half a second.
         **sets: Options and keys of the scenario that are the same in each cell, as in `gq.run`.
 
     Returns:
         A `Sweep`.
 
     Raises:
-        UserError: An argument is refused, or every cell is; where some are, `Sweep.failures` names them.
+        UserError: An argument is refused, or every cell is. If only some are refused, `Sweep.failures` names them.
 
     >>> import goodqueue as gq
     >>> gq.sweep(grid={"path.rtt": []})
