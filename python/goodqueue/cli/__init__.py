@@ -1,7 +1,7 @@
-"""The ``goodqueue`` command: one file a verb, and one line here.
+"""The ``goodqueue`` command: one file per verb, and one line per verb here.
 
-Each verb's module imports what is heavy (rich, matplotlib, scipy, the core) inside its function, so that ``--help``
-and small runs stay quick.
+Each verb's module imports slow modules (rich, matplotlib, scipy, the core) inside its function, so that ``--help`` and
+small runs stay fast.
 """
 
 import os
@@ -51,7 +51,8 @@ Examples:
   goodqueue run scenario.toml --set bottleneck.rate=5mbit
   goodqueue list qdiscs codel
 
-Bad input ends with one line on standard error and exit status 2; standard output holds results only.
+If the input is wrong, the command prints one line on standard error and exits with status 2. Standard output has
+results only.
 """
 
 app = typer.Typer(
@@ -63,7 +64,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 
-# The verbs, in the order in which --help shows them.
+# The verbs, in their order in --help.
 app.command("init")(init.init)
 app.command("run")(run.run)
 app.command("compare")(compare.compare)
@@ -105,10 +106,10 @@ def _root(
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Run the command line ``arguments`` (the process's own by default) and exit.
+    """Run the command line ``arguments`` (default: the process's own) and exit.
 
-    Exit status: 0 fine, 1 a replayed trace mismatches, no trace could be replayed or a cell of a sweep failed, 2 bad
-    input, 130 interrupted, 141 the reader went away, 143 terminated.
+    Exit status: 0 success, 1 a replayed trace mismatches, no trace could be replayed or a cell of a sweep failed, 2 bad
+    input, 130 interrupted, 141 the reader of the output closed it, 143 terminated.
     """
     process.prepare_streams()
     process.clean_up_when_terminated()
@@ -133,7 +134,7 @@ def _dispatch(arguments: list[str]) -> int:
     try:
         _refuse_bytes(arguments)
         _refuse_twice(command, arguments)
-        # Not command.main(), which has its own ways with Ctrl-C and with a reader that goes away.
+        # Not command.main(), which handles Ctrl-C and a closed output in its own way.
         with command.make_context("goodqueue", arguments) as context:
             command.invoke(context)
     except typer.Exit as ended:
@@ -149,7 +150,7 @@ def _dispatch(arguments: list[str]) -> int:
 
 
 def _refuse_bytes(arguments: Sequence[str]) -> None:
-    """Refuse what is not UTF-8 where something is written, which is UTF-8 and names what it was made of."""
+    """Raise UserError for words that are not UTF-8 if files are written, since they contain the command in UTF-8."""
     if any(word.partition("=")[0] in ("--out", "--store", "--trace") for word in arguments):
         for word in arguments:
             if not word.isascii() and any("\ud800" <= char <= "\udfff" for char in word):
@@ -157,7 +158,7 @@ def _refuse_bytes(arguments: Sequence[str]) -> None:
 
 
 def _refuse_twice(command: object, arguments: Sequence[str]) -> None:
-    """Refuse an option that takes one value and is given several times: neither is the one that was meant."""
+    """Raise UserError if an option that takes one value is given several times."""
     verb = next((word for word in arguments if not word.startswith("-")), "")
     own = getattr(command, "commands", {}).get(verb)
     options = {name: param for param in own.params for name in param.opts if name[0] == "-"} if own else {}
@@ -177,7 +178,7 @@ def _refuse_twice(command: object, arguments: Sequence[str]) -> None:
 
 
 def _usage(error: typer.TyperException) -> str:
-    """Return typer's complaint in our words: the verb, what was found, what is accepted."""
+    """Return typer's error message in our words: the verb, what was found, what is accepted."""
     context = getattr(error, "ctx", None)
     message = error.format_message().rstrip(".")
     if context is None:
@@ -198,6 +199,6 @@ def _usage(error: typer.TyperException) -> str:
 def _refuse(message: str, status: int) -> int:
     try:
         print(f"goodqueue: {one_line(message)}", file=sys.stderr, flush=True)
-    except OSError:  # nowhere to say it: the status does
+    except OSError:  # stderr is closed: only the status reports the error
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
     return status

@@ -1,4 +1,4 @@
-"""``goodqueue advise``: which line to type."""
+"""``goodqueue advise``: recommends a tc line."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,28 +15,28 @@ def advise(
     more: Annotated[
         list[str] | None, typer.Argument(metavar="FILE", help="Further files of --flent.", show_default=False)
     ] = None,
-    down: Annotated[str | None, typer.Option(metavar="RATE", help="What the link carries down.")] = None,
-    up: Annotated[str | None, typer.Option(metavar="RATE", help="What it carries up.")] = None,
+    down: Annotated[str | None, typer.Option(metavar="RATE", help="The link's rate down.")] = None,
+    up: Annotated[str | None, typer.Option(metavar="RATE", help="The link's rate up.")] = None,
     rtt: Annotated[str | None, typer.Option(metavar="TIME", help="Round trip without queueing. [30ms]")] = None,
     link: Annotated[
         str, typer.Option(metavar="KIND", help="docsis, dsl (ATM), vdsl (PTM), ethernet (fibre too), lte, wifi.")
     ] = "docsis",
     use: Annotated[
-        str, typer.Option(metavar="LIST", help="What counts: any of calls,games,downloads,web.")
+        str, typer.Option(metavar="LIST", help="What matters to you: any of calls,games,downloads,web.")
     ] = "calls,games,downloads,web",
     flent: Annotated[
         list[str] | None,
         typer.Option(metavar="FILE...", help="Flent's measurements of the real link: its rates, RTT, queue."),
     ] = None,
     buffer: Annotated[
-        str | None, typer.Option(metavar="TIME", help="How long the modem's queue gets now. [250ms; lte 1s]")
+        str | None, typer.Option(metavar="TIME", help="Delay of the modem's full queue, as it is now. [250ms; lte 1s]")
     ] = None,
     trace: Annotated[
         str | None, typer.Option(metavar="FILE", help="A file of rates that an lte link follows down.")
     ] = None,
-    why: Annotated[bool, typer.Option("--why", help="Show all that was tried.")] = False,
+    why: Annotated[bool, typer.Option("--why", help="Show every line that was tried.")] = False,
     verify: Annotated[
-        bool, typer.Option("--verify", help="Run the answer on Linux's own qdiscs too; takes minutes.")
+        bool, typer.Option("--verify", help="Run the answer also on Linux's own qdiscs. This takes minutes.")
     ] = False,
     quick: Annotated[bool, typer.Option("--quick", help="3 seeds of half the length.")] = False,
     seeds: Annotated[
@@ -57,10 +57,11 @@ def advise(
       goodqueue advise --down 40mbit --link wifi
       goodqueue advise --flent rrul-*.flent.gz --link docsis --json
 
-    Lines that Linux ships are tried on the link in both directions at once, filled by downloads and uploads, before
-    a modem's queue that hides behind the router. The answer is what was measured there: calls, pings, pages and
-    goodput against what is there now. What would change it is tried too: another rate, another buffer, Wi-Fi. Rates
-    are what the link itself sends with: of cable the contract's, of DSL the modem's sync rate.
+    The command simulates the link with qdiscs that Linux ships, in both directions at once. Downloads and uploads fill
+    the link, and the modem has a queue behind the router. The answer is what was measured: calls, pings, pages and
+    goodput, compared with the link as it is now. The command also tries what would change the answer: another rate,
+    another buffer, Wi-Fi. Give the rates at which the link itself sends: the contract's rate for cable, the modem's
+    sync rate for DSL.
     """
     from goodqueue.advise import checking, trying
     from goodqueue.advise import question as asking
@@ -94,7 +95,7 @@ def _print(advice: "Advice", why: bool) -> None:
     for sentence in (show.headline(advice.question), *show.measured(advice.question)):
         terminal.say(sentence)
     terminal.say()
-    for line in show.lines(advice):  # unwrapped, to be pasted
+    for line in show.lines(advice):  # not wrapped, so that they can be pasted
         terminal.emit(f"{terminal.fit(line)}\n")
     terminal.say()
     terminal.print_table(show.changes(advice))

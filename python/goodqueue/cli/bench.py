@@ -1,4 +1,4 @@
-"""``goodqueue bench``: how fast it is here."""
+"""``goodqueue bench``: measures the speed on this machine."""
 
 from dataclasses import asdict
 from json import dumps
@@ -15,26 +15,30 @@ def bench(
     peers: Annotated[bool, typer.Option("--peers", help="Run the other simulators even with --quick.")] = False,
     flows: Annotated[
         str | None,
-        typer.Option("--flows", metavar="N[,N...]", help="Measure so many flows instead: speed, and memory a flow."),
+        typer.Option(
+            "--flows", metavar="N[,N...]", help="Measure these numbers of flows instead: speed, and memory per flow."
+        ),
     ] = None,
     users: Annotated[
         str | None,
         typer.Option(
-            "--users", metavar="N[,N...]", help="Measure so many users of the web instead, on a link for them."
+            "--users",
+            metavar="N[,N...]",
+            help="Measure these numbers of web users instead, on a link of matching rate.",
         ),
     ] = None,
     wifi: Annotated[
-        bool, typer.Option("--wifi", help="Measure Wi-Fi cells instead: beside ns-3, and by the number of stations.")
+        bool, typer.Option("--wifi", help="Measure Wi-Fi cells instead: beside ns-3, and by number of stations.")
     ] = False,
     json: Json = False,
 ) -> None:
     """Measure the speed on this machine.
 
-    Packets per CPU second: four standard cases run single-threaded, each in three fresh processes; the median is
-    shown. A fifth, of users of the web: connections per CPU second. The first one again, in turns with ns-2 and ns-3
-    where they are installed, and PackMime's web traffic with ns-2 (both left out by --quick). Then nanoseconds: each
-    qdisc's cost of one enqueue and one dequeue, the median of five, against the number of flows, the backlog, and when
-    it overflows.
+    The first table has packets per CPU second: four standard cases, single-threaded, each in three new processes; it
+    shows the median. A fifth case has web users, and shows connections per CPU second. If ns-2 and ns-3 are installed,
+    the first case runs in turns with them, and PackMime's web traffic with ns-2; --quick leaves both out. The second
+    table has nanoseconds for one enqueue and one dequeue of each qdisc: the median of five, by number of flows, by
+    backlog, and while the queue overflows.
 
     \b
     Examples:
@@ -82,7 +86,7 @@ def bench(
 
 
 def _users(counts: list[int], quick: bool, as_json: bool) -> None:
-    """Measure so many users of the web."""
+    """Measure the speed for each number of web users in ``counts``."""
     from goodqueue.show import terminal
     from goodqueue.speed import bench as measuring
     from goodqueue.speed import bench_tables
@@ -121,7 +125,7 @@ def _cells(quick: bool, as_json: bool) -> None:
 
 
 def _crowds(counts: list[int], quick: bool, as_json: bool) -> None:
-    """Measure so many flows in each of the disciplines."""
+    """Measure each number of flows in ``counts`` in each of the disciplines."""
     from goodqueue.show import terminal
     from goodqueue.speed import bench as measuring
     from goodqueue.speed import bench_tables

@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from goodqueue.compare import Comparison
 
 INTERVALS = 600
-"""Into how many intervals the figure of delay over time divides a run."""
+"""The number of intervals of a run in the figure of delay over time."""
 
 WRITTEN = "report.html, with its figures and results.json beside it"
-"""Into the folder of --out."""
+"""The files in the folder of --out."""
 
 
 def compare(
@@ -28,17 +28,19 @@ def compare(
     rtt: Annotated[str | None, typer.Option(metavar="TIME", help="Round trip without queueing. [50ms]")] = None,
     wifi: Annotated[
         str | None,
-        typer.Option(metavar="STANDARD", help="A cell in place of a rate: 802.11n, 802.11n:40:sgi, 802.11g."),
+        typer.Option(metavar="STANDARD", help="A Wi-Fi cell instead of a rate: 802.11n, 802.11n:40:sgi, 802.11g."),
     ] = None,
     stations: Annotated[
         str | None,
         typer.Option(metavar="LIST", help="NAME:RATE[@SNR][*N],... as fast:mcs15*2,slow:mcs0. [one, by Minstrel]"),
     ] = None,
     up_rate: Annotated[str | None, typer.Option(metavar="RATE", help="Rate of the way back. [as --rate]")] = None,
-    up_qdisc: Annotated[str | None, typer.Option(metavar="QDISC", help="Of the way back, for all. [as QDISC]")] = None,
+    up_qdisc: Annotated[
+        str | None, typer.Option(metavar="QDISC", help="The tc line of the way back, for all runs. [as QDISC]")
+    ] = None,
     flows: Annotated[int | None, typer.Option(parser=whole("--flows", 1), metavar="N", help="Bulk flows. [4]")] = None,
     cc: Annotated[str | None, typer.Option(metavar="LINE", help="Congestion control, as 'cubic abe'. [cubic]")] = None,
-    ecn: Annotated[bool, typer.Option("--ecn", help="Bulk flows use ECN; say `ecn` in the qdisc's line too.")] = False,
+    ecn: Annotated[bool, typer.Option("--ecn", help="Bulk flows use ECN; the qdisc's line needs `ecn` too.")] = False,
     traffic: Annotated[
         str | None,
         typer.Option(
@@ -61,7 +63,9 @@ def compare(
         ),
     ] = None,
     sets: Sets = None,
-    out: Annotated[str | None, typer.Option(metavar="DIR", help="Write figures, report.html, results.json.")] = None,
+    out: Annotated[
+        str | None, typer.Option(metavar="DIR", help="Write figures, report.html and results.json to this folder.")
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace what is in --out; files of others stay.")] = False,
     engine: Engines = "sim",
     workers: Workers = None,
@@ -83,12 +87,12 @@ def compare(
       goodqueue compare codel pie --engine sim,kernel --seeds 3
       goodqueue compare pfifo codel --engine sim,kernel,live --seeds 1
 
-    Each qdisc runs on the same seeds, so the difference of two is taken seed by seed and is known better than either.
-    Tables and figures are of the direction that is loaded, down or up, or of both; --json has both.
-    The default traffic is 4 bulk flows that start at random within the first second, and a ping; `goodqueue list
-    traffic` shows all kinds. A DETAIL is a rate, a size, a codec, or a page: its name or a HAR file. With --engine
-    sim,kernel,live each runs in the simulator, on Linux's own qdiscs and TCP, and with Linux's TCP across our path in
-    real time; these are compared as well.
+    Every qdisc runs with the same seeds. So the difference of two qdiscs is computed per seed, and has a smaller error
+    than either result. Tables and figures show the loaded direction, or both directions if both are loaded; --json has
+    both. The default traffic is 4 bulk flows that start at random within the first second, and a ping; `goodqueue list
+    traffic` shows all kinds. A DETAIL is a rate, a size, a codec, or a page (its name or a HAR file). With --engine
+    sim,kernel,live each qdisc runs in the simulator, on Linux's own qdiscs and TCP, and with Linux's TCP across the
+    simulated path in real time. The engines are then compared too.
     """
     from goodqueue import compare as comparing
     from goodqueue import engines

@@ -1,4 +1,4 @@
-"""``goodqueue completion``: what a shell completes verbs and options by, and the answer to a shell that asks."""
+"""``goodqueue completion``: prints completion scripts for shells, and answers a shell that asks."""
 
 import os
 from typing import Annotated
@@ -8,15 +8,15 @@ import typer
 from goodqueue.errors import UserError, quoted
 
 ASKED_BY = "_GOODQUEUE_COMPLETE"
-"""The variable in which the scripts say what they ask."""
+"""The variable in which the scripts pass their question."""
 
 SHELLS = ("bash", "zsh", "fish")
 
 
 def completion(
-    shell: Annotated[str, typer.Argument(metavar="|".join(SHELLS), help="Whose script.")],
+    shell: Annotated[str, typer.Argument(metavar="|".join(SHELLS), help="The shell.")],
 ) -> None:
-    """Print the script by which a shell completes verbs and options.
+    """Print the completion script for a shell.
 
     \b
     Examples:
@@ -27,7 +27,7 @@ def completion(
 
     Shells read these files when they start. The bash-completion package reads the first.
     """
-    # typer writes no other name down for it: its own option --show-completion stands beside the verbs.
+    # typer exports it under no other name. Its own option --show-completion would stand beside the verbs.
     from typer.completion import get_completion_script  # type: ignore[attr-defined]
 
     from goodqueue.show import terminal
@@ -38,7 +38,7 @@ def completion(
 
 
 def answer(app: typer.Typer) -> int | None:
-    """Print what may stand where a shell asks, and return the exit status; ``None`` where no shell asks."""
+    """Print the completions if a shell asks for them, and return the exit status. Return None if no shell asks."""
     if not (asked := os.environ.get(ASKED_BY)):
         return None
     from typer.completion import completion_init, shell_complete  # type: ignore[attr-defined]

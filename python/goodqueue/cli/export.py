@@ -1,4 +1,4 @@
-"""``goodqueue export``: stored results in the formats of others."""
+"""``goodqueue export``: writes stored results in other programs' formats."""
 
 from typing import Annotated
 
@@ -17,7 +17,7 @@ def export(
     force: Annotated[bool, typer.Option("--force", help="Replace what is in --out; files of others stay.")] = False,
     json: Json = False,
 ) -> None:
-    """Write stored runs as files that Flent opens and plots, one a run.
+    """Write stored runs as files that Flent opens and plots, one file per run.
 
     \b
     Examples:
@@ -27,7 +27,7 @@ def export(
       goodqueue sweep link.toml --set bottleneck.qdisc=pfifo,fq_codel --set series.interval=200ms --out store
       goodqueue export --flent store --out flent; flent -i flent/*.flent.gz -p box_combine
 
-    A run is exported as the test of Flent's that is nearest by its TCP flows without end (kind bulk):
+    A run becomes the Flent test whose TCP flows without end (kind bulk) are nearest:
 
     \b
       rrul            four each way, with dscp CS0, CS1, CS5 and EF
@@ -36,8 +36,9 @@ def export(
       tcp_nup, tcp_ndown  one way alone
       ping            none
 
-    Pings become Flent's: the first is its ICMP. What has no series there is left out, and named. The files need time
-    series in the records. Seeds are repeats of a test: Flent's combining plots take them together: docs/flent.md.
+    Pings become Flent's pings; the first one is its ICMP ping. The command leaves out what has no series in Flent, and
+    names it. The records need time series. Seeds become repeats of a test, which Flent's combining plots take together:
+    see docs/flent.md.
     """
     from goodqueue.errors import UserError
     from goodqueue.files import output

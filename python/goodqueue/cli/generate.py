@@ -1,4 +1,4 @@
-"""``goodqueue generate``: a file of rates for a link whose rate varies."""
+"""``goodqueue generate``: writes a file of rates for a link whose rate varies."""
 
 from collections.abc import Callable
 from typing import Annotated
@@ -12,15 +12,15 @@ def generate(
     kind: Annotated[str, typer.Argument(metavar="KIND", help="lte, starlink or mmwave.")],
     out: Annotated[str, typer.Option(metavar="FILE", help="The file of rates.")],
     mean: Annotated[
-        str | None, typer.Option(metavar="RATE", help="Mean rate, of lte and starlink; mmwave has rates of its own.")
+        str | None, typer.Option(metavar="RATE", help="Mean rate of lte and starlink; mmwave has fixed rates.")
     ] = None,
-    length: Annotated[str, typer.Option(metavar="TIME", help="How long until it starts again.")] = "60s",
+    length: Annotated[str, typer.Option(metavar="TIME", help="Length of the file; then it repeats.")] = "60s",
     seed: Annotated[int, typer.Option(parser=whole("--seed", 0), metavar="N", help="Seed of all draws.")] = 1,
     force: Annotated[bool, typer.Option("--force", help="Replace the file.")] = False,
 ) -> None:
-    """Write a file of rates that looks like those of a kind of link, for a scenario's `trace`.
+    """Write a file of rates like those of a kind of link, for a scenario's key `trace`.
 
-    The same options give the same bytes. A run that is longer than the file starts it again.
+    The same options give the same bytes. If a run is longer than the file, the file repeats.
 
     \b
     Kinds:
@@ -44,7 +44,7 @@ def generate(
         raise UserError("--mean", f"found {quoted(mean)} with mmwave, whose rates are its own; accepted: without")
     if kind != "mmwave" and mean is None:
         raise UserError("--mean", "missing; accepted: a rate such as 12mbit")
-    wanted = mean or "1gbit"  # of which mmwave makes no use
+    wanted = mean or "1gbit"  # mmwave ignores it
     _read("--mean", _goodqueue.rate_bps, wanted)
     _read("--length", _goodqueue.time_ns, length)
     try:
@@ -59,7 +59,7 @@ def generate(
 
 
 def _read(option: str, reads: Callable[[str], object], text: str) -> None:
-    """Refuse ``text`` that the core does not read, with the name of the option that it is of."""
+    """Raise UserError with the name of the ``option`` if the core cannot read ``text``."""
     from goodqueue.errors import UserError
 
     try:

@@ -1,4 +1,4 @@
-"""``goodqueue import``: measurements of others as records of ours."""
+"""``goodqueue import``: turns other programs' measurements into records."""
 
 from typing import Annotated
 
@@ -9,7 +9,7 @@ from goodqueue.errors import warn
 
 
 def import_(
-    files: Annotated[list[str], typer.Argument(metavar="FILE.flent.gz...", help="Data files of Flent's.")],
+    files: Annotated[list[str], typer.Argument(metavar="FILE.flent.gz...", help="Flent's data files.")],
     scenario: Annotated[
         str | None, typer.Option(metavar="SCENARIO.toml", help="What the path was like: link, qdisc, RTT, traffic.")
     ] = None,
@@ -19,13 +19,13 @@ def import_(
         typer.Option(
             parser=whole("--seed", 0, 2**62),
             metavar="N",
-            help="Number of the first file; repeats count on.",
+            help="Number of the first file. Each further file has the next number.",
         ),
     ] = 1,
     out: Annotated[str | None, typer.Option(metavar="DIR", help="The store that keeps the records.")] = None,
     json: Json = False,
 ) -> None:
-    """Read what Flent measured on a real network, so that it stands beside what is simulated.
+    """Read what Flent measured on a real network, to compare it with simulated runs.
 
     \b
     Examples:
@@ -35,10 +35,10 @@ def import_(
       goodqueue import real-*.flent.gz --scenario link.toml --set bottleneck.qdisc=fq_codel --out store
       goodqueue plot ellipse store --out ellipse.svg
 
-    Each file becomes a record of the engine flent, measured while all its TCP flows ran. Flent sees the ends of
-    the path: goodput, window and RTT of TCP, and pings; what the queue did is left empty. With --scenario the
-    record says that this was the path, and a report sets it beside runs of the same scenario; without, the link
-    is unknown. With --json there is a record a line.
+    Each file becomes a record of the engine flent. It covers the time during which all TCP flows of the test ran. Flent
+    sees only the ends of the path: goodput, window and RTT of TCP, and pings. The fields of the queue stay empty. With
+    --scenario the record says what the path was, and a report compares it with runs of the same scenario. Without
+    --scenario the link is unknown. --json prints one record per line.
     """
     from pathlib import Path
 

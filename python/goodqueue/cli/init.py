@@ -1,4 +1,4 @@
-"""``goodqueue init``: a scenario to begin with."""
+"""``goodqueue init``: writes a scenario to start from."""
 
 from typing import Annotated
 
@@ -8,9 +8,9 @@ from goodqueue.examples import FIRST
 
 
 def init(
-    file: Annotated[str, typer.Argument(metavar="[FILE]", help="Where to write it.")] = "scenario.toml",
+    file: Annotated[str, typer.Argument(metavar="[FILE]", help="The file to write.")] = "scenario.toml",
     example: Annotated[
-        str, typer.Option("--example", metavar="NAME", help="Which one: see `goodqueue list examples`.")
+        str, typer.Option("--example", metavar="NAME", help="The name of an example: see `goodqueue list examples`.")
     ] = FIRST,
     force: Annotated[bool, typer.Option("--force", help="Replace the file.")] = False,
 ) -> None:
@@ -27,7 +27,7 @@ def init(
 
     text = examples.read(example)
     output.check_file(file, force, "init")
-    text = text.replace(f"examples/{example}.toml", file)  # in the commands that its head shows
+    text = text.replace(f"examples/{example}.toml", file)  # in the commands at the top of the file
     written = output.write_file(file, force, text.encode())
     if written != file:
         raise output.appeared(file, written, "init")

@@ -1,4 +1,4 @@
-"""``goodqueue kernel``: what ``--engine kernel`` needs, and the image of its virtual machine."""
+"""``goodqueue kernel``: examines what ``--engine kernel`` needs, and builds the image of its virtual machine."""
 
 import typer
 
@@ -21,7 +21,7 @@ app = typer.Typer(
 def doctor(json: Json = False) -> None:
     """Say what this machine can do, what is missing, and what installs it.
 
-    Exit status: 0 where the engine can run, in a virtual machine or on this host, 1 where it cannot.
+    The exit status is 0 if the engine can run, in a virtual machine or on this host, and 1 if not.
     """
     from goodqueue.engines.kernel.doctor import examine
     from goodqueue.show import tables, terminal
@@ -51,9 +51,11 @@ def doctor(json: Json = False) -> None:
 
 @app.command("image")
 def image(json: Json = False) -> None:
-    """Build the virtual machine's image of the Debian packages that apt fetches now; a minute, unless it is there.
+    """Build the virtual machine's image from the Debian packages that apt fetches now.
 
-    Nothing is installed, and root is not needed. Runs use the image that this command named last.
+    It takes a minute, unless the image exists.
+
+    The command installs nothing and needs no root. Runs use the image that this command named last.
     """
     from sys import stderr
 

@@ -1,4 +1,4 @@
-"""``goodqueue link``: real programs across the path of a scenario, in real time, without root."""
+"""``goodqueue link``: runs real programs across the path of a scenario, in real time, without root."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from goodqueue.engines.live.outside import End, Task
 
 BETWEEN = "--"
-"""Between SERVER and CLIENT."""
+"""Separates SERVER from CLIENT."""
 
 
 def link(
@@ -25,13 +25,15 @@ def link(
     ] = None,
     rate: Annotated[str | None, typer.Option(metavar="RATE", help="Bottleneck rate. [10mbit]")] = None,
     rtt: Annotated[str | None, typer.Option(metavar="TIME", help="Round trip without queueing. [50ms]")] = None,
-    qdisc: Annotated[str | None, typer.Option(metavar="QDISC", help="Of the bottleneck. [pfifo]")] = None,
+    qdisc: Annotated[str | None, typer.Option(metavar="QDISC", help="The bottleneck's tc line. [pfifo]")] = None,
     up_rate: Annotated[str | None, typer.Option(metavar="RATE", help="Rate of the way up. [as --rate]")] = None,
-    up_qdisc: Annotated[str | None, typer.Option(metavar="QDISC", help="Of the way up. [as --qdisc]")] = None,
-    trace_down: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Rates of the way down: mahimahi's, or over time.")
+    up_qdisc: Annotated[
+        str | None, typer.Option(metavar="QDISC", help="The tc line of the way up. [as --qdisc]")
     ] = None,
-    trace_up: Annotated[str | None, typer.Option(metavar="FILE", help="Those of the way up.")] = None,
+    trace_down: Annotated[
+        str | None, typer.Option(metavar="FILE", help="File of rates for the way down: mahimahi's, or rates over time.")
+    ] = None,
+    trace_up: Annotated[str | None, typer.Option(metavar="FILE", help="File of rates for the way up.")] = None,
     sets: Sets = None,
     seed: Annotated[
         int | None, typer.Option(parser=whole("--seed", 0), metavar="N", help="Seed of the draws. [1, or the file's]")
@@ -56,10 +58,12 @@ def link(
     record: Annotated[str | None, typer.Option(metavar="FILE.json", help="Write the record there.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the files of --trace and --record.")] = False,
     metrics: Annotated[
-        str | None, typer.Option(metavar="HOST:PORT", help="Answer Prometheus there, as 127.0.0.1:9100.")
+        str | None, typer.Option(metavar="HOST:PORT", help="Serve Prometheus metrics there: 127.0.0.1:9100.")
     ] = None,
-    live: Annotated[bool, typer.Option("--live", help="Show how it goes, below CMD's output.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Show no record, and no line before.")] = False,
+    live: Annotated[
+        bool, typer.Option("--live", help="Show rate, queue and drops while it runs, below CMD's output.")
+    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Show neither the record nor the first line.")] = False,
     json: Json = False,
 ) -> None:
     """Run a program behind a bottleneck: real packets, real time, no root.
@@ -74,14 +78,14 @@ def link(
       goodqueue link --rtt 10ms -- goodqueue link --rate 2mbit --rtt 30ms -- ping -c 3 server
       goodqueue link doctor
 
-    CMD runs in a network of its own, whose only way out is the path. With two commands both do, SERVER
-    at the far end; CLIENT starts when something listens there. By name the ends are `server` and
-    `client`. The world outside is reached where pasta or slirp4netns is installed, and this host's
-    loopback by the name `host`. Traffic in SCENARIO.toml is simulated, and shares the path with CMD.
+    CMD runs in its own network namespace, and the path is the only way out. With two commands, SERVER runs at the far
+    end of the path, and CLIENT starts when something listens there. The names of the two ends are `server` and
+    `client`. If pasta or slirp4netns is installed, CMD also reaches the Internet, and this host's loopback by the name
+    `host`. Traffic in SCENARIO.toml is simulated, and shares the path with CMD.
 
-    The run lasts as long as CMD (of two, CLIENT). Then the record is shown: delays, drops and marks of
-    the queue, each flow's goodput and RTT, and how late packets left, which is the emulator's own doing.
-    Exit status: CMD's; 2 where the link is refused, or breaks; 127 where CMD is not found.
+    The run ends when CMD ends (with two commands: when CLIENT ends). Then the record is shown: delays, drops and marks
+    of the queue, goodput and RTT per flow, and how late packets left. That lateness is the emulator's own error. The
+    exit status is CMD's; 2 if the link cannot start or breaks; 127 if CMD is not found.
     """
     from goodqueue.capture import check, parse, settle
     from goodqueue.engines.live import outside, path
@@ -127,7 +131,7 @@ def link(
 
 
 def _run(task: "Task", note: Callable[[str], None], address: str | None, live: bool) -> "End":
-    """Run ``task`` to its end, with whoever looks on: Prometheus at ``address``, a person where ``live``."""
+    """Run ``task`` to its end. Serve metrics for Prometheus at ``address``; show the link to a person if ``live``."""
     from contextlib import ExitStack
     from dataclasses import replace
 
@@ -152,7 +156,7 @@ def _run(task: "Task", note: Callable[[str], None], address: str | None, live: b
 
 
 def _doctor(json: bool) -> None:
-    """Say what stands in the way. Exit status: 0 where there can be a link, 1 where not."""
+    """Print the obstacles to a link. Exit status: 0 if a link is possible, 1 if not."""
     from goodqueue.engines.live import doctor
     from goodqueue.show import tables, terminal
 
@@ -178,7 +182,7 @@ def _quiet(_: str) -> None:
 
 
 def _commands(given: list[str]) -> tuple[list[str] | None, list[str]]:
-    """Return SERVER, if there is one, and CMD. Raises UserError where there is nothing, or not found."""
+    """Return SERVER, if there is one, and CMD. Raises UserError if a command is missing or not found."""
     from shutil import which
 
     from goodqueue.errors import UserError, quoted
@@ -198,7 +202,7 @@ def _commands(given: list[str]) -> tuple[list[str] | None, list[str]]:
 
 
 def _is_link(command: list[str]) -> bool:
-    """Return whether ``command`` is a link of its own, whose words go on beyond what would end SERVER's."""
+    """Return whether ``command`` is itself a link, whose own words may contain the separator."""
     from itertools import pairwise
     from pathlib import PurePath
 

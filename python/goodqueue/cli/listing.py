@@ -1,4 +1,4 @@
-"""``goodqueue list``: what there is."""
+"""``goodqueue list``: lists disciplines, congestion controls, kinds of traffic, studies, suites and examples."""
 
 from typing import Annotated, Any
 
@@ -20,7 +20,7 @@ HOW = {
     "traffic": "The keys of one, and what it measures: goodqueue list traffic voip",
     "examples": "One to edit: goodqueue init FILE --example voip-and-web",
 }
-"""What is said below a list: how to see more of one."""
+"""The line below a list: how to see more about one item."""
 
 
 def listing(
@@ -71,7 +71,7 @@ def listing(
 
 
 def _whole(topic: str, item: dict[str, Any]) -> dict[str, Any]:
-    """Return all that there is to know of ``item``: of a kind of traffic, with the keys that every kind takes."""
+    """Return all details of ``item``. A kind of traffic also has the keys that every kind takes."""
     from goodqueue.show import reference
 
     return item | {"common_keys": reference.common_keys()} if topic == "traffic" else item

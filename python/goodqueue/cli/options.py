@@ -1,4 +1,4 @@
-"""Options that several verbs share, and how they read them."""
+"""Options that several verbs share, and their parsers."""
 
 from collections.abc import Callable
 from typing import Annotated
@@ -9,7 +9,7 @@ from goodqueue.errors import UserError, quoted
 
 
 def whole(option: str, least: int, most: int = 2**63 - 1) -> Callable[[str], int]:
-    """Return the reader of an option that is a whole number, with a refusal that names what was found."""
+    """Return the parser of an option that is a whole number. Its error message says what was found."""
 
     def read(text: str | int) -> int:
         try:
@@ -31,12 +31,12 @@ Workers = Annotated[
         "--workers",
         parser=whole("--workers", 1, 4096),
         metavar="N",
-        help="Threads; the result is the same with any. [all cores]",
+        help="Number of threads. It does not change the result. [all cores]",
     ),
 ]
 Sets = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="Change a key, as traffic.0.count=4. Repeatable."),
+    typer.Option("--set", metavar="KEY=VALUE", help="Change a key: traffic.0.count=4. Repeatable."),
 ]
 Engines = Annotated[
     str,

@@ -1,4 +1,4 @@
-"""What the verbs of whole plans share, ``study`` and ``suite``: their options, doing the runs, writing the page."""
+"""Code that ``study`` and ``suite`` share: options, executing the runs, and writing the page."""
 
 import shlex
 from collections.abc import Callable, Sequence
@@ -19,7 +19,7 @@ Made = TypeVar("Made")
 Quick = Annotated[bool, typer.Option("--quick", help="Shorter runs, fewer seeds: a look, in seconds.")]
 Seeds = Annotated[
     int | None,
-    typer.Option("--seeds", parser=whole("--seeds", 1, 10_000), metavar="N", help="Seeds a cell. [its own number]"),
+    typer.Option("--seeds", parser=whole("--seeds", 1, 10_000), metavar="N", help="Seeds per cell. [its own number]"),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace what is in --out; files of others stay.")]
 OneEngine = Annotated[
@@ -31,9 +31,9 @@ StoreDir = Annotated[
 
 
 def carry_out(label: str, store: str | None, work: "Callable[[Progress, Store | None], Made]") -> Made:
-    """Return what ``work`` makes, under a progress bar with ``label``; it keeps its runs in the folder ``store``.
+    """Return the result of ``work``, with a progress bar called ``label``. It stores its runs in the folder ``store``.
 
-    Raises UserError where that cannot be written.
+    Raises UserError if the store cannot be written.
     """
     from goodqueue import store as stores
     from goodqueue.show import terminal
@@ -49,7 +49,7 @@ def carry_out(label: str, store: str | None, work: "Callable[[Progress, Store | 
 
 
 def again(verb: list[str], only: list[str], quick: bool, seeds: int | None, engine: str, more: list[str]) -> str:
-    """Return the command that does this again."""
+    """Return the command that repeats this one."""
     words = ["goodqueue", *verb]
     for one in only:
         words += ["--only", one]
@@ -67,9 +67,9 @@ def write(
     data: Sequence[str],
     tell: Callable[..., None],
 ) -> None:
-    """Let ``pages`` write the folder ``out``, if any, and ``tell`` the result with what was written, if anything.
+    """Let ``pages`` write the folder ``out``, if any, and call ``tell`` with the list of files, or None.
 
-    ``data`` names the files beside report.html. Raises UserError where figures failed, or the folder stands elsewhere.
+    ``data`` names the files beside report.html. Raises UserError if figures failed, or if the folder got another name.
     """
     from goodqueue.files import output
     from goodqueue.show import terminal

@@ -1,4 +1,4 @@
-"""``goodqueue plot``: one figure of stored results."""
+"""``goodqueue plot``: draws one figure of stored results."""
 
 from typing import Annotated
 
@@ -15,7 +15,7 @@ FLENTS = {
     "ellipsis_combine": "ellipse",
     "ping_cdf": "cdf --metric ping_rtt_ms",
 }
-"""What is nearest to plots that go by other names in Flent."""
+"""The nearest plots of ours, by Flent's names."""
 
 FORMATS = ("svg", "pdf", "png")
 
@@ -28,7 +28,7 @@ def plot(
     out: Annotated[str, typer.Option(metavar="FILE", help="The figure: .svg, .pdf or .png.")],
     metric: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="What is drawn, where the kind leaves a choice; with time, repeatable."),
+        typer.Option(metavar="NAME", help="The metric to draw, if the kind leaves a choice; with time, repeatable."),
     ] = None,
     where: Annotated[
         list[str] | None,
@@ -37,11 +37,11 @@ def plot(
     by: Annotated[
         str | None,
         typer.Option(
-            metavar="KEY,...", help="What the lines, boxes or ellipses are; what else differs becomes panels. [all]"
+            metavar="KEY,...", help="One line, box or ellipse per value; other differences become panels. [all]"
         ),
     ] = None,
-    x: Annotated[str | None, typer.Option("--x", metavar="KEY", help="What goes across, with lines.")] = None,
-    title: Annotated[str, typer.Option(metavar="TEXT", help="Stands above the figure.")] = "",
+    x: Annotated[str | None, typer.Option("--x", metavar="KEY", help="The horizontal axis, with lines.")] = None,
+    title: Annotated[str, typer.Option(metavar="TEXT", help="The title above the figure.")] = "",
     force: Annotated[bool, typer.Option("--force", help="Replace --out.")] = False,
 ) -> None:
     """Draw a figure of stored results, in the forms that papers use. Nothing is run.
@@ -69,11 +69,11 @@ def plot(
       goodqueue plot time store --metric delay_ms --metric count --metric cwnd_packets --out law.svg
       goodqueue plot air run.json --out air.svg
 
-    Runs that differ in the seed alone are repeats, and one line, box or ellipse. A KEY is that of a scenario, as in
-    sweep --set: path.rtt, traffic.0.count, seed, engine, or its last word where that is the only one. Queues, flows and
-    metrics are those of the direction that is loaded; up_ before a name asks for the way up. Time series, and pings as
-    a distribution, need records of runs with series.interval, as --set series.interval=200ms; a law's variables need
-    --set series.law=true too.
+    Runs that differ only in the seed are repeats: they make one line, box or ellipse. A KEY is a scenario's key, as in
+    sweep --set: path.rtt, traffic.0.count, seed, engine. Its last word is enough if no other key ends with it. Queues,
+    flows and metrics are those of the loaded direction; up_ before a name asks for the way up. Time series, and
+    distributions of pings, need runs with series.interval, for example --set series.interval=200ms. A law's variables
+    also need --set series.law=true.
     """
     from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The command as a process: the streams that it writes to, and the signals that end it."""
+"""The command as a process: its output streams, and the signals that end it."""
 
 import io
 import os
@@ -7,10 +7,10 @@ from typing import NoReturn, TextIO
 
 
 def prepare_streams() -> None:
-    """Make sure that there is an output, that all of a text arrives, and that no character ends the program."""
+    """Make sure that output streams exist, that texts are written whole, and that no character raises an error."""
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
-        if stream is None:  # closed by who started us
+        if stream is None:  # our parent has closed it
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115
             continue
         if isinstance(getattr(stream, "buffer", None), io.RawIOBase):
@@ -20,26 +20,26 @@ def prepare_streams() -> None:
 
 
 def _buffered(stream: TextIO) -> TextIO:
-    """Return ``stream``, which PYTHONUNBUFFERED (or ``-u``) made unbuffered, with a buffer that each line empties.
+    """Return ``stream``, which PYTHONUNBUFFERED (or ``-u``) made unbuffered, with a buffer that is flushed per line.
 
-    Python's text layer takes a short write of a raw file for a whole one: on a full disk the rest of a text would be
-    lost, and nobody told. A buffer writes until all is written, or raises.
+    Python's text layer takes a short write to a raw file for a whole one. On a full disk the rest of a text would be
+    lost without an error. A buffer writes until all is written, or raises.
     """
     raw = io.FileIO(stream.fileno(), "wb", closefd=False)
     return io.TextIOWrapper(io.BufferedWriter(raw), encoding=stream.encoding, line_buffering=True)
 
 
 def draw_into_files() -> None:
-    """Keep what MPLBACKEND says from matplotlib: we open no window.
+    """Hide MPLBACKEND's value from matplotlib: goodqueue opens no window.
 
-    Jupyter sets it for whatever it starts; where its package is not installed, importing matplotlib would fail, and
-    with it the figures of runs that are done.
+    Jupyter sets it for every program that it starts. If Jupyter's package is not installed, importing matplotlib would
+    fail, and so would the figures of finished runs.
     """
     os.environ["MPLBACKEND"] = "agg"
 
 
 def clean_up_when_terminated() -> None:
-    """Let SIGTERM end the program like an exception does: what is half done is removed."""
+    """Make SIGTERM end the program like an exception does, so that half-finished files are removed."""
     import signal
     import threading
 
@@ -51,6 +51,6 @@ def clean_up_when_terminated() -> None:
 
 
 def give_up_output(status: int) -> int:
-    """Send what is still to be written to nowhere, lest the interpreter complains when it flushes at its end."""
+    """Discard unwritten output, so that Python does not complain when it flushes at exit. Return ``status``."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return status

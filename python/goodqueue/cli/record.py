@@ -1,4 +1,4 @@
-"""``goodqueue record``: decision traces of our disciplines."""
+"""``goodqueue record``: records decision traces of our disciplines."""
 
 from typing import Annotated
 
@@ -10,12 +10,14 @@ from goodqueue.cli.options import Json, whole
 def record(
     qdisc: Annotated[str, typer.Argument(metavar="QDISC", help='A qdisc\'s tc line, as "codel target 5ms".')],
     out: Annotated[str, typer.Option(metavar="FILE", help="The trace: a new .csv or .csv.gz.")],
-    pattern: Annotated[str, typer.Option(metavar="WORD", help="How packets arrive; the words stand above.")] = "steady",
+    pattern: Annotated[str, typer.Option(metavar="WORD", help="How packets arrive; see above.")] = "steady",
     load: Annotated[str, typer.Option(metavar="X", help="Packets offered, as a multiple of the rate.")] = "1.1",
     rate: Annotated[str, typer.Option(metavar="RATE", help="The link's rate.")] = "10mbit",
-    packets: Annotated[int, typer.Option(parser=whole("--packets", 1), metavar="N", help="How many arrive.")] = 5000,
+    packets: Annotated[
+        int, typer.Option(parser=whole("--packets", 1), metavar="N", help="Number of packets that arrive.")
+    ] = 5000,
     sizes: Annotated[str, typer.Option(metavar="BYTES|mix", help="mix: half 1514, a quarter 64.")] = "1514",
-    flows: Annotated[int, typer.Option(parser=whole("--flows", 1), metavar="N", help="Flows they are of.")] = 10,
+    flows: Annotated[int, typer.Option(parser=whole("--flows", 1), metavar="N", help="Number of flows.")] = 10,
     ecn: Annotated[str, typer.Option(metavar="none|ect0|ect1|mix", help="Codepoints; mix: all four.")] = "none",
     seed: Annotated[
         int, typer.Option(parser=whole("--seed", 0, 2**64 - 1), metavar="N", help="Seed of all draws.")
@@ -23,11 +25,11 @@ def record(
     force: Annotated[bool, typer.Option("--force", help="Replace the file.")] = False,
     json: Json = False,
 ) -> None:
-    """Record what one of our qdiscs decides, packet by packet, so that another implementation can be tested.
+    """Record what a qdisc of goodqueue decides, packet by packet, to test another implementation.
 
-    The trace has the format of the recorded ones, which golden/README.md describes: each call, what was decided, each
-    random number drawn, each tick of a timer. The same options give the same bytes. What the kernel has not,
-    such as `pie variant rfc8033`, has its line in the header.
+    The decision trace has the format of the kernel's traces (golden/README.md): each call, each decision, each random
+    number, each tick of a timer. The same options give the same bytes. If the kernel lacks the qdisc, as with `pie
+    variant rfc8033`, the header has goodqueue's line.
 
     \b
     Patterns:

@@ -1,4 +1,4 @@
-"""``goodqueue replay``: decision traces."""
+"""``goodqueue replay``: replays decision traces."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from goodqueue.decisions.replay import Mismatch, Outcome
 
 DETAILED = 5
-"""Of how many mismatched traces all is told; of the others the first line."""
+"""The number of mismatched traces that are shown in detail. Of the others one line is shown."""
 
 
 def replay(
@@ -23,12 +23,12 @@ def replay(
 ) -> None:
     """Replay decision traces and compare every decision.
 
-    A trace holds each call that a qdisc got, with what it decided. Our qdisc gets the same calls and must decide the
-    same, packet by packet. Exit status 1 if any trace mismatches, or if none could be replayed; one that could not is
-    listed, not passed.
+    A decision trace holds each call of a qdisc, and what the qdisc decided. goodqueue's qdisc gets the same calls and
+    must decide the same, packet by packet. The exit status is 1 if a trace does not match, or if no trace could be
+    replayed. A trace that could not be replayed is listed, and does not count as passed.
 
-    Of a mismatch it shows the line, what the trace says, what ours did, and both inner states. To check an
-    implementation of your own, let it write a trace: golden/README.md says how.
+    For a mismatch the command shows the line, both decisions and both inner states. To check your own implementation,
+    let it write a trace: golden/README.md says how.
 
     \b
     Examples:
@@ -55,7 +55,7 @@ def replay(
                     typer.echo(terminal.fit(line))
         typer.echo(_summary(outcomes))
     if any(outcome["mismatches"] for outcome in outcomes) or not _played(outcomes):
-        raise typer.Exit(1)  # where all are unsupported nothing was checked, so nothing is right
+        raise typer.Exit(1)  # if all traces are unsupported, nothing was checked
 
 
 def _line(outcome: "Outcome") -> str:
@@ -69,11 +69,11 @@ def _line(outcome: "Outcome") -> str:
 
 
 def _details(first: "Mismatch") -> list[str]:
-    """Return the line that differs, then both decisions and both states side by side, a variable a row."""
+    """Return the line that differs, then both decisions and both states side by side, one variable per row."""
     state = first["state"]
     told = "never told" if state["theirs_line"] is None else f"told in line {state['theirs_line']}"
     decision = _side_by_side(first["expected"], first["got"], " ", mark=True)
-    # An older state may differ from ours and yet be right.
+    # An older state may differ from ours and still be right.
     states = _side_by_side(state["theirs"] or "", state["ours"], ",", mark=state["theirs_line"] == first["line"])
     lines = [f"    line {first['line']}: {first['text']}", ""]
     if decision:

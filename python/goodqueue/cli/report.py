@@ -1,4 +1,4 @@
-"""``goodqueue report``: one page of whatever results there are."""
+"""``goodqueue report``: writes one page of stored results."""
 
 from typing import Annotated
 
@@ -21,8 +21,8 @@ def report(
       goodqueue run one-flow.toml --json > record.json; goodqueue report record.json
       goodqueue report store study-folder validation --out everything.html
 
-    Nothing is run. Each sweep of a store is a section; runs that belong to no sweep are compared with those that differ
-    from them in the qdisc and the engine alone.
+    The command runs nothing. Each sweep of a store is a section. Runs outside a sweep are compared with runs that
+    differ only in the qdisc and the engine.
     """
     import shlex
 

@@ -1,4 +1,4 @@
-"""``goodqueue run``: one scenario, once."""
+"""``goodqueue run``: runs one scenario once."""
 
 from typing import Annotated
 
@@ -18,7 +18,9 @@ def run(
     ] = None,
     sets: Sets = None,
     qdisc: Annotated[str | None, typer.Option(metavar="QDISC", help="The bottleneck's tc line. [the file's]")] = None,
-    up_qdisc: Annotated[str | None, typer.Option(metavar="QDISC", help="That of the way up. [the file's]")] = None,
+    up_qdisc: Annotated[
+        str | None, typer.Option(metavar="QDISC", help="The tc line of the way up. [the file's]")
+    ] = None,
     trace: Annotated[
         str | None, typer.Option(metavar="FILE.pcapng", help="Capture the run, for Wireshark, tshark and tcptrace.")
     ] = None,
@@ -67,16 +69,17 @@ def run(
       start_spread = "1s"       # each seed draws its start: without it all seeds are the same
 
     \b
-    A capture is taken at the hosts that send each flow's data (sender), at those that get it
-    (receiver), at the queue of either direction: what is offered (-in), what leaves at the start
-    of its transmission (-out) and what is dropped, with the reason (-drop). Each point is an
-    interface of its own. For analysis choose points that see each packet once: down-in,up-out is
-    the router's side to the servers. Of a Wi-Fi cell, air is what a card in monitor mode would
-    see: each frame and its answer with a radiotap header, and a comment where it collided or was
-    lost. Time zero of the run is 2000-01-01 00:00:00 UTC.
+    --trace-at says where packets are captured: at the host that sends a flow's data (sender), at
+    the host that receives the data (receiver), or at the queue of one direction. At a queue, -in is
+    each packet that arrives, -out each packet whose transmission starts, and -drop each packet that
+    is dropped, with the reason. Each point is an interface in the file. For an analysis choose
+    points that see each packet once: down-in,up-out is the router's side to the servers. In a Wi-Fi
+    cell, air is what a card in monitor mode would see: each frame and its answer with a radiotap
+    header, and a comment if the frame collided or was lost. The run starts at 2000-01-01 00:00:00
+    UTC.
 
-    With --json the output is the run's record; the same scenario and seed give the same bytes. Two runs
-    on the kernel differ a little: see docs/decisions/009-kernel-in-virtual-time.md.
+    With --json the output is the run's record. The same scenario and seed give the same bytes in the simulator. Two
+    runs on the kernel differ a little: see docs/decisions/009-kernel-in-virtual-time.md.
     """
     from threading import Event
 
@@ -95,7 +98,7 @@ def run(
     runs = engines.find(name) if capture is None else engines.traced(name, capture)
     lines = {"bottleneck.qdisc": ("--qdisc", qdisc), "bottleneck.up.qdisc": ("--up-qdisc", up_qdisc)}
     asked = {key: (option, line) for key, (option, line) in lines.items() if line is not None}
-    # Lines first: --set may be of their parameters.
+    # Lines come first, since --set may change their parameters.
     assignments = [*(f"{key}={line}" for key, (_, line) in asked.items()), *(sets or ())]
     named = {key: option for key, (option, _) in asked.items()}
     resolved = from_file(scenario, assignments, seed, notes.tell, named)

@@ -1,20 +1,20 @@
-"""``goodqueue schema``: what editors know a scenario by."""
+"""``goodqueue schema``: prints the JSON Schema of a scenario, for editors."""
 
 
 def schema() -> None:
-    """Print the JSON Schema of a scenario, by which editors complete and check one.
+    """Print the JSON Schema of a scenario, for editors that complete and check keys.
 
     \b
     Examples:
       goodqueue schema > scenario.schema.json
 
-    Editors that speak TOML (taplo, Even Better TOML for VS Code) use it where a scenario begins with
+    Editors with TOML support (taplo, Even Better TOML for VS Code) use the schema if a scenario begins with
 
     \b
       #:schema ./scenario.schema.json
 
-    It knows every key of every table and kind of traffic. What keys mean together, and qdisc lines, `goodqueue run`
-    checks.
+    The schema has every key of every table and kind of traffic. `goodqueue run` also checks qdisc lines, and keys
+    against each other.
     """
     from json import dumps
 

@@ -1,4 +1,4 @@
-"""``goodqueue serve``: the page in the browser, with the user's own scenarios and results."""
+"""``goodqueue serve``: serves the page in the browser, with the user's own scenarios and results."""
 
 from typing import Annotated
 
@@ -8,7 +8,7 @@ from goodqueue.cli.options import whole
 from goodqueue.errors import warn
 
 PORT = 8289
-"""CoDel's RFC."""
+"""The number of CoDel's RFC."""
 
 
 def serve(
@@ -20,7 +20,8 @@ def serve(
         ),
     ] = None,
     port: Annotated[
-        int, typer.Option(parser=whole("--port", 0, 65535), metavar="N", help="Where to listen; 0 picks one.")
+        int,
+        typer.Option(parser=whole("--port", 0, 65535), metavar="N", help="The port to listen on; 0 picks a free one."),
     ] = PORT,
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Open no browser.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the address as JSON.")] = False,
@@ -34,8 +35,8 @@ def serve(
       goodqueue run one-flow.toml --json > record.json; goodqueue serve one-flow.toml record.json
       goodqueue serve --port 0 --no-browser --json
 
-    The page runs scenarios and shows stored results; nothing leaves this machine: the command listens on 127.0.0.1
-    alone, and ends with Ctrl-C. A file is read again each time the page asks for it, so a change shows after a reload.
+    The page runs scenarios and shows stored results. Nothing leaves this machine: the command listens only on
+    127.0.0.1. Ctrl-C ends it. The page reads a file again at each request, so a reload shows a changed file.
     """
     from json import dumps
 
@@ -62,7 +63,7 @@ def serve(
 
 
 def _open(url: str) -> None:
-    """Open the browser, beside the server: one that is drawn in the terminal returns when it is left."""
+    """Open the browser in another thread: a browser in the terminal returns only when the user leaves it."""
     import threading
     import webbrowser
 

@@ -1,4 +1,4 @@
-"""``goodqueue study``: a paper's numbers and claims, published beside measured."""
+"""``goodqueue study``: compares a paper's published numbers and claims with measured ones."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -27,7 +27,7 @@ def study(
     out: Annotated[str | None, typer.Option(metavar="DIR", help="Write a report: HTML, figures, data.")] = None,
     force: Force = False,
     reconstructed: Annotated[
-        bool, typer.Option("--reconstructed", help="Beside it, with choices that the paper's numbers imply.")
+        bool, typer.Option("--reconstructed", help="Run it also with the choices that the paper's numbers imply.")
     ] = False,
     engine: OneEngine = "sim",
     store: StoreDir = None,

@@ -1,4 +1,4 @@
-"""``goodqueue suite``: the tests that a standard asks for, in one command."""
+"""``goodqueue suite``: runs the tests that a standard asks for."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -34,7 +34,7 @@ def suite(
     workers: Workers = None,
     json: Json = False,
 ) -> None:
-    """Run the tests that a standard asks for, and print a pass sheet: a row per section.
+    """Run the tests that a standard asks for, and print a pass sheet with one row per section.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""``goodqueue sweep``: one scenario over a grid of values."""
+"""``goodqueue sweep``: runs one scenario over a grid of values."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from goodqueue.sweep.result import Goal
 
 SEED = 2**63 - 1 - 10_000
-"""The highest first seed; the last of a cell is one that a store can hold."""
+"""The highest first seed. A store can then hold the last seed of a cell."""
 
 MOST = 100
-"""Of a cell, where ``--until-ci`` asks for more."""
+"""The default of the most seeds per cell with ``--until-ci``."""
 
 
 def sweep(
@@ -39,7 +39,7 @@ def sweep(
     ] = None,
     max_seeds: Annotated[
         int | None,
-        typer.Option(parser=whole("--max-seeds", 2, 10_000), metavar="N", help=f"The cap of --until-ci. [{MOST}]"),
+        typer.Option(parser=whole("--max-seeds", 2, 10_000), metavar="N", help=f"Most seeds of a cell. [{MOST}]"),
     ] = None,
     metric: Annotated[
         list[str] | None,
@@ -64,11 +64,11 @@ def sweep(
         ),
     ] = None,
     out: Annotated[
-        str | None, typer.Option(metavar="DIR", help="The store: keeps each run; what is in it is not run again.")
+        str | None, typer.Option(metavar="DIR", help="The store: keeps every run. A run that is in it is not repeated.")
     ] = None,
     json: Json = False,
 ) -> None:
-    """Run a scenario over a grid of values, several seeds each, and tell each cell's means.
+    """Run a scenario over a grid of values, several seeds each, and show the means per cell.
 
     \b
     Examples:
@@ -78,9 +78,9 @@ def sweep(
       goodqueue sweep link.toml --set bottleneck.rate=5mbit,50mbit --seeds 20 --out store
       goodqueue sweep link.toml --set path.rtt=10ms,100ms --out store --executor dask://head:8786
 
-    All cells have the same seeds, so qdiscs are compared seed by seed. With --out a sweep that was killed goes on
-    where it was, and gives the same tables. A comma within quotes, brackets or braces belongs to a value. A cell that
-    is refused or fails is named, the others go on, and the exit status is 1.
+    All cells have the same seeds, so qdiscs are compared per seed. With --out the same command continues a sweep that
+    was interrupted, and gives the same tables. A comma inside quotes, brackets or braces is part of a value. If a cell
+    is refused or fails, the command names it, runs the other cells, and exits with status 1.
     """
     from pathlib import Path
 
@@ -134,7 +134,7 @@ def sweep(
 
 
 def _goal(until_ci: str | None, most: int | None, seeds: int, metric: str) -> "Goal | None":
-    """Return what ``--until-ci`` asks for. Raises UserError."""
+    """Return the goal of ``--until-ci``. Raises UserError."""
     from goodqueue.sweep.result import Goal
 
     if until_ci is None:

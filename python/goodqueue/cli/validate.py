@@ -1,4 +1,4 @@
-"""``goodqueue validate``: the simulator beside a real Linux kernel."""
+"""``goodqueue validate``: compares the simulator with a real Linux kernel."""
 
 from typing import Annotated
 
@@ -22,10 +22,10 @@ def validate(
         typer.Option(parser=whole("--draw-seed", 1), metavar="S", help="Which ones are drawn, with --drawn. [1]"),
     ] = None,
     seeds: Annotated[
-        int | None, typer.Option(parser=whole("--seeds", 1, 10_000), metavar="N", help="Seeds a cell. [3]")
+        int | None, typer.Option(parser=whole("--seeds", 1, 10_000), metavar="N", help="Seeds per cell. [3]")
     ] = None,
     out: Annotated[
-        str | None, typer.Option(metavar="DIR", help="Keep each run there, then tables and figures.")
+        str | None, typer.Option(metavar="DIR", help="Keep each run there, and write tables and figures.")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace what is in --out; files of others stay.")] = False,
     workers: Workers = None,
@@ -40,13 +40,13 @@ def validate(
       goodqueue validate --only fq_codel --only rtt=200ms --seeds 5 --out validation
       goodqueue validate --drawn 33 --draw-seed 3 --out drawn
 
-    One base scenario (10 Mbit/s, 50 ms, 4 CUBIC flows) under each of pfifo, red, pie, codel, sfq and fq_codel, and what
-    departs from it in one thing: flows, cc, rate, rtt, ecn, loaded; and bursts, transfers, and paths with other hops.
-    The whole set takes hours on the kernel. With --drawn it is another set, which nobody had in mind while the model
-    was made: 1 to 50 Mbit/s, 5 to 200 ms, 1 to 8 flows of CUBIC, Reno and BBR, and cake, fq_pie and choke among the
-    qdiscs. Beside each overall figure stands in brackets what is chance: the simulator against itself under other
-    seeds. With --out a validation that was interrupted goes on where it was: the same command runs nothing twice.
-    --force adds to one that was finished.
+    The base scenario (10 Mbit/s, 50 ms, 4 CUBIC flows) runs under each of pfifo, red, pie, codel, sfq and fq_codel.
+    Every other scenario changes one thing: flows, cc, rate, rtt, ecn, loaded. Bursts, transfers and paths with other
+    hops come in addition. The whole set takes hours on the kernel. --drawn runs another set, for which the model was
+    not made: 1 to 50 Mbit/s, 5 to 200 ms, 1 to 8 flows of CUBIC, Reno and BBR, and also the qdiscs cake, fq_pie and
+    choke. Beside each overall figure stands, in brackets, the part of chance: the simulator compared with itself under
+    other seeds. With --out the same command continues a validation that was interrupted, and repeats no run. --force
+    adds to a validation that was complete.
     """
     from pathlib import Path
 

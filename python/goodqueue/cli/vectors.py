@@ -1,4 +1,4 @@
-"""``goodqueue vectors``: what a capture's connections sent, to be replayed."""
+"""``goodqueue vectors``: extracts the connections of a capture, to be replayed."""
 
 from typing import Annotated
 
@@ -12,7 +12,7 @@ def vectors(
     out: Annotated[str, typer.Option(metavar="FILE.tmix", help="The file of connection vectors.")],
     force: Annotated[bool, typer.Option("--force", help="Replace the file.")] = False,
 ) -> None:
-    """Write a capture's TCP connections as TMIX's connection vectors, which the traffic kind tmix replays.
+    """Write a capture's TCP connections as connection vectors of TMIX, for the traffic kind tmix.
 
     \b
     Examples:
@@ -20,8 +20,8 @@ def vectors(
       goodqueue vectors office.pcap --out office.tmix
       goodqueue compare pfifo fq_codel --rate 20mbit --rtt 40ms --traffic tmix:office.tmix
 
-    A vector is what the ends of a connection sent and how long they waited, without what TCP and the path made of it.
-    The headers of the frames are enough. Connections that had begun before the capture are left out.
+    A connection vector says what the two ends sent and how long they waited. It does not contain the effects of TCP and
+    of the path. A capture of the headers is enough. Connections that began before the capture are left out.
     """
     import json
     from pathlib import Path
