@@ -1,4 +1,4 @@
-"""Comparisons: several disciplines on one scenario, over common seeds, on one engine or on several side by side."""
+"""Compares several disciplines on one scenario, over common seeds, on one engine or on several side by side."""
 
 import copy
 import json
@@ -20,43 +20,43 @@ class Entry:
     """One discipline of a comparison, on one engine."""
 
     qdisc: str
-    """Its line as it was asked for."""
+    """Its line as it was given."""
     engine: str
     name: str
-    """What a person calls the discipline, whatever engine it ran on."""
+    """The discipline's name for a person, the same on all engines."""
     label: str
-    """What a person calls the entry: its name, and the engine too where the comparison has several."""
+    """The entry's name for a person: the discipline, and the engine too if the comparison has several."""
     resolved: str
-    """Its line, or both of its lines, with every parameter."""
+    """Its line, or the lines of both directions, with every parameter."""
     values: dict[str, list[float | None]]
-    """Metric to its value for each seed."""
+    """The values of each metric, one per seed."""
     is_nil: bool
     """Whether there are several seeds and every seed gave the same numbers."""
     estimates: dict[str, Estimate | None]
     differences: dict[str, Estimate | None]
-    """Metric to the paired difference from the first discipline on the same engine."""
+    """The paired difference of each metric from the first discipline on the same engine."""
     engine_differences: dict[str, Estimate | None] | None
-    """Metric to the paired difference from the same discipline on the first engine; None on the first engine."""
+    """The paired difference of each metric from the same discipline on the first engine. None on the first engine."""
     delay_percentiles_ms: dict[str, list[float] | None]
-    """By direction, the queueing delay of all seeds pooled: 101 numbers."""
+    """By direction, the 101 percentiles of the queueing delay of all seeds pooled."""
     texts: list[str]
-    """The records as the engine wrote them, one a seed."""
+    """The records as the engine wrote them, one per seed."""
     records: list[Record]
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Disciplines side by side."""
+    """Several disciplines side by side."""
 
     scenario: Scenario
-    """What all of them shared, as resolved; without the qdisc and the seed."""
+    """The resolved scenario that all of them shared, without the qdisc and the seed."""
     seeds: list[int]
     engines: list[str]
     entries: list[Entry]
-    """By discipline, then by engine."""
+    """Sorted by discipline, then by engine."""
 
     metrics: Sequence[Metric]
-    """What was asked for, or all that there are."""
+    """The metrics that were asked for, or all metrics."""
 
     @property
     def is_asked(self) -> bool:
@@ -64,22 +64,22 @@ class Comparison:
         return metrics.are_asked(self.metrics)
 
     def loaded(self) -> tuple[str, ...]:
-        """Return the directions that are loaded, which is what tables, figures and sentences speak of."""
+        """Return the loaded directions. Tables, figures and sentences are about them."""
         return metrics.loaded([entry.values for entry in self.entries])
 
     def shown(self) -> list[Metric]:
-        """Return what a person is shown: what was asked for, or what the loaded directions and applications have."""
+        """Return the metrics to show: those asked for, or those of the loaded directions and the applications."""
         return metrics.shown(self.metrics, [entry.values for entry in self.entries], self.loaded())
 
     def spread_is_nil(self) -> bool:
-        """Whether every seed gave the same numbers: then the scenario draws nothing at random."""
+        """Return whether every seed gave the same numbers, so that the scenario draws nothing at random."""
         return all(entry.is_nil for entry in self.entries)
 
 
 def scenarios(base: Scenario, qdiscs: Sequence[str], seeds: Sequence[int]) -> list[Scenario]:
     """Return a copy of ``base`` for each discipline and each seed: all seeds of the first, then of the second.
 
-    A discipline is a line, or one for each direction: ``codel / fq_codel``.
+    A discipline is one line, or one line per direction: ``codel / fq_codel``.
     """
     result = []
     for line in qdiscs:
@@ -107,7 +107,7 @@ def compare(
 
     ``shown`` are the metrics that somebody asked for, if any.
 
-    Raises goodqueue._goodqueue.ScenarioError where a scenario is refused, UserError where an engine refuses or fails.
+    Raises goodqueue._goodqueue.ScenarioError if a scenario is refused, and UserError if an engine refuses or fails.
     """
     runs = scenarios(base, qdiscs, seeds)
     texts: dict[str, list[str]] = {}
@@ -128,7 +128,7 @@ def summarise(
     texts: Mapping[str, Sequence[str]],
     shown: Sequence[Metric] = METRICS,
 ) -> Comparison:
-    """Return the comparison of the records ``texts`` of each engine, which are in the order of `scenarios`."""
+    """Return the comparison of the records ``texts`` of each engine, which have the order of `scenarios`."""
     n, names = len(seeds), labels.called(qdiscs)
     entries: list[Entry] = []
     for position, line in enumerate(qdiscs):
@@ -143,7 +143,7 @@ def summarise(
 def _entry(
     qdisc: str, engine: str, name: str, label: str, texts: list[str], before: Sequence[Entry], shown: Sequence[Metric]
 ) -> Entry:
-    """Return the entry of the records ``texts``; it differs from those ``before`` it, of which it may be the first."""
+    """Return the entry of the records ``texts``, with its differences from the entries ``before`` it, if any."""
     records: list[Record] = [json.loads(text) for text in texts]
     values = measured.of([metrics.numbers(record, shown) for record in records])
     nil = measured.is_nil(values)
@@ -175,7 +175,7 @@ def _entry(
 
 
 def _shared(base: Scenario, resolved: Scenario) -> Scenario:
-    """Return ``resolved`` without what differs from run to run: the seed, the qdiscs, and limits made from a buffer."""
+    """Return ``resolved`` without the keys that differ between runs: seed, qdiscs, limits computed from a buffer."""
     shared = {key: value for key, value in copy.deepcopy(resolved).items() if key != "seed"}
     wanted = base["bottleneck"]
     for table, asked in ((shared["bottleneck"], wanted), (shared["bottleneck"].get("up", {}), wanted.get("up") or {})):
@@ -187,7 +187,7 @@ def _shared(base: Scenario, resolved: Scenario) -> Scenario:
 
 
 def as_json(comparison: Comparison, version: str) -> dict[str, Any]:
-    """Return ``comparison`` as the object that ``compare --json`` prints and ``results.json`` holds."""
+    """Return ``comparison`` as the object that ``compare --json`` prints and that ``results.json`` holds."""
     return {
         "schema": 1,
         "made_by": "goodqueue compare",
@@ -223,7 +223,7 @@ def _differences_json(differences: Mapping[str, Estimate | None] | None) -> dict
 
 
 def estimate_json(estimate: Estimate | None) -> dict[str, Any]:
-    """Return an estimate as results.json holds it: mean, ends of the interval (``ci``) and ``n``."""
+    """Return an estimate in the format of results.json: ``mean``, the ends of the interval (``ci``) and ``n``."""
     if estimate is None:
         return {"mean": None, "ci": None, "n": 0}
     ci = None if estimate.half_width is None else [estimate.low, estimate.high]

@@ -1,4 +1,4 @@
-"""A comparison that was asked for: its lines and its duration, refused before any run, and its command."""
+"""Checks a comparison before any run, and writes the command that repeats it."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 def check(
     base: "Scenario", qdiscs: Sequence[str], seed: int, file: str, origins: Mapping[str, str], on: Sequence[str]
 ) -> tuple[list[str], float]:
-    """Resolve ``base`` with each qdisc and show it to each engine, so that a refusal comes before any run.
+    """Resolve ``base`` with each qdisc and let each engine check it, so that errors come before any run.
 
-    A ``load`` in it becomes a number of users. Return the lines, tidied, and the runs' duration in seconds.
+    Each ``load`` becomes a number of users. Return the lines with single spaces, and the runs' duration in seconds.
     """
     from goodqueue import engines
     from goodqueue import scenario as reading
@@ -53,7 +53,7 @@ def command(
     sets: Sequence[str],
     asked: Sequence[str],
 ) -> str:
-    """Return the command that makes this comparison again."""
+    """Return the command that repeats this comparison."""
     import shlex
 
     words = ["goodqueue", "compare", *lines]

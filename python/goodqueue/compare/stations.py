@@ -1,4 +1,4 @@
-"""What the stations of a Wi-Fi cell had of the air, discipline by discipline."""
+"""The stations of a Wi-Fi cell, per discipline: airtime, throughput, delay, aggregation and retries."""
 
 from collections.abc import Sequence
 
@@ -18,14 +18,14 @@ MEASURES: tuple[tuple[str, str, int], ...] = (
     ("frames per\naggregate", "down.aggregate_frames", 1),
     ("retries\n%", "down.retry_percent", 1),
 )
-"""Heading, dotted path in a station's record, decimals."""
+"""The heading of each column, its dotted path in a station's record, and its decimals."""
 
 LEADING = ("down.throughput_mbps", "down.delay_ms.mean")
-"""They have their interval beside them; the others would make the table too wide for a terminal."""
+"""Columns that show their interval too. Intervals of all columns would make the table too wide for a terminal."""
 
 
 def comparison_tables(comparison: Comparison) -> list[Table]:
-    """Return a table with a row per discipline and station, means over the seeds; none where there is no cell."""
+    """Return a table with one row per discipline and station, means over the seeds. Empty if there is no cell."""
     rows = []
     for entry in comparison.entries:
         if (air := entry.records[0].get("wifi")) is None:

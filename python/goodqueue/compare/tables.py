@@ -1,4 +1,4 @@
-"""A comparison as tables and sentences, for the terminal and the report. They speak of the loaded directions."""
+"""Writes a comparison as tables and sentences, for the terminal and the report. They are about loaded directions."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -14,10 +14,10 @@ from goodqueue.show.tables import Column, Table, number, plus_minus, span
 
 
 def tables(comparison: Comparison) -> list[Table]:
-    """Return the means as narrow tables with a row per discipline, for the terminal.
+    """Return the means as narrow tables with one row per discipline, for the terminal.
 
-    One direction is loaded: one table. Both are: one per direction, and one of what applications measured. Metrics
-    that were asked for stand in one table, each with its interval.
+    If one direction is loaded, there is one table. If both are, there is one per direction, and one for what
+    applications measured. Metrics that were asked for are in one table, each with its interval.
     """
     if comparison.is_asked:
         return full_tables(comparison)
@@ -38,7 +38,7 @@ def _groups(shown: Sequence[Metric]) -> list[tuple[str, list[Metric], str]]:
 
 
 def _means(comparison: Comparison, title: str, shown: Sequence[Metric], way: str) -> Table:
-    """Return a row per discipline: the means of ``shown``, and the interval of the mean delay in direction ``way``."""
+    """Return one row per discipline: the means of ``shown``, and the interval of the mean delay in ``way``."""
     lead = next((one for one in shown if one.way and one.key.endswith("delay_mean_ms")), None)
     columns = [Column("qdisc", numeric=False)]
     rows = [[entry.label] for entry in comparison.entries]
@@ -62,7 +62,7 @@ def _means(comparison: Comparison, title: str, shown: Sequence[Metric], way: str
 def full_tables(comparison: Comparison) -> list[Table]:
     """Return the means with the interval of every metric, for pages that are wider than a terminal.
 
-    There is a table per loaded direction and one of what applications measured, or one of the metrics asked for.
+    There is one table per loaded direction, and one for what applications measured; or one of the metrics asked for.
     """
     shown = comparison.shown()
     if comparison.is_asked:
@@ -80,14 +80,14 @@ def _full(comparison: Comparison, title: str, shown: Sequence[Metric]) -> Table:
 
 
 def difference_table(comparison: Comparison) -> Table | None:
-    """Return the paired differences from the first discipline, or None where there is nothing to compare."""
+    """Return the paired differences from the first discipline, or None if there is nothing to compare."""
     found = [(entry.label, entry.differences) for entry in comparison.entries[len(comparison.engines) :]]
     note = " on the same engine" if len(comparison.engines) > 1 else ""
     return _differences(comparison, f"Difference from {comparison.entries[0].name}{note}", found)
 
 
 def engine_table(comparison: Comparison) -> Table | None:
-    """Return each discipline's paired differences from itself on the first engine, or None where there is but one."""
+    """Return each discipline's paired differences from itself on the first engine, or None if there is one engine."""
     found = [(entry.label, entry.engine_differences) for entry in comparison.entries if entry.engine_differences]
     return _differences(comparison, f"Difference from engine {comparison.engines[0]}", found)
 
@@ -95,7 +95,7 @@ def engine_table(comparison: Comparison) -> Table | None:
 def _differences(
     comparison: Comparison, title: str, found: Sequence[tuple[str, Mapping[str, Estimate | None]]]
 ) -> Table | None:
-    """Return a row for each of ``found``, a label and its differences by metric; None for a single seed."""
+    """Return one row per label of ``found``, with its differences by metric. Returns None for a single seed."""
     if not found or len(comparison.seeds) < 2:
         return None
     shown = [metric for metric in comparison.shown() if comparison.is_asked or metric.is_main]
@@ -111,16 +111,16 @@ def _differences(
 
 
 def findings(comparison: Comparison) -> list[str]:
-    """Return what stands out, in sentences that the numbers carry: the best and the worst discipline by each metric.
+    """Return the main findings in sentences: the best and the worst discipline by each metric.
 
-    What a person feels comes first.
+    Metrics that a person feels come first.
     """
     told = sorted((one for one in comparison.shown() if any(one.sentence)), key=lambda metric: not metric.is_felt)
     return [sentence for metric in told if (sentence := _finding(comparison, metric))]
 
 
 def _finding(comparison: Comparison, metric: Metric) -> str | None:
-    """Return the sentence on ``metric``; None where fewer than two disciplines have a number."""
+    """Return the sentence on ``metric``, or None if fewer than two disciplines have a number."""
     first, second, end = metric.sentence
     ranked = sorted(
         ((found.mean, entry) for entry in comparison.entries if (found := entry.estimates[metric.key])),
@@ -140,7 +140,7 @@ def _finding(comparison: Comparison, metric: Metric) -> str | None:
 
 
 def _is_told_apart(one: Entry, other: Entry, metric: Metric) -> bool:
-    """Return whether the paired difference excludes zero, or cannot be known from a single run."""
+    """Return whether the paired difference excludes zero. Also True if a single run leaves that unknown."""
     found = measured.difference(one.values, other.values, metric.key, one.is_nil and other.is_nil)
     return found is None or found.half_width is None or found.excludes_zero
 
@@ -152,7 +152,7 @@ def _said(metric: Metric, value: float) -> str:
 
 
 def certainty(comparison: Comparison) -> list[str]:
-    """Return the sentences that say how sure the numbers are."""
+    """Return sentences on the certainty of the numbers."""
     n = len(comparison.seeds)
     slow = list(dict.fromkeys(entry.name for entry in comparison.entries if any(map(is_python, ways(entry.qdisc)))))
     note = [f"Written in Python, hence slower, one run at a time: {', '.join(slow)}."] if slow else []
