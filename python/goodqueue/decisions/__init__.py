@@ -1,1 +1,1 @@
-"""Decision traces: recording those of our disciplines, replaying those of Linux."""
+"""Decision traces: records those of our disciplines, replays those of Linux."""

@@ -1,4 +1,4 @@
-"""Decision traces of our disciplines, for others to test theirs against; `replay` reads them."""
+"""Records decision traces of our disciplines, for others to test theirs against. `replay` reads them."""
 
 import json
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ SUFFIXES = (".csv", ".csv.gz")
 
 
 class Totals(TypedDict):
-    """What a trace holds: packets, and random numbers drawn."""
+    """The content of a trace: packets, and random numbers drawn."""
 
     offered: int
     delivered: int
@@ -23,7 +23,7 @@ class Totals(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What arrives, as a user writes it; the core understands it."""
+    """The arrivals, in the user's notation. The core parses it."""
 
     pattern: str = "steady"
     load: float = 1.1
@@ -36,10 +36,10 @@ class Load:
 
 
 def record(line: str, load: Load, out: str | Path, force: bool = False) -> Totals:
-    """Record the discipline of the ``tc`` line ``line`` under ``load`` into the file ``out``, gzip if it ends so.
+    """Record the discipline of the ``tc`` line ``line`` under ``load`` into the file ``out``.
 
-    The file is whole or not there. Raises UserError for what is refused, and where the trace went if ``out`` appeared
-    while it was made.
+    If ``out`` ends in ``.gz`` it is compressed with gzip. The file is complete or absent. Raises UserError if
+    something is refused, and also if ``out`` appeared in the meantime: the error says where the trace is.
     """
     from goodqueue import _goodqueue
 
@@ -78,6 +78,6 @@ def record(line: str, load: Load, out: str | Path, force: bool = False) -> Total
 
 
 def _place(message: str) -> str:
-    """Return a refusal of the core with the option before it that it is about."""
+    """Return an error message of the core, with dashes before it if it begins with the name of an option."""
     key = message.split(":", 1)[0]
     return f"--{message}" if key in Load.__slots__ else message

@@ -1,4 +1,4 @@
-"""Decision traces: does our discipline decide as the recorded one did, packet by packet?"""
+"""Replays decision traces: checks whether our discipline decides like the recorded one, packet by packet."""
 
 import json
 import threading
@@ -12,32 +12,32 @@ from goodqueue.errors import UserError
 SUFFIXES = (".csv", ".csv.gz")
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
-"""The traces that come with goodqueue; in the source tree a link to the folder at its root."""
+"""The traces that come with goodqueue. In the source tree it is a link to a folder at the root."""
 
 
 class States(TypedDict):
-    """The inner states at a mismatch, as ``key=value`` with commas between."""
+    """The inner states at a mismatch, as ``key=value`` separated by commas."""
 
     ours: str
-    """After the call that differs."""
+    """Our state after the call that differs."""
     theirs: str | None
-    """As the trace last told it, in the line ``theirs_line``."""
+    """The last state in the trace, in the line ``theirs_line``."""
     theirs_line: int | None
 
 
 class Mismatch(TypedDict):
-    """The first line of a trace where the decisions part."""
+    """The first line of a trace at which the decisions differ."""
 
     line: int
     text: str
-    """That line."""
+    """The text of that line."""
     expected: str
     got: str
     state: States
 
 
 class Outcome(TypedDict):
-    """What the replay of one trace found."""
+    """The result of the replay of one trace."""
 
     file: str
     algorithm: str
@@ -46,14 +46,14 @@ class Outcome(TypedDict):
     mismatches: int
     first: Mismatch | None
     unsupported: str | None
-    """Why this trace could not be replayed, if it could not; then nothing was checked."""
+    """Why this trace could not be replayed, or None. If there is a reason, nothing was checked."""
     error: NotRequired[str]
 
 
 def find(paths: Iterable[str | Path]) -> list[Path]:
     """Return the traces among and below ``paths``, each once, sorted within a folder.
 
-    Raises UserError for what does not exist, is not a trace, or is a folder without one.
+    Raises UserError for a path that does not exist or is not a trace, and for a folder without a trace.
     """
     found: dict[Path, None] = {}
     for path in map(Path, paths):
@@ -73,14 +73,14 @@ def find(paths: Iterable[str | Path]) -> list[Path]:
 def replay(traces: Sequence[Path], workers: int | None = None, progress: run.Progress | None = None) -> list[Outcome]:
     """Replay each of ``traces``, in parallel, and return the outcomes in the same order.
 
-    On Ctrl-C the replays under way stop, too. Raises UserError for the first of them that is malformed.
+    On Ctrl-C the current replays stop too. Raises UserError for the first malformed trace.
     """
     from concurrent.futures import ThreadPoolExecutor
 
     stop = threading.Event()
     outcomes = []
     with ThreadPoolExecutor(max_workers=workers or run.cores()) as pool:
-        try:  # from here on, as a replay may be under way before all are handed over
+        try:  # from here on, since a replay may be running before all are submitted
             futures = [pool.submit(_one, trace, stop) for trace in traces]
             for future in futures:
                 outcomes.append(future.result())
