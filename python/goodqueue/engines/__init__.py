@@ -1,7 +1,7 @@
-"""What can run a scenario: the simulator, Linux's own kernel, or its TCP across our path. Each gives the same record.
+"""The engines that can run a scenario: the simulator, Linux's kernel, and the hosts' TCP across goodqueue's own path.
 
-An engine is a function from a scenario to its record's JSON (`run.Engine`); here they get their names, and what they
-cannot run is refused before anything starts.
+An engine is a function from a scenario to its record's JSON (`run.Engine`). All engines give the same record. This
+module finds engines by name, and refuses what an engine cannot run before anything starts.
 """
 
 from collections.abc import Sequence
@@ -13,11 +13,11 @@ from goodqueue.record import Scenario
 from goodqueue.scenario import resolve
 
 NAMES = ("sim", "kernel", "live")
-"""The simulator is the first: it runs everything."""
+"""The simulator is the first, since it runs everything."""
 
 
 def parse(text: str, several: bool = True) -> tuple[str, ...]:
-    """Return the engines that ``--engine`` names, in its order: one, or a list such as ``sim,kernel,live``.
+    """Return the engines in ``--engine``, in its order: one, or a list such as ``sim,kernel,live``.
 
     Raises UserError.
     """
@@ -52,8 +52,8 @@ def run_many(
 ) -> list[str]:
     """Run each of ``scenarios`` on ``engine`` and return their records as JSON, in the same order.
 
-    ``finished`` is told each record as soon as there is one. The first refusal or failure (UserError) ends all runs, as
-    Ctrl-C does.
+    ``finished`` gets each record as soon as it exists. The first refusal or failure (UserError) ends all runs, and so
+    does Ctrl-C.
     """
     return run.many(scenarios, workers, progress, find(engine), finished)
 
@@ -72,7 +72,7 @@ def find(name: str) -> run.Engine:
 
 
 def traced(name: str, trace: Trace) -> run.Engine:
-    """Return the engine called ``name``, which captures its run as ``trace`` says."""
+    """Return the engine called ``name``, made to capture its run as ``trace`` describes."""
     if name == "kernel":
         from goodqueue.engines import kernel
 

@@ -1,6 +1,6 @@
-"""What a run is: its scenario, seed and engine, and what computes it. A hash of these is its key.
+"""The identity of a run: its scenario, seed, engine and maker. The key is a hash of these.
 
-The same key means the same record, so a run that is stored need never be done again.
+Equal keys mean equal records, so a stored run need never be repeated.
 """
 
 import functools
@@ -17,15 +17,15 @@ from goodqueue.scenario import discipline, paths
 
 @dataclass(frozen=True, slots=True)
 class Maker:
-    """What computes a record."""
+    """The code that computes a record."""
 
     version: str
-    """goodqueue's."""
+    """The version of goodqueue."""
     build: str | None
-    """A hash of the simulator's compiled code; for the others of what they are made of. None where the
-    run is not ours, and of the kernel's runs in stores of before."""
+    """A hash of the simulator's compiled code, or of what makes a run of another engine. None if the run is not
+    goodqueue's, or if it is a run of the kernel engine from an older store."""
     code: str | None
-    """A hash of the files of disciplines written in Python and of files of rates; None without any."""
+    """A hash of the files of disciplines written in Python and of files of rates. None if there are no such files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +34,12 @@ class Run:
 
     engine: str
     scenario: Scenario
-    """Resolved, with its seed."""
+    """The resolved scenario, with its seed."""
     made_by: Maker
     key: str
     """32 hexadecimal digits."""
     scenario_hash: str
-    """Of the scenario without its seed, 16 digits: runs that have it in common are repeats."""
+    """A hash of the scenario without its seed, 16 digits. Runs with equal values are repeats."""
 
     @property
     def seed(self) -> int:
@@ -51,9 +51,9 @@ class Run:
 def of(engine: str, scenario: Scenario) -> Run:
     """Return the run of a resolved ``scenario`` with its seed on ``engine``.
 
-    The key holds this very build: a change of the simulator's code runs all of it again, a change of the kernel
-    engine's image or code (`engines.kernel.making`) what ran there, and so for the live engine. Raises UserError where
-    the file of a discipline or of rates cannot be read, or Linux cannot run the scenario.
+    The key depends on the build: a change of the simulator's code invalidates all its runs. A change of the kernel
+    engine's image or code (`engines.kernel.making`) invalidates that engine's runs. The live engine works likewise.
+    Raises UserError if the file of a discipline or of rates cannot be read, or if Linux cannot run the scenario.
     """
     made_by = maker(engine, scenario)
     unseeded = {key: value for key, value in scenario.items() if key != "seed"}
@@ -99,7 +99,7 @@ def build() -> str:
 
 
 def _code(scenario: Scenario) -> str | None:
-    """Return a hash of the files that a resolved ``scenario`` names, its disciplines' and its rates', or None."""
+    """Return a hash of the files of disciplines and rates that a resolved ``scenario`` names, or None."""
     tables = [*(table for _, table in paths.links(scenario)), *scenario.get("change", ())]
     lines = [table.get("qdisc") for table in tables]
     files = sorted({discipline.split(line.split()[0])[0] for line in lines if discipline.is_python(line)})

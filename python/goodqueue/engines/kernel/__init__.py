@@ -23,8 +23,11 @@ _building = threading.Lock()
 def run(scenario: Scenario, progress: Progress, stop: threading.Event, trace: Trace | None = None) -> str:
     """Run the resolved ``scenario`` and return its record as JSON.
 
-    With ``trace`` the laboratory's own captures are kept; what Linux leaves to the card is not in them: some checksums.
-    Raises UserError where Linux has not what the scenario asks for or the run fails, StoppedError once ``stop`` is set.
+    With ``trace`` the laboratory's own captures are kept. They lack what Linux leaves to the network card: some
+    checksums.
+
+    Raises UserError if Linux lacks something that the scenario needs, or if the run fails. Raises StoppedError once
+    ``stop`` is set.
     """
     from goodqueue.engines.kernel import measure
 
@@ -42,7 +45,7 @@ def run(scenario: Scenario, progress: Progress, stop: threading.Event, trace: Tr
 
 
 def _keep(trace: Trace, folder: Path) -> None:
-    """Write the captures in ``folder`` as one file; the run begins when a simulated one does."""
+    """Write the captures in ``folder`` as one file, with the times of a simulated run's trace."""
     from goodqueue import _goodqueue
 
     start_ns: int = json.loads((folder / "lab.json").read_bytes())["start_ns"]
@@ -54,9 +57,10 @@ def _keep(trace: Trace, folder: Path) -> None:
 
 
 def place(plan: Plan, stop: threading.Event) -> Where:
-    """Return where ``plan`` is to run. Raises UserError with the reasons where it can run nowhere.
+    """Return where ``plan`` is to run. Raises UserError with the reasons if it can run nowhere.
 
-    In virtual time wherever that is possible, for it repeats and neighbours do not disturb it.
+    The virtual machine is preferred: its virtual time makes runs repeatable, and the host's load does not disturb
+    them.
     """
     no_vm = vm.why_not(plan)
     if no_vm is None:
@@ -67,7 +71,7 @@ def place(plan: Plan, stop: threading.Event) -> Where:
 
 
 def _image() -> image.Image:
-    """Return the image that the runs of this process are made by; threads that find none wait for one to build it."""
+    """Return the image for the runs of this process. Threads that find no image wait until one of them has built it."""
     with _building:
         wanted = image.wanted()
         if (found := image.get(wanted) or image.build()).key != wanted:

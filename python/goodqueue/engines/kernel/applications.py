@@ -1,6 +1,6 @@
-"""What applications measured, from the times that their processes noted. Definitions are those of the simulator.
+"""What applications measured, from the times that their processes noted. The definitions are the simulator's.
 
-``noted`` is what the laboratory left of a flow, in seconds of the run; ``begin`` and ``end`` enclose the measured
+``noted`` is the laboratory's result for a flow, in seconds of the run. ``begin`` and ``end`` enclose the measured
 time, in nanoseconds.
 """
 
@@ -20,16 +20,16 @@ from goodqueue.traffic import kinds
 Noted = dict[str, Any]
 
 _SAMPLE = 5000
-"""Responses that a time series has at the most, as in the simulator."""
+"""The maximum number of responses in a time series, as in the simulator."""
 
 
 def app(flow: Flow, noted: Noted, begin: int, end: int) -> App:
-    """Return what the application ``flow`` measured, which is of a kind in `MEASURED`."""
+    """Return what the application ``flow`` measured. Its kind is one of `MEASURED`."""
     return MEASURED[flow.kind](flow, noted, begin, end)
 
 
 def _times(key: str, names: tuple[str, str]) -> Callable[[Flow, Noted, int, int], App]:
-    """Return what measures how long it takes from one to the other of what is noted under ``names``."""
+    """Return a function that measures the times from the first to the second of the two ``names`` in the notes."""
 
     def measured(flow: Flow, noted: Noted, begin: int, end: int) -> App:
         count, times = _spans(noted, names, begin, end)
@@ -42,7 +42,7 @@ def _times(key: str, names: tuple[str, str]) -> Callable[[Flow, Noted, int, int]
 
 
 def completion_ms(flow: Flow, noted: Noted, begin: int, end: int) -> float | None:
-    """Return how long the flow's transfer took, if it made one."""
+    """Return how long the flow's transfer took, or None unless the flow made exactly one transfer."""
     if kinds()[flow.kind].times != "completion_ms":
         return None
     count, times = _spans(noted, ("begun", "completed"), begin, end)
@@ -50,7 +50,7 @@ def completion_ms(flow: Flow, noted: Noted, begin: int, end: int) -> float | Non
 
 
 def _spans(noted: Noted, names: tuple[str, str], begin: int, end: int) -> tuple[int, NDArray[np.int64]]:
-    """Return how many of what the flow did began within the measured time, and how long those took that ended."""
+    """Return how many of the flow's operations began in the measured time, and how long those took that ended in it."""
     starts, ends = ([nanoseconds(at) for at in noted[name]] for name in names)
     count = sum(begin <= at <= end for at in starts)
     spans = [last - first for first, last in zip(starts, ends, strict=False) if begin <= first and last <= end]
@@ -58,7 +58,7 @@ def _spans(noted: Noted, names: tuple[str, str], begin: int, end: int) -> tuple[
 
 
 def _stream(flow: Flow, noted: Noted, begin: int, end: int) -> App:
-    """A player at the receiver stalls where the next chunk is not there (``netsim/src/traffic/stream.rs``)."""
+    """Return the stalls of a player at the receiver: the next chunk is not there (``netsim/src/traffic/stream.rs``)."""
     assert flow.interval_s is not None
     count, delays = _spans(noted, ("written", "arrived"), begin, end)
     arrived = [at for at in map(nanoseconds, noted["arrived"]) if at <= end]
@@ -84,7 +84,7 @@ def _stream(flow: Flow, noted: Noted, begin: int, end: int) -> App:
 def _ping(flow: Flow, noted: Noted, begin: int, end: int) -> App:
     pings = [ping for ping in noted["pings"] if begin <= nanoseconds(ping[1]) <= end]
     home = [(number, rtt) for number, sent, rtt in pings if rtt is not None and nanoseconds(sent + rtt) <= end]
-    # Those still under way at the end are not lost.
+    # Pings that are still under way at the end are not lost.
     settled = max(number for number, _ in home) - pings[0][0] + 1 if home else len(pings)
     return App(
         name=flow.name,
@@ -99,7 +99,7 @@ def _ping(flow: Flow, noted: Noted, begin: int, end: int) -> App:
 def heard(noted: Noted, end: int) -> list[tuple[int, float, int]]:
     """Return number, time of sending (s) and delay (ns) of each packet of a call that arrived up to ``end``.
 
-    Of one that a wire duplicates, the first to arrive.
+    If a wire duplicated a packet, the first to arrive counts.
     """
     sent = noted.get("sent_s") or []
     first: dict[int, float] = {}
@@ -110,7 +110,7 @@ def heard(noted: Noted, end: int) -> list[tuple[int, float, int]]:
 
 
 def _voip(flow: Flow, noted: Noted, begin: int, end: int) -> App:
-    """The listener's account (``netsim/src/traffic/voip.rs``)."""
+    """Return what the call's listener measured (``netsim/src/traffic/voip.rs``)."""
     from goodqueue import _goodqueue
 
     sent = [number for number, at in enumerate(noted.get("sent_s") or []) if begin <= nanoseconds(at) <= end]
@@ -136,7 +136,7 @@ def _voip(flow: Flow, noted: Noted, begin: int, end: int) -> App:
 
 
 def ping_series(name: str, noted: Noted, end: int) -> PingSeries:
-    """Return each round trip of the ping ``name`` that is over, in the order in which they ended."""
+    """Return each round trip of the ping ``name`` that is complete, in the order of their ends."""
     pings = [ping for ping in noted["pings"] if ping[2] is not None]
     came = ((sent + rtt, number, sent, rtt) for number, sent, rtt in pings)
     home = [ping[1:] for ping in sorted(came) if nanoseconds(ping[0]) <= end]
@@ -149,7 +149,7 @@ def ping_series(name: str, noted: Noted, end: int) -> PingSeries:
 
 
 def call_series(name: str, noted: Noted, end: int) -> CallSeries:
-    """Return each packet of the call ``name`` that was heard."""
+    """Return each packet of the call ``name`` that arrived."""
     found = heard(noted, end)
     return CallSeries(
         name=name,
@@ -160,7 +160,7 @@ def call_series(name: str, noted: Noted, end: int) -> CallSeries:
 
 
 def page_series(name: str, noted: Noted, end: int) -> PageSeries:
-    """Return each fetch of the page ``name`` that was completed."""
+    """Return each fetch of the page ``name`` that is complete."""
     spans = [
         (begun, done)
         for begun, done in zip(noted["begun"], noted["completed"], strict=False)
@@ -174,7 +174,7 @@ def page_series(name: str, noted: Noted, end: int) -> PageSeries:
 
 
 def _web_users(flow: Flow, noted: Noted, begin: int, end: int) -> App:
-    """What was asked for within the measured time (``netsim/src/traffic/web_users/tally.rs``)."""
+    """Return the responses requested in the measured time (``netsim/src/traffic/web_users/tally.rs``)."""
     came = [(bytes_, ns) for bytes_, ns, at in _responses(noted, end) if at >= begin]
     sizes = np.array([bytes_ for bytes_, _ in came], dtype=np.int64)
     times = np.array([ns for _, ns in came], dtype=np.int64)
@@ -205,7 +205,7 @@ def _web_users(flow: Flow, noted: Noted, begin: int, end: int) -> App:
 
 
 def _responses(noted: Noted, end: int) -> list[tuple[int, int, int]]:
-    """Return bytes, time and begin of each response that had come by ``end``."""
+    """Return size in bytes, duration and begin of each response that had arrived by ``end``."""
     spans = [(size, nanoseconds(first), nanoseconds(last)) for first, last, size in noted["responses"]]
     return [(size, last - first, first) for size, first, last in spans if last <= end]
 
@@ -232,7 +232,7 @@ MEASURED: dict[str, Callable[[Flow, Noted, int, int], App]] = {
     "page": _times("load_ms", ("begun", "completed")),
     "web_users": _web_users,
 }
-"""By kind, what makes its part of the record."""
+"""The function that makes the application's part of the record, by kind."""
 
 SERIES: dict[str, Callable[[str, Noted, int], PingSeries | CallSeries | PageSeries | WebUsersSeries]] = {
     "ping": ping_series,
@@ -240,4 +240,4 @@ SERIES: dict[str, Callable[[str, Noted, int], PingSeries | CallSeries | PageSeri
     "page": page_series,
     "web_users": web_users_series,
 }
-"""By kind, what makes its part of the time series."""
+"""The function that makes the application's part of the time series, by kind."""

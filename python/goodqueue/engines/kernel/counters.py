@@ -1,4 +1,4 @@
-"""`tc`'s own counters: what they counted in the measured time, and whether the captures saw the same."""
+"""`tc`'s own counters: their increase in the measured time, and the comparison with the captures."""
 
 from typing import Any
 
@@ -10,22 +10,22 @@ from goodqueue.errors import UserError
 from goodqueue.measures.distribution import nanoseconds
 
 SLACK_NS = 250_000_000
-"""Between reading a queue's counters and writing down when: a program is started for it."""
+"""The maximum time between reading a queue's counters and noting when, since reading starts a program."""
 
 COUNTERS = (
     "bytes", "packets", "drops", "overlimits", "requeues", "drop_overlimit", "drop_overmemory", "ecn_mark", "ce_mark",
     "early", "marked", "pdrop", "other", "matched", "earlydrop", "penaltydrop", "bucketdrop", "queuedrop", "childdrop",
 )  # fmt: skip
-"""Of what `tc -s` shows, what counts on; the rest is a state."""
+"""The fields of `tc -s` that are counters. The other fields are states."""
 
 
 def check(way: str, packets: Packets, snapshots: list[dict[str, Any]], duplicates: bool = False) -> None:
-    """Compare what the captures saw with the discipline's own counters, at each time that they were read.
+    """Compare the captures with the discipline's own counters, at each time when these were read.
 
-    ``way`` is the bottleneck's direction or a hop's name. Where netem ``duplicates``, what it lost is not compared: a
-    copy may be lost on its own, and that one is in no capture.
+    ``way`` is the bottleneck's direction or a hop's name. If netem ``duplicates``, losses are not compared: netem may
+    lose a copy alone, and no capture contains that copy.
 
-    Raises UserError where they disagree: then one of them is not to be trusted, and nothing is measured.
+    Raises UserError if the two disagree. Then one of them is wrong, and the run has no result.
     """
     for snapshot in snapshots:
         at = nanoseconds(snapshot["t_s"])
@@ -64,7 +64,7 @@ def _leaf(way: str, snapshot: dict[str, Any]) -> dict[str, Any]:
 
 
 def counted(snapshots: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return what each discipline counted over the measured time: from the first reading to the second."""
+    """Return each discipline's counters over the measured time: from the first reading to the second."""
     before = {qdisc["handle"]: qdisc for qdisc in snapshots[0]["qdiscs"]}
     return [
         {"kind": qdisc["kind"], "handle": qdisc["handle"], **_since(before[qdisc["handle"]], qdisc)}

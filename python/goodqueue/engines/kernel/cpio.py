@@ -1,7 +1,7 @@
 """The archive that Linux unpacks as its first file system: cpio in the "newc" format (Linux's initramfs buffer format).
 
-Owner, time and inode numbers are the same whoever packs, so the same files give the same bytes. Archives may be
-appended to one another.
+Owner, time and inode numbers are constant, so the same files give the same bytes. Archives may be appended to one
+another.
 """
 
 import stat
@@ -13,7 +13,7 @@ _TRAILER = "TRAILER!!!"
 
 
 def entry(name: str, mode: int, data: bytes = b"") -> bytes:
-    """Return one file, ``name`` without a leading slash; a link's data is its target, and a folder has none."""
+    """Return a file's entry. ``name`` has no leading slash, ``data`` is a link's target, and a folder has no data."""
     path = name.encode() + b"\0"
     fields = [0, mode, 0, 0, 1, 0, len(data), 0, 0, 0, 0, len(path), 0]
     head = b"070701" + b"".join(b"%08x" % field for field in fields) + path
@@ -21,12 +21,12 @@ def entry(name: str, mode: int, data: bytes = b"") -> bytes:
 
 
 def trailer() -> bytes:
-    """Return what ends an archive."""
+    """Return the entry that ends an archive."""
     return entry(_TRAILER, 0)
 
 
 def tree(root: Path) -> Iterator[bytes]:
-    """Yield the entries of all that lies under ``root``, in the order of their names."""
+    """Yield the entries of everything under ``root``, in the order of the names."""
     for path in sorted(root.rglob("*")):
         mode, name = path.lstat().st_mode, path.relative_to(root).as_posix()
         if stat.S_ISLNK(mode):
@@ -38,7 +38,7 @@ def tree(root: Path) -> Iterator[bytes]:
 
 
 def files(contents: dict[str, bytes]) -> bytes:
-    """Return a whole archive of programs and other files, with the folders that they stand in."""
+    """Return a whole archive of programs and other files, with the folders that contain them."""
     folders = sorted({parent.as_posix() for name in contents for parent in Path(name).parents} - {"."})
     made = [entry(folder, stat.S_IFDIR | 0o755) for folder in folders]
     made += [entry(name, stat.S_IFREG | 0o755, data) for name, data in sorted(contents.items())]

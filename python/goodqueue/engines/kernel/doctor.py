@@ -1,4 +1,4 @@
-"""What this machine can do for the engine, what is missing, and what installs it."""
+"""Reports what this machine can do for the engine, what is missing, and how to install it."""
 
 import os
 import threading
@@ -14,14 +14,14 @@ QDISCS = (
     "pfifo", "bfifo", "pfifo_head_drop", "codel", "fq_codel", "pie", "fq_pie", "red limit 400000 avpkt 1000",
     "sfq", "choke limit 1000 avpkt 1000 bandwidth 10mbit", "cake", "dualpi2",
 )  # fmt: skip
-"""Tried on this host, by the words that the kernel's ``tc`` needs at least."""
+"""Disciplines that are tried on this host, with the minimal words that ``tc`` accepts."""
 
 _RATE_BPS = 10_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at."""
+    """One result of the examination."""
 
     name: str
     found: str
@@ -30,21 +30,21 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """What the engine can do here."""
+    """What the engine can do on this machine."""
 
     where: str | None
-    """Where it runs a scenario of usual rates: ``vm``, ``host``, or None: nowhere."""
+    """Where the engine runs a scenario of usual rates: ``vm``, ``host``, or None for nowhere."""
     findings: list[Finding]
     remedy: str | None
     """What to do first, if anything is missing."""
 
     def as_json(self) -> dict[str, Any]:
-        """Return it for programs."""
+        """Return the diagnosis as a dictionary for programs."""
         return asdict(self)
 
 
 def examine() -> Diagnosis:
-    """Look at this machine. Takes some seconds: the host's queue disciplines are tried, in namespaces that vanish."""
+    """Examine this machine. Takes some seconds, since it tries the host's queue disciplines in temporary namespaces."""
     qemu, built = _qemu(), _image()
     here, lacking = _host()
     findings = [qemu, built, here, lacking]
@@ -78,7 +78,7 @@ def _image() -> Finding:
 
 
 def _host() -> tuple[Finding, Finding]:
-    """Return whether networks can be built here, and what a scenario may find missing."""
+    """Return whether this host can build networks, and which disciplines it lacks."""
     release = f"Linux {os.uname().release}"
     if (why := _why_not(_plan("pfifo"))) is not None:
         return Finding("this host", why, False), Finding("its qdiscs", "not tried", False)
@@ -96,7 +96,7 @@ def _why_not(plan: Plan) -> str | None:
 
 
 def _plan(words: str) -> Plan:
-    """Return a plan that has Linux make a qdisc of ``words``."""
+    """Return a plan that makes Linux build a qdisc from ``words``."""
     up = Shaper(_RATE_BPS, "htb", [["parent", "1:1", "handle", "10:", "pfifo"]])
     down = replace(up, tc=[["parent", "1:1", "handle", "10:", *words.split()]])
     flow = Flow("bulk/0", KIND, "down", 0.0, 1.0, 0.0, False, "cubic", 0, False, None, None, 10_000)

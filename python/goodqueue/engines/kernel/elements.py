@@ -1,4 +1,4 @@
-"""What a queue or a wire did, as the simulator's record has it, from the packets that captures saw at it.
+"""The record's entry of a queue or a wire, as in the simulator's record, from the packets in the captures.
 
 ``measured`` is the begin and the end of the measured time, in nanoseconds.
 """
@@ -17,7 +17,7 @@ from goodqueue.record.series import PacketSeries, QueueSeries
 
 
 def queue(packets: Packets, link: Shaper, asked: Scenario, measured: tuple[int, int]) -> Queue:
-    """Return what the queue of ``link`` did, which the scenario's table ``asked`` describes."""
+    """Return the entry of the queue of ``link``. ``asked`` is the scenario's table of that link."""
     begin, end = measured
     offered, forwarded = packets.arrived(begin, end), packets.departed(begin, end)
     dropped, marked = int(np.sum(offered & ~packets.left)), int(np.sum(forwarded & packets.marked))
@@ -45,7 +45,7 @@ def queue(packets: Packets, link: Shaper, asked: Scenario, measured: tuple[int, 
 
 
 def hop(packets: Packets, planned: Planned, asked: Scenario, measured: tuple[int, int]) -> Hop:
-    """Return what a hop did, which the scenario's table ``asked`` describes."""
+    """Return the entry of a hop. ``asked`` is the scenario's table of that hop."""
     about: dict[str, Any] = {"name": planned.name, "kind": asked["kind"], "direction": planned.direction}
     if planned.link is not None:
         about |= queue(packets, planned.link, asked, measured)
@@ -57,9 +57,9 @@ def hop(packets: Packets, planned: Planned, asked: Scenario, measured: tuple[int
 
 
 def _used_percent(packets: Packets, link: Shaper, measured: tuple[int, int]) -> float:
-    """Return the share of the time in which the wire was occupied: a packet leaves when its transmission begins.
+    """Return the share of the time in which the link was sending. A packet leaves when its transmission begins.
 
-    Of a link whose rate changes it is the share of the bits that it could have sent.
+    For a link whose rate changes, the result is the share of the bits that the link could have sent.
     """
     begin, end = measured
     rates = link.rates()
@@ -76,9 +76,9 @@ def _used_percent(packets: Packets, link: Shaper, measured: tuple[int, int]) -> 
 
 
 def _counts(packets: Packets, limit: int, measured: tuple[int, int]) -> HopPackets:
-    """Return what became of the packets of a wire, on which ``limit`` may be under way.
+    """Return what became of the packets of a wire that holds at most ``limit`` packets.
 
-    netem counts those beyond it among the lost: they are those that found so many.
+    netem counts packets over the limit as lost. They are the lost packets that found ``limit`` packets in the wire.
     """
     begin, end = measured
     arrival = np.concatenate([packets.arrival[packets.left], packets.copy_arrival])
@@ -99,7 +99,7 @@ def _counts(packets: Packets, limit: int, measured: tuple[int, int]) -> HopPacke
 
 
 def queue_series(packets: Packets, ends: list[int]) -> QueueSeries:
-    """Return a queue over time. Its backlog is of packets that left in the end: when others were dropped is unseen."""
+    """Return a queue over time. The backlog omits dropped packets, since the captures do not show when they dropped."""
     departures, arrivals = packets.departure[packets.left], packets.arrival[packets.left]
     order = np.argsort(departures, kind="stable")
     sums = np.concatenate([[0], np.cumsum((departures - arrivals)[order])])
@@ -117,7 +117,7 @@ def queue_series(packets: Packets, ends: list[int]) -> QueueSeries:
 
 
 def packet_series(packets: Packets, begin: int, end: int) -> PacketSeries:
-    """Return the delay of each packet that left from ``begin`` until ``end``."""
+    """Return the delay of each packet that left between ``begin``, included, and ``end``, excluded."""
     chosen = np.flatnonzero(packets.departed(begin, end - 1))
     chosen = chosen[np.argsort(packets.departure[chosen], kind="stable")]
     delays = packets.departure[chosen] - packets.arrival[chosen]

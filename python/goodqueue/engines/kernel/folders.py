@@ -1,7 +1,7 @@
 """Private folders that do not outlive their process, however it ends.
 
-A process holds a lock on each folder of its own as long as it lives; whoever makes the next one removes those that
-nobody holds, and no others.
+A process holds a lock on each of its folders as long as it lives. The next process to make a folder removes the
+folders that nobody locks, and no others.
 """
 
 import errno
@@ -16,14 +16,14 @@ from pathlib import Path
 from goodqueue.errors import UserError
 
 MARK = "goodqueue-kernel-"
-"""What the names of our folders begin with."""
+"""The prefix of the names of these folders."""
 
 
 @contextmanager
 def private(parent: Path | None = None) -> Iterator[Path]:
-    """Give a new, empty folder in ``parent`` (by default where temporary files go) and remove it afterwards.
+    """Yield a new, empty folder in ``parent`` (by default where temporary files go) and remove it afterwards.
 
-    Raises UserError where the disk is full or the folder cannot be made.
+    Raises UserError if the disk is full or the folder cannot be made.
     """
     place = parent or Path(tempfile.gettempdir())
     try:
@@ -53,7 +53,7 @@ def _made(place: Path) -> tuple[Path, int]:
 
 def _sweep(place: Path) -> None:
     for folder in place.glob(f"{MARK}*"):
-        with suppress(FileNotFoundError):  # another, who sweeps too, was quicker
+        with suppress(FileNotFoundError):  # another process was quicker to remove it
             if folder.lstat().st_uid != os.geteuid():
                 continue
         if (lock := _locked(folder)) is not None:
@@ -62,14 +62,14 @@ def _sweep(place: Path) -> None:
 
 
 def _locked(folder: Path) -> int | None:
-    """Return a lock on ``folder``, or None where another process holds it, has just removed it, or it is no folder."""
+    """Return a lock on ``folder``, or None if another process holds it or just removed it, or if it is not a folder."""
     try:
         lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     except OSError:
         return None
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        # Between our opening it and the lock, another may have swept it away: then the lock is on nothing.
+        # Between open and lock, another process may have removed the folder. Then the lock is worthless.
         if os.fstat(lock).st_nlink and folder.stat().st_ino == os.fstat(lock).st_ino:
             return lock
     except OSError:

@@ -1,10 +1,11 @@
-"""Starts the laboratory inside the virtual machine, once its kernel has random numbers and puts packets first.
+"""``guest.py SEED PLAN OUT``: seeds the kernel's random numbers and starts the laboratory in the virtual machine.
 
-A machine without devices has nothing to draw randomness from, and waits a second until its own timers look random. The
-seed is as good here, and makes that second's wait and its result the same in each run: ``guest.py SEED PLAN OUT``.
+A machine without devices has no source of randomness, and waits a second until its own timers look random. The seed
+is as good here, and makes the wait and the random numbers the same in each run.
 
-After a burst Linux leaves packets and queues' timers to the thread ksoftirqd, which takes turns with programs: one that
-starts (tc, say) would hold up the links for two milliseconds. So that thread goes ahead of all programs.
+After a burst Linux leaves packets and the queues' timers to the thread ksoftirqd, which shares the processor with
+programs. The start of a program such as tc would delay the links by two milliseconds. Therefore ksoftirqd gets
+precedence over all programs.
 """
 
 import fcntl

@@ -1,7 +1,8 @@
 """Runs the laboratory on this machine's own kernel, in real time.
 
-It becomes the first process of a process namespace of its own: when that is killed, or we are, the kernel kills all
-that it started, and with them go their network namespaces, interfaces and queue disciplines. None has a name outside.
+The laboratory becomes the first process of its own process namespace. If it or this process is killed, the kernel
+kills everything that the laboratory started. Its network namespaces, interfaces and queue disciplines vanish with it.
+None of them has a name outside.
 """
 
 import os
@@ -18,17 +19,17 @@ from goodqueue.run import Progress
 _TRIAL_S = 0.2
 
 _alone = threading.Lock()
-"""Runs in real time take turns: two at once would disturb each other."""
+"""Runs in real time take turns, since two at once would disturb each other."""
 
 _PACKAGES = Path(__file__).resolve().parents[3]
 _SYSTEM_FOLDERS = ("/usr/sbin", "/sbin")
-"""Where tc and tcpdump are, though a user's PATH may not lead there."""
+"""Folders of tc and tcpdump that may be missing from a user's PATH."""
 
 
 def run(plan: Plan, folder: Path, progress: Progress, stop: threading.Event, name: str = "kernel engine") -> None:
-    """Do ``plan`` here for the engine ``name``; its results stand in ``folder``/results then.
+    """Do ``plan`` on this machine for the engine ``name``, and leave the results in ``folder``/results.
 
-    Raises StoppedError, and UserError where the run fails.
+    Raises StoppedError, and UserError if the run fails.
     """
     with _alone:
         failed = _attempt(plan, folder, progress, stop, name)
@@ -37,7 +38,7 @@ def run(plan: Plan, folder: Path, progress: Progress, stop: threading.Event, nam
 
 
 def why_not(plan: Plan, stop: threading.Event) -> str | None:
-    """Return why this machine cannot do ``plan``, or None where it can: its network is built and used for a moment."""
+    """Return why this machine cannot do ``plan``, or None. Builds the plan's network and uses it for a moment."""
     flows = [replace(flow, start_s=0.0, stop_s=_TRIAL_S) for flow in plan.flows]
     trial = replace(plan, duration_s=_TRIAL_S, warmup_s=0.0, drain_s=0.0, sample_s=None, flows=flows)
     with folders.private() as folder:
@@ -45,7 +46,7 @@ def why_not(plan: Plan, stop: threading.Event) -> str | None:
 
 
 def _attempt(plan: Plan, folder: Path, progress: Progress, stop: threading.Event, name: str) -> str | None:
-    """Do ``plan`` and return None, or why it failed."""
+    """Do ``plan`` and return None, or the reason of the failure."""
     task, results = folder / "plan.json", folder / "results"
     task.write_text(plan.to_json(), encoding="utf-8")
     results.mkdir()
@@ -57,13 +58,13 @@ def _attempt(plan: Plan, folder: Path, progress: Progress, stop: threading.Event
 
 
 def path() -> str:
-    """Return where ``tc`` and ``tcpdump`` are looked for."""
+    """Return the folders in which ``tc`` and ``tcpdump`` are searched."""
     return os.pathsep.join([os.environ.get("PATH", os.defpath), *_SYSTEM_FOLDERS])
 
 
 def _command(task: Path, results: Path) -> list[str]:
-    # In a user namespace whoever may make one can build networks; root needs none. Not as root there: tcpdump would
-    # become another user then, which it may not.
+    # Any user who may make a user namespace can build networks in it; root needs none. The user is not mapped to
+    # root: tcpdump would then try to change its user, which is not permitted there.
     user = [] if os.geteuid() == 0 else ["--user", "--map-current-user", "--keep-caps"]
     modules = os.pathsep.join(filter(None, [str(_PACKAGES), os.environ.get("PYTHONPATH")]))
     command = ["unshare", *user, "--net", "--mount", "--pid", "--fork", "--kill-child=KILL", "--mount-proc"]

@@ -1,8 +1,8 @@
-"""The small Linux system that the virtual machine boots: a kernel and its first file system, made of Debian packages.
+"""The small Linux system that the virtual machine boots: a kernel and its first file system, from Debian packages.
 
-An image is a folder ``KEY`` in the cache, named after the packages' contents, and complete or not there: it is built in
-a private folder and renamed. Building it asks apt; using it does not, so that results do not change with apt's news:
-``goodqueue kernel image`` renews it.
+An image is a folder ``KEY`` in the cache, named after the packages' contents. It is built in a private folder and
+then renamed, so it is either complete or absent. Building an image asks apt, using one does not, so that results do
+not change with apt's updates. ``goodqueue kernel image`` renews the image.
 """
 
 import functools
@@ -26,7 +26,7 @@ from goodqueue.engines.kernel import cpio, folders, packages
 from goodqueue.errors import UserError
 
 RECIPE = "2"
-"""To be raised whenever this file makes something else of the same packages."""
+"""Must be raised whenever this file makes a different image from the same packages."""
 
 KERNEL, FILES, ABOUT = "vmlinux", "initramfs.cpio", "image.json"
 
@@ -39,7 +39,7 @@ _MODULE = re.compile(
     r"usr/lib/modules/[^/]+/kernel/(net|lib|crypto|drivers/(virtio|net/veth)|fs/(9p|fscache|netfs))\b.*\.ko(\.xz)?$"
 )
 _LOADED = re.compile(r"(sch_\w+|cls_\w+|em_\w+|tcp_\w+|inet_diag|veth|9p|9pnet_virtio|virtio_mmio)$")
-"""Modules that the image has, with those that they depend on. The kernel loads most itself when one is asked for."""
+"""Modules of the image, besides those that they depend on. The kernel loads most of them itself on demand."""
 
 _UNUSED_PYTHON = (
     "__pycache__ config-3 distutils doctest.py ensurepip idlelib lib2to3 pydoc_data pydoc.py test tkinter turtle.py "
@@ -59,22 +59,22 @@ class Image:
     key: str
     folder: Path
     kernel: str
-    """Release, as ``uname -r`` says."""
+    """The release, as ``uname -r`` prints it."""
     pyroute2: str
     packages: list[packages.Package]
 
     @property
     def vmlinux(self) -> Path:
-        """The kernel."""
+        """The path of the kernel."""
         return self.folder / KERNEL
 
     @property
     def initramfs(self) -> Path:
-        """Its first file system, which the laboratory and the plan are appended to."""
+        """The path of the first file system. The laboratory and the plan are appended to a copy of it."""
         return self.folder / FILES
 
     def as_json(self) -> dict[str, Any]:
-        """Return it for programs."""
+        """Return the image as a dictionary for programs."""
         return asdict(self) | {"folder": str(self.folder)}
 
 
@@ -85,7 +85,7 @@ def cache() -> Path:
 
 
 def find() -> Image | None:
-    """Return the image that was made last by this recipe with our pyroute2, or None."""
+    """Return the newest image that was made by this recipe with the installed pyroute2, or None."""
     made: list[tuple[int, Image]] = []
     for about in cache().glob(f"*/{ABOUT}"):
         if (image := _read(about)) is not None:
@@ -94,15 +94,15 @@ def find() -> Image | None:
 
 
 def get(key: str) -> Image | None:
-    """Return the image called ``key``, or None where it was not built."""
+    """Return the image called ``key``, or None if it was not built."""
     return _read(cache() / key / ABOUT)
 
 
 def wanted() -> str:
-    """Return the key of the image that this process runs: the last one made, or what `build` would make now.
+    """Return the key of the image for this process's runs: the newest image, or the one that `build` would make now.
 
-    It is asked for before any run, and stays: an image that is renewed meanwhile is the next command's. Raises
-    UserError where there is none and apt does not say what it would be of.
+    The key is determined once, before any run. If the image is renewed meanwhile, only the next command uses the new
+    one. Raises UserError if there is no image and apt does not report the packages for one.
     """
     return _first_wanted(cache())
 
@@ -114,13 +114,13 @@ def _first_wanted(_folder: Path) -> str:
 
 
 def _key(chosen: list[packages.Package]) -> str:
-    """Return the name of the image of these packages."""
+    """Return the name of the image made of these packages."""
     content = json.dumps([RECIPE, _pyroute2_version(), [asdict(package) for package in chosen]])
     return hashlib.sha256(content.encode()).hexdigest()[:16]
 
 
 def _read(about: Path) -> Image | None:
-    """Return the image that ``about`` describes, or None where it is of another recipe or not whole."""
+    """Return the image that ``about`` describes, or None if it has another recipe or is incomplete."""
     try:
         data = json.loads(about.read_text(encoding="utf-8"))
         sizes = {name: (about.parent / name).stat().st_size for name in (KERNEL, FILES)}
@@ -133,15 +133,15 @@ def _read(about: Path) -> Image | None:
 
 
 def build(tell: Callable[[str], None] = lambda _: None) -> Image:
-    """Return the image of the packages that apt knows now, from the cache or newly built. ``tell`` hears each step.
+    """Return the image of the packages that apt offers now, from the cache or newly built. ``tell`` gets each step.
 
-    Raises UserError where apt, the disk or a package is not as needed.
+    Raises UserError if apt, the disk or a package is not as needed.
     """
     tell("asking apt for packages")
     chosen = packages.resolve()
     target = cache() / _key(chosen)
     if (image := _read(target / ABOUT)) is not None:
-        os.utime(target / ABOUT)  # what was asked for last is what `find` finds
+        os.utime(target / ABOUT)  # `find` returns the image that was requested last
         return image
     with folders.private(cache()) as work:
         tell(f"fetching {len(chosen)} packages")
@@ -179,7 +179,7 @@ def build(tell: Callable[[str], None] = lambda _: None) -> Image:
 
 
 def _publish(made: Path, target: Path) -> None:
-    """Put ``made`` in its place; where a concurrent builder was quicker, theirs is as good."""
+    """Move ``made`` to ``target``. If a concurrent builder was quicker, its image is used."""
     if target.exists() and _read(target / ABOUT) is None:
         shutil.rmtree(target)
     try:
@@ -196,7 +196,7 @@ def _pyroute2_version() -> str:
         raise UserError("kernel image", "found no pyroute2; accepted: pip install pyroute2") from None
 
 
-# --- what of the packages goes in -----------------------------------------------------------------------------------
+# --- selection of the packages' files -------------------------------------------------------------------------------
 
 
 def _unpack(package: Path, root: Path) -> None:
@@ -235,7 +235,7 @@ def _wanted(path: str) -> bool:
 
 
 def _kernel(root: Path, target: Path) -> str:
-    """Write the kernel as it stands in memory, which boots without unpacking itself, and return its release."""
+    """Write the uncompressed kernel, which boots without unpacking itself, and return its release."""
     found = sorted((root / "boot").glob("vmlinuz-*"))
     if len(found) != 1:
         raise UserError("kernel image", f"found {len(found)} kernels in the packages; accepted: one")
@@ -247,7 +247,7 @@ def _kernel(root: Path, target: Path) -> str:
 def unpacked(kernel: bytes) -> bytes:
     """Return the ELF program in a bzImage (Linux's x86 boot protocol, 2.08: ``payload_offset`` and ``payload_length``).
 
-    Where it is packed in a way that Python does not know, ``kernel`` itself: it boots too, some seconds slower.
+    If Python does not know the compression, returns ``kernel`` itself, which boots too, but some seconds slower.
     """
     if kernel[0x202:0x206] != b"HdrS":
         raise UserError("kernel image", "found a kernel that is no bzImage; accepted: Debian's for amd64")
@@ -262,7 +262,7 @@ def unpacked(kernel: bytes) -> bytes:
 
 
 def _modules(root: Path, release: str) -> None:
-    """Leave the modules that may be loaded, unpacked, and the two tables by which modprobe finds them."""
+    """Keep only the modules that may be loaded, uncompressed, and write modprobe's two tables."""
     folder = root / "usr/lib/modules" / release
     found = {path.name.split(".")[0].replace("-", "_"): path for path in folder.rglob("*.ko*")}
     contents: dict[str, bytes] = {}
@@ -292,13 +292,13 @@ def _module(path: Path) -> bytes:
 
 
 def _depends(module: bytes) -> list[str]:
-    """Return the modules that ``module`` says it needs, in the text of its section .modinfo."""
+    """Return the modules that ``module`` depends on, from the text of its section .modinfo."""
     found = re.search(rb"\0depends=([\w,-]*)\0", module)
     return [name.replace("-", "_") for name in found[1].decode().split(",") if name] if found else []
 
 
 def _closure(name: str, contents: dict[str, bytes]) -> list[str]:
-    """Return all that ``name`` needs; what is loaded first stands last, as modprobe reads it."""
+    """Return all modules that ``name`` depends on, in modprobe's order: the module to load first is last."""
     order: list[str] = []
 
     def visit(module: str) -> None:
@@ -312,7 +312,7 @@ def _closure(name: str, contents: dict[str, bytes]) -> list[str]:
 
 
 def _python(root: Path) -> None:
-    """Add pyroute2, and leave compiled modules only: the guest's processor would compile for seconds."""
+    """Add pyroute2, and keep only compiled modules, since compiling would take the guest's processor seconds."""
     programs = sorted(root.glob("usr/bin/python3.*"))
     if len(programs) != 1:
         raise UserError("kernel image", f"found {len(programs)} Pythons in the packages; accepted: one")
@@ -341,7 +341,7 @@ def _run_python(root: Path, python: Path, *arguments: str) -> None:
 
 
 def _only_needed_libraries(root: Path) -> None:
-    """Drop the libraries that no program and no module of Python's needs."""
+    """Remove the libraries that neither a program nor a Python module needs."""
     folder = root / LIBRARIES
     # Threads that end ask for libgcc_s by name at run time.
     users = [*root.glob("usr/bin/*"), *root.glob("usr/sbin/*"), *root.glob("usr/lib/python3.*/lib-dynload/*.so")]
@@ -356,7 +356,7 @@ def _only_needed_libraries(root: Path) -> None:
 
 
 def _needs(program: Path, root: Path) -> set[str]:
-    """Return the names of the libraries that the loader would give ``program``."""
+    """Return the names of the libraries that the loader would load for ``program``."""
     listed = subprocess.run(
         [*_loader(root), "--list", str(program)], check=False, capture_output=True, text=True
     ).stdout
@@ -368,7 +368,7 @@ def _needs(program: Path, root: Path) -> set[str]:
 
 
 def _links(path: Path) -> Iterable[Path]:
-    """Yield ``path`` and, where it is a link, what it leads to."""
+    """Yield ``path`` and, if it is a link, each path that it leads to."""
     yield path
     while path.is_symlink():
         path = path.parent / path.readlink().name
@@ -381,7 +381,7 @@ def _loader(root: Path) -> list[str]:
 
 
 def _system(root: Path) -> None:
-    """Add the rest of a system: folders and links."""
+    """Add the remaining folders and links of a system."""
     for folder in ("dev", "etc", "out", "proc", "results", "root", "run", "sys", "tmp", "usr/sbin"):
         (root / folder).mkdir(exist_ok=True)
     for link in ("bin", "lib", "lib64", "sbin"):

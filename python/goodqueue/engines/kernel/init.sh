@@ -1,6 +1,6 @@
 #!/usr/bin/busybox sh
-# The first process of the virtual machine: runs the laboratory, hands over its results, switches off.
-# What it prints goes to the serial console, where goodqueue reads it line by line: progress, error, done.
+# The first process of the virtual machine: runs the laboratory, copies its results to the host, and switches off.
+# Its output goes to the serial console. goodqueue reads it line by line: progress, error, done.
 export PATH=/usr/sbin:/usr/bin
 mount -t proc proc /proc
 mount -t sysfs sys /sys
@@ -9,11 +9,11 @@ mount -t tmpfs -o size="$captures" out /out
 modprobe -a veth inet_diag tcp_diag
 
 cd /
-# Python would draw its hash seed before guest.py has seeded anything.
+# Without PYTHONHASHSEED, Python would draw its hash seed before guest.py has seeded the kernel.
 PYTHONHASHSEED=0 PYTHONPATH=/lab python3 -S /lab/guest.py "$seed" /plan.json /out </dev/null 2>&1
 status=$?
 if [ $status = 0 ]; then
-    # Not before: while the guest waits for the host, its clock runs on.
+    # Only now, since the guest's clock continues while the guest waits for the host.
     modprobe -a virtio_mmio 9pnet_virtio 9p
     if mount -t 9p -o trans=virtio,version=9p2000.L,msize=512000 results /results \
         && cp /out/* /results/ && umount /results; then

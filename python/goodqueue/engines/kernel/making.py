@@ -1,8 +1,8 @@
-"""What makes a run of this engine, as a hash: it stands in the run's key in a store, before anything runs.
+"""The hash of everything that computes a run of this engine. It is part of the run's key in a store.
 
-In a virtual machine it is made by the image (the packages, and the recipe that makes an image of them), by qemu, and
-by our own code: the laboratory in the machine, what plans the run and what reads its captures. On this host it is the
-host's kernel and `tc` in place of image and qemu. Of qemu its version counts, not Debian's revision of it.
+For a run in a virtual machine the hash covers the image (the packages and the recipe), qemu, and goodqueue's own
+code: the laboratory, the planning and the reading of captures. For a run on this host, the host's kernel and `tc`
+replace image and qemu. Only qemu's version counts, not Debian's revision of it.
 """
 
 import functools
@@ -20,9 +20,9 @@ _FOLDER = Path(__file__).parent
 
 
 def build(scenario: Scenario) -> str:
-    """Return 12 hexadecimal digits: two runs of one ``scenario`` here that share them are made by the same.
+    """Return 12 hexadecimal digits, which are equal for two runs of ``scenario`` if the same things compute them.
 
-    Raises UserError for what Linux cannot run, and where apt must be asked what an image would be of and does not say.
+    Raises UserError if Linux cannot run the scenario, or if apt must be asked for an image's packages and fails.
     """
     in_vm = vm.why_not(planning.plan(scenario)) is None
     made_of = ["vm", image.wanted(), vm.version()] if in_vm else ["host", *_host()]
@@ -31,7 +31,7 @@ def build(scenario: Scenario) -> str:
 
 @functools.cache
 def laboratory() -> str:
-    """Return a hash of every file of this package: its names and bytes, 12 hexadecimal digits."""
+    """Return a hash of the names and bytes of every file of this package: 12 hexadecimal digits."""
     found = hashlib.sha256()
     for path in sorted(path for ending in ("py", "sh") for path in _FOLDER.rglob(f"*.{ending}")):
         content = hashlib.sha256(path.read_bytes()).hexdigest()
@@ -41,7 +41,7 @@ def laboratory() -> str:
 
 @functools.cache
 def _host() -> tuple[str, str, str]:
-    """Return this host's kernel, its build, and its ``tc``."""
+    """Return this host's kernel release, kernel build, and ``tc`` version."""
     tc = shutil.which("tc", path=host.path())
     said = subprocess.run([tc, "-V"], check=False, capture_output=True, text=True).stdout if tc else ""
     return os.uname().release, os.uname().version, said.strip()

@@ -1,10 +1,10 @@
-"""From what the laboratory left to the record that the simulator, too, would give.
+"""Turns the laboratory's results into a record like the simulator's.
 
-Definitions are those of ``crates/netsim/src/record.rs``. What the kernel does not tell is None: why a packet was
-dropped, a law's drop probability, and timeouts, probes and undos where several senders share a namespace, which counts
-them.
+The definitions are those of ``crates/netsim/src/record.rs``. Values that the kernel does not report are None: the
+reason of a drop, and a law's drop probability. Timeouts, probes and undos are counted per namespace, so they are None
+if several senders share one.
 
-When a packet was dropped is not seen, only that it never left: it counts from its arrival.
+The captures do not show when a packet was dropped, only that it never left. A drop counts at the packet's arrival.
 """
 
 import json
@@ -29,11 +29,11 @@ from goodqueue.traffic import BULK, kinds
 
 BIN_NS = 5_000_000_000
 UNDOS = ("TCPFullUndo", "TCPPartialUndo", "TCPDSACKUndo", "TCPLossUndo")
-"""How Linux counts reductions that it takes back, by what told it."""
+"""Linux's counters of undone window reductions, by the signal that caused the undo."""
 
 
 class Middle(Protocol):
-    """What lies between the hosts, as its engine measured it."""
+    """The path between the hosts, as its engine measured it."""
 
     engine: str
 
@@ -41,16 +41,16 @@ class Middle(Protocol):
         """Return the bottleneck's queues."""
 
     def add_to(self, record: Record) -> None:
-        """Add what else of the record is the middle's."""
+        """Add the path's other parts to the record."""
 
     def add_series(self, series: Series, ends: list[int]) -> None:
-        """Add its part of the time series, whose intervals end at ``ends``."""
+        """Add the path's part of the time series, whose intervals end at ``ends``."""
 
 
 def record(scenario: Scenario, plan: Plan, folder: Path, where: str) -> Record:
     """Return the record of the run of ``plan``, made from the resolved ``scenario``, whose results are in ``folder``.
 
-    ``where`` is ``host`` or ``vm``. Raises UserError where captures and `tc`'s own counters disagree.
+    ``where`` is ``host`` or ``vm``. Raises UserError if captures and `tc`'s own counters disagree.
     """
     lab = results(folder)
     seen = read(folder, plan, lab)
@@ -58,7 +58,7 @@ def record(scenario: Scenario, plan: Plan, folder: Path, where: str) -> Record:
 
 
 def results(folder: Path) -> dict[str, Any]:
-    """Return what the laboratory noted in ``folder``."""
+    """Return the laboratory's notes in ``folder``."""
     found: dict[str, Any] = json.loads((folder / "lab.json").read_bytes())
     return found
 
@@ -105,7 +105,7 @@ class _Measuring:
 
     def _goodput_mbps(self, place: int) -> float:
         flow, journey = self.plan.flows[place], self.seen.journeys[place]
-        # What arrives after the stop was sent before, and belongs to no rate.
+        # Data that arrive after the stop were sent before it, and count in no rate.
         after = journey.delivered(min(nanoseconds(flow.stop_s), self.end) + 1)
         measured_s = self._measured_s(flow)
         delivered = max(0, after - journey.delivered(self.begin))
@@ -146,7 +146,7 @@ class _Measuring:
         return (times >= self.begin) & (times <= self.end)
 
     def _counted_by_host(self, flow: Planned, *names: str) -> int | None:
-        """Return the sum of the counters ``names`` of the sender's host; None where the host has other senders, too."""
+        """Return the sum of the counters ``names`` of the sender's host, or None if the host has other senders, too."""
         senders = [other for other in self.plan.flows if other.kind in TCP]
         if sum(other.direction == flow.direction or other.kind in ASKING for other in senders) > 1:
             return None
@@ -155,7 +155,7 @@ class _Measuring:
         return sum(counters.get(f"TcpExt.{name}", 0) for name in names)
 
     def _bins(self, flow: Planned, journey: Journey) -> dict[str, float | None] | None:
-        """Return quantiles of the goodput in bins of five seconds in which the flow was there throughout."""
+        """Return quantiles of the goodput in bins of five seconds. Only bins that the flow covers entirely count."""
         ends = range(self.begin + BIN_NS, self.end + 1, BIN_NS)
         whole = [end for end in ends if nanoseconds(flow.start_s) + BIN_NS <= end <= nanoseconds(flow.stop_s)]
         counts = sorted(journey.delivered(end) - journey.delivered(end - BIN_NS) for end in whole)
@@ -179,9 +179,9 @@ class _Measuring:
         return Fairness(jain_goodput=jain([self._goodput_mbps(place) for place in sharing]), jain_drops=jain(losses))
 
     def _sent(self, flow: Planned) -> tuple[int | None, int | None, int | None]:
-        """Return the bytes that the flow's sender sent, and sent again, and what of that was needless, in segments.
+        """Return the bytes that the flow's sender sent, the bytes sent again, and the needless segments among these.
 
-        Within the measured time, by its TCP_INFO.
+        All three count the measured time, by the sender's TCP_INFO.
         """
         found = self.lab["flows"][flow.name]
         counts: list[list[float]] = found.get("sent") or [
@@ -189,7 +189,7 @@ class _Measuring:
         ]
         if not counts:
             return None, None, None
-        # The first reading within the measured time is that of its beginning, if the flow was there already.
+        # If the flow had started already, the first reading in the measured time is the one at its begin.
         since = [count for count in counts if count[0] >= self.plan.warmup_s > flow.start_s] or [[0, 0, 0, 0]]
         sent, again, needless = (int(last - first) for last, first in zip(counts[-1][1:], since[0][1:], strict=True))
         return sent, again, needless
@@ -212,7 +212,7 @@ class _Measuring:
         self.middle.add_series(result, ends)
 
         def noted(kind: str) -> list[tuple[str, dict[str, Any], int]]:
-            """Return the applications of ``kind``: name, what was noted of each, and until when it counts."""
+            """Return, for each application of ``kind``, its name, its notes, and the end of the measured time."""
             found = [] if every is None else [flow.name for flow in self.plan.flows if flow.kind == kind]
             return [(name, self.lab["flows"][name], self.end) for name in found]
 
@@ -228,7 +228,7 @@ class _Measuring:
         times = np.array([nanoseconds(sample["t_s"]) for sample in samples], dtype=np.int64)
 
         def sample(end: int) -> dict[str, Any] | None:
-            """Return the sample that is nearest to ``end``, if one is nearer than half an interval."""
+            """Return the sample nearest to ``end``, or None if none is nearer than half an interval."""
             if not len(times):
                 return None
             nearest = int(np.argmin(np.abs(times - end)))

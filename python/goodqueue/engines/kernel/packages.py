@@ -1,6 +1,6 @@
-"""Debian packages as files: which ones the image needs, and what is in them. Nothing is installed, without root.
+"""Debian packages as files: which ones the image needs, and what is in them. Nothing is installed; root is not needed.
 
-``apt-get download`` fetches from wherever this machine's apt does, and checks what it fetched.
+``apt-get download`` fetches from the sources of this machine's apt, and verifies the files.
 """
 
 import os
@@ -16,11 +16,11 @@ from urllib.parse import unquote
 from goodqueue.errors import UserError
 
 WANTED = ("linux-image-amd64", "busybox-static", "iproute2", "tcpdump", "python3-minimal", "libpython3-stdlib")
-"""What the laboratory needs: a kernel, a shell for the first process, ``tc``, ``tcpdump``, Python."""
+"""The packages for the laboratory: a kernel, a shell for the first process, ``tc``, ``tcpdump``, Python."""
 
 _FOLLOWED = re.compile(r"(lib|zlib|linux-image-|python3\.\d+-minimal)[\w.+-]*$")
-"""Dependencies that hold files for the image: libraries, and what the names above stand for in this release. The rest
-is about installing (debconf, adduser, initramfs-tools)."""
+"""Dependencies that hold files for the image: libraries, and the current packages behind the names above. Other
+dependencies concern installation (debconf, adduser, initramfs-tools)."""
 
 _URI = re.compile(r"'(?P<uri>[^']*)' (?P<file>\S+) \d+ (?P<digest>\S+)$")
 
@@ -36,12 +36,12 @@ class Package:
 
 
 def missing_program() -> str | None:
-    """Return the first of Debian's programs that this machine has not, or None where an image can be made."""
+    """Return the first of Debian's programs that this machine lacks, or None if an image can be made."""
     return next((name for name in ("apt-get", "apt-cache", "dpkg-deb", "dpkg") if shutil.which(name) is None), None)
 
 
 def resolve() -> list[Package]:
-    """Return the packages that apt would fetch now, ordered by name. Raises UserError where apt cannot say."""
+    """Return the packages that apt would fetch now, ordered by name. Raises UserError if apt fails."""
     if (lacking := missing_program()) is not None:
         raise UserError("kernel image", f"found no {lacking}; accepted: a Debian system, whose packages make the image")
     if (found := _output(["dpkg", "--print-architecture"]).strip()) != "amd64":
@@ -61,7 +61,7 @@ def _package(match: re.Match[str]) -> Package:
 
 
 def _dependencies(names: list[str]) -> set[str]:
-    """Return the followed packages that ``names`` depend on directly; of alternatives the first."""
+    """Return the followed packages that ``names`` depend on directly, and the first of alternatives."""
     chosen: set[str] = set()
     alternative = False
     for line in _output(["apt-cache", "depends", "--important", *names]).splitlines():
@@ -83,7 +83,7 @@ def download(packages: list[Package], folder: Path) -> None:
 
 
 def members(package: Path) -> Iterator[tuple[str, tarfile.TarInfo, tarfile.TarFile]]:
-    """Yield what ``package`` holds, by its path in a system where /bin, /sbin and /lib lie in /usr."""
+    """Yield the files of ``package`` with their paths in a system where /bin, /sbin and /lib lie in /usr."""
     command = ["dpkg-deb", "--fsys-tarfile", str(package)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
         assert process.stdout is not None
@@ -98,7 +98,7 @@ def _apt_get(*arguments: str, folder: Path | None = None) -> str:
 
 
 def _output(command: list[str], folder: Path | None = None) -> str:
-    """Return what ``command`` prints. Raises UserError with its own last complaint where it fails."""
+    """Return the output of ``command``. Raises UserError with the command's own error message if it fails."""
     environment = os.environ | {"LC_ALL": "C"}
     done = subprocess.run(command, cwd=folder, env=environment, check=False, capture_output=True, text=True)
     if done.returncode:

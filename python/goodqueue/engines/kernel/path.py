@@ -1,4 +1,4 @@
-"""A scenario's path as the laboratory builds it: links, their changes, wires. What Linux has not is refused by name."""
+"""A scenario's path as the laboratory builds it: links, changes, wires. Refuses by name what Linux lacks."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -11,17 +11,17 @@ from goodqueue.record import Scenario
 from goodqueue.scenario import paths, seconds
 
 BOTTLENECK = "bottleneck"
-"""What the scenario calls it among the hops."""
+"""The scenario's name for the bottleneck among the hops."""
 
 SHORTEST_STEP_S = 0.01
-"""Between two rates of a link: two programs do what it takes, which is about half a millisecond of the guest's
+"""The shortest time between two rates of a link. A change needs two programs, about half a millisecond of the guest's
 processor."""
 
 LONGEST_DRAIN_S = 60.0
 
 _AT_ONCE = "10tbit"
-"""A rate at which a packet takes a nanosecond. netem with a rate keeps packets in order, as each waits for the one
-before it (sch_netem.c); a pfifo below it, as tc-netem(8) advises, gets them sorted by time."""
+"""A rate at which a packet takes a nanosecond. netem with a rate keeps packets in order, since each waits for the one
+before it (sch_netem.c). The alternative from tc-netem(8), a pfifo below netem, sorts packets by time."""
 
 REFUSED = {
     "bursts": "a rate or a file of rates, as Linux has no discipline that serves a link in bursts",
@@ -29,19 +29,19 @@ REFUSED = {
     "wifi": "a rate, as Linux has no medium that stations compete for (mac80211_hwsim delivers at once)",
     "ring": "none, as no discipline of Linux fills a ring below another: that is a card's driver",
 }
-"""Keys of a link, and what is accepted instead."""
+"""Keys of a link that the engine refuses, and what it accepts instead."""
 
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """What packets meet, as `lab.plan.Plan` has it."""
+    """What packets meet, as in `lab.plan.Plan`."""
 
     down: Shaper
     up: Shaper
     hops: list[Hop]
     rows: dict[str, list[int | None]]
     drain_s: float
-    """How long what waits everywhere takes to arrive, at the most."""
+    """The maximum time that all waiting packets need to arrive."""
 
 
 def path(scenario: Scenario) -> Path:
@@ -76,7 +76,7 @@ def path(scenario: Scenario) -> Path:
 
 
 def row_of(listed: list[dict[str, Any]], direction: str) -> list[int | None]:
-    """Return what packets of ``direction`` meet: places of ``listed``, which has them in order, and None."""
+    """Return what packets of ``direction`` meet, in order: places in ``listed``, and None for the bottleneck."""
     names: list[str] = [BOTTLENECK]
     waiting = [hop for hop in listed if hop["direction"] == direction]
     while waiting:
@@ -95,14 +95,14 @@ def _hop(key: str, hop: dict[str, Any], duration_s: float) -> Hop:
     if hop["kind"] != "wire":
         raise UserError(
             f"{key}.kind", f"found {quoted(hop['kind'])}; accepted by the kernel engine: link, wire"
-        )  # one that the core gets one day
+        )  # for kinds that the core may get one day
     delay_s, jitter_s = seconds(hop["delay"]), seconds(hop["jitter"])
     longest_s = delay_s + 4 * jitter_s
     return Hop(hop["name"], hop["direction"], netem=_netem(hop), delay_s=longest_s, limit=hop["limit"])
 
 
 def _netem(wire: dict[str, Any]) -> list[str]:
-    """Return the words of ``wire`` for tc's netem, which are the scenario's."""
+    """Return the words for tc's netem, which are the words of ``wire`` in the scenario."""
     words = ["limit", str(wire["limit"])]
     has_jitter = seconds(wire["jitter"]) > 0
     if has_jitter or seconds(wire["delay"]) > 0:
@@ -129,7 +129,7 @@ def _microseconds(text: str) -> str:
 
 
 def _link(key: str, link: dict[str, Any], duration_s: float) -> Shaper:
-    # Linux's disciplines do not hear of a rate that changes; those that are set up by one get the mean.
+    # Linux's disciplines do not learn of a changed rate. A discipline whose setup needs a rate gets the mean.
     shaper = _shaper(f"{key}.qdisc", paths.rate_bps(link), link["qdisc"])
     if "trace" not in link:
         return shaper
@@ -138,7 +138,7 @@ def _link(key: str, link: dict[str, Any], duration_s: float) -> Shaper:
 
 
 def _steps(key: str, file: str, duration_s: float) -> list[tuple[float, int]]:
-    """Return the rates of ``file`` over the run, each with when it begins."""
+    """Return the rates of ``file`` over the run, each with its begin."""
     from goodqueue import _goodqueue
 
     steps = _goodqueue.rate_steps(paths.read(file), duration_s)
@@ -181,12 +181,12 @@ def _hop_s(hop: Hop, line: str | None) -> float:
 
 
 def _own_drain_s(link: Shaper, line: str) -> float:
-    """Return how long a full queue takes to run empty: what still waited when the captures end would look lost."""
+    """Return how long a full queue takes to drain. Packets that wait when the captures end would look lost."""
     return drain_s(tc.parse(line), min(rate for _, rate in link.rates()))
 
 
 def drain_s(line: tc.Line, rate_bps: int) -> float:
-    """Return how long what ``line`` holds at most takes at ``rate_bps``, or at a rate of its own."""
+    """Return how long a full ``line`` takes to drain at ``rate_bps``, or at the line's own rate."""
     from goodqueue import _goodqueue
 
     if (own := tc.own_rate(line)) is not None:

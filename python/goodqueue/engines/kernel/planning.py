@@ -1,6 +1,6 @@
-"""From a resolved scenario to what the laboratory builds. What Linux cannot run is refused before anything starts.
+"""Turns a resolved scenario into the laboratory's plan. Scenarios that Linux cannot run are refused before the start.
 
-`plan` is the kernel engine's; `lay_out` is what the live engine, which has other paths, does too.
+`plan` is for the kernel engine. `lay_out` is shared with the live engine, which has other paths.
 """
 
 import json
@@ -21,17 +21,17 @@ CONGESTION_CONTROLS = (
     "reno", "cubic", "bbr", "bic", "cdg", "dctcp", "highspeed", "htcp", "hybla", "illinois", "lp", "nv", "scalable",
     "vegas", "veno", "westwood", "yeah",
 )  # fmt: skip
-"""What Debian's kernel 6.1 has, built in or as a module."""
+"""The congestion controls of Debian's kernel 6.1, built in or as a module."""
 
 RTT_STEPS = 12
-"""Different base RTTs of connections that each have one of their own. Ways are `MOST_WAYS`, other flows' among them."""
+"""The number of base RTTs if each connection has its own. All flows together have at most `MOST_WAYS` ways."""
 
 FIRST_PORT = 10_000
-"""Of receivers; senders' ports are as many further on, below those that Linux hands out by itself."""
+"""The first port of receivers. Senders' ports are higher by `SOURCE_PORT_OFFSET`, below those that Linux assigns."""
 
 
 def plan(scenario: Scenario) -> Plan:
-    """Return what runs the resolved ``scenario``. Raises UserError: the key, what was found, what is accepted."""
+    """Return the plan of the resolved ``scenario``. Raises UserError: the key, what was found, what is accepted."""
     if (scenario.get("series") or {}).get("law"):
         raise UserError(
             "series.law", "found true; accepted by the kernel engine: false, as Linux does not show its laws"
@@ -44,7 +44,7 @@ def plan(scenario: Scenario) -> Plan:
 
 
 def lay_out(scenario: Scenario, path: paths.Path, engine: str = "kernel") -> Plan:
-    """Return what runs the resolved ``scenario``, whose traffic `check_traffic` lets pass, on ``path``.
+    """Return the plan of the resolved ``scenario`` on ``path``. `check_traffic` must accept its traffic.
 
     Raises UserError, which says what ``engine`` accepts.
     """
@@ -90,7 +90,7 @@ def lay_out(scenario: Scenario, path: paths.Path, engine: str = "kernel") -> Pla
 
 
 def _rtts_s(outline: dict[str, Any]) -> list[float]:
-    """Return the base RTTs that the connections of a flow have."""
+    """Return the base RTTs of a flow's connections."""
     least, most = outline["rtt_s"], outline.get("rtt_max_s")
     if most is None or most == least:
         return [least]
@@ -99,7 +99,7 @@ def _rtts_s(outline: dict[str, Any]) -> list[float]:
 
 
 def _drawn_ahead(scenario: Scenario, outlines: list[dict[str, Any]], engine: str) -> dict[str, dict[str, Any]]:
-    """Return by the flow's name what users of the web will ask for. Raises UserError for what no program here does."""
+    """Return what each flow's users of the web will request. Raises UserError for what the laboratory cannot do."""
     from goodqueue import _goodqueue
 
     drawn: dict[str, dict[str, Any]] = json.loads(_goodqueue.drawn_ahead(to_json(scenario)))
@@ -120,7 +120,7 @@ def _drawn_ahead(scenario: Scenario, outlines: list[dict[str, Any]], engine: str
 
 
 def _check_rates(scenario: Scenario, planned: Plan, engine: str) -> None:
-    """Refuse TCP whose data cross no link: nothing but the processor would be in their way."""
+    """Refuse TCP whose data cross no link, since only the processor would limit it."""
     keys = [f"traffic[{index}].hops" for index, one in enumerate(scenario["traffic"]) for _ in range(one["count"])]
     for key, flow in zip(keys, planned.flows, strict=True):
         way = planned.ways[flow.way]
@@ -131,9 +131,9 @@ def _check_rates(scenario: Scenario, planned: Plan, engine: str) -> None:
 
 
 def _flow(outline: dict[str, Any], port: int) -> Flow:
-    """Return the flow of ``outline``, which says more of it than the laboratory needs, as a call's codec.
+    """Return the flow of ``outline``. Keys that the laboratory does not need, such as a call's codec, are ignored.
 
-    Of datagrams that is all that `Flow` has a default for: it belongs to applications.
+    Keys with a default in `Flow` belong to applications, so datagrams do not get them.
     """
     is_tcp = outline["kind"] in TCP
     wanted = {"way", *(field.name for field in fields(Flow) if is_tcp or field.default is MISSING)}
@@ -142,7 +142,7 @@ def _flow(outline: dict[str, Any], port: int) -> Flow:
 
 
 def check_traffic(key: str, traffic: Scenario, engine: str = "kernel") -> None:
-    """Refuse what Linux's TCP, or the laboratory's hosts, do not do."""
+    """Refuse traffic that Linux's TCP or the laboratory's hosts cannot do."""
     checks = (("kind", ALL), ("stack", STACKS), ("cc", CONGESTION_CONTROLS))
     for name, accepted in checks:
         found = traffic.get(name)

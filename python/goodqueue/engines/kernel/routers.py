@@ -1,4 +1,4 @@
-"""What the routers between the laboratory's hosts did: of the captures at their queues, and of `tc`'s counters."""
+"""The routers between the laboratory's hosts, from the captures at their queues and from `tc`'s counters."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ class Routers:
     engine = "kernel"
 
     def __init__(self, scenario: Scenario, plan: Plan, lab: dict[str, Any], seen: Sightings, where: str) -> None:
-        """Of a run in ``where``. Raises UserError where captures and `tc`'s own counters disagree."""
+        """Take the results of a run in ``where``. Raises UserError if captures and `tc`'s own counters disagree."""
         self._scenario, self._plan, self._lab, self._seen, self._where = scenario, plan, lab, seen, where
         for way, packets in seen.queues.items():
             counters.check(way, packets, lab["qdisc_stats"][way])
@@ -38,7 +38,7 @@ class Routers:
         return {way: elements.queue(self._seen.queues[way], *links[way], measured) for way in ("down", "up")}
 
     def add_to(self, record: Record) -> None:
-        """Add how the kernel ran it, and what the hops did."""
+        """Add the kernel's description and the hops."""
         record["kernel"] = self._kernel()
         if self._plan.hops:
             listed = zip(self._plan.hops, self._scenario["hop"], strict=True)
@@ -47,7 +47,7 @@ class Routers:
             ]
 
     def add_series(self, series: Series, ends: list[int]) -> None:
-        """Add the queues over time, and single packets of theirs."""
+        """Add the queues over time, and their single packets."""
         series["queues"] = {way: elements.queue_series(packets, ends) for way, packets in self._seen.queues.items()}
         if of_links := {hop.name: self._seen.hops[hop.name] for hop in self._plan.hops if hop.link is not None}:
             series["hops"] = {name: elements.queue_series(packets, ends) for name, packets in of_links.items()}

@@ -1,4 +1,4 @@
-"""What the captures saw, as columns: each packet's arrival and departure at each queue and wire, each flow's data.
+"""The captures as columns: each packet's arrival and departure at each queue and wire, and each flow's data.
 
 Times are whole nanoseconds of the run: 0 is when its traffic began.
 """
@@ -26,23 +26,23 @@ class Packets:
 
     arrival: Nanoseconds
     departure: Nanoseconds
-    """Of those that left; of others without meaning."""
+    """Meaningless for packets that did not leave."""
     left: NDArray[np.bool_]
-    """Whether the packet left at all: else it was dropped."""
+    """Whether the packet left. Otherwise it was dropped."""
     length: NDArray[np.int64]
     """Bytes of the frame."""
     flow: NDArray[np.int64]
-    """The flow's place in the plan; -1 for what belongs to none."""
+    """The flow's place in the plan, or -1 for packets of no flow."""
     marked: NDArray[np.bool_]
-    """Whether it was set to CE here."""
+    """Whether the packet was set to CE here."""
     copy_arrival: Nanoseconds
-    """Of packets that left once more: when they had arrived."""
+    """The arrival of each packet that left a second time."""
     copy_departure: Nanoseconds
-    """When they left once more."""
+    """The time of the second departure."""
     copy_length: NDArray[np.int64]
-    """As `length`."""
+    """Like `length`."""
     copy_flow: NDArray[np.int64]
-    """As `flow`."""
+    """Like `flow`."""
 
     def departed(self, begin: int, end: int) -> NDArray[np.bool_]:
         """Return which packets left between two times, both included."""
@@ -53,7 +53,7 @@ class Packets:
         return (self.arrival >= begin) & (self.arrival <= end)
 
     def without(self, flows: list[int]) -> "Packets":
-        """Return the packets of all flows but those at these places of the plan."""
+        """Return the packets of all flows except those at the places ``flows`` of the plan."""
         kept, copies = ~np.isin(self.flow, flows), ~np.isin(self.copy_flow, flows)
         return Packets(
             **{
@@ -68,14 +68,15 @@ class Journey:
     """What became of one flow's data."""
 
     delivered_at: Nanoseconds
-    """When the receiver had more of them."""
+    """The times when the receiver had more data."""
     delivered_bytes: NDArray[np.int64]
-    """How many it had then, from the first on: of TCP in order and without headers, of datagrams whole frames."""
+    """The receiver's total bytes at those times: TCP data in order and without headers, but whole frames of datagrams.
+    """
     rtt_at: Nanoseconds
-    """When the sender could take a sample of the round-trip time."""
+    """The times when the sender could take a sample of the round-trip time."""
     rtt: Nanoseconds
     resent_at: Nanoseconds
-    """When the sender sent data again."""
+    """The times when the sender sent data again."""
 
     def delivered(self, time: int) -> int:
         """Return how many bytes the receiver had before ``time``."""
@@ -85,20 +86,20 @@ class Journey:
 
 @dataclass(frozen=True, slots=True)
 class Sightings:
-    """What the captures tell of a run."""
+    """The contents of a run's captures."""
 
     queues: dict[str, Packets]
-    """At the bottleneck, by direction; with our own path none, as for the hops."""
+    """Packets at the bottleneck, by direction. With goodqueue's own path, this and `hops` are empty."""
     hops: dict[str, Packets]
-    """At the hops, by name."""
+    """Packets at the hops, by name."""
     paths: dict[str, Packets]
-    """From host to host, by direction; at the bottleneck, where that is all there is."""
+    """Packets from host to host, by direction. If the path is the bottleneck alone, the packets at the bottleneck."""
     journeys: list[Journey]
     """By the flow's place in the plan."""
 
 
 def read(folder: Path, plan: Plan, lab: dict[str, Any]) -> Sightings:
-    """Read the captures that the laboratory left in ``folder``. Raises UserError."""
+    """Read the laboratory's captures in ``folder``. Raises UserError."""
     places = {hosts: place for place, flow in enumerate(plan.flows) for hosts in _hosts(flow, lab["flows"][flow.name])}
     origin: int = lab["start_ns"]
     pairs: dict[tuple[str, str], _Pair] = {}
@@ -135,11 +136,11 @@ def read(folder: Path, plan: Plan, lab: dict[str, Any]) -> Sightings:
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
-    """What two captures told, of packets that pass one and then the other."""
+    """Two captures of packets that pass the first point and then the second."""
 
     captured: Any
     places: list[int]
-    """For each flow that was captured its place in the plan, or -1."""
+    """For each captured flow its place in the plan, or -1."""
 
     def packets(self, way: str, origin: int) -> Packets:
         return _packets(self.captured["queues"][way], np.array([*self.places, -1], dtype=np.int64), origin)
@@ -165,9 +166,9 @@ def _pair(folder: Path, files: tuple[str, str], places: dict[tuple[int, str, str
 
 
 def _hosts(flow: Flow, seen: dict[str, Any]) -> list[tuple[int, str, str]]:
-    """Return protocol, server and client of a flow as the captures have them: its own hosts, for each way.
+    """Return protocol, server and client of a flow as the captures show them: the flow's own hosts, for each way.
 
-    A page is TCP, and the datagrams that look its hosts up.
+    A page is TCP, plus the datagrams of its lookups.
     """
     pairs = seen.get("hosts") or [(seen["local"][0], seen["remote"][0])]
     ways = [(source, sink) if flow.direction == "down" else (sink, source) for source, sink in pairs]
@@ -201,11 +202,11 @@ def _packets(queue: Any, place_of: NDArray[np.int64], origin: int) -> Packets:
 
 @dataclass(frozen=True, slots=True)
 class _Arrivals:
-    """A flow's packets that left one queue, in the order in which they left."""
+    """A flow's packets that left one queue, in the order of their departures."""
 
     departure: Nanoseconds
     at: Nanoseconds
-    """When each arrived at its host: its transmission, which begins as it leaves the queue, and half an RTT later."""
+    """The packet's arrival at its host: its transmission, which begins at the departure, and half an RTT later."""
     length: NDArray[np.int64]
 
     def of(self, departure: Nanoseconds) -> Nanoseconds:
@@ -215,11 +216,11 @@ class _Arrivals:
 
 @dataclass(frozen=True, slots=True)
 class _Wire:
-    """What lies behind a queue, on the way to the hosts."""
+    """The wire between a queue and the hosts."""
 
     packets: Packets
     rate_bps: int | None
-    """None: nothing, as the packets were captured at the host."""
+    """None: no wire, since the packets were captured at the host."""
 
     def arrivals(self, place: int, flow: Flow) -> _Arrivals:
         packets, chosen = self.packets, self.packets.left & (self.packets.flow == place)
@@ -235,7 +236,7 @@ class _Wire:
 
 
 def _tcp(transfer: Any, back: _Arrivals, origin: int) -> Journey:
-    """Hosts stand beside their queue: what they send is seen at once, but what they hear has its wire yet to pass."""
+    """Return the journey of one transfer. Sent packets are captured at once, but received ones still cross the wire."""
     times = {name: _column(data, "<i8") for name, data in transfer.items()}
     acknowledged = times["rtt_at_ns"] - origin
     heard = back.of(acknowledged)
@@ -249,7 +250,7 @@ def _tcp(transfer: Any, back: _Arrivals, origin: int) -> Journey:
 
 
 def _joined(parts: list[Journey]) -> Journey:
-    """Return the journey of a flow that had several connections, or none that got as far as the router."""
+    """Return the journey of a flow with several connections, or with none that got as far as the router."""
     none = np.array([], dtype=np.int64)
 
     def joined(columns: list[NDArray[np.int64]]) -> NDArray[np.int64]:

@@ -1,8 +1,8 @@
-"""From a qdisc's canonical line to the words of Linux's ``tc``, for what kernel 6.1 and iproute2 6.1 have.
+"""Turns a qdisc's canonical line into the words of Linux's ``tc``, for kernel 6.1 and iproute2 6.1.
 
-Our words are `tc`'s, so most pass as they are. What `tc` lacks is refused by name, never left out: a parameter that
-does nothing here (``noecn`` where `tc` knows ``ecn`` alone) goes unsaid, one that would do something is an error.
-Times go as whole microseconds, which is what `tc` keeps.
+goodqueue's words are `tc`'s, so most pass unchanged. Parameters that `tc` lacks are refused by name, never ignored.
+The exception is a parameter that does nothing here (``noecn`` where `tc` knows only ``ecn``): it is omitted. Times
+are whole microseconds, which is `tc`'s resolution.
 """
 
 import json
@@ -15,35 +15,35 @@ from goodqueue.errors import UserError, quoted
 from goodqueue.scenario import discipline
 
 LEAF = "10:"
-"""The handle of the scenario's discipline: its counters are the queue's."""
+"""The handle of the scenario's discipline, whose counters are the queue's."""
 
 FULL_FRAME = 1514
 
 TELL_IDLE = ("red", "choke")
-"""Disciplines whose average decays while the link idles. htb never asks an empty child for a packet, so these would
-never learn of it: their average would freeze above ``max`` and drop everything for good."""
+"""Disciplines whose average decays while the link idles. htb never asks an empty child for a packet, so the child would
+not notice the idle time. Its average would stay above ``max`` and drop everything for good."""
 
 HOLD_BACK = ("tbf", "htb")
-"""Disciplines that hold packets back themselves; htb takes a child that has packets and gives none for broken."""
+"""Disciplines that hold packets back themselves. htb considers a child broken that has packets but returns none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A canonical line, understood."""
+    """A canonical line, parsed."""
 
     name: str
     values: dict[str, str | bool]
-    """By parameter: its text, or whether a flag is on. What the line leaves unset is not there."""
+    """The text of each parameter, or whether a flag is on. Parameters that the line does not set are absent."""
     child: str | None
     """The line of the discipline inside."""
 
     def text(self, name: str) -> str | None:
-        """Return the text of parameter ``name``, if it is set."""
+        """Return the text of parameter ``name``, or None if it is not set."""
         value = self.values.get(name)
         return value if isinstance(value, str) else None
 
     def refuse(self, name: str, accepted: str) -> UserError:
-        """Return the refusal of parameter ``name``."""
+        """Return the error that refuses parameter ``name``."""
         value = self.values[name]
         found = f"{name} {value}" if isinstance(value, str) else name if value else f"no{name}"
         return UserError(f"found {quoted(f'{self.name} {found}')}; accepted by the kernel engine: {accepted}")
@@ -52,8 +52,8 @@ class Line:
 def translate(line: str, rate_bps: int, parent: str = "1:1", handle: str = LEAF) -> list[list[str]]:
     """Return the commands that make the discipline of a canonical ``line`` on a link of ``rate_bps``.
 
-    Each is the words after ``tc qdisc add dev DEV``, or where the first is ``class`` after ``tc class add dev DEV``;
-    outermost first. Raises UserError, without the key, for what the kernel has not.
+    Each command is the words after ``tc qdisc add dev DEV``, or after ``tc class add dev DEV`` if its first word is
+    ``class``. The outermost discipline is first. Raises UserError, without the key, for what the kernel lacks.
     """
     if discipline.is_python(line):
         raise UserError(f"found {quoted(line)}, which is written in Python; accepted by the kernel engine: {known()}")
@@ -70,14 +70,14 @@ def translate(line: str, rate_bps: int, parent: str = "1:1", handle: str = LEAF)
 
 
 def known() -> str:
-    """Return the disciplines that the engine can run, for refusals."""
+    """Return the disciplines that the engine can run, for error messages."""
     return ", ".join(DISCIPLINES)
 
 
 def shaper(line: str) -> str:
-    """Return which of Linux's disciplines plays the serial link above that of ``line``: ``htb`` or ``cbs``.
+    """Return which of Linux's disciplines plays the serial link above ``line``: ``htb`` or ``cbs``.
 
-    cbs asks until the queue is empty, as a network card does; htb is nearer to the exact rate.
+    cbs asks until the queue is empty, as a network card does. htb is nearer to the exact rate.
     """
     parsed = parse(line)
     holds_back = parsed.name in HOLD_BACK or own_rate(parsed) is not None
@@ -85,19 +85,19 @@ def shaper(line: str) -> str:
 
 
 def own_rate(line: Line) -> str | None:
-    """Return the rate that the discipline itself shapes to, if its line gives one."""
+    """Return the rate that the discipline itself shapes to, or None if its line gives none."""
     return line.text("rate" if line.name in HOLD_BACK else "bandwidth") if line.name in (*HOLD_BACK, "cake") else None
 
 
 def limit_frames(line: Line) -> int:
-    """Return how many full frames the discipline holds at most; a thousand, where its line sets no limit."""
+    """Return how many full frames the discipline holds at most, or 1000 if its line sets no limit."""
     limit = int(line.text("limit") or 1000)
     in_bytes = "limit" in line.values and _params()[line.name]["limit"]["unit"] == "bytes"
     return -(-limit // FULL_FRAME) if in_bytes else limit
 
 
 def parse(line: str) -> Line:
-    """Understand a canonical line: one that a resolved scenario holds."""
+    """Parse a canonical line, which is a line of a resolved scenario."""
     name, *words = line.split()
     values: dict[str, str | bool] = {}
     child = None
@@ -140,7 +140,7 @@ def _microseconds(line: Line, name: str) -> int:
 
 
 def _words(line: Line, *names: str) -> list[str]:
-    """Return the words of those of the parameters ``names`` that the line sets."""
+    """Return the words of those parameters among ``names`` that the line sets."""
     words = []
     params = _params()[line.name]
     for name in names:
@@ -151,12 +151,12 @@ def _words(line: Line, *names: str) -> list[str]:
 
 
 def _on(line: Line, *names: str) -> list[str]:
-    """Return those of the flags ``names`` that are on: `tc` has no word for the others."""
+    """Return those flags among ``names`` that are on: `tc` has no word for "off"."""
     return [name for name in names if line.values.get(name) is True]
 
 
 def _either(line: Line, *names: str) -> list[str]:
-    """Return the flags ``names`` as they are, on or off, where `tc` has a word for both."""
+    """Return the flags ``names`` as the line sets them, on or off, for flags where `tc` has a word for both."""
     return [
         name if line.values[name] else ("no_" if "_" in name else "no") + name for name in names if name in line.values
     ]
@@ -180,7 +180,7 @@ def _codel(line: Line, _rate: int, place: list[str]) -> list[list[str]]:
 
 
 def _fq_codel(line: Line, _rate: int, place: list[str]) -> list[list[str]]:
-    """``fq_nocodel`` is Linux's fq_codel with a target that no packet waits for."""
+    """Return the command for fq_codel. ``fq_nocodel`` is Linux's fq_codel with a target that no packet waits for."""
     names = ["limit", "flows", "quantum", "target", "interval", "ce_threshold", "ce_threshold_selector"]
     words = _words(line, *names, "memory_limit", "drop_batch")
     return [[*place, "fq_codel", *words, *_either(line, "ecn")]]
@@ -197,10 +197,11 @@ def _fq_pie(line: Line, _rate: int, place: list[str]) -> list[list[str]]:
 
 
 def _red(line: Line, _rate: int, place: list[str]) -> list[list[str]]:
-    """What is unset, tc derives: `qdisc::aqm::red::setup` does as it does.
+    """Return the command for RED. tc derives unset parameters, as `qdisc::aqm::red::setup` does.
 
-    tc says ``adaptive`` among the flags that came with ``nodrop``; Linux shows it from there, but starts the timer that
-    moves the probability by the old flags alone. So it would stand still, and that is not what the line says.
+    tc sends ``adaptive`` among the flags that came with ``nodrop``. Linux shows the flag from there, but starts the
+    timer that moves the probability by the old flags alone. The probability would not move, so ``adaptive`` is
+    refused.
     """
     if _on(line, "adaptive"):
         raise line.refuse("adaptive", "noadaptive, since tc 5.7 and later does not start Linux's timer for it")
@@ -236,7 +237,7 @@ def _cake(line: Line, _rate: int, place: list[str]) -> list[list[str]]:
     if "target" in line.values:
         raise line.refuse("target", "no target, since tc derives it from rtt")
     words = _words(line, "bandwidth") or ["unlimited"]
-    # `bandwidth` after it would switch `autorate-ingress` off, `raw` after an overhead would take that back.
+    # `bandwidth` after `autorate-ingress` would switch it off; `raw` after an overhead would cancel that overhead.
     alone = ("autorate", "diffserv", "isolation", "direction", "ack_filter", "gso", "base", "cells")
     words += [str(line.values[name]) for name in alone if name in line.values]
     words += _words(line, "rtt", "overhead", "memlimit", "fwmark")
@@ -252,7 +253,7 @@ def _tbf(line: Line, rate_bps: int, place: list[str]) -> list[list[str]]:
         words += _words(line, "peakrate") + (_words(line, "minburst") or ["minburst", str(FULL_FRAME)])
     words += _framing(line)
     if line.child is not None:
-        # tc asks for a limit, which is that of the queue that the child replaces.
+        # tc requires a limit. It applies to the default queue, which the child replaces.
         words += ["limit", str(1000 * FULL_FRAME)]
     else:
         words += _words(line, "limit") or _words(line, "latency") or ["latency", "70ms"]
@@ -269,7 +270,7 @@ def _htb(line: Line, rate_bps: int, place: list[str]) -> list[list[str]]:
     rate = _goodqueue.rate_bps(line.text("rate") or f"{rate_bps}bit")
     ceil = _goodqueue.rate_bps(line.text("ceil") or f"{rate}bit")
     mtu = int(str(line.values["mtu"]))
-    # tc's own defaults, but explicit: a frame, and what the rate sends in a tick of its clock (1 ns).
+    # tc's own defaults, made explicit: a frame, and what the rate sends in a tick of its clock (1 ns).
     burst = line.text("burst") or str(mtu + rate // 8_000_000_000)
     cburst = line.text("cburst") or str(mtu + ceil // 8_000_000_000)
     words = ["rate", f"{rate}bit", "ceil", f"{ceil}bit", "burst", f"{burst}b", "cburst", f"{cburst}b"]
@@ -282,7 +283,7 @@ def _htb(line: Line, rate_bps: int, place: list[str]) -> list[list[str]]:
 
 
 def _framing(line: Line) -> list[str]:
-    """Return how tbf and htb weigh a packet, where it is not by its length alone."""
+    """Return the words by which tbf and htb weigh a packet, if not by its length alone."""
     words = [word for name in ("mpu", "overhead") if line.values[name] != "0" for word in _words(line, name)]
     return words + (_words(line, "linklayer") if line.text("linklayer") != "ethernet" else [])
 
@@ -316,4 +317,4 @@ DISCIPLINES: dict[str, Make] = {
     "tbf": _tbf,
     "htb": _htb,
 }
-"""By name, in the registry's order."""
+"""The functions by the discipline's name, in the registry's order."""

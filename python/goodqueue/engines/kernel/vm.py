@@ -1,8 +1,8 @@
-"""Runs the laboratory in a virtual machine of its own: qemu without hardware support, in virtual time.
+"""Runs the laboratory in its own virtual machine: qemu without hardware support, in virtual time.
 
-The guest's clock counts its instructions, a nanosecond each, and jumps over idle time: a busy host does not disturb a
-run, and runs repeat. So nothing of the host may reach the guest while it works: what it reads is in its first file
-system, and what it writes is handed over when all is measured.
+The guest's clock counts its instructions, one nanosecond each, and jumps over idle time. A busy host therefore does
+not disturb a run, and runs are repeatable. The host must not reach the guest while the guest works. The guest reads
+its input from its first file system, and writes its output after all measurements.
 """
 
 import functools
@@ -21,13 +21,13 @@ from goodqueue.run import Progress
 QEMU = "qemu-system-x86_64"
 
 CONSOLE = "console.txt"
-"""In the folder of images: the last words of the machine that failed last."""
+"""The file in the folder of images with the console's last lines of the machine that failed last."""
 
 FASTEST_BPS = 200_000_000
-"""Of both directions together: beyond, the guest's processor of 1 GHz would be what limits."""
+"""The maximum rate of both directions together. At higher rates the guest's processor of 1 GHz would be the limit."""
 
 INSTALL = "apt-get install --no-install-recommends qemu-system-x86"
-"""What installs qemu on Debian and Ubuntu."""
+"""The command that installs qemu on Debian and Ubuntu."""
 
 _LAB = Path(__file__).with_name("lab")
 _LAB_IN_GUEST = "lab/goodqueue/engines/kernel/lab"
@@ -36,13 +36,13 @@ _SYSTEM_MB = 512
 """Memory of the kernel, the programs and the socket buffers."""
 _FRAME_BITS = 1514 * 8
 _CAPTURED_BYTES = 116
-"""Of a packet, in one capture: 100 and a header of 16."""
+"""Bytes of a packet in one capture: 100 and a header of 16."""
 
 
 def run(system: image.Image, plan: Plan, folder: Path, progress: Progress, stop: threading.Event) -> None:
-    """Do ``plan`` in a new machine; its results stand in ``folder``/results then.
+    """Do ``plan`` in a new machine, and leave the results in ``folder``/results.
 
-    Raises StoppedError, and UserError where the run fails.
+    Raises StoppedError, and UserError if the run fails.
     """
     first = folder / "initramfs.cpio"
     with first.open("wb") as file, system.initramfs.open("rb") as cached:
@@ -57,7 +57,7 @@ def run(system: image.Image, plan: Plan, folder: Path, progress: Progress, stop:
 
 
 def why_not(plan: Plan | None = None) -> str | None:
-    """Return why no machine can run here, or not ``plan``, or None where one can."""
+    """Return why no machine can run here, or why none can run ``plan``. Returns None if one can."""
     if shutil.which(QEMU) is None:
         return f"found no {QEMU}; accepted: on Debian, as root: {INSTALL}"
     if image.find() is None and (lacking := packages.missing_program()) is not None:
@@ -69,14 +69,14 @@ def why_not(plan: Plan | None = None) -> str | None:
 
 @functools.cache
 def version() -> str:
-    """Return qemu's version, as ``7.2.22``, or ``unknown``."""
+    """Return qemu's version, such as ``7.2.22``, or ``unknown``."""
     found = re.search(r"version (\S+)", said())
     return found[1] if found else "unknown"
 
 
 @functools.cache
 def said() -> str:
-    """Return how qemu says its version and whose it is; nothing where it does not start."""
+    """Return qemu's text about its version and its vendor, or nothing if qemu does not start."""
     try:
         done = subprocess.run([QEMU, "--version"], check=True, capture_output=True, text=True)
     except (OSError, subprocess.SubprocessError):
@@ -94,10 +94,10 @@ def _archive(plan: Plan) -> bytes:
 
 def _command(system: image.Image, plan: Plan, first: Path, results: Path) -> list[str]:
     captures = _captures_mb(plan)
-    # Words that the kernel does not know become the first process's variables.
+    # The kernel passes words that it does not know to the first process as environment variables.
     line = f"console=ttyS0 quiet nokaslr mitigations=off panic=-1 reboot=t captures={captures}m seed={plan.seed}"
     command = [QEMU, "-accel", "tcg,thread=single,tb-size=256", "-icount", "shift=0,sleep=off,align=off"]
-    # Without arat the guest's timers tick at 4 ms on this machine; the calendar starts at the same moment in each run.
+    # Without arat the guest's timers tick at 4 ms on this machine. The calendar starts at the same moment in all runs.
     command += ["-M", "microvm,acpi=on,rtc=on,pic=on,pit=on", "-cpu", "Nehalem,+arat,-spec-ctrl"]
     command += ["-rtc", "base=2020-01-01T00:00:00,clock=vm", "-m", str(_SYSTEM_MB + captures)]
     command += ["-nodefaults", "-no-user-config", "-nographic", "-no-reboot", "-serial", "stdio"]
@@ -112,12 +112,12 @@ def _captures_mb(plan: Plan) -> int:
     seconds = plan.duration_s + plan.drain_s
     full = plan.load_bps * seconds / _FRAME_BITS
     small = sum(2 * seconds / flow.interval_s for flow in plan.flows if flow.interval_s)
-    # Each full packet may have its own acknowledgement, and each packet is seen at each interface.
+    # Each full packet may have its own acknowledgement, and each packet is captured at each interface.
     return 16 + round((2 * full + small) * len(chain.captured(plan)) * _CAPTURED_BYTES / 1e6)
 
 
 def _died(ended: watching.Ended) -> str:
-    """Return why a machine that handed nothing over ended, as far as its last lines tell."""
+    """Return why the machine ended without results, as far as its last lines show."""
     for line in ended.lines:
         for sign in ("Kernel panic", "Out of memory", "No space left", f"{QEMU}: "):
             if sign in line:

@@ -1,4 +1,4 @@
-"""A program that works for us: it dies with us, its lines say how far it is, and it may be told to stop."""
+"""Runs a program that dies with this process, prints its progress in lines, and can be stopped."""
 
 import os
 import selectors
@@ -13,7 +13,7 @@ from goodqueue.errors import UserError, one_line
 from goodqueue.run import Progress, StoppedError
 
 STALL_S = 600.0
-"""Wall-clock time without a line after which a program is given up: a run has 50 lines, and one may be of minutes."""
+"""Wall-clock time without a line after which a program is killed. A run has 50 lines, and one may take minutes."""
 
 _LOOK_S = 0.1
 _KEPT_LINES = 100
@@ -23,19 +23,19 @@ class Ended:
     """How a program ended."""
 
     def __init__(self) -> None:
-        """Nothing said yet."""
+        """Start without any line."""
         self.status = 0
         self.error: str | None = None
-        """What followed ``error:``."""
+        """The text after ``error:``."""
         self.lines: deque[str] = deque(maxlen=_KEPT_LINES)
         """The last lines."""
 
 
 def watch(command: Sequence[str], progress: Progress, stop: threading.Event, name: str) -> Ended:
-    """Run ``command`` to its end, which it shares with this process, and return how it ended.
+    """Run ``command`` to its end and return how it ended. The command dies with this process.
 
-    Raises StoppedError when ``stop`` is set, and UserError where the program cannot be started or says nothing for
-    `STALL_S`; the program is dead by then.
+    Raises StoppedError if ``stop`` is set, and UserError if the program cannot be started or prints nothing for
+    `STALL_S`. The program is dead by then.
     """
     ended = Ended()
     with _started(command, name) as process:
@@ -52,7 +52,7 @@ def watch(command: Sequence[str], progress: Progress, stop: threading.Event, nam
 
 @contextmanager
 def _started(command: Sequence[str], name: str) -> Iterator[subprocess.Popen[bytes]]:
-    # setpriv has the kernel kill the program when we die; the shell sees to the moment before that was so.
+    # With setpriv the kernel kills the program when this process dies. The shell covers a death before setpriv ran.
     guard = [
         "setpriv",
         "--pdeathsig",
@@ -83,7 +83,7 @@ def _started(command: Sequence[str], name: str) -> Iterator[subprocess.Popen[byt
 
 
 def _lines(process: subprocess.Popen[bytes], stop: threading.Event, name: str) -> Iterator[str]:
-    """Yield what ``process`` prints, line by line, without control characters."""
+    """Yield the lines that ``process`` prints, without carriage returns at their ends."""
     assert process.stdout is not None
     output = process.stdout.fileno()
     heard, rest = time.monotonic(), b""

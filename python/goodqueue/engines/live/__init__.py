@@ -1,17 +1,18 @@
-"""The live link: real programs behind a path of ours, in real time, without root.
+"""The live link: real programs behind goodqueue's own path, in real time, without root.
 
-Who does what, each a process (`goodqueue link` is the first):
+The processes and their tasks (`goodqueue link` is the first):
 
 ```
 the command   outside.py   on the host: prints, draws, writes files; places the far device of a link within a link
-└ the lab     inside.py    in a user namespace of its own: builds both ends (namespaces, devices), has the gateway
+└ the lab     inside.py    in its own user namespace: builds both ends (namespaces, devices), runs the gateway
   └ a parent  init.py      only because a process namespace begins with a child
-    └ init    init.py      the first process there; with it dies all below: mounts, who is started when
+    └ init    init.py      the first process there: mounts, starts programs in order; all below dies with it
       ├ the way out        pasta or slirp4netns (outward.py), in the host's network
       ├ SERVER             in the server's network namespace
-      └ CLIENT             in the client's
+      └ CLIENT             in the client's network namespace
 ```
 
-Each dies with the one above it, by the kernel's hand, and with the last of them go the namespaces and their devices.
-None has a name outside, so nothing is to be tidied up. They talk by lines of JSON (talk.py).
+The kernel kills each process when the one above it dies. The namespaces and their devices vanish with the last
+process. None of them has a name outside, so nothing has to be cleaned up. The processes exchange lines of JSON
+(talk.py).
 """

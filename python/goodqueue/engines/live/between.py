@@ -1,7 +1,7 @@
-"""Our own path between the laboratory's hosts: in place of the kernel engine's row of routers.
+"""goodqueue's own path between the laboratory's hosts, in place of the kernel engine's row of routers.
 
-Each host has a veth device, whose other end is in the laboratory's own namespace with a packet socket on it. A TUN
-device would give captures without Ethernet headers, and of many packets as one.
+Each host has a veth device. The device's other end is in the laboratory's own namespace, with a packet socket on it.
+A TUN device would give captures without Ethernet headers, and several packets captured as one.
 """
 
 import json
@@ -29,10 +29,10 @@ _SOL_PACKET, _PACKET_STATISTICS = 263, 6
 
 
 class Between:
-    """The path, and its ends' devices."""
+    """The path, and the devices at its ends."""
 
     def __init__(self, plan: Plan, own: OwnPath, spaces: dict[str, Namespace]) -> None:
-        """Build it; no packet crosses yet. Raises LabError."""
+        """Build the path. No packet crosses it yet. Raises LabError."""
         self.lag_s = 0.0
         self._sockets: dict[str, socket.socket] = {}
         self._files: list[str] = []
@@ -45,7 +45,7 @@ class Between:
                 with IPRoute() as ip:
                     mac = str(ip.get_links(ifname=node.device(other))[0].get_attr("IFLA_ADDRESS"))
             tap = devices.taps(side)
-            send_singly(side)  # what comes out of the path together, too
+            send_singly(side)  # applies to packets from the path, too
             with IPRoute() as ip:
                 beside = str(ip.get_links(ifname=side)[0].get_attr("IFLA_ADDRESS"))
             bring_up(spaces, Interface(side, node.device(other), mac, other), beside, plan)
@@ -67,24 +67,24 @@ class Between:
         return discipline.make(line, link)
 
     def start(self, clock: Clock) -> None:
-        """Let packets cross, ahead of all programs where that is allowed, as the hosts' own go.
+        """Let packets cross, with precedence over all programs if permitted, like the hosts' processes.
 
-        The time of our path begins now: ``lag_s`` after the run's, by ``clock``.
+        The path's time begins now, which is ``lag_s`` after the run's beginning by ``clock``.
         """
         usual = os.sched_getscheduler(0), os.sched_getparam(0)
         with suppress(PermissionError):
             os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
-        self._gateway.start()  # its thread has what we had as it began
+        self._gateway.start()  # its thread inherits the scheduling policy
         self.lag_s = clock.now()
         with suppress(PermissionError):
             os.sched_setscheduler(0, *usual)
 
     def measured(self, file: Path) -> None:
-        """Write to ``file`` what it measured so far; packets cross on."""
+        """Write the path's measurements so far to ``file``. Packets continue to cross."""
         file.write_text(self._gateway.record(), encoding="utf-8")
 
     def stop(self) -> None:
-        """End it. Raises LabError where it failed, or packets were lost before it or behind it."""
+        """End the path. Raises LabError if it failed, or if packets were lost before it or behind it."""
         try:
             refused = json.loads(self._gateway.stop())["live"]["packets"]["refused"]
         except DisciplineError as error:

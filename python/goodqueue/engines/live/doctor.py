@@ -1,4 +1,4 @@
-"""What stands in the way of a link on this machine, and what changes that."""
+"""Reports what prevents a link on this machine, and how to change that."""
 
 import os
 import re
@@ -12,7 +12,7 @@ from typing import Any
 from goodqueue.engines.live import devices, outward
 
 OLDEST = (5, 6)
-"""Of Linux, the oldest that we answer for: pidfd_open(2) came with 5.3."""
+"""The oldest Linux that is supported. It is later than 5.3, which introduced pidfd_open(2)."""
 
 PROFILE = """\
 abi <abi/4.0>,
@@ -21,7 +21,7 @@ profile goodqueue {program} flags=(unconfined) {{
   userns,
 }}
 """
-"""Lets a program have user namespaces where AppArmor lets only some."""
+"""Lets a program have user namespaces on systems where AppArmor restricts them."""
 
 _CLONE = "kernel/unprivileged_userns_clone"
 _APPARMOR = "kernel/apparmor_restrict_unprivileged_userns"
@@ -30,7 +30,7 @@ _MOST = "user/max_user_namespaces"
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at."""
+    """One result of the examination."""
 
     name: str
     found: str
@@ -38,11 +38,11 @@ class Finding:
     remedy: str | None = None
     """What to do about it, if anything."""
     stops: bool = False
-    """Whether there is no link because of it."""
+    """Whether it makes a link impossible."""
 
 
 def attempt() -> str | None:
-    """Build what a link needs in a process of its own, which ends at once; return why that failed."""
+    """Build a link's networks in a child process, which ends at once. Return why that failed, or None."""
     told, tell = os.pipe()
     child = os.fork()
     if not child:
@@ -89,34 +89,34 @@ def _opens() -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """How this machine is looked at."""
+    """The access to this machine, which tests can replace."""
 
     release: str = field(default_factory=lambda: os.uname().release)
     root: bool = field(default_factory=lambda: os.geteuid() == 0)
     program: str = field(default_factory=lambda: os.path.realpath(sys.executable))
-    """Who wants the namespaces."""
+    """The program that needs the namespaces."""
     switch: Callable[[str], str | None] = lambda name: _read(Path("/proc/sys", name))
-    """The text of a switch below /proc/sys, if there is such a one."""
+    """Returns the text of a file below /proc/sys, or None if it cannot be read."""
     exists: Callable[[Path], bool] = Path.exists
     opens: Callable[[], bool] = _opens
-    """Whether a TUN device can be had."""
+    """Whether a TUN device can be opened."""
     find: Callable[[str], str | None] = outward.find
     build: Callable[[], str | None] = attempt
-    """Builds a link's networks for a moment; returns why that failed."""
+    """Builds a link's networks for a moment, and returns why that failed, or None."""
 
 
 def examine(machine: Machine | None = None) -> list[Finding]:
-    """Look at this machine."""
+    """Return the findings about this machine."""
     return list(_findings(machine or Machine()))
 
 
 def as_json(findings: list[Finding]) -> dict[str, Any]:
-    """Return it for programs."""
+    """Return the findings as a dictionary for programs."""
     return {"runs": runs(findings), "findings": [asdict(finding) for finding in findings]}
 
 
 def runs(findings: list[Finding]) -> bool:
-    """Return whether there can be a link."""
+    """Return whether a link is possible."""
     return not any(finding.stops for finding in findings)
 
 
@@ -136,7 +136,7 @@ def _findings(machine: Machine) -> Iterator[Finding]:
 
 
 def _forbidden(machine: Machine, why: str) -> Iterator[Finding]:
-    """Say which switch it is that forbids namespaces; all that do are named."""
+    """Yield a finding for each switch that forbids namespaces."""
     found = []
     if (machine.switch(_MOST) or "").strip() == "0":
         found.append(_switched(_MOST, "0", "15000"))

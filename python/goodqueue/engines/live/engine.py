@@ -1,4 +1,4 @@
-"""The engine ``live``: a scenario's traffic with this host's own TCP across our own path, in real time.
+"""The engine ``live``: a scenario's traffic with this host's own TCP across goodqueue's own path, in real time.
 
 planning → Plan → the kernel engine's laboratory, with `between` in place of its routers → measure → record
 """
@@ -22,7 +22,8 @@ from goodqueue.run import Progress
 def run(scenario: Scenario, progress: Progress, stop: threading.Event, trace: Trace | None = None) -> str:
     """Run the resolved ``scenario`` on this host and return its record as JSON.
 
-    Raises UserError where the hosts cannot do what it asks for or the run fails, StoppedError once ``stop`` is set.
+    Raises UserError if the hosts cannot do what the scenario asks for or if the run fails. Raises StoppedError once
+    ``stop`` is set.
     """
     plan = planning.plan(scenario, trace)
     with folders.private() as folder:
@@ -35,19 +36,19 @@ def run(scenario: Scenario, progress: Progress, stop: threading.Event, trace: Tr
 
 
 def build(simulator: str) -> str:
-    """Return what makes a run, as a hash (see `making.build`): the ``simulator``, the laboratory, and this kernel."""
+    """Return a hash of what computes a run (see `making.build`): the ``simulator``, the laboratory, and this kernel."""
     between = hashlib.sha256(Path(__file__).with_name("between.py").read_bytes()).hexdigest()
     made_of = [simulator, making.laboratory(), between, os.uname().release, os.uname().version]
     return hashlib.sha256(json.dumps(made_of).encode()).hexdigest()[:12]
 
 
 class OwnPath:
-    """Our own path between the hosts (`measure.Middle`), which measured itself."""
+    """goodqueue's own path between the hosts (`measure.Middle`), which measured itself."""
 
     engine = "live"
 
     def __init__(self, own: Record, lab: dict[str, Any]) -> None:
-        """Of its own record, and what the laboratory noted."""
+        """Take the path's own record, and the laboratory's notes."""
         self._own, self._lab = own, lab
 
     def queues(self) -> dict[str, Queue]:
@@ -55,7 +56,7 @@ class OwnPath:
         return self._own["queues"]
 
     def add_to(self, record: Record) -> None:
-        """Add how it went, on what kernel, and what hops and cells did."""
+        """Add the kernel, the measurements of the path itself, and its hops and cells."""
         record["kernel"] = Kernel(
             release=self._lab["kernel"],
             where="host",
@@ -69,7 +70,7 @@ class OwnPath:
                 record[key] = self._own[key]
 
     def add_series(self, series: Series, ends: list[int]) -> None:
-        """Add the queues over time, and what else it kept; it ran on for a while after the last of ``ends``."""
+        """Add the path's time series, cut to the length of ``ends``: the path ran for a while after these."""
         own = self._own["series"]
         for key in ("queues", "hops", "stations"):
             if key in own:

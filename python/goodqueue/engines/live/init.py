@@ -1,7 +1,8 @@
-"""The first process of a process namespace: starts who is to meet across the path, and takes all with it when it ends.
+"""The first process of a process namespace: starts the programs on both sides, and takes all with it when it ends.
 
-It is forked while still in the host's network, where the way out has its sockets, and goes to the server's namespace
-once that is there. It talks with the lab (`inside`): namespaces in, ``ready``, ``go`` in, the client's ``status`` out.
+It is forked while still in the host's network, since the way out has its sockets there. It enters the server's
+namespace once that exists. It exchanges messages with the lab (`inside`): receives the namespaces, sends ``ready``,
+receives ``go``, sends the client's ``status``.
 """
 
 import os
@@ -19,28 +20,28 @@ from goodqueue.engines.live.talk import Channel, Message
 from goodqueue.errors import one_line
 
 LISTENING_S = 10.0
-"""How long SERVER may take until something listens."""
+"""How long SERVER may take until a program listens."""
 
 WORLD_S = 5.0
 """How long the way out may take until there is a route."""
 
 GRACE_S = 0.3
-"""How long SERVER may go on once CLIENT has ended, and again once it was told to."""
+"""How long SERVER may go on after CLIENT has ended, and again after SIGTERM."""
 
 SIGNALS = (signal.SIGINT, signal.SIGHUP, signal.SIGTERM)
-"""Which a command of ours passes over: they are CMD's."""
+"""The signals that this process ignores, since they are meant for CMD."""
 
 NOT_STARTED, NOT_FOUND = 126, 127
-"""A shell's status for a command that it cannot start, and for one that is not there."""
+"""A shell's status for a command that cannot be started, and for one that does not exist."""
 
 _LOOK_S = 0.02
 
 
 def fork(order: dict[str, Any], channel: Channel, other: Channel) -> int:
-    """Start the first process, and its parent, and return the parent's number; ``channel`` is the first process's.
+    """Start the first process and its parent, and return the parent's PID. ``channel`` is for the first process.
 
-    ``order`` says who is started. The kernel makes a process namespace for a process's children only, and a process
-    that waits for such children may have no threads: hence the parent, which only waits.
+    ``order`` names the programs to start. The kernel creates a process namespace only for a process's children, and a
+    process that waits for such children must not have threads. Hence the parent, which only waits.
     """
     lab = os.getpid()
     parent = os.fork()
@@ -50,7 +51,7 @@ def fork(order: dict[str, Any], channel: Channel, other: Channel) -> int:
 
 
 def _surely_ends(work: Callable[[], int]) -> NoReturn:
-    """Do ``work`` and end with the status that it returns; a fork must never return into what its parent was doing."""
+    """Do ``work`` and exit with the status that it returns. A fork must never return into its parent's code."""
     status = 1
     try:
         status = work()
@@ -79,7 +80,7 @@ def _wait(order: dict[str, Any], channel: Channel, other: Channel, lab: int) -> 
 
 def _first(order: dict[str, Any], channel: Channel, leash: int) -> int:
     die_with_parent()
-    if select.select([leash], [], [], 0)[0]:  # its parent died before that was said
+    if select.select([leash], [], [], 0)[0]:  # the parent died before die_with_parent took effect
         return 1
     try:
         Init(order, channel).run()
@@ -89,16 +90,16 @@ def _first(order: dict[str, Any], channel: Channel, leash: int) -> int:
 
 
 class Init:
-    """What it knows."""
+    """The work of the first process."""
 
     def __init__(self, order: dict[str, Any], channel: Channel) -> None:
-        """Start nothing yet."""
+        """Take the order. Nothing is started yet."""
         self._order, self._channel = order, channel
         self._ended: dict[int, int] = {}
         """The status of each child that has ended."""
 
     def run(self) -> None:
-        """Do it all; what is left is killed when this process ends. Raises OSError."""
+        """Start the programs and wait for CLIENT. Children that remain die with this process. Raises OSError."""
         order = self._order
         mounts.see(order["hosts"], order["resolver"])
         told = self._told("namespaces")
@@ -109,7 +110,7 @@ class Init:
             self._start_outward(order["outward"], spaces["server"])
         server = None
         if order["server"]:
-            enter_network(spaces["server"])  # where what listens there shows
+            enter_network(spaces["server"])  # the namespace in which its listening sockets show
             server = self._start(order["server"], spaces["server"])
             self._await_listening(server)
         self._channel.send({"ready": True})
@@ -122,7 +123,7 @@ class Init:
                 self._end(server)
 
     def _told(self, word: str) -> Message | None:
-        """Return the message ``word``; None where the run is to end before it began."""
+        """Return the message that contains ``word``, or None if the run is to end before it began."""
         while (message := self._channel.receive()) is not None:
             if word in message:
                 return message
@@ -131,7 +132,7 @@ class Init:
         return None
 
     def _start(self, command: list[str], space: int) -> int:
-        """Start ``command`` in a network namespace, with the caller's signals, and power over that network alone."""
+        """Start ``command`` in a network namespace, with the caller's signals and no power beyond that network."""
 
         def become() -> None:
             enter_network(space)
@@ -143,10 +144,10 @@ class Init:
         return _spawn(command, self._order["environment"], become)
 
     def _start_outward(self, command: list[str], space: int) -> None:
-        """Start the way out, which has its sockets where this process is, and wait until it has led to ``space``."""
+        """Start the way out, which has its sockets in this process's network, and wait for its route in ``space``."""
 
         def become() -> None:
-            os.setsid()  # Ctrl-C is CMD's
+            os.setsid()  # Ctrl-C is meant for CMD
             nowhere = os.open(os.devnull, os.O_RDWR)
             for stream in (0, 1, 2):
                 os.dup2(nowhere, stream)
@@ -154,7 +155,7 @@ class Init:
 
         place = f"/proc/{_stay(space)}/ns/net"
         started = _spawn([place if word == outward.SPACE else word for word in command], dict(os.environ), become)
-        enter_network(space)  # where the route shows
+        enter_network(space)  # the namespace in which the route shows
         end = time.monotonic() + WORLD_S
         while not _has_way_out():
             if self._has_ended(started) or time.monotonic() > end:
@@ -174,10 +175,10 @@ class Init:
             time.sleep(_LOOK_S)
 
     def _await(self, client: int, server: int | None) -> int | None:
-        """Return the status of ``client``; None where all is to end at once. Signals that are told reach it."""
+        """Return the status of ``client``, or None if all must end at once. Passes signals on to CLIENT and SERVER."""
         with _watched(client) as watched:
             while not self._has_ended(client):
-                select.select([watched, self._channel.fileno()], [], [], 0.5)  # others that end are to be reaped, too
+                select.select([watched, self._channel.fileno()], [], [], 0.5)  # wakes to reap others, too
                 while (message := self._channel.receive(0)) is not None:
                     number = message.get("signal")
                     if number == signal.SIGKILL:
@@ -190,7 +191,7 @@ class Init:
         return self._ended[client]
 
     def _end(self, server: int) -> None:
-        """Let SERVER end: of itself, as one does that serves once; else as it is told to."""
+        """Let SERVER end by itself, as a server for one client does. Otherwise send SIGTERM."""
         for number in (0, signal.SIGTERM):
             if not self._has_ended(server):
                 os.kill(server, number)
@@ -199,7 +200,7 @@ class Init:
                     time.sleep(_LOOK_S)
 
     def _has_ended(self, process: int) -> bool:
-        """Return whether ``process`` has; whoever else did is reaped on the way."""
+        """Return whether ``process`` has ended. Reaps all children that have."""
         with suppress(ChildProcessError):
             while (found := os.waitpid(-1, os.WNOHANG))[0]:
                 status = os.waitstatus_to_exitcode(found[1])
@@ -208,9 +209,10 @@ class Init:
 
 
 def _stay(space: int) -> str:
-    """Leave a process in a network namespace, and return its number, as /proc has it.
+    """Leave a process in a network namespace, and return the process's PID as /proc shows it.
 
-    It has no capabilities: only of such a process may one that gave its own away, as pasta does, see the namespace.
+    The process has no capabilities. A process that gave up its own capabilities, as pasta does, can see a namespace
+    only of such a process.
     """
     told, tell = os.pipe()
     if not os.fork():
@@ -231,7 +233,7 @@ def _stay(space: int) -> str:
 
 def _spawn(command: list[str], environment: dict[str, str], become: Callable[[], None]) -> int:
     def work() -> int:
-        signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # Python's own ways, which a program inherits
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # Python ignores these; programs would inherit that
         signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
         try:
             become()
@@ -249,7 +251,7 @@ def _spawn(command: list[str], environment: dict[str, str], become: Callable[[],
 
 @contextmanager
 def _watched(process: int) -> Iterator[int]:
-    """Give a descriptor that is ready when ``process`` has ended."""
+    """Yield a descriptor that becomes ready when ``process`` has ended."""
     found = os.pidfd_open(process)
     try:
         yield found
@@ -258,7 +260,7 @@ def _watched(process: int) -> Iterator[int]:
 
 
 def _listens() -> bool:
-    """Return whether a program listens in this network namespace: at a port of TCP, or with a socket of UDP."""
+    """Return whether a program listens in this network namespace: at a TCP port, or with a UDP socket."""
     for name, state in (("tcp", "0A"), ("tcp6", "0A"), ("udp", "07"), ("udp6", "07")):
         file = Path("/proc/self/net", name)
         lines = file.read_text(encoding="ascii").splitlines()[1:] if file.exists() else []
@@ -268,7 +270,7 @@ def _listens() -> bool:
 
 
 def _has_way_out() -> bool:
-    """Return whether this network namespace has a default route of IPv4 or, by a device, of IPv6."""
+    """Return whether this network namespace has a default route for IPv4, or one for IPv6 through a device."""
     lines = Path("/proc/self/net/route").read_text(encoding="ascii").splitlines()[1:]
     if any(line.split()[1] == "00000000" for line in lines):
         return True

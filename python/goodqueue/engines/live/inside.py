@@ -1,7 +1,7 @@
 """``python -m goodqueue.engines.live.inside SOCKET PARENT``: the lab of a link, which builds it and runs the gateway.
 
-What to do comes through the socket, and glances, notes, and the end go back (`outside.Link` reads them). PARENT is who
-started this: with it this ends, and with this all that it started.
+The order comes through the socket. Glances, notes, and the end go back through it (`outside` reads them). PARENT is
+the PID of the starter. The lab dies with PARENT, and everything that the lab started dies with the lab.
 """
 
 import json
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from goodqueue._goodqueue import Gateway
 
 GLANCE_S = 0.2
-"""How often who looks on is told how it goes."""
+"""The interval between glances."""
 
 LOOK_S = 1.0
-"""How often else it is seen whether the path still is."""
+"""The interval between checks that the path still runs, if nobody wants glances."""
 
 
 class Lab:
@@ -41,7 +41,7 @@ class Lab:
         self._started = False
 
     def run(self) -> None:
-        """Do what is ordered, and say how it ended."""
+        """Do the order, and report how it ended."""
         from goodqueue._goodqueue import ScenarioError, TraceError
 
         order = self._host.receive()
@@ -94,7 +94,7 @@ class Lab:
         return gateway
 
     def _attend(self, gateway: "Gateway", below: Channel, looks: bool) -> int | None:
-        """Let it run until CLIENT has ended and who waited for it, too; return CLIENT's status, None without one."""
+        """Wait until CLIENT has ended, and the processes above it, too. Return CLIENT's status, or None without one."""
         status: int | None = None
         interval = GLANCE_S if looks else LOOK_S
         due = time.monotonic()
@@ -114,7 +114,7 @@ class Lab:
         return status
 
     def _glance(self, gateway: "Gateway", below: Channel) -> None:
-        """Tell how it goes. Where the path has ended, no packet comes through any more, and CMD would wait for some."""
+        """Report a glance. If the path has ended, kill CMD, which would otherwise wait for packets that cannot come."""
         if self._started:
             glance = json.loads(gateway.glance())
             self._host.send({"glance": glance}) if glance else below.send({"signal": int(signal.SIGKILL)})
@@ -136,7 +136,7 @@ class Lab:
 
 
 def main() -> None:
-    """Be the lab."""
+    """Run the lab."""
     descriptor, parent = int(sys.argv[1]), int(sys.argv[2])
     die_with_parent()
     if os.getppid() != parent:

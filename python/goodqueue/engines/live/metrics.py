@@ -1,6 +1,6 @@
-"""How a link goes, for Prometheus: its text format over HTTP, on this machine alone unless told otherwise.
+"""The state of a link for Prometheus: its text format over HTTP, by default on this machine only.
 
-https://prometheus.io/docs/instrumenting/exposition_formats/. No library: it is a dozen lines of text.
+https://prometheus.io/docs/instrumenting/exposition_formats/. No library is used, since the text is a dozen lines.
 """
 
 import socket
@@ -27,11 +27,11 @@ _QUEUES = (
     ("delay_seconds_total", "delay_sum_s", "Sum of the queueing delays of forwarded packets."),
     ("queued_packets", "queued", "Packets that wait."),
 )
-"""Name, key of a queue's glance, what it is."""
+"""The metric's name, the key in a queue's glance, and the help text."""
 
 
 def text(glance: Message | None) -> str:
-    """Return all metrics of a glance (`Gateway.glance`); before the first one there are none."""
+    """Return all metrics of a glance (`Gateway.glance`), or nothing before the first glance."""
     return "".join(f"{line}\n" for line in _lines(glance)) if glance else ""
 
 
@@ -55,19 +55,19 @@ def _head(name: str, kind: str, about: str) -> tuple[str, str]:
 
 
 class Metrics:
-    """What is answered: the last glance."""
+    """Holds the last glance for the HTTP server."""
 
     def __init__(self) -> None:
-        """Know nothing yet."""
+        """Start without a glance."""
         self.last: Message | None = None
 
     def glance(self, now: Message) -> None:
-        """Answer with ``now`` from now on."""
+        """Serve ``now`` from now on."""
         self.last = now
 
     @contextmanager
     def served(self, address: str) -> Iterator[None]:
-        """Answer at ``address``, as 127.0.0.1:9100, from now to the end of the context. Raises UserError."""
+        """Serve at ``address``, such as 127.0.0.1:9100, from now to the end of the context. Raises UserError."""
         server = _listening(address, self)
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
         thread.start()
@@ -95,7 +95,7 @@ def _listening(address: str, metrics: Metrics) -> ThreadingHTTPServer:
             self.wfile.write(data)
 
         def log_message(self, format: str, *words: object) -> None:  # noqa: A002
-            del format, words  # the terminal is CMD's
+            del format, words  # the terminal belongs to CMD
 
     class Server(ThreadingHTTPServer):
         address_family = socket.AF_INET6 if ":" in host else socket.AF_INET

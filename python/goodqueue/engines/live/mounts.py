@@ -1,4 +1,4 @@
-"""What programs behind the path see of files: their processes, the names of both ends, who resolves other names."""
+"""The files that programs behind the path see: /proc, the names of both ends, and the resolver of other names."""
 
 import os
 from contextlib import suppress
@@ -15,10 +15,10 @@ _PROC = Path("/proc")
 
 
 def see(names: dict[str, list[str]], resolver: str | None) -> None:
-    """Let this process and what it starts see ``names`` by address, ``resolver``'s text, and its own processes.
+    """Mount, for this process and its children, ``names`` in /etc/hosts, the text ``resolver``, and their own /proc.
 
-    This process has a mount namespace of its own. Nothing is written to a disk: the files are in memory, which is
-    mounted where /proc is to be, and stays as long as they are mounted. Raises OSError.
+    This process must have its own mount namespace. Nothing is written to a disk. The files are in memory, which is
+    mounted at /proc for a moment, and exist as long as they are mounted. Raises OSError.
     """
     call("mount", b"none", b"/", None, _RECURSIVE | _PRIVATE, None)
     call("mount", b"tmpfs", bytes(_PROC), b"tmpfs", 0, b"size=1m,mode=755")
@@ -30,13 +30,13 @@ def see(names: dict[str, list[str]], resolver: str | None) -> None:
                 call("mount", os.fsencode(file), os.fsencode(target.resolve()), None, _BIND, None)
     finally:
         call("umount2", bytes(_PROC), _DETACH)
-    # In a container that hides parts of /proc the kernel refuses another that hides nothing: the old one serves, too.
+    # In a container that hides parts of /proc, the kernel refuses a new /proc that hides nothing. The old one stays.
     with suppress(PermissionError):
         call("mount", b"proc", bytes(_PROC), b"proc", 0, None)
 
 
 def hosts(text: str, names: dict[str, list[str]]) -> str:
-    """Return ``text`` of an /etc/hosts with ``names``, each with its addresses; what it said of them before is gone."""
+    """Return ``text`` of an /etc/hosts with ``names`` and their addresses. Older entries for these names go."""
     kept = []
     for line in text.splitlines():
         words = line.partition("#")[0].split()

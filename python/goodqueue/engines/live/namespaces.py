@@ -1,4 +1,4 @@
-"""Both ends of the path: a network namespace each, its address, its routes."""
+"""Both ends of the path: a network namespace for each, with its address and its routes."""
 
 import os
 from dataclasses import dataclass
@@ -15,21 +15,22 @@ from goodqueue.engines.live.devices import Device
 
 SIDES = ("server", "client")
 DEEPEST = 16
-"""So many links may be within each other."""
+"""The maximum number of links within each other."""
 
 _LOOPBACK = 1
 
 
 def said(error: OSError | NetlinkError) -> str:
-    """Return in words what the kernel refused with."""
+    """Return the kernel's error in words."""
     return str(error.args[1]) if isinstance(error, NetlinkError) else error.strerror or str(error)
 
 
 @dataclass(frozen=True, slots=True)
 class Addresses:
-    """Of one end of the link at a depth of nesting, 1 for the first.
+    """The addresses of one end of a link. ``depth`` is 1 for the outermost link.
 
-    IPv4's are those that providers use behind their NAT (RFC 6598), as mahimahi's are; IPv6's are private (RFC 4193).
+    The IPv4 addresses are from the block for providers' NAT (RFC 6598), like mahimahi's. The IPv6 addresses are
+    private (RFC 4193).
     """
 
     depth: int
@@ -37,21 +38,21 @@ class Addresses:
 
     @property
     def ipv4(self) -> str:
-        """As text."""
+        """The address as text."""
         return f"100.64.{self.depth}.{SIDES.index(self.side) + 1}"
 
     @property
     def ipv6(self) -> str:
-        """As text."""
+        """The address as text."""
         return f"fd67:6f6f:6471:{self.depth:x}::{SIDES.index(self.side) + 1}"
 
     def names(self) -> dict[str, list[str]]:
-        """Return the addresses by name: that of the side is of IPv4, as the packets of simulated runs are."""
+        """Return the addresses by name. The side's name is its IPv4 address, as in simulated runs."""
         own = {self.side: [self.ipv4]}
         return own | {f"{self.side}6": [self.ipv6]} if _has_ipv6() else own
 
     def beyond(self) -> list[str]:
-        """Return the prefixes that are beyond the path: for a client everything, for a server deeper links' ends."""
+        """Return the prefixes beyond the path: everything for a client, and deeper links' ends for a server."""
         if self.side == "client":
             return ["0.0.0.0/0", "::/0"]
         deeper = range(self.depth, DEEPEST + 1)
@@ -60,7 +61,7 @@ class Addresses:
 
 @dataclass(frozen=True, slots=True)
 class Ends:
-    """What was built: the gateway's devices, and the namespaces by descriptor."""
+    """The result of `build`: the gateway's devices, and the descriptors of the namespaces."""
 
     server: Device
     client: Device
@@ -68,10 +69,10 @@ class Ends:
 
 
 def build(depth: int, nested: bool) -> Ends:
-    """Build both ends and leave this process in a network namespace of its own.
+    """Build both ends and leave this process in its own network namespace.
 
-    With ``nested`` the server's end is one that `place` has put where the command runs, and its other end is here.
-    Raises OSError or NetlinkError.
+    With ``nested``, `place` has already put the server's end where the command runs, and that device's other end is
+    here. Raises OSError or NetlinkError.
     """
     spaces = {side: Namespace() for side in SIDES if not (nested and side == "server")}
     made = {}
@@ -91,16 +92,16 @@ def build(depth: int, nested: bool) -> Ends:
 
 
 def leave() -> None:
-    """Go to a new network namespace, in which nothing is."""
+    """Enter a new, empty network namespace."""
     new_network()
     sysctls.write(_switches())
 
 
 def place(depth: int, process: int) -> None:
-    """Put the server's end of an inner link where this process is, in the client's namespace of the outer one.
+    """Put the server's end of an inner link into this process's network, the client's namespace of the outer link.
 
-    So packets of the inner client go on through the outer link. ``process`` is where the device's other end goes.
-    Raises OSError or NetlinkError.
+    Packets of the inner client thereby continue through the outer link. The device's other end goes to the namespace
+    of ``process``. Raises OSError or NetlinkError.
     """
     name = f"{devices.NAME}{depth}"
     devices.veth("server", name, {"net_ns_pid": process})
@@ -108,10 +109,10 @@ def place(depth: int, process: int) -> None:
 
 
 def _switches() -> dict[str, str]:
-    """Return what is set before any device exists.
+    """Return the sysctls that are set before any device exists.
 
-    Whoever has our group may ping. Packets are forwarded, to the world or from an inner link; but a device of IPv6 is
-    no router's, and has no link-local address, as it would announce either across the path.
+    The user's group may ping. Packets are forwarded, to the world or from an inner link. But IPv6 devices are not
+    routers and have no link-local address, since the kernel would announce either across the path.
     """
     return {
         "ipv4/conf/all/rp_filter": "0",
@@ -121,7 +122,7 @@ def _switches() -> dict[str, str]:
         "ipv4/ping_group_range": f"{os.getegid()} {os.getegid()}",
         "ipv4/ip_unprivileged_port_start": "0",
         "ipv4/ip_forward": "1",
-        "ipv4/conf/all/proxy_arp": "1",  # slirp4netns asks who the client is
+        "ipv4/conf/all/proxy_arp": "1",  # slirp4netns sends ARP requests for the client
         "ipv4/neigh/default/proxy_delay": "0",
         "ipv6/conf/all/forwarding": "1",
         "ipv6/conf/default/forwarding": "0",
@@ -133,7 +134,7 @@ def _switches() -> dict[str, str]:
 def _bring_up(name: str, own: Addresses) -> None:
     """Give the device its addresses and its routes.
 
-    Nobody asks who has an address (no ARP), which also keeps IPv6 from reporting multicast groups across the path.
+    ARP is off, which also keeps IPv6 from reporting multicast groups across the path.
     """
     with IPRoute() as ip:
         index = ip.link_lookup(ifname=name)[0]

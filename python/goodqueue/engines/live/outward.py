@@ -1,7 +1,8 @@
 """The way to the world outside: pasta or slirp4netns, which turn packets into sockets of an ordinary user.
 
-Either is told of the same small network in the server's namespace, so that names and addresses do not depend on which.
-That is of 198.18.0.0/15, which RFC 2544 sets aside for measurements: hosts of a local network are elsewhere.
+Both programs build the same small network in the server's namespace, so that names and addresses do not depend on the
+program. It lies in 198.18.0.0/15, which RFC 2544 reserves for measurements, so it does not collide with a local
+network.
 """
 
 import ipaddress
@@ -13,13 +14,13 @@ from pathlib import Path
 from goodqueue.engines.live import devices, mounts
 
 HOST, RESOLVER, _OWN = "198.18.0.2", "198.18.0.3", "198.18.0.100"
-"""Where programs behind the path find this host's loopback, its resolver; and what the server's namespace is called."""
+"""The addresses, as seen behind the path, of this host's loopback, of its resolver, and of the server's namespace."""
 
 INSTALL = "apt-get install passt"
 
 _DEVICE = "world"
 SPACE = "SPACE"
-"""Stands for a path to the server's network namespace."""
+"""Placeholder for a path to the server's network namespace."""
 
 _PASTA = (
     "--foreground --quiet --config-net --netns-only -t none -u none -T none -U none"
@@ -29,37 +30,37 @@ _PASTA = (
 _SLIRP = f"--configure --mtu=65520 --cidr=198.18.0.0/24 --netns-type=path {SPACE} {_DEVICE}"
 
 PROGRAMS = {"pasta": _PASTA.split(), "slirp4netns": _SLIRP.split()}
-"""The first that is installed is taken: pasta is faster, and knows IPv6."""
+"""The first installed program is used. pasta is first, since it is faster and supports IPv6."""
 
 _ALSO_IN = ("/usr/sbin", "/sbin", "/usr/local/bin")
 
 
 @dataclass(frozen=True, slots=True)
 class Outward:
-    """How the world is reached."""
+    """The program that reaches the world."""
 
     command: list[str]
     resolver: str | None
-    """What /etc/resolv.conf must say, where what it says leads to a loopback."""
+    """The text for /etc/resolv.conf, if the host's own file names a loopback address."""
 
 
 def find(name: str) -> str | None:
-    """Return where the program ``name`` is, if it is installed."""
+    """Return the path of the program ``name``, or None if it is not installed."""
     return shutil.which(name, path=os.pathsep.join([os.environ.get("PATH", os.defpath), *_ALSO_IN]))
 
 
 def choose() -> Outward | None:
-    """Return the way out that this machine has."""
+    """Return this machine's way out, or None."""
     for name, words in PROGRAMS.items():
         if (program := find(name)) is not None:
-            # As root pasta would become nobody, who may not enter the namespace.
+            # As root, pasta would become nobody, who may not enter the namespace.
             own = ["--runas", "0:0"] if name == "pasta" and os.geteuid() == 0 else []
             return Outward([program, *own, *words], _resolver(mounts.RESOLVER))
     return None
 
 
 def why_not() -> str | None:
-    """Return why the world cannot be reached from behind the path, and what changes that; None where it can."""
+    """Return why the world cannot be reached from behind the path and how to change that, or None if it can."""
     if not any(map(find, PROGRAMS)):
         return f"found neither {' nor '.join(PROGRAMS)}; {INSTALL}"
     if (tun := devices.open_tun()) is None:
@@ -69,7 +70,7 @@ def why_not() -> str | None:
 
 
 def _resolver(file: Path) -> str | None:
-    """Return the resolver's file with one that a way out passes on, where one in ``file`` is this host's loopback."""
+    """Return ``file`` with `RESOLVER` as its only name server if it names one on a loopback address, else None."""
     try:
         lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:

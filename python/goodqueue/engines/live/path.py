@@ -10,13 +10,13 @@ from goodqueue.show import describe, notes
 from goodqueue.traffic import BULK
 
 LONGEST_S = 1_000_000
-"""How long a run may last, which ends when CMD does: the most that a scenario takes."""
+"""The maximum duration of a run, which normally ends when CMD does: the longest that a scenario accepts."""
 
 MOST_INTERVALS = 1_000_000
-"""Of its time series."""
+"""The maximum number of intervals of its time series."""
 
 QDISC = "pfifo"
-"""Where nothing is said: what a bottleneck without an AQM has."""
+"""The default discipline: a bottleneck without an AQM."""
 
 KEYS = {
     "qdisc": "bottleneck.qdisc",
@@ -24,14 +24,14 @@ KEYS = {
     "trace_down": "bottleneck.trace",
     "trace_up": "bottleneck.up.trace",
 }
-"""Options by name, and the keys that they set, beside those of `asked.ORIGINS`."""
+"""Options by name, and the keys that they set, besides those of `asked.ORIGINS`."""
 
 
 def read(file: str | None, options: Mapping[str, str | None], sets: Sequence[str], seed: int | None) -> Scenario:
-    """Return the resolved scenario of a link. Without ``file`` it has no traffic but the real one.
+    """Return the resolved scenario of a link. Without ``file`` its only traffic is the real traffic.
 
-    The file's duration and warm-up are not the link's: it lasts as long as CMD, and all of that is measured. Raises
-    UserError.
+    The file's duration and warm-up do not apply. The link lasts as long as CMD, and all of that time is measured.
+    Raises UserError.
     """
     given = {name: value for name, value in options.items() if value is not None}
     own = {name: value for name, value in given.items() if name in KEYS}
@@ -49,7 +49,7 @@ def read(file: str | None, options: Mapping[str, str | None], sets: Sequence[str
     if seed is not None:
         scenario["seed"], origins["seed"] = seed, "--seed"
     alone = not scenario.get("traffic")
-    # A scenario needs some traffic; the core's open one, which the gateway makes, does not.
+    # A scenario needs traffic, so resolving gets some. The core's open scenario, which the gateway makes, needs none.
     resolved = reading.resolve(scenario | {"traffic": [{"kind": BULK}]} if alone else scenario, file or "", origins)
     if alone:
         resolved["traffic"] = []
@@ -64,12 +64,12 @@ def _longest(scenario: Scenario) -> str:
         return f"{LONGEST_S}s"
     try:
         return f"{min(LONGEST_S * 10**9, MOST_INTERVALS * _goodqueue.time_ns(interval))}ns"
-    except (ValueError, TypeError):  # the core says what is wrong with it
+    except (ValueError, TypeError):  # the core reports what is wrong with it
         return f"{LONGEST_S}s"
 
 
 def in_words(scenario: Scenario) -> str:
-    """Return what the path is, in a line."""
+    """Return a description of the path in one line."""
     down = scenario["bottleneck"]
     lines = list(dict.fromkeys([down["qdisc"].split()[0], down["up"]["qdisc"].split()[0]]))
     words = f"{describe.path(scenario)}, {' down, '.join(lines)}{' up' if lines[1:] else ''}"

@@ -1,6 +1,6 @@
-"""From a resolved scenario to what the laboratory builds around our own path, which runs every path that there is.
+"""Turns a resolved scenario into the laboratory's plan around goodqueue's own path, which can run every path.
 
-What its hosts do not do is refused as the kernel engine refuses it: they are the same.
+Traffic that the hosts cannot do is refused as by the kernel engine, since the hosts are the same.
 """
 
 from dataclasses import replace
@@ -16,11 +16,11 @@ from goodqueue.record import Scenario
 from goodqueue.scenario import discipline, paths, seconds, to_json
 
 _LIMIT_FRAMES = 1000
-"""How much a discipline written in Python is taken to hold at the most."""
+"""The assumed limit of a discipline written in Python, in frames."""
 
 
 def plan(scenario: Scenario, trace: Trace | None = None) -> Plan:
-    """Return what runs the resolved ``scenario``, and captures as ``trace`` says.
+    """Return the plan of the resolved ``scenario``, with a capture as ``trace`` describes.
 
     Raises UserError: the key, what was found, what is accepted.
     """
@@ -28,7 +28,7 @@ def plan(scenario: Scenario, trace: Trace | None = None) -> Plan:
         planning.check_traffic(f"traffic[{index}]", traffic, "live")
     _check_cell(scenario["bottleneck"].get("wifi") or {})
     planned = planning.lay_out(scenario, _path(scenario), "live")
-    # It has to carry what still waits at the end; its record is taken before.
+    # The path must carry the packets that wait at the end. Its record is taken before that.
     own = {key: value for key, value in scenario.items() if key != "traffic"}
     own["duration"] = f"{planned.duration_s + planned.drain_s:.6f}s"
     asked = None
@@ -41,14 +41,14 @@ def plan(scenario: Scenario, trace: Trace | None = None) -> Plan:
 
 
 def _check_cell(cell: dict[str, Any]) -> None:
-    """Refuse several stations: each host's packets would be the first one's."""
+    """Refuse several stations, since all packets of a host would belong to the first station."""
     count = sum(station["count"] for station in cell.get("station", ()))
     if count > 1:
         raise UserError("bottleneck.wifi.station", f"found {count} stations; accepted by the live engine: one")
 
 
 def _crossed(way: Way, hops: list[Hop]) -> list[str] | None:
-    """Return the names of what packets of ``way`` cross, as the scenario's ``hops`` says it; None: everything."""
+    """Return the names of what packets of ``way`` cross, in the terms of the scenario's ``hops``. None: everything."""
     if not way.skips:
         return None
     beside = [hop.name for place, hop in enumerate(hops) if place not in way.skips]
@@ -56,7 +56,7 @@ def _crossed(way: Way, hops: list[Hop]) -> list[str] | None:
 
 
 def _path(scenario: Scenario) -> kernel.Path:
-    """Return what the hosts need to know of the path: its rates, and how long packets are in it."""
+    """Return what the hosts must know of the path: its rates, and the maximum time of packets in it."""
     bottleneck, listed = scenario["bottleneck"], scenario.get("hop") or []
     changes = scenario.get("change") or []
     hops, waits = [], []
@@ -87,7 +87,7 @@ def _link(link: dict[str, Any], changes: list[dict[str, Any]]) -> Shaper:
 
 
 def _drain_s(link: dict[str, Any], changes: list[dict[str, Any]]) -> float:
-    """Return how long a full queue takes to run empty, about."""
+    """Return approximately how long a full queue takes to drain."""
     slowest_bps = min(_rates_bps(link, changes))
     if discipline.is_python(link["qdisc"]):
         return _LIMIT_FRAMES * tc.FULL_FRAME * 8 / slowest_bps

@@ -1,4 +1,4 @@
-"""What a process may: a user namespace in which it may build networks, and what a command keeps of that."""
+"""A process's privileges: a user namespace in which it may build networks, and the capabilities of a command."""
 
 import ctypes
 import os
@@ -16,28 +16,29 @@ NET_ADMIN, NET_RAW, SYS_ADMIN = 12, 13, 21
 """CAP_NET_ADMIN and others of ``linux/capability.h``."""
 
 OF_COMMANDS = (NET_ADMIN, NET_RAW)
-"""With these `ip`, `tc`, `ss`, `tcpdump` and `ping` work in a network of one's own."""
+"""With these capabilities `ip`, `tc`, `ss`, `tcpdump` and `ping` work in a network of the user's own."""
 
 _VERSION_3 = 0x20080522
 _PR_CAP_AMBIENT, _PR_CAP_AMBIENT_RAISE = 47, 2
 
 
 def effective() -> int:
-    """Return the capabilities of this process as a number, a bit each."""
+    """Return the capabilities of this process as a number with one bit per capability."""
     status = Path("/proc/self/status").read_text(encoding="utf-8", errors="replace")
     return int(next(line.split()[1] for line in status.splitlines() if line.startswith("CapEff:")), 16)
 
 
 def has(*capabilities: int) -> bool:
-    """Return whether this process has all of ``capabilities`` over where it is."""
+    """Return whether this process has all of ``capabilities`` in its present namespace."""
     mine = effective()
     return all(mine >> number & 1 for number in capabilities)
 
 
 def become_builder() -> None:
-    """Leave for a user namespace in which this process may do anything, unless it is where it may already.
+    """Enter a user namespace in which this process may do anything, unless it may already.
 
-    It stays who it is: its user and group are mapped to themselves, and no others exist. Raises OSError.
+    The process keeps its user and its group, which are mapped to themselves. No other users exist there. Raises
+    OSError.
     """
     if has(SYS_ADMIN, NET_ADMIN, NET_RAW):
         return
@@ -49,9 +50,9 @@ def become_builder() -> None:
 
 
 def keep(capabilities: Iterable[int] | None = None) -> None:
-    """Keep only ``capabilities`` (all, where None), and keep them when another program takes this one's place.
+    """Keep only ``capabilities`` (None: all), and keep them when this process executes another program.
 
-    For that they must be ambient (capabilities(7)): a program of a user who is not root has none else.
+    For that they must be ambient (capabilities(7)), since the program of a user who is not root gets no others.
     """
     mine = effective()
     bits = mine if capabilities is None else mine & sum(1 << number for number in capabilities)

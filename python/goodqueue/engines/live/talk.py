@@ -1,4 +1,4 @@
-"""What the processes of a link tell each other: one JSON object a line, on a pair of sockets."""
+"""Messages between the processes of a link: one JSON object per line, on a pair of sockets."""
 
 import json
 import select
@@ -11,27 +11,27 @@ _MOST_DESCRIPTORS = 4
 
 
 class Channel:
-    """One end."""
+    """One end of the connection."""
 
     def __init__(self, end: socket.socket) -> None:
-        """Talk through ``end``, a stream."""
+        """Talk through ``end``, a stream socket."""
         self._end = end
         self._came = b""
         self.descriptors: list[int] = []
-        """Those that came with messages, in order."""
+        """The descriptors that came with messages, in order."""
         self.closed = False
         """Whether the other end is gone: nothing more comes."""
 
     def fileno(self) -> int:
-        """Return what can be waited for."""
+        """Return the descriptor to wait for."""
         return self._end.fileno()
 
     def close(self) -> None:
-        """Leave: the other end sees that."""
+        """Close this end. The other end notices."""
         self._end.close()
 
     def send(self, message: Message, descriptors: tuple[int, ...] = ()) -> None:
-        """Say ``message`` and hand over ``descriptors``; whoever is gone hears nothing, and that is no error."""
+        """Send ``message`` and hand over ``descriptors``. If the other end is gone, this is no error."""
         data = json.dumps(message).encode() + b"\n"
         try:
             sent = socket.send_fds(self._end, [data], list(descriptors)) if descriptors else 0
@@ -40,7 +40,7 @@ class Channel:
             self.closed = True
 
     def receive(self, timeout_s: float | None = None) -> Message | None:
-        """Return the next message, or None where none comes in ``timeout_s`` or the other end is gone (`closed`)."""
+        """Return the next message, or None if none comes within ``timeout_s`` or the other end is gone (`closed`)."""
         while b"\n" not in self._came and not self.closed:
             ready, _, _ = select.select([self._end], [], [], timeout_s)
             if not ready:
@@ -54,7 +54,7 @@ class Channel:
         return message
 
     def waiting(self) -> bool:
-        """Return whether a message is here already, which `select` would not tell."""
+        """Return whether a message has been read already, which `select` would not report."""
         return b"\n" in self._came
 
     def _read(self) -> None:
@@ -68,5 +68,5 @@ class Channel:
 
 
 def pair() -> tuple[socket.socket, socket.socket]:
-    """Return both ends of a new line."""
+    """Return both ends of a new connection."""
     return socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)

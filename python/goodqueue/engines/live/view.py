@@ -1,4 +1,4 @@
-"""A link as it goes, on the terminal: a few lines at its foot, above which CMD's output goes by."""
+"""Shows a running link on the terminal: a few lines at the bottom, with CMD's output above them."""
 
 import os
 import pty
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 
 
 class View:
-    """What is shown: counters of the last glance, rates and delays since the one before."""
+    """The display: counters of the last glance, and rates and delays since the glance before."""
 
     def __init__(self) -> None:
-        """Show nothing yet."""
+        """Start without a glance."""
         self._before: Message | None = None
         self._shown: Table | None = None
 
     def __rich__(self) -> "Table | str":
-        """Return what is shown."""
+        """Return the current display."""
         return "" if self._shown is None else self._shown
 
     def glance(self, now: Message) -> None:
-        """Show how it goes ``now`` (`Gateway.glance`)."""
+        """Show the state ``now`` (`Gateway.glance`)."""
         from rich.table import Table
 
         grid = Table(box=None, pad_edge=False, padding=(0, 2), header_style="dim")
@@ -46,9 +46,9 @@ class View:
 
     @contextmanager
     def shown(self) -> Iterator[int]:
-        """Show it until the end of the context; give the descriptor of a terminal for CMD to write to.
+        """Show the display until the end of the context. Yields the descriptor of a terminal for CMD's output.
 
-        Raises UserError where standard error is no terminal.
+        Raises UserError if standard error is no terminal.
         """
         if not sys.stderr.isatty():
             accepted = "a terminal there, or --metrics for programs"
@@ -74,7 +74,7 @@ class View:
 
 
 def row(way: str, before: Message | None, now: Message) -> list[str]:
-    """Return the cells of a direction: of what happened between two glances, and of what is counted so far."""
+    """Return the cells of a direction: rate and delay between the two glances, and counters up to ``now``."""
     queue = now["queues"][way]
     earlier = before["queues"][way] if before else dict.fromkeys(queue, 0)
     seconds = now["elapsed_s"] - (before["elapsed_s"] if before else 0.0)
@@ -85,14 +85,14 @@ def row(way: str, before: Message | None, now: Message) -> list[str]:
 
 
 def _pass_on(terminal: int, console: "Console") -> None:
-    """Print the lines that CMD writes; what has no line's end comes with the last of it."""
+    """Print the lines that CMD writes. Text without a line end is printed when CMD's output ends."""
     from rich.text import Text
 
     held = b""
     while True:
         try:
             data = os.read(terminal, 1 << 16)
-        except OSError:  # EIO: nobody has the other end any more
+        except OSError:  # EIO: nobody has the other end open any more
             data = b""
         *lines, held = (held + data).split(b"\n")
         if not data and held:

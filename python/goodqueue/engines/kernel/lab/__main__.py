@@ -1,6 +1,6 @@
-"""``python -m goodqueue.engines.kernel.lab PLAN.json OUT_DIR``: one run, as its plan says.
+"""``python -m goodqueue.engines.kernel.lab PLAN.json OUT_DIR``: does the run that the plan describes.
 
-Prints ``progress SHARE`` lines and, when it fails, one line ``error: TEXT``, and exits with status 1.
+Prints ``progress SHARE`` lines. If the run fails, prints one line ``error: TEXT`` and exits with status 1.
 """
 
 import sys
@@ -13,14 +13,14 @@ from .run import run
 
 
 def main() -> int:
-    """Do the run that the arguments name."""
+    """Do the run that the command line's arguments name."""
     plan = Plan.from_json(Path(sys.argv[1]).read_text(encoding="utf-8"))
     try:
         run(plan, Path(sys.argv[2]), lambda share: print(f"progress {share:.3f}", flush=True))
     except LabError as error:
         print(f"error: {error}", flush=True)
         return 1
-    except Exception as error:  # noqa: BLE001 - whoever started us gets one line, and the rest on stderr
+    except Exception as error:  # noqa: BLE001 - the caller gets one line, and stderr the rest
         traceback.print_exc()
         print(f"error: {type(error).__name__}: {error}", flush=True)
         return 1

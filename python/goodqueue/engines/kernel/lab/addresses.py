@@ -1,8 +1,8 @@
-"""Who is where: each flow has hosts of its own, whose addresses say which way it goes and whether it speaks ECN.
+"""The addresses of the hosts: each flow has its own hosts, and the address encodes the flow's way and ECN.
 
-The wires tell the base RTT by them, hops whether it crosses them, and TCP asks for ECN where its route says so. All
-addresses of a side belong to one process, but to a discipline that is fair between hosts (cake) there are as many of
-them as flows, as in the simulator.
+The wires select the base RTT by address. Hops check by address whether the packet crosses them. The routes to the
+addresses with ECN make TCP ask for ECN. One process owns all addresses of a side. A discipline that is fair between
+hosts (cake) nevertheless sees as many hosts as flows, as in the simulator.
 """
 
 from dataclasses import dataclass
@@ -12,22 +12,22 @@ from .plan import Flow, Plan
 SIDES = ("server", "client")
 NETWORKS = {"server": "10.9", "client": "10.8"}
 GATEWAY = "10.7.0.1"
-"""The next hop of every route; each interface knows its neighbour's Ethernet address by this name."""
+"""The next hop of every route. Each interface has the Ethernet address of its neighbour under this address."""
 SOURCE_PORT_OFFSET = 10000
 
 MOST_FLOWS = 2000
 MOST_WAYS = 16
-"""Of an address's last 16 bits the way's number takes four, ECN one, and the flow's the other eleven."""
+"""In the last 16 bits of an address, the way's number takes four, ECN one, and the flow's number eleven."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ends:
-    """The two ends of a flow; data go from ``source`` to ``sink``."""
+    """The two ends of a flow. Data go from ``source`` to ``sink``."""
 
     source: tuple[str, int]
     sink: tuple[str, int]
     hosts: tuple[tuple[str, str], ...] = ()
-    """Of a flow with several ways: the source's and the sink's address for each."""
+    """The addresses of the source and of the sink on each way, for a flow with several ways."""
 
 
 def everybody(side: str) -> str:
@@ -36,17 +36,17 @@ def everybody(side: str) -> str:
 
 
 def of_way(side: str, way: int) -> str:
-    """Return the prefix of those hosts of ``side`` whose flow goes the plan's way number ``way``."""
+    """Return the prefix of the hosts of ``side`` whose flow takes the plan's way number ``way``."""
     return f"{NETWORKS[side]}.{way << 4}.0/20"
 
 
 def with_ecn(side: str, way: int) -> str:
-    """Return the prefix of those among them that speak ECN."""
+    """Return the prefix of those hosts of ``side`` that take ``way`` and speak ECN."""
     return f"{NETWORKS[side]}.{way << 4 | 8}.0/21"
 
 
 def way_of(host: str) -> int:
-    """Return the number of the way that the packets of ``host`` go."""
+    """Return the number of the way that the packets of ``host`` take."""
     return int(host.split(".")[2]) >> 4
 
 
@@ -56,12 +56,12 @@ def source_side(flow: Flow) -> str:
 
 
 def sink_side(flow: Flow) -> str:
-    """Return the side that gets the flow's data."""
+    """Return the side that receives the flow's data."""
     return "client" if flow.direction == "down" else "server"
 
 
 def ends(plan: Plan, place: int) -> Ends:
-    """Return addresses and ports of the flow at ``place`` of the plan."""
+    """Return the addresses and ports of the flow at ``place`` of the plan."""
     flow = plan.flows[place]
 
     def address(side: str, way: int) -> str:

@@ -1,4 +1,4 @@
-"""Applications above TCP: ``transfer``, ``rr``, ``stream``; ``page`` and ``web_users`` have files of their own.
+"""Applications above TCP: ``transfer``, ``rr``, ``stream``. ``page`` and ``web_users`` have their own files.
 
 Times are seconds of the run, as the processes see them.
 """
@@ -16,17 +16,17 @@ from .web_users import WebUsers
 
 
 class Transfer(Half):
-    """A new connection each, which the user opens; the sender writes all and closes, and so does then the other."""
+    """One connection per transfer, opened by the client. The sender writes all and closes, then the receiver closes."""
 
     def __init__(self, flow: Flow, ends: Ends, side: str, plan: Plan, clock: Clock, loop: Loop) -> None:
-        """Begin no transfer yet."""
+        """Take the number of transfers; none has begun yet."""
         self._left = flow.repeat
         self._begun: list[float] = []
         self._completed: list[float] = []
         super().__init__(flow, ends, side, plan, clock, loop)
 
     def notes(self) -> dict[str, Any]:
-        """Return when transfers began, from the half that opens, and when they were complete, from the receiver's."""
+        """Return when transfers began (from the half that opens) and were complete (from the half that receives)."""
         return ({"begun": self._begun} if self.opens else {}) | ({} if self.sends else {"completed": self._completed})
 
     def start(self) -> None:
@@ -39,7 +39,7 @@ class Transfer(Half):
         self._offer(self.open())
 
     def established(self, connection: Connection) -> None:
-        """Send, if it is this half that accepts."""
+        """Send, if this half is the sender and accepts the connection."""
         if not self.opens:
             self._offer(connection)
 
@@ -50,24 +50,24 @@ class Transfer(Half):
             connection.end()
 
     def came(self, connection: Connection) -> None:
-        """Note the last byte."""
+        """Note the time of the last byte."""
         if not self.sends and connection.received == self.flow.size_bytes:
             self._completed.append(self.clock.now())
 
     def ended(self) -> None:
-        """Plan the next transfer: the far side has closed, too."""
+        """Plan the next transfer: the other side has closed, too."""
         if self.opens and not self.stopped and self._left != 0:
             assert self.flow.interval_s is not None
             self.loop.at(self.clock.at(self.clock.now() + self.flow.interval_s), self.start)
 
 
 class Rr(Half):
-    """The receiver of the flow's data opens one connection and asks; the sender answers."""
+    """The receiver of the flow's data opens one connection and sends requests; the sender of the data responds."""
 
     ASKS = True
 
     def __init__(self, flow: Flow, ends: Ends, side: str, plan: Plan, clock: Clock, loop: Loop) -> None:
-        """Ask nothing yet."""
+        """Take the sizes and the random numbers; no request is written yet."""
         assert flow.request_bytes is not None
         assert flow.response_bytes is not None
         self._request, self._response = flow.request_bytes, flow.response_bytes
@@ -79,7 +79,7 @@ class Rr(Half):
         super().__init__(flow, ends, side, plan, clock, loop)
 
     def notes(self) -> dict[str, Any]:
-        """Return when requests were written and responses complete."""
+        """Return when requests were written and when responses were complete."""
         return {"asked": self._asked, "heard": self._heard} if self.opens else {}
 
     def start(self) -> None:
@@ -87,18 +87,18 @@ class Rr(Half):
         self._connection = self.open()
 
     def stop(self) -> None:
-        """Ask no more."""
+        """Send no more requests."""
         self._left = 0
         if self.opens:
             self._connection.end()
 
     def established(self, connection: Connection) -> None:
-        """Ask for the first time."""
+        """Send the first request."""
         if self.opens:
             self._ask(connection)
 
     def came(self, connection: Connection) -> None:
-        """Answer whole requests, or note a whole response and think."""
+        """Respond to whole requests, or note a whole response and think."""
         if not self.opens:
             while connection.received >= (self._answers + 1) * self._request:
                 self._answers += 1
@@ -127,16 +127,16 @@ class Rr(Half):
 
 
 class Stream(Half):
-    """The user opens a connection; the sender writes a chunk each interval from then on."""
+    """The client opens a connection. From then on the sender writes one chunk per interval."""
 
     def __init__(self, flow: Flow, ends: Ends, side: str, plan: Plan, clock: Clock, loop: Loop) -> None:
-        """Write nothing yet."""
+        """Start with no chunk written."""
         self._written: list[float] = []
         self._arrived: list[float] = []
         super().__init__(flow, ends, side, plan, clock, loop)
 
     def notes(self) -> dict[str, Any]:
-        """Return when chunks were written, from the sender, and when they were whole, from the receiver."""
+        """Return when chunks were written (from the sender), and when they arrived whole (from the receiver)."""
         return {"written": self._written} if self.sends else {"arrived": self._arrived}
 
     def start(self) -> None:
@@ -155,7 +155,7 @@ class Stream(Half):
             self._write()
 
     def came(self, connection: Connection) -> None:
-        """Note chunks that are whole."""
+        """Note the arrival of each chunk that is whole."""
         while not self.sends and connection.received >= self._bytes(len(self._arrived) + 1):
             self._arrived.append(self.clock.now())
 

@@ -1,4 +1,4 @@
-"""Bulk flows: a sender that always has data, and a receiver that takes all."""
+"""Bulk flows: a sender that always has data, and a receiver that discards all data."""
 
 import errno
 import os
@@ -17,24 +17,26 @@ from .plan import Flow, Plan
 
 _UNSENT_S = 0.01
 _UNSENT_BYTES = (1 << 14, 1 << 18)
-"""How much waits unsent in the socket of a sender that stops before the run does: some time's worth of the bottleneck,
-within these bounds. Little, since it still goes out after the stop; the other senders have the most.
+"""How many bytes may wait unsent in a sender's socket, if the sender stops before the run does.
 
-Behind a train of ACKs TCP may send a window at once: with little waiting it is short of data then, sends a short
-segment, and does not count its window as used.
+The amount is what the bottleneck sends in this time, within these bounds. It is small because these bytes still leave
+after the stop. The other senders have the upper bound.
+
+A train of ACKs may let TCP send a whole window at once. If little data waits, TCP runs out of data then, sends a
+short segment, and does not count its window as used.
 """
 ABORT = struct.pack("ii", 1, 0)
-"""SO_LINGER: closing throws away what is unsent and resets the connection."""
+"""SO_LINGER: closing discards the unsent data and resets the connection."""
 _SO_MAX_PACING_RATE = 47
-"""Of ``asm-generic/socket.h``. Any rate below "unlimited" switches TCP's own pacing on."""
+"""From ``asm-generic/socket.h``. Any rate below "unlimited" switches TCP's own pacing on."""
 _FASTEST = struct.pack("=Q", 1 << 40)
 
 KIND = "bulk"
-"""What these two run."""
+"""The kind of flow that `Sender` and `Receiver` run."""
 
 
 class Sender:
-    """Connects when the flow starts, and keeps the socket's buffer full until it stops."""
+    """Connects when the flow starts, and keeps the socket's buffer full until the flow stops."""
 
     def __init__(self, flow: Flow, ends: Ends, plan: Plan, clock: Clock, loop: Loop) -> None:
         """Plan the flow's start, stop and samples."""
@@ -53,7 +55,7 @@ class Sender:
         loop.at(clock.at(plan.duration_s), self._abort)
 
     def results(self) -> dict[str, Any]:
-        """Return what is known of the flow at its end."""
+        """Return the samples of TCP_INFO."""
         return {"tcp_info": [{"t_s": at} | tcpinfo.decode(data) for at, data in self._infos]}
 
     def _start(self) -> None:
@@ -75,7 +77,7 @@ class Sender:
         self._infos.append((self._clock.now(), tcpinfo.read(self._socket)))
 
     def _stop(self) -> None:
-        """What the socket holds still goes out, as when any program closes."""
+        """Stop writing. The data in the socket still leave, as with any program that closes."""
         self._sample()
         self._loop.forget(self._socket.fileno())
         with suppress(OSError):  # not connected yet
@@ -87,10 +89,10 @@ class Sender:
 
 
 class Receiver:
-    """Accepts the flow's connection and takes what comes."""
+    """Accepts the flow's connection and discards the data."""
 
     def __init__(self, flow: Flow, ends: Ends, loop: Loop) -> None:
-        """Listen."""
+        """Listen for the connection."""
         self._loop = loop
         self._listener = tcp_socket(flow)
         self._listener.bind(ends.sink)
@@ -105,7 +107,7 @@ class Receiver:
         self._loop.watch(self._connection.fileno(), select.EPOLLIN, self._take)
 
     def _take(self) -> None:
-        """MSG_TRUNC: the kernel throws the bytes away instead of copying them to us."""
+        """Discard the data. With MSG_TRUNC the kernel drops the bytes instead of copying them to this process."""
         try:
             if self._connection.recv_into(SINK, len(SINK), socket.MSG_TRUNC) > 0:
                 return
@@ -118,7 +120,7 @@ class Receiver:
 
 
 SINK = bytearray(1 << 18)
-"""Where what is received goes."""
+"""The buffer for received data, which nobody reads."""
 
 
 def unsent(flow: Flow, plan: Plan) -> int:
@@ -131,7 +133,7 @@ def unsent(flow: Flow, plan: Plan) -> int:
 
 
 def tcp_socket(flow: Flow) -> socket.socket:
-    """Both ends get the flow's congestion control: DCTCP's receivers, too, answer in its own way."""
+    """Return a TCP socket. Both ends get the flow's congestion control, since DCTCP changes the receiver too."""
     made = socket.socket(socket.AF_INET, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
     made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -145,7 +147,7 @@ def tcp_socket(flow: Flow) -> socket.socket:
 
 
 def sample_times(start_s: float, stop_s: float, plan: Plan) -> list[float]:
-    """Return when TCP_INFO is read: as measuring begins, and each ``sample_s``; the stop reads it too."""
+    """Return when TCP_INFO is read: at the end of the warmup and every ``sample_s``. The stop reads it too."""
     times = {plan.warmup_s}
     if plan.sample_s is not None:
         times |= {number * plan.sample_s for number in range(1, int(plan.duration_s / plan.sample_s) + 1)}

@@ -1,4 +1,4 @@
-"""tcpdump at both sides of the bottleneck: each packet's arrival and departure."""
+"""tcpdump on both sides of the bottleneck: the arrival and the departure of each packet."""
 
 import re
 import signal
@@ -13,10 +13,10 @@ _BUFFER_KIB = 32768
 
 
 class Capture:
-    """One tcpdump, in the network namespace in which it was started."""
+    """One tcpdump process, in the network namespace that this process is in when it starts it."""
 
     def __init__(self, device: str, path: Path) -> None:
-        """Start it; it captures when this returns."""
+        """Start tcpdump, and return once it captures."""
         command = ["tcpdump", "-i", device, "-n", "-p", "-Z", "root", "-s", str(_SNAPLEN), "-B", str(_BUFFER_KIB)]
         command += ["--time-stamp-precision=nano", "-w", str(path), "ip"]
         try:
@@ -38,7 +38,7 @@ class Capture:
         raise LabError(f"tcpdump on {device}: {said}")
 
     def stop(self) -> int:
-        """End it, and return how many packets the kernel did not give it."""
+        """End tcpdump, and return how many packets the kernel dropped before tcpdump read them."""
         self._process.send_signal(signal.SIGINT)
         _, said = self._process.communicate()
         found = re.search(r"(\d+) packets? dropped by kernel", said)

@@ -1,12 +1,13 @@
-"""The row of namespaces between the hosts, and what each does to the packets of either direction.
+"""The row of namespaces between the hosts, and what each namespace does to the packets of either direction.
 
-Without hops it is ``server -- wan1 -- router -- access1 -- client``. The router holds the bottleneck's queues. A hop
-stands where packets of its direction meet it. Behind each link is a node in which a packet spends its transmission,
-since Linux's shapers hand it on when that begins; the last one adds half of the base RTT.
+Without hops the row is ``server -- wan1 -- router -- access1 -- client``. The router holds the bottleneck's queues. A
+hop stands where packets of its direction meet it. Each link is followed by a node that holds a packet for its
+transmission time, since Linux's shapers pass the packet on when the transmission begins. The last node adds half of
+the base RTT.
 
-With our own path there are the hosts alone.
+With goodqueue's own path, the row has only the hosts.
 
-Nodes do one thing a direction, so what is done down and what is done up share them.
+A node does one thing per direction, so the two directions share nodes.
 """
 
 from collections.abc import Iterator
@@ -28,12 +29,12 @@ class Does(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What a node does to the packets of ``direction``."""
+    """One operation of a node on the packets of ``direction``."""
 
     does: Does
     direction: str
     place: int | None
-    """Of which hop it is, as in the plan's rows: None is the bottleneck."""
+    """The hop, as its place in the plan's rows. None is the bottleneck."""
 
 
 ROUTER = "router"
@@ -41,23 +42,23 @@ ROUTER = "router"
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A namespace."""
+    """A network namespace."""
 
     name: str
     steps: tuple[Step, ...] = ()
-    """At most one a direction."""
+    """At most one per direction."""
 
     def device(self, side: str) -> str:
-        """Return its interface towards ``side``."""
+        """Return the name of the node's interface towards ``side``."""
         return f"{'r' if self.name == ROUTER else self.name}-{'wan' if side == 'server' else 'cli'}"
 
     def captures(self) -> tuple[str, str]:
-        """Return the names of the captures at its two interfaces: that to the server, that to the client."""
+        """Return the file names of the captures at the interfaces towards the server and towards the client."""
         return f"{self.device('server')}.pcap", f"{self.device('client')}.pcap"
 
 
 def nodes(plan: Plan) -> list[Node]:
-    """Return the row from the server to the client, hosts included."""
+    """Return the row of nodes from the server to the client, hosts included."""
     if plan.own is not None:
         return [Node("server"), Node("client")]
     (before_down, down, after_down), (before_up, up, after_up) = (_around(plan, way) for way in ("down", "up"))
@@ -73,7 +74,7 @@ def nodes(plan: Plan) -> list[Node]:
 
 
 def measured(plan: Plan) -> Iterator[tuple[Step, Node]]:
-    """Yield each queue and each wire with the node that holds it."""
+    """Yield each queue and each wire, with the node that holds it."""
     for node in nodes(plan):
         for step in node.steps:
             if step.does in {Does.QUEUE, Does.WIRE}:
@@ -81,9 +82,9 @@ def measured(plan: Plan) -> Iterator[tuple[Step, Node]]:
 
 
 def captured(plan: Plan) -> list[tuple[Node, str]]:
-    """Return where packets are captured: nodes, each with the side to which the interface is.
+    """Return where packets are captured: nodes, each with the side that the interface faces.
 
-    The hosts' own interfaces, too, where what a flow's ends saw shows there alone.
+    The hosts' own interfaces are included if only they show what the flow's ends saw.
     """
     row = nodes(plan)
     places = list(dict.fromkeys(node.name for _, node in measured(plan)))
@@ -92,7 +93,7 @@ def captured(plan: Plan) -> list[tuple[Node, str]]:
 
 
 def ends(plan: Plan) -> tuple[str, str]:
-    """Return the names of the captures at the hosts, the server's and the client's."""
+    """Return the names of the captures at the server and at the client."""
     row = nodes(plan)
     return row[0].captures()[1], row[-1].captures()[0]
 
@@ -102,7 +103,7 @@ def _both(*steps: Step | None) -> tuple[Step, ...]:
 
 
 def _around(plan: Plan, direction: str) -> tuple[list[Step], Step, list[Step]]:
-    """Return what packets of ``direction`` meet before the bottleneck's queue, it, and what they meet behind it."""
+    """Return what packets of ``direction`` meet before the bottleneck's queue, the queue, and what is behind it."""
     row = plan.rows[direction]
     steps: list[Step] = []
     for place in row:

@@ -1,4 +1,4 @@
-"""What becomes different of links in the course of a run: their rates and their disciplines."""
+"""Changes of links during a run: of their rates and their disciplines."""
 
 import subprocess
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from .topology import Namespace
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """Words for ``tc`` in a namespace, and when."""
+    """Commands for ``tc`` in a namespace, and the time at which they are due."""
 
     at_s: float
     space: str
@@ -21,9 +21,9 @@ class Due:
 
 
 def due(plan: Plan) -> list[Due]:
-    """Return what is to be done in the course of the run, in the order of time.
+    """Return the changes of the run, in the order of time.
 
-    A rate is that of the shaper, and of the transmission behind it.
+    A change of rate applies to the shaper, and to the transmission behind the shaper.
     """
     found = []
     for node in nodes(plan):
@@ -44,13 +44,13 @@ def _lines(plan: Plan, node: Node, step: Step, change: Change) -> list[Words]:
 
 
 class Changers:
-    """A ``tc`` in each namespace that has something to change, waiting for words.
+    """One ``tc`` process, waiting for commands, in each namespace that has something to change.
 
-    Starting a program at the time would take milliseconds of the virtual machine's processor.
+    Starting a program at the time of the change would cost the virtual machine's processor milliseconds.
     """
 
     def __init__(self, spaces: dict[str, Namespace], names: set[str]) -> None:
-        """Start them."""
+        """Start the processes."""
         self._waiting = {}
         for name in sorted(names):
             with spaces[name].entered():
@@ -65,7 +65,7 @@ class Changers:
                 )
 
     def do(self, one: Due) -> None:
-        """Do it now."""
+        """Send the commands of ``one`` to its namespace's ``tc``."""
         stdin = self._waiting[one.space].stdin
         assert stdin is not None
         try:
@@ -75,7 +75,7 @@ class Changers:
             self.finish()
 
     def finish(self) -> None:
-        """End them. Raises LabError where one could not do what it was told."""
+        """End the processes. Raises LabError if ``tc`` refused a command."""
         for process in self._waiting.values():
             _, said = process.communicate()
             if process.returncode != 0 or said:

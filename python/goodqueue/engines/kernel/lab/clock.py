@@ -1,4 +1,4 @@
-"""The run's clock: when it began, by the clock that schedules and by the one that stamps captures."""
+"""The run's clock: when the run began, by the clock for scheduling and by the clock that stamps captures."""
 
 import time
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The words for ``tc``: those of links, of wires and of what lies behind them."""
+"""The commands for ``tc``: for links, for wires, and for the transmission and propagation behind them."""
 
 from dataclasses import replace
 
@@ -11,21 +11,21 @@ FULL_FRAME = 1514
 """Bytes of a full packet as Linux counts them: 1500 and the Ethernet header."""
 
 _VETH_KBIT = 10_000_000
-"""What a veth interface says that its speed is."""
+"""The speed that a veth interface reports."""
 
 _SLACK_BYTES = FULL_FRAME // 50
 _SLACK_S = 10e-6
-"""How far a shaper may be ahead, whichever is more: else a timer that fires late costs some of its rate.
+"""How far a shaper may be ahead: the larger of the two. Without it, a timer that fires late costs some of the rate.
 
-A fiftieth of a packet's time; on fast links, more than a timer is late in the virtual machine. The wire behind the
-shaper sets the packets' distances right again.
+The bytes are a fiftieth of a packet. The time, which counts on fast links, is longer than a timer is late in the
+virtual machine. The wire behind the shaper restores the distances between packets.
 """
 
 _SLACK_A_FLOW_S = 0.25e-6
-"""The same for each flow of fq_pie: its timer goes through all of them every 16 ms, and nothing leaves meanwhile.
+"""The same for each flow of fq_pie: its timer walks all flows every 16 ms, and no packet leaves meanwhile.
 
-With its 1024 flows the virtual machine's processor of 1 GHz is busy for more than 0.1 ms, which cost 0.5 % of a link
-of 8 Mbit/s. A processor of today takes a tenth of that, and its card sends on.
+With the 1024 flows of fq_pie, the virtual machine's processor of 1 GHz is busy for more than 0.1 ms. That cost 0.5 %
+of a link of 8 Mbit/s. A processor of today takes a tenth of that time, and its network card keeps sending.
 """
 
 Words = list[str]
@@ -34,13 +34,13 @@ Words = list[str]
 TOWARDS = {"down": "client", "up": "server"}
 
 _BYPASS = "f000:"
-"""The handle of the discipline that lets those pass that do not cross a hop."""
+"""The handle of the discipline that lets packets pass that do not cross a hop."""
 
 
 def step(device: str, taken: Step, plan: Plan, rate_bps: int | None = None) -> list[Words]:
-    """Return what makes ``device``, by which packets leave their node, do what ``taken`` says.
+    """Return the commands that make ``device`` do what ``taken`` says to the packets that leave the node by it.
 
-    ``rate_bps`` is the rate of its link, where it is not the one that the run begins with.
+    ``rate_bps`` is the rate of the step's link, if it differs from the rate at the start of the run.
     """
     lines, at = _bypass(device, taken, plan)
     side = TOWARDS[taken.direction]
@@ -60,14 +60,14 @@ def step(device: str, taken: Step, plan: Plan, rate_bps: int | None = None) -> l
 
 
 def at_rate(device: str, taken: Step, plan: Plan, rate_bps: int) -> list[Words]:
-    """Return what changes ``device`` of a link's step, or of that behind it, to another rate of the link."""
-    # What differs from another rate's is what the rate makes.
+    """Return the commands that change ``device``, a link or the transmission behind a link, to the link's new rate."""
+    # The commands for two rates are compared: only those that differ depend on the rate.
     made = zip(step(device, taken, plan, rate_bps), step(device, taken, plan, 2 * rate_bps), strict=True)
     return [[words[0], "change", *words[2:]] for words, other in made if words != other]
 
 
 def _bypass(device: str, taken: Step, plan: Plan) -> tuple[list[Words], Words]:
-    """Return what lets packets pass that do not cross the hop of ``taken``, and where the others are dealt with."""
+    """Return the bypass for packets that do not cross the hop of ``taken``, and the parent of the hop's discipline."""
     around = [number for number, way in enumerate(plan.ways) if taken.place in way.skips]
     if not around or taken.does is Does.PROPAGATE:
         return [], ["root"]
@@ -82,10 +82,10 @@ def _bypass(device: str, taken: Step, plan: Plan) -> tuple[list[Words], Words]:
 
 
 def wire(device: str, side: str, rtts_s: list[float], rates_bps: list[int | None]) -> list[Words]:
-    """Return what makes ``device`` the wire to the hosts of ``side``: an RTT a way, and the rate of the link before it.
+    """Return the commands for ``device`` as the wire to ``side``: one RTT and one rate of the link before it per way.
 
-    A shaper hands a packet on when its transmission begins; it arrives when that ends, and half its RTT later.
-    One netem would keep the order of packets that have different delays, hence one for each.
+    A shaper passes a packet on when its transmission begins. The packet arrives half the RTT after the transmission
+    ends. One netem would keep the order of packets with different delays, so each way has its own netem.
     """
     if len(rtts_s) == 1:
         return [_add(device, "root", "handle", "1:", *_netem(rtts_s[0], rates_bps[0]))]
@@ -102,7 +102,7 @@ def wire(device: str, side: str, rtts_s: list[float], rates_bps: list[int | None
 
 
 def link(device: str, shaper: Shaper, at: Words) -> list[Words]:
-    """Return what makes ``device`` send at a serial link's rate, with the shaper's disciplines before it."""
+    """Return the commands that make ``device`` a serial link, with the shaper's disciplines in front."""
     if shaper.shaper == "htb":
         words = _htb(device, at, shaper.rate_bps, max(map(_flows_of_fq_pie, shaper.tc), default=0))
     elif shaper.shaper == "cbs":
@@ -121,7 +121,7 @@ def _flows_of_fq_pie(words: Words) -> int:
 
 
 def _htb(device: str, at: Words, rate_bps: int, flows: int) -> list[Words]:
-    """A burst of next to nothing: with tc's default two packets leave back to back after an idle spell."""
+    """Return an htb with a tiny burst. With tc's default burst, two packets leave back to back after an idle period."""
     slack = f"{_slack(rate_bps, flows)}b"
     return [
         _add(device, *at, "handle", "1:", "htb", "default", "1"),
@@ -131,7 +131,7 @@ def _htb(device: str, at: Words, rate_bps: int, flows: int) -> list[Words]:
 
 
 def _cbs(device: str, at: Words, rate_bps: int) -> list[Words]:
-    """Credit-based shaping with next to no credit to spare: a packet may leave when the one before it is paid for."""
+    """Return a credit-based shaper with almost no credit: a packet may leave when the packet before it is paid for."""
     kbit = rate_bps // 1000
     slopes = ["idleslope", str(kbit), "sendslope", str(kbit - _VETH_KBIT)]
     credit = ["hicredit", str(_slack(rate_bps, 0)), "locredit", "-1000000"]
@@ -143,9 +143,9 @@ def _slack(rate_bps: int, flows: int) -> int:
 
 
 def _netem(rtt_s: float, rate_bps: int | None) -> Words:
-    """Packets come at the rate already, so that none waits for another: each takes its own time on the wire.
+    """Return a netem with half the RTT. Packets arrive at the rate already, so none waits for another on the wire.
 
-    In microseconds: tc's netem takes no nanoseconds, but fractions.
+    The delay is in microseconds with decimals, since tc's netem does not take nanoseconds.
     """
     rate = [] if rate_bps is None else ["rate", f"{rate_bps}bit"]
     return ["netem", "delay", f"{rtt_s * 1e6 / 2:.3f}us", *rate, "limit", "1000000"]

@@ -1,4 +1,4 @@
-"""The kernel's own counters of a namespace: ``/proc/net/netstat`` and ``/proc/net/snmp``."""
+"""The kernel's own counters of a namespace, from ``/proc/net/netstat`` and ``/proc/net/snmp``."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ Counters = dict[str, int]
 
 
 def read() -> Counters:
-    """Return all counters of this network namespace, as ``TcpExt.TCPTimeouts``."""
+    """Return all counters of this network namespace, under names such as ``TcpExt.TCPTimeouts``."""
     counters: Counters = {}
     for file in ("netstat", "snmp"):
         lines = Path("/proc/self/net", file).read_text(encoding="ascii").splitlines()
@@ -18,5 +18,5 @@ def read() -> Counters:
 
 
 def since(before: Counters, after: Counters) -> Counters:
-    """Return what was counted between; those that stood still are left out."""
+    """Return the differences between two readings. Counters that did not change are left out."""
     return {name: count - before[name] for name, count in after.items() if count != before[name]}

@@ -1,8 +1,8 @@
-"""Datagrams at fixed times: ``cbr`` one way, ``ping`` there and back, ``voip`` one way with somebody who listens.
+"""Datagrams at fixed times: ``cbr`` one way, ``ping`` there and back, ``voip`` one way with noted arrivals.
 
-Packet ``n`` leaves at ``start + n * interval``. A ping's echo tells how long it was with the process that sends it
-back, and that time is taken off, as RFC 5357 (TWAMP) does: what is left is the path's. Arrivals are stamped by the
-kernel.
+Packet ``n`` leaves at ``start + n * interval``. A ping's echo carries the time that the packet spent in the echoing
+process. That time is subtracted, as in RFC 5357 (TWAMP), so the result is the RTT of the path. The kernel stamps the
+arrivals.
 """
 
 import select
@@ -18,7 +18,7 @@ from .loop import Loop
 from .plan import Flow, Plan
 
 FAR_SIDES = {"cbr": "takes", "ping": "echoes", "voip": "hears"}
-"""By kind, what the far side does with a packet."""
+"""What the far side does with a packet, by kind of flow."""
 
 HEADERS = 42
 """Bytes of the Ethernet, IPv4 and UDP headers."""
@@ -26,13 +26,13 @@ HEADERS = 42
 _SO_TIMESTAMPNS = 35  # asm-generic/socket.h; Python has no name for it
 _STAMP = struct.Struct("=qq")
 _PAYLOAD = struct.Struct("!IQ")
-"""A packet's number, and the nanoseconds that it was with the far side's process."""
+"""A packet's number, and the nanoseconds that the packet spent in the far side's process."""
 _ECT0 = 0b10
 _MOST = 2048
 
 
 class Source:
-    """Sends the flow's packets and, if they are echoed, times them."""
+    """Sends the flow's packets and, if they are echoed, measures their RTT."""
 
     def __init__(self, flow: Flow, ends: Ends, plan: Plan, clock: Clock, loop: Loop) -> None:
         """Plan the first packet."""
@@ -50,7 +50,7 @@ class Source:
         self._plan_next()
 
     def results(self) -> dict[str, Any]:
-        """Return how many packets were sent, of calls and pings when, and how long pings took."""
+        """Return how many packets were sent, when (calls and pings only), and the RTT of each ping."""
         results: dict[str, Any] = {"sent": len(self._sent_ns)}
         seconds = [(sent - self._clock.realtime_ns) / 1e9 for sent in self._sent_ns]
         if self._is_heard:
@@ -87,7 +87,7 @@ class Source:
 
 
 class Sink:
-    """Takes the flow's packets, sends those of a ping back, and notes those of a call."""
+    """Takes the flow's packets, echoes those of a ping, and notes the arrivals of a call."""
 
     def __init__(self, flow: Flow, ends: Ends, clock: Clock, loop: Loop) -> None:
         """Wait for packets."""
@@ -99,7 +99,7 @@ class Sink:
         loop.watch(self._socket.fileno(), select.EPOLLIN, does[FAR_SIDES[flow.kind]])
 
     def results(self) -> dict[str, Any]:
-        """Return number and arrival of each packet of a call."""
+        """Return the number and the arrival of each packet of a call."""
         return {"heard": self._heard} if self._heard else {}
 
     def _take(self) -> None:
@@ -136,9 +136,9 @@ def _udp(flow: Flow, own: tuple[str, int], other: tuple[str, int]) -> socket.soc
 
 
 def _receive(ready: socket.socket) -> tuple[int, bytes] | None:
-    """Return the next packet's arrival by the kernel's stamp (nanoseconds of CLOCK_REALTIME), and what it carries.
+    """Return the next packet's arrival by the kernel's stamp (nanoseconds of CLOCK_REALTIME), and the payload.
 
-    None where an ICMP error came instead: at the run's end the other side may be gone already.
+    Returns None if an ICMP error came instead: at the run's end the other side may be gone already.
     """
     try:
         payload, extras, _, _ = ready.recvmsg(_MOST, socket.CMSG_SPACE(_STAMP.size))

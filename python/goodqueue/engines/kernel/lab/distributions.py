@@ -1,7 +1,7 @@
-"""The tables by which netem draws delays that are not uniform, where `tc` looks for them.
+"""The tables from which netem draws delays that are not uniform, in a folder where `tc` looks for them.
 
-iproute2 makes its own of the functions of NIST Net, which is in the public domain (netem/normal.c, pareto.c,
-paretonormal.c); so are these. The virtual machine has the program alone.
+Like iproute2's own tables, these are computed with the functions of NIST Net, which is in the public domain
+(netem/normal.c, pareto.c, paretonormal.c). The virtual machine has only the program `tc`, without its tables.
 """
 
 import math
@@ -14,7 +14,7 @@ from .plan import Plan
 
 _SIZE = 4096
 _SCALE = 8192
-"""A jitter is so much (NETEM_DIST_SCALE), in 16 bits."""
+"""The table's value for one jitter (NETEM_DIST_SCALE). The values have 16 bits."""
 _LEAST, _MOST = -4 * _SCALE, 4 * _SCALE - 1
 
 
@@ -23,7 +23,7 @@ def _normal(u: float) -> float:
 
 
 def _pareto(u: float) -> float:
-    """Of shape 3, less its mean, by its variance."""
+    """Return the inverse of a Pareto distribution of shape 3, shifted to mean 0 and scaled by its variance."""
     return 4 / 3 * (math.pow(1 - u, -1 / 3) - 1.5)
 
 
@@ -36,7 +36,7 @@ FUNCTIONS: dict[str, Callable[[float], float]] = {
     "pareto": _pareto,
     "paretonormal": _paretonormal,
 }
-"""By tc's name, the inverse of each cumulative distribution function."""
+"""The inverse of each cumulative distribution function, by tc's name."""
 
 
 def table(name: str) -> list[int]:
@@ -47,7 +47,7 @@ def table(name: str) -> list[int]:
 
 
 def write(plan: Plan, folder: Path) -> None:
-    """Write the tables that the wires of ``plan`` ask for into ``folder``, and have `tc` look there."""
+    """Write the tables that the wires of ``plan`` need into ``folder``, and make `tc` look there."""
     wanted = {name for hop in plan.hops for name in FUNCTIONS if name in hop.netem}
     for name in wanted:
         (folder / f"{name}.dist").write_text("\n".join(map(str, table(name))) + "\n", encoding="ascii")

@@ -1,5 +1,5 @@
-"""What ends a run of the laboratory."""
+"""The error that ends a run of the laboratory."""
 
 
 class LabError(Exception):
-    """The run cannot be had. Its text is one line: what failed, and of what."""
+    """The run is not possible. The text is one line: what failed, and where."""

@@ -1,7 +1,7 @@
-"""What every application above TCP stands on: connections, and the two halves that own them, one a side.
+"""The base of every application above TCP: connections, and the two halves that own them, one per side.
 
-One half opens connections, the other listens. A half acts when a connection is made, when bytes came or when there are
-no more, as the simulator's applications do (``crates/netsim/src/traffic/app.rs``).
+One half opens connections, the other listens. A half acts when a connection is established, when bytes arrive, and
+when the other half closes, as the simulator's applications do (``crates/netsim/src/traffic/app.rs``).
 """
 
 import errno
@@ -22,14 +22,14 @@ from .plan import Flow, Plan
 
 _CHUNK = bytes(1 << 18)
 _BACKLOG = 1024
-"""Connections that wait for their program, more than ever do."""
+"""The length of the listen queue, which no flow fills."""
 
 
 class Connection:
-    """One end of a TCP connection: counts what came, and sends what is written as the socket takes it."""
+    """One end of a TCP connection: counts the received bytes, and sends the written bytes as the socket takes them."""
 
     def __init__(self, made: socket.socket, half: "Half", opener: tuple[str, int], established: bool) -> None:
-        """Serve ``made``, opened from address ``opener``; unless it is ``established``, its handshake is under way."""
+        """Serve ``made``, opened from address ``opener``. If not ``established``, the handshake is still under way."""
         self.socket, self._half, self.opener, self._established = made, half, opener, established
         self.received = 0
         self._unsent, self._ending, self._over = 0, False, False
@@ -39,20 +39,20 @@ class Connection:
         self._watch()
 
     def write(self, count: int) -> None:
-        """Send ``count`` bytes, after those written before."""
+        """Send ``count`` bytes, after the bytes written before."""
         self._unsent += count
         if self._established:
             self._send()
             self._watch()
 
     def end(self) -> None:
-        """Write no more."""
+        """Close for writing once all bytes are sent."""
         self._ending = True
         if self._established:
             self._send()
 
     def abort(self) -> None:
-        """Throw away what is on its way."""
+        """Reset the connection and discard the unsent data."""
         if not self._over:
             self._over = True
             self._half.loop.forget(self.socket.fileno())
@@ -60,7 +60,7 @@ class Connection:
             self.socket.close()
 
     def _watch(self) -> None:
-        """Wait for room only where there is something to send: a socket nearly always has some."""
+        """Wait for room to write only if there is something to send, since a socket nearly always has room."""
         sending = self._unsent or not self._established
         waits = select.EPOLLIN | (select.EPOLLOUT if sending else 0)
         if waits != self._waits and not self._over:
@@ -91,7 +91,7 @@ class Connection:
                 self.socket.shutdown(socket.SHUT_WR)
 
     def _take(self) -> None:
-        """MSG_TRUNC: the kernel throws the bytes away instead of copying them to us."""
+        """Count and discard the received data. With MSG_TRUNC the kernel drops the bytes instead of copying them."""
         while not self._over:
             try:
                 count = self.socket.recv_into(SINK, len(SINK), socket.MSG_TRUNC)
@@ -106,7 +106,7 @@ class Connection:
             self._half.came(self)
 
     def _finish(self) -> None:
-        """The other end writes no more; so does this one, once the half has had its say."""
+        """Close this end, since the other end writes no more. The half is told first and may still write."""
         self._half.ended()
         self._over = True
         self._half.forget(self)
@@ -118,21 +118,21 @@ class Half:
     """One side of an application."""
 
     ASKS = False
-    """Whether the receiver of the data opens the connections, and asks for them."""
+    """Whether the receiver of the data opens the connections and sends requests."""
     LOOKS_UP = False
-    """Whether it exchanges datagrams beside."""
+    """Whether the application also exchanges datagrams."""
     ORDERS = False
-    """Whether what it asks for stands in `orders.Orders`."""
+    """Whether the requests are noted in `orders.Orders`."""
 
     def __init__(self, flow: Flow, ends: Ends, side: str, plan: Plan, clock: Clock, loop: Loop) -> None:
-        """Listen, or plan the start, and the rest of the flow's life."""
+        """Listen or plan the start, and plan the flow's samples and stop."""
         self.flow, self.clock, self.loop = flow, clock, loop
         self.sends = source_side(flow) == side
         """Whether this half sends the flow's data."""
         self.opens = (sink_side(flow) if self.ASKS else "client") == side
         hosts = ends.hosts or ((ends.source[0], ends.sink[0]),)
         self.paths = [(source, sink) if self.sends else (sink, source) for source, sink in hosts]
-        """On each of the flow's ways, this side's address and the other's."""
+        """The address of this side and the address of the other side, for each of the flow's ways."""
         self._own, self._other = self.paths[0]
         self.stopped = False
         self._connections: list[Connection] = []
@@ -153,16 +153,16 @@ class Half:
         loop.at(clock.at(plan.duration_s), self._abort)
 
     def start(self) -> None:
-        """Begin: the flow starts. Of the half that opens."""
+        """Begin, since the flow starts. Only the half that opens is called."""
 
     def established(self, connection: Connection) -> None:
-        """Act: the handshake is over, as this side sees it."""
+        """Act on a handshake that is complete, as this side sees it."""
 
     def came(self, connection: Connection) -> None:
-        """Act: bytes came."""
+        """Act on received bytes."""
 
     def ended(self) -> None:
-        """Act: the other half writes no more."""
+        """Act on the other half's end: it writes no more."""
 
     def stop(self) -> None:
         """Begin nothing new."""
@@ -172,7 +172,7 @@ class Half:
         return {}
 
     def results(self) -> dict[str, Any]:
-        """Return what this half saw; of the half that sends also its connections' counters at some times."""
+        """Return the half's notes. The sending half adds its connections' TCP_INFO and counters over time."""
         if not self.sends:
             return self.notes()
         infos = [{"t_s": at} | tcpinfo.decode(data) for at, data in self._infos]
@@ -191,7 +191,7 @@ class Half:
         return connection
 
     def forget(self, connection: Connection) -> None:
-        """Count what ``connection`` sent: it is over."""
+        """Add the counters of ``connection``, which is over, to the totals."""
         self._counted = self._counters([connection])
         self._connections.remove(connection)
 
@@ -216,7 +216,7 @@ class Half:
         self._totals.append((now, *self._counters(self._connections)))
 
     def _counters(self, connections: list[Connection]) -> list[int]:
-        """Return the counters `tcpinfo.SENT` of those counted and of ``connections``."""
+        """Return the counters `tcpinfo.SENT`: of the connections that are over, plus those of ``connections``."""
         infos = [tcpinfo.decode(tcpinfo.read(connection.socket)) for connection in connections]
         return [
             counted + sum(info[name] or 0 for info in infos)

@@ -1,4 +1,4 @@
-"""The two hosts: one process a side, which serves all flows of its side."""
+"""The two hosts: one process per side, which serves all flows of its side."""
 
 import gc
 import json
@@ -23,12 +23,12 @@ from .topology import Namespace
 
 
 class Host:
-    """The process of one side, forked ahead of the run."""
+    """The process of one side, forked before the run."""
 
     def __init__(self, side: str, space: Namespace, plan: Plan, clock: Clock, orders: dict[str, Orders]) -> None:
-        """Start the process; its listeners stand before this returns, or it has failed and `results` says why.
+        """Start the process. When this returns, its listeners are ready, or it has failed and `results` says why.
 
-        ``orders`` are those of the flows that have some, by name, the same for both hosts.
+        ``orders`` holds the orders of each flow that has some, by the flow's name. Both hosts get the same.
         """
         self._side = side
         self._results, write = os.pipe()
@@ -47,7 +47,7 @@ class Host:
         return self._results
 
     def results(self) -> dict[str, Any]:
-        """Wait for the process to end, and return what it knows of its flows."""
+        """Wait for the process to end, and return the results of its flows."""
         with os.fdopen(self._results, encoding="ascii") as pipe:
             text = pipe.read()
         _, status = os.waitpid(self._process, 0)
@@ -62,11 +62,11 @@ class Host:
 def _be_host(
     side: str, space: Namespace, plan: Plan, clock: Clock, orders: dict[str, Orders], told: int, write: int
 ) -> NoReturn:
-    """Serve the flows of ``side`` until the run is over, then say how they went; never returns."""
+    """Serve the flows of ``side`` until the run is over, then write the results. Never returns."""
     status = 1
     try:
         die_with_parent()
-        with suppress(PermissionError):  # ahead of tc and tcpdump, so that datagrams leave on time
+        with suppress(PermissionError):  # precedence over tc and tcpdump, so that datagrams leave on time
             os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
         most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # a flow has up to two descriptors

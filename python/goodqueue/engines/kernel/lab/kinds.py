@@ -1,15 +1,15 @@
-"""The kinds of traffic that the laboratory runs, by what it has to know of them; each is named with its program."""
+"""The kinds of traffic that the laboratory runs, grouped by what it must know of them. Each program names its kind."""
 
 from . import bulk, datagrams
 from .apps import HALVES
 
 TCP = (bulk.KIND, *HALVES)
-"""Those that are TCP."""
+"""The kinds that run over TCP."""
 
 ASKING = tuple(kind for kind, half in HALVES.items() if half.ASKS)
-"""Those of them in which the receiver of the data opens the connections, and asks for them."""
+"""The kinds of TCP traffic in which the receiver of the data opens the connections and sends requests."""
 
 LOOKING_UP = tuple(kind for kind, half in HALVES.items() if half.LOOKS_UP)
-"""Those of them that exchange datagrams beside."""
+"""The kinds of TCP traffic that also exchange datagrams."""
 
 ALL = (*TCP, *datagrams.FAR_SIDES)

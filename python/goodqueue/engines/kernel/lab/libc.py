@@ -1,4 +1,4 @@
-"""What Python 3.11 has no call for: namespaces, and dying with one's parent."""
+"""System calls that Python 3.11 lacks: network namespaces, and to die with the parent process."""
 
 import ctypes
 import os
@@ -13,7 +13,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def new_network() -> None:
-    """Leave for a network namespace of one's own; it vanishes with the last process and descriptor that hold it."""
+    """Enter a new network namespace. It vanishes with the last process and descriptor that hold it."""
     call("unshare", _CLONE_NEWNET)
 
 
@@ -23,17 +23,17 @@ def enter_network(descriptor: int) -> None:
 
 
 def die_with_parent() -> None:
-    """Be killed as soon as the parent dies, whatever it dies of."""
+    """Make the kernel kill this process as soon as its parent dies, for any reason."""
     call("prctl", _PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
 
 
 def wake_on_time() -> None:
-    """Let the kernel wake this process when it asked to be, not up to 50 microseconds later."""
+    """Make the kernel wake this process exactly on time, not up to 50 microseconds later."""
     call("prctl", _PR_SET_TIMERSLACK, 1, 0, 0, 0)
 
 
 def call(name: str, *arguments: Any) -> None:
-    """Call the C library's function ``name``, one that returns 0. Raises OSError where it does not."""
+    """Call the C library's function ``name``. Raises OSError if the function does not return 0."""
     if getattr(_libc, name)(*arguments) != 0:
         number = ctypes.get_errno()
         raise OSError(number, f"{name}: {os.strerror(number)}")

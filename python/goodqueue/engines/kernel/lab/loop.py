@@ -1,4 +1,4 @@
-"""One event loop a side: sockets that are ready, and things that are due."""
+"""One event loop per side: it waits for sockets that are ready and for times that are due."""
 
 import heapq
 import select
@@ -8,7 +8,7 @@ from collections.abc import Callable
 from .libc import wake_on_time
 
 _COARSE_NS = 3_000_000
-"""epoll waits in whole milliseconds; nearer than this to what is due, select's microseconds are waited with."""
+"""epoll waits in whole milliseconds. If the next due time is nearer than this, select waits, in microseconds."""
 
 
 class Loop:
@@ -33,7 +33,7 @@ class Loop:
             self._epoll.unregister(descriptor)
 
     def at(self, when_ns: int, due: Callable[[], None]) -> None:
-        """Call ``due`` at ``when_ns``; of equal times, the first that was asked for goes first."""
+        """Call ``due`` at ``when_ns``. Callbacks with equal times run in the order of the calls of `at`."""
         self._order += 1
         heapq.heappush(self._due, (when_ns, self._order, due))
 

@@ -1,4 +1,4 @@
-"""What connections ask for, beside what they carry: so a request may be of any size."""
+"""The numbers of the requested items, kept outside the connections, so that a request may have any size."""
 
 import mmap
 import struct
@@ -7,23 +7,23 @@ from .addresses import MOST_WAYS, way_of
 
 
 class Orders:
-    """What each connection of a flow asks for at the moment, in memory that the processes of both hosts share.
+    """The item that each connection of a flow currently requests, in memory that both hosts' processes share.
 
-    A connection has one request at a time, so its place is that of the way and the port that it was opened from.
+    A connection has one request at a time. Its place in the memory follows from its way and the port of its opener.
     """
 
     _ITEM = struct.Struct("=I")
 
     def __init__(self) -> None:
-        """Make room; the hosts' processes are to be forked after this."""
+        """Allocate the memory. The hosts' processes must be forked after this."""
         self._shared = mmap.mmap(-1, MOST_WAYS * self._ITEM.size << 16)
 
     def note(self, opener: tuple[str, int], item: int) -> None:
-        """Note the item that is asked for next from ``opener``."""
+        """Note the item that the connection from ``opener`` requests next."""
         self._ITEM.pack_into(self._shared, self._place(opener), item)
 
     def item(self, opener: tuple[str, int]) -> int:
-        """Return the item that was asked for last from ``opener``."""
+        """Return the item that the connection from ``opener`` requested last."""
         (item,) = self._ITEM.unpack_from(self._shared, self._place(opener))
         return int(item)
 

@@ -1,8 +1,8 @@
-"""Web pages as a browser fetches them over HTTP/1.1, as the simulator has them (``netsim/src/traffic/page.rs``).
+"""Web pages as a browser fetches them over HTTP/1.1, as in the simulator (``netsim/src/traffic/page.rs``).
 
-The receiver of the data is the browser; the server is all of the page's hosts, at one address, since the simulator's
-flows, too, run between two hosts each. A lookup is a datagram and its answer, of the size of DNS. What is asked for
-stands in `Orders` and not in the request, so that this may be of any size.
+The receiver of the data is the browser. The server plays all of the page's hosts at one address, since the
+simulator's flows, too, run between two hosts each. A lookup is one datagram and its answer, with the sizes of DNS.
+The requested item is noted in `Orders` and not in the request, so that the request may have any size.
 """
 
 import select
@@ -21,9 +21,9 @@ from .orders import Orders
 from .plan import Flow, Plan
 
 _QUERY, _ANSWER = (bytes(size - HEADERS) for size in (86, 102))
-"""As long on Ethernet as a query and an answer of DNS, as the simulator counts them."""
+"""The payloads of a query and an answer, as long on Ethernet as those of DNS in the simulator."""
 _ASK_AGAIN_S = 5.0
-"""After which a resolver asks again: resolv.conf(5), ``timeout``."""
+"""The time after which a resolver asks again: ``timeout`` in resolv.conf(5)."""
 
 
 @dataclass(slots=True)
@@ -32,29 +32,29 @@ class _Channel:
 
     connection: Connection
     item: int | None = None
-    """The object under way."""
+    """The object that is being fetched."""
     wanted: int = 0
-    """Bytes of all responses that were asked for."""
+    """Bytes of all responses that were requested."""
 
 
 @dataclass(slots=True)
 class _Site:
-    """A host, as the browser knows it in this fetch."""
+    """The state of a host in this fetch, as the browser knows it."""
 
     lookup: socket.socket | None = None
     known: bool = False
     waiting: deque[int] = field(default_factory=deque)
-    """Objects that are yet to be asked for."""
+    """Objects that are not requested yet."""
     channels: list[_Channel] = field(default_factory=list)
 
 
 class Page(Half):
-    """The browser, which is told of nothing but times, or the server, which answers what it is asked."""
+    """The browser, which only needs the times of arrivals, or the server, which responds to requests."""
 
     ASKS = LOOKS_UP = ORDERS = True
 
     def __init__(self, flow: Flow, ends: Ends, side: str, plan: Plan, clock: Clock, loop: Loop, orders: Orders) -> None:
-        """Fetch nothing yet."""
+        """Take the page's objects, and on the server wait for lookups."""
         assert flow.objects is not None
         self._objects = flow.objects
         self._orders = orders
@@ -85,7 +85,7 @@ class Page(Half):
         self._want([0])
 
     def came(self, connection: Connection) -> None:
-        """Answer a whole request, or note a whole object."""
+        """Respond to a whole request, or note a whole object."""
         if self.opens:
             self._received(connection)
             return
@@ -96,7 +96,7 @@ class Page(Half):
             connection.write(wanted["response_bytes"])
 
     def forget(self, connection: Connection) -> None:
-        """Count what ``connection`` sent: it is over."""
+        """Forget the state of ``connection``, which is over, and count what it sent."""
         self._answered.pop(connection, None)
         super().forget(connection)
 
@@ -110,7 +110,7 @@ class Page(Half):
                     return
 
     def _whole(self, site: _Site, item: int) -> None:
-        """The object ``item`` is there; the document names the others."""
+        """Note that object ``item`` is complete. The document, object 0, names the other objects."""
         self._missing -= 1
         self._ask(site)
         if item == 0:
@@ -135,7 +135,7 @@ class Page(Half):
                 self._look_up(site)
 
     def _ask(self, site: _Site) -> None:
-        """Ask for what waits, where a connection is idle or may be opened."""
+        """Request waiting objects, on each connection that is idle or may be opened."""
         assert self.flow.connections is not None
         while site.waiting:
             channel = next((each for each in site.channels if each.item is None), None)
@@ -151,14 +151,14 @@ class Page(Half):
             channel.connection.write(wanted["request_bytes"])
 
     def _datagrams(self, port: int) -> socket.socket:
-        """Return a socket for lookups, marked as the flow is."""
+        """Return a socket for lookups, with the flow's DSCP."""
         made = socket.socket(socket.AF_INET, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
         made.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, self.flow.dscp << 2)
         made.bind((self._own, port))
         return made
 
     def _look_up(self, site: _Site) -> None:
-        """Ask for a host's address, each time from a port of its own, until there is an answer."""
+        """Ask for a host's address from a new port, and repeat the query until there is an answer."""
         site.lookup = self._datagrams(0)
         self.loop.watch(site.lookup.fileno(), select.EPOLLIN, lambda: self._resolved(site))
         self._query(site)
@@ -166,7 +166,7 @@ class Page(Half):
     def _query(self, site: _Site) -> None:
         if site.known or site.lookup is None:
             return
-        with suppress(OSError):  # an ICMP error about an earlier one
+        with suppress(OSError):  # an ICMP error about an earlier query
             site.lookup.sendto(_QUERY, (self._other, self.flow.port))
         self.loop.at(self.clock.at(self.clock.now() + _ASK_AGAIN_S), lambda: self._query(site))
 

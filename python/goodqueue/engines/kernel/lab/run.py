@@ -1,4 +1,4 @@
-"""One run: builds, starts, waits, reads, writes down."""
+"""One run: builds the path, starts the hosts, waits, reads the counters, writes the results."""
 
 import json
 import os
@@ -26,20 +26,21 @@ if TYPE_CHECKING:
     from goodqueue.engines.live.between import Between
 
 OWN = "gateway.json"
-"""In the folder of results: the record of our own path."""
+"""The record of goodqueue's own path, in the folder of results."""
 
 _LEAD_S = 0.5
-"""Between forking the hosts and the run's beginning: enough for a slow machine to start programs."""
+"""Time between forking the hosts and the start of the run, enough for a slow machine to start programs."""
 _CAPTURE_LAG_S = 1.1
-"""The kernel gives packets to tcpdump in blocks, an unfilled one after a second; what is in it at the stop is lost."""
+"""How long tcpdump may lag behind. The kernel passes packets to tcpdump in blocks, an unfilled block after a second.
+Stopping tcpdump loses the packets of an unfilled block."""
 _TICKS = 50
 _PRECISE = "3b9aca00"
-"""The fourth word of /proc/net/psched where the queue disciplines' timers resolve nanoseconds."""
+"""The fourth word of /proc/net/psched if the timers of the queue disciplines resolve nanoseconds."""
 
 
 def run(plan: Plan, folder: Path, progress: Callable[[float], None]) -> None:
-    """Do ``plan`` and leave in ``folder`` what happened: ``lab.json`` and a capture an interface."""
-    with tempfile.TemporaryDirectory(dir=folder) as tables:  # a folder that the next run clears if this one is killed
+    """Do the run of ``plan``, and leave the results in ``folder``: ``lab.json`` and one capture per interface."""
+    with tempfile.TemporaryDirectory(dir=folder) as tables:  # the next run clears the folder if this one is killed
         distributions.write(plan, Path(tables))
         spaces = build(plan)
     own = _own_path(plan, spaces)
@@ -85,7 +86,7 @@ def run(plan: Plan, folder: Path, progress: Callable[[float], None]) -> None:
             flows[name] |= found
     if own is not None:
         own.stop()
-    changers.finish()  # not before: the hosts were forked with its pipes, and a `tc` ends when all have closed them
+    changers.finish()  # Last, because the hosts inherited its pipes. A `tc` ends when all have closed them.
     time.sleep(_CAPTURE_LAG_S)
     lost = {device: capture.stop() for device, capture in captures.items()}
     if any(lost.values()):
@@ -107,11 +108,11 @@ def run(plan: Plan, folder: Path, progress: Callable[[float], None]) -> None:
 
 
 def _own_path(plan: Plan, spaces: dict[str, Namespace]) -> "Between | None":
-    """Return our own path where the plan has one; else Linux's must be ready."""
+    """Return goodqueue's own path if the plan has one. Otherwise wait until Linux's path is ready."""
     if plan.own is None:
         _await_precise_timers()
         return None
-    from goodqueue.engines.live.between import Between  # not in the virtual machine, which has no path of ours
+    from goodqueue.engines.live.between import Between  # not in the virtual machine, which lacks our path
 
     return Between(plan, plan.own, spaces)
 
@@ -122,14 +123,14 @@ def _switches(space: Namespace) -> dict[str, str]:
 
 
 def _add_ends(plan: Plan, flows: dict[str, Any]) -> None:
-    """Add to each of ``flows`` who sent and who received it."""
+    """Add the addresses of the sender and the receiver to each of ``flows``."""
     for place, flow in enumerate(plan.flows):
         between = ends(plan, place)
         flows[flow.name] |= {"local": between.source, "remote": between.sink, "hosts": between.hosts}
 
 
 class _Waiting:
-    """Sleeps through the run and says how far it is; a host that ends before the run does has failed."""
+    """Sleeps through the run and reports the progress. A host that ends before the run does has failed."""
 
     def __init__(self, clock: Clock, whole_s: float, hosts: list[Host], progress: Callable[[float], None]) -> None:
         self._clock, self._whole_s, self._hosts, self._progress = clock, whole_s, hosts, progress
@@ -151,7 +152,7 @@ class _Waiting:
 
 
 def _await_precise_timers() -> None:
-    """A kernel that has just booted may tick at milliseconds for a moment, and so would every shaper."""
+    """Wait for precise timers. A kernel that has just booted may tick in milliseconds for a moment."""
     path = Path("/proc/self/net/psched")
     for _ in range(50):
         if path.read_text(encoding="ascii").split()[3] == _PRECISE:
@@ -162,7 +163,7 @@ def _await_precise_timers() -> None:
 
 
 class _Queues:
-    """The disciplines of the bottleneck and of the hops, read now and then."""
+    """The disciplines of the bottleneck and of the hops, and the counters read from them."""
 
     def __init__(self, plan: Plan, spaces: dict[str, Namespace], clock: Clock) -> None:
         self._spaces, self._clock = spaces, clock
@@ -178,7 +179,7 @@ class _Queues:
             self._known.append((snapshots, node, step))
 
     def read(self) -> None:
-        """Read the counters of all."""
+        """Read the counters of all disciplines."""
         for snapshots, node, step in self._known:
             with self._spaces[node.name].entered():
                 qdiscs = tc.counters(node.device(TOWARDS[step.direction]))

@@ -1,4 +1,4 @@
-"""The kernel's switches: those that we set in our namespaces, and those that a record tells."""
+"""The kernel's sysctls: those that the laboratory sets in its namespaces, and those that a record contains."""
 
 from pathlib import Path
 
@@ -38,7 +38,7 @@ RECORDED = (
     "tcp_workaround_signed_windows",
 )
 
-#: Set before any interface exists: no IPv6, so that captures hold our packets alone; routes by address only.
+# Set before any interface exists: no IPv6, so that captures hold our packets alone; routes by address only.
 QUIET = {
     "ipv6/conf/all/disable_ipv6": "1",
     "ipv6/conf/default/disable_ipv6": "1",
@@ -51,7 +51,7 @@ FORWARDING = {"ipv4/ip_forward": "1"}
 
 
 def for_hosts(plan: Plan) -> dict[str, str]:
-    """Return what the hosts' TCP needs: windows that never limit, and no memory of earlier connections."""
+    """Return the settings of the hosts' TCP: windows that never limit, and no memory of earlier connections."""
     rates = [plan.narrowest_bps(direction, way) or 0 for way in plan.ways for direction in plan.rows]
     bdp = max(rates) * (max(way.rtt_s for way in plan.ways) + sum(hop.delay_s for hop in plan.hops)) / 8
     most = max(16 << 20, int(8 * bdp))
@@ -63,7 +63,7 @@ def for_hosts(plan: Plan) -> dict[str, str]:
 
 
 def write(settings: dict[str, str]) -> None:
-    """Write ``settings`` in this network namespace; a kernel without IPv6 has none of it to switch off."""
+    """Write ``settings`` in this network namespace. Settings that the kernel lacks, such as IPv6's, are skipped."""
     for name, value in settings.items():
         path = _PROC / name
         if path.exists():
@@ -71,6 +71,6 @@ def write(settings: dict[str, str]) -> None:
 
 
 def recorded() -> dict[str, str]:
-    """Return the switches of TCP in this namespace, those that this kernel has."""
+    """Return TCP's sysctls in this namespace, as far as this kernel has them."""
     paths = {name: _PROC / "ipv4" / name for name in RECORDED}
     return {name: " ".join(path.read_text(encoding="ascii").split()) for name, path in paths.items() if path.exists()}

@@ -1,4 +1,4 @@
-"""The program ``tc``: an operator's qdisc line is made of its words, and its counters are what operators read."""
+"""The program ``tc``: it takes the words of an operator's qdisc line, and its counters are what operators read."""
 
 import json
 import subprocess
@@ -9,7 +9,7 @@ from .errors import LabError
 
 
 def batch(lines: list[Words]) -> None:
-    """Have ``tc`` do ``lines`` in this network namespace."""
+    """Run the commands ``lines`` with ``tc`` in this network namespace."""
     if not lines:
         return
     text = "".join(" ".join(words) + "\n" for words in lines)
@@ -19,7 +19,7 @@ def batch(lines: list[Words]) -> None:
 
 
 def counters(device: str) -> Any:
-    """Return the disciplines of ``device`` and their counters, as ``tc -s -j`` tells them."""
+    """Return the disciplines of ``device`` and their counters, as ``tc -s -j`` reports them."""
     done = _tc("-s", "-j", "qdisc", "show", "dev", device)
     if done.returncode != 0:
         raise LabError(f"tc: {done.stderr.strip()}")
@@ -27,12 +27,12 @@ def counters(device: str) -> Any:
 
 
 def version() -> str:
-    """Return what ``tc -V`` says."""
+    """Return the output of ``tc -V``."""
     return _tc("-V").stdout.strip()
 
 
 def _last_words(stderr: str, lines: list[Words]) -> str:
-    """Return tc's complaint and the line it is about, which tc gives by number (``Command failed -:3``)."""
+    """Return tc's error message and the line with the error. tc gives the line's number (``Command failed -:3``)."""
     said = [line for line in stderr.splitlines() if line.strip()]
     failed = [line.rpartition(":")[2] for line in said if line.startswith("Command failed")]
     complaint = "; ".join(line for line in said if not line.startswith("Command failed"))

@@ -1,10 +1,11 @@
-"""The kernel's ``struct tcp_info``: what a sender knows of its connection."""
+"""The kernel's ``struct tcp_info``: the state of a connection, as its sender sees it."""
 
 import socket
 import struct
 from itertools import accumulate
 
-#: ``linux/tcp.h``; fields are only ever appended, and those of kernel 6.1 stand here as far as they are wanted.
+# ``linux/tcp.h``. Fields are only ever appended to the structure. These are the fields of kernel 6.1 up to the last
+# one that is used.
 _SIZES = [1] * 8 + [4] * 24 + [8] * 4 + [4] * 6 + [8] * 4 + [4] * 2 + [8] * 2 + [4] * 2
 _ENDS = list(accumulate(_SIZES))
 _FORMAT = struct.Struct("=" + "".join({1: "B", 4: "I", 8: "Q"}[size] for size in _SIZES))
@@ -25,19 +26,19 @@ _KEPT = (
     *("delivered", "delivered_ce", "bytes_sent", "bytes_retrans", "dsack_dups", "reord_seen"),
 )
 SENT = ("bytes_sent", "bytes_retrans", "dsack_dups")
-"""What a sender counts: bytes, those sent again, and segments that the receiver said it had twice."""
+"""The counters of a sender: bytes sent, bytes sent again, and segments that the receiver reported as duplicates."""
 
 _UNLIMITED = 0x7FFFFFFF
-"""What stands for a slow-start threshold that was never set."""
+"""The kernel's value for a slow-start threshold that was never set."""
 
 
 def read(connection: socket.socket) -> bytes:
-    """Return the structure as it is; `decode` can wait until the run is over."""
+    """Return the raw structure. `decode` can wait until the run is over."""
     return connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _FORMAT.size)
 
 
 def decode(data: bytes) -> dict[str, int | None]:
-    """Return the structure by names; a kernel older than a field leaves it out, which is null here."""
+    """Return the structure's fields by name. A field that this kernel does not have yet is None."""
     values = _FORMAT.unpack(data.ljust(_FORMAT.size, b"\0"))
     known = {name: value if end <= len(data) else None for name, value, end in zip(_FIELDS, values, _ENDS, strict=True)}
     info = {name: known[name] for name in _KEPT}

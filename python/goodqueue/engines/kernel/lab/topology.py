@@ -1,8 +1,9 @@
-"""The network namespaces of a plan in a row, as `chain` says, with a cable from each to the next.
+"""The network namespaces of a plan in a row, as `chain` describes it, with a veth cable between neighbours.
 
-Hosts stand beside their first hop; propagation follows the last.
+Each host stands beside its first hop. The propagation delay follows the last hop.
 
-Nothing has a name outside this process: the namespaces live by descriptors, and everything in them dies with them.
+Nothing here has a name outside this process: descriptors keep the namespaces alive, and everything in them dies with
+them.
 """
 
 import os
@@ -27,22 +28,22 @@ _OFFLOADS = ("tcp-segmentation-offload", "generic-segmentation-offload", "generi
 
 
 class Namespace:
-    """A network namespace, and the way into it and back."""
+    """A network namespace, with methods to enter and to leave it."""
 
     def __init__(self) -> None:
-        """Make a namespace; this process stays where it is, which is ``home``."""
+        """Make a namespace. This process stays in its own namespace, ``home``."""
         self.home = os.open("/proc/self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
         new_network()
         self.descriptor = os.open("/proc/self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
         enter_network(self.home)
 
     def enter(self) -> None:
-        """Go there for good."""
+        """Enter the namespace for good."""
         enter_network(self.descriptor)
 
     @contextmanager
     def entered(self) -> Iterator[None]:
-        """Be there for a while."""
+        """Enter the namespace for the duration of the ``with`` block."""
         self.enter()
         try:
             yield
@@ -58,18 +59,18 @@ class Interface:
     name: str
     mac: str
     beyond: str
-    """The side that is reached through it."""
+    """The side of the path that lies behind the interface."""
 
 
 def build(plan: Plan) -> dict[str, Namespace]:
-    """Build the network of ``plan`` and return its namespaces by name. Our own path, if any, is not there yet."""
+    """Build the network of ``plan`` and return its namespaces by name. goodqueue's own path is not built here."""
     row = nodes(plan)
     spaces = {node.name: Namespace() for node in row}
     for name, space in spaces.items():
         with space.entered():
             sysctls.write(sysctls.QUIET)
             sysctls.write(sysctls.for_hosts(plan) if name in SIDES else sysctls.FORWARDING)
-            with IPRoute() as ip:  # without an address of its own a namespace takes no route
+            with IPRoute() as ip:  # a namespace takes no route before its loopback is up
                 ip.link("set", index=_LOOPBACK, state="up")
                 if name in SIDES:  # each address of the side is this host's own
                     here = {"type": "local", "scope": "host", "table": _LOCAL_TABLE, "oif": _LOOPBACK}
@@ -93,7 +94,7 @@ def _end(node: Node, side: str, number: int) -> Interface:
 
 
 def bring_up(spaces: dict[str, Namespace], here: Interface, beside: str, plan: Plan) -> None:
-    """Give an interface its only neighbour, by MAC, and its routes, so that nobody has to ask (no ARP)."""
+    """Configure an interface's routes and its only neighbour, by MAC address, so that ARP is not needed."""
     with spaces[here.space].entered(), IPRoute() as ip:
         index = ip.link_lookup(ifname=here.name)[0]
         send_singly(here.name)
@@ -107,7 +108,7 @@ def bring_up(spaces: dict[str, Namespace], here: Interface, beside: str, plan: P
 
 
 def send_singly(device: str) -> None:
-    """Let packets leave one by one, else one "packet" of a capture is many."""
+    """Switch off the offloads, so that one packet of a capture is one packet on the wire."""
     ethtool = IoctlEthtool(device)
     for offload in _OFFLOADS:
         ethtool.set_offload_flag(offload, 0)

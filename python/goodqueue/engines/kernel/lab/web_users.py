@@ -1,8 +1,8 @@
 """Users of the web, who think, fetch a page and think again (``netsim/src/traffic/web_users.rs``).
 
-They speak HTTP/1, so that a connection has one request at a time. What they ask for was drawn beforehand, by the
-simulator, and both hosts know it: `Orders` say which request is under way on a connection. Each connection takes one of
-the flow's ways, and so one of its base round-trip times.
+The users speak HTTP/1, so a connection has one request at a time. The simulator drew the requests before the run, and
+both hosts know them: `Orders` holds the number of the current request of each connection. Each connection takes one
+of the flow's ways, and thereby one of its base round-trip times.
 """
 
 import random
@@ -18,7 +18,7 @@ from .plan import Flow, Plan
 
 
 class _Asked(NamedTuple):
-    """One request of a page, and what follows it."""
+    """One request of a page, and the times after it."""
 
     request_bytes: int
     response_bytes: int
@@ -27,7 +27,7 @@ class _Asked(NamedTuple):
     gap_s: float
     """From the response to the next request in its place."""
     closes: bool
-    """Whether the server closes behind the response."""
+    """Whether the server closes the connection after the response."""
 
 
 @dataclass(slots=True)
@@ -38,20 +38,20 @@ class _Page:
     begun_s: float
     persistent: bool
     next: int
-    """The place of its next request among all."""
+    """The number of the page's next request among all requests."""
     unknown: int
     """Objects that are not known yet."""
     waves_left: int
     unasked: int = 0
-    """Objects that are known and not asked for."""
+    """Objects that are known and not requested."""
     missing: int = 1
-    """Objects that are known and not there."""
+    """Objects that are known and have not arrived."""
     open: list[Connection] = field(default_factory=list)
     to_open: int = 0
-    """Connections that are opened after a gap."""
+    """Connections that will be opened after a gap."""
 
     def idle(self) -> int:
-        """Return how many connections ask by themselves once their gap is over."""
+        """Return how many open connections have no request, and will request an object after their gap."""
         return max(0, len(self.open) - (self.missing - self.unasked)) if self.persistent else 0
 
 
@@ -63,16 +63,16 @@ class _Exchange:
     asked: _Asked
     begun_s: float
     wanted: int
-    """Bytes of all responses on this connection, this one's among them."""
+    """Bytes of all responses on this connection, including this one."""
 
 
 class WebUsers(Half):
-    """All users of a flow, or the server that they ask."""
+    """All users of a flow, or their server."""
 
     ASKS = ORDERS = True
 
     def __init__(self, flow: Flow, ends: Ends, side: str, plan: Plan, clock: Clock, loop: Loop, orders: Orders) -> None:
-        """Ask for nothing yet."""
+        """Take the pages of all users."""
         assert flow.visits is not None
         self._orders = orders
         self._ways = random.Random(f"{plan.seed} ways of {flow.name}")
@@ -94,16 +94,16 @@ class WebUsers(Half):
         super().__init__(flow, ends, side, plan, clock, loop)
 
     def notes(self) -> dict[str, Any]:
-        """Return when responses were asked for; begin, end and bytes of those that came; the same of pages."""
+        """Return when requests and connections began; start, end and bytes of responses; start and end of pages."""
         return self._noted if self.opens else {}
 
     def start(self) -> None:
-        """Have each user think for the first time."""
+        """Make each user think for the first time."""
         for user in range(len(self._visits)):
             self._think(user)
 
     def came(self, connection: Connection) -> None:
-        """Answer a whole request, or note a whole response."""
+        """Respond to a whole request, or note a whole response."""
         if not self.opens:
             self._heard(connection)
             return
@@ -114,7 +114,7 @@ class WebUsers(Half):
             self._came(exchange, connection)
 
     def forget(self, connection: Connection) -> None:
-        """Forget what ``connection`` had: it is over."""
+        """Forget the state of ``connection``, which is over."""
         self._answered.pop(connection, None)
         self._exchanges.pop(connection, None)
         super().forget(connection)
@@ -137,7 +137,7 @@ class WebUsers(Half):
 
     def _think(self, user: int) -> None:
         visit = next(self._visits[user], None)
-        if visit is not None:  # else the think times that were drawn outlast the flow
+        if visit is not None:  # otherwise the drawn think times outlast the flow
             self._after(visit["think_s"], lambda: self._begin(user, visit))
 
     def _begin(self, user: int, visit: dict[str, Any]) -> None:
@@ -181,7 +181,7 @@ class WebUsers(Half):
             self._go_on(page, connection, exchange.asked.gap_s)
 
     def _go_on(self, page: _Page, connection: Connection, gap_s: float) -> None:
-        """``connection`` has become free; others are opened where objects wait and more are allowed."""
+        """Reuse ``connection``, which has become free. Open more connections if objects wait and the limit allows."""
         if page.persistent:
             self._after(gap_s, lambda: self._ask(page, connection))
         else:
@@ -203,7 +203,7 @@ class WebUsers(Half):
             self._request(page, self._open_for(page))
 
     def _end(self, page: _Page) -> None:
-        if page.persistent:  # else the server has closed
+        if page.persistent:  # otherwise the server has closed
             for connection in page.open:
                 connection.end()
         self._noted["pages"].append([page.begun_s, self.clock.now()])
