@@ -1,4 +1,4 @@
-"""What a cell of Wi-Fi says of one of its stations."""
+"""Reads one station's numbers from the record of a Wi-Fi cell."""
 
 from collections.abc import Mapping
 
@@ -7,9 +7,9 @@ from goodqueue.record.dotted import walk
 
 
 def of_station(record: Record, options: Mapping[str, str | float]) -> float | None:
-    """Return ``number`` of the station called ``station``: of both ways together, or one that names its direction.
+    """Return ``number`` of the station called ``station``. The number covers both directions, or names its direction.
 
-    Such as ``airtime_percent``, or ``down.aggregate_frames``.
+    Examples: ``airtime_percent``, ``down.aggregate_frames``.
     """
     stations = record["wifi"]["stations"] if "wifi" in record else []
     names = [station["name"] for station in stations]

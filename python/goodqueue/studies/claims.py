@@ -1,18 +1,18 @@
 """Claims: does a statement of the paper hold on given rows?
 
-The meaning of each kind is that of the published-facts format. Rows may be printed numbers or measured ones under the
-same keys, and may be intervals: then a comparison is true or false only where the intervals decide it, and None where
-they do not. A lookup picks, of the rows that fit a term, the most specific; keys that a row does not fix hold for all
-points.
+Each kind has the meaning that the published-facts format gives it. Rows are published numbers or measured ones, under
+the same keys. Rows may be intervals: then a comparison is true or false only if the intervals decide it, and otherwise
+None. Of the rows that match a term, a lookup takes the most specific one. A row holds for all values of the keys that
+it does not have.
 
-| kind | holds where |
+| kind | condition |
 |---|---|
 | less_than, greater_than | left < factor · right, left > factor · right |
 | within | low ≤ left ≤ high, both widened by the tolerance |
 | ratio_between | low ≤ left / right ≤ high |
 | ordering | the items ascend strictly |
-| monotone | left goes one way along the points; steps back up to the tolerance are allowed |
-| approximately_equal | left and right differ by at most the tolerance (times right, where it is relative) |
+| monotone | left rises or falls along all points; opposite steps up to the tolerance are allowed |
+| approximately_equal | left and right differ by at most the tolerance (times right, if it is relative) |
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,7 +25,7 @@ from goodqueue.studies.published import At, Claim, Term
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A number, or an interval that holds it."""
+    """A number, or an interval that contains it."""
 
     scenario: str
     algorithm: str
@@ -34,38 +34,38 @@ class Row:
     low: float
     high: float
     runs: tuple[float | None, ...] = ()
-    """Each seed's number, where the row is the interval of their mean."""
+    """The number of each seed, if the row is the interval of their mean."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A term's number with what was looked up; `goodqueue.studies.sentences` puts both in words."""
+    """The number of a term and where it was looked up. `goodqueue.studies.sentences` writes both in words."""
 
     name: str
-    """That of a looked-up value in the results: ``codel delay_mean_ms[rtt_ms=50]``."""
+    """The name of a looked-up value in the results: ``codel delay_mean_ms[rtt_ms=50]``."""
     row: Row | None
     constant: bool = False
     scenario: str = ""
     algorithm: str = ""
     metric: str = ""
-    """Or the swept parameter whose value stands for a number."""
+    """The metric, or the swept parameter whose value is the number."""
     at: At = field(default_factory=dict)
 
     @property
     def low(self) -> float:
-        """Its lower end. Only where there is a row."""
+        """Its lower end. There must be a row."""
         assert self.row is not None
         return self.row.low
 
     @property
     def high(self) -> float:
-        """Its upper end. Only where there is a row."""
+        """Its upper end. There must be a row."""
         assert self.row is not None
         return self.row.high
 
     @property
     def number(self) -> float | None:
-        """The middle, None where nothing was found."""
+        """The middle of the interval, or None if nothing was found."""
         return None if self.row is None else (self.row.low + self.row.high) / 2
 
 
@@ -74,26 +74,26 @@ class Check:
     """One elementary comparison of a claim."""
 
     verdict: bool | None
-    """None where a number is missing, or where intervals do not decide."""
+    """None if a number is missing, or if intervals do not decide the comparison."""
     found: tuple[Found, ...]
-    """What was compared: left and right, the items, or the steps."""
+    """The numbers that were compared: left and right, the items, or the points."""
 
     @property
     def terms(self) -> Mapping[str, float | None]:
-        """What was looked up: a name to its number (the middle of an interval)."""
+        """The numbers that were looked up, by name (of an interval, its middle)."""
         return {one.name: one.number for one in self.found if not one.constant}
 
 
 def evaluate(claim: Claim, rows: Sequence[Row], steps: bool = False) -> tuple[bool | None, list[Check]]:
-    """Return whether ``claim`` holds on ``rows`` (None: they do not decide it), and the comparisons behind that.
+    """Return whether ``claim`` holds on ``rows`` (None if they do not decide it), and the comparisons behind that.
 
-    With the quantifier ``all``, one false comparison is enough; any other verdict needs them all decided. The format
-    lets only numbers decide a monotone claim. With ``steps``, intervals that do not overlap decide it too, and enough
-    comparisons decide ``some`` and ``most``.
+    With the quantifier ``all``, one false comparison is enough. Any other verdict needs all comparisons decided. In the
+    format only numbers decide a monotone claim. With ``steps``, intervals that do not overlap decide it too, and
+    ``some`` and ``most`` are decided as soon as enough comparisons are.
     """
     checks = [check for scenario in claim.scenarios for check in _checks(claim, scenario, rows, steps)]
     verdicts = [check.verdict for check in checks]
-    # What comes of it if none of those that are open holds, and if all do.
+    # The verdicts if none of the open comparisons holds, and if all of them do.
     least, most = (
         _held(claim, [open_ if verdict is None else verdict for verdict in verdicts]) for open_ in (False, True)
     )
@@ -107,7 +107,7 @@ def _held(claim: Claim, verdicts: Sequence[bool]) -> bool:
 
 
 def lookup(rows: Sequence[Row], term: Term, point: At) -> Found:
-    """Return what ``term``, of one algorithm and one metric, finds at ``point``; keys of its own ``at`` come first."""
+    """Return the row of ``term``, of one algorithm and metric, at ``point``. The term's own ``at`` has priority."""
     if term.constant is not None:
         return Found("", Row("", "", "", {}, term.constant, term.constant), constant=True)
     if term.param is not None:
@@ -129,7 +129,7 @@ def lookup(rows: Sequence[Row], term: Term, point: At) -> Found:
 
 
 def _inherit(first: Term, term: Term) -> Term:
-    """Return ``term`` with what it does not say taken from ``first``."""
+    """Return ``term`` with its missing parts taken from ``first``."""
     if not term.is_lookup:
         return term
     return Term(
@@ -141,7 +141,7 @@ def _inherit(first: Term, term: Term) -> Term:
 
 
 def _each(term: Term) -> Iterator[Term]:
-    """Yield ``term`` for each of its algorithms and metrics."""
+    """Yield ``term`` once per algorithm and metric."""
     for algorithm, metric in product(term.algorithms or ("?",), term.metrics or ("?",)):
         yield replace(term, algorithms=(algorithm,), metrics=(metric,)) if term.is_lookup else term
 
@@ -177,7 +177,7 @@ def _check(found: Sequence[Found], verdict: bool | None) -> Check:
 
 
 def _paired(left: Found, right: Found, factor: float = 1) -> tuple[float, float] | None:
-    """Return the 95 % interval of left − factor · right, seed by seed; None where they are not of the same seeds."""
+    """Return the 95 % interval of left − factor · right, seed by seed. None if they do not have the same seeds."""
     one, other = (found.row.runs if found.row else () for found in (left, right))
     if len(one) != len(other):
         return None
@@ -187,7 +187,7 @@ def _paired(left: Found, right: Found, factor: float = 1) -> tuple[float, float]
 
 
 def _minus(left: Found, right: Found, factor: float = 1) -> tuple[float, float]:
-    """Return the interval of left − factor · right: seed by seed where it can be, else by the ends of the two."""
+    """Return the interval of left − factor · right: seed by seed if possible, otherwise from the ends of the two."""
     apart = (left.low - factor * right.high, left.high - factor * right.low)
     return _paired(left, right, factor) or apart
 

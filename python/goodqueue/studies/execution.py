@@ -1,4 +1,4 @@
-"""Doing the runs, on all cores, and keeping of each record only the numbers that the study asks for."""
+"""Executes the runs of a study on all cores, and keeps of each record only the numbers that the study needs."""
 
 import json
 import zlib
@@ -19,33 +19,33 @@ from goodqueue.studies.planning import Plan, batches, cost
 from goodqueue.studies.published import At
 
 Numbers = Mapping[tuple[str, str], Mapping[str, float | Course | None]]
-"""By key of the run and id of the experiment: metric to number."""
+"""The numbers by metric, by the key of the run and the id of the experiment."""
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A cell with what it measured."""
+    """A cell with its measurements."""
 
     cell: Cell
     seeds: tuple[int, ...]
     qdisc: str
     """The line with every parameter."""
     numbers: Mapping[str, Measurement]
-    """By metric, as the experiment calls it."""
+    """By the experiment's name of the metric."""
     packed: tuple[bytes, ...]
-    """The records' own text, compressed, one a seed, where the experiment keeps them: as values, hundreds with time
-    series would take gigabytes."""
+    """The compressed texts of the records, one per seed, if the experiment keeps them. Parsed, hundreds of records with
+    time series would take gigabytes."""
 
     def placed(self) -> Iterator[tuple[Metric, At, Measurement]]:
-        """Yield each number with its metric and the point that it stands for."""
+        """Yield each number with its metric and its point."""
         for name, number in self.numbers.items():
             metric = self.cell.experiment.metrics[name]
-            if not set(metric.pooled) & metric.at.keys() & self.cell.at.keys():  # else it is a part of the pooled one
+            if not set(metric.pooled) & metric.at.keys() & self.cell.at.keys():  # else a part of the pooled number
                 yield metric, {**self.cell.at, **metric.at}, number
 
     @property
     def records(self) -> Iterator[Record]:
-        """The records, one a seed, where the experiment keeps them; each is read as it is asked for."""
+        """The records, one per seed, if the experiment keeps them. Each is parsed when it is needed."""
         for one in self.packed:
             record: Record = json.loads(zlib.decompress(one))
             yield record
@@ -58,11 +58,11 @@ def execute(
     store: Store | None = None,
     warn: Callable[[str], None] = lambda _: None,
 ) -> list[Measured]:
-    """Run ``plan`` and return its cells with their numbers, in the plan's order; what is pooled comes after them.
+    """Run ``plan`` and return its cells with their numbers, in the plan's order. Pooled cells come after them.
 
-    The result is the same with any number of ``workers``. With a ``store`` each run is kept there as soon as it ends,
-    and one that is there is not done again; ``warn`` is told of broken files. On Ctrl-C the runs under way stop and
-    KeyboardInterrupt is raised. Raises OSError where a record cannot be stored.
+    The result does not depend on the number of ``workers``. A ``store`` keeps each run as soon as it ends, and a run
+    that it holds already is not repeated. ``warn`` is called for broken files. On Ctrl-C the current runs stop and
+    KeyboardInterrupt is raised. Raises OSError if a record cannot be stored.
     """
     readers: dict[str, list[Experiment]] = {}
     for position, cell in enumerate(plan.cells):
@@ -91,7 +91,7 @@ def execute(
 
 
 def _other(name: str) -> str:
-    """Return the key of the number that the metric ``name`` is set against, where it is another one."""
+    """Return the key of the number with which the metric ``name`` is compared, if that is another number."""
     return f"{name}, to"
 
 
@@ -124,13 +124,13 @@ def _measured(
 
 
 def _without_spreads(measured: Measured) -> Measured:
-    """Return ``measured`` without the metrics that say nothing of a single point."""
+    """Return ``measured`` without the metrics that have no meaning at a single point."""
     known = measured.cell.experiment.metrics
     return replace(measured, numbers={name: one for name, one in measured.numbers.items() if not known[name].spread})
 
 
 def _pooled(cells: Sequence[Measured]) -> Iterator[Measured]:
-    """Yield a cell for each group that differs only in parameters which a metric joins: one number of all points."""
+    """Yield one cell per group that differs only in parameters that a metric joins: one number for all their points."""
     for one in {id(one.cell.experiment): one.cell.experiment for one in cells}.values():
         own = [measured for measured in cells if measured.cell.experiment is one]
         for name, metric in one.metrics.items():
@@ -143,7 +143,7 @@ def _pooled(cells: Sequence[Measured]) -> Iterator[Measured]:
 
 
 def _joined(cells: Sequence[Measured], name: str, parameters: Sequence[str], how: str) -> Iterator[Measured]:
-    """Yield the metric ``name`` of ``cells`` over the points of ``parameters``, joined as ``how`` says."""
+    """Yield the metric ``name`` of ``cells`` over the points of ``parameters``, joined by the method ``how``."""
     groups: dict[tuple[str, str, str], list[Measured]] = {}
     for one in cells:
         if set(parameters) <= one.cell.at.keys():
@@ -166,7 +166,7 @@ def _do(
     warn: Callable[[str], None],
     seen: Callable[[str, str], None],
 ) -> None:
-    """Show each run's key and record to ``seen``, a batch at a time."""
+    """Call ``seen`` with each run's key and record, one batch at a time."""
     whole = sum(map(cost, plan.scenarios.values())) or 1.0
     done = 0.0
     local = executors.local(workers)

@@ -1,6 +1,7 @@
-"""Reading an ``[[experiment]]``: the runs of a scenario file, and what is computed of them.
+"""Reads an ``[[experiment]]``: the runs of a scenario file, and the numbers computed from them.
 
-Studies and suites share it. What a table refers to is checked here; what it sets is checked when the runs are planned.
+Studies and suites share it. References within a table are checked here. Values for the scenario are checked when the
+runs are planned.
 """
 
 import copy
@@ -33,8 +34,8 @@ def read_experiment(
 ) -> Experiment:
     """Return the experiment that ``table`` describes, which answers published scenarios of ``facts``.
 
-    ``common`` are the lines that it has beside its own. With ``own_scenario`` it may answer none: then it stands for
-    one of its own name, and its metrics need not be published. Raises UserError with the file and the key.
+    ``common`` are lines that it has beside its own. With ``own_scenario`` it need not answer a published scenario: then
+    it answers one of its own name, and its metrics need not be published. Raises UserError with the file and the key.
     """
     ids = table.texts("published", (table.text("id"),) if own_scenario else None, lone=True)
     for id_ in ids:
@@ -97,7 +98,7 @@ def _points(table: Table, ids: tuple[str, ...], sweep: Mapping[str, Parameter]) 
 
 
 def _check_metrics(experiment: Experiment, table: Table) -> None:
-    """Refuse a metric that refers to what the experiment does not have."""
+    """Raise an error if a metric refers to something that the experiment does not have."""
     for name, metric in experiment.metrics.items():
         if metric.to == ALONE and experiment.alone is None:
             table.refuse(f"metrics.{name}.to", "the experiment has no scenario `alone`; accepted: with one")
@@ -141,13 +142,13 @@ def _parameter(name: str, table: Table) -> Parameter:
 
 
 def read_assignments(table: Table, key: str) -> dict[str, str]:
-    """Return the table ``key``: scenario key to value."""
+    """Return the table ``key``: scenario keys with their values."""
     inner = table.table(key)
     return {name: inner.text(name) for name in inner.content}
 
 
 def _check_assignments(experiment: Experiment, table: Table) -> None:
-    """Refuse a key that the scenario cannot take at all; its values are checked when the runs are planned."""
+    """Raise an error for a key that the scenario never accepts. Its values are checked when the runs are planned."""
     places = [(f"quick.set.{key}", f"{key}={value}") for key, value in experiment.quick.set.items()]
     for parameter in experiment.sweep.values():
         for value in parameter.cases or (1,):
@@ -157,7 +158,7 @@ def _check_assignments(experiment: Experiment, table: Table) -> None:
 
 
 def check_sets(experiment: Experiment, table: Table, places: list[tuple[str, str]]) -> None:
-    """Refuse those of ``places``, keys of the study with what they assign, that the scenario cannot take."""
+    """Raise an error if the scenario cannot take one of ``places``: pairs of a study's key and an assignment."""
     for place, assignment in places:
         try:
             scenarios.apply_set(copy.deepcopy(experiment.scenario), assignment)
@@ -166,7 +167,7 @@ def check_sets(experiment: Experiment, table: Table, places: list[tuple[str, str
 
 
 def _check_published(name: str, table: Table, facts: Published, ids: tuple[str, ...]) -> None:
-    """Refuse a metric that stands in no published value or claim."""
+    """Raise an error if no published value or claim has the metric."""
     published_here = sorted({value.metric for value in facts.values if value.scenario in ids})
     claimed = {metric for claim in facts.claims for term in (claim.left, claim.right, *claim.items) if term
                for metric in term.metrics or ()}  # fmt: skip
@@ -203,7 +204,7 @@ def _metric(key: str, table: Table, facts: Published | None, ids: tuple[str, ...
 
 
 def _path(table: Table, key: str) -> str:
-    """Return a dotted path into a record; empty where it is missing."""
+    """Return a dotted path into a record, or an empty text if it is missing."""
     path = table.text(key, "")
     if path and (why := check_path(path)):
         table.refuse(key, why)
@@ -226,7 +227,7 @@ def _options(compute: str, table: Table) -> dict[str, str | float]:
 
 
 def read_words(names: Table, places: Table) -> Words:
-    """Return what things are called (the table ``names``) and how points are put (``places``)."""
+    """Return the names of things (the table ``names``) and the words for points (``places``)."""
     found: dict[str, str | Mapping[str, str]] = {}
     for name, content in places.content.items():
         inner = places.table(name) if isinstance(content, dict) else None
@@ -235,7 +236,7 @@ def read_words(names: Table, places: Table) -> Words:
 
 
 def read_tolerance(table: Table) -> Tolerance:
-    """Return how far a measured value may lie from a published one."""
+    """Return the accepted distances between a measured value and a published one."""
     tolerance = Tolerance(table.number("reproduced", least=0.0), table.number("close", least=0.0))
     if tolerance.close < tolerance.reproduced:
         table.refuse("close", f"found {tolerance.close:g}; accepted: at least reproduced, {tolerance.reproduced:g}")

@@ -1,4 +1,4 @@
-"""Figures of a study: published beside measured, and those that the study's own ``figures.py`` draws."""
+"""Figures of a study: published values beside measured ones, and the figures of the study's own ``figures.py``."""
 
 import importlib.util
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
@@ -22,22 +22,22 @@ class Drawn:
     """A figure, ready to be written."""
 
     name: str
-    """File name without its ending."""
+    """File name without extension."""
     title: str
     caption: str
     figure: Figure
 
 
 Draw = Callable[[Outcome], Iterable[Drawn]]
-"""What a study's ``figures.py`` defines as ``figures``."""
+"""The type of the function ``figures`` in a study's ``figures.py``."""
 
 FILE = "figures.py"
 
 
 def all_figures(outcome: Outcome, draw: Draw | None) -> list[Drawn]:
-    """Return the study's own figures, as `own` gave ``draw``, and published beside measured for each scenario.
+    """Return the study's own figures, drawn by ``draw`` (see `own`), and published beside measured for each scenario.
 
-    They stand in the order of the paper: figures by number, then tables. Raises UserError where ``draw`` fails.
+    They have the order of the paper: figures by number, then tables. Raises UserError if ``draw`` fails.
     """
     own = _drawn(outcome, draw) if draw else []
     found = [*own, *_tables(outcome, {order(drawn.title) for drawn in own})]
@@ -48,7 +48,7 @@ def _drawn(outcome: Outcome, draw: Draw) -> list[Drawn]:
     path = str(outcome.study.folder / FILE)
     try:
         found = list(draw(outcome))
-    except Exception as error:  # the user's code may raise anything: say where
+    except Exception as error:  # the user's code may raise any exception: say where
         raise UserError(path, f"figures() raised {type(error).__name__}: {one_line(str(error))}") from error
     for one in found:
         if not isinstance(one, Drawn):
@@ -59,18 +59,18 @@ def _drawn(outcome: Outcome, draw: Draw) -> list[Drawn]:
 
 
 def save(drawn: Drawn, outcome: Outcome, folder: Path) -> str:
-    """Write ``drawn`` into ``folder`` as SVG and PNG and return the SVG. Raises UserError where it cannot be drawn."""
+    """Write ``drawn`` into ``folder`` as SVG and PNG and return the SVG. Raises UserError if it cannot be drawn."""
     try:
         return style.save(drawn.figure, folder, drawn.name)
-    except Exception as error:  # matplotlib runs the user's formatters and texts only now
+    except Exception as error:  # matplotlib calls the user's formatters only now
         what = f"figure {quoted(drawn.name)} cannot be drawn: {type(error).__name__}: {one_line(str(error))}"
         raise UserError(str(outcome.study.folder / FILE), what) from error
 
 
 def own(folder: Path) -> Draw | None:
-    """Return the function ``figures`` of the ``figures.py`` in ``folder``, or None where there is no such file.
+    """Return the function ``figures`` of the ``figures.py`` in ``folder``, or None if there is no such file.
 
-    Raises UserError where that file cannot be used.
+    Raises UserError if the file cannot be used.
     """
     path = folder / FILE
     if not path.is_file():
@@ -81,7 +81,7 @@ def own(folder: Path) -> Draw | None:
     module = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
-    except Exception as error:  # likewise
+    except Exception as error:  # the user's code, as above
         raise UserError(str(path), f"cannot be imported: {type(error).__name__}: {one_line(str(error))}") from error
     draw = getattr(module, "figures", None)
     if not callable(draw):
@@ -99,7 +99,7 @@ def _tables(outcome: Outcome, drawn_already: Set[tuple[int, int, str]]) -> list[
     for scenario, group in groups.items():
         facts = outcome.study.published.scenarios[scenario]
         if len(group) == 1 and order(facts.name) in drawn_already:
-            continue  # the report's table says it, and a second figure of this number would puzzle
+            continue  # the report's table has these numbers, and a second figure of this number would confuse
         n = sorted({judged.measured.n for judged in group if judged.measured})
         runs = f"n = {n[0]}" if len(n) == 1 else f"n = {n[0]} to {n[-1]}"
         caption = (
@@ -115,8 +115,8 @@ def _tables(outcome: Outcome, drawn_already: Set[tuple[int, int, str]]) -> list[
 def published_and_measured(words: Words, group: Sequence[Judged]) -> Figure:
     """Draw the values of one published scenario.
 
-    Where one parameter is swept it goes across, in a panel a metric; otherwise the algorithms stand side by side, in a
-    panel a metric and point.
+    If one parameter is swept, it is the x axis, with one panel per metric. Otherwise the algorithms stand side by side,
+    with one panel per metric and point.
     """
     panels = list(_panels(words, group))
     algorithms = {name: words.algorithm(name) for name in dict.fromkeys(judged.value.algorithm for judged in group)}
@@ -141,7 +141,7 @@ def published_and_measured(words: Words, group: Sequence[Judged]) -> Figure:
 
 
 def _panels(words: Words, group: Sequence[Judged]) -> Iterator[tuple[str, list[Judged], str]]:
-    """Yield the title of each panel, its values, and the parameter that goes across, if any."""
+    """Yield the title of each panel, its values, and the parameter on the x axis, if any."""
     swept = list(dict.fromkeys(name for judged in group for name in judged.value.at))
     for metric in dict.fromkeys(judged.value.metric for judged in group):
         own = [judged for judged in group if judged.value.metric == metric]
@@ -168,7 +168,7 @@ def _swept(ax: Axes, group: Sequence[Judged], parameter: str, algorithms: Mappin
             (judged for judged in group if judged.value.algorithm == algorithm),
             key=lambda judged: float(judged.value.at[parameter]),
         )
-        # Side by side, so that the marks of one point do not cover each other.
+        # Shift the algorithms, so that the marks of one point do not cover each other.
         shift = (index - (len(algorithms) - 1) / 2) * 0.04
         width = max(places) - min(places)
         x = [float(judged.value.at[parameter]) for judged in own]
@@ -181,7 +181,7 @@ def _swept(ax: Axes, group: Sequence[Judged], parameter: str, algorithms: Mappin
 
 
 def _heights(ax: Axes, group: Sequence[Judged]) -> None:
-    """Let the values fill ``ax``; an interval of few seeds may reach beyond its edge."""
+    """Scale the y axis of ``ax`` to the values. An interval of few seeds may reach beyond its edge."""
     values = [judged.value.number for judged in group if judged.value.number is not None]
     values += [judged.measured.value for judged in group if judged.measured and judged.measured.value is not None]
     low, high = min(values), max(values)
@@ -212,7 +212,7 @@ def _points(ax: Axes, own: Sequence[Judged], x: Sequence[float], look: style.Loo
     measured = [judged.measured.value if judged.measured else None for judged in own]
     away = x if line else [place - 0.12 for place in x]
     near = x if line else [place + 0.12 for place in x]
-    whole: dict[str, bool] = {} if line else {"clip_on": False}  # a mark at 0 stands on the axis
+    whole: dict[str, bool] = {} if line else {"clip_on": False}  # show a mark at 0 whole, although it is on the axis
     ax.plot(away, published, marker, color=colour, mfc="none", ls=":" if line else "", lw=1, ms=6, **whole)  # type: ignore[arg-type]
     ax.plot(near, measured, marker, color=colour, ls="-" if line else "", lw=1.2, ms=4, label=label, **whole)  # type: ignore[arg-type]
     for place, judged in zip(near, own, strict=True):

@@ -1,7 +1,7 @@
 """Values: does the measured number reproduce the published one?
 
-The distance of a value is measured by its unit. For percent, percentage points and indices it is measured − published;
-for everything else it is ln(measured / published), which calls twice and half equally far.
+The distance of a value depends on its unit. For percent, percentage points and indices it is measured − published. For
+all other units it is ln(measured / published), by which twice and half are equally far.
 
 | verdict | rule |
 |---|---|
@@ -9,15 +9,15 @@ for everything else it is ln(measured / published), which calls twice and half e
 |            | interval, which reaches no further than `Tolerance.close` (a wide interval proves nothing) |
 | close | the distance is at most `Tolerance.close` |
 | differs | anything else |
-| not_run | nothing was measured, or the value is not tested; the reason stands beside |
+| not_run | nothing was measured, or the value is not tested; the reason is given |
 
-A published range counts with its nearer end: inside it the distance is 0.
+The distance to a published range is the distance to its nearer end. Inside the range it is 0.
 
-**Percent are held to a second distance**, the logarithm of the ratio of the smaller parts of the whole: of 0.3 % lost
-to 0.2 % lost, of 4.0 % unused to 4.1 % where the link is used to 96.0 and 95.9 %. For beside a printed loss of 0.04 %
-half a point says nothing: who loses nothing is as near. Above 10 % points are the narrower of the two. Since a ratio of
-small numbers is not known better than they are printed, a printed percentage stands for all that round to it: 0.04 for
-0.035 to 0.045, and 0.00 for what is less than 0.005.
+**Percentages have a second distance**: the logarithm of the ratio of the smaller parts of the whole. Examples: 0.3 %
+lost and 0.2 % lost; 4.0 % unused and 4.1 % unused, if the link is used to 96.0 and 95.9 %. The reason: half a point
+says nothing about a printed loss of 0.04 %, since no loss at all would be as near. If the smaller part is above 10 %,
+the limit in points is the narrower one. A ratio of small numbers is no more exact than their digits, so a printed
+percentage stands for all numbers that round to it: 0.04 for 0.035 to 0.045, and 0.00 for anything below 0.005.
 """
 
 import math
@@ -35,30 +35,30 @@ VERDICTS = ("reproduced", "close", "differs", "not_run")
 
 PERCENT = "percent"
 POINTS = Tolerance(0.5, 2.0)
-"""For percent: half a point, two points."""
+"""For percent: 0.5 points, 2 points."""
 SHARES = Tolerance(0.005, 0.02)
 """For indices between 0 and 1."""
 LOGARITHM = Tolerance(0.05, 0.25)
-"""For the rest: about 5 %, and a factor of 1.28 either way."""
+"""For all other units: about 5 %, and a factor of 1.28 either way."""
 
 DIFFERENCES = {PERCENT: POINTS, "percentage_points": POINTS, "index": SHARES}
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A published value with what was measured in its place."""
+    """A published value with its measured counterpart."""
 
     value: Value
     measured: Measurement | None
     verdict: str
     distance: float | None
-    """measured − published, or ln(measured / published): see `is_difference`. None where nothing was compared."""
+    """measured − published, or ln(measured / published): see `is_difference`. None if nothing was compared."""
     why: str = ""
-    """The reason of a ``not_run``, or something to know about the number."""
+    """The reason for a ``not_run``, or a remark about the number."""
 
 
 def is_difference(unit: str) -> bool:
-    """Return whether distances in ``unit`` are differences; else they are logarithms of ratios."""
+    """Return whether distances in ``unit`` are differences. Otherwise they are logarithms of ratios."""
     return unit in DIFFERENCES
 
 
@@ -83,7 +83,7 @@ def _judge(study: Study, value: Value, cells: Mapping[tuple[str, str], list[Meas
 
 
 def _untested(study: Study, value: Value, selection: Selection) -> str:
-    """Return why ``value`` is not to be tested; empty where it is."""
+    """Return why ``value`` is not to be tested, or an empty text if it is."""
     if value.metric == SETTING:
         return "a setting of the experiment, not a result"
     for exclusion in study.exclusions:
@@ -96,7 +96,7 @@ def _untested(study: Study, value: Value, selection: Selection) -> str:
 
 
 def _not_computed(study: Study, value: Value) -> str:
-    """Return what the study lacks to compute ``value``; empty where it lacks nothing."""
+    """Return what the study lacks to compute ``value``, or an empty text if it lacks nothing."""
     experiments = study.experiments_of(value.scenario)
     if not experiments:
         return "no experiment of the study answers this scenario"
@@ -123,7 +123,7 @@ def compare(study: Study, value: Value, measured: Measurement) -> Judged:
 
 
 def _limits(study: Study, unit: str) -> list[Tolerance]:
-    """Return a tolerance for each of `_gaps`."""
+    """Return one tolerance per distance of `_gaps`."""
     own = tolerance(study, unit)
     return [own, tolerance(study, "ratio")] if unit == PERCENT else [own]
 
@@ -136,7 +136,7 @@ def _gaps(unit: str, number: float, other: float) -> list[float]:
 
 
 def _smaller_part(percent: float) -> float:
-    """Return the smaller part of the whole; 0 where ``percent`` is no share, so that points alone decide."""
+    """Return the smaller part of the whole. Returns 0 if ``percent`` is no share, so that points alone decide."""
     return max(0.0, min(percent, 100 - percent))
 
 
@@ -153,14 +153,14 @@ def _within(gaps: Sequence[float], limits: Sequence[float]) -> bool:
 
 
 def _nearest(value: Value, measured: float, room: float = 0.0) -> float:
-    """Return what is nearest to ``measured`` of the published number or range, with ``room`` at either end."""
+    """Return the number nearest to ``measured`` in the published number or range, widened by ``room`` at both ends."""
     assert value.low is not None
     assert value.high is not None
     return min(max(measured, value.low - room), value.high + room)
 
 
 def _covered(value: Value, measured: Measurement, limits: Sequence[Tolerance]) -> bool:
-    """Whether the interval holds the published value and is narrow enough to say something."""
+    """Return whether the interval holds the published value and is narrow enough to prove something."""
     if measured.value is None or measured.low is None or measured.high is None:
         return False
     nearest = _nearest(value, measured.value, value.half_digit)

@@ -1,7 +1,7 @@
-"""Latency under load: what pings, calls and flows of TCP say of a run, as Høiland-Jørgensen et al. 2015 compute it.
+"""Latency under load, from pings, calls and TCP flows of a run, as Høiland-Jørgensen et al. 2015 compute it.
 
-Latency is a ping's round trip minus the base RTT; of several pings, their mean. Times are of the run, which the load
-starts at 0 s.
+Latency is a ping's round-trip time minus the base RTT, or the mean over several pings. Times are seconds of the run.
+The load starts at 0 s.
 """
 
 import math
@@ -17,7 +17,7 @@ from goodqueue.scenario import seconds
 Options = Mapping[str, str | float]
 
 SPAN_S = 0.2
-"""Flent's pings leave each 200 ms: in a shorter time some queues are heard of and others are not."""
+"""Flent's pings leave every 200 ms. In a shorter interval only some of the pings have an echo."""
 
 
 def base_ms(record: Record) -> float:
@@ -26,7 +26,7 @@ def base_ms(record: Record) -> float:
 
 
 def goodput_mbps(record: Record, options: Options) -> float | None:
-    """Return the goodput of all flows of TCP in one ``direction``, together; None where there are none."""
+    """Return the total goodput of all TCP flows in one ``direction``, or None if there are none."""
     flows = [
         flow["goodput_mbps"] for flow in record["flows"] if flow["cc"] and flow["direction"] == options["direction"]
     ]
@@ -34,20 +34,20 @@ def goodput_mbps(record: Record, options: Options) -> float | None:
 
 
 def goodput_sum_mbps(record: Record, options: Options) -> float | None:
-    """Return the goodput of all flows that the scenario calls ``name``; None without such."""
+    """Return the total goodput of all flows that the scenario calls ``name``, or None if there are none."""
     own = [flow["goodput_mbps"] for flow in _called(record, options["name"])]
     return math.fsum(own) if own else None
 
 
 def least_goodput_mbps(record: Record, options: Options) -> float | None:
-    """Return the least goodput of a flow that the scenario calls ``name``; None without such."""
+    """Return the smallest goodput of the flows that the scenario calls ``name``, or None if there are none."""
     return min((flow["goodput_mbps"] for flow in _called(record, options["name"])), default=None)
 
 
 def loss_ratio(record: Record, options: Options) -> float | None:
-    """Return the mean share that flows called ``name`` lose of their packets over that of those called ``to_name``.
+    """Return the mean loss share of flows called ``name``, divided by that of flows called ``to_name``.
 
-    None without such flows, and where the others lose nothing.
+    Returns None if there are no such flows, or if the latter lose nothing.
     """
     one, other = (
         [flow["loss_percent"] or 0.0 for flow in _called(record, options[key])] for key in ("name", "to_name")
@@ -60,22 +60,22 @@ def _called(record: Record, name: str | float) -> list[Flow]:
 
 
 def goodput_ratio(record: Record, options: Options) -> float | None:
-    """Return the goodput of the flow at place ``flow`` over that of the one at ``to_flow``; None where that is 0."""
+    """Return the goodput of flow ``flow`` divided by that of flow ``to_flow``. None if the latter is 0."""
     one, other = (record["flows"][int(options[name])]["goodput_mbps"] for name in ("flow", "to_flow"))
     return one / other if other else None
 
 
 def goodput_all_mbps(record: Record, _: Options) -> float:
-    """Return the goodput of all flows that carry data, both ways, together."""
+    """Return the total goodput of all flows that carry data, in both directions."""
     return math.fsum(flow["goodput_mbps"] for flow in record["flows"])
 
 
 def spans_mbps(record: Record, direction: str) -> list[float]:
-    """Return the goodput of all flows of TCP in one direction, together, in each interval of the series."""
+    """Return the total goodput of all TCP flows in one direction, for each interval of the series."""
     ways = [flow["direction"] if flow["cc"] else "" for flow in record["flows"]]
     if "series" not in record:
         return []
-    series = [one["goodput_mbps"] for one in record["series"]["flows"] if "rtt_ms" not in one]  # pings are no flows
+    series = [one["goodput_mbps"] for one in record["series"]["flows"] if "rtt_ms" not in one]  # leaves out pings
     own = [values for values, way in zip(series, ways, strict=True) if way == direction]
     return [math.fsum(value or 0.0 for value in span) for span in zip(*own, strict=True)]
 
@@ -89,9 +89,9 @@ def goodput_spans_mbps(record: Record, options: Options) -> float | None:
 
 
 def flow_rtts_ms(record: Record, options: Options) -> float | None:
-    """Return the ``percentile`` (10, 50 or 90) of the round trips that a sender measured, of the flow in the middle.
+    """Return the ``percentile`` (10, 50 or 90) of the round-trip times that a sender measured: the flows' median.
 
-    Of the flows of TCP in one ``direction``; a flow that measured none, since its connection never stood, is left out.
+    Only TCP flows in one ``direction`` count. A flow without a measurement, since it never connected, is left out.
     """
     key = f"p{options['percentile']:g}"
     own = [flow for flow in record["flows"] if flow["cc"] and flow["direction"] == options["direction"]]
@@ -108,9 +108,9 @@ def latency_ms(record: Record, _: Options) -> float | None:
 
 
 def latencies(record: Record) -> tuple[list[float], list[float]]:
-    """Return when each span of `SPAN_S` ended, and the pings' mean latency in it; without those of no echo.
+    """Return the end of each span of `SPAN_S`, and the pings' mean latency in it. Spans without echo are left out.
 
-    A longer interval of the series is a span by itself.
+    If the interval of the series is longer, each interval is a span.
     """
     series = record["series"]
     pings = [flow["rtt_ms"] for flow in series["flows"] if "rtt_ms" in flow]
@@ -125,7 +125,7 @@ def latencies(record: Record) -> tuple[list[float], list[float]]:
 
 
 def course(record: Record, until_s: float) -> tuple[float, ...] | None:
-    """Return the latency at the end of each span up to ``until_s``; without an echo, it is between its neighbours."""
+    """Return the latency at the end of each span up to ``until_s``. Spans without echo are interpolated."""
     times, values = latencies(record)
     if not times:
         return None
@@ -136,7 +136,7 @@ def course(record: Record, until_s: float) -> tuple[float, ...] | None:
 
 
 def peak_ms(record: Record, options: Options) -> tuple[float, ...] | None:
-    """Return the latency's course up to ``until_s``: the peak is that of the seeds' mean, as in the paper's figure."""
+    """Return the latency's course up to ``until_s``. The peak is that of the seeds' mean, as in the paper's figure."""
     return course(record, float(options["until_s"]))
 
 
@@ -150,7 +150,7 @@ def steady_ms(record: Record, options: Options) -> float | None:
 def settle_s(record: Record, options: Options) -> float | None:
     """Return the end of the first second after the peak whose mean latency is at most ``factor`` times the steady one.
 
-    The peak is sought up to ``from_s``, after which it is steady. None where that never happens.
+    The peak is sought up to ``from_s``; the steady latency is the mean after it. Returns None if that never happens.
     """
     since, steady = float(options["from_s"]), steady_ms(record, options)
     times, values = latencies(record)
@@ -166,7 +166,7 @@ def settle_s(record: Record, options: Options) -> float | None:
 
 
 def first_drop_ms(record: Record, _: Options) -> float | None:
-    """Return the begin of the first interval in which a packet was dropped: a lower bound of when it was."""
+    """Return the start of the first interval in which a packet was dropped, in ms: a lower bound for the first drop."""
     series = record["series"]
     begins = [0.0, *series["time_s"]]
     for begin, drops in zip(
@@ -178,7 +178,7 @@ def first_drop_ms(record: Record, _: Options) -> float | None:
 
 
 def drop_probability_percent(record: Record, options: Options) -> float | None:
-    """Return the mean of the law's drop probability at ``down`` after ``from_s``."""
+    """Return the mean of the law's drop probability at ``down`` after ``from_s``, in percent."""
     series = record["series"]
     since = float(options["from_s"])
     later = zip(series["time_s"], series["queues"]["down"]["drop_probability"], strict=True)
@@ -187,7 +187,7 @@ def drop_probability_percent(record: Record, options: Options) -> float | None:
 
 
 def cwnd_packets(record: Record, _: Options) -> float | None:
-    """Return the mean congestion window over time and over the flows of TCP."""
+    """Return the mean congestion window over time and over the TCP flows."""
     means = [fmean(known) for flow in record["series"]["flows"] if (known := list(_known(flow)))]
     return fmean(means) if means else None
 
@@ -197,7 +197,7 @@ def _known(flow: FlowSeries) -> Iterator[float]:
 
 
 def burstiness_index(record: Record, options: Options) -> float | None:
-    """Return variance over mean of the packets that ``flow`` loses in an interval; None where it loses none."""
+    """Return variance over mean of the packets that ``flow`` loses per interval. None if it loses none."""
     drops = next((one["dropped_packets"] for one in record["series"]["flows"] if one["name"] == options["flow"]), [])
     if not any(drops):
         return None
@@ -206,7 +206,7 @@ def burstiness_index(record: Record, options: Options) -> float | None:
 
 
 def call_delay_ms(record: Record, options: Options) -> float | None:
-    """Return a ``percentile`` of a call's one-way delay, above another of them, or above the way without queueing."""
+    """Return a ``percentile`` of a call's one-way delay, minus percentile ``above`` or the delay without queueing."""
     found = next((app["delay_percentiles_ms"] for app in record["apps"] if "delay_percentiles_ms" in app), None)
     if not found:
         return None

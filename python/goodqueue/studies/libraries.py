@@ -1,4 +1,4 @@
-"""Folders of data that come with the package, such as studies and suites: by name, or a folder of the user's."""
+"""Data folders that come with the package, such as studies and suites. They are found by name. Users may add some."""
 
 import tomllib
 from dataclasses import dataclass
@@ -10,12 +10,12 @@ from goodqueue.studies.reading import unknown
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """A folder of such folders; each holds a main file."""
+    """A folder of such data folders. Each of them holds a main file."""
 
     what: str
-    """What one of them is called: ``study``."""
+    """The word for one data folder: ``study``."""
     folder: Path
-    """Where ours are; in the source tree a link to a folder at its root."""
+    """The folder in the package. In the source tree it is a link to a folder at the root."""
 
     @property
     def file(self) -> str:
@@ -23,11 +23,11 @@ class Library:
         return f"{self.what}.toml"
 
     def available(self) -> dict[str, Path]:
-        """Return our own, name to folder, by name."""
+        """Return the data folders of the package by name, sorted."""
         return {file.parent.name: file.parent for file in sorted(self.folder.glob(f"*/{self.file}"))}
 
     def listed(self) -> list[dict[str, str]]:
-        """Return our own as a list shows them: name, summary (the title) and source of each."""
+        """Return the package's data folders for a list: name, summary (the title) and source of each."""
         found = []
         for name, folder in self.available().items():
             about = tomllib.loads((folder / self.file).read_text(encoding="utf-8"))[self.what]
@@ -35,10 +35,10 @@ class Library:
         return found
 
     def find(self, name: str) -> Path:
-        """Return the folder of the one called ``name``, which is one of `available` or the path of a folder.
+        """Return the data folder ``name``, which is one of `available` or the path of a folder.
 
-        A name with a slash in it, or a dot, is a path; a bare word is one of ours if there is one, else a folder.
-        Raises UserError where there is no such folder.
+        A name with a slash or a dot is a path. A bare word is a data folder of the package if it has one of that name,
+        and otherwise a path. Raises UserError if there is no such folder.
         """
         ours = self.available()
         if name in ours:

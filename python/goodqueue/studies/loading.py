@@ -1,4 +1,4 @@
-"""Reading ``study.toml`` and all that it refers to, checked before anything runs."""
+"""Reads ``study.toml`` and the files that it names, and checks them before anything runs."""
 
 from pathlib import Path
 

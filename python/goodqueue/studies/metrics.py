@@ -1,4 +1,4 @@
-"""From records to numbers: one a run, then one of all seeds with its 95 % confidence interval."""
+"""Computes the numbers of a study: one per run from its record, then one over all seeds with its 95 % interval."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -14,25 +14,25 @@ from goodqueue.studies.model import Metric
 from goodqueue.studies.step import Excursion, excursion
 
 Course = tuple[float, ...]
-"""A run over time: its number is the one where the mean of all seeds' courses is largest (see `at_peak`)."""
+"""A number over the time of a run. The run's number is the one where the mean of all seeds peaks (`at_peak`)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """What a computation is told."""
+    """An option of a computation."""
 
     kind: Literal["text", "number"]
     default: str | float | None = None
-    """None: required."""
+    """None: the option is required."""
 
 
 @dataclass(frozen=True, slots=True)
 class Computation:
-    """A number of a record that no single field holds."""
+    """A number that is computed from a record, since no single field holds it."""
 
     options: Mapping[str, Option]
     of: Callable[[Record, Mapping[str, str | float]], float | Course | None]
-    """From a record and the options, a number or a course; None where the run does not show it."""
+    """Takes a record and the options, and returns a number or a course. None if the run does not show it."""
     help: str
 
 
@@ -170,12 +170,12 @@ COMPUTATIONS: Mapping[str, Computation] = {
         "goodput while the rate is a risen one (jump), or else (other)",
     ),
 }
-"""By the name that ``compute`` takes. The first two need `[series] packets` in the scenario (the excursion is that of
-`step`), those over time `[series] interval`."""
+"""The computations by name, as ``compute`` takes it. The first two need `[series] packets` in the scenario (`step`
+defines the excursion). Those over time need `[series] interval`."""
 
 
 def of_record(metric: Metric, record: Record) -> float | Course | None:
-    """Return the value of ``metric`` in one run, in the metric's unit; None where the run does not show it."""
+    """Return the value of ``metric`` in one run, in the metric's unit. None if the run does not show it."""
     value = COMPUTATIONS[metric.compute].of(record, metric.options) if metric.compute else walk(record, metric.record)
     if isinstance(value, tuple):
         return tuple(metric.scale * one for one in value)
@@ -183,9 +183,9 @@ def of_record(metric: Metric, record: Record) -> float | Course | None:
 
 
 def at_peak(values: Sequence[float | Course | None]) -> list[float | None]:
-    """Return each seed's number; of a course, which all are then, its value where the mean of the courses is largest.
+    """Return each seed's number. Of courses, it is the value at the time where the mean of all courses is largest.
 
-    So their mean is the peak of the mean course, and has an interval.
+    Thus the mean of the numbers is the peak of the mean course, and has an interval.
     """
     courses = [value for value in values if isinstance(value, tuple)]
     place = max(range(len(courses[0])), key=lambda step: math.fsum(one[step] for one in courses)) if courses else 0
@@ -200,18 +200,18 @@ FORMS: Mapping[str, Callable[[float, float], float]] = {
     "difference": lambda value, other: value - other,
     "less": lambda value, other: other - value,
 }
-"""How a number is set against another, by the word of ``as``."""
+"""How a number is compared with another one, by the word of ``as``."""
 
 
 def set_against(metric: Metric, value: float | None, other: float | None) -> float | None:
-    """Return ``value`` against ``other`` as the ``metric`` says; None without both, or without a quotient."""
+    """Return ``value`` compared with ``other`` as ``metric`` says. None if one is missing or the quotient undefined."""
     if value is None or other is None or (other == 0 and metric.form not in ("difference", "less")):
         return None
     return FORMS[metric.form](value, other)
 
 
 Places = Sequence[float | str | bool]
-"""Of several points the values of the parameter that is pooled."""
+"""The values of the pooled parameter at several points."""
 
 
 def _spread(numbers: Sequence[float], _: Places) -> float | None:
@@ -233,41 +233,41 @@ POOLS: Mapping[str, Callable[[Sequence[float], Places], float | None]] = {
     "spread": _spread,
     "correlation": _correlation,
 }
-"""What is made of the numbers of several points, and of those points' places, by the word of ``pooled_as``.
+"""Functions that pool the numbers of several points, by the word of ``pooled_as``. They also take the points' places.
 
-Spread is the greatest over the least, range the greatest less the least; correlation is Pearson's, with the pooled
-parameter.
+Spread is the greatest divided by the least, range is the greatest minus the least. Correlation is Pearson's, with the
+pooled parameter.
 """
 
 
 def pool(how: str, columns: Sequence[Sequence[float | None]], places: Places) -> list[float | None]:
-    """Return what ``how`` makes of each seed's points, ``columns``, at ``places``; None where one does not show it."""
+    """Return for each seed ``how`` applied to its numbers in ``columns`` at ``places``. None if a number is missing."""
     known = [[value for value in row if value is not None] for row in zip(*columns, strict=True)]
     return [POOLS[how](row, places) if len(row) == len(columns) else None for row in known]
 
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """One number of all seeds."""
+    """One number over all seeds."""
 
     value: float | None
-    """None where no seed shows it."""
+    """None if no seed shows it."""
     low: float | None
-    """Ends of the 95 % confidence interval; None for fewer than two seeds."""
+    """Lower end of the 95 % confidence interval, ``high`` the upper one. None for fewer than two seeds."""
     high: float | None
     n: int
-    """Seeds that show it."""
+    """The number of seeds that show it."""
     missing: int = 0
-    """Seeds that do not."""
+    """The number of seeds that do not show it."""
     runs: tuple[float | None, ...] = ()
-    """Each seed's value, scaled."""
+    """The value of each seed, scaled."""
 
 
 def over_seeds(metric: Metric, runs: Sequence[float | None]) -> Measurement:
-    """Return the ``metric``'s one number of all seeds' ``runs``.
+    """Return the number of ``metric`` over the ``runs`` of all seeds.
 
     A mean has the interval of Student's t, a standard deviation s that of χ²: s √((n-1)/χ²) at 97.5 % and 2.5 %. Both
-    take the seeds as independent, the second takes them as normal too.
+    assume independent seeds; the second also assumes a normal distribution.
     """
     known = [value for value in runs if value is not None]
     missing = len(runs) - len(known)
@@ -288,6 +288,6 @@ def _deviation(known: Sequence[float], missing: int, runs: tuple[float | None, .
     mean = math.fsum(known) / n
     squares = math.fsum((value - mean) ** 2 for value in known)
     tail = (1 - stats.CONFIDENCE) / 2
-    # chdtri inverts the upper tail.
+    # chdtri inverts the upper tail of the χ² distribution.
     low, high = (math.sqrt(squares / float(chdtri(n - 1, upper))) for upper in (tail, 1 - tail))
     return Measurement(math.sqrt(squares / (n - 1)), low, high, n, missing, runs)

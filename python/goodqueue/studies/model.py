@@ -1,4 +1,4 @@
-"""What a study is made of. Plain values: nothing here reads files or runs anything."""
+"""The types of a study. They are plain values: this module reads no files and runs nothing."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,90 +11,90 @@ from goodqueue.studies.wording import Words, as_text
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """How one published metric is computed: a number of each run's record, then one number of all seeds."""
+    """How to compute one published metric: a number from each run's record, then one number over all seeds."""
 
     name: str
-    """As published, with the unit at its end: ``delay_mean_ms``."""
+    """Its published name, with the unit at the end: ``delay_mean_ms``."""
     record: str = ""
-    """Dotted path into the record, such as ``queues.down.delay_ms.mean``; empty where a computation is named."""
+    """Dotted path into the record, such as ``queues.down.delay_ms.mean``. Empty if a computation is named."""
     compute: str = ""
-    """Name of a computation of `goodqueue.studies.metrics.COMPUTATIONS`; empty where a path is given."""
+    """Name of a computation of `goodqueue.studies.metrics.COMPUTATIONS`. Empty if a path is given."""
     options: Mapping[str, str | float] = field(default_factory=dict)
-    """What the computation is told."""
+    """The options of the computation."""
     over_seeds: str = "mean"
     """``mean`` or ``sd`` (sample standard deviation)."""
     scale: float = 1.0
     """Factor from the record's unit to the metric's."""
     at: At = field(default_factory=dict)
-    """The part of the point that the metric itself stands for, such as a direction or one of the flows."""
+    """The part of the point that the metric itself fixes, such as a direction or one of the flows."""
     to: str | At = ""
-    """What a run's number is set against: the same seed's under another algorithm, at another point, or ``ALONE``."""
+    """The run to compare with, on the same seed: an algorithm, another point, or ``ALONE``. Empty: none."""
     to_record: str = ""
-    """Dotted path of the number there, where it is another one."""
+    """Dotted path of the number in that run, if it is another number."""
     form: str = "ratio"
-    """How it is set against that: see `goodqueue.studies.metrics.FORMS`."""
+    """How the two are compared: see `goodqueue.studies.metrics.FORMS`."""
     distance_from: str = ""
-    """The swept parameter from whose value the number's distance is taken, without its sign; empty: none."""
+    """The swept parameter whose value is subtracted from the number; the distance has no sign. Empty: none."""
     pooled: tuple[str, ...] = ()
-    """The swept parameters over whose points a seed's numbers are pooled; empty: none."""
+    """The swept parameters over whose points a seed's numbers are pooled. Empty: none."""
     pooled_at: Mapping[str, tuple[float | str | bool, ...]] = field(default_factory=dict)
-    """Of a pooled parameter the values that count; all, where it is not named."""
+    """The values of a pooled parameter that count. All of them if the parameter is missing."""
     pooled_as: str = "mean"
-    """What is made of the numbers of the points: see `goodqueue.studies.metrics.POOLS`."""
+    """How the numbers of the points are pooled: see `goodqueue.studies.metrics.POOLS`."""
     spread: tuple[str, ...] = ()
-    """The swept parameters over whose points the pooled numbers' greatest less their least is taken; empty: none."""
+    """The swept parameters over which the range (greatest minus least) of the pooled numbers is taken. Empty: none."""
 
     @property
     def joined(self) -> tuple[str, ...]:
-        """Both: what is no part of its points."""
+        """The parameters of ``pooled`` and ``spread``. They are no part of the metric's points."""
         return (*self.pooled, *self.spread)
 
     @property
     def beside(self) -> str:
-        """What it is set against, as a key; empty: nothing."""
+        """The run to compare with, as a key. Empty: none."""
         return self.to if isinstance(self.to, str) else ", ".join(f"{name}={value}" for name, value in self.to.items())
 
     def pools(self, at: At) -> bool:
-        """Whether its pooled number is the one at ``at``."""
+        """Return whether the metric's pooled number is the one at ``at``."""
         own = all(at.get(name) == value for name, value in self.at.items())
         return own and bool(self.joined) and not set(self.joined) & (at.keys() - self.at.keys())
 
 
 ALONE = "alone"
-"""What `Metric.to` says for the run without load."""
+"""The value of `Metric.to` for the run without load."""
 
 Lines = str | Mapping[str, str]
-"""A qdisc line for the way down; lines by a swept parameter's ``name=value``; or by the link's rate, for both ways.
+"""A qdisc line for the direction down; or lines by ``name=value`` of a swept parameter; or by link rate, for both ways.
 
-The ends of a Wi-Fi cell, which have no rate, have the first of the last."""
+The ends of a Wi-Fi cell have no rate. They get the first of the lines by rate."""
 
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A swept parameter: what each of its values sets in the scenario."""
+    """A swept parameter, and the scenario keys that each of its values sets."""
 
     name: str
-    """As in the ``at`` of published values: ``rtt_ms``."""
+    """Its name in the ``at`` of published values: ``rtt_ms``."""
     set: Mapping[str, str]
-    """Scenario key to template; ``{}`` stands for the value: ``{"path.rtt": "{}ms"}``."""
+    """Templates by scenario key; ``{}`` stands for the value: ``{"path.rtt": "{}ms"}``."""
     values: tuple[float | str | bool, ...] | None
-    """The values to run; None: those of the published scenario's ``sweep``."""
+    """The values to run. None: the values of the published scenario's ``sweep``."""
     cases: Mapping[float | str | bool, Mapping[str, str]] = field(default_factory=dict)
-    """Value to what it sets, where no template says it."""
+    """The assignments of each value that no template covers."""
 
     def assignments(self, value: float | str | bool) -> Mapping[str, str]:
-        """Return what ``value`` sets: scenario key to value."""
+        """Return the assignments of ``value``, by scenario key."""
         text = as_text(value)
         return self.cases.get(value) or {key: template.replace("{}", text) for key, template in self.set.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class Quick:
-    """What ``--quick`` changes."""
+    """The changes that ``--quick`` makes."""
 
     seeds: int
     set: Mapping[str, str]
-    """Scenario key to value."""
+    """Values by scenario key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,27 +110,27 @@ class Experiment:
     scenario: Scenario
     """The scenario file and its content."""
     qdiscs: Mapping[str, Lines]
-    """Published algorithm to what stands at the bottlenecks."""
+    """The lines at the bottlenecks, by published algorithm."""
     sweep: Mapping[str, Parameter]
     points: Mapping[str, At]
-    """Published scenario to what it sweeps (``EACH``) and what it fixes; one that is missing sweeps everything."""
+    """By published scenario, the parameters that it sweeps (``EACH``) or fixes. A missing scenario sweeps all."""
     at: At
-    """The part of the point that the whole experiment stands for."""
+    """The part of the point that the whole experiment fixes."""
     metrics: Mapping[str, Metric]
     seeds: int
     quick: Quick
     keep_records: bool
     """Whether the records themselves are kept for the study's figures."""
     hops: tuple[str, ...] = ()
-    """Names of the links beside the bottleneck that have the algorithm's line, too."""
+    """Names of the links beside the bottleneck that have the algorithm's line too."""
     alone: Scenario | None = None
-    """The scenario without load; it is run with the first algorithm and seed."""
+    """The scenario without load. It is run with the first algorithm and seed."""
     reconstruction: str = ""
-    """The id of the reconstruction that changed it; empty: it is as the study states it."""
+    """The id of the reconstruction that changed it. Empty: it is as the study states it."""
 
 
 EACH = "*"
-"""What `Experiment.points` says for each value of a parameter."""
+"""The value of `Experiment.points` for a swept parameter: every value of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,15 +140,15 @@ class Exclusion:
     metrics: tuple[str, ...]
     """Names or shell patterns of the values' metrics."""
     needs: tuple[str, ...]
-    """What a claim may need that is not there."""
+    """Features that a claim may need and that are missing."""
     scenarios: tuple[str, ...]
-    """Published scenarios none of whose values is tested."""
+    """Published scenarios of which no value is tested."""
     why: str
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Something that the paper leaves open, what was chosen, and why."""
+    """A detail that the paper leaves open, the choice, and its reason."""
 
     about: str
     choice: str
@@ -157,21 +157,21 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Reconstruction:
-    """A choice that the paper does not state but that its numbers imply; run beside the stated reading on demand."""
+    """A choice that the paper does not state but that its numbers imply. It is run on demand, beside the stated one."""
 
     id: str
     title: str
     evidence: str
     experiments: tuple[str, ...]
-    """Ids of those that it changes."""
+    """Ids of the experiments that it changes."""
     qdiscs: Mapping[str, Lines]
-    """Published algorithm to the line or lines that stand in place of its own."""
+    """By published algorithm, the line or lines that replace its own."""
     append: Mapping[str, str]
-    """Published algorithm to what is added to each of its lines."""
+    """By published algorithm, the text that is appended to each of its lines."""
     replace: Mapping[str, str]
-    """Words of any line to those that stand in their place."""
+    """Replacements for words in any line."""
     set: Mapping[str, str]
-    """Scenario key to value."""
+    """Values by scenario key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +184,7 @@ class Tolerance:
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """A study, checked."""
+    """A checked study."""
 
     folder: Path
     key: str
@@ -196,9 +196,9 @@ class Study:
     exclusions: tuple[Exclusion, ...]
     decisions: tuple[Decision, ...]
     tolerances: Mapping[str, Tolerance]
-    """By unit, where the study has its own."""
+    """The study's own tolerances, by unit."""
     words: Words = field(default_factory=Words)
-    """What its reports call algorithms, metrics and points."""
+    """The names of algorithms, metrics and points in its reports."""
     reconstructions: tuple[Reconstruction, ...] = ()
 
     @property
@@ -211,31 +211,31 @@ class Study:
         return [experiment for experiment in self.experiments if scenario in experiment.published]
 
     def fixed(self, scenario: str) -> At:
-        """Return what the published ``scenario`` fixes of the parameters that others sweep."""
+        """Return the values that the published ``scenario`` fixes of parameters that other scenarios sweep."""
         given = [one.points.get(scenario, {}) for one in self.experiments_of(scenario)]
         return {name: value for point in given for name, value in point.items() if value != EACH}
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One point of one published scenario under one algorithm: what its seeds measure together."""
+    """One point of one published scenario under one algorithm. All its seeds together measure its numbers."""
 
     experiment: Experiment
     scenario: str
-    """Published scenario id."""
+    """Id of the published scenario."""
     algorithm: str
     at: At
-    """The point, by swept parameter."""
+    """The point: values by swept parameter."""
     fixed: At = field(default_factory=dict)
-    """Parameters that the published scenario fixes, which its values and claims do not name."""
+    """Parameters that the published scenario fixes, and that its values and claims do not name."""
 
     @property
     def point(self) -> At:
-        """The point, with what is fixed."""
+        """The point, with the fixed parameters."""
         return {**self.at, **self.fixed}
 
     @property
     def name(self) -> str:
-        """What a person calls it: ``table1a codel bandwidth_mbps=1``."""
+        """The cell's name for a person: ``table1a codel bandwidth_mbps=1``."""
         point = [f"{name}={value}" for name, value in self.at.items()]
         return " ".join([self.scenario.rpartition("/")[2], self.algorithm, *point])

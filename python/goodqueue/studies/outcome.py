@@ -1,4 +1,4 @@
-"""What a study found, as a value and as JSON."""
+"""The outcome of a study, as a value and as JSON."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -20,23 +20,23 @@ from goodqueue.studies.verdicts import JudgedClaim
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A study with everything that its runs said."""
+    """A study with the results of its runs."""
 
     study: Study
     engine: str
     quick: bool
     only: frozenset[str]
-    """The ids that were asked for; everything where empty."""
+    """The ids that were asked for. Empty: everything."""
     runs: int
-    """Runs made; cells share some."""
+    """The number of runs made. Cells share some of them."""
     cells: tuple[Measured, ...]
     values: tuple[Judged, ...]
     trivial: Mapping[str, str]
-    """The verdicts of a trivial model, by the id of the value; see `goodqueue.studies.trivial`."""
+    """The verdicts of a trivial model, by the id of the value. See `goodqueue.studies.trivial`."""
     claims: tuple[JudgedClaim, ...]
     summary: tuple[MetricSummary, ...]
     reconstructed: tuple[Reconstructed, ...] = ()
-    """What the reconstructions say, where they were asked for."""
+    """The results of the reconstructions, if they were asked for."""
 
     def measured(self, scenario: str) -> list[Measured]:
         """Return the cells of one published scenario."""
@@ -51,7 +51,7 @@ def carry_out(
     store: Store | None = None,
     warn: Callable[[str], None] = lambda _: None,
 ) -> Outcome:
-    """Do the runs of ``plan`` that ``store`` lacks, and judge the study by all of them; see `execution.execute`."""
+    """Execute the runs of ``plan`` that ``store`` lacks, and judge the study by all runs. See `execution.execute`."""
     measured = execution.execute(plan, workers, progress, store, warn)
     cells = readings.stated(measured)
     values = judging.judge(plan.study, readings.by_place(cells), selection)
@@ -74,9 +74,10 @@ def carry_out(
 def as_json(outcome: Outcome, version: str) -> dict[str, Any]:
     """Return ``outcome`` as the object that ``study --json`` prints and ``results.json`` holds.
 
-    Beside the keys that stay (study, values, claims): the summary, and what was run. A published range is a list of its
-    two ends, null for an open one. Distances are measured − published for percent, ln(measured/published) otherwise.
-    A value's ``trivial`` is the verdict of the trivial model; null where it has no answer or nothing was compared.
+    Beside the stable keys (study, values, claims) it has the summary and the runs. A published range is a list of its
+    two ends, null for an open end. Distances are measured − published for percent, ln(measured/published) otherwise.
+    A value's ``trivial`` is the verdict of the trivial model. It is null if the model has no answer or nothing was
+    compared.
     """
     return {
         "schema": 1,
@@ -102,7 +103,7 @@ def as_json(outcome: Outcome, version: str) -> dict[str, Any]:
 
 
 def _reconstructed(found: Reconstructed) -> dict[str, Any]:
-    """Return what a reconstruction says; what is published stands in the study's own values and claims."""
+    """Return the results of a reconstruction. The published numbers are in the study's own values and claims."""
     values = [_value(judged, None) for judged in found.values]
     kept = ("id", "measured", "ci", "n", "verdict", "distance", "why")
     return {
@@ -142,7 +143,7 @@ def _value(judged: Judged, trivial_verdict: str | None) -> dict[str, Any]:
 
 
 def claim_json(judged: JudgedClaim) -> dict[str, Any]:
-    """Return a claim with its verdict as JSON has it."""
+    """Return a claim with its verdict, in the format of the JSON output."""
     return {
         "id": judged.claim.id,
         "statement": judged.claim.statement,
@@ -180,7 +181,7 @@ def _cell(measured: Measured) -> dict[str, Any]:
 
 
 def _trivial(outcome: Outcome) -> dict[str, Any]:
-    """Return how the trivial model does, beside how the same values do here."""
+    """Return the score of the trivial model, beside our score on the same values."""
     here = [judged.verdict for judged in outcome.values if judged.value.id in outcome.trivial]
     compared = judging.VERDICTS[:3]
     verdicts = _count(list(outcome.trivial.values()), compared)

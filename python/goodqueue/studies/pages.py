@@ -1,4 +1,4 @@
-"""A study's written report: one HTML page that needs nothing else, its figures, and the data behind them."""
+"""Writes a study's report: one self-contained HTML page, its figures, and the data behind them."""
 
 import csv
 import io
@@ -24,9 +24,9 @@ def write(
 ) -> UserError | None:
     """Write into ``folder``: report.html, each figure as SVG and PNG, results.json, measured.csv, and the notes.
 
-    ``command`` is what does the study again, ``draw`` draws its own figures. The same outcome gives the same bytes.
-    Where the study's figures cannot be drawn, why is returned, and neither figures nor report.html are written. Raises
-    OSError.
+    ``command`` is the command that repeats the study; ``draw`` draws its own figures. The same outcome gives the same
+    bytes. If the study's figures cannot be drawn, the error is returned, and neither figures nor report.html are
+    written. Raises OSError.
     """
     from goodqueue._goodqueue import VERSION
 
@@ -58,7 +58,7 @@ def _notes(outcome: Outcome) -> str:
 
 
 def as_csv(outcome: Outcome) -> str:
-    """Return the values that were compared, a line each; the point is written ``name=value`` with spaces between."""
+    """Return the values that were compared, one per line. The point is ``name=value``, separated by spaces."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow(COLUMNS)

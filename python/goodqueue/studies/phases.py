@@ -1,7 +1,7 @@
-"""Queues and flows in the phases of a run whose load or capacity changes by turns.
+"""Queues and flows in the phases of a run whose load or capacity alternates.
 
-Phases of ``each_s`` seconds follow each other from ``from_s`` on; after ``phases`` of them the first one comes again.
-``phase`` counts from 1. All of it needs `[series] interval`; an interval belongs to the phase in which it ends.
+Phases of ``each_s`` seconds follow each other from ``from_s`` on. After ``phases`` phases the first one comes again.
+``phase`` counts from 1. All functions need `[series] interval`. An interval belongs to the phase in which it ends.
 """
 
 import math
@@ -14,7 +14,7 @@ Options = Mapping[str, str | float]
 
 
 def _within(record: Record, options: Options) -> Iterator[int]:
-    """Yield the places of the intervals in the phase."""
+    """Yield the indices of the intervals in the phase."""
     begin, each, phases, phase = (float(options[name]) for name in ("from_s", "each_s", "phases", "phase"))
     for place, end in enumerate(record["series"]["time_s"]):
         if end > begin and math.ceil((end - begin) / each - 1e-9) % phases == phase % phases:
@@ -22,20 +22,20 @@ def _within(record: Record, options: Options) -> Iterator[int]:
 
 
 def delay_ms(record: Record, options: Options) -> float | None:
-    """Return the mean of the intervals' mean delays down in the phase; None where nothing left."""
+    """Return the mean of the intervals' mean delays down in the phase. None if no packet left."""
     delays = record["series"]["queues"]["down"]["delay_ms"]
     found = [delay for place in _within(record, options) if (delay := delays[place]) is not None]
     return fmean(found) if found else None
 
 
 def delay_max_ms(record: Record, options: Options) -> float | None:
-    """Return the largest of the intervals' mean delays down in the phase; None where nothing left."""
+    """Return the largest of the intervals' mean delays down in the phase. None if no packet left."""
     delays = record["series"]["queues"]["down"]["delay_ms"]
     return max((delay for place in _within(record, options) if (delay := delays[place]) is not None), default=None)
 
 
 def goodput_mbps(record: Record, options: Options) -> float | None:
-    """Return the mean goodput of all flows down together in the phase."""
+    """Return the mean total goodput of all flows down in the phase."""
     down = [flow["direction"] == "down" for flow in record["flows"]]
     flows = [own for own, is_down in zip(record["series"]["flows"], down, strict=True) if is_down]
     sums = [math.fsum(flow["goodput_mbps"][place] or 0.0 for flow in flows) for place in _within(record, options)]

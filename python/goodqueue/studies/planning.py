@@ -1,6 +1,6 @@
-"""Which runs a study needs: the cells of its tables, and the runs behind them, each once.
+"""Plans the runs of a study: the cells of its tables, and the runs behind them, each once.
 
-A run is known by its content, the resolved scenario with its seed. Cells that mean the same run share it: where two
+A run is identified by its content: the resolved scenario with its seed. Cells that need the same run share it: if two
 tables print the same default cell, it is computed once.
 """
 
@@ -25,22 +25,22 @@ from goodqueue.studies.selection import Selection
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is run."""
+    """The runs of a study."""
 
     study: Study
     engine: str
     quick: bool
     cells: tuple[Cell, ...]
     runs: Mapping[int, tuple[str, ...]]
-    """Position in ``cells`` to its runs' keys, one a seed."""
+    """The keys of each cell's runs, one per seed, by position in ``cells``."""
     beside: Mapping[tuple[int, str], tuple[str, ...]]
-    """Position in ``cells``, and what a metric is set against, to the keys of those runs, one a seed."""
+    """The keys of the runs to compare with, one per seed, by position in ``cells`` and `Metric.beside`."""
     scenarios: Mapping[str, Scenario]
-    """Key of a run to its scenario."""
+    """The scenario of each run, by key."""
     seeds: Mapping[str, tuple[int, ...]]
-    """Experiment id to its seeds."""
+    """The seeds of each experiment, by id."""
     reconstructed: bool = False
-    """Whether the cells of the study's reconstructions are among them."""
+    """Whether ``cells`` has the cells of the study's reconstructions too."""
 
 
 def plan(
@@ -51,11 +51,11 @@ def plan(
     engine: str = "sim",
     reconstructed: bool = False,
 ) -> Plan:
-    """Lay out the runs of ``study`` for the cells of ``selection`` on ``engine``.
+    """Plan the runs of ``study`` for the cells of ``selection`` on ``engine``.
 
-    ``seeds`` overrides the number that the study states; where it is ``reconstructed`` too, the cells of what it infers
-    come last. Raises UserError, naming the study's file and the key, where a
-    scenario is refused, and naming the cell where it is the engine that refuses; nothing has run by then.
+    ``seeds`` overrides the study's number. If ``reconstructed`` is set, the cells of the study's reconstructions come
+    last. Raises UserError before any run: with the study's file and the key if a scenario is refused, with the cell if
+    the engine refuses it.
     """
     readings = [study, *(changed(study, one) for one in study.reconstructions if reconstructed)]
     cells = tuple(cell for reading in readings for cell in all_cells(reading) if selection.takes(cell))
@@ -90,7 +90,7 @@ def plan(
 
 
 def _moved(cell: Cell, to: At) -> Cell:
-    """Return ``cell`` at another point: that which differs in ``to``."""
+    """Return ``cell`` at another point: ``to`` has the parameters that differ."""
     fixed = {name: value for name, value in cell.fixed.items() if name not in to}
     return replace(cell, at={**cell.at, **to}, fixed=fixed)
 
@@ -109,8 +109,8 @@ def all_cells(study: Study) -> Iterator[Cell]:
 def points(study: Study, experiment: Experiment, scenario: str) -> list[At]:
     """Return the points at which ``experiment`` runs the published ``scenario``.
 
-    They are the grid of the swept values (the study's own, else those of the published scenario), and beside it those
-    at which a value is printed. A parameter that neither sweeps stays as the scenario file has it.
+    They are the grid of the swept values (the study's own, otherwise those of the published scenario), and also the
+    points of printed values. A parameter that neither sweeps keeps its value in the scenario file.
     """
     swept = study.published.scenarios[scenario].sweep
     given = experiment.points.get(scenario)
@@ -132,7 +132,7 @@ def points(study: Study, experiment: Experiment, scenario: str) -> list[At]:
 
 
 def scenario_of(cell: Cell, quick: bool, alone: bool = False) -> Scenario:
-    """Return the resolved scenario of ``cell``, or that without load.
+    """Return the resolved scenario of ``cell``, or with ``alone`` the one without load.
 
     Raises UserError naming the study's file and key.
     """
@@ -170,9 +170,9 @@ def _of_load(key: str, alone: Scenario) -> bool:
 
 
 def _place(bottleneck: dict[str, Any], hops: Sequence[dict[str, Any]], lines: Lines, point: At, origin: str) -> None:
-    """Put a line at the ``bottleneck`` and at ``hops``, that of the ``point`` if there are several, or each rate's own.
+    """Set the line at the ``bottleneck`` and at ``hops``: the only one, or the line of the ``point`` or of the rate.
 
-    The ends of a cell of Wi-Fi have no rate: they get the first of the lines by rate. Raises UserError.
+    The ends of a Wi-Fi cell have no rate. They get the first of the lines by rate. Raises UserError.
     """
     if isinstance(lines, str):
         for table in (bottleneck, *hops):
@@ -203,13 +203,13 @@ def key_of(scenario: Scenario) -> str:
 
 
 def cost(scenario: Scenario) -> float:
-    """Return about how many packets a resolved ``scenario`` moves, to share the work out evenly."""
+    """Return about how many packets a resolved ``scenario`` forwards, for sharing out the work evenly."""
     bits = sum(paths.busiest_bps(link) for _, link in paths.links(scenario))
     return scenarios.seconds(scenario["duration"]) * bits / 12_112
 
 
 def batches(plan: Plan, sequence: Sequence[str]) -> list[list[str]]:
-    """Return the runs of ``sequence``, dearest first, in groups of about a fifth of the work but at most 64 runs."""
+    """Return the runs of ``sequence``, longest first, in groups of about a fifth of the work but at most 64 runs."""
     ordered = sorted(sequence, key=lambda key: (-cost(plan.scenarios[key]), key))
     whole = sum(cost(plan.scenarios[key]) for key in ordered)
     groups: list[list[str]] = []

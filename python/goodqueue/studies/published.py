@@ -1,7 +1,7 @@
 """Published facts: the values and claims of a paper, in the schema of ``published.toml``.
 
-Only what is needed to judge is read and checked here; descriptive fields of the schema (``where``, ``note``, the
-systems) pass unread. A claim's terms refer to values by scenario, algorithm, metric and point.
+Only the fields that judging needs are read and checked here. Descriptive fields of the schema (``where``, ``note``, the
+systems) are not checked. A claim's terms refer to values by scenario, algorithm, metric and point.
 """
 
 import re
@@ -15,14 +15,14 @@ from goodqueue.errors import quoted
 from goodqueue.studies.reading import Table, load_toml, unknown
 
 At = Mapping[str, float | str | bool]
-"""A point of a sweep: parameter to value."""
+"""A point of a sweep: values by parameter."""
 
 KINDS = ("less_than", "greater_than", "within", "ratio_between", "ordering", "monotone", "approximately_equal")
 QUANTIFIERS = ("all", "some", "most")
 PRINTED = re.compile(r"(figure|table) ?(\d+)(?:\(?([a-z])\b\)?)?", re.IGNORECASE)
-"""How a paper numbers what it prints: ``Figure 2(a)``, ``Table 1b``; in a file's name ``figure2a``."""
+"""How a paper numbers its figures and tables: ``Figure 2(a)``, ``Table 1b``; in a file's name ``figure2a``."""
 SETTING = "parameter"
-"""The metric of values that are settings of the experiment and not results."""
+"""The metric of values that are settings of the experiment, not results."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +39,11 @@ class Value:
     high: float | None
     text: str = ""
     half_digit: float = 0.0
-    """Half of the last digit that is printed of a percentage, so that it stands for all that round to it; else 0."""
+    """Half of the last printed digit of a percentage, since it stands for all numbers that round to it. Otherwise 0."""
 
     @property
     def number(self) -> float | None:
-        """The number, where the value is one."""
+        """The number, if the value is one."""
         return self.low if self.low == self.high else None
 
 
@@ -51,7 +51,7 @@ class Value:
 class Term:
     """One side of a comparison: a constant, a swept parameter's value, or values looked up.
 
-    None stands for "not said", which is inherited from the claim's first term.
+    None means "not said": the part is inherited from the claim's first term.
     """
 
     constant: float | None = None
@@ -73,7 +73,7 @@ class Claim:
 
     id: str
     scenarios: tuple[str, ...]
-    """It must hold in each."""
+    """The claim must hold in each of them."""
     statement: str
     kind: str
     left: Term | None = None
@@ -90,7 +90,7 @@ class Claim:
     relative: bool = False
     """Whether the tolerance is a share of the right term."""
     agrees: bool = True
-    """False where the paper's own table contradicts the claim: it is kept as a record and not tested."""
+    """False if the paper's own table contradicts the claim. Such a claim is kept but not tested."""
     note: str = ""
     needs: tuple[str, ...] = ()
     """Features beyond plain TCP over a wired link."""
@@ -104,18 +104,18 @@ class PublishedScenario:
     title: str
     where: str
     sweep: Mapping[str, tuple[float | str | bool, ...]]
-    """Parameter to the values that the paper swept."""
+    """The values that the paper swept, by parameter."""
 
     @property
     def name(self) -> str:
-        """What the paper calls it, ``Figure 2(a)``; else the section, or the id without the key."""
+        """The paper's name for it, such as ``Figure 2(a)``; otherwise the section, or the id without the key."""
         printed = PRINTED.search(self.where)
         return printed[0] if printed else self.where or self.id.rpartition("/")[2]
 
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """All of one paper."""
+    """The published facts of one paper."""
 
     file: Path
     key: str
@@ -129,7 +129,7 @@ class Published:
 
 
 def order(name: str) -> tuple[int, int, str]:
-    """Return what sorts ``name`` as papers count: figures by number, then tables, then what has neither."""
+    """Return the sort key of ``name``: figures by number, then tables, then all others."""
     printed = PRINTED.match(name)
     return (int(printed[1].lower() == "table"), int(printed[2]), printed[3] or "") if printed else (2, 0, "")
 
@@ -208,9 +208,9 @@ def _half_digit(number: Any) -> float:
 
 
 def _rounded_alike(values: Sequence[Value]) -> tuple[Value, ...]:
-    """Return ``values`` with each row's finest digit: the row of 0.42, 0.04 and 0.1 has two, the 0 of 0.10 being lost.
+    """Return ``values`` with each row's finest digit. Example: 0.42, 0.04 and 0.1 have two decimals (0.1 was 0.10).
 
-    A row is what is printed of one metric at one point.
+    A row has the printed values of one metric at one point.
     """
     rows: dict[str, list[float]] = {}
     for value in values:
@@ -232,7 +232,7 @@ def _known_scenario(table: Table, id_: str, scenarios: Iterable[str]) -> str:
 def read_claim(table: Table, scenarios: Iterable[str], id_: str | None = None, where: str | None = None) -> Claim:
     """Return the claim that ``table`` states about some of ``scenarios``.
 
-    ``id_`` and ``where`` stand for its id and its scenario where the table has none.
+    ``id_`` and ``where`` are its id and scenario if the table has none.
     """
     kind = table.choice("kind", KINDS)
     items = tuple(_term(item, scenarios) for item in table.tables("items"))

@@ -1,6 +1,6 @@
-"""Reading TOML tables that people wrote.
+"""Reads TOML tables that people wrote.
 
-Each refusal is one line: the file, the key, what was found and what is accepted.
+Each error message is one line: the file, the key, what was found and what is accepted.
 """
 
 import math
@@ -14,9 +14,9 @@ from goodqueue.errors import UserError, quoted
 
 
 def load_toml(path: Path, what: str) -> dict[str, Any]:
-    """Return the content of the TOML file at ``path``; ``what`` says in refusals what it should have been.
+    """Return the content of the TOML file at ``path``. ``what`` is the expected content, for error messages.
 
-    Raises UserError where the file is missing, unreadable, empty, not UTF-8 or not TOML.
+    Raises UserError if the file is missing, unreadable, empty, not UTF-8 or not TOML.
     """
     try:
         data = path.read_bytes()
@@ -37,7 +37,7 @@ def load_toml(path: Path, what: str) -> dict[str, Any]:
 
 
 def unknown(found: str, known: Iterable[str]) -> str:
-    """Return the text of a refusal of the name ``found``, with the nearest known one first."""
+    """Return the error message for the unknown name ``found``, with the nearest known name first."""
     names = list(known)
     near = get_close_matches(found, names, n=1)
     hint = f"did you mean {quoted(near[0])}? " if near else ""
@@ -46,7 +46,7 @@ def unknown(found: str, known: Iterable[str]) -> str:
 
 
 class Table:
-    """A TOML table that knows where it stands, hands out typed values, and refuses the keys nobody asked for."""
+    """A TOML table that knows its file and key, returns typed values, and refuses keys that nobody asked for."""
 
     def __init__(self, content: Mapping[str, Any], file: Path, key: str = "") -> None:
         """Wrap ``content``, the table called ``key`` of ``file``."""
@@ -56,7 +56,7 @@ class Table:
         self._asked: set[str] = set()
 
     def refuse(self, key: str, message: str) -> NoReturn:
-        """Raise UserError about ``key`` of this table (or the table itself where ``key`` is empty)."""
+        """Raise UserError about ``key`` of this table (or about the table itself if ``key`` is empty)."""
         raise UserError(str(self.file), self.path(key), message)
 
     def path(self, key: str) -> str:
@@ -67,19 +67,19 @@ class Table:
         return key in self.content
 
     def raw(self, key: str) -> Any:
-        """Return the value of ``key`` as TOML has it, or None where it is missing."""
+        """Return the value of ``key`` as TOML has it, or None if it is missing."""
         self._asked.add(key)
         return self.content.get(key)
 
     def text(self, key: str, default: str | None = None) -> str:
-        """Return a text; required where there is no ``default``."""
+        """Return a text. It is required if there is no ``default``."""
         value = self._required(key, default, "a text")
         if not isinstance(value, str):
             self.refuse(key, f"found {quoted(value)}; accepted: a text")
         return value
 
     def number(self, key: str, default: float | None = None, least: float = -math.inf) -> float:
-        """Return a finite number of at least ``least``; required where there is no ``default``."""
+        """Return a finite number of at least ``least``. It is required if there is no ``default``."""
         value = self._required(key, default, "a number")
         if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value < least:
             accepted = f"a number from {least:g}" if least > -math.inf else "a number"
@@ -87,7 +87,7 @@ class Table:
         return float(value)
 
     def count(self, key: str, default: int | None = None) -> int:
-        """Return a whole number from 1 to 10000; required where there is no ``default``."""
+        """Return a whole number from 1 to 10000. It is required if there is no ``default``."""
         value = self._required(key, default, "a whole number")
         if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= 10_000:
             self.refuse(key, f"found {quoted(value)}; accepted: a whole number from 1 to 10000")
@@ -117,7 +117,7 @@ class Table:
         return value
 
     def mapping(self, key: str) -> dict[str, Any]:
-        """Return a table as a plain dictionary, empty where it is missing."""
+        """Return a table as a plain dictionary, empty if it is missing."""
         value = self.raw(key)
         if value is None:
             return {}
@@ -126,7 +126,7 @@ class Table:
         return value
 
     def table(self, key: str) -> "Table":
-        """Return an inner table, empty where it is missing."""
+        """Return an inner table, empty if it is missing."""
         return Table(self.mapping(key), self.file, self.path(key))
 
     def inner(self, key: str) -> dict[str, "Table"]:
@@ -135,7 +135,7 @@ class Table:
         return {name: outer.table(name) for name in outer.content}
 
     def tables(self, key: str) -> list["Table"]:
-        """Return an array of tables, empty where it is missing; each is named by its id, if it has one."""
+        """Return an array of tables, empty if it is missing. Each is named by its id, or by its index."""
         value = self.raw(key)
         if value is None:
             return []
@@ -144,7 +144,7 @@ class Table:
         return [Table(item, self.file, self.path(f"{key}[{item.get('id', i)}]")) for i, item in enumerate(value)]
 
     def finish(self, *ignored: str) -> None:
-        """Refuse a key that nobody asked for and that is not among ``ignored``."""
+        """Raise UserError for a key that nobody asked for and that is not in ``ignored``."""
         for key in self.content:
             if key not in self._asked and key not in ignored:
                 near = get_close_matches(key, sorted(self._asked), n=1)

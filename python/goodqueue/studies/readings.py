@@ -1,4 +1,4 @@
-"""The readings of a study: the stated one, and with each reconstruction. All are judged by the same rules."""
+"""Judges the readings of a study by the same rules: the stated reading, and one per reconstruction."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from goodqueue.studies.verdicts import JudgedClaim
 
 @dataclass(frozen=True, slots=True)
 class Reconstructed:
-    """A reconstruction with what it measured, in the order of the stated reading's values and claims."""
+    """The results of a reconstruction, in the order of the stated reading's values and claims."""
 
     reconstruction: Reconstruction
     values: tuple[Judged, ...]
@@ -21,12 +21,12 @@ class Reconstructed:
 
 
 def stated(cells: Iterable[Measured]) -> list[Measured]:
-    """Return those of ``cells`` that are as the paper states them."""
+    """Return the ``cells`` that are as the paper states them."""
     return [cell for cell in cells if not cell.cell.experiment.reconstruction]
 
 
 def judge(study: Study, measured: Sequence[Measured], selection: Selection) -> Iterator[Reconstructed]:
-    """Judge ``study`` anew with the cells of each reconstruction in place of those that it changes."""
+    """Judge ``study`` again for each reconstruction, with its cells in place of the cells that it changes."""
     for reconstruction in study.reconstructions:
         cells = [cell for cell in stated(measured) if cell.cell.experiment.id not in reconstruction.experiments]
         cells += [cell for cell in measured if cell.cell.experiment.reconstruction == reconstruction.id]

@@ -1,6 +1,6 @@
-"""Reconstructions: choices that a paper does not state but that its numbers imply, laid out beside the stated reading.
+"""Reconstructions: choices that a paper does not state but that its numbers imply, run beside the stated reading.
 
-Each changes qdisc lines or scenario keys of some experiments; `readings` judges them.
+Each changes qdisc lines or scenario keys of some experiments. `readings` judges them.
 """
 
 import copy
@@ -11,7 +11,7 @@ from goodqueue.studies.model import Experiment, Lines, Reconstruction, Study
 
 
 def changed(study: Study, reconstruction: Reconstruction) -> Study:
-    """Return ``study`` with nothing but the experiments that ``reconstruction`` changes, as it has them."""
+    """Return ``study`` with only the experiments that ``reconstruction`` changes, changed."""
     own = [one for one in study.experiments if one.id in reconstruction.experiments]
     return replace(study, experiments=tuple(_changed(one, reconstruction) for one in own))
 
@@ -26,7 +26,7 @@ def _changed(experiment: Experiment, reconstruction: Reconstruction) -> Experime
         scenarios.apply_set(scenario, f"{key}={text}")
     return replace(
         experiment,
-        id=f"{experiment.id}, {reconstruction.id}",  # what runs tell is told apart by this
+        id=f"{experiment.id}, {reconstruction.id}",  # the runs' numbers are stored by this id
         reconstruction=reconstruction.id,
         qdiscs=lines,
         scenario=scenario,

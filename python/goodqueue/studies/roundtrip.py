@@ -1,8 +1,8 @@
-"""The round trip of single packets, as captures at both ends of the path show it: what was taken off them says.
+"""The round-trip time of single packets, as captures at both ends of the path show it.
 
-That is how Khademi et al. 2013 measure (3.1.3, synthetic packet pairs): the base RTT, what a packet waits in the
-queue down, and what its frame and that of an ACK take on the bottleneck. The queue up holds ACKs alone, and is taken
-as empty.
+Khademi et al. 2013 measure it so (3.1.3, synthetic packet pairs): base RTT, waiting time in the queue down, and the
+transmission times of the packet's frame and its ACK's frame at the bottleneck. The queue up holds only ACKs and is
+assumed to be empty.
 """
 
 import math
@@ -20,14 +20,14 @@ Options = Mapping[str, str | float]
 
 
 def sending_ms(record: Record) -> float:
-    """Return how long a full frame and the ACK of it take on the bottleneck's two ways."""
+    """Return the transmission times at the bottleneck of a full frame down and of its ACK up, together, in ms."""
     bottleneck = record["scenario"]["bottleneck"]
     down, up = paths.rate_bps(bottleneck), paths.rate_bps(bottleneck["up"])
     return 8e3 * (FRAME_BYTES / down + ACK_BYTES / up)
 
 
 def delay_ms(record: Record, options: Options) -> float | None:
-    """Return a ``percentile`` of the packets' round trips less the base RTT, or what it is ``above`` another one."""
+    """Return a ``percentile`` of the packets' round-trip times minus the base RTT, or the percentile ``above``."""
     found = record["queues"]["down"]["delay_percentiles_ms"]
     if not found:
         return None
@@ -37,16 +37,16 @@ def delay_ms(record: Record, options: Options) -> float | None:
 
 
 def rtt_ms(record: Record, options: Options) -> float | None:
-    """Return the same with the base RTT."""
+    """Return the same as `delay_ms`, plus the base RTT unless it is the difference of two percentiles."""
     value = delay_ms(record, options)
     return None if value is None else value + (base_ms(record) if options["above"] == -1 else 0)
 
 
 def course(record: Record, flow: int) -> tuple[list[float], list[float]]:
-    """Return when each packet of ``flow`` left the queue within the window of the series, and its round trip in ms."""
+    """Return when each packet of ``flow`` left the queue, within the window of the series, and its RTT in ms."""
     packets = record.get("series", {}).get("packets", {}).get("down")
     if packets is None or "flow" not in packets:
-        return [], []  # the scenario does not ask for them, or not whose they are
+        return [], []  # the scenario does not record packets, or not their flows
     more = base_ms(record) + sending_ms(record)
     own = [
         (time, delay + more)
@@ -57,13 +57,13 @@ def course(record: Record, flow: int) -> tuple[list[float], list[float]]:
 
 
 def of_flow_ms(record: Record, options: Options) -> float | None:
-    """Return the mean round trip of the packets of ``flow``."""
+    """Return the mean round-trip time of the packets of ``flow``."""
     _, found = course(record, int(options["flow"]))
     return math.fsum(found) / len(found) if found else None
 
 
 def jitter_ms(record: Record, options: Options) -> float | None:
-    """Return the mean difference between the round trips of successive packets of ``flow``, without its sign."""
+    """Return the mean absolute difference between the round-trip times of successive packets of ``flow``."""
     _, found = course(record, int(options["flow"]))
     steps = [abs(after - before) for before, after in pairwise(found)]
     return math.fsum(steps) / len(steps) if steps else None

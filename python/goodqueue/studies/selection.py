@@ -1,4 +1,4 @@
-"""What ``--only`` picks: published scenarios, values or claims, by id."""
+"""Selects what ``--only`` names: published scenarios, values or claims, by id."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -9,16 +9,16 @@ from goodqueue.studies.published import At, Claim, Published, Term, Value
 from goodqueue.studies.reading import unknown
 
 LEFT_OUT = "left out by --only"
-"""Why a value or claim that was not asked for is ``not_run``."""
+"""The reason of the verdict ``not_run`` for values and claims that were not asked for."""
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What to run and judge; everything where ``ids`` is empty."""
+    """The cells to run and the values and claims to judge. All of them if ``ids`` is empty."""
 
     ids: frozenset[str]
     wanted: tuple[tuple[str, str | None, At], ...] = ()
-    """Published scenario, algorithm (None: each) and the part of the point that is fixed."""
+    """Published scenario, algorithm (None: all) and the fixed part of the point."""
 
     def takes(self, cell: Cell) -> bool:
         """Return whether ``cell`` must run."""
@@ -30,11 +30,11 @@ class Selection:
         )
 
     def takes_value(self, value: Value) -> bool:
-        """Return whether ``value`` was asked for, itself or with its scenario."""
+        """Return whether ``value`` was asked for, by its own id or by its scenario's."""
         return not self.ids or value.id in self.ids or value.scenario in self.ids
 
     def takes_claim(self, claim: Claim) -> bool:
-        """Return whether ``claim`` was asked for, itself or with one of its scenarios."""
+        """Return whether ``claim`` was asked for, by its own id or by one of its scenarios'."""
         return not self.ids or claim.id in self.ids or any(scenario in self.ids for scenario in claim.scenarios)
 
 

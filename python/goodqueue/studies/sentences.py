@@ -1,4 +1,4 @@
-"""What decided a claim, in words: the numbers that were compared, where, and how they lie."""
+"""Writes in words what decided a claim: the numbers that were compared, where, and their relation."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -9,22 +9,22 @@ from goodqueue.studies.published import At, Claim
 from goodqueue.studies.wording import Name, Words, digits_apart, quantity, significant
 
 NOT_SHOWN = "not tested: no run shows"
-"""What the reason of a claim begins with whose numbers are not all there; which are missing follows."""
+"""The beginning of the reason of a claim that lacks numbers. The missing numbers follow."""
 
 SHOWN = 3
-"""So many deciding comparisons are told."""
+"""The largest number of deciding comparisons that a text lists."""
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """A looked-up number: what of it is not said by the others too."""
+    """A looked-up number, with the parts of its name that the other numbers do not share."""
 
     words: Words
     algorithm: str
     metric: Name | None
     at: At
     scenario: str = ""
-    """Named only where nothing else tells two sides apart."""
+    """Named only if nothing else distinguishes two sides."""
 
     @property
     def place(self) -> str:
@@ -32,19 +32,19 @@ class Side:
         return " ".join(filter(None, [self.words.point(self.at), f"in {self.scenario}" if self.scenario else ""]))
 
     def label(self) -> str:
-        """Return what stands before its number."""
+        """Return the words before its number."""
         whose = f"{self.algorithm}'s" if self.algorithm and self.metric else self.algorithm
         return " ".join(filter(None, [whose, self.metric.words if self.metric else "", self.place]))
 
     def beside(self, number: str) -> str:
-        """Return it as the other side of a comparison: ``PIE's 8.2 ms at 10 Mbit/s``."""
+        """Return it in words as the other side of a comparison: ``PIE's 8.2 ms at 10 Mbit/s``."""
         if self.metric:
             return f"{self.label() if self.algorithm else f'the {self.label()}'}, {number}"
         return " ".join(filter(None, [f"{self.algorithm}'s" if self.algorithm else "", number, self.place]))
 
 
 def decided(study: Study, claim: Claim, holds: bool, checks: Sequence[Check]) -> str:
-    """Return the comparisons that decided ``claim``, with their numbers: all of them where there are one or two."""
+    """Return the comparisons that decided ``claim``, with their numbers: all of them if there are one or two."""
     count = len(checks)
     if count == 1:
         return _told(study, claim, checks)
@@ -58,14 +58,14 @@ def decided(study: Study, claim: Claim, holds: bool, checks: Sequence[Check]) ->
 
 
 def _share(some: int, count: int, verb: str) -> str:
-    """Return how many of several comparisons do what ``verb`` says."""
+    """Return in words how many of several comparisons ``verb`` (hold or fail)."""
     if some == count:
         return f"{'both' if count == 2 else f'all {count}'} comparisons {verb}"
     return f"{some or 'none'} of {count} comparisons {verb if some > 1 else f'{verb}s'}"
 
 
 def open_ones(study: Study, checks: Sequence[Check]) -> str:
-    """Return why a claim is not decided: what was not measured, or what needs more points."""
+    """Return why a claim is not decided: what was not measured, or that it needs more points."""
     missing = [one for check in checks for one in check.found if one.row is None]
     if not missing:
         return "not tested: one point shows no trend"
@@ -77,7 +77,7 @@ def open_ones(study: Study, checks: Sequence[Check]) -> str:
 
 
 def compared(study: Study, claim: Claim, check: Check) -> tuple[str, str]:
-    """Return one comparison whose numbers are all there: what its sides have in common, and how they lie."""
+    """Return one comparison without missing numbers: the words that its sides share, and their relation."""
     if claim.kind == "monotone":
         return _course(study, claim, check)
     head, sides = _sides(study, [one for one in check.found if one.algorithm])
@@ -105,7 +105,7 @@ def compared(study: Study, claim: Claim, check: Check) -> tuple[str, str]:
 
 
 def _relation(claim: Claim, check: Check, other: str, values: Sequence[float], unit: str) -> str:
-    """Return how the left number lies to ``other``, the right one in words."""
+    """Return the relation of the left number to ``other``, the right one in words."""
     no = "" if check.verdict else "not "
     times = f"{claim.factor:g} times " if claim.factor != 1 else ""
     if claim.kind == "less_than":
@@ -123,7 +123,7 @@ def _relation(claim: Claim, check: Check, other: str, values: Sequence[float], u
 
 
 def _course(study: Study, claim: Claim, check: Check) -> tuple[str, str]:
-    """Return numbers along a sweep."""
+    """Return the numbers along a sweep."""
     found = check.found
     head, sides = _sides(study, found)
     values = [one.number or 0.0 for one in found]
@@ -146,7 +146,7 @@ def _along(words: Words, sides: Sequence[Side]) -> str:
 
 
 def _sides(study: Study, found: Sequence[Found]) -> tuple[str, list[Side]]:
-    """Return what ``found`` have in common in words, and what each has beside that."""
+    """Return the words that all of ``found`` share, and the rest of each."""
     words = study.words
     points = [{**study.fixed(one.scenario), **one.at} for one in found]
     common = {name: value for name, value in points[0].items() if all(p.get(name) == value for p in points)}
@@ -176,12 +176,12 @@ def _sides(study: Study, found: Sequence[Found]) -> tuple[str, list[Side]]:
 
 
 def _whole(study: Study, one: Found) -> str:
-    """Return what was looked up, by itself."""
+    """Return the name of a looked-up number without its context."""
     return _sides(study, [one])[0] if one.algorithm else study.words.name(one.metric).words
 
 
 def _told(study: Study, claim: Claim, checks: Sequence[Check]) -> str:
-    """Return the comparisons one after the other; what several have in common, if anything, is said once."""
+    """Return the comparisons one after the other. Words that several share are written once."""
     groups: dict[str, list[str]] = {}
     for head, text in dict.fromkeys(compared(study, claim, check) for check in checks[:SHOWN]):
         groups.setdefault(head, []).append(text)

@@ -1,4 +1,4 @@
-"""A study's outcome as tables: published beside measured, claim by claim, and in a few numbers."""
+"""A study's outcome as tables: published values beside measured ones, claims, and a summary."""
 
 import math
 from collections.abc import Container, Iterable, Sequence
@@ -21,8 +21,8 @@ from goodqueue.studies.wording import UNITS, Words, bounds
 def tables(outcome: Outcome, scenarios: Container[str] | None = None) -> list[Table]:
     """Return the published numbers beside the measured ones, by published scenario in the paper's order.
 
-    What is printed for the same points and algorithms stands in one table. ``scenarios`` are those that are asked for;
-    all, where it is None.
+    Numbers for the same points and algorithms are in one table. ``scenarios`` are the scenarios asked for; None is all
+    of them.
     """
     groups: dict[str, dict[str, list[Judged]]] = {}
     for judged in outcome.values:
@@ -68,7 +68,7 @@ def _table(study: Study, title: str, group: Sequence[Judged]) -> Table:
 
 
 def _wide(words: Words, group: Sequence[Judged], metrics: Sequence[str], parameters: Sequence[str]) -> list[list[str]]:
-    """Return a row a point and algorithm, the metrics side by side."""
+    """Return one row per point and algorithm, with the metrics side by side."""
     digits = {metric: _digits(judged for judged in group if judged.value.metric == metric) for metric in metrics}
     places: dict[tuple[str, str], dict[str, Judged]] = {}
     for judged in group:
@@ -85,7 +85,7 @@ def _wide(words: Words, group: Sequence[Judged], metrics: Sequence[str], paramet
 
 
 def _long(words: Words, group: Sequence[Judged], parameters: Sequence[str]) -> list[list[str]]:
-    """Return a row a value."""
+    """Return one row per value."""
     rows = []
     for judged in group:
         value, name = judged.value, words.name(judged.value.metric)
@@ -96,7 +96,7 @@ def _long(words: Words, group: Sequence[Judged], parameters: Sequence[str]) -> l
 
 
 def _point(words: Words, at: At, parameters: Sequence[str]) -> list[str]:
-    """Return a cell a parameter: numbers as they are, for they stand under their unit, and all else in words."""
+    """Return one cell per parameter: a bare number, since the heading has its unit, or words for other values."""
     return [
         words.place(name, value) if isinstance(value := at.get(name, "–"), str) and name in at else str(value)
         for name in parameters
@@ -112,7 +112,7 @@ def _cells(judged: Judged, digits: int) -> list[str]:
 
 
 def interval(measured: Measurement, digits: int) -> str:
-    """Return the interval as ± its half, or by its two ends where it is not symmetric."""
+    """Return the interval as ± its half-width, or by its two ends if it is not symmetric."""
     if measured.value is None or measured.low is None or measured.high is None:
         return ""
     above, below = measured.high - measured.value, measured.value - measured.low
@@ -122,7 +122,7 @@ def interval(measured: Measurement, digits: int) -> str:
 
 
 def _digits(group: Iterable[Judged]) -> int:
-    """Return the largest number of decimals that the paper prints in ``group``; for a bound, one more if it is low."""
+    """Return the largest number of decimals that the paper prints in ``group``. Bounds below 100 add one."""
     values = [judged.value for judged in group]
     printed = [_decimals(value.number) for value in values if value.number is not None]
     ends = [end for value in values if value.number is None for end in (value.low, value.high)]
@@ -136,18 +136,18 @@ def _decimals(number: float) -> int:
 
 
 NOT_TESTED = "not tested: "
-"""What the reason of a claim without a verdict begins with."""
+"""The beginning of the reason of a claim without a verdict."""
 
 UNSURE = "?: within the 95 % intervals, of the numbers or of differences seed by seed, the verdict could turn round."
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A claim as a report tells it."""
+    """A claim as a report shows it."""
 
     id: str
     verdict: str
-    """``holds`` or ``fails``, with a question mark where it is not certain; empty where it is not tested."""
+    """``holds`` or ``fails``, with a question mark if it is not certain. Empty if it is not tested."""
     statement: str
     why: str
 
@@ -163,9 +163,9 @@ def tested(outcome: Outcome) -> list[Told]:
 
 
 def untested(outcome: Outcome) -> dict[str, list[Told]]:
-    """Return the claims that were asked for and not tested, by the reason: the commonest first.
+    """Return the claims that were asked for and not tested, by reason: the most common reason first.
 
-    What only one of them says of it is its why.
+    A remark on a single claim is its ``why``.
     """
     groups: dict[str, list[Told]] = {}
     for judged in outcome.claims:
@@ -182,7 +182,7 @@ def untested(outcome: Outcome) -> dict[str, list[Told]]:
 
 
 def claims_tables(outcome: Outcome) -> list[Table]:
-    """Return the claims with their verdicts and what decided them; then those not tested, a table a reason."""
+    """Return the claims with their verdicts and what decided them, then one table per reason of those not tested."""
     found = []
     if claims := tested(outcome):
         rows = [[told.id, told.verdict, f"{told.statement}\n{told.why}"] for told in claims]
@@ -246,7 +246,7 @@ def _rules(study: Study, units: Sequence[str]) -> list[str]:
 
 
 def counts(outcome: Outcome) -> list[str]:
-    """Return the verdicts in sentences: the values', beside them what a trivial model scores, and the claims'."""
+    """Return the verdicts in sentences: on the values, with the score of a trivial model, and on the claims."""
     values = [judged.verdict for judged in outcome.values if judged.distance is not None]
     several = {"differs": "differ"}
     said = ", ".join(
@@ -267,7 +267,7 @@ def counts(outcome: Outcome) -> list[str]:
 
 
 def describe(outcome: Outcome) -> list[str]:
-    """Return what the study is and what was run, in sentences."""
+    """Return sentences on the study and the runs."""
     facts, study = outcome.study.published, outcome.study
     who = facts.authors[0].split()[-1] + (" et al." if len(facts.authors) > 2 else "") if facts.authors else ""
     head = f"{study.title} ({who}, {facts.year})" if who and facts.year else study.title

@@ -1,4 +1,4 @@
-"""What reconstructions say beside the stated reading, as tables and sentences."""
+"""Tables and sentences on what reconstructions change against the stated reading."""
 
 from collections.abc import Iterator, Sequence
 
@@ -13,7 +13,7 @@ INFERRED = "inferred, not stated"
 
 
 def tables(outcome: Outcome) -> list[Table]:
-    """Return of each reconstruction the values that it moves and the claims that it turns, stated and inferred."""
+    """Return for each reconstruction the values and the claims that it changes, stated and inferred."""
     found = []
     for one in outcome.reconstructed:
         title = f"With {one.reconstruction.title} ({INFERRED})"
@@ -53,7 +53,7 @@ def _claims(outcome: Outcome, one: Reconstructed) -> Iterator[list[str]]:
 
 
 def counts(outcome: Outcome) -> list[str]:
-    """Return a sentence each: how many more claims hold, and how many values are reproduced."""
+    """Return one sentence per reconstruction: how many more claims hold, and how many values are reproduced."""
     return [_count(outcome, one) for one in outcome.reconstructed]
 
 

@@ -1,6 +1,6 @@
-"""Step responses: what the delay does after something joins.
+"""Step responses: the delay after a flow joins.
 
-The reading of Schwardmann et al. 2014, section 4.3: τ is "the period until packet delay decreases below the reference
+As in Schwardmann et al. 2014, section 4.3: τ is "the period until packet delay decreases below the reference
 delay for the first time after starting the CBR traffic", delay_max "the maximum delay within that period".
 """
 
@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Excursion:
-    """One excursion of the delay above its target."""
+    """One period in which the delay is above its target."""
 
     tau_s: float
     """From the step to the departure of the first packet whose delay is below the target again, in seconds."""
     delay_max_ms: float
-    """The largest delay from the step to then, in ms."""
+    """The largest delay in that time, in ms."""
 
 
 def excursion(
@@ -23,10 +23,10 @@ def excursion(
 ) -> Excursion | None:
     """Return the excursion that follows the step at ``start_s``.
 
-    ``time_s`` are the departures of the packets, ascending, ``delay_ms`` their delays. The excursion counts from the
-    first packet after the step whose delay exceeds ``rise_ms``; it ends with the first one after that below
-    ``target_ms``. Returns None where the delay never exceeds ``rise_ms``, or does not come back before the packets end.
-    Raises ValueError where the lists differ in length or ``rise_ms`` is less than ``target_ms``.
+    ``time_s`` are the departures of the packets, ascending, and ``delay_ms`` their delays. The excursion counts from
+    the first packet after the step whose delay exceeds ``rise_ms``. It ends with the first later packet whose delay is
+    below ``target_ms``. Returns None if the delay never exceeds ``rise_ms``, or does not fall again before the end.
+    Raises ValueError if the lists differ in length or ``rise_ms`` is less than ``target_ms``.
     """
     if rise_ms < target_ms:
         raise ValueError(f"rise_ms ({rise_ms}) is less than target_ms ({target_ms})")

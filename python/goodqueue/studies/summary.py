@@ -1,4 +1,4 @@
-"""A study in a few numbers: how far the measured values lie from the published ones, metric by metric."""
+"""Summarises a study: the distance of the measured values from the published ones, per metric."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -10,11 +10,11 @@ from goodqueue.studies.judging import VERDICTS, Judged, is_difference
 
 @dataclass(frozen=True, slots=True)
 class Error:
-    """The distance of some values, condensed."""
+    """The distances of several values, condensed to one number."""
 
     value: float
     n: int
-    """Values compared."""
+    """The number of values compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,16 +24,16 @@ class MetricSummary:
     metric: str
     unit: str
     measure: str
-    """How distances are condensed, in words."""
+    """How the distances are condensed, in words."""
     overall: Error
     by_scenario: dict[str, Error]
     by_algorithm: dict[str, Error]
     verdicts: dict[str, int]
-    """Verdict to the number of values."""
+    """The number of values with each verdict."""
 
 
 def summarise(values: Sequence[Judged]) -> list[MetricSummary]:
-    """Return one summary for each metric that was compared, in the order in which they are published."""
+    """Return one summary per metric that was compared, in the order of publication."""
     groups: dict[tuple[str, str], list[Judged]] = {}
     for judged in values:
         if judged.distance is not None:
@@ -62,6 +62,6 @@ def _summary(metric: str, unit: str, group: Sequence[Judged]) -> MetricSummary:
 
 
 def _error(group: Sequence[Judged], difference: bool) -> Error:
-    """Condense: the mean of absolute differences, the median of absolute logarithms."""
+    """Return the mean of absolute differences, or the median of absolute logarithms."""
     distances = [abs(judged.distance) for judged in group if judged.distance is not None]
     return Error(math.fsum(distances) / len(distances) if difference else median(distances), len(distances))

@@ -1,7 +1,7 @@
-"""What a model would score that never loses or marks a packet and always fills the link.
+"""The score of a trivial model: one that never loses or marks a packet and always fills the link.
 
-A share of values reproduced says little where such a model has as large a one: most printed losses are near 0, most
-utilisations near 100 %. So the same judge judges it, by the same values.
+A share of reproduced values means little if such a model reaches as large a share: most printed losses are near 0, most
+utilisations near 100 %. So the model is judged by the same rules, on the same values.
 """
 
 from collections.abc import Iterable
@@ -16,11 +16,11 @@ NAME = "a model that never loses a packet and always fills the link"
 
 NOTHING = frozenset({"loss", "drop", "drops", "mark", "marks"})
 FULL = frozenset({"utilisation"})
-"""Words of a metric's name, by what it is a share of."""
+"""Words in the names of metrics that the model answers with 0 % (``NOTHING``) and with 100 % (``FULL``)."""
 
 
 def answer(value: Value) -> float | None:
-    """Return what such a model has in place of ``value``; None where it has no answer, such as to a delay."""
+    """Return the model's number for ``value``, or None if it has no answer, such as for a delay."""
     words = set(value.metric.split("_"))
     if value.unit != PERCENT:
         return None
@@ -28,7 +28,7 @@ def answer(value: Value) -> float | None:
 
 
 def judge(study: Study, values: Iterable[Judged]) -> dict[str, str]:
-    """Return the model's verdict by the value's id: of those of ``values`` that were compared and that it answers."""
+    """Return the model's verdicts by the value's id, for the compared ``values`` that it answers."""
     found = {}
     for judged in values:
         number = answer(judged.value)
@@ -38,5 +38,5 @@ def judge(study: Study, values: Iterable[Judged]) -> dict[str, str]:
 
 
 def told(here: int, trivial: int, n: int) -> str:
-    """Return in a sentence how many of ``n`` values are reproduced here, and by the trivial model."""
+    """Return a sentence on how many of ``n`` values are reproduced here, and by the trivial model."""
     return f"Of the {n} that are a loss, marks or a utilisation: {here} reproduced; by {NAME}: {trivial}."

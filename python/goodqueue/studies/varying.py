@@ -1,6 +1,6 @@
-"""Queues over time, on a link that changes or a pipe that is too small: how Nichols and Jacobson 2012 look at runs.
+"""Queues over time, on a link that changes or a pipe that is too small, as Nichols and Jacobson 2012 measure them.
 
-Times are of the run, in seconds. What is over time needs `[series] interval`, what is of single packets `[series]
+Times are seconds of the run. Functions over time need `[series] interval`, functions on single packets need `[series]
 packets`.
 """
 
@@ -18,9 +18,9 @@ FRAME_BITS = 1514 * 8
 
 
 def drop_share_jain_index(record: Record, options: Options) -> float | None:
-    """Return Jain's index of the flows' shares of lost packets, of all that send in ``direction``.
+    """Return Jain's index of the shares of lost packets, over all flows that send in ``direction``.
 
-    A flow that sent nothing within the measured time is no source. None where none loses anything.
+    A flow that sent nothing within the measured time does not count. Returns None if no flow loses a packet.
     """
     sources = [flow for flow in record["flows"] if flow["direction"] == options["direction"]]
     shares = [flow["loss_percent"] or 0.0 for flow in sources if flow["goodput_mbps"] or flow["loss_percent"]]
@@ -29,9 +29,9 @@ def drop_share_jain_index(record: Record, options: Options) -> float | None:
 
 
 def queue_packets(record: Record, options: Options) -> float | None:
-    """Return the ``statistic`` (mean, min, max) of the packets that a packet finds, the one on the wire among them.
+    """Return the ``statistic`` (mean, min, max) of the queue that a packet finds, in packets, with the one on the wire.
 
-    Of those that leave from ``from_s`` to ``to_s``; all packets are taken to be full frames.
+    It covers packets that leave from ``from_s`` to ``to_s``. All packets are assumed to be full frames.
     """
     packet_ms = 1e3 * FRAME_BITS / paths.rate_bps(record["scenario"]["bottleneck"])
     waits = [wait for time, wait in _waits(record) if float(options["from_s"]) <= time < float(options["to_s"])]
@@ -42,7 +42,7 @@ def queue_packets(record: Record, options: Options) -> float | None:
 
 
 def wait_ms(record: Record, options: Options) -> float | None:
-    """Return how long packet ``number`` of the series waited, counted from 1."""
+    """Return the waiting time in ms of packet ``number`` of the series, counted from 1."""
     waits = [wait for _, wait in _waits(record)]
     number = int(options["number"])
     return waits[number - 1] if number <= len(waits) else None
@@ -54,21 +54,21 @@ def _waits(record: Record) -> Iterator[tuple[float, float]]:
 
 
 def _delays(record: Record, from_s: float, to_s: float) -> list[tuple[float, float]]:
-    """Return the end of each interval within a time, and the mean delay in it; without those in which nothing left."""
+    """Return the end of each interval in a period and its mean delay, without intervals in which no packet left."""
     series = record["series"]
     every = zip(series["time_s"], series["queues"]["down"]["delay_ms"], strict=True)
     return [(time, delay) for time, delay in every if delay is not None and from_s < time <= to_s]
 
 
 def delay_peak_ms(record: Record, options: Options) -> float | None:
-    """Return the largest delay of an interval from ``at_s`` on, for ``for_s``."""
+    """Return the largest mean delay of an interval, in the ``for_s`` seconds after ``at_s``."""
     begin = float(options["at_s"])
     found = [delay for _, delay in _delays(record, begin, begin + float(options["for_s"]))]
     return max(found, default=None)
 
 
 def _falls(record: Record) -> list[tuple[float, float]]:
-    """Return when the link's rate down falls, and when it changes next."""
+    """Return for each fall of the link's rate down its time, and the time of the next change."""
     changes = [one for one in record["scenario"].get("change", []) if "rate" in one and one["direction"] == "down"]
     rates = [paths.rate_bps(record["scenario"]["bottleneck"]), *(paths.rate_bps(one) for one in changes)]
     times = [*(seconds(one["at"]) for one in changes), seconds(record["scenario"]["duration"])]
@@ -76,9 +76,9 @@ def _falls(record: Record) -> list[tuple[float, float]]:
 
 
 def recovery_time_s(record: Record, options: Options) -> float | None:
-    """Return how long after a fall of the rate a whole second has a mean delay below ``below_ms``; the mean over falls.
+    """Return the time from a fall of the rate to the first whole second with a mean delay below ``below_ms``.
 
-    Where that does not come before the rate changes again, it is the time until then.
+    If no second has that before the rate changes again, it is the time until that change. Returns the mean over falls.
     """
     found = []
     for begin, end in _falls(record):
@@ -93,7 +93,7 @@ def recovery_time_s(record: Record, options: Options) -> float | None:
 
 
 def adapt_ms(record: Record, _: Options) -> float | None:
-    """Return how long after a fall of the rate a packet is dropped, to the end of its interval; the mean over falls."""
+    """Return the time in ms from a fall of the rate to the end of the first interval with a drop, mean over falls."""
     series = record["series"]
     drops = [sum(one) for one in zip(*(flow["dropped_packets"] for flow in series["flows"]), strict=True)]
     found = []
@@ -104,7 +104,7 @@ def adapt_ms(record: Record, _: Options) -> float | None:
 
 
 def transferred_kb(record: Record, options: Options) -> float | None:
-    """Return what the flows got in ``phase``: while the rate is what it rose to (``jump``), else (``other``)."""
+    """Return the data that the flows received in ``phase``: after a rise of the rate (``jump``), or at other times."""
     series = record["series"]
     changes = [one for one in record["scenario"].get("change", []) if "rate" in one]
     rates = [paths.rate_bps(record["scenario"]["bottleneck"]), *(paths.rate_bps(one) for one in changes)]

@@ -1,4 +1,4 @@
-"""Claims of a study, judged by what was measured."""
+"""Judges the claims of a study by the measured numbers."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from goodqueue.studies.published import Claim
 from goodqueue.studies.selection import LEFT_OUT, Selection
 
 CONTRADICTED = "not tested: the paper's own table contradicts it"
-"""Why a claim is ``not_run`` that the paper itself refutes; its note may follow."""
+"""The reason of ``not_run`` for a claim that the paper itself refutes. The claim's note may follow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,10 +22,10 @@ class JudgedClaim:
     verdict: str
     """``holds``, ``fails`` or ``not_run``."""
     certain: bool | None
-    """Whether the verdict is the same wherever the numbers, or differences seed by seed, lie within their 95 %
-    confidence intervals; None where a number has no interval."""
+    """Whether the verdict is the same for all numbers, or differences seed by seed, within their 95 % confidence
+    intervals. None if a number has no interval."""
     measured: Mapping[str, float | None]
-    """What the claim is about: a name to its number."""
+    """The numbers that the claim is about, by name."""
     why: str
     """What decided it."""
 
@@ -38,13 +38,13 @@ def judge(study: Study, measured: Iterable[Measured], selection: Selection) -> l
 
 
 def _rows(cells: Sequence[Measured], exact: bool) -> list[Row]:
-    """Return the cells' numbers as rows; unless ``exact``, their intervals where they have one, with the runs."""
+    """Return the cells' numbers as rows. Unless ``exact``, these are the intervals that exist, with the runs."""
     rows = []
     for cell in cells:
         for metric, at, number in cell.placed():
             low, high = (number.value, number.value) if exact else (number.low, number.high)
             if low is not None and high is not None:
-                # Deviations of two algorithms have no differences seed by seed.
+                # Standard deviations of two algorithms have no differences seed by seed.
                 runs = number.runs if not exact and metric.over_seeds == "mean" else ()
                 rows.append(Row(cell.cell.scenario, cell.cell.algorithm, metric.name, at, low, high, runs))
     return rows
@@ -71,6 +71,6 @@ def _judge(
 
 
 def _lacking(study: Study, claim: Claim) -> str:
-    """Return what ``claim`` needs that the study says is not there; empty where it says nothing."""
+    """Return the study's reason why something that ``claim`` needs is missing, or an empty text if it has none."""
     reasons = [exclusion.why for exclusion in study.exclusions if set(exclusion.needs) & set(claim.needs)]
     return f"not tested: {reasons[0]}" if reasons else ""

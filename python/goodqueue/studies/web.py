@@ -1,4 +1,4 @@
-"""What users of the web waited for, from the sample of single responses in a run's series."""
+"""Response times of web users, from the sample of single responses in a run's series."""
 
 from collections.abc import Mapping
 from statistics import median
@@ -6,11 +6,11 @@ from statistics import median
 from goodqueue.record import Record
 
 NEAR = 0.25
-"""How far a response's size may be from the one asked for, relative to it."""
+"""The largest relative difference between a response's size and the size asked for."""
 
 
 def response_near_ms(record: Record, options: Mapping[str, str | float]) -> float | None:
-    """Return the median time of the sampled responses whose size is near ``bytes``; None without such."""
+    """Return the median time of the sampled responses whose size is near ``bytes``. None if there are none."""
     wanted = float(options["bytes"])
     near = [
         time

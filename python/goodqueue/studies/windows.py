@@ -1,7 +1,7 @@
-"""Flows and queues within a part of a run, from ``from_s`` to ``to_s``, as RFC 8867, 4.1 asks for them.
+"""Flows and queues within a part of a run, from ``from_s`` to ``to_s``, as RFC 8867, 4.1 requires.
 
-All of it needs `[series] interval`. ``name`` is a flow's (``video/0``), or that of a group of flows (``video``), which
-then count together. Rates are taken over whole seconds, as RFC 8867, 4.3 does.
+All functions need `[series] interval`. ``name`` is a flow (``video/0``) or a group of flows (``video``); the flows of a
+group are added up. Rates are averaged over whole seconds, as in RFC 8867, 4.3.
 """
 
 import math
@@ -13,27 +13,27 @@ from goodqueue.record import Record
 Options = Mapping[str, str | float]
 
 STEADY_S = 10.0
-"""At the end of a window: what a flow is taken to settle to."""
+"""The last part of a window. Its mean is the rate to which a flow settles."""
 
 NEAR = 0.2
-"""How far a second may be from that, relative to it, where the flow has settled."""
+"""The largest relative difference from that mean of a second in which the flow has settled."""
 
 
 def goodput_mbps(record: Record, options: Options) -> float | None:
-    """Return the mean goodput; None where there is no such flow."""
+    """Return the mean goodput, or None if there is no such flow."""
     seconds = _seconds(record, options)
     return fmean(seconds) if seconds else None
 
 
 def oscillation_percent(record: Record, options: Options) -> float | None:
-    """Return the standard deviation of the seconds' goodputs over their mean; None where nothing arrives."""
+    """Return the standard deviation of the goodput per second, divided by its mean. None if nothing arrives."""
     seconds = _seconds(record, options)
     mean = fmean(seconds) if seconds else 0.0
     return 100 * pstdev(seconds) / mean if mean else None
 
 
 def settle_s(record: Record, options: Options) -> float | None:
-    """Return after how long a second is near the mean of the window's last ten seconds; None where nothing arrives."""
+    """Return the start of the first second near the mean of the window's last ten seconds. None if nothing arrives."""
     seconds = _seconds(record, options)
     steady = fmean(seconds[-int(STEADY_S) :]) if seconds else 0.0
     near = (at for at, one in enumerate(seconds) if steady and abs(one / steady - 1) <= NEAR)
@@ -41,14 +41,14 @@ def settle_s(record: Record, options: Options) -> float | None:
 
 
 def least_share(record: Record, options: Options) -> float | None:
-    """Return the least over the greatest mean goodput of the flows whose names begin with ``name``."""
+    """Return the least mean goodput divided by the greatest, of the flows whose names begin with ``name``."""
     names = [flow["name"] for flow in record["flows"] if flow["name"].startswith(str(options["name"]))]
     found = [goodput_mbps(record, {**options, "name": name}) or 0.0 for name in names]
     return min(found) / max(found) if any(found) else None
 
 
 def delay_ms(record: Record, options: Options) -> float | None:
-    """Return the mean of the intervals' mean delays down; None where nothing left."""
+    """Return the mean of the intervals' mean delays down, or None if no packet left."""
     begin, end = float(options["from_s"]), float(options["to_s"])
     series = record["series"]
     every = zip(series["time_s"], series["queues"]["down"]["delay_ms"], strict=True)

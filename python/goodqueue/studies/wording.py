@@ -1,7 +1,7 @@
-"""How reports of studies name things and print numbers, so that a reader needs no identifier.
+"""Names and numbers in the reports of studies, so that a reader needs no identifiers.
 
-A study says in its ``[words]`` and ``[places]`` what its algorithms, metrics and points are called. What it does not
-say goes by the words of its own name, and by the unit at the end of the name.
+A study names its algorithms, metrics and points in ``[words]`` and ``[places]``. For anything else the identifier
+itself is split into words, and its last word is the unit.
 """
 
 import math
@@ -9,17 +9,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 UNITS = {"ms": "ms", "s": "s", "percent": "%", "mbps": "Mbit/s", "points": "points", "packets": "packets"}
-"""The last word of a metric's or parameter's name, as a unit."""
+"""Units by the last word of a metric's or parameter's name."""
 
 
 def as_text(value: object) -> str:
-    """Return the ``value`` of a parameter as TOML has it, but text without its quotes."""
+    """Return the ``value`` of a parameter in TOML notation, but a text without quotes."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """What a metric or a parameter is called, and its unit."""
+    """The name of a metric or a parameter in words, and its unit."""
 
     words: str
     unit: str
@@ -29,7 +29,7 @@ class Name:
 
 
 def named(identifier: str) -> Name:
-    """Take a published name apart: ``delay_mean_ms`` is delay mean, in ms."""
+    """Return the words and the unit of a published name: ``delay_mean_ms`` is delay mean, in ms."""
     head, _, tail = identifier.rpartition("_")
     if tail in UNITS and head:
         return Name(head.replace("_", " "), UNITS[tail])
@@ -38,24 +38,24 @@ def named(identifier: str) -> Name:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """What a study calls its algorithms, metrics, parameters and points."""
+    """A study's words for its algorithms, metrics, parameters and points."""
 
     names: Mapping[str, str] = field(default_factory=dict)
-    """Identifier to words."""
+    """Words by identifier."""
     places: Mapping[str, str | Mapping[str, str]] = field(default_factory=dict)
-    """Parameter to words in which ``{}`` is the value, or to those of each value."""
+    """By parameter, words in which ``{}`` is the value, or words for each value."""
 
     def algorithm(self, identifier: str) -> str:
-        """Return what the algorithm is called."""
+        """Return the name of the algorithm."""
         return self.names.get(identifier, identifier)
 
     def name(self, identifier: str) -> Name:
-        """Return what the metric or parameter is called."""
+        """Return the name of the metric or parameter."""
         plain = named(identifier)
         return Name(self.names.get(identifier, plain.words), plain.unit)
 
     def place(self, parameter: str, value: object) -> str:
-        """Return in words that ``parameter`` is ``value``: ``at 10 Mbit/s``."""
+        """Return "``parameter`` is ``value``" in words: ``at 10 Mbit/s``."""
         said = self.places.get(parameter)
         if isinstance(said, Mapping):
             said = said.get(as_text(value))
@@ -72,7 +72,7 @@ class Words:
 
 
 def bounds(low: float | None, high: float | None) -> str:
-    """Return a range in words, where None and infinity are open ends: ``20 to 30``, ``25 or more``, ``at most 0.1``."""
+    """Return a range in words; None and infinity are open ends: ``20 to 30``, ``25 or more``, ``at most 0.1``."""
     least = None if low is None or math.isinf(low) else f"{low:g}"
     most = None if high is None or math.isinf(high) else f"{high:g}"
     if least is None:
@@ -81,7 +81,7 @@ def bounds(low: float | None, high: float | None) -> str:
 
 
 def digits_apart(values: Sequence[float], least: int = 3) -> int:
-    """Return how many significant digits, from ``least`` to 6, tell those of ``values`` apart that differ."""
+    """Return the number of significant digits, from ``least`` to 6, that make different ``values`` look different."""
     for digits in range(least, 6):
         if len({significant(value, digits) for value in values}) == len(set(values)):
             return digits
@@ -89,7 +89,7 @@ def digits_apart(values: Sequence[float], least: int = 3) -> int:
 
 
 def significant(value: float, digits: int = 3) -> str:
-    """Return ``value`` with ``digits`` significant digits, and without an exponent where it is large."""
+    """Return ``value`` with ``digits`` significant digits, and without an exponent if it is large."""
     return f"{value:.0f}" if abs(value) >= 10 ** (digits - 1) else f"{value:.{digits}g}"
 
 

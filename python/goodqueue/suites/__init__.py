@@ -1,10 +1,10 @@
 """Suites: the tests that a standard asks for, run for any qdisc or congestion control.
 
-A suite is a folder, as a study is: ``suite.toml`` (a row per section of the standard, the runs behind it, and what is
-held to be a good answer), ``scenarios/``, ``NOTES.md`` (what was seen), and ``published.toml`` where somebody printed
-numbers for the same tests. What is under test is named when the suite is run.
+A suite is a folder, as a study is. It has ``suite.toml`` (one row per section of the standard, the runs behind the row,
+and the criteria for a good answer), ``scenarios/``, ``NOTES.md`` (observations), and ``published.toml`` if somebody has
+published numbers for the same tests. The user names what to test when the suite is run.
 
-The modules, in the order of the work: `loading` reads the folder into the types of `model`,
-`subjects` reads what is under test, `building` makes a study of both, which `goodqueue.studies` runs and judges,
-`statements` answers what no run can, `sheet` is the result, `show`, `figures` and `pages` show it.
+The modules in the order of the work. `loading` reads the folder into the types of `model`. `subjects` reads what is
+to be tested. `building` makes a study of both, which `goodqueue.studies` runs and judges. `statements` answers the
+questions that no run can answer. `sheet` is the result; `show`, `figures` and `pages` show it.
 """

@@ -1,7 +1,7 @@
-"""From a suite and what is under test to a study, which `goodqueue.studies` plans, runs and judges.
+"""Builds a study from a suite and the subjects under test. `goodqueue.studies` plans, runs and judges it.
 
-The study's algorithms are the tested ones and those that they are compared with. Each row's checks become claims, one
-per tested algorithm.
+The study's algorithms are the tested ones and those that they are compared with. The checks of each row become claims,
+one per tested algorithm.
 """
 
 import copy
@@ -20,10 +20,10 @@ from goodqueue.suites.subjects import Subject, takes_buffer, with_cc
 from goodqueue.suites.variations import variations
 
 QUEUE = "queue"
-"""The swept parameter of a suite of congestion controls: the queue that one is run with."""
+"""The swept parameter of a suite of congestion controls: the queue at the bottleneck."""
 
 VARIATION = "variation"
-"""The swept parameter of a line whose parameters are varied: ``as given``, ``target 2.5ms``."""
+"""The swept parameter of a qdisc line whose parameters are varied: ``as given``, ``target 2.5ms``."""
 
 
 def study(suite: Suite, subjects: Sequence[Subject]) -> Study:
@@ -66,13 +66,13 @@ def study(suite: Suite, subjects: Sequence[Subject]) -> Study:
 
 
 def words(suite: Suite, tested: Sequence[str]) -> Words:
-    """Return what tables call things: the ``tested`` lines by short names that stay distinct."""
+    """Return the names in tables. The ``tested`` lines have short names that stay distinct."""
     short = labels.short(tested) if suite.tests == "qdisc" else {}
     return replace(suite.words, names={**short, **suite.words.names})
 
 
 def _of_qdiscs(trial: Trial, subjects: Sequence[Subject]) -> Iterator[Experiment]:
-    """Yield the experiment for those that take the scenario's buffer, and for those that do not without it."""
+    """Yield the experiment for the lines that take the scenario's buffer, and one without buffer for the others."""
     # An experiment that repeats somebody's runs may have its own line for a tested name. Then that line is run.
     lines: dict[str, Lines] = {**{one.name: one.name for one in subjects}, **trial.experiment.qdiscs}
     if trial.varied:
@@ -92,18 +92,18 @@ def _of_qdiscs(trial: Trial, subjects: Sequence[Subject]) -> Iterator[Experiment
 
 
 def _varied(experiment: Experiment, line: str) -> Experiment:
-    """Return the experiment with the tested ``line`` as it is, and with each of its parameters halved and doubled."""
+    """Return the experiment with the tested ``line`` as given, and with each of its parameters halved and doubled."""
     varied = variations(line)
     lines = {f"{VARIATION}={name}": whole for name, whole in varied.items()}
     swept = {VARIATION: Parameter(VARIATION, {}, tuple(varied))}
     scenario = {**experiment.scenario, "bottleneck": {**experiment.scenario["bottleneck"]}}
-    scenario["bottleneck"].pop("buffer", None)  # it would set a limit that is one of the parameters
+    scenario["bottleneck"].pop("buffer", None)  # the buffer would set a limit, which is one of the parameters
     id_ = f"{experiment.id}, {line}"
     return replace(experiment, id=id_, scenario=scenario, qdiscs={line: lines}, sweep={**experiment.sweep, **swept})
 
 
 def _of_ccs(suite: Suite, trial: Trial, subjects: Sequence[Subject]) -> Iterator[Experiment]:
-    """Yield an experiment per congestion control, with each of the trial's queues."""
+    """Yield one experiment per congestion control, with each of the trial's queues."""
     one = trial.experiment
     lines: Lines = {f"{QUEUE}={name}": suite.queues[name] for name in trial.under} or one.scenario["bottleneck"][
         "qdisc"
@@ -117,7 +117,7 @@ def _of_ccs(suite: Suite, trial: Trial, subjects: Sequence[Subject]) -> Iterator
 
 
 def claim_of(check: Check, subject: str) -> Claim:
-    """Return ``check`` of ``subject``, which stands where a term names no algorithm."""
+    """Return the claim of ``check`` on ``subject``, which replaces the missing algorithm of its terms."""
 
     def told(term: Term | None) -> Term | None:
         return replace(term, algorithms=term.algorithms or (subject,)) if term and term.is_lookup else term
@@ -128,7 +128,7 @@ def claim_of(check: Check, subject: str) -> Claim:
 
 
 def compares_itself(check: Check, subject: str) -> bool:
-    """Whether ``check`` would compare ``subject`` with itself."""
+    """Return whether ``check`` would compare ``subject`` with itself."""
     return any(subject in (term.algorithms or ()) for term in terms_of(check.claim))
 
 
@@ -137,6 +137,6 @@ def selected(suite: Suite, rows: Sequence[Row]) -> Selection:
     if len(rows) == len(suite.rows):
         return Selection(frozenset())
     ids = dict.fromkeys(id_ for row in rows for id_ in suite.scenarios_of(row))
-    # A selection without ids would be everything, and some rows need no runs.
+    # An empty selection would mean everything, and some rows need no runs.
     named = {*ids, *(f"row {row.section}" for row in rows)}
     return Selection(frozenset(named), tuple((id_, None, {}) for id_ in ids))

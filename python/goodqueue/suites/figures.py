@@ -1,4 +1,4 @@
-"""Figures of a pass sheet, drawn as ``goodqueue plot`` draws them."""
+"""Draws the figures of a pass sheet, as ``goodqueue plot`` does."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from goodqueue.suites.sheet import RowResult, Sheet
 
 OF_RECORDS = ("ellipse", "cdf", "box", "bar", "time", "jain")
-"""Kinds that are drawn from whole records: the row's experiments must keep them."""
+"""Kinds that are drawn from whole records, which the row's experiments must keep."""
 KINDS = (*OF_RECORDS, "lines")
-"""``ellipse`` is the graph of RFC 7928, 2.7; ``lines`` is a metric along a swept parameter."""
+"""``ellipse`` is the graph of RFC 7928, 2.7. ``lines`` is a metric along a swept parameter."""
 
 
 def of_row(sheet: "Sheet", found: "RowResult") -> list[tuple[str, str, "Drawing"]]:
@@ -35,7 +35,7 @@ def _of_records(sheet: "Sheet", found: "RowResult", figure: "Figure") -> "Drawin
 
 
 def _groups(sheet: "Sheet", found: "RowResult", figure: "Figure") -> list["Group"]:
-    """Return the runs behind the row, by line; a panel per point where there are several."""
+    """Return the runs behind the row, by line. If there are several points, each has its own panel."""
     from goodqueue.plot.stored import Group
 
     wanted = {**found.row.at, **figure.at}

@@ -1,4 +1,4 @@
-"""Reading ``suite.toml`` and all that it refers to, checked before anything runs."""
+"""Reads ``suite.toml`` and the files that it names, and checks them before anything runs."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -22,7 +22,7 @@ from goodqueue.suites.model import TESTED, Check, Figure, Row, Suite, Trial
 from goodqueue.suites.statements import STATEMENTS
 
 OURS = "ours"
-"""The source of a check that no standard asks for."""
+"""The source of a check that no standard requires."""
 
 
 def load(folder: Path) -> Suite:
@@ -62,7 +62,7 @@ def load(folder: Path) -> Suite:
 
 
 def _published(folder: Path, about: Table) -> Published:
-    """Return what somebody printed; an empty one where the suite names no file."""
+    """Return the published facts. They are empty if the suite names no file."""
     if file := about.text("published", ""):
         return published.load(folder / file)
     return Published(folder / SUITES.file, "", about.text("title"), (), 0, "", {}, (), ())
@@ -129,7 +129,7 @@ def _row(table: Table, trials: Mapping[str, Trial], beside: Mapping[str, object]
 def _check(
     table: Table, id_: str, scenarios: tuple[str, ...], metrics: set[str], beside: Mapping[str, object]
 ) -> Check:
-    """Return the check that ``table`` describes, of one of the ``scenarios`` that the row's experiments answer."""
+    """Return the check that ``table`` describes, on one of the ``scenarios`` that the row's experiments answer."""
     source = table.text("source", OURS)
     claim = published.read_claim(table, scenarios, id_, scenarios[0] if scenarios else None)
     table.finish()
@@ -144,7 +144,7 @@ def _check(
 
 
 def terms_of(claim: Claim) -> list[Term]:
-    """Return what ``claim`` compares."""
+    """Return the terms that ``claim`` compares."""
     return [term for term in (claim.left, claim.right, *claim.items) if term is not None]
 
 

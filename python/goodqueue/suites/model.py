@@ -1,4 +1,4 @@
-"""What a suite is made of. Plain values: nothing here reads files or runs anything."""
+"""The types of a suite. They are plain values: this module reads no files and runs nothing."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,16 +9,16 @@ from goodqueue.studies.published import At, Claim, Published
 from goodqueue.studies.wording import Words
 
 TESTED = ("qdisc", "cc")
-"""What a suite may test: queue disciplines or congestion controls."""
+"""The subjects that a suite may test: queue disciplines or congestion controls."""
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """Something that the measured numbers decide: a claim in which a term without an algorithm means the one tested."""
+    """A claim that the measured numbers decide. A term without an algorithm refers to the tested one."""
 
     claim: Claim
     source: str
-    """Who asks for it: a section of a standard, or ``ours`` where the standard leaves the judgement to the tester."""
+    """Who requires it: a section of a standard, or ``ours`` if the standard leaves the judgement to the tester."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +28,11 @@ class Figure:
     kind: str
     """One of `goodqueue.suites.figures.KINDS`."""
     metrics: tuple[str, ...] = ()
-    """What it shows, where the kind leaves that open: metrics of the experiment, or series of its records."""
+    """Its data, if the kind leaves that open: metrics of the experiment, or series of its records."""
     along: str = ""
-    """Of ``lines`` the swept parameter that goes across."""
+    """The swept parameter on the x axis, for ``lines``."""
     at: At = field(default_factory=dict)
-    """The part of the point that it shows; everything, where empty."""
+    """The part of the point that it shows. Empty: everything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,43 +40,43 @@ class Row:
     """A section of the standard."""
 
     section: str
-    """Such as ``5.1.1``."""
+    """Its number, such as ``5.1.1``."""
     title: str
     level: str
-    """How the standard asks for it, in its own word: ``must``, ``should``, ``may``, ``discuss``."""
+    """The standard's own word for its strength: ``must``, ``should``, ``may``, ``discuss``."""
     asked: str
-    """What it asks for, in a sentence or two of ours."""
+    """What it requires, in a sentence or two of ours."""
     experiments: tuple[str, ...] = ()
-    """Ids of the experiments behind it."""
+    """Ids of the experiments that answer it."""
     at: At = field(default_factory=dict)
     """The part of the point that it is about."""
     shows: tuple[str, ...] = ()
-    """The metrics in its table; all, where empty."""
+    """The metrics in its table. Empty: all."""
     checks: tuple[Check, ...] = ()
     figures: tuple[Figure, ...] = ()
     statement: str = ""
-    """A name of `goodqueue.suites.statements.STATEMENTS`, where words answer what no run can."""
+    """A name of `goodqueue.suites.statements.STATEMENTS`, if words answer what no run can."""
     not_run: str = ""
-    """Why nothing here answers it; empty where something does."""
+    """Why goodqueue cannot answer it. Empty if it can."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """An experiment before it is known what is under test."""
+    """An experiment before the subjects under test are known."""
 
     experiment: Experiment
-    """Its qdiscs are those that the tested ones are compared with."""
+    """Its qdiscs are those with which the tested ones are compared."""
     sets: Mapping[str, str]
-    """Of a suite of congestion controls: scenario key to template, ``{}`` stands for the one under test."""
+    """For a suite of congestion controls: templates by scenario key; ``{}`` stands for the one under test."""
     under: tuple[str, ...]
-    """Of a suite of congestion controls: the names of the queues that it is run with; the scenario's own, if empty."""
+    """For a suite of congestion controls: the names of the queues to run it with. Empty: the scenario's own."""
     varied: bool
-    """Of a suite of qdiscs: whether each tested line is also run with each of its parameters halved and doubled."""
+    """For a suite of qdiscs: whether each tested line is also run with each of its parameters halved and doubled."""
 
 
 @dataclass(frozen=True, slots=True)
 class Suite:
-    """A suite, checked."""
+    """A checked suite."""
 
     folder: Path
     key: str
@@ -85,16 +85,16 @@ class Suite:
     tests: str
     """One of `TESTED`."""
     default: tuple[str, ...]
-    """What is tested where nothing is named; empty: something must be."""
+    """The subjects to test if the user names none. Empty: the user must name one."""
     beside: Mapping[str, Lines]
-    """What is always run beside it, by name: qdisc lines, or congestion controls."""
+    """The subjects that are always run too, by name: qdisc lines, or congestion controls."""
     queues: Mapping[str, str]
-    """Of a suite of congestion controls: queues by name."""
+    """For a suite of congestion controls: queues by name."""
     trials: tuple[Trial, ...]
     rows: tuple[Row, ...]
     words: Words
     published: Published
-    """Numbers that somebody printed for the same tests; an empty one where nobody did."""
+    """Published numbers for the same tests, if any."""
     tolerances: Mapping[str, Tolerance]
 
     def scenarios_of(self, row: Row) -> list[str]:

@@ -1,4 +1,4 @@
-"""A pass sheet as one HTML page that a draft can attach, with its figures and the data behind them."""
+"""Writes a pass sheet as one HTML page to attach to a draft, with its figures and the data behind them."""
 
 import json
 from pathlib import Path
@@ -11,14 +11,14 @@ from goodqueue.suites import show
 from goodqueue.suites.sheet import RowResult, Sheet, as_json
 
 Drawn = tuple[str, str, str]
-"""Name, caption and SVG of a figure."""
+"""The name, caption and SVG of a figure."""
 
 
 def write(folder: Path, sheet: Sheet, command: str, progress: Progress = lambda _: None) -> UserError | None:
     """Write into ``folder``: report.html, each figure as SVG and PNG, and results.json.
 
-    ``command`` is what does the suite again. Where the figures cannot be drawn, why is returned, and neither they nor
-    report.html are written. Raises OSError.
+    ``command`` is the command that repeats the suite. If the figures cannot be drawn, the error is returned, and
+    neither the figures nor report.html are written. Raises OSError.
     """
     from goodqueue._goodqueue import VERSION
 
@@ -28,7 +28,7 @@ def write(folder: Path, sheet: Sheet, command: str, progress: Progress = lambda 
         (folder / "report.html").write_text(page(sheet, drawn, command, VERSION), encoding="utf-8")
     except OSError:
         raise
-    except Exception as error:  # noqa: BLE001 - whatever a library raises, or that it cannot be imported
+    except Exception as error:  # noqa: BLE001 - a library may raise anything, or fail to be imported
         what = f"the figures cannot be drawn: {type(error).__name__}: {one_line(str(error))}"
         trouble = UserError("report.html", f"{what}; results.json is there")
         for file in folder.iterdir():
@@ -77,7 +77,7 @@ def page(sheet: Sheet, drawn: dict[str, list[Drawn]], command: str, version: str
 
 
 def _row(sheet: Sheet, found: RowResult, drawn: list[Drawn]) -> dict[str, object]:
-    """Return what the page shows of a row."""
+    """Return the content of the page on one row."""
     return {
         "heading": show.heading(found),
         "asked": found.row.asked,
@@ -96,7 +96,7 @@ def _scenarios(sheet: Sheet) -> dict[str, str]:
 
 
 def _lines(sheet: Sheet) -> dict[str, list[str]]:
-    """Return every qdisc line that was run, with every parameter, by what the sheet calls it."""
+    """Return every qdisc line that was run, with every parameter, by its name in the sheet."""
     found: dict[str, list[str]] = {}
     for cell in sheet.outcome.cells:
         lines = found.setdefault(cell.cell.algorithm if sheet.suite.tests == "qdisc" else "at the bottleneck", [])

@@ -1,4 +1,4 @@
-"""The pass sheet: a row per section of the standard, with what was measured and how it was judged."""
+"""The pass sheet: one row per section of the standard, with measurements and verdicts."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +23,8 @@ from goodqueue.suites.subjects import Subject
 
 PASSES, FAILS, OPEN, MEASURED, STATED, NOT_RUN = "passes", "fails", "open", "measured", "stated", "not run"
 VERDICTS = (PASSES, FAILS, OPEN, MEASURED, STATED, NOT_RUN)
-"""Of one row and one tested line: all its checks hold for certain, one fails for certain, neither; or it has none."""
+"""The verdict of one row on one tested line. The first three: all checks certainly hold, one certainly fails, neither.
+The others are for rows without checks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ class Number:
     """One measured number."""
 
     algorithm: str
-    """A tested line, or what it is compared with."""
+    """A tested line, or one that it is compared with."""
     metric: str
     at: At
     measured: Measurement
@@ -39,16 +40,16 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class RowResult:
-    """A row with its answers."""
+    """A row of the suite with its results."""
 
     row: Row
     numbers: tuple[Number, ...]
     checks: Mapping[str, tuple[JudgedClaim, ...]]
-    """By tested line, in the order of the row's checks; without those that would compare it with itself."""
+    """By tested line, in the order of the row's checks. Checks that would compare a line with itself are left out."""
     published: tuple[JudgedClaim, ...]
-    """What others claim of the same runs, of lines that were run."""
+    """Published claims on the same runs, about lines that were run."""
     said: Mapping[str, str]
-    """By tested line the sentences of the row's statement; empty where it has none."""
+    """The sentences of the row's statement, by tested line. Empty if the row has no statement."""
 
     def verdict(self, subject: str) -> str:
         """Return one of `VERDICTS` for the line ``subject``."""
@@ -67,29 +68,29 @@ class RowResult:
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """A suite with everything that its runs said."""
+    """A suite with the results of its runs."""
 
     suite: Suite
     subjects: tuple[str, ...]
     rows: tuple[RowResult, ...]
     outcome: Outcome
-    """The runs and their judgement, as a study's."""
+    """The runs and their judgement, in the form of a study's outcome."""
 
     @property
     def words(self) -> Words:
-        """What tables call things."""
+        """The names in tables."""
         return self.outcome.study.words
 
     def count(self, subject: str) -> dict[str, int]:
-        """Return how many rows have each verdict for the line ``subject``."""
+        """Return the number of rows with each verdict for the line ``subject``."""
         found = [row.verdict(subject) for row in self.rows]
         return {verdict: found.count(verdict) for verdict in VERDICTS}
 
 
 def choose(suite: Suite, only: Sequence[str]) -> list[Row]:
-    """Return the rows whose sections are ``only``; all, where it is empty. ``8.2`` means 8.2.5 and "8.2 slow".
+    """Return the rows whose sections are ``only``, or all if it is empty. ``8.2`` covers 8.2.5 and "8.2 slow".
 
-    Raises UserError where there is no such section.
+    Raises UserError if there is no such section.
     """
     chosen = []
     for section in only:
@@ -104,7 +105,7 @@ def choose(suite: Suite, only: Sequence[str]) -> list[Row]:
 def plan(
     suite: Suite, subjects: Sequence[Subject], rows: Sequence[Row], quick: bool, seeds: int | None, engine: str
 ) -> planning.Plan:
-    """Lay out the runs behind ``rows``. Raises UserError where one of them is refused."""
+    """Plan the runs behind ``rows``. Raises UserError if one of them is refused."""
     return planning.plan(building.study(suite, subjects), building.selected(suite, rows), quick, seeds, engine)
 
 
@@ -118,7 +119,7 @@ def carry_out(
     store: Store | None = None,
     warn: Callable[[str], None] = lambda _: None,
 ) -> Sheet:
-    """Do the runs of the plan ``laid_out`` that ``store`` lacks, and judge ``rows`` by all of them."""
+    """Execute the runs of the plan ``laid_out`` that ``store`` lacks, and judge ``rows`` by all of them."""
     selection = building.selected(suite, rows)
     found = outcomes.carry_out(laid_out, selection, workers, progress, store, warn)
     judged = {one.claim.id: one for one in found.claims}
@@ -150,7 +151,7 @@ def _row(
 
 
 def _numbers(row: Row, cell: Measured) -> list[Number]:
-    """Return the numbers of ``cell`` that ``row`` is about."""
+    """Return the numbers of ``cell`` that belong to ``row``."""
     if any(cell.cell.at.get(name, value) != value for name, value in row.at.items()):
         return []
     return [
@@ -163,8 +164,8 @@ def _numbers(row: Row, cell: Measured) -> list[Number]:
 def as_json(sheet: Sheet, version: str) -> dict[str, Any]:
     """Return ``sheet`` as the object that ``suite --json`` prints and ``results.json`` holds.
 
-    ``ci`` are the ends of a 95 % confidence interval, null for a single seed. ``numbers`` are those of the tested
-    lines and of what they are compared with.
+    ``ci`` has the ends of a 95 % confidence interval, null for a single seed. ``numbers`` are of the tested lines and
+    of the lines that they are compared with.
     """
     study = outcomes.as_json(sheet.outcome, version)
     return {

@@ -1,4 +1,4 @@
-"""A pass sheet as text and tables."""
+"""Writes a pass sheet as text and tables."""
 
 from collections.abc import Iterator, Sequence
 
@@ -12,7 +12,7 @@ MARKS = {"holds": "✓", "fails": "✗", "not_run": "–"}
 
 
 def describe(sheet: Sheet) -> list[str]:
-    """Return what the suite is and what was run, in sentences."""
+    """Return sentences on the suite and its runs."""
     cells = sheet.outcome.cells
     seeds = sorted({len(cell.seeds) for cell in cells})
     repeats = " to ".join(map(str, dict.fromkeys([seeds[0], seeds[-1]]))) if seeds else "no"
@@ -26,7 +26,7 @@ def describe(sheet: Sheet) -> list[str]:
 
 
 def overview(sheet: Sheet) -> Table:
-    """Return the sheet: a row per section, a column per tested line."""
+    """Return the sheet as a table: one row per section, one column per tested line."""
     columns = [Column("section", False), Column("level", False), Column("what is tested", False)]
     columns += [Column(sheet.words.algorithm(name), False) for name in sheet.subjects]
     rows = [
@@ -48,14 +48,14 @@ MEANINGS = {
 
 
 def heading(found: RowResult) -> str:
-    """Return the line that a row's part of the sheet begins with."""
+    """Return the heading of a row's part of the sheet."""
     return f"{found.row.section} {found.row.title} ({found.row.level})"
 
 
 def tables(sheet: Sheet, found: RowResult) -> list[Table]:
-    """Return the numbers of one row, a row per point and line, a column per metric; then those printed by others.
+    """Return the numbers of one row: one table row per point and line, one column per metric; then the published ones.
 
-    Metrics that stand for other parameters, such as a phase of the run, have a table of their own.
+    Metrics with other parameters, such as a phase of the run, have their own table.
     """
     groups: dict[tuple[str, ...], list[Number]] = {}
     for one in found.numbers:
@@ -95,7 +95,7 @@ def _place(sheet: Sheet, parameter: str, value: object) -> str:
 
 
 def _by_place(numbers: Sequence[Number]) -> list[tuple[tuple[dict[str, object], str], dict[str, Number]]]:
-    """Return the numbers by point and line, the lines of a point together, the points in the order of the runs."""
+    """Return the numbers by point and line. Lines of a point are together; points have the order of the runs."""
     points: dict[str, dict[str, tuple[tuple[dict[str, object], str], dict[str, Number]]]] = {}
     for one in numbers:
         lines = points.setdefault(str(sorted((name, str(value)) for name, value in one.at.items())), {})
@@ -110,7 +110,7 @@ def _cell(found: Number | None, digits: int) -> str:
 
 
 def checks(sheet: Sheet, found: RowResult) -> Iterator[str]:
-    """Yield a line per check and tested line: whether it holds, what it says, and what decided it."""
+    """Yield one text per check and tested line: whether it holds, its statement, and what decided it."""
     if found.row.not_run:
         yield f"Not run: {found.row.not_run}"
     for subject in sheet.subjects:
@@ -125,7 +125,7 @@ def checks(sheet: Sheet, found: RowResult) -> Iterator[str]:
 
 
 def conclusion(sheet: Sheet) -> Iterator[str]:
-    """Yield a sentence per tested line: its rows that must be run, and how all rows were judged."""
+    """Yield one sentence per tested line: on the rows that must be run, and on the verdicts of all rows."""
     required = [one for one in sheet.rows if one.row.level == "must" and not one.row.not_run]
     for subject in sheet.subjects:
         parts = [f"{count} {verdict}" for verdict, count in sheet.count(subject).items() if count]
@@ -136,7 +136,7 @@ def conclusion(sheet: Sheet) -> Iterator[str]:
 
 
 def _published(sheet: Sheet) -> Iterator[str]:
-    """Yield a sentence per line of which others printed numbers: how many come out, and how many claims hold."""
+    """Yield one sentence per line with published numbers: how many are reproduced, and how many claims hold."""
     compared = [one for one in sheet.outcome.values if one.distance is not None]
     claims = {one.claim.id: one for row in sheet.rows for one in row.published if one.verdict != "not_run"}
     for algorithm in dict.fromkeys(one.value.algorithm for one in compared):

@@ -1,4 +1,4 @@
-"""What a standard asks to be told about a qdisc, and no run of traffic measures."""
+"""Statements on a qdisc that a standard requires and that no run of traffic measures."""
 
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -9,7 +9,7 @@ from goodqueue.suites import subjects
 
 
 def parameters(line: str) -> str:
-    """Return how many parameters the qdisc ``line`` has, which of them it sets, and the values of the others."""
+    """Return the number of parameters of the qdisc ``line``, those that it sets, and the defaults of the others."""
     shown = subjects.of_class(line) if is_python(line) else {one["name"]: str(one["default"]) for one in declared(line)}
     given = [name for name in shown if name in line.split()[1:]]
     others = [f"{name} {value}".rstrip() for name, value in shown.items() if name not in given]
@@ -19,7 +19,7 @@ def parameters(line: str) -> str:
 
 
 def cost(line: str) -> str:
-    """Return what an enqueue and a dequeue cost on this machine, beside drop tail's."""
+    """Return the time of an enqueue and a dequeue on this machine, beside drop tail's, in sentences."""
     if is_python(line):
         return "Not timed: the class is Python, and what it costs is what Python costs."
     own, plain = _pair_ns(line), _pair_ns("pfifo")
@@ -41,4 +41,4 @@ def _pair_ns(line: str) -> Mapping[str, float | None]:
 
 
 STATEMENTS: Mapping[str, Callable[[str], str]] = {"parameters": parameters, "cost": cost}
-"""By the name that a row's ``statement`` takes: from the line under test to sentences."""
+"""Functions from the line under test to sentences, by the name that a row's ``statement`` takes."""

@@ -1,4 +1,4 @@
-"""What is under test: qdisc lines or congestion controls, as they were named."""
+"""The subjects under test: qdisc lines or congestion controls, as the user named them."""
 
 import copy
 from collections.abc import Mapping, Sequence
@@ -17,22 +17,22 @@ class Subject:
     """A qdisc line or a congestion control."""
 
     name: str
-    """As it was named; what the sheet calls it."""
+    """The name that the user gave. It is also the name in the sheet."""
     takes_buffer: bool = True
-    """Whether a scenario's buffer sets its limit: false for a line with a limit of its own, or without any."""
+    """Whether a scenario's buffer sets its limit. False for a line with a limit of its own, or without any limit."""
 
 
 MISSING = {
     "qdisc": ("qdisc", "codel, or ./my_aqm.py:MyAqm"),
     "cc": ("congestion control", "bbr3, or 'cubic hystart++' (see `goodqueue list cc`)"),
 }
-"""By what a suite tests: its name, and an example of what may be named."""
+"""The name of the subject, and an example, by what a suite tests."""
 
 
 def read(suite: Suite, named: Sequence[str]) -> list[Subject]:
-    """Return what is under test; that of the suite's default where nothing is ``named``.
+    """Return the subjects under test. If none is ``named``, they are the suite's default.
 
-    Raises UserError for what no run takes, or where nothing is named and there is no default.
+    Raises UserError for a name that no run accepts, or if nothing is named and there is no default.
     """
     names = list(dict.fromkeys(" ".join(name.split()) for name in named)) or list(suite.default)
     if not names:
@@ -45,12 +45,12 @@ def read(suite: Suite, named: Sequence[str]) -> list[Subject]:
 
 
 def takes_buffer(line: str) -> bool:
-    """Whether a scenario's buffer sets the limit of the qdisc ``line``, which is a good one."""
+    """Return whether a scenario's buffer sets the limit of the qdisc ``line``, which must be a valid line."""
     return accepts(line, buffer={"bdp": 1.0})
 
 
 def accepts(line: str, **link: Any) -> bool:
-    """Whether the core takes the qdisc ``line`` above a link of 10 Mbit/s that has what ``link`` says."""
+    """Return whether the core accepts the qdisc ``line`` on a link of 10 Mbit/s with the keys ``link``."""
     try:
         whole(line, **link)
     except UserError:
@@ -59,14 +59,14 @@ def accepts(line: str, **link: Any) -> bool:
 
 
 def whole(line: str, **link: Any) -> str:
-    """Return the qdisc ``line`` with every parameter, above a link of 10 Mbit/s. Raises UserError for a bad one."""
+    """Return the qdisc ``line`` with every parameter, on a link of 10 Mbit/s. Raises UserError if it is refused."""
     bottleneck = {"rate": "10mbit", "qdisc": line, **link}
     made = {"duration": "1s", "bottleneck": bottleneck, "path": {"rtt": "100ms"}, "traffic": [{"kind": BULK}]}
     return str(scenarios.resolve(made, "", {"bottleneck.qdisc": "QDISC"})["bottleneck"]["qdisc"])
 
 
 def of_class(line: str) -> dict[str, str]:
-    """Return the parameters of a ``line`` that names a class in Python, each with its value."""
+    """Return the parameters of a ``line`` that names a class in Python, with their values."""
     words = whole(line).split()[1:]
     return dict(zip(words[::2], words[1::2], strict=True))
 
@@ -84,7 +84,7 @@ def _cc(suite: Suite, name: str) -> Subject:
 
 
 def with_cc(scenario: Mapping[str, Any], sets: Mapping[str, str], cc: str) -> dict[str, Any]:
-    """Return a copy of ``scenario`` in which the congestion control ``cc`` stands where ``sets`` puts it."""
+    """Return a copy of ``scenario`` in which ``sets`` has set the congestion control ``cc``."""
     tested = copy.deepcopy(dict(scenario))
     for key, template in sets.items():
         scenarios.apply_set(tested, f"{key}={template.replace('{}', cc)}")

@@ -1,4 +1,4 @@
-"""A qdisc line with one of its parameters halved or doubled: how much hangs on what an operator may set wrong."""
+"""Varies a qdisc line: one parameter at a time is halved or doubled, to see how much a wrong setting matters."""
 
 import re
 
@@ -8,13 +8,13 @@ from goodqueue.suites import subjects
 
 AS_GIVEN = "as given"
 QUANTITY = re.compile(r"(\d+(?:\.\d+)?)([a-z]*)")
-"""A number with its unit, as `tc` writes it."""
+"""A number with its unit in the notation of `tc`."""
 UNITS = ("time", "number", "real number", "percent")
-"""Of the registry, those whose parameters are a law's: limits, sizes and words are left as they are."""
+"""Units in the registry of a law's parameters. Limits, sizes and words are not varied."""
 
 
 def variations(line: str) -> dict[str, str]:
-    """Return what each variation is called, in small letters, and the line: that as it was given first."""
+    """Return the varied lines by name, in lower case. The line as given comes first."""
     found = {AS_GIVEN: line}
     for name, value in _law(line).items():
         matched = QUANTITY.fullmatch(value)
@@ -34,7 +34,7 @@ def _with(line: str, name: str, value: str) -> str:
 
 
 def _law(line: str) -> dict[str, str]:
-    """Return the parameters of the line's law with their values, as `tc` writes them."""
+    """Return the parameters of the line's law with their values, in the notation of `tc`."""
     if is_python(line):
         return {name: value for name, value in subjects.of_class(line).items() if name != "limit"}
     given = line.split()[1:]

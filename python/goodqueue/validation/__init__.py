@@ -1,8 +1,8 @@
-"""Validation: a fixed set of scenarios in the simulator and on a real Linux kernel, and how far apart they are.
+"""Validation runs a fixed set of scenarios in the simulator and on a real Linux kernel, and compares the numbers.
 
-The kernel is what is true; an error is the simulator's number against it.
+The kernel's numbers count as true. An error is the difference of the simulator's number from the kernel's.
 
-`cells` reads the set (``cells.toml``: data), `runs` does the runs (`records` keeps them, so that a killed validation
-goes on), `result` holds what was measured and is what ``results.json`` stores, `judging` says how far apart the two
-are, `show` makes tables of it, `pages` the files.
+`cells` reads the set (``cells.toml``: data). `runs` executes the runs and stores them, so that a killed validation can
+continue. `result` holds the measurements, which ``results.json`` stores. `judging` computes the errors, `show` makes
+tables and `pages` writes the files.
 """

@@ -1,4 +1,4 @@
-"""The set of scenarios, read from ``cells.toml``: a base under each qdisc, and departures one thing at a time."""
+"""Reads the set of scenarios from ``cells.toml``: a base with each qdisc, and changes to it, one thing at a time."""
 
 import copy
 from collections.abc import Mapping, Sequence
@@ -15,10 +15,10 @@ from goodqueue.studies.reading import Table, load_toml, unknown
 FILE = Path(__file__).parent / "cells.toml"
 
 THE_SAME = "the cell's"
-"""The discipline of a hop that has the bottleneck's."""
+"""The discipline of a hop that has the same discipline as the bottleneck."""
 
 BASE = "base"
-"""The change that changes nothing."""
+"""The name of the change that changes nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,21 +28,21 @@ class Cell:
     qdisc: str
     """Its name in the set."""
     change: str
-    """What departs from the base scenario, as ``rtt=10ms``, or ``base``."""
+    """The difference from the base scenario, such as ``rtt=10ms``, or ``base``."""
     scenario: Scenario
-    """Resolved; the seed is set run by run."""
+    """The resolved scenario. Each run sets its seed."""
     measured: str | None = None
-    """The hop whose queue is compared, in place of the bottleneck's."""
+    """The hop whose queue is compared instead of the bottleneck's."""
 
     @property
     def id(self) -> str:
-        """What ``--only`` calls it."""
+        """The cell's name for ``--only``."""
         return f"{self.qdisc}/{self.change}"
 
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """How a set was drawn: so many cells, by this seed."""
+    """How a set was drawn: the number of cells, and the seed."""
 
     cells: int
     seed: int
@@ -50,7 +50,7 @@ class Draw:
 
 @dataclass(frozen=True, slots=True)
 class Set:
-    """What is to be run."""
+    """The cells to run, and their seeds."""
 
     cells: Sequence[Cell]
     seeds: Sequence[int]
@@ -60,15 +60,15 @@ class Set:
 
     @property
     def other_seeds(self) -> Sequence[int]:
-        """As many seeds more, under which the simulator is compared with itself."""
+        """The same number of other seeds, with which the simulator is compared with itself."""
         return tuple(seed + len(self.seeds) for seed in self.seeds)
 
 
 def load(quick: bool = False, only: Sequence[str] = (), seeds: int | None = None, file: Path = FILE) -> Set:
-    """Read the set and return the cells that ``only`` picks (all where it is empty), each by its id, qdisc or change.
+    """Read the set and return the cells that ``only`` names by id, qdisc or change. If it is empty, return all cells.
 
-    ``quick`` takes a few cells, shorter, with fewer seeds; ``seeds`` overrides their number. Raises UserError that
-    names the file and the key where the file is wrong, or ``--only`` where it picks nothing.
+    ``quick`` takes a few cells, shorter, with fewer seeds. ``seeds`` overrides their number. Raises UserError with the
+    file and the key if the file is wrong, or with ``--only`` if it names no cell.
     """
     table = Table(load_toml(file, "a set of validation scenarios"), file)
     count, short = table.count("seeds"), table.table("quick")
@@ -108,14 +108,14 @@ def load(quick: bool = False, only: Sequence[str] = (), seeds: int | None = None
 class _Change:
     id: str
     set: Mapping[str, str]
-    """Scenario key to value."""
+    """Values by scenario key."""
     traffic: Sequence[Mapping[str, Any]]
-    """In place of the base's; as before where it is empty."""
+    """The traffic that replaces the base's. Empty: the base's."""
     hops: Sequence[Mapping[str, Any]]
-    """What the path has beside the bottleneck."""
+    """The hops of the path beside the bottleneck."""
     qdiscs: Sequence[str]
     lines: Mapping[str, str]
-    """Lines of its own, by name."""
+    """The change's own lines, by name."""
     measured: str | None
 
 
@@ -142,7 +142,7 @@ def _texts(table: Table) -> dict[str, str]:
 
 
 def pick(cells: Sequence[Cell], only: Sequence[str]) -> list[Cell]:
-    """Return the cells that ``only`` names by id, qdisc or change; all where it is empty. Raises UserError."""
+    """Return the cells that ``only`` names by id, qdisc or change. If it is empty, return all. Raises UserError."""
     names = [name for cell in cells for name in (cell.id, cell.qdisc, cell.change)]
     for word in only:
         if word not in names:

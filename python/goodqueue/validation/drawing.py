@@ -1,6 +1,6 @@
-"""A set of scenarios that is drawn at random from the ranges of ``drawn.toml``, and never looked at before it is run.
+"""Draws a set of scenarios at random from the ranges of ``drawn.toml``. Nobody looks at the set before it is run.
 
-Cell k of a draw is the same whatever their number, so a longer set holds the shorter one.
+Cell k of a draw does not depend on the number of cells, so a longer set contains the shorter one.
 """
 
 import math
@@ -24,7 +24,7 @@ _PLACE = re.compile(r"\{([^{}]*)\}")
 
 @dataclass(frozen=True, slots=True)
 class Ranges:
-    """What is drawn from."""
+    """The ranges and lists from which scenarios are drawn."""
 
     rate_mbit: tuple[float, float]
     rtt_ms: tuple[float, float]
@@ -33,7 +33,7 @@ class Ranges:
     two_ccs: float
     ecn: float
     loaded_both: float
-    """Shares of the cells."""
+    """The shares of the cells with two congestion controls, with ECN, and with load in both directions."""
     lines: Sequence[str]
     fixed: Scenario
     """The keys that all cells have in common."""
@@ -41,9 +41,9 @@ class Ranges:
 
 
 def load(draw: Draw, only: Sequence[str] = (), seeds: int | None = None, file: Path = FILE) -> Set:
-    """Draw the cells of ``draw``, and return those that ``only`` picks, as `cells.load` does.
+    """Draw the cells of ``draw``, and return those that ``only`` names, as `cells.load` does.
 
-    Raises UserError that names the file and the key where the file is wrong.
+    Raises UserError with the file and the key if the file is wrong.
     """
     table = Table(load_toml(file, "ranges of scenarios to be drawn"), file)
     count, ranges = table.count("seeds"), _ranges(table)
@@ -76,7 +76,7 @@ def _ranges(table: Table) -> Ranges:
 
 
 def _range(table: Table, key: str) -> tuple[float, float]:
-    """Return the least and the most of a range, both above 0."""
+    """Return the least and the greatest value of a range, both above 0."""
     found = table.raw(key)
     numbers = isinstance(found, list) and all(isinstance(one, int | float) and math.isfinite(one) for one in found)
     if not numbers or len(found) != 2 or not 0 < found[0] <= found[1]:
@@ -99,7 +99,7 @@ def _list(table: Table, key: str) -> tuple[str, ...]:
 def _cell(ranges: Ranges, seed: int, index: int) -> tuple[str, str, Scenario]:
     """Return the line, the name and the scenario of cell ``index``.
 
-    Only `Random.random` is used, the one method whose numbers Python keeps from version to version.
+    It uses only `Random.random`, since Python guarantees the numbers of that method across versions.
     """
     draws = Random(f"cell/{seed}/{index}")
     rate = _rounded(_even_log(draws, ranges.rate_mbit))
@@ -129,14 +129,14 @@ def _cell(ranges: Ranges, seed: int, index: int) -> tuple[str, str, Scenario]:
 
 
 def _dealt(lines: Sequence[str], seed: int, index: int) -> str:
-    """Return the line of a cell: each comes once a round, and each round has an order of its own."""
+    """Return the line of a cell. Each line comes once per round, and each round has its own order."""
     turn, place = divmod(index, len(lines))
     draws = Random(f"lines/{seed}/{turn}")
     return sorted((draws.random(), line) for line in lines)[place][1]
 
 
 def _filled(place: str, kbit: int) -> str:
-    """Return what stands for ``{20ms}`` or ``{90%}`` on a link of ``kbit``."""
+    """Return the value of ``{20ms}`` or ``{90%}`` on a link of ``kbit``."""
     if place.endswith("%"):
         return f"{kbit * int(place[:-1]) // 100}kbit"
     return str(kbit * int(place[:-2]) // 8)  # kbit/s x ms is bits
@@ -152,5 +152,5 @@ def _one(draws: Random, names: Sequence[str]) -> str:
 
 
 def _rounded(value: float) -> float:
-    """Return ``value`` with two digits, as people write scenarios."""
+    """Return ``value`` with two significant digits, as people write scenarios."""
     return float(f"{value:.2g}")

@@ -1,4 +1,4 @@
-"""The simulator against the kernel: each cell a point, the errors of each, and congestion windows over time."""
+"""Figures of the simulator against the kernel: one point per cell, the errors, and congestion windows over time."""
 
 from collections.abc import Sequence
 
@@ -15,7 +15,7 @@ ENGINES = ("kernel", "simulator")
 
 
 def scatter(results: Sequence[Result]) -> Figure:
-    """Draw mean delay (ms) and utilisation (%) of each cell: the kernel's across, the simulator's up.
+    """Draw mean delay (ms) and utilisation (%) of each cell: the kernel's on the x axis, the simulator's on the y axis.
 
     On the diagonal both are the same. Bars are 95 % confidence intervals over the seeds.
     """
@@ -73,7 +73,7 @@ def _square(ax: Axes, ends: Sequence[float], logarithmic: bool) -> None:
 
 
 def error_bars(results: Sequence[Result], judgement: Judgement) -> Figure:
-    """Draw each cell's error with its 95 % interval: ln of mean delay, points of utilisation. 0 is no error."""
+    """Draw each cell's error with its 95 % interval: ln of mean delay, points of utilisation. 0 means no error."""
     with style.look():
         figure = style.new_figure(1.0 + 0.17 * len(results))
         left, right = figure.subplots(1, 2, sharey=True)
@@ -100,9 +100,9 @@ def error_bars(results: Sequence[Result], judgement: Judgement) -> Figure:
 
 
 def windows(results: Sequence[Result]) -> Figure | None:
-    """Draw the congestion window (packets) of the lone flow over time on both engines, a panel a cell, the first seed.
+    """Draw the congestion window (packets) of a single flow over time on both engines: one panel per cell, first seed.
 
-    None where no cell has one.
+    Returns None if no cell has such a flow.
     """
     shown = [result for result in results if result.sim.cwnd and result.kernel.cwnd]
     if not shown:

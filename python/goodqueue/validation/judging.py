@@ -1,6 +1,7 @@
-"""How far the simulator is from the kernel: the errors of one cell, and what many cells say together.
+"""Computes the errors of the simulator against the kernel, for one cell and for groups of cells.
 
-Errors are taken seed by seed, then averaged: ln(sim / kernel) of delays, sim − kernel of utilisation and Jain's index.
+Errors are computed seed by seed, then averaged: ln(sim / kernel) of delays, sim − kernel of utilisation and Jain's
+index.
 """
 
 import math
@@ -13,33 +14,33 @@ from goodqueue.measures.stats import Estimate, estimate
 from goodqueue.validation.result import Result
 
 FLOOR_MS = 0.1
-"""Delays below this count as this much before a ratio is taken: a queue that most packets find empty has a mean that is
-all noise, and nobody feels a tenth of a millisecond."""
+"""Smaller delays count as this much in a ratio. If most packets find the queue empty, the mean delay is only noise, and
+nobody feels 0.1 ms."""
 
 FACTOR = 1.25
-"""Counts of drops or marks agree where neither is more than this many times the other."""
+"""Counts of drops or marks agree if neither is more than this many times the other."""
 
 FEW = 20
-"""Where neither engine has as many drops (or marks) in all seeds together, their ratio says nothing: not judged."""
+"""If both engines have fewer drops (or marks) over all seeds, their ratio means nothing and is not judged."""
 
 
 @dataclass(frozen=True, slots=True)
 class Errors:
-    """The errors of one cell: None where there is nothing to compare."""
+    """The errors of one cell. None if there is nothing to compare."""
 
     delay_mean_ln: Estimate | None
     delay_p95_ln: Estimate | None
     utilisation_points: Estimate | None
     jain: Estimate | None
     flow_goodput_percent: Estimate | None
-    """How far the flows' goodputs lie apart, the greatest against the greatest and so on, as a part of the kernel's."""
+    """The sum of the differences of the flows' goodputs, in percent of the kernel's sum. Both are sorted by goodput."""
     drops_ln: float | None
     marks_ln: float | None
-    """ln of the ratio of the counts of all seeds; infinite where one of them is 0; None where both are few."""
+    """ln of the ratio of the counts of all seeds. Infinite if one of them is 0, None if both are small."""
     cwnd_area: Estimate | None
-    """The area between the two curves of the congestion window, as a part of the area under the kernel's."""
+    """The area between the two curves of the congestion window, divided by the area under the kernel's curve."""
     recovery_s: Estimate | None
-    """Of the time until the window is back at what it was before a burst: sim − kernel."""
+    """The difference (sim − kernel) of the time until the window is back at its value before a burst."""
     completion_ln: Mapping[str, Estimate]
     """ln(sim / kernel) of the completion time of each transfer."""
 
@@ -80,15 +81,15 @@ def _estimate(values: Iterable[float | None]) -> Estimate | None:
 
 
 def log_ratio(sim_ms: float, kernel_ms: float) -> float:
-    """Return ln(sim / kernel), each raised to `FLOOR_MS` first."""
+    """Return ln(sim / kernel), after raising both to at least `FLOOR_MS`."""
     return math.log(max(sim_ms, FLOOR_MS) / max(kernel_ms, FLOOR_MS))
 
 
 def shares_apart(sim_mbps: Sequence[float], kernel_mbps: Sequence[float]) -> float | None:
-    """Return Σ|sim − kernel| / Σ kernel in percent over the flows, each list ordered from the greatest goodput.
+    """Return Σ|sim − kernel| / Σ kernel in percent over the flows. Both lists are sorted from the greatest goodput.
 
-    Flows that are alike change places from run to run; so the best is compared with the best. None where the kernel's
-    got nothing, or there are none.
+    Equal flows change places from run to run, so the best is compared with the best. Returns None if there are no
+    flows, or the kernel's goodput is 0.
     """
     whole = math.fsum(kernel_mbps)
     apart = math.fsum(abs(sim - kernel) for sim, kernel in zip(sim_mbps, kernel_mbps, strict=True))
@@ -100,7 +101,7 @@ def _counts(result: Result, key: str) -> float | None:
 
 
 def count_ratio(sim: float, kernel: float) -> float | None:
-    """Return ln(sim / kernel) of two counts: ±infinity where one is 0, None where both are fewer than `FEW`."""
+    """Return ln(sim / kernel) of two counts: ±infinity if one is 0, None if both are below `FEW`."""
     if max(sim, kernel) < FEW:
         return None
     if min(sim, kernel) == 0:
@@ -109,17 +110,17 @@ def count_ratio(sim: float, kernel: float) -> float | None:
 
 
 FEW_CELLS = 10
-"""Fewer cells have no percentiles worth telling."""
+"""With fewer cells, percentiles mean nothing."""
 
 Curve = tuple[Sequence[float], Sequence[float | None]]
-"""Times, and what there was at each; None where nothing is known."""
+"""Times, and the value at each. None if the value is not known."""
 
 
 def area_between(sim: Curve, kernel: Curve) -> float | None:
-    """Return ∫|sim − kernel| dt / ∫ kernel dt where both are known; steps that hold until the next time.
+    """Return ∫|sim − kernel| dt / ∫ kernel dt over the times that both have. Values hold until the next time.
 
-    0 is the same curve; two sawteeth of the same shape that are out of step have some tenths. None where they share no
-    time.
+    0 means the same curve. Two sawteeth of the same shape that are out of phase have some tenths. Returns None if the
+    curves share no time.
     """
     ours = {round(time, 6): value for time, value in zip(*sim, strict=True)}
     known = [
@@ -134,34 +135,34 @@ def area_between(sim: Curve, kernel: Curve) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What the cells of a group say together."""
+    """The errors of a group of cells, condensed."""
 
     cells: int
     delay_mean_ln: float | None
     """Median of the cells' |ln(sim / kernel)|."""
     delay_spread_ln: Mapping[str, float]
-    """The same at other ranks: p75, p90, and of the worst cell; empty where there are fewer than `FEW_CELLS`."""
+    """The same at other ranks: p75, p90, and the worst cell. Empty if there are fewer than `FEW_CELLS`."""
     delay_half_width_ln: float | None
-    """Median of the half-widths of the cells' 95 % intervals: what so many seeds leave open about one cell."""
+    """Median half-width of the cells' 95 % intervals: the uncertainty of one cell with this number of seeds."""
     delay_p95_ln: float | None
     utilisation_points: float | None
     """Mean of the cells' |sim − kernel|."""
     jain: float | None
     flow_goodput_percent: float | None
-    """Mean of the cells'."""
+    """Mean over the cells."""
     cwnd_area: float | None
     recovery_s: float | None
     completion_ln: float | None
     """Median of all transfers' |ln(sim / kernel)|."""
     drops_agree: int
-    """Cells whose drops agree within `FACTOR`, of those that are judged."""
+    """The number of judged cells whose drops agree within `FACTOR`."""
     drops_judged: int
     marks_agree: int
     marks_judged: int
 
 
 def summarise(found: Sequence[Errors]) -> Summary:
-    """Condense the errors of some cells."""
+    """Condense the errors of several cells."""
     drops = [cell.drops_ln for cell in found if cell.drops_ln is not None]
     marks = [cell.marks_ln for cell in found if cell.marks_ln is not None]
     widths = [width for cell in found if cell.delay_mean_ln and (width := cell.delay_mean_ln.half_width) is not None]
@@ -185,7 +186,7 @@ def summarise(found: Sequence[Errors]) -> Summary:
 
 
 def _spread(sizes: Sequence[float]) -> dict[str, float]:
-    """Return p75, p90 and the worst, by the nearest rank; nothing where there are few."""
+    """Return p75, p90 and the worst, by the nearest rank. Empty if there are few."""
     if len(sizes) < FEW_CELLS:
         return {}
     ranks = (("p75", 75), ("p90", 90), ("worst", 100))
@@ -193,7 +194,7 @@ def _spread(sizes: Sequence[float]) -> dict[str, float]:
 
 
 def agree(ratio_ln: float) -> bool:
-    """Return whether two counts whose ratio has this logarithm are within `FACTOR`."""
+    """Return whether two counts, whose ratio has this logarithm, agree within `FACTOR`."""
     return abs(ratio_ln) <= math.log(FACTOR) + 1e-12
 
 
@@ -216,11 +217,11 @@ class Judgement:
     by_qdisc: dict[str, Summary]
     by_change: dict[str, Summary]
     chance: Summary | None
-    """The same of the simulator against itself under other seeds; None where that was not run."""
+    """The same for the simulator against itself with other seeds. None if those were not run."""
 
 
 def judge(results: Sequence[Result]) -> Judgement:
-    """Judge each cell, all of them, and those that share a qdisc or a change."""
+    """Judge each cell, all cells together, and each group that shares a qdisc or a change."""
     cells = [errors(result) for result in results]
 
     def split(name: Callable[[Result], str]) -> dict[str, Summary]:

@@ -1,4 +1,4 @@
-"""The folder of a validation: results.json, table.md and the figures, beside the store of its runs."""
+"""The folder of a validation: results.json, table.md and the figures, next to the store of its runs."""
 
 import json
 from pathlib import Path
@@ -10,11 +10,11 @@ from goodqueue.validation.judging import Judgement, judge
 from goodqueue.validation.result import Validation
 
 FOLDER = "store"
-"""Where the runs are kept."""
+"""The folder of the store."""
 
 
 def claim(folder: Path) -> None:
-    """Say that ``folder`` is ours, so that a validation that is killed finds it again. Raises OSError."""
+    """Mark ``folder`` as ours, so that a validation that is killed can continue in it. Raises OSError."""
     folder.mkdir(parents=True, exist_ok=True)
     if not (folder / RESULTS).exists():
         text = json.dumps({"made_by": "goodqueue validate", "unfinished": True, "files": [RESULTS, FOLDER]})
@@ -22,7 +22,7 @@ def claim(folder: Path) -> None:
 
 
 def is_unfinished(folder: Path) -> bool:
-    """Whether ``folder`` holds a validation that was interrupted, which goes on there."""
+    """Return whether ``folder`` holds an interrupted validation, which can continue there."""
     try:
         about = json.loads((folder / RESULTS).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -31,7 +31,7 @@ def is_unfinished(folder: Path) -> bool:
 
 
 def write(folder: Path, validation: Validation, judgement: Judgement) -> None:
-    """Write everything but the runs into ``folder``, in the place of earlier results. Raises OSError."""
+    """Write everything except the runs into ``folder``, in place of earlier results. Raises OSError."""
     from goodqueue.files import output
     from goodqueue.plot import style
     from goodqueue.validation import figures as plots
@@ -63,6 +63,6 @@ def as_json(validation: Validation, judgement: Judgement) -> dict[str, Any]:
 
 
 def load(file: Path) -> tuple[Validation, Judgement]:
-    """Return the validation that a ``results.json`` stores, judged anew."""
+    """Return the validation that a ``results.json`` stores, judged again."""
     validation = result.from_json(json.loads(file.read_text(encoding="utf-8")))
     return validation, judge(validation.results)

@@ -1,4 +1,4 @@
-"""How long a lone flow takes to recover from a burst of other packets, which made it lose many at once."""
+"""The time in which a single flow recovers from a burst of other packets, which made it lose many packets at once."""
 
 from itertools import dropwhile
 from statistics import fmean
@@ -9,10 +9,10 @@ from goodqueue.traffic import BULK
 
 
 def recovery_s(record: Record) -> float | None:
-    """Return how long after a burst's beginning the congestion window of a lone flow is back at what it was.
+    """Return the time from the start of a burst until the congestion window of a single flow is back at its old value.
 
-    That is its mean from the warm-up to the burst; the window has to have been below. None without a burst, and where
-    it does not come back.
+    The old value is its mean from the warm-up to the burst. The window must have been below it. Returns None if there
+    is no burst, or if the window does not come back.
     """
     traffic = record["scenario"]["traffic"]
     bursts = [seconds(source["start"]) for source in traffic if source["kind"] == "cbr"]

@@ -1,4 +1,4 @@
-"""What was measured: plain values, which ``results.json`` stores and which every table and figure is made from."""
+"""The measurements, as plain values. ``results.json`` stores them; tables and figures are made from them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -22,21 +22,21 @@ MEASURES = (
     Metric("marked", "marks", "packets", "", lambda record: walk(record, "queues.down.packets.marked")),
     Metric("recovery_s", "recovery", "s", "low", recovery_s),
 )
-"""What is taken from each record: the `down` queue, the flows in that direction, and how a lone one recovers."""
+"""The numbers taken from each record: of the `down` queue, its flows, and the recovery of a single flow."""
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """What one engine measured in one cell."""
+    """The measurements of one engine in one cell."""
 
     values: Mapping[str, Sequence[float | None]]
-    """Key of `MEASURES` to the number of each seed."""
+    """The numbers of each seed, by key of `MEASURES`."""
     flows_mbps: Sequence[Sequence[float]]
-    """Goodput of each flow downwards, the greatest first, seed by seed."""
+    """Goodput of each flow down, the greatest first, seed by seed."""
     cwnd: Sequence[tuple[Sequence[float], Sequence[float | None]]]
-    """Times (s) and congestion window (packets) of the one flow, seed by seed; empty where there are several."""
+    """Times (s) and congestion window (packets) of the only flow, seed by seed. Empty if there are several flows."""
     completions_ms: Mapping[str, Sequence[float | None]]
-    """Name of each of the scenario's transfers to its completion time, of several their mean, seed by seed."""
+    """The completion time of each of the scenario's transfers by name (of several, the mean), seed by seed."""
 
     def estimate(self, key: str) -> Estimate | None:
         """Return the mean over the seeds."""
@@ -45,7 +45,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One cell with what both engines measured."""
+    """One cell with the measurements of both engines."""
 
     qdisc: str
     change: str
@@ -54,42 +54,42 @@ class Result:
     sim: Side
     kernel: Side
     again: Side | None = None
-    """The simulator under other seeds, as many: how far it is from itself is chance. None in results of before."""
+    """The simulator with the same number of other seeds: its difference is chance. None in older results."""
 
     @property
     def id(self) -> str:
-        """What ``--only`` calls the cell."""
+        """The cell's name for ``--only``."""
         return f"{self.qdisc}/{self.change}"
 
 
 @dataclass(frozen=True, slots=True)
 class Validation:
-    """Everything that was run, and on what."""
+    """A whole validation, and the systems on which it ran."""
 
     date: str
-    """Of the day when it was finished, as 2025-12-31."""
+    """The day on which it ended, as 2025-12-31."""
     version: str
     build: str
     """Hash of the simulator's compiled code."""
     kernel: Mapping[str, str]
-    """What the kernel engine's runs were made by: release, tc, where, image, qemu and the laboratory's hash.
-    Several are joined by a comma."""
+    """The systems that made the kernel engine's runs: release, tc, where, image, qemu and the laboratory's hash.
+    Several values are joined by a comma."""
     quick: bool
     seeds: Sequence[int]
     results: Sequence[Result]
     drawn: Draw | None = None
-    """How the set was drawn; None of the fixed set."""
+    """How the set was drawn. None for the fixed set."""
 
 
 def of_records(cell: Cell, sim: Sequence[Record], kernel: Sequence[Record], again: Sequence[Record]) -> Result:
-    """Return what the records of ``cell``, one a seed, say; those of ``again`` are the simulator's of other seeds."""
+    """Return the measurements of ``cell`` from its records, one per seed. ``again`` are the simulator's other seeds."""
     line = cell.scenario["bottleneck"]["qdisc"]
     sides = (_side([_of_hop(record, cell.measured) for record in records]) for records in (sim, kernel, again))
     return Result(cell.qdisc, cell.change, line, *sides)
 
 
 def _of_hop(record: Record, hop: str | None) -> Record:
-    """Return ``record`` as if the queue of ``hop``, a link, were the bottleneck's; as it is where that is None."""
+    """Return ``record`` with the queue of ``hop``, a link, in place of the bottleneck's. Unchanged if it is None."""
     if hop is None:
         return record
     (queue,) = (one for one in record.get("hops", []) if one["name"] == hop)
@@ -117,7 +117,7 @@ def _completion_ms(record: Record, name: str) -> float | None:
 
 
 def kernel_of(records: Sequence[Record]) -> dict[str, str]:
-    """Return what the kernel engine says of itself in ``records``."""
+    """Return the kernel engine's description of itself in ``records``."""
     said: list[Mapping[str, Any]] = [record.get("kernel") or {} for record in records]
     return {
         key: ", ".join(sorted({str(one[key]) for one in said if one.get(key)})) or "unknown"
@@ -126,7 +126,7 @@ def kernel_of(records: Sequence[Record]) -> dict[str, str]:
 
 
 def as_json(validation: Validation) -> dict[str, Any]:
-    """Return ``validation`` as JSON, without what is computed from it."""
+    """Return ``validation`` as JSON, without the numbers computed from it."""
     return {
         "date": validation.date,
         "version": validation.version,
@@ -182,6 +182,6 @@ def from_json(data: Mapping[str, Any]) -> Validation:
 
 def _side_from(data: Mapping[str, Any]) -> Side:
     cwnd = [(run["time_s"], run["packets"]) for run in data.get("cwnd", [])]
-    # What is measured only since later is not known of earlier validations.
+    # Older validations lack the measures that were added later.
     unknown = {measure.key: [None] * len(data["flows_mbps"]) for measure in MEASURES}
     return Side(unknown | data["values"], data["flows_mbps"], cwnd, data.get("completions_ms", {}))

@@ -1,4 +1,4 @@
-"""Doing the runs of a set on both engines. Each record is kept as soon as there is one."""
+"""Executes the runs of a set on both engines. Each record is stored as soon as it exists."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -16,11 +16,11 @@ from goodqueue.validation.cells import Set
 from goodqueue.validation.result import Validation
 
 COSTS = {"sim": 0.015, "again": 0.015, "kernel": 0.97}
-"""The share of the work that each part is, about. `again` is the simulator under other seeds."""
+"""The approximate share of the work in each part. `again` is the simulator with other seeds."""
 
 
 def check(wanted: Set) -> None:
-    """Refuse what an engine cannot run, before anything runs. Raises UserError."""
+    """Raise UserError if an engine cannot run a cell, before anything runs."""
     for cell in wanted.cells:
         for engine in result.ENGINES:
             engines.check(engine, cell.scenario)
@@ -29,9 +29,9 @@ def check(wanted: Set) -> None:
 def carry_out(
     wanted: Set, store: Store | None, workers: int | None = None, progress: run.Progress | None = None
 ) -> Validation:
-    """Do those of the runs of ``wanted`` that ``store`` lacks, and return what all of them measured.
+    """Execute the runs of ``wanted`` that ``store`` lacks, and return the measurements of all runs.
 
-    Raises UserError where an engine fails, OSError where a record cannot be written.
+    Raises UserError if an engine fails, OSError if a record cannot be written.
     """
     from goodqueue._goodqueue import VERSION
 
@@ -56,13 +56,13 @@ def carry_out(
 
 
 def _made_by(where: str) -> dict[str, str]:
-    """Return what else than Linux makes the kernel's runs: it stands in their keys too, so it was the same for all."""
+    """Return what makes the kernel's runs besides Linux. It is part of their keys too, so it was the same for all."""
     ours = {"laboratory": making.laboratory()}
     return ours | {"image": image.wanted(), "qemu": vm.said().removeprefix("version ")} if where == "vm" else ours
 
 
 def _records(runs: Sequence[Run], store: Store | None, workers: int | None, progress: run.Progress) -> list[Record]:
-    """Return the records of ``runs``, which are all of one engine; those that are not stored are done."""
+    """Return the records of ``runs``, which are all of one engine. Runs that are not stored are executed."""
     found: dict[str, Record] = {}
 
     def seen(one: Run, text: str) -> None:

@@ -16,11 +16,11 @@ NOTE = (
     f"judged where both engines have fewer than {FEW}. Flows apart: goodputs, the greatest against the greatest and so "
     "on. Cwnd area: between the curves of a lone flow, as a part of the kernel's."
 )
-"""How the columns are to be read."""
+"""The meaning of the columns."""
 
 
 def describe(validation: Validation) -> str:
-    """Return what was run, and on what, in a sentence."""
+    """Return a sentence on the runs and the system that made them."""
     kernel, n = validation.kernel, len(validation.seeds)
     where = {"vm": f" in qemu {kernel['qemu']}", "host": " on this host"}.get(kernel["where"], "")
     drawn = f" drawn by seed {validation.drawn.seed}" if validation.drawn else ""
@@ -34,18 +34,18 @@ def describe(validation: Validation) -> str:
 
 
 def headline(validation: Validation, judgement: Judgement) -> list[str]:
-    """Return the overall figures, in sentences: each with what chance gives, in brackets."""
+    """Return the overall figures in sentences. The figure that chance gives is in brackets."""
     overall, chance = judgement.overall, judgement.chance
 
     def told(value: float | None, by_chance: float | None, digits: int) -> str:
-        """Return a figure, with that of the simulator against itself behind it."""
+        """Return a figure, followed by that of the simulator against itself."""
         return number(value, digits) + (f" ({number(by_chance, digits)})" if by_chance is not None else "")
 
     def figure(key: str, digits: int = 3) -> str:
         return told(getattr(overall, key), getattr(chance, key) if chance else None, digits)
 
     def agreeing(what: str) -> str:
-        """Return in how many cells a count agrees, of those that are judged."""
+        """Return the number of cells in which a count agrees, and of the cells that are judged."""
         ours, *theirs = (
             f"{getattr(found, f'{what}_agree')} of {getattr(found, f'{what}_judged')}"
             for found in (overall, chance)
@@ -83,7 +83,7 @@ def headline(validation: Validation, judgement: Judgement) -> list[str]:
 
 
 def _share_changes(judgement: Judgement) -> bool:
-    """Whether some cells have their change in common; of those that are drawn each has its own."""
+    """Return whether several cells share a change. Each cell of a drawn set has its own."""
     return any(found.cells > 1 for found in judgement.by_change.values())
 
 
@@ -96,7 +96,7 @@ def _worst(groups: Mapping[str, Summary]) -> str:
 
 
 def cells_table(validation: Validation, judgement: Judgement) -> Table:
-    """Return a row a cell: each measure on both engines, and the error."""
+    """Return one row per cell: each measure on both engines, and the error."""
     results = validation.results
     digits = {
         key: decimals(found.mean for result in results for found in _both(result, key) if found)
@@ -147,7 +147,7 @@ def _counts(result: Result, key: str, ratio_ln: float | None) -> list[str]:
 
 
 def transfers_table(validation: Validation, judgement: Judgement) -> Table | None:
-    """Return a row for each transfer of each cell, or None where there is none."""
+    """Return one row per transfer of each cell, or None if there is none."""
     rows = [
         [
             result.id,
@@ -164,7 +164,7 @@ def transfers_table(validation: Validation, judgement: Judgement) -> Table | Non
 
 
 def recoveries_table(validation: Validation, judgement: Judgement) -> Table | None:
-    """Return a row for each cell with a burst, or None where there is none."""
+    """Return one row per cell with a burst, or None if there is none."""
     rows = [
         [result.id, *(number(_mean(found), 1) for found in _both(result, "recovery_s")), _signed(errors.recovery_s, 1)]
         for result, errors in zip(validation.results, judgement.cells, strict=True)
@@ -183,7 +183,7 @@ def tables(validation: Validation, judgement: Judgement) -> list[Table]:
 
 
 def groups_table(judgement: Judgement) -> Table:
-    """Return a row for all cells, for each qdisc and for each change, so that one sees where the errors are."""
+    """Return one row for all cells, and one per qdisc and per change, which show where the errors are."""
     chance = {"the simulator against itself": judgement.chance} if judgement.chance else {}
     groups = {"all": judgement.overall, **chance, **judgement.by_qdisc}
     if _share_changes(judgement):
@@ -219,7 +219,7 @@ def _share(agreeing: int, judged: int) -> str:
 
 
 def markdown(validation: Validation, judgement: Judgement) -> str:
-    """Return all of it as Markdown."""
+    """Return the whole validation as Markdown."""
     parts = [describe(validation), "\n".join(f"- {sentence}" for sentence in headline(validation, judgement))]
     *others, summary = tables(validation, judgement)
     for table in (summary, *others):
@@ -244,7 +244,7 @@ def _markdown(table: Table) -> str:
 
 
 def as_json(judgement: Judgement, ids: Sequence[str]) -> dict[str, Any]:
-    """Return what is computed from the results, as JSON: ``ids`` are the cells'."""
+    """Return the numbers computed from the results, as JSON. ``ids`` are the cells' ids."""
     return {
         "floor_ms": FLOOR_MS,
         "factor": FACTOR,
@@ -270,7 +270,7 @@ def _errors_json(found: Any) -> dict[str, Any]:
 
 
 def _number_json(value: Mapping[str, Estimate] | Estimate | float | None) -> Any:
-    """Return an estimate as an object, several by name, and an infinite ratio, where one count is 0, as a word."""
+    """Return an estimate as an object, several by name, and an infinite ratio (one count is 0) as a word."""
     if isinstance(value, Mapping):
         return {name: _number_json(one) for name, one in value.items()}
     if isinstance(value, Estimate):
