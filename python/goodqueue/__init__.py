@@ -1,7 +1,7 @@
 """goodqueue: a laboratory for active queue management.
 
-*Good queue* goes away within a round trip; *bad queue* stands. This package runs queue disciplines under real
-traffic, measures what people feel, and says how sure it is. In a notebook:
+*Good queue* disappears within a round-trip time; *bad queue* stays. This package runs queue disciplines under realistic
+traffic, measures what people feel, and says how certain the numbers are. In a notebook:
 
 >>> import goodqueue as gq
 >>> one = gq.run(qdisc="codel", rate="10mbit", rtt="50ms", duration="10s")
@@ -11,9 +11,9 @@ True
 >>> both.estimate("codel", "delay_p95_ms").mean < both.estimate("pfifo", "delay_p95_ms").mean
 True
 
-`run`, `compare`, `sweep` and `advise` return results that show themselves as tables and give DataFrames, arrays and
-figures: docs/python.md. The simulator is the Rust library behind ``goodqueue._goodqueue``; the modules beside it are
-what the command line is made of, and can be imported too (``from goodqueue.measures import stats``).
+`run`, `compare`, `sweep` and `advise` return results that print as tables and have DataFrames, arrays and figures:
+docs/python.md. The simulator is the Rust library behind ``goodqueue._goodqueue``. The modules beside it make up the
+command line, and can be imported too (``from goodqueue.measures import stats``).
 """
 
 from importlib import import_module
@@ -45,11 +45,11 @@ _FROM = {
     "suite": "goodqueue.api.suite",
     "traffic_kinds": "goodqueue.api.lists",
 }
-"""Where what has no module of its own name is; those in small letters beside it are modules that can be called."""
+"""The modules of names that are not modules themselves. The other names, in lower case, are callable modules."""
 
 
 def __getattr__(name: str) -> object:
-    """Import what is asked for, as late as that: the command line starts without it."""
+    """Import a name when it is first used: the command line starts without these modules."""
     if name in _FROM:
         return getattr(import_module(_FROM[name]), name)
     if name in __all__:

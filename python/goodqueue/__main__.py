@@ -1,4 +1,4 @@
-"""The ``goodqueue`` command, and ``python -m goodqueue``."""
+"""Runs the ``goodqueue`` command: ``python -m goodqueue``."""
 
 import sys
 from typing import NoReturn
@@ -7,7 +7,7 @@ from goodqueue import interrupts
 
 
 def main() -> NoReturn:
-    """Run the command line; a Ctrl-C while it is still being imported ends like one later, with one line."""
+    """Run the command line. A Ctrl-C during the imports ends the command with one line, as a later one does."""
     try:
         interrupts.answer()
         from goodqueue.cli import main as command

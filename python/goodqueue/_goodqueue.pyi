@@ -1,4 +1,4 @@
-"""The Rust core, as Python sees it. All text is JSON; `goodqueue.record` describes the records."""
+"""The Rust core's interface for Python. All text is JSON; `goodqueue.record` describes the records."""
 
 from collections.abc import Callable
 from typing import Any, TypedDict
@@ -6,18 +6,18 @@ from typing import Any, TypedDict
 VERSION: str
 
 class DisciplineError(ValueError):
-    """A discipline written in Python broke the rules, as by losing a packet; the text names its method."""
+    """Raised if a discipline written in Python breaks a rule, such as losing a packet. The text names its method."""
 
 class ScenarioError(ValueError):
-    """A refused scenario; its text is ``key: message``."""
+    """Raised for a refused scenario. Its text is ``key: message``."""
 
     key: str
-    """Dotted path of the offending key, such as ``bottleneck.rate``; empty where no single key is to blame."""
+    """Dotted path of the wrong key, such as ``bottleneck.rate``. Empty if the error concerns no single key."""
     message: str
     """What was found and what is accepted."""
 
 class TraceError(ValueError):
-    """A capture that cannot be written; its text is ``FILE: reason``."""
+    """Raised if a capture cannot be written. Its text is ``FILE: reason``."""
 
 class Simulation:
     """One run of one scenario."""
@@ -26,37 +26,37 @@ class Simulation:
     """The simulated time at which the run ends."""
 
     def __init__(self, scenario_json: str, make: Callable[[str, Any], tuple[Any, str, str]] | None = None) -> None:
-        """Set the scenario up. `make(line, link)` makes disciplines written in Python. Raises ScenarioError."""
+        """Set up the scenario. `make(line, link)` makes disciplines written in Python. Raises ScenarioError."""
 
     def advance(self, until_s: float) -> None:
         """Simulate up to `until_s` seconds of simulated time (at most to the end).
 
-        Releases the GIL, unless a discipline is written in Python; what that raises comes out here.
+        Releases the GIL, unless a discipline is written in Python. Raises the exceptions of such a discipline.
         """
 
     def trace(self, path: str, points: list[str], snap_bytes: int) -> None:
         """Capture the run from now on at the `points` (`trace_points`), `snap_bytes` of each packet. Raises TraceError.
 
-        From then on `advance` may raise it, too. There is no file at `path` before `finish_trace`.
+        From then on `advance` may raise it too. There is no file at `path` before `finish_trace`.
         """
 
     def finish_trace(self) -> None:
-        """End the capture, if there is one: the file takes its name. Raises TraceError."""
+        """End the capture, if there is one, and give the file its name. Raises TraceError."""
 
     def discard_trace(self) -> None:
-        """Remove what there is of a capture that is not finished."""
+        """Remove the file of an unfinished capture."""
 
     def record(self) -> str:
-        """The record of the run so far, as JSON."""
+        """Return the record of the run so far, as JSON."""
 
 class Gateway:
-    """The path of a scenario with real packets on it, in real time, between two devices. Linux only.
+    """The path of a scenario for real packets, in real time, between two devices. Linux only.
 
-    Packets that the server's device gives go down, those of the client's go up.
+    Packets from the server's device go down, packets from the client's device go up.
     """
 
     no_capture: str | None
-    """Why the capture could not be written, once it is over: what was measured is not lost with it."""
+    """Why the capture could not be written, known after its end. The measurements are not lost."""
 
     def __init__(
         self,
@@ -66,32 +66,32 @@ class Gateway:
         make: Callable[[str, Any], tuple[Any, str, str]] | None = None,
         ways: list[tuple[bytes, int, float, list[str] | None]] = ...,
     ) -> None:
-        """Build the path of a scenario, which need have no traffic: what it has is simulated beside real packets.
+        """Build the path of a scenario. Its traffic, if any, is simulated beside the real packets.
 
-        `server`, `client`: a non-blocking descriptor, which is duplicated, and what is written before each packet. It
-        is a TUN device's (IFF_VNET_HDR; nothing) or a packet socket's (PACKET_VNET_HDR; the destination's and the
-        source's MAC). `make` as of `Simulation`. `ways`: clients' networks (packed address, length of the prefix) whose
-        packets have a base RTT of their own, in seconds, and cross only hops of these names, where any are. Raises
-        ScenarioError, OSError.
+        `server` and `client` are each a non-blocking descriptor, which is duplicated, and the bytes to write before
+        each packet: a TUN device's (IFF_VNET_HDR; no bytes) or a packet socket's (PACKET_VNET_HDR; the MAC addresses
+        of destination and source). `make` is as in `Simulation`. `ways` has clients' networks (packed address, prefix
+        length) whose packets have their own base RTT, in seconds, and, if names are given, cross only these hops.
+        Raises ScenarioError, OSError.
         """
 
     def trace(self, path: str, points: list[str], snap_bytes: int) -> None:
-        """Capture as `Simulation.trace` does, before `start`. Raises TraceError."""
+        """Capture like `Simulation.trace`. Call it before `start`. Raises TraceError."""
 
     def start(self) -> None:
-        """Let packets cross from now on, by a thread of its own."""
+        """Let packets cross from now on, in a thread of its own."""
 
     def glance(self) -> str:
-        """How it goes, as JSON: elapsed_s, queues by direction, late_us, flows; null where the thread has ended."""
+        """Return the present state as JSON: elapsed_s, queues by direction, late_us, flows. Null after the end."""
 
     def record(self) -> str:
-        """The record so far, as JSON; packets cross on. Raises OSError."""
+        """Return the record so far, as JSON. Packets continue to cross. Raises OSError."""
 
     def stop(self) -> str:
-        """End it, and return the record as JSON. Raises DisciplineError, OSError."""
+        """Stop it, and return the record as JSON. Raises DisciplineError, OSError."""
 
 class Packet:
-    """A packet, as a queue discipline sees it."""
+    """A packet as a queue discipline sees it."""
 
     def __init__(
         self,
@@ -105,10 +105,10 @@ class Packet:
         ack: int | None = None,
         sack: list[tuple[int, int]] = ...,
     ) -> None:
-        """Make a packet of `len` bytes. `ecn` is not-ect, ect0, ect1 or ce; equal `flow`: one flow; or ValueError.
+        """Make a packet of `len` bytes. `ecn` is not-ect, ect0, ect1 or ce. Packets of a flow have an equal `flow`.
 
-        What cake may look at besides: `fwmark`, a firewall's mark; `ack`, the number that a TCP ACK without data
-        acknowledges, and `sack`, up to four blocks of it, each the first byte and the byte after the last.
+        cake may also use `fwmark`, a firewall's mark; `ack`, the number that a TCP ACK without data acknowledges; and
+        `sack`, up to four of its blocks, each the first byte and the byte after the last. Raises ValueError.
         """
 
     @property
@@ -121,7 +121,7 @@ class Packet:
 
     @property
     def flow(self) -> int:
-        """Number of its flow; in a run, the flow's place in the scenario, from 0."""
+        """The number of its flow. In a run it is the flow's index in the scenario, from 0."""
 
     @property
     def dscp(self) -> int:
@@ -129,24 +129,24 @@ class Packet:
 
     @property
     def id(self) -> int:
-        """Whatever its maker wants to know it by; 0 in a run."""
+        """A number that its maker chooses. It is 0 in a run."""
 
     @property
     def arrival(self) -> int:
-        """When it was offered to the discipline, in nanoseconds."""
+        """The time in nanoseconds at which it was offered to the discipline."""
 
     def drop(self, reason: str = "early") -> None:
-        """Drop it: overlimit, memory, early, forced, target, flow or ack. In a discipline written in Python only."""
+        """Drop it: overlimit, memory, early, forced, target, flow or ack. Only in a discipline written in Python."""
 
     def mark(self, reason: str = "early") -> bool:
-        """Set it to CE where ECN allows, and return whether it does: early, forced, target or ce_threshold."""
+        """Set it to CE if ECN allows that, and return whether it does: early, forced, target or ce_threshold."""
 
 class Queue:
-    """A FIFO of a discipline written in Python; `len(queue)` is its packets."""
+    """A FIFO of a discipline written in Python. `len(queue)` is its number of packets."""
 
     @property
     def bytes(self) -> int:
-        """Bytes that wait in it."""
+        """The bytes that wait in it."""
 
     @property
     def head(self) -> Packet | None:
@@ -154,33 +154,33 @@ class Queue:
 
     def __len__(self) -> int: ...
     def push(self, packet: Packet) -> None:
-        """Append at the tail."""
+        """Append a packet at the tail."""
 
     def pop(self) -> Packet | None:
-        """Take from the head."""
+        """Remove the packet at the head and return it."""
 
     def pop_tail(self) -> Packet | None:
-        """Take from the tail."""
+        """Remove the packet at the tail and return it."""
 
 class Link:
     """The link below a discipline written in Python."""
 
     @property
     def rate(self) -> int:
-        """Bits per second; another number after a change of the link."""
+        """The rate in bit/s. It differs after a change of the link."""
 
     @property
     def mtu(self) -> int:
-        """Bytes of a full frame as tc counts it."""
+        """The bytes of a full frame as tc counts them."""
 
     def random(self) -> float:
-        """A number in [0, 1) from the discipline's own stream, which derives from the seed."""
+        """Return a number in [0, 1) from the discipline's own random stream, which derives from the seed."""
 
     def queue(self) -> Queue:
-        """A further queue."""
+        """Return a new queue."""
 
 class Qdisc:
-    """One discipline, driven by hand. Times are whole nanoseconds; each call's is the last one's or later."""
+    """One discipline, driven by hand. Times are whole nanoseconds and never decrease from call to call."""
 
     def __init__(
         self, line: str, rate: str, mtu: int, seed: int, make: Callable[[str, Any], tuple[Any, str, str]]
@@ -197,106 +197,106 @@ class Qdisc:
 
     @property
     def dropped(self) -> list[tuple[Packet, str]]:
-        """What the last call dropped, each with the reason."""
+        """The packets that the last call dropped, each with the reason."""
 
     @property
     def marked(self) -> list[tuple[Packet, str]]:
-        """What the last call set to CE, each with the reason."""
+        """The packets that the last call set to CE, each with the reason."""
 
     def enqueue(self, now_ns: int, packet: Packet) -> None:
         """Offer `packet`, which must not wait anywhere. Raises ValueError."""
 
     def dequeue(self, now_ns: int) -> Packet | None:
-        """Take the packet to send next; None: nothing now. That call counts too, as the link goes idle."""
+        """Return the packet to send next, or None if there is none now. That call counts too: the link goes idle."""
 
     def next_timer(self) -> int | None:
-        """When `on_timer` wants to be called, in nanoseconds; None: never."""
+        """Return the time in nanoseconds at which to call `on_timer`, or None for never."""
 
     def on_timer(self, now_ns: int) -> None:
-        """Tell it the time; without effect before `next_timer`."""
+        """Run the timer at the time `now_ns`. It has no effect before `next_timer`."""
 
     def change(self, now_ns: int, **parameters: str | float | bool) -> None:
-        """Change parameters while packets wait, as `tc qdisc change` does; those not named and the state stay.
+        """Change parameters while packets wait, as `tc qdisc change` does. All others and the state stay the same.
 
-        Raises ValueError where it is refused; nothing has changed then.
+        Raises ValueError if it is refused. In that case nothing has changed.
         """
 
     def set_link_rate(self, now_ns: int, rate: str) -> None:
-        """Tell that the link below has another rate from now on, such as 5mbit. Raises ValueError as `change`."""
+        """Set a new rate of the link below, such as 5mbit. Raises ValueError as `change`."""
 
     def probe(self) -> dict[str, Any]:
-        """Its inner variables under the names that Linux or the RFC give, times in nanoseconds."""
+        """Return its inner variables by the names in Linux or the RFC, with times in nanoseconds."""
 
 def qdisc_line(name: str, params: dict[str, Any]) -> str:
-    """The tc line of discipline `name` with `params`. Raises ValueError."""
+    """Return the tc line of discipline `name` with `params`. Raises ValueError."""
 
 def qdisc_values(line: str) -> dict[str, float | bool | str | None]:
-    """Each parameter of a tc line with its value, those that the line leaves out too; None: unset, or derived.
+    """Return each parameter of a tc line with its value, also those that the line omits. None: unset, or derived.
 
-    Numbers have their unit in the key, as `target_ms`, `limit_packets`, `quantum_bytes`, `rate_mbps`, `share_percent`;
-    those without a unit (`alpha`), flags and words have none. The qdisc inside another one is `child`, and its
-    parameters begin with `child_`. Raises ValueError.
+    Numbers have their unit in the key, as `target_ms`, `limit_packets`, `quantum_bytes`, `rate_mbps`, `share_percent`.
+    Numbers without a unit (`alpha`), flags and words have none. The inner qdisc is `child`, and its parameters begin
+    with `child_`. Raises ValueError.
     """
 
 def generate_rates(shape: str, mean: str, length: str, seed: int) -> str:
-    """A file of rates that looks like those of a kind of link: `lte`, `starlink` or `mmwave`. Raises ValueError."""
+    """Return a generated file of rates for a kind of link: `lte`, `starlink` or `mmwave`. Raises ValueError."""
 
 def mean_rate_bps(content: bytes) -> int:
-    """The rate in bit/s that a file of rates has in the long run. Raises ValueError: the line, what was found."""
+    """Return the long-term mean rate in bit/s of a file of rates. Raises ValueError: the line, what was found."""
 
 def rate_steps(content: bytes, end_s: float) -> list[tuple[float, int]] | None:
-    """When which rate in bit/s begins by a file of rates, until ``end_s``; None where it is one of opportunities.
+    """Return the rates in bit/s of a file of rates until ``end_s``, each with its start. None for opportunities.
 
     Raises ValueError as `mean_rate_bps` does.
     """
 
 def time_ns(text: str | int) -> int:
-    """A time with its unit, such as 5ms, in nanoseconds; a whole number is nanoseconds already. Raises ValueError."""
+    """Return a time with its unit, such as 5ms, in nanoseconds. A whole number is nanoseconds. Raises ValueError."""
 
 def rate_bps(text: str) -> int:
-    """A rate with its unit, such as 10mbit, in bit/s. Raises ValueError."""
+    """Return a rate with its unit, such as 10mbit, in bit/s. Raises ValueError."""
 
 def mos(delay_ms: float, loss_percent: float) -> float:
-    """Mean opinion score of a call, 1 to 4.5, by ITU-T G.107's E-model: of its mean one-way delay and its loss."""
+    """Return the mean opinion score of a call, 1 to 4.5, by ITU-T G.107's E-model, from mean one-way delay and loss."""
 
 def resolve(scenario_json: str) -> str:
-    """The scenario with its defaults filled in. Raises ScenarioError."""
+    """Return the scenario with its defaults filled in. Raises ScenarioError."""
 
 def flows(scenario_json: str) -> str:
-    """The scenario's flows one by one, each with the start that its seed draws: what an engine is to make.
+    """Return the scenario's flows one by one, each with the start that its seed draws, for an engine to make.
 
     A list of name, kind, direction, start_s, stop_s, rtt_s, ecn, cc, stack, packet_size (bytes) and interval_s (between
-    datagrams); null for what the kind does not have. Raises ScenarioError.
+    datagrams). Null for what the kind does not have. Raises ScenarioError.
     """
 
 def drawn_ahead(scenario_json: str) -> str:
-    """What flows of a resolved scenario will draw, by name: of web users, each one's pages. Raises ScenarioError."""
+    """Return what flows of a resolved scenario will draw, by name: web users' pages. Raises ScenarioError."""
 
 def connection_vectors(capture: str) -> str:
-    """Return the TCP connections of a capture as JSON: ``vectors`` (`goodqueue.files.tmix`) and how many are left out.
+    """Return the TCP connections of a capture as JSON: ``vectors`` (`goodqueue.files.tmix`) and counts of others.
 
-    Those are ``partial``, begun before the capture, and ``silent``, without data. Raises ValueError, one line.
+    The others are ``partial``, begun before the capture, and ``silent``, without data. Raises ValueError, one line.
     """
 
 class CapturedQueue(TypedDict):
-    """One direction's packets in the order of their arrival, a column each, as bytes of little-endian numbers."""
+    """One direction's packets in the order of their arrival. Each column is bytes of little-endian numbers."""
 
     arrival_ns: bytes
     """int64, nanoseconds since 1970."""
     departure_ns: bytes
-    """int64, nanoseconds since 1970; -1: it never left."""
+    """int64, nanoseconds since 1970. -1: the packet never left."""
     length: bytes
     """uint32, bytes of the frame."""
     flow: bytes
-    """uint32, its place in the flows."""
+    """uint32, the index of its flow in the flows."""
     ecn_in: bytes
     """uint8, codepoint on arrival: 0 not-ECT, 1 ECT(1), 2 ECT(0), 3 CE."""
     ecn_out: bytes
     """uint8, codepoint when it left."""
     copy_of: bytes
-    """uint32, packets that left once more, as netem duplicates them: the place of each among those above."""
+    """uint32, for packets that left a second time, as netem duplicates them: their indices in the columns above."""
     copy_ns: bytes
-    """int64, when they did."""
+    """int64, the time of the second departure."""
 
 class CapturedTransfer(TypedDict):
     """A TCP flow's data in one direction: columns of int64, as bytes, little-endian."""
@@ -304,77 +304,77 @@ class CapturedTransfer(TypedDict):
     delivered_at_ns: bytes
     """When the receiver's ACK arrived at the bottleneck."""
     delivered_bytes: bytes
-    """How many bytes had come in order by then."""
+    """The bytes that had arrived in order by then."""
     rtt_at_ns: bytes
-    """When an ACK that samples the round-trip time left the bottleneck."""
+    """When an ACK that gives a sample of the round-trip time left the bottleneck."""
     rtt_ns: bytes
-    """How long after the segment had arrived at the bottleneck."""
+    """The time since the segment had arrived at the bottleneck."""
     resent_at_ns: bytes
-    """When data arrived at the bottleneck that had been sent before."""
+    """When data that had been sent before arrived at the bottleneck."""
 
 class CapturedFlow(TypedDict):
-    """Who talked to whom; its transfers are empty where it is not TCP."""
+    """The two ends of a flow. Its transfers are empty if it is not TCP."""
 
     protocol: int
-    """IP's number: 6 TCP, 17 UDP."""
+    """IP's protocol number: 6 TCP, 17 UDP."""
     server: tuple[str, int]
     client: tuple[str, int]
     transfers: dict[str, CapturedTransfer]
     """By direction, ``down`` and ``up``."""
 
 class Captured(TypedDict):
-    """What the captures of both sides of a bottleneck tell together."""
+    """The joint content of the captures at both sides of a bottleneck."""
 
     queues: dict[str, CapturedQueue]
     """By direction, ``down`` and ``up``."""
     flows: list[CapturedFlow]
     ignored: int
-    """Frames in both files that are none between a server and a client."""
+    """The number of frames in both files that are not between a server and a client."""
 
 def read_captures(wan: str, cli: str) -> Captured:
-    """Match the packets of two pcap files, of the router's interface to the servers and of that to the clients.
+    """Match the packets of two pcap files, from the router's interfaces to the servers and to the clients.
 
     Raises ValueError with one line (file, offset, what was found) for a file that is missing, foreign or cut off, and
-    where a packet leaves that never arrived.
+    if a packet leaves that never arrived.
     """
 
 def trace_points() -> list[str]:
-    """Where a run can be captured."""
+    """Return the points at which a run can be captured."""
 
 def merge_captures(path: str, points: list[str], wan: str, cli: str, start_ns: int) -> None:
-    """Write what two pcap files have of `points` at the queues as one pcapng file at `path`.
+    """Write the packets at `points` of the queues from two pcap files into one pcapng file at `path`.
 
-    `start_ns` is when the run began, in nanoseconds since 1970. Raises TraceError.
+    `start_ns` is the time of the run's start, in nanoseconds since 1970. Raises TraceError.
     """
 
 def qdiscs() -> str:
-    """The registry: a list of name, summary, source and params."""
+    """Return the registry: a list of name, summary, source and params."""
 
 def congestion_controls() -> str:
-    """A list of name, summary and source."""
+    """Return a list of name, summary and source."""
 
 def stacks() -> str:
-    """The names of the TCP stacks, and their differences: a list of aspect and stacks, what each does."""
+    """Return the names of the TCP stacks, and their differences: a list of aspect, and of what each stack does."""
 
 def traffic_kinds() -> str:
-    """Every kind of traffic, a list: `goodqueue.traffic.Kind` says of what."""
+    """Return a list of all kinds of traffic, as `goodqueue.traffic.Kind` describes them."""
 
 def scenario_tables() -> str:
-    """Every table of a scenario, a list of name, help, required, keys and kinds (each with name, summary and keys).
+    """Return a list of all tables of a scenario: name, help, required, keys and kinds (each name, summary and keys).
 
-    A table is called as its heading: ``bottleneck.up``, ``[traffic]``, empty for the top. A key has name, type, unit,
+    A table has its heading's name: ``bottleneck.up``, ``[traffic]``, empty for the top. A key has name, type, unit,
     required, default, range, example, source, help, engines and schema (JSON Schema of its value).
     """
 
 def toml_line(text: str, key: str) -> int | None:
-    """The line, from 1, on which `key`, such as ``traffic[0].cc``, stands in the TOML `text`.
+    """Return the line, from 1, of `key`, such as ``traffic[0].cc``, in the TOML `text`.
 
-    Of a key that its table lacks it is that of the table's heading; None where that is the top, where there is no such
-    table, and where the text is no TOML.
+    If the table lacks the key, it is the line of the table's heading. None if the table is the top or does not exist,
+    or if the text is no TOML.
     """
 
 def replay(path: str, stopped: Callable[[], bool] | None = None) -> str:
-    """The outcome of one decision trace. Raises ValueError with one line on a malformed file, and when stopped."""
+    """Return the outcome of one decision trace. Raises ValueError with one line for a malformed file or if stopped."""
 
 def record(
     path: str,
@@ -389,13 +389,13 @@ def record(
     ecn: str,
     seed: int,
 ) -> str:
-    """Write a decision trace of the discipline `line` to `path`; return its totals.
+    """Write a decision trace of the discipline `line` to `path`, and return its totals.
 
-    Raises ValueError with one line for what is refused, and OSError.
+    Raises ValueError with one line if something is refused, and OSError.
     """
 
 def qdisc_pair_ns(line: str, flows: int, backlog: int, pairs: int) -> tuple[float, float]:
-    """Mean nanoseconds of one enqueue and one dequeue at a standing `backlog` (packets) spread over `flows`.
+    """Return the mean ns of one enqueue and one dequeue with a constant `backlog` (packets) of `flows` flows.
 
     The second number is the share of packets that were dropped, 0 to 1.
 

@@ -1,7 +1,7 @@
 """Modules that can be called: ``gq.run(...)`` works, and ``goodqueue.run`` stays the module of that name.
 
-Importing a submodule binds its name in the package, so a function of the same name would be lost to whoever imports
-first. The module itself answers the call instead.
+Importing a submodule binds its name in the package. A function of the same name would then be replaced by the module.
+So the module itself answers the call.
 """
 
 import inspect
@@ -13,13 +13,13 @@ from typing import Any
 
 
 class Callee(ModuleType):
-    """A module that passes a call on to the function ``function`` of the module ``where``, imported only then."""
+    """A module whose call is passed to the function ``function`` of the module ``where``, imported only then."""
 
     _called: tuple[str, str]
 
     @property
     def __call__(self) -> Callable[..., Any]:
-        """The function, so that help and completion of a call are the function's."""
+        """The function itself, so that help and completion show its signature."""
         where, function = self._called
         found: Callable[..., Any] = getattr(import_module(where), function)
         return found
@@ -30,7 +30,7 @@ class Callee(ModuleType):
 
 
 def calls(module: str, where: str, function: str) -> None:
-    """Let a call of the imported ``module`` be one of ``function`` in the module ``where``."""
+    """Make a call of the imported ``module`` a call of ``function`` in the module ``where``."""
     own = sys.modules[module]
     own._called = where, function  # type: ignore[attr-defined]
     own.__class__ = Callee

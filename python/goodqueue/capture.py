@@ -1,4 +1,4 @@
-"""Captures of a run: which file, taken where, and how much of each packet."""
+"""Captures of a run: the file, the points of capture, and the number of bytes per packet."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,46 +10,45 @@ from goodqueue.record import Scenario
 
 SUFFIX = ".pcapng"
 WHOLE_BYTES = 65536
-"""More than any packet has."""
+"""More bytes than any packet has."""
 
 LEAST_BYTES = 54
-"""The headers of Ethernet, IPv4 and TCP without options."""
+"""The bytes of the headers of Ethernet, IPv4 and TCP without options."""
 
 DEFAULTS = {"sim": ("sender",), "kernel": ("down-in", "up-out"), "live": ("down-in", "up-out")}
-"""Where each engine captures if nothing is said: at points that see each packet once, for tools such as Wireshark take
-a packet that they see at two places for two packets."""
+"""The default points of each engine. They see each packet once, since tools such as Wireshark take a packet that they
+see at two points for two packets."""
 
 AIR = "air"
-"""The point of a Wi-Fi cell: what a card in monitor mode would see."""
+"""The point of a Wi-Fi cell: the frames that a card in monitor mode would see."""
 
 AT_QUEUES = {
     "kernel": ("down-in", "down-out", "up-in", "up-out"),
     "live": ("down-in", "down-out", "down-drop", "up-in", "up-out", "up-drop"),
 }
-"""Engines that capture at the router that has the queues, and nowhere else."""
+"""Engines that capture only at the router with the queues, and their points."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """A capture that is asked for."""
+    """A capture to be made."""
 
     path: str
-    """Where the engine writes it."""
+    """The file that the engine writes."""
     points: tuple[str, ...]
     snap_bytes: int = WHOLE_BYTES
     file: str = ""
-    """What was asked for, where `settle` puts it; empty where ``path`` is that."""
+    """The final file, to which `settle` moves it. Empty if it is ``path``."""
 
     def refusal(self, error: Exception) -> UserError:
-        """Return what to say where the core refuses to write."""
+        """Return the error message for an error of the core while writing."""
         return UserError(f"--trace {str(error).replace(self.path, self.file or self.path)}")
 
 
 def parse(file: str, at: str | None, snap_bytes: int | None, engine: str, force: bool = False) -> Trace:
-    """Return what ``--trace``, ``--trace-at`` and ``--trace-snap`` ask of ``engine``.
+    """Return the capture that ``--trace``, ``--trace-at`` and ``--trace-snap`` describe for ``engine``.
 
-    Raises UserError, for a file that cannot be written or that is there already too, so that nothing is simulated in
-    vain.
+    Raises UserError, also for a file that exists or cannot be written, so that no run is made in vain.
     """
     name, path = f"--trace {file}", Path(file)
     if path.suffix != SUFFIX:
@@ -64,9 +63,10 @@ def parse(file: str, at: str | None, snap_bytes: int | None, engine: str, force:
 
 
 def check(scenario: Scenario, points: Sequence[str]) -> None:
-    """Refuse a ``scenario`` with hops, for a capture knows one queue a direction, and the air where there is no Wi-Fi.
+    """Check that ``scenario`` can be captured at ``points``.
 
-    Raises UserError.
+    Raises UserError for a scenario with hops, since a capture knows one queue per direction, and for the point of the
+    air without Wi-Fi.
     """
     if AIR in points and "wifi" not in scenario["bottleneck"]:
         raise UserError("--trace-at", f"found {AIR}, and no [bottleneck.wifi]; accepted: points of a wire")
@@ -76,7 +76,7 @@ def check(scenario: Scenario, points: Sequence[str]) -> None:
 
 
 def settle(trace: Trace, force: bool) -> str:
-    """Put a finished capture in its place, or under a free name beside it, and return where it is. Raises UserError."""
+    """Move a finished capture to its place, or to a free name beside it, and return its path. Raises UserError."""
     draft = Path(trace.path)
     try:
         return output.settle(draft, trace.file, force)

@@ -1,19 +1,19 @@
-"""Refusals: what a user got wrong, in one line. Warnings, likewise."""
+"""Error messages and warnings for the user, one line each."""
 
 import json
 import sys
 
 LONGEST = 2000
-"""Characters of a line; ours have some hundred."""
+"""The most characters of a line. Our own lines have some hundred."""
 
 LONGEST_PLACE = 300
-"""Characters of a file's name or a key in it."""
+"""The most characters of a file's name or a key in it."""
 
 
 class UserError(Exception):
-    """Bad input. Its text is one line: the place, what was found, what is accepted.
+    """Raised for bad input. Its text is one line: the place, what was found, what is accepted.
 
-    The command line prints it after ``goodqueue: `` and exits with status 2; nothing has been written by then.
+    The command line prints it after ``goodqueue: `` and exits with status 2. Nothing has been written by then.
     """
 
     def __init__(self, *parts: str) -> None:
@@ -24,30 +24,30 @@ class UserError(Exception):
 
 
 def warn(text: str) -> None:
-    """Write one line to standard error. It is for a person, and no part of a program's result."""
+    """Write one line to standard error, for a person. It is not part of a program's result."""
     print(f"goodqueue: {one_line(text)}", file=sys.stderr, flush=True)
 
 
 def bounded(text: str, most: int) -> str:
-    """Return ``text``, or its beginning and its end where it is longer than ``most``: it may be megabytes."""
+    """Return ``text``, or its beginning and its end if it is longer than ``most``: it may be megabytes."""
     half = (most - 5) // 2
     return text if len(text) <= most else f"{text[:half]} ... {text[-half:]}"
 
 
 def one_line(text: str) -> str:
-    """Return ``text`` as one line that can be shown: bounded, and with each control character as an escape."""
+    """Return ``text`` as one line for display: with limited length, and with control characters escaped."""
     return printable(bounded(text, LONGEST))
 
 
 def printable(text: str, kept: str = "") -> str:
-    """Return ``text`` with what a terminal would act on written as an escape, but for the characters ``kept``."""
+    """Return ``text`` with control characters escaped, which a terminal would obey, except the characters ``kept``."""
     if text.isprintable():
         return text
     return "".join(char if char.isprintable() or char in kept else json.dumps(char)[1:-1] for char in text)
 
 
 def quoted(value: object) -> str:
-    """Return ``value`` as a person would find it in the input: text in quotes, at most 60 characters."""
+    """Return ``value`` as it looks in the input: text is in quotes. It has at most 60 characters."""
     try:
         text = json.dumps(value[:100] if isinstance(value, str) else value, ensure_ascii=False, default=said)
     except (ValueError, RecursionError):
@@ -56,8 +56,8 @@ def quoted(value: object) -> str:
 
 
 def said(value: object) -> str:
-    """Return ``value`` as text, and nothing where that fails: its class may be anybody's."""
+    """Return ``value`` as text, or an empty text if that fails: its class may be the user's."""
     try:
         return str(value)
-    except Exception:  # noqa: BLE001 - whatever a stranger's __str__ raises
+    except Exception:  # noqa: BLE001 - a user's __str__ may raise anything
         return ""

@@ -1,8 +1,8 @@
-"""Ctrl-C: answered soon, once, and with a line.
+"""Ctrl-C: handled promptly, once, and with one line of output.
 
-The first raises KeyboardInterrupt where the program is, and what is half done is removed on the way out. More of them
-would interrupt just that, so they are passed over for `GRACE_S`; after that one ends the process at once, as somewhere
-something does not end.
+The first Ctrl-C raises KeyboardInterrupt, and half-finished files are removed on the way out. Further ones would
+interrupt that removal, so they are ignored for `GRACE_S`. After that a Ctrl-C ends the process at once, since
+something does not end by itself.
 """
 
 import atexit
@@ -13,18 +13,18 @@ import threading
 import time
 
 GRACE_S = 5.0
-"""How long cleaning up may take before another Ctrl-C ends the process."""
+"""The time in seconds that cleaning up may take before another Ctrl-C ends the process."""
 
 LINE = "goodqueue: interrupted"
 STATUS = 130
 
 _first: float | None = None
-"""When the first Ctrl-C came, on the clock of `time.monotonic`."""
+"""The time of the first Ctrl-C, by `time.monotonic`."""
 
 
 def answer() -> None:
-    """Answer Ctrl-C from now on, unless whoever started us has it ignored, as a shell does in the background."""
-    global _first  # noqa: PLW0603 - signals are the process's
+    """Handle Ctrl-C from now on, unless our parent has made us ignore it, as a shell does in the background."""
+    global _first  # noqa: PLW0603 - signals belong to the process
     _first = None
     if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) not in (
         signal.SIG_IGN,
@@ -32,17 +32,17 @@ def answer() -> None:
     ):
         signal.signal(signal.SIGINT, _interrupted)
         sys.unraisablehook = _unraisable
-        atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)  # Python, as it ends, would take our answer away
+        atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)  # at its end Python would restore its own handler
 
 
 def _unraisable(raised: "sys.UnraisableHookArgs") -> None:
-    """Tell of what was raised where Python can only tell of it, but for Ctrl-C, which `check` raises again."""
+    """Report an exception that Python can only report, except Ctrl-C, which `check` raises again."""
     if not (isinstance(raised.exc_value, KeyboardInterrupt) and _first is not None):
         sys.__unraisablehook__(raised)
 
 
 def check() -> None:
-    """Raise KeyboardInterrupt again where a library swallowed the one that there was."""
+    """Raise KeyboardInterrupt again if a library swallowed it."""
     if _first is not None and threading.current_thread() is threading.main_thread():
         raise KeyboardInterrupt
 

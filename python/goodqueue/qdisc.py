@@ -1,9 +1,9 @@
 """Queue disciplines one by one: driven by hand, or written in Python.
 
 **By hand.** Each discipline of ``goodqueue list qdiscs`` is a function of this module. Its parameters are ``tc``'s,
-times and rates with their units; ``rate`` is that of the link below it (a discipline that has a ``rate`` itself takes
-the link's as ``link_rate``), ``seed`` is what its random draws derive from. Clocks are whole nanoseconds and never go
-back.
+with units for times and rates. ``rate`` is the rate of the link below it. A discipline that has its own ``rate`` takes
+the link's as ``link_rate``. ``seed`` is the seed of its random draws. Times are whole nanoseconds and never decrease.
+
 
 >>> import goodqueue.qdisc as q
 >>> c = q.codel(target="5ms", rate="10mbit")
@@ -40,16 +40,16 @@ back.
 ...     def dequeue(self, now, queue):  # a packet from queue.pop(), or None
 ...         return queue.pop()
 
-``now`` is in nanoseconds; ``queue`` is a FIFO that starts empty, and ``link.queue()`` makes more of them. Randomness
-comes from ``link.random()``, whose draws derive from the scenario's seed, so that runs repeat; a discipline that uses
-the module ``random`` or the time of day does not repeat. A class with a method ``on_timer(self, now, queue)`` is called
-at ``self.next_timer`` (in nanoseconds; None for never), which it sets itself. A method ``probe(self)`` may return a
-dict; its ``drop_probability`` goes into the time series, and with the scenario's ``series.law = true`` each of its
-numbers does, under its key. `Packet`, `Queue` and `Link` say what else there is.
+``now`` is in nanoseconds. ``queue`` is a FIFO that starts empty; ``link.queue()`` creates more of them. Random numbers
+come from ``link.random()``, whose draws derive from the scenario's seed, so that runs are repeatable. A discipline that
+uses the module ``random`` or the time of day is not. A method ``on_timer(self, now, queue)`` is called at
+``self.next_timer`` (in nanoseconds; None for never), which the class sets itself. A method ``probe(self)`` may return a
+dict. Its ``drop_probability`` goes into the time series; with the scenario's ``series.law = true`` each of its numbers
+does, under its key. See `Packet`, `Queue` and `Link` for everything else.
 
-Each packet must end dropped, delivered or in a queue; a class that loses one is told so, and the run ends. The path
-starts at the scenario's file, or where the command was typed. Expect 0.5 to 2 microseconds a packet where our own
-disciplines and the rest of the simulator take 0.15; such runs take turns, whatever ``--workers`` says.
+Each packet must end dropped, delivered or in a queue. If a class loses a packet, the run ends with an error. The path
+starts at the scenario's file, or in the folder of the command. Such a class takes about 0.5 to 2 microseconds per
+packet; our own disciplines and the rest of the simulator take 0.15. Its runs take turns, whatever ``--workers`` says.
 """
 
 from collections.abc import Callable
@@ -65,8 +65,8 @@ __all__ = ["DisciplineError", "Link", "Packet", "Qdisc", "Queue", "make", "names
 def make(line: str, *, rate: str = "10mbit", mtu: int = 1514, seed: int = 1) -> Qdisc:
     """Make the discipline of a ``tc`` line, such as ``codel target 5ms`` or ``./my_aqm.py:MyAqm target 5ms``.
 
-    ``rate`` is the link's, with its unit; ``mtu`` is a full frame in bytes as ``tc`` counts it; random draws derive
-    from ``seed``. Raises ValueError with one line that says what was found and what is accepted.
+    ``rate`` is the link's, with its unit. ``mtu`` is a full frame in bytes as ``tc`` counts it. ``seed`` is the seed of
+    random draws. Raises ValueError with one line that says what was found and what is accepted.
     """
     try:
         return Qdisc(" ".join(line.split()), rate, mtu, seed, discipline.make)

@@ -1,8 +1,8 @@
-"""Runs: one scenario, or many of them on all cores.
+"""Runs one scenario, or several on all cores.
 
-The core releases the interpreter's lock while it simulates, so threads are enough; only runs with a discipline written
-in Python take turns. Results come back in the order of
-the scenarios and hold the same bytes whatever the number of workers: a run shares nothing with its neighbours.
+The core releases the interpreter's lock while it simulates, so threads are enough. Only runs with a discipline
+written in Python take turns. Results have the order of the scenarios, and the same bytes for any number of workers:
+runs share nothing.
 """
 
 import json
@@ -24,44 +24,44 @@ if TYPE_CHECKING:
     from goodqueue._goodqueue import Simulation
 
 Progress = Callable[[float], None]
-"""Called from time to time with the share of the work that is done, from 0 to 1."""
+"""Called from time to time with the finished share of the work, from 0 to 1."""
 
 Finished = Callable[[int, str], None]
-"""Called with the position of a scenario and its record, as soon as there is one; by one thread."""
+"""Called with the index of a scenario and its record, as soon as it exists, always by the same thread."""
 
 Failed = Callable[[int, BaseException], None]
-"""Called with the position of a scenario and what ended its run; by the same thread as `Finished`."""
+"""Called with the index of a scenario and the exception that ended its run, by the same thread as `Finished`."""
 
 Engine = Callable[[Scenario, Progress, threading.Event], str]
-"""Runs one scenario and returns its record's JSON; raises StoppedError soon after the event is set."""
+"""Runs one scenario and returns its record's JSON. Raises StoppedError soon after the event is set."""
 
 SLICE_S = 0.05
-"""Wall-clock seconds to simulate between two looks at the progress and at Ctrl-C."""
+"""Wall-clock seconds to simulate between two checks of the progress and of Ctrl-C."""
 
 
 STUCK_S = 1.0
-"""How long a run may take to stop before it is taken to be stuck."""
+"""The time in seconds that a run may take to stop before it counts as stuck."""
 
 MOST_FRAMES = 200_000
-"""That the link may carry between two such looks: traffic may begin within a slice, which was empty until then."""
+"""The most frames that the link may carry between two checks: traffic may begin within a slice that was empty."""
 
 
 class StoppedError(Exception):
-    """A run was told to stop before its end."""
+    """Raised if a run was told to stop before its end."""
 
 
 def one(scenario: Scenario) -> Record:
     """Run ``scenario`` (as `goodqueue.scenario.load` returns it) and return its record.
 
-    Raises goodqueue._goodqueue.ScenarioError, a ValueError, where the scenario is refused, and UserError where a
-    discipline written in Python fails.
+    Raises goodqueue._goodqueue.ScenarioError, a ValueError, if the scenario is refused, and UserError if a discipline
+    written in Python fails.
     """
     record: Record = json.loads(one_text(scenario))
     return record
 
 
 def one_text(scenario: Scenario, progress: Progress | None = None) -> str:
-    """As `one`, but return the record as the core's own JSON, whose bytes depend on scenario and seed alone."""
+    """Run ``scenario`` like `one`, but return the core's own JSON. Its bytes depend only on scenario and seed."""
     return simulate(scenario, progress or (lambda _: None), threading.Event())
 
 
@@ -74,9 +74,9 @@ def many(
 ) -> list[str]:
     """Run each of ``scenarios`` and return their records as JSON, in the same order.
 
-    ``workers`` is the number of threads, by default one a usable core; ``engine`` runs one of them, by default
-    `simulate`. On Ctrl-C the runs under way stop within about `SLICE_S` and KeyboardInterrupt is raised. The first
-    refusal (ScenarioError) ends all of them likewise.
+    ``workers`` is the number of threads, by default one per usable core. ``engine`` runs one scenario, by default
+    `simulate`. On Ctrl-C the current runs stop within about `SLICE_S` and KeyboardInterrupt is raised. The first
+    refusal (ScenarioError) also ends all runs.
     """
     texts = [""] * len(scenarios)
 
@@ -97,9 +97,9 @@ def each(
     engine: Engine | None = None,
     failed: Failed | None = None,
 ) -> None:
-    """As `many`, but only hand each record to ``finished``; no record is held longer than that.
+    """Run the scenarios like `many`, but only pass each record to ``finished``, and keep none.
 
-    With ``failed`` a run that fails is told there, and the others go on.
+    With ``failed``, a failed run is reported there, and the others continue.
     """
     from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 
@@ -120,7 +120,7 @@ def each(
             under_way.discard(index)
 
     pool = ThreadPoolExecutor(max_workers=workers or cores())
-    try:  # from here on, as a run may be under way before all are handed over
+    try:  # from here on, since a run may be under way before all are submitted
         futures = {pool.submit(work, index, scenario): index for index, scenario in enumerate(scenarios)}
         while futures:
             done, _ = wait(futures, timeout=0.1, return_when=FIRST_COMPLETED)
@@ -142,7 +142,7 @@ def each(
 
 
 def _end(under_way: set[int]) -> None:
-    """Wait until runs that were told to stop have done so; interrupt what is stuck in a discipline's Python."""
+    """Wait until runs that were told to stop have done so. Interrupt those that are stuck in a discipline's Python."""
     waited = 0.0
     while under_way:
         time.sleep(SLICE_S)
@@ -155,21 +155,21 @@ def _end(under_way: set[int]) -> None:
 
 
 def _raise_in(thread: int) -> None:
-    """Raise KeyboardInterrupt in another thread, at its next step in Python. No `except Exception` catches it there."""
+    """Raise KeyboardInterrupt in another thread, at its next Python instruction. No `except Exception` catches it."""
     import ctypes
 
     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(KeyboardInterrupt))
 
 
 _in_python: set[int] = set()
-"""The threads that may be in a discipline written in Python, which may have an endless loop."""
+"""The threads that may be in a discipline written in Python, which may have an infinite loop."""
 
 _in_python_lock = threading.Lock()
 
 
 @contextmanager
 def _python_runs() -> Iterator[None]:
-    """Note that this thread is in a discipline's Python."""
+    """Mark this thread as running a discipline's Python until the end of the context."""
     thread = threading.get_ident()
     with _in_python_lock:
         _in_python.add(thread)
@@ -186,10 +186,10 @@ def cores() -> int:
 
 
 def simulate(scenario: Scenario, progress: Progress, stop: threading.Event, trace: Trace | None = None) -> str:
-    """Run one scenario in slices of about `SLICE_S` of wall-clock time, until ``stop`` is set: then StoppedError.
+    """Run one scenario in slices of about `SLICE_S` of wall-clock time. Once ``stop`` is set, raise StoppedError.
 
-    Slices do not change the result. With ``trace`` the run is captured; its file is there when this returns, and not if
-    it raises. Raises UserError where it cannot be written.
+    Slices do not change the result. With ``trace`` the run is captured. The file exists when this returns, and does not
+    if it raises. Raises UserError if the file cannot be written.
     """
     from goodqueue._goodqueue import Simulation, TraceError
 
@@ -217,7 +217,7 @@ def simulate(scenario: Scenario, progress: Progress, stop: threading.Event, trac
 
 
 def _most_s(scenario: Scenario) -> float:
-    """Return how much of its own time a run may go on between two looks: that in which `MOST_FRAMES` leave."""
+    """Return the longest simulated time in seconds between two checks: the time in which `MOST_FRAMES` leave."""
     changes = (table for table in scenario.get("change", ()) if table.get("rate") or table.get("trace"))
     fastest = max(paths.busiest_bps(table) for table in (*(link for _, link in paths.links(scenario)), *changes))
     return MOST_FRAMES * 1514 * 8 / max(fastest, 1)
@@ -245,9 +245,9 @@ Made = TypeVar("Made")
 
 
 def blamed(call: Callable[[], Made], files: list[str], *said: type[Exception]) -> Made:
-    """Return what ``call`` returns. Raises UserError where a discipline in one of ``files`` fails in it.
+    """Return what ``call`` returns. Raises UserError if a discipline in one of ``files`` fails in it.
 
-    Exceptions of the types ``said`` say already what is wrong where.
+    Exceptions of the types ``said`` already say what is wrong and where.
     """
     from goodqueue._goodqueue import ScenarioError, TraceError
 
@@ -255,7 +255,7 @@ def blamed(call: Callable[[], Made], files: list[str], *said: type[Exception]) -
         return call()
     except (Exception, SystemExit) as error:
         if not files or isinstance(error, (ScenarioError, TraceError, *said)):
-            raise  # no discipline's doing; SystemExit: the process is told to end
+            raise  # it is not a discipline's fault; SystemExit: the process is told to end
         raise discipline.blame(error, files) from error
 
 

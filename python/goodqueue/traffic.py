@@ -1,6 +1,6 @@
-"""The kinds of traffic, as the core declares them: a kind is one file in ``crates/netsim/src/traffic``.
+"""The kinds of traffic, as the core declares them. A kind is one file in ``crates/netsim/src/traffic``.
 
-What is known of a kind stands there; here it is read, once, and looked up. Nothing here names one, except `BULK`.
+All properties of a kind are declared there. This module reads them once, and names no kind except `BULK`.
 """
 
 import json
@@ -10,22 +10,22 @@ from functools import cache
 from typing import Any
 
 BULK = "bulk"
-"""The kind that competes for the link: of its flows are shares of goodput and what ``--flows`` counts."""
+"""The kind that competes for the link: shares of goodput are of its flows, and ``--flows`` is their number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """How a field stands in the table of one run."""
+    """The column of a field in the table of one run."""
 
     heading: str
     detail: str
-    """The second line; of times, which of them are shown: ``mean p50 p95``."""
+    """The second line of the heading. For times, the statistics to show: ``mean p50 p95``."""
     decimals: int
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """Something in the kind's part of the record."""
+    """A field of the kind's part of the record."""
 
     key: str
     type: str
@@ -36,13 +36,13 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A number of a run: what the flows of the kind measured together."""
+    """A number of a run that the flows of the kind measure together."""
 
     key: str
     path: str
-    """Where it stands in the kind's part of the record: ``mos``, ``rtt_ms.p95``."""
+    """Its path in the kind's part of the record: ``mos``, ``rtt_ms.p95``."""
     sum: str
-    """``mean`` and ``total`` of the flows, or ``share_of_time``: the mean, in percent of the measured time."""
+    """``mean`` or ``total`` over the flows, or ``share_of_time``: the mean, in percent of the measured time."""
     label: str
     unit: str
     better: str
@@ -56,20 +56,20 @@ class Measure:
 
     @property
     def is_plain(self) -> bool:
-        """Whether its note is on the number of a single flow, too."""
+        """Whether its note also applies to the number of a single flow."""
         return self.sum == "mean" and bool(self.note)
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """What ``--traffic KIND:DETAIL`` means."""
+    """The meaning of ``--traffic KIND:DETAIL``."""
 
     detail: str
-    """The key that a detail sets which is neither a number nor a direction; empty: there is no such detail."""
+    """The key that a detail sets if it is neither a number nor a direction. Empty: there is no such detail."""
     example: str
-    """An example of the detail where the kind cannot do without; empty: it can."""
+    """An example of the detail, if the kind requires one. Empty: it does not."""
     sets: dict[str, str]
-    """Keys that it sets beside it."""
+    """Keys that it sets in addition."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,29 +80,29 @@ class Kind:
     summary: str
     is_tcp: bool
     is_probe: bool
-    """Whether it only measures: its flows carry no data, and are no flows of the record."""
+    """Whether it only measures: its flows carry no data, and are not among the record's flows."""
     is_made_of_flows: bool
-    """Whether it stands for flows of other kinds, as Flent's tests do."""
+    """Whether it consists of flows of other kinds, as Flent's tests do."""
     keys: tuple[Mapping[str, Any], ...]
-    """Its keys beside those of all kinds, as `_goodqueue.traffic_kinds` has them."""
+    """Its keys in addition to those of all kinds, in the format of `_goodqueue.traffic_kinds`."""
     plural: str
-    """What several of its flows are called; empty where it measures nothing."""
+    """The plural name of its flows. Empty if it measures nothing."""
     fields: tuple[Field, ...]
     measures: tuple[Measure, ...]
     times: str
-    """The field of the times that it is judged by; empty: it has none."""
+    """The field with the times by which it is judged. Empty: it has none."""
     times_are: str
     series: str
-    """The list among a record's time series that it adds to; empty: none."""
+    """The list among a record's time series to which it adds. Empty: none."""
     option: Option
 
     @property
     def counts_completed(self) -> bool:
-        """Whether it measures how many of its objects were completed, the first of which begins as the flow does."""
+        """Whether it counts completed objects, the first of which begins when the flow does."""
         return any(measure.path == "completed" for measure in self.measures)
 
     def is_of_times(self, measure: Measure) -> bool:
-        """Whether ``measure`` is one of the times that the kind is judged by."""
+        """Return whether ``measure`` is one of the times by which the kind is judged."""
         return bool(self.times) and measure.path.startswith(f"{self.times}.")
 
 
@@ -115,13 +115,13 @@ def kinds() -> dict[str, Kind]:
 
 
 def probes_first() -> list[Kind]:
-    """Return every kind, those first that only measure."""
+    """Return every kind. Kinds that only measure come first."""
     return sorted(kinds().values(), key=lambda kind: not kind.is_probe)
 
 
 @cache
 def probe() -> Kind:
-    """Return the kind whose flows only measure, by which a run's latency is told."""
+    """Return the kind whose flows only measure. A run's latency is theirs."""
     return next(kind for kind in kinds().values() if kind.is_probe)
 
 

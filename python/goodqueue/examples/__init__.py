@@ -1,14 +1,14 @@
-"""The examples that come with the package: scenarios, each with a picture and the commands to try on it."""
+"""The examples that come with the package: scenarios, each with a picture and commands to try."""
 
 from pathlib import Path
 
 from goodqueue.errors import UserError, quoted
 
 FOLDER = Path(__file__).parent / "library"
-"""A link to the repository's ``examples/``, whose files an installed package has here."""
+"""A link to the repository's ``examples/``. An installed package has the files themselves."""
 
 FIRST = "first"
-"""The example that `goodqueue init` writes unless another one is asked for."""
+"""The example that `goodqueue init` writes by default."""
 
 
 def names() -> list[str]:
@@ -24,5 +24,5 @@ def read(name: str) -> str:
 
 
 def available() -> list[dict[str, str]]:
-    """Return name and summary (the first line) of each."""
+    """Return the name and the summary (the first line) of each example."""
     return [{"name": name, "summary": read(name).partition("\n")[0].lstrip("# ")} for name in names()]

@@ -1,4 +1,4 @@
-"""Where runs are done: on this machine's cores, or on a Dask cluster. The results are the same bytes."""
+"""Executors run scenarios on this machine's cores or on a Dask cluster. The resulting bytes are the same."""
 
 from collections.abc import Callable, Sequence
 
@@ -7,18 +7,18 @@ from goodqueue.errors import UserError, quoted
 from goodqueue.record import Scenario
 
 Executor = Callable[[str, Sequence[Scenario], run.Progress, run.Finished, run.Failed | None], None]
-"""Does resolved scenarios, with their seeds, on an engine, and hands over each record as soon as there is one.
+"""Runs resolved scenarios, with their seeds, on an engine, and returns each record as soon as it exists.
 
-Without the last argument the first run that fails ends all; with it the others go on.
+If the last argument is None, the first failed run ends all runs. Otherwise the others continue.
 """
 
 DASK = "dask://"
 
 
 def parse(text: str, workers: int | None = None, warn: Callable[[str], None] = lambda _: None) -> Executor:
-    """Return what ``--executor`` names: ``local`` (``workers`` threads) or ``dask://HOST:PORT``. Raises UserError.
+    """Return the executor that ``--executor`` names: ``local`` (``workers`` threads) or ``dask://HOST:PORT``.
 
-    ``warn`` is told of what a person should know, as of workers that cannot be used.
+    ``warn`` is called with warnings, for example about workers that cannot be used. Raises UserError.
     """
     if text == "local":
         return local(workers)
@@ -33,7 +33,7 @@ def parse(text: str, workers: int | None = None, warn: Callable[[str], None] = l
 
 
 def local(workers: int | None = None) -> Executor:
-    """Return the executor on this machine, with ``workers`` threads, by default one a usable core."""
+    """Return the executor on this machine, with ``workers`` threads, by default one per usable core."""
 
     def execute(
         engine: str,

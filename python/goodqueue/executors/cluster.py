@@ -1,7 +1,7 @@
-"""Runs on a Dask cluster: each is one task, which gets a scenario and gives back its record.
+"""Runs scenarios on a Dask cluster. Each run is one task, which gets a scenario and returns its record.
 
-A worker that computes with another build than ours would store its result under our key; it gets no runs (`fleet`), and
-would refuse them. Where a worker is lost, its tasks are given to others.
+A worker with another build than ours would store its result under our key. Such a worker gets no runs (`fleet`), and
+would refuse them. If a worker is lost, its tasks are given to others.
 """
 
 import asyncio
@@ -27,19 +27,20 @@ if TYPE_CHECKING:
     from distributed import Client, Future
 
 CANCELLED = (asyncio.CancelledError, concurrent.futures.CancelledError)
-"""What a task ends with when nobody knows of it any more."""
+"""The exceptions of a task that the scheduler has forgotten."""
 
 AHEAD = 8
-"""Tasks a thread that are given out at a time: enough that none waits, and few where a worker comes or goes."""
+"""Tasks per thread that are submitted at a time: enough that no thread waits, and few if a worker comes or goes."""
 
 POLL_S = 0.02
-"""Between two looks at the tasks. Ctrl-C is answered then."""
+"""The time between two looks at the tasks, in seconds. Ctrl-C takes effect at a look."""
 
 
 def connect(host: str, port: int, name: str, warn: Callable[[str], None] = lambda _: None) -> Executor:
-    """Return the executor on the scheduler at ``host`` and ``port``; ``name`` is what the user called it.
+    """Return the executor on the scheduler at ``host`` and ``port``. ``name`` is the user's name for it.
 
-    ``warn`` is told of workers that cannot be used. Raises UserError where the package is missing or nobody answers.
+    ``warn`` is called about workers that cannot be used. Raises UserError if the package is missing or no scheduler
+    answers.
     """
     client = _client(host, port, f"--executor {name}")
 
@@ -73,18 +74,18 @@ def _client(host: str, port: int, origin: str) -> "Client":
     except ImportError:
         raise UserError(origin, "needs dask.distributed; accepted: local, or install goodqueue[dask]") from None
     for name in list(logging.root.manager.loggerDict):
-        if name.startswith(("distributed", "tornado")):  # their reports of what is lost; what matters we say in a line
+        if name.startswith(("distributed", "tornado")):  # hide their log of lost workers: we print one line instead
             logging.getLogger(name).setLevel(logging.CRITICAL)
-    warnings.filterwarnings("ignore", module="distributed")  # of versions; what does not work is said
+    warnings.filterwarnings("ignore", module="distributed")  # about versions: we report what does not work
 
     class Quiet(Client):  # type: ignore[misc]
         def __del__(self) -> None:
-            """One that never came to be would close itself with a traceback, after a long wait."""
+            """Do nothing. A client that never connected would close itself with a traceback, after a long wait."""
 
     try:
         patience = fleet.PATIENCE_S
         client = fleet.within(patience, lambda: Quiet(f"tcp://{host}:{port}", timeout=patience, set_as_default=False))
-    except Exception:  # noqa: BLE001 - what answers may be anything, and so is what distributed makes of that
+    except Exception:  # noqa: BLE001 - the server may be anything, and distributed may raise anything
         accepted = "HOST:PORT of a running `dask scheduler`"
         raise UserError(origin, f"no scheduler answers; accepted: {accepted}") from None
     fleet.wait_for_one(client, origin)
@@ -94,14 +95,14 @@ def _client(host: str, port: int, origin: str) -> "Client":
 @dataclass(slots=True)
 class _Task:
     index: int
-    """Of the run."""
+    """The index of the run."""
     future: "Future"
     workers: frozenset[str]
-    """Who may take it."""
+    """The workers that may take it."""
 
 
 class _Tasks:
-    """The runs, some of them given out."""
+    """The runs of an execution, some of them submitted."""
 
     def __init__(self, client: "Client", workers: Fleet, wanted: Sequence[Run]) -> None:
         self._client, self._fleet, self._wanted = client, workers, wanted
@@ -110,9 +111,9 @@ class _Tasks:
         self._attempts = [0] * len(wanted)
 
     def outcomes(self, origin: str) -> Iterator[tuple[int, str | BaseException]]:
-        """Yield the position and the record of each run as it ends, or what it failed with.
+        """Yield the position of each run as it ends, with its record or its error.
 
-        Raises UserError where the scheduler is lost, or no worker is left.
+        Raises UserError if the scheduler is lost, or no worker is left.
         """
         while self._waiting or self._given:
             self._fleet.look()
@@ -131,8 +132,8 @@ class _Tasks:
                 time.sleep(POLL_S)
 
     def cancel(self) -> None:
-        """Let the cluster forget what is given out."""
-        with suppress(Exception):  # it may be gone
+        """Cancel all submitted tasks on the cluster."""
+        with suppress(Exception):  # the cluster may be gone
             fleet.within(1.0, lambda: self._client.cancel([task.future for task in self._given], force=True))
 
     def _give(self) -> None:
@@ -141,7 +142,7 @@ class _Tasks:
         while usable and self._waiting and len(self._given) < most:
             index = self._waiting.pop()
             one = self._wanted[index]
-            # A task's name is never used twice, as that of a lost one may still be known.
+            # A task's name is never used twice, since the scheduler may still know a lost task.
             key = f"goodqueue-{one.key}-{self._attempts[index]}"
             self._attempts[index] += 1
             made_by = (one.made_by.version, one.made_by.build, one.made_by.code)
@@ -151,7 +152,7 @@ class _Tasks:
             self._given.append(_Task(index, future, frozenset(usable)))
 
     def _take_back(self) -> None:
-        """Take back the tasks that only workers may do who are no more."""
+        """Take back the tasks that only lost workers may run."""
         for task in [task for task in self._given if task.workers.isdisjoint(self._fleet.usable)]:
             self._given.remove(task)
             self._waiting.append(task.index)
@@ -159,13 +160,13 @@ class _Tasks:
                 fleet.within(1.0, task.future.cancel)
 
     def _outcome(self, task: _Task) -> str | BaseException | None:
-        """Return the record of a task that has ended, or why there is none; None where it is done again."""
+        """Return the record or the error of a task that has ended, or None if the task is repeated."""
         try:
             error: Any = fleet.within(fleet.PATIENCE_S, task.future.exception)
             if error is None:
                 text: str = fleet.within(fleet.PATIENCE_S, task.future.result)
                 return text
-        except TimeoutError:  # its worker is lost, and the record with it
+        except TimeoutError:  # the worker is lost, and the record with it
             self._waiting.append(task.index)
             return None
         if isinstance(error, CANCELLED):
@@ -174,19 +175,19 @@ class _Tasks:
 
 
 def _said(error: BaseException) -> BaseException:
-    """Return ``error`` in our words."""
+    """Return ``error`` in our own words."""
     if type(error).__name__ == "KilledWorker":
         return UserError("its workers died, one after another, whenever they ran it")
     return error
 
 
 def tasking() -> Callable[[str, Scenario, tuple[str, str | None, str | None]], str]:
-    """Return what a worker does for one run."""
+    """Return the function that a worker runs for one task."""
 
-    # Nested, and of Python's own types alone, so that it travels as code: the scheduler may have no goodqueue.
+    # It is nested and takes only Python's own types, so that it is sent as code: the scheduler may have no goodqueue.
     def task(engine: str, scenario: Scenario, made_by: tuple[str, str | None, str | None]) -> str:
         from goodqueue.engines.identity import Maker
-        from goodqueue.executors import cluster  # noqa: PLW0406 - on another machine
+        from goodqueue.executors import cluster  # noqa: PLW0406 - it runs on another machine
 
         return cluster.work(engine, scenario, Maker(*made_by))
 
@@ -194,9 +195,9 @@ def tasking() -> Callable[[str, Scenario, tuple[str, str | None, str | None]], s
 
 
 def work(engine: str, scenario: Scenario, made_by: Maker) -> str:
-    """Run ``scenario`` in this worker and return its record. Raises UserError where this is not what ``made_by`` says.
+    """Run ``scenario`` in this worker and return its record. Raises UserError if this build is not ``made_by``.
 
-    ``made_by`` is what the run's key holds: another build here would give another record under that key.
+    ``made_by`` is part of the run's key: another build would store another record under that key.
     """
     here = identity.maker(engine, scenario)
     if here != made_by:

@@ -1,7 +1,7 @@
-"""The workers of a Dask cluster: which of them compute what we would, and whether any is left.
+"""The workers of a Dask cluster: finds those with the same build as ours, and whether any is left.
 
-A worker without goodqueue, or with another build, would fail each run that it takes; it gets none. Nothing here waits
-longer than it says: a cluster may stop answering at any time.
+A worker without goodqueue, or with another build, would fail each of its runs, so it gets none. Every wait in this
+module has a limit, since a cluster may stop answering at any time.
 """
 
 import time
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
     from distributed import Client
 
 PATIENCE_S = 6.0
-"""How long a scheduler may take to answer, and how long it may be without a worker that we can use."""
+"""How long in seconds a scheduler may take to answer, and may be without a worker that we can use."""
 
 LOOK_S = 1.0
-"""Between two looks at who is there."""
+"""The time between two looks at the workers, in seconds."""
 
 Result = TypeVar("Result")
 
 
 def within(seconds: float, call: Callable[[], Result]) -> Result:
-    """Return what ``call`` returns, or raise what it raises; TimeoutError where that takes longer than ``seconds``.
+    """Return what ``call`` returns, or raise what it raises. Raises TimeoutError after ``seconds``.
 
-    Ctrl-C ends the wait at once, which it does not within the call itself.
+    Ctrl-C ends the wait at once, whereas it would not end the call itself.
     """
     found: list[Result] = []
     failed: list[BaseException] = []
@@ -38,7 +38,7 @@ def within(seconds: float, call: Callable[[], Result]) -> Result:
     def work() -> None:
         try:
             found.append(call())
-        except BaseException as error:  # noqa: BLE001 - raised below
+        except BaseException as error:  # noqa: BLE001 - it is raised below
             failed.append(error)
         ended.set()
 
@@ -51,9 +51,9 @@ def within(seconds: float, call: Callable[[], Result]) -> Result:
 
 
 def asking() -> Callable[[str, Sequence[Scenario]], object]:
-    """Return what a worker is asked: what would compute each scenario there, or why nothing would."""
+    """Return the function that asks a worker which build it would run each scenario with, or why it cannot."""
 
-    # Nested, and of Python's own types alone, so that it travels as code: a worker may have no goodqueue.
+    # It is nested and takes only Python's own types, so that it is sent as code: a worker may have no goodqueue.
     def ask(engine: str, scenarios: Sequence[Scenario]) -> object:
         try:
             from goodqueue.engines import identity
@@ -62,31 +62,31 @@ def asking() -> Callable[[str, Sequence[Scenario]], object]:
             return [[one.version, one.build, one.code] for one in makers]
         except ModuleNotFoundError as error:
             return "no goodqueue" if (error.name or "").partition(".")[0] == "goodqueue" else str(error)
-        except Exception as error:  # noqa: BLE001 - whatever is wrong there is said here
+        except Exception as error:  # noqa: BLE001 - the answer describes any error
             return f"{type(error).__name__}: {error}"
 
     return ask
 
 
 class Fleet:
-    """The workers that can do some runs."""
+    """The workers that can execute some runs."""
 
     def __init__(
         self, client: "Client", origin: str, engine: str, wanted: Sequence[Run], warn: Callable[[str], None]
     ) -> None:
-        """Nobody is asked before the first `look`."""
+        """Ask no worker yet: the first `look` does."""
         self._client, self._origin, self._engine, self._warn = client, origin, engine, warn
         self._samples = {one.made_by: one.scenario for one in wanted}
         self._refused: dict[str, str] = {}
         self._looked = -LOOK_S
         self._empty_since: float | None = None
         self.usable: Mapping[str, int] = {}
-        """By address, the number of threads."""
+        """The number of threads by address."""
 
     def look(self) -> None:
-        """See who is there, if the last look is some time ago.
+        """Look for new and lost workers, at most once per `LOOK_S`.
 
-        Raises UserError where the scheduler went away, or no worker that we can use was there for `PATIENCE_S`.
+        Raises UserError if the scheduler is lost, or there was no worker that we can use for `PATIENCE_S`.
         """
         now = time.monotonic()
         if now - self._looked < LOOK_S:
@@ -105,11 +105,11 @@ class Fleet:
             raise UserError(self._origin, self._nobody())
 
     def _ask(self, new: list[str]) -> None:
-        """Ask each worker once what it would compute our runs with."""
+        """Ask each worker once which build it would run our scenarios with."""
         if not new:
             return
         answers: dict[str, Any] = dict.fromkeys(new, "no answer")
-        with suppress(Exception):  # then there is no answer, which is what is said
+        with suppress(Exception):  # an error leaves "no answer", which is what the warning says
             arguments = (self._engine, list(self._samples.values()))
             answers |= within(
                 PATIENCE_S / 2,
@@ -143,7 +143,7 @@ def _called(maker: Maker) -> str:
 
 
 def wait_for_one(client: "Client", origin: str) -> None:
-    """Wait until the scheduler has a worker. Raises UserError after `PATIENCE_S`, and where nobody answers."""
+    """Wait until the scheduler has a worker. Raises UserError after `PATIENCE_S`, or if the scheduler is lost."""
     began = time.monotonic()
     while not _threads(client, origin):
         if time.monotonic() - began >= PATIENCE_S:
@@ -152,14 +152,14 @@ def wait_for_one(client: "Client", origin: str) -> None:
 
 
 def _threads(client: "Client", origin: str) -> Mapping[str, int]:
-    """Return how many threads each worker has, by its address. Raises UserError where the scheduler went away."""
+    """Return the number of threads of each worker, by its address. Raises UserError if the scheduler is lost."""
     try:
         found: Mapping[str, int] = within(PATIENCE_S, client.nthreads)
-    except Exception:  # noqa: BLE001 - distributed raises of all kinds; each means that there is no answer
+    except Exception:  # noqa: BLE001 - distributed raises many kinds of errors; each means that there is no answer
         raise gone(origin) from None
     return found
 
 
 def gone(origin: str) -> UserError:
-    """Return the refusal for a scheduler that does not answer any more."""
+    """Return the error for a scheduler that no longer answers."""
     return UserError(origin, "the scheduler went away; with --out the same command goes on where it was")

@@ -1,1 +1,1 @@
-"""The user's files: read within bounds, written whole or not at all."""
+"""The user's files: read with limits on their size, and written atomically."""

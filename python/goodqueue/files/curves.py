@@ -1,7 +1,7 @@
-"""Distributions from CSV files: the inverse of a distribution function, a probability and a value in each line.
+"""Distributions from CSV files: the inverse of a distribution function, one probability and one value per line.
 
 A key of a scenario's traffic that takes a distribution may name such a file (``object = "sizes.csv"``). Lines that
-begin with ``#`` are comments, and so is a first line of words. Values are in seconds, bytes, or how many.
+begin with ``#`` are comments. A first line of words is a heading. Values are seconds, bytes, or counts.
 """
 
 import csv
@@ -16,10 +16,10 @@ ACCEPTED = "a CSV file with a probability and a value in each line"
 
 
 def expand(traffic: Any, folder: Path) -> None:
-    """Put the points of the files that tables of ``traffic`` name (relative to ``folder``) in their place.
+    """Replace the file names in tables of ``traffic`` (relative to ``folder``) by the points in the files.
 
-    What is no list of tables is left to the core to refuse, and so are points that do not ascend. Raises UserError for
-    a file that cannot be read.
+    A malformed ``traffic`` is left for the core to refuse, and so are points that do not ascend. Raises UserError if a
+    file cannot be read.
     """
     for source in traffic if isinstance(traffic, list) else []:
         for key, value in source.items() if isinstance(source, dict) else ():
@@ -33,7 +33,7 @@ def is_curve(value: object) -> bool:
 
 
 def points(file: Path) -> list[list[float]]:
-    """Return the points in ``file``. Raises UserError: the file and the line, what was found, what is accepted."""
+    """Return the points in ``file``. Raises UserError with the file, the line, what was found and what is accepted."""
     lines = inputs.read_text(file, MOST_BYTES, ACCEPTED).splitlines()
     found: list[list[float]] = []
     for number, line in enumerate(lines, 1):

@@ -1,8 +1,8 @@
-"""Web pages from HAR files (HTTP Archive 1.2), as browsers save them: what a ``page`` of a scenario fetches.
+"""Web pages from HAR files (HTTP Archive 1.2), as browsers save them: the objects of a scenario's ``page``.
 
-Only sizes and hosts are taken: an entry becomes an object, the one that began first becomes the document. A response
-has ``_transferSize`` bytes where the file says so (Chrome does), or else those of its headers and body. Entries that
-the browser had already (``_fromCache``), and addresses that are not HTTP (``data:``), are left out.
+Only sizes and hosts are used. An entry becomes an object; the entry that began first becomes the document. The size
+of a response is ``_transferSize`` if the file has it (Chrome does), and otherwise the sum of its headers and body.
+Entries from the browser's cache (``_fromCache``) and addresses that are not HTTP (``data:``) are left out.
 """
 
 from pathlib import Path
@@ -13,23 +13,23 @@ from goodqueue.errors import UserError, quoted
 from goodqueue.files import inputs
 
 KEY = "page"
-"""The key of a source of traffic that may name a HAR file."""
+"""The key of a traffic source that may name a HAR file."""
 
 ACCEPTED = "a HAR file, as a browser's developer tools save it"
 
 MOST_BYTES = 256 * inputs.MIB
-"""Of a file, which may hold the pages' content too."""
+"""The largest size of a file. It may hold the pages' content too."""
 
 
 def is_har(page: object) -> bool:
-    """Whether ``page`` names a HAR file."""
+    """Return whether ``page`` names a HAR file."""
     return isinstance(page, str) and page.lower().endswith(".har")
 
 
 def expand(traffic: Any, folder: Path) -> None:
-    """Give each table of ``traffic`` whose ``page`` is a HAR file (relative to ``folder``) the objects that are in it.
+    """Add to each table of ``traffic`` whose ``page`` is a HAR file (relative to ``folder``) the objects in the file.
 
-    What is no list of tables is left to the core to refuse. Raises UserError for a broken file.
+    A malformed ``traffic`` is left for the core to refuse. Raises UserError for a broken file.
     """
     for source in traffic if isinstance(traffic, list) else []:
         if isinstance(source, dict) and is_har(source.get(KEY)) and "objects" not in source:
@@ -38,9 +38,9 @@ def expand(traffic: Any, folder: Path) -> None:
 
 
 def objects(file: Path) -> list[dict[str, str]]:
-    """Return the objects of ``file`` as a scenario has them: ``host``, ``request`` (where known) and ``response``.
+    """Return the objects of ``file`` as a scenario has them: ``host``, ``request`` (if known) and ``response``.
 
-    Raises UserError: the file, what was found, what is accepted.
+    Raises UserError with the file, what was found and what is accepted.
     """
     text = inputs.read_text(file, MOST_BYTES, ACCEPTED)
     try:
@@ -65,7 +65,7 @@ def objects(file: Path) -> list[dict[str, str]]:
 
 
 def _object(entry: dict[str, Any]) -> dict[str, str] | None:
-    """Return one entry's object, or None where nothing was fetched."""
+    """Return one entry's object, or None if the browser fetched nothing."""
     request, response = entry["request"], entry["response"]
     address = urlsplit(request["url"])
     if address.scheme not in ("http", "https") or entry.get("_fromCache"):
@@ -83,7 +83,7 @@ def _object(entry: dict[str, Any]) -> dict[str, str] | None:
 
 
 def _bytes(part: dict[str, Any], name: str) -> int:
-    """Return a size; 0 where it is missing or -1, which the format has for "unknown"."""
+    """Return a size, or 0 if it is missing or -1, which means "unknown" in the format."""
     value = part.get(name, 0)
     if value is not None and (not inputs.is_finite(value) or value > 1e12):
         raise ValueError(f"found {quoted(value)} for {name}")

@@ -1,7 +1,7 @@
-"""Files of the user's: read up to a size, and looked at before they are taken apart.
+"""Reads the user's files up to a maximum size, and checks them before parsing.
 
-Each kind of file has a size that no honest one reaches, and a reader that takes more than memory has would end with
-nothing said. What is nested deeper than any of ours would end the recursion of whoever walks it.
+Each kind of file has a maximum size that no real file reaches: a reader that takes more than the memory would be killed
+without a message. Deeper nesting than a real file has would exceed the recursion limit of the code that walks it.
 """
 
 import json
@@ -17,26 +17,26 @@ from goodqueue.errors import UserError, quoted
 MIB = 1 << 20
 
 DEEPEST = 64
-"""Tables and lists within each other, and parts of a dotted key; ours have eight."""
+"""The deepest nesting of tables and lists, and the most parts of a dotted key. Our own files have eight."""
 
 _LONG_KEY = re.compile(
     r"""(?<![\w"'.-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){%d}""" % DEEPEST  # noqa: UP031 - braces
 )
-"""So many words with dots between; the time it takes to find them grows with the text alone."""
+"""Matches a key with this many words and dots. The time to find one is proportional to the length of the text."""
 
 
 class TooDeepError(ValueError):
-    """Tables, lists or keys are nested deeper than `DEEPEST`."""
+    """Raised if tables, lists or keys are nested deeper than `DEEPEST`."""
 
     def __init__(self) -> None:
-        """There is no more to say."""
+        """Set the message."""
         super().__init__(f"nested deeper than {DEEPEST}")
 
 
 def read(path: Path, most: int, accepted: str) -> bytes:
-    """Return what a file holds, which may be ``most`` bytes. Raises UserError: the file, what was found, ``accepted``.
+    """Return the content of a file of at most ``most`` bytes. Raises UserError: file, what was found, ``accepted``.
 
-    Pipes are read as files are; a device, which may have no end, is not.
+    Pipes are read like files. Devices are refused, since they may have no end.
     """
     name = str(path)
     try:
@@ -60,7 +60,7 @@ def read(path: Path, most: int, accepted: str) -> bytes:
 
 
 def read_text(path: Path, most: int, accepted: str) -> str:
-    """Return the text that a file holds, as `read` does."""
+    """Return the text in a file. Otherwise as `read`."""
     try:
         return read(path, most, accepted).decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -68,9 +68,9 @@ def read_text(path: Path, most: int, accepted: str) -> str:
 
 
 def toml(text: str) -> dict[str, Any]:
-    """Return the table that ``text`` is in TOML. Raises ValueError; TooDeepError, which is one, where it is that.
+    """Return the TOML table in ``text``. Raises ValueError, or its subclass TooDeepError.
 
-    The parser needs memory with the square of a key's length: 50,000 dots took 6 GiB.
+    The parser's memory grows with the square of a key's length: 50,000 dots took 6 GiB.
     """
     if _LONG_KEY.search(text):
         raise TooDeepError
@@ -83,9 +83,9 @@ def toml(text: str) -> dict[str, Any]:
 
 
 def from_json(text: str, constants: bool = False) -> Any:
-    """Return what ``text`` is in JSON. Raises ValueError; TooDeepError, which is one.
+    """Return the JSON value in ``text``. Raises ValueError, or its subclass TooDeepError.
 
-    With ``constants`` it may hold NaN and Infinity, which JSON does not have, and Python's writer has.
+    With ``constants`` it may contain NaN and Infinity, which are not JSON but which Python writes.
     """
 
     def refuse(word: str) -> Any:
@@ -99,7 +99,7 @@ def from_json(text: str, constants: bool = False) -> Any:
 
 
 def check_depth(value: Any) -> None:
-    """Raise TooDeepError where lists and tables are within each other deeper than `DEEPEST`."""
+    """Raise TooDeepError if lists and tables are nested deeper than `DEEPEST`."""
     layer = [value]
     for _ in range(DEEPEST + 1):
         holders = [one for one in layer if isinstance(one, dict | list)]
@@ -110,7 +110,7 @@ def check_depth(value: Any) -> None:
 
 
 def is_finite(value: object) -> bool:
-    """Whether ``value`` is a number that a float can hold; True and False are none."""
+    """Return whether ``value`` is a number that a float can hold. True and False are not."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
     try:

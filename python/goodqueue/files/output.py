@@ -1,9 +1,9 @@
-"""Folders and files of results: whole or not at all, and nothing that is there is replaced unasked.
+"""Writes folders and files of results atomically, and replaces nothing unless the user asks for it.
 
-Everything is first written to a hidden draft beside the target, which takes the target's place when it is complete. A
-target that holds anything is refused without ``--force``, before any run. If it appears while the runs are on, what was
-measured goes beside it, under a free name. With ``--force`` a folder that holds nothing but our files, which its
-``results.json`` lists under ``files``, is replaced; beside files of others ours are written.
+Everything is first written to a hidden draft next to the target. The complete draft takes the target's place. Without
+``--force``, a target that is not empty is refused before any run. If the target appears during the runs, the results
+are written next to it, under a free name. With ``--force``, a folder that holds only our files is replaced: its
+``results.json`` lists them under ``files``. If it holds other files too, ours are written beside them.
 """
 
 import errno
@@ -23,11 +23,11 @@ Result = TypeVar("Result")
 RESULTS = "results.json"
 
 STORE = "store.json"
-"""What makes a folder a store of runs, as `store` writes it."""
+"""The file that makes a folder a store of runs. `store` writes it."""
 
 
 def check(out: str | Path, force: bool = False) -> None:
-    """Refuse a folder that cannot or must not be written, before any work is done. Raises UserError."""
+    """Raise UserError if a folder cannot or must not be written, before any work is done."""
     path = check_place(out, f"--out {out}")
     if not force and (held := held_in(path)):
         way = f"--force to {'write beside them' if _unlisted(path) else 'replace them'}"
@@ -35,7 +35,7 @@ def check(out: str | Path, force: bool = False) -> None:
 
 
 def check_place(out: str | Path, name: str) -> Path:
-    """Return where the folder ``out`` leads. Raises UserError, which begins with ``name``, where none can be there."""
+    """Return the resolved path of the folder ``out``. Raises UserError with ``name`` if no folder can be there."""
     path = _resolved(out, name)
     if path.exists() and not path.is_dir():
         raise UserError(name, "found a file; accepted: a folder, new or empty")
@@ -50,7 +50,7 @@ def check_place(out: str | Path, name: str) -> Path:
 
 
 def held_in(path: Path) -> str:
-    """Return in words what the folder ``path`` holds; nothing where it is empty, or not there."""
+    """Return the content of the folder ``path`` in words, or an empty text if it is empty or missing."""
     if not path.is_dir() or not any(path.iterdir()):
         return ""
     if (path / STORE).exists():
@@ -61,25 +61,25 @@ def held_in(path: Path) -> str:
 
 
 def foreign(path: Path) -> list[str]:
-    """Return what must stay of what the folder ``path`` holds: files of others, and folders, which may hold runs."""
+    """Return the entries of the folder ``path`` that must stay: files of others, and folders, which may hold runs."""
     folders = (entry.name for entry in path.iterdir() if entry.is_dir()) if path.is_dir() else ()
     return sorted({*_unlisted(path), *folders})
 
 
 def _unlisted(path: Path) -> list[str]:
-    """Return what the folder ``path`` holds that is not ours."""
+    """Return the entries of the folder ``path`` that are not ours."""
     ours = listed(path)
     return sorted(entry.name for entry in path.iterdir() if entry.name not in ours) if path.is_dir() else []
 
 
 def listed(path: Path) -> list[str]:
-    """Return what in the folder ``path`` we made, as its ``results.json`` says."""
+    """Return the entries of the folder ``path`` that are ours, as its ``results.json`` says."""
     files = _about(path).get("files")
     return [name for name in files if isinstance(name, str)] if isinstance(files, list) else []
 
 
 def _about(path: Path) -> dict[str, object]:
-    """Return what the ``results.json`` in the folder ``path`` says, if that is ours."""
+    """Return the content of the ``results.json`` in the folder ``path``, if it is ours."""
     try:
         about = json.loads((path / RESULTS).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -88,7 +88,7 @@ def _about(path: Path) -> dict[str, object]:
 
 
 def _resolved(out: str | Path, name: str = "") -> Path:
-    """Return where ``out`` leads; a link is followed, so that its target is what is replaced. Raises UserError."""
+    """Return the path of ``out`` with links followed, so that a link's target is replaced. Raises UserError."""
     try:
         return Path(out).resolve()
     except (OSError, RuntimeError, ValueError) as error:
@@ -97,7 +97,7 @@ def _resolved(out: str | Path, name: str = "") -> Path:
 
 
 def _sweep(path: Path) -> None:
-    """Remove what processes that were killed left beside ``path``; a folder that one had moved away comes back."""
+    """Remove what killed processes left next to ``path``. A folder that one had moved away is moved back."""
     for kind in ("old", "partial"):
         prefix = f".{path.name}.{kind}-"
         left = path.parent.iterdir() if path.parent.is_dir() else ()
@@ -112,16 +112,16 @@ def _sweep(path: Path) -> None:
 
 
 def remove_drafts(folder: Path) -> None:
-    """Remove the files that processes which were killed left half written in ``folder``."""
+    """Remove the half-written files that killed processes left in ``folder``."""
     for entry in folder.glob(".*.partial-*"):
         number = entry.name.rpartition("-")[2]
         if number.isdecimal() and int(number) != os.getpid() and not alive(int(number)) and entry.is_file():
-            with suppress(OSError):  # another's, in a folder that we may not change
+            with suppress(OSError):  # another user's file, in a folder that we may not change
                 entry.unlink()
 
 
 def alive(pid: int) -> bool:
-    """Whether another process has the number ``pid``."""
+    """Return whether ``pid`` is the number of another process."""
     if pid == os.getpid():
         return False
     try:
@@ -134,11 +134,10 @@ def alive(pid: int) -> bool:
 
 
 def write(out: str | Path, force: bool, fill: Callable[[Path], Result]) -> tuple[str, Result]:
-    """Let ``fill`` write its files into a new folder, then put that in the place of ``out``.
+    """Let ``fill`` write its files into a new folder, then move that to ``out``.
 
-    Return where that is, and what ``fill`` returned. It is ``out``, or a free name beside it where `check`
-    would refuse ``out`` now: see `appeared`. On any error ``out`` is as it was. Raises UserError where the system
-    refuses.
+    Return its path, and the result of ``fill``. The path is ``out``, or a free name next to it if `check` would refuse
+    ``out`` by now: see `appeared`. On any error ``out`` stays as it was. Raises UserError if the system refuses.
     """
 
     def put(draft: Path, path: Path) -> Path:
@@ -150,7 +149,7 @@ def write(out: str | Path, force: bool, fill: Callable[[Path], Result]) -> tuple
 
 
 def replace(out: str | Path, fill: Callable[[Path], None]) -> None:
-    """As `write` with force, into a folder whose name says that it is ours, as that of a sweep in its store."""
+    """Write with force into a folder whose name shows that it is ours, as that of a sweep in its store. See `write`."""
     _written(out, fill, _force)
 
 
@@ -166,17 +165,17 @@ def _written(out: str | Path, fill: Callable[[Path], Result], put: Callable[[Pat
 
 
 def _shown(out: str | Path, path: Path, found: Path) -> str:
-    """Return ``out``, or the name beside it under which its contents were ``found``."""
+    """Return ``out``, or the name next to it under which its content was written (``found``)."""
     return str(out) if found == path else str(found if Path(out).is_symlink() else Path(out).with_name(found.name))
 
 
 def appeared(out: str | Path, written: str, option: str = "--out") -> UserError:
-    """Return what to say where ``out`` was ``written`` under another name."""
+    """Return the error message for an ``out`` that was ``written`` under another name."""
     return UserError(f"{option} {out}", f"appeared in the meantime and stays as it is; written: {written}")
 
 
 def _settled(path: Path, place: Callable[[Path], None]) -> Path:
-    """Return the first of ``path`` and the names after it that ``place`` can take: it raises FileExistsError else."""
+    """Return the first of ``path`` and its numbered names for which ``place`` does not raise FileExistsError."""
     ending = "".join(path.suffixes[-2:]) if path.suffix == ".gz" else path.suffix
     stem = path.name.removesuffix(ending)
     for number in count(1):
@@ -190,7 +189,7 @@ def _settled(path: Path, place: Callable[[Path], None]) -> Path:
 
 
 def _rename(draft: Path, path: Path) -> None:
-    """Move the folder ``draft`` to ``path``. Raises FileExistsError unless that is an empty folder, or nothing."""
+    """Move the folder ``draft`` to ``path``. Raises FileExistsError unless that is an empty folder, or missing."""
     try:
         draft.rename(path)
     except OSError as error:
@@ -200,7 +199,7 @@ def _rename(draft: Path, path: Path) -> None:
 
 
 def _force(draft: Path, path: Path) -> Path:
-    """Replace ``path`` by ``draft``; where ``path`` holds files of others, move ours beside them."""
+    """Replace ``path`` by ``draft``. If ``path`` holds files of others, move ours beside them."""
     if foreign(path):
         for file in sorted(draft.iterdir()):
             file.replace(path / file.name)
@@ -211,7 +210,7 @@ def _force(draft: Path, path: Path) -> Path:
 
 @contextmanager
 def _workshop(path: Path) -> Iterator[Path]:
-    """Give a hidden folder beside ``path`` that is gone afterwards, unless it was moved."""
+    """Yield a hidden folder next to ``path``. It is removed afterwards, unless it was moved."""
     made = [parent for parent in path.parents if not parent.exists()]
     draft = draft_of(path)
     try:
@@ -229,7 +228,7 @@ def _workshop(path: Path) -> Iterator[Path]:
 
 
 def _swap(draft: Path, path: Path) -> None:
-    """Put ``draft`` in the place of ``path``, which may exist."""
+    """Move ``draft`` to ``path``, which may exist."""
     old = path.parent / f".{path.name}.old-{os.getpid()}"
     if path.exists():
         path.rename(old)
@@ -243,7 +242,7 @@ def _swap(draft: Path, path: Path) -> None:
 
 
 def check_file(out: str | Path, force: bool = False, option: str = "--out") -> None:
-    """Refuse a file that cannot be written, or that is there already, before any work is done. Raises UserError."""
+    """Raise UserError if a file cannot be written, or if it exists already, before any work is done."""
     name = f"{option} {out}"
     path = _resolved(out, name)
     if path.exists() and not path.is_file():
@@ -258,7 +257,7 @@ def check_file(out: str | Path, force: bool = False, option: str = "--out") -> N
 
 
 def write_file(out: str | Path, force: bool, data: bytes, option: str = "--out") -> str:
-    """Write ``data`` to ``out``, whole or not at all, and return where it is, as `write` does. Raises UserError."""
+    """Write ``data`` to ``out`` atomically, and return its path, as `write` does. Raises UserError."""
     path = _resolved(out)
     remove_drafts(path.parent)
     draft = draft_of(path)
@@ -272,14 +271,14 @@ def write_file(out: str | Path, force: bool, data: bytes, option: str = "--out")
 
 
 def draft_of(path: Path) -> Path:
-    """Return where this process writes what is to become ``path``: `remove_drafts` finds a file, `_sweep` a folder."""
+    """Return the path of this process's draft of ``path``. `remove_drafts` finds such files, `_sweep` such folders."""
     return path.parent / f".{path.name}.partial-{os.getpid()}"
 
 
 def settle(draft: Path, out: str | Path, force: bool) -> str:
-    """Move the file ``draft`` to ``out``, or to a free name beside it, and return where it is. Raises OSError.
+    """Move the file ``draft`` to ``out``, or to a free name next to it, and return its path. Raises OSError.
 
-    Only with ``force`` is a file replaced.
+    A file is replaced only with ``force``.
     """
     path = _resolved(out)
     if force:
@@ -289,12 +288,12 @@ def settle(draft: Path, out: str | Path, force: bool) -> str:
 
 
 def _link(draft: Path, path: Path) -> None:
-    """Move the file ``draft`` to ``path``. Raises FileExistsError where something is there."""
+    """Move the file ``draft`` to ``path``. Raises FileExistsError if ``path`` exists."""
     try:
         os.link(draft, path)
     except FileExistsError:
         raise
-    except OSError:  # a file system without hard links
+    except OSError:  # the file system has no hard links
         if path.exists():
             raise FileExistsError(errno.EEXIST, "exists", str(path)) from None
         draft.rename(path)

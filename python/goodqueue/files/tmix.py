@@ -1,13 +1,13 @@
-"""TMIX's connection vectors: files of what the ends of connections send, and how long they wait (Weigle et al. 2006).
+"""TMIX's connection vectors: files with the sends of connections' ends, and their waits (Weigle et al. 2006).
 
-    SEQ 6851 1 1 55564          it begins after 6851 us, with one exchange; two numbers of the capture's
-    w 64800 6432                the ends' windows; r, the least round-trip time in us; l, losses
+    SEQ 6851 1 1 55564          the connection begins after 6851 us, with one exchange; two numbers from the capture
+    w 64800 6432                the ends' windows; r is the least round-trip time in us, l the losses
     > 245                       the initiator sends 245 bytes
-    t 21217                     the acceptor waits for so many us once it has them
+    t 21217                     the acceptor has them and then waits for 21217 us
     < 510                       and sends 510 bytes
 
-In a concurrent connection (``CONC``, then how often each end sends) each end sends and waits for itself: ``c>``,
-``t>``, ``c<``, ``t<``. Windows, round-trip times and losses are read over: they are what the simulated path has.
+In a concurrent connection (``CONC``, then how often each end sends) the ends send and wait independently: ``c>``,
+``t>``, ``c<``, ``t<``. Windows, round-trip times and losses are ignored: the simulated path has its own.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,12 +18,12 @@ from goodqueue.errors import UserError, quoted
 from goodqueue.files import inputs
 
 KEY = "vectors"
-"""The key of a source of traffic that may name such a file."""
+"""The key of a traffic source that may name such a file."""
 
 ACCEPTED = "a file of TMIX's connection vectors, SEQ and CONC"
 MOST_BYTES = 256 * inputs.MIB
 MOST = 10**12
-"""Of bytes and microseconds, as the core has it."""
+"""The largest number of bytes or microseconds, as in the core."""
 
 _HEADS = {"SEQ": ("a start, the number of exchanges and two more", 4), "CONC": ("a start and four more", 5)}
 _LEFT_OUT = ("w", "r", "l")
@@ -32,9 +32,9 @@ _WAITS = {"SEQ": {"t": ""}, "CONC": {"t>": ">", "t<": "<"}}
 
 
 def expand(traffic: Any, folder: Path) -> None:
-    """Put the vectors of the files that tables of ``traffic`` name (relative to ``folder``) in their place.
+    """Replace the file names in tables of ``traffic`` (relative to ``folder``) by the vectors in the files.
 
-    What is no list of tables is left to the core to refuse. Raises UserError for a broken file.
+    A malformed ``traffic`` is left for the core to refuse. Raises UserError for a broken file.
     """
     for source in traffic if isinstance(traffic, list) else []:
         if isinstance(source, dict) and isinstance(source.get(KEY), str):
@@ -42,7 +42,7 @@ def expand(traffic: Any, folder: Path) -> None:
 
 
 def read(file: Path) -> list[dict[str, Any]]:
-    """Return the vectors in ``file`` as a scenario has them. Raises UserError: the file and the line."""
+    """Return the vectors in ``file`` as a scenario has them. Raises UserError with the file and the line."""
     text = inputs.read_text(file, MOST_BYTES, ACCEPTED)
     vectors: list[dict[str, Any]] = []
     lines: list[int] = []
@@ -81,7 +81,7 @@ def _begun(words: list[str]) -> dict[str, Any]:
 
 
 def _add(sends: list[list[Any]], kind: str, words: list[str]) -> None:
-    """Add what a line says to the sends of a connection of ``kind``."""
+    """Add the content of a line to the sends of a connection of ``kind``."""
     accepted = ", ".join([*_SENDS[kind], *_WAITS[kind], *_LEFT_OUT])
     if len(words) != 2 or words[0] not in (*_SENDS[kind], *_WAITS[kind]):
         raise ValueError(f"one of {accepted}, and a number, or the next connection")
@@ -103,7 +103,7 @@ def _whole(word: str, least: int) -> int:
 
 
 def text(vectors: Iterable[Mapping[str, Any]]) -> str:
-    """Return ``vectors`` as such a file; of each ``rtt_us`` and ``windows`` too, where they are known."""
+    """Return ``vectors`` in the file's format, with ``rtt_us`` and ``windows`` of each if they are known."""
     return "".join(f"{line}\n" for number, vector in enumerate(vectors, 1) for line in _lines(number, vector))
 
 

@@ -1,4 +1,4 @@
-"""Files that a scenario's traffic names in place of what is in them: pages, distributions, connection vectors."""
+"""Reads files that a scenario's traffic names: pages, distributions, connection vectors."""
 
 from pathlib import Path
 from typing import Any
@@ -7,9 +7,9 @@ from goodqueue.files import curves, har, tmix
 
 
 def expand(traffic: Any, folder: Path) -> None:
-    """Put what is in the files that tables of ``traffic`` name (relative to ``folder``) in their place.
+    """Replace the file names in tables of ``traffic`` (relative to ``folder``) by the content of the files.
 
-    What is no list of tables is left to the core to refuse. Raises UserError for a file that is not what it should be.
+    A malformed ``traffic`` is left for the core to refuse. Raises UserError for a malformed file.
     """
     for kind in (har, curves, tmix):
         kind.expand(traffic, folder)

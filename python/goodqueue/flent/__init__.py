@@ -1,12 +1,12 @@
-"""Flent's data files, both ways: our runs for Flent's plots, its measurements for our tables.
+"""Flent's data files: goodqueue's runs for Flent's plots, and Flent's measurements for goodqueue's tables.
 
-`choice` says which test of Flent's a run is nearest to, `writing` makes a file, `exporting` a folder of them, `reading`
-takes one in, `importing` makes a record of it. The format is that of Flent 1.2 and later: JSON,
-compressed.
+`choice` finds the Flent test that is nearest to a run, `writing` makes a file, and `exporting` makes a folder of
+files. `reading` reads a file, and `importing` makes a record from it. The format is that of Flent 1.2 and later:
+compressed JSON.
 """
 
 VERSION = 4
-"""Of the format; Flent, too, refuses a higher one."""
+"""The version of the format. Flent, too, refuses a higher version."""
 
 SUFFIX = ".flent.gz"
 
@@ -14,10 +14,10 @@ EPOCH_S = 946_684_800
 """Time zero of a simulated run, as in its captures: 2000-01-01 00:00:00 UTC."""
 
 PING = "Ping (ms)"
-"""How the series begin that are round-trip times."""
+"""The prefix of the series of round-trip times."""
 
 VOIP = "VoIP"
-"""A call: its packets; what is derived of them has names that begin so."""
+"""The series of a call's packets, and the prefix of the series that are derived from it."""
 
 HTTP = "HTTP latency"
-"""A page: its fetches, in ms."""
+"""The series of a page's fetches, in ms."""

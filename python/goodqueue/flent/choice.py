@@ -1,9 +1,10 @@
-"""The test of Flent's that a run is nearest to: its name, and which of our flows is which of its series.
+"""The Flent test that is nearest to a run: its name, and the assignment of the run's flows to the test's series.
 
-The rule: four TCP flows each way of the classes BE, BK, CS5 and EF are `rrul`; four each way, all best effort,
-`rrul_be`; any others both ways `rrul_be_nflows`; one way alone `tcp_nup` or `tcp_ndown`; none `ping`, or `http` or
-`voip` where there is no ping. What sends without end counts, which is `bulk`. A call and a page stand in all of them.
-Flows that have Flent's names already keep them. Other kinds have no series there.
+The rule: four TCP flows each way of the classes BE, BK, CS5 and EF are `rrul`. Four each way, all best effort, are
+`rrul_be`. Any other flows both ways are `rrul_be_nflows`. Flows in one direction are `tcp_nup` or `tcp_ndown`. No
+flows are `ping`, or `http` or `voip` if there is no ping. Only flows that send without end count, which are `bulk`. A
+call and a page fit in every test. Flows that already have Flent's names keep them. Other kinds have no series in
+Flent.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,7 +15,7 @@ from goodqueue.record import Record
 from goodqueue.traffic import BULK
 
 CLASSES = {"CS0": "BE", "CS1": "BK", "CS5": "CS5", "EF": "EF"}
-"""Codepoints of `rrul`, and what it calls them."""
+"""Codepoints of `rrul`, and the classes' names in it."""
 
 PINGS = {
     "rrul": ("UDP EF", "UDP BK", "UDP BE"),
@@ -26,36 +27,36 @@ PINGS = {
     "http": (),
     "voip": (),
 }
-"""The pings of each test beside ICMP, which all have."""
+"""The pings of each test, besides ICMP, which every test has."""
 
 
 @dataclass(slots=True)
 class Choice:
-    """What becomes of a run."""
+    """The test for a run, and its series."""
 
     test: str
     parameters: dict[str, str] = field(default_factory=dict)
-    """Of the test, as Flent's option ``--test-parameter`` takes them."""
+    """The parameters of the test, as Flent's option ``--test-parameter`` takes them."""
     flows: dict[str, str] = field(default_factory=dict)
-    """Our flow to Flent's series."""
+    """Flent's series by goodqueue's flow."""
     pings: dict[str, str] = field(default_factory=dict)
-    """Our ping to Flent's series."""
+    """Flent's series by goodqueue's ping."""
     calls: dict[str, str] = field(default_factory=dict)
-    """Our call to Flent's series. The first is the one that Flent's plots draw."""
+    """Flent's series by goodqueue's call. Flent's plots draw the first call."""
     pages: dict[str, str] = field(default_factory=dict)
-    """Our page to Flent's series."""
+    """Flent's series by goodqueue's page."""
     derived: list[tuple[str, str, list[str]]] = field(default_factory=list)
-    """A series that is the ``sum`` or the ``avg`` of others."""
+    """A derived series, ``sum`` or ``avg``, and the series from which it is derived."""
     left_out: list[str] = field(default_factory=list)
     """Flows that have no series in the test."""
 
     def series(self) -> dict[str, str]:
-        """Return our name of each thing that has a series, and that series."""
+        """Return Flent's series by goodqueue's name, for everything that has a series."""
         return self.flows | self.pings | self.calls | self.pages
 
 
 def choose(record: Record) -> Choice:
-    """Return the test that ``record`` is nearest to."""
+    """Return the test that is nearest to ``record``."""
     classes = dict(_classes(record))
     bulk = [flow for flow in record["flows"] if flow["kind"] == BULK]
     ways = {way: [flow["name"] for flow in bulk if flow["direction"] == way] for way in ("up", "down")}
@@ -107,7 +108,7 @@ def _test(ways: dict[str, list[str]], classes: dict[str, str | None], apps: dict
 
 
 def _classes(record: Record) -> Iterator[tuple[str, str | None]]:
-    """Yield the class of each flow and application; flows are in the scenario's order, and so are applications."""
+    """Yield the class of each flow and application. Flows and applications are in the scenario's order."""
     names = {kind: [one["name"] for one in named] for kind, named in _by_kind(record).items()}
     for source in record["scenario"].get("traffic", []):
         own = names.get(source["kind"], [])
@@ -123,7 +124,7 @@ def _by_kind(record: Record) -> dict[str, list[dict[str, str]]]:
 
 
 def _pings(choice: Choice, names: Sequence[str], classes: dict[str, str | None]) -> None:
-    """Give the pings their series: those that bear one's name, then the first as ICMP, then the others by class."""
+    """Assign series to the pings: first to those with a series' name, then ICMP to the first, then by class."""
     free = [f"{PING} {which}" for which in ("ICMP", *PINGS[choice.test])]
     for name in names:
         own = name.rpartition("/")[0] or name

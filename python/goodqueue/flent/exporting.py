@@ -1,4 +1,4 @@
-"""A folder of Flent's files, one a record."""
+"""A folder of Flent's files, one per record."""
 
 import json
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ class File:
 
 
 def files(found: Sequence[Loose]) -> list[File]:
-    """Return a file for each of the records ``found``. Raises UserError for one that has no time series."""
+    """Return one file per record in ``found``. Raises UserError for a record without time series."""
     made: dict[str, File] = {}
     for one, title in zip(found, labels([one.record for one in found]), strict=True):
         name, content, choice = writing.data_file(one.record, title, one.place)
@@ -45,7 +45,7 @@ def fill(folder: Path, made: Sequence[File]) -> None:
 
 
 def as_json(made: Sequence[File]) -> dict[str, Any]:
-    """Return what ``results.json`` holds: of each file its test, its title, and which flow is which series."""
+    """Return the content of ``results.json``: for each file its test, its title, and the series of its flows."""
     return {
         "schema": 1,
         "made_by": "goodqueue export",

@@ -1,4 +1,4 @@
-"""Flent's measurements as records of ours: engine ``flent``, which sees the ends of a path and none of its queues."""
+"""Flent's measurements as goodqueue's records: engine ``flent``, which sees the ends of a path but no queues."""
 
 import json
 import math
@@ -31,12 +31,12 @@ HTTP_SERIES = re.compile(rf"{HTTP}(::\d+)?$")
 BIN_S = 5.0
 
 NEAR_S = 1e-6
-"""Of times since 1970, less than this is lost in rounding."""
+"""Tolerance for rounding of times since 1970."""
 
 
 @dataclass(frozen=True, slots=True)
 class Transfer:
-    """What a TCP flow had delivered, over time."""
+    """The data that a TCP flow had delivered, over time."""
 
     name: str
     way: str
@@ -44,7 +44,7 @@ class Transfer:
     megabits: "Floats"
 
     def delivered(self, at_s: float) -> float:
-        """Return the megabits up to a time of the run."""
+        """Return the megabits delivered up to a time of the run."""
         import numpy as np
 
         return float(np.interp(at_s, self.times_s, self.megabits))
@@ -55,10 +55,10 @@ class Transfer:
 
 
 def record(file: DataFile, scenario: Scenario | None, number: int) -> Record:
-    """Return the record of what ``file`` holds, measured while all of its TCP flows ran.
+    """Return the record of the measurements in ``file``, for the time in which all of its TCP flows ran.
 
-    ``scenario`` is what the path was like, if that is known; ``number`` tells repeats, as a seed does. Raises UserError
-    for a file without a flow or a ping.
+    ``scenario`` describes the path, if it is known. ``number`` distinguishes repeats, as a seed does. Raises
+    UserError for a file without a flow or a ping.
     """
     from goodqueue._goodqueue import VERSION
 
@@ -107,7 +107,7 @@ def record(file: DataFile, scenario: Scenario | None, number: int) -> Record:
 
 
 def _transfer(file: DataFile, name: str) -> Transfer | None:
-    """Return what the flow ``name`` delivered: each sample is a mean rate over the time before it."""
+    """Return the data that the flow ``name`` delivered. Each sample is a mean rate over the time before it."""
     import numpy as np
 
     samples = [sample for sample in file.samples.get(name, []) if "val" in sample]
@@ -132,7 +132,7 @@ def _transfer(file: DataFile, name: str) -> Transfer | None:
 
 
 def _replies(file: DataFile, name: str) -> list[Sample]:
-    """Return the round trips of the ping ``name`` in ms, as they were measured or, failing that, as they were drawn."""
+    """Return the round trips of the ping ``name`` in ms: the raw samples or, without them, the values of the plot."""
     if samples := file.samples.get(name, []):
         return [sample for sample in samples if "val" in sample]
     points = zip(file.grid_s, file.results[name], strict=True)
@@ -140,7 +140,7 @@ def _replies(file: DataFile, name: str) -> list[Sample]:
 
 
 def _loaded(file: DataFile, flows: Sequence[Transfer]) -> tuple[float, float]:
-    """Return the time in which all of ``flows`` ran; the whole time where there is none such."""
+    """Return the time in which all of ``flows`` ran, or the whole time if there is no such time."""
     whole = (min(file.grid_s, default=0.0), max(file.grid_s, default=0.0))
     if not flows:
         return whole
@@ -155,7 +155,7 @@ def _loaded(file: DataFile, flows: Sequence[Transfer]) -> tuple[float, float]:
 def _unknown(
     file: DataFile, flows: Sequence[Transfer], apps: Sequence[Sequence[str]], begin: float, end: float
 ) -> Scenario:
-    """Return what can be said of the scenario: not the link. ``apps`` are its pings, calls and pages."""
+    """Return the known part of the scenario, without the link. ``apps`` are the names of its pings, calls and pages."""
     qdisc = file.title or UNKNOWN
     traffic: list[dict[str, Any]] = [
         {"kind": BULK, "count": count, "direction": way}
@@ -227,9 +227,9 @@ def _app(file: DataFile, name: str, begin: float, end: float) -> App:
 
 
 def _packets(file: DataFile, name: str) -> list[Sample]:
-    """Return the packets of the call ``name`` that arrived: ``val`` is the one-way delay in ms.
+    """Return the packets of the call ``name`` that arrived, with the one-way delay in ms as ``val``.
 
-    D-ITG has it so; irtt has round trips there, and the way to the listener beside it.
+    D-ITG writes the delay so. irtt writes round trips there, and the one-way delay in ``owd_up``.
     """
     found = [{**one, "val": one.get("owd_up", one.get("val", math.nan))} for one in file.samples.get(name, [])]
     return [one for one in found if math.isfinite(one["val"]) and "seq" in one]
@@ -272,7 +272,7 @@ def _page(file: DataFile, name: str, begin: float, end: float) -> App:
 
 
 def _ns(samples: Sequence[Sample]) -> "NDArray[np.int64]":
-    """Return the values of ``samples``, which are in ms."""
+    """Return the values of ``samples``, which are in ms, in nanoseconds."""
     import numpy as np
 
     return np.rint(np.array([one["val"] for one in samples], dtype=float) * 1e6).astype(np.int64)
@@ -322,7 +322,7 @@ def _flow_series(file: DataFile, flow: Transfer, grid: Sequence[float], step: fl
 
 
 def _nearest(samples: Sequence[Sample], key: str, grid: Sequence[float], step: float) -> list[float | None]:
-    """Return of each time of the ``grid`` the sample that is nearest, if it is within half a step."""
+    """Return for each time of the ``grid`` the nearest sample, or None if it is more than half a step away."""
     import numpy as np
 
     own = [sample for sample in samples if key in sample]
@@ -345,7 +345,7 @@ def _ping_series(name: str, replies: Sequence[Sample]) -> PingSeries:
 
 
 def _left_out(file: DataFile, read: Sequence[str]) -> list[str]:
-    """Return the measured series that have no place in a record; what Flent derives from others is not one."""
+    """Return the measured series that have no place in a record. Series that Flent derives from others do not count."""
     derived = re.compile(r".* (avg|sum|mean|totals)$|TCP totals$|.*fairness.*")
     return [
         name
@@ -358,7 +358,7 @@ def _left_out(file: DataFile, read: Sequence[str]) -> list[str]:
 
 
 def keep(store: Store, records: Sequence[Record], origin: str) -> None:
-    """Put ``records`` into ``store``; one that is there already stays. Raises UserError where it cannot be written."""
+    """Put ``records`` into ``store``. A record that is there already stays. Raises UserError if writing fails."""
     for one in records:
         text = json.dumps(one, ensure_ascii=False)
         made_by = Maker(one["version"], None, None)

@@ -1,4 +1,4 @@
-"""Flent's data files, checked and taken in: whatever version wrote them, as the newest one has them."""
+"""Reads and checks Flent's data files of any version, and converts them to the newest version."""
 
 import bz2
 import datetime as dt
@@ -17,49 +17,49 @@ from goodqueue.store import checking
 ACCEPTED = "a data file of Flent's (.flent.gz, .flent.bz2 or .flent)"
 
 MOST_BYTES = 64 * inputs.MIB
-"""Of a file, unpacked; Flent's own are a few megabytes."""
+"""The maximum size of a file, unpacked. Flent's own files are a few megabytes."""
 
 MOST = 1e12
-"""Of any number: times since 1970 are 1e9."""
+"""The maximum of any number. Times since 1970 are 1e9."""
 
 LONGEST_S = 1e6
-"""Between the first and the last time in a file, and to its beginning: a clock that jumped would fill memory."""
+"""The maximum of any time, relative to the file's beginning. A clock that jumped would otherwise fill memory."""
 
 STALL_S = 5.0
-"""A sample of exchanges that lasts longer is of a loss."""
+"""A longer sample of exchanges was ended by a loss."""
 
 Sample = dict[str, float]
-"""What was measured at one time: ``t`` in seconds of the run, and numbers by Flent's names."""
+"""The measurements at one time: ``t`` in seconds of the run, and numbers by Flent's names."""
 
 
 @dataclass(frozen=True, slots=True)
 class DataFile:
-    """What a data file holds."""
+    """The content of a data file."""
 
     place: str
     test: str
     title: str
     flent: str
-    """The version that wrote it."""
+    """The version of Flent that wrote the file."""
     time: str
-    """When it was measured, as the file says it."""
+    """The time of the measurement, as written in the file."""
     step_s: float
     grid_s: list[float]
     """The times of the `results`."""
     results: dict[str, list[float | None]]
     samples: dict[str, list[Sample]]
-    """As they were measured, by series, in the order of time."""
+    """The raw samples by series, in the order of time."""
     about: dict[str, dict[str, Any]]
-    """What the file says of each series."""
+    """The file's metadata for each series."""
     ours: dict[str, Any] | None
-    """Of a file that `writing` made: what makes the run again."""
+    """Only in a file that `writing` made: the description that repeats the run."""
 
 
 def read(name: str) -> DataFile:
-    """Return what the file ``name`` holds.
+    """Return the content of the file ``name``.
 
-    Versions below 4 have some samples in other units, which are converted. Raises UserError where the file is missing,
-    truncated, damaged, not Flent's, or newer than this.
+    Versions below 4 have some samples in other units, which are converted. Raises UserError if the file is missing,
+    truncated, damaged, not Flent's, or newer than version 4.
     """
     data = _json(_unpacked(name), name)
     if not isinstance(data, dict) or not {"metadata", "x_values", "results"} <= data.keys():
@@ -118,7 +118,7 @@ def _text(metadata: Mapping[str, Any], key: str, name: str) -> str:
 
 
 def _ours(found: Any, place: str) -> dict[str, Any] | None:
-    """Return what a file of ours says of its run. Raises UserError where that was changed into something else."""
+    """Return the description of the run in a file that goodqueue wrote. Raises UserError if it was altered."""
     if not isinstance(found, dict) or not {"scenario", "seed"} <= found.keys():
         return None
     inputs.seed(found["seed"], f"{place}: seed")
@@ -127,7 +127,7 @@ def _ours(found: Any, place: str) -> dict[str, Any] | None:
 
 
 def _check_times(grid: list[float], samples: Mapping[str, list[Sample]], name: str) -> None:
-    """Refuse a file some of whose times are far from the others."""
+    """Refuse a file in which some times are far from the beginning."""
     times = [("x_values", grid), *((f"raw_values: {key}", [one["t"] for one in own]) for key, own in samples.items())]
     for place, own in times:
         if far := max((abs(at) for at in own), default=0.0) > LONGEST_S and max(own, key=abs):
@@ -198,7 +198,7 @@ def _column(values: Any, length: int, place: str) -> list[float | None]:
 
 
 def _samples(values: Any, place: str) -> list[Sample]:
-    """Return the numbers of each sample; text, and what is nested, is left behind."""
+    """Return the numbers of each sample. Text and nested values are dropped."""
     if not isinstance(values, list):
         raise UserError(place, f"found {quoted(values)}; accepted: a list")
     found = []
@@ -216,15 +216,16 @@ def _samples(values: Any, place: str) -> list[Sample]:
 
 
 def _convert(samples: dict[str, list[Sample]], version: int) -> None:
-    """Bring samples of older versions to the unit of the series, which version 4 did for all of them.
+    """Convert samples of older versions to the unit of the series, which version 4 introduced for all of them.
 
-    netperf's exchange of datagrams stops at a loss; the long sample that ends it is no round trip and loses its value.
+    netperf's exchange of datagrams stops at a loss. The long sample that ends it is no round trip and loses its
+    value.
     """
     if version >= VERSION:
         return
     for name, own in samples.items():
         if name.startswith(PING) and "UDP" in name:
-            for sample in own:  # netperf counts transactions a second; those of other programs have no duration
+            for sample in own:  # netperf counts transactions per second; samples of other programs have no duration
                 if "dur" in sample and (rate := sample.pop("val", 0.0)) > 0 and sample["dur"] <= STALL_S:
                     sample["val"] = 1000 / rate
         elif name == "HTTP latency":
@@ -234,9 +235,9 @@ def _convert(samples: dict[str, list[Sample]], version: int) -> None:
 
 
 def _origin_s(metadata: Mapping[str, Any], samples: Mapping[str, list[Sample]], name: str) -> float:
-    """Return the time, in seconds since 1970, from which the grid counts.
+    """Return the time, in seconds since 1970, at which the grid begins.
 
-    Old versions wrote it in local time: then whole quarters of an hour are added that bring it to the first sample.
+    Old versions wrote it in local time. In that case whole quarters of an hour are added to match the first sample.
     """
     first = min((sample["t"] for own in samples.values() for sample in own), default=float(EPOCH_S))
     text = metadata.get("T0") or metadata.get("TIME")

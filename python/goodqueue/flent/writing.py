@@ -1,4 +1,4 @@
-"""Our records as Flent's data files. The same record gives the same bytes."""
+"""Writes goodqueue's records as Flent's data files. The same record gives the same bytes."""
 
 import datetime as dt
 import gzip
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 GAP_STEPS = 5
-"""Between two samples that are so many steps apart nothing is interpolated, as Flent has it."""
+"""The maximum gap between two samples, in steps, across which values are interpolated, as in Flent."""
 
 NAME_BYTES = 250
-"""That a file's name may have, as Flent has it."""
+"""The maximum length of a file's name in bytes, as in Flent."""
 
 UDP_HEADERS = 14 + 20 + 8
 """Bytes of Ethernet, IPv4 and UDP."""
@@ -32,9 +32,10 @@ Values = list[float | None]
 
 
 def file_name(choice: Choice, title: str, seed: int) -> str:
-    """Return the file's name, as a batch of Flent's would have it: test, time, title, number of the repeat.
+    """Return the file's name in the form of Flent's batches: test, time, title, number of the repeat.
 
-    Flent's combining plots take files together whose names differ in that number alone, so there is no other.
+    Flent's combining plots group files whose names differ only in that number. The name therefore has no other
+    number.
     """
     end = f"-{seed}{SUFFIX}"
     begin = f"{choice.test}-{_iso(0).partition('.')[0].replace(':', '')}-"
@@ -42,10 +43,10 @@ def file_name(choice: Choice, title: str, seed: int) -> str:
 
 
 def data_file(record: Record, title: str, place: str) -> tuple[str, bytes, Choice]:
-    """Return name and content of the data file of ``record``, and what it is there.
+    """Return name and content of the data file of ``record``, and the chosen test.
 
-    ``title`` is what Flent's legends call it; ``place`` names the record in refusals. Raises UserError where the record
-    has no time series.
+    ``title`` is the record's name in Flent's legends. ``place`` names the record in error messages. Raises UserError
+    if the record has no time series.
     """
     series = record.get("series")
     if series is None or series["interval_s"] is None:
@@ -56,7 +57,7 @@ def data_file(record: Record, title: str, place: str) -> tuple[str, bytes, Choic
     data = _data(record, series, choice, title, name)
     text = json.dumps(
         data, sort_keys=True, ensure_ascii=False, allow_nan=False
-    )  # indent would be Python's slow encoder
+    )  # indent would select Python's slow encoder
     return name, gzip.compress(text.encode(), mtime=0), choice
 
 
@@ -121,7 +122,7 @@ def _data(record: Record, series: Series, choice: Choice, title: str, name: str)
 
 
 def _tcp(flow: FlowSeries) -> dict[str, Values]:
-    """Return what is known of the sender, by Flent's names."""
+    """Return the known state of the sender, by Flent's names."""
     found = {"tcp_cwnd": list(flow["cwnd_packets"])}
     if tcp := flow.get("tcp"):
         found |= {
@@ -134,7 +135,7 @@ def _tcp(flow: FlowSeries) -> dict[str, Values]:
 
 
 def _flow_samples(flow: FlowSeries, grid: Sequence[float], rates: Values, step: float) -> list[dict[str, Any]]:
-    """Return a sample an interval, as netperf's demo mode has them: at its end, with its length."""
+    """Return one sample per interval, as in netperf's demo mode: at the interval's end, with its length."""
     tcp = _tcp(flow)
     samples = []
     for place, (end, rate) in enumerate(zip(grid, rates, strict=True)):
@@ -145,7 +146,7 @@ def _flow_samples(flow: FlowSeries, grid: Sequence[float], rates: Values, step: 
 
 
 def _packet_samples(numbers: Sequence[int], sent_s: Sequence[float], times_ms: Sequence[float]) -> list[dict[str, Any]]:
-    """Return a sample a packet, at the time at which it came, numbered from 1 as the program `ping` does."""
+    """Return one sample per packet, at the time of its arrival, numbered from 1 as by the program `ping`."""
     return [
         {"t": round(EPOCH_S + sent + time / 1e3, 6), "seq": seq + 1, "val": time}
         for seq, sent, time in zip(numbers, sent_s, times_ms, strict=True)
@@ -153,10 +154,10 @@ def _packet_samples(numbers: Sequence[int], sent_s: Sequence[float], times_ms: S
 
 
 def _call(call: CallSeries, flow: FlowSeries, grid: Sequence[float]) -> dict[str, tuple[str, Values]]:
-    """Return unit and values of what Flent derives from a call, each of the packets that came within an interval.
+    """Return unit and values of what Flent derives from a call, for the packets that arrived within each interval.
 
-    Delay is their mean, jitter the mean difference from the packet before, loss how many are missing before them, and
-    the bit rate that of what UDP carries.
+    The delay is the packets' mean delay. The jitter is the mean difference from the packet before. The loss is the
+    number of packets that are missing before them. The bit rate counts the UDP payload.
     """
     import numpy as np
 
@@ -189,9 +190,9 @@ def _call(call: CallSeries, flow: FlowSeries, grid: Sequence[float]) -> dict[str
 
 
 def _interpolated(samples: Sequence[dict[str, Any]], grid: Sequence[float], step: float) -> Values:
-    """Return ``samples`` on the ``grid``, each between its two neighbours; None before the first and after the last.
+    """Return ``samples`` interpolated on the ``grid``. None stands before the first and after the last sample.
 
-    None, too, where these are more than `GAP_STEPS` apart: in steps, or in the samples' usual distance if that is more.
+    None also stands in gaps of more than `GAP_STEPS`, in steps or, if that is longer, in the samples' usual distance.
     """
     import numpy as np
 
@@ -209,7 +210,7 @@ def _interpolated(samples: Sequence[dict[str, Any]], grid: Sequence[float], step
 
 
 def _combined(how: str, of: Sequence[Values], length: int) -> Values:
-    """Return the sum or the mean of several series at each point, of those that have a value there."""
+    """Return the sum or the mean of several series at each point. Series without a value there are ignored."""
     points: Iterable[tuple[float | None, ...]] = zip(*of, strict=True) if of else [()] * length
     found: Values = []
     for point in points:
@@ -226,7 +227,7 @@ def _extremes(values: Sequence[float]) -> dict[str, float]:
 
 
 def _metadata(record: Record, series: Series, choice: Choice, title: str, name: str) -> dict[str, Any]:
-    """Return what Flent's reader asks for, and under ``GOODQUEUE`` what makes the run again."""
+    """Return the metadata that Flent's reader needs and, under ``GOODQUEUE``, the description that repeats the run."""
     host = f"goodqueue-{record['engine']}"
     length = seconds(record["scenario"]["duration"])
     ways = list(series["queues"])

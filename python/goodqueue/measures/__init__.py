@@ -1,6 +1,6 @@
-"""What is measured, and what several seeds say of it."""
+"""Metrics of a record, and their statistics over several seeds."""
 
 SEEDS = 5
-"""Seeds of each qdisc of a comparison and of each cell of a sweep, unless the user gives a number."""
+"""The number of seeds per qdisc of a comparison and per cell of a sweep, unless the user gives another number."""
 
 FIRST_SEED = 1

@@ -1,6 +1,6 @@
-"""Numbers as a record has them, for what the simulator did not measure: summaries of delays, quantiles, jitter, shares.
+"""Computes numbers of a record that the simulator did not measure: summaries of delays, quantiles, jitter, shares.
 
-They have six decimals, as the simulator rounds.
+All are rounded to six decimals, as the simulator rounds.
 """
 
 import math
@@ -19,17 +19,17 @@ def rounded(value: float) -> float:
 
 
 def nanoseconds(seconds: float) -> int:
-    """Return ``seconds``, of a run, in whole nanoseconds, in which captures are measured."""
+    """Return a run's time ``seconds`` in whole nanoseconds, the unit of captures."""
     return round(seconds * 1e9)
 
 
 def percent(part: int, whole: int) -> float:
-    """Return ``part`` of ``whole`` in percent; 0 of nothing."""
+    """Return ``part`` of ``whole`` in percent, or 0 if ``whole`` is 0."""
     return rounded(100 * part / whole) if whole else 0.0
 
 
 def percentiles_ms(ns: NDArray[np.int64], percents: Sequence[int]) -> list[float | None] | None:
-    """Return percentiles of delays by the nearest rank, in ms; None where there is no delay."""
+    """Return percentiles of delays in ms by the nearest rank, or None if there is no delay."""
     if not len(ns):
         return None
     ordered = np.sort(ns)
@@ -38,7 +38,7 @@ def percentiles_ms(ns: NDArray[np.int64], percents: Sequence[int]) -> list[float
 
 
 def summary(ns: NDArray[np.int64]) -> Delay | None:
-    """Return the distribution of delays; None where there is none."""
+    """Return the distribution of delays, or None if there is none."""
     found = percentiles_ms(ns, (0, 10, 50, 90, 95, 99, 100))
     if found is None:
         return None
@@ -48,7 +48,7 @@ def summary(ns: NDArray[np.int64]) -> Delay | None:
 
 
 def jitter_ms(ns: NDArray[np.int64]) -> tuple[float | None, float | None]:
-    """Return the mean difference between neighbouring delays, and RFC 3550's (6.4.1); None of fewer than two."""
+    """Return the mean difference between successive delays, and RFC 3550's jitter (6.4.1). None for fewer than two."""
     differences = np.abs(np.diff(ns)) / 1e6
     if not len(differences):
         return None, None
@@ -59,6 +59,6 @@ def jitter_ms(ns: NDArray[np.int64]) -> tuple[float | None, float | None]:
 
 
 def jain(shares: Sequence[float]) -> float | None:
-    """Return Jain's index; None for nothing to share."""
+    """Return Jain's index, or None if all shares are 0."""
     index = stats.jain(shares)
     return None if index is None else rounded(index)

@@ -1,7 +1,7 @@
-"""What several seeds measured: the mean of each metric, its interval, and differences seed by seed.
+"""Results of several seeds: the mean of each metric, its interval, and differences seed by seed.
 
-A scenario that draws nothing at random gives the same numbers for every seed. Its seeds are one run, so an estimate
-over them has n = 1 and no interval.
+A scenario without random draws gives the same numbers for every seed. All its seeds count as one run, so an estimate
+has n = 1 and no interval.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,19 +12,19 @@ from goodqueue.measures.stats import Estimate
 
 
 def of(runs: Sequence[Mapping[str, float | None]]) -> dict[str, list[float | None]]:
-    """Return the numbers of ``runs``, of which each has the same keys, by key: one a run."""
+    """Return the numbers of ``runs`` by key, one number per run. All runs have the same keys."""
     return {key: [run[key] for run in runs] for key in runs[0]}
 
 
 def is_nil(values: Values) -> bool:
-    """Return whether there are several seeds and every seed gave the same numbers, by all that is measured."""
+    """Return whether there are several seeds, and every seed gave the same number for every metric."""
     return any(len(found) > 1 for found in values.values()) and all(len(set(found)) <= 1 for found in values.values())
 
 
 def estimate(values: Values, key: str, nil: bool) -> Estimate | None:
-    """Return the mean of the metric ``key`` over the seeds with its interval, or None where no seed has a number.
+    """Return the mean of the metric ``key`` over the seeds with its interval, or None if no seed has a number.
 
-    ``nil`` says that the seeds are one run.
+    ``nil`` says that all seeds count as one run.
     """
     found = [value for value in values.get(key, ()) if value is not None]
     return stats.estimate(found[:1] if nil else found)
@@ -33,7 +33,7 @@ def estimate(values: Values, key: str, nil: bool) -> Estimate | None:
 def difference(values: Values, reference: Values, key: str, nil: bool) -> Estimate | None:
     """Return the estimate of ``values - reference`` of the metric ``key``, over the seeds that both have.
 
-    ``nil`` says that the seeds of both are one run.
+    ``nil`` says that the seeds of both count as one run.
     """
     ours, theirs = values.get(key, ()), reference.get(key, ())
     both = 1 if nil else min(len(ours), len(theirs))

@@ -1,4 +1,4 @@
-"""What is measured: each number of a record that is shown, compared and stored, declared once.
+"""Declares every number of a record that is shown, compared and stored.
 
 The queues and the flows have a direction, ``down`` or ``up``. A metric of the down queue has a plain key
 (``delay_p95_ms``); the same metric of the up queue has the key with ``up_`` before it (``up_delay_p95_ms``).
@@ -29,17 +29,17 @@ Values = Mapping[str, Sequence[float | None]]
 
 
 def of_way(key: str, way: str) -> str:
-    """Return the name that what is called ``key`` for the way down has for ``way``."""
+    """Return the key for direction ``way`` of the metric whose key for ``down`` is ``key``."""
     return key if way == "down" else f"up_{key}"
 
 
 def split(key: str) -> tuple[str, str]:
-    """Return the direction that ``key`` is of, and what it is called for the way down."""
+    """Return the direction of ``key``, and the key of the same metric for ``down``."""
     return ("up", key.removeprefix("up_")) if key.startswith("up_") else ("down", key)
 
 
 SILENT = ("", "", "")
-"""The sentence on a metric of which nothing is said in words."""
+"""The sentence of a metric that no sentence describes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,45 +52,45 @@ class Metric:
     """Its name for a person, without the unit and the direction."""
     unit: str
     better: str
-    """``low``, ``high``, or empty where neither is better in itself."""
+    """``low`` or ``high``: the better values. Empty if neither is better in itself."""
     pick: Callable[[Record], float | None]
     heading: str = ""
-    """The first line of its column in narrow tables; the label where empty."""
+    """The first line of its column heading in narrow tables. Empty: the label."""
     detail: str = ""
-    """The second line of its column, before the unit: ``p95``."""
+    """The second line of its column heading, before the unit: ``p95``."""
     decimals: int | None = None
-    """How many decimals are shown; None where the size of the numbers decides."""
+    """The number of decimals shown. None: the size of the numbers decides."""
     way: str = ""
-    """``down`` or ``up`` for a metric of a queue or of its flows, else empty."""
+    """``down`` or ``up`` for a metric of a queue or of its flows, otherwise empty."""
     app: str = ""
-    """The kind of application that it is measured by, else empty."""
+    """The kind of application that measures it, otherwise empty."""
     is_main: bool = False
-    """Whether differences of it are shown unasked."""
+    """Whether tables show its differences by default."""
     note: str = ""
-    """What it means, below a table that shows it."""
+    """Its meaning, printed below a table that shows it."""
     scale: tuple[float, float] | None = None
-    """Its least and its greatest value, where it has such."""
+    """Its least and its greatest possible value, if it has bounds."""
     sentence: tuple[str, str, str] = SILENT
-    """What is said of the best discipline, of the worst, and at the end; ``{}`` is the number."""
+    """What a sentence says about the best discipline, about the worst, and at the end. ``{}`` is the number."""
 
     @property
     def is_felt(self) -> bool:
-        """Whether it is what a person notices: the time of a ping or a page, the quality of a call."""
+        """Whether a person notices it: the time of a ping or a page, the quality of a call."""
         return bool(self.app)
 
 
 def ways_of(metrics: Iterable[Metric]) -> set[str]:
-    """Return the directions that ``metrics`` are of."""
+    """Return the directions of ``metrics``."""
     return {metric.way for metric in metrics if metric.way}
 
 
 def label(metric: Metric, ways: Iterable[str]) -> str:
-    """Return the name of ``metric`` in a table or figure of the directions ``ways``: with its own, as `said` has it."""
+    """Return the name of ``metric`` in a table or figure of the directions ``ways``. It includes its own if needed."""
     return f"{metric.label} {metric.way}" if metric.way and said(metric.way, ways) else metric.label
 
 
 def said(way: str, ways: Iterable[str]) -> str:
-    """Return what words on the direction ``way`` end with: nothing if ``ways``, all that are spoken of, are down."""
+    """Return the suffix that names the direction ``way`` in a text on ``ways``. Empty if only down is concerned."""
     return "" if {way, *ways} == {"down"} else f", {way}"
 
 
@@ -117,10 +117,10 @@ def _goodput(way: str) -> Callable[[Record], float | None]:
 
 
 def _jain(way: str) -> Callable[[Record], float | None]:
-    """Return what picks Jain's index of the bulk flows in one direction, which compete for the link.
+    """Return the function that picks Jain's index of the bulk flows in one direction, which compete for the link.
 
-    The record has that of the direction of its first bulk flow. In the other direction flows that sent nothing in the
-    measured time do not count, as they do not in the record's.
+    The record has the index for the direction of its first bulk flow. For the other direction the function computes it;
+    as in the record, flows that sent nothing in the measured time do not count.
     """
 
     def pick(record: Record) -> float | None:
@@ -140,7 +140,7 @@ def _mean(values: Iterable[float | None]) -> float | None:
 
 
 def times(kind: str, name: str) -> Callable[[Record], float | None]:
-    """Return what picks the number ``name`` of the times of applications of ``kind``: of several, their mean."""
+    """Return the function that picks the time ``name`` of applications of ``kind``, or the mean of several."""
 
     def pick(record: Record) -> float | None:
         return _mean(times_of(app).get(name) for app in record["apps"] if app["kind"] == kind)
@@ -149,7 +149,7 @@ def times(kind: str, name: str) -> Callable[[Record], float | None]:
 
 
 def _of_apps(kind: str, measure: traffic.Measure) -> Callable[[Record], float | None]:
-    """Return what picks the number that ``measure`` makes of all applications of ``kind``."""
+    """Return the function that picks the number that ``measure`` makes of all applications of ``kind``."""
     path = measure.path.split(".")
 
     def pick(record: Record) -> float | None:
@@ -227,7 +227,7 @@ def _of_queue(way: str) -> tuple[Metric, ...]:
 
 
 def _of_kind(kind: traffic.Kind) -> Iterator[Metric]:
-    """Yield what applications of ``kind`` measure."""
+    """Yield the metrics that applications of ``kind`` measure."""
     for one in kind.measures:
         note = f"{one.unit if one.sum == 'total' else one.label}: {one.note}" if one.note else ""
         if kind.is_of_times(one):
@@ -254,14 +254,14 @@ METRICS = (
     *_of_queue("up"),
     *(metric for kind in traffic.probes_first() for metric in _of_kind(kind)),
 )
-"""What is measured by name. Goodput is the sum of the flows in one direction, Jain's index that of its bulk flows.
+"""All metrics. Goodput is the sum of the flows in one direction. Jain's index covers the direction's bulk flows.
 
-Applications' times are means over those of a kind.
+Applications' times are means over the applications of a kind.
 """
 
 
 def numbers(record: Record, chosen: Iterable[Metric] = ()) -> dict[str, float | None]:
-    """Return the numbers of ``record`` by key: of all `METRICS`, and of those of ``chosen`` that are not among them."""
+    """Return the numbers of ``record`` by key, for all `METRICS` and for the others in ``chosen``."""
     every = {metric.key: metric for metric in (*METRICS, *chosen)}
     return {key: metric.pick(record) for key, metric in every.items()}
 
@@ -297,9 +297,9 @@ def _of_path(path: str) -> Metric:
 def loaded(measured: Iterable[Values]) -> tuple[str, ...]:
     """Return the directions that are loaded with at least one of the disciplines that were ``measured``.
 
-    A direction is loaded where its link is used more than `BUSY_PERCENT` or where 5 % of its packets queue longer than
-    `STANDING_MS`. Where neither is, it is the one whose packets queue longest or, of equals, whose link is used more.
-    This is what tables, figures and sentences speak of.
+    A direction is loaded if its link is used more than `BUSY_PERCENT`, or if 5 % of its packets queue longer than
+    `STANDING_MS`. If neither direction is loaded, it returns the one whose packets queue longer; if they are equal, the
+    one whose link is used more. Tables, figures and sentences are about the directions returned.
     """
     means = [{key: _mean(values) or 0.0 for key, values in one.items()} for one in measured]
 
@@ -317,15 +317,15 @@ def loaded(measured: Iterable[Values]) -> tuple[str, ...]:
 
 
 def are_asked(chosen: Sequence[Metric]) -> bool:
-    """Return whether somebody chose the metrics: they are others than all that there are."""
+    """Return whether somebody chose the metrics, that is, whether they differ from the list of all metrics."""
     return [metric.key for metric in chosen] != [metric.key for metric in METRICS]
 
 
 def shown(chosen: Sequence[Metric], measured: Sequence[Values], ways: Sequence[str]) -> list[Metric]:
-    """Return what a person is shown of the metrics ``chosen``: all of them if somebody asked for them.
+    """Return the metrics of ``chosen`` that a person is shown: all of them if somebody asked for them.
 
-    Else it is those that have a number somewhere and belong to no direction or to one of ``ways``, which are loaded;
-    marks only where there are any.
+    Otherwise the metrics that have a number in some run, and belong to no direction or to one of ``ways``, the loaded
+    directions. Marks are shown only if there are any.
     """
     if are_asked(chosen):
         return list(chosen)

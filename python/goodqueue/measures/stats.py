@@ -1,7 +1,7 @@
-"""What a handful of seeds say: means, confidence intervals, paired differences, pooled distributions.
+"""Statistics over a few seeds: means, confidence intervals, paired differences, pooled distributions.
 
 Seeds are independent repeats of one scenario. Two disciplines that ran on the same seeds saw the same random draws,
-so they are compared seed by seed (common random numbers): the spread that both share cancels.
+so they are compared seed by seed (common random numbers): the variation that both share cancels.
 """
 
 import math
@@ -14,7 +14,7 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A mean over seeds and how well it is known."""
+    """A mean over seeds with its confidence interval."""
 
     mean: float
     half_width: float | None
@@ -41,8 +41,8 @@ class Estimate:
 def estimate(values: Sequence[float]) -> Estimate | None:
     """Return the mean of ``values`` with its confidence interval by Student's t, or None for no values.
 
-    The interval is mean ± t(0.975, n - 1) · s / √n with the sample deviation s (n - 1 in the denominator); it takes the
-    seeds' values as independent and the mean as near to normal.
+    The interval is mean ± t(0.975, n - 1) · s / √n with the sample deviation s (n - 1 in the denominator). It assumes
+    that the seeds' values are independent and that the mean is nearly normal.
     """
     n = len(values)
     if n == 0:
@@ -55,7 +55,7 @@ def estimate(values: Sequence[float]) -> Estimate | None:
 
 
 def paired(values: Sequence[float | None], reference: Sequence[float | None]) -> Estimate | None:
-    """Return the estimate of ``values - reference``, seed by seed; seeds where either is None are left out.
+    """Return the estimate of ``values - reference``, seed by seed. Seeds for which either is None are left out.
 
     Raises ValueError for lists of different length.
     """
@@ -65,13 +65,13 @@ def paired(values: Sequence[float | None], reference: Sequence[float | None]) ->
 
 def t_quantile(degrees: int, confidence: float = CONFIDENCE) -> float:
     """Return the two-sided quantile of Student's t with ``degrees`` of freedom: 2.776 for 4 at 95 %."""
-    from scipy.special import stdtrit  # scipy.stats would say the same, and takes 0.7 s longer to import
+    from scipy.special import stdtrit  # scipy.stats has the same function, but takes 0.7 s longer to import
 
     return float(stdtrit(degrees, (1 + confidence) / 2))
 
 
 def jain(shares: Sequence[float]) -> float | None:
-    """Return Jain's fairness index (Σx)² / (n Σx²), or None where nobody got anything."""
+    """Return Jain's fairness index (Σx)² / (n Σx²), or None if all shares are 0."""
     squares = math.fsum(share * share for share in shares)
     return math.fsum(shares) ** 2 / (len(shares) * squares) if squares > 0 else None
 
@@ -79,7 +79,7 @@ def jain(shares: Sequence[float]) -> float | None:
 def share_below(percentiles: Sequence[float], value: float, inclusive: bool = True) -> float:
     """Return the share (0 to 1) of a distribution that is at most ``value``, or less than it if not ``inclusive``.
 
-    ``percentiles`` are the 0th to the 100th, ascending; between two of them the distribution is taken as uniform.
+    ``percentiles`` are the 0th to the 100th, ascending. The distribution is uniform between two neighbours.
     """
     last = len(percentiles) - 1
     above = bisect_right(percentiles, value) if inclusive else bisect_left(percentiles, value)
@@ -94,8 +94,8 @@ def share_below(percentiles: Sequence[float], value: float, inclusive: bool = Tr
 def pool_percentiles(runs: Sequence[Sequence[float | None] | None]) -> list[float] | None:
     """Return the 101 percentiles of the even mixture of several runs' distributions, each given by its percentiles.
 
-    This answers "what does a packet of a random seed see?". Runs without a packet (None) are left out; None is
-    returned when none is left.
+    The mixture is the distribution of a packet of a random seed. Runs without a packet (None) are left out. Returns
+    None if all are left out.
     """
     full = [[value for value in run or () if value is not None] for run in runs]
     full = [run for run in full if len(run) == 101]
@@ -103,8 +103,8 @@ def pool_percentiles(runs: Sequence[Sequence[float | None] | None]) -> list[floa
         return None
     if len(full) == 1:
         return full[0]
-    # The mixture's distribution function, as a line through points: straight between knots, upright at a knot where
-    # some run has several percentiles at one value.
+    # The mixture's distribution function as a polyline: it is linear between knots, and vertical at a knot if some run
+    # has several percentiles at one value.
     knots = sorted({value for run in full for value in run})
     points = [
         (math.fsum(share_below(run, knot, inclusive) for run in full) / len(full), knot)

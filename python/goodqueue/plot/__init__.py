@@ -1,8 +1,8 @@
 """Figures: pure functions from records and comparisons to matplotlib figures.
 
-Nothing here runs a simulation or writes a file but `style.save`. A figure of the same record is the same bytes, as SVG
-and as PNG, whenever it is drawn with the same matplotlib.
+Nothing here runs a simulation, and only `style.save` writes files. Figures of the same record have the same bytes, as
+SVG and as PNG, if the matplotlib is the same.
 """
 
 KINDS = ("ellipse", "cdf", "box", "bar", "time", "jain", "lines", "air")
-"""Of figures of runs."""
+"""The kinds of figures of runs."""

@@ -1,4 +1,4 @@
-"""The air of a Wi-Fi cell: who sent when within a window of time, and what became of it. A lane a sender."""
+"""The air of a Wi-Fi cell: the transmissions within a window of time and their outcomes, with one lane per sender."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,23 +18,23 @@ OUTCOMES = {
     "unanswered": ("#e69f00", "nobody answered"),
     "collided": ("#b2182b", "collided"),
 }
-"""What becomes of a transmission: its colour, and how the legend says it."""
+"""The outcomes of a transmission: colour, and name in the legend."""
 
 ACCESS_POINT = "access point"
 HATCH = "////"
-"""What had been sent before is hatched."""
+"""The hatching of retries."""
 
 HEIGHT = 0.66
-"""Of a bar, where a lane is 1."""
+"""The height of a bar, where a lane is 1."""
 
 CHARACTER = 0.011
 """Width of a digit in a bar, as a share of the axis."""
 
 LANES = 40
-"""In a panel, at most."""
+"""The maximum number of lanes in a panel."""
 
 PANELS = 4
-"""Below each other, at most."""
+"""The maximum number of panels below each other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +50,13 @@ class Bar:
 
 
 def of(record: Record) -> AirSeries | None:
-    """Return the log of the air that ``record`` has, if it has one with transmissions in it."""
+    """Return the log of the air in ``record``, or None if there is none or it has no transmissions."""
     found = record.get("series", {}).get("air")
     return found if found and found["time_s"] else None
 
 
 def lanes(record: Record) -> list[str]:
-    """Return the senders of ``record``, the access point first, then the stations that sent within the window."""
+    """Return the senders of ``record``: the access point first, then the stations that sent within the window."""
     found, cell = of(record), record.get("wifi")
     assert found is not None
     assert cell is not None
@@ -65,7 +65,7 @@ def lanes(record: Record) -> list[str]:
 
 
 def bars(record: Record) -> list[Bar]:
-    """Return what is drawn of ``record``; an aggregate is labelled with the number of its frames."""
+    """Return the bars of ``record``. An aggregate is labelled with the number of its frames."""
     found = of(record)
     assert found is not None
     places = {name: place for place, name in enumerate(lanes(record)) if place}
@@ -95,7 +95,7 @@ def window_s(record: Record) -> tuple[float, float]:
 
 
 def figure(found: Sequence[Group], title: str = "") -> Figure | None:
-    """Draw the air of the first run of each group that logged it, a panel each, below each other. None without one."""
+    """Draw the air of the first run of each group that logged it, one panel each. Returns None if no run did."""
     shown = [(group, record) for group in found for record in group.records[:1] if of(record)]
     if not shown:
         return None
@@ -126,7 +126,7 @@ def figure(found: Sequence[Group], title: str = "") -> Figure | None:
 
 
 def check(found: Sequence[Group]) -> str | None:
-    """Return what would make the figure too full to read, if anything does: what was found, and what is accepted."""
+    """Return why the figure would be too full to read (what was found, and what is accepted), or None."""
     shown = [record for group in found for record in group.records[:1] if of(record)]
     if len(shown) > PANELS:
         return f"found {len(shown)} panels for {len(labels_of(found))} groups; accepted: at most {PANELS}, by --where"

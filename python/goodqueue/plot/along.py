@@ -1,4 +1,4 @@
-"""A metric along an axis: a line a series, a panel for each combination of what else differs."""
+"""A metric along an axis: one line per series, one panel per combination of the other differences."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -17,15 +17,15 @@ from goodqueue.plot.quantity import order, quantities
 from goodqueue.plot.style import Look
 
 DECADE = 10.0
-"""From this ratio of the largest to the smallest value on, a numeric axis is logarithmic."""
+"""A numeric axis is logarithmic if the ratio of the largest to the smallest value is above this."""
 
 CHARACTERS = 74
-"""Of the values below a single panel, that stand beside each other; wider ones slant."""
+"""The maximum number of characters of the values below a single panel. Wider values are slanted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """The axis along which a figure goes: its values, from left to right, and where each stands."""
+    """The axis of a figure: its values, from left to right, and their places."""
 
     values: Sequence[str]
     places: Sequence[float]
@@ -33,7 +33,7 @@ class Scale:
     is_log: bool
 
     def shifted(self, index: int, count: int) -> list[float]:
-        """Return where the marks of line ``index`` of ``count`` stand: side by side, so that none covers another."""
+        """Return the places of the marks of line ``index`` of ``count``: side by side, so that none covers another."""
         steps = (index - (count - 1) / 2) * min(0.08, 0.5 / count)
         if not self.is_numeric:
             return [place + steps for place in self.places]
@@ -45,7 +45,7 @@ class Scale:
 
 
 def scale_of(values: Sequence[str]) -> Scale:
-    """Return the axis of ``values``: numbers of one kind where they belong, from a decade on logarithmic.
+    """Return the axis of ``values``. Numbers of one kind stand to scale, logarithmic above a ratio of `DECADE`.
 
     Other values stand at equal distances, as categories.
     """
@@ -58,19 +58,19 @@ def scale_of(values: Sequence[str]) -> Scale:
 
 
 Estimates = Mapping[str, Estimate | None]
-"""By the value of the axis."""
+"""The estimates of a line, by the value on the axis."""
 
 Lines = Mapping[str, Estimates]
-"""By the label of a line."""
+"""The lines of a panel, by label."""
 
 
 def figure(
     named: Mapping[str, Lines], values: Mapping[str, str], axis: str, metric: Metric, called: str, title: str = ""
 ) -> Figure:
-    """Draw the mean of ``metric`` with its 95 % confidence interval along ``values``, a panel for each title.
+    """Draw the mean of ``metric`` with its 95 % confidence interval along ``values``, in one panel per title.
 
-    ``values`` have a name each; ``axis`` is what they are of, empty where the names say it. The metric is ``called``
-    by that name.
+    Each of ``values`` has a name. ``axis`` is the label of the axis, or empty if the names explain themselves.
+    ``called`` is the label of the metric.
     """
     scale = scale_of(list(values))
     labels = list(dict.fromkeys(label for lines in named.values() for label in lines))
@@ -98,7 +98,7 @@ def figure(
 
 
 def _heights(ax: Axes, found: Sequence[Estimate], metric: Metric) -> None:
-    """Set the limits of the axis of the metric, the same for all panels."""
+    """Set the limits of the metric's axis, the same for all panels."""
     means = [one.mean for one in found] or [0.0]
     ends = [end for one in found for end in (one.low, one.high) if end is not None]
     least, most = min(means), max(means)
@@ -111,7 +111,7 @@ def _heights(ax: Axes, found: Sequence[Estimate], metric: Metric) -> None:
 
 
 def _line(ax: Axes, own: Estimates, scale: Scale, across: Sequence[float], look: Look) -> None:
-    """Draw one line; its marks are joined where there is something between them."""
+    """Draw one line. Its marks are joined only on a numeric axis, where there is something between them."""
     points = [(x, found) for x, value in zip(across, scale.values, strict=True) if (found := own.get(value))]
     if points:
         _, _, bars = ax.errorbar(
@@ -130,7 +130,7 @@ def _line(ax: Axes, own: Estimates, scale: Scale, across: Sequence[float], look:
 
 
 def _ticks(places: Sequence[Axes], scale: Scale, called: Sequence[str]) -> None:
-    """Write the values below the axis; on a numeric one those that have room."""
+    """Write the values below the axis. On a numeric axis, only those that have room."""
     ax = places[0]
     room = CHARACTERS / len({one.get_subplotspec().colspan.start for one in places})  # type: ignore[union-attr]
     if not scale.is_numeric:

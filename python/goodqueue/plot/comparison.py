@@ -1,4 +1,4 @@
-"""Disciplines side by side: what each costs and what it gives."""
+"""Figures of disciplines side by side: the delay and the goodput of each."""
 
 import math
 import statistics
@@ -20,13 +20,13 @@ from goodqueue.show.picture import LEAST_MS
 from goodqueue.show.tables import decimals, number
 
 ACROSS = 4
-"""Panels in a row, at most."""
+"""The maximum number of panels in a row."""
 
 
 def delay_against_goodput(comparison: Comparison, title: str = "", way: str = "") -> Figure:
-    """Draw RFC 7928's figure (2.7): a point a run, mean delay (ms) across, less to the right, goodput (Mbit/s) up.
+    """Draw RFC 7928's figure (2.7): one point per run, mean delay (ms) decreasing to the right, goodput (Mbit/s) up.
 
-    Both are of the direction ``way``, or of the loaded one. The large mark is the median, the ellipse one standard
+    Both are for the direction ``way``, or for the loaded one. The large mark is the median, the ellipse one standard
     deviation of the runs.
     """
     ways = comparison.loaded()
@@ -62,9 +62,9 @@ def _points(entry: Entry, way: str, flows: str) -> list[tuple[float, float]]:
 
 
 def estimates(comparison: Comparison, chosen: Sequence[Metric], title: str = "") -> Figure:
-    """Draw mean and 95 % confidence interval of each metric ``chosen``, a panel each; small marks are the single runs.
+    """Draw mean and 95 % confidence interval of each metric in ``chosen``, one panel each. Small marks are single runs.
 
-    A metric without a number anywhere has an empty panel.
+    A metric without any number has an empty panel.
     """
     labels = [entry.label for entry in comparison.entries]
     names, looks = panels.row_names(labels), style.looks(labels)
@@ -118,9 +118,10 @@ def _panel(ax: Axes, comparison: Comparison, metric: Metric, looks: Sequence[Loo
 
 
 def goodput_by_flow(comparison: Comparison, title: str = "", way: str = "down") -> Figure | None:
-    """Draw the goodput (Mbit/s) of each bulk flow in the direction ``way``, a row per discipline, all seeds.
+    """Draw the goodput (Mbit/s) of each bulk flow in the direction ``way``, one row per discipline, for all seeds.
 
-    The vertical line is the equal share of what all flows of the row got. None where there is one flow or none.
+    The vertical line is the equal share of the total goodput of the row's flows. Returns None if there is at most one
+    flow.
     """
     if len(_goodputs(comparison.entries[0].records[0], way)) < 2:
         return None

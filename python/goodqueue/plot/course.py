@@ -1,4 +1,4 @@
-"""The course of a run: the mean over its repeats, and how far these spread."""
+"""The course of a run: the mean over its repeats, with a band for their spread."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,30 +15,31 @@ from goodqueue.plot.stored import Group, labels_of, measured_s, repeats
 from goodqueue.plot.style import Look
 
 BAND = (10, 90)
-"""Percentiles of the runs at which the band ends where the axis is logarithmic: less a deviation may be below zero."""
+"""The band's percentiles of the runs on a logarithmic axis, where the mean minus a deviation may be below zero."""
 
 MARKS = 6
-"""Marks on a line, so that it is known without its colour."""
+"""The number of marks on a line, which identify the line without its colour."""
 
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """One series of a group: its mean over the runs, and its band, at each time."""
+    """One series of a group: its mean over the runs and its band, at each time."""
 
     label: str
     times: Any
     mean: Any
     deviation: Any
     percentiles: Any
-    """At `BAND`."""
+    """The percentiles of `BAND`."""
 
 
 def figure(found: Sequence[Group], what: str | Sequence[str], title: str = "") -> Figure | None:
-    """Draw series (see `series`) over time: a line is the mean of a group's runs, the band how far the runs spread.
+    """Draw series (see `series`) over time: a line for the mean of each group's runs, a band for their spread.
 
-    The band is ± one standard deviation; on a logarithmic axis the 10th to the 90th percentile of the runs. At times
-    that only some runs sampled it is of these. Several series are rows with a common time axis; groups with a panel
-    of their own are columns, or panels where there is one series. None where no run has any of the series.
+    The band is ± one standard deviation. On a logarithmic axis it is the 10th to the 90th percentile of the runs. At
+    times that only some runs sampled, only these runs count. Several series are rows with a common time axis. Groups
+    with a panel of their own are columns, or panels if there is one series. Returns None if no run has any of the
+    series.
     """
     asked = [what] if isinstance(what, str) else list(what)
     titles = panels.titles([group.panel for group in found])
@@ -82,14 +83,15 @@ def figure(found: Sequence[Group], what: str | Sequence[str], title: str = "") -
 
 
 def has(found: Sequence[Group], what: str) -> bool:
-    """Return whether some run has the series ``what``."""
+    """Return whether any run has the series ``what``."""
     return any(series(one, what) for group in found for one in group.records)
 
 
 def _course(group: Group, what: str) -> Course | None:
-    """Return the course of the series ``what`` over the runs of ``group``, or None where none has it.
+    """Return the course of the series ``what`` over the runs of ``group``, or None if no run has it.
 
-    What a law has not set, as CoDel's next drop, is no number (nan) there. Other series go on at their next value.
+    A variable that a law has not set, such as CoDel's next drop, is nan at that time. Gaps in other series are
+    bridged.
     """
     import numpy as np
 
@@ -116,7 +118,7 @@ def _course(group: Group, what: str) -> Course | None:
 
 
 def _rows(asked: Sequence[str], titles: Sequence[str]) -> tuple[Figure, dict[tuple[str, str], Axes]]:
-    """Return a figure with a row a series and a column a panel; a row shares its axis, all share the time."""
+    """Return a figure with one row per series and one column per panel. A row shares its y axis, all share the time."""
     figure = style.new_figure(0.8 + 1.45 * len(asked))
     if len(titles) > 2:
         figure.set_size_inches(panels.WIDE_IN, figure.get_size_inches()[1])
@@ -147,7 +149,7 @@ def _labelled(what: str, found: Sequence[Group]) -> str:
 def _frame(
     places: dict[tuple[str, str], Axes], courses: dict[tuple[str, str], list[Course]], what: str, unit: str
 ) -> bool:
-    """Set the limits of the panels of the series ``what``; return whether they are logarithmic."""
+    """Set the limits of the panels of the series ``what``. Returns whether they are logarithmic."""
     import numpy as np
 
     own = [course for (name, _), some in courses.items() if name == what for course in some]
@@ -163,15 +165,15 @@ def _frame(
         return True
     bottom = min(float(np.nanmin(course.mean - course.deviation)) for course in own)
     if least >= 0:
-        ax.set_ylim(0, high * 1.05 or 1.0)  # what is zero throughout has an axis, too
+        ax.set_ylim(0, high * 1.05 or 1.0)  # a series that is always zero needs an axis, too
     else:
-        margin = 0.05 * (high - bottom)  # a point of time counts from now and may lie in the past
+        margin = 0.05 * (high - bottom)  # a point in time is relative to now and may lie in the past
         ax.set_ylim(bottom - margin, high + margin)
     return False
 
 
 def _draw(ax: Axes, course: Course, look: Look, logarithmic: bool, index: int) -> Curve:
-    """Draw one course with its band; marks of several lines stand at different times."""
+    """Draw one course with its band. The marks of different lines stand at different times."""
     import numpy as np
 
     if logarithmic:
@@ -191,7 +193,7 @@ def _draw(ax: Axes, course: Course, look: Look, logarithmic: bool, index: int) -
     alone = known & ~np.append(known[1:], False) & ~np.insert(known[:-1], 0, False)  # no line leads there
     ax.plot(course.times[alone], course.mean[alone], color=look.colour, ls="", marker=".", ms=4)
     handle = Line2D([], [], color=look.colour, linestyle=look.line, lw=line.get_linewidth(), **look.marks(4.5))
-    within = np.clip(course.mean[known], *ax.get_ylim())  # a name beside the curve must stand in the axes
+    within = np.clip(course.mean[known], *ax.get_ylim())  # a name beside the curve must stand within the axes
     return Curve(course.label, list(course.times[known]), list(within), look.ink, handle)
 
 

@@ -22,13 +22,13 @@ OF = "packets with at most this delay"
 def cdf(runs: Named, title: str = "", what: str = "queueing delay", of: str = OF) -> Figure:
     """Draw the cumulative distribution of delay (ms, logarithmic) of each of ``runs``: a label and 101 percentiles.
 
-    A run of which nothing lies on the axis is named below the figure.
+    A run without any value on the axis is named below the figure.
     """
     return cdfs({"": runs}, title, what, of)
 
 
 def cdfs(runs: Mapping[str, Named], title: str = "", what: str = "queueing delay", of: str = OF) -> Figure:
-    """Draw what `cdf` draws, in a panel for each title of ``runs``."""
+    """Draw distributions as `cdf` does, in one panel per title of ``runs``."""
     labels = list(dict.fromkeys(label for own in runs.values() for label, _ in own))
     looks = style.looks_by_label(labels)
     with style.look():
@@ -52,7 +52,7 @@ def cdfs(runs: Mapping[str, Named], title: str = "", what: str = "queueing delay
 
 
 def _curve(ax: Axes, label: str, percentiles: Sequence[float], axis: Axis, look: Look) -> Curve:
-    """Draw one distribution. It begins at the axis' left edge, at the share of what lies below the axis."""
+    """Draw one distribution. It begins at the axis' left edge, at the share of the values below the axis."""
     share = 100 * share_below(percentiles, axis.low)
     within = [(value, percent) for percent, value in enumerate(percentiles) if value > axis.low]
     x, y = [axis.low, *(value for value, _ in within)], [share, *(float(percent) for _, percent in within)]
@@ -67,7 +67,7 @@ def _curve(ax: Axes, label: str, percentiles: Sequence[float], axis: Axis, look:
 def over_time(
     runs: Sequence[tuple[str, Record]], title: str = "", queue: str = "down", what: str = "queueing delay"
 ) -> Figure:
-    """Draw the delay of one queue over time, a panel a run, all on the same axes. The records must hold a series.
+    """Draw the delay of one queue over time, one panel per run, all on the same axes. The records must hold a series.
 
     Raises KeyError for a record without a series.
     """

@@ -1,4 +1,4 @@
-"""One figure of stored runs by its kind, as ``goodqueue plot`` draws it, or the refusal of one that cannot be read."""
+"""Draws a figure of stored runs by its kind, for ``goodqueue plot``, and refuses a figure that would be unreadable."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -18,22 +18,22 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 LINES = 16
-"""Lines, ellipses or distributions in one panel, at most."""
+"""The maximum number of lines, ellipses or distributions in one panel."""
 
 ROWS = 40
-"""Boxes or bars below each other, at most."""
+"""The maximum number of boxes or bars below each other."""
 
 PANELS = 12
-"""In one figure, at most; with several series, rows times columns."""
+"""The maximum number of panels in one figure. With several series, rows times columns."""
 
 COLUMNS = 4
-"""Panels beside each other, at most, where several series are rows."""
+"""The maximum number of panels beside each other if several series are rows."""
 
 
 def of_runs(kind: str, found: Runs, asked: Sequence[str], by: str | None, x: str | None, title: str = "") -> "Figure":
-    """Return the figure of ``kind`` of the runs ``found``; ``by`` may be several keys, with commas between.
+    """Return the figure of ``kind`` of the runs ``found``. ``by`` may be several keys, separated by commas.
 
-    Raises UserError where there is no such metric, no record has it, or the figure would be too full.
+    Raises UserError if there is no such metric, if no record has it, or if the figure would be too full.
     """
     keys = [selection.key_of(found, key.strip(), "--by") for key in (by or "").split(",") if key.strip()]
     if kind == "lines":
@@ -45,7 +45,7 @@ def of_runs(kind: str, found: Runs, asked: Sequence[str], by: str | None, x: str
 
 
 def check(kind: str, found: Runs, groups: Sequence[Group], series: int = 1) -> None:
-    """Refuse a figure that nobody could read. Raises UserError, which names the counts and what differs."""
+    """Refuse an unreadable figure. Raises UserError with the counts and the keys that differ."""
     most = ROWS if kind in ("box", "bar", "jain") else LINES
     what = {"box": "boxes", "bar": "bars", "jain": "rows", "ellipse": "ellipses"}.get(kind, "lines")
     count, places = len(labels_of(groups)), len(panels.titles([group.panel for group in groups]))
@@ -63,9 +63,9 @@ def check(kind: str, found: Runs, groups: Sequence[Group], series: int = 1) -> N
 
 
 def draw(kind: str, groups: Sequence[Group], asked: Sequence[str], title: str) -> "Figure":
-    """Return the figure of ``groups``; of the loaded direction where no metric is ``asked`` for.
+    """Return the figure of ``groups``. Without a metric in ``asked`` it shows the loaded direction.
 
-    Raises UserError where there is no such metric, or no record has it.
+    Raises UserError if there is no such metric, or no record has it.
     """
     if kind == "time":
         return _time(groups, asked, title)
@@ -132,8 +132,9 @@ def _time(groups: Sequence[Group], asked: Sequence[str], title: str) -> "Figure"
 def lines(found: Runs, asked: Sequence[str], by: Sequence[str], across: str | None, title: str) -> "Figure":
     """Return the figure of a metric along the key ``across``, or along the numeric key with the most values.
 
-    A parameter of the qdiscs' lines (``bottleneck.qdisc.target``) is such a key. The lines are ``by``, or the qdiscs
-    where these differ, or the first other key that does. Raises UserError.
+    A parameter of the qdiscs' lines (``bottleneck.qdisc.target``) is such a key, too. The lines are the values of
+    ``by``. By default they are the qdiscs if these differ, or else the first other key that differs. Raises
+    UserError.
     """
     if across:
         found = selection.with_parameter(found, across)
@@ -162,13 +163,13 @@ def lines(found: Runs, asked: Sequence[str], by: Sequence[str], across: str | No
 
 
 def _estimate(records: Sequence[Record], metric: Metric) -> Estimate | None:
-    """Return the estimate of ``metric`` over repeats, of which equal ones are one run."""
+    """Return the estimate of ``metric`` over repeats. Identical repeats count as one run."""
     values = measured.of([metrics.numbers(record, [metric]) for record in records])
     return measured.estimate(values, metric.key, measured.is_nil(values))
 
 
 def _longest(found: Runs, by: Sequence[str]) -> str:
-    """Return the key that goes across where nobody says: the numeric one with the most values."""
+    """Return the default key to draw along: the numeric key with the most values."""
     numeric = [key for key in found.differ if key not in by and quantities(found.values(key)) is not None]
     if not numeric:
         accepted = f"--x with one of {found.said()}" if found.differ else "runs that differ in a key"

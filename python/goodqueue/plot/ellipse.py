@@ -1,4 +1,4 @@
-"""Latency against goodput, a run a point and an ellipse a group, with better up and to the right."""
+"""Latency against goodput: one point per run and one ellipse per group. Better is up and to the right."""
 
 import math
 import statistics
@@ -15,17 +15,18 @@ from goodqueue.plot.stored import Group, goodput, labels_of, latency, repeats
 from goodqueue.plot.style import Look
 
 Cloud = Sequence[tuple[float, float]]
-"""Runs: latency and goodput."""
+"""Latency and goodput of each run."""
 
 LOGARITHMIC = 5.0
-"""From this ratio of the largest to the smallest latency on, the axis is logarithmic."""
+"""The axis of latency is logarithmic if the ratio of the largest to the smallest latency is above this."""
 
 
 def figure(found: Sequence[Group], title: str = "") -> Figure | None:
-    """Draw the figure of Winstein and Balakrishnan (2013); None where no run has both.
+    """Draw the figure of Winstein and Balakrishnan (2013). Returns None if no run has both latency and goodput.
 
-    The ellipse is one standard deviation of the two-dimensional normal distribution that is likeliest for the runs;
-    where latency is logarithmic, of its logarithm. Groups with a panel of their own stand in panels on the same axes.
+    The ellipse is one standard deviation of the two-dimensional normal distribution that is likeliest for the runs.
+    If the axis of latency is logarithmic, the distribution is of the logarithm. Groups with a panel of their own
+    stand in panels on the same axes.
     """
     across, up = latency(found), goodput(found)
     if across is None:
@@ -61,12 +62,12 @@ def figure(found: Sequence[Group], title: str = "") -> Figure | None:
 
 
 def _brief(latency: Metric) -> str:
-    """Return what the axis of latency is called below a narrow panel."""
+    """Return the label of the axis of latency below a narrow panel."""
     return f"mean {latency.app} (ms)" if latency.is_felt else f"{latency.label} (ms)"
 
 
 def better(ax: Axes) -> None:
-    """Say which way is better, in the corner of ``ax`` where nothing good or bad is likely to lie."""
+    """Mark the better direction, in the corner of ``ax`` that is least likely to have data."""
     ax.text(0.995, 0.02, "better ↗", transform=ax.transAxes, va="bottom", ha="right", color="#777777", fontsize=9.5)
 
 
@@ -77,10 +78,11 @@ def clouds(
     looks: Sequence[Look] | None = None,
     beside: Cloud = (),
 ) -> list[Curve]:
-    """Draw a cloud of runs with its ellipse for each name; return what `label_curves` labels.
+    """Draw a cloud of runs with its ellipse for each name. Returns the curves for `label_curves`.
 
-    The large mark is the mean, or with ``medians`` the median of either axis. A cloud without runs is not drawn; one
-    must have some. The axes have room for the points ``beside`` these, which other panels on the same axes hold.
+    The large mark is the mean, or with ``medians`` the median of either axis. A cloud without runs is not drawn, but
+    at least one must have some. The axes have room for the points ``beside``, which are in other panels on the same
+    axes.
     """
     every = [*beside, *(point for _, own in named for point in own)]
     logarithmic = _is_logarithmic(every)
@@ -120,7 +122,7 @@ def _centre(points: Sequence[tuple[float, float]], logarithmic: bool) -> tuple[f
 
 
 def outline(points: Sequence[tuple[float, float]], logarithmic: bool = False) -> list[tuple[float, float]]:
-    """Return the ellipse of one standard deviation as a polygon of 72 points; none for fewer than three points.
+    """Return the ellipse of one standard deviation as a polygon of 72 points, or nothing for fewer than three points.
 
     Its half-axes are the square roots of the covariance matrix' eigenvalues, along its eigenvectors. The covariance
     is the likeliest one, with n in the denominator.
@@ -138,7 +140,7 @@ def outline(points: Sequence[tuple[float, float]], logarithmic: bool = False) ->
 
 
 def _limits(ax: Axes, points: Sequence[tuple[float, float]], logarithmic: bool) -> None:
-    """Set the limits so that all ``points`` and their names fit; latency runs from right to left."""
+    """Set the limits so that all ``points`` and their names fit. Latency increases from right to left."""
     xs, ys = [x for x, _ in points], [y for _, y in points]
     low, high = min(xs), max(xs)
     if logarithmic:

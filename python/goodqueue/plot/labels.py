@@ -1,4 +1,4 @@
-"""Direct labels: each curve carries its name, where it hides least."""
+"""Direct labels: each curve has its name beside it, where the name hides least."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,22 +12,22 @@ from matplotlib.lines import Line2D
 from goodqueue.plot import panels
 
 BACKING = {"facecolor": "white", "alpha": 0.8, "linewidth": 0, "pad": 1}
-"""What text stands on, where lines run below it."""
+"""The background of text above lines."""
 
 STEPS = 24
-"""Places along a curve that are tried."""
+"""The number of places along a curve that are tried."""
 
 LONG = 24
-"""Characters of a name beyond which a legend beside the axes would leave these no room."""
+"""The maximum number of characters of a name in a legend beside the axes. Longer names would leave the axes no room."""
 
 DIRECT = 8
-"""Names beside their curves, at most; of more a reader cannot tell which name is whose."""
+"""The maximum number of names beside their curves. With more names, a reader cannot match names and curves."""
 
 BESIDE = 0.3
-"""The share of the figure's width that a legend beside the axes may take."""
+"""The maximum share of the figure's width for a legend beside the axes."""
 
 UNCLEAR = 2.5
-"""The cost from which a label hides more than a point."""
+"""A label with a cost above this hides more than one point."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +38,9 @@ class Curve:
     x: Sequence[float]
     y: Sequence[float]
     colour: str
-    """Of the name."""
+    """The colour of the name."""
     line: Line2D
-    """What was drawn, for a legend."""
+    """The drawn line, for a legend."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,16 +53,16 @@ class Box:
     top: float
 
     def holds(self, x: float, y: float, margin: float = 3) -> bool:
-        """Return whether a point lies inside, or within ``margin`` of it."""
+        """Return whether a point lies inside the box, or within ``margin`` of it."""
         return self.left - margin <= x <= self.right + margin and self.bottom - margin <= y <= self.top + margin
 
     def meets(self, other: "Box") -> bool:
-        """Return whether both share any place."""
+        """Return whether both boxes overlap."""
         apart = self.right < other.left or other.right < self.left
         return not (apart or self.top < other.bottom or other.top < self.bottom)
 
     def within(self, other: "Box") -> bool:
-        """Return whether all of it lies in ``other``."""
+        """Return whether the whole box lies in ``other``."""
         across = other.left <= self.left and self.right <= other.right
         return across and other.bottom <= self.bottom and self.top <= other.top
 
@@ -86,9 +86,9 @@ def name_curves(
 def label_curves(ax: Axes, curves: Sequence[Curve]) -> None:
     """Write each curve's name beside it, where it covers the fewest points of curves and no other label.
 
-    Where some name has no clear place, all stand in a legend beside the axes instead, or above them where that leaves
-    them too little room. The axes' limits must be final.
-    Of equal places the one nearest the curve's middle is taken, so the result is always the same.
+    If a name has no clear place, all names stand in a legend beside the axes, or above them if that leaves the axes
+    too little room. The axes' limits must be final. Among equal places the one nearest to the curve's middle is
+    taken, so the result is always the same.
     """
     figure = ax.figure.get_figure(root=True)
     assert figure is not None
@@ -109,7 +109,7 @@ def label_curves(ax: Axes, curves: Sequence[Curve]) -> None:
 
 
 def _write(ax: Axes, curves: Sequence[Curve], renderer: Any) -> bool:
-    """Write each name beside its curve; write none and return False where some name has no clear place."""
+    """Write each name beside its curve. If a name has no clear place, writes none and returns False."""
     extent = ax.get_window_extent()
     frame = Box(extent.x0, extent.y0, extent.x1, extent.y1)
     paths = [ax.transData.transform(list(zip(curve.x, curve.y, strict=True))).tolist() for curve in curves]
@@ -146,7 +146,7 @@ def _best(
 
 
 def _around(x: float, y: float, width: float, height: float) -> list[Box]:
-    """Return the places for a label beside a point, 7 pixels off, the best liked first."""
+    """Return the places for a label beside a point, at a distance of 7 pixels, in the order of preference."""
     right, left = x + 7, x - 7 - width
     above, below, level = y + 7, y - 7 - height, y - height / 2
     corners = [(right, below), (left, above), (right, above), (left, below), (right, level), (left, level)]
@@ -156,7 +156,7 @@ def _around(x: float, y: float, width: float, height: float) -> list[Box]:
 def _cost(
     box: Box, frame: Box, own: Sequence[list[float]], others: Sequence[tuple[float, float]], taken: Sequence[Box]
 ) -> float:
-    """Return how bad a place is: points of curves or labels under it, parts outside the axes, another curve as near."""
+    """Return the cost of a place: covered points and labels, parts outside the axes, and another curve nearby."""
     hidden = sum(box.holds(x, y) for x, y in own) + sum(box.holds(x, y) for x, y in others)
     clashes = sum(box.meets(other) for other in taken)
     doubtful = any(box.holds(x, y, margin=12) for x, y in others)

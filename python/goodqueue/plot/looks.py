@@ -1,7 +1,7 @@
-"""How each discipline looks: one colour, marker and line in every figure, so that a reader learns it once.
+"""The look of each discipline: the same colour, marker and line in every figure, so that a reader learns it once.
 
-No two disciplines share colour and marker, which colour-blind readers need, nor marker and line, which is what print
-without colour leaves. Families share a hue.
+No two disciplines share both colour and marker, for colour-blind readers. No two share both marker and line, for
+prints without colour. Families share a hue.
 """
 
 import re
@@ -23,26 +23,26 @@ LINES = (SOLID, DASHED, DASH_DOT, DOTTED, LONG)
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How one series is drawn."""
+    """The look of one series."""
 
     colour: str
     """As ``#rrggbb``."""
     ink: str
-    """The colour of its name: as dark as text on white has to be."""
+    """The colour of its name, dark enough for text on white."""
     marker: str
     line: Line
     filled: bool = True
-    """Whether its marks are full."""
+    """Whether its marks are filled."""
 
     def marks(self, size: float) -> dict[str, Any]:
-        """Return what `Axes.plot` takes to draw marks that look ``size`` points large."""
+        """Return the arguments of `Axes.plot` for marks that look ``size`` points large."""
         face = self.colour if self.filled else "white"
         marks = {"marker": self.marker, "markerfacecolor": face, "markeredgecolor": self.colour}
         return {**marks, "markersize": size * SIZES.get(self.marker, 1.0)}
 
 
 SIZES = {"*": 1.6, "P": 1.2, "X": 1.2, "p": 1.15, "h": 1.15, "H": 1.15, "8": 1.1, "d": 1.2, "D": 0.9, "s": 0.95}
-"""How much larger or smaller a marker has to be to look as large as a circle."""
+"""The factor that makes a marker look as large as a circle."""
 
 DISCIPLINES: dict[str, tuple[str, str, Line]] = {
     # FIFOs: greys.
@@ -53,7 +53,7 @@ DISCIPLINES: dict[str, tuple[str, str, Line]] = {
     # CoDel: blues.
     "codel": ("#0072b2", "s", SOLID),
     "cobalt": ("#56b4e9", "d", DASHED),
-    # A queue a flow: greens.
+    # One queue per flow: greens.
     "fq_codel": ("#009e73", "^", SOLID),
     "fq_nocodel": ("#4fb83d", "h", DOTTED),
     "fq_pie": ("#5cc9a7", "v", DASH_DOT),
@@ -70,7 +70,7 @@ DISCIPLINES: dict[str, tuple[str, str, Line]] = {
     "red_gentle": ("#e5a6ca", "h", DASHED),
     "ared": ("#a23b72", "X", DASHED),
     "choke": ("#6d1f4e", "d", DOTTED),
-    # What else drops by a probability of its own: reds.
+    # Other disciplines with a drop probability: reds.
     "blue": ("#b2182b", "p", DOTTED),
     "sfb": ("#e06671", "8", DASH_DOT),
     "rem": ("#7f1d1d", "<", LONG),
@@ -81,24 +81,25 @@ DISCIPLINES: dict[str, tuple[str, str, Line]] = {
 """Colour, marker and line of each discipline of the registry."""
 
 ALIASES = {"droptail": "pfifo", "fifo": "pfifo", "none": "pfifo"}
-"""What papers call a FIFO."""
+"""Names of a FIFO in papers."""
 
 COLOURS = ("#e69f00", "#333333", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#8c564b")
-"""Of what is no discipline: Okabe and Ito's palette, which colour-blind readers tell apart, without its pale yellow."""
+"""Colours for series of no discipline: Okabe and Ito's palette, which colour-blind readers can distinguish, without its
+pale yellow."""
 
 MARKERS = "osD^vPX*<>phd"
-"""Of what is no discipline. Their number shares no factor with that of the colours: 104 pairs come before one again."""
+"""Markers for series of no discipline. Their number is coprime to that of the colours: 104 pairs precede a repeat."""
 
 SHADES = (0.0, 0.4, -0.35, 0.2)
-"""Of one discipline's series in one figure: how much lighter, or darker, each is."""
+"""How much lighter, or darker, each of one discipline's series in one figure is."""
 
 
 def looks(labels: Sequence[str]) -> list[Look]:
-    """Return how each of the series of one figure looks; no two look the same.
+    """Return the look of each series of one figure. No two looks are the same.
 
-    A label begins with what it is of: a discipline's name has its look of `DISCIPLINES`, which the bare name, or the
-    first label with that name, has unchanged. Further labels of the same discipline keep its hue and marker. Whatever
-    else there is takes looks in order; so do disciplines written in Python (``FILE.py:CLASS``).
+    A label begins with the discipline's name, whose look is in `DISCIPLINES`. The bare name, or the first label with
+    that name, has this look unchanged. Further labels of the same discipline keep its hue and marker. All other
+    labels take looks in order, as do disciplines written in Python (``FILE.py:CLASS``).
     """
     found: dict[int, Look] = {}
     own: dict[str, list[int]] = {}
@@ -120,31 +121,31 @@ def looks(labels: Sequence[str]) -> list[Look]:
 
 
 def looks_by_label(labels: Sequence[str]) -> dict[str, Look]:
-    """Return how the series of one figure look, by their labels, which differ."""
+    """Return the looks of the series of one figure by their labels, which must differ."""
     return dict(zip(labels, looks(labels), strict=True))
 
 
 def look_of(name: str) -> Look:
-    """Return how the series ``name`` looks in a figure by itself."""
+    """Return the look of the series ``name`` in a figure without others."""
     return looks([name])[0]
 
 
 def _name(label: str) -> str:
-    """Return what a label begins with: the discipline of ``codel, 10ms``, ``codel target 20ms``, ``codel (kernel)``."""
+    """Return a label's first word: the discipline of ``codel, 10ms``, ``codel target 20ms``, ``codel (kernel)``."""
     match = re.match(r"[^\s,]+", label)
     name = match[0] if match else label
     return ALIASES.get(name.lower(), name if ".py:" in name else name.lower())
 
 
 def _variant(colour: str, marker: str, line: Line, variant: int) -> Look:
-    """Return the look of one of several series of a discipline; 40 in a row differ from each other."""
+    """Return the look of one of several series of a discipline. 40 consecutive variants differ from each other."""
     shade = _shaded(colour, SHADES[variant % len(SHADES)])
     turned = LINES[(LINES.index(line) + variant) % len(LINES)]
     return Look(shade, _ink(shade), marker, turned, filled=(variant + variant // 20) % 2 == 0)
 
 
 def _others(taken: set[tuple[str, str]]) -> Iterator[Look]:
-    """Yield looks that are not ``taken``. The palette begins with near-black where the figure has no discipline."""
+    """Yield looks that are not ``taken``. The palette begins with near-black if the figure has no discipline."""
     colours = COLOURS if taken else (*COLOURS[1:], COLOURS[0])
     for index in count():
         colour, marker = colours[index % len(colours)], MARKERS[index % len(MARKERS)]
@@ -162,7 +163,7 @@ def _text(channels: Sequence[float]) -> str:
 
 
 def _shaded(colour: str, amount: float) -> str:
-    """Return ``colour`` mixed with white, or with black where ``amount`` is negative."""
+    """Return ``colour`` mixed with white, or with black if ``amount`` is negative."""
     towards = 255 if amount > 0 else 0
     return _text([channel + abs(amount) * (towards - channel) for channel in _channels(colour)])
 
@@ -174,7 +175,7 @@ def contrast(colour: str) -> float:
 
 
 def _ink(colour: str) -> str:
-    """Return ``colour``, dark enough for text on white: WCAG asks for a contrast of 4.5."""
+    """Return ``colour`` dark enough for text on white: WCAG requires a contrast of 4.5."""
     dark = _text([channel * 0.75 for channel in _channels(colour)])
     while contrast(dark) < 4.5:
         dark = _text([channel * 0.9 for channel in _channels(dark)])

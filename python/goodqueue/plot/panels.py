@@ -1,4 +1,4 @@
-"""What figures of several panels share: the grid, the legend above it, names of rows, and ticks that leave room."""
+"""Functions for figures of several panels: the grid, the legend above it, names of rows, and ticks that leave room."""
 
 import math
 import textwrap
@@ -14,24 +14,25 @@ from goodqueue.plot import style
 from goodqueue.show import labels as naming
 
 WIDE_IN = 7.8
-"""The width of a figure with three panels in a row."""
+"""The width of a figure with three panels in a row, in inches."""
 
 NAME = 20
-"""Characters of a line of a row's name."""
+"""The maximum number of characters in a line of a row's name."""
 
 LINES = 3
-"""Lines of a row's name."""
+"""The maximum number of lines of a row's name."""
 
 
 def titles(panels: Sequence[str]) -> list[str]:
-    """Return the titles of the panels, each once."""
+    """Return the titles of the panels without repetitions."""
     return list(dict.fromkeys(panels))
 
 
 def grid(named: Sequence[str], height_in: float, single_in: float) -> tuple[Figure, list[Axes]]:
-    """Return a figure with a panel for each title of ``named``; all share both axes. Call within `style.look`.
+    """Return a figure with one panel per title in ``named``. All panels share both axes. Call within `style.look`.
 
-    ``height_in`` is the height of a row of panels, ``single_in`` that of a figure with one, which has no title.
+    ``height_in`` is the height of a row of panels in inches. ``single_in`` is the height of a figure with one panel,
+    which has no title.
     """
     count = len(named)
     columns = 1 if count == 1 else 2 if count in (2, 4) else 3
@@ -43,7 +44,7 @@ def grid(named: Sequence[str], height_in: float, single_in: float) -> tuple[Figu
     for ax in places[count:]:
         ax.set_visible(False)
     for ax in places[max(0, count - columns) : count]:
-        ax.tick_params(axis="x", labelbottom=True)  # what stands below it may be empty
+        ax.tick_params(axis="x", labelbottom=True)  # the place below may be empty
     if count > 1:
         for ax, title in zip(places, named, strict=False):
             ax.set_title(wrapped(title, 34 if columns == 2 else 28), fontsize=9)
@@ -53,7 +54,7 @@ def grid(named: Sequence[str], height_in: float, single_in: float) -> tuple[Figu
 
 
 def leave_room(ax: Axes) -> None:
-    """Leave out the last number below ``ax``, which would meet the first below the next panel."""
+    """Leave out the last number below ``ax``, which would touch the first number below the next panel."""
     ax.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10], prune="upper"))
 
 
@@ -63,7 +64,7 @@ def wrapped(text: str, width: int) -> str:
 
 
 def label_axes(places: Sequence[Axes], across: str, up: str) -> None:
-    """Say what the common axes are: once at each edge where there are several panels."""
+    """Label the common axes, once at each edge if there are several panels."""
     if len(places) == 1:
         places[0].set_xlabel(across)
         places[0].set_ylabel(up)
@@ -82,9 +83,9 @@ def heading(figure: Figure, title: str) -> None:
 
 
 def legend(figure: Figure, handles: Sequence[Artist], names: Sequence[str], title: str = "") -> None:
-    """Write a legend above all axes, in as many columns as fit; the figure grows by what it needs.
+    """Write a legend above all axes, in as many columns as fit, and make the figure higher accordingly.
 
-    ``title`` stands above the legend, where it is the figure's.
+    The figure's ``title`` stands above the legend.
     """
     canvas = FigureCanvasAgg(figure)
     renderer = canvas.get_renderer()  # type: ignore[no-untyped-call]
@@ -103,13 +104,13 @@ def legend(figure: Figure, handles: Sequence[Artist], names: Sequence[str], titl
 
 
 def row_names(labels: Sequence[str]) -> list[str]:
-    """Return a name for each row: wrapped where it is long, shortened where that is not enough, never two the same."""
+    """Return a name for each row, wrapped if it is long and shortened if it is longer still. No two names are equal."""
     found = naming.fit(labels, NAME * LINES)
     return ["\n".join(textwrap.wrap(name, NAME, break_on_hyphens=False)) or name for name in found]
 
 
 def row_height(names: Sequence[str]) -> float:
-    """Return the height of a row, in inches, that holds the longest of ``names``."""
+    """Return the height in inches of a row that has room for the longest of ``names``."""
     lines = max((name.count("\n") + 1 for name in names), default=1)
     return max(0.36, 0.12 + 0.17 * lines)
 
@@ -128,7 +129,7 @@ def name_rows(ax: Axes, labels: Sequence[str], names: Sequence[str]) -> None:
 
 
 def thin_ticks(figure: Figure, places: Sequence[Axes]) -> None:
-    """Leave out labels below ``places``, which share no axis, that would meet their neighbour, in any panel.
+    """Remove the labels below ``places``, in any panel, that would touch their neighbour. ``places`` share no axis.
 
     The axes' limits must be final.
     """
@@ -144,7 +145,7 @@ def thin_ticks(figure: Figure, places: Sequence[Axes]) -> None:
                 box = label.get_window_extent(renderer)
                 if low <= at <= high and label.get_text():
                     found.append((float(at), box.x0 - 3, box.x1 + 3))
-            if ax.get_xscale() == "log":  # 10 rather than 5
+            if ax.get_xscale() == "log":  # 10 is preferred to 5
                 found.sort(key=lambda tick: not math.log10(tick[0]).is_integer())
             kept = []
             for at, begin, end in found:

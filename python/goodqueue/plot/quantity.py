@@ -1,4 +1,4 @@
-"""Values of a scenario as numbers, so that an axis can have them where they belong."""
+"""Values of a scenario as numbers, for numeric axes."""
 
 import re
 from collections.abc import Sequence
@@ -11,11 +11,11 @@ UNITS = {
     "%": (1.0, "%"),
     "bdp": (1.0, "BDP"),
 }  # fmt: skip
-"""What each unit is in the unit of its kind."""
+"""The factor from each unit to the unit of its kind, and that unit."""
 
 
 def quantity(text: str) -> tuple[float, str] | None:
-    """Return a value such as ``5ms``, ``10mbit``, ``4`` or ``1.5`` as a number and its unit; None for any other text.
+    """Return a value such as ``5ms``, ``10mbit``, ``4`` or ``1.5`` as a number and its unit, or None for other text.
 
     Times are in ms, rates in Mbit/s, sizes in kB.
     """
@@ -27,7 +27,7 @@ def quantity(text: str) -> tuple[float, str] | None:
 
 
 def quantities(texts: Sequence[str]) -> tuple[list[float], str] | None:
-    """Return several values as numbers and their common unit; None where they have none, or one is no number."""
+    """Return several values as numbers and their common unit, or None without a common unit or if one is no number."""
     found = [quantity(text) for text in texts]
     units = {one[1] for one in found if one}
     if None in found or len(units) != 1:
@@ -36,7 +36,7 @@ def quantities(texts: Sequence[str]) -> tuple[list[float], str] | None:
 
 
 def order(texts: Sequence[str]) -> list[str]:
-    """Return ``texts`` by size where all are numbers of one kind, else as they are."""
+    """Return ``texts`` sorted by size if all are numbers of one kind, otherwise unchanged."""
     numbers = quantities(texts)
     if numbers is None:
         return list(texts)
@@ -44,6 +44,6 @@ def order(texts: Sequence[str]) -> list[str]:
 
 
 def same(one: str, other: str) -> bool:
-    """Return whether both are the same text, or the same number: ``0.01s`` is ``10ms``."""
+    """Return whether both are the same text or the same number. For example, ``0.01s`` is ``10ms``."""
     number = quantity(one)
     return one == other or (number is not None and number == quantity(other))

@@ -1,4 +1,4 @@
-"""A row a group: boxes, bars with deviation, and Jain's index."""
+"""Figures with one row per group: boxes, bars with deviation, and Jain's index."""
 
 import statistics
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ WHISKERS = (5, 95)
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a group is drawn."""
+    """The place of a group in the figure."""
 
     ax: Axes
     row: int
@@ -29,7 +29,7 @@ class Place:
 
 
 def _begin(found: Sequence[Group], across: str, title: str) -> tuple[Figure, list[Axes], list[Place]]:
-    """Return a figure with a row a label, the first on top, in each panel; and the place of each group."""
+    """Return a figure with one row per label in each panel, the first on top, and the place of each group."""
     labels, titles = labels_of(found), panels.titles([group.panel for group in found])
     names = panels.row_names(labels)
     height = max(0.42 if len(titles) == 1 else 0.3, panels.row_height(names) if len(titles) == 1 else 0.0)
@@ -55,13 +55,13 @@ def _begin(found: Sequence[Group], across: str, title: str) -> tuple[Figure, lis
 
 
 def _scale(ax: Axes, values: Sequence[float], unit: str) -> None:
-    """Make the axis of times logarithmic where they are far apart."""
+    """Make the axis of times logarithmic if the values are far apart."""
     if unit == "ms" and values and min(values) > 0 and max(values) / min(values) > 5:
         style.log_ms(ax, "x", min(values) / 1.4, max(values) * 1.4)
 
 
 def boxes(found: Sequence[Group], metric: Metric, title: str = "") -> Figure | None:
-    """Draw a box of each group's runs by ``metric``: median, quartiles, whiskers after Tukey. None without a value."""
+    """Draw a box for each group's runs by ``metric``: median, quartiles, Tukey's whiskers. None without values."""
     values = [group.values(metric) for group in found]
     if not any(values):
         return None
@@ -83,7 +83,7 @@ def _named(metric: Metric, found: Sequence[Group]) -> str:
 
 
 def distribution_boxes(found: Sequence[Group], what: str, title: str = "") -> Figure | None:
-    """Draw a box of each group's distribution (a key of `DISTRIBUTIONS`), all runs pooled. None without one."""
+    """Draw a box for each group's distribution (a key of `DISTRIBUTIONS`), all runs pooled. None without one."""
     pooled = [percentiles(group, what) for group in found]
     if not any(pooled):
         return None
@@ -117,7 +117,7 @@ def _box(place: Place, box: dict[str, object]) -> None:
 
 
 def bars(found: Sequence[Group], metric: Metric, title: str = "") -> Figure | None:
-    """Draw the mean of ``metric`` over each group's runs as a bar, with its deviation. None without a value."""
+    """Draw the mean of ``metric`` over each group's runs as a bar, with its deviation. Returns None without values."""
     values = [group.values(metric) for group in found]
     if not any(values):
         return None
@@ -143,7 +143,7 @@ def bars(found: Sequence[Group], metric: Metric, title: str = "") -> Figure | No
 
 
 def jain(found: Sequence[Group], title: str = "") -> Figure | None:
-    """Draw Jain's index of the flows' goodput: mean and 95 % confidence interval. None without a value."""
+    """Draw Jain's index of the flows' goodput: mean and 95 % confidence interval. Returns None without values."""
     values = [[v for one in group.records if (v := one["fairness"]["jain_goodput"]) is not None] for group in found]
     if not any(values):
         return None

@@ -1,4 +1,4 @@
-"""Which runs a figure is of, what its lines are, and what its panels: by keys of the scenarios."""
+"""Selects the runs of a figure, and its lines and panels, by keys of the scenarios."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,7 +15,7 @@ from goodqueue.store import results
 from goodqueue.sweep.grid import split
 
 SHORT = {"qdisc": "bottleneck.qdisc", "rate": "bottleneck.rate", "rtt": "path.rtt"}
-"""What a last word means that is that of several keys."""
+"""The keys for short words that could mean several keys."""
 
 QDISCS = ("bottleneck.qdisc", "bottleneck.up.qdisc")
 
@@ -28,20 +28,20 @@ Run = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Runs:
-    """Records, and by which keys they are told apart."""
+    """Records, and the keys that distinguish them."""
 
     records: Sequence[Record]
     at: Sequence[Run]
-    """Of each record."""
+    """One run per record."""
     differ: Sequence[str]
-    """The keys that tell the records apart; not the seed, nor what follows from another key."""
+    """The keys that distinguish the records, without the seed and without keys that follow from another key."""
 
     def values(self, key: str) -> list[str]:
-        """Return the values that ``key`` has, numbers by size, other values in the order of the runs."""
+        """Return the values of ``key``: numbers by size, other values in the order of the runs."""
         return order(list(dict.fromkeys(run.get(key, NONE) for run in self.at)))
 
     def whole(self, at: int, key: str) -> str:
-        """Return the value of ``key`` in the record ``at``; of a qdisc, its whole line."""
+        """Return the value of ``key`` in the record ``at``. For a qdisc, this is its whole line."""
         if key in QDISCS:
             bottleneck = self.records[at]["scenario"]["bottleneck"]
             table = bottleneck if key == QDISCS[0] else bottleneck.get("up") or {}
@@ -49,7 +49,7 @@ class Runs:
         return self.at[at].get(key, NONE)
 
     def named(self, key: str) -> dict[str, str]:
-        """Return what a figure calls each value of ``key``."""
+        """Return the name of each value of ``key`` in a figure."""
         values = self.values(key)
         if key in QDISCS:
             return naming.short(values) if all(value.split() for value in values) else {v: v for v in values}
@@ -57,13 +57,13 @@ class Runs:
         return {value: f"{word}{value}" for value in values}
 
     def said(self) -> str:
-        """Return which keys differ, for a refusal: ``path.rtt (3 values)``."""
+        """Return the keys that differ, for an error message: ``path.rtt (3 values)``."""
         keys = [f"{key} ({len(self.values(key))} values)" for key in self.differ]
         return ", ".join(keys) or "the seed alone"
 
 
 def runs(records: Sequence[Record]) -> Runs:
-    """Return ``records`` with the keys that tell them apart."""
+    """Return ``records`` with the keys that distinguish them."""
     at: list[dict[str, str]] = []
     for one in records:
         found = dict(_flat(one["scenario"], ""))
@@ -86,9 +86,9 @@ def _flat(value: Any, path: str) -> Iterable[tuple[str, str]]:
 
 
 def _telling(at: Sequence[Run]) -> list[str]:
-    """Return the least keys that tell the runs apart as well as all keys do.
+    """Return a minimal list of keys that distinguishes the runs as well as all keys do.
 
-    What stands higher in the scenario goes first: ``path.rtt`` before the ``traffic.0.rtt`` that follows from it.
+    Keys of higher levels of the scenario are first: ``path.rtt`` before the ``traffic.0.rtt`` that follows from it.
     """
     every = list(dict.fromkeys(key for run in at for key in run if key != "seed"))
     every.sort(key=lambda key: (key == "version", key.count(".")))
@@ -103,7 +103,7 @@ def _telling(at: Sequence[Run]) -> list[str]:
 
 
 def _drop_limits(at: Sequence[dict[str, str]]) -> None:
-    """Take the limit out of the qdiscs' lines where it follows from the rest, as from a buffer in BDPs."""
+    """Remove the limit from the qdiscs' lines if it follows from the rest, such as from a buffer in BDPs."""
     without = [{key: _unlimited(value) if key in QDISCS else value for key, value in run.items()} for run in at]
     before, after = ({json.dumps(run, sort_keys=True) for run in some} for some in (at, without))
     if len(before) == len(after):
@@ -120,9 +120,9 @@ def _unlimited(line: str) -> str:
 
 
 def with_parameter(found: Runs, asked: str) -> Runs:
-    """Return the runs with a parameter of a qdisc's line as a key of its own, which its line has no longer.
+    """Return the runs with a parameter of a qdisc's line as a key of its own, removed from the line.
 
-    ``asked`` is such a key, as ``bottleneck.qdisc.target``; with any other the runs are as they were.
+    ``asked`` is such a key, for example ``bottleneck.qdisc.target``. Any other key leaves the runs unchanged.
     """
     line, _, name = asked.rpartition(".")
     line = SHORT.get(line, line)
@@ -159,7 +159,7 @@ def key_of(found: Runs, asked: str, option: str) -> str:
 
 
 def where(found: Runs, conditions: Sequence[str]) -> Runs:
-    """Return those of the runs that fulfil each of ``conditions``, ``KEY=VALUE[,VALUE]``. Raises UserError."""
+    """Return the runs that fulfil each of ``conditions``, ``KEY=VALUE[,VALUE]``. Raises UserError."""
     kept = list(range(len(found.records)))
     for condition in conditions:
         asked, equals, text = condition.partition("=")
@@ -179,7 +179,7 @@ def where(found: Runs, conditions: Sequence[str]) -> Runs:
 
 
 def _fits(key: str, asked: str, value: str) -> bool:
-    """Return whether a run's ``value`` is what was ``asked``: of a qdisc, the words of its line that were said."""
+    """Return whether a run's ``value`` matches ``asked``. For a qdisc, only the given words of the line must match."""
     if key.rpartition(".")[2] != "qdisc":
         return same(asked, value)
     (name, *words), (own, *line) = asked.split(), value.split() or [""]
@@ -187,10 +187,10 @@ def _fits(key: str, asked: str, value: str) -> bool:
 
 
 def groups(found: Runs, by: Sequence[str], leave: Sequence[str] = ()) -> list[Group]:
-    """Return the runs in groups of repeats: one for each line of a figure, in each of its panels.
+    """Return the runs in groups of repeats: one group for each line of a figure, in each of its panels.
 
-    The lines are the values of the keys ``by``; whatever else differs, but for ``leave``, becomes panels. Without
-    ``by`` the lines are whatever differs, and there is one panel.
+    The lines are the values of the keys ``by``. All other differences, except ``leave``, become panels. Without
+    ``by`` the lines are all differences, and there is one panel.
     """
     if not by and not leave:
         return stored.groups(found.records, results.labels(found.records))
@@ -209,7 +209,7 @@ def groups(found: Runs, by: Sequence[str], leave: Sequence[str] = ()) -> list[Gr
 
 
 def _tells(found: Runs, key: str, others: Sequence[str]) -> bool:
-    """Return whether ``key`` tells runs apart that ``others`` do not."""
+    """Return whether ``key`` distinguishes runs that ``others`` do not."""
     coarse = {tuple(run.get(other, NONE) for other in others) for run in found.at}
     fine = {tuple(run.get(other, NONE) for other in (*others, key)) for run in found.at}
     return len(fine) > len(coarse)

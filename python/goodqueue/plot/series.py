@@ -1,9 +1,10 @@
-"""Time series of a record by name: its queues, its flows, its pings, and what the law thinks.
+"""Time series of a record by name: its queues, its flows, its pings, and the variables of its law.
 
-A name is that of the record, of the down queue or the flows down; with ``up_`` before it, of the others. The variables
-of a law (`[series] law = true`) have the names that they have in the record; the unit may be left out. A link beside
-the bottleneck has the series of a queue, as ``hops.modem.delay_ms``, and a station of a Wi-Fi cell those of its
-airtime, as ``stations.slow.rate_mbps``, from it ``stations.slow.up_rate_mbps``.
+A name is the record's name, for the down queue or the flows down. With the prefix ``up_`` it is for the other
+direction. The variables of a law (`[series] law = true`) have their names in the record, and the unit may be left
+out. A link beside the bottleneck has the series of a queue, such as ``hops.modem.delay_ms``. A station of a Wi-Fi
+cell has the series of its airtime, such as ``stations.slow.rate_mbps``, and ``stations.slow.up_rate_mbps`` for its
+own packets.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,28 +21,28 @@ QUEUES = {
     "backlog_packets": "backlog",
     "drop_probability": "drop probability",
 }
-"""Of a queue."""
+"""The series of a queue."""
 
 FLOWS = {"goodput_mbps": "goodput of all flows", "cwnd_packets": "mean congestion window"}
-"""Of the flows in one direction."""
+"""The series of the flows in one direction."""
 
 PINGS = {"ping_rtt_ms": "round-trip time of pings"}
 
 STATIONS = {"airtime_percent": "airtime", "rate_mbps": "mean rate"}
-"""Of a station, in either direction."""
+"""The series of a station, in either direction."""
 
 STATION = "stations."
-"""How the name of a station's series begins."""
+"""The prefix of the names of a station's series."""
 
 HOP = "hops."
-"""How the name of a link's series begins."""
+"""The prefix of the names of a link's series."""
 
 UNITS = {"_ms": "ms", "_bytes": "bytes", "_packets": "packets", "_mbps": "Mbit/s", "_percent": "%"}
-"""How the name of a series ends, and its unit."""
+"""The unit of a series, by the suffix of its name."""
 
 
 def available(found: Sequence[Group]) -> list[str]:
-    """Return the names of all series of which some record has a value, in a fixed order."""
+    """Return the names of all series for which some record has a value, in a fixed order."""
     records = [one for group in found for one in group.records]
     names = [*QUEUES, *FLOWS, *PINGS]
     names += [of_way(name, "up") for name in (*QUEUES, *FLOWS)]
@@ -53,15 +54,15 @@ def available(found: Sequence[Group]) -> list[str]:
 
 
 def hop_delays(found: Sequence[Group]) -> list[str]:
-    """Return the names of the delays of the links beside the bottleneck."""
+    """Return the names of the delay series of the links beside the bottleneck."""
     names = (f"{HOP}{hop}.delay_ms" for group in found for one in group.records for hop in _hops(one))
     return [name for name in dict.fromkeys(names) if any(series(one, name) for group in found for one in group.records)]
 
 
 def described(what: str, found: Sequence[Group]) -> tuple[str, str]:
-    """Return what an axis calls the series ``what``, and its unit: ``queueing delay, up``, ``ms``.
+    """Return an axis label for the series ``what``, and its unit: ``queueing delay, up``, ``ms``.
 
-    The direction of a queue is said where not the down queue alone is loaded, that of flows where not all go down.
+    The label names a queue's direction unless only the down queue is loaded, and that of flows unless all go down.
     """
     if what.startswith(HOP):
         hop, own = _hop(what)
@@ -83,12 +84,12 @@ def described(what: str, found: Sequence[Group]) -> tuple[str, str]:
 
 
 def is_law(what: str) -> bool:
-    """Return whether ``what`` can be a variable of a law alone."""
+    """Return whether ``what`` can only be a variable of a law."""
     return split(what)[1] not in {**QUEUES, **FLOWS, **PINGS} and not what.startswith((HOP, STATION))
 
 
 def series(record: Record, what: str) -> tuple[list[float], Values] | None:
-    """Return times in s and values of the series ``what``; None where the record has none."""
+    """Return times in s and values of the series ``what``, or None if the record has none."""
     found = record.get("series")
     exact = _name(record, what)
     if found is None or not found["time_s"] or exact is None:
@@ -103,7 +104,7 @@ def series(record: Record, what: str) -> tuple[list[float], Values] | None:
         return (found["time_s"], values) if any(value is not None for value in values) else None
     way, name = split(exact)
     directions = {flow["name"]: flow["direction"] for flow in record["flows"]}
-    # A ping has a series as a flow has, and is none.
+    # A ping has a series like a flow, but is none.
     flows = [flow for flow in found["flows"] if directions.get(flow["name"]) == way]
     if name in QUEUES:
         queue: Mapping[str, Any] = found["queues"][way]
@@ -126,7 +127,7 @@ def _law(record: Record, way: str) -> Mapping[str, Values]:
 
 
 def _name(record: Record, what: str) -> str | None:
-    """Return the whole name of ``what``; a law's variable may come without its unit."""
+    """Return the whole name of ``what``, since a law's variable may lack its unit, or None if the record has none."""
     if what.startswith(HOP):
         hop, name = _hop(what)
         return what if name in QUEUES and hop in _hops(record) else None
@@ -145,7 +146,7 @@ def _hops(record: Record) -> Mapping[str, Any]:
 
 
 def _hop(what: str) -> tuple[str, str]:
-    """Return the hop and the name of the series ``what``; a hop's name may have dots in it."""
+    """Return the hop and the name of the series ``what``. The hop's name may contain dots."""
     hop, _, name = what.removeprefix(HOP).rpartition(".")
     return hop, name
 
@@ -162,7 +163,7 @@ def _station(what: str) -> tuple[str, str, str]:
 
 
 def _over(flows: Sequence[Sequence[float | None]], mean: bool) -> Values:
-    """Return the sum, or the mean, of what the flows have at each time."""
+    """Return the sum, or with ``mean`` the mean, of the flows' values at each time."""
     points = ([value for value in point if value is not None] for point in zip(*flows, strict=True))
     return [sum(point) / (len(point) if mean else 1) if point else None for point in points]
 

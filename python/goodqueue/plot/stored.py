@@ -1,4 +1,4 @@
-"""What stored records give a figure: groups of repeats, and their samples and values."""
+"""Groups of repeats for figures of stored records, with their samples and values."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,25 +13,25 @@ DISTRIBUTIONS = {
     "up_delay_ms": "queueing delay, up",
     "ping_rtt_ms": "round-trip time of pings",
 }
-"""What there is a distribution of within a run, all in ms."""
+"""The distributions within a run, all in ms."""
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Repeats of one thing."""
+    """Repeats of the same run."""
 
     label: str
     records: list[Record]
     panel: str = ""
-    """The title of the panel that it is drawn in, where a figure has several."""
+    """The title of the panel in which the group is drawn, if a figure has several."""
 
     def values(self, metric: Metric) -> list[float]:
-        """Return a number of each run that has one."""
+        """Return the values of all runs that have one."""
         return [value for one in self.records if (value := metric.pick(one)) is not None]
 
 
 def groups(records: Sequence[Record], labels: Sequence[str]) -> list[Group]:
-    """Return the records that are called the same together, in the order in which they came."""
+    """Return the records grouped by label, in the order in which the labels first occur."""
     found: dict[str, list[Record]] = {}
     for one, label in zip(records, labels, strict=True):
         found.setdefault(label, []).append(one)
@@ -39,31 +39,31 @@ def groups(records: Sequence[Record], labels: Sequence[str]) -> list[Group]:
 
 
 def labels_of(found: Sequence[Group]) -> list[str]:
-    """Return the labels of ``found``, each once."""
+    """Return the labels of ``found`` without repetitions."""
     return list(dict.fromkeys(group.label for group in found))
 
 
 def loaded(found: Sequence[Group]) -> tuple[str, ...]:
-    """Return the directions that are loaded in at least one group: what a figure is of unless somebody chooses."""
+    """Return the directions that are loaded in at least one group, which a figure shows by default."""
     keys = {metrics.of_way(name, way) for way in WAYS for name in ("utilisation_percent", "delay_p95_ms")}
     needed = [metric for metric in METRICS if metric.key in keys]
     return metrics.loaded([{metric.key: group.values(metric) for metric in needed} for group in found])
 
 
 def distribution(what: str, found: Sequence[Group]) -> str:
-    """Return what an axis calls one of `DISTRIBUTIONS`."""
+    """Return the axis label for one of `DISTRIBUTIONS`."""
     if what == "ping_rtt_ms":
         return DISTRIBUTIONS[what]
     return f"queueing delay{metrics.said(metrics.split(what)[0], loaded(found))}"
 
 
 def directed(key: str, found: Sequence[Group]) -> str:
-    """Return the key of a metric, a series or a distribution of the down queue in the direction that is loaded."""
+    """Return ``key``, of a metric, a series or a distribution of the down queue, for the loaded direction."""
     return metrics.of_way(key, loaded(found)[0])
 
 
 def repeats(found: Sequence[Group]) -> str:
-    """Return how many runs there are of each group."""
+    """Return the number of runs per group, in words."""
     counts = sorted({len(group.records) for group in found})
     few = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
     return f"n = {few} run{'s' if counts[-1] > 1 else ''} each"
@@ -94,7 +94,7 @@ def _ping_percentiles(record: Record) -> list[float | None] | None:
 
 
 def measured_s(record: Record) -> tuple[float, float]:
-    """Return begin and end of the time that the record's statistics are of, in seconds of the run."""
+    """Return begin and end of the time that the record's statistics cover, in seconds of the run."""
     from goodqueue.scenario import seconds
 
     if flent := record.get("flent"):
@@ -105,9 +105,9 @@ def measured_s(record: Record) -> tuple[float, float]:
 
 
 def latency(found: Sequence[Group]) -> Metric | None:
-    """Return the latency that all runs have: the mean round trip of pings or, failing that, the mean queueing delay.
+    """Return the latency that all runs have: the mean round trip of pings, or else the mean queueing delay.
 
-    The delay is that of the direction that is loaded.
+    The delay is that of the loaded direction.
     """
     probe = traffic.probe().name
     pick = metrics.times(probe, "mean")
@@ -121,9 +121,9 @@ def latency(found: Sequence[Group]) -> Metric | None:
 
 
 def goodput(found: Sequence[Group]) -> Metric:
-    """Return the goodput of all flows in the loaded direction, or in the other one where that has no flows.
+    """Return the goodput of all flows in the loaded direction, or in the other direction if that one has no flows.
 
-    Its label says which, unless all flows go down.
+    Its label names the direction, unless all flows go down.
     """
     ways = {flow["direction"] for group in found for one in group.records for flow in one["flows"]}
     way = next((way for way in (*loaded(found), *WAYS) if way in ways), "down")

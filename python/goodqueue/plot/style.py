@@ -1,4 +1,4 @@
-"""The look of the figures, and how they are written."""
+"""The style of the figures, and functions that write them."""
 
 import io
 import re
@@ -27,9 +27,9 @@ FONT_STACK = "'DejaVu Sans', Verdana, 'Segoe UI', sans-serif"
 
 @contextmanager
 def look() -> Iterator[None]:
-    """Apply goodqueue.mplstyle within the context and leave matplotlib as it was afterwards.
+    """Apply goodqueue.mplstyle within the context, and restore matplotlib's settings afterwards.
 
-    Warnings of matplotlib's are kept from who looks at the figure: of a character that the font lacks, for instance.
+    Warnings of matplotlib are suppressed, for example about a character that the font lacks.
     """
     with mpl.rc_context(), _quiet():
         mpl.rcdefaults()
@@ -59,7 +59,7 @@ def new_figure(height_in: float) -> Figure:
 def log_ms(ax: Axes, axis: str, low: float, high: float, fine: bool = True) -> None:
     """Make ``axis`` (``x`` or ``y``) of ``ax`` logarithmic, with plain numbers.
 
-    With ``fine`` they stand at 1, 2, 5 of each decade where these fit, else at each decade.
+    With ``fine`` the numbers stand at 1, 2, 5 of each decade if these fit, otherwise at each decade.
     """
     which = ax.xaxis if axis == "x" else ax.yaxis
     (ax.set_xscale if axis == "x" else ax.set_yscale)("log")
@@ -71,15 +71,15 @@ def log_ms(ax: Axes, axis: str, low: float, high: float, fine: bool = True) -> N
 
 
 def note(figure: Figure, text: str) -> None:
-    """Write below ``figure`` what its marks mean."""
-    width = round(17 * figure.get_size_inches()[0])  # characters of this size to an inch
+    """Write an explanation of the marks below ``figure``."""
+    width = round(17 * figure.get_size_inches()[0])  # characters of this size per inch
     figure.supxlabel("\n".join(textwrap.wrap(text, width)), x=0.01, ha="left", fontsize=8, color="#666666")
 
 
 def svg(figure: Figure, name: str) -> str:
     """Return ``figure`` as an SVG element that can stand in an HTML page beside others.
 
-    Its identifiers begin with ``name``; it holds no date, and its text is text.
+    Its identifiers begin with ``name``. It contains no date, and its text remains text.
     """
     buffer = io.StringIO()
     with _quiet(), mpl.rc_context({"svg.hashsalt": f"goodqueue {name}", "svg.fonttype": "none"}):
@@ -99,7 +99,7 @@ def _round(match: re.Match[str]) -> str:
 
 
 def encode(figure: Figure, kind: str, name: str) -> bytes:
-    """Return ``figure`` as the content of a file of ``kind``: svg, pdf or png. It holds no date."""
+    """Return ``figure`` as the content of a file of ``kind``: svg, pdf or png. The content has no date."""
     if kind == "svg":
         return f'<?xml version="1.0" encoding="utf-8"?>\n{svg(figure, name)}'.encode()
     buffer = io.BytesIO()

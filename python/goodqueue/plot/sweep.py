@@ -1,4 +1,4 @@
-"""A metric along an axis of a sweep: a line a qdisc, a panel for each combination of the other axes."""
+"""A metric along an axis of a sweep: one line per qdisc, one panel per combination of the other axes."""
 
 import itertools
 
@@ -12,14 +12,14 @@ from goodqueue.sweep.grid import QDISC, Axis
 from goodqueue.sweep.result import Sweep, Values
 
 PANELS = 6
-"""More than that are not drawn; the table has everything."""
+"""The maximum number of panels. The table has everything."""
 
 
 def panels(sweep: Sweep) -> tuple[Axis, Axis | None, list[dict[str, str]]]:
-    """Return the axis to draw along, the one whose values are lines, and where each panel is on the others.
+    """Return the axis to draw along, the axis whose values are lines, and each panel's values on the other axes.
 
-    The lines are the qdiscs where these are swept. Along goes the longest of the other axes. Raises ValueError for a
-    sweep with no axis.
+    The lines are the qdiscs if these are swept. The axis to draw along is the longest of the others. Raises
+    ValueError for a sweep with no axis.
     """
     swept = sorted(sweep.swept(), key=lambda axis: -len(axis.values))
     along = max(swept, key=lambda axis: (axis.key != QDISC, len(axis.values)))
@@ -36,7 +36,7 @@ def panels(sweep: Sweep) -> tuple[Axis, Axis | None, list[dict[str, str]]]:
 def along_axis(sweep: Sweep, metric: Metric, title: str = "") -> Figure:
     """Draw the mean of ``metric`` and its 95 % confidence interval.
 
-    Values that are numbers stand where they belong, others at equal distances.
+    Values that are numbers stand at their place, others at equal distances.
     """
     along, lines, places = panels(sweep)
     names = _names(lines) if lines else {"": ""}
@@ -60,7 +60,7 @@ def along_axis(sweep: Sweep, metric: Metric, title: str = "") -> Figure:
 
 
 def _names(lines: Axis) -> dict[str, str]:
-    """Return what each line is called: a qdisc by its own name, a value with the last word of its key."""
+    """Return the name of each line: a qdisc's own name, or a value with the last word of its key."""
     if lines.key == QDISC:
         return naming.short(lines.values)
     return {value: f"{_word(lines)} {value}" for value in order(lines.values)}

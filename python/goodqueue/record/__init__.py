@@ -1,8 +1,8 @@
 """The record of one run, as every engine returns it (schema 1). Units are in the names.
 
-These types describe JSON; docs/record.md is made of them and of the sentences below their keys. ``None`` stands where
-there is nothing to measure: the delay of a queue that forwarded no packet, the drop probability of a discipline that
-has none.
+These types describe JSON. docs/record.md is generated from them and from the sentences below their keys. ``None`` means
+that there is nothing to measure: the delay of a queue that forwarded no packet, the drop probability of a discipline
+that has none.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ Scenario = dict[str, Any]
 """A scenario as TOML has it: nested tables. The Rust core validates it."""
 
 UNKNOWN = "unknown"
-"""Stands in a scenario for what an imported measurement does not say of its link."""
+"""The value of keys in a scenario if an imported measurement does not describe its link."""
 
 
 class Delay(TypedDict):
@@ -374,13 +374,13 @@ class Record(TypedDict):
 
 
 def statistic(times: Delay | None, name: str) -> float | None:
-    """Return one number of a distribution by its ``name``, such as ``p95``; None where there was nothing to measure."""
+    """Return one number of a distribution by its ``name``, such as ``p95``. None if there was nothing to measure."""
     found: Mapping[str, object] = times or {}
     value = found.get(name)
     return value if isinstance(value, int | float) else None
 
 
 def times_of(app: App) -> Mapping[str, float | None]:
-    """Return the distribution of the times that an application is judged by; empty where it measured none."""
+    """Return the distribution of the times by which an application is judged. Empty if it measured none."""
     found: Mapping[str, Mapping[str, float | None] | None] = app  # type: ignore[assignment]
     return found.get(traffic.kinds()[app["kind"]].times) or {}

@@ -1,4 +1,4 @@
-"""Places in a record: the number at a dotted path, and which paths there may be."""
+"""Dotted paths in a record: returns the number at a path, and checks which paths can exist."""
 
 from typing import Any, get_args, get_origin, get_type_hints, is_typeddict
 
@@ -7,9 +7,9 @@ from goodqueue.record import App, Delay, Record
 
 
 def walk(record: Record, path: str) -> float | None:
-    """Return the number at the dotted ``path``; None where a null stands there or above.
+    """Return the number at the dotted ``path``, or None if the value there or above it is null.
 
-    A reason for which nothing was dropped or marked has no entry in the record: its number is 0.
+    A record has no entry for a reason for which nothing was dropped or marked. The number of such a reason is 0.
     """
     here: Any = record
     above = ""
@@ -24,7 +24,7 @@ def walk(record: Record, path: str) -> float | None:
 
 
 def check_path(path: str) -> str | None:
-    """Return why no record has a number at ``path``, or None where it may have one."""
+    """Return why no record has a number at ``path``, or None if a record may have one."""
     here: Any = Record
     walked: list[str] = []
     for part in path.split("."):
@@ -51,7 +51,7 @@ def check_path(path: str) -> str | None:
 
 
 def fields_of(table: type) -> dict[str, Any]:
-    """Return the keys of ``table``, one of the types above, with their types; of `App`, those of all kinds."""
+    """Return the keys of ``table``, a type of `goodqueue.record`, with their types. `App` has the keys of all kinds."""
     types: dict[str, Any] = {
         "times": Delay | None,
         "percentiles": list[float | None] | None,
@@ -63,6 +63,6 @@ def fields_of(table: type) -> dict[str, Any]:
 
 
 def without_none(hint: Any) -> Any:
-    """Return the one option beside None of ``X | None``, and any other type as it is."""
+    """Return ``X`` for the type ``X | None``, and any other type unchanged."""
     options = [option for option in get_args(hint) if option is not type(None)]
     return options[0] if type(None) in get_args(hint) and len(options) == 1 else hint

@@ -1,4 +1,4 @@
-"""Time series of a record: queues, flows and what kinds of traffic keep, over the time of a run."""
+"""Time series of a record: of queues, of flows, and of some kinds of traffic, over the time of a run."""
 
 from typing import NotRequired, TypedDict
 

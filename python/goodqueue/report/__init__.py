@@ -1,4 +1,4 @@
-"""The report of a comparison: one HTML file that needs nothing else, its figures, and the data behind them."""
+"""The report of a comparison: one self-contained HTML file, its figures, and the data behind them."""
 
 import json
 from pathlib import Path
@@ -15,8 +15,8 @@ from goodqueue.show import describe
 def write(folder: Path, comparison: Comparison, command: str, progress: Progress = lambda _: None) -> UserError | None:
     """Write into ``folder``: results.json, records.jsonl, scenario.toml, figures as SVG and PNG, and report.html.
 
-    ``command`` is what makes the comparison again. The same comparison gives the same bytes. Where the figures cannot
-    be drawn, why is returned, and neither they nor report.html are written: what was measured is not lost with them.
+    ``command`` is the command that repeats the comparison. The same comparison gives the same bytes. If the figures
+    cannot be drawn, the error is returned, and neither they nor report.html are written, but the measurements are.
     Raises OSError.
     """
     from goodqueue._goodqueue import VERSION
@@ -32,7 +32,7 @@ def write(folder: Path, comparison: Comparison, command: str, progress: Progress
         (folder / "report.html").write_text(page(comparison, drawn, command, scenario, VERSION), encoding="utf-8")
     except OSError:
         raise
-    except Exception as error:  # noqa: BLE001 - whatever a library raises, or that it cannot be imported
+    except Exception as error:  # noqa: BLE001 - a library may raise anything, or fail to be imported
         what = f"the figures cannot be drawn: {type(error).__name__}: {one_line(str(error))}"
         trouble = UserError("report.html", f"{what}; the records and results.json are there")
         for file in folder.iterdir():

@@ -1,4 +1,4 @@
-"""The figures of a comparison: what a person feels, then the queue of each loaded direction, then all side by side."""
+"""The figures of a comparison: metrics that a person feels, the queue of each loaded direction, all side by side."""
 
 from collections.abc import Collection, Iterator
 
@@ -15,8 +15,8 @@ KINDS = ("felt", "delay-cdf", "delay-over-time", "delay-goodput", "flow-goodput"
 def of(comparison: Comparison, kinds: Collection[str] = KINDS) -> list[tuple[str, str, str, Figure]]:
     """Return the figures of ``comparison`` of these ``kinds``, each with a file name, a title and a caption.
 
-    First stands what a person feels, then the queue of each loaded direction. A name is the kind; those of a second
-    direction end with it.
+    Metrics that a person feels come first, then the queue of each loaded direction. The file name is the kind. For a
+    second direction it ends with the direction.
     """
     n, seeds = len(comparison.seeds), comparison.seeds
     runs = f"n = {n} seed{'s' if n > 1 else ''} ({seeds[0]} to {seeds[-1]})" if n > 1 else f"n = 1 (seed {seeds[0]})"
@@ -40,7 +40,7 @@ def of(comparison: Comparison, kinds: Collection[str] = KINDS) -> list[tuple[str
 def _of_way(
     comparison: Comparison, way: str, at: str, runs: str, kinds: Collection[str]
 ) -> Iterator[tuple[str, str, str, Figure]]:
-    """Yield the figures of the queue and the flows of one direction, each after its kind; ``at`` ends their titles."""
+    """Yield the figures of the queue and the flows of one direction, each after its kind. Titles end in ``at``."""
     entries = comparison.entries
     spread = [(entry.label, delays) for entry in entries if (delays := entry.delay_percentiles_ms[way])]
     if "delay-cdf" in kinds and spread:

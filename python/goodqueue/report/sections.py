@@ -1,4 +1,4 @@
-"""The parts of a report on stored results: each is made from data alone, and runs nothing."""
+"""The sections of a report on stored results. Each is made from data alone, and runs nothing."""
 
 import json
 import re
@@ -29,23 +29,23 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawn
 
 FIGURES = ("felt", "delay-cdf", "estimates")
-"""Of a comparison; `of_runs` adds those of its runs."""
+"""The figures of a comparison. `of_runs` adds figures of its runs."""
 
 METRICS = 4
-"""Of a sweep that each have a figure, at most; of more, as where nobody chose, the main ones of the queues have."""
+"""The most metrics of a sweep with a figure each. If there are more, the main metrics of the queues have figures."""
 
 CURVES = 8
-"""Distributions, ellipses or lines in one figure, at most."""
+"""The most distributions, ellipses or lines in one figure."""
 
 COURSES = {
     "delay_ms": "The queue over time",
     "ping_rtt_ms": "Pings over time",
     "goodput_mbps": "Goodput over time",
 }
-"""Time series that a page shows, and what they are called there."""
+"""The time series that a page shows, with their titles."""
 
 ROWS = 24
-"""Boxes or indices below each other in one figure, at most."""
+"""The most boxes or indices below each other in one figure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of the page."""
+    """A section of the page."""
 
     title: str
     description: str = ""
@@ -68,16 +68,16 @@ class Section:
     sentences: Sequence[str] = ()
     figures: Sequence[Figure] = ()
     named: Mapping[str, str] = field(default_factory=dict)
-    """Names that the tables use, and what they stand for."""
+    """The names that the tables use, with their meanings."""
     scenario: str = ""
-    """As TOML."""
+    """The scenario as TOML."""
 
 
 def of_sweep(sweep: Sweep, place: str, kept: Store | None, prefix: str) -> Section:
-    """Return the section of a sweep; ``place`` is where it was found, ``prefix`` begins its figures' identifiers.
+    """Return the section of a sweep. ``place`` is where it was found; ``prefix`` begins its figures' identifiers.
 
-    ``kept`` is the store of its runs, if that is at hand: then there are figures of the runs, too. Raises UserError
-    for a run that is damaged.
+    ``kept`` is the store of its runs, if available: then the section has figures of the runs too. Raises UserError
+    for a damaged run.
     """
     found = []
     if sweep.swept():
@@ -109,7 +109,7 @@ def of_sweep(sweep: Sweep, place: str, kept: Store | None, prefix: str) -> Secti
 
 
 def _distributions(sweep: Sweep, prefix: str) -> list[Figure]:
-    """Return how long packets queue in each loaded direction, where the cells are few enough for one figure."""
+    """Return the distributions of queueing delay in each loaded direction, if the cells are few enough for a figure."""
     caption = f"Share of packets that queued for at most a given time; all seeds pooled, {_counts(sweep)}."
     found, ways = [], sweep.loaded()
     for index, way in enumerate(ways):
@@ -129,10 +129,10 @@ def _runs(keys: Sequence[str], kept: Store) -> list[Record]:
 
 
 def of_runs(groups: Sequence[Group], prefix: str) -> list[Figure]:
-    """Return the figures that fit ``groups`` of repeats: what `goodqueue plot` draws of them.
+    """Return the figures that fit ``groups`` of repeats, as `goodqueue plot` draws them.
 
-    Latency against goodput, and Jain's index, need several groups or several runs, boxes several groups, and courses
-    time series.
+    Latency against goodput, and Jain's index, need several groups or several runs. Boxes need several groups. Courses
+    need time series.
     """
     if not groups:
         return []
@@ -174,9 +174,9 @@ def _name(at: Mapping[str, str]) -> str:
 def of_records(
     lines: Sequence[str], seeds: Sequence[int], texts: Mapping[str, Sequence[str]], build: str | None, prefix: str
 ) -> Section:
-    """Return the section of records that share all but qdisc, seed and engine.
+    """Return the section of records that differ only in qdisc, seed and engine.
 
-    ``texts`` are each engine's records, in the order of `compare.scenarios`. A single record is shown by itself.
+    ``texts`` are each engine's records, in the order of `compare.scenarios`. A single record has a section of a run.
     """
     records = [text for own in texts.values() for text in own]
     if len(records) == 1:
@@ -269,7 +269,7 @@ def of_study(data: Mapping[str, Any], folder: Path, prefix: str) -> Section:
 
 
 def _published(values: Sequence[Mapping[str, Any]]) -> list[Table]:
-    """Return a table for each published scenario of which something was measured, with a row a value."""
+    """Return one table per published scenario with measurements, with one row per value."""
     groups: dict[str, list[Mapping[str, Any]]] = {}
     for value in values:
         if value["measured"] is not None:
@@ -278,7 +278,7 @@ def _published(values: Sequence[Mapping[str, Any]]) -> list[Table]:
 
 
 def _beside(scenario: str, group: Sequence[Mapping[str, Any]]) -> Table:
-    """Return what the paper printed of ``scenario`` beside what was measured."""
+    """Return the published numbers of ``scenario`` beside the measured ones."""
     parameters = list(dict.fromkeys(name for value in group for name in value["at"]))
     columns = [Column("qdisc", False)]
     for parameter in parameters:
@@ -313,14 +313,14 @@ def _words(place: Any) -> str:
 
 
 def _decimals(published: Any) -> int:
-    """Return how many decimals the paper prints: 2 where that is a range, or words."""
+    """Return the number of decimals that the paper prints. It is 2 for a range or words."""
     if not isinstance(published, int | float):
         return 2
     return len(f"{published:g}".partition(".")[2])
 
 
 def _printed(value: Any, digits: int) -> str:
-    """Return what the paper printed: a number, a range that may be open, or words."""
+    """Return what the paper printed: a number, a range (perhaps open), or words."""
     if isinstance(value, list):
         return wording.bounds(*value)
     return number(value, digits) if isinstance(value, int | float) else _words(value)
@@ -342,7 +342,7 @@ def of_validation(folder: Path, prefix: str) -> Section:
 
 
 def beside(folder: Path, prefix: str) -> list[Figure]:
-    """Return the SVG figures in ``folder`` as they can stand in a page: their identifiers begin with ``prefix``."""
+    """Return the SVG figures in ``folder`` for use in a page: their identifiers get the prefix ``prefix``."""
     found = []
     for file in sorted(folder.glob("*.svg"), key=lambda file: published.order(file.stem)):
         text = file.read_text(encoding="utf-8")

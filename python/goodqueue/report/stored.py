@@ -1,4 +1,4 @@
-"""A report on whatever results there are: stores, records, and the folders of studies, comparisons and validations."""
+"""A report on stored results: stores, records, and the folders of studies, comparisons and validations."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,25 +23,25 @@ from goodqueue.sweep import result
 ACCEPTED = "a store, a record in JSON, or a folder that study, compare, sweep or validate made"
 
 Make = Callable[[str], Section]
-"""Makes a section; the identifiers of its figures begin with the argument."""
+"""Makes a section. The identifiers of its figures begin with the argument."""
 
 Maker = tuple[str, str, str | None]
 """An engine, goodqueue's version, and the simulator's build."""
 
 Alike = tuple[tuple[Maker, ...], tuple[int, ...]]
-"""Makers, and the seeds that all of them ran."""
+"""The makers, and the seeds that all of them ran."""
 
 
 @dataclass(slots=True)
 class Found:
-    """What was read: sections to be made, in order, and the records that are grouped after them."""
+    """The results read: functions that make sections, in order, and the records, which are grouped after them."""
 
     makers: list[Make]
     loose: list[Loose]
 
 
 def page(paths: Sequence[str], command: str, progress: Progress = lambda _: None) -> str:
-    """Return one HTML page, which needs nothing else, of all that ``paths`` hold. Raises UserError."""
+    """Return one self-contained HTML page on all results in ``paths``. Raises UserError."""
     from goodqueue._goodqueue import VERSION
 
     found = Found([], [])
@@ -107,10 +107,10 @@ def _read_folder(folder: Path, found: Found) -> None:
 
 
 def _groups(loose: Sequence[Loose]) -> Iterator[Make]:
-    """Yield what makes a section of each group of records that can be compared.
+    """Yield, for each group of comparable records, the function that makes its section.
 
-    They share the scenario except for qdisc and seed; each qdisc has the same seeds, from the same makers. Groups and
-    qdiscs are in the order in which they came.
+    The records of a group share the scenario except for qdisc and seed. Each qdisc has the same seeds, from the same
+    makers. Groups and qdiscs keep their order.
     """
     runs: dict[tuple[str, str], dict[Maker, dict[int, Loose]]] = {}
     for one in loose:
@@ -131,9 +131,9 @@ def _groups(loose: Sequence[Loose]) -> Iterator[Make]:
 
 
 def _alike(own: Mapping[Maker, Mapping[int, Loose]]) -> Iterator[Alike]:
-    """Yield the makers of one qdisc's runs: together where they are different engines, on the seeds that all ran.
+    """Yield the makers of one qdisc's runs: together if they are different engines, on the seeds that all of them ran.
 
-    A validation's simulator has other seeds besides, which tell what is chance.
+    A validation's simulator also ran other seeds, which show the influence of chance.
     """
     seeds = {maker: tuple(sorted(found)) for maker, found in own.items()}
     common = tuple(sorted(set.intersection(*(set(found) for found in own.values()))))

@@ -1,7 +1,7 @@
 """Scenarios: read from TOML, changed by ``--set``, built from command-line options.
 
-A scenario is a plain nested dictionary. What its keys mean and accept is decided in one place, the Rust core
-(`resolve`); here only the text around it is handled, and each refusal is given the name of the place it came from.
+A scenario is a plain nested dictionary. The Rust core alone (`resolve`) decides what its keys mean and accept. This
+module handles only the text around the scenario, and adds to each error message the place that the key came from.
 """
 
 import json
@@ -17,18 +17,17 @@ from goodqueue.scenario import air, discipline, parameters, paths
 from goodqueue.traffic import BULK, kinds
 
 Tell = Callable[[Scenario, Mapping[str, str]], None]
-"""Called with a scenario as it was written, and the options that some of its keys came from."""
+"""Called with an unresolved scenario, and the options that some of its keys came from."""
 
 MOST_BYTES = 16 * inputs.MIB
-"""Of a scenario's file."""
+"""The largest size of a scenario's file."""
 
 
 def load(path: str | Path) -> Scenario:
     """Read a scenario file.
 
-    A discipline written in Python is looked for beside the file, and so are files of rates. Those that traffic names
-    are read. Raises UserError where the file is missing, a directory, too large, empty, not UTF-8 or not TOML (with the
-    line).
+    Paths of files of rates and of disciplines written in Python are relative to the file. Files that traffic names are
+    read. Raises UserError if the file is missing, a directory, too large, empty, not UTF-8 or not TOML (with the line).
     """
     name = str(path)
     data = inputs.read(Path(path), MOST_BYTES, "a scenario file in TOML")
@@ -54,7 +53,7 @@ def load(path: str | Path) -> Scenario:
 
 
 def parse_value(text: str) -> Any:
-    """Return ``text`` read as a TOML value, or as it is where it is not one: ``4`` a number, ``10mbit`` text."""
+    """Return ``text`` as a TOML value, or unchanged if it is not one: ``4`` becomes a number, ``10mbit`` stays text."""
     if "\n" in text or "\r" in text:
         return text
     try:
@@ -66,11 +65,11 @@ def parse_value(text: str) -> Any:
 
 
 def apply_set(scenario: Scenario, assignment: str) -> str:
-    """Carry out one ``--set KEY=VALUE`` on ``scenario`` in place, and return the key.
+    """Apply one ``--set KEY=VALUE`` to ``scenario`` in place, and return the key.
 
-    The key is a dotted path; a number in it picks from a list (``traffic.0.count=4``), and the number after the last
-    adds one. Tables on the way are made where they are missing. What follows a ``qdisc`` is a parameter of its line.
-    Another ``page`` has other objects; files that traffic names are read. Raises UserError.
+    The key is a dotted path. A number in it is an index into a list (``traffic.0.count=4``); the number after the last
+    index appends an element. Missing tables on the way are created. A key below ``qdisc`` is a parameter of its line.
+    A new ``page`` replaces the old page's objects. Files that traffic names are read. Raises UserError.
     """
     key, equals, text = assignment.partition("=")
     key = key.strip()
@@ -100,7 +99,7 @@ def apply_set(scenario: Scenario, assignment: str) -> str:
 
 
 def _slot(holder: Any, part: str, where: str, origin: str) -> Any:
-    """Return the key or index that ``part`` names in ``holder``, making room at the end of a list."""
+    """Return the key or index that ``part`` names in ``holder``. A list grows by one element at its end if needed."""
     if isinstance(holder, dict):
         return part
     if not isinstance(holder, list):
@@ -127,7 +126,7 @@ def to_json(scenario: Scenario) -> str:
 
 
 def _strict_json(value: Any) -> str:
-    """Return JSON that any reader takes: finite numbers, text that is UTF-8 (a command line may hold other bytes)."""
+    """Return JSON that any reader accepts: finite numbers, and UTF-8 text (a command line may hold other bytes)."""
     text = json.dumps(value, allow_nan=False, ensure_ascii=False)
     text.encode("utf-8")
     return text
@@ -154,8 +153,8 @@ def resolve(scenario: Scenario, origin: str = "", origins: Mapping[str, str] | N
     """Return ``scenario`` checked and with its defaults filled in.
 
     A ``load`` becomes a number of users, in ``scenario`` too (`calibration`).
-    ``origin`` (a file name) goes before the message of a refusal, with the line of the key; ``origins`` gives keys that
-    came from elsewhere their own, such as ``{"bottleneck.rate": "--rate"}``. Raises UserError.
+    An error message begins with ``origin`` (a file name) and the line of the key. For keys that came from elsewhere,
+    ``origins`` has the beginning, such as ``{"bottleneck.rate": "--rate"}``. Raises UserError.
     """
     from goodqueue import _goodqueue
     from goodqueue.scenario import calibration
@@ -174,7 +173,7 @@ def resolve(scenario: Scenario, origin: str = "", origins: Mapping[str, str] | N
 
 
 def _refusal(key: str, message: str, origin: str, origins: Mapping[str, str]) -> UserError:
-    """Return the refusal of ``key``, which came from ``origin`` or, if ``origins`` knows better, from there."""
+    """Return the error for ``key``, which came from ``origin``, or from its entry in ``origins`` if it has one."""
     dotted = key.replace("[", ".").replace("]", "")
     known = [known for known in origins if dotted == known or dotted.startswith(f"{known}.")]
     if known:
@@ -182,7 +181,7 @@ def _refusal(key: str, message: str, origin: str, origins: Mapping[str, str]) ->
         return UserError(origins[nearest], dotted[len(nearest) + 1 :], message)
     if dotted.endswith("qdisc") and (set_in := next((name for name in origins if name.startswith(f"{dotted}.")), None)):
         return UserError(origins[set_in], message)
-    if message.startswith("unknown key"):  # a table that only what was said below it has made
+    if message.startswith("unknown key"):  # only the keys below it, which came from options, have created the table
         below = next((known for known in origins if known.startswith(f"{dotted}.")), None)
         if below is not None:
             return UserError(origins[below], dotted, message)
@@ -190,9 +189,9 @@ def _refusal(key: str, message: str, origin: str, origins: Mapping[str, str]) ->
 
 
 def _with_line(origin: str, key: str) -> str:
-    """Return the file ``origin`` with the line on which ``key`` stands in it, as compilers have it: ``a.toml:12``.
+    """Return the file ``origin`` with the line of ``key`` in it, in the format of compilers: ``a.toml:12``.
 
-    Of a key that is missing it is that of the table. What is no file that can be read twice stays as it is.
+    For a missing key it is the line of its table. An ``origin`` that is no file, or cannot be read twice, is unchanged.
     """
     from goodqueue import _goodqueue
 
@@ -206,7 +205,7 @@ def _with_line(origin: str, key: str) -> str:
 
 
 def _resolve_python(resolved: Scenario, origin: str, origins: Mapping[str, str]) -> None:
-    """Fill in the parameters of disciplines written in Python, each made once to see that it can be."""
+    """Fill in the parameters of disciplines written in Python. Each is created once, to check that it can be."""
     for key, table in paths.links(resolved):
         if discipline.is_python(table["qdisc"]):
             from goodqueue._goodqueue import Qdisc
@@ -216,7 +215,7 @@ def _resolve_python(resolved: Scenario, origin: str, origins: Mapping[str, str])
                 table["qdisc"] = Qdisc(table["qdisc"], rate, 1514, resolved["seed"], discipline.make).line
             except UserError as error:
                 raise _refusal(f"{key}.qdisc", str(error), origin, origins) from None
-            except (Exception, SystemExit) as error:  # noqa: BLE001 - of a stranger's class
+            except (Exception, SystemExit) as error:  # noqa: BLE001 - the user's class may raise any exception
                 file = discipline.split(table["qdisc"].split()[0])[0]
                 raise _refusal(f"{key}.qdisc", str(discipline.blame(error, [file])), origin, origins) from None
 
@@ -230,8 +229,8 @@ def from_file(
 ) -> Scenario:
     """Return the resolved scenario of a file, with ``--set`` assignments and ``--seed`` applied. Raises UserError.
 
-    ``options`` names the keys of ``sets`` that came from options of their own.
-    ``tell`` is called with what was resolved, as it was before, and the origins of its keys.
+    ``options`` has the command-line option of each key of ``sets`` that has one.
+    ``tell`` is called with the scenario before it is resolved, and the origins of its keys.
     """
     scenario = load(path)
     origins = {key: f"--set {key}" for key in (apply_set(scenario, assignment) for assignment in sets)}
@@ -273,9 +272,10 @@ def from_options(
 ) -> Scenario:
     """Return the (unresolved) scenario that the options of ``goodqueue compare`` describe.
 
-    ``flows`` (4), ``cc`` (cubic) and ``ecn`` (what the cc needs) are those of the bulk flows, ``cc`` and ``ecn`` of
-    Flent's tests too; None where they were not asked for. All these start at random within the first second, so that
-    each seed is another experiment. With ``wifi`` each station has this traffic, with 1 bulk flow. Raises UserError.
+    ``flows`` (4), ``cc`` (cubic) and ``ecn`` (default: the congestion control's) apply to the bulk flows, ``cc`` and
+    ``ecn`` to Flent's tests too. Each is None if no option gives it. These flows start at random within the first
+    second, so that each seed is another experiment. With ``wifi`` each station has this traffic, with 1 bulk flow.
+    Raises UserError.
     """
     bottleneck: dict[str, Any] = {} if rate is None else {"rate": _number_or_text(rate)}
     if stations is not None and wifi is None:
@@ -298,7 +298,7 @@ def from_options(
 
 
 def _number_or_text(text: str) -> Any:
-    """Return a bare number as the number that it is in a file, where the core asks for its unit."""
+    """Return a bare number as a number, as a file has it, so that the core asks for its unit. Other text stays text."""
     value = parse_value(text.strip())
     return value if isinstance(value, int | float) and not isinstance(value, bool) else text
 
@@ -317,9 +317,9 @@ def parse_buffer(text: str) -> dict[str, float]:
 
 
 def _traffic(text: str, flows: int | None, cc: str | None, ecn: bool | None, usual: int) -> list[dict[str, Any]]:
-    """Return the traffic tables of ``--traffic`` with what the other options say of its flows of TCP.
+    """Return the traffic tables of ``--traffic``, with what the other options say about its TCP flows.
 
-    There are ``usual`` bulk flows where nothing is said.
+    The default number of bulk flows is ``usual``.
     """
     sources = [_source(item.strip()) for item in text.split(",")]
     bulk = [source for source in sources if source["kind"] == BULK]
@@ -336,7 +336,7 @@ def _traffic(text: str, flows: int | None, cc: str | None, ecn: bool | None, usu
         source["count"] = source.pop("count", usual if flows is None else flows)
     for source in load:
         source |= {"cc": cc or "cubic", "start_spread": "1s"}
-        if ecn:  # else what the congestion control needs
+        if ecn:  # otherwise the congestion control decides
             source["ecn"] = True
     return sources
 

@@ -8,7 +8,7 @@ from goodqueue.errors import UserError, quoted
 
 STANDARDS = ("802.11b", "802.11g", "802.11a", "802.11n")
 WORDS = {"20": ("width", 20), "40": ("width", 40), "sgi": ("short_guard", True), "rts": ("rts", True)}
-"""What may follow a standard, and the key and value that it sets."""
+"""The words that may follow a standard, with the key and value that each word sets."""
 
 STATION = re.compile(r"(?P<name>[^:*,@]+):(?P<rate>[^:*,@]+)(@(?P<snr>-?[0-9.]+)(dB)?)?(\*(?P<count>[0-9]{1,4}))?")
 
@@ -16,8 +16,8 @@ STATION = re.compile(r"(?P<name>[^:*,@]+):(?P<rate>[^:*,@]+)(@(?P<snr>-?[0-9.]+)
 def cell(standard: str, stations: str | None) -> dict[str, Any]:
     """Return ``[bottleneck.wifi]`` for ``802.11n:40:sgi`` and ``fast:mcs15*2,slow:mcs0``. Raises UserError.
 
-    A station is NAME:RATE, perhaps followed by ``@`` and its signal-to-noise ratio in dB, and by ``*`` and a number of
-    such stations. Without ``stations`` there is one, whose rate Minstrel finds.
+    A station is NAME:RATE, optionally followed by ``@`` and its signal-to-noise ratio in dB, and by ``*`` and the
+    number of such stations. Without ``stations`` the cell has one station, and Minstrel controls its rate.
     """
     name, *words = standard.split(":")
     accepted = f"{', '.join(STANDARDS)}, and after it any of :40 (MHz), :sgi (short guard interval) and :rts"
@@ -43,7 +43,7 @@ def _station(text: str) -> dict[str, Any]:
 
 
 def for_each(traffic: Iterable[dict[str, Any]], stations: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return ``traffic`` as each of ``stations`` has it: a station's own flows are called after it."""
+    """Return ``traffic`` once per station of ``stations``. Each flow is named after its station."""
     return [
         source
         | {
@@ -57,7 +57,7 @@ def for_each(traffic: Iterable[dict[str, Any]], stations: Sequence[Mapping[str, 
 
 
 def described(spec: Mapping[str, Any]) -> str:
-    """Return a cell in a few words: ``802.11n Wi-Fi (2 × fast at mcs15, slow at mcs0)``."""
+    """Return a short description of a cell: ``802.11n Wi-Fi (2 × fast at mcs15, slow at mcs0)``."""
     words = [_described(station) for station in spec["station"]]
     wide = " 40 MHz" if spec.get("width") == 40 else ""
     return f"{spec['standard']}{wide} Wi-Fi ({', '.join(words)})"

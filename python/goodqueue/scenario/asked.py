@@ -1,4 +1,4 @@
-"""What was asked for: the scenario that options describe, with their defaults, for the command line and for Python."""
+"""Builds the scenario that options describe, with their defaults, for the command line and for Python."""
 
 import copy
 from collections.abc import Mapping, Sequence
@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from goodqueue.record import Scenario
 
 LINK = {"rate": "10mbit", "rtt": "50ms"}
-"""Where nothing is said; `goodqueue.scenario.from_options` has the other defaults."""
+"""The link if no option describes it. `goodqueue.scenario.from_options` has the other defaults."""
 
-# Keys of the scenario and the options that set them, to name the option in a refusal.
+# Keys of the scenario and the options that set them. An error message names the option.
 ORIGINS = {
     "bottleneck.rate": "--rate",
     "bottleneck.up.rate": "--up-rate",
@@ -29,7 +29,7 @@ ORIGINS = {
 
 
 def place(file: "str | Scenario | None") -> str:
-    """Return what a refusal calls the scenario."""
+    """Return the name of the scenario in error messages."""
     return file if isinstance(file, str) else "" if file is None else "the scenario"
 
 
@@ -39,10 +39,10 @@ def base(
     described: Mapping[str, object],
     sets: Sequence[str],
 ) -> tuple["Scenario", dict[str, str]]:
-    """Return the unresolved scenario and, for each key that did not come from the file, where it came from.
+    """Return the unresolved scenario and, for each key that did not come from the file, the option it came from.
 
-    ``file`` may be a scenario too; without one ``options`` and ``described``, which are those of ``goodqueue compare``
-    by name, say what it is. Raises UserError.
+    ``file`` is a file's name or a scenario. If it is None, ``options`` and ``described`` build the scenario: both have
+    options of ``goodqueue compare`` by name. Raises UserError.
     """
     from goodqueue import scenario as reading
     from goodqueue.files import traffic_files

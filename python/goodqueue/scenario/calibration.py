@@ -1,8 +1,8 @@
-"""How many users offer a load: ``load`` of a kind of traffic that has ``users``.
+"""Finds the number of users that offer a load: ``load`` of a kind of traffic that has ``users``.
 
-Le et al. (2003) found the number of users for each of their loads on a link that was ten times as fast, where nobody
-waits for anybody, and compared all disciplines with the same users. So does this. The number is found with one seed and
-drop tail, so it is the same for all disciplines and seeds of a comparison.
+Le et al. (2003) counted the users for each of their loads on a link that was ten times as fast, where no user waits for
+another, and compared all disciplines with the same users. This module does the same. It counts with one seed and drop
+tail, so the number is the same for all disciplines and seeds of a comparison.
 """
 
 import copy
@@ -15,30 +15,30 @@ from goodqueue.record import Scenario
 from goodqueue.scenario import paths
 
 FASTER = 10
-"""How many times as fast as the load the link is on which users are counted."""
+"""The rate of the link on which users are counted, as a multiple of the load."""
 
 NEAR = 0.005
-"""How near to the load is near enough, relative to it."""
+"""The accepted relative error of the load."""
 
 IRRELEVANT = ("load", "hops", "ecn")
-"""What makes no difference on that link, so that disciplines that mark have the users of those that do not."""
+"""Keys that are left out on the fast link. Disciplines that mark (ECN) thus get as many users as those that drop."""
 
 MOST_BPS = 1e11
-"""So that the link on which users are counted is one that the core takes."""
+"""The upper bound of a load, so that the core accepts the rate of the fast link."""
 
 TRIES = 12
 FIRST_USERS = 20
 MOST_USERS = 1_000_000
 MOST_GROWTH = 30.0
-"""Of the number of users from one try to the next: the first say little of how much many of them load."""
+"""The largest growth of the number of users from one try to the next: few users say little about the load of many."""
 
 _found: dict[str, int] = {}
 
 
 def settle(scenario: Scenario, origin: str = "", origins: Mapping[str, str] | None = None) -> None:
-    """Put into each table of ``scenario``'s traffic that has a ``load`` the number of users instead, in place.
+    """Replace each ``load`` in the traffic of ``scenario`` by the number of users, in place.
 
-    What is no scenario yet is left to the core to refuse. Raises UserError where no number of users offers the load.
+    A malformed scenario is left for the core to refuse. Raises UserError if no number of users offers the load.
     """
     sources = scenario.get("traffic")
     for place, source in enumerate(sources if isinstance(sources, list) else []):
@@ -63,7 +63,7 @@ def _users(scenario: Scenario, source: dict[str, Any], origin: str, key: str) ->
 
 
 def _alone(scenario: Scenario, source: dict[str, Any], origin: str, key: str) -> tuple[Scenario, float]:
-    """Return the scenario of the users alone on a fast link, and the load in bit/s. Raises UserError."""
+    """Return the scenario with only the users on a fast link, and the load in bit/s. Raises UserError."""
     from goodqueue import scenario as reading
 
     probe = copy.deepcopy(scenario) | {"seed": 1}
@@ -74,7 +74,7 @@ def _alone(scenario: Scenario, source: dict[str, Any], origin: str, key: str) ->
         probe["bottleneck"] = {"rate": bottleneck.get("rate"), "qdisc": "pfifo limit 100000"}
     one = {name: value for name, value in source.items() if name not in IRRELEVANT} | {"users": 1}
     probe["traffic"] = [one]
-    resolved = reading.resolve(probe, origin)  # what the core refuses is refused with the user's own numbers
+    resolved = reading.resolve(probe, origin)  # the core's error messages show the user's own numbers
     rate_bps = _load_bps(source["load"], paths.rate_bps(resolved["bottleneck"]))
     if not 0 < rate_bps < MOST_BPS:
         accepted = 'a share of the bottleneck\'s rate such as "98%", or a rate such as "98mbit"'
@@ -84,7 +84,7 @@ def _alone(scenario: Scenario, source: dict[str, Any], origin: str, key: str) ->
 
 
 def _load_bps(text: str, bottleneck_bps: int) -> float:
-    """Return a load in bit/s; 0 for what is none."""
+    """Return a load in bit/s, or 0 for a text that is no load."""
     from goodqueue import _goodqueue
 
     try:
@@ -94,7 +94,7 @@ def _load_bps(text: str, bottleneck_bps: int) -> float:
 
 
 def _search(alone: Scenario, rate_bps: float, origin: str, key: str, asked: str) -> tuple[int, float]:
-    """Return how many users offer ``rate_bps``, and what they do offer."""
+    """Return the number of users that offer ``rate_bps``, and the rate that they do offer."""
     users, best = FIRST_USERS, (0, 0.0)
     for _ in range(TRIES):
         offered = _offered_bps(alone, users)
@@ -114,7 +114,7 @@ def _search(alone: Scenario, rate_bps: float, origin: str, key: str, asked: str)
 
 
 def _offered_bps(alone: Scenario, users: int) -> float:
-    """Return what so many users put through the fast link, headers included, in bit/s."""
+    """Return the throughput of ``users`` users on the fast link, headers included, in bit/s."""
     from goodqueue import run
 
     source = alone["traffic"][0] | {"users": users}

@@ -1,7 +1,7 @@
-"""Disciplines written in Python: finding the class that a line names, and making an object of it.
+"""Disciplines written in Python: finds the class that a qdisc line names, and makes an object of it.
 
-A line such as ``./my_aqm.py:MyAqm target 5ms`` names a file, a class in it, and the class's parameters, a name and a
-value each. `goodqueue.qdisc` says what such a class looks like; here it is only loaded and checked.
+A line such as ``./my_aqm.py:MyAqm target 5ms`` has a file, a class in it, and the class's parameters: pairs of a name
+and a value. `goodqueue.qdisc` describes such a class; this module only loads and checks it.
 """
 
 import inspect
@@ -19,28 +19,28 @@ from goodqueue.scenario import paths
 ACCEPTED = "a file and a class in it, as ./my_aqm.py:MyAqm"
 
 MOST_BYTES = 16 * inputs.MIB
-"""Of a file."""
+"""The largest size of a file."""
 
 _codes: dict[tuple[str, int, int], CodeType] = {}
-"""Compiled files, by name, time of change and size."""
+"""Compiled files, by name, modification time and size."""
 
 
 def is_python(line: object) -> bool:
-    """Whether ``line`` names a class in a Python file, and no discipline of the registry."""
+    """Return whether ``line`` names a class in a Python file, and not a discipline of the registry."""
     return isinstance(line, str) and ".py:" in (line.split() or [""])[0]
 
 
 def rebase(scenario: dict[str, Any], folder: Path) -> None:
-    """Let the paths in the qdisc lines of ``scenario``, which are relative to ``folder``, start from here."""
+    """Make the paths in the qdisc lines of ``scenario``, which are relative to ``folder``, relative to this process."""
     for _, table in paths.links(scenario):
         if is_python(table.get("qdisc")):
             table["qdisc"] = os.path.normpath(folder / table["qdisc"].lstrip())
 
 
 def make(line: str, link: Any) -> tuple[Any, str, str]:
-    """Make the object that ``line`` describes, above ``link``.
+    """Make the object that ``line`` describes, on the link ``link``.
 
-    Return it, its class's name and the line with every parameter. Raises UserError.
+    Return the object, the name of its class, and the line with every parameter. Raises UserError.
     """
     target, *words = line.split()
     file, name = split(target)
@@ -54,13 +54,13 @@ def make(line: str, link: Any) -> tuple[Any, str, str]:
 
 
 def split(target: str) -> tuple[str, str]:
-    """Return the file and the name of the class that the first word of a line holds."""
+    """Return the file and the class name in the first word of a line."""
     file, _, name = target.rpartition(":")
     return file, name
 
 
 def blame(error: BaseException, files: list[str]) -> UserError:
-    """Return the refusal that says in one line where in the user's ``files`` ``error`` comes from."""
+    """Return ``error`` as a UserError of one line that says where in the user's ``files`` it comes from."""
     from goodqueue._goodqueue import DisciplineError
 
     place, trace = " or ".join(dict.fromkeys(files)), error.__traceback__
@@ -74,7 +74,7 @@ def blame(error: BaseException, files: list[str]) -> UserError:
 
 
 def _module(file: str) -> ModuleType:
-    """Run ``file`` as a module of its own: what it keeps in globals is not shared between disciplines."""
+    """Run ``file`` as a module of its own, so that disciplines do not share globals."""
     try:
         state = Path(file).stat()
         key = (file, state.st_mtime_ns, state.st_size)
@@ -89,7 +89,7 @@ def _module(file: str) -> ModuleType:
         raise UserError(f"{file}:{error.lineno}", f"SyntaxError: {error.msg}") from None
     module = ModuleType("goodqueue_discipline_" + Path(file).stem)
     module.__file__ = file
-    sys.modules[module.__name__] = module  # dataclasses look their module up
+    sys.modules[module.__name__] = module  # dataclasses look up their module
     try:
         exec(code, module.__dict__)  # noqa: S102 - running the user's class is what was asked for
     except (Exception, SystemExit) as error:
@@ -116,7 +116,7 @@ def _is_discipline(value: object, module: ModuleType) -> bool:
 
 
 def _given(target: str, words: list[str]) -> dict[str, str]:
-    """Return the parameters of a line: a name and a value, alternately."""
+    """Return the parameters of a line: its words are names and values, alternately."""
     if len(words) % 2:
         raise UserError(target, f"{words[-1]}: no value; accepted: a name and a value each, as target 5ms")
     given: dict[str, str] = {}
@@ -128,7 +128,7 @@ def _given(target: str, words: list[str]) -> dict[str, str]:
 
 
 def _arguments(made: type, target: str, given: dict[str, str]) -> tuple[dict[str, Any], list[str]]:
-    """Return the arguments of the class's ``__init__`` after ``link``, and all of them as words."""
+    """Return the arguments of the class's ``__init__`` after ``link``, by name and as words."""
     try:
         parameters = list(inspect.signature(made).parameters.values())
     except (TypeError, ValueError):
@@ -159,7 +159,7 @@ def _arguments(made: type, target: str, given: dict[str, str]) -> tuple[dict[str
 
 
 def _reader(parameter: inspect.Parameter | None) -> tuple[Callable[[str], Any], str]:
-    """Return what reads the text of ``parameter``: its default or its annotation says what it is."""
+    """Return the function that reads the text of ``parameter``, chosen by its default or annotation, and its format."""
     kind: Any = None
     if parameter is not None:
         default = parameter.default

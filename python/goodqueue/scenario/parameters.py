@@ -1,4 +1,4 @@
-"""Parameters of qdisc lines: setting one, and all of them as numbers with their units in their names."""
+"""Parameters of qdisc lines: sets one, and returns all of them as numbers with their units in their names."""
 
 import functools
 import json
@@ -8,18 +8,18 @@ from goodqueue.errors import UserError, quoted
 from goodqueue.scenario.discipline import is_python
 
 CHILD = "child"
-"""Comes before the line of a discipline inside another one."""
+"""The word before the line of an inner discipline."""
 
 NUMERIC = {
     "packets", "bytes", "time", "milliseconds", "time or packets", "rate", "percent", "number", "real number"
 }  # fmt: skip
-"""Units of the registry that numbers have."""
+"""Units of the registry whose values are numbers."""
 
 
 def set_one(table: Any, names: list[str], value: str, origin: str) -> None:
-    """Set a parameter in the ``qdisc`` line of ``table``: ``["target"]``, or ``["child", "target"]`` of the one inside.
+    """Set a parameter in the ``qdisc`` line of ``table``: ``["target"]``, or ``["child", "target"]`` of the inner one.
 
-    Raises UserError, which begins with ``origin``, where there is no line.
+    Raises UserError, which begins with ``origin``, if there is no line.
     """
     line = table.get("qdisc") if isinstance(table, dict) else None
     if not isinstance(line, str) or not line.split():
@@ -35,7 +35,7 @@ def set_one(table: Any, names: list[str], value: str, origin: str) -> None:
 
 
 def _with(line: str, name: str, value: str) -> str:
-    """Return ``line``, of one discipline, with ``name`` at ``value``, where it stood or behind all others."""
+    """Return the ``line`` of one discipline with ``name`` at ``value``, in its old place or at the end."""
     head, *words = line.split()
     if _unit(head, name) == "flag":
         kept = [word for word in words if word not in (name, f"no{name}")]
@@ -47,9 +47,9 @@ def _with(line: str, name: str, value: str) -> str:
 
 
 def numbers(line: str) -> dict[str, float | None]:
-    """Return the parameters of a ``line`` that are numbers, such as ``target_ms``; none of a discipline in Python.
+    """Return the numeric parameters of a ``line``, such as ``target_ms``. Parameters of inner disciplines are left out.
 
-    Nor are there any of mac80211's queues. Those of a discipline inside another one are left out.
+    Disciplines in Python and mac80211's queues have none.
     """
     from goodqueue import _goodqueue
 
@@ -59,14 +59,14 @@ def numbers(line: str) -> dict[str, float | None]:
 
 
 def declared(line: str) -> list[dict[str, Any]]:
-    """Return what the registry says of each parameter of a ``line``'s discipline: name, unit, default and more."""
+    """Return the registry's entry of each parameter of a ``line``'s discipline: name, unit, default and more."""
     params: list[dict[str, Any]] = _registry()[line.split(maxsplit=1)[0]]["params"]
     return params
 
 
 @functools.cache
 def names() -> tuple[str, ...]:
-    """Return the names of all parameters of all disciplines that are numbers, in the registry's order."""
+    """Return the names of all numeric parameters of all disciplines, in the registry's order."""
     from goodqueue import _goodqueue
 
     found: dict[str, None] = {}

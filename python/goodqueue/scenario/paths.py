@@ -1,4 +1,4 @@
-"""What a scenario's path is made of: its links, at the bottleneck and beside it, and their files of rates."""
+"""The path of a scenario: its links, at the bottleneck and elsewhere, and their files of rates."""
 
 import os
 from collections.abc import Iterator
@@ -10,16 +10,16 @@ from goodqueue.files import inputs
 from goodqueue.record import Scenario
 
 MOST_BYTES = 64 * inputs.MIB
-"""Of a file of rates, as the core has it."""
+"""The largest size of a file of rates, the same as in the core."""
 
 AIR_BPS = 100_000_000
-"""What an end of a Wi-Fi cell is taken to send at most, where work is shared out: it has no rate of its own."""
+"""The assumed rate of an end of a Wi-Fi cell, which has no rate of its own. It only serves to share out the work."""
 
 
 def links(scenario: Scenario) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the key and the table of each link, with its discipline: the bottleneck's two directions, then the hops.
+    """Yield the key and the table of each link that has a discipline: the bottleneck's two directions, then the hops.
 
-    The scenario may be one that was not checked yet: what is no table is passed over.
+    The scenario need not have been checked yet: entries that are no tables are skipped.
     """
     bottleneck, hops = scenario.get("bottleneck"), scenario.get("hop")
     up = bottleneck.get("up") if isinstance(bottleneck, dict) else None
@@ -31,24 +31,24 @@ def links(scenario: Scenario) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def rebase(scenario: Scenario, folder: Path) -> None:
-    """Let the names of files of rates in ``scenario``, which are relative to ``folder``, start from here."""
+    """Make the names of files of rates in ``scenario``, which are relative to ``folder``, relative to this process."""
     for _, table in links(scenario):
         if isinstance(table.get("trace"), str):
             table["trace"] = os.path.normpath(folder / table["trace"])
 
 
 def traces(scenario: Scenario) -> list[str]:
-    """Return the files of rates that a resolved ``scenario`` names, each once and in order."""
+    """Return the files of rates that a resolved ``scenario`` names, each once, sorted."""
     return sorted({table["trace"] for _, table in links(scenario) if "trace" in table})
 
 
 def read(file: str) -> bytes:
-    """Return what a file of rates holds. Raises UserError."""
+    """Return the content of a file of rates. Raises UserError."""
     return inputs.read(Path(file), MOST_BYTES, "a trace of rates")
 
 
 def rate_bps(link: dict[str, Any]) -> int:
-    """Return the rate of a resolved link in bit/s; of one that follows a file, its mean. Raises UserError."""
+    """Return the rate of a resolved link in bit/s, or the mean rate if the link follows a file. Raises UserError."""
     from goodqueue import _goodqueue
 
     if "trace" not in link:
@@ -60,5 +60,5 @@ def rate_bps(link: dict[str, Any]) -> int:
 
 
 def busiest_bps(link: dict[str, Any]) -> int:
-    """Return `rate_bps` of a resolved link, for shares of work: of an end of a Wi-Fi cell `AIR_BPS`."""
+    """Return `rate_bps` of a resolved link, for sharing out the work. An end of a Wi-Fi cell has `AIR_BPS`."""
     return rate_bps(link) if "rate" in link or "trace" in link else AIR_BPS

@@ -1,4 +1,4 @@
-"""Scenarios as TOML text."""
+"""Writes scenarios as TOML text."""
 
 import json
 from collections.abc import Mapping
@@ -8,12 +8,12 @@ from goodqueue.record import Scenario
 
 
 def to_toml(scenario: Scenario) -> str:
-    """Return ``scenario`` as TOML text that reads back as the same. Keys without a value (None) are left out."""
+    """Return ``scenario`` as TOML text that parses to the same scenario. Keys without a value (None) are left out."""
     return "\n".join(_toml_lines(scenario, "")) + "\n"
 
 
 def _toml_lines(table: Mapping[str, Any], path: str) -> list[str]:
-    """Return a table's own keys, then its tables, each under its heading."""
+    """Return a table's own keys, then its inner tables, each under its heading."""
     plain, tables = [], []
     for key, value in table.items():
         name = key if key.replace("_", "").replace("-", "").isalnum() and key.isascii() else _toml_text(key)

@@ -1,4 +1,4 @@
-"""Why a transfer shows no time: what began in the warm-up is in no statistics, and a single transfer may end there."""
+"""Explains why a transfer shows no time: transfers that began in the warm-up are in no statistics."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -9,18 +9,19 @@ from goodqueue.record import Flow, Record
 from goodqueue.scenario import seconds
 
 FIRST_TIMEOUT_S = 3.0
-"""Above what TCP waits before its first retransmission: 1 s for a SYN (RFC 6298, 2.1), else what it has measured."""
+"""More than TCP waits before its first retransmission: 1 s for a SYN (RFC 6298, 2.1), else its measured timeout."""
 
 
 def notes(record: Record, kind: str = "") -> list[str]:
-    """Return why some transfers and pages have nothing to count, a sentence for each reason; none where all have.
+    """Return one sentence per reason why some transfers or pages have no count. Empty if all have a count.
 
-    These are the flows of ``kind``, or of all kinds.
+    Only flows of ``kind`` are considered, or all flows if ``kind`` is empty.
 
-    A record counts what began within the measured time. Where that is nothing although the flow started before, the
-    first began in the warm-up. It ended there, too, if it was the only one and its sender is silent from then on: a
-    sender that still waits for an ACK sends again before its timer has doubled the time that has passed (RFC 6298,
-    5.5), so within the measured time where that is the longer. (A user whose SYN is lost each time looks the same.)
+    A record counts transfers that began within the measured time. If there are none although the flow started before,
+    then its first transfer began in the warm-up. It also ended there if it was the only one and its sender is
+    silent from then on: a sender that still waits for an ACK retransmits before its timer has doubled the time that
+    has passed (RFC 6298, 5.5), which is within the measured time if that is longer than the warm-up. (A user whose SYN
+    is lost each time looks the same.)
     """
     resolved = record["scenario"]
     left_out = resolved.get("warmup", "0s")
@@ -40,12 +41,12 @@ def notes(record: Record, kind: str = "") -> list[str]:
 
 
 def _uncounted(record: Record, warmup_s: float, kind: str) -> Iterator[tuple[Mapping[str, Any], Flow]]:
-    """Yield each flow that started in the warm-up and began nothing after it, with its outline."""
+    """Yield each flow that started in the warm-up and began no transfer after it, with its outline."""
     from goodqueue import _goodqueue
     from goodqueue.scenario import to_json
 
     if "flent" in record:
-        return  # its scenario is what Flent measured, and no plan of ours
+        return  # the scenario describes a measurement by Flent, and the simulator did not plan its flows
     counting = {one.name for one in traffic.kinds().values() if one.counts_completed and kind in ("", one.name)}
     names = {app["name"] for app in record["apps"] if app["kind"] in counting and app.get("count") == 0}
     flows = [flow for flow in record["flows"] if flow["name"] in names and flow["start_s"] < warmup_s]
@@ -54,18 +55,18 @@ def _uncounted(record: Record, warmup_s: float, kind: str) -> Iterator[tuple[Map
     try:
         found = json.loads(_goodqueue.flows(to_json(record["scenario"])))
     except _goodqueue.ScenarioError:
-        return  # a record that somebody has changed
+        return  # somebody has edited the record
     outlines = {outline["name"]: outline for outline in found}
     yield from ((outlines[flow["name"]], flow) for flow in flows if flow["name"] in outlines)
 
 
 def _is_silent(flow: Flow) -> bool:
-    """Whether the sender sent nothing within the measured time and nothing came; False where that is not known."""
+    """Return whether the sender sent and received nothing within the measured time. False if that is not known."""
     counts = (flow.get("bytes_sent"), flow.get("retransmitted"), flow.get("timeouts"), flow["goodput_mbps"])
     return all(count == 0 for count in counts)
 
 
 def _listed(names: list[str]) -> str:
-    """Return the first three of ``names``, and how many more there are."""
+    """Return the first three of ``names``, and the number of the others."""
     more = [f"{len(names) - 3} more"] if len(names) > 3 else []
     return " and ".join([", ".join(names[:3]), *more])

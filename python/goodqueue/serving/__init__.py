@@ -1,1 +1,1 @@
-"""The page in the browser, served from this machine: `mine` is what the user has, `server` hands out both."""
+"""The page in the browser, served from this machine: `mine` has the user's files, `server` serves both."""

@@ -1,4 +1,4 @@
-"""What the page shows of the user's: scenarios and results, found once, and read again each time one is asked for."""
+"""The user's scenarios and results on the page. They are found once, and read again on each request."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -19,7 +19,7 @@ from goodqueue.store.results import About
 ACCEPTED = f"a scenario (.toml), a folder of them, {results.ACCEPTED}"
 
 MOST = 2000
-"""Results that are listed: to read the name of one takes some milliseconds."""
+"""The most results that are listed: reading the name of one takes some milliseconds."""
 
 One = TypeVar("One")
 
@@ -30,32 +30,32 @@ class Entry:
 
     name: str
     read: Callable[[], str]
-    """Returns it as it is now, in JSON. Raises UserError."""
+    """Returns its present content as JSON. Raises UserError."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mine:
-    """What was found."""
+    """The scenarios and results that were found."""
 
     scenarios: list[Entry]
     results: list[Entry]
     left_out: list[str]
-    """What was not taken, and why: a line each."""
+    """The files that were left out, and why, in one line each."""
 
     @property
     def entries(self) -> list[Entry]:
-        """Everything, in the order by which it is numbered."""
+        """All entries. Their order gives their numbers."""
         return [*self.scenarios, *self.results]
 
     def listing(self) -> dict[str, list[dict[str, str]]]:
-        """Return names and addresses, as ``mine.json`` has them."""
+        """Return names and addresses, in the format of ``mine.json``."""
         rows = [{"name": one.name, "url": f"mine/{number}.json"} for number, one in enumerate(self.entries)]
         return {"scenarios": rows[: len(self.scenarios)], "results": rows[len(self.scenarios) :]}
 
 
 @dataclass(slots=True)
 class _Search:
-    """What was found so far, by its place: what is given twice is listed once."""
+    """The entries found so far, by place: a file that is given twice is listed once."""
 
     progress: Progress
     scenarios: dict[str, Entry] = field(default_factory=dict)
@@ -72,7 +72,7 @@ class _Search:
 
 
 def find(paths: Sequence[str], progress: Progress = lambda _: None) -> Mine:
-    """Return what is in ``paths``; without any, the scenarios in this folder. Raises UserError."""
+    """Return the entries in ``paths``, or the scenarios in this folder if there are none. Raises UserError."""
     search = _Search(progress)
     for name in paths:
         _look(Path(name), search)
@@ -103,7 +103,7 @@ def _look(path: Path, search: _Search) -> None:
 
 
 def _look_for_scenarios(folder: Path, search: _Search) -> bool:
-    """Find the scenarios in ``folder``, and return whether there is one. Other files in TOML are none of ours."""
+    """Find the scenarios in ``folder``, and return whether there is one. Other TOML files are ignored."""
     found = False
     for file in sorted(folder.glob("*.toml")):
         try:
@@ -124,7 +124,7 @@ def _add_scenario(file: Path, search: _Search) -> None:
 
 
 def _scenario(file: Path) -> str:
-    """Return the scenario in ``file`` for the page, which gives it to the core. Raises UserError."""
+    """Return the scenario in ``file`` for the page, which passes it to the core. Raises UserError."""
     scenario = scenarios.load(file)
     try:
         return f'{{"scenario": {scenarios.to_json(scenario)}}}'
@@ -163,7 +163,7 @@ def _stored(kept: Store, key: str) -> str:
 
 
 def _named(runs: dict[str, tuple[About, Callable[[], str]]]) -> list[Entry]:
-    """Return the runs, each with a name of its own: what tells its scenario from the others', its seed, its place."""
+    """Return the runs, each with a unique name: the difference of its scenario from the others, its seed, its place."""
     abouts = [about for about, _ in runs.values()]
     labels = results.labels(abouts)
     names = [f"{label}, seed {about['seed']}" for label, about in zip(labels, abouts, strict=True)]

@@ -1,8 +1,8 @@
-"""The page over HTTP, for the browser of this machine alone.
+"""Serves the page over HTTP, only for the browser of this machine.
 
-It listens on 127.0.0.1, where any program of this machine reaches it, and any page that the browser shows can try to.
-So a request must name this machine as its host (a foreign name that was made to lead here is refused), and what may be
-asked for is listed before the first request: no path of a request ever reaches the file system.
+The server listens on 127.0.0.1, where any program of this machine can reach it, and any page in the browser can try to.
+So a request must name this machine as its host; a foreign name that was made to resolve to this machine is refused. And
+all paths are listed before the first request: no path of a request ever reaches the file system.
 """
 
 import errno
@@ -20,12 +20,12 @@ from goodqueue.errors import UserError
 from goodqueue.serving.mine import Mine
 
 PAGE = Path(__file__).resolve().parents[1].joinpath("page/index.html").parent
-"""What `make web` builds, and a wheel brings along."""
+"""The folder that `make web` builds and that a wheel contains."""
 
 HOST = "127.0.0.1"
 
 _HERE = re.compile(r"(localhost|127\.0\.0\.1|\[::1\])(:[0-9]*)?", re.IGNORECASE)
-"""What the header Host may say; a tunnel brings a port of its own."""
+"""The accepted values of the header Host. A tunnel has a port of its own."""
 
 _MINE = re.compile(r"/mine/([0-9]{1,9})\.json")
 
@@ -44,7 +44,7 @@ _TYPES = {
     ".wasm": "application/wasm",
     ".woff2": "font/woff2",
 }
-"""Written down, as Python's `mimetypes` says what the system's files or registry say."""
+"""A fixed table, since Python's `mimetypes` depends on the system's files or registry."""
 
 _HEADERS = {
     "Cache-Control": "no-cache",
@@ -58,19 +58,19 @@ _HEADERS = {
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What is sent."""
+    """The answer to a request."""
 
     status: int
     kind: str
     data: bytes
     zipped: bytes | None = None
-    """The same for a browser that takes gzip, where that is smaller."""
+    """The same data compressed, for a browser that accepts gzip, if that is smaller."""
 
 
 def page(folder: Path | None = None) -> dict[str, Answer]:
-    """Return the files of the page by the paths that a browser asks for. Raises UserError where there is no page.
+    """Return the files of the page by the paths that a browser asks for. Raises UserError if there is no page.
 
-    A link that leads out of the folder is passed over.
+    A link that leads out of the folder is skipped.
     """
     root = (folder or PAGE).resolve()
     if not (root / "index.html").is_file():
@@ -91,10 +91,10 @@ def _static(file: Path) -> Answer:
 
 
 class Server(ThreadingHTTPServer):
-    """Listens from when it is made, and answers while ``serve_forever`` runs."""
+    """Listens as soon as it is created, and answers while ``serve_forever`` runs."""
 
     def __init__(self, files: Mapping[str, Answer], mine: Mine, port: int) -> None:
-        """Take ``port``, or any where that is 0. Raises UserError where it cannot be had."""
+        """Listen on ``port``, or on any free port if it is 0. Raises UserError if that is not possible."""
         self.files = files
         self.mine = mine
         try:
@@ -108,11 +108,11 @@ class Server(ThreadingHTTPServer):
 
     @property
     def url(self) -> str:
-        """Where the page is."""
+        """The address of the page."""
         return f"http://{HOST}:{self.server_address[1]}/"
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Pass over a browser that went away in the middle of an answer."""
+        """Ignore a browser that closed the connection in the middle of an answer."""
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)  # type: ignore[arg-type]
 
@@ -125,7 +125,7 @@ class Handler(BaseHTTPRequestHandler):
     sys_version = ""
 
     def do_GET(self) -> None:
-        """Send what was asked for."""
+        """Send the requested file."""
         self._send(self._answer())
 
     do_HEAD = do_GET  # noqa: N815
@@ -147,7 +147,7 @@ class Handler(BaseHTTPRequestHandler):
             return _error(404, f"found number {number}; accepted: one that mine.json lists")
         try:
             return Answer(200, JSON, entries[number].read().encode())
-        except UserError as error:  # the file was changed, and is broken
+        except UserError as error:  # the file was changed and is now broken
             return _error(422, str(error))
 
     def _send(self, answer: Answer) -> None:
@@ -174,7 +174,7 @@ class Handler(BaseHTTPRequestHandler):
         return False
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
-        """Answer what `http.server` refuses by itself: another method, or what is no HTTP."""
+        """Answer requests that `http.server` refuses itself: other methods, or malformed HTTP."""
         del explain
         if code == 501:
             self._send(_error(405, f"found {self.command}; accepted: GET, HEAD"))
@@ -182,7 +182,7 @@ class Handler(BaseHTTPRequestHandler):
             self._send(_error(code, message or "not understood"))
 
     def log_message(self, format: str, *values: object) -> None:  # noqa: A002
-        """Say nothing: the terminal is the user's."""
+        """Log nothing: the terminal belongs to the user."""
 
 
 def _json(status: int, value: object) -> Answer:

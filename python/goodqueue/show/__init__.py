@@ -1,1 +1,1 @@
-"""What a person sees on a terminal: tables, sentences, pictures of bars, the output itself."""
+"""The output on a terminal: tables, sentences, pictures of bars, and printing."""

@@ -11,20 +11,20 @@ from goodqueue.traffic import BULK, kinds
 
 
 def whole(scenario: Scenario) -> str:
-    """Return a comparison's scenario in a line: the link, the other hops, the traffic, the time."""
+    """Return a comparison's scenario in one line: the link, the other hops, the traffic, the time."""
     time = f"{scenario['duration']} a run, the first {scenario.get('warmup', '0s')} left out"
     return f"{path(scenario)}; {traffic(scenario)}; {time}"
 
 
 def path(scenario: Scenario) -> str:
-    """Return the path of a scenario in some words: its rates, the other hops, what changes, its RTT."""
+    """Return the path of a scenario in words: its rates, the other hops, its changes, its RTT."""
     words = link(scenario) + _up(scenario) + "".join(_hop(hop) for hop in scenario.get("hop", []))
     words += "".join(_change(change) for change in scenario.get("change", []))
     return f"{words}, base RTT {scenario['path']['rtt']}"
 
 
 def run(name: str, record: Record) -> str:
-    """Return what one run was, in a line: what it is called, its time, its seed, its engine."""
+    """Return the description of one run in one line: its name, time, seed and engine."""
     from goodqueue.scenario import seconds
 
     scenario = record["scenario"]
@@ -34,7 +34,7 @@ def run(name: str, record: Record) -> str:
 
 
 def lateness(live: Live) -> str:
-    """Return how late the packets of a live run were, in a sentence."""
+    """Return a sentence on how late the packets of a live run were."""
     said = f"Ran {live['elapsed_s']:.1f} s"
     if (late := live["late_us"]) is None:
         return f"{said}; no packet crossed."
@@ -45,27 +45,27 @@ def lateness(live: Live) -> str:
 
 
 def link(scenario: Scenario) -> str:
-    """Return what the bottleneck sends with, or both directions' where they differ."""
+    """Return the rate of the bottleneck, or of both directions if they differ."""
     rates = ways(scenario)
     return "{down} down, {up} up".format_map(rates) if rates["up"] != rates["down"] else rates["down"]
 
 
 def _up(scenario: Scenario) -> str:
-    """Return the discipline of the way up where it is the same for all of a comparison, and the other is not."""
+    """Return the discipline up if a comparison varies only the discipline down."""
     bottleneck = scenario["bottleneck"]
     line = (bottleneck.get("up") or {}).get("qdisc")
     return f", {line.split()[0]} up" if line and "qdisc" not in bottleneck else ""
 
 
 def ways(scenario: Scenario) -> dict[str, str]:
-    """Return what the bottleneck sends with, by direction."""
+    """Return the rate of the bottleneck, by direction."""
     down = scenario["bottleneck"]
     up = down.get("up") or {}
     return {"down": sends(down), "up": sends(up if up.keys() & {"rate", "trace"} else down)}
 
 
 def sends(link: Mapping[str, Any]) -> str:
-    """Return what a link sends with: its rate, a file of rates, bursts, and a ring below the discipline."""
+    """Return the rate of a link in words: its rate or file of rates, its bursts, and the ring below the discipline."""
     if "wifi" in link:
         return air.described(link["wifi"])
     words = f"the rates of {PurePath(link['trace']).name}" if link.get("trace") else str(link["rate"])
@@ -75,11 +75,11 @@ def sends(link: Mapping[str, Any]) -> str:
 
 
 WIRE = {"delay": "", "jitter": "jitter ", "loss": "loss ", "duplicate": "duplicates ", "reorder": "reorders "}
-"""Keys of a wire that are said where they are not zero, and what is said before them."""
+"""The keys of a wire that are shown if they are not zero, and the words before them."""
 
 
 def _hop(hop: Mapping[str, Any]) -> str:
-    """Return a hop as ``, then modem (20mbit bfifo)``, or as ``, after …`` where packets meet it first."""
+    """Return a hop as ``, then modem (20mbit bfifo)``, or as ``, after …`` if it comes before the bottleneck."""
     if hop["kind"] == "link":
         what = f"{sends(hop)} {hop['qdisc'].split()[0]}"
     else:
@@ -90,7 +90,7 @@ def _hop(hop: Mapping[str, Any]) -> str:
 
 
 def traffic(scenario: Scenario) -> str:
-    """Return a scenario's traffic in a line: what, how many, and which way."""
+    """Return a scenario's traffic in one line: kinds, counts and directions."""
     counts: dict[str, int] = {}
     for source in scenario.get("traffic", []):
         what = _source(source)

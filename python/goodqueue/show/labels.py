@@ -1,30 +1,30 @@
-"""Short names that stay distinct: of queue disciplines, and of whatever is named beside others.
+"""Shortens names so that they stay distinct: of queue disciplines, and of anything named beside others.
 
-A name is shortened by what all of its rivals share, and only then cut. A name that was cut still tells which one it
-stands for: no other name fits the letters that are left.
+A name first loses the parts that all others share, and only then is cut. A cut name still identifies its original: no
+other name fits the letters that are left.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
 CUT = "…"
-"""Stands where letters were left out."""
+"""Replaces the letters that were left out."""
 
 STUMP = 3
-"""Letters of a name between two cuts, at least."""
+"""The least number of letters between two cuts."""
 
 BOTH = " / "
-"""Stands between the line of the way down and that of the way up, where they are named together."""
+"""Separates the line down from the line up if they are named together."""
 
 Pieces = tuple[tuple[int, int], ...]
-"""What is left of a name: where each piece begins and ends."""
+"""The remaining pieces of a name: where each begins and ends."""
 
 
 def short(lines: Sequence[str]) -> dict[str, str]:
-    """Return a short name for each of several qdisc lines: its discipline, and the parameters that tell it from others.
+    """Return a short name for each of several qdisc lines: its discipline, and the parameters that distinguish it.
 
-    A discipline in Python is called by its class. Where that, or a name without the shared parameters, would stand for
-    two lines, both keep more. Of lines for both directions (``codel / pie``) each half is shortened.
+    A discipline in Python is named by its class. If two lines would get the same name that way, or without the shared
+    parameters, both keep more words. For lines of both directions (``codel / pie``) each half is shortened.
     """
     if any(BOTH in line for line in lines):
         return _halves(lines, short)
@@ -39,25 +39,25 @@ def short(lines: Sequence[str]) -> dict[str, str]:
     found = list(names.values())
     if len(set(found)) == len(found):
         return names
-    # What differs in its order alone: such lines keep every word. A name could then still be another one's line.
+    # Lines that differ only in the order of words keep every word. Then a name could still equal another line.
     whole = {line: line if found.count(name) > 1 else name for line, name in names.items()}
     return whole if len(set(whole.values())) == len(whole) else {line: line for line in lines}
 
 
 def ways(line: str) -> list[str]:
-    """Return the line of the way down, and that of the way up where ``line`` names both."""
+    """Return the line down, and also the line up if ``line`` has both."""
     return line.split(BOTH, 1)
 
 
 def _halves(lines: Sequence[str], names: Callable[[Sequence[str]], dict[str, str]]) -> dict[str, str]:
-    """Return what ``names`` calls each half of ``lines``, together."""
+    """Return the names of ``lines`` whose halves ``names`` shortens."""
     downs = names([ways(line)[0] for line in lines])
     ups = names([up for line in lines for up in ways(line)[1:]])
     return {line: BOTH.join([downs[down], *(ups[one] for one in up)]) for line in lines for down, *up in [ways(line)]}
 
 
 def called(lines: Sequence[str]) -> dict[str, str]:
-    """Return what to call each of several qdisc lines: all of it, but the folder and file of a discipline in Python."""
+    """Return a name for each of several qdisc lines: the whole line, but without the path of a Python file."""
     if any(BOTH in line for line in lines):
         return _halves(lines, called)
     heads = _heads(lines)
@@ -66,10 +66,10 @@ def called(lines: Sequence[str]) -> dict[str, str]:
 
 
 def _heads(lines: Sequence[str]) -> dict[str, str]:
-    """Return what each line's discipline is called: ``PiTwist`` for ``./pitwist.py:PiTwist``, if nothing else is."""
+    """Return the name of each line's discipline: ``PiTwist`` for ``./pitwist.py:PiTwist``, if it is unique."""
     words = list(dict.fromkeys(_first(line) for line in lines))
     called = {word: word for word in words}
-    for shorter in (_in_file, _class):  # the file's name stays where two files have a class of the same name
+    for shorter in (_in_file, _class):  # the file's name stays if two files have a class of the same name
         tried = {word: shorter(word) for word in words}
         called = {word: name if list(tried.values()).count(name) == 1 else called[word] for word, name in tried.items()}
     if len(set(called.values())) < len(words):
@@ -92,7 +92,7 @@ def _class(word: str) -> str:
 
 
 def parts(line: str) -> list[str]:
-    """Return the words of ``line``; after the first, a number joins the word before it: ``target 5ms``."""
+    """Return the words of ``line``. After the first word, a number joins the word before it: ``target 5ms``."""
     found: list[str] = []
     for word in line.split():
         if len(found) > 1 and " " not in found[-1] and not _is_value(found[-1]) and _is_value(word):
@@ -107,20 +107,20 @@ def _is_value(word: str) -> bool:
 
 
 def fit(names: Sequence[str], width: int) -> list[str]:
-    """Return ``names``, each in at most ``width`` characters: equal names equal, different names different.
+    """Return ``names``, each in at most ``width`` characters. Equal names stay equal, different names different.
 
-    Names that fit stay as they are. Where one does not, it and the others of its discipline lose their folder, then
-    the parameters that they share. What is still too long is `cut`.
+    Names that fit stay as they are. If a name does not fit, it and the others of its discipline lose their folder, then
+    the parameters that they share. A name that is still too long is `cut`.
     """
     bases = _bases(list(dict.fromkeys(names)), width)
     return cut([bases[name] for name in names], width)
 
 
 def cut(names: Sequence[str], width: int) -> list[str]:
-    """Return ``names``, those cut that are longer than ``width``: equal names equal, different names different.
+    """Return ``names`` with those longer than ``width`` cut. Equal names stay equal, different names different.
 
-    The cut is in the middle if it can be there. Where no cut leaves a name its own, the name ends with a number:
-    ``codel li…#2``. A name is longer than ``width`` only where ``width`` has no room for that number.
+    The cut is in the middle if possible. If no cut is unique, the name ends with a number: ``codel li…#2``. A name is
+    longer than ``width`` only if ``width`` has no room for that number.
     """
     distinct = list(dict.fromkeys(names))
     taken = {name for name in distinct if len(name) <= width}
@@ -137,7 +137,7 @@ def cut(names: Sequence[str], width: int) -> list[str]:
 
 
 def _bases(names: Sequence[str], width: int) -> dict[str, str]:
-    """Return what is left of each of ``names`` before anything is cut."""
+    """Return the form of each of ``names`` before anything is cut."""
     heads, plain, shorter = _heads(names), called(names), short(names)
     bases: dict[str, str] = {}
     for head in dict.fromkeys(heads.values()):
@@ -155,7 +155,7 @@ def _bases(names: Sequence[str], width: int) -> dict[str, str]:
 
 
 def _cut(name: str, others: Sequence[str], width: int) -> str:
-    """Return the best cut of ``name`` that none of ``others`` fits, or nothing where there is none."""
+    """Return the best cut of ``name`` that fits none of ``others``, or an empty text if there is none."""
     for cuts in (_once(name, width), _twice(name, width)):
         for pieces in sorted(cuts, key=lambda pieces: (_harm(name, pieces, width), pieces)):
             left = [name[begin:end] for begin, end in pieces]
@@ -179,7 +179,7 @@ def _once(name: str, width: int) -> Iterator[Pieces]:
 
 
 def _twice(name: str, width: int) -> Iterator[Pieces]:
-    """Yield ways to leave out two parts of ``name``, so that a piece from between them is left."""
+    """Yield ways to leave out two parts of ``name``, with a piece between them."""
     room, size = width - 2 * len(CUT), len(name)
     for head in {min(len(_first(name)), room // 2), min(1, room)}:
         for tail in {room // 4, 0}:
@@ -190,7 +190,7 @@ def _twice(name: str, width: int) -> Iterator[Pieces]:
 
 
 def _harm(name: str, pieces: Pieces, width: int) -> float:
-    """Return how much is lost: a number that lost digits misleads, a word that lost letters is hard to read."""
+    """Return how bad a cut is: a number without some digits misleads, a word without some letters is hard to read."""
     words = [(place, place + len(word)) for place, word in _words(name)]
     edges = [(end, begin) for (_, end), (begin, _) in pairwise(pieces)]
     torn = {(begin, end) for edge in edges for place in edge for begin, end in words if begin < place < end}
@@ -204,7 +204,7 @@ def _harm(name: str, pieces: Pieces, width: int) -> float:
 
 
 def _words(name: str) -> Iterator[tuple[int, str]]:
-    """Yield each word of ``name`` after the place where it begins."""
+    """Yield the position and the text of each word of ``name``."""
     place = 0
     for word in name.split(" "):
         if word:
@@ -213,7 +213,7 @@ def _words(name: str) -> Iterator[tuple[int, str]]:
 
 
 def _matches(left: Sequence[str], other: str) -> bool:
-    """Whether ``other`` could be what ``left``, the pieces of a name, are left of."""
+    """Return whether the pieces ``left`` could be a cut of ``other``."""
     place = 0
     for index, piece in enumerate(left):
         found = other.startswith(piece) if index == 0 else (place := other.find(piece, place)) >= 0

@@ -1,7 +1,7 @@
-"""How wide a table's columns are, where a name wraps, and where a table is cut that is wider than the page.
+"""The layout of a table: the widths of its columns, where names wrap, and where a wide table is split.
 
-Nothing is cut short: columns of numbers keep their width, columns of text wrap their words. What does not fit side by
-side becomes several tables, each of which repeats the columns that name the rows.
+No text is cut: columns of numbers keep their width, columns of text wrap their words. A table that is wider than the
+page becomes several tables, each of which repeats the columns that name the rows.
 """
 
 from collections.abc import Sequence
@@ -11,36 +11,36 @@ from goodqueue.show import labels
 from goodqueue.show.tables import Column, Table
 
 GAP = 3
-"""Characters between two columns."""
+"""The characters between two columns."""
 
 NAME = 16
-"""A row's name that is longer may wrap."""
+"""A longer name of a row may wrap."""
 
 INDENT = "  "
-"""Before the further lines of a row's name, so that it is seen where the next row begins."""
+"""The indentation of the further lines of a row's name, which shows where the next row begins."""
 
 WORD = 16
-"""A cell of text that is longer may wrap."""
+"""A longer cell of text may wrap."""
 
 TOGETHER = 3
-"""Columns under one heading that stay together where they can."""
+"""This many columns under one heading stay together if possible."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Columns that stand side by side."""
+    """The columns that stand side by side."""
 
     table: Table
     widths: Sequence[int]
 
     @property
     def width(self) -> int:
-        """The characters that it takes."""
+        """Its width in characters."""
         return sum(self.widths) + GAP * (len(self.widths) - 1)
 
 
 def parts(table: Table, width: int) -> list[Part]:
-    """Return ``table`` in parts that are at most ``width`` wide; only one that cannot be cut further is wider."""
+    """Return ``table`` in parts that are at most ``width`` wide. Only a part that cannot be split further is wider."""
     names = list(range(min(table.names, len(table.columns))))
     cuts: list[list[int]] = [[]]
     for group in _groups(table, len(names)):
@@ -54,7 +54,7 @@ def parts(table: Table, width: int) -> list[Part]:
 
 
 def _groups(table: Table, first: int) -> list[list[int]]:
-    """Return the columns from ``first`` on, those under one heading together if they are few."""
+    """Return the columns from ``first`` on. Columns under one heading are together if they are few."""
     groups: list[list[int]] = []
     for index in range(first, len(table.columns)):
         if groups and _continues(table.columns[index]):
@@ -65,12 +65,12 @@ def _groups(table: Table, first: int) -> list[list[int]]:
 
 
 def _continues(column: Column) -> bool:
-    """Whether ``column`` stands under the heading of the one before."""
+    """Return whether ``column`` belongs to the heading of the column before it."""
     return not column.heading or column.heading.startswith("\n")
 
 
 def _columns(table: Table, names: Sequence[int], cut: Sequence[int]) -> list[Column]:
-    """Return the columns of one part; the first after the names gets the heading that it stood under, if any."""
+    """Return the columns of one part. The first column after the names repeats its shared heading, if it has one."""
     columns = [table.columns[index] for index in (*names, *cut)]
     if cut and columns[len(names)].heading.startswith("\n") and cut[0] > len(names):
         before = (table.columns[index].heading for index in range(cut[0] - 1, len(names) - 1, -1))
@@ -112,7 +112,7 @@ def _part(table: Table, names: Sequence[int], cut: Sequence[int], width: int) ->
 
 
 def wrapped(name: str, width: int) -> str:
-    """Return a row's ``name`` in lines of at most ``width``: parameters stay whole, further lines are indented."""
+    """Return a row's ``name`` in lines of at most ``width``. Parameters stay whole, and further lines are indented."""
     lines: list[str] = []
     for part in labels.parts(name):
         if lines and len(lines[-1]) + 1 + len(part) <= width:
@@ -125,7 +125,7 @@ def wrapped(name: str, width: int) -> str:
 def _folded(part: str, width: int, indent: str) -> list[str]:
     """Return ``part``, which begins a line with ``indent``, in as many lines as it needs.
 
-    What is too long for a line is broken after a space, a slash or a colon, else anywhere.
+    A word that is too long for a line is broken after a space, a slash or a colon, otherwise anywhere.
     """
     lines = []
     while len(indent) + len(part) > width:

@@ -1,7 +1,7 @@
-"""Notes on quantities that say something else than people tend to mean: `tc`'s bytes per second and bare microseconds.
+"""Prints notes on quantities that are easily misread: `tc`'s bytes per second and microseconds without a unit.
 
-`tc` reads ``50Mbps`` as megabytes a second and ``target 20`` as microseconds (`tc(8)`, PARAMETERS). goodqueue does as
-`tc` does, and tells who wrote it. Only what a user wrote is looked at, before defaults are filled in.
+`tc` reads ``50Mbps`` as megabytes per second and ``target 20`` as microseconds (`tc(8)`, PARAMETERS). goodqueue does
+the same, and tells the user. Only the user's own text is checked, before defaults are filled in.
 """
 
 import json
@@ -14,27 +14,27 @@ from goodqueue.errors import warn
 from goodqueue.record import Scenario
 
 BYTES_A_SECOND = re.compile(r"(\d*\.?\d+)([kmg]?)bps", re.IGNORECASE)
-"""A rate that `tc` takes for bytes per second."""
+"""A rate that `tc` reads as bytes per second."""
 
 BARE = re.compile(r"\d*\.?\d+")
 """A number without a unit."""
 
 ALONE = ("flag", "word", "shorthand", "alias", "refused")
-"""Units of parameters after which no quantity comes; what follows a choice is passed over as a word that is unknown."""
+"""Units of parameters that no quantity follows. The word after a choice is skipped as an unknown word."""
 
 
 def tell(scenario: Scenario, origins: Mapping[str, str], qdiscs: Sequence[str] = ()) -> None:
     """Write a note to standard error for each rate and time of ``scenario`` and ``qdiscs`` that is easily misread.
 
-    ``scenario`` is one that the core has accepted, as it was before; ``origins`` names the options that some of its
-    keys came from, as for `goodqueue.scenario.resolve`. Of several notes that are alike one is written.
+    ``scenario`` is unresolved, but the core has accepted it. ``origins`` names the options that some of its keys came
+    from, as for `goodqueue.scenario.resolve`. Equal notes are written once.
     """
     replaced = ("bottleneck.qdisc",) if qdiscs else ()
     _write([*_of_table(scenario, "", origins, replaced), *(note for line in qdiscs for note in _of_line(line))])
 
 
 def tell_of_grid(scenario: Scenario, axes: Sequence[tuple[str, Sequence[str]]]) -> None:
-    """As `tell`, of a scenario and of the values, as they were written, that the ``axes`` of a sweep give its keys."""
+    """Write the notes of `tell` for a scenario, and for the values that the ``axes`` of a sweep give its keys."""
     from goodqueue.scenario import parse_value
 
     notes = [*_of_table(scenario, "", {}, [key for key, _ in axes])]
@@ -52,7 +52,7 @@ def _write(notes: Sequence[str]) -> None:
 
 
 def _of_table(table: Any, path: str, origins: Mapping[str, str], replaced: Collection[str] = ()) -> Iterator[str]:
-    """Yield the notes on a table or list of a scenario that has the dotted ``path``, but for the keys ``replaced``."""
+    """Yield the notes on a scenario's table or list at the dotted ``path``, except on the keys ``replaced``."""
     items = table.items() if isinstance(table, dict) else enumerate(table) if isinstance(table, list) else ()
     for key, value in items:
         where = f"{path}.{key}" if path else f"{key}"
@@ -69,7 +69,7 @@ def _of_table(table: Any, path: str, origins: Mapping[str, str], replaced: Colle
 
 
 def _of_rate(text: str) -> tuple[str, str, str] | None:
-    """Return what a rate in bytes is in bits, the same number as a rate in bits, and what that is; None for others."""
+    """Return a rate in bytes in words, the same number as a rate in bits, and that in words. None for other rates."""
     from goodqueue import _goodqueue
 
     found = BYTES_A_SECOND.fullmatch(text.strip())
@@ -78,19 +78,19 @@ def _of_rate(text: str) -> tuple[str, str, str] | None:
     meant = f"{found[1]}{found[2].lower()}bit"
     try:
         return _spoken(_goodqueue.rate_bps(text.strip())), meant, _spoken(_goodqueue.rate_bps(meant))
-    except ValueError:  # 0, in a cell of a sweep that is refused for it
+    except ValueError:  # the rate 0, in a cell of a sweep that is refused for it
         return None
 
 
 def _spoken(bps: int) -> str:
-    """Return a rate for a sentence: ``400 Mbit/s``."""
+    """Return a rate in words: ``400 Mbit/s``."""
     units = ((10**9, "Gbit/s"), (10**6, "Mbit/s"), (10**3, "kbit/s"), (1, "bit/s"))
     size, unit = next(one for one in units if bps >= one[0] or one[0] == 1)
     return f"{bps / size:g} {unit}"
 
 
 def _of_line(line: str) -> Iterator[str]:
-    """Yield the notes on a qdisc line: on bare times, but 0, and on rates. One that is written in Python has none."""
+    """Yield the notes on a qdisc line: on times without a unit (except 0) and on rates. Python's have none."""
     name, *words = line.split() or [""]
     units = _units().get(name, {})
     rest = iter(words)
@@ -108,7 +108,7 @@ def _of_line(line: str) -> Iterator[str]:
 
 
 def _of_time(name: str, text: str) -> str:
-    """Return the note on a time without a unit: what was likely meant, or, from 1000 on, the same with one."""
+    """Return the note on a time without a unit: the likely meaning, or, from 1000 on, the same time with a unit."""
     us = float(text)
     other = f"{text}ms is {text} milliseconds" if us < 1000 else f"{us / 1000:g}ms is the same"
     return f'"{name} {text}" is {text} us, as in tc; {name} {other}'

@@ -1,8 +1,8 @@
-"""The distribution of queueing delay, drawn in text on a logarithmic axis.
+"""Draws the distribution of queueing delay as text, on a logarithmic axis.
 
-Each discipline has two lines: the density above (higher = more packets had that delay) and a box below it, whose line
-runs from the 5th to the 95th percentile, its box from the 25th to the 75th, with the median in it. Packets whose delay
-lies below the axis are not drawn: their share stands before it.
+Each discipline has two lines. The upper one is the density (higher = more packets had that delay). The lower one is a
+box plot: its whisker goes from the 5th to the 95th percentile, its box from the 25th to the 75th, with a mark at the
+median. Packets whose delay is below the axis are not drawn: their share is printed before it.
 """
 
 import math
@@ -16,38 +16,38 @@ from goodqueue.show import labels
 
 @dataclass(frozen=True, slots=True)
 class Glyphs:
-    """The characters to draw with."""
+    """The characters of the picture."""
 
     levels: str
-    """From nothing to full height."""
+    """The bars, from nothing to full height."""
     ends: str
-    """Left and right end of the whisker."""
+    """The left and right end of the whisker."""
     whisker: str
     box: str
     median: str
     axis: str
     tick: str
     below: str
-    """Points at what lies before the axis."""
+    """Points at the share below the axis."""
 
 
 UNICODE = Glyphs(" ▁▂▃▄▅▆▇█", "├┤", "─", "━", "┃", "─", "┬", "◂")
 ASCII = Glyphs(" ..::-=+#", "||", "-", "=", "O", "-", "+", "<")
 
 LEAST_MS = 0.01
-"""The least delay that an axis begins with: a full packet at 1 Gbit/s takes as long."""
+"""The lowest beginning of an axis. The transmission of a full packet at 1 Gbit/s takes about as long."""
 
 SHOWN_BELOW = 0.005
-"""A smaller share of packets below the axis is not told."""
+"""A smaller share of packets below the axis is not printed."""
 
 NAME = 22
-"""Characters of a name, at most."""
+"""The largest number of characters of a name."""
 
 BELOW_WIDTH = 7
-"""Characters for that share: a blank, ``100 %``, the pointer."""
+"""The characters of the share below the axis: a blank, ``100 %``, the pointer."""
 
 DECADES = 4
-"""The most decades that an axis spans; the lowest are given up."""
+"""The most decades on an axis. The lowest decades are left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Axis:
     width: int
 
     def position(self, value: float) -> float:
-        """Return where ``value`` stands, in characters from the left, held within the axis."""
+        """Return the position of ``value`` in characters from the left, limited to the axis."""
         share = math.log(max(value, self.low) / self.low) / math.log(self.high / self.low)
         return min(max(share, 0.0), 1.0) * self.width
 
@@ -69,9 +69,9 @@ class Axis:
 
 
 def axis_for(runs: Sequence[Sequence[float]], width: int) -> Axis:
-    """Return the axis that holds the 5th percentile to the maximum of each of ``runs``, with round ends.
+    """Return the axis that covers the 5th percentile to the maximum of each of ``runs``, with round ends.
 
-    Percentiles below `LEAST_MS` do not count, so that packets that meet an empty queue take no room.
+    Percentiles below `LEAST_MS` do not count, so that packets that find an empty queue take no room.
     """
     lows = [value for run in runs if (value := next((one for one in run[5:96] if one >= LEAST_MS), None)) is not None]
     low = _round_down(min(lows, default=LEAST_MS))
@@ -90,12 +90,12 @@ def _round_up(value: float) -> float:
 
 
 def below(percentiles: Sequence[float], axis: Axis) -> float:
-    """Return the share (0 to 1) of the packets whose delay is less than the axis begins with."""
+    """Return the share (0 to 1) of the packets whose delay is below the axis."""
     return share_below(percentiles, axis.low, inclusive=False)
 
 
 def density(percentiles: Sequence[float], axis: Axis, glyphs: Glyphs) -> str:
-    """Return the line of bars: each column's share of the packets, the fullest column at full height."""
+    """Return the line of bars: each column's share of the packets. The largest share has full height."""
     edges = [below(percentiles, axis), *(share_below(percentiles, axis.edge(at)) for at in range(1, axis.width)), 1.0]
     shares = [right - left for left, right in pairwise(edges)]
     top = max(shares)
@@ -107,7 +107,7 @@ def density(percentiles: Sequence[float], axis: Axis, glyphs: Glyphs) -> str:
 
 
 def box(percentiles: Sequence[float], axis: Axis, glyphs: Glyphs) -> str:
-    """Return the line of the box: 5th, 25th, 50th, 75th and 95th percentile; what is below the axis has no end."""
+    """Return the line of the box plot: 5th, 25th, 50th, 75th and 95th percentile. An end below the axis is open."""
     if percentiles[95] < axis.low:
         return f"95 % of the packets wait less than {axis.low:g} ms"
     p5, p25, p50, p75, p95 = (
@@ -125,7 +125,7 @@ def box(percentiles: Sequence[float], axis: Axis, glyphs: Glyphs) -> str:
 
 
 def scale(axis: Axis, glyphs: Glyphs) -> tuple[str, str]:
-    """Return the axis' line and the line of its numbers, in ms."""
+    """Return the line of the axis, and the line of its numbers in ms."""
     line = [glyphs.axis] * (axis.width + 1)
     numbers = [" "] * (axis.width + 8)
     free_from = 0
@@ -149,7 +149,7 @@ def scale(axis: Axis, glyphs: Glyphs) -> tuple[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of the picture: a label, what is drawn, and what kind of thing it is (for its colour)."""
+    """A line of the picture: its label, its content, and its kind, which decides its colour."""
 
     label: str
     drawn: str

@@ -1,4 +1,4 @@
-"""What a scenario may say, as rows: for `goodqueue list traffic`, the reference pages and the JSON Schema."""
+"""The keys of a scenario as rows: for `goodqueue list traffic`, the reference pages and the JSON Schema."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,7 +10,7 @@ from goodqueue.show.tables import Column, Table
 from goodqueue.traffic import Kind
 
 Key = Mapping[str, Any]
-"""A key as the core describes it."""
+"""The core's description of a key."""
 
 TRAFFIC = "[traffic]"
 """The table whose keys depend on its kind."""
@@ -18,10 +18,9 @@ TRAFFIC = "[traffic]"
 
 @cache
 def tables() -> tuple[dict[str, Any], ...]:
-    """Return every table of a scenario: ``name`` (as its heading has it), ``help``, ``required``, ``keys``, ``kinds``.
+    """Return every table of a scenario: ``name`` (as in its heading), ``help``, ``required``, ``keys``, ``kinds``.
 
-    Where the keys of a table depend on its key ``kind``, each of ``kinds`` has ``name``, ``summary`` and its own
-    ``keys``.
+    If the keys of a table depend on its key ``kind``, each of ``kinds`` has ``name``, ``summary`` and its own ``keys``.
     """
     from goodqueue import _goodqueue
 
@@ -40,18 +39,18 @@ def type_of(key: Key) -> str:
 
 
 def default_of(key: Key) -> str:
-    """Return what ``key`` is where it is left out."""
+    """Return the value of ``key`` if it is missing."""
     return "required" if key["required"] else key["default"] or "–"
 
 
 def accepted_of(key: Key) -> str:
-    """Return what ``key`` accepts beside its type: its range or its words."""
+    """Return the values that ``key`` accepts, in addition to its type: its range or its words."""
     words = key["schema"].get("enum") or key["schema"].get("examples") or []
     return key["range"] or ", ".join(word if isinstance(word, str) else json.dumps(word) for word in words) or "–"
 
 
 def of_kind(kind: Kind) -> list[Table]:
-    """Return what there is to know of one kind of traffic: its keys, those of all kinds, and what it measures."""
+    """Return the reference of one kind of traffic: its keys, the keys of all kinds, and its measurements."""
     found = [_keys(f"{kind.name}: {kind.summary}", kind.keys), _keys("Keys of every kind", common_keys())]
     if kind.fields:
         about = [[part.key, part.type, part.help] for part in kind.fields]
@@ -76,7 +75,7 @@ def _keys(title: str, keys: Iterable[Key]) -> Table:
 
 
 def key_rows(keys: Iterable[Key]) -> list[list[str]]:
-    """Return a row for each of ``keys``, with all that is known of it, for `COLUMNS`."""
+    """Return one row per key of ``keys`` with all its details, for `COLUMNS`."""
     return [
         [
             f"`{key['name']}`",
@@ -96,7 +95,7 @@ COLUMNS: Sequence[str] = ("key", "type", "default", "accepted", "example", "what
 
 
 def headings() -> Iterable[tuple[str, str, Sequence[Key]]]:
-    """Yield each table of a scenario, and below it each of its kinds: heading, sentence, keys."""
+    """Yield each table of a scenario, followed by each of its kinds: heading, sentence, keys."""
     for table in tables():
         name = table["name"]
         heading = f"[{name}]" if name else ""

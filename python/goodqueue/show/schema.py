@@ -1,7 +1,7 @@
-"""The JSON Schema (draft 2020-12) of a scenario, made of what the core says of tables, keys and kinds of traffic.
+"""The JSON Schema (draft 2020-12) of a scenario, made from the core's description of tables, keys and kinds of traffic.
 
-It is for editors, which complete keys and underline mistakes. Rules between keys, ranges of times and rates, and
-qdisc lines it does not know: the core refuses what is against those.
+It is for editors, which complete keys and underline mistakes. It does not cover rules between keys, ranges of times and
+rates, or qdisc lines: the core checks those.
 """
 
 import tomllib
@@ -48,7 +48,7 @@ def scenario() -> Schema:
 
 
 def _table(keys: Iterable[Key]) -> Schema:
-    """Return the schema of a table that has ``keys`` and no others."""
+    """Return the schema of a table that accepts only ``keys``."""
     keys = list(keys)
     return {
         "type": "object",
@@ -59,7 +59,7 @@ def _table(keys: Iterable[Key]) -> Schema:
 
 
 def _key(key: Key) -> Schema:
-    """Return the schema of a key's value, with what an editor shows beside it."""
+    """Return the schema of a key's value, with the description that an editor shows."""
     default, accepted = reference.default_of(key), reference.accepted_of(key)
     words = [f"{key['help']}.", f"Default: {default}." if default not in ("–", "required") else ""]
     words += [f"Accepted: {accepted}." if key["range"] else "", f"Source: {key['source']}." if key["source"] else ""]
@@ -72,7 +72,7 @@ def _key(key: Key) -> Schema:
 
 
 def _value(text: str) -> Any:
-    """Return what ``text`` is in TOML; None where it is words."""
+    """Return the TOML value of ``text``, or None if it is words."""
     try:
         return tomllib.loads(f"value = {text}")["value"]
     except ValueError:
@@ -80,9 +80,9 @@ def _value(text: str) -> Any:
 
 
 def _with_kinds(what: str, table: Mapping[str, Any]) -> Schema:
-    """Return the schema of a ``table`` whose kind says which keys it has.
+    """Return the schema of a ``table`` whose kind decides which keys it has.
 
-    All keys of all kinds are listed beside, since editors complete what stands there.
+    It also lists all keys of all kinds in one place, since editors complete from that list.
     """
     kinds = table["kinds"]
     every = {key["name"]: {"description": key["help"]} for kind in kinds for key in kind["keys"]}

@@ -1,4 +1,4 @@
-"""Tables: rows of text under headings, and how numbers stand in them. `terminal` and `report` show them."""
+"""Tables: rows of text under headings, and the format of numbers in them. `terminal` and `report` print them."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,12 +10,12 @@ from goodqueue.record import App, Flow, Queue, Record, statistic
 from goodqueue.scenario import warmup
 
 MANY_FLOWS = 12
-"""Above this number flows are shown by kind, not one by one."""
+"""If there are more flows than this, they are shown by kind, not one by one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A heading (lines separated by a line break, the last one is the unit) and how its cells stand."""
+    """A heading (its lines separated by line breaks; the last one is the unit) and the alignment of its cells."""
 
     heading: str
     numeric: bool = True
@@ -31,17 +31,17 @@ class Table:
     notes: Sequence[str] = field(default=())
     """Sentences below the table."""
     names: int = 1
-    """How many columns name a row: where a table is cut, each part begins with them."""
+    """The number of columns that name a row. If a table is split, each part begins with them."""
 
 
 def decimals(values: Iterable[float | None]) -> int:
-    """Return how many decimals let the least of ``values`` keep two digits: 1 for 4.7 and 180, at most 3."""
+    """Return the number of decimals that leaves the least of ``values`` two digits: 1 for 4.7 and 180, at most 3."""
     least = min((abs(value) for value in values if value), default=1.0)
     return 1 if least >= 0.95 else 2 if least >= 0.095 else 3
 
 
 def number(value: float | None, digits: int = 1) -> str:
-    """Return ``value`` with ``digits`` decimals, or a dash where there is none."""
+    """Return ``value`` with ``digits`` decimals, or a dash if it is None."""
     if value is None:
         return "–"
     text = f"{value:.{digits}f}"
@@ -49,12 +49,12 @@ def number(value: float | None, digits: int = 1) -> str:
 
 
 def span(ms: float) -> str:
-    """Return a time for a sentence: ``11.7 ms``, ``1.21 s``."""
+    """Return a time in words: ``11.7 ms``, ``1.21 s``."""
     return f"{ms / 1000:.2f} s" if ms >= 1000 else f"{ms:.{decimals([ms])}f} ms"
 
 
 def plus_minus(estimate: Estimate | None, digits: int = 1, mark: bool = False) -> str:
-    """Return ``mean ± half-width``; with ``mark``, followed by ``*`` where the interval excludes zero.
+    """Return ``mean ± half-width``. With ``mark`` it is followed by ``*`` if the interval excludes zero.
 
     A difference that is zero with the digits shown has no star.
     """
@@ -68,7 +68,7 @@ def plus_minus(estimate: Estimate | None, digits: int = 1, mark: bool = False) -
 
 
 def run_tables(record: Record) -> list[Table]:
-    """Return what one run measured: its queues, its other hops, its flows, its applications."""
+    """Return the tables of one run: its queues, its other hops, its flows, its applications."""
     tables = [_queues(record), *_air(record), *(table for table in (_links(record), _wires(record)) if table.rows)]
     if record["flows"]:
         tables.append(_by_kind(record) if len(record["flows"]) > MANY_FLOWS else _flows(record))
@@ -83,7 +83,7 @@ def _queues(record: Record) -> Table:
 
 
 def _air(record: Record) -> list[Table]:
-    """Return what each station of a Wi-Fi cell had of the air."""
+    """Return the table of a Wi-Fi cell's stations: airtime, rate, aggregation, retries, throughput and delay."""
     if (air := record.get("wifi")) is None:
         return []
     columns = [Column("station", False), Column("way", False), Column("airtime\n%"), Column("rate\nMbit/s")]
@@ -115,7 +115,7 @@ def _air(record: Record) -> list[Table]:
 
 
 def links(record: Record) -> dict[str, Queue]:
-    """Return the hops that are links, by name, as the queues that they are."""
+    """Return the hops that are links, by name, as queues."""
     return {hop["name"]: cast("Queue", hop) for hop in record.get("hops", []) if hop["kind"] == "link"}
 
 
@@ -126,7 +126,7 @@ def _links(record: Record) -> Table:
 
 
 def _queue_table(title: str, named: Mapping[str, Queue], head: str) -> Table:
-    """Return the table of queues by name; ``head`` is what is named."""
+    """Return the table of queues by name. ``head`` is the heading of the names."""
     names = ("mean", "p50", "p95", "p99", "max")
     digits = decimals(statistic(queue["delay_ms"], name) for queue in named.values() for name in names)
     rows = [
@@ -148,7 +148,7 @@ def _queue_table(title: str, named: Mapping[str, Queue], head: str) -> Table:
 
 
 def _ring(queue: Queue) -> str:
-    """Return how much of a queue's delay is in the driver's ring, where there is one."""
+    """Return the note on the part of a queue's delay in the driver's ring, if there is one."""
     if "ring" not in queue:
         return ""
     mean = statistic(queue["ring"]["delay_ms"], "mean")
@@ -232,7 +232,7 @@ def _count(value: int | None) -> str:
 
 
 def _applications(kind: traffic.Kind, apps: Sequence[App], notes: Sequence[str]) -> Table:
-    """Return a row for each of ``apps``, which are of ``kind``: what the kind's part of the record has a column for."""
+    """Return one row per application of ``apps``, all of ``kind``. The columns are the kind's record fields."""
     columns = [Column("application", False)]
     rows = [[app["name"]] for app in apps[:MANY_FLOWS]]
     means = []
@@ -255,7 +255,7 @@ def _applications(kind: traffic.Kind, apps: Sequence[App], notes: Sequence[str])
 
 
 def _more(apps: Sequence[App]) -> list[str]:
-    """Return the note that some are left out, where they are many."""
+    """Return the note that some applications are left out, if there are too many."""
     return [f"and {len(apps) - MANY_FLOWS} more, which --json shows"] if len(apps) > MANY_FLOWS else []
 
 
@@ -267,14 +267,14 @@ def qdisc_parameters(qdisc: dict[str, Any]) -> Table:
 
 
 def catalogue(title: str, items: Sequence[dict[str, Any]]) -> Table:
-    """Return a list of things with a name, a summary and perhaps words and a source."""
+    """Return the table of things that have a name, a summary and perhaps words and a source."""
     keys = [key for key in ("name", "words", "summary", "source") if any(item.get(key) for item in items)]
     rows = [[_cell(item.get(key)) for key in keys] for item in items]
     return Table(title, [Column(key, False) for key in keys], rows)
 
 
 def _cell(value: Any) -> str:
-    """Return a text, or the names of a list."""
+    """Return a text, or the names in a list, separated by commas."""
     return ", ".join(part["name"] for part in value) if isinstance(value, list) else value or ""
 
 

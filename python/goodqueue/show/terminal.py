@@ -1,7 +1,7 @@
-"""What reaches a person's terminal: tables at most 100 columns wide, the picture, the progress bar.
+"""Prints on a person's terminal: tables at most 100 columns wide, the picture, the progress bar.
 
-Colour and the progress bar appear on terminals only (NO_COLOR is respected); where the output is not UTF-8, everything
-is drawn with ASCII characters. rich is imported only when something is printed.
+Colour and the progress bar appear only on terminals (NO_COLOR is respected). If the output is not UTF-8, everything is
+drawn with ASCII characters. rich is imported only when something is printed.
 """
 
 import os
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from goodqueue.show.tables import Table
 
 WIDTH = 100
-"""The widest line."""
+"""The width of the widest line in characters."""
 
 PATIENCE_S = 0.5
-"""How long work may take before a progress bar appears."""
+"""The time in seconds after which a progress bar appears."""
 
 TO_ASCII = str.maketrans(
     {"±": "~", "–": "-", "—": "-", "…": "~", "µ": "u", "×": "x", "≤": "<", "≥": ">", "√": "r", "✓": "+", "✗": "x"}
@@ -38,14 +38,14 @@ TO_ASCII = str.maketrans(
 def width() -> int:
     """Return the number of columns to use: the terminal's (or COLUMNS), at most `WIDTH`.
 
-    That is `WIDTH` too in a pipe, and on a terminal that can do nothing (TERM=dumb).
+    It is `WIDTH` too in a pipe, and on a terminal without features (TERM=dumb).
     """
     dumb = os.environ.get("TERM", "").lower() in ("dumb", "unknown") and not os.environ.get("COLUMNS", "").isdecimal()
     return WIDTH if dumb else max(40, min(WIDTH, shutil.get_terminal_size((WIDTH, 24)).columns))
 
 
 def is_utf8(stream: TextIO) -> bool:
-    """Return whether ``stream`` takes the characters of the pictures."""
+    """Return whether ``stream`` can print the characters of the pictures."""
     return (stream.encoding or "").lower().replace("-", "").replace("_", "") in ("utf8", "utf8sig")
 
 
@@ -54,36 +54,37 @@ def _console(columns: int = 0) -> "Console":
 
     class Printer(Console):
         def on_broken_pipe(self) -> None:
-            raise BrokenPipeError  # cli.main knows what to do; rich would exit with status 1
+            raise BrokenPipeError  # cli.main handles it; rich would exit with status 1
 
     plain = {"highlight": False, "markup": False, "emoji": False, "force_jupyter": False}
     return Printer(file=sys.stdout, width=columns or width(), height=25, **plain)  # type: ignore[arg-type]
 
 
 def fit(text: str) -> str:
-    """Return ``text`` in characters that standard output can show.
+    """Return ``text`` in characters that standard output can print.
 
-    Names in it may be of others (a flow, a file, a measurement): what a terminal would take for a command is escaped.
+    It may contain names by others (a flow, a file, a measurement). Control characters, which a terminal would obey, are
+    escaped.
     """
     text = printable(text, "\n")
     return text if is_utf8(sys.stdout) else text.translate(TO_ASCII)
 
 
 def emit(text: str) -> None:
-    """Write ``text`` to standard output as it is: what programs read."""
+    """Write ``text`` to standard output unchanged, for programs that read it."""
     sys.stdout.write(text)
     sys.stdout.flush()
 
 
 def say(text: str = "", style: str = "") -> None:
-    """Print a paragraph, wrapped at the width."""
+    """Print a paragraph, wrapped at the terminal's width."""
     from rich.text import Text
 
     _console().print(Text(fit(text), style=style))
 
 
 def print_table(table: "Table") -> None:
-    """Print one table, with its title above and its notes below; in parts, where it is wider than the page."""
+    """Print one table, with its title above and its notes below. It is split if it is wider than the page."""
     from rich.text import Text
 
     from goodqueue.show import layout
@@ -131,7 +132,7 @@ def _grid(part: "layout.Part") -> "Grid":
 
 
 def print_picture(title: str, runs: Sequence[tuple[str, Sequence[float]]]) -> None:
-    """Print the distributions ``runs`` (a label and 101 percentiles in ms, each), with a legend."""
+    """Print the distributions ``runs`` (each a label and 101 percentiles in ms), with a legend."""
     from rich.text import Text
 
     utf8 = is_utf8(sys.stdout)
@@ -152,9 +153,9 @@ def print_picture(title: str, runs: Sequence[tuple[str, Sequence[float]]]) -> No
 
 @contextmanager
 def progress(label: str) -> "Iterator[Progress]":
-    """Give a callback that shows a bar on standard error, once the work took `PATIENCE_S` and if a person looks.
+    """Yield a callback that shows a bar on standard error, if it is a terminal, after `PATIENCE_S` of work.
 
-    It raises KeyboardInterrupt where a library swallowed that after Ctrl-C, as matplotlib may.
+    The callback raises KeyboardInterrupt if a library swallowed it after Ctrl-C, as matplotlib may.
     """
     if not sys.stderr.isatty():
         yield lambda _: interrupts.check()
@@ -190,6 +191,6 @@ def progress(label: str) -> "Iterator[Progress]":
 
 @contextmanager
 def silent(label: str) -> "Iterator[Progress]":
-    """Show nothing in place of `progress`; Ctrl-C is heard all the same."""
+    """Yield a callback like `progress` that shows nothing. Ctrl-C still has an effect."""
     del label
     yield lambda _: interrupts.check()

@@ -1,7 +1,7 @@
-"""Speed: bottleneck packets per CPU second on four standard cases, and nanoseconds per qdisc operation.
+"""Speed: bottleneck packets per CPU second in four standard cases, and nanoseconds per qdisc operation.
 
-Each case runs in its own process, single-threaded, and only the simulation itself is timed, in CPU time. The printed
-figure is the median of several processes. Times depend on the machine: they are for comparing on one machine.
+Each case runs in its own process, with one thread. Only the simulation itself is timed, in CPU time. The printed figure
+is the median of several processes. Times depend on the machine: compare them only on the same machine.
 """
 
 import json
@@ -27,7 +27,7 @@ QUICK = 10
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A standard case: CUBIC flows, or users of the web, behind one bottleneck."""
+    """A standard case: CUBIC flows, or web users, behind one bottleneck."""
 
     name: str
     flows: int
@@ -36,11 +36,11 @@ class Case:
     qdisc: str
     duration_s: float
     floor_mpps: float
-    """What the project asks for, in million packets per CPU second."""
+    """The project's requirement, in million packets per CPU second."""
     users: int = 0
-    """Users of the web instead of bulk flows, each connection with a base RTT of its own, up to 150 ms."""
+    """The number of web users instead of bulk flows. Each connection has its own base RTT, up to 150 ms."""
     connections_per_s: int = 0
-    """Of PackMime's web traffic, instead of bulk flows."""
+    """The rate of PackMime's web connections, instead of bulk flows."""
 
     def scenario(self, quick: bool) -> Scenario:
         """Return the scenario, a tenth as long if ``quick``."""
@@ -58,7 +58,7 @@ class Case:
             return {"kind": "web_users", "users": self.users, "rtt_max": "150ms"}
         if self.connections_per_s:
             return {"kind": "packmime", "rate": float(self.connections_per_s)}
-        # Spread: flows that start together stay in step under fq_codel, each in a queue of its own.
+        # Spread the starts: flows that start together stay in step in fq_codel, each in its own queue.
         return {"kind": BULK, "count": self.flows, "cc": "cubic", "start_spread": "100ms"}
 
 
@@ -70,35 +70,35 @@ CASES = (
 )
 
 WEB = Case("v", 1, "100mbit", "10ms", "pfifo", 60, 0, users=11_500)
-"""The fifth: users who load the link to nine tenths of its rate with short connections."""
+"""The fifth case: users who load the link to 90 % of its rate with short connections."""
 
 PACKMIME = Case("packmime", 1, "100mbit", "80ms", "pfifo limit 1000", 60, 0, connections_per_s=1100)
-"""What other simulators have of it: as many connections, but at a rate, and with one RTT for all."""
+"""A similar case that other simulators can run: as many connections, but at a rate, and with one RTT for all."""
 
 USER_BPS = 8700
-"""Of the link, for each user of `--users`: then they load it as those of `WEB` do."""
+"""The link's rate per user of `--users`. The users load it as the users of `WEB` do."""
 
 CROWDED = ("fq_codel", "pfifo")
-"""The disciplines that many flows are measured in, at 1 Gbit/s for 10 s."""
+"""The disciplines with which many flows are measured, at 1 Gbit/s for 10 s."""
 
 REPEATS = 3
-"""Fresh processes a case, and rounds of the peers."""
+"""The number of fresh processes per case, and of rounds of the peers."""
 
 FLOWS = (1, 64, 1024, 10_000)
 BACKLOG = 100
-"""Packets of those flows that stand in the queue: below the least default limit of the registry."""
+"""The packets of these flows in the queue: fewer than the smallest default limit of the registry."""
 
 BACKLOGS = (1, 100, 1000)
-"""Packets of a single flow that stand in the queue."""
+"""The packets of a single flow in the queue."""
 
 OVERFLOW = (10_000, 20_000)
-"""Flows, and packets that would stand in the queue if its limit were not lower."""
+"""The flows, and the packets that would be in the queue if its limit were not lower."""
 
 LOSS = 0.01
-"""A greater share of packets dropped says that a queue does not hold the backlog."""
+"""If a larger share of packets is dropped, the queue does not hold the backlog."""
 
 PAIRS = 200_000
-"""Enqueues and dequeues of one timing."""
+"""The number of enqueues and dequeues per timing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,59 +108,59 @@ class CaseResult:
     case: str
     description: str
     packets: int
-    """Packets that the down bottleneck forwarded."""
+    """The number of packets that the bottleneck down forwarded."""
     cpu_s: float
     packets_per_cpu_s: float
     floor_packets_per_cpu_s: float
     max_rss_mb: float
-    """The greatest resident memory of the process, the interpreter included, in 10^6 bytes."""
+    """The greatest resident memory of the process, with the interpreter, in 10^6 bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class CrowdResult:
-    """What many flows cost; the median of the case's processes."""
+    """The cost of many flows: the median of the case's processes."""
 
     flows: int
     qdisc: str
     packets: int
-    """Packets that the down bottleneck forwarded."""
+    """The number of packets that the bottleneck down forwarded."""
     cpu_s: float
     packets_per_cpu_s: float
     bytes_per_flow: float
-    """By how much the process's memory grew at most, from before the set-up to the end of the run."""
+    """The greatest growth of the process's memory, from before the set-up to the end of the run."""
 
 
 @dataclass(frozen=True, slots=True)
 class UsersResult:
-    """What users of the web cost; the median of the case's processes."""
+    """The cost of web users: the median of the case's processes."""
 
     users: int
     rate: str
     simulated_s: float
     packets: int
-    """Packets that the down bottleneck forwarded."""
+    """The number of packets that the bottleneck down forwarded."""
     connections: int
     cpu_s: float
     connections_per_cpu_s: float
     packets_per_cpu_s: float
     utilisation_percent: float
     bytes_per_user: float
-    """By how much the process's memory grew at most, from before the set-up to the end of the run."""
+    """The greatest growth of the process's memory, from before the set-up to the end of the run."""
     max_rss_mb: float
-    """The greatest resident memory of the process, the interpreter included, in 10^6 bytes."""
+    """The greatest resident memory of the process, with the interpreter, in 10^6 bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class QdiscResult:
-    """The median cost of one enqueue and one dequeue; None where the discipline refuses to run with its defaults."""
+    """The median cost of one enqueue and one dequeue. None if the discipline refuses to run with its defaults."""
 
     qdisc: str
     pair_ns: dict[str, float | None]
-    """Number of flows to nanoseconds, `BACKLOG` packets standing in the queue."""
+    """Nanoseconds by the number of flows, with `BACKLOG` packets in the queue."""
     backlog_ns: dict[str, float | None]
-    """Number of packets of one flow that stand in the queue to nanoseconds; None where it does not hold as many."""
+    """Nanoseconds by the number of packets of one flow in the queue. None if the queue does not hold as many."""
     overflow_ns: float | None
-    """Nanoseconds a packet offered while `OVERFLOW` is too much for the queue; None where it is not."""
+    """Nanoseconds per offered packet while `OVERFLOW` overflows the queue. None if it does not."""
 
 
 def measure(case: Case, quick: bool = False) -> dict[str, float]:
@@ -186,9 +186,9 @@ def measure(case: Case, quick: bool = False) -> dict[str, float]:
 
 
 def peak_bytes() -> int:
-    """Return the greatest resident memory of this process.
+    """Return the greatest resident memory of this process in bytes.
 
-    Linux's ``ru_maxrss`` begins with what the parent had when it started this process; ``VmHWM`` is this process's own.
+    On Linux, ``ru_maxrss`` starts at the parent's memory when it started this process. ``VmHWM`` is the process's own.
     """
     try:
         status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
@@ -200,12 +200,12 @@ def peak_bytes() -> int:
 
 
 def measure_apart(case: Case, quick: bool) -> dict[str, float]:
-    """Return what `measure` does in a fresh process. Raises UserError."""
+    """Return the result of `measure` in a fresh process. Raises UserError."""
     return apart("bench", f"bench.measure(bench.{case!r}, {quick})", f"case {case.name}")
 
 
 def apart(module: str, call: str, name: str) -> dict[str, float]:
-    """Return what ``call`` of a function of ``module`` does in a fresh process; ``name`` is said of a failure.
+    """Return the result of ``call`` to a function of ``module`` in a fresh process. Error messages name it ``name``.
 
     Raises UserError.
     """
@@ -219,7 +219,7 @@ def apart(module: str, call: str, name: str) -> dict[str, float]:
 
 
 def middle_run(case: Case, quick: bool, repeats: int) -> dict[str, float]:
-    """Measure ``case`` in ``repeats`` fresh processes and return the one of median speed. Raises UserError."""
+    """Measure ``case`` in ``repeats`` fresh processes and return the run of median speed. Raises UserError."""
     runs = [measure_apart(case, quick) for _ in range(repeats)]
     for run in runs:
         run["packets_per_cpu_s"] = run["packets"] / max(run["cpu_s"], 1e-9)
@@ -258,7 +258,7 @@ def run_users(case: Case, quick: bool, repeats: int = REPEATS) -> UsersResult:
 
 
 def of_users(users: int) -> Case:
-    """Return the case of so many users, on a link that grows with them."""
+    """Return the case with ``users`` users, on a link whose rate grows with them."""
     return Case("users", 1, f"{users * USER_BPS}bit", "10ms", "pfifo", 60, 0, users=users)
 
 
@@ -316,9 +316,9 @@ def qdiscs(quick: bool) -> Iterator[QdiscResult]:
 
 
 def run_peers(quick: bool) -> list[peers.PeerResult]:
-    """Measure case (i) in turns with the other simulators that are installed; goodqueue's result comes first.
+    """Measure case (i) alternately with the other installed simulators. Goodqueue's result comes first.
 
-    ``quick`` saves rounds, not simulated time: the others' start-up would be most of what is left.
+    ``quick`` saves rounds, not simulated time: otherwise most of the time would be the others' start-up.
     """
     case = CASES[0]
 
@@ -339,7 +339,7 @@ def run_peers(quick: bool) -> list[peers.PeerResult]:
 
 
 def run_web_peers(quick: bool) -> list[peers.PeerResult]:
-    """Measure `PACKMIME` in turns with the other simulators that have it; goodqueue's result comes first."""
+    """Measure `PACKMIME` alternately with the other simulators that have it. Goodqueue's result comes first."""
 
     def ours() -> peers.Run:
         from goodqueue._goodqueue import VERSION
@@ -366,7 +366,7 @@ def as_json(
     web: UsersResult | None = None,
     web_peers: list[peers.PeerResult] | None = None,
 ) -> dict[str, Any]:
-    """Return the results as ``bench --json`` prints them; those of peers are null where they were not asked for."""
+    """Return the results in the format of ``bench --json``. Results of peers are null if they were not asked for."""
     return {
         "schema": 1,
         "quick": quick,

@@ -15,7 +15,7 @@ def bench_tables(
     web: UsersResult | None = None,
     web_peers: Sequence[PeerResult] | None = None,
 ) -> list[Table]:
-    """Return the speed of the standard cases, the peers' where asked for, and the cost of the disciplines."""
+    """Return the speed of the standard cases, of the peers if asked for, and the cost of the disciplines."""
     rows = [
         [
             f"({result.case}) {result.description}",
@@ -36,7 +36,7 @@ def bench_tables(
 
 
 def users_table(results: Sequence[UsersResult], title: str) -> Table:
-    """Return what users of the web cost."""
+    """Return the cost of web users."""
     rows = [
         [
             str(result.users),
@@ -58,7 +58,7 @@ def users_table(results: Sequence[UsersResult], title: str) -> Table:
 
 
 def crowd_table(crowds: Sequence[CrowdResult]) -> Table:
-    """Return what many flows cost."""
+    """Return the cost of many flows."""
     rows = [
         [
             str(result.flows),
@@ -77,7 +77,7 @@ def crowd_table(crowds: Sequence[CrowdResult]) -> Table:
 
 
 def _costs(qdiscs: Sequence[QdiscResult]) -> Table:
-    backlogs = [str(count) for count in BACKLOGS if count != BACKLOG]  # that is the one flow's
+    backlogs = [str(count) for count in BACKLOGS if count != BACKLOG]  # the column "1 flow" has `BACKLOG`
     headings = [*(f"{count}\nflow{'s' * (count > 1)}" for count in FLOWS), *(f"1 flow,\n{count}" for count in backlogs)]
     columns = [Column("qdisc", False), *map(Column, headings), Column("over-\nflow")]
     rows = [
@@ -97,7 +97,7 @@ def _costs(qdiscs: Sequence[QdiscResult]) -> Table:
 
 
 def cell_tables(cells: Sequence[CellResult], growth: Sequence[GrowthResult]) -> list[Table]:
-    """Return what Wi-Fi cells cost here and in ns-3, and what stations cost."""
+    """Return the cost of Wi-Fi cells here and in ns-3, and the cost by the number of stations."""
     ran = [(result.cell, run) for result in cells for run in result.runs if run.note is None]
     rows = [
         [

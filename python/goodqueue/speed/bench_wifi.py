@@ -1,6 +1,6 @@
-"""Speed of Wi-Fi cells: two standard ones in turns with ns-3, and what a cell costs by the number of its stations.
+"""Speed of Wi-Fi cells: two standard cells alternately with ns-3, and the cost of a cell by its number of stations.
 
-As in `bench`, each run has a process of its own, and CPU time is that of the simulation alone.
+As in `bench`, each run has its own process, and CPU time is that of the simulation alone.
 """
 
 import json
@@ -16,15 +16,15 @@ from goodqueue.speed import bench, peers
 from goodqueue.speed.peers import Peer, PeerResult
 
 FRAME_BYTES = 1514
-"""A packet as the scenario counts it, of which 1500 bytes are IP."""
+"""A packet's size in the scenario. Its IP packet has 1500 bytes."""
 
 STATIONS = (1, 2, 5, 10, 20, 50, 100)
-"""Of the cells whose growth is measured."""
+"""The numbers of stations for which the cost of a cell is measured."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell with UDP one way, to or from each of its stations, of which more is offered than it carries."""
+    """A cell with UDP in one direction, to or from each station. More is offered than the cell can carry."""
 
     name: str
     standard: str
@@ -32,7 +32,7 @@ class Cell:
     stations: int
     direction: str
     offered_mbps: float
-    """By all senders together, in IP packets."""
+    """The rate of all senders together, in IP packets."""
     duration_s: float
 
     def scenario(self, quick: bool) -> Scenario:
@@ -57,7 +57,7 @@ class Cell:
         }
 
     def described(self) -> str:
-        """Return what it is in words."""
+        """Return the cell in words."""
         plural = "station" if self.stations == 1 else "stations"
         return f"{self.standard}, {self.rate}, {self.stations} {plural} {self.direction}"
 
@@ -66,15 +66,15 @@ CELLS = (
     Cell("n", "802.11n", "mcs7", 1, "down", 66.0, 100),
     Cell("g", "802.11g", "54mbit", 10, "up", 33.0, 100),
 )
-"""Those of ``benches/peers/ns3-wifi.cc``, which has the same names for them."""
+"""The cells of ``benches/peers/ns3-wifi.cc``, which has the same names for them."""
 
 GROWING = {stations: Cell("growth", "802.11n", "mcs7", stations, "up", 66.0, 20) for stations in STATIONS}
-"""By the number of stations, which all want to send."""
+"""The cells by number of stations. All stations want to send."""
 
 
 @dataclass(frozen=True, slots=True)
 class CellResult:
-    """A cell, and its runs in goodqueue and, in turns, in ns-3."""
+    """A cell, and its runs in goodqueue and, alternately, in ns-3."""
 
     cell: str
     runs: list[PeerResult]
@@ -82,7 +82,7 @@ class CellResult:
 
 @dataclass(frozen=True, slots=True)
 class GrowthResult:
-    """What a cell of so many stations costs; the median of its processes."""
+    """The cost of a cell by its number of stations: the median of its processes."""
 
     stations: int
     packets: int
@@ -100,7 +100,7 @@ def peer(cell: Cell) -> Peer:
 
 
 def run_cell(cell: Cell, repeats: int) -> CellResult:
-    """Measure ``cell`` in turns with ns-3, if that is installed. Raises UserError."""
+    """Measure ``cell`` alternately with ns-3, if that is installed. Raises UserError."""
 
     def ours() -> peers.Run:
         from goodqueue._goodqueue import VERSION
@@ -120,7 +120,7 @@ def run_cell(cell: Cell, repeats: int) -> CellResult:
 
 
 def run_growth(stations: int, quick: bool, repeats: int = bench.REPEATS) -> GrowthResult:
-    """Measure the cell of so many stations. Raises UserError."""
+    """Measure the cell with this number of stations. Raises UserError."""
     cell = GROWING[stations]
     runs = [measure_apart(cell, quick) for _ in range(repeats)]
     packets = int(runs[0]["packets"])
@@ -142,5 +142,5 @@ def measure(cell: Cell, quick: bool) -> dict[str, float]:
 
 
 def measure_apart(cell: Cell, quick: bool) -> dict[str, float]:
-    """Return what `measure` does in a fresh process. Raises UserError."""
+    """Return the result of `measure` in a fresh process. Raises UserError."""
     return bench.apart("bench_wifi", f"bench_wifi.measure(bench_wifi.{cell!r}, {quick})", f"--wifi, cell {cell.name}")

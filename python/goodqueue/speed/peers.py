@@ -1,8 +1,8 @@
-"""Speed of other simulators on standard cases, measured in turns with ours: ns-2 and ns-3, where installed.
+"""Speed of other simulators in standard cases, measured alternately with ours: ns-2 and ns-3, if installed.
 
-Their programs stand in the source checkout (``benches/peers``). Each runs in a process of its own, whose CPU time the
-operating system tells; that of a run of `START_UP_S` simulated seconds is taken off, as ours is timed without its
-start-up. A peer that cannot run is listed with the reason, which is never an error.
+Their programs are in the source checkout (``benches/peers``). Each runs in its own process, and the operating system
+reports its CPU time. The time of a run of `START_UP_S` simulated seconds is subtracted, since ours is timed without its
+start-up. A peer that cannot run is listed with the reason, and is never an error.
 """
 
 import json
@@ -28,32 +28,32 @@ RATE_BPS = 100e6
 
 START_UP_S = 0.001
 PATIENCE_S = 300.0
-"""Wall-clock time after which a peer is given up."""
+"""Wall-clock time in seconds after which a peer is killed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What one run of a simulator did, and the CPU time of the simulation alone."""
+    """The counts of one run of a simulator, and the CPU time of the simulation alone."""
 
     version: str
     qdisc: str
     simulated_s: float
     packets: int | None
-    """Forwarded at the bottleneck; None where responses are counted."""
+    """Packets forwarded at the bottleneck. None if responses are counted."""
     utilisation_percent: float | None
     cpu_s: float
     responses: int | None = None
-    """Of the web; None where packets are counted."""
+    """Web responses. None if packets are counted."""
 
     @property
     def speed(self) -> float:
-        """What it counts, per CPU second."""
+        """Packets or responses per CPU second."""
         return (self.packets or self.responses or 0) / max(self.cpu_s, 1e-9)
 
 
 @dataclass(frozen=True, slots=True)
 class PeerResult:
-    """The run of median speed, or a note that says why there is none."""
+    """The run of median speed, or a note on why there is none."""
 
     simulator: str
     note: str | None = None
@@ -65,29 +65,29 @@ class PeerResult:
     cpu_s: float | None = None
     packets_per_cpu_s: float | None = None
     goodqueue_times_as_fast: float | None = None
-    """The median over the rounds of goodqueue's speed divided by this one's; None for goodqueue itself."""
+    """The median over the rounds of goodqueue's speed divided by this one's. None for goodqueue itself."""
     responses: int | None = None
     responses_per_cpu_s: float | None = None
 
 
 class _UnusableError(Exception):
-    """A peer cannot be measured; the text says why."""
+    """Raised if a peer cannot be measured. The text is the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """Another simulator: its program here, the simulated time after which its speed is steady, its command's maker."""
+    """Another simulator: its program, the simulated time after which its speed is steady, and its command."""
 
     name: str
     program: str
     simulated_s: float
     command: Callable[[Path, Path], list[str]]
-    """Takes the program and an empty folder; returns the command less the simulated seconds. Raises _UnusableError."""
+    """Takes the program and an empty folder. Returns the command without the simulated time. Raises _UnusableError."""
     arguments: tuple[str, ...] = ()
-    """What the program is given before the simulated seconds."""
+    """The program's arguments before the simulated seconds."""
 
     def prepare(self, folder: Path) -> list[str]:
-        """Return the command, less the simulated seconds. Raises _UnusableError."""
+        """Return the command without the simulated seconds. Raises _UnusableError."""
         program = PROGRAMS / self.program
         if not program.is_file():
             raise _UnusableError("not compared: its program is in the source checkout only (benches/peers)")
@@ -109,12 +109,12 @@ def ns3(program: Path, folder: Path, wanted: Sequence[str] = ("point-to-point",)
         raise _UnusableError("not installed (apt-get install libns3-dev g++ pkg-config)")
     version = _call([config, "--modversion", "ns3-core"]).stdout.strip()
     flags = shlex.split(_call([config, "--cflags", "--libs", *modules]).stdout)
-    # Debian's files name libraries of its build machine that libns3-dev does not bring, nor the program needs.
+    # Debian's files name libraries of its build machine. libns3-dev does not install them, and no program needs them.
     flags = [flag for flag in flags if not flag.startswith("/") or Path(flag).exists()]
     binary = str(folder / program.stem)
     build = [f'-DPEER_VERSION="{version}"', "-O2", str(program), "-o", binary, "-Wl,--as-needed", *flags]
     complaints = ""
-    for standard in ("c++17", "c++20"):  # what ns-3's headers are written in moved on in 3.43
+    for standard in ("c++17", "c++20"):  # ns-3's headers need C++20 since 3.43
         compiled = _call([compiler, f"-std={standard}", *build])
         if not compiled.returncode:
             return [binary]
@@ -126,10 +126,10 @@ PEERS = (
     Peer("ns-2", "ns2-codel.tcl", 100, _ns2),
     Peer("ns-3", "ns3-codel.cc", 20, ns3),
 )
-"""Of standard case (i)."""
+"""The peers in standard case (i)."""
 
 WEB_PEERS = (Peer("ns-2", "ns2-packmime.tcl", 10, _ns2),)
-"""Of web traffic by PackMime."""
+"""The peers with PackMime's web traffic."""
 
 
 def _call(command: list[str]) -> subprocess.CompletedProcess[str]:
@@ -142,14 +142,14 @@ def _call(command: list[str]) -> subprocess.CompletedProcess[str]:
 
 
 def _reason(text: str) -> str:
-    """Return the line of ``text`` that says most, at most 120 characters of it."""
+    """Return the most useful line of ``text``, at most 120 characters of it."""
     lines = [line.strip() for line in text.splitlines() if line.strip()] or ["no message"]
     line = one_line(next((line for line in lines if "error" in line.lower()), lines[-1]))
     return line if len(line) <= 120 else line[:117] + "..."
 
 
 def cpu_of(command: list[str], patience_s: float = PATIENCE_S) -> tuple[float, str]:
-    """Run ``command`` and return its CPU seconds, user and system, and what it printed. Raises _UnusableError."""
+    """Run ``command`` and return its CPU seconds (user and system) and its output. Raises _UnusableError."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         try:
             process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=err)
@@ -166,7 +166,7 @@ def cpu_of(command: list[str], patience_s: float = PATIENCE_S) -> tuple[float, s
         try:
             _, status, usage = os.wait4(process.pid, 0)
             process.returncode = os.waitstatus_to_exitcode(status)
-        except ChildProcessError:  # it ended while it was given up
+        except ChildProcessError:  # it ended while it was being killed
             raise _UnusableError(f"gave up after {patience_s:g} s") from None
         except BaseException:
             process.kill()
@@ -188,7 +188,7 @@ def _text(file: IO[bytes]) -> str:
 
 
 def _reading(printed: str) -> dict[str, Any]:
-    """Return the line of JSON with what it counted in what a peer ``printed``. Raises _UnusableError."""
+    """Return the JSON line with the counts from the output of a peer. Raises _UnusableError."""
     for line in printed.splitlines():
         try:
             found = json.loads(line)
@@ -206,7 +206,7 @@ def _reading(printed: str) -> dict[str, Any]:
 
 
 def run_peer(command: list[str], simulated_s: float) -> Run:
-    """Run a peer's ``command`` for ``simulated_s``, and for its start-up alone. Raises _UnusableError."""
+    """Run a peer's ``command`` for ``simulated_s``, and once for its start-up alone. Raises _UnusableError."""
     start_up_s, _ = cpu_of([*command, f"{START_UP_S:g}"])
     cpu_s, printed = cpu_of([*command, f"{simulated_s:g}"])
     found = _reading(printed)
@@ -228,7 +228,7 @@ def run_peer(command: list[str], simulated_s: float) -> Run:
 
 @contextmanager
 def _commands(peers: Sequence[Peer]) -> Iterator[dict[str, list[str] | str]]:
-    """Give each peer's command, or why there is none; what was compiled for them goes in the end."""
+    """Yield each peer's command, or why there is none. Compiled programs are removed at the end."""
     with tempfile.TemporaryDirectory(prefix="goodqueue-peers-") as folder:
         commands: dict[str, list[str] | str] = {}
         for peer in peers:
@@ -240,9 +240,9 @@ def _commands(peers: Sequence[Peer]) -> Iterator[dict[str, list[str] | str]]:
 
 
 def compare(ours: Callable[[], Run], repeats: int, peers: Sequence[Peer] = PEERS) -> list[PeerResult]:
-    """Run goodqueue (``ours``) and each of ``peers`` in turns, ``repeats`` times, and return its result and theirs.
+    """Run goodqueue (``ours``) and each of ``peers`` alternately, ``repeats`` times, and return all results.
 
-    A round holds one run of each, so that a slower spell of the machine meets them all.
+    A round has one run of each, so that a slow period of the machine affects all of them.
     """
     runs: dict[str, list[tuple[Run, Run]]] = {peer.name: [] for peer in peers}
     own: list[Run] = []

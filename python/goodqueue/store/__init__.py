@@ -1,14 +1,14 @@
-"""Runs that last: a folder of Parquet files, one a run, named after what was run.
+"""The store of runs: a folder of Parquet files, one per run. A file is named after the content of its run.
 
 ```
 STORE/store.json                what this folder is, and the format of its files
-STORE/runs/<ab>/<key>.parquet   one run: a row (see `columns`)
-STORE/damaged/                  files that were found to be broken, set aside
+STORE/runs/<ab>/<key>.parquet   one run: one row (see `columns`)
+STORE/damaged/                  broken files that were moved away
 ```
 
-Each run's file has a checksum of its own (`seal`). A run's key is a hash of its scenario, seed, engine and of what
-computed it (`identity`). Nothing is overwritten, and several processes may write at once.
-docs/decisions/012-a-file-a-run.md says why.
+Each run's file contains its own checksum (`seal`). A run's key is a hash of its scenario, seed and engine, and of the
+code that computed it (`identity`). Nothing is overwritten, and several processes may write at once.
+docs/decisions/012-a-file-a-run.md gives the reasons.
 """
 
 import json
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 FORMAT = 1
-"""The format of the files; a reader refuses a higher one than it knows."""
+"""The format of the files. A reader refuses a higher format than it knows."""
 
 MANIFEST = output.STORE
 RUNS = "runs"
@@ -34,10 +34,10 @@ DAMAGED = "damaged"
 
 
 class DamagedError(Exception):
-    """A file of the store is not whole. Its text names the file and what is wrong, in a line."""
+    """Raised for a broken file of the store. Its text is one line with the file and the fault."""
 
     def __init__(self, path: Path, why: str) -> None:
-        """Say which file it is."""
+        """Name the file and the fault."""
         super().__init__(f"{path}: damaged ({why})")
         self.path = path
 
@@ -46,7 +46,7 @@ class Store:
     """Runs in a folder."""
 
     def __init__(self, folder: Path) -> None:
-        """Take ``folder`` as it is. `create` and `find` are the ways in."""
+        """Use ``folder`` without a check. `create` and `find` do the checks."""
         self.folder = folder
 
     def get(self, run: Run) -> str | None:
@@ -55,9 +55,9 @@ class Store:
         return str(self._read(path, ["record"])["record"][0]) if os.path.lexists(path) else None
 
     def put(self, run: Run, text: str) -> None:
-        """Keep a record, whole or not at all; one that is there already stays.
+        """Write a record atomically. If the run is stored already, its file stays.
 
-        Raises OSError, and UserError where the store is there no more.
+        Raises OSError, and UserError if the store no longer exists.
         """
         from goodqueue.store import columns, seal
 
@@ -65,20 +65,20 @@ class Store:
         path = self.path(run.key)
         self.check_there()
         try:
-            path.parent.mkdir(exist_ok=True)  # without its parents: a store that was moved away is not begun anew
+            path.parent.mkdir(exist_ok=True)  # without parents: a store that was moved away is not created again
             files.add(path, data)
         except FileNotFoundError:
             self.check_there()
             raise
 
     def check_there(self) -> None:
-        """Raise UserError where the store was moved or removed meanwhile."""
+        """Raise UserError if the store was moved or removed in the meantime."""
         if not (self.folder / MANIFEST).exists() or not (self.folder / RUNS).is_dir():
             accepted = "the same command, with the store where it is now, goes on from what is stored"
             raise UserError(str(self.folder), f"the store was moved or removed; accepted: {accepted}")
 
     def set_aside(self, damaged: DamagedError) -> None:
-        """Move the broken file into the folder ``damaged``, beside what is there. Raises OSError."""
+        """Move the broken file into the folder ``damaged``, under a free name. Raises OSError."""
         place = self.folder / DAMAGED
         place.mkdir(exist_ok=True)
         number = 1
@@ -87,11 +87,11 @@ class Store:
         damaged.path.rename(target)
 
     def path(self, key: str) -> Path:
-        """Return where the run ``key`` is or would be."""
+        """Return the path of the run ``key``, whether or not it exists."""
         return self.folder / RUNS / key[:2] / f"{key}.parquet"
 
     def all_keys(self) -> list[str]:
-        """Return the keys of all runs, in order."""
+        """Return the keys of all runs, sorted."""
         return sorted(path.stem for path in (self.folder / RUNS).glob("*/*.parquet"))
 
     def rows(self, keys: Sequence[str], names: Sequence[str]) -> Iterator[dict[str, object]]:
@@ -116,7 +116,7 @@ class Store:
             raise DamagedError(path, "its checksum is of other bytes")
         wanted = dict.fromkeys(("key", *names))
         try:
-            # As bytes: a path such as a:b would be taken for the address of a server.
+            # The data as bytes, since Arrow would take a path such as a:b for the address of a server.
             with parquet.ParquetFile(pa.BufferReader(data), page_checksum_verification=True) as file:
                 missing = [name for name in wanted if name not in file.schema_arrow.names]
                 found = file.read([name for name in wanted if name not in missing])
@@ -127,16 +127,16 @@ class Store:
             raise DamagedError(path, "it holds another run than its name says")
         if not sealed and (why := columns.trouble({name: rows[0].get(name) for name in wanted})):
             raise DamagedError(path, why)
-        for name in missing:  # a metric that was not known when this was written
+        for name in missing:  # a metric that was added after this file was written
             found = found.append_column(name, pa.nulls(1))
         return found
 
 
 def create(folder: Path, origin: str) -> Store:
-    """Return the store in ``folder``, which is made where there is none.
+    """Return the store in ``folder``, and create it if it does not exist.
 
-    ``origin`` names the option in refusals. Raises UserError where the folder cannot be written, or
-    holds anything else.
+    ``origin`` names the option in error messages. Raises UserError if the folder cannot be written, or holds anything
+    else.
     """
     check(folder, origin)
     try:
@@ -154,20 +154,20 @@ def create(folder: Path, origin: str) -> Store:
 
 
 def check(folder: Path, origin: str) -> None:
-    """Refuse a folder that cannot be a store of ours, before anything is written. Raises UserError."""
+    """Check that a folder can be a store of ours, before anything is written. Raises UserError."""
     if (folder / MANIFEST).exists():
         find(folder, origin)
         return
     if folder.is_dir() and all(files.is_partial(entry, MANIFEST) for entry in folder.iterdir()):
-        return  # empty, or another process is just making it
+        return  # the folder is empty, or another process is creating the store
     others = output.foreign(output.check_place(folder, origin))
-    if others and not (folder / MANIFEST).exists():  # else another process has just made it
+    if others and not (folder / MANIFEST).exists():  # otherwise another process has just created the store
         accepted = "another name: a store, or a folder that is new or empty"
         raise UserError(origin, f"holds {output.held_in(folder) or others[0]}; accepted: {accepted}")
 
 
 def find(folder: Path, origin: str = "") -> Store:
-    """Return the store that is in ``folder``. Raises UserError where there is none, or a newer one than we know."""
+    """Return the store in ``folder``. Raises UserError if there is none, or if its format is newer than ours."""
     name = origin or str(folder)
     try:
         about = inputs.from_json(files.read(folder / MANIFEST).decode())

@@ -1,7 +1,7 @@
-"""What is read was written by us, and perhaps changed by hand since: it is held against what it must look like.
+"""Checks files that goodqueue wrote and that somebody may have changed by hand.
 
-The types of `record.Record` say what a record holds, and those here what results hold as far as they are read again.
-The first key that is another is named, with what was found and what is accepted.
+The types of `record.Record` describe a record. The types here describe the parts of results that goodqueue reads. An
+error message names the first wrong key, what was found and what is accepted.
 """
 
 import itertools
@@ -19,7 +19,7 @@ from goodqueue.record.dotted import fields_of, without_none
 Numbers = list[float | None]
 
 MOST = 1e100
-"""Of any number: ours are far smaller, and the square of a larger one is none."""
+"""The upper bound of any number. Ours are far smaller, and the square of a larger one would be infinite."""
 
 
 class _Way(TypedDict):
@@ -41,7 +41,7 @@ class _WirePackets(TypedDict):
 
 
 class _Wire(TypedDict):
-    """What is read of a hop that is a wire."""
+    """The keys of a wire among the hops that goodqueue reads."""
 
     packets: _WirePackets
     loss_percent: float
@@ -57,7 +57,7 @@ class _Traffic(TypedDict):
 
 
 class _Scenario(TypedDict):
-    """What is read of a scenario that was resolved once; the core wrote it, and knows the rest."""
+    """The keys of a resolved scenario that goodqueue reads. The core wrote the scenario and checks the others."""
 
     duration: str
     warmup: NotRequired[str]
@@ -190,11 +190,11 @@ class _Validation(TypedDict):
 
 
 RESULTS: Mapping[str, Any] = {"goodqueue sweep": _Sweep, "goodqueue study": _Study, "goodqueue validate": _Validation}
-"""What a ``results.json`` holds, by its ``made_by``."""
+"""The type of a ``results.json``, by its ``made_by``."""
 
 
 def results(data: Any, place: str) -> None:
-    """Refuse results that are others than their ``made_by`` says; what names no maker is not ours to know."""
+    """Raise an error if results do not match their ``made_by``. Results without a known ``made_by`` are not checked."""
     made_by = data.get("made_by") if isinstance(data, dict) else None
     if isinstance(made_by, str) and made_by in RESULTS and not data.get("unfinished"):
         _check(data, RESULTS[made_by], place, "")
@@ -205,7 +205,7 @@ def results(data: Any, place: str) -> None:
 
 
 def _grid(sweep: Any, place: str) -> None:
-    """Refuse a sweep whose cells are not all those of its axes, each once, or have more or fewer values than runs."""
+    """Raise an error unless a sweep has each cell of its axes once, with as many values as runs."""
     axes = {axis["key"]: axis["values"] for axis in sweep["axes"] if len(axis["values"]) != 1}
     wanted = [dict(zip(axes, at, strict=True)) for at in itertools.product(*axes.values())]
     places = [cell["at"] for cell in sweep["cells"]]
@@ -220,7 +220,7 @@ def _grid(sweep: Any, place: str) -> None:
 
 
 def _seeds(validation: Any, place: str) -> None:
-    """Refuse a validation one of whose cells has more or fewer values than there were seeds."""
+    """Raise an error if a cell of a validation has more or fewer values than there were seeds."""
     count = len(validation["seeds"])
     for index, cell in enumerate(validation["cells"]):
         for name in [name for name in ("sim", "kernel", "again") if name in cell]:
@@ -237,7 +237,7 @@ def _seeds(validation: Any, place: str) -> None:
 
 
 def record(data: Any, place: str) -> Record:
-    """Return ``data``, which is a record. Raises UserError that names the first key that is no record's."""
+    """Return ``data`` as a record. Raises UserError with the first key that does not belong to a record."""
     _check(data, Record, place, "")
     scenario(data["scenario"], f"{place}: scenario")
     inputs.seed(data["seed"], f"{place}: seed")
@@ -270,7 +270,7 @@ def _queue(queue: Mapping[str, Any], place: str, key: str) -> None:
 
 
 def scenario(data: Scenario, place: str) -> None:
-    """Refuse a resolved scenario that lacks what tables and figures read of it. Raises UserError."""
+    """Raise UserError if a resolved scenario lacks keys that tables and figures read."""
     from goodqueue import scenario as scenarios
 
     try:
@@ -296,7 +296,7 @@ def _words(line: str, place: str) -> None:
 
 
 def _lengths(series: Mapping[str, Any], place: str) -> None:
-    """Refuse time series of which one is shorter or longer than the times."""
+    """Raise an error if a time series is shorter or longer than the times."""
     times = len(series["time_s"])
     named = [(f"queues.{way}", found) for way, found in series["queues"].items()]
     named += [(f"hops.{name}", found) for name, found in series.get("hops", {}).items()]
@@ -316,9 +316,9 @@ def _lengths(series: Mapping[str, Any], place: str) -> None:
 
 
 def _check(value: Any, hint: Any, place: str, key: str) -> None:
-    """Refuse a ``value`` that is not of the type ``hint``. Keys that are not known are of another version.
+    """Raise an error if ``value`` is not of the type ``hint``. Unknown keys are accepted: another version wrote them.
 
-    What the kernel engine tells of itself became more with time, and none of it is needed.
+    The kernel engine's description of itself has grown over time. All of its keys are optional here.
     """
     if hint is Any or _is_plainly(value, hint):
         return
@@ -347,7 +347,7 @@ def _check(value: Any, hint: Any, place: str, key: str) -> None:
 
 
 def _is_plainly(value: Any, hint: Any) -> bool:
-    """Whether ``value`` is of a type that is seen at a glance; lists of numbers are, as they may be millions."""
+    """Return whether a quick test can confirm the type of ``value``. Long lists of numbers have such a test."""
     if hint is float:
         return inputs.is_finite(value) and abs(value) < MOST
     if hint is int:
@@ -367,7 +367,7 @@ _NUMBERS: Mapping[Any, set[type]] = {
 
 
 def _called(hint: Any) -> str:
-    """Return what a type is to whoever reads JSON."""
+    """Return the name of a type in the words of JSON."""
     names: Mapping[Any, str] = {str: "text", int: "a whole number", float: "a finite number", bool: "true or false"}
     if hint in names:
         return names[hint]

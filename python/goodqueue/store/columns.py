@@ -1,6 +1,6 @@
-"""A run as a row of a Parquet table: who it is, its metrics as flat columns, its time series, and the whole record.
+"""A run as a row of a Parquet table: its identity, its metrics as flat columns, its time series, and the whole record.
 
-The record is the engine's own text, to the byte; the columns are for tools that read tables.
+The record is the engine's own text, byte for byte. The columns are for tools that read tables.
 """
 
 import json
@@ -34,10 +34,10 @@ ABOUT = {
     "series": "each time series by its place in the record, such as `queues.down.delay_ms`",
     "record": "the whole record, the engine's own text to the byte",
 }
-"""What the columns hold that are no metrics."""
+"""The columns that are not metrics, with their descriptions."""
 
 WHO = tuple(ABOUT)[: list(ABOUT).index("scenario")]
-"""The columns that say what was run."""
+"""The columns that identify the run."""
 
 NUMBERS = {
     "rate_mbps": "of the link down; of one that follows a file, its mean",
@@ -45,10 +45,10 @@ NUMBERS = {
     "rtt_ms": "base RTT of the path",
     "duration_s": "of the run",
 }
-"""The same as numbers; ``qdisc_target_ms`` and its like are the parameters of the line of the way down."""
+"""Columns of the scenario as numbers. The parameters of the line down follow as ``qdisc_target_ms`` and so on."""
 
 QDISC = "qdisc_"
-"""Before the name of a parameter."""
+"""The prefix of a parameter's column."""
 
 
 def table(run: Run, text: str) -> "pa.Table":
@@ -59,7 +59,7 @@ def table(run: Run, text: str) -> "pa.Table":
 
 
 def schema() -> "pa.Schema":
-    """Return the columns and their types. All but the first four of `WHO` and ``record`` may be null."""
+    """Return the columns and their types. All except the first four of `WHO` and ``record`` may be null."""
     import pyarrow as pa
 
     kinds: dict[str, pa.DataType] = dict.fromkeys(WHO, pa.string())
@@ -77,11 +77,11 @@ def schema() -> "pa.Schema":
 
 
 NEEDED = (*WHO[:4], "record")
-"""The columns that each file has had from the first format on, and that are never null."""
+"""The columns that every file has had since the first format, and that are never null."""
 
 
 def trouble(row: Mapping[str, object]) -> str | None:
-    """Return why some columns of a run's row cannot be what was written, or None."""
+    """Return why the columns of a run's row cannot be genuine, or None."""
     for name in NEEDED:
         if name in row and row[name] is None:
             return f"it has no {name}"
@@ -123,9 +123,9 @@ def _row(run: Run, text: str) -> dict[str, Any]:
 
 
 def _numbers(scenario: Scenario) -> dict[str, float | None]:
-    """Return what was run as numbers; of what Flent measured, which does not tell its link, the duration alone.
+    """Return the scenario as numbers. For Flent's measurements, which do not describe their link, only the duration.
 
-    The rate of a link that follows a file is its mean; the ends of a Wi-Fi cell have none.
+    The rate of a link that follows a file is its mean. The ends of a Wi-Fi cell have no rate.
     """
     found: dict[str, float | None] = {"duration_s": seconds(scenario["duration"])}
     down = scenario["bottleneck"]
@@ -140,9 +140,9 @@ def _numbers(scenario: Scenario) -> dict[str, float | None]:
 def series_of(series: Any) -> Iterator[tuple[str, list[float | None]]]:
     """Yield the series by name: ``queues.down.delay_ms``, ``queues.down.law.count``, ``flows.bulk/0.cwnd_packets``.
 
-    A link beside the bottleneck is ``hops.modem``.
+    A link beside the bottleneck is named ``hops.modem``.
 
-    Those of single packets and pings have times of their own, and stand in the record alone.
+    Series of single packets and of pings have their own times. They are only in the record.
     """
     queues = {f"queues.{way}": queue for way, queue in series["queues"].items()}
     queues |= {f"hops.{hop}": queue for hop, queue in series.get("hops", {}).items()}

@@ -1,4 +1,4 @@
-"""Doing the runs that are not stored yet. Each is stored as soon as it ends, so nothing runs twice."""
+"""Executes the runs that are not stored yet. Each is stored as soon as it ends, so no run is repeated."""
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
@@ -8,10 +8,10 @@ from goodqueue.engines.identity import Run
 from goodqueue.store import DamagedError, Store
 
 Seen = Callable[[Run, str], None]
-"""Called with each run and its record, whether it was stored or is new."""
+"""Called with each run and its record, both for stored runs and for new ones."""
 
 Missing = Callable[[int], AbstractContextManager[run.Progress]]
-"""Called with the number of runs that are missing; gives what shows how many of these are done."""
+"""Called with the number of missing runs. Returns the display of their progress."""
 
 
 def complete(
@@ -23,11 +23,11 @@ def complete(
     failed: Callable[[Run, BaseException], None] | None = None,
     warn: Callable[[str], None] = lambda _: None,
 ) -> int:
-    """Show each of the runs ``wanted`` to ``seen``, once; do those that ``store`` lacks, and return their number.
+    """Call ``seen`` once for each run of ``wanted``, execute those that ``store`` lacks, and return their number.
 
-    A stored file that turns out to be broken is set aside, ``warn`` is told, and its run is done again. With ``failed``
-    a run that fails is told there and the others go on. Raises OSError where a record cannot be written, UserError
-    where an engine fails.
+    A broken file of the store is moved away, ``warn`` is called, and its run is repeated. With ``failed``, a failed run
+    is reported there and the others continue. Raises OSError if a record cannot be written, UserError if an engine
+    fails.
     """
     todo: dict[str, list[Run]] = {}
     for one in {one.key: one for one in wanted}.values():
@@ -73,7 +73,7 @@ def part(progress: run.Progress, begin: float, share: float) -> run.Progress:
 
 
 def _stored(store: Store, one: Run, warn: Callable[[str], None]) -> str | None:
-    """Return the stored record of ``one``, or None where there is none that is whole."""
+    """Return the stored record of ``one``, or None if there is no intact one."""
     try:
         return store.get(one)
     except DamagedError as damaged:

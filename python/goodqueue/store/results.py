@@ -1,4 +1,4 @@
-"""Records, from whatever holds them, and what to call each."""
+"""Reads records from stores, files and folders, and gives each a label."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -19,17 +19,17 @@ from goodqueue.store import DamagedError, Store, checking
 ACCEPTED = "a store, a record in JSON (.json, or .jsonl with one a line), or a folder that `goodqueue compare` made"
 
 SCHEMA = 1
-"""The newest layout of records and results that is read here."""
+"""The newest schema of records and results that this version reads."""
 
 MOST_BYTES = 2048 * inputs.MIB
-"""Of a file of records."""
+"""The largest size of a file of records."""
 
 RECORDS = "records.jsonl"
-"""Beside the `output.RESULTS` of a comparison."""
+"""The records of a comparison, in a file beside its `output.RESULTS`."""
 
 
 class About(TypedDict):
-    """Of a record what tells it from others."""
+    """The parts of a record that distinguish it from others."""
 
     scenario: Scenario
     engine: str
@@ -39,23 +39,23 @@ class About(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Loose:
-    """A record that is part of no sweep."""
+    """A record that belongs to no sweep."""
 
     text: str
     record: Record
     build: str | None
-    """Of the simulator that made it, where that is known."""
+    """The build of the simulator that made it, if known."""
     place: str = ""
-    """Where it was found."""
+    """The file, and the line if it has several, in which it was found."""
 
     @property
     def maker(self) -> tuple[str, str, str | None]:
-        """What computed it: an engine, goodqueue's version, the simulator's build."""
+        """The code that computed it: engine, goodqueue's version, the simulator's build."""
         return self.record["engine"], self.record["version"], self.build
 
 
 def records(paths: Sequence[str]) -> list[Loose]:
-    """Return all records that ``paths`` hold, those of a store by scenario, qdisc and seed. Raises UserError."""
+    """Return all records in ``paths``. Records of a store are sorted by scenario, qdisc and seed. Raises UserError."""
     found: list[Loose] = []
     for name in paths:
         path = Path(name)
@@ -76,13 +76,13 @@ def records(paths: Sequence[str]) -> list[Loose]:
 
 
 def order(record: About) -> tuple[str, str, int]:
-    """Return what the records of a store are sorted by: scenario, qdisc and seed."""
+    """Return the sort key of a store's records: scenario, qdisc and seed."""
     scenario = record["scenario"]
     return _shared(scenario), str(scenario["bottleneck"]["qdisc"]), record["seed"]
 
 
 def in_store(kept: Store, keys: Sequence[str]) -> list[Loose]:
-    """Return the records of the runs ``keys``. Raises UserError for one that is damaged."""
+    """Return the records of the runs ``keys``. Raises UserError if a file is damaged."""
     found: list[Loose] = []
     with _whole_files():
         for key, row in zip(keys, kept.rows(keys, ["build", "record"]), strict=True):
@@ -92,7 +92,7 @@ def in_store(kept: Store, keys: Sequence[str]) -> list[Loose]:
 
 
 def about_in_store(kept: Store, keys: Sequence[str]) -> Iterator[About]:
-    """Yield of each of the runs ``keys`` what tells it from others, without its record. Raises as `in_store` does."""
+    """Yield the distinguishing parts of each run of ``keys``, without its record. Raises as `in_store` does."""
     with _whole_files():
         for row in kept.rows(keys, ["key", "scenario", "engine", "version", "seed"]):
             path = kept.path(str(row["key"]))
@@ -107,7 +107,7 @@ def about_in_store(kept: Store, keys: Sequence[str]) -> Iterator[About]:
 
 @contextmanager
 def _whole_files() -> Iterator[None]:
-    """Refuse a store's damaged file with what mends it."""
+    """Turn the error for a damaged file of a store into a UserError that says how to repair it."""
     try:
         yield
     except DamagedError as damaged:
@@ -116,12 +116,12 @@ def _whole_files() -> Iterator[None]:
 
 
 def in_file(path: Path, accepted: str) -> list[Loose]:
-    """Return the record in a file, or those in one with the suffix ``.jsonl``. Raises UserError."""
+    """Return the record in a file, or the records in a file with the suffix ``.jsonl``. Raises UserError."""
     return [Loose(one, record(one, place, accepted), None, place) for one, place in texts(path, accepted)]
 
 
 def texts(path: Path, accepted: str) -> list[tuple[str, str]]:
-    """Return what should be the records in a file, as `in_file` does, and the place of each. Raises UserError."""
+    """Return the text and the place of each record in a file, as `in_file` does. Raises UserError."""
     whole = text(path, accepted)
     lines = whole.splitlines() if path.suffix == ".jsonl" else [whole]
     places = [str(path)] if len(lines) == 1 else [f"{path}: line {number}" for number in range(1, len(lines) + 1)]
@@ -129,12 +129,12 @@ def texts(path: Path, accepted: str) -> list[tuple[str, str]]:
 
 
 def text(path: Path, accepted: str) -> str:
-    """Return what a file holds. Raises UserError."""
+    """Return the content of a file. Raises UserError."""
     return inputs.read_text(path, MOST_BYTES, accepted)
 
 
 def record(text: str, place: str, accepted: str) -> Record:
-    """Return the record that ``text`` is. Raises UserError."""
+    """Return ``text`` as a record. Raises UserError."""
     data = parse(text, place, accepted)
     if not isinstance(data, dict) or not {"queues", "scenario", "flows", "seed", "engine", "version"} <= data.keys():
         raise UserError(place, "not a record; accepted: what `goodqueue run --json` prints")
@@ -142,7 +142,7 @@ def record(text: str, place: str, accepted: str) -> Record:
 
 
 def parse(text: str, place: str, accepted: str) -> Any:
-    """Return JSON, which must not be of a newer goodqueue, nor another than its ``made_by`` says. Raises UserError."""
+    """Return JSON. Raises UserError if a newer goodqueue wrote it, or if it does not match its ``made_by``."""
     try:
         data = inputs.from_json(text)
     except ValueError as error:
@@ -155,13 +155,13 @@ def parse(text: str, place: str, accepted: str) -> Any:
 
 
 NAME = 40
-"""Characters of the title of a measurement that are shown."""
+"""The number of characters of a measurement's title that are shown."""
 
 
 def labels(found: Sequence[About]) -> list[str]:
-    """Return what to call each of several records: its qdisc, and whatever else is needed to tell it from the others.
+    """Return a label for each of several records: its qdisc, and the words needed to distinguish it from the others.
 
-    Repeats, which differ in the seed alone, are called the same; whatever is not, is not.
+    Repeats, which differ only in the seed, have the same label. All others differ.
     """
     kinds = [json.dumps([_unseeded(one["scenario"]), one["engine"], one["version"]], sort_keys=True) for one in found]
     called = _names(found)
@@ -193,7 +193,7 @@ def _up(record: About) -> str:
 
 
 def _names(found: Sequence[About]) -> list[str]:
-    """Return each record's qdisc, and the title of a measurement of which no more is known."""
+    """Return each record's qdisc. For a measurement whose link is not known, it is the title."""
     lines = [str(one["scenario"]["bottleneck"]["qdisc"]) for one in found]
     known = [one["scenario"]["bottleneck"].get("rate") != UNKNOWN for one in found]
     qdiscs = naming.short([line for line, is_known in zip(lines, known, strict=True) if is_known])

@@ -1,6 +1,6 @@
-"""Sweeps: one scenario over a grid of values, with several seeds each, resumed where they were interrupted.
+"""Sweeps run one scenario over a grid of values, with several seeds each. An interrupted sweep can be resumed.
 
-`grid` is what is run, `carrying` does it, `result` is what it gave, `show` its tables, `pages` its files.
+`grid` has the cells, `carrying` runs them, `result` holds the results, `show` makes tables, `pages` writes files.
 """
 
 from goodqueue.calling import calls

@@ -1,6 +1,6 @@
-"""Carrying out a sweep: the runs that are missing, more seeds until the goal is reached, and what each cell measured.
+"""Carries out a sweep: executes the missing runs, adds seeds until the goal is reached, and returns all measurements.
 
-Which runs a cell gets follows from its own values alone, so a sweep that was killed and started again ends the same.
+The runs of a cell depend only on the cell's own values, so a sweep that is killed and started again ends the same.
 """
 
 import json
@@ -21,58 +21,58 @@ from goodqueue.sweep.grid import Axis, Cell
 from goodqueue.sweep.result import Goal, Sweep, Values
 
 Show = Callable[[str], AbstractContextManager[run.Progress]]
-"""Gives what shows the progress of the work that its argument describes."""
+"""Called with a description of some work. Returns the display of its progress."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is to be run."""
+    """The runs to make."""
 
     name: str
     """The scenario's file."""
     base: Scenario
-    """As the file has it."""
+    """The scenario as in the file, unresolved."""
     axes: Sequence[Axis]
     cells: Sequence[Cell]
     engine: str
     metrics: Sequence[Metric]
     first_seed: int
     seeds: int
-    """Of each cell; with a goal, to begin with."""
+    """The number of seeds per cell. With a goal, the first number."""
     goal: Goal | None
 
 
 @dataclass(frozen=True, slots=True)
 class _Measured:
-    """What is kept of a record."""
+    """The numbers that are kept of a record."""
 
     qdisc: str
     values: Mapping[str, float | None]
-    """Of all metrics, asked for or not: the numbers by which seeds are equal or not."""
+    """The numbers of all metrics, not only of those asked for. They decide whether all seeds are equal."""
     delay_percentiles_ms: Mapping[str, Sequence[float | None] | None]
-    """By direction."""
+    """By direction, the percentiles of the queueing delay."""
 
 
 @dataclass(slots=True)
 class _State:
-    """What is known so far."""
+    """The state of a sweep in progress."""
 
     counts: list[int]
-    """Seeds of each cell."""
+    """The number of seeds of each cell."""
     measured: dict[str, _Measured] = field(default_factory=dict)
-    """By key of the run."""
+    """The measurements by the key of the run."""
     errors: dict[str, str] = field(default_factory=dict)
-    """By key of the run that failed."""
+    """The errors by the key of the failed run."""
     computed: int = 0
 
 
 def carry_out(
     plan: Plan, store: Store | None, execute: executors.Executor, show: Show, warn: Callable[[str], None]
 ) -> tuple[Sweep, int]:
-    """Do what ``store`` lacks of ``plan``; return what all of it measured, and how many runs are new.
+    """Execute the runs of ``plan`` that ``store`` lacks. Return all measurements, and the number of new runs.
 
-    A run that fails leaves its cell with an error, and the others go on. Raises OSError where a record cannot be
-    written, UserError where the executor is lost.
+    A failed run leaves its cell with an error, and the others continue. Raises OSError if a record cannot be written,
+    UserError if the executor is lost.
     """
     from goodqueue._goodqueue import VERSION
 
@@ -103,7 +103,7 @@ def carry_out(
 
 
 def _runs(plan: Plan, position: int, count: int) -> list[Run]:
-    """Return the first ``count`` runs of a cell; every cell has the same seeds, so that they share the draws."""
+    """Return the first ``count`` runs of a cell. Every cell has the same seeds, and so the same random draws."""
     scenario = plan.cells[position].scenario
     seeds = range(plan.first_seed, plan.first_seed + count)
     return [identity.of(plan.engine, {**scenario, "seed": seed}) for seed in seeds] if scenario else []
@@ -135,7 +135,7 @@ def _do(
 
 
 def _grow(plan: Plan, runs: Sequence[Run], position: int, state: _State) -> bool:
-    """Give a cell more seeds where it has not reached the goal and may have more; return whether it did."""
+    """Add seeds to a cell that has not reached the goal and may have more. Return whether any were added."""
     goal, count = plan.goal, len(runs)
     if goal is None or not runs or any(one.key in state.errors for one in runs) or count >= goal.most:
         return False
@@ -143,7 +143,7 @@ def _grow(plan: Plan, runs: Sequence[Run], position: int, state: _State) -> bool
     if found is None or found.half_width is None or reached(goal, found):
         return False
     aim = abs(found.mean) * goal.percent / 100
-    # The half-width shrinks about as 1 / sqrt(n). An early guess may be far off: at most twice as many at a time.
+    # The half-width shrinks about as 1 / sqrt(n). An early guess may be far off, so the number at most doubles.
     needed = math.ceil(min(2.0 * count, count * (found.half_width / aim) ** 2)) if aim else 2 * count
     state.counts[position] = min(goal.most, max(count + 1, needed))
     return True
@@ -155,7 +155,7 @@ def _estimate(goal: Goal, runs: Sequence[Run], state: _State) -> stats.Estimate 
 
 
 def reached(goal: Goal, found: stats.Estimate | None) -> bool:
-    """Whether an estimate is known as well as ``goal`` wants it."""
+    """Return whether an estimate is as precise as ``goal`` requires."""
     if found is None or found.half_width is None:
         return False
     return found.half_width <= abs(found.mean) * goal.percent / 100

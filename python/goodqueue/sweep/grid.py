@@ -1,4 +1,4 @@
-"""The grid of a sweep: its axes, as ``--set KEY=V1,V2,…`` gives them, and a cell for each combination of values."""
+"""The grid of a sweep: its axes, as ``--set KEY=V1,V2,…`` gives them, and one cell per combination of values."""
 
 import copy
 import itertools
@@ -16,12 +16,12 @@ QDISC = "bottleneck.qdisc"
 """The axis along which cells are compared in pairs."""
 
 MOST = 10_000
-"""Cells of a sweep."""
+"""The largest number of cells in a sweep."""
 
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """A key of the scenario with the values that it takes, as they were written."""
+    """A key of the scenario with its values as they were written."""
 
     key: str
     values: tuple[str, ...]
@@ -32,20 +32,20 @@ class Cell:
     """One combination of values."""
 
     at: Mapping[str, str]
-    """Key to value, of the axes that have several."""
+    """Values by key, for the axes that have several values."""
     scenario: Scenario | None
-    """Resolved; the seed is set run by run. None where it was refused."""
+    """The resolved scenario. Each run sets its seed. None if it was refused."""
     error: str | None = None
-    """Why it was refused, in a line."""
+    """Why it was refused, in one line."""
 
     @property
     def name(self) -> str:
-        """What a message calls it."""
+        """The cell's name in messages."""
         return ", ".join(f"{key}={value}" for key, value in self.at.items()) or "the scenario"
 
 
 def axes(sets: Sequence[str]) -> list[Axis]:
-    """Return an axis for each of ``sets``, each ``KEY=V1,V2,…``. Raises UserError.
+    """Return one axis per element of ``sets``, each ``KEY=V1,V2,…``. Raises UserError.
 
     A comma within quotes, brackets or braces belongs to a value, as in ``traffic.0.kind="a,b"``.
     """
@@ -71,9 +71,9 @@ def axes(sets: Sequence[str]) -> list[Axis]:
 
 
 def split(text: str, origin: str) -> list[str]:
-    """Return the parts of ``text`` between its commas, but for those within quotes, brackets or braces.
+    """Split ``text`` at its commas, except those within quotes, brackets or braces.
 
-    Raises UserError where one of these is not closed.
+    Raises UserError if one of these is not closed.
     """
     parts, depth, quote = [""], 0, ""
     for char in text:
@@ -98,10 +98,10 @@ def split(text: str, origin: str) -> list[str]:
 
 
 def cells(base: Scenario, along: Sequence[Axis], origin: str, engine: str) -> list[Cell]:
-    """Return a cell for each combination of the values of ``along``, the last axis running fastest.
+    """Return one cell per combination of the values of ``along``. The last axis varies fastest.
 
-    ``base`` is an unresolved scenario, ``origin`` its file. A cell that the core or ``engine`` refuses says why; where
-    all are refused, so is the sweep: UserError is raised.
+    ``base`` is an unresolved scenario, ``origin`` its file. A cell that the core or ``engine`` refuses has the reason.
+    Raises UserError if all cells are refused.
     """
     found = []
     refused: list[UserError] = []
@@ -121,7 +121,7 @@ def cells(base: Scenario, along: Sequence[Axis], origin: str, engine: str) -> li
 def _resolved(base: Scenario, values: Sequence[tuple[Axis, str]], origin: str, engine: str) -> Scenario:
     scenario = copy.deepcopy(base)
     origins = {}
-    # A parameter of a line goes into the line that another axis names.
+    # Parameters of a qdisc line are set after the lines, since another axis may set the line.
     for axis, value in sorted(values, key=lambda pair: ".qdisc." in pair[0].key):
         scenarios.apply_set(scenario, f"{axis.key}={value}")
         origins[axis.key] = f"--set {axis.key}"
@@ -131,6 +131,6 @@ def _resolved(base: Scenario, values: Sequence[tuple[Axis, str]], origin: str, e
 
 
 def value_of(text: str) -> Any:
-    """Return a value as a number where it is one, else as it was written."""
+    """Return a value as a number if it is one, otherwise as it was written."""
     value = scenarios.parse_value(text)
     return value if isinstance(value, int | float) and not isinstance(value, bool) else text

@@ -1,6 +1,6 @@
-"""The files of a sweep, beside the runs in their store: ``STORE/sweeps/<name>-<hash>/``.
+"""Writes the files of a sweep, beside the runs in their store: ``STORE/sweeps/<name>-<hash>/``.
 
-The hash is of what was asked for, so the same sweep is written to the same place, and another one beside it.
+The hash covers everything that was asked for: the same sweep is written to the same place, and another one beside it.
 """
 
 import csv
@@ -21,9 +21,9 @@ FOLDER = "sweeps"
 
 
 def write(store: Store, sweep: Sweep) -> Path:
-    """Write results.json, cells.csv and runs.parquet, whole or not at all, and return their folder.
+    """Write results.json, cells.csv and runs.parquet atomically, and return their folder.
 
-    The same sweep gives the same bytes. Raises UserError where the system refuses, or the store is there no more.
+    The same sweep gives the same bytes. Raises UserError if the system refuses, or the store no longer exists.
     """
     data = as_json(sweep)
     asked = {key: value for key, value in data.items() if key != "cells"}
@@ -41,17 +41,17 @@ def write(store: Store, sweep: Sweep) -> Path:
     store.check_there()
     if not _is(folder, text):
         try:
-            # The folder is named after this very sweep, in a store of ours: its files are ours even where results.json,
-            # which says so, was lost.
+            # The folder is named after this sweep and is in a store of ours. So its files are ours, even if
+            # results.json, which says so, was lost.
             output.replace(folder, fill)
         except UserError:
-            if not _is(folder, text):  # then no other process that did the same sweep was first
+            if not _is(folder, text):  # otherwise another process with the same sweep was faster
                 raise
     return folder
 
 
 def _is(folder: Path, text: str) -> bool:
-    """Whether ``folder`` holds these results already."""
+    """Return whether ``folder`` holds these results already."""
     try:
         return files.read(folder / RESULTS) == text.encode()
     except FileNotFoundError:
@@ -62,7 +62,7 @@ def _is(folder: Path, text: str) -> bool:
 
 
 def as_csv(data: dict[str, Any]) -> str:
-    """Return the cells of `as_json`'s object, a line each: mean, ends of the interval and n of each metric."""
+    """Return the cells of `as_json`'s object, one per line: mean, ends of the interval and n of each metric."""
     axes = [axis["key"] for axis in data["axes"] if len(axis["values"]) > 1]
     parts = ("mean", "ci_low", "ci_high", "n")
     buffer = io.StringIO()
@@ -79,9 +79,9 @@ def as_csv(data: dict[str, Any]) -> str:
 
 
 def rows(sweep: Sweep) -> list[dict[str, Any]]:
-    """Return a row a run: where it is in the grid, its seed, key, and metrics.
+    """Return one row per run: its place in the grid, its seed, its key, and its metrics.
 
-    An axis whose values are all numbers has numbers, any other one has its values as they were written.
+    An axis whose values are all numbers has numbers. Any other axis has its values as they were written.
     """
     numeric = _numeric(sweep)
     return [
@@ -114,5 +114,5 @@ def _runs(sweep: Sweep, path: Path) -> None:
     }
     kinds |= {"engine": pa.string(), "seed": pa.int64(), "key": pa.string(), "qdisc_line": pa.string()}
     kinds |= {metric.key: pa.float64() for metric in sweep.metrics}
-    with path.open("wb") as file:  # a path such as a:b would be taken for the address of a server
+    with path.open("wb") as file:  # Arrow would take a path such as a:b for the address of a server
         parquet.write_table(pa.Table.from_pylist(rows(sweep), pa.schema(list(kinds.items()))), file, compression="zstd")

@@ -1,4 +1,4 @@
-"""What a sweep gave: plain values, which ``results.json`` stores and which every table and figure is made from."""
+"""The results of a sweep, as plain values. ``results.json`` stores them; tables and figures are made from them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,34 +14,34 @@ from goodqueue.sweep.grid import QDISC, Axis, Cell
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """How well a metric is to be known: ``--until-ci``."""
+    """The required precision of a metric: ``--until-ci``."""
 
     percent: float
-    """Half of the 95 % confidence interval, in percent of the mean."""
+    """The half-width of the 95 % confidence interval, in percent of the mean."""
     metric: str
     most: int
-    """Seeds a cell, at most."""
+    """The largest number of seeds per cell."""
 
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """What the runs of one cell measured."""
+    """The measurements of one cell's runs."""
 
     cell: Cell
     qdisc: str | None
     """The line with every parameter."""
     keys: tuple[str, ...]
-    """Of the runs in the store, one a seed."""
+    """The keys of the runs in the store, one per seed."""
     values: Mapping[str, Sequence[float | None]]
-    """Metric to its value for each seed."""
+    """The values of each metric, one per seed."""
     delay_percentiles_ms: Mapping[str, Sequence[float] | None]
-    """By direction, the queueing delay of all seeds pooled: 101 numbers; empty where there are no values."""
+    """By direction, the 101 percentiles of the queueing delay of all seeds pooled. Empty if there are no values."""
     is_nil: bool
     """Whether there are several seeds and every seed gave the same numbers."""
     error: str | None
-    """What a run of it failed with; then there are no values."""
+    """The error of a run. If there is one, the cell has no values."""
     reached: bool | None
-    """Whether the goal was reached, where there is one."""
+    """Whether the goal was reached. None if there is no goal."""
 
     def tails(self) -> dict[str, list[float | None]]:
         """Return the 95th percentile of the delay in each direction, by the key of its metric."""
@@ -49,18 +49,18 @@ class Values:
         return {metrics.of_way("delay_p95_ms", way): [delays[95]] for way, delays in found if delays}
 
     def estimate(self, metric: str) -> Estimate | None:
-        """Return the mean over the seeds with its interval, or None where no seed shows it."""
+        """Return the mean over the seeds with its interval, or None if no seed has a number."""
         return measured.estimate(self.values, metric, self.is_nil)
 
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """A sweep that was carried out."""
+    """A completed sweep."""
 
     name: str
     """The scenario's file."""
     scenario: Scenario
-    """As the file has it."""
+    """The scenario as in the file, unresolved."""
     engine: str
     version: str
     build: str | None
@@ -68,7 +68,7 @@ class Sweep:
     metrics: Sequence[Metric]
     first_seed: int
     seeds: int
-    """Of each cell, as asked for; with a goal a cell may have more."""
+    """The number of seeds per cell that was asked for. With a goal a cell may have more."""
     goal: Goal | None
     cells: Sequence[Values]
 
@@ -82,7 +82,7 @@ class Sweep:
         return metrics.loaded([{**cell.tails(), **cell.values} for cell in self.cells])
 
     def shown(self) -> list[Metric]:
-        """Return what a person is shown: what was asked for, or what the loaded directions and applications have."""
+        """Return the metrics to show: those asked for, or those of the loaded directions and the applications."""
         return metrics.shown(self.metrics, [cell.values for cell in self.cells], self.loaded())
 
     def swept(self) -> list[Axis]:
@@ -90,7 +90,7 @@ class Sweep:
         return [axis for axis in self.axes if len(axis.values) > 1]
 
     def reference(self, cell: Values) -> Values | None:
-        """Return the cell that differs from ``cell`` in having the first qdisc, or None where ``cell`` has it."""
+        """Return the cell that differs from ``cell`` only in having the first qdisc, or None if ``cell`` has it."""
         first = next((axis.values[0] for axis in self.swept() if axis.key == QDISC), None)
         if first is None or cell.cell.at[QDISC] == first:
             return None
@@ -150,7 +150,7 @@ def _cell_json(sweep: Sweep, cell: Values) -> dict[str, Any]:
 
 
 def from_json(data: Mapping[str, Any]) -> Sweep:
-    """Return the sweep that `as_json` wrote. Raises KeyError, TypeError or UserError where it did not."""
+    """Return the sweep that `as_json` wrote. Raises KeyError, TypeError or UserError if `as_json` did not write it."""
     goal = data["until_ci"]
     return Sweep(
         name=data["name"],
@@ -171,7 +171,7 @@ def from_json(data: Mapping[str, Any]) -> Sweep:
                 values={key: found["values"] for key, found in cell["metrics"].items()},
                 delay_percentiles_ms={
                     "down": cell["delay_percentiles_ms"],
-                    "up": cell.get("up_delay_percentiles_ms"),  # a sweep of an older version has none
+                    "up": cell.get("up_delay_percentiles_ms"),  # missing in sweeps of older versions
                 },
                 is_nil=cell.get("seeds_are_equal", False),
                 error=cell["error"],

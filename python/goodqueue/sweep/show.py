@@ -8,11 +8,11 @@ from goodqueue.sweep.grid import QDISC
 from goodqueue.sweep.result import Sweep, Values
 
 LEFT_OUT = ("p50", "p99")
-"""Percentiles that are not shown unless they were asked for; results.json has them."""
+"""Percentiles that are shown only if they were asked for. results.json has them."""
 
 
 def describe(sweep: Sweep) -> str:
-    """Return what was run, in a sentence."""
+    """Return a sentence on the runs of the sweep."""
     parts = [f"{axis.key} ({len(axis.values)})" for axis in sweep.swept()]
     along = " x ".join(parts) or "one cell"
     counts = sorted({len(cell.keys) for cell in sweep.cells if cell.error is None})
@@ -26,7 +26,7 @@ def shown(sweep: Sweep) -> list[Metric]:
 
 
 def cells_table(sweep: Sweep) -> Table:
-    """Return a row a cell: its values along the axes, the number of seeds, each metric with its interval."""
+    """Return one row per cell: its values along the axes, the number of seeds, each metric with its interval."""
     cells, chosen = sweep.cells, shown(sweep)
     columns = [*_axis_columns(sweep), Column("n"), *(metric_columns.heading(metric, chosen) for metric in chosen)]
     rows = [[*_place(cell, sweep), _n(cell)] for cell in cells]
@@ -39,12 +39,12 @@ def cells_table(sweep: Sweep) -> Table:
 
 
 def _n(cell: Values) -> str:
-    """Return how many independent runs a cell has: 1 where every seed gave the same numbers."""
+    """Return the number of independent runs of a cell: 1 if every seed gave the same numbers."""
     return "failed" if cell.error is not None else "1" if cell.is_nil else str(len(cell.keys))
 
 
 def difference_table(sweep: Sweep) -> Table | None:
-    """Return the paired differences from the first qdisc in the same place, or None where there are none."""
+    """Return the paired differences from the first qdisc in the same place, or None if there are none."""
     cells = [
         cell for cell in sweep.cells if cell.error is None and (other := sweep.reference(cell)) and not other.error
     ]
@@ -74,7 +74,7 @@ def _place(cell: Values, sweep: Sweep) -> list[str]:
 
 
 def certainty(sweep: Sweep) -> list[str]:
-    """Return what was reached of ``--until-ci``, in sentences, and what a single seed cannot say."""
+    """Return sentences on how far ``--until-ci`` was reached, and on what a single seed cannot tell."""
     goal = sweep.goal
     whole = [cell for cell in sweep.cells if cell.error is None]
     nil = [cell for cell in whole if cell.is_nil]
@@ -104,5 +104,5 @@ def _reach(found: Estimate | None) -> str:
 
 
 def failures(sweep: Sweep) -> list[str]:
-    """Return a line for each cell that failed."""
+    """Return one line per cell that failed."""
     return [f"{cell.cell.name}: {cell.error}" for cell in sweep.cells if cell.error is not None]
