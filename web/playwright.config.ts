@@ -1,4 +1,4 @@
-// The page's tests, in the Chromium of this machine: `npm test`, after `npm run build`.
+// The page's tests, in the Chromium of this machine: `npm test` after `npm run build`.
 
 import { defineConfig } from "@playwright/test";
 import { launchOptions, viewport } from "./tests/browser.mjs";
@@ -14,7 +14,7 @@ export default defineConfig({
   retries: 0,
   forbidOnly: process.env["CI"] !== undefined,
   reporter: "list",
-  // A slow machine is no error: all that waits, waits for a condition.
+  // A slow machine is no error: all tests wait for conditions.
   timeout: 120_000,
   expect: { timeout: 30_000 },
   use: {

@@ -1,7 +1,7 @@
 import { defineConfig } from "vite";
 
-// Relative addresses: the page works in any folder of any static host. It is built into the Python package, from which
-// `goodqueue serve` serves it.
+// Addresses are relative, so that the page works in any folder of any static host. It is built into the Python
+// package, and `goodqueue serve` serves it from there.
 export default defineConfig({
   base: "./",
   build: { outDir: "../python/goodqueue/page", emptyOutDir: true, target: "es2022", modulePreload: { polyfill: false } },

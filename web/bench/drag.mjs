@@ -1,5 +1,5 @@
-// How smooth the page is: drags the slider Rate for five seconds, and counts frames and runs. `node bench/drag.mjs [URL]`;
-// without a URL it serves the page that `npm run build` made.
+// Measures how smooth the page is: drags the slider Rate for five seconds, and counts frames and runs. `node
+// bench/drag.mjs [URL]`. Without a URL it serves the page that `npm run build` made.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -59,14 +59,14 @@ async function answers(address) {
   }
 }
 
-/** Runs in the page, before anything else. */
+/** Runs in the page before any other script. */
 function watch() {
   const bench = { firstPaint_ms: undefined, firstRecord_ms: undefined, deltas: [], shown: 0 };
   new PerformanceObserver((list) => {
     for (const entry of list.getEntriesByName("first-contentful-paint")) bench.firstPaint_ms = entry.startTime;
   }).observe({ type: "paint", buffered: true });
   const numbers = () => [...document.querySelectorAll("table.totals tbody td")].map((cell) => cell.textContent).join(" ");
-  // Numbers instead of dashes: a record.
+  // A record is there when digits replace the dashes.
   const poll = () => {
     if (/\d/.test(numbers())) bench.firstRecord_ms = performance.now();
     else requestAnimationFrame(poll);

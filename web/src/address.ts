@@ -2,7 +2,7 @@
 //
 //   #qdisc=pfifo&qdisc=fq_codel+target+10ms&bottleneck.rate=20mbit&traffic.0.kind=bulk&traffic.0.count=2
 //
-// Each `qdisc` is a line; all else are the keys of the scenario as `goodqueue run --set KEY=VALUE` names them.
+// Each `qdisc` is a line. All other words are keys of the scenario, as in `goodqueue run --set KEY=VALUE`.
 
 import { FIRST, MOST_LINES, type Experiment } from "./experiment.ts";
 import { DEEPEST, plain } from "./files.ts";
@@ -18,7 +18,10 @@ export function toAddress(experiment: Experiment): string {
   return `#${words.toString()}`;
 }
 
-/** The experiment of an address; undefined where it names none. Throws an Error, in one line, where it is nonsense. */
+/**
+ * Returns the experiment of an address, or undefined if it has none. Throws an Error with one line if it is not
+ * valid.
+ */
 export function fromAddress(hash: string): Experiment | undefined {
   const words = new URLSearchParams(hash.replace(/^#/, ""));
   const lines = words.getAll(LINE).slice(0, MOST_LINES);
@@ -34,13 +37,13 @@ export function fromAddress(hash: string): Experiment | undefined {
 
 function* leaves(value: Value, path = ""): Generator<[string, Value]> {
   const inner = Array.isArray(value) ? [...value.entries()] : isTable(value) ? Object.entries(value) : [];
-  // A list of numbers or words is one value; a list of tables is a table each.
+  // A list of numbers or words is one value. A list of tables has one entry per table.
   const isLeaf = Array.isArray(value) ? !value.every(isTable) : !isTable(value);
   if (isLeaf || (inner.length === 0 && path !== "")) yield [path, value];
   else for (const [name, item] of inner) yield* leaves(item, path ? `${path}.${name}` : String(name));
 }
 
-/** Text stays as it is, unless it would be read as something else. */
+/** Returns text unchanged, unless it would be read as another value. */
 function written(leaf: Value): string {
   return typeof leaf === "string" && read(leaf) === leaf ? leaf : JSON.stringify(leaf);
 }

@@ -1,11 +1,11 @@
-// What the page is about: a scenario, and the qdisc lines that it runs under, side by side.
+// The page's experiment: a scenario, and the qdisc lines that it runs under, side by side.
 
 import { at, isTable, type Table, type Value } from "./record.ts";
 
 export interface Experiment {
-  /** As a scenario file has it, except for `bottleneck.qdisc`. */
+  /** As in a scenario file, except for `bottleneck.qdisc`. */
   readonly scenario: Table;
-  /** What would follow `tc qdisc add dev X root`. */
+  /** The words that would follow `tc qdisc add dev X root`. */
   readonly lines: readonly string[];
 }
 
@@ -26,7 +26,10 @@ export const FIRST: Experiment = {
   },
 };
 
-/** A copy of `value` in which `path`, such as `traffic.0.count`, is `leaf`; undefined removes it. */
+/**
+ * Returns a copy of `value` in which `path`, such as `traffic.0.count`, is `leaf`. If `leaf` is undefined, the key is
+ * removed.
+ */
 export function withAt<T extends Value>(value: T, path: string, leaf: Value | undefined): T {
   const [first = "", ...rest] = path.split(".");
   if (Array.isArray(value)) {
@@ -41,18 +44,18 @@ export function withAt<T extends Value>(value: T, path: string, leaf: Value | un
   return table as T;
 }
 
-/** The scenario that runs under `line`: what a scenario file would hold. */
+/** Returns the scenario that runs under `line`, as a scenario file would hold it. */
 export function scenarioOf(experiment: Experiment, line: string): Table {
   const scenario = withAt(experiment.scenario, "bottleneck.qdisc", line.trim());
-  // A line with a limit of its own has it instead of the buffer that the slider sets.
+  // The limit of a line replaces the buffer that the slider sets.
   const own = /\slimit\s/.test(` ${line} `);
   return own ? withAt(scenario, "bottleneck.buffer", undefined) : scenario;
 }
 
-/** Intervals of the time series. */
+/** Number of intervals of the time series. */
 const INTERVALS = 300;
 
-/** `scenario` with time series for the charts, which change no other number of the record. */
+/** Returns `scenario` with time series for the charts. They change no other number of the record. */
 export function charted(scenario: Table): Table {
   const duration = seconds(scenario["duration"]);
   if (isTable(scenario["series"]) && scenario["series"]["interval"] !== undefined) return scenario;
@@ -63,19 +66,19 @@ export function charted(scenario: Table): Table {
 
 const UNITS: Readonly<Record<string, number>> = { ns: 1e-9, us: 1e-6, ms: 1e-3, s: 1, min: 60 };
 
-/** A time such as `200ms` in seconds; undefined where it is none. */
+/** Returns a time such as `200ms` in seconds, or undefined if the text is not a time. */
 export function seconds(text: unknown): number | undefined {
   return quantity(String(text), UNITS);
 }
 
 const RATES: Readonly<Record<string, number>> = { bit: 1e-6, kbit: 1e-3, mbit: 1, gbit: 1e3 };
 
-/** A rate such as `20mbit` in Mbit/s; undefined where it is none that the slider knows. */
+/** Returns a rate such as `20mbit` in Mbit/s, or undefined if the text has no unit that the slider knows. */
 export function mbps(text: unknown): number | undefined {
   return quantity(String(text).toLowerCase(), RATES);
 }
 
-/** A number with one of `units` behind it, as that many times the unit. */
+/** Reads a number followed by one of `units`, and returns it times the unit's factor. */
 function quantity(text: string, units: Readonly<Record<string, number>>): number | undefined {
   const found = /^\s*([\d.]+)\s*([a-z]+)\s*$/.exec(text);
   const unit = units[found?.[2] ?? ""];
@@ -83,7 +86,7 @@ function quantity(text: string, units: Readonly<Record<string, number>>): number
   return unit === undefined || !Number.isFinite(number) ? undefined : number * unit;
 }
 
-/** The place in `traffic` of the first bulk flows, which the controls are about. */
+/** Returns the index in `traffic` of the first bulk flows, which the controls change, or undefined. */
 export function bulkPlace(scenario: Table): number | undefined {
   const traffic = scenario["traffic"];
   const place = Array.isArray(traffic) ? traffic.findIndex((item) => at(item, "kind") === "bulk") : -1;

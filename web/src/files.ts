@@ -5,10 +5,10 @@ import { MOST_LINES, scenarioOf, withAt, type Experiment } from "./experiment.ts
 import { at, isTable, type Table, type Value } from "./record.ts";
 
 const LINE = "bottleneck.qdisc";
-/** Parts of a key; more would be nonsense. */
+/** Most parts of a key. */
 export const DEEPEST = 12;
 
-/** The scenario of a TOML file. Throws an Error, in one line, that says what is wrong where. */
+/** Returns the scenario of a TOML file. Throws an Error with one line that says what is wrong, and where. */
 export function readToml(text: string, name: string): Table {
   try {
     return plain(parse(text), name) as Table;
@@ -19,7 +19,10 @@ export function readToml(text: string, name: string): Table {
   }
 }
 
-/** What a scenario may hold: TOML also knows dates and numbers without end, and JSON knows null, which no key takes. */
+/**
+ * Converts `value` to what a scenario may hold. TOML's dates become text. Infinite numbers, NaN and JSON's null are
+ * refused.
+ */
 export function plain(value: unknown, name: string, keys: readonly (string | number)[] = []): Value {
   const refuse = (found: string, accepted: string): never => {
     throw new Error(`${name}: ${keys.join(".").slice(0, 60)}: found ${found}; accepted: ${accepted}`);
@@ -33,26 +36,26 @@ export function plain(value: unknown, name: string, keys: readonly (string | num
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plain(item, name, [...keys, key])]));
 }
 
-/** A scenario file of the experiment under `line`. */
+/** Returns the experiment under `line` as a scenario file. */
 export function toToml(experiment: Experiment, line: string): string {
   return `${stringify(scenarioOf(experiment, line)).trim()}\n`;
 }
 
-/** The command that runs the same under `line`, for a shell. */
+/** Returns the shell command that runs the experiment under `line`. */
 export function toCommand(experiment: Experiment, line: string): string {
   return `goodqueue run /dev/stdin <<'END'\n${toToml(experiment, line)}END\n`;
 }
 
-/** What a file holds. */
+/** The content of a file. */
 export interface Opened {
   experiment: Experiment;
-  /** What a person should know of it, in one line; empty: nothing. */
+  /** A note for the reader, in one line, or empty. */
   note: string;
 }
 
-/** Whatever a person drops on the page: a scenario file, a record, or a comparison. */
+/** Reads a file that a person drops on the page: a scenario file, a record, or a comparison. */
 export function open(text: string, name: string): Opened {
-  const isJson = /^\s*\{/.test(text); // no TOML begins so
+  const isJson = /^\s*\{/.test(text); // no TOML file begins like this
   if (!isJson) return { experiment: ofScenario(readToml(text, name), name), note: "" };
   let json: unknown;
   try {
@@ -63,7 +66,7 @@ export function open(text: string, name: string): Opened {
   return ofJson(json, name);
 }
 
-/** The experiment of a record's JSON, or of what `goodqueue compare --json` prints. */
+/** Returns the experiment of a record's JSON, or of the output of `goodqueue compare --json`. */
 export function ofJson(json: unknown, name: string): Opened {
   const found = at(json, "scenario");
   if (!isTable(found)) {

@@ -1,4 +1,4 @@
-// The moment that is looked at, and the packets that are on their way then.
+// The moment that the page shows, and the packets that are on their way then.
 
 import { effect, signal } from "@preact/signals";
 import type { Lane, Packets } from "./engine/lane.ts";
@@ -6,13 +6,13 @@ import { mbps } from "./experiment.ts";
 import { at } from "./record.ts";
 import { experiment, lane, results, scenarioText } from "./state.ts";
 
-/** Seconds of the run. */
+/** The moment that the page shows, in seconds of the run. */
 export const playhead = signal(10);
 export const playing = signal(false);
-/** Seconds of the run that pass in a second. */
+/** Seconds of the run per second of real time. */
 export const speed = signal(0.05);
 
-/** The columns of a packet's row, as crates/web/src/look.rs has them. */
+/** The number of columns in a packet's row, as in crates/web/src/look.rs. */
 const COLUMNS = 9;
 export interface Packet {
   way: number;
@@ -23,43 +23,43 @@ export interface Packet {
   fate: number;
   law: number;
 }
-/** Fates are 0 while a packet waits, and 1 once it was sent. */
+/** A fate is 0 while a packet waits, and 1 after it was sent. */
 export const MARKED = 2;
 export const FIRST_DROP = 3;
-/** By the number of a fate, from `FIRST_DROP` on: goodqueue_qdisc::Drop. */
+/** Reasons of the fates from `FIRST_DROP` on, in the order of goodqueue_qdisc::Drop. */
 export const DROPS = ["overlimit", "memory", "early", "forced", "target", "flow", "ack"] as const;
 
-/** The packets of a span of the run, in the order in which they were offered. */
+/** The packets in one span of the run, in the order in which they were offered. */
 export interface Sight {
   scenario: string;
   from_s: number;
   until_s: number;
   packets: Packet[];
-  /** Those that left the queue down or were dropped there, in the order in which they did. */
+  /** The packets that left the queue down or were dropped there, in the order in which that happened. */
   decided: Packet[];
   laws: Packets["laws"];
 }
 
 export const sights = signal<readonly (Sight | undefined)[]>([]);
 
-/** About so many packets are in a span: enough to see, few enough to draw. */
+/** About this many packets are in a span: enough to see, few enough to draw. */
 const SPAN_PACKETS = 1500;
 const FULL_BITS = 1514 * 8;
 
-/** How long the spans are, which begin at multiples of it. */
+/** Returns the length of a span in seconds. Spans begin at multiples of it. */
 export function span_s(): number {
   const rate = mbps(at(experiment.value.scenario, "bottleneck.rate")) ?? 50;
   return Math.min(1, Math.max(0.005, (SPAN_PACKETS * FULL_BITS) / (rate * 1e6)));
 }
 
-/** Lanes that were asked and have not answered yet. One that is removed meanwhile never does. */
+/** Lanes that were asked and have not answered yet. A lane that is removed meanwhile never answers. */
 const pending = new WeakSet<Lane>();
 
 function isSeen(sight: Sight | undefined, scenario: string, time_s: number): boolean {
   return sight !== undefined && sight.scenario === scenario && sight.from_s <= time_s && time_s < sight.until_s;
 }
 
-/** Asks for what lane `place` shows now, unless that is there, or the lane has something better to do. */
+/** Asks lane `place` for the packets that it should show now, unless it has them or is busy with a run. */
 async function see(place: number): Promise<void> {
   const result = results.value[place];
   const scenario = scenarioText(place);
@@ -92,7 +92,7 @@ function sightOf({ rows, laws }: Packets, scenario: string, from_s: number, unti
   return { scenario, from_s, until_s, packets, decided, laws };
 }
 
-/** The decision that a law made last, at `time_s`. */
+/** Returns the last decision of the law until `time_s`. */
 export function lastDecision(sight: Sight, time_s: number): Packet | undefined {
   let [low, high] = [0, sight.decided.length];
   while (low < high) {
@@ -111,24 +111,27 @@ export function seek(time_s: number): void {
   playhead.value = Math.min(Math.max(0, time_s), Math.max(0, duration_s() - 1e-6));
 }
 
-/** Whether a lane has nothing to show yet of the moment that is looked at. */
+/** Whether a lane has no packets yet for the moment that the page shows. */
 function isFetching(): boolean {
   return results.value.some((result, place) => {
     return result.record && !result.refusal && !isSeen(sights.value[place], scenarioText(place), playhead.value);
   });
 }
 
-/** Packets that a person wants to go on, or back, and that were not in sight yet. */
+/** Steps, forward or back, that a person asked for and that are not carried out yet. */
 let wanted = 0;
 
-/** Goes on, or back, to the next packet that leaves a queue, or is dropped, in any lane. */
+/** Steps to the next or previous packet that leaves a queue or is dropped, in any lane. */
 export function step(way: 1 | -1): void {
   playing.value = false;
   wanted += way;
   goOn();
 }
 
-/** Goes to the packets that are wanted, as far as they are in sight; the next span is fetched, and then goes on. */
+/**
+ * Carries out the steps as far as their packets are known. It then moves to the next span, and goes on when that is
+ * fetched.
+ */
 function goOn(): void {
   while (wanted !== 0 && !isFetching()) {
     const [now, isAhead] = [playhead.value, wanted > 0];
@@ -139,20 +142,20 @@ function goOn(): void {
       wanted -= Math.sign(wanted);
       seek(isAhead ? Math.min(...ahead) : Math.max(...ahead));
     } else if (edge === undefined || (isAhead ? edge.until_s >= duration_s() : edge.from_s <= 0)) {
-      wanted = 0; // nothing comes after the last packet, or before the first
+      wanted = 0; // no packet comes after the last one, or before the first
     } else {
       seek(isAhead ? edge.until_s : edge.from_s - 1e-6);
     }
   }
 }
 
-/** Lets time pass while it plays, and fetches what is to be seen. */
+/** Lets time pass while the page plays, and fetches the packets that it needs. */
 export function startClock(): void {
   effect(() => {
     void [results.value, playhead.value, sights.value];
     experiment.value.lines.forEach((_, place) => void see(place));
   });
-  // A run may become shorter than where one looks.
+  // A new run may be shorter than the moment that the page shows.
   effect(() => {
     if (duration_s() > 0) seek(playhead.value);
   });
@@ -161,7 +164,7 @@ export function startClock(): void {
     const passed_s = Math.min(0.1, (now_ms - before) / 1000);
     before = now_ms;
     if (!playing.value) return;
-    // Time waits for lanes that have nothing to show.
+    // Time waits for lanes that have no packets to show.
     const next = playhead.value + passed_s * speed.value;
     if (!isFetching()) seek(next >= duration_s() ? 0 : next);
     requestAnimationFrame(tick);

@@ -1,4 +1,4 @@
-// The parts of a record that the page shows (docs/record.md says what they are).
+// The parts of a record that the page shows. docs/record.md describes them.
 
 export interface Spread {
   mean: number;
@@ -57,7 +57,7 @@ export interface RunRecord {
   series?: Series;
 }
 
-/** A table of a scenario, as TOML and JSON have it. */
+/** A table of a scenario, as in TOML and JSON. */
 export interface Table {
   [key: string]: Value;
 }
@@ -67,7 +67,7 @@ export function isTable(value: unknown): value is Table {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** What stands at a dotted path, as in `apps.0.mos`; undefined where nothing does. */
+/** Returns the value at a dotted path, as in `apps.0.mos`, or undefined if there is none. */
 export function at(value: unknown, path: string): unknown {
   return path.split(".").reduce<unknown>((inner, part) => {
     if (Array.isArray(inner)) return inner[Number(part)] as unknown;

@@ -1,4 +1,4 @@
-// The page's state: one experiment, what became of it under each line, and the moment that is looked at.
+// The page's state: one experiment, and its results under each line.
 
 import { batch, effect, signal } from "@preact/signals";
 import { fromAddress, toAddress } from "./address.ts";
@@ -10,19 +10,19 @@ import type { RunRecord, Value } from "./record.ts";
 
 export const experiment = signal<Experiment>(FIRST);
 export const choices = signal<Choices | undefined>(undefined);
-/** What went wrong beside the experiment itself, in one line; empty: nothing. */
+/** A problem beside the experiment itself, in one line, or empty. */
 export const trouble = signal("");
 
-/** What is known of the experiment under one line. */
+/** The results of the experiment under one line. */
 export interface Result {
   record: RunRecord | undefined;
-  /** What `record` is of. */
+  /** The scenario, as JSON, that `record` belongs to. */
   question: string;
-  /** Of the experiment as it is now, which is why `record` is of an earlier one. */
+  /** The refusal of the present experiment. `record` then belongs to an earlier experiment. */
   refusal: Refusal | undefined;
   duration_s: number;
   took_ms: number;
-  /** From 0 to 1; undefined: nothing is running. */
+  /** From 0 to 1, or undefined if nothing is running. */
   progress: number | undefined;
 }
 
@@ -31,7 +31,7 @@ const NOTHING: Result = { record: undefined, question: "", refusal: undefined, d
 export const results = signal<readonly Result[]>([]);
 
 const lanes: Lane[] = [];
-/** What each lane runs, and whether another question came meanwhile. */
+/** Whether each lane is running, and the question that it runs next. */
 const busy: boolean[] = [];
 const asked: (string | undefined)[] = [];
 
@@ -47,18 +47,18 @@ export function lane(place: number): Lane {
   return made;
 }
 
-/** The scenario of a lane as JSON, without what the charts add. */
+/** Returns the scenario of a lane as JSON, without the time series for the charts. */
 export function scenarioText(place: number): string {
   const { lines } = experiment.value;
   return JSON.stringify(scenarioOf(experiment.value, lines[place] ?? ""));
 }
 
-/** What is asked of a lane under `line`: with what the charts need. */
+/** Returns the scenario under `line` as JSON, with the time series for the charts. */
 function question(line: string): string {
   return JSON.stringify(charted(scenarioOf(experiment.value, line)));
 }
 
-/** The record of the experiment as it is now; undefined while a lane has only that of an earlier one. */
+/** Returns the record of the present experiment, or undefined while a lane has only the record of an earlier one. */
 export function currentRecord(place: number): RunRecord | undefined {
   const result = results.value[place];
   return result?.question === question(experiment.value.lines[place] ?? "") ? result.record : undefined;
@@ -70,7 +70,7 @@ function note(place: number, change: Partial<Result>): void {
   results.value = now;
 }
 
-/** Runs a lane until nothing newer is asked. */
+/** Runs a lane until it has no newer question. */
 async function work(place: number): Promise<void> {
   busy[place] = true;
   for (let text = asked[place]; text !== undefined; text = asked[place]) {
@@ -90,7 +90,7 @@ async function work(place: number): Promise<void> {
 
 const last: string[] = [];
 
-/** Asks each lane whose scenario changed to run, from now on. */
+/** Makes each lane run when its scenario changes, from now on. */
 export function startRuns(): void {
   effect(() => {
     const { lines } = experiment.value;
@@ -126,7 +126,7 @@ export function removeLine(place: number): void {
   experiment.value = { ...experiment.value, lines: experiment.value.lines.filter((_, at) => at !== place) };
 }
 
-/** Reads the address, now and whenever somebody changes it, and keeps it up to date. */
+/** Reads the address now and after each change to it, and keeps it up to date. */
 export function followAddress(): void {
   const read = (): void => {
     try {

@@ -1,4 +1,4 @@
-// The page for everybody: with a keyboard, a screen reader, a dark scheme, a small screen.
+// The page is usable for everybody: with a keyboard, a screen reader, a dark scheme or a small screen.
 
 import AxeBuilder from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
@@ -6,13 +6,13 @@ import { expect, field, lane, open, refusal, scenario, settled, SHORT, slider, t
 
 const PHONE = { width: 390, height: 844 };
 
-/** What axe finds, a line each. */
+/** Returns what axe finds, one line per violation. */
 async function violations(axe: AxeBuilder): Promise<string[]> {
   const { violations: found } = await axe.analyze();
   return found.flatMap(({ id, help, nodes }) => nodes.map((node) => `${id}: ${help}: ${node.target.join(" ")}: ${node.failureSummary ?? ""}`));
 }
 
-/** A lesson, the editor and a refused line at once. */
+/** Opens a lesson and the editor, and makes the core refuse a line, all at once. */
 async function openAll(page: Page): Promise<void> {
   await page.getByRole("navigation", { name: "Lessons" }).getByRole("button").first().click();
   await page.getByText("All keys, as TOML").click();
@@ -69,7 +69,7 @@ for (const width of [390, 320]) {
     await field(page, 0).fill(`codel ${"x".repeat(300)}`);
     await expect(refusal(page, 0)).not.toBeEmpty();
     expect(await isTooWide(), "with a refused line").toBe(false);
-    // Each control's middle can be brought onto the screen, and nothing lies over it.
+    // The middle of each control can be scrolled onto the screen, and no other element covers it.
     const covered = await page.locator("button:not(:disabled), select, input:not([hidden]), textarea, summary").evaluateAll((controls) =>
       controls.flatMap((control) => {
         control.scrollIntoView({ block: "center" });
@@ -103,7 +103,7 @@ test("Tab leaves a control out, goes back and forth, or does not show where it i
     expect([place, isOutlined, isSeen], `after ${n + 1} presses`).toEqual([place, true, true]);
     reached.push(place);
   }
-  // In the order in which they are read.
+  // In reading order.
   expect(reached).toEqual(Array.from({ length: wanted }, (_, place) => place));
 });
 
@@ -158,7 +158,7 @@ test("an animation that shows how long a page loads is missing", async ({ page }
 test("a dark scheme changes neither the page nor what is drawn on it", async ({ page }) => {
   await page.emulateMedia({ colorScheme: "light" });
   await open(page);
-  /** How light the page's ground is, and the lightest that the first chart draws, from 0 to 255. */
+  /** Returns the brightness of the page's background, and the brightest pixel of the first chart, from 0 to 255. */
   const light = (): Promise<[number, number]> =>
     page.evaluate(() => {
       const of = (red: number, green: number, blue: number): number => 0.2126 * red + 0.7152 * green + 0.0722 * blue;

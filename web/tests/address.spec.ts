@@ -24,7 +24,7 @@ test("Copy link, opened elsewhere, gives another experiment", async ({ page, con
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   await open(page);
   await changes(page, 0, () => field(page, 0).fill("pie target 20ms"));
-  // At once, before the address had time to follow.
+  // At once, before the address follows.
   await page.getByRole("button", { name: "Copy link" }).click();
   await expect(page.getByRole("button", { name: "Copied" })).toBeVisible();
   const link = await page.evaluate(() => navigator.clipboard.readText());
@@ -39,7 +39,7 @@ test("Copy link, opened elsewhere, gives another experiment", async ({ page, con
 test("the link that is copied right after a change is the one before it", async ({ page, context }) => {
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   await open(page);
-  // Both in one turn of the event loop: no timer comes between them.
+  // Both changes happen in one turn of the event loop: no timer fires between them.
   await page.evaluate(() => {
     const input = document.querySelector<HTMLInputElement>(".line-field input");
     if (!input) return;
@@ -80,7 +80,7 @@ test("an address that is changed by hand changes nothing", async ({ page }) => {
   expect(await lines(page)).toEqual(["pie", "fq_codel"]);
 });
 
-/** Keys or values that no experiment has; where the page itself does not know it, the core does. */
+/** Keys or values that no experiment has. The page refuses them, or else the core does. */
 const NONSENSE = [
   "#a..b=1",
   "#traffic.5.kind=bulk",
@@ -104,7 +104,7 @@ const NONSENSE = [
 test("a nonsense address breaks the page, or is not told in a line", async ({ page }) => {
   await open(page);
   const good = await totals(page);
-  // At once: the address that follows an experiment a moment later must not come between.
+  // At once: the delayed update of the address must not come between.
   const go = (hash: string): Promise<void> =>
     page.evaluate((to) => {
       history.replaceState(null, "", to);

@@ -1,4 +1,4 @@
-// The browser of the tests and of the benchmark: the Chromium that is on PATH. None is fetched.
+// The browser of the tests and of the benchmark: the Chromium on PATH. None is downloaded.
 
 import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";

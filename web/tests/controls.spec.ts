@@ -84,7 +84,7 @@ test("a line that is added does not run, or one that is removed stays", async ({
   await lane(page, 0).getByRole("button", { name: "Remove" }).click();
   await expect(page.locator("section.lane")).toHaveCount(2);
   expect(await lines(page)).toEqual(["fq_codel", "codel"]);
-  // What was the second row is now the first, to the digit.
+  // The second row is now the first, to the digit.
   await expect.poll(async () => (await totals(page))[0]).toEqual(before[1]);
   await lane(page, 1).getByRole("button", { name: "Remove" }).click();
   await expect(page.getByRole("button", { name: "Remove" }), "the last line stays").toHaveCount(0);
@@ -93,7 +93,7 @@ test("a line that is added does not run, or one that is removed stays", async ({
 test("a line that is added after another was removed shows no packets", async ({ page }) => {
   await open(page);
   for (let round = 0; round < 3; round++) {
-    // Removed at once after a change, while its lane looks for packets.
+    // The lane is removed at once after a change, while it looks for packets.
     await page.getByRole("button", { name: "Next packet" }).click();
     await lane(page, 1).getByRole("button", { name: "Remove" }).click();
     await page.getByRole("button", { name: "Compare with another line" }).click();
@@ -119,7 +119,7 @@ test("How sure? gives no intervals, or keeps those of an experiment that is no m
 });
 
 test("How sure? stays pressed for ever where a change and its return come meanwhile", async ({ page }) => {
-  // Runs that take a while: the change comes while a seed runs.
+  // The runs take a while, so that the change comes while a seed runs.
   await open(page, SHORT.replace("duration=6s", "duration=30s"));
   const rate = await scenario(page);
   await page.getByRole("button", { name: "How sure?" }).click();
@@ -127,7 +127,7 @@ test("How sure? stays pressed for ever where a change and its return come meanwh
   await changes(page, 0, () => slider(page, "Rate").press("ArrowRight"));
   await changes(page, 0, () => slider(page, "Rate").press("ArrowLeft"));
   expect(await scenario(page), "back where it was").toBe(rate);
-  // Either it goes on to the end, or it can be pressed again.
+  // Either it goes on to the end, or the button can be pressed again.
   await expect(page.getByRole("button", { name: /^Seed/ })).toHaveCount(0);
   await expect(page.locator(".sure")).toContainText(/Means of 10 seeds|How sure\?/);
 });

@@ -1,4 +1,4 @@
-// Files that come onto the page and leave it: what leaves it runs elsewhere to the same bytes.
+// Files that are opened on the page, and files that it saves. A saved file gives the same bytes elsewhere.
 
 import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
@@ -10,7 +10,7 @@ import { expect, field, lane, lines, open, refusal, saysOneLine, scenario, settl
 const PYTHON = resolve(process.env["PYTHON"] ?? "../.venv/bin/python");
 const environment = { ...process.env, PYTHONPATH: resolve("../python") };
 
-/** What the command line prints. */
+/** Returns what the command line prints. */
 function goodqueue(...words: string[]): string {
   if (!existsSync(PYTHON)) throw new Error(`no ${PYTHON}; accepted: the Python of \`make\`, or another one that PYTHON names`);
   return execFileSync(PYTHON, ["-m", "goodqueue", ...words], { env: environment, encoding: "utf8", maxBuffer: 64 << 20 });
@@ -36,7 +36,7 @@ async function choose(page: Page, file: string | Given): Promise<void> {
   await (await chooser).setFiles(file);
 }
 
-/** As if the file came from a file manager. */
+/** Drops a file as if it came from a file manager. */
 async function drop(page: Page, { name, buffer }: Given): Promise<void> {
   const transfer = await page.evaluateHandle(
     ([title, bytes]) => {
@@ -52,7 +52,7 @@ async function drop(page: Page, { name, buffer }: Given): Promise<void> {
   await expect(page.locator(".page.dropping")).toHaveCount(0);
 }
 
-/** The file that a button saves. */
+/** Returns the file that a button saves. */
 async function saved(page: Page, press: () => Promise<void>): Promise<string> {
   const download = page.waitForEvent("download");
   await press();
@@ -140,7 +140,7 @@ test("As TOML saves another experiment than the page runs", async ({ page }) => 
 test("Copy as command copies what a shell does not run to the same bytes", async ({ page, context }) => {
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   await open(page, `${SHORT}&qdisc=pfifo+limit+30`);
-  // A `goodqueue` on PATH, which prints the record whole.
+  // A `goodqueue` on PATH that prints the whole record.
   const bin = folder();
   writeFileSync(join(bin, "goodqueue"), '#!/bin/sh\nexec "$GOODQUEUE_PYTHON" -m goodqueue "$@" --json\n');
   chmodSync(join(bin, "goodqueue"), 0o755);

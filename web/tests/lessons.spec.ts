@@ -1,5 +1,5 @@
-// The lessons, from the files that the page is made of: what each asks can be done with the controls, and then its
-// answer shows.
+// The lessons, from the files that the page is built from: each goal can be reached with the controls, and then the
+// lesson's answer appears.
 
 import { readdirSync, readFileSync } from "node:fs";
 import type { Page } from "@playwright/test";
@@ -21,14 +21,20 @@ const LESSONS = readdirSync(FOLDER)
   .sort()
   .map((file) => parse(readFileSync(`${FOLDER}/${file}`, "utf8")) as unknown as Lesson);
 
-/** Sets a key through what a person would take: the line's field, a select, the address. */
-async function set(page: Page, key: string, value: string | number): Promise<void> {
+/**
+ * Sets a key as a person would: in the line's field, a select or the address. `first` is the address of the experiment
+ * before the lesson.
+ */
+async function set(page: Page, first: string, key: string, value: string | number): Promise<void> {
   const line = /^lines\.(\d+)$/.exec(key);
   if (line) await field(page, Number(line[1])).fill(String(value));
   else if (key.endsWith(".cc")) await page.getByLabel("Congestion control").selectOption(String(value));
   else {
-    // The address is that of the lesson as soon as it has all its lines.
-    await expect.poll(() => page.evaluate(() => new URLSearchParams(location.hash.slice(1)).has("duration"))).toBe(true);
+    // The address follows the page a quarter of a second later. Before that it is still the first experiment's
+    // address.
+    await expect.poll(() => page.evaluate(() => location.hash)).not.toBe(first);
+    const shown = await lines(page);
+    await expect.poll(() => page.evaluate(() => new URLSearchParams(location.hash.slice(1)).getAll("qdisc"))).toEqual(shown);
     await page.evaluate(
       ([name, text]) => {
         const words = new URLSearchParams(location.hash.slice(1));
@@ -47,6 +53,8 @@ test("there is no lesson", () => {
 LESSONS.forEach((lesson, number) => {
   test(`lesson ${number + 1}, ${lesson.title}: does not open, is solved from the start, or cannot be solved`, async ({ page }) => {
     await page.goto("./");
+    await expect.poll(() => page.evaluate(() => location.hash), "the address follows").not.toBe("");
+    const first = await page.evaluate(() => location.hash);
     await page.getByRole("navigation", { name: "Lessons" }).getByRole("button", { name: lesson.title }).click();
     const panel = page.getByRole("region", { name: `Lesson ${number + 1}` });
     await expect(panel).toContainText(lesson.question);
@@ -59,7 +67,7 @@ LESSONS.forEach((lesson, number) => {
     await panel.getByText("A hint").click();
     await expect(panel.getByText(lesson.hint)).toBeVisible();
 
-    for (const [key, value] of Object.entries(lesson.try)) await set(page, key, value);
+    for (const [key, value] of Object.entries(lesson.try)) await set(page, first, key, value);
     await expect(panel.locator(".answer")).toHaveText(lesson.answer);
     await expect(panel.locator(".goals li.reached")).toHaveCount(lesson.goal.length);
     await expect(panel.locator(".goals")).not.toContainText("not reached yet");
@@ -91,7 +99,7 @@ test("the TOML editor does not solve a lesson, or the lesson goes away with it",
 test("the lesson that begins shows for a moment that it is solved, as the one before was", async ({ page }) => {
   await page.goto("./#qdisc=pfifo&duration=20s&bottleneck.rate=10mbit&bottleneck.buffer.bdp=1&path.rtt=50ms&traffic.0.kind=voip&traffic.1.kind=page");
   await settled(page);
-  // The experiment that is there has a good call and fast pages: it would reach all goals of the first lesson.
+  // The present experiment has a good call and fast pages. It would reach all goals of the first lesson.
   const flashed = await page.evaluate(async (title) => {
     let seen = false;
     const watcher = new MutationObserver(() => (seen ||= document.querySelector(".lesson .answer") !== null));

@@ -1,4 +1,4 @@
-// The field that takes a tc line: what it offers, what it refuses, and what becomes of the results.
+// The field for a tc line: what it offers, what it refuses, and what happens to the results.
 
 import { changes, expect, field, lane, open, refusal, saysOneLine, scenario, test, totals } from "./page.ts";
 
@@ -18,7 +18,7 @@ test("completion does not show the disciplines and their parameters, or takes an
   await line.press("ArrowDown");
   await line.press("Enter");
   await expect(line).toHaveValue("codel target ");
-  // What may follow now is a time: the list says so, and there is nothing to take.
+  // A time must follow now. The list says so, and offers no word.
   await expect(list).toContainText("default 5ms");
 });
 
@@ -78,7 +78,7 @@ test("a line with a limit of its own does not run, or the buffer's slider overri
   await open(page);
   await changes(page, 0, () => field(page, 0).fill("pfifo limit 10"));
   await expect(refusal(page, 0)).toBeEmpty();
-  // 10 packets of 1514 bytes at 10 Mbit/s wait 12.1 ms at most.
+  // 10 packets of 1514 bytes wait at most 12.1 ms at 10 Mbit/s.
   expect(Number((await totals(page))[0]?.[6]), "99th percentile of the delay, ms").toBeLessThan(12.2);
   expect(await scenario(page), "the buffer of the other line").toContain("bdp = 4");
 });

@@ -1,10 +1,10 @@
-// What all tests share: a page that must not complain, and the words for what is on it.
+// What all tests share: a page that must not report errors, and functions for its parts.
 
 import { test as base, expect, type Locator, type Page } from "@playwright/test";
 
 export { expect };
 
-/** Every page of a test: no error on the console, none that is thrown, no request to another host. */
+/** Checks on every page of a test: no error on the console, no exception, no request to another host. */
 export const test = base.extend({
   context: async ({ context, baseURL }, use) => {
     const complaints: string[] = [];
@@ -21,18 +21,18 @@ export const test = base.extend({
   },
 });
 
-/** The page's first experiment, but so short that a run takes no time worth waiting for. */
+/** The page's first experiment, shortened so that a run takes almost no time. */
 export const SHORT =
   "#qdisc=pfifo&qdisc=fq_codel&duration=6s&warmup=1s&bottleneck.rate=10mbit&bottleneck.buffer.bdp=4&path.rtt=20ms" +
   "&traffic.0.kind=bulk&traffic.0.count=2&traffic.0.cc=cubic&traffic.0.start_spread=1s&traffic.1.kind=voip";
 
-/** Opens the page at an experiment, and waits for its results. */
+/** Opens the page with an experiment, and waits for its results. */
 export async function open(page: Page, hash = SHORT): Promise<void> {
   await page.goto(`./${hash}`);
   await settled(page);
 }
 
-/** Waits until each lane has run. After a change the lanes still show the old run: then wait for a row to change. */
+/** Waits until each lane has run. After a change the lanes still show the old run. Then wait for a row to change. */
 export async function settled(page: Page): Promise<void> {
   await expect(page.locator(".lane .state").first()).toBeVisible();
   await expect(page.locator(".lane .state").filter({ hasNotText: "simulated in" })).toHaveCount(0);
@@ -46,27 +46,27 @@ export function lane(page: Page, place: number): Locator {
   return page.locator("section.lane").nth(place);
 }
 
-/** The field of a lane that takes the tc line. */
+/** Returns the field for a lane's tc line. */
 export function field(page: Page, place: number): Locator {
   return lane(page, place).getByRole("combobox", { name: "tc qdisc add dev X root" });
 }
 
-/** What the core says of a lane's line; empty where nothing is wrong. */
+/** Returns the core's error message for a lane's line. It is empty if the line is accepted. */
 export function refusal(page: Page, place: number): Locator {
   return lane(page, place).locator(".line-field .error");
 }
 
-/** The one line in which the page says what went wrong beside the experiment. */
+/** Returns the one line in which the page reports a problem beside the experiment. */
 export function trouble(page: Page): Locator {
   return page.locator(".trouble");
 }
 
-/** The totals: a row each line, each with its line and its numbers as they read. */
+/** Returns the totals: one row per line, each with its line and its numbers as shown. */
 export async function totals(page: Page): Promise<string[][]> {
   return page.locator("table.totals tbody tr").evaluateAll((rows) => rows.map((row) => [...row.children].map((cell) => cell.textContent ?? "")));
 }
 
-/** Does `action`, which changes the experiment once, and waits until the numbers of row `place` are others. */
+/** Runs `action`, which changes the experiment once, and waits until the numbers of row `place` change. */
 export async function changes(page: Page, place: number, action: () => Promise<unknown>): Promise<void> {
   const numbers = async (): Promise<string> => (await totals(page))[place]?.slice(1).join(" ") ?? "";
   const before = await numbers();
@@ -74,12 +74,12 @@ export async function changes(page: Page, place: number, action: () => Promise<u
   await expect.poll(numbers).not.toBe(before);
 }
 
-/** The scenario, as the page has it now. */
+/** Returns the scenario that the page has now. */
 export async function scenario(page: Page): Promise<string> {
   return page.locator(".editor textarea").inputValue();
 }
 
-/** The lines, as the page has them now. */
+/** Returns the lines that the page has now. */
 export async function lines(page: Page): Promise<string[]> {
   return page.locator(".line-field input").evaluateAll((fields) => fields.map((one) => (one as HTMLInputElement).value));
 }
@@ -92,7 +92,7 @@ export async function applyToml(page: Page, text: string): Promise<void> {
   await page.getByRole("button", { name: "Apply" }).click();
 }
 
-/** One line that says something: no empty one, no traceback, no name of a JavaScript error. */
+/** Checks that a message is one line with content: not empty, no traceback, no name of a JavaScript error. */
 export async function saysOneLine(message: Locator): Promise<void> {
   await expect(message).not.toBeEmpty();
   const text = (await message.textContent()) ?? "";

@@ -1,11 +1,11 @@
-// The moment that is looked at: packet by packet, playing, or sought.
+// The moment that the page shows: packet by packet, playing, or after a seek.
 
 import type { Page } from "@playwright/test";
 import { expect, lane, open, SHORT, slider, test } from "./page.ts";
 
 const CODEL = SHORT.replace("qdisc=pfifo&qdisc=fq_codel", "qdisc=codel");
 
-/** The moment that is shown, in seconds. */
+/** Returns the moment that the page shows, in seconds. */
 async function now(page: Page): Promise<number> {
   return Number.parseFloat((await page.locator(".playback .time .value").textContent()) ?? "");
 }
@@ -17,7 +17,7 @@ async function seek(page: Page, share: number): Promise<void> {
   await time.click({ position: { x: box.width * share, y: box.height / 2 } });
 }
 
-/** The packets of the moment are there, which is what Next packet steps through. */
+/** Waits for the packets of the moment, through which Next packet steps. */
 async function isSeen(page: Page): Promise<void> {
   for (const law of await page.locator(".law p").all()) await expect(law).toContainText("The last packet");
 }
@@ -36,7 +36,7 @@ test("Next packet does not move on, or does not tell what the law thinks of the 
     await isSeen(page);
     const after = await now(page);
     expect(after, "the time").toBeGreaterThan(before);
-    // At 10 Mbit/s a full packet takes 1.2 ms, and the queue of a download is not empty for long.
+    // At 10 Mbit/s a full packet takes 1.2 ms, and a download's queue is not empty for long.
     expect(after - before, "no packet is left out").toBeLessThan(0.02);
     before = after;
   }
@@ -60,12 +60,12 @@ test("Packet back does not return to where Next packet came from", async ({ page
 
 test("packet by packet ends where the packets that were fetched end", async ({ page }) => {
   await open(page, CODEL.replace("10mbit", "100kbit"));
-  // A packet takes 0.12 s, and a second is fetched at a time: the next one begins at 3 s.
+  // A packet takes 0.12 s, and one second is fetched at a time. The next second begins at 3 s.
   await seek(page, 0.48);
   await isSeen(page);
   const first = await now(page);
   expect(first).toBeLessThan(3);
-  /** A press that comes before the next packets are there is lost: it is pressed until the time moves. */
+  /** Presses until the time moves. A press before the next packets are there is lost. */
   const press = async (name: string, way: 1 | -1): Promise<void> => {
     const before = await now(page);
     await expect(async () => {
@@ -87,7 +87,7 @@ test("Play does not advance, or Pause does not stop", async ({ page }) => {
   await expect.poll(() => now(page)).toBeGreaterThan(before + 0.02);
   await page.getByRole("button", { name: "Pause" }).click();
   const paused = await now(page);
-  // Ten frames later it is where it was.
+  // Ten frames later the time is the same.
   await page.evaluate(async () => {
     for (let n = 0; n < 10; n++) await new Promise(requestAnimationFrame);
   });
@@ -100,13 +100,15 @@ test("Play at the end of the run stands still", async ({ page }) => {
   await slider(page, "Time in the run").press("End");
   expect(await now(page)).toBeGreaterThan(5.9);
   await page.getByRole("button", { name: "Play", exact: true }).click();
-  // It begins again.
+  // The run begins again.
   await expect.poll(() => now(page)).toBeLessThan(3);
 });
 
 test("the speed changes nothing", async ({ page }) => {
   await open(page, CODEL);
-  /** Seconds of the run per second of the clock, between two frames that follow each other by a quarter of a second. */
+  /**
+   * Returns the seconds of the run per second of real time, between two frames at least a quarter of a second apart.
+   */
   const pace = async (speed: string): Promise<number> => {
     await page.getByLabel("Speed").selectOption(speed);
     await seek(page, 0.2);
@@ -144,14 +146,14 @@ test("pointing at a chart does not seek to its time", async ({ page }) => {
     await chart.scrollIntoViewIfNeeded();
     const box = await chart.boundingBox();
     if (!box) throw new Error("no chart");
-    // The scale is 44 wide, left of the time's beginning.
+    // The scale takes 44 pixels left of the time axis.
     await chart.click({ position: { x: 44 + (box.width - 44) * share, y: box.height / 2 } });
     return now(page);
   };
   for (const name of [/^Queueing delay over time/, /^Length of the queue/, /^Congestion window/]) {
     for (const share of [0.25, 0.75]) expect(Math.abs((await point(name, share)) - 6 * share)).toBeLessThan(0.05);
   }
-  // The last drawing shows the packets about the moment: pointing at it moves within them.
+  // The last drawing shows the packets around the moment. Pointing at it moves within them.
   await isSeen(page);
   const [early, late] = [await point(/^Time in the queue of each packet/, 0.2), await point(/^Time in the queue of each packet/, 0.8)];
   expect(late - early).toBeGreaterThan(0.1);

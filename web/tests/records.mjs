@@ -1,5 +1,5 @@
-// Runs scenarios in the WebAssembly module and writes their records: `node records.mjs FOLDER`. For each FOLDER/NAME.toml,
-// read as the page reads it, or NAME.json, there is NAME.record afterwards, or NAME.refusal.
+// Runs scenarios in the WebAssembly module and writes their records: `node records.mjs FOLDER`. Each FOLDER/NAME.toml
+// (read as the page reads it) or NAME.json gives NAME.record or NAME.refusal.
 
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// What a visitor fetches.
+// The size of what a visitor downloads.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,7 +6,7 @@ import { gzipSync } from "node:zlib";
 import { expect, test } from "@playwright/test";
 
 const PAGE = "../python/goodqueue/page";
-/** Bytes, packed as a web server packs them: five seconds at 800 kbit/s. */
+/** Bytes after the web server's compression: five seconds at 800 kbit/s. */
 const MOST = 500_000;
 
 test("the page has become large", () => {

@@ -16,15 +16,15 @@ export interface Chart {
   playhead_s: number;
 }
 
-/** What axes and their numbers take, in pixels. */
+/** Space for the axes and their numbers, in pixels. */
 export const [LEFT, BOTTOM, TOP] = [44, 16, 6];
 
-/** The time at `x` of a chart that is `width` wide. */
+/** Returns the time at `x` in a chart that is `width` wide. */
 export function timeAt(x: number, width: number, end_s: number): number {
   return (Math.max(0, x - LEFT) / Math.max(1, width - LEFT)) * end_s;
 }
 
-/** A round number that is at least `value`, and the steps to it. */
+/** Returns a round number that is at least `value`, and the step between the lines of the scale. */
 export function scale(value: number): { top: number; step: number } {
   const power = 10 ** Math.floor(Math.log10(Math.max(value, 1e-3)));
   const top = [1, 2, 2.5, 5, 10].map((factor) => factor * power).find((round) => round >= value) ?? 10 * power;

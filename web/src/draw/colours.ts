@@ -1,4 +1,4 @@
-// Colours: of flows, told apart also by people who see few of them (Okabe and Ito), and of the page's own theme.
+// Colours of the flows, which people with colour blindness can tell apart (Okabe and Ito), and of the page's theme.
 
 import { signal } from "@preact/signals";
 

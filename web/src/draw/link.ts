@@ -1,4 +1,4 @@
-// The link and its packets at one moment: what waits, what is on the wire, what has just been dropped.
+// Draws the link at one moment: the packets that wait, travel on the wire, or were just dropped.
 
 import { DROPS, FIRST_DROP, MARKED, type Packet, type Sight } from "../playing.ts";
 import { flowColour, type Theme } from "./colours.ts";
@@ -6,7 +6,7 @@ import { flowColour, type Theme } from "./colours.ts";
 export interface LinkView {
   sight: Sight;
   now_s: number;
-  /** How long a dropped packet is seen to fall, in seconds of the run. */
+  /** How long a dropped packet falls, in seconds of the run. */
   fall_s: number;
   /** The longest queue of any lane, which sets the scale. */
   most_packets: number;
@@ -14,12 +14,12 @@ export interface LinkView {
   byFlow: boolean;
 }
 
-/** The share of the width that the queue has. */
+/** The queue's share of the width. */
 const QUEUE_SHARE = 0.55;
 const EDGE = 6;
 const ACK_TRACK = 14;
 const LARGEST = 12;
-/** Drops at the head of the queue; others happen where packets come in. */
+/** Reasons for drops at the head of the queue. All other drops happen at the tail. */
 const AT_HEAD = new Set<string>(["target"]);
 
 export function drawLink(ctx: CanvasRenderingContext2D, width: number, height: number, view: LinkView, theme: Theme): void {
@@ -42,7 +42,7 @@ export function drawLink(ctx: CanvasRenderingContext2D, width: number, height: n
   const size = cellSize(view.most_packets, exit - 2 * EDGE, floor - EDGE);
   const tail = view.byFlow ? drawQueues(ctx, queue, exit, floor, theme) : drawFifo(ctx, queue, exit, floor, size, theme);
   const travel_s = travelTime(sight);
-  // No larger than their distance, or those that follow each other at once would look like one.
+  // A packet is drawn no wider than the distance between packets. Otherwise packets back to back would look like one.
   const pitch = (width - exit) / Math.max(1, wire.length);
   const wide = Math.max(2, Math.min(8, pitch * 0.8));
   for (const packet of wire) {
@@ -81,12 +81,12 @@ function drawTracks(ctx: CanvasRenderingContext2D, width: number, exit: number, 
   ctx.stroke();
 }
 
-/** So large that the longest queue fits. */
+/** Returns the size of a packet with which the longest queue fits. */
 function cellSize(most: number, width: number, height: number): number {
   return Math.max(1.5, Math.min(LARGEST, Math.sqrt((width * (height - 14)) / Math.max(1, most * 1.15))));
 }
 
-/** First in, first out: columns from the exit to the left. Returns where the tail is. */
+/** Draws a FIFO as columns, from the exit to the left. Returns the position of the tail. */
 function drawFifo(ctx: CanvasRenderingContext2D, queue: readonly Packet[], exit: number, floor: number, size: number, theme: Theme): number {
   const rows = Math.max(1, Math.floor((floor - EDGE - 14) / size));
   queue.forEach((packet, place) => {
@@ -96,7 +96,7 @@ function drawFifo(ctx: CanvasRenderingContext2D, queue: readonly Packet[], exit:
   return exit - EDGE - Math.ceil(queue.length / rows) * size;
 }
 
-/** A queue per flow, one above the other. Returns where the longest one's tail is. */
+/** Draws one queue per flow, one above the other. Returns the position of the longest queue's tail. */
 function drawQueues(ctx: CanvasRenderingContext2D, queue: readonly Packet[], exit: number, floor: number, theme: Theme): number {
   const flows = group(queue);
   const row = Math.min(LARGEST, (floor - EDGE - 14) / Math.max(1, flows.size));
@@ -121,7 +121,7 @@ function group(queue: readonly Packet[]): Map<number, Packet[]> {
   return flows;
 }
 
-/** A packet: a square of its flow's colour. A marked one is turned, with an edge. */
+/** Draws a packet as a square in its flow's colour. A marked packet is a diamond with an edge. */
 function drawPacket(ctx: CanvasRenderingContext2D, x: number, y: number, size: number, packet: Packet, isMarked: boolean, theme: Theme): void {
   ctx.fillStyle = flowColour(theme, packet.flow);
   if (!isMarked) {
@@ -156,7 +156,7 @@ function drawCross(ctx: CanvasRenderingContext2D, x: number, y: number, packet: 
 
 const known = new WeakMap<Sight, [number, number]>();
 
-/** How long packets are on the wire, down and up, for those of which the arrival is not seen. */
+/** Returns the travel times on the wire, down and up, for packets whose arrival is not known. */
 function travelTime(sight: Sight): [number, number] {
   const found = known.get(sight);
   if (found) return found;

@@ -1,4 +1,4 @@
-// Each packet's time in the queue, about the moment that is looked at, against the law's target.
+// Draws each packet's time in the queue, around the moment that the page shows, against the law's target.
 
 import { FIRST_DROP, MARKED, type Sight } from "../playing.ts";
 import { BOTTOM, LEFT, scale, timeAt as timeFromStart, TOP } from "./chart.ts";
@@ -10,7 +10,7 @@ export interface SojournView {
   target_ms: number | undefined;
 }
 
-/** The time at `x` of a drawing that is `width` wide. */
+/** Returns the time at `x` in a drawing that is `width` wide. */
 export function timeAt(x: number, width: number, sight: Sight): number {
   return Math.min(sight.until_s, sight.from_s + timeFromStart(x, width, sight.until_s - sight.from_s));
 }

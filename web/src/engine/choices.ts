@@ -1,9 +1,9 @@
-// What there is to choose from, as the core lists it.
+// The disciplines and congestion controls that the core offers.
 
 export interface Param {
   name: string;
   unit: string;
-  /** By which a line names it. */
+  /** The words that name the parameter in a line. */
   words: string[];
   default: string;
   accepted: string;

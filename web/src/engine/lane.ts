@@ -1,4 +1,4 @@
-// A lane: one worker that runs the experiment under one line. The newest question wins.
+// A lane: one worker that runs the experiment under one line. The newest question replaces older ones.
 
 import moduleUrl from "../../wasm/goodqueue_web_bg.wasm?url";
 import type { Choices } from "./choices.ts";
@@ -6,10 +6,10 @@ import type { FromWorker, Refusal, ToWorker } from "./protocol.ts";
 
 let compiled: Promise<WebAssembly.Module> | undefined;
 
-/** The simulator, compiled once for all workers. */
+/** Returns the simulator, compiled once for all workers. */
 function module(): Promise<WebAssembly.Module> {
   compiled ??= WebAssembly.compileStreaming(fetch(moduleUrl)).catch(async () =>
-    // A server that calls the file by another type.
+    // For a server that sends the file with another content type.
     WebAssembly.compile(await (await fetch(moduleUrl)).arrayBuffer()),
   );
   return compiled;
@@ -62,12 +62,12 @@ export class Lane {
     });
   }
 
-  /** Nobody waits for what is running any more. */
+  /** Gives up the run in progress, because its result is no longer needed. */
   giveUp(): void {
     this.tell({ kind: "give_up" });
   }
 
-  /** The packets on their way from `from_s` to `until_s`; undefined where the scenario is refused. */
+  /** Returns the packets on their way from `from_s` to `until_s`, or undefined if the scenario is refused. */
   async look(scenario: string, from_s: number, until_s: number): Promise<Packets | undefined> {
     await this.ready;
     const id = this.next++;

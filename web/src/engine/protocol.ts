@@ -1,12 +1,11 @@
-// What the page and its workers say to each other. Each lane has a worker of its own, so that lanes run at the same
-// time.
+// The messages between the page and its workers. Each lane has its own worker, so that lanes run at the same time.
 
 import type { Choices } from "./choices.ts";
 
 export type ToWorker =
   | { kind: "start"; module: WebAssembly.Module }
   | { kind: "run"; id: number; scenario: string }
-  /** Nobody waits for what is running any more: it ends, unless it is about to. */
+  /** The result of the present run is no longer needed. The run ends, unless it is nearly done. */
   | { kind: "give_up" }
   /** Show the packets that are on their way in a span of the run. */
   | { kind: "look"; id: number; scenario: string; from_s: number; until_s: number };
@@ -19,7 +18,7 @@ export type FromWorker =
   | { kind: "refused"; id: number; refusal: Refusal }
   | { kind: "packets"; id: number; rows: Float64Array; laws: string };
 
-/** Why a scenario does not run: the core's own words, as the command line has them. */
+/** Why a scenario does not run, in the core's words, as on the command line. */
 export interface Refusal {
   key: string;
   message: string;

@@ -4,18 +4,18 @@ import init, { Run, choices } from "../../wasm/goodqueue_web.js";
 import type { Choices } from "./choices.ts";
 import type { FromWorker, Refusal, ToWorker } from "./protocol.ts";
 
-/** A run is cut into slices of about so long, between which messages are read. */
+/** Length of a slice of a run, about, in real time. Messages are read between slices. */
 const SLICE_MS = 30;
-/** A run that nobody waits for any more goes on if it is about to end. */
+/** A run whose result is no longer needed continues if it ends within this time. */
 const PATIENCE_MS = 120;
-/** Packets that were in the queue before somebody looked are seen if they came at most so long ago. */
+/** Packets that were queued before the first look are seen if they were offered at most this long ago. */
 const BEFORE_S = 4;
 
 function say(message: FromWorker, transfer: Transferable[] = []): void {
   postMessage(message, { transfer });
 }
 
-/** Lets the messages that wait be read. */
+/** Lets waiting messages be read. */
 function breathe(): Promise<void> {
   return new Promise((resolve) => {
     const { port1, port2 } = new MessageChannel();
@@ -33,7 +33,7 @@ function refusalOf(error: unknown): Refusal {
   }
 }
 
-/** The run that somebody waits for; 0: none. */
+/** The id of the run whose result is needed, or 0. */
 let newest = 0;
 
 async function run(id: number, scenario: string): Promise<void> {
@@ -64,7 +64,7 @@ async function run(id: number, scenario: string): Promise<void> {
   }
 }
 
-/** The run that is being looked at, and how far it is. */
+/** The run that the page looks at, and how far it has advanced. */
 let seen: { scenario: string; run: Run; at_s: number } | undefined;
 
 function look(id: number, scenario: string, from_s: number, until_s: number): void {

@@ -109,7 +109,7 @@ function Tools() {
 const MOST_NAMES = 10;
 
 function Legend() {
-  // Those of the series are all flows, in the order of their numbers; pings have no row among the record's flows.
+  // The series have all flows, in the order of their numbers. Pings are not among the record's flows.
   const flows = results.value.find((result) => result.record)?.record?.series?.flows ?? [];
   return (
     <p class="legend">

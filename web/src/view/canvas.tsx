@@ -1,17 +1,17 @@
-// A canvas that is drawn again when what it shows changes, once per frame at most.
+// A canvas that is redrawn when its content changes, at most once per frame.
 
 import { effect, signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { theme } from "../draw/colours.ts";
 
 interface Props {
-  /** What the picture says, for people who do not see it. */
+  /** A description of the picture for people who cannot see it. */
   label: string;
   height: number;
   /** Reads the signals that the picture depends on. */
   watch: () => void;
   draw: (ctx: CanvasRenderingContext2D, width: number, height: number) => void;
-  /** A person points at a place. */
+  /** Called when a person points at a place. */
   onPoint?: (x: number, width: number) => void;
 }
 

@@ -1,4 +1,4 @@
-// The sliders: each changes a key of the scenario, and everything runs again.
+// The sliders. Each changes a key of the scenario, and then all lanes run again.
 
 import { bulkPlace, mbps, seconds } from "../experiment.ts";
 import { at } from "../record.ts";
@@ -57,13 +57,18 @@ export function Controls() {
   );
 }
 
-/** Some congestion controls need ECN and others do not know it: each begins with what it asks for itself. */
+/**
+ * Sets the congestion control, and resets ECN to its default: some congestion controls need ECN, and others do not
+ * support it.
+ */
 function chooseCc(bulk: string, name: string): void {
   change(`${bulk}.ecn`, undefined);
   change(`${bulk}.cc`, name);
 }
 
-/** A buffer in multiples of the bandwidth-delay product, and what that is in packets, as the core computes it. */
+/**
+ * Returns a buffer as text: in multiples of the bandwidth-delay product, and in packets as the core computes them.
+ */
 function showBuffer(bdp: number, rate: number, rtt: number): string {
   const packets = Math.floor((bdp * rate * 1e6 * rtt) / (1514 * 8) + 1e-9);
   return `${bdp} BDP, ${packets} packets`;

@@ -1,4 +1,4 @@
-// What leaves the page: text to the clipboard, files to the disk.
+// Copies text to the clipboard, and saves files.
 
 import { useState } from "preact/hooks";
 import { trouble } from "../state.ts";

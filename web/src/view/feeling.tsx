@@ -1,9 +1,9 @@
-// What a person on this link feels: a call's quality, and how long a page takes to load.
+// What a person on this link experiences: the quality of a call, and the load time of a page.
 
 import type { RunRecord } from "../record.ts";
 import { number } from "./numbers.ts";
 
-/** Bands of ITU-T G.109, turned from R into MOS by ITU-T G.107, annex B. */
+/** Quality bands of ITU-T G.109, converted from R to MOS by ITU-T G.107, annex B. */
 const BANDS: readonly [number, string][] = [
   [4.34, "users very satisfied"],
   [4.03, "users satisfied"],

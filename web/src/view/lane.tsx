@@ -1,4 +1,4 @@
-// One lane: a tc line and all that is seen of the experiment under it.
+// One lane: a tc line, and the results of the experiment under it.
 
 import { useComputed } from "@preact/signals";
 import { drawChart, timeAt } from "../draw/chart.ts";
@@ -16,7 +16,7 @@ import { Law } from "./law.tsx";
 import { LineField } from "./line-field.tsx";
 import { ms, percent } from "./numbers.ts";
 
-/** Charts have the same scale in all lanes, or nobody could compare them. */
+/** Returns the top of a chart's scale. It is the same in all lanes, so that charts can be compared. */
 function top(of: (place: number) => readonly (number | null)[]): number {
   let most = 0;
   results.value.forEach((_, place) => of(place).forEach((value) => (most = Math.max(most, value ?? 0))));
@@ -26,7 +26,7 @@ function top(of: (place: number) => readonly (number | null)[]): number {
 const watchRun = (): void => void [results.value, playhead.value];
 const watchSight = (): void => void [sights.value, playhead.value, results.value];
 
-/** The value of a parameter of the line, as the record prints it in full. */
+/** Returns the value of a parameter in the full line, as the record prints it. */
 function parameter(qdisc: string | undefined, name: string): string | undefined {
   const words = qdisc?.split(" ") ?? [];
   const place = words.indexOf(name);
@@ -128,7 +128,7 @@ function stateOf({ progress, refusal, took_ms }: Result): string {
   return refusal ? "refused: what is shown is of the line before" : `simulated in ${took_ms.toFixed(0)} ms`;
 }
 
-/** Saves the record as `goodqueue run --json` prints it: without what the charts add. */
+/** Saves the record as `goodqueue run --json` prints it, without the time series for the charts. */
 async function saveRecord(place: number): Promise<void> {
   const outcome = await lane(place).run(scenarioText(place));
   if (outcome.kind === "record") download("record.json", `${outcome.answer.text}\n`);

@@ -1,4 +1,4 @@
-// What the law thinks: its variables after the last decision, and for some laws a sentence.
+// The state of the law after its last decision: its variables, and for some laws a sentence.
 
 import { DROPS, FIRST_DROP, lastDecision, MARKED, playhead, sights, type Packet, type Sight } from "../playing.ts";
 import { ms } from "./numbers.ts";

@@ -1,4 +1,4 @@
-// The lessons: each is a file in web/lessons, a scenario with a question that a slider answers.
+// The lessons. Each is a file in web/lessons: a scenario, and a question that a slider answers.
 
 import { signal } from "@preact/signals";
 import { readToml } from "../files.ts";

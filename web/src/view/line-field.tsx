@@ -1,4 +1,4 @@
-// The field that takes a tc line: it completes words, and shows what the core says of the line.
+// The field for a tc line: it completes words, and shows the core's error message for the line.
 
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import type { Choices, Param } from "../engine/choices.ts";
@@ -10,10 +10,13 @@ interface Suggestion {
 }
 
 const MOST = 12;
-/** Letters at either end of a message. */
+/** Characters that are kept at either end of a message. */
 const MOST_SAID = 200;
 
-/** What may follow: names of disciplines for the first word, then the words of parameters that the line does not have yet. */
+/**
+ * Returns what may follow: names of disciplines for the first word, then parameters that the line does not have yet.
+ * After a parameter that takes a value, returns its accepted words or its help.
+ */
 export function suggest(line: string, all: Choices | undefined): Suggestion[] {
   const words = line.split(/\s+/);
   const begun = words.at(-1) ?? "";
@@ -33,12 +36,12 @@ export function suggest(line: string, all: Choices | undefined): Suggestion[] {
   return params.flatMap((param) => param.words.map((word) => ({ word, help: param.help }))).filter(begins).slice(0, MOST);
 }
 
-/** A message says at its beginning what was found and at its end what is accepted; a very long line is not said in full. */
+/** Shortens a message in the middle. Its beginning says what was found, and its end says what is accepted. */
 function shortened(message: string): string {
   return message.length <= 2 * MOST_SAID ? message : `${message.slice(0, MOST_SAID)} … ${message.slice(-MOST_SAID)}`;
 }
 
-/** Words such as `ecn` or `diffserv4` stand alone; a value follows the name of all else. */
+/** Whether a value follows the parameter's name. Words such as `ecn` or `diffserv4` stand alone. */
 function takesValue(param: Param): boolean {
   return param.unit !== "flag" && param.words[0] === param.name;
 }

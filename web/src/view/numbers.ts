@@ -1,6 +1,6 @@
-// Numbers as people read them.
+// Numbers formatted for people.
 
-/** Milliseconds, with as many digits as matter. */
+/** Returns milliseconds with as many digits as matter. */
 export function ms(value: number | null | undefined): string {
   if (value === null || value === undefined) return "–";
   return value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2);

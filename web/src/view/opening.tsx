@@ -1,4 +1,5 @@
-// What comes onto the page: files that are dropped or chosen, and what `goodqueue serve` has of one's own.
+// Opens experiments on the page: files that are dropped or chosen, and the user's files that `goodqueue serve`
+// offers.
 
 import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
@@ -24,7 +25,7 @@ export async function openFile(file: File): Promise<void> {
   }
 }
 
-/** Files that are dropped anywhere on the page open. */
+/** Opens files that are dropped anywhere on the page. Returns whether a file is over the page. */
 export function useDrops(): boolean {
   const [isOver, setOver] = useState(false);
   useEffect(() => {
@@ -64,12 +65,12 @@ interface Mine {
 
 const mine = signal<Mine>({ scenarios: [], results: [] });
 
-/** Asks the server for scenarios and results of the user's; a static host has none. */
+/** Asks the server for the user's scenarios and results. A static host has none. */
 export async function fetchMine(): Promise<void> {
   try {
     mine.value = (await (await fetch("mine.json")).json()) as Mine;
   } catch {
-    // A host without that file.
+    // The host does not have this file.
   }
 }
 

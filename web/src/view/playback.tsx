@@ -1,4 +1,4 @@
-// Play, pause, step, slow motion, and where in the run we are.
+// Play, pause, step, slow motion, and the position in the run.
 
 import { duration_s, playhead, playing, seek, speed, step } from "../playing.ts";
 

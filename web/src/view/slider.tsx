@@ -1,12 +1,12 @@
-// A slider whose steps are even in proportion: from 1 to 2 is as far as from 100 to 200.
-// The value is no <output>: a label names the first field in it, and an <output> would be that field.
+// A slider with a logarithmic scale: from 1 to 2 is as far as from 100 to 200. The value is not an <output> element.
+// A label names the first field inside it, and an <output> would be that field.
 
 interface Props {
   name: string;
   value: number;
   least: number;
   most: number;
-  /** How the value reads, with its unit. */
+  /** Formats the value with its unit. */
   show: (value: number) => string;
   whole?: boolean;
   onChange: (value: number) => void;
@@ -15,7 +15,7 @@ interface Props {
 const STEPS = 400;
 const WAYS: Readonly<Record<string, number>> = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 };
 
-/** Two digits are as many as a hand can set. */
+/** Rounds to a whole number or to two significant digits, because a hand cannot set more. */
 function rounded(value: number, whole: boolean): number {
   return whole ? Math.max(1, Math.round(value)) : Number(value.toPrecision(2));
 }
@@ -29,7 +29,7 @@ export function Slider({ name, value, least, most, show, whole = false, onChange
     if (way === undefined || event.altKey) return;
     event.preventDefault();
     let step = place + way;
-    // Many steps round to the same value, on which the slider would stay for ever.
+    // Many steps round to the same value. Without this loop the slider would not move.
     while (step > 0 && step < STEPS && valueAt(step) === value) step += way;
     onChange(valueAt(Math.min(STEPS, Math.max(0, step))));
   };

@@ -1,4 +1,4 @@
-// All keys of the scenario, as TOML, for what no slider changes.
+// All keys of the scenario as TOML, for keys without a slider.
 
 import { useState } from "preact/hooks";
 import { stringify } from "smol-toml";

@@ -1,4 +1,4 @@
-// The totals of each line, a row each.
+// The totals, one row per line.
 
 import { signal } from "@preact/signals";
 import { scenarioOf, withAt } from "../experiment.ts";
@@ -43,7 +43,7 @@ const repeats = signal<Repeats | undefined>(undefined);
 
 const identity = (): string => JSON.stringify(experiment.value);
 
-/** Runs each line with more seeds, and keeps the mean of each column and its 95 % confidence interval. */
+/** Runs each line with more seeds. Keeps the mean of each column and its 95 % confidence interval. */
 async function repeat(): Promise<void> {
   const of = identity();
   const { scenario, lines } = experiment.value;
@@ -54,7 +54,7 @@ async function repeat(): Promise<void> {
     const outcomes = await Promise.all(
       lines.map((line, place) => lane(place).run(JSON.stringify(withAt(scenarioOf({ scenario, lines }, line), "seed", seed + done)))),
     );
-    // The experiment changed, or something else ran in a lane: a seed may be missing.
+    // The experiment changed, or another run replaced one in a lane, so a seed may be missing.
     if (identity() !== of || outcomes.some(({ kind }) => kind === "given_up")) {
       if (repeats.value?.of === of) repeats.value = undefined;
       return;
