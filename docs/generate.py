@@ -69,7 +69,7 @@ def congestion_controls() -> dict[Path, str]:
     ]
     parts = [
         "## All of them",
-        _table(["cc", "what it does", "source", "in what ours differs"], rows),
+        _table(["cc", "what it does", "source", "how this implementation differs"], rows),
         "## Words",
         _table(["cc", "word", "followed by", "what it does", "source"], words),
     ]
