@@ -7,13 +7,15 @@
 #   make bench    packets per CPU second, nanoseconds per qdisc operation
 #   make web      the page for the browser, into the Python package; needs Node 20 and Rust for WebAssembly
 #   make web-test the page's tests, in a real browser; needs Chromium
+#   make bare     the crates units, qdisc and tcp for a target that has no std
 #   make fuzz     the fuzz targets, a minute each (SECONDS=60); needs cargo-fuzz
 #   make mutants  wrong changes that no test notices, of a share of all (SHARD=0/100); needs cargo-mutants
 #   make fuzz-standalone   the fuzz targets without cargo-fuzz: compiled, and run on random inputs (INPUTS=20000)
 #   make bench-instructions   instructions a packet, of the simulator and of each qdisc, counted by valgrind
 #   make install-c   the C library, its header and its file for pkg-config, to $(DESTDIR)$(PREFIX) (/usr/local)
 #   make man      manual pages of the command, of what --help shows; make dist puts them into the wheel
-#   make dist     wheel and sdist, with the page, the manual pages and all data, into dist/
+#   make dist     wheels for Linux on x86-64 and arm64, and sdist, with the page and all data, into dist/
+#   make try-wheel   install such a wheel for PYTHONS="python3.12 python3.13", use it as a stranger would, remove it
 #   make lint     format, clippy, ruff, mypy (fix the format: make format)
 #   make pins     write the newest versions of what Python packages there are into constraints.txt
 
@@ -25,20 +27,20 @@ MAKEFLAGS += --no-print-directory
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export VIRTUAL_ENV := $(CURDIR)/.venv
-# The versions that are known to work, for maturin's pip too: a warning of a newer one would be a failed test.
+# The known good versions, for maturin's pip, too. A warning of a newer version would be a failed test.
 export PIP_CONSTRAINT := constraints.txt
 BIN := .venv/bin
 GOODQUEUE := $(BIN)/goodqueue
 
 rust_sources := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: help demo web web-test test debug-test bench bench-instructions fuzz fuzz-standalone mutants lint format rust rust-test python-test install-c man dist docs pins clean
+.PHONY: help demo web web-test test debug-test bench bench-instructions fuzz fuzz-standalone mutants lint format rust rust-test python-test bare install-c man dist try-wheel docs pins clean
 help:
 	@sed -n '3,20s/^# *//p' Makefile
 
-# --- the environment; a stamp a step, so that only what changed is done again ---------------------------------------
+# --- the environment; one stamp per step, so that only changed steps run again --------------------------------------
 
-# A toolchain that is too old speaks of editions and resolvers instead.
+# Checks the version, because a Rust that is too old reports errors about editions and resolvers instead.
 rust:
 	@command -v cargo >/dev/null || { echo "make: no cargo; accepted: Rust's cargo on PATH (https://rustup.rs)" >&2; exit 1; }
 	@command -v cc >/dev/null || { echo "make: no C compiler, which Rust links with; accepted: cc on PATH (Debian: gcc libc6-dev)" >&2; exit 1; }
@@ -46,7 +48,7 @@ rust:
 	  [ "$$(printf '%s\n' "$$needed" "$$found" | sort -V | head -n 1)" = "$$needed" ] \
 	  || { echo "make: found Rust $$found; accepted: $$needed or newer (https://rustup.rs)" >&2; exit 1; }
 
-# A shim without a Python behind it (pyenv) is passed over.
+# Skips a shim without a Python behind it (pyenv).
 .venv/.made: | rust
 	@found=; for python in python3.11 python3.12 python3.13 python3.14 python3; do \
 	  if "$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then found=$$python; break; fi; \
@@ -61,7 +63,7 @@ rust:
 	  || { echo "make: maturin (the build tool) cannot be installed; is the package index (PyPI) reachable?" >&2; exit 1; }
 	@touch $@
 
-# The package itself stays where it is (an editable install): a change of Python needs no build.
+# The install is editable: the package stays in place, and a change of Python code needs no build.
 .venv/.package: .venv/.maturin pyproject.toml $(rust_sources)
 	@echo "building goodqueue (release; about a minute the first time)"
 	@$(BIN)/maturin develop --release >.venv/build.log 2>&1 \
@@ -85,7 +87,8 @@ pins: .venv/.dev
 WASM := wasm32-unknown-unknown
 page_sources := $(shell find web/src web/lessons web/public -type f) web/index.html web/tsconfig.json web/vite.config.ts
 
-# Rust brings the standard library for WebAssembly, or its source: of that it is built, with the linker of Debian's lld.
+# Rust brings the standard library for WebAssembly, or its source. The source is built with the linker of Debian's
+# lld.
 .PHONY: web-tools
 web-tools: | rust
 	@command -v npm >/dev/null || { echo "make web: no npm; accepted: Node 20.19 or newer with npm (https://nodejs.org)" >&2; exit 1; }
@@ -95,10 +98,12 @@ web-tools: | rust
 	  || { command -v rustup >/dev/null && rustup target add $(WASM); } \
 	  || { echo "make web: no Rust for $(WASM); accepted: rustup target add $(WASM), or Rust's source and wasm-ld (Debian: rustc-web, cargo-web, rust-web-src, lld)" >&2; exit 1; }
 
+# The flags remove this machine's paths from panic messages. The module is then smaller, and equal on all machines.
 target/web.module: $(rust_sources) crates/web/bindgen/Cargo.lock crates/web/bindgen/src/main.rs | web-tools
 	@echo "building the simulator for the browser (about a minute the first time)"
 	@flags=; [ -d "$$(rustc --print target-libdir --target $(WASM))" ] || { flags='-Zbuild-std=std,panic_abort'; \
 	    export RUSTC_BOOTSTRAP=1 CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER="$$(command -v wasm-ld || echo rust-lld)"; }; \
+	  RUSTFLAGS="$${RUSTFLAGS:-} --remap-path-prefix=$${CARGO_HOME:-$$HOME/.cargo}/registry/src= --remap-path-prefix=crates=" \
 	  cargo build --quiet --locked --profile web --package goodqueue-web --target $(WASM) $$flags
 	@cargo run --quiet --locked --manifest-path crates/web/bindgen/Cargo.toml --target-dir target -- \
 	  target/$(WASM)/web/goodqueue_web.wasm web/wasm
@@ -119,7 +124,7 @@ web-test: web
 	@command -v chromium >/dev/null || { echo "make web-test: no chromium; accepted: Chromium on PATH (Debian: chromium)" >&2; exit 1; }
 	cd web && npm test --silent
 
-# --- what it is for -------------------------------------------------------------------------------------------------
+# --- demo and tests -------------------------------------------------------------------------------------------------
 
 demo: .venv/.package
 	@$(GOODQUEUE) compare pfifo ared pie codel fq_codel --rate 10mbit --rtt 50ms --out demo-report --force
@@ -130,11 +135,22 @@ test: lint rust-test python-test
 rust-test: | rust
 	cargo test --workspace --quiet
 
+# A microcontroller of Arm's has no std, so code that needs std does not compile for it. Where rustup does not bring the
+# target, Rust's source does, as for the page.
+BARE := thumbv7em-none-eabihf
+bare: | rust
+	@[ -d "$$(rustc --print target-libdir --target $(BARE))" ] || [ -d "$$(rustc --print sysroot)/lib/rustlib/src/rust/library" ] \
+	  || { command -v rustup >/dev/null && rustup target add $(BARE); } \
+	  || { echo "make bare: no Rust for $(BARE); accepted: rustup target add $(BARE), or Rust's source (Debian: rust-web-src)" >&2; exit 1; }
+	@flags=; [ -d "$$(rustc --print target-libdir --target $(BARE))" ] || { flags='-Zbuild-std=core,alloc'; export RUSTC_BOOTSTRAP=1; }; \
+	  cargo check --quiet --locked --target $(BARE) $$flags --package goodqueue-units --package goodqueue-qdisc --package goodqueue-tcp
+
 python-test: .venv/.dev
 	$(BIN)/python -m pytest --quiet --numprocesses logical --dist worksteal
 
-# What the extension does in Python's objects is checked where a release build does not look. For its package alone,
-# cargo would choose other features than for `rust-test`, and build the simulator and its dependencies once more.
+# A debug build checks what the extension does inside Python's objects, which a release build does not. It builds the
+# whole workspace: for the extension alone, cargo would choose other features than for `rust-test`, and build the
+# simulator and its dependencies again.
 debug-test: .venv/.dev | rust
 	PYO3_BUILD_EXTENSION_MODULE=1 cargo build --quiet --profile test --workspace --lib
 	@rm -rf target/debug-python && mkdir -p target/debug-python && cp -RL python/goodqueue target/debug-python/
@@ -143,7 +159,7 @@ debug-test: .venv/.dev | rust
 	  tests/test_run.py tests/test_python_discipline.py tests/test_qdisc_api.py tests/test_determinism.py \
 	  tests/test_trace.py tests/test_replay.py tests/test_record.py tests/test_scenario.py
 
-# The code is held to the lints of this Rust; what a newer one adds is told, and fails nobody.
+# The code must pass the lints of this Rust. Lints of a newer Rust are reported, but are no error.
 DENIED = $(shell printf '%s\n' "$$(cargo --version | cut -d' ' -f2)" 1.95.99 | sort -V -C && echo -D warnings)
 
 lint: .venv/.dev | rust
@@ -151,6 +167,7 @@ lint: .venv/.dev | rust
 	@cargo clippy --version >/dev/null 2>&1 || { echo "make: no clippy; accepted: rustup component add clippy" >&2; exit 1; }
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- $(DENIED)
+	RUSTDOCFLAGS="$(DENIED)" cargo doc --workspace --no-deps --quiet
 	$(BIN)/ruff check --quiet
 	$(BIN)/ruff format --check --quiet
 	$(BIN)/mypy
@@ -178,7 +195,7 @@ mutants:
 	@command -v cargo-mutants >/dev/null || { echo "make: no cargo-mutants; accepted: cargo install cargo-mutants" >&2; exit 1; }
 	CARGO_PROFILE_TEST_DEBUG=0 cargo mutants --output target --sharding round-robin --shard $(SHARD)
 
-# What links in place of libFuzzer is fuzz/standalone.c, so that it takes a stable Rust and no C++ compiler.
+# Links fuzz/standalone.c in place of libFuzzer, so that a stable Rust without a C++ compiler is enough.
 fuzz-standalone: export CUSTOM_LIBFUZZER_PATH := $(CURDIR)/target/fuzz-standalone/libstandalone.a
 fuzz-standalone: export CUSTOM_LIBFUZZER_STD_CXX := none
 fuzz-standalone: INPUTS ?= 20000
@@ -188,15 +205,15 @@ fuzz-standalone: | rust
 	@ar rcs $(CUSTOM_LIBFUZZER_PATH) $(CUSTOM_LIBFUZZER_PATH:.a=.o)
 	cargo build --quiet --locked --manifest-path fuzz/Cargo.toml --target-dir target
 	@for target in qdisc line trace header packet; do target/debug/$$target $(INPUTS); done
-	@target/debug/path $$(( ($(INPUTS) + 3) / 4 )) # where a scenario resolves, an input is two runs of it
+	@target/debug/path $$(( ($(INPUTS) + 3) / 4 )) # each input whose scenario resolves is run twice
 
-# --- for others -----------------------------------------------------------------------------------------------------
+# --- packaging -----------------------------------------------------------------------------------------------------
 
 PREFIX ?= /usr/local
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
 lib := $(DESTDIR)$(PREFIX)/lib
 
-# The name that programs are linked to (SONAME) is crates/capi/build.rs's to say.
+# crates/capi/build.rs sets the name that programs are linked to (SONAME).
 install-c: | rust
 	@command -v readelf >/dev/null || { echo "make: no readelf; accepted: binutils, on Linux" >&2; exit 1; }
 	cargo build --quiet --locked --release --package goodqueue-capi
@@ -208,7 +225,8 @@ install-c: | rust
 	  ln -sf 'libgoodqueue_qdisc.so.$(VERSION)' "$(lib)/$$soname"; ln -sf "$$soname" '$(lib)/libgoodqueue_qdisc.so'
 	@sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' crates/capi/goodqueue-qdisc.pc.in >'$(lib)/pkgconfig/goodqueue-qdisc.pc'
 
-# By this name maturin looks for what is installed beside the package. `man` finds share/man below the prefix.
+# maturin takes the files to install beside the package from a folder of this name. `man` finds share/man below the
+# prefix.
 beside := goodqueue._goodqueue.data
 
 man: .venv/.package
@@ -216,15 +234,25 @@ man: .venv/.package
 	@$(BIN)/python docs/man.py $(beside)/data/share/man/man1
 	@echo "man -l $(beside)/data/share/man/man1/goodqueue.1 shows the first."
 
-# Zig links for an old glibc whatever this machine's is: 2.17 is that of the oldest Linux that Rust runs on. One wheel
-# is for each Python from 3.11 on (abi3). maturin's audit refuses a library that needs more than the wheel's name says.
+# Zig links for an old glibc, whatever this machine's is, and for Arm as well. 2.17 is the glibc of the oldest Linux on
+# which Rust runs. One wheel serves every Python from 3.11 on (abi3). maturin's audit refuses a library that needs more
+# than the wheel's name says.
+WHEELS := x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu
 dist: web man
 	@rm -rf dist
 	@$(BIN)/pip install --quiet 'ziglang>=0.13' || { echo "make: ziglang (a linker) cannot be installed; is the package index (PyPI) reachable?" >&2; exit 1; }
+	@for target in $(WHEELS); do [ -d "$$(rustc --print target-libdir --target $$target)" ] \
+	  || { command -v rustup >/dev/null && rustup target add $$target; } \
+	  || { echo "make dist: no Rust for $$target; accepted: rustup target add $$target" >&2; exit 1; }; done
 	$(BIN)/maturin sdist --out dist
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/maturin build --release --locked --zig --compatibility manylinux_2_17 --out dist
+	@for target in $(WHEELS); do PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/maturin build --release --locked --zig \
+	  --compatibility manylinux_2_17 --target $$target --out dist; done
 
-# Without the variable mkdocs prints an advertisement of its next version.
+PYTHONS ?= python3
+try-wheel:
+	@for python in $(PYTHONS); do PIP_CONSTRAINT= $$python tests/wheel.py dist; done
+
+# Without the variable, mkdocs prints an advertisement of its next version.
 docs: .venv/.dev
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python docs/site.py site
 	@echo "Open $(CURDIR)/site/index.html in a browser; for the search: python3 -m http.server --bind 127.0.0.1 --directory site"
