@@ -1,16 +1,18 @@
-"""Instructions that a packet costs, as valgrind's callgrind counts them, and where it matters the cache misses.
+"""Counts instructions per packet with valgrind's callgrind and, for the whole simulator, cache misses per packet.
 
-Unlike nanoseconds they do not depend on what else the machine does. Each number is the difference between a run and
-one of twice its length, so that starting up and filling the queue cancel out. Counts depend on the compiler and on
-what else the registry holds: compare within a table, and the simulator of two commits on one machine.
+Unlike nanoseconds, these counts do not depend on the machine's other work. Each number is the difference between a run
+and a run of twice the length, so that startup and the filling of the queue cancel out. Counts depend on the compiler
+and on the other disciplines in the registry. So compare within one table, or the simulator of two commits on one
+machine.
 
-First the whole simulator, on the standard cases of `goodqueue bench` at a tenth of their length: per packet that the
-bottleneck forwards down, with its share of ACKs, retransmissions and timers; and how often it misses a first-level data
-cache of 32 kB. Other trees of the project may stand beside this one, given that they have this one's
-`crates/netsim/examples/packets.rs`. Then each discipline, in and out. There
-the benchmark's own loop is inside (`pfifo` shows how little that can be), and so are the timers: with a backlog of one
-packet a millisecond passes a packet. A discipline whose limit is below the backlog drops packets besides, which count,
-too (`goodqueue_conformance::bench`).
+The first table is the whole simulator, on the standard cases of `goodqueue bench` at a tenth of their length. It shows
+the instructions per packet that the bottleneck forwards down, including the packet's share of ACKs, retransmissions and
+timers, and the misses of a first-level data cache of 32 kB. The table can be printed for other trees of the project, if
+they have this tree's `crates/netsim/examples/packets.rs`.
+
+The second table is each discipline, for one enqueue and one dequeue. It includes the benchmark's own loop (`pfifo`
+shows how little that can be) and the timers: with a backlog of one packet, one millisecond passes per packet. A
+discipline whose limit is below the backlog also drops packets, and these count, too (`goodqueue_conformance::bench`).
 
     python3 benches/instructions.py [cases [TREE ...] | LINE ...]
 """
@@ -25,29 +27,29 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT / "python"))  # the cases are data: nothing has to be built for them but what is counted
+sys.path.insert(0, str(ROOT / "python"))  # the cases are data, so only the counted programs are built
 
 from goodqueue.speed.bench import CASES as STANDARD_CASES  # noqa: E402
 from goodqueue.speed.bench import Case  # noqa: E402
 
 PAIRS = 20_000
-#: The caches that are simulated: the same on every machine.
+#: The simulated caches, the same on every machine.
 CACHES = ["--cache-sim=yes", "--I1=32768,8,64", "--D1=32768,8,64", "--LL=33554432,16,64"]
 #: Flows and standing backlog in packets.
 CASES = [(1, 1), (1, 100), (1024, 2000), (10_000, 20_000)]
 
 
 class Counts(NamedTuple):
-    """What one run took."""
+    """The counts of one run."""
 
     instructions: int
     misses: int
-    """Of the first-level data cache, read and write; 0 where no caches were simulated."""
+    """Read and write misses of the first-level data cache; 0 if no caches were simulated."""
     packets: int
 
 
 def main(lines: list[str]) -> int:
-    """Print the tables, or the one that is asked for."""
+    """Print both tables, or the one that ``lines`` selects."""
     for tool in ("valgrind", "cargo"):
         if shutil.which(tool) is None:
             print(f"bench-instructions: no {tool} on PATH; Debian has it in {tool}", file=sys.stderr)
@@ -62,7 +64,7 @@ def main(lines: list[str]) -> int:
 
 
 def print_cases(tree: Path) -> None:
-    """Print what a packet costs the whole simulator in ``tree``."""
+    """Print the instructions and misses per packet of the whole simulator in ``tree``."""
     program = build("goodqueue-netsim", "packets", tree)
     print(f"instructions and data cache misses a packet, the whole simulator in {tree.resolve().name}")
     for case in STANDARD_CASES:
@@ -75,13 +77,13 @@ def print_cases(tree: Path) -> None:
 
 
 def scenario(case: Case, times: int) -> str:
-    """Return the scenario of ``case`` as JSON, so many tenths as long."""
+    """Return the scenario of ``case`` as JSON, at ``times`` tenths of its length."""
     quick = case.scenario(quick=True)
     return json.dumps(quick | {"duration": f"{float(str(quick['duration']).removesuffix('s')) * times:g}s"})
 
 
 def print_disciplines(lines: list[str]) -> None:
-    """Print what a packet costs in each discipline of ``lines``, or of the registry."""
+    """Print the instructions per packet in each discipline of ``lines``, or of the registry."""
     program = build("goodqueue-conformance", "bench")
     lines = lines or disciplines(program)
     width = max(len(line) for line in lines)
@@ -102,27 +104,27 @@ def build(package: str, example: str, tree: Path = ROOT) -> Path:
 
 
 def disciplines(program: Path) -> list[str]:
-    """Return the registry's names: its refusal of an unknown one lists them."""
+    """Return the registry's names, which its refusal of an unknown name lists."""
     refusal = subprocess.run([program, "?", "1", "0", "1"], capture_output=True, text=True, check=False).stderr
     return re.sub(r'.*accepted: |"\)?$', "", refusal.strip()).split(", ")
 
 
 def in_and_out(program: Path, line: str, flows: int, backlog: int) -> float:
-    """Return the instructions of a packet in the discipline of ``line``."""
-    pairs = max(PAIRS, 5 * backlog)  # the first pass is the same, then: it is no longer than 4 * backlog + 1000
+    """Return the instructions per packet in the discipline of ``line``."""
+    pairs = max(PAIRS, 5 * backlog)  # then the first pass is equal in both runs: it takes at most 4 * backlog + 1000
     words = [str(program), line, str(flows), str(backlog)]
     short, long = (count([*words, str(pairs * times)]) for times in (1, 2))
     return per_packet(short, long)[0]
 
 
 def per_packet(short: Counts, long: Counts) -> tuple[float, float]:
-    """Return the instructions and the misses of a packet, given those of two runs."""
+    """Return the instructions and the misses per packet, given the counts of two runs."""
     packets = long.packets - short.packets
     return (long.instructions - short.instructions) / packets, (long.misses - short.misses) / packets
 
 
 def count(command: list[str], caches: Sequence[str] = ()) -> Counts:
-    """Return the counts of one run, which prints its packets."""
+    """Return the counts of one run of ``command``, which prints its number of packets."""
     valgrind = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", *caches]
     result = subprocess.run(valgrind + command, capture_output=True, text=True, check=False)
     found = re.search(r"Collected : ([\d ]+)", result.stderr)

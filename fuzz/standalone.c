@@ -1,5 +1,6 @@
-/* A main for a fuzz target in place of libFuzzer's: so many random inputs, the same ones each time. It needs no C++
-   compiler, sanitizer or nightly, and learns nothing from a run: it shows that a target compiles, runs and holds. */
+/* Replaces libFuzzer's main: it runs a fuzz target on a number of random inputs, which are the same each time. It needs
+   no C++ compiler, sanitizer or nightly, and learns nothing from a run. It shows that a target compiles, runs and
+   holds. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +8,7 @@
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* libfuzzer-sys names it; our targets leave mutation to libFuzzer. */
+/* libfuzzer-sys refers to this function. Our targets leave mutation to libFuzzer. */
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size) {
     (void)data, (void)max_size;
     return size;

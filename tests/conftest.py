@@ -1,4 +1,4 @@
-"""What the tests share: a small scenario, its record, and the command line within this process."""
+"""Fixtures and helpers for all tests: a small scenario, its record, and the command line within this process."""
 
 import copy
 import json
@@ -26,13 +26,13 @@ from goodqueue.record import Record, Scenario
 
 ROOT = Path(__file__).resolve().parents[1]
 
-# pytest-xdist tells its workers that a line has 80 characters, and what is shown depends on it.
+# pytest-xdist tells its workers that a line has 80 characters, and the output of commands depends on it.
 os.environ.pop("COLUMNS", None)
 
-# A shell starts what runs in the background with SIGINT ignored, and children inherit that: tests of Ctrl-C would wait.
+# A shell starts background processes with SIGINT ignored. Children inherit that, and tests of Ctrl-C would hang.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# An example that takes long is no wrong one: on a busy machine hypothesis would call a test flaky that is only slow.
+# Slow examples are fine: on a busy machine hypothesis would otherwise call a slow test flaky.
 hypothesis.settings.register_profile("patient", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
 hypothesis.settings.load_profile("patient")
 
@@ -78,7 +78,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 def why_skipped(report: pytest.TestReport) -> str:
-    """Why a test was skipped, in the words of `needs.reason`."""
+    """Return why a test was skipped, in the words of `needs.reason`."""
     assert isinstance(report.longrepr, tuple)
     return report.longrepr[2].removeprefix("Skipped: ")
 
@@ -107,7 +107,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @dataclass(frozen=True)
 class Result:
-    """What a command left behind."""
+    """The result of a command."""
 
     status: int
     out: str
@@ -132,7 +132,7 @@ def comparison() -> Comparison:
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder that is the working directory, but for ok.toml."""
+    """Return the working directory, an empty folder except for ok.toml."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "ok.toml").write_text(TOML, encoding="utf-8")
     return tmp_path
@@ -140,7 +140,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def goodqueue(capsys: pytest.CaptureFixture[str]) -> Callable[..., Result]:
-    """The command, in this process."""
+    """Return the command, which runs in this process."""
 
     def call(*arguments: str) -> Result:
         capsys.readouterr()
@@ -154,7 +154,7 @@ def goodqueue(capsys: pytest.CaptureFixture[str]) -> Callable[..., Result]:
 
 
 def spawn(*arguments: str, environment: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-    """The command, in a process of its own."""
+    """Run the command in its own process."""
     command = [sys.executable, "-m", "goodqueue", *arguments]
     env = os.environ | (environment or {})
     return subprocess.run(command, check=False, capture_output=True, text=True, encoding="utf-8", env=env)
@@ -162,9 +162,9 @@ def spawn(*arguments: str, environment: dict[str, str] | None = None) -> subproc
 
 @pytest.fixture
 def kernel(monkeypatch: pytest.MonkeyPatch) -> list[Scenario]:
-    """A stand-in for the kernel engine that needs no kernel: the simulator with other seeds.
+    """Replace the kernel engine by the simulator with other seeds, which needs no kernel.
 
-    It refuses what has `rem` in it, as Linux would, and keeps a list of what it ran.
+    The replacement refuses scenarios with `rem`, as Linux would. Returns the list of the scenarios that it ran.
     """
     from goodqueue import engines
     from goodqueue.engines.kernel import image, making, vm
@@ -194,7 +194,7 @@ def kernel(monkeypatch: pytest.MonkeyPatch) -> list[Scenario]:
 
 @pytest.fixture
 def sockets_are_closed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """In a run the hosts' sockets go with their processes; here the process stays."""
+    """Close the sockets of a test. In a run the hosts' sockets vanish with their processes, but this process stays."""
     made = []
 
     class Kept(socket.socket):
@@ -214,13 +214,13 @@ PAGE = {
     "assets/main.js": b"export const one = 1;",
     "assets/page.css": b"body { margin: 0 }",
     "assets/core.wasm": b"\0asm\1\0\0\0" + b"\0" * 5000,
-    "assets/icon.png": bytes(range(256)),  # what no compression makes smaller
+    "assets/icon.png": bytes(range(256)),  # data that no compression makes smaller
 }
 
 
 @pytest.fixture
 def page(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A page as `make web` builds one, in the place of the package's."""
+    """Replace the package's page by one like that of `make web`."""
     from goodqueue.serving import server
 
     folder = tmp_path_factory.mktemp("built") / "page"

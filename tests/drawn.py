@@ -1,4 +1,4 @@
-"""What tests of figures share: groups of runs that differ, and where things stand in a figure."""
+"""Helpers for tests of figures: groups of runs that differ, and the positions of things in a figure."""
 
 import copy
 from typing import Any
@@ -17,7 +17,7 @@ CODEL = style.looks(["codel"])[0].colour
 
 
 def made(record: Record, label: str, factor: float = 1.0, panel: str = "", count: int = 3) -> Group:
-    """A group whose delays are ``factor`` times those of ``record``, each run a little off."""
+    """Return a group whose delays are ``factor`` times those of ``record``, and slightly different in each run."""
     found = []
     for run in range(count):
         one: Any = copy.deepcopy(record)
@@ -48,7 +48,7 @@ def boxes(figure: Figure) -> tuple[Any, Bbox, list[Axes]]:
 
 
 def check_layout(figure: Figure) -> None:
-    """Nothing but the axes stands on the axes, nothing is cut off, and no numbers meet."""
+    """Check that nothing except the axes stands on the axes, that nothing is cut off, and that no numbers touch."""
     renderer, whole, places = boxes(figure)
     within = Bbox.from_extents(whole.x0 - 1, whole.y0 - 1, whole.x1 + 1, whole.y1 + 1)
     beside = [legend.get_window_extent(renderer) for legend in figure.legends]

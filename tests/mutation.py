@@ -1,4 +1,4 @@
-"""Changing JSON as a careless hand would: one value becomes another, or goes, anywhere in it."""
+"""Random mutations of JSON: one value anywhere is changed or removed."""
 
 import copy
 import random
@@ -11,7 +11,7 @@ ODD: tuple[Any, ...] = (
 
 
 def mutated(data: Any, draw: random.Random) -> tuple[Any, str]:
-    """A copy of ``data`` with one thing changed, and what that was."""
+    """Return a copy of ``data`` with one change, and a description of the change."""
     data = copy.deepcopy(data)
     here, path = data, []
     while True:

@@ -1,8 +1,8 @@
-"""What the machine must have for some of the tests: how each is recognised, and where it comes from.
+"""Requirements of some tests on the machine: how to detect each, and how to install it.
 
-This is the one list. A test says ``@pytest.mark.needs("flent")`` and is skipped where that does not work; `.ci/run`
-installs the packages. ``python tests/needs.py packages`` prints the Debian packages of what does not work here;
-``check NAME,NAME`` fails where anything but these does not work.
+This is the only list. A test with ``@pytest.mark.needs("flent")`` is skipped if Flent does not work. `.ci/run`
+installs the packages. ``python tests/needs.py packages`` prints the Debian packages of everything that does not work
+here. ``check NAME,NAME`` fails if anything except these does not work.
 """
 
 import importlib.util
@@ -17,45 +17,45 @@ from functools import cache
 from pathlib import Path
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
-"""Reference data beside the checkout: where the project is developed, and nowhere else."""
+"""Reference data beside the checkout. It exists only where the project is developed."""
 
 PATH = os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin"])
-"""Debian's users do not have `tc` on theirs."""
+"""The PATH of Debian's users lacks the folder of `tc`."""
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """One thing that tests need."""
+    """One requirement of tests."""
 
     works: Callable[[], bool]
     packages: str = ""
     remedy: str = ""
-    """What else to do than to install packages."""
+    """What to do besides installing packages."""
 
     def accepted(self) -> str:
-        """Return what makes it work."""
+        """Return how to make it work."""
         return "; ".join(filter(None, [self.packages and f"apt-get install {self.packages}", self.remedy]))
 
 
 def programs(*names: str) -> Callable[[], bool]:
-    """Say that all of these can be started."""
+    """Return a function that returns whether all of these programs can be started."""
     return lambda: all(shutil.which(name, path=PATH) for name in names)
 
 
 def module(name: str) -> Callable[[], bool]:
-    """Say that this Python has a module."""
+    """Return a function that returns whether this Python has the module."""
     return lambda: importlib.util.find_spec(name) is not None
 
 
 def debians_environment() -> dict[str, str]:
-    """Return the environment without what would lead Debian's Python to this one's packages."""
+    """Return the environment without the variables that would lead Debian's Python to this Python's packages."""
     return {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
 
 
 def plots() -> bool:
-    """Say that Flent can draw: its package merely recommends matplotlib."""
+    """Return whether Flent can draw, since its package only recommends matplotlib."""
     flent = shutil.which("flent")
     if flent is None:
         return False
@@ -66,14 +66,14 @@ def plots() -> bool:
 
 
 def image() -> bool:
-    """Say that the kernel engine's image was built."""
+    """Return whether the kernel engine's image was built."""
     from goodqueue.engines.kernel import image
 
     return image.find() is not None
 
 
 def mounts() -> bool:
-    """Say that a file system can be mounted, which root may, unless in a container."""
+    """Return whether a file system can be mounted. Root may, except in some containers."""
     with tempfile.TemporaryDirectory() as place:
         mount = ["mount", "-t", "tmpfs", "tmpfs", place]
         if os.geteuid() or subprocess.run(mount, check=False, capture_output=True).returncode:
@@ -83,13 +83,13 @@ def mounts() -> bool:
 
 
 def page() -> bool:
-    """Say that the page was built, and that Node runs what it is made of."""
+    """Return whether the page was built and Node is installed to run its code."""
     built = Path(__file__).resolve().parents[1] / "web" / "wasm" / "goodqueue_web.js"
     return built.is_file() and shutil.which("node") is not None
 
 
 def link() -> bool:
-    """Say that an ordinary user may have a link here."""
+    """Return whether an ordinary user may have a link here."""
     import linked
 
     return linked.works()
@@ -124,19 +124,19 @@ NEEDS = {
 
 @cache
 def works(name: str) -> bool:
-    """Say whether something works here."""
+    """Return whether something works here."""
     return NEEDS[name].works()
 
 
 def reason(name: str, found: str = "") -> str:
-    """Say what lacks, what was ``found`` of it, and what makes it work."""
+    """Return what is missing, what was ``found`` of it, and how to make it work."""
     return f"{name} ({found + '; accepted: ' if found else ''}{NEEDS[name].accepted()})"
 
 
 def main(what: str, accepted: str = "") -> int:
-    """Print the packages to install, or what lacks. Return the exit status."""
+    """Print the packages to install, or the missing things. Returns the exit status."""
     if what == "packages":
-        # What has packages is found without our own, which need not be built yet.
+        # Things with packages are detected without goodqueue itself, which may not be built yet.
         lacking = [need.packages for name, need in NEEDS.items() if need.packages and not works(name)]
         print(*sorted(set(" ".join(lacking).split())))
         return 0

@@ -1,4 +1,4 @@
-"""A QUIC transfer for tests: ``server BYTES`` sends so many to whoever asks, ``client`` says how many came."""
+"""A QUIC transfer for tests: ``server BYTES`` sends this many to each client, ``client`` prints how many arrived."""
 
 import asyncio
 import datetime as dt
@@ -19,7 +19,7 @@ PORT = 4433
 
 
 def certified() -> QuicConfiguration:
-    """Return a server's configuration, with a certificate of its own making."""
+    """Return a server's configuration with a self-signed certificate."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "server")])
     now = dt.datetime.now(dt.UTC)
@@ -43,7 +43,7 @@ class Sender(QuicConnectionProtocol):
     size = 0
 
     def quic_event_received(self, event: QuicEvent) -> None:
-        """Send all there is once who asks has asked."""
+        """Send all data once the client has ended its request."""
         if isinstance(event, StreamDataReceived) and event.end_stream:
             self._quic.send_stream_data(event.stream_id, bytes(self.size), end_stream=True)
             self.transmit()

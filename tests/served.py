@@ -1,4 +1,4 @@
-"""What the tests of `goodqueue serve` share: the server in this process, and requests sent just as they are told."""
+"""Helpers for the tests of `goodqueue serve`: the server in this process, and verbatim requests."""
 
 import http.client
 import json
@@ -11,12 +11,12 @@ from typing import Any
 from goodqueue.serving import mine, server
 
 LIMIT_S = 100
-"""Generous: without an answer each wait would be for ever."""
+"""Generous: without an answer each wait would last for ever."""
 
 
 @dataclass(frozen=True)
 class Ask:
-    """Sends one request just as it is told, path and headers, and returns status, headers and body."""
+    """Sends one request verbatim, path and headers, and returns status, headers and body."""
 
     port: int
 
@@ -39,7 +39,7 @@ class Ask:
 
 @contextmanager
 def served(*paths: str) -> Iterator[Ask]:
-    """The server in this process, with what ``paths`` hold."""
+    """Run the server in this process, with the records in ``paths``."""
     with server.Server(server.page(), mine.find(paths), 0) as listening:
         thread = threading.Thread(target=listening.serve_forever, args=[0.01])
         thread.start()

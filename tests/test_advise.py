@@ -1,4 +1,4 @@
-"""`goodqueue advise`: which line to type on a link. The kernel engine's part is in test_advise_kernel.py."""
+"""`goodqueue advise`: which line to type on a link. test_advise_kernel.py tests the kernel engine's part."""
 
 import json
 import shlex
@@ -44,7 +44,7 @@ def asked(name: str, **more: Any) -> Question:
 
 @pytest.fixture(scope="module")
 def answers() -> dict[str, Advice]:
-    """The answer for each link, quickly."""
+    """Return the answer for each link, with quick runs."""
     return {name: trying.advise(asked(name)) for name in LINKS}
 
 
@@ -53,7 +53,7 @@ def answers() -> dict[str, Advice]:
 
 @pytest.mark.parametrize("name", WIRED)
 def test_what_is_tried_are_lines_that_linux_has(name: str, tmp_path: Path) -> None:
-    """Each passes the simulator's own reader and the translation to tc's words, hidden hops and all."""
+    """Each line passes the simulator's own reader and the translation to tc's words, with the hidden hops."""
     one = asked(name)
     for candidate in candidates.of(one):
         resolved = scenario.resolve(scenarios.scenario(one, candidate, 1, Truth(), tmp_path))
@@ -66,7 +66,7 @@ def test_what_is_tried_are_lines_that_linux_has(name: str, tmp_path: Path) -> No
 
 @pytest.mark.parametrize("name", WIRED)
 def test_what_is_typed_is_what_was_tried(name: str, answers: dict[str, Advice]) -> None:
-    """The commands hold every word of the measured line, but for those that only a scenario has."""
+    """The commands contain every word of the measured line, except words that only a scenario has."""
     answer = answers[name]
     (up,), (down,) = answer.commands["up"], answer.commands["down"]
     assert up == f"tc qdisc replace dev eth0 root {answer.up}"
@@ -90,7 +90,7 @@ def test_a_shaper_with_a_child_is_typed_as_tc_wants_it(kind: str, count: int) ->
 @pytest.mark.needs("host")
 @pytest.mark.parametrize("name", LINKS)
 def test_tc_itself_understands_what_is_typed(name: str) -> None:
-    """tc reads all of a command before it looks for the device, which there is none of; needs no root for that."""
+    """tc reads the whole command before it looks for the device, which does not exist. That needs no root."""
     one = asked(name)
     typed = [line for found in candidates.of(one) for part in commands.commands(one, found).values() for line in part]
     words = [line.split("; ")[-1].split() for line in typed]
@@ -125,7 +125,7 @@ def test_ptm_goes_off_the_rate_where_there_is_no_word_for_it() -> None:
     [("docsis", 50_000_000, 49.8), ("ethernet", 100_000_000, 98.4), ("vdsl", 10_000_000, 9.743)],
 )
 def test_the_hidden_link_sends_as_the_real_one(link: str, rate: int, least: float) -> None:
-    """1500 bytes and what the link adds, at the link's rate, are 1514 at a scenario's."""
+    """A frame of 1500 bytes with the link's overhead, at the link's rate, takes as long as 1514 bytes in a scenario."""
     kind = links.LINKS[link]
     frames = links.frames_bps(kind, rate)
     assert frames / 1e6 == pytest.approx(least, rel=0.003)
@@ -165,7 +165,7 @@ def test_a_point_is_a_tenth() -> None:
 
 
 def test_what_never_came_took_as_long_as_the_run(tmp_path: Path) -> None:
-    """A page that no seed loads must not look better than one that takes long."""
+    """A page that no seed loads must not look better than a page that takes long."""
     one = asked("cable")
     record = run.one(scenarios.scenario(one, candidates.of(one)[0], 1, Truth(), tmp_path))
     page = next(app for app in record["apps"] if "load_ms" in app)
@@ -185,7 +185,7 @@ def test_the_choice_is_worth_its_lines(name: str, answers: dict[str, Advice]) ->
 
 
 def test_downloads_alone_need_no_shaper() -> None:
-    """A FIFO fills the link; who asks for nothing else is told to type nothing."""
+    """A FIFO fills the link. A user who only downloads is told to type nothing."""
     answer = trying.advise(asked("cable", use="downloads"))
     assert (answer.label, answer.commands["down"], answer.sqm) == ("nothing typed", [], {})
     assert show.lines(answer) == ["Type nothing: no line is worth a point more than what is there now."]
@@ -260,7 +260,7 @@ def test_the_same_bytes_twice_and_with_any_workers(goodqueue: Callable[..., Resu
 def test_commands_stay_whole_on_a_narrow_terminal(
     columns: int, answers: dict[str, Advice], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A line break within a command would be pasted with it."""
+    """A line break within a command would be pasted with the command."""
     monkeypatch.setenv("COLUMNS", str(columns))
     cli_advise._print(answers["satellite"], why=False)
     said = capsys.readouterr().out.splitlines()
@@ -311,7 +311,7 @@ def test_a_trace_of_the_users_gives_the_rate(goodqueue: Callable[..., Result], h
 
 @pytest.fixture(scope="module")
 def real(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A data file of Flent's on a link of 20 and 5 Mbit/s with FIFOs of 150 ms, RTT 25 ms."""
+    """Return a data file of Flent's for a link of 20 and 5 Mbit/s with FIFOs of 150 ms, RTT 25 ms."""
     from goodqueue.cli import main
     from goodqueue.scenario.toml import to_toml
 
@@ -348,7 +348,7 @@ def test_a_measurement_says_what_the_link_is(real: str) -> None:
 def test_a_measurement_of_one_direction_leaves_the_other_to_be_said(
     tmp_path: Path, goodqueue: Callable[..., Result]
 ) -> None:
-    """Uploads of 4 and 2 Mbit/s beside pings that all take 50 ms: no queue, and nothing known of the way down."""
+    """Uploads of 4 and 2 Mbit/s beside pings that all take 50 ms: no queue, and an unknown rate downwards."""
     file = written(tmp_path, data())
     found = measured.found([file])
     assert found.down_bps is None

@@ -1,4 +1,4 @@
-"""What `goodqueue advise` promises, on Linux's own qdiscs and TCP: each of the wired links, in the kernel engine."""
+"""The promises of `goodqueue advise` on Linux's own qdiscs and TCP: each of the wired links, in the kernel engine."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,17 +12,17 @@ from goodqueue.engines.kernel import planning
 from goodqueue.scenario import resolve
 
 WITHIN_PERCENT = 15.0
-"""Delays that are promised hold so well."""
+"""The tolerance of the promised delays."""
 
 LINKS = {
     "cable": ("10mbit", "3mbit", "30ms", "docsis"),
     "dsl": ("8mbit", "1mbit", "30ms", "dsl"),
     "satellite": ("8mbit", "2mbit", "600ms", "ethernet"),
 }
-"""Slow ones, for each packet is emulated. `goodqueue advise --verify` asks of any."""
+"""Slow links, since each packet is emulated. `goodqueue advise --verify` tests any link."""
 
 ASKED_OF_LINUX = ("cable", "dsl")
-"""The satellite's RTT makes its run so long that it would take minutes."""
+"""Without the satellite, whose RTT makes its run so long that it would take minutes."""
 
 
 def asked(name: str) -> question.Question:
@@ -32,7 +32,7 @@ def asked(name: str) -> question.Question:
 
 @pytest.mark.parametrize("name", LINKS)
 def test_linux_is_asked_for_the_line_that_is_typed(name: str, tmp_path: Path) -> None:
-    """The plan holds cake's words as they are typed: a word that was lost would go unseen."""
+    """The plan contains cake's words as they are typed. A lost word would go unnoticed."""
     one = asked(name)
     cake = candidates.of(one)[1]
     plan = planning.plan(resolve(scenarios.scenario(one, cake, 1, scenarios.Truth(), tmp_path)))

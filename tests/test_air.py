@@ -88,7 +88,7 @@ def cell(here: Path) -> Path:
 
 
 def captured(goodqueue: Command, name: str, *arguments: str) -> Any:
-    """The record of a run whose air was captured."""
+    """Return the record of a run whose air was captured."""
     result = goodqueue("run", name, "--json", "--trace", "air.pcapng", "--trace-at", "air", *arguments)
     assert (result.status, result.err) == (0, "")
     return json.loads(result.out)
@@ -119,7 +119,7 @@ def test_tshark_reads_every_frame_of_the_air_and_counts_the_same(
     assert {status for _, _, status, *_ in found} == {"1"}, "all check sequences must have been checked, and be right"
     kinds = Counter(CONTROL[subtype] if of == "1" else "data" for of, subtype, *_ in found)
 
-    # Of what collides after a request to send nothing but that request was on the air.
+    # If a packet collides after a request to send, only that request was on the air.
     together = zip(sent["kind"], sent["frames"], sent["came"], sent["outcome"], sent["before"], strict=True)
     every = list(together)
     aired = [one for one in every if one[3:] != ("collided", "rts")]
@@ -155,7 +155,7 @@ def test_rates_and_lengths_are_those_of_the_modes(cell: Path, goodqueue: Command
 
 @pytest.mark.needs("tshark")
 def test_a_packet_has_the_same_number_on_the_air_as_at_its_hosts(cell: Path, goodqueue: Command) -> None:
-    """Though some are lost on the air, so that what arrives is not all that was sent."""
+    """Some packets are lost on the air, so not all packets that were sent arrive."""
     options = ["--set", "bottleneck.wifi.station.1.snr=15", "--set", "duration=3s"]
     points = "sender,receiver,air"
     result = goodqueue("run", "cell.toml", "--json", "--trace", "all.pcapng", "--trace-at", points, *options)

@@ -88,7 +88,7 @@ def test_defaults_are_those_of_the_command_line() -> None:
         for name in ("seeds", "seed", "engine"):
             assert ours[name].default == theirs[name].default, name
     theirs, ours = inspect.signature(cli.advise.advise).parameters, inspect.signature(gq.advise).parameters
-    for name in ours.keys() - {"use", "flent"}:  # lists there
+    for name in ours.keys() - {"use", "flent"}:  # lists in Python
         assert ours[name].default == theirs[name].default, name
 
 

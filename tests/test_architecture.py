@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 
-#: Which crates of ours each crate may know.
+# The crates of the workspace that each crate may use.
 KNOWS = {
     "units": set(),
     "qdisc": {"units"},
@@ -29,7 +29,7 @@ KNOWS = {
 
 
 def cargo() -> str:
-    """Cargo's path; a checkout's tests need it, as its build does."""
+    """Return the path of cargo, which the tests of a checkout need, as its build does."""
     path = shutil.which("cargo")
     if path is None:
         pytest.fail("cargo is not on PATH")
@@ -53,7 +53,7 @@ def test_arrows_point_one_way() -> None:
 
 
 def test_only_disciplines_that_hold_any_other_know_the_registry() -> None:
-    """Else a parameter's file could not be read without the table of all disciplines, which could not be without it."""
+    """Otherwise a parameter's file and the table of all disciplines would each depend on the other."""
     source = ROOT / "crates" / "qdisc" / "src"
     names = re.compile(r"\b(registry|AnyQdisc|parse_line)\b")
     tests = re.compile(r"^#\[cfg\(test\)\]\n(mod tests \{|fn ).*", re.DOTALL | re.MULTILINE)
@@ -67,12 +67,12 @@ def test_only_disciplines_that_hold_any_other_know_the_registry() -> None:
 
 
 TABLES = {"scenario", "path", "traffic"}
-"""The one circle between the simulator's modules: a scenario's tables list the kinds of hops and of traffic, and those
+"""The only cycle between the simulator's modules: a scenario's tables list the kinds of hops and of traffic, and those
 declare their keys in the scenario's words."""
 
 
 def modules_that_each_knows() -> dict[str, set[str]]:
-    """Return which others each module of the simulator, a file or a folder, names in its code; tests do not count."""
+    """Return the other modules that each module (file or folder) of the simulator names in its code without tests."""
     source = ROOT / "crates" / "netsim" / "src"
     beside = re.compile(r"^#\[cfg\(test\)\]\n(mod \w+ \{|fn ).*|//[^\n]*", re.DOTALL | re.MULTILINE)
     knows: dict[str, set[str]] = {}
@@ -85,7 +85,7 @@ def modules_that_each_knows() -> dict[str, set[str]]:
 
 
 def test_no_module_of_the_simulator_is_in_a_circle() -> None:
-    """Else one could not be read without all the others: flow, record and sim once were a circle of 13 files."""
+    """Otherwise one could not be read without all the others: flow, record and sim once were a cycle of 13 files."""
     knows = modules_that_each_knows()
     assert {"flow", "link", "sockets"} <= knows["sim"]
     assert "sim" in knows["record"]
@@ -112,15 +112,15 @@ fn panic(_: &core::panic::PanicInfo) -> ! {
     loop {}
 }
 """
-"""What is to be done at a panic is said once in a program; std says it, wherever in the dependencies it is named."""
+"""A program defines its panic handler once. std defines one, wherever in the dependencies std is named."""
 
 
 @pytest.mark.parametrize(("line", "refused"), [("", False), ("extern crate std;", True)])
 def test_disciplines_and_tcp_do_without_std(tmp_path: Path, line: str, refused: bool) -> None:
-    """They and what they depend on, with the features that they ask for themselves: the workspace's share std's."""
+    """The crates and their dependencies, with the features that they request. The workspace's features include std."""
     crates = ("units", "qdisc", "tcp")
     lines = [f'goodqueue-{crate} = {{ path = "{ROOT / "crates" / crate}" }}' for crate in crates]
-    name = "with_std" if refused else "bare"  # cargo takes packages of one name for the same, whatever their folder
+    name = "with_std" if refused else "bare"  # for cargo, packages of one name are the same, whatever their folder
     package = f'[package]\nname = "{name}"\nedition = "2024"\n[workspace]\n[dependencies]'
     (tmp_path / "Cargo.toml").write_text("\n".join([package, *lines, ""]), encoding="utf-8")
     (tmp_path / "src").mkdir()
@@ -135,11 +135,11 @@ def test_disciplines_and_tcp_do_without_std(tmp_path: Path, line: str, refused: 
 PACKAGE = ROOT / "python" / "goodqueue"
 
 COUNTING_USERS = ("scenario", "run")
-"""The one arrow of Python's that points back: a load becomes a number of users by running scenarios."""
+"""The only arrow in Python that points back: a load becomes a number of users by running scenarios."""
 
 
 def room(module: str) -> str:
-    """Return the room of a module of ours: the folder or the file in the package's root, "" for the package itself."""
+    """Return the room of one of our modules: the folder or file in the package's root, or "" for the package itself."""
     return module.removeprefix("goodqueue").lstrip(".").partition(".")[0]
 
 

@@ -1,4 +1,4 @@
-"""Bad input gets one clear line that names the place, what was found and what is accepted; nothing is written."""
+"""Bad input gets one clear line with the place, what was found and what is accepted. Nothing is written."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -23,7 +23,7 @@ FILES = {
     "contradiction.toml": (TOML + 'cc = "cubic"\n').encode(),
 }
 
-# The command, and what its one line must hold.
+# The command, and what its one line must contain.
 TABLE = [
     ("run missing.toml", "missing.toml: not found; accepted: a scenario file"),
     ("run empty.toml", "empty.toml: the file is empty; accepted: a scenario"),

@@ -1,4 +1,4 @@
-"""``make install-c``: a C program is compiled and run by what ``pkg-config`` says of what was installed."""
+"""``make install-c``: a C program is compiled and run with ``pkg-config``'s flags for the installation."""
 
 import os
 import re
@@ -14,7 +14,7 @@ PREFIX = "opt/goodqueue"
 
 @pytest.fixture(scope="module")
 def stage(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where everything is installed, as a packager does: to a folder that is to become the root of a system."""
+    """Return the folder of a staged installation, as a packager does it: the folder is to become a system's root."""
     stage = tmp_path_factory.mktemp("stage")
     command = ["make", "install-c", f"PREFIX=/{PREFIX}", f"DESTDIR={stage}"]
     done = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
@@ -44,14 +44,14 @@ def test_a_program_is_compiled_and_run_by_what_pkg_config_says(stage: Path, tmp_
     done = subprocess.run(["cc", *strict, source, *flags, "-o", program], check=False, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     env = {} if static else {"LD_LIBRARY_PATH": str(stage / PREFIX / "lib")}
-    # The filter leaves the newest two of ten ACKs; and none is taken for superfluous where a byte of the header lacks.
+    # The filter leaves the newest two of ten ACKs. If a byte of the header is missing, it finds no ACK superfluous.
     for size, said in [("40", "8 filtered, 2 left"), ("39", "0 filtered, 10 left"), ("0", "0 filtered, 10 left")]:
         out = subprocess.run([program, size], check=True, capture_output=True, text=True, env=env).stdout
         assert out == f"goodqueue {version()}: {said}\n"
 
 
 def test_the_library_is_named_for_its_abi(stage: Path) -> None:
-    """Else a program that was linked with one ABI would start with another."""
+    """Otherwise a program that was linked with one ABI would start with another."""
     library = stage / PREFIX / "lib" / "libgoodqueue_qdisc.so"
     dynamic = subprocess.run(["readelf", "-d", library], check=True, capture_output=True, text=True).stdout
     (soname,) = re.findall(r"SONAME.*\[(.*)\]", dynamic)
@@ -62,7 +62,7 @@ def test_the_library_is_named_for_its_abi(stage: Path) -> None:
 
 @pytest.mark.needs("pkg-config")
 def test_what_is_installed_is_named_by_its_final_place(stage: Path) -> None:
-    """Else a package would lead its users to the folder that it was built in."""
+    """Otherwise a package would lead its users to the folder in which it was built."""
     assert pkg_config(stage, "--modversion") == [version()]
     text = (stage / PREFIX / "lib" / "pkgconfig" / "goodqueue-qdisc.pc").read_text(encoding="utf-8")
     assert f"prefix=/{PREFIX}\n" in text

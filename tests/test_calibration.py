@@ -1,4 +1,4 @@
-"""`load`: how many web users offer it. Populations here are small, so that the search takes seconds."""
+"""`load`: how many web users offer it. The populations here are small, so that the search takes seconds."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""``[[change]]`` in a scenario, and ``change`` by hand: what the core's tests cannot see from Rust."""
+"""``[[change]]`` in a scenario, and ``change`` by hand: the parts that the core's tests cannot see from Rust."""
 
 import copy
 import json

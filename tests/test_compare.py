@@ -1,4 +1,4 @@
-"""Comparisons: paired by seed, the same with any number of threads, written whole or not at all."""
+"""Comparisons: paired by seed, the same with any number of threads, written completely or not at all."""
 
 import json
 import os
@@ -36,16 +36,16 @@ def test_differences_are_taken_seed_by_seed(comparison: Comparison) -> None:
 
 
 def test_disciplines_see_the_same_arrivals() -> None:
-    # With a buffer that never fills, codel that never acts is a pfifo: any difference would be the generator's.
+    # In a buffer that never fills, a codel that never acts is a pfifo. A difference would be the generator's fault.
     lazy = comparing.compare(SCENARIO, ["pfifo limit 100000", "codel limit 100000 target 10s interval 20s"], [5, 6])
     fifo, codel = lazy.entries
     assert fifo.values == codel.values, "changing the AQM must not move another stream's draws"
 
 
 def test_a_law_that_draws_differs_seed_by_seed_from_one_that_does_not() -> None:
-    """Where flows start together a FIFO is the same for every seed: one run. PIE's are three, and so their differences.
+    """If flows start together, a FIFO gives one run for all seeds. PIE gives three runs, and so three differences.
 
-    Wrong would be the difference of the first seeds alone, without an interval.
+    The difference of the first seeds alone, without an interval, would be wrong.
     """
     together = SCENARIO | {"traffic": [{"kind": "bulk", "count": 2}]}
     found = comparing.compare(together, ["pfifo limit 100", "pie", "pfifo limit 50"], [1, 2, 3])
@@ -114,14 +114,14 @@ FIGURES = {"felt", "delay-cdf", "delay-over-time", "estimates", "delay-goodput",
 
 @pytest.fixture(scope="module")
 def written(comparison: Comparison, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A report that is looked at, never changed."""
+    """Return a report, which tests read but never change."""
     folder = tmp_path_factory.mktemp("written")
     report.write(folder, comparison, "goodqueue compare pfifo")
     return folder
 
 
 class Loads(HTMLParser):
-    """Collects what a page would fetch, and its text."""
+    """Collects what a page would fetch, and the page's text."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -222,7 +222,7 @@ def test_what_is_there_is_replaced_only_by_force(here: Path, goodqueue: Callable
 def test_what_was_measured_is_kept_where_its_name_was_taken(
     here: Path, goodqueue: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Another process writes to the same place while the runs are on."""
+    """Another process writes to the same place during the runs."""
     run = comparing.compare
 
     def meanwhile(*arguments: Any) -> Comparison:
@@ -267,7 +267,7 @@ def test_names_that_are_taken_are_passed_over(tmp_path: Path) -> None:
 
 
 def test_force_keeps_runs_that_lie_in_a_folder_of_ours(tmp_path: Path) -> None:
-    """A validation lists its store, hours of a kernel's time: another result is written beside it."""
+    """A validation lists its store, which takes hours on a kernel: another result is written beside the store."""
     target = tmp_path / "validation"
     (target / "store").mkdir(parents=True)
     (target / "results.json").write_text('{"files": ["results.json", "store"]}', encoding="utf-8")

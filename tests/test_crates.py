@@ -1,4 +1,4 @@
-"""The crates that are published: each is usable from its README alone, and asks for no newer Rust than it says."""
+"""The published crates: each is usable from its README alone, and requires no newer Rust than it declares."""
 
 import json
 import re
@@ -29,7 +29,7 @@ incremental = false
 
 @pytest.mark.parametrize("crate", PUBLISHED)
 def test_the_example_of_a_readme_is_a_program_that_needs_that_crate_alone(tmp_path: Path, crate: str) -> None:
-    """Else a stranger would have to find out which other crates to name, and what the example leaves out."""
+    """Otherwise a stranger would have to find the other crates to name, and the missing parts of the example."""
     path = ROOT / "crates" / crate
     (tmp_path / "src").mkdir()
     (tmp_path / "Cargo.toml").write_text(MANIFEST.format(crate=crate, path=path), encoding="utf-8")
@@ -44,7 +44,7 @@ def test_the_example_of_a_readme_is_a_program_that_needs_that_crate_alone(tmp_pa
 
 
 def test_only_what_is_meant_for_others_can_be_published() -> None:
-    """Else `cargo publish --workspace` would put bindings and tools where nobody can use them."""
+    """Otherwise `cargo publish --workspace` would publish bindings and tools that nobody can use from there."""
     command = [cargo(), "metadata", "--format-version", "1", "--no-deps", "--offline"]
     packages = json.loads(subprocess.run(command, cwd=ROOT, check=True, capture_output=True).stdout)["packages"]
     published = [package for package in packages if package["publish"] is None]
@@ -59,14 +59,14 @@ def test_only_what_is_meant_for_others_can_be_published() -> None:
 
 
 def test_the_version_that_dependents_ask_for_is_the_workspace_s() -> None:
-    """Else a published crate would ask the registry for another than it was tested with."""
+    """Otherwise a published crate would ask the registry for a version that it was not tested with."""
     workspace = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["workspace"]
     asked = {f"goodqueue-{crate}": workspace["dependencies"][f"goodqueue-{crate}"]["version"] for crate in PUBLISHED}
     assert asked == dict.fromkeys(asked, workspace["package"]["version"])
 
 
 def test_no_dependency_needs_a_newer_rust_than_is_promised() -> None:
-    """Clippy (`incompatible_msrv`) looks at what our code asks of the standard library; this, at everybody else's."""
+    """Clippy (`incompatible_msrv`) checks what our code needs from the standard library. This checks dependencies."""
     command = [cargo(), "metadata", "--format-version", "1", "--offline", "--locked"]
     metadata = json.loads(subprocess.run(command, cwd=ROOT, check=True, capture_output=True).stdout)
 

@@ -1,4 +1,4 @@
-"""Ctrl-C ends every command with one line and status 130, whatever it was at, and leaves nothing half done."""
+"""Ctrl-C ends every command with one line and status 130 at any moment, and leaves nothing half done."""
 
 import os
 import signal
@@ -17,7 +17,7 @@ from goodqueue import interrupts, run
 from goodqueue.run import StoppedError
 
 LIMIT_S = 100
-"""Generous: a machine may be busy. Without an answer each of these would take longer, or for ever."""
+"""Generous, for a busy machine. Without an answer each of these would take longer, or for ever."""
 
 ENDLESS = """
 class Endless:
@@ -49,7 +49,7 @@ def command(*arguments: str) -> Iterator["subprocess.Popen[str]"]:
 
 
 def until(process: "subprocess.Popen[str]", file: str) -> None:
-    """Wait for a file, or a file of a pattern."""
+    """Wait for a file, or for a file that matches a pattern."""
     while not list(Path().glob(file)):
         assert process.poll() is None, process.communicate()
         time.sleep(0.02)
@@ -76,7 +76,7 @@ def test_a_replay_is_interrupted(here: Path) -> None:
         [sys.executable, "-m", "goodqueue", "record", "pfifo", "--packets", "2000", "--out", "x.csv"], check=True
     )
     head = Path("x.csv").read_text(encoding="utf-8").rpartition("\n1")[0]
-    # A state line as often as it takes: as a pipe, it is as long as one likes.
+    # A state line, repeated as often as needed: since the file is a pipe, it may be of any length.
     os.mkfifo("pipe.csv")
     state = next(line for line in reversed(head.splitlines()) if ",st," in line)
     with command("replay", "pipe.csv") as process, Path("pipe.csv").open("w", encoding="utf-8") as pipe:
@@ -101,7 +101,7 @@ def test_a_long_and_fast_run_is_interrupted(here: Path, rate: str) -> None:
 
 
 def test_slices_of_a_run_begin_short() -> None:
-    # A thousandth of a million seconds at 10 Gbit/s took minutes, in which nothing was answered.
+    # A thousandth of a million seconds at 10 Gbit/s took minutes without an answer to Ctrl-C.
     asked = [0.0]
 
     class Fast:
@@ -179,7 +179,7 @@ def test_five_while_it_is_imported_are_as_good_as_one(here: Path) -> None:
 
 
 def test_one_that_a_library_swallowed_is_raised_again(here: Path) -> None:
-    # As in a callback of a weak reference, of which matplotlib has many: Python told of it, and the report went on.
+    # For example in a weak reference's callback, of which matplotlib has many: Python printed it and went on.
     code = (
         "import os, signal, weakref\n"
         "from goodqueue import interrupts\n"

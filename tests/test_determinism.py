@@ -1,4 +1,4 @@
-"""The optimised build gives the same bytes as the one that cargo's tests run."""
+"""The optimised build gives the same bytes as the build of cargo's tests."""
 
 import json
 from pathlib import Path
@@ -12,7 +12,7 @@ RUNS = json.loads((DATA / "behaviour.json").read_text(encoding="utf-8"))
 
 
 def fnv1a(data: bytes) -> int:
-    """FNV-1a, 64 bits, as the table's last column has it."""
+    """Return FNV-1a with 64 bits, as in the table's last column."""
     digest = 0xCBF29CE484222325
     for byte in data:
         digest = (digest ^ byte) * 0x100000001B3 % 2**64
@@ -20,7 +20,7 @@ def fnv1a(data: bytes) -> int:
 
 
 def digests() -> dict[tuple[str, str], str]:
-    """The last column of the table, by qdisc and load; the qdisc column is 36 wide."""
+    """Return the last column of the table, by qdisc and load. The qdisc column is 36 characters wide."""
     rows = (DATA / "behaviour.txt").read_text(encoding="utf-8").splitlines()[1:]
     return {(row[:36].strip(), row[37:43].strip()): row.split()[-1] for row in rows}
 

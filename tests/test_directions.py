@@ -1,4 +1,4 @@
-"""What is shown speaks of the queue that is loaded, and first of what a person feels."""
+"""Output is about the loaded queue, and first about what a person feels."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The pages of the disciplines: one each, and what is generated in them is current."""
+"""The pages of the disciplines: one per discipline, with generated parts that are up to date."""
 
 import ast
 import importlib.util

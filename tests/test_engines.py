@@ -1,4 +1,4 @@
-"""Several engines on the same scenarios: a row each, differences in pairs, refusals before anything runs."""
+"""Several engines on the same scenarios: one row per engine, paired differences, refusals before anything runs."""
 
 import json
 from collections.abc import Callable
@@ -51,7 +51,7 @@ def test_a_row_an_engine_with_their_difference_by_seed(
 
 
 def test_progress_is_that_of_all_engines_together(kernel: list[Scenario]) -> None:
-    """Wrong would be a bar that begins again with the second engine, or that ends at a half."""
+    """A bar that restarts with the second engine, or that ends at a half, would be wrong."""
     shares: list[float] = []
     comparing.compare(SCENARIO, ["pfifo"], [1, 2], progress=shares.append, on=("sim", "kernel"))
     assert shares == sorted(shares)

@@ -1,4 +1,4 @@
-"""The examples are whole, run, and say what they show; so do the package's own claims about itself."""
+"""The examples are complete, run, and show what they claim. The package's claims about itself are true."""
 
 import json
 import re
@@ -46,7 +46,7 @@ def test_an_example_runs_and_draws_its_topology(example: Path, goodqueue: Callab
 
 
 def commands() -> Iterator[Any]:
-    """Each command that an example's head shows, with what it needs."""
+    """Yield each command in an example's head, with its requirements."""
     for example in EXAMPLES:
         found = re.findall(r"^#   goodqueue (.*?)(?:  +.*)?$", example.read_text(encoding="utf-8"), re.MULTILINE)
         assert len(found) >= 2, example
@@ -62,13 +62,13 @@ def test_the_commands_in_an_example_are_accepted(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     shorter = ["--seeds", "1"] if "compare" in command else []
-    # Linux in a virtual machine is slow; the same kinds of traffic are measured on it in test_kernel_machine.py.
+    # Linux in a virtual machine is slow. test_kernel_machine.py measures the same kinds of traffic on it.
     shorter += ["--duration", "4s", "--warmup", "1s"] if "kernel" in command else []
     assert goodqueue(*shlex.split(command), *shorter).status == 0
 
 
 def measured(name: str, *sets: str) -> Record:
-    """A shorter run of an example."""
+    """Return the record of a shorter run of an example."""
     asked = scenario.from_file(ROOT / "examples" / f"{name}.toml", ["duration=12s", "warmup=4s", *sets])
     return run.one(asked)
 
@@ -110,7 +110,7 @@ def test_the_file_of_rates_is_the_one_that_its_command_makes(tmp_path: Path, goo
 
 
 def test_packets_of_a_burst_wait_for_the_next_one() -> None:
-    """Upwards nothing but the bursts makes ACKs wait: up to 4 ms less the 1 ms that a burst may last."""
+    """Upwards only the bursts make ACKs wait: up to 4 ms minus the 1 ms that a burst may last."""
     delay = measured("bursts")["queues"]["up"]["delay_ms"]
     assert delay is not None
     assert delay["p50"] is not None
@@ -120,7 +120,7 @@ def test_packets_of_a_burst_wait_for_the_next_one() -> None:
 
 def test_a_wire_loses_in_groups_without_any_queue() -> None:
     record = measured("lossy-wire", "duration=30s")
-    # Bad 0.05 / 20.05 of the time, in which 30 % are lost: 0.075 %.
+    # The state is bad for 0.05 / 20.05 of the time, with 30 % loss: 0.075 %.
     lost = record["hops"][0]["loss_percent"]
     assert 0.03 < lost < 0.15
     dropped = record["queues"]["down"]["drop_percent"]
@@ -151,21 +151,21 @@ def test_the_benchmark_measures(goodqueue: Callable[..., Result]) -> None:
 
 @pytest.mark.needs("proc")
 def test_the_benchmark_measures_many_flows(goodqueue: Callable[..., Result], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bench.run_crowd, "__defaults__", (1,))  # one process a case, not three
+    monkeypatch.setattr(bench.run_crowd, "__defaults__", (1,))  # one process per case, not three
     found = json.loads(goodqueue("bench", "--flows", "20,2000", "--quick", "--json").out)["flows"]
     cases = [(20, "fq_codel"), (20, "pfifo"), (2000, "fq_codel"), (2000, "pfifo")]
     assert [(case["flows"], case["qdisc"]) for case in found] == cases
     for case in found:
         assert case["packets"] > 10_000, "a second at 1 Gbit/s"
         assert case["packets_per_cpu_s"] == case["packets"] / case["cpu_s"]
-    # Both ends of a connection are 2 kB; with histograms from zero on, a flow would have 17 kB.
+    # Both ends of a connection are 2 kB. With histograms that start at zero, a flow would take 17 kB.
     assert 2000 < found[2]["bytes_per_flow"] < 11_000
     assert "B/flow" in goodqueue("bench", "--flows", "20", "--quick").out
 
 
 @pytest.mark.needs("proc")
 def test_memory_is_the_measured_process_s_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    # ru_maxrss starts with what the parent held: a fat parent would be taken for a fat simulator.
+    # ru_maxrss starts with the parent's memory. A large parent would look like a large simulator.
     fat = b"x" * 400_000_000
     code = "from goodqueue.speed import bench; print(bench.peak_bytes())"
     process = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)

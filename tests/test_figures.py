@@ -1,4 +1,4 @@
-"""What figures show: all that they should, where it belongs, with nothing that covers it."""
+"""Figures show everything that they should, at its place, and nothing covers it."""
 
 import copy
 import json
@@ -102,7 +102,7 @@ def test_what_never_waits_is_said_and_not_drawn() -> None:
 
 
 def flat(record: Record, values: list[float]) -> Group:
-    """A group of runs whose queueing delay is the same at all times."""
+    """Return a group of runs, each with the same queueing delay at all times."""
     found = []
     for value in values:
         one: Any = copy.deepcopy(record)
@@ -113,7 +113,7 @@ def flat(record: Record, values: list[float]) -> Group:
 
 
 def test_a_band_on_a_logarithmic_axis_is_of_percentiles(record: Record) -> None:
-    runs = [1.0, 2.0, 3.0, 200.0]  # mean 51.5 less one deviation of 99 is no delay
+    runs = [1.0, 2.0, 3.0, 200.0]  # the mean, 51.5, minus one deviation, 99, is no delay
     figure = course.figure([flat(record, runs), flat(record, [5.0, 5.0])], "delay_ms")
     assert figure is not None
     ax = figure.axes[0]
@@ -177,7 +177,7 @@ def test_a_series_that_no_record_has_is_refused_with_those_that_there_are(record
 
 
 def upward(record: Record) -> Group:
-    """Runs whose queues have changed places: the way up is loaded."""
+    """Return runs with swapped queues: the way up is loaded."""
     group = made(record, "codel")
     for one in group.records:
         queues: Any = one["queues"]

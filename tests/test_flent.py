@@ -1,4 +1,4 @@
-"""Flent's data files: ours are opened and drawn by Flent itself, and its are read to the numbers that it wrote."""
+"""Flent's data files: Flent opens and draws ours, and its own files are read to the number."""
 
 import gzip
 import json
@@ -113,7 +113,7 @@ def test_the_file_has_what_the_format_asks_and_the_same_bytes_each_time(rrul_be:
     assert data["metadata"]["T0"] == "2000-01-01T00:00:00.000000Z"
     assert data["metadata"]["DATA_FILENAME"] == name
     assert {len(values) for values in data["results"].values()} == {len(data["x_values"])} == {70}
-    # A sample is the goodput of the 200 ms before it, and its absolute time that of the grid.
+    # A sample is the goodput of the 200 ms before it, and its absolute time is that of the grid.
     series = rrul_be["series"]["flows"][0]
     last = data["raw_values"]["TCP download BE"][-1]
     assert last["val"] == data["results"]["TCP download BE"][-1] == series["goodput_mbps"][-1]
@@ -123,7 +123,7 @@ def test_the_file_has_what_the_format_asks_and_the_same_bytes_each_time(rrul_be:
 
 
 def test_each_series_says_its_unit_as_flent_does(rrul_be: Record) -> None:
-    """Flent writes them on its axes. As in its rrul_be.conf, voip.inc, http.inc and qdisc_stats.inc."""
+    """Flent writes units on its axes, as in its rrul_be.conf, voip.inc, http.inc and qdisc_stats.inc."""
 
     def units(record: Record) -> dict[str, str]:
         data = json.loads(gzip.decompress(writing.data_file(record, "t", "here")[1]))
@@ -166,13 +166,13 @@ def test_a_ping_stands_at_the_time_at_which_it_came_home() -> None:
     data = json.loads(gzip.decompress(writing.data_file(record, "t", "here")[1]))
     # On the empty link an echo takes the base RTT and twice 78.4 us of serialisation.
     assert data["raw_values"]["Ping (ms) ICMP"][2] == {"t": EPOCH_S + 1.020157, "seq": 3, "val": 20.1568}
-    # 0.2 s lies between the first two replies; the last, sent at 13.5 s, is home at 13.52 s, and nothing is known then.
+    # The first two replies are 0.2 s apart. The last, sent at 13.5 s, is back at 13.52 s, with no value after that.
     assert data["results"]["Ping (ms) ICMP"][0] == 20.1568
     assert [value is None for value in data["results"]["Ping (ms) ICMP"][-4:]] == [False, True, True, True]
 
 
 def test_a_call_and_a_page_are_flents_series_too() -> None:
-    """On the empty link a packet of 214 bytes takes 171.2 us and 10 ms; UDP carries 172 of them, 50 times a second."""
+    """On the empty link a packet of 214 bytes takes 171.2 us and 10 ms. UDP carries 172 of them, 50 times a second."""
     voip = [{"kind": "voip"}, {"kind": "page", "objects": [{"response": "1kB"}], "repeat": 2, "interval": "1s"}]
     record = simulated(voip)
     data = json.loads(gzip.decompress(writing.data_file(record, "t", "here")[1]))
@@ -184,13 +184,13 @@ def test_a_call_and_a_page_are_flents_series_too() -> None:
     assert data["results"]["VoIP::delay"] == [10.1712] * 70
     assert data["results"]["VoIP::induced_delay"] == data["results"]["VoIP::jitter"] == [0.0] * 70
     assert data["results"]["VoIP::bitrate"][5] == pytest.approx(172 * 8 * 50 / 1e3)
-    # Name, connection and request take a round trip each, and serialisation 1.5472 ms; the page stands at its end.
+    # Lookup, connection and request take one RTT each, and serialisation 1.5472 ms. The sample is at the fetch's end.
     pages = [{"t": EPOCH_S + 0.061547, "val": 61.5472}, {"t": EPOCH_S + 1.123094, "val": 61.5472}]
     assert data["raw_values"]["HTTP latency"] == pages
 
 
 def test_a_lost_packet_of_a_call_counts_where_the_next_one_came() -> None:
-    """Numbers 0, 1, 4 and 5, sent each 0.1 s and 50, 60, 90 and 70 ms under way: two are lost before the third."""
+    """Numbers 0, 1, 4 and 5, sent every 0.1 s, take 50, 60, 90 and 70 ms: two are lost before the third."""
     record = simulated([{"kind": "voip"}])
     call = {"name": "voip/0", "seq": [0, 1, 4, 5], "sent_s": [0.0, 0.1, 0.4, 0.5], "delay_ms": [50.0, 60.0, 90.0, 70.0]}
     record["series"]["calls"] = [call]  # type: ignore[list-item]
@@ -258,7 +258,7 @@ SEVERAL = [
     {"kind": "page", "page": "huffpost"},
     {"kind": "ping"},
 ]
-"""Calls and pages whose times differ, so that none stands for another."""
+"""Calls and pages with different times, so that a confusion of two would show."""
 
 
 def test_all_calls_and_pages_come_back(tmp_path: Path) -> None:
@@ -279,7 +279,7 @@ def test_all_calls_and_pages_come_back(tmp_path: Path) -> None:
 
 @needs_flent
 def test_flent_draws_all_pages_and_knows_all_calls(tmp_path: Path) -> None:
-    """Its plots of a page name each; those of a call draw the first, and its tables have the others."""
+    """Flent's plots of a page name each page. Its plots of a call draw the first, and its tables have the others."""
     name, content, _ = writing.data_file(simulated(SEVERAL), "codel", "here")
     (tmp_path / name).write_bytes(content)
     drawn = flent("-i", tmp_path / name, "-p", "http_delay", "-o", tmp_path / "plot.svg")
@@ -299,14 +299,14 @@ from flent.combiners import MosReducer
 from flent.resultset import load
 print(MosReducer(None, None, None).reduce(load(sys.argv[2]), {"data": "VoIP"}))
 """
-"""Flent tells its score in a plot alone, so it is asked of what draws that."""
+"""Flent shows its score only in a plot, so the plot's formatter is asked."""
 
 
 @needs_flent
 def test_flents_mos_of_our_call_is_the_e_models(tmp_path: Path) -> None:
-    """Two E-models, one score. Flent adds twice the jitter to the delay, and counts losses per packet that arrived.
+    """Two E-models, one score. Flent adds twice the jitter to the delay, and counts losses per arrived packet.
 
-    Delays of 150 and 170 ms in turn: 160 + 2 x 20 = 200 ms, where the delay is felt. 4 are lost to 96 that arrive.
+    Delays alternate between 150 and 170 ms: 160 + 2 x 20 = 200 ms, where the delay is felt. 4 are lost, 96 arrive.
     """
     record = simulated([{"kind": "voip"}])
     numbers = [number for number in range(100) if number not in (20, 40, 60, 80)]
@@ -340,7 +340,7 @@ def test_flent_reads_our_numbers(rrul_be: Record, tmp_path: Path) -> None:
 
 
 def data(**changes: Any) -> dict[str, Any]:
-    """A file as Flent writes it, by hand: two uploads of 4 and 2 Mbit/s from 1 s to 11 s, a ping a second, one lost."""
+    """A file as Flent writes it, by hand: uploads of 4 and 2 Mbit/s from 1 s to 11 s, one ping per second, one lost."""
     t0 = 1_500_000_000.0
     grid = [float(second) for second in range(13)]
     flow = {
@@ -386,7 +386,7 @@ def test_what_flent_measured_is_read_to_the_number(tmp_path: Path) -> None:
     assert (second["cc"], second["goodput_mbps"]) == (None, 2)
     assert record["fairness"]["jain_goodput"] == 0.9  # 6^2 / (2 * (16 + 4))
     (ping,) = record["apps"]
-    # Sent at 1, 2, ... 11 s, but for the sixth of all: ten of eleven came back.
+    # Sent at 1, 2, ... 11 s; all except the sixth came back: ten of eleven.
     assert (ping["sent"], ping["received"], ping["loss_percent"]) == (11, 10, pytest.approx(100 / 11, abs=1e-6))
     assert ping["rtt_ms"] is not None
     assert (ping["rtt_ms"]["mean"], ping["rtt_ms"]["stddev"]) == (50, 0)
@@ -398,9 +398,9 @@ def test_what_flent_measured_is_read_to_the_number(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("way", [None, "owd_up"])
 def test_a_call_that_flent_measured_is_read_to_the_number(tmp_path: Path, way: str | None) -> None:
-    """Delays of 30, 34, 28 and 28 ms, one packet lost before the last; irtt has round trips of twice that beside them.
+    """Delays of 30, 34, 28 and 28 ms, one packet lost before the last. irtt also has round trips of twice that.
 
-    Differences of 4, 6 and 0: a mean of 10/3. J goes 0.25, 0.609375, 0.571289 (RFC 3550). Of five packets one is lost.
+    Differences of 4, 6 and 0: a mean of 10/3. J is 0.25, 0.609375, 0.571289 (RFC 3550). One of five packets is lost.
     """
     t0 = 1_500_000_000.0
     samples: list[dict[str, Any]] = [
@@ -430,7 +430,7 @@ def test_a_call_that_flent_measured_is_read_to_the_number(tmp_path: Path, way: s
 
 
 def test_older_versions_are_converted(tmp_path: Path) -> None:
-    """netperf's exchanges were 20 a second: 50 ms each. The one that took 142 s is a loss. Times were local."""
+    """netperf's exchanges were 20 per second: 50 ms each. The one that took 142 s is a loss. Times were local."""
     t0 = 1_500_000_000.0
     old = data(version=2)
     old["metadata"]["T0"] = "2017-07-14T04:40:00.000000"  # two hours east of Greenwich

@@ -1,4 +1,4 @@
-"""What others wrote, or a hand changed: it is read, or refused in one line; nothing else."""
+"""Files that others wrote, or that were edited by hand, are read, or are refused in one line."""
 
 import bz2
 import gzip
@@ -87,7 +87,7 @@ def test_a_record_that_was_changed_names_the_key(
 
 
 def quiet(act: Callable[[], object], what: str) -> None:
-    """``act`` succeeds, or refuses."""
+    """Check that ``act`` succeeds or refuses in one line."""
     try:
         act()
     except UserError as error:

@@ -1,4 +1,4 @@
-"""Files of rates that are drawn: the same for a seed, of the mean that was asked for, and never over another file."""
+"""Generated files of rates: the same for a seed, with the requested mean, and never over another file."""
 
 import re
 from collections.abc import Callable
@@ -26,7 +26,7 @@ def test_it_says_the_mean_rate_and_how_the_file_is_used(here: Path, goodqueue: C
     match = re.fullmatch(r"Written: lte\.mahimahi, ([0-9.]+) Mbit/s on average\.", told)
     assert match is not None
     lines = (here / "lte.mahimahi").read_text().split()
-    # An opportunity is a full frame, of 1514 bytes; the file starts again after its last line.
+    # An opportunity is a full frame of 1514 bytes. The file starts again after its last line.
     assert float(match[1]) == pytest.approx(len(lines) * 1514 * 8 / float(lines[-1]) / 1000, rel=0.01)
     assert float(match[1]) == pytest.approx(12, rel=0.3), "600 s are 60 correlation times"
     assert use == 'A link follows it where, in place of a rate, it has: trace = "lte.mahimahi"'

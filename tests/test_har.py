@@ -1,4 +1,4 @@
-"""HAR files become pages; broken ones are refused in one line that names the file and the place."""
+"""HAR files become pages. Broken files are refused in one line that names the file and the place."""
 
 import json
 from collections.abc import Callable
@@ -69,7 +69,7 @@ def test_a_scenarios_har_file_is_beside_it_and_its_record_needs_no_file(tmp_path
     record = run.one(resolved)
     app = record["apps"][0]
     assert app["completed"] == 1
-    # Two lookups, two handshakes, two exchanges and what is on the wire.
+    # Two lookups, two handshakes, two exchanges, and the transmission times.
     assert 300 < (app["load_ms"] or {})["mean"] < 320  # type: ignore[operator]
     assert run.one(record["scenario"])["apps"] == record["apps"]
 

@@ -1,4 +1,4 @@
-"""A scenario to begin with, and the examples that come with the package."""
+"""`goodqueue init`: a scenario to begin with, and the examples that come with the package."""
 
 import json
 import tomllib
@@ -56,12 +56,12 @@ def test_every_example_is_listed_and_can_be_written(here: Path, goodqueue: Comma
 
 
 def test_an_installed_package_has_them() -> None:
-    """What the wheel takes in is a pattern in pyproject.toml: each example must match it, through the link."""
+    """A pattern in pyproject.toml selects the wheel's files: each example must match it, through the link."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     patterns = [one["path"] for one in project["tool"]["maturin"]["include"] if "wheel" in one["format"]]
     taken = {path.name for pattern in patterns for path in ROOT.glob(pattern)}
     assert {f"{name}.toml" for name in examples.names()} <= taken
     wheels = sorted((ROOT / "target" / "wheels").glob("*.whl"))
-    for wheel in wheels[-1:]:  # where one was built
+    for wheel in wheels[-1:]:  # if one was built
         inside = {name.rpartition("/")[2] for name in zipfile.ZipFile(wheel).namelist() if "examples/library" in name}
         assert inside

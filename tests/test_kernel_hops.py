@@ -1,4 +1,4 @@
-"""Paths that are more than a bottleneck, on Linux: what the laboratory builds of them, and what it measures."""
+"""Paths with more than a bottleneck, on Linux: what the laboratory builds for them, and what it measures."""
 
 import json
 import re
@@ -76,7 +76,7 @@ def test_hops_stand_in_the_row_where_packets_meet_them() -> None:
 
 
 def does(plan: Plan, direction: str) -> list[tuple[str, str]]:
-    """What packets of ``direction`` meet, node by node."""
+    """Return what packets of ``direction`` meet, node by node."""
     row = nodes(plan) if direction == "down" else nodes(plan)[::-1]
     met = [(node, step) for node in row for step in node.steps if step.direction == direction]
     return [(step.does.name, "bottleneck" if step.place is None else plan.hops[step.place].name) for _, step in met]
@@ -125,14 +125,14 @@ def test_flows_that_do_not_cross_a_hop_pass_its_disciplines_by() -> None:
     behind = [" ".join(words) for words in commands.step("x", Step(Does.PROPAGATE, "down", 0), plan)]
     assert [line.partition(" netem ")[2] for line in behind if "netem" in line] == [
         "delay 5000.000us rate 20000000bit limit 1000000",
-        "delay 5000.000us limit 1000000",  # it was on no such link
+        "delay 5000.000us limit 1000000",  # this one did not cross such a link
     ]
     alone = commands.step("x", Step(Does.QUEUE, "down", None), plan)
     assert alone[0][:5] == ["qdisc", "add", "dev", "x", "root"], "all cross the bottleneck"
 
 
 def test_a_ways_speed_is_that_of_the_narrowest_link_that_it_crosses() -> None:
-    """A home's router with Gigabit ports behind 50 Mbit/s carries 50, and fits into the virtual machine."""
+    """A home router with Gigabit ports behind 50 Mbit/s carries 50 Mbit/s, so the virtual machine can run it."""
     traffic = [{"kind": "bulk"}, {"kind": "bulk", "name": "near", "hops": ["isp"]}]
     isp = link("isp", "50mbit", before="bottleneck")
     plan = planned(isp, bottleneck={"rate": "1gbit", "qdisc": "codel", "up": {"rate": "30mbit"}}, traffic=traffic)
@@ -226,7 +226,7 @@ def test_a_file_that_a_shaper_cannot_follow_is_refused(tmp_path: Path, content: 
 
 
 def packets(rows: list[tuple[float, float | None]], copies: tuple[tuple[float, float], ...] = ()) -> Packets:
-    """Arrivals and departures in ms, each packet of 1250 bytes; and of copies."""
+    """Return packets with these arrivals and departures in ms, 1250 bytes each, and copies."""
 
     def column(times: Any) -> Any:
         return np.array([nanoseconds(ms / 1000) for ms in times], dtype=np.int64)
@@ -253,7 +253,7 @@ MEASURED = (nanoseconds(0.1), nanoseconds(0.2))
 
 
 def test_a_wire_by_hand() -> None:
-    """Two are lost, of which the second found two under way; one goes on twice."""
+    """Two packets are lost, the second since two are in the wire. One packet is duplicated."""
     rows = [(95, 105), (110, 120), (115, None), (130, 150), (131, 151), (132, None), (195, 205)]
     hop = elements.hop(packets(rows, ((130, 152),)), Hop("air", "down", limit=3), {"kind": "wire"}, MEASURED)
     counts = {"offered": 6, "delivered": 5, "lost": 2, "over_limit": 1, "duplicated": 1}
@@ -262,7 +262,7 @@ def test_a_wire_by_hand() -> None:
 
 
 def test_a_link_whose_rate_changes_is_used_by_what_it_could_have_sent() -> None:
-    """40 000 bits of 50 000 + 100 000; at one rate, 40 ms of 100: 1250 bytes are 10 ms at 1 Mbit/s."""
+    """40 000 bits of 50 000 + 100 000. At one rate, 40 ms of 100 ms: 1250 bytes take 10 ms at 1 Mbit/s."""
     changed = Shaper(1_000_000, "htb", [], [Change(0.15, 2_000_000)])
     seen = packets([(100, 100), (110, 110), (149, 149), (160, 160)])
     share = elements.queue(seen, changed, {"qdisc": "pfifo"}, MEASURED)["utilisation_percent"]
@@ -283,7 +283,7 @@ def test_distributions_are_those_of_iproute2s_tables(name: str, mean: float, dev
 @pytest.mark.kernel
 @pytest.mark.needs("qemu", "image")
 def test_links_and_wires_do_on_linux_what_they_do_in_the_simulator() -> None:
-    """Calls cross a link whose rate changes and a wire; others the link alone, others the wire alone."""
+    """Some calls cross a link whose rate changes and a wire, others only the link, others only the wire."""
     hops = [link("second", "2mbit"), wire(delay="20ms", jitter="4ms", distribution="normal", loss="5%", duplicate="5%")]
     calls = {"kind": "voip", "count": 5, "start_spread": "20ms"}
     asked = {
@@ -297,7 +297,7 @@ def test_links_and_wires_do_on_linux_what_they_do_in_the_simulator() -> None:
             calls | {"name": "near", "hops": ["bottleneck", "second"]},
             calls | {"name": "far", "hops": ["air"]},
         ],
-        # From 3 s on the ten calls have more than the link takes: its queue is full.
+        # From 3 s on the ten calls send more than the link carries: its queue is full.
         "change": [{"at": "3s", "hop": "second", "rate": "500kbit"}],
         "series": {"interval": "500ms"},
     }
@@ -313,7 +313,7 @@ def test_links_and_wires_do_on_linux_what_they_do_in_the_simulator() -> None:
     assert linux["queues"]["down"]["packets"]["offered"] == ours["queues"]["down"]["packets"]["offered"]
     counts = air_there["packets"]
     came = counts["held_at_start"] + counts["offered"] + counts["duplicated"]
-    # A copy that is lost on its own counts as neither, in captures.
+    # A copy that netem loses alone counts as neither in captures.
     assert came == counts["delivered"] + counts["lost"] + counts["held_at_end"]
     assert counts["offered"] == pytest.approx(air_here["packets"]["offered"], rel=0.02)
     for name in ("lost", "duplicated"):

@@ -1,4 +1,4 @@
-"""The kernel engine's laboratory, as far as it needs neither root nor a kernel of its own."""
+"""The kernel engine's laboratory, as far as it needs neither root nor its own kernel."""
 
 import socket
 from ipaddress import ip_address, ip_network
@@ -60,7 +60,7 @@ def plan(*flows: Flow, rtts_s: list[float] | None = None, duration_s: float = 0.
 
 
 def loopback() -> Ends:
-    """Two free ports of this machine."""
+    """Return two free ports of this machine."""
     with socket.socket() as one, socket.socket() as two:
         one.bind(("127.0.0.1", 0))
         two.bind(("127.0.0.1", 0))
@@ -145,7 +145,7 @@ def test_a_late_timer_costs_a_fast_link_none_of_its_rate(rate_bps: int, bytes_ah
 
 
 def test_a_timer_that_goes_through_all_flows_costs_the_link_none_of_its_rate() -> None:
-    """fq_pie's takes more than 0.1 ms in the virtual machine, in which a link that may not be ahead falls behind."""
+    """fq_pie's timer takes more than 0.1 ms in the virtual machine. A link that may not be ahead then falls behind."""
     fq_pie = ["parent", "1:1", "handle", "10:", "fq_pie", "limit", "10240", "flows", "1024"]
     _, link, _ = commands.link("r-cli", Shaper(8_000_000, "htb", [fq_pie]), ["root"])
     assert "burst 256b" in " ".join(link), "0.256 ms of 8 Mbit/s"
@@ -200,7 +200,7 @@ def test_bulk_keeps_a_connection_busy_and_holds_little_unsent() -> None:
 
 
 def test_only_a_flow_that_stops_early_holds_little_unsent() -> None:
-    """With 16 KiB a sender ran dry behind trains of ACKs, as two short segments in a thousand showed at 10 Mbit/s."""
+    """With 16 KiB a sender ran dry behind trains of ACKs: two segments in a thousand were short at 10 Mbit/s."""
     task = plan(flow())
     assert bulk.unsent(flow(stop_s=task.duration_s), task) == 1 << 18
     assert bulk.unsent(flow(stop_s=task.duration_s / 2), task) == 1 << 14
@@ -264,7 +264,7 @@ PAGE = {
 
 
 def browsed(**changes: Any) -> tuple[dict[str, Any], list[int], list[int]]:
-    """What a browser notes, how many connections were open after each was opened, and the bytes of each response."""
+    """Return a browser's notes, the number of open connections after each opening, and the bytes of each response."""
     between = loopback()
     served = flow(**PAGE, **changes, port=between.source[1])
     task = plan(served, duration_s=changes.get("stop_s", 0.0) + 0.5)
@@ -309,7 +309,7 @@ def test_a_browser_fetches_every_object_over_so_many_connections_to_each_host() 
 
 
 def test_a_browser_goes_on_until_it_is_stopped() -> None:
-    noted, _, _ = browsed(stop_s=1.5)  # real time, of a run of half a second more: long enough for a busy machine
+    noted, _, _ = browsed(stop_s=1.5)  # real time; the run lasts half a second longer, enough for a busy machine
     assert len(noted["begun"]) > 3
     assert all(begun <= 1.5 for begun in noted["begun"])
     assert len(noted["completed"]) == len(noted["begun"]), "what is under way may end"

@@ -1,6 +1,6 @@
 """The kernel engine's places: programs that die with us, private folders, the image, the virtual machine, this host.
 
-What needs qemu and an image is marked ``kernel``; the rest runs anywhere.
+Tests that need qemu and an image are marked ``kernel``. The others run anywhere.
 """
 
 import gzip
@@ -40,7 +40,7 @@ SCENARIO = {
 
 
 def plan(rate_bps: int = 5_000_000, duration_s: float = 2.0) -> Plan:
-    """What any host can do that can make networks at all: no delay, a plain queue."""
+    """Return a plan for any host that can build networks: no delay, a plain queue."""
     shaper = Shaper(rate_bps, "htb", [["parent", "1:1", "handle", "10:", "pfifo", "limit", "50"]])
     flow = Flow("bulk/0", "bulk", "down", 0.0, duration_s, 0.0, False, "cubic", 0, False, None, None, 10_000)
     return Plan(duration_s, 0.5, 1, shaper, shaper, [Way(0.0)], [flow], None)
@@ -51,7 +51,7 @@ def never() -> threading.Event:
 
 
 def alive(mark: str) -> list[str]:
-    """The processes, by their command lines, that have ``mark`` there or in their environment and are not dead."""
+    """Return the command lines of live processes that have ``mark`` in their command line or environment."""
     found = []
     for entry in Path("/proc").glob("[0-9]*"):
         try:
@@ -195,7 +195,7 @@ def test_an_archives_entries_are_aligned_and_folders_stand_before_their_files() 
 
 
 def bzimage(payload: bytes) -> bytes:
-    """A kernel with one sector of set-up code, whose payload begins 16 bytes into what follows."""
+    """Return a kernel with one sector of set-up code, whose payload begins 16 bytes after that code."""
     head = bytearray(1024 + 16)
     head[0x1F1] = 1
     head[0x202:0x206] = b"HdrS"
@@ -279,7 +279,7 @@ def test_nowhere_to_run_names_both_reasons(monkeypatch: pytest.MonkeyPatch, tmp_
 
 
 def fake_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, script: str) -> image.Image:
-    """A machine that does ``script`` instead of booting."""
+    """Replace qemu by a program that runs ``script`` instead of booting."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     program = tmp_path / "qemu"
     program.write_text(f"#!/bin/sh\n{script}\n")
@@ -328,7 +328,7 @@ def test_a_machine_has_memory_for_every_packet_that_the_links_can_carry(tmp_path
 
 @pytest.fixture(scope="module")
 def this_host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """This host can run a plain queue, or the test is skipped. If all it lacks is netem, its wires take no time."""
+    """Skip the test unless this host can run a plain queue. If it only lacks netem, its wires take no time."""
     with pytest.MonkeyPatch.context() as patch:
         why = host.why_not(plan(), never())
         if why is not None and "netem" in why:
@@ -360,7 +360,7 @@ def test_two_runs_in_virtual_time_agree_and_another_seed_differs() -> None:
 @pytest.mark.kernel
 @pytest.mark.needs("qemu", "image")
 def test_applications_take_as_long_on_linux_as_in_the_simulator(capsys: pytest.CaptureFixture[str]) -> None:
-    """One after the other, on a path without losses; the kernel's processes take some microseconds of their own."""
+    """One after the other, on a path without losses. The kernel's processes take some microseconds themselves."""
     traffic = [
         {"kind": "transfer", "size": "100kB"},
         {"kind": "transfer", "name": "up", "size": "100kB", "direction": "up", "start": "1s"},
@@ -409,7 +409,7 @@ def test_applications_take_as_long_on_linux_as_in_the_simulator(capsys: pytest.C
 @pytest.mark.kernel
 @pytest.mark.needs("qemu", "image")
 def test_an_empty_path_takes_its_rtt_and_each_packets_own_time_on_both_wires() -> None:
-    """At 5 Mbit/s 66 bytes take 0.1056 ms and 1514 take 2.4224 ms, each way; with a shaper alone, nothing."""
+    """At 5 Mbit/s 66 bytes take 0.1056 ms and 1514 take 2.4224 ms, each way. A shaper alone would add no time."""
     sizes = {"small": 66, "large": 1514}
     traffic = [
         {"kind": "ping", "name": name, "packet_size": size, "interval": "50ms", "start": f"{start}ms"}
@@ -444,7 +444,7 @@ def interfaces() -> list[str]:
 
 
 def killed_at_random(tmp_path: Path, code: str, span_s: float) -> None:
-    """Start ``code`` ten times, each time kill -9 it within ``span_s``, and show that nothing is left behind."""
+    """Start ``code`` ten times, each time kill -9 it within ``span_s``, and check that nothing is left behind."""
     moments = random.Random(1)
     before = interfaces()
     environment = os.environ | {"TMPDIR": str(tmp_path)}
@@ -454,7 +454,7 @@ def killed_at_random(tmp_path: Path, code: str, span_s: float) -> None:
         process.send_signal(signal.SIGKILL)
         process.wait()
         assert wait_for(lambda: not alive(str(tmp_path))), alive(str(tmp_path))
-    # A namespace without a name goes with its last process, and takes its interfaces and their qdiscs along.
+    # A namespace without a name vanishes with its last process, and so do its interfaces and their qdiscs.
     assert interfaces() == before
     with folders.private(tmp_path):
         pass

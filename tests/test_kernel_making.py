@@ -1,4 +1,4 @@
-"""What makes a run of the kernel engine stands in the run's key, before anything runs. Nothing here needs a kernel."""
+"""The key of a run of the kernel engine covers everything that makes the run. Nothing here needs a kernel."""
 
 import shutil
 from pathlib import Path
@@ -26,9 +26,9 @@ def resolved() -> Scenario:
 
 @pytest.fixture
 def machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """A machine with qemu 7.2.22 and one image; returns the folder of images."""
+    """Set up a machine with qemu 7.2.22 and one image. Returns the folder of images."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr(vm, "QEMU", "sh")  # that there is one
+    monkeypatch.setattr(vm, "QEMU", "sh")  # a program that exists
     monkeypatch.setattr(vm, "version", lambda: "7.2.22")
     image._first_wanted.cache_clear()
     write_image(image.cache(), "first")
@@ -36,7 +36,7 @@ def machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 
 def renew(cache: Path, key: str) -> None:
-    """What ``goodqueue kernel image`` leaves, which is a process of its own."""
+    """Leave the result of ``goodqueue kernel image``, which runs in its own process."""
     write_image(cache, key)
     image._first_wanted.cache_clear()
 
@@ -112,7 +112,7 @@ def test_an_image_of_other_packages_than_those_in_the_keys_is_refused(
 def test_a_kernel_run_of_before_is_run_again_and_stays_readable(
     machine: Path, resolved: Scenario, tmp_path: Path
 ) -> None:
-    """Until 0.1 its key held goodqueue's version and nothing of the kernel."""
+    """Until 0.1 the key of such a run contained goodqueue's version and nothing about the kernel."""
     kept = store.create(tmp_path / "st", "--out st")
     now = identity.of("kernel", resolved)
     before = Maker(now.made_by.version, None, None)

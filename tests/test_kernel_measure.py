@@ -1,4 +1,4 @@
-"""What captures and counters are turned into: against the simulator's own record, and against numbers by hand."""
+"""Records made from captures and counters, compared with the simulator's own record and with numbers by hand."""
 
 import json
 import shutil
@@ -26,11 +26,11 @@ SERIES = {"interval": "1s", "packets": {"from": "4s", "to": "4500ms"}}
 
 @pytest.fixture(scope="module")
 def example() -> str:
-    """The program that leaves captures of a simulated run."""
+    """Return the program that writes captures of a simulated run."""
     cargo = shutil.which("cargo")
     if cargo is None:
         pytest.fail("cargo is not on PATH")
-    # As `make test` has built it: for a package alone, cargo would choose other features and build all anew.
+    # As `make test` built it. For a single package, cargo would choose other features and build everything again.
     build = [cargo, "build", "--quiet", "--workspace", "--profile", "test", "--example", "simulated"]
     told = subprocess.run([*build, "--message-format", "json"], cwd=ROOT, check=True, capture_output=True).stdout
     built = [json.loads(line).get("executable") for line in told.splitlines()]
@@ -38,10 +38,10 @@ def example() -> str:
 
 
 def simulated(example: str, folder: Path, rtt: str, qdisc: str) -> tuple[Any, Any]:
-    """The record measured from a simulated run's captures, and the simulator's own.
+    """Return the record measured from a simulated run's captures, and the simulator's own record.
 
-    With this seed no timeout is needless. After a needless one the echo gives the sender an RTT of the original, which
-    captures do not show.
+    With this seed no timeout is needless. After a needless timeout the echo gives the sender an RTT of the original
+    segment, which captures do not show.
     """
     bottleneck = {"rate": "10mbit", "qdisc": qdisc}
     given = {"duration": "14s", "warmup": "3s", "seed": 5, "bottleneck": bottleneck, "path": {"rtt": rtt}}
@@ -56,7 +56,7 @@ def assert_queues_agree(measured: Any, own: Any) -> None:
     for name in ("utilisation_percent", "throughput_mbps", "packets", "drop_percent", "mark_percent"):
         assert measured[name] == own[name], name
     for name, value in own["delay_ms"].items():
-        exact = name in ("mean", "stddev", "min", "max")  # the simulator's quantiles are a histogram's
+        exact = name in ("mean", "stddev", "min", "max")  # the simulator's quantiles are from a histogram
         assert measured["delay_ms"][name] == pytest.approx(value, rel=1e-9 if exact else 1e-3, abs=1e-6), name
 
 
@@ -65,7 +65,7 @@ def assert_flows_agree(measured: Any, own: Any) -> None:
     for got, wanted in zip(measured["flows"], own["flows"], strict=True):
         for name in ("kind", "direction", "cc", "start_s", "retransmitted"):
             assert got[name] == wanted[name], name
-        # Delayed ACKs tell of the last segments a little late.
+        # Delayed ACKs report the last segments a little late.
         assert got["goodput_mbps"] == pytest.approx(wanted["goodput_mbps"], abs=3 * 1448 * 8e-6 / 9)
         for name, value in (wanted["goodput_5s_mbps"] or {}).items():
             assert got["goodput_5s_mbps"][name] == pytest.approx(value, abs=3 * 1448 * 8e-6 / 5), name
@@ -73,7 +73,7 @@ def assert_flows_agree(measured: Any, own: Any) -> None:
             assert got["rtt_ms"] is None
             continue
         for name in ("mean", "min", "max"):
-            # To a nanosecond for what the simulator carries from one transmission to the next.
+            # To a nanosecond, for the fraction that the simulator carries from one transmission to the next.
             assert got["rtt_ms"][name] == pytest.approx(wanted["rtt_ms"][name], abs=2e-6), name
     assert measured["apps"][0]["sent"] == own["apps"][0]["sent"]
     assert measured["apps"][0]["received"] == own["apps"][0]["received"]
@@ -95,7 +95,7 @@ def test_a_simulated_run_read_from_captures_gives_the_simulators_own_record(
             assert measured["series"]["packets"][way][name] == pytest.approx(values), name
         series, wanted = measured["series"]["queues"][way], own["series"]["queues"][way]
         assert series["delay_ms"] == wanted["delay_ms"]
-        # A packet that is dropped later is not seen to wait; the simulator knows when it did.
+        # A packet that is dropped later is not seen to wait. The simulator knows when it was dropped.
         unseen = [
             sum(came < time_s * 1e9 <= dropped for came, dropped in in_vain[way])
             for time_s in measured["series"]["time_s"]
@@ -116,7 +116,7 @@ SERVER, CLIENT = bytes([10, 9, 0, 1]), bytes([10, 8, 0, 1])
 
 
 def frame(number: int, ecn: int = 0, length: int = 1250) -> bytes:
-    """A datagram of the one flow, down."""
+    """Return a datagram of the only flow, which goes down."""
     ip = struct.pack("!BBHHHBBH", 0x45, ecn, length - 14, 0, 0x4000, 64, 17, 0) + SERVER + CLIENT
     return bytes(12) + b"\x08\x00" + ip + struct.pack("!HHHHI", 20000, 10000, length - 34, 0, number)
 
@@ -130,10 +130,10 @@ def capture(path: Path, frames: list[tuple[float, bytes]], length: int = 1250) -
 
 
 def by_hand(folder: Path, drops: int = 1) -> Any:
-    """1 Mbit/s, so that 1250 bytes take 10 ms; warm-up 1 s, end 2 s.
+    """Write captures of a run by hand: 1 Mbit/s, so that 1250 bytes take 10 ms; warm-up 1 s, end 2 s.
 
-    Packets arrive at 0.5, 0.995, 1.1, 1.2, 1.3 and 1.995 s and leave 0, 10, 20, –, 30 and 10 ms later: the fourth is
-    dropped, the fifth marked, the second waits as measuring begins and the last as it ends.
+    Packets arrive at 0.5, 0.995, 1.1, 1.2, 1.3 and 1.995 s and leave 0, 10, 20, –, 30 and 10 ms later. The fourth is
+    dropped and the fifth marked. The second waits when measuring begins, and the last when it ends.
     """
     arrivals, waits = (0.5, 0.995, 1.1, 1.2, 1.3, 1.995), (0.0, 0.01, 0.02, None, 0.03, 0.01)
     capture(folder / "r-wan.pcap", [(at, frame(n, ecn=2)) for n, at in enumerate(arrivals)])

@@ -1,4 +1,4 @@
-"""Every translated line, given to a real `tc` on a real kernel, comes back with what the scenario named."""
+"""Every translated line, given to a real `tc` on a real kernel, shows the parameters that the scenario named."""
 
 import json
 import threading
@@ -150,10 +150,10 @@ LINES: dict[str, dict[str, Any]] = {
     "tbf child codel target 7ms": {"rate": 1250000, "burst": 5120},
     "htb rate 5mbit child fq_codel limit 100": {"default": "0x1"},
 }
-"""Lines, and what `tc` shows of them: times in microseconds, rates in bytes a second; None: it shows nothing."""
+"""Lines, and what `tc` shows of them: times in microseconds, rates in bytes per second. None: `tc` shows nothing."""
 
 EXACT = ("limit", "flows", "quantum", "depth", "divisor", "min", "max", "memory_limit", "memlimit", "overhead", "mpu")
-"""The others the kernel keeps in units of its own, such as 1.024 us or 2^-16."""
+"""The kernel keeps the others in its own units, such as 1.024 us or 2^-16."""
 
 
 def resolved(line: str) -> dict[str, Any]:
@@ -163,7 +163,7 @@ def resolved(line: str) -> dict[str, Any]:
 
 
 def near(value: Any) -> Any:
-    """What equals ``value``, give or take the kernel's units."""
+    """Return a value that equals ``value`` within the resolution of the kernel's units."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return value
     return pytest.approx(value, abs=1.5) if value >= 1 else pytest.approx(value, rel=0.1)
@@ -172,7 +172,7 @@ def near(value: Any) -> Any:
 @pytest.mark.kernel
 @pytest.mark.needs("qemu", "image")
 def test_each_line_comes_back_from_tc_with_the_same_parameters(tmp_path: Path) -> None:
-    """All of them stand in one machine at once: each in a class of its own beside that of the traffic."""
+    """All lines are in one machine at once, each in its own class beside the class of the traffic."""
     plan = planning.plan(resolved("pfifo"))
     words = list(plan.down.tc)
     for number, line in enumerate(LINES, 2):

@@ -1,4 +1,4 @@
-"""Users of the web on the kernel engine: what they ask for, over which connections, and how long that takes."""
+"""Users of the web on the kernel engine: their requests, their connections, and the response times."""
 
 import json
 from typing import Any
@@ -27,7 +27,7 @@ def resolved(**own: Any) -> dict[str, Any]:
 
 
 def test_linux_gets_the_pages_that_the_simulator_draws() -> None:
-    """Else the two would be compared on other pages."""
+    """Otherwise the two engines would be compared on different pages."""
     asked = resolved()
     (flow,) = planning.plan(asked).flows
     drawn = json.loads(_goodqueue.drawn_ahead(json.dumps(asked)))["web_users/0"]
@@ -65,7 +65,7 @@ def test_what_has_no_program_there_is_refused_by_name(own: dict[str, Any], refus
 @pytest.mark.usefixtures("sockets_are_closed")
 @pytest.mark.parametrize(("persistent", "waves"), [("0%", 1), ("100%", 1), ("100%", 2)])
 def test_users_get_each_object_of_their_pages_once(persistent: str, waves: int) -> None:
-    """Over two ways of this machine, whose addresses differ in the octet that says so."""
+    """Over two ways of this machine, whose addresses differ in the octet with the way's number."""
     plan = planning.plan(resolved(objects="5", persistent=persistent, waves=waves))
     (flow,) = plan.flows
     hosts = tuple((f"127.0.{way << 4}.1", f"127.0.{way << 4}.2") for way in (0, 1))
@@ -98,7 +98,7 @@ def test_users_get_each_object_of_their_pages_once(persistent: str, waves: int) 
     assert len(noted["begun"]) >= len(came) >= 6 * whole
     left = sorted(size for sizes in drawn for size in sizes)
     for size in came:
-        left.remove(size)  # else a response that nobody was to ask for, or one too many
+        left.remove(size)  # fails for a response that was not to be requested, or one too many
     per_page = len(noted["opened"]) / len(noted["page_begun"])
     assert (per_page > 5) if persistent == "0%" else (per_page <= 2)
 
@@ -106,11 +106,11 @@ def test_users_get_each_object_of_their_pages_once(persistent: str, waves: int) 
 @pytest.mark.kernel
 @pytest.mark.needs("qemu", "image")
 def test_responses_take_as_long_on_linux_as_in_the_simulator(capsys: pytest.CaptureFixture[str]) -> None:
-    """40 users at 10 Mbit/s, of whom nobody has to wait long: what is measured is protocol, not chance.
+    """40 users at 10 Mbit/s, none of whom has to wait long: the result is protocol, not chance.
 
-    The two engines draw the RTTs of connections apart. Where these lie between 20 and 120 ms, the median of one seed
-    is 10 % away from that of another in the simulator alone (standard deviation of 40 seeds); here it is 2 %. One way
-    for all connections would be 12 % off.
+    The two engines draw the RTTs of connections independently. With RTTs between 20 and 120 ms, the medians of two
+    seeds differ by 10 % in the simulator alone (standard deviation of 40 seeds). Here they differ by 2 %. With one
+    way for all connections the error would be 12 %.
     """
     asked = resolved(users=40, rtt="60ms", rtt_max="80ms", think="exponential(1s)") | {"duration": "15s"}
     asked["traffic"][0]["stop"] = "15s"

@@ -1,4 +1,4 @@
-"""Short names: distinct, no longer than asked, always the same, and with what tells them apart."""
+"""Short names: distinct, no longer than requested, always the same, and with the words that distinguish them."""
 
 import pytest
 from hypothesis import given

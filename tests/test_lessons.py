@@ -1,4 +1,4 @@
-"""The lessons of the page in the browser: files are whole, goals begin unmet and can be met, texts tell the truth."""
+"""The lessons of the page in the browser: files are complete, goals start unmet and can be met, texts are true."""
 
 import copy
 import json
@@ -18,7 +18,7 @@ FILES = sorted((ROOT / "web" / "lessons").glob("*.toml"))
 LESSONS: dict[str, dict[str, Any]] = {file.stem: tomllib.loads(file.read_text(encoding="utf-8")) for file in FILES}
 SEEDS = (1, 2, 3)
 
-# What the page has a control for: the keys, and what the control can be set to.
+# The keys that have a control on the page, and the ranges of the controls.
 RANGES = {"bottleneck.buffer.bdp": (0.1, 16), "traffic.0.count": (1, 32)}
 CONTROLS = {*RANGES, "bottleneck.rate", "path.rtt", "traffic.0.cc", "traffic.0.ecn"}
 
@@ -26,7 +26,7 @@ each_lesson = pytest.mark.parametrize("name", LESSONS)
 
 
 def scenario_of(name: str, settings: dict[str, Any], line: int, seed: int) -> Scenario:
-    """The scenario of a lesson under one of its lines, with ``settings`` made as the page's controls make them."""
+    """Return the scenario of a lesson under one of its lines, with ``settings`` made as by the page's controls."""
     lesson = LESSONS[name]
     made: Scenario = copy.deepcopy(lesson["scenario"])
     lines = list(lesson["lines"])
@@ -56,7 +56,7 @@ def measured(name: str, settings: dict[str, Any], line: int, metric: str, seed: 
 
 
 def missed(name: str, settings: dict[str, Any], seed: int) -> list[str]:
-    """What the goals that do not hold say, with the number that was measured."""
+    """Return the texts of the goals that do not hold, with the measured number."""
     found = []
     for goal in LESSONS[name]["goal"]:
         number = measured(name, settings, goal["line"], goal["metric"], seed)
@@ -113,7 +113,7 @@ def test_a_goal_says_the_number_that_it_asks_for(name: str) -> None:
 
 @each_lesson
 def test_the_first_table_of_traffic_is_bulk(name: str) -> None:
-    """The page's controls of flows are those of the first bulk table; `CONTROLS` takes it to be the first of all."""
+    """The page's controls of flows are for the first bulk table. `CONTROLS` assumes that it is the first of all."""
     assert LESSONS[name]["scenario"]["traffic"][0]["kind"] == "bulk"
 
 
@@ -177,7 +177,7 @@ def test_the_goals_hold_with_what_is_tried(name: str, seed: int) -> None:
 
 
 class Claim(NamedTuple):
-    """A sentence of a lesson's as a number of a run, with each of `SEEDS`."""
+    """A sentence of a lesson as a number of a run, with each of `SEEDS`."""
 
     says: str
     lesson: str

@@ -1,4 +1,4 @@
-"""What the package is built of and what it needs at run time may be used under MIT or Apache-2.0 alike: no copyleft."""
+"""The package's build and run-time dependencies may be used under MIT or Apache-2.0 alike: no copyleft."""
 
 import importlib.metadata
 import json
@@ -35,7 +35,7 @@ CLASSIFIERS = {
     "MIT License",
     "Python Software Foundation License",
 }
-"""What packages say that have no SPDX expression yet (PEP 639)."""
+"""The licences of packages without an SPDX expression (PEP 639), by their own words."""
 
 BY_HAND = {
     "asttokens": "Apache-2.0",
@@ -44,18 +44,18 @@ BY_HAND = {
     "psutil": "BSD-3-Clause",
     "tzdata": "Apache-2.0",
 }
-"""Packages whose metadata name their licence in words of their own; each was looked up in the package."""
+"""Packages whose metadata describe their licence in their own words. Each licence was looked up in the package."""
 
 
 def is_accepted(expression: str) -> bool:
-    """Return whether an SPDX expression leaves a choice of accepted licences. An exception (WITH) only permits more."""
+    """Return whether an SPDX expression offers a choice of accepted licences. An exception (WITH) only permits more."""
     words = re.findall(r"[()]|[\w.+-]+", re.sub(r" WITH [\w.-]+", "", expression.replace("/", " OR ")))
 
     def alternatives() -> bool:
         found = joined()
         while words and words[0] == "OR":
             words.pop(0)
-            found = joined() or found  # both are read
+            found = joined() or found  # both sides are parsed
         return found
 
     def joined() -> bool:
@@ -106,7 +106,7 @@ def test_every_crate_that_we_depend_on_is_permissive() -> None:
 
 
 def needed(requirements: list[str], known: set[str]) -> set[str]:
-    """Return ``known`` with the packages of ``requirements`` and all that they need here."""
+    """Return ``known`` with the packages of ``requirements`` and all their dependencies here."""
     for line in requirements:
         name = re.sub(r"[-_.]+", "-", re.match(r"[\w.-]+", line).group()).lower()  # type: ignore[union-attr]
         try:
@@ -120,7 +120,7 @@ def needed(requirements: list[str], known: set[str]) -> set[str]:
 
 
 def test_every_python_package_that_a_user_installs_with_ours_is_permissive() -> None:
-    """What only the tests use (``dev``) is not handed on, so it does not count."""
+    """Packages that only the tests use (``dev``) are not distributed, so they do not count."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = [one for name, lines in project["optional-dependencies"].items() if name != "dev" for one in lines]
     names = needed(project["dependencies"] + extras, set())

@@ -1,4 +1,4 @@
-"""A refused key of a file is told with its line."""
+"""The refusal of a key in a file tells its line."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`goodqueue link`: real programs behind a path, as an ordinary user has it, who may not open /dev/net/tun."""
+"""`goodqueue link`: real programs behind a path, run by an ordinary user, who may not open /dev/net/tun."""
 
 import json
 import os
@@ -31,12 +31,12 @@ PING = ("ping", "-n", "-c", "5", "-i", "0.2", "server")
 
 @pytest.mark.parametrize("tun", [False, pytest.param(True, marks=pytest.mark.needs("mount"))])
 def test_a_ping_takes_the_base_rtt(tun: bool) -> None:
-    """Less would be a path that is not there, much more one that holds packets; the first is the least disturbed."""
+    """Less would mean no path, and much more that packets are held. The least disturbed ping decides."""
     done = Link(("--rate", "10mbit", "--rtt", "80ms", "--", *PING), tun).run()
     assert done.returncode == 0, done.stderr
     times = times_ms(done.stdout)
     assert len(times) == 5, done.stdout
-    # 80 ms, and 98 bytes at 10 Mbit/s each way.
+    # 80 ms, plus 98 bytes at 10 Mbit/s each way.
     assert 80.15 <= min(times) < 95
     assert done.stderr.startswith("goodqueue: 10mbit, base RTT 80ms, pfifo\n")
 
@@ -53,7 +53,7 @@ def test_two_commands_meet_by_name_and_share_the_bottleneck_rate(tun: bool) -> N
     assert record["engine"] == "live"
     bulk = max(record["flows"], key=lambda flow: flow["goodput_mbps"])
     assert bulk["direction"] == "down"
-    # Of 1514 bytes 1448 are TCP's data; the run is a little longer than the transfer.
+    # 1448 of 1514 bytes are TCP's data. The run is a little longer than the transfer.
     assert 8 * 1448 / 1514 * 0.6 < bulk["goodput_mbps"] <= 8 * 1448 / 1514
     assert record["queues"]["down"]["packets"]["forwarded"] > 1000
     assert record["live"]["late_us"]["p50"] < 5000
@@ -121,7 +121,7 @@ def test_the_environment_and_the_names_say_who_is_where() -> None:
 
 
 def test_the_client_waits_until_the_server_listens() -> None:
-    """Else its first packet would meet a closed port, and whoever writes a script would sleep and hope."""
+    """Otherwise its first packet would meet a closed port, and scripts would have to sleep."""
     listen = "import socket, time; time.sleep(1); s = socket.create_server(('', 7)); s.accept()[0].sendall(b'hi')"
     ask = "import socket; print(socket.create_connection(('server', 7)).recv(9))"
     program = str(python())
@@ -136,7 +136,7 @@ def test_a_server_that_ends_before_it_listens_is_told() -> None:
 
 
 def test_links_within_links_add_their_rtts(place: Path) -> None:
-    """One connection, end to end: the inner client's packets cross both, and are answered by the outer end."""
+    """One connection, end to end: the inner client's packets cross both links, and the outer end answers them."""
     goodqueue = place / "goodqueue"
     goodqueue.write_text(f"#!/bin/sh\nexec {python()} -c '{MAIN}' \"$@\"\n")
     goodqueue.chmod(0o755)
@@ -159,7 +159,7 @@ def test_links_within_links_add_their_rtts(place: Path) -> None:
     ],
 )
 def test_links_within_one_follow_each_other_one_at_a_time(words: str, said: str, place: Path) -> None:
-    """Each has its far end in the outer link's network: it is to be gone when the link is."""
+    """Each has its far end in the outer link's network. The far end must vanish with its link."""
     goodqueue = place / "goodqueue"
     goodqueue.write_text(f"#!/bin/sh\nexec {python()} -c '{MAIN}' \"$@\"\n")
     goodqueue.chmod(0o755)
@@ -227,7 +227,7 @@ def test_a_capture_has_each_packet_once_and_the_record_is_a_file(place: Path) ->
     rows = [line.split("\t") for line in shown.splitlines()]
     assert sorted(row[0] for row in rows) == ["0"] * 5 + ["8"] * 5
     assert all(row[2] == "1" for row in rows), "checksums are right"
-    # Taken where the way up's transmission begins and where the way down's queue does: half of the base RTT between.
+    # Captured when the way up's transmission begins, and at the queue of the way down: half of the base RTT between.
     assert all(30 <= float(row[1]) < 45 for row in rows if row[0] == "0"), rows
     assert json.loads((place / "r.json").read_text())["engine"] == "live"
     assert sorted(file.name for file in place.iterdir()) == ["r.json", "t.pcapng"]
@@ -240,7 +240,7 @@ def test_live_shows_counters_below_what_the_command_prints() -> None:
     running = subprocess.Popen(link.command(), stdin=theirs, stdout=theirs, stderr=theirs, env=env)
     os.close(theirs)
     said = b""
-    with suppress(OSError):  # EIO: nobody has the other end any more
+    with suppress(OSError):  # EIO: nobody has the other end open any more
         while data := os.read(ours, 65536):
             said += data
     os.close(ours)
@@ -252,7 +252,7 @@ def test_live_shows_counters_below_what_the_command_prints() -> None:
 
 @pytest.mark.needs("mount", "iperf3")
 def test_a_full_disk_while_tracing_is_told_in_one_line(place: Path) -> None:
-    """The run goes on, and what was measured is shown; only there is no capture."""
+    """The run goes on, and the measurements are shown. Only the capture is missing."""
     words = ("--quiet", "--rate", "20mbit", "--trace", f"{place}/t.pcapng", "--")
     link = Link((*words, "iperf3", "-s", "-1", "--", "iperf3", "-c", "server", "-t", "1"))
     mount = (
@@ -301,6 +301,6 @@ def test_what_is_refused_says_what_is_accepted(words: tuple[str, ...], said: str
 def test_words_are_one_command_or_two(
     given: str, server: str | None, client: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A link's own words may hold more of `--`: they are its."""
+    """Further `--` belong to the words of the inner link."""
     monkeypatch.setattr("shutil.which", lambda name: name)
     assert verb._commands(given.split()) == (server and server.split(), client.split())

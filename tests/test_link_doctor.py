@@ -1,4 +1,4 @@
-"""`goodqueue link doctor`: what stands in the way, each simulated, and what changes that, to the letter."""
+"""`goodqueue link doctor`: each obstacle is simulated, and its remedy is compared word for word."""
 
 import json
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from goodqueue.engines.live.doctor import Finding, Machine
 
 
 def machine(**differs: Any) -> Machine:
-    """A machine on which everything works, but for what differs."""
+    """Return a machine on which everything works except for ``differs``."""
     fine: dict[str, Any] = {
         "release": "6.1.0-1-amd64",
         "root": False,
@@ -73,7 +73,7 @@ def test_apparmor_and_the_text_of_its_profile() -> None:
 
 
 def test_a_switch_that_stands_in_nobodys_way_is_not_told() -> None:
-    """Ubuntu has it on, and our program may have a profile already: what counts is whether a link can be built."""
+    """Ubuntu has this switch on, and our program may have a profile already. Only a failed link counts."""
     findings = doctor.examine(machine(switch=switches(apparmor_restrict_unprivileged_userns="1\n")))
     assert all(finding.good for finding in findings)
 

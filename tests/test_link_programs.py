@@ -1,4 +1,4 @@
-"""`goodqueue link` with programs that people run behind it: TCP that hears of marks, QUIC, a browser."""
+"""`goodqueue link` with programs that people run behind it: TCP that reacts to marks, QUIC, a browser."""
 
 import json
 import re
@@ -28,7 +28,7 @@ PAGE = """<!doctype html><title>page</title><p id=said>not yet</p>
 
 
 def run(*words: str) -> tuple[str, dict[str, Any]]:
-    """Run a link as `linked.Link` does; return what its commands printed, and the record."""
+    """Run a link as `linked.Link` does. Returns the output of its commands, and the record."""
     done = Link(("--json", *words)).run()
     assert done.returncode == 0, done.stderr
     return done.stderr, json.loads(done.stdout)
@@ -36,7 +36,7 @@ def run(*words: str) -> tuple[str, dict[str, Any]]:
 
 @pytest.mark.needs("iperf3", "host")
 def test_a_sender_hears_of_marks() -> None:
-    """Wrong would be a mark with a bad checksum, which nobody hears of, or a drop in its place."""
+    """A mark with a bad checksum, which no sender would see, or a drop instead of a mark would be wrong."""
     words = ("--rate", "8mbit", "--rtt", "20ms", "--qdisc", "codel ecn", "--")
     said, record = run(*words, "iperf3", "-s", "-1", "--", "sh", "-ec", MARKED)
     heard = [int(count) for count in re.findall(r"delivered_ce:(\d+)", said)]
@@ -48,7 +48,7 @@ def test_a_sender_hears_of_marks() -> None:
 
 @pytest.mark.needs("aioquic")
 def test_a_transfer_by_quic() -> None:
-    """300 kB at 8 Mbit/s take 0.3 s at least. Wrong would be datagrams that are lost where nothing drops."""
+    """300 kB at 8 Mbit/s take at least 0.3 s. Datagrams lost although nothing drops would be wrong."""
     script = str(folder("tests") / "quic_transfer.py")
     program = (python() or sys.executable, script)
     words = ("--rate", "8mbit", "--rtt", "40ms", "--qdisc", "fq_codel", "--")
@@ -62,7 +62,7 @@ def test_a_transfer_by_quic() -> None:
 
 @pytest.mark.needs("chromium")
 def test_a_page_in_a_browser(tmp_path: Path) -> None:
-    """The page's script says how wide its pictures are, once all have come. Wrong would be one that never comes."""
+    """The page's script reports the width of its pictures after all have arrived. One that never arrives is wrong."""
     site = tmp_path / "site"
     site.mkdir()
     (site / "index.html").write_text(PAGE)

@@ -1,4 +1,4 @@
-"""From behind a path to the world outside, by the programs that go there for an ordinary user."""
+"""From behind a path to the world outside, through the programs that reach the world for an ordinary user."""
 
 import threading
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ ONLY = "from goodqueue.engines.live import outward; outward.PROGRAMS = {{'{0}': 
 
 @pytest.fixture
 def site() -> Iterator[int]:
-    """A server on this host's loopback; its port."""
+    """Run a server on this host's loopback. Yields its port."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -46,7 +46,7 @@ def site() -> Iterator[int]:
     "program", [pytest.param(name, marks=pytest.mark.needs(name)) for name in ("pasta", "slirp4netns")]
 )
 def test_this_hosts_loopback_is_reached_across_the_path(program: str, site: int) -> None:
-    """Were the path not between, the answer would come at once: connecting and asking take a round trip each."""
+    """Without the path the answer would come at once: connection and request take one round trip each."""
     words = ("--quiet", "--rtt", "100ms", "--", str(python()), "-c", ASK, f"http://host:{site}/")
     done = Link(words, tun=True, main=ONLY.format(program)).run()
     assert done.returncode == 0, done.stderr
@@ -57,7 +57,7 @@ def test_this_hosts_loopback_is_reached_across_the_path(program: str, site: int)
 
 @pytest.mark.needs("link", "mount", "pasta")
 def test_a_server_behind_the_path_is_not_open_to_the_host(site: int) -> None:
-    """Left alone, pasta listens on the host for whatever listens behind it."""
+    """Without its options pasta listens on the host for every program that listens behind it."""
     code = "import socket; s = socket.create_server(('', 0)); print(s.getsockname()[1]); import time; time.sleep(2)"
     listening = Link(("--quiet", "--", str(python()), "-u", "-c", code), tun=True).start()
     try:
@@ -94,7 +94,7 @@ def test_without_a_way_out_the_command_runs_and_a_line_says_what_lacks() -> None
 def test_a_resolver_on_the_loopback_is_replaced_by_one_that_is_passed_on(
     tmp_path: Path, servers: str, found: str | None
 ) -> None:
-    """Behind the path the host's loopback is another one, on which nobody answers."""
+    """Behind the path, the host's loopback is a different one, on which nobody answers."""
     file = tmp_path / "resolv.conf"
     file.write_text(servers, encoding="utf-8")
     assert outward._resolver(file) == found

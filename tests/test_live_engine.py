@@ -1,4 +1,4 @@
-"""The live engine: what it refuses, what it plans, and this host's TCP across our path against the simulator."""
+"""The live engine: its refusals, its plans, and this host's TCP across our path compared with the simulator."""
 
 import json
 import os
@@ -33,7 +33,7 @@ SCENARIO = {
 
 
 def refused(**keys: Any) -> str:
-    """What is said of the scenario with other tables."""
+    """Return the refusal of the scenario with other tables."""
     with pytest.raises(UserError) as found:
         engines.check("live", resolve(SCENARIO | keys))
     said = str(found.value)
@@ -58,7 +58,7 @@ def test_the_command_refuses_before_it_starts_anything(here: Path, goodqueue: Ca
 
 
 def test_paths_that_linux_has_not_are_planned() -> None:
-    """What the kernel engine refuses of these: REM, bursts, a path's MTU, the variables of a law."""
+    """The kernel engine refuses these: REM, bursts, a path's MTU, the variables of a law."""
     hop = {"name": "modem", "kind": "link", "direction": "up", "rate": "2mbit", "qdisc": "pfifo limit 10"}
     bottleneck = {"rate": "8mbit", "qdisc": "rem", "bursts": "4ms"}
     way = {"kind": "bulk", "rtt": "10ms", "hops": ["bottleneck"]}
@@ -88,7 +88,7 @@ def networks_can_be_built() -> None:
 
 
 def live(folder: Path, **keys: Any) -> Record:
-    """The record of a run as an ordinary user has it."""
+    """Return the record of a run by an ordinary user."""
     (folder / "scenario.json").write_text(json.dumps(resolve(SCENARIO | keys)))
     code = (
         "import json, sys, threading; from goodqueue.engines import find;"
@@ -105,7 +105,7 @@ def live(folder: Path, **keys: Any) -> Record:
 @pytest.mark.needs("host")
 @pytest.mark.usefixtures("networks_can_be_built")
 def test_a_short_run_is_near_the_simulators() -> None:
-    """Another rate, RTT or discipline would be far off: pfifo waits for 100 ms here and more, half the rate is half."""
+    """A wrong rate, RTT or discipline would be far off: pfifo delays by 100 ms or more, and half the rate is half."""
     with linked.public_folder() as folder:
         record = live(folder, series={"interval": "1s"})
     ours = run.one(resolve(SCENARIO | {"series": {"interval": "1s"}}))
@@ -134,7 +134,7 @@ def test_a_short_run_is_near_the_simulators() -> None:
 @pytest.mark.needs("host")
 @pytest.mark.usefixtures("networks_can_be_built")
 def test_flows_go_their_own_way() -> None:
-    """A ping around the wire, of a short RTT, beside one across it."""
+    """A ping that bypasses the wire, with a short RTT, beside a ping across the wire."""
     hop = {"name": "far", "kind": "wire", "direction": "down", "delay": "50ms"}
     near = {"kind": "ping", "name": "near", "rtt": "10ms", "hops": ["bottleneck"]}
     with linked.public_folder() as folder:

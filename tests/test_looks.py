@@ -1,4 +1,4 @@
-"""Looks: a discipline is known by its colour, marker and line, in every figure, with colour and without."""
+"""Looks: a discipline has the same colour, marker and line in every figure, with colour and without."""
 
 import itertools
 import json
@@ -26,7 +26,7 @@ def test_no_two_disciplines_can_be_taken_for_each_other() -> None:
 
 
 def differ(found: list[Look]) -> bool:
-    """Whether each has a colour, marker, line and fill that no other has, whatever its ink."""
+    """Return whether all combinations of colour, marker, line and fill differ, regardless of the ink."""
     return len({(one.colour, one.marker, one.line, one.filled) for one in found}) == len(found)
 
 

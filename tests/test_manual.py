@@ -1,4 +1,4 @@
-"""Shell completion and manual pages: both are made of what ``--help`` shows."""
+"""Shell completion and manual pages: both are made from the text of ``--help``."""
 
 import importlib.util
 import os
@@ -16,7 +16,7 @@ from test_terminal import widest
 
 @pytest.fixture
 def command(tmp_path: Path) -> Path:
-    """The folder of a ``goodqueue``, as it is on PATH where it is installed."""
+    """Return the folder of a ``goodqueue``, for PATH, as after an installation."""
     folder = tmp_path / "bin"
     folder.mkdir()
     script = folder / "goodqueue"
@@ -26,7 +26,7 @@ def command(tmp_path: Path) -> Path:
 
 
 def completed(command: Path, *words: str) -> list[str]:
-    """Return what bash offers for the last of ``words``, by the script that the command prints."""
+    """Return bash's suggestions for the last of ``words``, by the script that the command prints."""
     program = """
     source <(goodqueue completion bash) || exit
     COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
@@ -81,7 +81,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def shown(page: Path) -> str:
-    """Return a page as a terminal shows it; a warning of groff's fails."""
+    """Return a page as a terminal shows it. A warning of groff is a failure."""
     command = ["groff", "-K", "utf8", "-man", "-ww", "-Tutf8", "-P-cbou", "-rLL=100n", page]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     assert not done.stderr, f"{page.name}: {done.stderr}"
@@ -100,7 +100,7 @@ def test_every_verb_has_a_page_that_groff_takes(pages: Path) -> None:
 
 @pytest.mark.needs("groff")
 def test_a_page_says_what_help_says(pages: Path, goodqueue: Callable[..., Result]) -> None:
-    """Else a reader would be told of options that there are not, or would copy an example that is cut or bent."""
+    """Otherwise the page would describe options that do not exist, or show an example with broken lines."""
     page = shown(pages / "goodqueue-run.1")
     text = goodqueue("run", "--help").out
     for line in text.splitlines():

@@ -1,4 +1,4 @@
-"""What is skipped on this machine is said in one line with its remedy, and fails where all must run."""
+"""A skipped test is reported in one line with its remedy, and fails on machines that must run all tests."""
 
 import os
 import subprocess
@@ -34,7 +34,7 @@ def suite(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "pytest", "-q", "-c", ROOT / "pyproject.toml", "-p", "conftest", *options, folder]
     path = os.pathsep.join([str(ROOT / "tests"), os.environ.get("PYTHONPATH", "")])
     environment = os.environ | {"PYTHONPATH": path, "PYTEST_ADDOPTS": "-p no:cacheprovider"}
-    environment.pop("CI", None)  # where it is set, pytest says each reason once more
+    environment.pop("CI", None)  # with CI set, pytest prints each reason once more
     return subprocess.run(command, check=False, capture_output=True, text=True, env=environment)
 
 

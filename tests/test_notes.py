@@ -1,4 +1,4 @@
-"""What a user wrote and `tc` reads otherwise than most people gets a note on standard error, and nothing else does."""
+"""Words that `tc` reads differently from most people get a note on standard error, and nothing else does."""
 
 import json
 import shlex
@@ -13,7 +13,7 @@ MBPS = "50Mbps is 400 Mbit/s, as in tc (bytes); 50mbit is 50 Mbit/s"
 TWENTY = '"target 20" is 20 us, as in tc; target 20ms is 20 milliseconds'
 CHILD = "tbf rate 500kbps burst 20kb child codel target 20 interval 1500.5 ecn"
 
-# The arguments, and the notes in their order.
+# The arguments, and the notes in order.
 TABLE = [
     ("run ok.toml --set bottleneck.rate=50Mbps", [f"--set bottleneck.rate {MBPS}"]),
     ("run ok.toml --set bottleneck.rate=50mbit", []),
@@ -33,7 +33,7 @@ TABLE = [
         ],
     ),
     ("run ok.toml --set bottleneck.qdisc='codel target 20us ce_threshold 0 limit 20 variant rfc8289'", []),
-    ("run ok.toml --set bottleneck.qdisc='sfb db 60000'", []),  # milliseconds, as people would think
+    ("run ok.toml --set bottleneck.qdisc='sfb db 60000'", []),  # milliseconds, as people expect
     (
         "run ok.toml --set bottleneck.qdisc='dualpi2 step_thresh 5'",
         ['"step_thresh 5" is 5 us, as in tc; step_thresh 5ms is 5 milliseconds'],

@@ -1,4 +1,4 @@
-"""A kind of traffic is one file and one word in a list: who else names one is counted here."""
+"""A kind of traffic is one file and one word in a list. This test counts all other files that name a kind."""
 
 import re
 import tomllib
@@ -14,16 +14,16 @@ from goodqueue.scenario.toml import to_toml
 from goodqueue.traffic import kinds
 
 OWN = "crates/netsim/src/traffic"
-"""Where a kind has its file."""
+"""The folder of the kinds' files."""
 
 APPS = {"python/goodqueue/engines/kernel/lab/apps.py", "python/goodqueue/engines/kernel/applications.py"}
 DATAGRAMS = {"python/goodqueue/engines/kernel/lab/datagrams.py", "python/goodqueue/engines/kernel/applications.py"}
-"""The kernel engine implements kinds itself: where each is run, and where what it measured is summed up."""
+"""The kernel engine implements kinds itself: one file runs each kind, and the other sums up its measurements."""
 
 ALLOWED: dict[str, set[str]] = {
     "bulk": {
         "python/goodqueue/cli/run.py",  # an example in the help
-        "python/goodqueue/traffic.py",  # `BULK`, what competes for the link
+        "python/goodqueue/traffic.py",  # `BULK`, the kind that competes for the link
         "python/goodqueue/engines/kernel/lab/bulk.py",
     },
     "transfer": {
@@ -41,7 +41,7 @@ ALLOWED: dict[str, set[str]] = {
     "voip": {"python/goodqueue/flent", *DATAGRAMS},
     "page": {
         "python/goodqueue/flent",
-        "python/goodqueue/files/har.py",  # the key that is called as the kind
+        "python/goodqueue/files/har.py",  # the key with the same name as the kind
         *APPS,
     },
     "packmime": {"python/goodqueue/speed/bench.py"},  # a case of other simulators
@@ -57,11 +57,11 @@ ALLOWED: dict[str, set[str]] = {
     "tcp_nup": {"python/goodqueue/flent"},
     "tcp_ndown": {"python/goodqueue/flent"},
 }
-"""By kind, the files and folders that name it beside its own. Flent's data files have names for some."""
+"""The files and folders that name a kind, besides its own file. Flent's data files have names for some kinds."""
 
 
 def sources() -> Iterator[tuple[str, str]]:
-    """Path and text of each file of ours, without the tests below it and without comments of a line."""
+    """Yield path and text of each of our files, without the tests at its end and without line comments."""
     for file in sorted([*(ROOT / "python" / "goodqueue").rglob("*.py"), *(ROOT / "crates").glob("*/src/**/*.rs")]):
         name = str(file.relative_to(ROOT))
         if "/library/" not in name and not name.startswith(OWN):
@@ -82,7 +82,7 @@ def test_nobody_else_names_a_kind() -> None:
 
 @pytest.mark.parametrize("kind", [kind.name for kind in kinds().values() if kind.fields])
 def test_a_record_has_what_a_kind_declares(kind: str, goodqueue: Callable[..., Result], here: Path) -> None:
-    """Its keys in their order, its metrics, its path in --metric, and its rows in the table of a run."""
+    """The kind's keys in their order, its metrics, its path in --metric, and its rows in the table of a run."""
     made = kinds()[kind]
     needed = {key["name"]: tomllib.loads(f"x = {key['example']}")["x"] for key in made.keys if key["required"]}
     scenario = {

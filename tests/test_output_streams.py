@@ -1,4 +1,4 @@
-"""What a program reads of ours is whole, or the exit status says that it is not."""
+"""Output that a program reads is complete, or the exit status says that it is not."""
 
 import json
 import os
@@ -11,7 +11,7 @@ import pytest
 UNBUFFERED = os.environ | {"PYTHONUNBUFFERED": "1"}
 
 RUN = [sys.executable, "-m", "goodqueue", "run", "ok.toml", "--set", "series.interval=1ms", "--json"]
-"""Some hundred kilobytes: more than a pipe holds."""
+"""Prints some hundred kilobytes: more than a pipe holds."""
 
 
 @pytest.mark.needs("dev-full")
@@ -23,7 +23,7 @@ def test_a_full_disk_is_said(here: Path, command: list[str]) -> None:
 
 
 def test_a_disk_that_fills_half_way_is_said_too(here: Path) -> None:
-    # A write to a raw file is short here, and says so in its result alone; the next one fails.
+    # A write to a raw file is short here and reports that only in its result. The next write fails.
     def limited() -> None:
         import resource
 
@@ -50,7 +50,7 @@ def test_a_reader_that_goes_away_is_told_from_one_that_read_all(here: Path) -> N
 
 @pytest.mark.parametrize("backend", ["module://matplotlib_inline.backend_inline", "nonsense", "tkagg"])
 def test_the_backend_of_a_notebook_loses_no_figure(here: Path, backend: str) -> None:
-    # Jupyter sets MPLBACKEND for all that it starts; matplotlib was imported, and failed, when all runs were done.
+    # Jupyter sets MPLBACKEND for its children. matplotlib was imported, and failed, after all runs were done.
     words = ["compare", "codel", "--duration", "2s", "--warmup", "0s", "--seeds", "2", "--out", "report"]
     environment = os.environ | {"MPLBACKEND": backend}
     command = [sys.executable, "-m", "goodqueue", *words]

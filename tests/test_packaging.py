@@ -1,4 +1,4 @@
-"""What is installed: all data that the repository has for it, and workflows that call what the Makefile has."""
+"""The installed files: all of the repository's data for them. The workflows only call targets of the Makefile."""
 
 import re
 import subprocess
@@ -19,12 +19,12 @@ LINKS = {
 """Folders at the root, and the links that lead into the package."""
 
 READERS_ONLY = {"golden/MUTANTS.md", "studies/README.md", "suites/README.md"}
-"""What stands among the data for who reads the repository."""
+"""Files among the data that are only for readers of the repository."""
 
 
 @pytest.mark.parametrize("folder", LINKS)
 def test_all_data_are_in_the_wheel(folder: str) -> None:
-    """maturin takes nothing behind a link but what a pattern names: a file one folder deeper would be left out."""
+    """Behind a link maturin only takes files that match a pattern: a file one folder deeper would be missing."""
     link = ROOT / LINKS[folder]
     assert link.is_symlink()
     assert link.resolve() == ROOT / folder

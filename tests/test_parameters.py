@@ -132,7 +132,7 @@ def test_each_numeric_parameter_of_the_registry_has_a_column() -> None:
 
 
 def test_a_store_of_before_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its files have none of these columns."""
+    """The files of old stores have none of these columns."""
     old = [name for name in columns.schema().names if name not in columns.NUMBERS and not name.startswith("qdisc_")]
     own = columns.table
     monkeypatch.setattr(columns, "table", lambda one, text: own(one, text).select(old))

@@ -1,4 +1,4 @@
-"""Paths of more than a bottleneck, as Python sees them: their records, files of rates, and who refuses them."""
+"""Paths with more than a bottleneck, as Python sees them: their records, files of rates, and refusals."""
 
 import copy
 import json
@@ -207,7 +207,7 @@ def test_a_discipline_in_python_stands_at_a_hop_too(here: Path) -> None:
     assert identity.of("sim", resolved).key != before
 
 
-# --- What does not know hops
+# --- Commands that do not know hops
 
 
 @pytest.mark.parametrize("kind", ["link", "wire"])
@@ -221,7 +221,7 @@ def test_a_capture_refuses_hops(here: Path, goodqueue: Command, kind: str) -> No
 
 
 def test_a_link_that_varies_and_has_a_ring_is_captured(here: Path, goodqueue: Command) -> None:
-    """One queue a direction is what a capture knows, whatever is below it."""
+    """A capture has one queue per direction, regardless of what is below it."""
     made = SCENARIO | {"bottleneck": {"rate": "10mbit", "qdisc": "codel", "bursts": "4ms", "ring": 8}, "warmup": "0s"}
     (here / "ring.toml").write_text(to_toml(made), encoding="utf-8")
     result = goodqueue("run", "ring.toml", "--trace", "run.pcapng", "--trace-at", "down-in,down-out", "--json")
@@ -236,7 +236,7 @@ def test_a_link_that_varies_and_has_a_ring_is_captured(here: Path, goodqueue: Co
 
 
 def test_flent_gets_what_the_ends_measured(here: Path, whole: Record) -> None:
-    """Its series are of goodput and pings, which cross all hops, so an export is right."""
+    """Flent's series are goodput and pings, which cross all hops, so an export is correct."""
     (here / "record.json").write_text(json.dumps(whole), encoding="utf-8")
     (file,) = exporting.files(results.records(["record.json"]))
     assert set(file.choice.series()) == {"bulk/0", "bulk/1", "ping/0"}

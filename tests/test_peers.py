@@ -1,4 +1,4 @@
-"""The benchmark's peers: what is read from them, and that nothing they do breaks the benchmark."""
+"""The benchmark's peers: how their output is read, and that no failure of theirs breaks the benchmark."""
 
 import json
 import sys
@@ -12,7 +12,7 @@ from goodqueue.speed import bench, bench_tables, bench_wifi, peers
 
 LINE = '{"version": "9.9", "qdisc": "codel", "simulated_s": 10, "packets": 8000, "wire_bytes": 1500}'
 
-# Burns CPU unless it is asked for the start-up alone.
+# Burns CPU unless it is called only to measure the start-up.
 SIMULATOR = f"""#!/bin/sh
 for last; do :; done
 i=0
@@ -28,7 +28,7 @@ case "$1" in
 esac
 """
 
-# "Compiles" by writing the simulator to what follows -o, after noting its arguments.
+# "Compiles": writes the simulator to the file after -o, after noting its arguments.
 COMPILER = f"""#!/bin/sh
 PATH=/usr/bin:/bin
 echo "$@" >"$(dirname "$0")/arguments"
@@ -49,7 +49,7 @@ def by_name(results: list[peers.PeerResult]) -> dict[str, peers.PeerResult]:
 
 @pytest.fixture
 def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], Path]:
-    """Puts programs on a PATH that holds nothing else."""
+    """Put programs on a PATH that contains nothing else."""
     folder = tmp_path / "bin"
     folder.mkdir()
     monkeypatch.setenv("PATH", str(folder))
@@ -65,7 +65,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, s
 
 @pytest.fixture
 def nothing_installed(install: Callable[[str, str], Path]) -> None:
-    """A PATH without any peer."""
+    """Set a PATH without any peer."""
 
 
 def test_a_peer_that_is_not_installed_is_listed_with_its_package(nothing_installed: None) -> None:
@@ -85,7 +85,7 @@ def test_what_is_measured(install: Callable[[str, str], Path]) -> None:
         found = results[name]
         assert (found.note, found.version, found.qdisc) == (None, "9.9", "codel")
         assert (found.simulated_s, found.packets) == (10, 8000)
-        assert found.utilisation_percent == pytest.approx(9.6)  # 8000 packets of 12 kbit in 10 s, of 100 Mbit/s
+        assert found.utilisation_percent == pytest.approx(9.6)  # 8000 packets of 12 kbit in 10 s, at 100 Mbit/s
         assert found.cpu_s
         assert found.packets_per_cpu_s == pytest.approx(8000 / found.cpu_s)
         assert found.goodqueue_times_as_fast == pytest.approx(8e6 / found.packets_per_cpu_s, rel=0.9)
@@ -170,10 +170,10 @@ def test_the_programs_are_here_and_under_our_licence() -> None:
 
 
 def test_the_peers_that_are_installed_fill_the_link() -> None:
-    """No slower a path, no other count of bytes: else their speed is of something else.
+    """A slower path or another count of bytes would mean that their speed is for different work.
 
-    CUBIC falls to 0.7 of a window that filled pipe and queue, 50 + 5 ms: 77 % is carried after a loss, less 2 % for the
-    first seconds of 100. More than all is a wrong count. (ns-2 2.35 carries 94.1 %, ours 92.5 %.)
+    After a loss CUBIC falls to 0.7 of a window that filled pipe and queue, 50 + 5 ms. It then carries 77 %, minus 2 %
+    for the first seconds of 100. More than 100 % is a wrong count. (ns-2 2.35 carries 94.1 %, ours 92.5 %.)
     """
     for result in peers.compare(own, 1)[1:]:
         if result.note is not None:
@@ -232,7 +232,7 @@ def test_quick_leaves_the_peers_out(
 
 @pytest.mark.parametrize("cell", bench_wifi.CELLS)
 def test_a_cell_carries_the_same_in_ns3(cell: bench_wifi.Cell) -> None:
-    """Else their speed is of something else. Within 3 %: ns-3 sends beacons, and its stations' backoffs are others."""
+    """Otherwise the speeds are for different work. Within 3 %: ns-3 sends beacons, and its backoffs differ."""
     ours, theirs = bench_wifi.run_cell(cell, 1).runs
     if theirs.note is not None:
         assert theirs.note.startswith("not installed"), theirs

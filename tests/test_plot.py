@@ -1,4 +1,4 @@
-"""Figures of stored results: what they show is what the records hold, and they are files that other programs read."""
+"""Figures of stored results show the records' values, and are files that other programs can read."""
 
 import json
 import math
@@ -22,7 +22,7 @@ Command = Callable[..., Result]
 
 @pytest.fixture(scope="module")
 def groups() -> list[Group]:
-    """Three seeds each of two disciplines, with series."""
+    """Return three seeds each of two disciplines, with series."""
     base = SCENARIO | {"series": {"interval": "200ms"}}
     records = [
         run.one(base | {"seed": seed, "bottleneck": {"rate": "10mbit", "qdisc": qdisc}})
@@ -33,10 +33,10 @@ def groups() -> list[Group]:
 
 
 def test_the_ellipse_is_one_standard_deviation() -> None:
-    """By hand: of (1, 0), (3, 0), (2, 1), (2, -1) the variances, over n, are 1/2 each, and there is no covariance."""
+    """By hand: for (1, 0), (3, 0), (2, 1), (2, -1) the variances, over n, are 1/2 each, and there is no covariance."""
     edge = ellipse.outline([(1, 0), (3, 0), (2, 1), (2, -1)])
     assert [math.hypot(x - 2, y) for x, y in edge] == pytest.approx([math.sqrt(0.5)] * 72)
-    # On a line of slope 1 it has no width, and reaches one deviation of sqrt(2/3) * sqrt(2) along it.
+    # On a line of slope 1 the ellipse has no width, and extends one deviation of sqrt(2/3) * sqrt(2) along the line.
     flat = ellipse.outline([(1, 1), (2, 2), (3, 3)])
     assert max(abs(x - y) for x, y in flat) < 1e-6
     assert max(x for x, _ in flat) == pytest.approx(2 + math.sqrt(2 / 3), abs=2e-3)
@@ -99,7 +99,7 @@ def test_names_tell_apart_what_differs_and_no_more(groups: list[Group]) -> None:
     other["scenario"]["bottleneck"]["up"]["qdisc"] = "fq_codel"
     assert results.labels([base, other]) == ["pfifo, pfifo up", "pfifo, fq_codel up"]
     other["scenario"]["bottleneck"]["up"]["qdisc"] = base["scenario"]["bottleneck"]["up"]["qdisc"]
-    other["scenario"]["warmup"] = "2s"  # nothing that a name says
+    other["scenario"]["warmup"] = "2s"  # not part of any name
     assert results.labels([base, other]) == ["pfifo", "pfifo #2"]
 
 

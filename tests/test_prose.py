@@ -1,4 +1,4 @@
-"""Lines that people read fit a page: docs/style.md. What rustfmt and ruff leave alone is held here."""
+"""Lines for readers fit a page: docs/style.md. This test covers what rustfmt and ruff do not check."""
 
 import re
 import shlex
@@ -13,7 +13,7 @@ from conftest import ROOT
 from goodqueue import cli
 
 WIDEST = 120
-"""Characters of a line. Tables, lines that are one link, and commands and drawings in comments may be wider."""
+"""The maximum width of a line. Tables, lines that are one link, and commands and drawings in comments may be wider."""
 
 LINK = re.compile(r"\s*([-*] )?\[[^\]]*\](\([^)]*\)|: ?\S+)\S*")
 COMMENT = re.compile(r"\s*(//[/!]?|/?\*|#) ?(?! )")
@@ -59,7 +59,7 @@ SHELL = re.compile(r"(?<=\s)([>|&].*|#.*)|;.*")
 
 
 def commands() -> dict[str, str]:
-    """Return each command of ours in Markdown, without the program's name, and a page that has it."""
+    """Return each of our commands in Markdown, without the program's name, and a page that contains it."""
     listed = subprocess.run(["git", "ls-files", "*.md"], cwd=ROOT, check=True, capture_output=True, text=True)
     found = {}
     for name in listed.stdout.splitlines():
@@ -71,7 +71,7 @@ def commands() -> dict[str, str]:
 
 
 def test_every_command_in_a_page_is_one_that_the_command_line_takes() -> None:
-    """Its verb and options exist, and their values are of the right kind. The guides' commands are run, too."""
+    """The verb and the options exist, and the values have the right type. The guides' commands are also run."""
     root = typer.main.get_command(cli.app)
     found = commands()
     assert len(found) > 100
@@ -79,7 +79,7 @@ def test_every_command_in_a_page_is_one_that_the_command_line_takes() -> None:
     for line, page in found.items():
         verb, *words = shlex.split(line)
         command = root.commands.get(verb)  # type: ignore[attr-defined]
-        if verb == "VERB":  # any of them
+        if verb == "VERB":  # a placeholder for any verb
             continue
         if command is None:
             refused.append(f"{page}: goodqueue {line}: no such verb")

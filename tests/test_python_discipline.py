@@ -34,7 +34,7 @@ def write(text: str, name: str = "mine.py") -> str:
 
 
 def fifo_with(method: str, body: str) -> str:
-    """The FIFO with another body for one of its methods."""
+    """Return the FIFO with another body for one of its methods."""
     head, tail = FIFO.split(f"    def {method}(")
     signature, rest = tail.split("\n", 1)
     after = rest.partition("\n\n")[2]

@@ -1,4 +1,4 @@
-"""`goodqueue.qdisc`: every discipline by itself, driven by hand from Python."""
+"""`goodqueue.qdisc`: every discipline alone, driven by hand from Python."""
 
 import doctest
 import json
@@ -172,7 +172,7 @@ def test_a_line_s_values_have_their_units_in_their_keys() -> None:
 
 @pytest.mark.parametrize("name", q.names())
 def test_each_parameter_that_a_line_can_set_has_a_value(name: str) -> None:
-    """A sweep's columns are these: one a parameter, none twice, numbers as numbers."""
+    """These are a sweep's columns: one per parameter, none twice, numbers as numbers."""
     (spec,) = (spec for spec in json.loads(_goodqueue.qdiscs()) if spec["name"] == name)
     settable = [param for param in spec["params"] if param["unit"] not in ("alias", "refused", "shorthand", "line")]
     values = {key: value for key, value in _goodqueue.qdisc_values(name).items() if not key.startswith("child")}

@@ -44,7 +44,7 @@ serde_json = { workspace = true }
 
 @dataclass(frozen=True)
 class Recipe:
-    """What a section of the page says."""
+    """The content of a section of the page."""
 
     file: str
     code: str
@@ -69,7 +69,7 @@ class Recipe:
         return cls(**found.groupdict())
 
     def follow(self, tree: Path) -> None:
-        """Do in ``tree`` what the recipe says: write the file, and add the word."""
+        """Follow the recipe in ``tree``: write the file, and add the word."""
         path = tree / self.file
         assert not path.exists()
         path.write_text(self.code, encoding="utf-8")
@@ -86,7 +86,7 @@ class Recipe:
 
 
 def built_and_run(tree: Path, recipes: Sequence[Recipe]) -> dict[str, Any]:
-    """Follow ``recipes`` in a copy of the simulator in ``tree``, and return what the program prints."""
+    """Follow ``recipes`` in a copy of the simulator in ``tree``, and return the program's output."""
     netsim = "crates/netsim"
     shutil.copytree(ROOT / netsim / "src", tree / netsim / "src")
     for name in ("Cargo.toml", "README.md"):
@@ -94,7 +94,7 @@ def built_and_run(tree: Path, recipes: Sequence[Recipe]) -> dict[str, Any]:
     shutil.copy(ROOT / "Cargo.lock", tree)
     workspace = (ROOT / "Cargo.toml").read_text(encoding="utf-8")
     workspace = re.sub(r"members = \[.*?\]", f'members = ["{netsim}", "stranger"]', workspace, flags=re.DOTALL)
-    # Only the simulator changes: what it stands on is built once, beside other builds.
+    # Only the simulator changes. The crates below it are built once, beside other builds.
     workspace = re.sub(rf'path = "(?!{netsim}")', f'path = "{ROOT}/', workspace)
     (tree / "Cargo.toml").write_text(workspace + "\n[profile.dev]\ndebug = false\nincremental = false\n")
     (tree / "stranger" / "src").mkdir(parents=True)
@@ -120,7 +120,7 @@ def key_names(table: str, kind: str) -> list[str]:
 def test_a_kind_of_traffic_and_a_kind_of_hop_are_a_file_and_a_word_each(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Were they more, who follows the page would be left with a compiler's error, or a kind that nothing lists."""
+    """If more were necessary, the page's reader would get a compiler's error, or a kind that no list contains."""
     traffic, hop = Recipe.read("Add a kind of traffic"), Recipe.read("Add a kind of hop")
     printed = built_and_run(tmp_path, [traffic, hop])
 

@@ -1,4 +1,4 @@
-"""Traces of ours: whole or not there, the same bytes for a seed, replayed without a difference."""
+"""Our traces: complete or absent, the same bytes for a seed, replayed without a difference."""
 
 import gzip
 import json

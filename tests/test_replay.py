@@ -1,4 +1,4 @@
-"""Decision traces: found below folders, judged one by one, and an exit status that tells."""
+"""Decision traces: found below folders, judged one by one, with an exit status for the result."""
 
 import gzip
 import json
@@ -20,7 +20,7 @@ def traces() -> Path:
 
 @pytest.fixture
 def trace(traces: Path) -> bytes:
-    """The shortest codel trace, as text."""
+    """Return the shortest codel trace, as text."""
     shortest = min((traces / "codel").glob("*.csv.gz"), key=lambda file: file.stat().st_size)
     return gzip.decompress(shortest.read_bytes())
 
@@ -45,7 +45,7 @@ def test_a_wrong_decision_is_found_and_ends_with_status_1(
         if line.split(",")[1:2] == ["deq"] and line[0] != "#" and ",deq,-1," not in line
     )
     fields = line.split(",")
-    fields[2] = str(int(fields[2]) + 1)  # another packet is said to have left
+    fields[2] = str(int(fields[2]) + 1)  # claims that another packet left
     lines[number - 1] = ",".join(fields)
     (here / "wrong.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
     (here / "right.csv.gz").write_bytes(gzip.compress(trace))

@@ -1,4 +1,4 @@
-"""The report on stored results: one page that loads nothing, fits a phone, and says what the files say."""
+"""The report on stored results: one page that loads nothing, fits a phone, and agrees with the files."""
 
 import json
 import re
@@ -20,7 +20,7 @@ Command = Callable[..., Result]
 
 
 class Page(HTMLParser):
-    """What a page would fetch, its tags, and its text."""
+    """The addresses that a page would fetch, its tags, and its text."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -45,7 +45,7 @@ class Page(HTMLParser):
 
 @pytest.fixture
 def everything(here: Path, goodqueue: Command, kernel: list[Scenario]) -> Path:
-    """A folder with one of each: a store with a sweep, a record, a comparison, a study, a validation."""
+    """Fill a folder with one of each: a store with a sweep, a record, a comparison, a study, a validation."""
     many = "bottleneck.qdisc=codel,pie target 20ms,fq_codel"
     sweep = ["sweep", "ok.toml", "--set", many, "--set", "path.rtt=10ms,40ms", "--set", "traffic.0.count=1,2"]
     assert goodqueue(*sweep, "--seeds", "2", "--out", "store").status == 0
@@ -98,7 +98,7 @@ def test_a_report_of_everything_is_one_page_that_fits(everything: Path, goodqueu
 
     assert goodqueue("report", *inputs, "--out", "all.html", "--force").status == 0
     assert (everything / "all.html").read_text(encoding="utf-8") == text, "the same results give the same bytes"
-    if not needs.works("chromium"):  # how wide the page is cannot be looked at
+    if not needs.works("chromium"):  # the page's width cannot be measured
         pytest.skip(needs.reason("chromium"))
     for width in (390, 1200):
         inner, needed_width, hidden = laid_out(everything / "all.html", width)
@@ -108,9 +108,9 @@ def test_a_report_of_everything_is_one_page_that_fits(everything: Path, goodqueu
 
 
 def laid_out(page: Path, width: int) -> tuple[int, int, int]:
-    """Return how wide the window and the page are in a browser, and how many tables are wider than their place.
+    """Return the widths of the window and of the page in a browser, and how many tables are wider than their place.
 
-    The page stands in a frame, since a window has a least width.
+    The page stands in a frame, since a window has a minimum width.
     """
     assert needs.CHROMIUM is not None
     probe = """<script>onload = () => parent.postMessage([innerWidth, document.documentElement.scrollWidth,
@@ -130,7 +130,7 @@ def laid_out(page: Path, width: int) -> tuple[int, int, int]:
 
 
 def test_a_report_shows_what_fits_the_runs(here: Path, goodqueue: Command) -> None:
-    """Of several groups ellipses and boxes, of several flows their index, of series the course."""
+    """Several groups give ellipses and boxes, several flows their index, and series the course."""
     sets = ["--set", "bottleneck.qdisc=pfifo,fq_codel", "--seeds", "3", "--set", "duration=4s", "--set", "warmup=1s"]
     several = {"Latency against goodput", "Spread of latency", "Fairness"}
     courses = {"The queue over time", "Pings over time", "Goodput over time"}
@@ -139,7 +139,7 @@ def test_a_report_shows_what_fits_the_runs(here: Path, goodqueue: Command) -> No
     single = goodqueue("run", "ok.toml", "--set", "series.interval=200ms", "--json")
     (here / "one.json").write_text(single.out, encoding="utf-8")
     shutil.copytree(here / "with", here / "loose")
-    shutil.rmtree(here / "loose" / "sweeps")  # the same runs, of no sweep
+    shutil.rmtree(here / "loose" / "sweeps")  # the same runs, without the sweep
     expected = {"with": several | courses, "loose": several | courses, "without": several, "one.json": courses}
     for source, kinds in expected.items():
         assert goodqueue("report", source, "--out", f"{source}.html").status == 0
@@ -151,10 +151,10 @@ def test_a_report_shows_what_fits_the_runs(here: Path, goodqueue: Command) -> No
 
 
 UP = ["--set", "traffic.0.direction=up"]
-"""What turns the load of ok.toml round."""
+"""Reverses the load of ok.toml."""
 
 BOTH = ["--set", "traffic.1.kind=bulk", "--set", "traffic.1.direction=up", "--set", "traffic.1.start_spread=500ms"]
-"""What loads the way up, too."""
+"""Loads the way up, too."""
 
 
 def titles(page: Page) -> list[str]:
@@ -224,14 +224,14 @@ def test_a_comparison_with_calls_and_pages_shows_every_column(here: Path, goodqu
         assert needed in heads
     parts = re.findall(r"<tbody>\s*<tr><td[^>]*>([^<]*)", text)
     assert set(parts) == set(qdiscs), "each part of a table names its rows"
-    if not needs.works("chromium"):  # how wide the tables are cannot be looked at
+    if not needs.works("chromium"):  # the tables' width cannot be measured
         pytest.skip(needs.reason("chromium"))
     assert laid_out(here / "wide" / "report.html", 1200)[::2] == (1200, 0)
     assert laid_out(here / "wide" / "report.html", 390)[1] <= 390
 
 
 def records(*changes: tuple[str, int]) -> str:
-    """Records of the small scenario, each with a qdisc and a seed of its own, a line each."""
+    """Return records of the small scenario, one per line, each with its own qdisc and seed."""
     bottleneck = SCENARIO["bottleneck"]
     lines = [
         run.one_text({**SCENARIO, "seed": seed, "bottleneck": {**bottleneck, "qdisc": qdisc}})
@@ -255,7 +255,7 @@ def test_records_are_compared_where_they_can_be(here: Path, goodqueue: Command) 
 def test_a_damaged_store_is_refused_by_name(here: Path, goodqueue: Command) -> None:
     sweep = ["sweep", "ok.toml", "--seeds", "2", "--out", "st"]
     assert goodqueue(*sweep).status == 0
-    shutil.rmtree(here / "st" / "sweeps")  # what is left are runs
+    shutil.rmtree(here / "st" / "sweeps")  # only runs are left
     victim = next((here / "st").glob("runs/*/*.parquet"))
     victim.write_bytes(victim.read_bytes()[:1000])
     found = goodqueue("report", "st")

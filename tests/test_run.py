@@ -1,4 +1,4 @@
-"""Runs: the same bytes whatever the threads and the slices, and a stop when asked."""
+"""Runs: the same bytes regardless of threads and slices, and a stop on request."""
 
 import json
 import re
@@ -64,7 +64,7 @@ UP_ONLY = TOML[: TOML.index("[[traffic]]")] + '[[traffic]]\nkind = "cbr"\nrate =
 
 @pytest.fixture(params=[False, True], ids=["as it is", "null"])
 def idle(request: pytest.FixtureRequest, here: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """A scenario whose down queue forwards nothing; its delay is then full of nulls, or null itself."""
+    """Return a scenario whose down queue forwards nothing. Its delay is then full of nulls, or null itself."""
     (here / "up.toml").write_text(UP_ONLY, encoding="utf-8")
     if request.param:
         simulate = run.simulate

@@ -1,4 +1,4 @@
-"""Scenarios: what --set does, how values are read, and that TOML survives the way there and back."""
+"""Scenarios: the effect of --set, the reading of values, and the way to TOML and back."""
 
 import copy
 import tomllib

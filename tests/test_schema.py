@@ -1,4 +1,4 @@
-"""The JSON Schema of a scenario: what runs fits it, and a mistyped key does not."""
+"""The JSON Schema of a scenario accepts every scenario that runs, and rejects a mistyped key."""
 
 import copy
 import json
@@ -25,7 +25,7 @@ def validator() -> jsonschema.Draft202012Validator:
 
 
 def changed(path: str, value: Any) -> dict[str, Any]:
-    """The common scenario with one key more."""
+    """Return the common scenario with one more key."""
     scenario: dict[str, Any] = copy.deepcopy(SCENARIO)
     here: Any = scenario
     *way, last = [int(part) if part.isdecimal() else part for part in path.split(".")]
@@ -38,7 +38,7 @@ def changed(path: str, value: Any) -> dict[str, Any]:
 @pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(ROOT)))
 def test_what_runs_fits(file: Path, validator: jsonschema.Draft202012Validator) -> None:
     scenario = tomllib.loads(file.read_text(encoding="utf-8"))
-    if "studies" in file.parts:  # what is compared stands in the study
+    if "studies" in file.parts:  # the study contains the compared lines
         scenario["bottleneck"].setdefault("qdisc", "pfifo")
         for direction in ("bottleneck", "up"):
             scenario["bottleneck"].get(direction, scenario["bottleneck"]).setdefault("qdisc", "pfifo")

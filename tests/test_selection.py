@@ -1,4 +1,4 @@
-"""Which runs a figure is of, what its lines are and what its panels: by keys of the scenarios."""
+"""The selection of a figure's runs, and its lines and panels, by keys of the scenarios."""
 
 import copy
 import json
@@ -19,7 +19,7 @@ RTTS = ("10ms", "200ms", "5ms")
 
 
 def cells(record: Record, qdiscs: Sequence[str] = QDISCS, rtts: Sequence[str] = RTTS, seeds: int = 2) -> list[Record]:
-    """A record for each cell of a grid, as a sweep leaves them: what follows from the axes differs, too."""
+    """Return one record per cell of a grid, as a sweep leaves them: keys that follow from the axes differ, too."""
     found = []
     for rtt in rtts:
         for line in qdiscs:

@@ -1,4 +1,4 @@
-"""`goodqueue serve`: the user's own scenarios and results as they are now, and a command that ends quietly."""
+"""`goodqueue serve`: the user's own scenarios and results in their current state, and a command that ends quietly."""
 
 import json
 import os
@@ -51,7 +51,7 @@ def test_scenarios_as_the_command_reads_them(page: Path, monkeypatch: pytest.Mon
 
 
 def test_a_file_that_traffic_names_is_in_the_scenario(page: Path, here: Path) -> None:
-    """A browser reads none."""
+    """A browser cannot read the file."""
     Path("sub").mkdir()
     Path("sub/sizes.csv").write_text("0,1000\n1,2000\n", encoding="utf-8")
     web = '[[traffic]]\nkind = "web_users"\nusers = 2\nrtt = "10ms"\nobject = "sizes.csv"\n'
@@ -216,7 +216,7 @@ def test_what_cannot_be_read_is_refused_before_anything_is_served(
 
 
 def test_a_store_whose_scenario_is_none_is_refused(page: Path, here: Path, goodqueue: Command) -> None:
-    """A file of before the checksums, which anything may have happened to."""
+    """A file from before the checksums, which may have been changed in any way."""
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -243,7 +243,7 @@ def test_no_page_in_the_package(
         assert (result.status, result.out, result.err.count("\n")) == (2, "", 1)
         assert "found no page in the package" in result.err
         assert "make web" in result.err
-        (tmp_path / "page").mkdir(exist_ok=True)  # nor is an empty folder one
+        (tmp_path / "page").mkdir(exist_ok=True)  # an empty folder is no page, either
 
 
 def test_a_port_that_is_taken(page: Path, here: Path, goodqueue: Command) -> None:
@@ -276,7 +276,7 @@ main(sys.argv[1:])
 
 @contextmanager
 def command(page: Path, *arguments: str, **environment: str) -> Iterator["subprocess.Popen[str]"]:
-    """The command in a process of its own, with ``page``. It listens once it has printed its first line."""
+    """Run the command in its own process, with ``page``. It listens once it has printed its first line."""
     words = [sys.executable, "-c", START, str(page), "serve", "--port", "0", *arguments]
     env = os.environ | environment
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env) as process:
@@ -296,7 +296,7 @@ def test_it_ends_quietly_and_leaves_nothing(page: Path, here: Path, number: int,
         ask = Ask(port)
         assert ask("/")[2] == PAGE["index.html"]
         assert body_of(ask, "/mine.json")["scenarios"] == [{"name": "ok.toml", "url": "mine/0.json"}]
-        with socket.create_connection(("127.0.0.1", port), timeout=LIMIT_S) as idle:  # as browsers keep one ready
+        with socket.create_connection(("127.0.0.1", port), timeout=LIMIT_S) as idle:  # as browsers keep one open
             assert ask("/")[0] == 200, "the connection before this one was accepted by now"
             process.send_signal(number)
             out, err = process.communicate(timeout=LIMIT_S)

@@ -1,4 +1,4 @@
-"""The page over HTTP: its files as what they are, to this machine alone, and no way to any other file."""
+"""The page over HTTP: its files with the right types, to this machine only, and no way to any other file."""
 
 import gzip
 import json
@@ -140,7 +140,7 @@ def test_a_link_within_the_folder_is_followed(page: Path) -> None:
         ["localhost.evil.example"],
         ["127.0.0.1.evil.example"],
         ["127.0.0.2"],
-        ["0"],  # leads here too
+        ["0"],  # leads here, too
         ["[::1"],
         ["localhost:80@evil.example"],
         ["localhost", "evil.example"],
@@ -149,7 +149,7 @@ def test_a_link_within_the_folder_is_followed(page: Path) -> None:
 )
 @pytest.mark.parametrize("path", ["/", "/mine.json", "/mine/0.json"])
 def test_a_foreign_name_that_leads_here_is_refused(ask: Ask, hosts: list[str], path: str) -> None:
-    """Else any site could have its name lead to 127.0.0.1, and read the user's files as its own."""
+    """Otherwise any site could point its name to 127.0.0.1, and read the user's files as its own."""
     status, _, body = ask(path, hosts=hosts)
     assert (status, list(json.loads(body))) == (403, ["error"])
 

@@ -1,4 +1,4 @@
-"""A comparison's metrics side by side: every name can be told from the others, and every axis is its metric's."""
+"""A comparison's metrics side by side: all names differ, and every axis is its metric's."""
 
 from dataclasses import replace
 from typing import Any

@@ -1,4 +1,4 @@
-"""The documentation site: it builds, a dead link stops it, and the commands of its guides do what the guides say."""
+"""The documentation site: it builds, a dead link stops the build, and the guides' commands do what the guides say."""
 
 import contextlib
 import os
@@ -61,7 +61,7 @@ exec {shlex.quote(sys.executable)} -m goodqueue "$@"
 
 
 def run(command: list[str], folder: Path) -> None:
-    """Run a part of a guide with our command first on PATH. What it leaves in the background ends with it."""
+    """Run a part of a guide with our command first on PATH. Its background processes end with it."""
     found = {**os.environ, "PATH": f"{folder / 'bin'}:{Path(sys.executable).parent}:{os.environ['PATH']}"}
     found |= {"PYTHONPATH": str(ROOT / "python"), "MPLBACKEND": "agg"}
     with subprocess.Popen(
@@ -89,7 +89,7 @@ DONE = "guide: done\n"
 
 @pytest.mark.parametrize("page", GUIDES)
 def test_the_commands_of_a_guide_run(page: Path, tmp_path: Path) -> None:
-    """In order, in one folder, as a reader would give them. A class is saved under the name that the page says."""
+    """In order, in one folder, as a reader would type them. A class is saved under the page's name for it."""
     parts = FENCE.findall(page.read_text(encoding="utf-8"))
     name = next((one or other for one, other in FILE.findall(page.read_text(encoding="utf-8"))), None)
     shell = "".join(code for language, code in parts if language == "sh")

@@ -1,4 +1,4 @@
-"""Statistics against numbers worked by hand."""
+"""Statistics compared with numbers worked by hand."""
 
 import math
 from itertools import pairwise
@@ -63,7 +63,7 @@ def test_pooling_two_runs_gives_the_mixture() -> None:
 
 
 def test_pooling_keeps_what_many_packets_share() -> None:
-    """Half of all waited 5 ms, the others 0 to 100 evenly: 2.5 % less than 5, 52.5 % at most, and 53 % at most 6 ms."""
+    """Half waited 5 ms, the others 0 to 100 evenly: 2.5 % less than 5, 52.5 % at most 5, and 53 % at most 6 ms."""
     pooled = stats.pool_percentiles([[5.0] * 101, [float(p) for p in range(101)]])
     assert pooled is not None
     assert [pooled[p] for p in (0, 2, 3, 52, 53, 100)] == pytest.approx([0, 4, 5, 5, 6, 100])
@@ -81,7 +81,7 @@ def test_no_difference_is_none_however_sure() -> None:
     [(-1, 0, 0), (0, 1 / 8, 0), (15, 3 / 8, 3 / 8), (20, 3 / 4, 1 / 2), (36, 7.6 / 8, 7.6 / 8), (40, 1, 1), (41, 1, 1)],
 )
 def test_the_share_below_by_hand(value: float, at_most: float, less: float) -> None:
-    """Eighths: an eighth waited 0, then it rises to 10 and 20, a quarter waited 20, and it rises to 30 and 40."""
+    """Eighths: an eighth waited 0, the curve rises to 10 and 20, a quarter waited 20, and it rises to 30 and 40."""
     percentiles = [0.0, 0.0, 10.0, 15.0, 20.0, 20.0, 20.0, 30.0, 40.0]
     found = [stats.share_below(percentiles, value), stats.share_below(percentiles, value, inclusive=False)]
     assert found == pytest.approx([at_most, less])

@@ -1,4 +1,4 @@
-"""The store: whole files or none, never overwritten, read by ordinary tools; what is broken or newer is said."""
+"""The store: complete files or none, never overwritten, readable by other tools. Broken or newer files are reported."""
 
 import json
 import os
@@ -35,7 +35,7 @@ def kept(tmp_path: Path) -> Store:
 
 
 def sweep(*more: str, limit: int | None = None) -> subprocess.CompletedProcess[str]:
-    """The sweep in a process of its own, which may write files of at most ``limit`` bytes."""
+    """Run the sweep in its own process, which may write files of at most ``limit`` bytes."""
 
     def limited() -> None:
         if limit is not None:
@@ -226,7 +226,7 @@ def test_a_broken_manifest_is_refused(tmp_path: Path, text: str) -> None:
 
 
 def test_a_file_that_may_not_grow_leaves_no_half(here: Path) -> None:
-    # A run's file is some 8 kB: none fits.
+    # A run's file has about 8 kB: none fits.
     failed = sweep("--out", "st", limit=4096)
     assert (failed.returncode, failed.stdout) == (2, "")
     assert failed.stderr.startswith("goodqueue: --out st: cannot be written: File too large; what is stored stays")
@@ -236,7 +236,7 @@ def test_a_file_that_may_not_grow_leaves_no_half(here: Path) -> None:
 
 @pytest.fixture
 def tiny(here: Path) -> Iterator[Path]:
-    """A disk of 96 kB."""
+    """Yield the folder of a disk of 96 kB."""
     place = here / "disk"
     place.mkdir()
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=96k", "tmpfs", place], check=True)

@@ -1,4 +1,4 @@
-"""A store that is damaged, moved, or has odd things in it: said in a line, set aside, run again; nothing is lost."""
+"""Stores that are damaged, moved, or contain odd files: faults are reported and set aside, and runs are repeated."""
 
 import json
 import os
@@ -28,7 +28,7 @@ Command = Callable[..., Result]
 
 @pytest.fixture
 def one(tmp_path: Path) -> tuple[Store, Run, Path]:
-    """A store with one run, and its file."""
+    """Return a store with one run, the run, and the run's file."""
     kept = store.create(tmp_path / "st", "--out st")
     found = identity.of("sim", resolve(SCENARIO))
     kept.put(found, run.one_text(found.scenario))
@@ -40,7 +40,7 @@ def files_of(folder: Path) -> list[Path]:
 
 
 def test_any_flipped_bit_is_seen(one: tuple[Store, Run, Path]) -> None:
-    # Parquet's own checksums are of pages: a bit in the footer was a traceback, or a column without values.
+    # Parquet's own checksums cover pages. A wrong bit in the footer gave a traceback, or a column without values.
     kept, found, path = one
     data = path.read_bytes()
     footer = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
@@ -63,7 +63,7 @@ def test_other_tools_read_a_sealed_file(one: tuple[Store, Run, Path]) -> None:
 
 
 def unsealed(path: Path, **changes: object) -> None:
-    """Write the run's file as versions before wrote it."""
+    """Write the run's file as earlier versions did."""
     (row,) = parquet.read_table(path).to_pylist()
     schema = columns.schema()
     table = {name: [changes.get(name, row[name])] for name in schema.names}
@@ -147,7 +147,7 @@ def test_what_was_set_aside_before_stays(one: tuple[Store, Run, Path]) -> None:
 
 
 def test_a_store_may_be_named_like_an_address(here: Path, goodqueue: Command) -> None:
-    # pyarrow takes the path for a URI: each run was called damaged, set aside and done again.
+    # pyarrow takes the path for a URI: each run was reported as damaged, set aside and repeated.
     first = goodqueue(*SWEEP, "--out", "exp1:baseline")
     assert (first.status, first.err) == (0, f"goodqueue: {RUNS} runs in exp1:baseline, {RUNS} of them new\n")
     assert goodqueue(*SWEEP, "--out", "exp1:baseline").err.endswith(f"{RUNS} runs in exp1:baseline, 0 of them new\n")

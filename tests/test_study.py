@@ -1,4 +1,4 @@
-"""The verb ``study``: a user's own folder, ours in a hurry, what is refused, what is written."""
+"""The verb ``study``: a user's own folder, our studies with --quick, refusals, and the written files."""
 
 import json
 import re
@@ -218,7 +218,7 @@ def test_a_report_is_written_whole(mine: Path, tmp_path: Path, goodqueue: Comman
         results["files"]
     )
     page = (out / "report.html").read_text(encoding="utf-8")
-    assert "Nothing *yet* &lt;b&gt;." in page
+    assert "Nothing <em>yet</em> &lt;b&gt;." in page
     assert "<svg" in page
     assert "http" not in re.sub(r"http://www\.w3\.org/[\w/.]+", "", page), "the report needs nothing from elsewhere"
     header, first = (out / "measured.csv").read_text(encoding="utf-8").splitlines()[:2]
@@ -272,7 +272,7 @@ def test_the_result_does_not_depend_on_the_number_of_workers(mine: Path, goodque
 
 
 def test_progress_goes_from_nothing_to_all(mine: Path) -> None:
-    """Wrong would be a bar that goes back, or that ends before the runs or after them."""
+    """Guards against a bar that goes back, or that ends before the runs or after them."""
     study = loading.load(mine)
     shares: list[float] = []
     execution.execute(planning.plan(study, selection.select(study, [])), progress=shares.append)
@@ -326,12 +326,12 @@ def test_cells_that_mean_the_same_run_share_it(mine: Path) -> None:
     (mine / "study.toml").write_text(text, encoding="utf-8")
     study = loading.load(mine)
     plan = planning.plan(study, selection.select(study, []))
-    # rates: 5 and 10 Mbit/s at 20 ms; other: 10 Mbit/s at 20 and 40 ms, and once without a point, for v4.
+    # rates: 5 and 10 Mbit/s at 20 ms. other: 10 Mbit/s at 20 and 40 ms, and once without a point, for v4.
     assert len(plan.cells) == 2 * (2 + 3)
     assert len(plan.scenarios) == 2 * 3 * 2
 
 
-# File, what stands there, what is put in its place, what the refusal says.
+# File, its text, the replacement, and the refusal.
 WRONG = [
     ("study", "[study]", "[studdy]", 'study.toml: studdy: unknown key; did you mean "study"?'),
     ("study", 'title = "A small one"', "title = 7", "study.title: found 7; accepted: a text"),

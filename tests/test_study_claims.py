@@ -29,7 +29,7 @@ def claim(kind: str, **more: Any) -> Claim:
 
 
 def rows(**numbers: Any) -> list[Row]:
-    """``a=1`` a number, ``a=(1, 2)`` an interval, ``a=[1, 2]`` numbers at x = 0, 1."""
+    """Return rows: ``a=1`` is a number, ``a=(1, 2)`` an interval, ``a=[1, 2]`` numbers at x = 0, 1."""
     found = []
     for algorithm, number in numbers.items():
         for x, one in enumerate(number) if isinstance(number, list) else [(None, number)]:
@@ -47,7 +47,7 @@ CASES = [
     (claim("less_than", factor=0.5), rows(a=1.1, b=2), False),
     (claim("less_than"), rows(a=(1, 3), b=2), None),
     (claim("less_than"), rows(a=(1, 1.9), b=2), True),
-    (claim("less_than"), rows(a=(2, 3), b=2), None),  # the format has no more than numbers fail at equality
+    (claim("less_than"), rows(a=(2, 3), b=2), None),  # the format only has "more than": numbers fail at equality
     (claim("less_than", or_equal=True), rows(a=(1, 2), b=2), True),
     (claim("less_than", or_equal=True), rows(a=(2, 3), b=2), None),
     (claim("less_than"), rows(a=2.5, b=2), False),
@@ -64,12 +64,12 @@ CASES = [
     (claim("within", low=1, high=2), rows(a=2.05), False),
     (claim("within", low=1, high=2, tolerance=0.1), rows(a=2.05), True),
     (claim("within", low=1, high=2), rows(a=(0, 3)), None),
-    (claim("within", low=1, high=2), rows(a=(1, 2)), True),  # both ends are within
-    (claim("within", low=1, high=2), rows(a=(0, 1)), None),  # and what reaches one may be
+    (claim("within", low=1, high=2), rows(a=(1, 2)), True),  # the ends are included
+    (claim("within", low=1, high=2), rows(a=(0, 1)), None),  # an interval that reaches an end may hold
     (claim("within", low=1, high=2), rows(a=(2, 3)), None),
     (claim("ratio_between", low=0.9, high=1.1), rows(a=1, b=1), True),
     (claim("ratio_between", low=0.9, high=1.1), rows(a=1, b=2), False),
-    (claim("ratio_between", low=0.5, high=2), rows(a=1, b=2), True),  # both ends are between
+    (claim("ratio_between", low=0.5, high=2), rows(a=1, b=2), True),  # the ends are included
     (claim("ratio_between", low=0.5, high=2), rows(a=4, b=2), True),
     (claim("ratio_between", low=0.5, high=2), rows(a=0.5, b=2), False),
     (claim("ratio_between", low=0.5, high=2), rows(a=4.5, b=2), False),
@@ -86,7 +86,7 @@ CASES = [
     (claim("monotone", direction="increasing", tolerance=0.11, **ALONG), rows(a=[1, 2, 1.9]), True),
     (claim("monotone", direction="decreasing", **ALONG), rows(a=[3, (1, 2), 0]), None),
     (claim("monotone", direction="decreasing", points=({"x": 0}, {"x": 1})), rows(a=[3, 2]), True),
-    (claim("monotone", direction="decreasing", points=({"x": 0},)), rows(a=[3]), None),  # one point has no course
+    (claim("monotone", direction="decreasing", points=({"x": 0},)), rows(a=[3]), None),  # one point has no trend
     (claim("approximately_equal", tolerance=0.5), rows(a=1.4, b=1), True),
     (claim("approximately_equal", tolerance=0.5), rows(a=1.5, b=1), True),
     (claim("approximately_equal", tolerance=0.5), rows(a=0.5, b=1), True),
@@ -123,7 +123,7 @@ def test_the_most_specific_row_is_taken_and_a_loose_one_holds_everywhere() -> No
 
 
 def test_what_was_looked_up_is_named_and_what_was_given_is_not() -> None:
-    """Wrong would be a constant or a swept value among what was measured, or a number at another place."""
+    """Guards against a constant or a swept value among the measured terms, and a number of another point."""
     at = ({"x": 1},)
     for right in (Term(constant=5.0), Term(param="x")):
         _, (check,) = evaluate(claim("greater_than", right=right, points=at), rows(a=[6, 7]))
@@ -136,7 +136,7 @@ def test_what_was_looked_up_is_named_and_what_was_given_is_not() -> None:
 
 @pytest.mark.parametrize("item", [Term(algorithms=("a", "c"), metrics=("m",)), Term(algorithms=("a",))])
 def test_an_item_that_names_two_algorithms_or_no_metric_has_no_number(item: Term) -> None:
-    """Wrong would be the number of the first of them, or a traceback."""
+    """Guards against the number of the first algorithm, and against a traceback."""
     items = (Term(algorithms=("b",)), item) if item.metrics else (item, Term(algorithms=("b",)))
     assert evaluate(claim("ordering", items=items), rows(a=2, b=1, c=3))[0] is None
 
@@ -170,7 +170,7 @@ def test_with_steps_enough_comparisons_decide(
 
 
 def runs(**numbers: list[float | None]) -> list[Row]:
-    """Rows of each algorithm's runs, a number a seed; the intervals reach from the least to the largest."""
+    """Return rows of each algorithm's runs, one number per seed. The intervals go from the minimum to the maximum."""
     return [
         Row("s", name, "m", {}, min(known), max(known), tuple(own))
         for name, own in numbers.items()
@@ -199,9 +199,9 @@ PAIRS = [
     (claim("approximately_equal", tolerance=0.1, relative=True), runs(a=[0.2, 0.21, 0.22], b=[0.3, 0.31, 0.32]), False),
     (claim("ordering", items=(A, B, Term(algorithms=("c",)))),
      runs(a=[10, 20, 30], b=[11, 21.2, 30.8], c=[12, 22, 32]), True),
-    (claim("less_than"), runs(a=[10, None, 20, 30], b=[11, 0, 21.2, 30.8]), True),  # one is not there
+    (claim("less_than"), runs(a=[10, None, 20, 30], b=[11, 0, 21.2, 30.8]), True),  # one seed is missing
     (claim("less_than"), runs(a=[10, 20, 30], b=[11, 21.2, 30.8, 40]), None),  # other seeds: the intervals overlap
-    (claim("less_than", right=Term(constant=25.0)), runs(a=[10, 20, 30]), None),  # a number alone has its interval
+    (claim("less_than", right=Term(constant=25.0)), runs(a=[10, 20, 30]), None),  # a single number has its own interval
 ]  # fmt: skip
 
 
@@ -219,7 +219,7 @@ def test_along_a_sweep_the_steps_are_those_of_each_seed() -> None:
 
 
 def test_a_verdict_is_certain_only_where_the_intervals_leave_no_other() -> None:
-    study = loading.load(libraries.STUDIES.available()["schwardmann2014"])  # for what its words call things
+    study = loading.load(libraries.STUDIES.available()["schwardmann2014"])  # for its names of things
 
     def certain(*intervals: tuple[float, float]) -> bool | None:
         ends = dict(zip("ab", intervals, strict=True))
@@ -280,7 +280,7 @@ def test_the_reference_evaluator_says_the_same_on_random_rows(key: str) -> None:
 
 
 def random_rows(raw: dict[str, Any], dice: random.Random) -> list[dict[str, Any]]:
-    """Rows for all that the claims look up: a number or an interval for each term at each point."""
+    """Return rows for everything that the claims look up: a number or an interval for each term at each point."""
     made = []
     for one in raw["claim"]:
         over = one.get("over", {})
@@ -321,7 +321,7 @@ def test_our_published_facts_are_those_that_were_handed_over(key: str) -> None:
 
 
 def test_a_step_back_of_just_the_tolerance_is_allowed() -> None:
-    """Wrong would be a course that fails at its limit, for numbers or for intervals."""
+    """Guards against a course that fails at its limit, for numbers or for intervals."""
     back = claim("monotone", direction="increasing", tolerance=1.0, **ALONG)
     for steps in (False, True):
         assert evaluate(back, rows(a=[3.0, 2.0, 4.0]), steps=steps)[0] is True

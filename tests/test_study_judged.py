@@ -19,14 +19,14 @@ EVERYTHING = Selection(frozenset())
 
 
 def experiment(scenario: str, **metrics: Metric) -> Experiment:
-    """One that answers ``scenario`` with ``metrics``, under CoDel alone."""
+    """Return an experiment that answers ``scenario`` with ``metrics``, under CoDel only."""
     return Experiment(
         "e", (scenario,), Path(), Path(), SCENARIO, {"codel": "codel"}, {}, {}, {}, metrics, 3, Quick(1, {}), False
     )
 
 
 def judged(study_: Study, *cells: Measured, selection: Selection = EVERYTHING) -> dict[str, tuple[str, str]]:
-    """Return each value's verdict and what is said of it."""
+    """Return each value's verdict and its reason."""
     by_place: dict[tuple[str, str], list[Measured]] = {}
     for cell in cells:
         by_place.setdefault((cell.cell.scenario, cell.cell.algorithm), []).append(cell)
@@ -34,14 +34,14 @@ def judged(study_: Study, *cells: Measured, selection: Selection = EVERYTHING) -
 
 
 def of(*values: Value, exclusions: tuple[Exclusion, ...] = ()) -> Study:
-    """A study of k/s, which has an experiment, and of k/none, which has none."""
+    """Return a study of k/s, which has an experiment, and of k/none, which has none."""
     facts = Published(Path("p"), "k", "t", (), 2014, "", {}, values, ())
     experiments = (experiment("k/s", delay=Metric("delay_ms"), loss=Metric("loss_percent")), experiment("k/bare"))
     return Study(Path("f"), "k", "t", "", "", facts, experiments, exclusions, (), {})
 
 
 def cell(at: Mapping[str, Any], **numbers: Measurement) -> Measured:
-    """What CoDel measured at a point of k/s."""
+    """Return CoDel's measurements at a point of k/s."""
     there = experiment("k/s", delay=Metric("delay_ms"), loss=Metric("loss_percent"))
     return Measured(Cell(there, "k/s", "codel", at), (1, 2, 3), "codel", numbers, ())
 
@@ -51,7 +51,7 @@ def delay(id_: str, low: float = 10, **more: Any) -> Value:
 
 
 def test_a_value_is_judged_by_the_number_of_its_metric_at_its_point() -> None:
-    """Wrong would be the number of another point, or of another metric at the same point."""
+    """Guards against the number of another point, or of another metric at the same point."""
     values = (delay("here"), delay("there", 20, at={"x": 2}), delay("loss", 30, metric="loss_percent"))
     first = cell({"x": 1}, loss=measured(30), delay=measured(10))
     found = judged(of(*values), first, cell({"x": 2}, loss=measured(40), delay=measured(20)))
@@ -99,7 +99,7 @@ def test_only_what_was_asked_for_is_judged() -> None:
 
 
 def test_a_claim_is_asked_for_by_its_id_or_by_one_of_its_scenarios() -> None:
-    """Wrong would be all claims but those that were asked for, or runs that only another claim needs."""
+    """Guards against all claims except the requested ones, and against runs that only another claim needs."""
     left = Term(algorithms=("codel",), metrics=("delay_ms",))
     own = Claim("k/c1", ("k/s",), "…", "within", left, low=1, high=2)
     other = Claim("k/c2", ("k/s", "k/t"), "…", "less_than", left, Term(constant=5.0))
@@ -124,6 +124,6 @@ def test_a_claim_is_asked_for_by_its_id_or_by_one_of_its_scenarios() -> None:
     ],
 )
 def test_seeds_that_do_not_show_it_are_counted(number: float | None, missing: int, said: tuple[str, str]) -> None:
-    """Wrong would be a mean of one seed of four that looks like one of four."""
+    """Guards against a mean of one seed of four that looks like a mean of four."""
     found = judging.compare(study(), value(10), Measurement(number, None, None, n=3, missing=missing))
     assert (found.verdict, found.why) == said

@@ -39,8 +39,8 @@ def measured(number: float | None, half: float | None = None) -> Measurement:
         (value(10), measured(7.9), "close"),  # ln 0.79 = -0.24
         (value(10), measured(12, half=2.5), "reproduced"),  # in the interval, which is narrow enough
         (value(10), measured(12, half=8), "close"),  # an interval from 4 to 20 proves nothing
-        (value(10), measured(12, half=1), "close"),  # narrow enough, and without the published value
-        (value(10), measured(12, half=2), "reproduced"),  # it is the interval's end
+        (value(10), measured(12, half=1), "close"),  # narrow enough, but without the published value
+        (value(10), measured(12, half=2), "reproduced"),  # at the interval's end
         (value(10), measured(0), "differs"),
         (value(0), measured(0), "reproduced"),
         (value(80, "percent"), measured(80.5), "reproduced"),
@@ -54,7 +54,7 @@ def measured(number: float | None, half: float | None = None) -> Measurement:
         (value(0.90, "index"), measured(0.9051), "close"),
         (value(0.90, "index"), measured(0.8801), "close"),  # and by 0.02
         (value(0.90, "index"), measured(0.8799), "differs"),
-        (value(5, "percentage_points"), measured(5.5), "reproduced"),  # no second distance: no share of a whole
+        (value(5, "percentage_points"), measured(5.5), "reproduced"),  # no second distance: not a share of a whole
         (value(-math.inf, high=20), measured(1), "reproduced"),
         (value(10), measured(None), "not_run"),
     ],
@@ -69,15 +69,15 @@ PERCENT = "percent"
 @pytest.mark.parametrize(
     ("printed", "got", "want"),
     [
-        # a loss near 0: half a point says nothing
+        # a loss near 0: half a point means nothing
         (value(0.40, PERCENT), measured(0.41), "reproduced"),  # 2.5 %
         (value(0.40, PERCENT), measured(0.48), "close"),  # ln 1.2 = 0.18
         (value(0.40, PERCENT), measured(0.60), "differs"),
         (value(0.40, PERCENT), measured(0), "differs"),
         (value(0.40, PERCENT), measured(0.48, half=0.1), "reproduced"),  # in an interval that is narrow enough
         (value(0.40, PERCENT), measured(0.60, half=0.5), "differs"),  # an interval from 0.1 to 1.1 proves nothing
-        (value(0.40, PERCENT), measured(0.20, half=0.2), "differs"),  # and one that reaches 0 less than nothing
-        # it stands for what rounds to it
+        (value(0.40, PERCENT), measured(0.20, half=0.2), "differs"),  # an interval that reaches 0 proves even less
+        # a value stands for everything that rounds to it
         (value(0.04, PERCENT, half_digit=0.005), measured(0.036), "reproduced"),
         (value(0.04, PERCENT, half_digit=0.005), measured(0.034), "reproduced"),  # 3 % from 0.035
         (value(0.04, PERCENT, half_digit=0.005), measured(0.029), "close"),
@@ -85,22 +85,22 @@ PERCENT = "percent"
         (value(0, PERCENT, half_digit=0.005), measured(0.004), "reproduced"),
         (value(0, PERCENT, half_digit=0.005), measured(0), "reproduced"),
         (value(0, PERCENT, half_digit=0.005), measured(0.02), "differs"),
-        # what is unused of a link, likewise
+        # the unused part of a link is treated in the same way
         (
             value(96.0, PERCENT, half_digit=0.05),
             measured(95.8),
             "reproduced",
-        ),  # 4.2 % of it where 3.95 to 4.05 is printed
+        ),  # 4.2 % of the link where 3.95 to 4.05 is printed
         (value(96.0, PERCENT, half_digit=0.05), measured(95.6), "close"),
         (value(96.0, PERCENT, half_digit=0.05), measured(100), "differs"),
         (value(100, PERCENT, half_digit=0.05), measured(99.96), "reproduced"),
         (value(100, PERCENT, half_digit=0.05), measured(99.8), "differs"),
-        # elsewhere points are narrower, and decide
+        # in the middle, points are narrower, and decide
         (value(20, PERCENT), measured(20.5), "reproduced"),
         (value(20, PERCENT), measured(20.6), "close"),
         (value(20, PERCENT), measured(22.1), "differs"),
         (value(40, PERCENT), measured(60), "differs"),  # the smaller parts are alike
-        (value(120, PERCENT), measured(120.4), "reproduced"),  # no share of a whole: points alone
+        (value(120, PERCENT), measured(120.4), "reproduced"),  # not a share of a whole: only points
         (value(-3, PERCENT), measured(-3.4), "reproduced"),
         (value(-math.inf, PERCENT, high=0.1), measured(0.01), "reproduced"),  # a bound
         (value(-math.inf, PERCENT, high=0.1), measured(0.2), "differs"),

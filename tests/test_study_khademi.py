@@ -1,4 +1,4 @@
-"""The study of Khademi et al. 2013: whole, and in a hurry each claim comes out as it did."""
+"""The study of Khademi et al. 2013: complete, and with --quick each claim has its known verdict."""
 
 import json
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from goodqueue.studies import libraries, loading, planning, selection
 
 Command = Callable[..., Result]
 
-# What --quick says of each claim, with 2 seeds of 20 s; NOTES.md has those of 10 seeds and 60 s.
+# The verdicts of --quick for each claim, with 2 seeds of 20 s. NOTES.md has those of 10 seeds and 60 s.
 VERDICTS = {
     "holds": "02 03 04 05 06 10 14 15 16 20 21 22 27 28 29 30 31 35 37 38 40 42 44 49 51 52 56 57 59 60 64 66 67 68 72",
     "fails": (
@@ -22,7 +22,7 @@ VERDICTS = {
 
 
 def test_ours_in_a_hurry(goodqueue: Command) -> None:
-    """Wrong would be a verdict that turns and nobody looks: what turned it belongs in NOTES.md."""
+    """Guards against a change of verdict that nobody notices. NOTES.md must explain each change."""
     result = goodqueue("study", "khademi2013", "--quick", "--json")
     assert (result.status, result.err) == (0, "")
     found = json.loads(result.out)
@@ -34,13 +34,13 @@ def test_ours_in_a_hurry(goodqueue: Command) -> None:
 
 
 def test_every_value_is_compared() -> None:
-    """Settings and what is printed twice apart, each value has a number, and the plan is the paper's."""
+    """Each value has a number, except settings and values that are printed twice, and the plan is the paper's."""
     study = loading.load(libraries.STUDIES.available()["khademi2013"])
     plan = planning.plan(study, selection.select(study, []))
     wired = {scenario for one in study.experiments for scenario in one.published}
     assert {f"khademi2013/fig{n}" for n in ("2a", "3", "4", "5a", "6b", "7", "8", "11b", "12", "13", "14")} <= wired
-    # Targets x loads x AQMs; two intervals and two updates more than table 2's, at three loads; two base RTTs more, at
-    # three loads under three AQMs; FQ_CoDel with two targets, at three loads; figure 12; 32 flows, and all with ECN.
+    # Targets x loads x AQMs; two more intervals and two more updates than table 2, at three loads; two more base RTTs,
+    # at three loads under three AQMs; FQ_CoDel with two targets, at three loads; figure 12; 32 flows, and all with ECN.
     # Over Wi-Fi downloads, and as many uploads, at three loads.
     cells = 5 * 4 * 3 + 2 * 3 + 2 * 3 + 2 * 3 * 3 + 2 * 3 + 2 * 3 + 3 + 4 * 3 + 2 * 3 * 3
     assert len(plan.scenarios) == 10 * cells
@@ -53,7 +53,7 @@ def test_every_value_is_compared() -> None:
 
 
 def test_each_target_has_its_lines() -> None:
-    """Wrong would be thresholds of ARED that are not a half and one and a half of the target at 10 Mbit/s, in bytes."""
+    """ARED's thresholds must be a half and one and a half of the target at 10 Mbit/s, in bytes."""
     study = loading.load(libraries.STUDIES.available()["khademi2013"])
     target = next(one for one in study.experiments if one.id == "target")
     lines = target.qdiscs["ared"]

@@ -1,4 +1,4 @@
-"""Latency under load: each computation on a record made by hand, and how numbers are set against others."""
+"""Latency under load: each computation on a hand-made record, and the comparison of numbers."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +13,7 @@ from goodqueue.studies.model import Metric
 
 
 def record() -> Any:
-    """Two pings over 5 s in intervals of 1 s, on a path of 50 ms, and a flow of TCP."""
+    """Return a record of two pings over 5 s in intervals of 1 s, on a path of 50 ms, and a TCP flow."""
     pings: list[list[float | None]] = [[60.0, 250.0, None, 71.0, 69.0], [80.0, 350.0, None, 71.0, None]]
     none = [0] * 5
     return {
@@ -51,7 +51,7 @@ def test_latency_is_above_the_base_and_a_silent_ping_has_no_part() -> None:
 
 
 def test_a_ping_each_200_ms_is_heard_in_each_span() -> None:
-    """Intervals of 100 ms: 10, nothing, 30, 50, and one of the next span. By themselves they would jump."""
+    """Intervals of 100 ms: 10, nothing, 30, 50, and one of the next span. Single intervals would jump."""
     short = record()
     short["series"]["time_s"] = [0.1, 0.2, 0.3, 0.4, 0.5]
     short["series"]["flows"] = [{"name": "p", "rtt_ms": [60.0, None, 80.0, 100.0, 55.0]}]
@@ -59,7 +59,7 @@ def test_a_ping_each_200_ms_is_heard_in_each_span() -> None:
 
 
 def test_the_steady_state_is_of_its_time() -> None:
-    """Latencies 20, 250, none, 21, 19: steady after 3 s is 20; the second up to 4 s is the first within 1.25."""
+    """Latencies 20, 250, none, 21, 19: steady after 3 s is 20. The second up to 4 s is the first within 1.25."""
     assert latency.latencies(record()) == ([1.0, 2.0, 4.0, 5.0], [20.0, 250.0, 21.0, 19.0])
     assert latency.steady_ms(record(), {"from_s": 3.0}) == 20.0
     assert latency.settle_s(record(), {"from_s": 3.0, "factor": 1.25}) == 4.0
@@ -73,13 +73,13 @@ def test_the_steady_state_is_of_its_time() -> None:
 
 
 def test_a_course_begins_with_its_first_span_and_ends_with_its_last() -> None:
-    """Ten spans of 0.2 s up to 2 s: to the first echo its latency, then on the line from 20 to 250 ms."""
+    """Ten spans of 0.2 s up to 2 s: before the first echo its latency, then on the line from 20 to 250 ms."""
     found = latency.course(record(), 2.0)
     assert found == pytest.approx((*[20.0] * 5, 66.0, 112.0, 158.0, 204.0, 250.0))
 
 
 def test_the_round_trips_that_senders_measured_are_those_of_the_flow_in_the_middle() -> None:
-    """Medians of 30, 50 and 70 ms. Wrong would be a flow of the other way, of datagrams, or one that measured none."""
+    """Medians of 30, 50 and 70 ms. Guards against flows of the other way, of datagrams, or without a measurement."""
     flow = {"cc": "cubic", "direction": "down"}
     times = [{"p10": low, "p50": low + 10.0, "p90": None} for low in (60.0, 20.0, 40.0, 99.0, 98.0)]
     own: list[dict[str, Any]] = [flow | {"rtt_ms": one} for one in times]
@@ -92,7 +92,7 @@ def test_the_round_trips_that_senders_measured_are_those_of_the_flow_in_the_midd
 
 
 def test_the_peak_is_that_of_the_mean_of_the_seeds() -> None:
-    """Runs that peak at other times: the largest of each is 9, that of their mean (3, 5.5, 5) is 5.5."""
+    """Runs that peak at different times: the maximum of each is 9, that of their mean (3, 5.5, 5) is 5.5."""
     assert metrics.at_peak([(1.0, 9.0, 1.0), (5.0, 2.0, 9.0)]) == [9.0, 2.0]
     assert metrics.at_peak([None, (1.0, 2.0)]) == [None, 2.0]
     assert metrics.at_peak([3.0, None]) == [3.0, None]
@@ -140,7 +140,7 @@ def test_numbers_are_set_against_others() -> None:
 
 
 def test_hoiland_is_complete() -> None:
-    """Every result is computed or excluded by name; each way of 10/1 Mbit/s has the line of its own rate."""
+    """Every result is computed or excluded by name. Each direction of 10/1 Mbit/s has the line for its own rate."""
     study = loading.load(libraries.STUDIES.available()["hoiland2015"])
     plan = planning.plan(study, selection.select(study, []))
     wanted = [cell for cell in plan.cells if "tcp" not in cell.at]
@@ -149,7 +149,7 @@ def test_hoiland_is_complete() -> None:
         for cell in wanted
         for metric in cell.experiment.metrics.values()
     ]
-    # Pooled over the links, they are at no point.
+    # Values pooled over the links have no point.
     computed += [("hoiland2015/fig7", law, "first_drop_time_ms", {}) for law in ("pie", "codel")]
     missing = [
         value.id.removeprefix("hoiland2015/v")
@@ -175,7 +175,7 @@ def test_without_load_the_same_page_is_fetched_over_the_same_link() -> None:
 
 
 def test_hoiland_draws_what_was_run(tmp_path: Path, goodqueue: Callable[..., Result]) -> None:
-    """A panel of each kind, in a hurry; a page's figure has room for panels that were not run."""
+    """One panel of each kind, with --quick. A page's figure has room for panels that were not run."""
     panels = ("fig2c", "fig3f", "fig4c", "fig6d", "fig9", "fig10a", "fig11a")
     only = [word for panel in panels for word in ("--only", panel)]
     result = goodqueue("study", "hoiland2015", "--quick", *only, "--out", str(tmp_path / "out"))
@@ -188,7 +188,7 @@ def test_hoiland_draws_what_was_run(tmp_path: Path, goodqueue: Callable[..., Res
 
 
 def flows(**named: tuple[float, float | None]) -> Record:
-    """Return what a record says of flows, a goodput and a loss each; small_0 is called small/0."""
+    """Return a record with these flows, a goodput and a loss each. small_0 is called small/0."""
     return cast(
         "Record",
         {
@@ -201,7 +201,7 @@ def flows(**named: tuple[float, float | None]) -> Record:
 
 
 def test_flows_are_set_against_each_other_by_place_and_by_name() -> None:
-    """By hand: 1 + 3; 6 over 3; means of 2 and 0 % over 4 %. Wrong would be a flow of another name, or 0 over 0."""
+    """By hand: 1 + 3; 6 over 3; means of 2 and 0 % over 4 %. Guards against a flow of another name, and 0 over 0."""
     found = flows(small_0=(1, 2.0), small_1=(3, None), big_0=(6, 4.0), bigger_0=(9, 0.0))
     assert latency.goodput_sum_mbps(found, {"name": "small"}) == 4
     assert latency.goodput_sum_mbps(found, {"name": "tiny"}) is None
@@ -218,7 +218,7 @@ def test_flows_are_set_against_each_other_by_place_and_by_name() -> None:
 
 
 def test_phases_take_turns_from_their_start() -> None:
-    """Phases of 2 s from 1 s on, three of them: the second is 3 to 5 s and 9 to 11 s. An interval ends in its phase."""
+    """Three phases of 2 s from 1 s on: the second is 3 to 5 s and 9 to 11 s. An interval ends in its phase."""
     count = 12
     found = cast(
         "Record",

@@ -1,4 +1,4 @@
-"""Nichols and Jacobson 2012 as a study: complete, and in a hurry each claim comes out as it did."""
+"""Nichols and Jacobson 2012 as a study: complete, and with --quick each claim has its known verdict."""
 
 import json
 from collections.abc import Callable
@@ -13,7 +13,7 @@ Command = Callable[..., Result]
 
 FOLDER = libraries.STUDIES.available()["nichols2012"]
 
-# What --quick says of each claim; the full study is in NOTES.md.
+# The verdicts of --quick for each claim. NOTES.md has the full study.
 VERDICTS = {
     "holds": "01 02 03 04 05 06 08 09 10 12 14 16 17 18 19 20 21 22 23 25 26 27 28 29 30 31 32 33 34 35 37 38 41 42 43 "
     "45 48 49 51 52 54 56 57 58",
@@ -22,7 +22,7 @@ VERDICTS = {
 
 
 def test_nichols_in_a_hurry(goodqueue: Command, tmp_path: Path) -> None:
-    """Wrong would be a verdict that turns and nobody looks, or a figure of the paper that is not drawn."""
+    """Guards against a change of verdict that nobody notices, and against a missing figure of the paper."""
     result = goodqueue("study", "nichols2012", "--quick", "--json", "--out", str(tmp_path / "out"))
     assert (result.status, result.err) == (0, "")
     found = json.loads(result.out)
@@ -33,7 +33,7 @@ def test_nichols_in_a_hurry(goodqueue: Command, tmp_path: Path) -> None:
 
 
 def test_nichols_is_complete() -> None:
-    """Every result is computed; settings are excluded by name."""
+    """Every result is computed. Settings are excluded by name."""
     study = loading.load(FOLDER)
     plan = planning.plan(study, selection.select(study, []))
     computed = [
@@ -51,7 +51,7 @@ def test_nichols_is_complete() -> None:
 
 
 def test_each_algorithm_has_the_parameters_of_its_rate() -> None:
-    """ns-2 sets RED up for the link's first rate: min is 2.5 ms of packets of 500 bytes, 5 of them at least."""
+    """ns-2 sets RED up for the link's first rate: min is 2.5 ms of packets of 500 bytes, at least 5 of them."""
     study = loading.load(FOLDER)
     lines = next(experiment for experiment in study.experiments if experiment.id == "rates").qdiscs["red"]
     assert isinstance(lines, dict)
@@ -71,7 +71,7 @@ def test_its_scenarios_run_by_themselves(file: Path, goodqueue: Command) -> None
 
 
 def test_each_remedy_empties_the_modem(goodqueue: Command) -> None:
-    """Figure 10: with the queue in the modem pings take its 250 ms; each remedy leaves less than a quarter of that."""
+    """Figure 10: with the queue in the modem pings take its 250 ms. Each remedy leaves less than a quarter of that."""
     file = FOLDER / "scenarios" / "cable.toml"
     remedies = {
         "none": (),

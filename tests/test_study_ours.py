@@ -1,4 +1,4 @@
-"""The study that comes with the package: whole, and in a hurry each claim comes out as it did."""
+"""The study that comes with the package: complete, and with --quick each claim has its known verdict."""
 
 import json
 import shutil
@@ -13,7 +13,7 @@ from goodqueue.studies import libraries, loading, planning, selection
 Command = Callable[..., Result]
 
 
-# What --quick says of each claim, with 3 seeds of 40 s. In the full study, 10 of 1010 s, c14 holds too (NOTES.md).
+# The verdicts of --quick, with 3 seeds of 40 s. In the full study, 10 of 1010 s, c14 holds too (NOTES.md).
 VERDICTS = {
     "holds": "01 03 05 06 07 08 11 12 17 18 19 20 21 24 27",
     "fails": "04 09 10 14 16 22 23 25 26 28 29",
@@ -22,7 +22,7 @@ VERDICTS = {
 
 
 def test_ours_in_a_hurry(goodqueue: Command) -> None:
-    """Wrong would be a verdict that turns and nobody looks: what turned it belongs in NOTES.md."""
+    """Guards against a change of verdict that nobody notices. NOTES.md must explain each change."""
     result = goodqueue("study", "schwardmann2014", "--quick", "--json")
     assert (result.status, result.err) == (0, "")
     found = json.loads(result.out)
@@ -35,7 +35,7 @@ def test_ours_in_a_hurry(goodqueue: Command) -> None:
 
 
 def test_ours_is_complete() -> None:
-    """Every value but settings and mean rows is computed, on as many runs as the paper's tables ask for."""
+    """Every value except settings and mean rows is computed, with as many runs as the paper's tables require."""
     folder = libraries.STUDIES.available()["schwardmann2014"]
     study = loading.load(folder)
     plan = planning.plan(study, selection.select(study, []))
@@ -49,7 +49,7 @@ def test_ours_is_complete() -> None:
         and (value.scenario, value.algorithm, str(value.at)) not in computed
     ]
     assert missing == []
-    # 17 cells x 3 disciplines, less the default one that tables 1b and 1c share, x 10 seeds; table 2; figure 2.
+    # 17 cells x 3 disciplines, minus the default cell that tables 1b and 1c share, x 10 seeds; table 2; figure 2.
     assert len(plan.scenarios) == 16 * 3 * 10 + 3 * 10 + 3
 
 

@@ -1,4 +1,4 @@
-"""Studies with a line a point, and numbers of several points: against another, pooled, off a target."""
+"""Studies with one line per point, and numbers over several points: relative to another, pooled, off a target."""
 
 import json
 from collections.abc import Callable
@@ -107,7 +107,7 @@ def mine(tmp_path: Path) -> Path:
 
 
 def test_numbers_of_several_points(mine: Path, goodqueue: Command) -> None:
-    """Each number is worked out again from the runs of the single points."""
+    """Each number is computed again from the runs of the single points."""
     result = goodqueue("study", str(mine), "--json")
     assert (result.status, result.err) == (0, "")
     found = json.loads(result.out)
@@ -141,7 +141,7 @@ def test_numbers_of_several_points(mine: Path, goodqueue: Command) -> None:
 
 
 def test_pooling_and_setting_against() -> None:
-    """By hand: 2, 8 and 5 at the places 1, 4 and 3 lie nearly on a line; the second seed lacks one of them."""
+    """By hand: 2, 8 and 5 at the places 1, 4 and 3 lie nearly on a line. The second seed lacks one of them."""
     columns = [[2.0, 1.0], [8.0, None], [5.0, 1.0]]
     pooled = {kind: metrics.pool(kind, columns, [1, 4, 3]) for kind in metrics.POOLS}
     assert pooled["correlation"][0] == pytest.approx(0.98198, abs=1e-5)

@@ -1,4 +1,4 @@
-"""Published facts as people write them: numbers, ranges and texts; claims that say little, and claims that say all."""
+"""Published facts as people write them: numbers, ranges and texts; claims with few keys, and claims with all keys."""
 
 from pathlib import Path
 
@@ -47,7 +47,7 @@ def test_a_value_is_a_number_a_range_or_a_text(
 
 
 def test_a_claim_that_says_no_more_than_its_sides(tmp_path: Path) -> None:
-    """Wrong would be a tolerance, a factor or a quantifier that nobody wrote."""
+    """Guards against a tolerance, a factor or a quantifier that nobody wrote."""
     plain = claim(tmp_path, f'kind = "less_than"\n{SIDES}')
     left, right = Term(algorithms=("a",), metrics=("m",)), Term(algorithms=("b", "c"), at={"x": 1})
     assert plain == Claim("c", ("k/s",), "…", "less_than", left, right)

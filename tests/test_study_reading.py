@@ -1,4 +1,4 @@
-"""Tables that people wrote: what is accepted to the last value, and what a refusal says."""
+"""Hand-written tables: everything that is accepted, to the last value, and the texts of refusals."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Reconstructions: run beside the stated reading where they are asked for, judged alike, and said to be inferred."""
+"""Reconstructions: run beside the stated reading on request, judged in the same way, and marked as inferred."""
 
 import json
 import re
@@ -56,7 +56,7 @@ def mine(tmp_path: Path) -> Path:
 def test_the_stated_reading_stays_and_the_inferred_ones_stand_beside_it(
     mine: Path, tmp_path: Path, goodqueue: Command
 ) -> None:
-    """The same bytes without the option as without reconstructions; with it the same verdicts, and two readings."""
+    """Without the option the bytes are as without reconstructions. With it the verdicts are, too, and two readings."""
     stated = goodqueue("study", str(mine), "--json").out
     (mine / "study.toml").write_text(STUDY, encoding="utf-8")
     assert goodqueue("study", str(mine), "--json").out == stated
@@ -100,7 +100,7 @@ def test_a_person_reads_both(mine: Path, tmp_path: Path, goodqueue: Command) -> 
 
 def test_only_a_part_is_reconstructed_where_only_a_part_is_asked_for(mine: Path, goodqueue: Command) -> None:
     found = json.loads(goodqueue("study", str(mine), "--only", "v1", "--reconstructed", "--json").out)
-    # CoDel at 5 Mbit/s, as stated, with one flow less, and patient; under the first reconstruction it is the same run.
+    # CoDel at 5 Mbit/s, as stated, with one flow less, and patient. Under the first reconstruction it is the same run.
     assert found["runs"] == 2 + 2 + 2
     assert [value["verdict"] for value in found["reconstructions"][1]["values"]].count("not_run") == 3
 

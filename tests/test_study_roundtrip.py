@@ -1,4 +1,4 @@
-"""Round trips as captures show them: each number worked by hand, on a record made by hand."""
+"""Round trips as captures show them: each number worked by hand, on a hand-made record."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from goodqueue.studies import latency, metrics, roundtrip
 
 
 def record() -> Any:
-    """A path of 100 ms; 10 Mbit/s down and 1 Mbit/s up; the queue's percentiles are 0 to 100 ms."""
+    """Return a record: a path of 100 ms, 10 Mbit/s down and 1 Mbit/s up, percentiles of the queue from 0 to 100 ms."""
     return {
         "scenario": {"path": {"rtt": "100ms"}, "bottleneck": {"rate": "10mbit", "up": {"rate": "1mbit"}}},
         "queues": {"down": {"delay_percentiles_ms": [float(percent) for percent in range(101)]}},
@@ -34,7 +34,7 @@ def record() -> Any:
 
 
 SENDING_MS = 1.2112 + 0.528
-"""1514 bytes at 10 Mbit/s, and 66 at 1 Mbit/s."""
+"""The transmission of 1514 bytes at 10 Mbit/s, and of 66 bytes at 1 Mbit/s."""
 
 
 def test_the_round_trip_of_a_packet_is_what_captures_at_both_ends_show() -> None:
@@ -71,7 +71,7 @@ def test_one_flows_packets_are_told_from_the_others() -> None:
 
 
 def test_goodput_by_spans_is_that_of_the_flows_of_one_way_together() -> None:
-    """3, 5 and 9 Mbit/s down: datagrams, pings and the way up do not count; what nobody saw is nothing."""
+    """3, 5 and 9 Mbit/s down. Datagrams, pings and the way up do not count, nor do intervals without a value."""
     assert latency.spans_mbps(record(), "down") == [3.0, 5.0, 9.0]
     assert latency.goodput_spans_mbps(record(), {"direction": "down", "percentile": 50.0}) == 5.0
     assert latency.goodput_spans_mbps(record(), {"direction": "down", "percentile": 25.0}) == 4.0

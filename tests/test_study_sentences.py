@@ -1,4 +1,4 @@
-"""What decided a claim, in words: every kind of comparison, by a study made by hand."""
+"""The sentences that explain a claim's verdict: every kind of comparison, with a hand-made study."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -55,7 +55,7 @@ KINDS = [
     (
         claim("greater_than", right=Term(constant=1000.5)),
         (row("codel", 2000),),
-        "CoDel's delay: 2000 ms, more than 1000.5 ms",  # what was given has all of its digits
+        "CoDel's delay: 2000 ms, more than 1000.5 ms",  # given values have all of their digits
     ),
     (
         claim("greater_than", right=Term(param="reference_ms"), points=({"reference_ms": 4},)),
@@ -143,7 +143,7 @@ def test_each_kind_of_comparison_is_told(one: Claim, rows: tuple[Row, ...], want
     ],
 )
 def test_how_many_hold_and_how_many_must(quantifier: str, limit: float, count: int, want: str) -> None:
-    """The delay is as many ms as there are flows."""
+    """The delay in ms equals the number of flows."""
     below = claim("less_than", quantifier=quantifier, right=Term(constant=limit), points=along(count))
     assert told(below, *(row("codel", x, x=x) for x in range(1, count + 1))) == want
 
@@ -163,7 +163,7 @@ def open_ones(one: Claim, *rows: Row) -> str:
 
 
 def test_what_is_not_decided_says_what_it_lacks() -> None:
-    """Wrong would be a study said to have no runs where a number has no scenario, or a list without an end."""
+    """Guards against "no runs" when only a number has no scenario, and against an endless list."""
     assert (
         open_ones(claim("monotone", direction="increasing"), row("codel", 1)) == "not tested: one point shows no trend"
     )

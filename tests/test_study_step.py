@@ -1,4 +1,4 @@
-"""Tau and the largest delay on series made by hand."""
+"""Tau and the largest delay on hand-made series."""
 
 import pytest
 
@@ -15,9 +15,9 @@ TIMES = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
         ([1, 8, 20, 9, 4, 30], 1.5, 5, (3.5, 20)),  # up, and back at 5.0
         ([1, 8, 20, 9, 5, 3], 1.5, 5, (4.5, 20)),  # at the target is not below it
         ([1, 4, 3, 20, 9, 2], 0.5, 5, (5.5, 20)),  # below the target at first: that is no recovery
-        ([30, 2, 9, 20, 3, 2], 1.5, 5, (3.5, 20)),  # what was before the step does not count
+        ([30, 2, 9, 20, 3, 2], 1.5, 5, (3.5, 20)),  # values before the step do not count
         ([1, 6, 4, 20, 9, 2], 1.5, 5, (1.5, 6)),  # to the letter: the first crossing ends it
-        ([1, 6, 4, 20, 9, 2], 1.5, 10, (4.5, 20)),  # a rise of twice the target looks past it
+        ([1, 6, 4, 20, 9, 2], 1.5, 10, (4.5, 20)),  # with a rise of twice the target it is ignored
         ([1, 5, 4, 5, 4, 4], 1.5, 5, None),  # at the bound is not above it
         ([1, 2, 3, 4, 4, 4], 1.5, 5, None),  # never exceeds the target
         ([1, 6, 7, 8, 9, 9], 1.5, 5, None),  # does not come back

@@ -1,4 +1,4 @@
-"""Queues over time: each computation on a record made by hand, and how points are joined."""
+"""Queues over time: each computation on a hand-made record, and the pooling of points."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from goodqueue.studies.model import Metric
 
 
 def record() -> Any:
-    """A link of 1514 bytes in 10 ms that falls to a tenth at 2 s and rises at 4 s, for 6 s; two flows each way."""
+    """Return 6 s of a link with 1514 bytes in 10 ms, a tenth of that from 2 s to 4 s, and two flows each way."""
     flow = {"direction": "down", "goodput_mbps": 1.0}
     return {
         "scenario": {
@@ -52,7 +52,7 @@ def test_fairness_of_drops_is_of_those_who_send_that_way() -> None:
 
 
 def test_a_queue_counts_the_packet_on_the_wire_and_an_empty_one_is_empty() -> None:
-    """Waits of 9, 18 and 40 ms are 0.9, 1.8 and 4 packet times; one more is on the wire."""
+    """Waits of 9, 18 and 40 ms are 0.9, 1.8 and 4 packet times. One more packet is on the wire."""
     options = {"from_s": 0.15, "to_s": 0.5}
     found = {name: varying.queue_packets(record(), {"statistic": name, **options}) for name in ("min", "mean", "max")}
     assert found == pytest.approx({"min": 1.9, "mean": 1 + 67 / 30, "max": 5.0})
@@ -84,7 +84,7 @@ def test_only_a_fall_is_recovered_from_and_at_the_latest_when_the_rate_changes()
 
 
 def changed(*changes: dict[str, str]) -> Any:
-    """The same record with other changes of the link."""
+    """Return the same record with other changes of the link."""
     other = record()
     other["scenario"]["change"] = list(changes)
     return other
@@ -103,7 +103,7 @@ def test_the_same_rate_the_way_up_and_another_rtt_are_no_fall(change: dict[str, 
 
 @pytest.mark.parametrize("change", [SAME, DELAY])
 def test_what_does_not_raise_the_rate_is_no_jump(change: dict[str, str]) -> None:
-    """One flow of 1 Mbit/s and one of 0.5 for 6 s, half a second of it unknown: 1125 kB less 31.25."""
+    """One flow of 1 Mbit/s and one of 0.5 for 6 s, half a second of it unknown: 1125 kB minus 31.25."""
     assert varying.transferred_kb(changed(change), {"phase": "jump"}) == 0
     assert varying.transferred_kb(changed(change), {"phase": "other"}) == pytest.approx(1125 - 31.25)
 
@@ -113,7 +113,7 @@ def test_the_first_drop_after_the_fall_counts_not_one_before() -> None:
 
 
 def test_what_was_transferred_at_a_risen_rate_and_else() -> None:
-    """1.5 Mbit/s are 187.5 kB a second; one interval of the second flow is unknown."""
+    """1.5 Mbit/s are 187.5 kB per second. One interval of the second flow is unknown."""
     assert varying.transferred_kb(record(), {"phase": "jump"}) == pytest.approx(2 * 187.5)
     assert varying.transferred_kb(record(), {"phase": "other"}) == pytest.approx(4 * 187.5 - 0.5 * 62.5)
 

@@ -1,4 +1,4 @@
-"""Claims of a study: decided by means, certain by intervals or by differences seed by seed, or not tested, and why."""
+"""Claims of a study: decided by means, certain by intervals or by differences per seed, or not tested, and why."""
 
 from pathlib import Path
 from typing import Any
@@ -42,7 +42,7 @@ def verdict(*words: Any, **more: Any) -> tuple[str, bool | None]:
 
 
 def test_means_decide_and_the_same_seeds_make_it_certain() -> None:
-    """Seeds scatter by 20 ms, CoDel is always about 1 ms below PIE: the intervals overlap, not the differences."""
+    """Seeds scatter by 20 ms, CoDel is always about 1 ms below PIE: the intervals overlap, the differences do not."""
     codel, pie = cell("codel", 10, 20, 30), cell("pie", 11, 21.2, 30.8)
     assert verdict(claim(), codel, pie) == ("holds", True)
     assert verdict(claim("greater_than"), codel, pie) == ("fails", True)
@@ -50,7 +50,7 @@ def test_means_decide_and_the_same_seeds_make_it_certain() -> None:
 
 
 def test_deviations_have_no_differences_seed_by_seed() -> None:
-    """10 and 11 ms, of three seeds each. Wrong would be to set the seeds' own numbers against each other."""
+    """10 and 11 ms, of three seeds each. Guards against a comparison of the seeds' own numbers."""
     codel, pie = cell("codel", 10, 20, 30, metric=DEVIATION), cell("pie", 31, 42, 53, metric=DEVIATION)
     assert verdict(claim(), codel, pie) == ("holds", False)
     assert verdict(claim(), cell("codel", 10, 20, 30), cell("pie", 31, 42, 53)) == ("holds", True), "means have"

@@ -1,4 +1,4 @@
-"""Studies over a cell of Wi-Fi: whose line stands where, numbers of stations, and Høiland-Jørgensen et al. 2017."""
+"""Studies over a Wi-Fi cell: the places of the lines, numbers of stations, and Høiland-Jørgensen et al. 2017."""
 
 import json
 from collections.abc import Callable
@@ -22,7 +22,7 @@ def first_cell(plan: planning.Plan, name: str, **at: str) -> dict[str, Any]:
 
 
 def test_radios_and_the_wired_bottleneck_each_have_a_line() -> None:
-    """Wrong would be a wired bottleneck of 1 Mbit/s with the line of 100, or a radio without the discipline."""
+    """Guards against a wired bottleneck of 1 Mbit/s with the line for 100, and a radio without the discipline."""
     study = loading.load(libraries.STUDIES.available()["hoiland2015"])
     plan = planning.plan(study, selection.select(study, ["wifi-low", "fig9"]), seeds=1)
     slow = next(one for one in plan.cells if one.algorithm == "codel" and one.at == {"link": "10/1"})
@@ -66,7 +66,7 @@ def test_a_number_of_a_station(station: str, number: str, want: float | None) ->
 
 
 def test_round_trips_are_of_the_flow_in_the_middle() -> None:
-    """Wrong would be a flow the other way, a flow that never stood counted as 0, or UDP, which measures none."""
+    """Guards against a flow the other way, a flow that never connected counted as 0, and UDP, which measures no RTT."""
     flows = [
         {"cc": "cubic", "direction": "up", "rtt_ms": {"p50": value} if value else None}
         for value in (300, None, 100, 200)
@@ -77,12 +77,12 @@ def test_round_trips_are_of_the_flow_in_the_middle() -> None:
     assert latency.flow_rtts_ms({"flows": []}, {"direction": "up", "percentile": 50}) is None  # type: ignore[typeddict-item]
 
 
-# What --quick says of each claim of hoiland2017, with 2 seeds of 15 and 20 s; NOTES.md has those of more.
+# The verdicts of --quick for each claim of hoiland2017, with 2 seeds of 15 and 20 s. NOTES.md has those of more.
 VERDICTS = {"holds": "01 02 03 04 05 06 07 08 09 10", "not_run": "11"}
 
 
 def test_airtime_in_a_hurry(goodqueue: Command) -> None:
-    """Wrong would be a verdict that turns and nobody looks: what turned it belongs in NOTES.md."""
+    """Guards against a change of verdict that nobody notices. NOTES.md must explain each change."""
     result = goodqueue("study", "hoiland2017", "--quick", "--json")
     assert (result.status, result.err) == (0, "")
     claims = {one["id"].removeprefix("hoiland2017/c"): one["verdict"] for one in json.loads(result.out)["claims"]}
@@ -90,7 +90,7 @@ def test_airtime_in_a_hurry(goodqueue: Command) -> None:
 
 
 def test_each_fact_says_where_it_is_from() -> None:
-    """The paper was not at hand: a number without its source would pass for one that was read."""
+    """The paper was not available: a number without its source would look as if it had been read there."""
     folder = libraries.STUDIES.available()["hoiland2017"]
     facts = load_toml(folder / "published.toml", "facts")
     assert {value["note"] for value in facts["value"]} == {"remembered", "patch"}

@@ -1,4 +1,4 @@
-"""The verb ``suite``: a folder of one's own, what is refused, how rows are judged, what is written; and RFC 7928."""
+"""The verb ``suite``: a user's own folder, refusals, the judgement of rows, the written files; and RFC 7928."""
 
 import json
 from collections.abc import Callable
@@ -99,7 +99,7 @@ def mine(tmp_path: Path) -> Path:
 
 
 def test_a_row_passes_where_all_its_checks_hold_for_certain(mine: Path) -> None:
-    """Wrong would be a sheet that passes what does not differ from drop tail, or fails what does."""
+    """Guards against a sheet that passes a discipline equal to drop tail, or fails a better one."""
     found = gq.suite(mine, "codel", "pfifo limit 201", progress=False)
     assert found.verdict("1", "codel") == sheet.PASSES
     assert found.verdict("1", "pfifo limit 201") in (sheet.OPEN, sheet.FAILS)
@@ -108,14 +108,14 @@ def test_a_row_passes_where_all_its_checks_hold_for_certain(mine: Path) -> None:
 
 
 def test_a_row_that_needs_no_runs_makes_none(mine: Path) -> None:
-    """Wrong would be a whole suite behind the parameters of a line."""
+    """Guards against running a whole suite for the parameters of a line."""
     found = gq.suite(mine, "codel", only="2", progress=False)
     assert found.sheet.outcome.runs == 0
     assert found.verdict("2", "codel") == sheet.STATED
 
 
 def test_a_line_is_not_held_against_itself(mine: Path) -> None:
-    """Wrong would be a drop tail that fails for not being better than drop tail."""
+    """Guards against a drop tail that fails because it is not better than drop tail."""
     found = gq.suite(mine, "pfifo", only="1", progress=False)
     (row, _) = found.rows
     assert row.checks["pfifo"] == ()
@@ -123,7 +123,7 @@ def test_a_line_is_not_held_against_itself(mine: Path) -> None:
 
 
 def test_a_row_is_about_its_part_of_the_points(mine: Path) -> None:
-    """Wrong would be the numbers at 5 Mbit/s in a row that is about 10, or a metric that it does not show."""
+    """Guards against numbers at 5 Mbit/s in a row about 10, and a metric that the row does not show."""
     found = gq.suite(mine, "codel", only="1.2", progress=False)
     (row,) = found.rows
     assert [(one.algorithm, one.metric, dict(one.at)) for one in row.numbers] == [
@@ -134,7 +134,7 @@ def test_a_row_is_about_its_part_of_the_points(mine: Path) -> None:
 
 
 def test_the_same_suite_gives_the_same_results_and_the_numbers_have_intervals(mine: Path) -> None:
-    """Wrong would be a page that another run does not repeat."""
+    """Guards against a page that another run does not repeat."""
     one, other = (gq.suite(mine, "codel", progress=False, workers=workers).sheet for workers in (1, 2))
     assert sheet.as_json(one, "") == sheet.as_json(other, "")
     number = sheet.as_json(one, "")["rows"][0]["numbers"][0]
@@ -144,7 +144,7 @@ def test_the_same_suite_gives_the_same_results_and_the_numbers_have_intervals(mi
 
 
 def test_what_is_stored_is_not_run_again(mine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Wrong would be a suite that begins again after it was killed."""
+    """Guards against a suite that starts from the beginning after it was killed."""
     first = gq.suite(mine, "codel", out=tmp_path / "runs", progress=False)
     monkeypatch.setattr("goodqueue.run.simulate", lambda *_: pytest.fail("a run was made again"))
     again = gq.suite(mine, "codel", out=tmp_path / "runs", progress=False)
@@ -152,7 +152,7 @@ def test_what_is_stored_is_not_run_again(mine: Path, tmp_path: Path, monkeypatch
 
 
 def test_the_command_prints_the_sheet_and_writes_one_page(mine: Path, tmp_path: Path, goodqueue: Command) -> None:
-    """Wrong would be a page without what its reader needs: lines, scenarios, the command, the figure."""
+    """Guards against a page without the lines, the scenarios, the command or the figure."""
     result = goodqueue("suite", str(mine), "codel", "--out", str(tmp_path / "page"))
     assert result.status == 0
     assert "✓ codel: The delay is less than drop tail's." in result.out
@@ -181,7 +181,7 @@ def test_the_command_prints_the_sheet_and_writes_one_page(mine: Path, tmp_path: 
     ],
 )
 def test_what_cannot_be_tested_is_refused_in_a_line(arguments: list[str], refusal: str, goodqueue: Command) -> None:
-    """Wrong would be a traceback, or runs before the refusal."""
+    """Guards against a traceback, and against runs before the refusal."""
     result = goodqueue("suite", *arguments)
     assert result.status == 2
     assert result.out == ""
@@ -204,7 +204,7 @@ def test_what_cannot_be_tested_is_refused_in_a_line(arguments: list[str], refusa
     ],
 )
 def test_a_mistake_in_a_suite_is_named_with_its_place(mine: Path, old: str, new: str, refusal: str) -> None:
-    """Wrong would be a traceback, or a key that nobody reads."""
+    """Guards against a traceback, and against a key that nobody reads."""
     assert old in SUITE
     (mine / "suite.toml").write_text(SUITE.replace(old, new, 1), encoding="utf-8")
     with pytest.raises(UserError) as refused:
@@ -214,7 +214,7 @@ def test_a_mistake_in_a_suite_is_named_with_its_place(mine: Path, old: str, new:
 
 
 def test_a_lines_parameters_are_halved_and_doubled_one_at_a_time() -> None:
-    """Wrong would be a limit or a word that is varied, or a variation that the discipline refuses."""
+    """Guards against a variation of a limit or a word, and one that the discipline refuses."""
     assert variations("codel target 10ms") == {
         "as given": "codel target 10ms",
         "target 5ms": "codel target 5ms",
@@ -226,13 +226,13 @@ def test_a_lines_parameters_are_halved_and_doubled_one_at_a_time() -> None:
 
 
 def test_what_a_line_sets_and_leaves_is_told() -> None:
-    """Wrong would be a parameter that is called a default although the line sets it."""
+    """Guards against a parameter that is called a default although the line sets it."""
     told = statements.parameters("codel target 10ms")
     assert told.startswith("6 parameters, set in the line: target; as by default: limit 1000, interval 100ms, ")
 
 
 def test_a_lines_own_limit_stands_where_the_scenario_has_a_buffer() -> None:
-    """Wrong would be a refusal of `codel limit 50`, or of a discipline without a limit, by a suite with a buffer."""
+    """Guards against refusing `codel limit 50`, or a discipline without a limit, in a suite with a buffer."""
     assert subjects.takes_buffer("codel")
     assert not subjects.takes_buffer("codel limit 50")
     assert not subjects.takes_buffer("cake")
@@ -243,7 +243,7 @@ def test_a_lines_own_limit_stands_where_the_scenario_has_a_buffer() -> None:
 
 
 def test_rfc_7928_whole_runs_in_a_hurry_for_a_law_written_in_python(here: Path) -> None:
-    """Wrong would be a row that no class in Python can be run for."""
+    """Guards against a row that cannot be run for a class in Python."""
     (here / "mine.py").write_text(
         "class Mine:\n"
         "    def __init__(self, link, limit=100):\n"
@@ -265,7 +265,7 @@ MUST = {"5.1.1", "5.1.2", "5.2", "5.3", "5.3 mix", "6.2", "7.2", "8.2.2", "8.2.5
 
 
 def test_rfc_7928_has_every_scenario_of_its_summary() -> None:
-    """Section 13 of the RFC lists them with how each is asked for. Wrong would be a section that nobody runs."""
+    """Section 13 of the RFC lists them with their levels. Guards against a section that nobody runs."""
     suite = loading.load(libraries.SUITES.find("rfc7928"))
     levels = {row.section: row.level for row in suite.rows}
     assert {section for section, level in levels.items() if level == "must"} == MUST
@@ -284,7 +284,7 @@ def test_rfc_7928_the_levels_of_congestion_are_the_projections(id_: str, flows: 
 
 
 def test_rfc_7928_judges_disciplines_that_are_known() -> None:
-    """Wrong would be a CoDel that keeps no delay, a flood that FQ-CoDel lets through, or a drop tail that passes."""
+    """Guards against a CoDel that keeps no delay, a flood that FQ-CoDel lets through, and a drop tail that passes."""
     found = gq.suite("rfc7928", "codel", "pfifo limit 83", only=["5.1.1", "5.3"], quick=True, progress=False)
     assert found.verdict("5.1.1", "codel") == sheet.PASSES
     assert found.verdict("5.3", "codel") == sheet.PASSES

@@ -1,4 +1,4 @@
-"""The suite of L4S: its runs, the published cells beside them, and what it says of disciplines that are known."""
+"""The L4S suite: its runs, the published cells beside them, and its verdicts on well-known disciplines."""
 
 import tomllib
 from pathlib import Path
@@ -21,7 +21,7 @@ def suite() -> Suite:
 
 
 def cell(suite: Suite, algorithm: str, rate: int, pair: str) -> Any:
-    """Return the scenario of a published cell, resolved."""
+    """Return the resolved scenario of a published cell."""
     study = building.study(suite, subjects.read(suite, []))
     at = {"rate_mbps": rate, "pair": pair}
     (found,) = [
@@ -48,7 +48,7 @@ def test_dualpi2_is_tested_where_nothing_is_named(suite: Suite) -> None:
 def test_a_published_cell_is_run_as_it_is_named(
     suite: Suite, algorithm: str, rate: int, pair: str, line: str, ccs: list[str], rtts: list[int]
 ) -> None:
-    """Wrong would be two flows the other way round, the pipe of 50 Mbit/s at 10, or code of another year than 2020."""
+    """Guards against swapped flows, the pipe of 50 Mbit/s at 10, and code of another year than 2020."""
     found = cell(suite, algorithm, rate, pair)
     assert found["bottleneck"]["rate"] == f"{rate}mbit"
     assert all(word in found["bottleneck"]["qdisc"] for word in (line.partition(" ")[0], line.partition(" ")[2]))
@@ -58,7 +58,7 @@ def test_a_published_cell_is_run_as_it_is_named(
 
 
 def test_each_published_cell_has_both_flows_and_fills_no_more_than_the_link(suite: Suite) -> None:
-    """Wrong would be a number of another column: the two flows of a cell have 88 to 96 % of the link in all of them."""
+    """Guards against a number of another column: in every cell the two flows have 88 to 96 % of the link."""
     goodputs: dict[tuple[str, float, str], list[float]] = {}
     for value in suite.published.values:
         if value.scenario == TWO_FLOWS and value.number is not None:
@@ -72,7 +72,7 @@ def test_each_published_cell_has_both_flows_and_fills_no_more_than_the_link(suit
 
 
 def test_each_cell_whose_flows_differ_by_more_than_10_percent_has_its_order_as_a_claim(suite: Suite) -> None:
-    """Wrong would be an order that the printed numbers contradict, or one that is left out."""
+    """Guards against an order that contradicts the printed numbers, and against a missing order."""
     numbers = {
         (one.algorithm, one.at["rate_mbps"], one.at["pair"], one.metric): one.number
         for one in suite.published.values
@@ -96,7 +96,7 @@ def test_each_cell_whose_flows_differ_by_more_than_10_percent_has_its_order_as_a
 
 
 def test_swapped_flows_would_break_the_orders(tmp_path: Path) -> None:
-    """CUBIC at 160 ms gets less than at 10 ms behind any of the three; wrong would be a claim that holds either way."""
+    """CUBIC at 160 ms gets less than at 10 ms behind any of the three. Guards against a claim that always holds."""
     folder = libraries.SUITES.find("l4s")
     text = (folder / "suite.toml").read_text(encoding="utf-8")
     first, second = 'flow1_mbps.record = "flows.0.goodput_mbps"', 'flow2_mbps.record = "flows.1.goodput_mbps"'
@@ -124,7 +124,7 @@ def test_every_check_says_who_asks_for_it_and_the_rows_name_their_sections(suite
 
 
 def test_the_time_of_two_packets_is_that_of_full_frames() -> None:
-    """RFC 9332, 1.4, at 4 Mbit/s: 2 * 1514 bytes. Wrong would be a limit that another rate has."""
+    """RFC 9332, 1.4, at 4 Mbit/s: 2 * 1514 bytes. Guards against the limit of another rate."""
     text = (libraries.SUITES.find("l4s") / "suite.toml").read_text(encoding="utf-8")
     limits = [
         check["right"]["value"]
@@ -136,14 +136,14 @@ def test_the_time_of_two_packets_is_that_of_full_frames() -> None:
 
 
 def test_a_single_queue_with_classic_ecn_starves_cubic_and_dualpi2_does_not() -> None:
-    """RFC 9331, 4.3, item 3. Wrong would be a row that passes a queue which marks both kinds alike."""
+    """RFC 9331, 4.3, item 3. Guards against a row that passes a queue which marks both kinds alike."""
     found = gq.suite("l4s", "dualpi2", "codel ecn", only="9331 4.3 item 3", quick=True, progress=False)
     assert found.verdict("9331 4.3 item 3", "dualpi2") != sheet.FAILS
     assert found.verdict("9331 4.3 item 3", "codel ecn") == sheet.FAILS
 
 
 def test_drop_tail_does_not_pass_the_delay_of_l4s_nor_codel_overload() -> None:
-    """Wrong would be limits that any queue keeps."""
+    """Guards against limits that any queue keeps."""
     found = gq.suite("l4s", "pfifo limit 999", only="9331 7.1 delay", quick=True, progress=False)
     assert found.verdict("9331 7.1 delay", "pfifo limit 999") == sheet.FAILS
     found = gq.suite("l4s", "codel", only="9332 4.2.3", quick=True, progress=False)
@@ -151,7 +151,7 @@ def test_drop_tail_does_not_pass_the_delay_of_l4s_nor_codel_overload() -> None:
 
 
 def test_what_was_printed_of_a_line_that_is_not_run_is_left_out() -> None:
-    """Wrong would be claims about DualPI2 in a sheet that has none."""
+    """Guards against claims about DualPI2 in a sheet without DualPI2."""
     (row,) = gq.suite("l4s", "fq_codel", only="Heist 3", quick=True, progress=False).rows
     assert row.published == ()
     (row,) = gq.suite("l4s", "dualpi2", only="Heist 3", quick=True, progress=False).rows

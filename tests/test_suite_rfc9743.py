@@ -1,4 +1,4 @@
-"""The suite ``rfc9743``: congestion controls as what is tested."""
+"""The suite ``rfc9743``, which tests congestion controls."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -34,7 +34,7 @@ def _ccs(suite: Suite, cc: str, experiment: str, quick: bool = False) -> list[li
 
 
 def test_every_criterion_has_a_row(suite: Suite) -> None:
-    """Wrong would be a section of the RFC's criteria (5 to 7) without a row: it would look as if nobody asked."""
+    """Guards against a criterion of the RFC (5 to 7) without a row, which would look as if nobody asked."""
     asked = {f"5.1.{n}" for n in range(1, 6)} | {f"5.2.{n}" for n in range(1, 4)} | {"5.2", "5.3.1", "5.3.2"}
     asked |= {f"6.{n}" for n in range(1, 5)} | {f"7.{n}" for n in range(1, 12)}
     assert asked <= {row.section.partition(" ")[0] for row in suite.rows}
@@ -43,7 +43,7 @@ def test_every_criterion_has_a_row(suite: Suite) -> None:
 
 
 def test_words_of_a_congestion_control_reach_the_scenario(suite: Suite) -> None:
-    """Wrong would be words that get lost, or the tested one in the standard flow's place."""
+    """Guards against lost words, and against the tested one in the standard flow's place."""
     tested = "cubic hystart++"
     assert _ccs(suite, tested, "beside") == [["cubic", tested]] * 3 + [["reno", tested]] * 3
     assert _ccs(suite, tested, "short-standard") == [[tested, "cubic"]]
@@ -51,7 +51,7 @@ def test_words_of_a_congestion_control_reach_the_scenario(suite: Suite) -> None:
 
 
 def test_the_queues_are_the_suites(suite: Suite) -> None:
-    """Wrong would be an AQM's row that ran over drop tail."""
+    """Guards against an AQM's row that runs over drop tail."""
     plan = sheet.plan(suite, subjects.read(suite, ["bbr"]), sheet.choose(suite, ["7.1 pie"]), False, 1, "sim")
     lines = {
         (cell.at["queue"], plan.scenarios[plan.runs[at][0]]["bottleneck"]["qdisc"].split()[0])
@@ -61,14 +61,14 @@ def test_the_queues_are_the_suites(suite: Suite) -> None:
 
 
 def test_a_section_brings_its_parts(suite: Suite) -> None:
-    """Wrong would be --only 7.1 that finds nothing, or 7.10 among its rows."""
+    """Guards against --only 7.1 that finds nothing, or 7.10 among its rows."""
     assert [row.section.partition(" ")[0] for row in sheet.choose(suite, ["7.1"])] == ["7.1"] * 4
     assert [row.section for row in sheet.choose(suite, ["5.2.1 Reno"])] == ["5.2.1 Reno"]
 
 
 @pytest.mark.parametrize("name", ["prague", "dctcp", "ledbat++", "none cwnd 20", "reno abe hystart++"])
 def test_any_congestion_control_can_be_planned(name: str, suite: Suite) -> None:
-    """Wrong would be a row that one of them refuses, such as Prague where ECN is off: none could be run then."""
+    """Guards against a row that one of them refuses, such as Prague without ECN: then none could be run."""
     plan = sheet.plan(suite, subjects.read(suite, [name]), suite.rows, True, None, "sim")
     assert {cell.algorithm for cell in plan.cells} == {name, "cubic", "reno"}
 
@@ -83,8 +83,11 @@ def _verdicts(suite: Suite, named: Sequence[str], only: Sequence[str]) -> Mappin
 
 
 def test_verdicts_are_those_that_the_field_knows(suite: Suite) -> None:
-    """Wrong would be a BBR 1 that spares CUBIC in shallow buffers, a Vegas that holds its own beside it, or that all
-    checks hold for a window that never changes."""
+    """Guards against verdicts that contradict what the field knows.
+
+    BBR 1 does not spare CUBIC in shallow buffers, Vegas does not hold its own beside CUBIC, and not all checks hold for
+    a window that never changes.
+    """
     named = ["bbr", "bbr3", "vegas", "none cwnd 200"]
     found = _verdicts(suite, named, ["5.1.3", "5.2", "7.2"])
     passes, fails = "passes", "fails"
@@ -104,7 +107,7 @@ def test_verdicts_are_those_that_the_field_knows(suite: Suite) -> None:
 
 
 def test_a_check_knows_the_tested_one_from_the_reference(suite: Suite) -> None:
-    """A check that compares the two turns round where their numbers are swapped. Wrong would be one that does not."""
+    """A check that compares the two must change its result if their numbers are swapped."""
     comparing = [check for row in suite.rows for check in row.checks if check.claim.right and _named(check)]
     assert len(comparing) == 16
     for check in comparing:
@@ -127,7 +130,7 @@ def _named(check: Check) -> tuple[str, ...]:
 
 
 def test_a_standard_is_not_held_against_itself(suite: Suite) -> None:
-    """Wrong would be a CUBIC that passes since it is as good as itself."""
+    """Guards against a CUBIC that passes because it is as good as itself."""
     assert _verdicts(suite, ["cubic", "reno"], ["5.2.3"]) == {
         "5.2.3": {"cubic": "measured", "reno": "passes"},
         "5.2.3 long": {"cubic": "measured", "reno": "passes"},

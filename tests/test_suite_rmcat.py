@@ -1,4 +1,4 @@
-"""The suite ``rmcat``: RFC 8867's cases for live media, and what is computed of parts of a run."""
+"""The suite ``rmcat``: RFC 8867's cases for live media, and the computations for parts of a run."""
 
 from typing import Any, cast
 
@@ -13,7 +13,7 @@ CASES = ["5.1", "5.2", "5.3", "5.4", "5.5", "5.6", "5.7", "5.8"]
 
 
 def course(*flows: list[float | None]) -> Record:
-    """Return what a record says of flows called video/0, video/1 … in intervals of half a second."""
+    """Return a record of flows called video/0, video/1 … in intervals of half a second."""
     count = len(flows[0])
     return cast(
         "Record",
@@ -34,7 +34,7 @@ def of(name: str, from_s: float, to_s: float) -> dict[str, Any]:
 
 
 def test_a_window_is_its_own_seconds_and_flows() -> None:
-    """Wrong would be an interval of before or after it, or a flow of another name."""
+    """Guards against an interval before or after the window, and a flow of another name."""
     record = course([9.0, 9.0, 1.0, 3.0, 2.0, 2.0, 9.0], [0.0, 0.0, 1.0, 1.0, None, 2.0, 0.0])
     assert windows.goodput_mbps(record, of("video/0", 1, 3)) == 2
     assert windows.goodput_mbps(record, of("video", 1, 3)) == pytest.approx((2 + 1 + 2 + 1) / 2)
@@ -43,7 +43,7 @@ def test_a_window_is_its_own_seconds_and_flows() -> None:
 
 
 def test_a_flow_that_swings_within_a_second_does_not_oscillate() -> None:
-    """RFC 8867, 4.3 takes rates over a second. Wrong would be the frames of a video as its oscillation."""
+    """RFC 8867, 4.3 takes rates over a second. Guards against a video's frames that count as oscillation."""
     assert windows.oscillation_percent(course([0.0, 2.0] * 4), of("video/0", 0, 4)) == 0
     assert windows.oscillation_percent(course([1.0, 1.0, 3.0, 3.0]), of("video/0", 0, 2)) == 50
     assert windows.oscillation_percent(course([0.0, 2.0] * 4), of("video/0", 0.3, 2.3)) == 0, "seconds of the window"
@@ -52,9 +52,9 @@ def test_a_flow_that_swings_within_a_second_does_not_oscillate() -> None:
 
 
 def test_a_flow_has_settled_at_the_first_second_near_its_end() -> None:
-    """Wrong would be the time of the peak, or of the last change."""
+    """Guards against the time of the peak, or of the last change."""
     assert windows.settle_s(course([0.2, 0.2, 0.5, 0.5, *[1.0] * 20]), of("video/0", 0, 12)) == 2
-    # The last ten seconds alone say what it settles to: 2, and 1.6 is near that; 18 before them has no part in it.
+    # Only the last ten seconds define the final rate: 2, and 1.6 is near that. The 18 before them does not count.
     late = course([6.0, 6.0, 18.0, 18.0, 1.6, 1.6, *[2.0] * 16, 2.4, 2.4])
     assert windows.settle_s(late, of("video/0", 0, 12)) == 2
     assert windows.settle_s(course([0.0] * 4), of("video/0", 0, 2)) is None, "nothing arrives"
@@ -62,7 +62,7 @@ def test_a_flow_has_settled_at_the_first_second_near_its_end() -> None:
 
 
 def test_the_least_share_is_of_all_flows_that_begin_so() -> None:
-    """Wrong would be the share of neighbours."""
+    """Guards against a share of neighbours only."""
     record = course([1.0, 1.0], [4.0, 4.0], [2.0, 2.0])
     assert windows.least_share(record, of("video", 0, 1)) == 0.25
     assert windows.least_share(course([1.0, 1.0], [None, 0.0]), of("video", 0, 1)) == 0, "who gets nothing has a share"
@@ -70,7 +70,7 @@ def test_the_least_share_is_of_all_flows_that_begin_so() -> None:
 
 
 def test_every_basic_case_of_rfc_8867_is_there_as_its_tables_have_it() -> None:
-    """Wrong would be a capacity, a time or a number of flows that the RFC does not have."""
+    """Guards against a capacity, a time or a number of flows that the RFC does not have."""
     suite = loading.load(libraries.SUITES.find("rmcat"))
     assert [row.section for row in suite.rows if row.level == "case"] == CASES
     found = {trial.experiment.id: trial.experiment.scenario for trial in suite.trials}
@@ -94,13 +94,13 @@ def test_every_basic_case_of_rfc_8867_is_there_as_its_tables_have_it() -> None:
 
 
 def test_nada_follows_the_capacity_where_the_path_has_no_jitter() -> None:
-    """RFC 8867, 5.1. Wrong would be a flow that stays below what there is, or fills the queue."""
+    """RFC 8867, 5.1. Guards against a flow that stays below the capacity, or fills the queue."""
     found = gq.suite("rmcat", only="5.1 still", quick=True, progress=False)
     assert found.tested == ["nada"]
     assert found.verdict("5.1 still", "nada") == sheet.PASSES
 
 
 def test_another_congestion_control_is_refused_in_a_line() -> None:
-    """Wrong would be a TCP's in the place of one for media."""
+    """Guards against a congestion control of TCP in place of one for media."""
     with pytest.raises(gq.UserError, match=r'^CC: found "cubic"; .*accepted: nada$'):
         gq.suite("rmcat", "cubic", progress=False)

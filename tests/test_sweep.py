@@ -1,4 +1,4 @@
-"""Sweeps: a grid with common seeds; what is stored is never run again; the same tables after any interruption."""
+"""Sweeps: a grid with common seeds; stored runs are never repeated; the tables are the same after any interruption."""
 
 import csv
 import json
@@ -199,7 +199,7 @@ def test_the_files_of_a_sweep_are_tables(here: Path, goodqueue: Command) -> None
 
 
 def measured(plan: carrying.Plan, values: Callable[[int], float]) -> tuple[result.Sweep, list[int]]:
-    """Carry out ``plan`` with an executor that knows the mean delay of each seed."""
+    """Carry out ``plan`` with an executor that has a fixed mean delay for each seed."""
     rounds: list[int] = []
 
     def execute(
@@ -228,8 +228,8 @@ def plan_of(scenario: Scenario, goal: Goal, seeds: int) -> carrying.Plan:
 
 
 def test_until_ci_adds_seeds_until_it_is_known(scenario: Scenario) -> None:
-    # Values 9 and 11 in turn: mean 10, deviation about 1. For 4 seeds the half-width is 3.182 * 1.155 / 2 = 1.84, for
-    # 8 it is 2.365 * 1.069 / sqrt(8) = 0.894, for 16 it is 2.131 * 1.033 / 4 = 0.550, all as wide as the hand says.
+    # Values alternate between 9 and 11: mean 10, deviation about 1. For 4 seeds the half-width is 3.182 * 1.155 / 2 =
+    # 1.84, for 8 it is 2.365 * 1.069 / sqrt(8) = 0.894, for 16 it is 2.131 * 1.033 / 4 = 0.550.
     goal = Goal(6.0, "delay_mean_ms", 100)
     found, rounds = measured(plan_of(scenario, goal, 4), lambda seed: 9.0 + 2 * (seed % 2))
     assert rounds == [4, 4, 8], "twice as many at the most, and no run twice"

@@ -1,4 +1,4 @@
-"""A sweep on a real Dask cluster on this machine: the same bytes as on its own cores, also where a worker is lost."""
+"""A sweep on a real Dask cluster on this machine: the same bytes as on its own cores, even if a worker is lost."""
 
 import json
 import os
@@ -29,7 +29,7 @@ LONG = [*GRID, "--set", "duration=60s", "--set", "bottleneck.rate=50mbit"]
 
 
 class Cluster:
-    """A scheduler and its workers, each a process."""
+    """A scheduler and its workers, one process each."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -49,12 +49,12 @@ class Cluster:
         return self.processes[-1]
 
     def worker(self, path: str = "") -> "subprocess.Popen[bytes]":
-        """A worker, whose Python looks for packages in ``path`` first."""
+        """Start a worker whose Python looks for packages in ``path`` first."""
         command = ("worker", self.address, "--nthreads", "1", "--no-nanny", "--host", "127.0.0.1")
         return self.start(*command, path=path)
 
     def wait_for(self, workers: int) -> None:
-        """Wait until so many workers have come to the scheduler."""
+        """Wait until this many workers have connected to the scheduler."""
         from distributed import Client
 
         with Client(self.address) as client:
@@ -157,14 +157,14 @@ def test_a_scheduler_without_workers_is_said_too(here: Path, monkeypatch: pytest
 
 
 NONE = "import sys\nsys.modules['goodqueue'] = None\n"
-"""As sitecustomize.py: a Python without goodqueue."""
+"""Content of sitecustomize.py for a Python without goodqueue."""
 
 OTHER = """
 import functools
 from goodqueue.engines import identity
 identity.build = lambda: "another"
 """
-"""A Python with another build of it."""
+"""Content of sitecustomize.py for a Python with another build of goodqueue."""
 
 
 def package(folder: Path, content: str) -> str:
@@ -230,7 +230,7 @@ def test_a_worker_that_comes_in_the_place_of_the_last_takes_over(here: Path) -> 
 
 @contextmanager
 def answering(with_what: bytes | None) -> Iterator[int]:
-    """A server on this machine, and its port: it answers a line with bytes, or never does."""
+    """Run a server that answers a line with bytes, or never. Yields its port."""
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def serve() -> None:

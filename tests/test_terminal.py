@@ -1,4 +1,4 @@
-"""What a person sees: tables within 100 columns, pictures in any encoding, help with examples, and quickly."""
+"""Output for people: tables within 100 columns, pictures in any encoding, help with examples, and speed."""
 
 import os
 import re
@@ -80,7 +80,7 @@ def test_a_comparison_fits_even_with_long_lines(here: Path, goodqueue: Callable[
 
 
 def whole(out: str, tables: list[Table]) -> None:
-    """Every number stands on some line, unbroken; of longer texts, every word."""
+    """Check that every number stands unbroken on some line, and every word of longer texts."""
     lines = out.splitlines()
     for table in tables:
         for index, column in enumerate(table.columns):
@@ -142,7 +142,7 @@ def test_parts_repeat_the_names_and_the_shared_heading(record: Record) -> None:
 def test_a_name_that_wraps_leaves_its_row_together(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], columns: int
 ) -> None:
-    """The numbers stand beside the beginning of the name; only a row's first line begins at the edge."""
+    """The numbers stand beside the beginning of the name. Only a row's first line begins at the edge."""
     monkeypatch.setenv("COLUMNS", str(columns))
     names = ["fq_codel flows 1024 target 5ms interval 100ms", "./examples/my_aqm.py:MyAqm limit 20", "pfifo"]
     rows = [[name, *(f"{row}{column}{'1' * 5}.5" for column in range(9))] for row, name in enumerate(names)]

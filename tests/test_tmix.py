@@ -1,4 +1,4 @@
-"""TMIX's connection vectors: files read, refused, and written from a capture."""
+"""TMIX's connection vectors: files that are read, refused, and written from a capture."""
 
 import json
 import re
@@ -54,7 +54,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_file_is_what_its_connections_send_and_how_long_they_wait(folder: Path) -> None:
-    """A wait of a concurrent connection belongs to its end, though the other sent meanwhile."""
+    """A wait in a concurrent connection belongs to its own end, though the other end sent meanwhile."""
     assert tmix.read(folder / "some.tmix") == READ
     (folder / "again.tmix").write_text(tmix.text(READ), encoding="ascii")
     assert tmix.read(folder / "again.tmix") == READ
@@ -100,7 +100,7 @@ def test_a_file_stands_beside_the_scenario_or_where_an_option_says(folder: Path)
 def test_a_capture_of_what_was_replayed_gives_the_same_vectors(
     folder: Path, goodqueue: Callable[..., Result], point: str
 ) -> None:
-    """Wherever on the path it is taken: what the path adds to a wait is taken off again, but for what queues hold."""
+    """Wherever the capture is taken on the path: the path's part of a wait is subtracted, except the queues' part."""
     vectors: list[dict[str, Any]] = [
         {"start_us": 100_000 * number, "sends": [[">", 300 + number, 20_000], ["<", 9000, 70_000], [">", 500, 0]]}
         for number in range(1, 20)
@@ -122,12 +122,12 @@ def test_a_capture_of_what_was_replayed_gives_the_same_vectors(
     for before, after in zip(vectors, again, strict=True):
         assert after.get("concurrent") == before.get("concurrent")
         assert after["start_us"] - first == pytest.approx(before["start_us"] - 100_000, abs=300)
-        # Whose data pass the capture first says nothing where nobody waits for them.
+        # The direction whose data pass the capture first has no waits if nobody waits for its data.
         ways = "><" if before.get("concurrent") else ["><"]
         for way in ways:
             sent, seen = ([one for one in vector["sends"] if one[0] in way] for vector in (before, after))
             assert [send[:2] for send in seen] == [send[:2] for send in sent]
-            # What is behind a link's transmissions, of 73 us for the largest response, is no part of a wait.
+            # Delay behind the link's transmission, 73 us for the largest response, is no part of a wait.
             assert [send[2] for send in seen] == pytest.approx([send[2] for send in sent], abs=300)
     rtts = re.findall(r"^r (\d+)$", (folder / "again.tmix").read_text(encoding="ascii"), re.MULTILINE)
     assert [int(rtt) for rtt in rtts] == pytest.approx([40_000] * 20, abs=300)

@@ -1,4 +1,4 @@
-"""Captures of runs, as tshark and tcptrace read them, and as the disk takes them."""
+"""Captures of runs: read by tshark and tcptrace, and written to a disk."""
 
 import json
 import os
@@ -44,11 +44,11 @@ kind = "ping"
 
 BAD_CHECKSUM = " || ".join(f"{protocol}.checksum.status == 0" for protocol in ("ip", "tcp", "udp", "icmp"))
 SENT_AGAIN = "tcp.analysis.retransmission || tcp.analysis.fast_retransmission || tcp.analysis.out_of_order"
-"""At the sender nothing overtakes: what tshark takes for a segment out of order was sent again within an RTT."""
+"""Packets cannot overtake at the sender: a segment that tshark calls out of order was sent again within an RTT."""
 
 
 def tshark(file: Path, shown: str, *fields: str) -> list[list[str]]:
-    """The fields of the packets that a display filter shows, with all checksums checked."""
+    """Return the fields of the packets that match a display filter, with all checksums checked."""
     options = [word for name in ("ip", "tcp", "udp", "wlan") for word in ("-o", f"{name}.check_checksum:TRUE")]
     options += [word for name in fields or ("frame.number",) for word in ("-e", name)]
     command = ["tshark", "-n", "-r", str(file), "-Y", shown, "-T", "fields", *options]
@@ -64,7 +64,7 @@ def mixed(here: Path) -> Path:
 
 
 def captured(goodqueue: Callable[..., Result], *arguments: str) -> Any:
-    """The record of a run that was captured."""
+    """Return the record of a run that was captured."""
     result = goodqueue("run", "mixed.toml", "--json", *arguments)
     assert (result.status, result.err) == (0, "")
     return json.loads(result.out)

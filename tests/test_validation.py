@@ -1,4 +1,4 @@
-"""Validation: the arithmetic of its judgement by hand, its set of scenarios, and that nothing runs twice."""
+"""Validation: the arithmetic of its judgement by hand, its set of scenarios, and no repeated runs."""
 
 import json
 import math
@@ -53,10 +53,10 @@ def test_flows_are_compared_best_with_best() -> None:
 
 
 def test_the_area_between_two_curves_is_a_part_of_the_kernels() -> None:
-    # Each value holds until the next time; the last one has no next. |2-4| x 1 s + |6-4| x 2 s = 6 of 4 x 3 s = 12.
+    # Each value holds until the next time; the last value has no next. |2-4| x 1 s + |6-4| x 2 s = 6 of 4 x 3 s = 12.
     assert judging.area_between(([0, 1, 3], [2, 6, 9]), ([0, 1, 3], [4, 4, 4])) == pytest.approx(0.5)
     assert judging.area_between(([0, 1], [4, 4]), ([0, 1], [4, 4])) == 0.0
-    # Where one is unknown neither counts: |3-4| x 2 s of 4 x 2 s.
+    # If one value is unknown, neither counts: |3-4| x 2 s of 4 x 2 s.
     assert judging.area_between(([0, 1, 3], [None, 3, 3]), ([0, 1, 3], [4, 4, 4])) == pytest.approx(0.25)
     assert judging.area_between(([0], [None]), ([0], [4])) is None
 
@@ -76,7 +76,7 @@ def side(delay: list[float | None], used: list[float], dropped: list[float], mar
 
 
 def results() -> list[Cell]:
-    """Three cells: delay twice the truth in one seed and equal in the other; four times it; the same."""
+    """Return three cells: twice the true delay in one seed and equal in the other; four times the delay; the same."""
     same = side([5.0, 5.0], [90.0, 90.0], [50, 50], [0, 0])
     return [
         Cell("codel", "base", "codel", side([20.0, 10.0], [97.0, 99.0], [60, 60], [0, 0]),
@@ -125,13 +125,13 @@ def test_the_headline_says_how_far_off_the_worst_cells_are() -> None:
     ]
     found = replace(validation(), results=off)
     said = show.headline(found, judging.judge(off))[0]
-    # |ln| of 0 to 0.19: the 15th of 20, the 18th, the last.
+    # ln| of 0 to 0.19: the 15th of 20, the 18th, the last.
     assert "median |ln(sim / kernel)| 0.095, p75 0.140, p90 0.170, worst 0.190 in codel/x=19;" in said
     assert "worst" not in show.headline(found, judging.judge(off[:9]))[0], "nine cells have no percentiles"
 
 
 def test_what_is_chance_stands_beside_each_figure() -> None:
-    """The simulator against itself: ln 2 off in delay where it is ln 4 off the kernel, and in drops where it is not."""
+    """The simulator against itself: ln 2 off in delay (ln 4 off the kernel), and off in drops (equal to the kernel)."""
     truth, ours = side([10.0], [90.0], [50], [0]), side([40.0], [92.0], [50], [0])
     one = Cell("codel", "base", "codel", ours, truth, side([20.0], [91.5], [80], [0]))
     judged = judging.judge([one])
@@ -150,7 +150,7 @@ def test_what_is_chance_stands_beside_each_figure() -> None:
 def test_what_few_seeds_leave_open_is_half_an_interval() -> None:
     truth = side([10.0, 10.0], [90.0, 90.0], [50, 50], [0, 0])
     ours = side([10.0, 10.0 * math.exp(0.02)], [90.0, 90.0], [50, 50], [0, 0])
-    # ln: 0 and 0.02; sd 0.0141, by the root of 2 0.01; t of one degree of freedom at 97.5 % is 12.706.
+    # ln: 0 and 0.02; sd 0.0141, divided by the root of 2 is 0.01; t for one degree of freedom at 97.5 % is 12.706.
     found = judging.judge([Cell("codel", "base", "codel", ours, truth, ours)]).overall
     assert found.delay_half_width_ln == pytest.approx(0.12706, abs=1e-5)
     alone = Cell("codel", "base", "codel", *(side([value], [90.0], [50], [0]) for value in (10.0, 12.0)))
@@ -176,7 +176,7 @@ def test_errors_of_opposite_sign_do_not_cancel() -> None:
 
 
 def burst_record(cwnd: list[float | None]) -> Any:
-    """A window that is read each second; warm-up 2 s, a burst at 5.5 s."""
+    """Return a record with a window that is read each second, a warm-up of 2 s, and a burst at 5.5 s."""
     traffic = [{"kind": "bulk"}, {"kind": "cbr", "start": "5.5s"}]
     return {
         "scenario": {"warmup": "2s", "traffic": traffic},
@@ -189,7 +189,7 @@ def burst_record(cwnd: list[float | None]) -> Any:
 
 
 def test_a_flow_has_recovered_when_its_window_is_back_at_its_mean_before_the_burst() -> None:
-    # The mean of 2 s to 5 s is 20, what was before the warm-up does not count. At 6 s the losses are not known yet.
+    # The mean of 2 s to 5 s is 20; values before the warm-up's end do not count. At 6 s the losses are not known yet.
     before: list[float | None] = [90, 18, 20, 22, 20]
     assert recovery_s(burst_record([*before, 23, 10, 15, 20, 24])) == 3.5, "at 9 s"
     assert recovery_s(burst_record([*before, 23, 10, None, 19])) is None, "not back before the end"
@@ -260,10 +260,10 @@ def test_what_is_stored_is_judged_the_same_again(tmp_path: Path) -> None:
 
 
 PATHS = {"loss", "jitter", "hidden-buffer", "two-bottlenecks", "rates"}
-"""What departs from the base by its path."""
+"""The variations of the base in the path."""
 
 STUDIES = {"khademi2013", "nichols2012", "hoiland2015", "schwardmann2014"}
-"""What departs from it as a study does."""
+"""The variations of the base that follow a study."""
 
 
 def test_the_set_has_each_qdisc_under_each_factor_and_a_quick_part() -> None:

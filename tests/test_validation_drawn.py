@@ -1,4 +1,4 @@
-"""The set that is drawn: the same for everybody, from the stated ranges, and told apart from the fixed one."""
+"""The drawn set of scenarios: the same for everybody, from the stated ranges, and distinct from the fixed set."""
 
 import json
 import math
@@ -23,7 +23,7 @@ def test_a_draw_is_the_same_each_time_and_a_longer_one_holds_it() -> None:
     assert list(many[:5]) == list(few)
     other = drawing.load(Draw(5, 8)).cells
     assert {cell.id for cell in few}.isdisjoint(cell.id for cell in other), "another seed draws another set"
-    # Numbers of today: a set that is published must be drawn again by who wants to repeat it.
+    # Today's numbers: anyone must be able to draw a published set again.
     assert [cell.id for cell in drawing.load(Draw(3, 1)).cells] == [
         "fq_codel/42mbit,35ms,1xbbr+7xreno",
         "fq_pie/1.5mbit,17ms,3xreno,ecn",

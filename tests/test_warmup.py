@@ -1,4 +1,4 @@
-"""A transfer without a time says why: it was in the warm-up, of which statistics hold nothing."""
+"""A transfer without a time has an explanation: it fell into the warm-up, which statistics omit."""
 
 import copy
 from collections.abc import Callable
@@ -35,8 +35,8 @@ def asked(*transfers: str, **changes: str) -> str:
 
 SHORT = TRANSFER.format("short", "100kB", "")
 LATER = TRANSFER.format("later", "100kB", 'start = "5s"')
-ACROSS = TRANSFER.format("across", "5MB", "")  # takes 4 s and some
-GAPS = TRANSFER.format("gaps", "100kB", 'interval = "1000s"')  # the next is to come
+ACROSS = TRANSFER.format("across", "5MB", "")  # takes somewhat more than 4 s
+GAPS = TRANSFER.format("gaps", "100kB", 'interval = "1000s"')  # the next transfer comes later
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The simulator in WebAssembly: its records are those of the native one, byte for byte."""
+"""The simulator in WebAssembly: its records are those of the native simulator, byte for byte."""
 
 import json
 import shutil
@@ -20,13 +20,13 @@ EXAMPLES = sorted((ROOT / "examples").glob("*.toml"))
 LESSONS = sorted((ROOT / "web" / "lessons").glob("*.toml"))
 
 WITH_FILES = {"lte"}
-"""Examples that name a file beside them, which a browser has not got."""
+"""Examples that name a file beside them, which a browser does not have."""
 
 pytestmark = pytest.mark.needs("page")
 
 
 def short(qdisc: str, cc: str) -> Scenario:
-    """Return a scenario of each discipline, or each congestion control."""
+    """Return a scenario for each discipline, or each congestion control."""
     bulk = {"kind": "bulk", "count": 3, "cc": cc, "start_spread": "1s"}
     return {
         "duration": "6s",
@@ -47,7 +47,7 @@ def lessons() -> Iterator[tuple[str, Scenario]]:
 
 
 def scenarios() -> dict[str, Scenario]:
-    """Return what runs in both, by name, beside the examples."""
+    """Return the scenarios that run in both, by name, besides the examples."""
     of_bench = {f"case-{case.name}": case.scenario(quick=True) for case in (*CASES, WEB, PACKMIME)}
     of_qdiscs = {f"qdisc-{one['name']}": short(one["name"], "cubic") for one in gq.qdiscs()}
     of_ccs = {
@@ -58,7 +58,7 @@ def scenarios() -> dict[str, Scenario]:
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder in which WebAssembly has left its records, and what it refused."""
+    """Return the folder in which WebAssembly has left its records and its refusals."""
     folder = tmp_path_factory.mktemp("records")
     for example in EXAMPLES:
         shutil.copy(example, folder)
@@ -69,8 +69,10 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_each_scenario_has_the_same_record(written: Path) -> None:
-    """Of every discipline and congestion control, the cases of the benchmark, and the lessons: else the page shows
-    something that nobody can repeat on the command line."""
+    """Otherwise the page would show something that nobody can repeat on the command line.
+
+    Covers every discipline and congestion control, the cases of the benchmark, and the lessons.
+    """
     names = list(scenarios())
     assert len(names) > 50
     native = run.many(list(scenarios().values()))
@@ -80,7 +82,7 @@ def test_each_scenario_has_the_same_record(written: Path) -> None:
 
 
 def test_each_example_that_needs_no_file_has_the_same_record(written: Path) -> None:
-    """From the TOML of the file on, which is read by another library than Python's."""
+    """Starting from the file's TOML, which is read by a library other than Python's."""
     refused = {file.stem for file in written.glob("*.refusal")}
     assert refused == WITH_FILES
     shown = [example for example in EXAMPLES if example.stem not in refused]

@@ -1,4 +1,4 @@
-"""Wi-Fi on the command line: a cell by options, the tables of who had the air, and what is refused."""
+"""Wi-Fi on the command line: a cell by options, the tables of airtime, and refusals."""
 
 import json
 from collections.abc import Callable

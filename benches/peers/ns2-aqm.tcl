@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: MIT
 #
-# What ns-2's RED, PI and REM do with given arrivals, to compare goodqueue's laws with.
+# Records what ns-2's RED, PI and REM do with given arrivals, as a reference for goodqueue's laws.
 #
 #   ns ns2-aqm.tcl red|ared|pi|rem
 #
-# prints a comment line and then one line an arrival: nanoseconds since the last one, what became of it (+ queued,
-# d dropped), and the law's variables right after: RED ave_ prob1_ cur_max_p_, PI and REM prob_ (REM's price is not
-# bound to Tcl; it follows from prob_). crates/qdisc/tests/data holds what it printed, crates/qdisc/src/aqm/ns2_tests.rs
-# replays it. One queue above 1 Mbit/s, packets of 1000 bytes: a transmission takes 8 ms. Arrivals come from a
-# linear congruential generator; the load swings between starvation and overload, with idle gaps.
+# prints a comment line and then one line per arrival. A line has the nanoseconds since the last arrival, the packet's
+# fate (+ queued, d dropped), and the law's variables right after: ave_ prob1_ cur_max_p_ for RED, prob_ for PI and
+# REM. (REM's price is not bound to Tcl, but follows from prob_.) crates/qdisc/tests/data holds the output, and
+# crates/qdisc/src/aqm/ns2_tests.rs replays it. There is one queue before a link of 1 Mbit/s. Packets have 1000 bytes,
+# so a transmission takes 8 ms. Arrivals come from a linear congruential generator. The load swings between starvation
+# and overload, with idle gaps.
 
 set law [lindex $argv 0]
 set arrivals 1800
@@ -16,7 +17,8 @@ set size 1000
 
 ns-random 20010425
 
-# What each law is set to; ns2_tests.rs has the same in its lines. Gains are raised so that 20 seconds show something.
+# The parameters of each law. ns2_tests.rs has the same in its lines. Gains are raised, so that 20 seconds show an
+# effect.
 switch $law {
     red {
         set queue RED
@@ -58,8 +60,8 @@ set sink [new Agent/Null]
 $ns attach-agent $to $sink
 $ns connect $udp $sink
 
-# Nanoseconds to the next arrival. Phases of 150 arrivals: mean gaps of 4, 7, 12 and 7 ms, each within a half of it; at
-# times 300 ms of silence.
+# Returns the nanoseconds to the next arrival. Phases of 150 arrivals have mean gaps of 4, 7, 12 and 7 ms. Each gap is
+# within one half of the mean. Every 331st gap is 300 ms of silence.
 set seed 1
 proc gap {index} {
     global seed

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 #
-# Web traffic by PackMime for ns-2, to compare speed: 1100 new connections a second over one link of 100 Mbit/s each way,
-# base RTT 80 ms, drop-tail of 1000 packets.
+# Web traffic by PackMime for ns-2, to compare speed: 1100 new connections per second over one link of 100 Mbit/s in
+# each direction, base RTT 80 ms, drop-tail of 1000 packets.
 #
 #   ns ns2-packmime.tcl [simulated seconds]
 #
-# prints one line of JSON. Every choice favours ns-2: two nodes and nothing but the bottleneck between them, as in
-# goodqueue, so one RTT for all (no DelayBox); only the packet headers that are needed; the fastest of its event
-# schedulers; no trace, no file of results.
+# prints one line of JSON. Every choice favours ns-2. There are only two nodes with the bottleneck between them, as in
+# goodqueue, so all connections have the same RTT (no DelayBox). Only the necessary packet headers are used, with the
+# fastest of ns-2's event schedulers. There is no trace and no file of results.
 
 set seconds [expr {$argc > 0 ? [lindex $argv 0] : 10.0}]
 set rate 1100

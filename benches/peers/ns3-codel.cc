@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// goodqueue's standard case (i) for ns-3, to compare speed: one long CUBIC flow over one link of 100 Mbit/s each
-// way, base RTT 50 ms, CoDel both ways.
+// goodqueue's standard case (i) for ns-3, to compare speed: one long CUBIC flow over one link of 100 Mbit/s in each
+// direction, base RTT 50 ms, CoDel in both directions.
 //
 //   ns3-codel [simulated seconds]
 //
-// prints one line of JSON. Every choice favours ns-3: two nodes and nothing but the bottleneck between them, as in
-// goodqueue; the fastest of its event schedulers; no trace, no checksums, no packet metadata; writes of one
-// segment, which it need not cut.
+// prints one line of JSON. Every choice favours ns-3. There are only two nodes with the bottleneck between them, as
+// in goodqueue, and the fastest of ns-3's event schedulers. There is no trace, no checksum and no packet metadata.
+// The application writes one segment at a time, so that ns-3 need not cut.
 //
 // goodqueue/speed/peers.py compiles it, with PEER_VERSION defined as the version of ns-3.
 
@@ -38,7 +38,7 @@ int main(int argc, char* argv[])
     Config::SetDefault("ns3::TcpSocket::InitialCwnd", UintegerValue(10));
     Config::SetDefault("ns3::TcpSocket::DelAckCount", UintegerValue(2));
     Config::SetDefault("ns3::TcpSocket::DelAckTimeout", TimeValue(MilliSeconds(40)));
-    Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(4u << 20)); // never what limits
+    Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(4u << 20)); // never the limit
     Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(4u << 20));
     Config::SetDefault("ns3::TcpSocketBase::Sack", BooleanValue(true));
     Config::SetDefault("ns3::TcpSocketBase::Timestamp", BooleanValue(true));
@@ -48,7 +48,7 @@ int main(int argc, char* argv[])
     ObjectFactory scheduler("ns3::HeapScheduler");
     Simulator::SetScheduler(scheduler);
 
-    NodeContainer nodes(2); // the server, the client
+    NodeContainer nodes(2); // the server and the client
 
     // Packets wait in the queue disc, not in the device below it.
     PointToPointHelper link;

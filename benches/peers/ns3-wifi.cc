@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// goodqueue's standard Wi-Fi cells for ns-3, to compare speed: UDP one way in IP packets of 1500 bytes, a tenth more than
-// the cell carries.
+// goodqueue's standard Wi-Fi cells for ns-3, to compare speed: UDP in one direction in IP packets of 1500 bytes, at a
+// tenth more than the cell carries.
 //
 //   ns3-wifi n|g [simulated seconds]
 //
-// n: 802.11n, MCS 7 at 20 MHz, from the access point to one station. g: 802.11g at 54 Mbit/s, from ten stations to the
-// access point. It prints one line of JSON. Choices favour ns-3: the fastest of its event schedulers; no queue disc; no
-// trace but the count of packets; no checksums, no packet metadata; no more packets that a full queue drops than need be.
+// n: 802.11n, MCS 7 at 20 MHz, from the access point to one station. g: 802.11g at 54 Mbit/s, from ten stations to
+// the access point. It prints one line of JSON. Choices favour ns-3: the fastest of its event schedulers, no queue
+// disc, no trace except the count of packets, no checksums and no packet metadata. A full queue drops no more packets
+// than necessary.
 //
 // goodqueue/speed/peers.py compiles it, with PEER_VERSION defined as the version of ns-3.
 
@@ -44,9 +45,9 @@ int main(int argc, char* argv[])
     const unsigned stations = isHt ? 1 : 10;
     const unsigned payload = 1472;
     const unsigned bytes = payload + 8 + 20; // UDP, IPv4
-    const double offeredMbps = isHt ? 66.0 : 33.0; // of IP packets, by all senders
+    const double offeredMbps = isHt ? 66.0 : 33.0; // of IP packets, by all senders together
 
-    const Time associated = MilliSeconds(500); // all stations are by then; simulated seconds count from there
+    const Time associated = MilliSeconds(500); // when all stations are associated; simulated seconds begin then
 
     ObjectFactory scheduler("ns3::HeapScheduler");
     Simulator::SetScheduler(scheduler);
@@ -72,7 +73,7 @@ int main(int argc, char* argv[])
         devices.Add(wifi.Install(phy, mac, nodes.Get(number)));
     }
 
-    // All at the same distance from the access point: of frames that collide none is stronger.
+    // All stations are equally far from the access point, so no frame in a collision is stronger.
     auto places = CreateObject<ListPositionAllocator>();
     places->Add(Vector(0, 0, 0));
     for (unsigned number = 0; number < stations; ++number)

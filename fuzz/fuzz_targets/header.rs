@@ -1,12 +1,12 @@
-//! Any bytes as an IP packet: its TCP header is read or not, no byte beyond the packet is asked for, and what was
-//! read does not depend on what follows.
+//! Takes any bytes as an IP packet. Its TCP header is read or not, no byte beyond the packet is read, and the result
+//! does not depend on the bytes that follow the headers.
 #![no_main]
 
 use goodqueue_qdisc::TcpHeader;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
-    // Of random bytes, hardly any are TCP: of most inputs, some are made what IP has there.
+    // Random bytes are hardly ever TCP. So most inputs get the header fields of an IP packet with TCP in it.
     let mut bytes = bytes.to_vec();
     if let [first, _, _, _, _, _, fragment, _, _, protocol, ..] = &mut bytes[..] {
         match *first % 4 {

@@ -1,4 +1,4 @@
-//! The parser of `tc` lines: it refuses or understands, never panics, and what it prints it reads back the same.
+//! The parser of `tc` lines: it refuses or accepts a line, never panics, and reads back its own output unchanged.
 #![no_main]
 
 use arbitrary::Arbitrary;
@@ -15,7 +15,7 @@ const UNITS: &[&str] = &[
 
 #[derive(Arbitrary, Debug)]
 enum Word<'a> {
-    /// A parameter's name, or its words where it stands by itself.
+    /// A parameter's name, or its word if the parameter stands alone.
     Param(u8, u8),
     No(u8),
     Quantity(u32, u8),
@@ -69,7 +69,7 @@ fuzz_target!(|case: Case| {
             let rate = Rate::from_bps(rate).expect("above zero");
             let _ = AnyQdisc::<Plain>::build(&args, &Link { rate, mtu });
         }
-        // What a person typed is quoted with its escapes, so that a refusal is one line.
+        // An error message quotes the user's text with escapes, so that it is one line.
         Err(error) => assert!(!error.0.is_empty() && !error.0.contains('\n'), "{line:?}: {error}"),
     }
 });

@@ -1,5 +1,5 @@
-//! Packets that programs send, whatever is in them: they cross the path or are counted as odd, and every queue keeps
-//! its books.
+//! Packets with any content from programs: they cross the path or are counted as odd, and the counters of every queue
+//! add up.
 #![no_main]
 
 use arbitrary::Arbitrary;
@@ -14,7 +14,7 @@ struct Sent<'a> {
     after_us: u16,
     is_up: bool,
     offload: [u8; 10],
-    /// What its first byte becomes, so that more than one in a hundred is an IP packet.
+    /// Selects the first byte, so that more than one input in a hundred is an IP packet.
     first: u8,
     bytes: &'a [u8],
 }

@@ -1,5 +1,5 @@
-//! Any path under flows of several kinds: the invariants of `crates/netsim/tests/random_paths`, which takes bytes as
-//! they are.
+//! Any path under flows of several kinds. The invariants are in `crates/netsim/tests/random_paths`, which takes raw
+//! bytes.
 #![no_main]
 
 #[path = "../../crates/netsim/tests/random_paths/mod.rs"]

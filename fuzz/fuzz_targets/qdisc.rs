@@ -1,4 +1,4 @@
-//! Any discipline of the registry under any load: the invariants of `crates/qdisc/tests/invariants`.
+//! Any discipline of the registry under any load. The invariants are in `crates/qdisc/tests/invariants`.
 #![no_main]
 
 #[path = "../../crates/qdisc/tests/invariants/mod.rs"]
@@ -12,7 +12,7 @@ use goodqueue_units::Rate;
 use invariants::{Op, PIE_WRAP, TICKS_WRAP, YEAR, every_packet_has_one_fate, unusual};
 use libfuzzer_sys::fuzz_target;
 
-/// One byte or few an event, so that libFuzzer's mutations of bytes are changes of events.
+/// Each event takes one byte or a few, so that libFuzzer's mutations of bytes change events.
 #[derive(Arbitrary, Debug)]
 enum Event {
     Full { flow: u8 },
@@ -79,7 +79,7 @@ impl Case {
                     ops.push(Op::Enqueue { len: u32::from(len).max(1), flow: flow.into(), ecn: ecn & 3 });
                 }
                 Event::Large { kilobytes, flow } => {
-                    // As large as one offloaded by BIG TCP; a round robin of quantum 1 takes a turn a byte.
+                    // As large as a BIG TCP segment. A round robin with a quantum of 1 byte takes one turn per byte.
                     let len = (u32::from(kilobytes) << 10).max(1);
                     ops.push(Op::Enqueue { len, flow: flow.into(), ecn: flow >> 6 });
                 }
@@ -100,14 +100,14 @@ impl Case {
                 Event::LinkRate(bps) => ops.push(Op::LinkRate(u64::from(bps) << (bps % 16))),
             }
             if ops.len() > 600 {
-                break; // checking each step costs what is held
+                break; // the check after each step takes time in proportion to the backlog
             }
         }
         ops
     }
 }
 
-/// The words for `param` with a value between its bounds, by orders of magnitude.
+/// Returns the words for `param` with a value between its bounds, spread over orders of magnitude.
 fn within(param: &ParamSpec, value: u16) -> String {
     let (least, greatest) = param.range;
     let share = f64::from(value) / f64::from(u16::MAX);
@@ -123,7 +123,7 @@ fn within(param: &ParamSpec, value: u16) -> String {
 
 fuzz_target!(|case: Case| {
     let line = case.line();
-    // A line whose parameters are in range is understood; whether they agree with each other, the discipline says.
+    // A line whose parameters are in range is accepted. The discipline decides whether they agree with each other.
     let args = parse_line(&line).unwrap_or_else(|error| panic!("{line}: {error}"));
     let rate = Rate::from_bps(case.rate_bps.max(1)).expect("above zero");
     let link = Link { rate, mtu: u32::from(case.mtu).max(1) };

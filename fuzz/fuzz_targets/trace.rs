@@ -1,4 +1,4 @@
-//! The reader and player of traces on mangled input: an outcome or an error of one line, never a panic.
+//! Replays mangled decision traces: the result is an outcome or an error of one line, never a panic.
 #![no_main]
 
 use arbitrary::Arbitrary;
@@ -10,18 +10,18 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// As much of each trace in `golden/` as a case replays in a millisecond.
+/// Lines of each trace in `golden/` that a case replays: about a millisecond of work.
 const LINES: usize = 120;
 
 #[derive(Arbitrary, Debug)]
 enum Edit<'a> {
     /// The field `.1` of the line `.0` becomes a number.
     Number(u16, u8, u64),
-    /// … or one near what it was.
+    /// The field becomes a number close to its value.
     Nudge(u16, u8, i8),
-    /// … or any text.
+    /// The field becomes any text.
     Text(u16, u8, &'a str),
-    /// A header's value becomes a number.
+    /// The value of a header line becomes a number.
     Value(u8, u64),
     Remove(u16),
     Repeat(u16),
