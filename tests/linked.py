@@ -8,6 +8,7 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -138,7 +139,7 @@ class Link:
         """Start the link. ``hangup`` is its action for SIGHUP: pytest may run under nohup, which ignores SIGHUP."""
         env = environment(**{MARK: self.mark})
         pipe = subprocess.PIPE
-        return subprocess.Popen(
+        started = subprocess.Popen(
             self.command(),
             stdin=subprocess.DEVNULL,
             stdout=pipe,
@@ -148,6 +149,11 @@ class Link:
             start_new_session=True,
             preexec_fn=lambda: signal.signal(signal.SIGHUP, hangup),  # noqa: PLW1509 - pytest has one thread here
         )
+        # `SHOW` and setpriv come first. A test that kills `mount` would see how the shell ends, not how the link does.
+        program = (python() or sys.executable).encode()
+        while started.poll() is None and Path(f"/proc/{started.pid}/cmdline").read_bytes().split(b"\0")[0] != program:
+            time.sleep(0.001)
+        return started
 
     def left(self) -> dict[int, str]:
         """Return the PIDs of the link's processes that still exist, and their networks."""
