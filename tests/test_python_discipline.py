@@ -88,7 +88,7 @@ def test_compare_runs_the_example_and_says_that_it_is_slow(here: Path, goodqueue
     options = ("--rate", "5mbit", "--duration", "6s", "--seeds", "2")
     result = goodqueue("compare", "codel", "./my_aqm.py:MyAqm", *options, "--out", "report")
     assert result.status == 0, result.err
-    assert "Written in Python, hence slower" in result.out
+    assert "Written in Python, so slower" in result.out
     assert "./my_aqm.py:MyAqm target 5ms gain 0.0005 limit 1000" in (here / "report" / "results.json").read_text()
 
 

@@ -125,7 +125,7 @@ test("the speed changes nothing", async ({ page }) => {
   };
   const [slow, fast] = [await pace("1/100 of real time"), await pace("1/5 of real time")];
   expect(slow).toBeGreaterThan(0);
-  expect(fast / slow, "20 times as fast, but for the frames that a busy machine leaves out").toBeGreaterThan(4);
+  expect(fast / slow, "20 times as fast, except for frames that a busy machine leaves out").toBeGreaterThan(4);
 });
 
 test("the slider of the time does not seek, with the mouse or the keys", async ({ page }) => {

@@ -108,7 +108,7 @@ fn a_pause_leaves_the_link_to_others_and_ends() {
     let paused = json!({"kind": "media", "pause": ["40s", "60s"]});
     let record = run(&scenario(120, 3.5, &json!([media(), paused, media()])));
     assert_within("before", goodput(&record, 1, 20.0, 40.0), (0.5, 1.6));
-    assert_eq!(goodput(&record, 1, 41.0, 60.0), 0.0, "but for what is under way");
+    assert_eq!(goodput(&record, 1, 41.0, 60.0), 0.0, "no packet but those under way when the pause began");
     assert_within("first seconds, from the start rate on", goodput(&record, 1, 60.2, 62.0), (0.05, 0.4));
     for other in [0, 2] {
         assert_within("others meanwhile", goodput(&record, other, 50.0, 60.0), (1.4, 1.6));

@@ -381,7 +381,7 @@ fn a_change_that_contradicts_the_line_is_refused() {
         json!([{"at": "5s", "rate": "40mbit"}, {"at": "5s", "qdisc": "./idea.py:Idea limit 5"}]);
     let error = Scenario::from_json(&scenario.to_string()).unwrap_err().to_string();
     let wanted = "change[1].qdisc: found \"./idea.py:Idea limit 5\"; accepted: none, since a discipline written in \
-                  Python cannot change in the course of a run";
+                  Python cannot change during a run";
     assert_eq!(error, wanted);
 }
 

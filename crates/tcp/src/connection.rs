@@ -72,7 +72,7 @@ pub struct Connection {
     sender: Sender,
     /// Retransmissions of the SYN, or SYN-ACK.
     syns_lost: u8,
-    /// Those of them that our timer caused: only they lengthen the timeout (RFC 6298, 5.5).
+    /// Retransmissions of the SYN that our timer caused: only these lengthen the timeout (RFC 6298, 5.5).
     syn_timeouts: u8,
     /// The client has sent a second SYN, without ECN.
     heard_plain_syn: bool,
@@ -243,8 +243,8 @@ impl Connection {
     }
 
     fn establish(&mut self, now: Instant, segment: &Segment, phase: Phase) {
-        // Of a SYN that was sent again, the echo of the timestamp tells which one was answered; where it was the first,
-        // none was lost.
+        // If the SYN was sent again, the echoed timestamp shows which SYN was answered. If the first one was, no SYN was
+        // lost.
         let (rtt, lost) = if self.syns_lost == 0 {
             (Some(now.since(self.syn_sent)), 0)
         } else {

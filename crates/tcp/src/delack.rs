@@ -267,8 +267,9 @@ impl DelayedAck {
         }
     }
 
-    /// A hole was filled and another is left, and the window shrinks: `nxt` is in order. Linux then does not tell of
-    /// more than a full segment because of that, but as the first of those that go out at once (`__tcp_ack_snd_check`).
+    /// Notes that a segment up to `nxt` filled one hole, that another hole is left, and that the window shrinks. Linux
+    /// then acknowledges at once not as for more than a full segment, but as the first of the ACKs of data out of order
+    /// (`__tcp_ack_snd_check`).
     pub(crate) fn on_part_filled(&mut self, nxt: SeqNumber) {
         if self.quick == 0 || self.in_ping_pong() {
             (self.order, self.duplicates) = (nxt, 1);

@@ -364,8 +364,8 @@ impl Feedback {
         if self.mode() == EcnMode::Classic {
             return flags.contains(Flags::ECE).then_some(segments);
         }
-        // One that delivers nothing may be older than the last, unless its timestamp says otherwise (RFC 9768, A.1);
-        // the counter will tell it again.
+        // An ACK that delivers nothing may be older than the last ACK, unless its timestamp is newer (RFC 9768, A.1).
+        // Nothing is lost by skipping it: a later ACK repeats the counter.
         if (segments == 0 && !is_newer) || self.mode() == EcnMode::Off {
             return None;
         }

@@ -1,7 +1,7 @@
 //! Tail loss probes (RFC 8985, section 7): when ACKs stop, one segment is sent before the retransmission timer fires.
 //!
-//! Its ACK brings SACKs, from which RACK finds what else of the tail is missing. Where the probe itself repaired the
-//! loss, only its ACK tells: nothing came twice, so something had been lost, and the window is reduced.
+//! The probe's ACK brings SACKs, from which RACK finds what else of the tail is missing. If the probe itself repaired
+//! the loss, only its ACK shows that: nothing came twice, so something had been lost, and the window is reduced.
 
 use crate::SeqNumber;
 use crate::era::TailLossProbe;
@@ -85,8 +85,8 @@ impl Tail {
         self.probe.is_some_and(|probe| probe.end == end)
     }
 
-    /// TLP_process_ack (section 7.4.2), of an ACK up to `ack` that may be `plain`, one that says nothing new at all, or
-    /// tell of the probe as a `duplicate`.
+    /// TLP_process_ack (section 7.4.2) for an ACK up to `ack`. `plain`: the ACK has no news at all. `duplicate`: the
+    /// ACK reports the probe as a duplicate.
     #[cold]
     pub(crate) fn on_ack(&mut self, ack: SeqNumber, plain: bool, duplicate: bool) -> Verdict {
         let Some(Probe { end, is_resent }) = self.probe.filter(|probe| ack >= probe.end) else {

@@ -125,7 +125,7 @@ def sweep(
         for sentence in show.certainty(found):
             terminal.say(sentence)
         if written is not None:
-            terminal.say(f"Written: {written}: results.json, cells.csv, and runs.parquet with a row a run.")
+            terminal.say(f"Written: {written}: results.json, cells.csv, and runs.parquet with one row per run.")
     failures = show.failures(found)
     for line in failures:
         warn(line)

@@ -155,7 +155,7 @@ def certainty(comparison: Comparison) -> list[str]:
     """Return sentences on the certainty of the numbers."""
     n = len(comparison.seeds)
     slow = list(dict.fromkeys(entry.name for entry in comparison.entries if any(map(is_python, ways(entry.qdisc)))))
-    note = [f"Written in Python, hence slower, one run at a time: {', '.join(slow)}."] if slow else []
+    note = [f"Written in Python, so slower, and one run at a time: {', '.join(slow)}."] if slow else []
     if n == 1:
         return ["One seed: the spread is unknown, and so is how sure these numbers are. More: --seeds 5", *note]
     seeds = f"n = {n} seeds ({comparison.seeds[0]} to {comparison.seeds[-1]}), common to all"

@@ -20,191 +20,210 @@ UNKNOWN = "unknown"
 
 
 class Delay(TypedDict):
-    """A distribution of times, in ms. For queues: from a packet's arrival to the start of its transmission."""
+    """A distribution of times in ms.
+
+    For a queue, a time runs from a packet's arrival to the start of its transmission.
+    """
 
     mean: float | None
-    """Arithmetic."""
+    """Arithmetic mean."""
     stddev: float | None
     """Standard deviation."""
     min: float | None
-    """The least."""
+    """Shortest time."""
     p10: float | None
-    """Of ten, one is at most so long."""
+    """10th percentile: one of ten times is at most this long."""
     p50: float | None
-    """The median."""
+    """Median."""
     p90: float | None
-    """Of ten, nine are at most so long."""
+    """90th percentile: nine of ten times are at most this long."""
     p95: float | None
-    """Of twenty, 19 are at most so long."""
+    """95th percentile."""
     p99: float | None
-    """Of a hundred, 99 are at most so long."""
+    """99th percentile."""
     max: float | None
-    """The greatest."""
+    """Longest time."""
 
 
 class Packets(TypedDict):
-    """What became of the packets, counted over the measured time."""
+    """Counts of packets within the measured time."""
 
     offered: int
-    """Came to the queue."""
+    """Packets that came to the queue."""
     forwarded: int
-    """Began their transmission."""
+    """Packets whose transmission began."""
     dropped: int
-    """For any reason."""
+    """Packets that were dropped, for any reason."""
     marked: int
-    """Set to CE."""
+    """Packets that were set to CE."""
     queued_at_start: int
-    """Waited as measuring began."""
+    """Packets that waited when measuring began."""
     queued_at_end: int
-    """Wait at the end."""
+    """Packets that wait at the end."""
 
 
 class Ring(TypedDict):
     """A driver's ring below a discipline."""
 
     delay_ms: Delay | None
-    """From a packet's leaving the discipline to the start of its transmission: a part of the queue's delay."""
+    """From leaving the discipline to the start of transmission. This is part of the queue's delay."""
     packets_at_end: int
-    """Wait in it at the end."""
+    """Packets that wait in the ring at the end."""
 
 
 class Queue(TypedDict):
-    """One direction of the bottleneck. Flent does not see it: all but ``qdisc`` is None where it measured."""
+    """One direction of the bottleneck. Flent does not see the queue, so a record of Flent has only ``qdisc``."""
 
     qdisc: str
-    """Its line, with every parameter."""
+    """The discipline's line, with every parameter."""
     utilisation_percent: float | None
-    """Share of the capacity that was used: of the time that the wire was busy, weighted by its rate then."""
+    """Share of the capacity that was used: the share of the time in which the wire was busy, weighted by the rate at
+    that time."""
     throughput_mbps: float | None
-    """What left, headers included."""
+    """Rate of the bits that left, headers included."""
     delay_ms: Delay | None
-    """None where the queue forwarded nothing."""
+    """Time in the queue. None if the queue forwarded nothing."""
     delay_percentiles_ms: list[float | None] | None
-    """The 0th to the 100th percentile of the delay: 101 numbers, ascending."""
+    """0th to 100th percentile of the delay: 101 numbers, ascending."""
     packets: Packets | None
-    """Their fates."""
+    """Counts of packets."""
     drops_by_reason: dict[str, int] | None
-    """None from the kernel, which does not tell."""
+    """Drops by reason. None from the kernel, which does not report reasons."""
     marks_by_reason: dict[str, int] | None
-    """As `drops_by_reason`."""
+    """Marks by reason. None from the kernel."""
     drop_percent: float | None
-    """Of the packets offered."""
+    """Share of the offered packets that were dropped."""
     mark_percent: float | None
-    """Of the packets offered."""
+    """Share of the offered packets that were marked."""
     ring: NotRequired[Ring]
-    """Where the scenario puts one below the discipline."""
+    """The driver's ring, if the scenario has one below the discipline."""
 
 
 class HopPackets(TypedDict):
-    """What became of the packets of a hop: of a link as in `Packets`, of a wire what follows ``delivered``."""
+    """Counts of packets at a hop.
+
+    A link has the keys of `Packets`. A wire has ``offered``, and ``delivered`` and all keys after it.
+    """
 
     offered: int
-    """Came to the hop."""
+    """Packets that came to the hop."""
     forwarded: NotRequired[int]
-    """As in `Packets`, like the next four."""
+    """Packets whose transmission began."""
     dropped: NotRequired[int]
-    """For any reason."""
+    """Packets that were dropped, for any reason."""
     marked: NotRequired[int]
-    """Set to CE."""
+    """Packets that were set to CE."""
     queued_at_start: NotRequired[int]
-    """Waited as measuring began."""
+    """Packets that waited when measuring began."""
     queued_at_end: NotRequired[int]
-    """Wait at the end."""
+    """Packets that wait at the end."""
     delivered: NotRequired[int]
-    """Came out of a wire."""
+    """Packets that came out of the wire."""
     lost: NotRequired[int]
-    """Those beyond the wire's limit among them."""
+    """Packets that the wire lost, including those over its limit."""
     over_limit: NotRequired[int]
-    """Lost because too many were on their way."""
+    """Packets that were lost because too many were on the wire."""
     duplicated: NotRequired[int]
-    """Went on twice."""
+    """Packets that went on twice."""
     held_at_start: NotRequired[int]
-    """Were on their way as measuring began."""
+    """Packets on the wire when measuring began."""
     held_at_end: NotRequired[int]
-    """Are on their way at the end."""
+    """Packets on the wire at the end."""
 
 
 class Hop(TypedDict):
-    """A hop of the path beside the bottleneck. A link has what a `Queue` has."""
+    """A hop of the path beside the bottleneck. A link has the keys of a `Queue`."""
 
     name: str
-    """In the scenario."""
+    """Name in the scenario."""
     kind: str
     """``link`` or ``wire``."""
     direction: str
-    """Whose packets go through it."""
+    """Direction of the packets that cross the hop."""
     packets: HopPackets
-    """What became of them."""
+    """Counts of packets."""
     loss_percent: NotRequired[float]
-    """Of a wire; all that follows is of a link."""
+    """Share of the packets that a wire lost. The keys that follow belong to links."""
     qdisc: NotRequired[str]
-    """As in `Queue`, like all that follows."""
+    """The discipline's line, with every parameter."""
     utilisation_percent: NotRequired[float]
     """Share of the capacity that was used."""
     throughput_mbps: NotRequired[float]
-    """Bits sent, headers included."""
+    """Rate of the bits that left, headers included."""
     delay_ms: NotRequired[Delay | None]
-    """From arrival to the start of transmission."""
+    """Time from arrival to the start of transmission."""
     delay_percentiles_ms: NotRequired[list[float | None] | None]
-    """The 0th to the 100th percentile."""
+    """0th to 100th percentile of the delay."""
     drops_by_reason: NotRequired[dict[str, int]]
-    """Only reasons that occurred."""
+    """Drops by reason. Only reasons that occurred."""
     marks_by_reason: NotRequired[dict[str, int]]
-    """As `drops_by_reason`."""
+    """Marks by reason. Only reasons that occurred."""
     drop_percent: NotRequired[float]
-    """Of the packets offered."""
+    """Share of the offered packets that were dropped."""
     mark_percent: NotRequired[float]
-    """Of the packets offered."""
+    """Share of the offered packets that were marked."""
     ring: NotRequired[Ring]
-    """Below the discipline, if there is one."""
+    """The driver's ring below the discipline, if there is one."""
 
 
 class Flow(TypedDict):
-    """One flow that carries data: all kinds but pings."""
+    """One flow that carries data: every kind of traffic except ping."""
 
     name: str
-    """The scenario's name, `/` and a number from 0."""
+    """The scenario's name of the traffic, `/`, and a number from 0."""
     kind: str
-    """Of traffic."""
+    """Kind of traffic."""
     direction: str
-    """Which way its data go: `down` or `up`."""
+    """Direction of the data: `down` or `up`."""
     cc: NotRequired[str | None]
-    """Congestion control with its words; of TCP."""
+    """Congestion control with its parameters. Only TCP."""
     start_s: float
-    """When it started, in seconds of the run."""
+    """Start of the flow, in seconds of the run."""
     goodput_mbps: float
-    """What arrived in order, of TCP without headers; from its start, or the end of the warm-up, on."""
+    """Rate of the data that arrived in order, without headers for TCP.
+
+    The time begins with the flow, or with the end of the warm-up if that is later.
+    """
     rtt_ms: NotRequired[Delay | None]
     """Round-trip times as the sender measured them."""
     bytes_sent: NotRequired[int | None]
-    """Payload bytes that the sender of a TCP flow sent, each as often as it was sent."""
+    """Payload bytes that the sender of a TCP flow sent. Each byte counts as often as it was sent."""
     bytes_retrans: NotRequired[int | None]
-    """Those of them that were sent again."""
+    """Payload bytes that were retransmitted."""
     retransmitted: NotRequired[int | None]
-    """Segments sent again."""
+    """Segments that were retransmitted."""
     timeouts: NotRequired[int | None]
-    """None from the kernel where several senders share a host, which counts them."""
+    """Retransmission timeouts. The kernel counts them per host, so None if several of its senders share a host."""
     tlp_probes: NotRequired[int | None]
-    """Tail loss probes; of TCP, and from the kernel as `timeouts`."""
+    """Tail loss probes. Only TCP. From the kernel as `timeouts`."""
     spurious_retransmissions: NotRequired[int | None]
-    """Segments sent again of which the receiver said (DSACK) that they came twice; of TCP."""
+    """Retransmitted segments that the receiver reported as duplicates (DSACK). Only TCP."""
     undos: NotRequired[int | None]
-    """Window reductions that were taken back because nothing had been lost; of TCP, from the kernel as `timeouts`."""
+    """Window reductions that the sender undid because nothing had been lost.
+
+    Only TCP. From the kernel as `timeouts`.
+    """
     loss_percent: float | None
-    """Of its sender's packets, those that the bottleneck dropped."""
+    """Share of the sender's packets that the bottleneck dropped."""
     completion_ms: NotRequired[float | None]
-    """From the SYN to the last byte in order, where the flow made one transfer; of several, see its application."""
+    """From the SYN to the last byte in order, if the flow made one transfer.
+
+    For several transfers see its application.
+    """
     goodput_5s_mbps: NotRequired[dict[str, float | None] | None]
-    """Percentiles p10, p50 and p90 of the goodput in whole spans of 5 s."""
+    """Percentiles p10, p50 and p90 of the goodput in whole intervals of 5 s."""
 
 
 class App(TypedDict):
-    """What one application measured. Which keys it has, and what they are, its kind says: `traffic.Kind.fields`."""
+    """What one application measured.
+
+    Its kind of traffic declares which keys it has, and their meaning: `traffic.Kind.fields`.
+    """
 
     name: str
-    """Of the flow."""
+    """Name of the flow."""
     kind: str
-    """Of traffic."""
+    """Kind of traffic."""
     completion_ms: NotRequired[Delay | None]
     response_ms: NotRequired[Delay | None]
     delay_ms: NotRequired[Delay | None]
@@ -234,93 +253,96 @@ class App(TypedDict):
 
 
 class Fairness(TypedDict):
-    """Jain's index over the flows: 1 is equal shares, 1/n is one flow with everything."""
+    """Jain's index over flows: 1 means equal shares. 1/n means that one of n flows has everything."""
 
     jain_goodput: float | None
-    """Of the goodputs of TCP flows in the same direction as the first."""
+    """Index of the goodputs of the TCP flows in the direction of the first one."""
     jain_drops: float | None
-    """Of the shares that those flows lost of what they sent."""
+    """Index of the shares of their packets that these flows lost."""
 
 
 class KernelHop(TypedDict):
     """How the kernel engine ran a hop."""
 
     shaper: str | None
-    """Which discipline of Linux played the link; None of a wire."""
+    """Linux's discipline that served as the link. None for a wire."""
     qdisc_stats: list[dict[str, Any]]
-    """As in `Kernel`."""
+    """Counters of `tc -s`, as in `Kernel`."""
 
 
 class Kernel(TypedDict):
-    """How the kernel engine ran it; of the live engine, what it has of Linux: `tc` is not among it."""
+    """How the kernel engine ran the scenario.
+
+    From the live engine, only what that engine has of Linux, which is not `tc`.
+    """
 
     release: str
     """Linux's release and version."""
     where: str
     """``host`` or ``vm``."""
     clock: str
-    """``real``, or ``virtual``: time that stands still while the machine is busy elsewhere."""
+    """``real`` or ``virtual``. Virtual time stands still while the machine is busy elsewhere."""
     tc: NotRequired[str]
-    """The version of the program."""
+    """Version of `tc`."""
     shaper: NotRequired[dict[str, str]]
-    """By direction, which discipline of Linux played the link."""
+    """By direction, Linux's discipline that served as the link."""
     sysctls: dict[str, Any]
-    """What was set, and what it was set to."""
+    """The sysctls that were set, and their values."""
     qdisc_stats: NotRequired[dict[str, list[dict[str, Any]]]]
-    """By direction, what `tc -s` says that each discipline counted over the measured time."""
+    """By direction, what `tc -s` reports that each discipline counted within the measured time."""
     capture_lost: int
-    """Packets that the captures missed: 0, since others make no record."""
+    """Packets that the captures missed. Always 0, because a run with missed packets makes no record."""
     hops: NotRequired[dict[str, KernelHop]]
-    """By name, of a path that has any."""
+    """By name, the hops of the path, if it has any."""
 
 
 class FlentFile(TypedDict):
-    """Where a record of the engine ``flent`` comes from."""
+    """The source of a record of the engine ``flent``."""
 
     file: str
-    """Its name."""
+    """Name of the file."""
     test: str
-    """Of Flent."""
+    """Flent's test."""
     title: str
-    """As the file has it."""
+    """Title in the file."""
     time: str
-    """When it was measured, as the file says it."""
+    """Time of the measurement, as the file gives it."""
     version: str
-    """Of Flent."""
+    """Flent's version."""
     measured_s: list[float]
-    """Begin and end of the time that the record is of: all TCP flows ran."""
+    """Start and end of the time that the record describes, in which all TCP flows ran."""
     left_out: list[str]
-    """Series that a record has no place for."""
+    """Series for which a record has no key."""
 
 
 class AirOfStation(TypedDict):
     """What a station and the access point did in one direction."""
 
     airtime_percent: float
-    """Share of the time in which its frames, with their answers, were on the air."""
+    """Share of the time in which the frames of this direction, with their answers, were on the air."""
     throughput_mbps: float
-    """Bits of packets delivered, headers included."""
+    """Rate of the bits of delivered packets, headers included."""
     aggregate_frames: float | None
-    """Frames of a transmission on average."""
+    """Mean number of frames per transmission."""
     rate_mbps: float | None
-    """The rate of a transmission on average."""
+    """Mean rate of a transmission."""
     transmissions: int
-    """Each is a frame or an aggregate."""
+    """Number of transmissions. Each is a frame or an aggregate."""
     retry_percent: float
-    """Share of them that nobody answered."""
+    """Share of the transmissions that were not answered."""
     lost: int
     """Frames that were given up."""
     delay_ms: Delay | None
-    """From a packet's arrival at the sender's queue until it was delivered."""
+    """From a packet's arrival at the sender's queue until its delivery."""
 
 
 class Station(TypedDict):
     """A station of a Wi-Fi cell."""
 
     name: str
-    """The scenario's."""
+    """Name in the scenario."""
     airtime_percent: float
-    """Share of all airtime that its frames had, both ways."""
+    """Share of all airtime that the station's frames had, in both directions."""
     down: AirOfStation
     """From the access point."""
     up: AirOfStation
@@ -342,35 +364,35 @@ class Record(TypedDict):
     """One run."""
 
     schema: int
-    """Of this layout: 1."""
+    """Version of this layout: 1."""
     engine: str
     """`sim`, `kernel`, `live` or `flent`."""
     version: str
-    """goodqueue's."""
+    """Version of goodqueue."""
     seed: int
-    """The scenario's."""
+    """The scenario's seed."""
     scenario: Scenario
-    """As it ran: every default filled in."""
+    """The scenario as it ran, with every default filled in."""
     queues: dict[str, Queue]
     """By direction, `down` and `up`."""
     wifi: NotRequired[Air]
-    """Where the bottleneck is a Wi-Fi cell."""
+    """The Wi-Fi cell, if the bottleneck is one."""
     hops: NotRequired[list[Hop]]
-    """In the order in which packets meet them, those of the way down first."""
+    """The hops, in the order in which packets cross them. The hops of the way down come first."""
     flows: list[Flow]
     """In the order of the scenario."""
     fairness: Fairness
-    """How equal the shares were."""
+    """Jain's index over the flows."""
     apps: list[App]
     """In the order of the scenario."""
     series: NotRequired[Series]
-    """Where the scenario asks for it."""
+    """Time series, if the scenario asks for them."""
     kernel: NotRequired[Kernel]
-    """Not from the simulator."""
+    """Linux's part in the run. Not from the simulator."""
     live: NotRequired[Live]
-    """From the live engine alone."""
+    """How late the emulator was. Only from the live engine."""
     flent: NotRequired[FlentFile]
-    """Of what `goodqueue import` read."""
+    """The source, if `goodqueue import` read the record."""
 
 
 def statistic(times: Delay | None, name: str) -> float | None:

@@ -1,44 +1,44 @@
-"""The live engine's part of a record: how real packets fared in real time."""
+"""The live engine's part of a record: real packets in real time."""
 
 from typing import TypedDict
 
 
 class Late(TypedDict):
-    """How much later than planned packets left, in microseconds."""
+    """How much later than planned the packets left, in microseconds."""
 
     mean: float
-    """Arithmetic."""
+    """Arithmetic mean."""
     p50: float
-    """The median."""
+    """Median."""
     p90: float
-    """Of ten, nine left at most so late."""
+    """90th percentile."""
     p99: float
-    """Of a hundred, 99 left at most so late."""
+    """99th percentile."""
     max: float
-    """The most."""
+    """The largest."""
 
 
 class LivePackets(TypedDict):
-    """Packets of real programs that did not cross the path, and not by its doing."""
+    """Packets of real programs that did not cross the path for reasons outside it."""
 
     not_ip: int
     """Packets of neither IPv4 nor IPv6."""
     not_cut: int
-    """Segments larger than the path's packets that could not be cut into such."""
+    """Segments larger than the path's packets, which could not be cut into packets."""
     refused: int
-    """Had crossed the path, and the far end took them not."""
+    """Packets that crossed the path, and that the far end refused."""
 
 
 class Live(TypedDict):
-    """How the live engine ran it: real packets, in real time."""
+    """How the live engine ran the scenario: with real packets, in real time."""
 
     elapsed_s: float
-    """How long it ran."""
+    """Duration of the run."""
     late_us: Late | None
-    """The emulator's own lateness; None where no packet crossed. It changes no later packet's time."""
+    """The emulator's own lateness. It does not delay later packets. None if no packet crossed."""
     packets: LivePackets
-    """What was left out."""
+    """Packets that did not cross the path."""
     slots: int
-    """Places for packets' bytes: as many as were under way at once, at the most."""
+    """Buffers for packets' bytes: the largest number of packets that were under way at once."""
     slots_in_use: int
-    """Packets that are under way at the end."""
+    """Packets that were under way at the end."""

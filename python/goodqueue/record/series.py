@@ -4,14 +4,14 @@ from typing import NotRequired, TypedDict
 
 
 class QueueSeries(TypedDict):
-    """One queue over time; the lists are as long as the series' ``time_s``."""
+    """One queue over time. The lists are as long as the series' ``time_s``."""
 
     delay_ms: list[float | None]
-    """Mean of the packets that left within the interval."""
+    """Mean delay of the packets that left within the interval."""
     backlog_packets: list[float | None]
-    """At its end."""
+    """Packets that wait at the end of the interval."""
     drop_probability: list[float | None]
-    """At its end, as the law says it; None where it has none."""
+    """The law's drop probability at the end of the interval. None if the law has none."""
     law: NotRequired[dict[str, list[float | None]]]
     """The law's inner variables at each interval's end, where ``series.law`` asks for them; from the simulator alone.
 
@@ -21,116 +21,122 @@ class QueueSeries(TypedDict):
 
 
 class TcpSeries(TypedDict):
-    """A TCP sender over time, by the names of `ss -tin`: of the connection opened last, None where there is none."""
+    """A TCP sender over time, under the names of `ss -tin`.
+
+    It is the connection that was opened last. None if there is no connection.
+    """
 
     ssthresh_packets: list[float | None]
-    """Slow-start threshold; None before it was set."""
+    """Slow-start threshold. None before it was set."""
     rtt_ms: list[float | None]
-    """Smoothed."""
+    """Smoothed round-trip time."""
     rttvar_ms: list[float | None]
-    """Its smoothed deviation."""
+    """Smoothed deviation of the round-trip time."""
     rto_ms: list[float | None]
     """Retransmission timeout, backoff included."""
     unacked_packets: list[float | None]
     """Segments that no cumulative ACK has covered."""
     pacing_rate_mbps: list[float | None]
-    """In payload. Segments leave together by it even where nothing is paced."""
+    """Pacing rate, as payload.
+
+    A sender that does not pace also has one: it sets the size of packets for segmentation offload.
+    """
     delivery_rate_mbps: list[float | None]
-    """In payload, as the sender estimates it."""
+    """The sender's estimate of the delivery rate, as payload."""
 
 
 class FlowSeries(TypedDict):
     """One flow over time."""
 
     name: str
-    """Of the flow."""
+    """Name of the flow."""
     cwnd_packets: list[float | None]
-    """Congestion window at the interval's end."""
+    """Congestion window at the end of the interval."""
     goodput_mbps: list[float | None]
-    """Within the interval."""
+    """Goodput within the interval."""
     dropped_packets: NotRequired[list[int]]
-    """Of its sender's packets at the bottleneck; from the simulator alone."""
+    """The sender's packets that the bottleneck dropped. Only from the simulator."""
     rtt_ms: NotRequired[list[float | None]]
-    """Of a ping: the mean of the echoes that came home."""
+    """For a ping: mean of the echoes that came back within the interval."""
     tcp: NotRequired[TcpSeries]
-    """Of TCP flows, where ``series.tcp`` asks for it."""
+    """For TCP flows, if ``series.tcp`` asks for it."""
 
 
 class PingSeries(TypedDict):
-    """The round trips of a ping that ended, in the order in which they did, those of the warm-up too."""
+    """The round trips of a ping, including those of the warm-up, in the order in which they ended."""
 
     name: str
-    """Of the flow."""
+    """Name of the flow."""
     seq: list[int]
-    """Numbers, from 0; one that is missing was lost, or under way at the end."""
+    """Number of the packet, from 0. A missing number was lost, or was under way at the end."""
     sent_s: list[float]
-    """When each was sent, in seconds of the run."""
+    """Time at which the packet was sent, in seconds of the run."""
     rtt_ms: list[float]
-    """Its round trip."""
+    """Round-trip time of the packet."""
 
 
 class CallSeries(TypedDict):
-    """The packets of a call that were heard, in the order in which they arrived, those of the warm-up too."""
+    """The packets of a call that arrived, including those of the warm-up, in order of arrival."""
 
     name: str
-    """Of the flow."""
+    """Name of the flow."""
     seq: list[int]
-    """Numbers, from 0; one that is missing was lost, or under way at the end."""
+    """Number of the packet, from 0. A missing number was lost, or was under way at the end."""
     sent_s: list[float]
-    """When each was sent, in seconds of the run."""
+    """Time at which the packet was sent, in seconds of the run."""
     delay_ms: list[float]
-    """One way."""
+    """One-way delay of the packet."""
 
 
 class PageSeries(TypedDict):
-    """The fetches of a page that were completed, those of the warm-up too."""
+    """The fetches of a page that were completed, including those of the warm-up."""
 
     name: str
-    """Of the flow."""
+    """Name of the flow."""
     begun_s: list[float]
-    """When each began, in seconds of the run."""
+    """Time at which the fetch began, in seconds of the run."""
     load_ms: list[float]
-    """How long it took."""
+    """Duration of the fetch."""
 
 
 class WebUsersSeries(TypedDict):
-    """A sample of what users of the web waited for, each response as likely to be in it as any other: 5000 at most."""
+    """A sample of at most 5000 responses to users of the web. Each response is equally likely to be in it."""
 
     name: str
-    """Of the flow."""
+    """Name of the flow."""
     bytes: list[int]
-    """Of each response."""
+    """Bytes of the response."""
     response_ms: list[float]
-    """How long it took."""
+    """Duration of the response."""
     timeout: list[bool | None]
-    """Whether a retransmission timer fired for it; null on the kernel engine, where that is not seen."""
+    """Whether a retransmission timer fired for the response. Null from the kernel engine, which does not see it."""
 
 
 class PacketSeries(TypedDict):
-    """Every forwarded packet of a window of time: when it left and how long it had queued."""
+    """Every forwarded packet of a window of time."""
 
     time_s: list[float]
-    """When each left, in seconds of the run."""
+    """Time at which the packet left, in seconds of the run."""
     delay_ms: list[float]
-    """How long it had waited."""
+    """Time that the packet spent in the queue."""
     flow: NotRequired[list[int]]
-    """Whose it was: the place of its flow among the scenario's, from 0; where `series.packets.flows` asks for it."""
+    """Index of the packet's flow in the record's flows, from 0. Only if `series.packets.flows` asks for it."""
 
 
 class AirtimeSeries(TypedDict):
-    """One direction of a station over time. What was on the air counts where it ended."""
+    """One direction of a station over time. A transmission counts in the interval in which it ended."""
 
     airtime_percent: list[float]
-    """Share of the interval in which its frames, with their answers, were on the air."""
+    """Share of the interval in which the frames of this direction, with their answers, were on the air."""
     rate_mbps: list[float | None]
-    """The rate of its transmissions on average, those without packets left out; None where there were none."""
+    """Mean rate of the transmissions that had packets in them. None if there were none."""
 
 
 class StationSeries(TypedDict):
     """One station of a Wi-Fi cell over time."""
 
     name: str
-    """Of the station."""
+    """Name of the station."""
     down: AirtimeSeries
     """From the access point."""
     up: AirtimeSeries
@@ -138,12 +144,15 @@ class StationSeries(TypedDict):
 
 
 class AirSeries(TypedDict):
-    """Every transmission of a window of time on the air of a Wi-Fi cell: a frame or an aggregate, and its answer."""
+    """Every transmission of a window of time on the air of a Wi-Fi cell.
+
+    A transmission is a frame or an aggregate, with its answer.
+    """
 
     time_s: list[float]
-    """When each began, in seconds of the run."""
+    """Start of the transmission, in seconds of the run."""
     duration_us: list[float]
-    """How long it had the air, with what goes before it and its answer."""
+    """Time on the air, with RTS and CTS before it and the answer after it."""
     station: list[str]
     """The station that sent it to the access point, or to which the access point sent it."""
     direction: list[str]
@@ -151,45 +160,48 @@ class AirSeries(TypedDict):
     category: list[str]
     """Access category: ``background``, ``best effort``, ``video``, ``voice``."""
     mode: list[str]
-    """Its rate, in the words of a scenario."""
+    """Rate of the transmission, in the words of a scenario."""
     kind: list[str]
-    """A ``frame``, an ``aggregate``, or a ``question`` what has come of one (BlockAckReq)."""
+    """``frame``, ``aggregate``, or ``question``: a BlockAckReq, which asks for the answer to an aggregate."""
     before: list[str | None]
-    """What went before it: ``rts`` with its CTS, or ``cts`` to oneself; None: nothing."""
+    """``rts``: RTS and CTS came first. ``cts``: CTS-to-self came first. None: nothing came first."""
     frames: list[int]
-    """Frames with packets in it."""
+    """Frames with packets in the transmission."""
     came: list[int]
-    """Those of them that came."""
+    """Frames that arrived."""
     retry: list[bool]
-    """Whether any of it had been sent before."""
+    """Whether any frame had been sent before."""
     outcome: list[str]
-    """``came``, ``partly``, ``unanswered`` or ``collided``; of the last two all is tried again or given up."""
+    """``came``, ``partly``, ``unanswered`` or ``collided``.
+
+    After the last two, all frames are tried again or given up.
+    """
 
 
 class Series(TypedDict):
-    """Time series, where the scenario asks for them."""
+    """Time series, if the scenario asks for them."""
 
     interval_s: float | None
-    """Length of the intervals; None where only single packets were asked for."""
+    """Length of the intervals. None if the scenario asks only for single packets."""
     time_s: list[float]
-    """The intervals' ends, in seconds of the run."""
+    """Ends of the intervals, in seconds of the run."""
     queues: dict[str, QueueSeries]
     """By direction."""
     hops: NotRequired[dict[str, QueueSeries]]
-    """Of the hops that are links, by name."""
+    """The hops that are links, by name."""
     flows: list[FlowSeries]
-    """In the order of the flows."""
+    """The flows, in the order of the record's flows."""
     pings: NotRequired[list[PingSeries]]
-    """Each echo."""
+    """Each echo of each ping."""
     calls: NotRequired[list[CallSeries]]
-    """Each packet of a call."""
+    """Each packet of each call."""
     pages: NotRequired[list[PageSeries]]
-    """Each fetch."""
+    """Each fetch of each page."""
     web_users: NotRequired[list[WebUsersSeries]]
-    """Single responses."""
+    """A sample of responses."""
     packets: NotRequired[dict[str, PacketSeries]]
-    """By direction, where the scenario asks for a window."""
+    """By direction, if the scenario asks for a window."""
     stations: NotRequired[list[StationSeries]]
-    """Of a Wi-Fi cell, where the scenario asks for intervals."""
+    """The stations of a Wi-Fi cell, if the scenario asks for intervals."""
     air: NotRequired[AirSeries]
-    """Of a Wi-Fi cell, where the scenario asks for a window of its air."""
+    """The transmissions of a Wi-Fi cell, if the scenario asks for a window of its air."""

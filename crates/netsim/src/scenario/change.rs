@@ -159,8 +159,7 @@ impl Change {
                 *args = changed;
             }
             (Some(words), Line::Foreign(_) | Line::Mac80211(_)) => {
-                let accepted =
-                    "none, since a discipline written in Python cannot change in the course of a run";
+                let accepted = "none, since a discipline written in Python cannot change during a run";
                 return refuse(&table.key("qdisc"), format!("{words:?}"), accepted);
             }
             (None, _) => {}

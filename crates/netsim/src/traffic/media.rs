@@ -198,21 +198,21 @@ fn check(table: &Table<'_>, values: &mut Values) -> Result<()> {
 result::part! {
     /// A media flow within the measured time.
     pub struct MediaResult {
-        /// Mean of the encoder's target, which is what the congestion control allows it; headers not included.
+        /// Mean of the encoder's target rate, which the congestion control sets. Without headers.
         pub rate_mbps: Option<f64> => result::column("rate", "Mbit/s", 3),
-        /// The 0th to 100th percentile of that target, of which each frame is a sample.
+        /// The 0th to 100th percentile of the target rate. Each frame is a sample.
         pub rate_percentiles_mbps: Option<Vec<f64>>,
         /// From sending a packet to its arrival.
         pub delay_ms: Option<Summary> => result::times("delay", "mean p50 p95 p99"),
-        /// From capturing a frame to the arrival of its last packet; frames that lost a packet do not count.
+        /// From capturing a frame to the arrival of its last packet. Frames that lost a packet do not count.
         pub frame_delay_ms: Option<Summary> => result::times("frame", "p50 p95"),
         /// Packets sent.
         pub sent: u64,
         /// Packets that arrived.
         pub received: u64,
-        /// Those that did not arrive, of the packets up to the last that did; all, if none did.
+        /// Share of the packets that did not arrive, up to the last one that did. 100 if none did.
         pub loss_percent: f64 => result::column("lost", "%", 2),
-        /// Share of the reports that arrived which ask for an accelerated ramp-up (RFC 8698, 4.2).
+        /// Share of the arrived reports that ask for an accelerated ramp-up (RFC 8698, 4.2).
         pub ramp_up_percent: f64 => result::column("ramp-up", "%", 1),
     }
 }

@@ -98,13 +98,13 @@ result::part! {
     /// Requests that were sent within the measured time.
     #[derive(Copy)]
     pub struct PackmimeResult {
-        /// From the request, of a connection's first one from its SYN, to the response's last byte in order.
+        /// From the request to the response's last byte in order. For a connection's first request, from the SYN.
         pub response_ms: Option<Summary> => result::times("response", "mean p10 p50 p90 p95 p99"),
-        /// How many connections were opened.
+        /// Connections that were opened.
         pub connections: u64 => result::column("opened", "", 0),
-        /// How many requests were sent.
+        /// Requests that were sent.
         pub count: u64 => result::column("begun", "", 0),
-        /// How many of them were answered.
+        /// Requests that were answered.
         pub completed: u64 => result::column("ended", "", 0),
     }
 }

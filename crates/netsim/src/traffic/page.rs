@@ -147,9 +147,9 @@ result::part! {
     pub struct PageResult {
         /// From the lookup of the document's host to the last byte of the last object.
         pub load_ms: Option<Summary> => result::times("page load", "mean p10 p50 p90 p95 p99"),
-        /// How many began.
+        /// Fetches that began.
         pub count: u64 => result::column("begun", "", 0),
-        /// How many of them were completed.
+        /// Fetches that were completed.
         pub completed: u64 => result::column("ended", "", 0),
     }
 }

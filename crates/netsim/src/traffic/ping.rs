@@ -60,7 +60,7 @@ result::part! {
         pub sent: u64,
         /// Packets that came back.
         pub received: u64,
-        /// Those that did not come back, of the packets up to the last that did; all, if none did.
+        /// Share of the packets that did not come back, up to the last one that did. 100 if none did.
         pub loss_percent: f64 => result::column("lost", "%", 2),
     }
 }

@@ -97,9 +97,9 @@ result::part! {
     pub struct RrResult {
         /// From writing the request to the response's last byte in order.
         pub response_ms: Option<Summary> => result::times("response", "mean p10 p50 p90 p95 p99"),
-        /// How many requests were sent.
+        /// Requests that were sent.
         pub count: u64 => result::column("begun", "", 0),
-        /// How many of them were answered.
+        /// Requests that were answered.
         pub completed: u64 => result::column("ended", "", 0),
     }
 }

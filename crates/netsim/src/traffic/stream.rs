@@ -87,11 +87,11 @@ result::part! {
         pub delay_ms: Option<Summary> => result::times("chunks' delay", "mean p10 p50 p90 p95 p99"),
         /// Chunks written.
         pub count: u64,
-        /// Chunks that arrived, of those.
+        /// Written chunks that arrived.
         pub completed: u64,
         /// How often the player had to wait.
         pub stalls: u64 => result::column("stalls", "", 0),
-        /// How long, in all.
+        /// Total time that the player had to wait.
         pub stalled_ms: f64 => result::column("stalled", "ms", 0),
     }
 }

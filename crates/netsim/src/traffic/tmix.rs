@@ -116,13 +116,14 @@ result::part! {
     /// Connections and requests that began within the measured time.
     #[derive(Copy)]
     pub struct TmixResult {
-        /// Of sequential connections, from a request, of the first one from the SYN, to the last byte of the response.
+        /// From a request of a sequential connection to the last byte of the response. For the first request, from the
+        /// SYN.
         pub response_ms: Option<Summary> => result::times("response", "mean p10 p50 p90 p95 p99"),
-        /// How many connections were opened.
+        /// Connections that were opened.
         pub connections: u64 => result::column("opened", "", 0),
-        /// How many requests were sent.
+        /// Requests that were sent.
         pub count: u64,
-        /// How many of the connections came to their end.
+        /// Connections that came to their end.
         pub completed: u64 => result::column("ended", "", 0),
     }
 }

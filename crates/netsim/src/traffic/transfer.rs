@@ -79,9 +79,9 @@ result::part! {
     pub struct TransferResult {
         /// From the SYN to the last byte in order at the receiver.
         pub completion_ms: Option<Summary> => result::times("completion", "mean p10 p50 p90 p95 p99"),
-        /// How many began.
+        /// Transfers that began.
         pub count: u64 => result::column("begun", "", 0),
-        /// How many of them were completed.
+        /// Transfers that were completed.
         pub completed: u64 => result::column("ended", "", 0),
     }
 }

@@ -130,7 +130,7 @@ result::part! {
     pub struct VoipResult {
         /// From sending a packet to its arrival at the listener.
         pub delay_ms: Option<Summary> => result::times("delay", "mean p50 p95 p99"),
-        /// The same distribution as its 0th to 100th percentiles.
+        /// The 0th to 100th percentile of that delay.
         pub delay_percentiles_ms: Option<Vec<f64>>,
         /// Mean of the differences, without their signs, between the delays of packets that arrived one after the
         /// other.
@@ -141,9 +141,9 @@ result::part! {
         pub sent: u64,
         /// Packets that arrived.
         pub received: u64,
-        /// Those that did not arrive, of the packets up to the last that did; all, if none did.
+        /// Share of the packets that did not arrive, up to the last one that did. 100 if none did.
         pub loss_percent: f64 => result::column("lost", "%", 2),
-        /// Mean opinion score by ITU-T G.107's E-model, 1 to 4.5, of the mean delay and the loss; null where nothing
+        /// Mean opinion score of the E-model (ITU-T G.107), 1 to 4.5, for the mean delay and the loss. Null if nothing
         /// was sent.
         pub mos: Option<f64> => result::column("MOS", "", 2),
     }

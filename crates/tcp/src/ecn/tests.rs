@@ -108,8 +108,8 @@ fn a_marked_syn_ack_counts_once_and_marked_acks_are_told_every_third() {
     assert_eq!((told, echo.flags()), (std::vec![Urgency::NONE, Urgency::NONE, Urgency::NOW], NO));
 }
 
-/// RFC 9768, 3.2.2.2: the difference to the counter as last heard, modulo 8. A.1: an ACK that delivers nothing tells
-/// something if its timestamp is newer.
+/// RFC 9768, 3.2.2.2: the difference to the last counter heard, modulo 8. A.1: an ACK that delivers nothing is read if
+/// its timestamp is newer.
 #[test]
 fn the_sender_reads_the_difference_of_the_counter() {
     let mut f = Feedback::new(Accurate, None);

@@ -331,8 +331,8 @@ fn a_timeout_within_recovery_keeps_its_ssthresh() {
     assert_eq!((s.state(), s.window.ssthresh), (CongestionState::Loss, 10));
 }
 
-/// Karn, and RFC 7323, 4.1: of segments sent twice only the echo tells. Wrong would be a sample from when the last copy
-/// was sent, or from when the first was.
+/// Karn, and RFC 7323, 4.1: only the echo times a segment that was sent twice. A sample that starts when the first or
+/// the last copy was sent would be wrong.
 #[test]
 fn segments_sent_twice_are_timed_by_the_echo_or_not_at_all() {
     let mut s = sender(&config(4), 4);

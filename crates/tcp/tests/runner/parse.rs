@@ -302,7 +302,7 @@ fn wire(words: &[&str]) -> Result<Wire, String> {
                 other => return Err(found(other.unwrap_or(""), "(N segments)")),
             }
         } else {
-            let mut argument = || words.next().ok_or_else(|| format!("{word} wants a value"));
+            let mut argument = || words.next().ok_or_else(|| format!("found {word} without a value"));
             match word {
                 "ack" => wire.acks = Some(acks(argument()?, &mut words)?),
                 "win" => wire.win = Some(number(argument()?)?),

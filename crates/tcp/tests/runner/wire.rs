@@ -101,8 +101,8 @@ impl Wire {
 
     /// Returns whether `segment`, sent by a connection with these `origins`, is the one that the line describes.
     ///
-    /// What the line leaves out must not be there (flags, SACK blocks, payload, a codepoint), but for PSH, the window,
-    /// the options, and the acknowledgement number of data, which may be anything.
+    /// Flags, SACK blocks, payload and a codepoint that the line leaves out must be absent. PSH, the window, the
+    /// options and the acknowledgement number of data may be anything if the line leaves them out.
     pub fn is(&self, segment: &Segment, origins: &Origins) -> bool {
         let seq = segment.seq.since(SeqNumber(origins.ours));
         let payload = u32::from(segment.payload_len);

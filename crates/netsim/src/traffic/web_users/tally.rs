@@ -43,31 +43,31 @@ pub(super) struct Tally {
 result::part! {
     /// Responses that were requested, and pages that were begun, within the measured time.
     pub struct WebUsersResult {
-        /// From the request, or the SYN where the connection is new, to the last byte of the response.
+        /// From the request to the last byte of the response. On a new connection, from the SYN.
         pub response_ms: Option<Summary> => result::times("response", "mean p10 p50 p90 p95 p99"),
-        /// The same of responses of less than 10 kB.
+        /// The same for responses of less than 10 kB.
         pub response_small_ms: Option<Summary>,
-        /// The same of responses of 10 to 100 kB.
+        /// The same for responses of 10 to 100 kB.
         pub response_medium_ms: Option<Summary>,
-        /// The same of responses of 100 kB and more.
+        /// The same for responses of 100 kB and more.
         pub response_large_ms: Option<Summary>,
-        /// Percentiles of the responses' times, 0 to 100.
+        /// The 0th to 100th percentile of the responses' times.
         pub response_percentiles_ms: Option<Vec<f64>>,
         /// From the first SYN of a page to the last byte of its last object.
         pub page_ms: Option<Summary> => result::times("page", "p50 p95"),
-        /// How many responses were asked for.
+        /// Responses that were requested.
         pub count: u64 => result::column("asked", "", 0),
-        /// How many of them came.
+        /// Responses that arrived completely.
         pub completed: u64 => result::column("came", "", 0),
-        /// How many pages were begun.
+        /// Pages that were begun.
         pub pages: u64,
-        /// How many connections were opened.
+        /// Connections that were opened.
         pub connections: u64,
-        /// Bytes of the responses that came.
+        /// Bytes of the responses that arrived.
         pub response_bytes: u64,
-        /// Of the responses that came, those for which a retransmission timer fired at either end.
+        /// Share of the arrived responses for which a retransmission timer fired at either end.
         pub timeout_percent: Option<f64> => result::column("timeout", "%", 2),
-        /// Of the responses that came, those whose connection had lost a SYN or SYN-ACK.
+        /// Share of the arrived responses whose connection had lost a SYN or SYN-ACK.
         pub lost_syn_percent: Option<f64>,
     }
 }

@@ -52,7 +52,7 @@ fn after_an_undo_reordering_is_expected() {
     assert_eq!((s.state(), transmit(&mut s, 252).0), (CongestionState::Recovery, [first].to_vec()));
 }
 
-/// RFC 2883: the receiver tells that 0 came twice. Timestamps are off, so nothing else can tell.
+/// RFC 2883: the receiver reports that segment 0 came twice. Timestamps are off, so nothing else shows it.
 #[test]
 fn a_dsack_of_every_retransmission_undoes_within_and_after_recovery() {
     let mut s = recovering(Stack::Linux6);
