@@ -243,8 +243,8 @@ impl Connection {
     }
 
     fn establish(&mut self, now: Instant, segment: &Segment, phase: Phase) {
-        // If the SYN was sent again, the echoed timestamp shows which SYN was answered. If the first one was, no SYN was
-        // lost.
+        // If the SYN was sent again, the echoed timestamp shows which SYN was answered. No SYN was lost if it was the
+        // first.
         let (rtt, lost) = if self.syns_lost == 0 {
             (Some(now.since(self.syn_sent)), 0)
         } else {
