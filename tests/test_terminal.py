@@ -46,6 +46,16 @@ def test_help_names_every_verb_and_shows_examples(goodqueue: Callable[..., Resul
         assert re.search(rf"^  {verb} +[A-Z].*\.$", result.out, re.MULTILINE), f"{verb} lacks its sentence"
 
 
+def test_no_verb_is_cut_short_in_the_list_of_80_columns(
+    goodqueue: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A newcomer chooses a verb from this list, and half a sentence does not say what the verb does."""
+    monkeypatch.setenv("COLUMNS", "80")
+    listed = goodqueue("--help").out.split("Commands:")[1]
+    assert len(listed.splitlines()) > 20
+    assert "..." not in listed
+
+
 def test_help_imports_nothing_heavy() -> None:
     code = f"import sys, goodqueue.cli; print(*(name for name in {HEAVY} if name in sys.modules))"
     loaded = spawn("--help")

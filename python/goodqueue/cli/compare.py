@@ -32,20 +32,22 @@ def compare(
     ] = None,
     stations: Annotated[
         str | None,
-        typer.Option(metavar="LIST", help="NAME:RATE[@SNR][*N],... as fast:mcs15*2,slow:mcs0. [one, by Minstrel]"),
+        typer.Option(metavar="LIST", help="NAME:RATE[@SNR][*N],... e.g. fast:mcs15*2,slow:mcs0. [one, by Minstrel]"),
     ] = None,
     up_rate: Annotated[str | None, typer.Option(metavar="RATE", help="Rate of the way back. [as --rate]")] = None,
     up_qdisc: Annotated[
         str | None, typer.Option(metavar="QDISC", help="The tc line of the way back, for all runs. [as QDISC]")
     ] = None,
     flows: Annotated[int | None, typer.Option(parser=whole("--flows", 1), metavar="N", help="Bulk flows. [4]")] = None,
-    cc: Annotated[str | None, typer.Option(metavar="LINE", help="Congestion control, as 'cubic abe'. [cubic]")] = None,
+    cc: Annotated[
+        str | None, typer.Option(metavar="LINE", help="Congestion control, e.g. 'cubic abe'. [cubic]")
+    ] = None,
     ecn: Annotated[bool, typer.Option("--ecn", help="Bulk flows use ECN; the qdisc's line needs `ecn` too.")] = False,
     traffic: Annotated[
         str | None,
         typer.Option(
             metavar="LIST",
-            help="KIND[:COUNT][:down|up][:DETAIL],... as bulk:4,bulk:up,cbr:1mbit,transfer:9kB. [bulk,ping]",
+            help="KIND[:COUNT][:down|up][:DETAIL],... e.g. bulk:4,bulk:up,cbr:1mbit,transfer:9kB. [bulk,ping]",
         ),
     ] = None,
     duration: Annotated[str | None, typer.Option(metavar="TIME", help="Simulated time of a run. [60s]")] = None,
@@ -59,7 +61,7 @@ def compare(
     metric: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="NAME", help="What is shown: as up_delay_p95_ms, or a path in the record, as apps.0.rtt_ms.p99."
+            metavar="NAME", help="What to show, e.g. up_delay_p95_ms, or a path in the record, e.g. apps.0.rtt_ms.p99."
         ),
     ] = None,
     sets: Sets = None,

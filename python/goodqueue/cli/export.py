@@ -17,7 +17,7 @@ def export(
     force: Annotated[bool, typer.Option("--force", help="Replace what is in --out; files of others stay.")] = False,
     json: Json = False,
 ) -> None:
-    """Write stored runs as files that Flent opens and plots, one file per run.
+    """Write stored runs as Flent's data files, one file per run.
 
     \b
     Examples:

@@ -18,9 +18,10 @@ def generate(
     seed: Annotated[int, typer.Option(parser=whole("--seed", 0), metavar="N", help="Seed of all draws.")] = 1,
     force: Annotated[bool, typer.Option("--force", help="Replace the file.")] = False,
 ) -> None:
-    """Write a file of rates like those of a kind of link, for a scenario's key `trace`.
+    """Write a file of rates, like those of a kind of link.
 
-    The same options give the same bytes. If a run is longer than the file, the file repeats.
+    A scenario's key `trace` names such a file. The same options give the same bytes. If a run is longer than the file,
+    the file repeats.
 
     \b
     Kinds:

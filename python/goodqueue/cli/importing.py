@@ -25,7 +25,7 @@ def import_(
     out: Annotated[str | None, typer.Option(metavar="DIR", help="The store that keeps the records.")] = None,
     json: Json = False,
 ) -> None:
-    """Read what Flent measured on a real network, to compare it with simulated runs.
+    """Read Flent's measurements of a real network.
 
     \b
     Examples:

@@ -14,7 +14,9 @@ def init(
     ] = FIRST,
     force: Annotated[bool, typer.Option("--force", help="Replace the file.")] = False,
 ) -> None:
-    """Write a scenario to edit: a small one with every line explained, or one of the examples.
+    """Write a scenario to edit.
+
+    It is small and has every line explained. With --example it is one of the examples.
 
     \b
     Examples:

@@ -66,7 +66,7 @@ def link(
     quiet: Annotated[bool, typer.Option("--quiet", help="Show neither the record nor the first line.")] = False,
     json: Json = False,
 ) -> None:
-    """Run a program behind a bottleneck: real packets, real time, no root.
+    """Run a program behind a bottleneck in real time, without root.
 
     \b
     Examples:
@@ -78,10 +78,10 @@ def link(
       goodqueue link --rtt 10ms -- goodqueue link --rate 2mbit --rtt 30ms -- ping -c 3 server
       goodqueue link doctor
 
-    CMD runs in its own network namespace, and the path is the only way out. With two commands, SERVER runs at the far
-    end of the path, and CLIENT starts when something listens there. The names of the two ends are `server` and
-    `client`. If pasta or slirp4netns is installed, CMD also reaches the Internet, and this host's loopback by the name
-    `host`. Traffic in SCENARIO.toml is simulated, and shares the path with CMD.
+    CMD's packets are real. CMD runs in its own network namespace, and the path is the only way out. With two commands,
+    SERVER runs at the far end of the path, and CLIENT starts when something listens there. The names of the two ends
+    are `server` and `client`. If pasta or slirp4netns is installed, CMD also reaches the Internet, and this host's
+    loopback by the name `host`. Traffic in SCENARIO.toml is simulated, and shares the path with CMD.
 
     The run ends when CMD ends (with two commands: when CLIENT ends). Then the record is shown: delays, drops and marks
     of the queue, goodput and RTT per flow, and how late packets left. That lateness is the emulator's own error. The

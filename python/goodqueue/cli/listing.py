@@ -28,7 +28,7 @@ def listing(
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="One of them: its words or keys.")] = None,
     json: Json = False,
 ) -> None:
-    """List qdiscs, congestion controls, kinds of traffic, studies, suites or examples.
+    """List qdiscs, congestion controls, traffic, studies and more.
 
     \b
     Examples:

@@ -25,11 +25,11 @@ def record(
     force: Annotated[bool, typer.Option("--force", help="Replace the file.")] = False,
     json: Json = False,
 ) -> None:
-    """Record what a qdisc of goodqueue decides, packet by packet, to test another implementation.
+    """Record a qdisc's decisions, packet by packet.
 
-    The decision trace has the format of the kernel's traces (golden/README.md): each call, each decision, each random
-    number, each tick of a timer. The same options give the same bytes. If the kernel lacks the qdisc, as with `pie
-    variant rfc8033`, the header has goodqueue's line.
+    The trace tests another implementation. It has the format of the kernel's traces (golden/README.md): each call, each
+    decision, each random number, each tick of a timer. The same options give the same bytes. If the kernel lacks the
+    qdisc, as with `pie variant rfc8033`, the header has goodqueue's line.
 
     \b
     Patterns:

@@ -13,7 +13,7 @@ def report(
     out: Annotated[str, typer.Option(metavar="FILE", help="The page.")] = "report.html",
     force: Annotated[bool, typer.Option("--force", help="Replace --out.")] = False,
 ) -> None:
-    """Write stored results as one HTML page, with tables and figures, that needs no network.
+    """Write stored results as one HTML page.
 
     \b
     Examples:
@@ -21,8 +21,8 @@ def report(
       goodqueue run one-flow.toml --json > record.json; goodqueue report record.json
       goodqueue report store study-folder validation --out everything.html
 
-    The command runs nothing. Each sweep of a store is a section. Runs outside a sweep are compared with runs that
-    differ only in the qdisc and the engine.
+    The page has tables and figures, and needs no network. The command runs nothing. Each sweep of a store is a section.
+    Runs outside a sweep are compared with runs that differ only in the qdisc and the engine.
     """
     import shlex
 

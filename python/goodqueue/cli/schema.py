@@ -2,7 +2,7 @@
 
 
 def schema() -> None:
-    """Print the JSON Schema of a scenario, for editors that complete and check keys.
+    """Print the JSON Schema of a scenario.
 
     \b
     Examples:

@@ -26,7 +26,7 @@ def serve(
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Open no browser.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the address as JSON.")] = False,
 ) -> None:
-    """Serve a page that simulates in the browser, with your own scenarios.
+    """Serve the page that simulates in the browser.
 
     \b
     Examples:

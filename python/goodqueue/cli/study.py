@@ -34,7 +34,7 @@ def study(
     workers: Workers = None,
     json: Json = False,
 ) -> None:
-    """Run a published evaluation again and compare, number by number and claim by claim.
+    """Run a published evaluation again and judge each claim.
 
     \b
     Examples:

@@ -34,7 +34,7 @@ def suite(
     workers: Workers = None,
     json: Json = False,
 ) -> None:
-    """Run the tests that a standard asks for, and print a pass sheet with one row per section.
+    """Run a standard's tests and print a pass sheet.
 
     \b
     Examples:
@@ -45,7 +45,8 @@ def suite(
       goodqueue suite rfc7928 codel --out sheet         one page to attach to a draft
       goodqueue suite rfc7928 codel --store runs        killed half-way, it goes on where it was
 
-    A suite is a folder: suite.toml and scenarios. Copy one of ours to begin your own.
+    The sheet has one row per section. A suite is a folder: suite.toml and scenarios. Copy one of ours to begin your
+    own.
     """
     from goodqueue import engines
     from goodqueue.files import output

@@ -44,7 +44,7 @@ def sweep(
     metric: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="NAME", help="What is shown: as delay_p95_ms, or a path in the record, as apps.0.rtt_ms.p99."
+            metavar="NAME", help="What to show, e.g. delay_p95_ms, or a path in the record, e.g. apps.0.rtt_ms.p99."
         ),
     ] = None,
     engine: Annotated[
@@ -68,7 +68,7 @@ def sweep(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Run a scenario over a grid of values, several seeds each, and show the means per cell.
+    """Run a scenario over a grid of values; show the means per cell.
 
     \b
     Examples:

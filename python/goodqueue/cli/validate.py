@@ -31,7 +31,7 @@ def validate(
     workers: Workers = None,
     json: Json = False,
 ) -> None:
-    """Run a fixed set of scenarios in the simulator and on Linux, and say how far apart they are.
+    """Compare the simulator with Linux on a set of scenarios.
 
     \b
     Examples:

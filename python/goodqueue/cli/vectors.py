@@ -12,7 +12,7 @@ def vectors(
     out: Annotated[str, typer.Option(metavar="FILE.tmix", help="The file of connection vectors.")],
     force: Annotated[bool, typer.Option("--force", help="Replace the file.")] = False,
 ) -> None:
-    """Write a capture's TCP connections as connection vectors of TMIX, for the traffic kind tmix.
+    """Write a capture's TCP connections as TMIX vectors.
 
     \b
     Examples:
