@@ -12,7 +12,11 @@ def generate(
     kind: Annotated[str, typer.Argument(metavar="KIND", help="lte, starlink or mmwave.")],
     out: Annotated[str, typer.Option(metavar="FILE", help="The file of rates.")],
     mean: Annotated[
-        str | None, typer.Option(metavar="RATE", help="Mean rate of lte and starlink; mmwave has fixed rates.")
+        str | None,
+        typer.Option(
+            metavar="RATE",
+            help="Long-run mean rate of lte and starlink. One file can be far from it: its own mean is printed.",
+        ),
     ] = None,
     length: Annotated[str, typer.Option(metavar="TIME", help="Length of the file; then it repeats.")] = "60s",
     seed: Annotated[int, typer.Option(parser=whole("--seed", 0), metavar="N", help="Seed of all draws.")] = 1,
