@@ -415,7 +415,7 @@ mod tests {
     use super::*;
     use std::string::ToString;
 
-    /// Wrong would be a row without a difference, or two stacks that are one.
+    /// Guards against a row without a difference, or two stacks that are one.
     #[test]
     fn every_row_differs_and_so_does_every_stack() {
         for row in Difference::ALL {
@@ -429,7 +429,7 @@ mod tests {
         }
     }
 
-    /// Wrong would be a value in the column of another stack.
+    /// Guards against a value in the column of another stack.
     #[test]
     fn columns_stand_in_the_order_of_the_stacks() {
         assert_eq!(COLUMNS, Stack::ALL);
@@ -438,7 +438,7 @@ mod tests {
         assert!(rcvbuf.eq([87_380, 374_400, 131_072, 131_072]));
     }
 
-    /// Wrong would be a text that stands beside the wrong value.
+    /// Guards against a text that stands beside the wrong value.
     #[test]
     fn texts_belong_to_values() {
         let says = |aspect: &str, stack| {

@@ -63,7 +63,7 @@ mod tests {
         assert_eq!(restarted(Stack::Rfc, 100, 300), (10, 50), "RFC 5681: RW = min(IW, cwnd)");
     }
 
-    /// Wrong would be a change of a window in full use, or of its threshold.
+    /// Guards against a change of a window in full use, or of its threshold.
     #[test]
     fn a_window_in_use_stays_and_so_does_its_threshold() {
         let mut w = window(Stack::Linux6, 100);

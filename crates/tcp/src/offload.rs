@@ -198,7 +198,7 @@ mod tests {
         (1..=segments).filter(|&n| offload.on_sent(n < segments, stack, packet, || 45)).collect()
     }
 
-    /// Wrong would be PSH on a segment that leaves alone: its ACK would not be delayed.
+    /// Guards against PSH on a segment that leaves alone: its ACK would not be delayed.
     #[test]
     fn slow_connections_send_pairs_and_the_second_segment_says_push() {
         assert_eq!(pushed(Stack::Linux6, 10, 5, 5), [2, 4]);
@@ -227,7 +227,7 @@ mod tests {
         assert!(defers(8, 0, 100, 800, Stack::Linux6), "1.2 · 800 segments in 100 ms: a packet has 9");
     }
 
-    /// Pieces of 5 are two pairs and one segment that leaves alone. Wrong would be a packet of two pieces.
+    /// Pieces of 5 are two pairs and one segment that leaves alone. Guards against a packet of two pieces.
     #[test]
     fn a_packet_ends_where_what_was_written_does() {
         let mut offload = Offload::default();
@@ -246,7 +246,7 @@ mod tests {
         assert_eq!((piece(1 << 20, 1448), piece(65_160, 1448), piece(1000, 1448)), (45, 22, 1));
     }
 
-    /// One segment is left of a piece, and the window has room for it. Wrong would be to wait for another.
+    /// One segment is left of a piece, and the window has room for it. It would be wrong to wait for another.
     #[test]
     fn the_rest_of_a_piece_does_not_wait() {
         let ms = Duration::from_millis;
@@ -259,7 +259,7 @@ mod tests {
     }
 
     proptest! {
-        /// Wrong would be a segment that waits although the packet has no room for more, or that does not wait although
+        /// Guards against a segment that waits although the packet has no room for more, or that does not wait although
         /// it has.
         #[test]
         fn exceeding_is_a_comparison_with_the_packet(
@@ -307,7 +307,7 @@ mod tests {
     }
 
     /// A third of a window of 10, rounded up, is 4 segments. On a path of 1 ms the ACK counts as near when half of that
-    /// has passed. Wrong would be a wait of most of a round trip.
+    /// has passed. Guards against a wait of most of a round trip.
     #[test]
     fn a_packet_waits_where_it_is_short_and_the_ack_is_near() {
         let window = Window { cwnd: 10, ssthresh: 2, ..Window::new(&Config::default()) };

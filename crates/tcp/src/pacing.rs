@@ -108,7 +108,7 @@ mod tests {
         Instant::from_nanos(us * 1000)
     }
 
-    /// 1250 bytes at 10 Mbit/s are 1 ms. Wrong would be no wait behind a packet of two, or one that is only for the
+    /// 1250 bytes at 10 Mbit/s are 1 ms. Guards against no wait behind a packet of two, or one that is only for the
     /// second.
     #[test]
     fn the_next_packet_leaves_when_the_rate_has_made_up_for_the_last() {

@@ -117,7 +117,7 @@ mod tests {
         rtt
     }
 
-    /// Wrong would be a wait before the fast retransmit on a path that never reordered, or none with two SACKed.
+    /// Guards against a wait before the fast retransmit on a path that never reordered, or none with two SACKed.
     #[test]
     fn without_reordering_dupthresh_or_recovery_close_the_window() {
         let rack = Rack::new();

@@ -331,7 +331,7 @@ mod tests {
     }
 
     /// Of segments that left together the one further on is the newest, in whichever order they are told of; and what
-    /// is known of each stays known when there is room for more. Wrong would be a sample of another segment's flight.
+    /// is known of each stays known when there is room for more. Guards against a sample of another segment's flight.
     #[test]
     fn of_segments_that_left_together_the_last_is_the_newest() {
         for order in [[6, 7], [7, 6]] {
@@ -390,7 +390,7 @@ mod tests {
         assert_eq!((rate.sample(at(150), 0, 0, ms(100)).losses, rate.lost()), (0, 3));
     }
 
-    /// Where nobody knows the shortest RTT yet, it is zero, and so may a sample's time be. Wrong would be a rate
+    /// Where nobody knows the shortest RTT yet, it is zero, and so may a sample's time be. Guards against a rate
     /// without bound.
     #[test]
     fn no_time_is_no_rate() {
@@ -400,7 +400,7 @@ mod tests {
         assert_eq!(rate.sample(at(0), 1, 0, Duration::ZERO).interval, None);
     }
 
-    /// Of two segments, each marked, sent one after the other's ACK, each sample has one mark. Wrong would be a sample
+    /// Of two segments, each marked, sent one after the other's ACK, each sample has one mark. Guards against a sample
     /// with those of the whole connection.
     #[test]
     fn marks_count_since_the_segment_was_sent() {

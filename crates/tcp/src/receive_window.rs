@@ -384,7 +384,7 @@ mod tests {
         assert_eq!(growths(&mut w), 10);
     }
 
-    /// Linux does so since 3.13. Wrong would be a window that does not grow during a long recovery.
+    /// Linux does so since 3.13. Guards against a window that does not grow during a long recovery.
     #[test]
     fn segments_out_of_order_make_the_window_grow() {
         for (stack, grows) in [(Stack::Linux3_10, false), (Stack::Linux3_14, true), (Stack::Linux6, true)] {
@@ -456,7 +456,7 @@ mod tests {
         }
     }
 
-    /// Wrong would be a window that grows with the first read: without a known RTT no time is a round trip.
+    /// Guards against a window that grows with the first read: without a known RTT no time is a round trip.
     #[test]
     fn nothing_grows_before_a_round_trip_is_measured() {
         let mut w = ReceiveWindow::new(Stack::Linux6, 1448, 1 << 30);
@@ -467,7 +467,7 @@ mod tests {
         assert_eq!(w.allowed, before);
     }
 
-    /// Segments of 60 kB. Wrong would be a window of less than two segments: each would wait for the ACK of the one
+    /// Segments of 60 kB. Guards against a window of less than two segments: each would wait for the ACK of the one
     /// before.
     #[test]
     fn the_first_window_holds_two_segments() {

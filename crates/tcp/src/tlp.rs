@@ -128,7 +128,7 @@ mod tests {
         assert_eq!(TailLossProbe::Linux3_10.timeout(&rtt, 2), Some(ms(10)));
     }
 
-    /// RFC 8985, 7.4.2, case by case. Wrong would be a reduction without a loss, or a loss without one.
+    /// RFC 8985, 7.4.2, case by case. Guards against a reduction without a loss, or a loss without one.
     #[test]
     fn the_ack_of_a_probe_tells_whether_something_was_lost() {
         let probe = |resent| {
@@ -146,7 +146,7 @@ mod tests {
         assert!(!tail.is_pending());
     }
 
-    /// Wrong would be a probe that is counted with a later episode: its DSACK would undo what was no mistake.
+    /// Guards against a probe that is counted with a later episode: its DSACK would undo what was no mistake.
     #[test]
     fn a_probe_is_of_its_episode_alone() {
         let mut tail = Tail::default();

@@ -123,7 +123,7 @@ mod tests {
     }
 
     /// Linux 3.10's `tcp_is_cwnd_limited`: all but three segments of the window, whatever its size; or all but a third
-    /// of it, if that is less than the 45 segments of 64 KiB. Wrong would be a window that grows although nobody fills
+    /// of it, if that is less than the 45 segments of 64 KiB. Guards against a window that grows although nobody fills
     /// it.
     #[test]
     fn linux_3_10_lets_a_window_grow_that_lacks_a_third_or_three() {
@@ -146,7 +146,7 @@ mod tests {
         }
     }
 
-    /// As many segments in flight as before is no fuller moment. Wrong would be a window that never ends, because each
+    /// As many segments in flight as before is no fuller moment. Guards against a window that never ends, because each
     /// segment begins it again.
     #[test]
     fn a_round_goes_on_while_as_many_are_out() {

@@ -47,7 +47,7 @@ mod tests {
         at.as_nanos() / 1000
     }
 
-    /// Counted by hand, in microseconds. Wrong would be a timer that is early, or that does not fire at a tick.
+    /// Counted by hand, in microseconds. Guards against a timer that is early, or that does not fire at a tick.
     #[test]
     fn a_timeout_is_rounded_up_and_a_tick_is_added() {
         assert_eq!(fires(0, 101_234, 27_001), 128_235, "no ticks");
@@ -70,7 +70,7 @@ mod tests {
         );
     }
 
-    /// Wrong would be a timer that is early, or a tick later than necessary.
+    /// Guards against a timer that is early, or a tick later than necessary.
     #[test]
     fn a_deadline_moves_to_a_tick() {
         let first =

@@ -95,8 +95,8 @@ proptest! {
         prop_assert_eq!((pair.client.in_flight(), pair.server.in_flight()), (0, 0));
     }
 
-    /// On a path that only loses, all that is taken for lost by SACKs was lost; F-RTO, after a timeout, may err. Wrong
-    /// would be a window that does not fall although something was lost.
+    /// On a path that only loses, all that is taken for lost by SACKs was lost; F-RTO, after a timeout, may err. Guards
+    /// against a window that does not fall although something was lost.
     #[test]
     fn nothing_is_undone_where_nothing_overtakes(
         lost in hash_set(0..2000_u64, 0..60), config in config(), spacing in 100..3000_u64,
@@ -111,7 +111,7 @@ proptest! {
     }
 
     /// Where nothing overtakes, SACKs say exactly what is missing, though only one ACK in `thinned` comes and a block
-    /// has grown at both of its ends since the last. Wrong would be to send again what the receiver has. (Probes and
+    /// has grown at both of its ends since the last. It would be wrong to send again what the receiver has. (Probes and
     /// timeouts may; each block is in three ACKs in a row, RFC 2018.)
     #[test]
     fn nothing_is_sent_again_that_was_not_lost(

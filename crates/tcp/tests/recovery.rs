@@ -15,7 +15,7 @@ fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
 }
 
-/// A whole window comes 2 s late, as over a radio link that pauses. Wrong would be to keep the window of after the
+/// A whole window comes 2 s late, as over a radio link that pauses. It would be wrong to keep the window of after the
 /// timeout, or to send all of it again.
 #[test]
 fn a_pause_of_the_path_is_no_congestion() {
@@ -58,7 +58,7 @@ fn linux_learns_of_reordering() {
     assert!(new <= 3 && old <= 8 && rfc >= 10, "{old} {new} {rfc}");
 }
 
-/// The receiver's application stops for a minute. Wrong would be a transfer that never goes on because the ACK that
+/// The receiver's application stops for a minute. Guards against a transfer that never goes on because the ACK that
 /// opens the window is lost, or a timeout for what was never lost.
 #[test]
 fn a_closed_window_opens_again_even_if_nobody_says_so() {

@@ -20,7 +20,7 @@ fn finish(pair: &mut Pair, bytes: u64) -> Duration {
     time
 }
 
-/// Wrong would be a growth of 1.5× (ACKs counted instead of segments), or growth after a round trip that did not fill
+/// Guards against a growth of 1.5× (ACKs counted instead of segments), or growth after a round trip that did not fill
 /// the window.
 #[test]
 fn slow_start_doubles_each_round_trip() {
@@ -48,7 +48,7 @@ fn slow_start_of_linux_3_10_counts_acks() {
     }
 }
 
-/// Wrong would be a timeout, a second retransmission, or a window that falls twice or not at all.
+/// Guards against a timeout, a second retransmission, or a window that falls twice or not at all.
 #[test]
 fn one_loss_costs_one_retransmission_and_half_the_window() {
     let mut pair = upload(reno(), 200, Path::drop([31]));
@@ -58,7 +58,7 @@ fn one_loss_costs_one_retransmission_and_half_the_window() {
     assert!(pair.client.ssthresh() < 50 && time < Duration::from_millis(1500), "{time}");
 }
 
-/// Several holes in one window. Wrong would be one round trip per hole (as without SACK), or a timeout.
+/// Several holes in one window. Guards against one round trip per hole (as without SACK), or a timeout.
 #[test]
 fn many_losses_in_a_window_are_repaired_in_few_round_trips() {
     let mut pair = upload(reno(), 150, Path::drop([71, 75, 76, 80, 91, 95, 100, 110]));
@@ -68,7 +68,7 @@ fn many_losses_in_a_window_are_repaired_in_few_round_trips() {
     assert!(time < Duration::from_millis(1200), "{time}");
 }
 
-/// The retransmission of segment 30 is lost too. Wrong would be a timeout: later data shows the loss.
+/// The retransmission of segment 30 is lost too. Guards against a timeout: later data shows the loss.
 #[test]
 fn a_lost_retransmission_is_repaired_without_a_timeout() {
     let mut pair = upload(reno(), 200, Path::drop([31]));
@@ -102,7 +102,7 @@ fn a_lost_tail_waits_for_the_probe_or_the_timer() {
     assert!(time >= Duration::from_millis(1200), "{time}");
 }
 
-/// Two of the last three segments arrive. Wrong would be a timeout.
+/// Two of the last three segments arrive. Guards against a timeout.
 #[test]
 fn a_loss_among_the_last_three_is_retransmitted_early() {
     let mut pair = upload(reno(), 10, Path::drop([8]));
@@ -123,7 +123,7 @@ fn a_lost_window_is_sent_again_by_recovery_or_slow_start() {
     }
 }
 
-/// Later ACKs cover the lost ones. Wrong would be any retransmission.
+/// Later ACKs cover the lost ones. Guards against any retransmission.
 #[test]
 fn lost_acks_cost_nothing_while_others_follow() {
     let mut pair = upload(reno(), 200, Path::default());
@@ -146,8 +146,7 @@ fn lost_syn_and_lost_syn_ack_cost_a_second_each() {
     assert_eq!(time, Duration::from_millis(1250));
 }
 
-/// Wrong would be: a retransmission, a second reduction by the ECEs that follow the first, no CWR (then ECE never
-/// ends).
+/// Guards against a retransmission, a second reduction by the ECEs that follow the first, no CWR (then ECE never ends).
 #[test]
 fn a_mark_reduces_once_and_loses_nothing() {
     let mut pair = upload(Config { ecn: EcnMode::Classic, ..reno() }, 300, Path::default());
@@ -161,7 +160,7 @@ fn a_mark_reduces_once_and_loses_nothing() {
     assert!(pair.up.log.iter().all(|(_, s)| (s.ecn == Ecn::Ect0) == (s.payload_len > 0)));
 }
 
-/// Wrong would be a loss in one direction that costs the other a retransmission, or stops it.
+/// Guards against a loss in one direction that costs the other a retransmission, or stops it.
 #[test]
 fn both_directions_flow_at_once_and_are_repaired_apart() {
     let mut pair = upload(reno(), 300, Path::drop([31, 60]));
@@ -200,7 +199,7 @@ fn fin_alone_is_lost_and_sent_again() {
     finish(&mut pair, 10 * MSS);
 }
 
-/// Sequence numbers pass 2³² within the first window. Wrong would be any difference to the same run without that.
+/// Sequence numbers pass 2³² within the first window. Guards against any difference to the same run without that.
 #[test]
 fn the_wrap_of_sequence_numbers_changes_nothing() {
     let run = |initial| {
@@ -232,7 +231,7 @@ fn cubic_recovers_to_its_old_window() {
     assert!(names.contains(&"w_max_segments"));
 }
 
-/// RFC 9768: every mark is reported once. Wrong would be a count that loses marks because of delayed ACKs or the three
+/// RFC 9768: every mark is reported once. Guards against a count that loses marks because of delayed ACKs or the three
 /// bits.
 #[test]
 fn accurate_feedback_tells_of_every_mark() {

@@ -138,7 +138,7 @@ mod tests {
         assert_eq!(Bandwidth::ZERO.pacing_rate(1448, UNIT), None);
     }
 
-    /// Wrong would be a maximum that is forgotten within its window, or kept beyond it.
+    /// Guards against a maximum that is forgotten within its window, or kept beyond it.
     #[test]
     fn the_filter_forgets_after_its_window_and_falls_back_on_later_ones() {
         let mut filter = MaxFilter::default();
@@ -166,8 +166,8 @@ mod tests {
         assert_ne!(Dice::new(1).below(1000), Dice::new(2).below(1000));
     }
 
-    /// 48271 · 1 899 818 559 = 1 and 48271 · 247 665 088 = −1 mod 2³¹ − 1: the least and the greatest draw. Wrong would
-    /// be a draw of `end` itself, a phase that no cycle has.
+    /// 48271 · 1 899 818 559 = 1 and 48271 · 247 665 088 = −1 mod 2³¹ − 1: the least and the greatest draw. Guards
+    /// against a draw of `end` itself, a phase that no cycle has.
     #[test]
     fn the_greatest_draw_is_below_the_end() {
         assert_eq!([1_899_818_559, 247_665_088].map(|state| Dice(state).below(7)), [0, 6]);
@@ -184,13 +184,13 @@ mod tests {
         assert_eq!(filter.get(), Bandwidth(90));
     }
 
-    /// Gains are still applied to the BDP. Wrong would be a window that wraps.
+    /// Gains are still applied to the BDP. Guards against a window that wraps.
     #[test]
     fn no_bdp_is_more_than_a_quarter_of_the_numbers() {
         assert_eq!(Bandwidth(u64::MAX).bdp(Duration::from_secs(10), UNIT), 0x3fff_ffff);
     }
 
-    /// Wrong would be a maximum that is forgotten as soon as it is as old as the window, and not after it.
+    /// Guards against a maximum that is forgotten as soon as it is as old as the window, and not after it.
     #[test]
     fn a_maximum_as_old_as_the_window_is_kept() {
         let mut filter = MaxFilter::default();
@@ -201,7 +201,7 @@ mod tests {
         assert_eq!(filter.get(), Bandwidth(50));
     }
 
-    /// Two later values are kept: 90 at 3, and from the second half 70 at 6, then the larger 80 at 7. Wrong would be
+    /// Two later values are kept: 90 at 3, and from the second half 70 at 6, then the larger 80 at 7. Guards against
     /// 70, or no value of the second half, once 100 and 90 are too old.
     #[test]
     fn the_largest_of_the_last_half_is_what_is_left() {
@@ -219,7 +219,7 @@ mod tests {
         assert_eq!(filter.get(), Bandwidth(70));
     }
 
-    /// The first quarter of a window of 10 ends with 2, and a value at that time is not kept. Wrong would be 50 instead
+    /// The first quarter of a window of 10 ends with 2, and a value at that time is not kept. Guards against 50 instead
     /// of the 40 that came after it.
     #[test]
     fn the_first_quarter_has_no_successor() {

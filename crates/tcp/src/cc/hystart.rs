@@ -118,7 +118,7 @@ mod tests {
         assert!((32..60).any(|n| h.on_rtt(&ack(n * MS, 1001, 3000), 16, ms(40), ms(40))));
     }
 
-    /// Wrong would be a round that begins when the window reaches 16: slow start would end a part of a round trip late.
+    /// Guards against a round that begins when the window reaches 16: slow start would end a part of a round trip late.
     #[test]
     fn a_round_begins_with_its_first_ack_even_if_the_window_is_too_small_yet() {
         let mut h = HyStart::new(Stack::Linux6);

@@ -164,7 +164,7 @@ mod tests {
         assert_eq!(window.cwnd, before + 8);
     }
 
-    /// The loss has shown what the path carries. Wrong would be a later slow start that a rise of the RTT from 80 to
+    /// The loss has shown what the path carries. Guards against a later slow start that a rise of the RTT from 80 to
     /// 120 ms slows down.
     #[test]
     fn after_a_congestion_slow_start_is_plain() {

@@ -189,7 +189,7 @@ mod tests {
         l.on_ack(&ack, w);
     }
 
-    /// The window is 1, as after a timeout, when the queue is found to be long. Wrong would be a threshold of less than
+    /// The window is 1, as after a timeout, when the queue is found to be long. Guards against a threshold of less than
     /// two segments (RFC 5681, equation 4).
     #[test]
     fn slow_start_never_ends_below_two_segments() {

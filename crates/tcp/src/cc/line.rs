@@ -206,7 +206,7 @@ mod tests {
     use super::*;
     use std::string::ToString;
 
-    /// Wrong would be a line in a record that reads back as another.
+    /// Guards against a line in a record that reads back as another.
     #[test]
     fn a_line_prints_as_one_that_reads_the_same() {
         for (line, canonical) in [

@@ -359,7 +359,7 @@ mod tests {
         assert_eq!(Cc::from_name("vegan"), None);
     }
 
-    /// Wrong would be a tag that takes more room than `HOT_BYTES` reckons with: the end of CUBIC's part would not be
+    /// Guards against a tag that takes more room than `HOT_BYTES` reckons with: the end of CUBIC's part would not be
     /// prefetched.
     #[test]
     fn hot_bytes_of_cubic_are_all_but_hystart() {

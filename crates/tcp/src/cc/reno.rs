@@ -151,7 +151,7 @@ mod tests {
         }
     }
 
-    /// RFC 3465, 2.1: one window acknowledged adds one segment. Wrong would be a count that loses the rest.
+    /// RFC 3465, 2.1: one window acknowledged adds one segment. Guards against a count that loses the rest.
     #[test]
     fn abc_keeps_what_is_more_than_a_window() {
         let config =

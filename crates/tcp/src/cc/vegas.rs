@@ -198,7 +198,8 @@ mod tests {
         assert_eq!(w.cwnd, 12);
     }
 
-    /// The RTT is 100 ms before a silence and 200 ms after it. Wrong would be to take half of the window for a queue.
+    /// The RTT is 100 ms before a silence and 200 ms after it. It would be wrong to take half of the window for a
+    /// queue.
     #[test]
     fn after_a_silence_the_base_is_learnt_anew() {
         let (mut v, mut w) = vegas(50, 2);

@@ -185,7 +185,7 @@ mod tests {
         assert_eq!((w.rate_once / SCALE, w.rate / SCALE), (1125, 1015));
     }
 
-    /// After a long silence the first filter reaches zero before the second. Wrong would be a rate that jumps to one
+    /// After a long silence the first filter reaches zero before the second. Guards against a rate that jumps to one
     /// sample: 1000 per second give 125 after the first filter, and (7 · 80 + 125) / 8 = 85.6 after the second.
     #[test]
     fn one_sample_is_taken_as_it_is_only_if_nothing_is_known() {

@@ -107,7 +107,7 @@ fn in_a_ping_pong_the_answer_carries_the_ack() {
     }
 }
 
-/// Wrong would be to hold the third duplicate back: the sender would see its loss late.
+/// It would be wrong to hold the third duplicate back: the sender would see its loss late.
 #[test]
 fn the_first_three_acks_of_a_gap_go_out_and_the_others_are_compressed() {
     let mut d = settled();
@@ -148,7 +148,7 @@ fn quick_acks_are_as_many_as_half_the_window_has_segments() {
     assert_eq!(d.quick, 4, "never fewer than there were");
 }
 
-/// Nichols and Jacobson 2012, figure 4: a receiver that acknowledges once a window. Wrong would be an ACK before, or
+/// Nichols and Jacobson 2012, figure 4: a receiver that acknowledges once a window. Guards against an ACK before, or
 /// none ever.
 #[test]
 fn a_receiver_may_acknowledge_each_segment_or_so_many_together() {
@@ -173,7 +173,7 @@ fn a_receiver_may_acknowledge_each_segment_or_so_many_together() {
     }
 }
 
-/// Linux: 200 ms at the most where the sender waits for nothing, or pushed, else 500. Wrong would be an ACK that comes
+/// Linux: 200 ms at the most where the sender waits for nothing, or pushed, else 500. Guards against an ACK that comes
 /// after the peer's RTO, or before an answer that could carry it.
 #[test]
 fn a_delay_is_at_most_200_ms_where_the_peer_waits() {
@@ -187,7 +187,7 @@ fn a_delay_is_at_most_200_ms_where_the_peer_waits() {
 }
 
 /// Linux's `tcp_measure_rcv_mss`: two segments alike are full ones, where they are longer than 76 bytes and not pushed.
-/// Wrong would be a window of quick ACKs, and ACKs of each two, counted in messages.
+/// Guards against a window of quick ACKs, and ACKs of each two, counted in messages.
 #[test]
 fn two_short_segments_alike_are_messages_where_they_are_pushed() {
     for (len, push, mss) in [(100, true, 1448), (75, false, 1448), (100, false, 100), (600, true, 600)] {

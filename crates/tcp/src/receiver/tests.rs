@@ -187,7 +187,7 @@ fn what_comes_twice_is_told_once_and_first() {
     assert_eq!(r.held, 0);
 }
 
-/// Wrong would be a window that stays open, or a window that opens without an ACK that reports it.
+/// Guards against a window that stays open, or a window that opens without an ACK that reports it.
 #[test]
 fn an_application_that_pauses_closes_the_window_and_opens_it_when_it_goes_on() {
     let mut r = Receiver::new(20_000, &Config { mss: MSS, ..Config::default() });
@@ -288,8 +288,8 @@ fn data_carries_the_ack_unless_there_are_blocks_to_tell() {
 
 /// 40 segments of 500 bytes wait behind a hole. The application reads first the segment that fills the hole, and the
 /// round trip ends with it: 1 segment is no more than 10. 16 waiting segments are one packet with the first: 17
-/// segments are 7 more than 10, and 34 + 16 = 50, plus 14/10 of 50, are 120 segments worth 698 bytes each. Wrong would
-/// be a window that grows by all 41 segments at once where Linux's window still limits its sender.
+/// segments are 7 more than 10, and 34 + 16 = 50, plus 14/10 of 50, are 120 segments worth 698 bytes each. Guards
+/// against a window that grows by all 41 segments at once where Linux's window still limits its sender.
 #[test]
 fn what_waited_behind_a_hole_counts_for_the_next_round_trip() {
     for (waiting, window) in [(40, 65_036), (16, 83_760)] {
@@ -310,7 +310,7 @@ fn window_in_header(bytes: u32) -> u32 {
 }
 
 /// Data that came a second time is reported, even if it is the end of the segment that fills a hole (RFC 2883, section
-/// 4). Wrong would be a sender that never learns that it sent too much.
+/// 4). Guards against a sender that never learns that it sent too much.
 #[test]
 fn what_overlaps_with_what_was_held_is_told_as_come_twice() {
     let mut r = receiver();
@@ -334,7 +334,7 @@ fn the_right_edge_of_the_window_is_within() {
     assert_eq!(held, [true, false]);
 }
 
-/// Data has no room for SACK blocks here, so the ACK that must carry them stays due. Wrong would be a sender that never
+/// Data has no room for SACK blocks here, so the ACK that must carry them stays due. Guards against a sender that never
 /// hears of the data out of order, or a needless bare ACK after a data segment that carried the whole acknowledgement.
 #[test]
 fn data_carries_the_ack_but_for_blocks() {

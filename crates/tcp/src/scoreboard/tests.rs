@@ -140,7 +140,7 @@ fn repeated_moved_and_stale_blocks_are_counted_once() {
     assert_eq!((b.packets_out(), b.sacked_out()), (3, 0));
 }
 
-/// Of a block that was told before only what it grew by is looked at. Wrong would be to miss either end: what was
+/// Of a block that was told before only what it grew by is looked at. It would be wrong to miss either end: what was
 /// delivered there would be taken for lost, and sent again.
 #[test]
 fn a_block_that_grew_at_both_ends_delivers_both() {
@@ -223,7 +223,7 @@ fn the_ring_grows_and_keeps_its_order() {
 }
 
 /// RFC 8985, 6.2, step 5. Segment n leaves at n ms, RTT 100. With 25 ms for reordering, segment n may come until n +
-/// 125 ms; one timer waits for the latest. Wrong would be: a loss before its time, or a timer for a segment that is
+/// 125 ms; one timer waits for the latest. Guards against a loss before its time, or a timer for a segment that is
 /// here.
 #[test]
 fn segments_that_may_be_late_are_waited_for_until_the_last_of_them() {
@@ -337,7 +337,7 @@ fn a_timeout_may_spare_what_was_sent_within_the_last_round_trip() {
     assert_eq!(resend_all(&mut b, 400), [4]);
 }
 
-/// RFC 2018, section 8. Wrong would be to wait forever for a segment that the receiver has discarded.
+/// RFC 2018, section 8. It would be wrong to wait forever for a segment that the receiver has discarded.
 #[test]
 fn a_receiver_that_keeps_not_what_it_sacked_gets_it_again() {
     let mut b = board(4);
@@ -380,7 +380,7 @@ fn a_segment_that_comes_late_tells_by_how_much() {
 }
 
 /// RFC 8985, 6.2, step 2, with timestamps: 0 was sent again at 110 ms; the echo of 1 ms says that the original came,
-/// 300 ms late. Wrong would be to take all that was sent before 110 ms for lost because of it.
+/// 300 ms late. It would be wrong to take all that was sent before 110 ms for lost because of it.
 #[test]
 fn by_its_echo_a_late_original_says_nothing_of_its_retransmission() {
     for (tsecr, expected) in [(1, false), (111, true), (0, true)] {
@@ -395,7 +395,7 @@ fn by_its_echo_a_late_original_says_nothing_of_its_retransmission() {
     }
 }
 
-/// Wrong would be an undo while a retransmission is in flight, only because it is not the first segment.
+/// Guards against an undo while a retransmission is in flight, only because it is not the first segment.
 #[test]
 fn a_retransmission_behind_the_first_segment_is_one() {
     let mut b = board(4);
@@ -405,8 +405,8 @@ fn a_retransmission_behind_the_first_segment_is_one() {
     assert!(b.is_any_resent());
 }
 
-/// Linux's `tcp_is_rack`: after a timeout only what is as old as an RTT is lost, and the first segment. Wrong would be
-/// to send again at once what was just sent again, or to wait for what is as old.
+/// Linux's `tcp_is_rack`: after a timeout only what is as old as an RTT is lost, and the first segment. It would be
+/// wrong to send again at once what was just sent again, or to wait for what is as old.
 #[test]
 fn a_timeout_spares_what_was_sent_within_an_rtt() {
     let mut b = board(8);

@@ -121,7 +121,7 @@ fn pushed(s: &mut Sender, ms: u64) -> Vec<u32> {
         .collect()
 }
 
-/// Wrong would be a packet that goes on with the next ACK: what leaves then is another one.
+/// Guards against a packet that goes on with the next ACK: what leaves then is another one.
 #[test]
 fn segments_leave_in_pairs_and_the_second_says_push() {
     let mut s = sender(&config(10), 1000);
@@ -133,7 +133,7 @@ fn segments_leave_in_pairs_and_the_second_says_push() {
     assert_eq!(pushed(&mut s, 101), [12], "two, and the third waits");
 }
 
-/// Wrong would be a third segment alone behind a pair though the next ACK is due: its own ACK would be of one segment
+/// Guards against a third segment alone behind a pair though the next ACK is due: its own ACK would be of one segment
 /// too. The window counts as used while the segment waits, or it would not grow.
 #[test]
 fn the_third_segment_waits_for_the_next_ack() {
@@ -452,7 +452,7 @@ fn fin_goes_with_the_last_byte_or_alone() {
 }
 
 /// Two SACKs, the second of which lets nothing out, then an ACK of 3: a window of 11 with 8 out has room for a pair and
-/// one. Wrong would be that the one leaves because somebody asked again, as timers do that had moved on.
+/// one. It would be wrong that the one leaves because somebody asked again, as timers do that had moved on.
 #[test]
 fn a_segment_that_waits_for_company_waits_for_an_ack_and_not_for_the_next_question() {
     let mut s = sender(&config(10), 1000);
@@ -469,7 +469,7 @@ fn a_segment_that_waits_for_company_waits_for_an_ack_and_not_for_the_next_questi
 }
 
 /// A lone segment that is not full may have waited for the receiver's delayed ACK: BBR's RTT of 100 ms, ten seconds
-/// old, does not make way for its 150 ms. A full one's does. Wrong would be an RTT, and so a window, that holds the
+/// old, does not make way for its 150 ms. A full one's does. Guards against an RTT, and so a window, that holds the
 /// receiver's timer.
 #[test]
 fn the_ack_of_a_lone_small_segment_may_be_a_delayed_one() {
@@ -485,8 +485,8 @@ fn the_ack_of_a_lone_small_segment_may_be_a_delayed_one() {
     }
 }
 
-/// RFC 3168, 6.1.2 and 6.1.5: CWR goes on the first new data segment, and what has no data is not ECN-capable. Wrong
-/// would be a FIN that takes CWR away, or may be marked: within the window, or beyond it.
+/// RFC 3168, 6.1.2 and 6.1.5: CWR goes on the first new data segment, and what has no data is not ECN-capable. Guards
+/// against a FIN that takes CWR away, or may be marked: within the window, or beyond it.
 #[test]
 fn a_fin_alone_says_no_cwr_and_is_not_ecn_capable() {
     for (segments, beyond) in [(0, false), (2, true)] {
@@ -504,7 +504,7 @@ fn a_fin_alone_says_no_cwr_and_is_not_ecn_capable() {
     }
 }
 
-/// Two segments of room: as much, and FIN may stand on it, leaves at once; a byte more waits on. Wrong would be an end
+/// Two segments of room: as much, and FIN may stand on it, leaves at once; a byte more waits on. Guards against an end
 /// of a transfer that waits for company that cannot come.
 #[test]
 fn what_fits_the_window_to_the_byte_does_not_wait() {
@@ -517,7 +517,7 @@ fn what_fits_the_window_to_the_byte_does_not_wait() {
     assert_eq!(waits, [false, true, true]);
 }
 
-/// A SYN-ACK may come with a closed window. Wrong would be segments without a byte from then on.
+/// A SYN-ACK may come with a closed window. Guards against segments without a byte from then on.
 #[test]
 fn a_closed_window_at_first_does_not_shorten_segments() {
     let mut s = Sender::new(&config(10), SeqNumber(1));
@@ -529,7 +529,7 @@ fn a_closed_window_at_first_does_not_shorten_segments() {
 }
 
 /// A sender with nothing to send and nothing out is not asked again; one that has closed has FIN to send, and one that
-/// owes a probe the probe. Wrong would be a connection that never ends.
+/// owes a probe the probe. Guards against a connection that never ends.
 #[test]
 fn dormant_is_who_has_nothing_to_send() {
     let dormant = [(End::Open, Due::Nothing), (End::FinSent, Due::Nothing), (End::Open, Due::WindowProbe)]
@@ -542,7 +542,7 @@ fn dormant_is_who_has_nothing_to_send() {
     assert_eq!(dormant, [true, true, false]);
 }
 
-/// Wrong would be a tail loss probe that is FIN alone, and may be marked (RFC 3168, 6.1.5).
+/// Guards against a tail loss probe that is FIN alone, and may be marked (RFC 3168, 6.1.5).
 #[test]
 fn a_probe_without_data_is_not_ecn_capable() {
     let mut s = sender(&config(2), 2);

@@ -136,7 +136,7 @@ mod tests {
         timer
     }
 
-    /// Wrong would be a new timer that fires, or a stopped one.
+    /// Guards against a new timer that fires, or a stopped one.
     #[test]
     fn a_timer_runs_from_set_to_stop() {
         let mut timer = Timer::new();
@@ -147,7 +147,7 @@ mod tests {
         assert_eq!((timer.is_running(), timer.wait()), (false, Wait::Window), "what it was set for stays");
     }
 
-    /// The first segment was sent at 50 ms, and now it is 100 ms. Wrong would be a probe that puts the timeout off: RTO
+    /// The first segment was sent at 50 ms, and now it is 100 ms. Guards against a probe that puts the timeout off: RTO
     /// is due 300 ms after the first segment (Linux `tcp_rearm_rto`).
     #[test]
     fn a_timeout_behind_a_probe_counts_from_the_first_segment() {
@@ -162,7 +162,7 @@ mod tests {
         assert_eq!(timer.deadline(), at(1000), "a deadline in the past");
     }
 
-    /// Wrong would be a probe behind the timeout, or a timeout that is over and makes the probe leave at once.
+    /// Guards against a probe behind the timeout, or a timeout that is over and makes the probe leave at once.
     #[test]
     fn a_probe_leaves_before_the_timeout() {
         for (rto_at, deadline) in [(400, 302), (250, 250), (100, 302), (50, 302)] {
@@ -172,7 +172,7 @@ mod tests {
         }
     }
 
-    /// Wrong would be a timer that is set for the last segment and was set for something else since: the next segment
+    /// Guards against a timer that is set for the last segment and was set for something else since: the next segment
     /// would have no timer.
     #[test]
     fn only_a_probe_for_a_segment_arms_the_timer() {
@@ -187,7 +187,7 @@ mod tests {
     }
 
     /// 127 ms and 2 ms more, from 101 ms on: 28 ms, which without ticks end at 129 ms. The 25th tick is over, 7 more
-    /// are 28 ms, and Linux adds one: 132 ms. Wrong would be a wait beyond RTO.
+    /// are 28 ms, and Linux adds one: 132 ms. Guards against a wait beyond RTO.
     #[test]
     fn a_wait_for_late_segments_ends_with_a_tick_or_with_the_timeout() {
         for (rto, jiffy, deadline) in [(RTO, Duration::ZERO, 129), (RTO, JIFFY, 132), (ms(20), JIFFY, 124)] {

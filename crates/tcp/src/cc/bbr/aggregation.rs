@@ -82,7 +82,7 @@ mod tests {
     }
 
     /// Nothing is expected, so all is extra and one epoch continues to 2^20 − 1 segments, the most that Linux can
-    /// count. Wrong would be an epoch that ends earlier and forgets the bunch.
+    /// count. Guards against an epoch that ends earlier and forgets the bunch.
     #[test]
     fn an_epoch_ends_with_2_to_the_20_segments() {
         let (mut aggregation, now) = (Aggregation::default(), Instant::from_nanos(1));

@@ -145,8 +145,8 @@ mod tests {
         assert_eq!([[5, 10], [5, 11], [0, 4], [0, 0]].map(used), [Some(7), None, None, None]);
     }
 
-    /// Wrong would be to discard an interval of the greatest length. It begins with a loss, and a fifth is lost in its
-    /// last round.
+    /// It would be wrong to discard an interval of the greatest length. It begins with a loss, and a fifth is lost in
+    /// its last round.
     #[test]
     fn an_interval_may_have_as_many_rounds_as_it_says() {
         for (rounds, is_known) in [(MOST_ROUNDS, true), (MOST_ROUNDS + 1, false)] {
@@ -163,7 +163,7 @@ mod tests {
         }
     }
 
-    /// The 48 rounds are counted, and neither ACKs within a round nor rounds outside ProbeBW. Wrong would be a
+    /// The 48 rounds are counted, and neither ACKs within a round nor rounds outside ProbeBW. Guards against a
     /// connection that runs into the policer again at once.
     #[test]
     fn a_rate_is_used_for_rounds_that_probe() {

@@ -23,7 +23,7 @@ fn pacing_begins_with_the_window_over_the_rtt_times_the_high_gain() {
     assert_eq!((HIGH_GAIN, DRAIN_GAIN), (739, 88)); // 2.887 and 0.344
 }
 
-/// 4.3.2: the first three rounds grow by a quarter and more, the next three do not. Wrong would be two, or four.
+/// 4.3.2: the first three rounds grow by a quarter and more, the next three do not. Guards against two rounds, or four.
 #[test]
 fn startup_ends_when_three_rounds_bring_no_growth() {
     let mut bench = Bench::<Bbr>::new();
@@ -170,7 +170,7 @@ fn few_losses_are_no_policer() {
     }
 }
 
-/// 4.3.4.3: only the phase below the bandwidth ends early. Wrong would be several phases within an RTT while little is
+/// 4.3.4.3: only the phase below the bandwidth ends early. Guards against several phases within an RTT while little is
 /// in flight.
 #[test]
 fn a_phase_with_as_much_lasts_an_rtt_however_little_is_in_flight() {
@@ -194,7 +194,7 @@ fn a_window_above_its_target_grows_with_the_first_segments_only() {
     }
 }
 
-/// 4.3.4.4. Wrong would be a burst at 5/4 or at the high gain after a silence.
+/// 4.3.4.4. Guards against a burst at 5/4 or at the high gain after a silence.
 #[test]
 fn after_a_silence_it_goes_on_at_the_rate_it_knew() {
     let mut bench = Bench::<Bbr>::new();
@@ -221,7 +221,7 @@ fn a_timeout_and_an_undo_let_startup_look_again() {
     assert_eq!(modes, [Mode::Drain, Mode::Startup, Mode::Startup]);
 }
 
-/// 4.2.3.4. Wrong would be slow start after each timeout. The next ACK does the rest of an undo.
+/// 4.2.3.4. Guards against slow start after each timeout. The next ACK does the rest of an undo.
 #[test]
 fn the_window_returns_after_a_timeout() {
     let mut bench = Bench::<Bbr>::new();
@@ -246,7 +246,7 @@ fn the_probe_shows_what_ss_shows() {
     assert_eq!(shown, [("bw_mbps", 9.499), ("mrtt_ms", 50.0), ("pacing_gain", 0.344), ("cwnd_gain", 2.887)]);
 }
 
-/// 4.3.4.2: any of the eight phases except the second, which drains the queue of the first. Wrong would be a connection
+/// 4.3.4.2: any of the eight phases except the second, which drains the queue of the first. Guards against a connection
 /// that begins below the bandwidth, to drain a queue that it has not made.
 #[test]
 fn no_connection_begins_with_the_phase_that_drains() {
@@ -261,7 +261,7 @@ fn no_connection_begins_with_the_phase_that_drains() {
     assert_eq!(Vec::from_iter(begun), [0, 2, 3, 4, 5, 6, 7]);
 }
 
-/// PROBE_RTT waits while a connection restarts after a silence. Wrong would be a connection that never probes for its
+/// PROBE_RTT waits while a connection restarts after a silence. Guards against a connection that never probes for its
 /// RTT again.
 #[test]
 fn the_first_data_that_are_delivered_end_a_restart() {
@@ -274,7 +274,7 @@ fn the_first_data_that_are_delivered_end_a_restart() {
     assert!(!bench.cc.idle_restart);
 }
 
-/// The saved window is never the one of a recovery or of PROBE_RTT. Wrong would be a connection that continues with
+/// The saved window is never the one of a recovery or of PROBE_RTT. Guards against a connection that continues with
 /// four segments.
 #[test]
 fn a_small_window_of_a_recovery_or_of_probe_rtt_is_not_remembered() {
@@ -291,7 +291,7 @@ fn a_small_window_of_a_recovery_or_of_probe_rtt_is_not_remembered() {
     }
 }
 
-/// 4.2.2. Wrong would be bursts of two segments below the rate at which one segment takes 10 ms, or single segments,
+/// 4.2.2. Guards against bursts of two segments below the rate at which one segment takes 10 ms, or single segments,
 /// with their costs, above it.
 #[test]
 fn a_packet_has_one_segment_below_1_2_mbit_s() {

@@ -97,7 +97,7 @@ mod tests {
     }
 
     /// Half of the ten segments of a round are marked. Alpha goes from 256 towards 128 by sixteenths: (15 · 256 + 128)
-    /// / 16 = 248, then 240 and 233. Wrong would be the share of all marks since the beginning.
+    /// / 16 = 248, then 240 and 233. Guards against the share of all marks since the beginning.
     #[test]
     fn the_share_of_a_round_that_is_marked_in_part() {
         let (mut ecn, mut rate) = (Ecn::new(), RateEstimator::default());

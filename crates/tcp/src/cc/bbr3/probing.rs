@@ -304,7 +304,7 @@ mod tests {
         assert_eq!((inflight_at_loss(1, 1), inflight_at_loss(4901, 1)), (0, 5000));
     }
 
-    /// 5.3.3.7: while the bound is what limits, a rate that does not grow says nothing of the path. Wrong would be a
+    /// 5.3.3.7: while the bound is what limits, a rate that does not grow says nothing of the path. Guards against a
     /// probe that ends before it has asked for more than the bound, or one whose window is not full that never ends.
     #[test]
     fn a_probe_goes_on_while_the_bound_limits_it() {
@@ -319,7 +319,7 @@ mod tests {
         }
     }
 
-    /// 5.3.3.7: what was too much once is not exceeded again. Wrong would be a probe that stops short of it, or at
+    /// 5.3.3.7: what was too much once is not exceeded again. Guards against a probe that stops short of it, or at
     /// once.
     #[test]
     fn a_probe_ends_where_it_was_too_much_before() {
@@ -333,7 +333,7 @@ mod tests {
         }
     }
 
-    /// 5.3.3.9: the bound is raised while it limits, and never up to "no bound". Wrong would be one that grows unasked,
+    /// 5.3.3.9: the bound is raised while it limits, and never up to "no bound". Guards against one that grows unasked,
     /// or not.
     #[test]
     fn the_bound_is_raised_by_those_who_reach_it() {
@@ -350,7 +350,7 @@ mod tests {
         assert_eq!(raised(true, INFINITE, INFINITE - 2), INFINITE - 1);
     }
 
-    /// 5.5.11.2: a probe that spurious losses ended is resumed. Wrong would be a running probe that starts again, or a
+    /// 5.5.11.2: a probe that spurious losses ended is resumed. Guards against a running probe that starts again, or a
     /// ProbeRTT that ends early.
     #[test]
     fn an_undo_takes_up_the_probe_that_was_ended() {
@@ -376,7 +376,7 @@ mod tests {
     }
 
     /// Eight of a probe's ten segments are marked on a short path: too many. Losses are judged once, when they are
-    /// found. Wrong would be to judge the losses here again, or marks on a long path, or marks of data that was not
+    /// found. It would be wrong to judge the losses here again, or marks on a long path, or marks of data that was not
     /// sent as a probe.
     #[test]
     fn marks_of_a_probe_are_too_many_on_short_paths() {
@@ -396,7 +396,7 @@ mod tests {
     }
 
     /// 5.3.3.9: the last ACK of a probe turns the cycle's maximum into the maximum of the last cycle, unless the
-    /// application limited the rate. Wrong would be a maximum that is forgotten because there was nothing to send.
+    /// application limited the rate. Guards against a maximum that is forgotten because there was nothing to send.
     #[test]
     fn a_cycle_counts_where_the_path_was_the_limit() {
         for (is_app_limited, left) in [(false, 50), (true, 100)] {
@@ -411,7 +411,7 @@ mod tests {
         }
     }
 
-    /// 5.3.3.8.3: the next probe comes after the wait, by the clock. Wrong would be a probe only at one exact
+    /// 5.3.3.8.3: the next probe comes after the wait, by the clock. Guards against a probe only at one exact
     /// nanosecond, or none before Reno's rounds are over.
     #[test]
     fn it_is_time_to_probe_after_the_wait() {

@@ -295,7 +295,7 @@ fn what_needless_losses_did_is_undone() {
     assert_eq!((bench.cc.state, bench.cc.bounds.inflight_longterm), (State::Refill, INFINITE));
 }
 
-/// 5.5.11.2: the losses that ended Startup were none, so it goes on. Wrong would be a path that is filled at the speed
+/// 5.5.11.2: the losses that ended Startup were none, so it goes on. Guards against a path that is filled at the speed
 /// of probes.
 #[test]
 fn startup_goes_on_after_needless_losses() {
@@ -307,7 +307,7 @@ fn startup_goes_on_after_needless_losses() {
     assert_eq!((bench.cc.state, bench.cc.full_bw_reached), (State::Startup, false));
 }
 
-/// The window from before a loss or a timeout is restored afterwards. Wrong would be slow start after each.
+/// The window from before a loss or a timeout is restored afterwards. Guards against slow start after each.
 #[test]
 fn the_window_returns_after_a_timeout_and_with_an_undo() {
     let mut bench = Bench::<Bbr3>::new();
@@ -321,7 +321,7 @@ fn the_window_returns_after_a_timeout_and_with_an_undo() {
     assert_eq!(bench.window.cwnd, before);
 }
 
-/// 5.4.1. Wrong would be a burst at 5/4 of the rate after a silence. If the sender was not limited by the application,
+/// 5.4.1. Guards against a burst at 5/4 of the rate after a silence. If the sender was not limited by the application,
 /// there was no silence.
 #[test]
 fn after_a_silence_it_goes_on_at_the_rate_it_knew() {
@@ -400,7 +400,7 @@ fn marks_count_on_short_paths_only() {
     }
 }
 
-/// 5.5.5: the maximum covers two cycles. Wrong would be a rate that is never forgotten: smaller rates count too.
+/// 5.5.5: the maximum covers two cycles. Guards against a rate that is never forgotten: smaller rates count too.
 #[test]
 fn a_smaller_rate_counts_when_the_larger_one_is_two_cycles_old() {
     let mut bench = Bench::<Bbr3>::new();
@@ -411,7 +411,7 @@ fn a_smaller_rate_counts_when_the_larger_one_is_two_cycles_old() {
     }
 }
 
-/// 5.3.4.3: MinRTTFilterLen is 10 s. Wrong would be a path that became longer and keeps its old RTT forever.
+/// 5.3.4.3: MinRTTFilterLen is 10 s. Guards against a path that became longer and keeps its old RTT forever.
 #[test]
 fn the_smallest_rtt_is_forgotten_after_ten_seconds() {
     let mut bench = Bench::<Bbr3>::new();
@@ -424,7 +424,7 @@ fn the_smallest_rtt_is_forgotten_after_ten_seconds() {
     assert_eq!(known, [RTT, RTT, RTT, rtt]);
 }
 
-/// 5.5.10.2: BBR.LossThresh is 2 %. Wrong would be a bound for a loss of exactly 2 %.
+/// 5.5.10.2: BBR.LossThresh is 2 %. Guards against a bound for a loss of exactly 2 %.
 #[test]
 fn a_loss_of_more_than_a_fiftieth_is_too_much() {
     let too_high = [49, 50].map(|tx_in_flight| {
@@ -435,7 +435,7 @@ fn a_loss_of_more_than_a_fiftieth_is_too_much() {
     assert_eq!(too_high, [true, false]);
 }
 
-/// As in BBR. Wrong would be a connection that never probes for its RTT again.
+/// As in BBR. Guards against a connection that never probes for its RTT again.
 #[test]
 fn the_first_data_that_are_delivered_end_a_restart() {
     let mut bench = Bench::<Bbr3>::new();
@@ -447,7 +447,7 @@ fn the_first_data_that_are_delivered_end_a_restart() {
     assert!(!bench.cc.idle_restart);
 }
 
-/// What the window returns to is not what a recovery, or the look for the RTT, has made of it. Wrong would be a
+/// What the window returns to is not what a recovery, or the look for the RTT, has made of it. Guards against a
 /// connection that goes on with four segments.
 #[test]
 fn a_small_window_of_a_recovery_or_of_probe_rtt_is_not_remembered() {
@@ -465,7 +465,7 @@ fn a_small_window_of_a_recovery_or_of_probe_rtt_is_not_remembered() {
 }
 
 /// 5.4.1 with 5.3.4.3: an application was silent until ProbeRTT's 200 ms were over. Its first segment restores the
-/// window. Wrong would be half a BDP for one more round trip, or, in another state, the end of a ProbeRTT that is not
+/// window. Guards against half a BDP for one more round trip, or, in another state, the end of a ProbeRTT that is not
 /// under way.
 #[test]
 fn a_silence_may_end_probe_rtt() {
@@ -480,7 +480,7 @@ fn a_silence_may_end_probe_rtt() {
     }
 }
 
-/// 5.3.1.3 is for a Startup that has not filled the path. Wrong would be a bound on the flight from losses in ProbeRTT,
+/// 5.3.1.3 is for a Startup that has not filled the path. Guards against a bound on the flight from losses in ProbeRTT,
 /// or a bound that comes with the plateau of the rate and stays for the whole connection.
 #[test]
 fn losses_end_startup_and_nothing_else() {
@@ -499,7 +499,7 @@ fn losses_end_startup_and_nothing_else() {
 }
 
 /// 5.6.4.2: the window has room for three packets. At 100 Mbit/s a packet takes about a millisecond and has 8 segments:
-/// 24. Wrong would be a window that leaves the path idle while a packet is assembled, or a window of four segments.
+/// 24. Guards against a window that leaves the path idle while a packet is assembled, or a window of four segments.
 #[test]
 fn the_window_has_room_for_three_packets() {
     let mut bench = Bench::<Bbr3>::new();

@@ -226,7 +226,7 @@ fn hystart_plus_plus_stands_in_the_place_of_hystart() {
     }
 }
 
-/// After a timeout the threshold says where slow start ends, and HyStart++ has stopped. Wrong would be HyStart from
+/// After a timeout the threshold says where slow start ends, and HyStart++ has stopped. Guards against HyStart from
 /// then on: it ends slow start by a train of ACKs, though HyStart++ was asked for.
 #[test]
 fn after_a_timeout_hystart_does_not_come_back() {

@@ -18,7 +18,7 @@ fn recovering(stack: Stack) -> Sender {
 }
 
 /// RFC 3522, 3.2: the ACK of 0 echoes the clock before the retransmission, so the original made it. RFC 4015, 3.2:
-/// window and threshold are those of before. Wrong would be to stay in recovery, or to undo it where the echo is the
+/// window and threshold are those of before. It would be wrong to stay in recovery, or to undo it where the echo is the
 /// retransmission's.
 #[test]
 fn an_original_that_was_late_undoes_the_recovery() {
@@ -74,7 +74,7 @@ fn a_dsack_of_every_retransmission_undoes_within_and_after_recovery() {
     );
 }
 
-/// Wrong would be to give back a window that a queue has asked to be reduced.
+/// It would be wrong to give back a window that a queue has asked to be reduced.
 #[test]
 fn what_ecn_reduced_is_not_undone() {
     let mut s = sender(&Config { ecn: crate::EcnMode::Classic, ..config(10) }, 1000);
@@ -229,7 +229,7 @@ fn the_rfc_halves_what_is_in_flight_and_linux_the_window() {
     }
 }
 
-/// A timer that finds nothing lost changes nothing, and in a recovery the window has fallen already. Wrong would be a
+/// A timer that finds nothing lost changes nothing, and in a recovery the window has fallen already. Guards against a
 /// window that falls for no loss, or twice for one.
 #[test]
 fn what_a_timer_finds_reduces_the_window_once() {
@@ -248,7 +248,7 @@ fn what_a_timer_finds_reduces_the_window_once() {
     assert_eq!(seen.next(), Some((true, true, 1)));
 }
 
-/// RFC 5827, 3.2, as Linux 3.10 has it: one of two or three is SACKed, and nothing new may go. Wrong would be a
+/// RFC 5827, 3.2, as Linux 3.10 has it: one of two or three is SACKed, and nothing new may go. Guards against a
 /// needless retransmission where DupThresh can be reached, or where segments overtook each other before.
 #[test]
 fn early_retransmit_is_for_the_last_two_or_three() {
@@ -269,8 +269,8 @@ fn early_retransmit_is_for_the_last_two_or_three() {
 }
 
 /// RFC 5682, step 3a: after new data was sent, an ACK that SACKs what was known before is a duplicate: the new data
-/// overtook what is missing. Wrong would be to go on asking, and to take the next ACK, which a retransmission may have
-/// caused, for a sign that the timeout was needless.
+/// overtook what is missing. It would be wrong to go on asking, and to take the next ACK, which a retransmission may
+/// have caused, for a sign that the timeout was needless.
 #[test]
 fn f_rto_ends_with_a_duplicate_ack_that_sacks_nothing_new() {
     let mut s = sender(&Config { stack: Stack::Rfc, ..config(10) }, 1000);
@@ -287,7 +287,7 @@ fn f_rto_ends_with_a_duplicate_ack_that_sacks_nothing_new() {
 }
 
 /// RFC 8985, 7.4.2, without DSACK: the original of 9 and its probe both came, and what answers the second is a bare ACK
-/// with the same window. Wrong would be a reduction for a loss that was none; or none, as data of the peer, or a window
+/// with the same window. Guards against a reduction for a loss that was none; or none, as data of the peer, or a window
 /// that opens, say nothing.
 #[test]
 fn a_bare_duplicate_ack_tells_that_the_probe_came_twice() {
@@ -307,8 +307,8 @@ fn a_bare_duplicate_ack_tells_that_the_probe_came_twice() {
     }
 }
 
-/// RFC 5827: new data would bring the missing duplicate ACKs, but a full window lets none leave. Wrong would be to wait
-/// for the timeout.
+/// RFC 5827: new data would bring the missing duplicate ACKs, but a full window lets none leave. It would be wrong to
+/// wait for the timeout.
 #[test]
 fn early_retransmit_is_for_a_full_window_too() {
     let may = [3, 2].map(|cwnd| {

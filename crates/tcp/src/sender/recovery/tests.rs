@@ -44,7 +44,7 @@ const ACK: LossAck = LossAck {
     has_new: true,
 };
 
-/// RFC 3168, 6.1.2, and RFC 6675, section 5. Wrong would be a second reduction by the echo of old marks, or a recovery
+/// RFC 3168, 6.1.2, and RFC 6675, section 5. Guards against a second reduction by the echo of old marks, or a recovery
 /// that goes on when everything has arrived.
 #[test]
 fn cwr_ends_beyond_its_end_and_recovery_at_it() {
@@ -55,7 +55,7 @@ fn cwr_ends_beyond_its_end_and_recovery_at_it() {
     assert_eq!(ends(CongestionState::Disorder), [false; 3]);
 }
 
-/// RFC 5681, equation 4: once per window of data. Wrong would be ssthresh of a window that has fallen already, or the
+/// RFC 5681, equation 4: once per window of data. Guards against ssthresh of a window that has fallen already, or the
 /// old ssthresh after progress.
 #[test]
 fn ssthresh_falls_with_the_first_timeout_of_a_window() {
@@ -69,7 +69,7 @@ fn ssthresh_falls_with_the_first_timeout_of_a_window() {
     assert!(recovery.is_first_timeout(seq(5)), "there was progress since");
 }
 
-/// RFC 5682, 3.1, step 1. Wrong would be F-RTO for a timeout that a lost retransmission caused.
+/// RFC 5682, 3.1, step 1. Guards against F-RTO for a timeout that a lost retransmission caused.
 #[test]
 fn f_rto_does_not_examine_a_timeout_within_a_recovery() {
     for (state, examines) in [
@@ -87,8 +87,8 @@ fn f_rto_does_not_examine_a_timeout_within_a_recovery() {
     assert!(recovery.is_in_frto(), "the second of two timeouts without progress");
 }
 
-/// RFC 5682, 3.1, step 3b: a segment arrives that left at 499 ms and never again. Wrong would be to take a segment that
-/// left with or after the timeout for such a segment.
+/// RFC 5682, 3.1, step 3b: a segment arrives that left at 499 ms and never again. It would be wrong to take a segment
+/// that left with or after the timeout for such a segment.
 #[test]
 fn an_original_from_before_the_timeout_shows_that_it_was_needless() {
     let judge = |original_sent_at| timed_out().judge_timeout(&LossAck { original_sent_at, ..ACK }, false);
@@ -96,7 +96,7 @@ fn an_original_from_before_the_timeout_shows_that_it_was_needless() {
     assert_eq!([at(500), Instant::MAX].map(judge), [Timeout::Open; 2]);
 }
 
-/// RFC 5682, 3.1, step 2b. Wrong would be to wait for new data that the application has not written.
+/// RFC 5682, 3.1, step 2b. It would be wrong to wait for new data that the application has not written.
 #[test]
 fn f_rto_asks_for_new_data_and_ends_without() {
     for has_new in [true, false] {
@@ -115,7 +115,7 @@ fn f_rto_asks_for_new_data_and_ends_without() {
     assert!(!recovery.is_in_frto(), "no new data has left");
 }
 
-/// RFC 5682, 3.1, step 3a: segment 10, new data, has left. Wrong would be a DSACK that is taken for a duplicate ACK.
+/// RFC 5682, 3.1, step 3a: segment 10, new data, has left. Guards against a DSACK that is taken for a duplicate ACK.
 #[test]
 fn f_rto_ends_when_new_data_overtakes_the_missing_segments() {
     let still = |advances, sacks, dsacked| {
@@ -130,7 +130,7 @@ fn f_rto_ends_when_new_data_overtakes_the_missing_segments() {
     assert!(still(false, false, true), "DSACK");
 }
 
-/// The timer fired at 500 ms by the clock, and the first retransmission is stamped 500. Wrong would be an undo on a
+/// The timer fired at 500 ms by the clock, and the first retransmission is stamped 500. Guards against an undo on a
 /// stack that knows neither RFC 3522 nor DSACK, or by an ACK that acknowledges nothing new.
 #[test]
 fn an_old_echo_undoes_a_timeout_if_the_stack_believes_it() {
@@ -146,7 +146,7 @@ fn an_old_echo_undoes_a_timeout_if_the_stack_believes_it() {
     );
 }
 
-/// Wrong would be a recovery that goes on when everything sent before the timeout has arrived.
+/// Guards against a recovery that goes on when everything sent before the timeout has arrived.
 #[test]
 fn the_recovery_from_a_timeout_is_over_at_its_end() {
     let judge = |una| timed_out().judge_timeout(&LossAck { una: seq(una), ..ACK }, false);
@@ -156,7 +156,7 @@ fn the_recovery_from_a_timeout_is_over_at_its_end() {
     assert_eq!((recovery.timed_out, recovery.is_in_frto()), (false, false));
 }
 
-/// Both retransmissions came twice. Wrong would be an undo on a stack that does not believe DSACKs, or before the last
+/// Both retransmissions came twice. Guards against an undo on a stack that does not believe DSACKs, or before the last
 /// DSACK.
 #[test]
 fn a_recovery_is_undone_when_all_its_retransmissions_came_twice() {
@@ -173,7 +173,7 @@ fn a_recovery_is_undone_when_all_its_retransmissions_came_twice() {
     assert_eq!((recovery.take_prior(), recovery.is_undo_armed()), (Some(PRIOR), false));
 }
 
-/// The probe up to segment 10 came twice. Wrong would be a reordering window that widens for it, or another segment's
+/// The probe up to segment 10 came twice. Guards against a reordering window that widens for it, or another segment's
 /// DSACK, or a longer one, that is taken for the probe's.
 #[test]
 fn the_dsack_of_the_probe_is_not_of_a_retransmission() {
@@ -192,7 +192,7 @@ fn the_dsack_of_the_probe_is_not_of_a_retransmission() {
     assert_eq!([of_probe(9, true), of_probe(10, false)], [(false, ms(20)); 2]);
 }
 
-/// A probe that is a retransmission is out when the recovery begins. Wrong would be a recovery that the DSACK of one of
+/// A probe that is a retransmission is out when the recovery begins. Guards against a recovery that the DSACK of one of
 /// the two undoes.
 #[test]
 fn a_probe_that_is_out_is_a_retransmission_of_the_recovery() {
@@ -207,7 +207,7 @@ fn a_probe_that_is_out_is_a_retransmission_of_the_recovery() {
     assert!(recovery.is_disproved(true));
 }
 
-/// RFC 8985, 7.4.2. Wrong would be a second reduction in a window that falls already.
+/// RFC 8985, 7.4.2. Guards against a second reduction in a window that falls already.
 #[test]
 fn a_repair_by_the_probe_reduces_the_window_outside_of_recovery() {
     for (state, falls) in [
@@ -225,7 +225,7 @@ fn a_repair_by_the_probe_reduces_the_window_outside_of_recovery() {
 }
 
 /// RecoverFS 10, ssthresh 5: the second segment delivered releases none, CEIL(2·5/10) − 1, and the third one more.
-/// Wrong would be a segment from before the reduction that counts in it, or a probe that goes on.
+/// Guards against a segment from before the reduction that counts in it, or a probe that goes on.
 #[test]
 fn a_reduction_counts_what_is_sent_in_it() {
     let mut recovery = recovery(CongestionState::Open);
@@ -239,7 +239,7 @@ fn a_reduction_counts_what_is_sent_in_it() {
     assert_eq!([recovery.released(1, 9, 5, false), recovery.released(1, 8, 5, false)], [0, 1]);
 }
 
-/// An episode ends with one of its retransmissions out, stamped 500. Wrong would be the next episode's ACK that is
+/// An episode ends with one of its retransmissions out, stamped 500. Guards against the next episode's ACK that is
 /// taken for the ACK of an original: its echo of 500 is the retransmission's.
 #[test]
 fn a_retransmission_that_is_out_belongs_to_the_next_episode_too() {
