@@ -10,7 +10,7 @@ import sysconfig
 import tempfile
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
@@ -52,6 +52,20 @@ mount --bind /mnt/tun /dev/net/tun
 exec "$@"
 """
 """Runs its arguments with /dev/net/tun open to everybody, as on a desktop."""
+
+
+PATIENCE_S = 30
+"""Generous: without an end each wait would last for ever."""
+
+
+def until(happened: Callable[[], bool], patience_s: float = PATIENCE_S) -> bool:
+    """Wait until something has happened, and return whether it has."""
+    end = time.monotonic() + patience_s
+    while not happened():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.02)
+    return True
 
 
 @cache
@@ -187,6 +201,13 @@ def networks() -> set[str]:
             if where.startswith("net:"):
                 found.add(where)
     return found
+
+
+def gone(link: Link, seen: dict[int, str]) -> None:
+    """Check that nothing is left of ``link``, whose processes and their networks are in ``seen``."""
+    assert until(lambda: not link.left()), link.left()
+    ours = set(seen.values()) - {str(Path("/proc/self/ns/net").readlink())}
+    assert until(lambda: not ours & networks()), "a network without a process is one that something holds"
 
 
 def children(process: int) -> list[int]:

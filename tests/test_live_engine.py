@@ -156,14 +156,10 @@ def test_killed_a_run_leaves_nothing(tmp_path: Path, after_s: float) -> None:
     )
     seen = linked.Link(())
     env = linked.environment(**{linked.MARK: seen.mark})
-    before = linked.networks()
     process = subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "ok.json")], env=env)
     time.sleep(after_s)
     assert process.poll() is None
+    there = seen.left()
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
-    until = time.monotonic() + 5
-    while (seen.left() or linked.networks() - before) and time.monotonic() < until:
-        time.sleep(0.05)
-    assert seen.left() == {}
-    assert linked.networks() - before == set()
+    linked.gone(seen, there)
