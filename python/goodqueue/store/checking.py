@@ -215,7 +215,7 @@ def _grid(sweep: Any, place: str) -> None:
     for index, cell in enumerate(sweep["cells"]):
         for key, own in cell["metrics"].items():
             if len(own["values"]) != len(cell["runs"]):
-                found = f"found {len(own['values'])} values; accepted: one a run, {len(cell['runs'])}"
+                found = f"found {len(own['values'])} values; accepted: one per run, {len(cell['runs'])}"
                 raise UserError(place, f"cells.{index}.metrics.{key}.values: {found}")
 
 
@@ -229,7 +229,7 @@ def _seeds(validation: Any, place: str) -> None:
             columns |= {f"completions_ms.{key}": own for key, own in side.get("completions_ms", {}).items()}
             for key, own in columns.items():
                 if len(own) != count:
-                    found = f"found {len(own)} values; accepted: one a seed, {count}"
+                    found = f"found {len(own)} values; accepted: one per seed, {count}"
                     raise UserError(place, f"cells.{index}.{name}.{key}: {found}")
         both = [set(cell[name].get("completions_ms", {})) for name in ("sim", "kernel")]
         if both[0] != both[1]:
