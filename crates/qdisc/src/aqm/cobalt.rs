@@ -516,4 +516,18 @@ mod tests {
         assert!(!rests(0, 1, 99), "CoDel has steps to take back");
         assert!(!rests(1, 0, 99), "BLUE drops");
     }
+
+    /// sch_cake.c, `cobalt_should_drop`: if the next drop is overdue and no packet is dropped, it becomes due now. One
+    /// that is due exactly now is not overdue. The state here was at rest until 1000 ms. A packet above target that
+    /// leaves at 1000 ms begins a schedule whose first drop is one interval later. After 1001 ms the rest counts as
+    /// that interval, and the next packet is dropped.
+    #[test]
+    fn a_rest_that_ends_on_the_tick_is_not_overdue() {
+        let first_drop = |ms| {
+            let mut vars = Vars { drop_next: 1000 * MS, ..recovered() };
+            assert_eq!(judge(&mut vars, ms, 20, Ecn::NotEct).drop, None);
+            (ms + 1..ms + 200).find(|ms| judge(&mut vars, *ms, 20, Ecn::NotEct).drop.is_some())
+        };
+        assert_eq!((first_drop(1000), first_drop(1001)), (Some(1100), Some(1002)));
+    }
 }

@@ -664,4 +664,41 @@ mod tests {
         assert!(after.is_after(before) && !before.is_after(after) && !before.is_after(before));
         assert_eq!(after.minus(before), Ticks(20));
     }
+
+    /// A packet that waited less than the target and leaves a small queue has two reasons to pass. They must not cancel
+    /// each other: `codel_should_drop` of Linux, and RFC 8289, 5.6, join them by "or".
+    #[test]
+    fn a_short_delay_in_a_short_queue_is_no_standing_queue() {
+        static SPEC: QdiscSpec = Codel::SPEC;
+        let link = Link { rate: goodqueue_units::Rate::from_bps(1_000_000).unwrap(), mtu: 1514 };
+        let params = Codel::build(&Args::parse(&SPEC, "").unwrap(), &link).unwrap().params;
+        let begins = |waited_ms: u64, backlog| {
+            let arrival = Instant::ZERO + Duration::from_millis(1000 - waited_ms);
+            let packet = crate::packet::Plain { arrival, ..crate::packet::Plain::new(1514) };
+            let mut vars = Vars::default();
+            vars.should_drop(Some(&packet), backlog, &params, Ticks::of(Duration::from_secs(1)));
+            vars.first_above_time != Ticks(0)
+        };
+        assert!(begins(6, 1515), "above target, with a queue");
+        assert!(!begins(4, 1515) && !begins(6, 1514) && !begins(4, 1514));
+    }
+
+    /// RFC 8289, 5.6, drops from `now >= first_above_time` on. Linux drops from `now > first_above_time` on
+    /// (`codel_time_after`). The RFC's variant one tick later would be Linux's.
+    #[test]
+    fn exactly_one_interval_above_target_is_enough_for_the_rfc() {
+        static SPEC: QdiscSpec = Codel::SPEC;
+        let link = Link { rate: goodqueue_units::Rate::from_bps(1_000_000).unwrap(), mtu: 1514 };
+        for (variant, late) in [("rfc8289", 0), ("acm2012", 0), ("ns2", 0), ("linux", 1)] {
+            let args = Args::parse(&SPEC, &format!("variant {variant}")).unwrap();
+            let params = Codel::build(&args, &link).unwrap().params;
+            let (mut vars, start) = (Vars::default(), Ticks::of(Duration::from_secs(5)));
+            let mut is_due = |ticks| {
+                let now = start.plus(params.interval).plus(Ticks(ticks));
+                vars.should_drop(Some(&crate::packet::Plain::new(1514)), 10_000, &params, now)
+            };
+            assert!(!is_due(0_u32.wrapping_sub(params.interval.0)), "{variant}: the first above target");
+            assert_eq!((-1..3).find(|ticks| is_due(*ticks as u32)), Some(late), "{variant}");
+        }
+    }
 }
