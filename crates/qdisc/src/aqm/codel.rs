@@ -166,8 +166,6 @@ impl Ticks {
 
 /// The queue from which the law takes packets: one FIFO, or one flow of a scheduler that also counts the whole.
 pub trait Source<P> {
-    /// Returns the head packet.
-    fn head(&self) -> Option<&P>;
     /// Takes the head packet.
     fn pull(&mut self) -> Option<P>;
     /// Returns the waiting bytes, for the small-backlog guard.
@@ -175,10 +173,6 @@ pub trait Source<P> {
 }
 
 impl<P: Packet> Source<P> for Fifo<P> {
-    #[inline]
-    fn head(&self) -> Option<&P> {
-        self.head()
-    }
     #[inline]
     fn pull(&mut self) -> Option<P> {
         self.pop()
@@ -277,19 +271,19 @@ impl Vars {
         (packet, drop)
     }
 
-    /// Takes the next packet of `source`, dropping or marking as the law demands (RFC 8289, 5.5).
+    /// Takes the next packet of `queue`, dropping or marking as the law demands (RFC 8289, 5.5).
     #[inline]
     pub fn dequeue<P: Packet, O: Owner<P>>(
         &mut self,
         params: &Params,
         now: Instant,
-        source: &mut impl Source<P>,
+        queue: &mut Fifo<P>,
         owner: &mut O,
     ) -> Option<P> {
-        match self.judge(params, now, source.head(), source.backlog_bytes()) {
+        match self.judge(params, now, queue.head(), queue.bytes()) {
             Verdict::Empty => None,
-            Verdict::Passes { .. } => source.pull(),
-            Verdict::Acts { drop } => self.act(drop, params, now, source, owner),
+            Verdict::Passes { .. } => queue.pop(),
+            Verdict::Acts { drop } => self.act(drop, params, now, queue, owner),
         }
     }
 

@@ -53,9 +53,7 @@ pub trait Aqm: Sized {
     fn change(&mut self, now: Instant, args: &Args, link: &Link) -> Result<(), Error>;
 
     /// Returns how much may wait. After a change the packets above it are dropped from the head.
-    fn limit(&self) -> Backlog {
-        Backlog::UNLIMITED
-    }
+    fn limit(&self) -> Backlog;
 
     /// Decides about `packet` on arrival, and queues it or hands it to `owner`.
     fn enqueue<P: Packet, O: Owner<P>>(

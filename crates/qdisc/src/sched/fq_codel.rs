@@ -99,10 +99,6 @@ impl Settings {
 
 impl<P: Packet> Source<P> for FlowQueue<'_, P> {
     #[inline]
-    fn head(&self) -> Option<&P> {
-        self.head()
-    }
-    #[inline]
     fn pull(&mut self) -> Option<P> {
         self.pull()
     }

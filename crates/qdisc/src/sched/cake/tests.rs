@@ -339,3 +339,21 @@ fn memory_up_to_the_limit_may_be_used() {
         assert_eq!(qdisc.backlog().packets, kept, "at a change, {limit}");
     }
 }
+
+/// sch_cake.c: a flow that BLUE begins to drop from is counted, and an empty flow whose BLUE has come to rest is counted
+/// no longer. One overflow is 1/256, which 16 steps of 1/4096 undo, one for each 5 ms (target).
+#[test]
+fn a_flow_is_unresponsive_until_its_blue_rests() {
+    let mut cake = cake("");
+    let (tin, at) = (&mut cake.tins[0], |ms: u64| Instant::from_nanos(ms * 1_000_000));
+    let law = &mut tin.flows[7].law;
+    tin.counts.unresponsive += u32::from(law.queue_full(at(1000), &tin.share.law));
+    tin.wake(7, || 0);
+    let counted: Vec<u32> = (1..=17)
+        .map(|step| {
+            tin.retire(7, at(1000 + 6 * step));
+            tin.counts.unresponsive
+        })
+        .collect();
+    assert_eq!(counted, [[1; 15].as_slice(), [0; 2].as_slice()].concat());
+}
