@@ -106,6 +106,10 @@ fn max_p_is_adapted_by_the_report_s_steps() {
     assert_eq!(adapted(60_000, 85_899_345).0, 85_899_345);
     // 4/10 and 6/10 of the way from min to max must be within the target, to the byte.
     assert_eq!([54_000, 66_000].map(|average| adapted(average, 85_899_345).0), [85_899_345; 2]);
+    // red.h: RED_ONE_PERCENT is 2^32 / 100, rounded: 42949672.96. The largest max_p that grows is 50 of it.
+    assert_eq!(adapted(66_001, 300_000_000).0, 342_949_673);
+    assert_eq!([2_147_483_650, 2_147_483_651].map(|p| adapted(66_001, p).0), [2_190_433_323, 2_147_483_651]);
+    assert_eq!([42_949_673, 42_949_672].map(|p| adapted(53_999, p).0), [38_654_703, 42_949_672]);
     assert_eq!(adapted(66_001, 50 * ONE_PERCENT).0, 51 * ONE_PERCENT);
     assert_eq!(adapted(66_001, 51 * ONE_PERCENT).0, 51 * ONE_PERCENT);
     assert_eq!(adapted(53_999, ONE_PERCENT - 1).0, ONE_PERCENT - 1);

@@ -357,3 +357,29 @@ fn a_flow_is_unresponsive_until_its_blue_rests() {
         .collect();
     assert_eq!(counted, [[1; 15].as_slice(), [0; 2].as_slice()].concat());
 }
+
+/// sch_cake.c, `cake_dequeue`: an empty flow leaves the count of its set, and joins the decaying flows unless its law is at
+/// rest. A count that was wrong would keep a tin busy without packets, or divide the quantum by flows that are gone.
+#[test]
+fn an_empty_flow_leaves_its_set() {
+    let (mut cake, at) = (cake(""), |ms: u64| Instant::from_nanos(ms * 1_000_000));
+    let tin = &mut cake.tins[0];
+    let counts = |tin: &Tin| (tin.counts.sparse, tin.counts.bulk, tin.counts.decaying);
+    for flow in 0..3 {
+        tin.wake(flow, || 0);
+        tin.flows[usize::from(flow)].law.queue_full(at(1000), &tin.share.law);
+    }
+    assert_eq!(counts(tin), (3, 0, 0));
+    (tin.flows[2].set, tin.counts.sparse, tin.counts.bulk) = (tin::Set::Bulk, 2, 1);
+    tin.retire(0, at(1000));
+    assert_eq!(counts(tin), (1, 1, 1), "a sparse flow");
+    tin.retire(2, at(1000));
+    assert_eq!(counts(tin), (1, 0, 2), "a bulk flow");
+    tin.retire(0, at(1006));
+    assert_eq!(counts(tin), (1, 0, 2), "a decaying flow stays one");
+    tin.retire(1, at(5_000_000)); // BLUE's only step down: it still drops
+    assert_eq!(counts(tin), (0, 0, 3));
+    tin.flows[1].law = Default::default();
+    tin.retire(1, at(5_000_000));
+    assert_eq!((counts(tin), tin.flows[1].set), ((0, 0, 2), tin::Set::None), "a law at rest is forgotten");
+}
