@@ -17,7 +17,7 @@ use goodqueue_units::Instant;
 
 /// `pfifo`: at most `limit` packets.
 #[derive(Clone, Copy, Debug)]
-pub struct Pfifo(u32);
+pub struct Pfifo(usize);
 
 impl Aqm for Pfifo {
     const SPEC: QdiscSpec = QdiscSpec::new("pfifo", params! { LIMIT.source("tc-pfifo(8): txqueuelen") })
@@ -27,7 +27,7 @@ impl Aqm for Pfifo {
     const SHOWS_HEAD: bool = true;
 
     fn build(args: &Args, _link: &Link) -> Result<Self, Error> {
-        Ok(Self(args.get(&LIMIT)))
+        Ok(Self(args.get(&LIMIT) as usize))
     }
 
     fn change(&mut self, _now: Instant, args: &Args, link: &Link) -> Result<(), Error> {
@@ -36,7 +36,7 @@ impl Aqm for Pfifo {
     }
 
     fn limit(&self) -> Backlog {
-        Backlog { packets: self.0, ..Backlog::UNLIMITED }
+        Backlog { packets: self.0 as u32, ..Backlog::UNLIMITED }
     }
 
     #[inline]
@@ -47,7 +47,12 @@ impl Aqm for Pfifo {
         queue: &mut Fifo<P>,
         owner: &mut O,
     ) -> Enqueued {
-        admit(queue.len() < self.0 as usize, packet, queue, owner)
+        if queue.len() < self.0 {
+            queue.push(packet);
+            return Enqueued::Success;
+        }
+        owner.dropped(packet, Drop::Overlimit);
+        Enqueued::Dropped
     }
 }
 
@@ -87,13 +92,19 @@ impl Aqm for Bfifo {
         queue: &mut Fifo<P>,
         owner: &mut O,
     ) -> Enqueued {
-        admit(queue.bytes() + u64::from(packet.len()) <= self.0, packet, queue, owner)
+        // For the processor's store forwarding, as in `Fifo::push`: the length is read where the packet lies in the ring.
+        queue.push(packet);
+        if queue.bytes() <= self.0 {
+            return Enqueued::Success;
+        }
+        queue.pop_tail().into_iter().for_each(|packet| owner.dropped(packet, Drop::Overlimit));
+        Enqueued::Dropped
     }
 }
 
 /// `pfifo_head_drop`: at most `limit` packets, the newest ones.
 #[derive(Clone, Copy, Debug)]
-pub struct PfifoHeadDrop(u32);
+pub struct PfifoHeadDrop(usize);
 
 impl Aqm for PfifoHeadDrop {
     const SPEC: QdiscSpec = QdiscSpec::new("pfifo_head_drop", Pfifo::SPEC.params)
@@ -103,7 +114,7 @@ impl Aqm for PfifoHeadDrop {
     const SHOWS_HEAD: bool = true;
 
     fn build(args: &Args, _link: &Link) -> Result<Self, Error> {
-        Ok(Self(args.get(&LIMIT)))
+        Ok(Self(args.get(&LIMIT) as usize))
     }
 
     fn change(&mut self, _now: Instant, args: &Args, link: &Link) -> Result<(), Error> {
@@ -112,7 +123,7 @@ impl Aqm for PfifoHeadDrop {
     }
 
     fn limit(&self) -> Backlog {
-        Backlog { packets: self.0, ..Backlog::UNLIMITED }
+        Backlog { packets: self.0 as u32, ..Backlog::UNLIMITED }
     }
 
     #[inline]
@@ -123,7 +134,7 @@ impl Aqm for PfifoHeadDrop {
         queue: &mut Fifo<P>,
         owner: &mut O,
     ) -> Enqueued {
-        let oldest = if queue.len() < self.0 as usize { None } else { queue.pop() };
+        let oldest = if queue.len() < self.0 { None } else { queue.pop() };
         queue.push(packet);
         match oldest {
             None => Enqueued::Success,
@@ -133,16 +144,6 @@ impl Aqm for PfifoHeadDrop {
             }
         }
     }
-}
-
-#[inline]
-fn admit<P: Packet, O: Owner<P>>(fits: bool, packet: P, queue: &mut Fifo<P>, owner: &mut O) -> Enqueued {
-    if fits {
-        queue.push(packet);
-        return Enqueued::Success;
-    }
-    owner.dropped(packet, Drop::Overlimit);
-    Enqueued::Dropped
 }
 
 #[cfg(test)]
