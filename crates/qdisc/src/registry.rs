@@ -140,7 +140,7 @@ fn dequeue_apart<P: Packet, O: Owner<P>>(
 
 qdiscs! { <P>
     Pfifo => aqm::Managed<P, sched::fifo::Pfifo>,
-    Bfifo => aqm::Managed<P, sched::fifo::Bfifo>,
+    Bfifo => sched::fifo::Bfifo<P>,
     PfifoHeadDrop => aqm::Managed<P, sched::fifo::PfifoHeadDrop>,
     PfifoFast => sched::pfifo_fast::PfifoFast<P>,
     Codel => aqm::Managed<P, aqm::codel::Codel>,

@@ -21,9 +21,9 @@
 
 use super::bucket::{Bucket, CHILD, IDLE, Idle, LINKLAYER, MPU, OVERHEAD, RATE, Weight};
 use super::fifo::{Bfifo, LIMIT_BYTES};
-use crate::aqm::Aqm as _;
 use crate::discipline::Discipline;
 use crate::packet::Packet;
+use crate::packet::Plain;
 use crate::param::{Args, Error, Link, Param, ParamSpec, QdiscSpec};
 use crate::params;
 use crate::qdisc::{Backlog, Enqueued, Head, Probe, Qdisc};
@@ -94,7 +94,7 @@ impl<P: Packet> Discipline<P> for Tbf<P> {
             let latency = latency.unwrap_or(Duration::from_millis(70));
             let of_rate = rate.bytes_in(latency).saturating_add(burst);
             let of_peak = peakrate.map_or(u64::MAX, |peak| peak.bytes_in(latency).saturating_add(minburst));
-            let mut queue = Args::defaults(const { &Bfifo::SPEC });
+            let mut queue = Args::defaults(const { &Bfifo::<Plain>::SPEC });
             queue.put(&LIMIT_BYTES, limit.unwrap_or(of_rate.min(of_peak)));
             AnyQdisc::build(&queue, &below)?
         };
