@@ -2,7 +2,6 @@
 
 use crate::packet::Packet;
 use crate::qdisc::{Backlog, Head};
-use crate::signal::{Drop, Owner};
 use alloc::collections::VecDeque;
 
 /// A first-in-first-out queue with a count of its bytes. The ring grows to its high-water mark and then allocates no
@@ -70,15 +69,6 @@ impl<P: Packet> Fifo<P> {
     pub fn pop(&mut self) -> Option<P> {
         self.bytes -= u64::from(self.packets.front()?.len());
         self.packets.pop_front()
-    }
-
-    /// Drops packets from the head down to `limit`, which has become smaller.
-    pub(crate) fn trim<O: Owner<P>>(&mut self, limit: Backlog, owner: &mut O) {
-        while self.backlog().exceeds(limit)
-            && let Some(oldest) = self.pop()
-        {
-            owner.dropped(oldest, Drop::Overlimit);
-        }
     }
 
     /// Takes the packet at the tail (SFQ drops the newest packet of the fullest flow).

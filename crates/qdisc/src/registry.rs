@@ -139,9 +139,9 @@ fn dequeue_apart<P: Packet, O: Owner<P>>(
 }
 
 qdiscs! { <P>
-    Pfifo => sched::fifo::Pfifo<P>,
+    Pfifo => aqm::Managed<P, sched::fifo::Pfifo>,
     Bfifo => sched::fifo::Bfifo<P>,
-    PfifoHeadDrop => sched::fifo::PfifoHeadDrop<P>,
+    PfifoHeadDrop => aqm::Managed<P, sched::fifo::PfifoHeadDrop>,
     PfifoFast => sched::pfifo_fast::PfifoFast<P>,
     Codel => aqm::Managed<P, aqm::codel::Codel>,
     Cobalt => aqm::Managed<P, aqm::cobalt::Cobalt>,

@@ -50,3 +50,34 @@ impl Admission {
         Enqueued::Success
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::Plain;
+
+    struct NoDice;
+
+    impl Owner<Plain> for NoDice {
+        fn dropped(&mut self, packet: Plain, why: Drop) {
+            panic!("{packet:?} {why}");
+        }
+        fn marked(&mut self, packet: &Plain, why: Mark) {
+            panic!("{packet:?} {why}");
+        }
+        fn random_u32(&mut self) -> u32 {
+            panic!("a draw");
+        }
+        fn random_u64(&mut self) -> u64 {
+            panic!("a draw");
+        }
+    }
+
+    /// A throw without effect would shift all later random numbers: runs that differ in one parameter could no longer be
+    /// compared in pairs.
+    #[test]
+    fn at_p_0_no_dice_are_thrown() {
+        let (admission, mut queue) = (Admission { limit: 9, ecn: true }, Fifo::default());
+        assert_eq!(admission.enqueue(0.0, Plain::new(1514), &mut queue, &mut NoDice), Enqueued::Success);
+    }
+}

@@ -378,6 +378,26 @@ mod tests {
             let exact = 4_294_967_296.0 / (count as f64).sqrt();
             assert!((f64::from(*inverse) / exact - 1.0).abs() < 1e-3, "{count}: {inverse}");
         }
+        // As Linux's traces of `cake` show them (`count` and `rec_inv_sqrt`), to the last bit.
+        let linux = [
+            u32::MAX,
+            u32::MAX,
+            3_035_289_760,
+            2_479_700_455,
+            2_147_483_647,
+            1_920_767_767,
+            1_753_413_055,
+            1_623_345_051,
+            1_518_500_250,
+            1_431_655_765,
+            1_358_187_914,
+            1_294_981_364,
+            1_239_850_263,
+            1_191_209_601,
+            1_147_878_294,
+            1_108_955_788,
+        ];
+        assert_eq!(TABLE, linux);
     }
 
     /// In a queue that was bad before, the first packet above target starts the schedule. The first drop comes 100 ms
@@ -477,7 +497,8 @@ mod tests {
         }
     }
 
-    /// 1514 bytes at 1 Mbit/s are 12.112 ms. BLUE's steps are kept as multiples of 2^-32.
+    /// 1514 bytes at 1 Mbit/s are 12.112 ms. BLUE's steps are kept as multiples of 2^-32. Linux's `cake` has 16777216 and
+    /// 1048576, as the headers of its traces show.
     #[test]
     fn the_line_s_rate_and_steps_are_kept_in_linux_s_units() {
         static SPEC: QdiscSpec = Cobalt::SPEC;
@@ -485,6 +506,9 @@ mod tests {
         let args = Args::parse(&SPEC, "bandwidth 1mbit p_inc 0.25 p_dec 0.125").unwrap();
         let Params { mtu_time, p_inc, p_dec, .. } = Cobalt::build(&args, &link).unwrap().params;
         assert_eq!((mtu_time, p_inc, p_dec), (Duration::from_micros(12_112), 1 << 30, 1 << 29));
+        let Params { p_inc, p_dec, .. } = Cobalt::build(&Args::defaults(&SPEC), &link).unwrap().params;
+        assert_eq!((p_inc, p_dec), (16_777_216, 1_048_576));
+        assert_eq!((P_INC, P_DEC), (16_777_216, 1_048_576));
     }
 
     #[test]
@@ -515,5 +539,19 @@ mod tests {
         assert!(!rests(0, 0, 101), "CoDel's interval goes on");
         assert!(!rests(0, 1, 99), "CoDel has steps to take back");
         assert!(!rests(1, 0, 99), "BLUE drops");
+    }
+
+    /// sch_cake.c, `cobalt_should_drop`: if the next drop is overdue and no packet is dropped, it becomes due now. One
+    /// that is due exactly now is not overdue. The state here was at rest until 1000 ms. A packet above target that
+    /// leaves at 1000 ms begins a schedule whose first drop is one interval later. After 1001 ms the rest counts as
+    /// that interval, and the next packet is dropped.
+    #[test]
+    fn a_rest_that_ends_on_the_tick_is_not_overdue() {
+        let first_drop = |ms| {
+            let mut vars = Vars { drop_next: 1000 * MS, ..recovered() };
+            assert_eq!(judge(&mut vars, ms, 20, Ecn::NotEct).drop, None);
+            (ms + 1..ms + 200).find(|ms| judge(&mut vars, *ms, 20, Ecn::NotEct).drop.is_some())
+        };
+        assert_eq!((first_drop(1000), first_drop(1001)), (Some(1100), Some(1002)));
     }
 }

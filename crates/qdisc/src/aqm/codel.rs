@@ -166,8 +166,6 @@ impl Ticks {
 
 /// The queue from which the law takes packets: one FIFO, or one flow of a scheduler that also counts the whole.
 pub trait Source<P> {
-    /// Returns the head packet.
-    fn head(&self) -> Option<&P>;
     /// Takes the head packet.
     fn pull(&mut self) -> Option<P>;
     /// Returns the waiting bytes, for the small-backlog guard.
@@ -175,10 +173,6 @@ pub trait Source<P> {
 }
 
 impl<P: Packet> Source<P> for Fifo<P> {
-    #[inline]
-    fn head(&self) -> Option<&P> {
-        self.head()
-    }
     #[inline]
     fn pull(&mut self) -> Option<P> {
         self.pop()
@@ -277,19 +271,19 @@ impl Vars {
         (packet, drop)
     }
 
-    /// Takes the next packet of `source`, dropping or marking as the law demands (RFC 8289, 5.5).
+    /// Takes the next packet of `queue`, dropping or marking as the law demands (RFC 8289, 5.5).
     #[inline]
     pub fn dequeue<P: Packet, O: Owner<P>>(
         &mut self,
         params: &Params,
         now: Instant,
-        source: &mut impl Source<P>,
+        queue: &mut Fifo<P>,
         owner: &mut O,
     ) -> Option<P> {
-        match self.judge(params, now, source.head(), source.backlog_bytes()) {
+        match self.judge(params, now, queue.head(), queue.bytes()) {
             Verdict::Empty => None,
-            Verdict::Passes { .. } => source.pull(),
-            Verdict::Acts { drop } => self.act(drop, params, now, source, owner),
+            Verdict::Passes { .. } => queue.pop(),
+            Verdict::Acts { drop } => self.act(drop, params, now, queue, owner),
         }
     }
 
@@ -663,5 +657,42 @@ mod tests {
         let after = before.plus(Ticks(20));
         assert!(after.is_after(before) && !before.is_after(after) && !before.is_after(before));
         assert_eq!(after.minus(before), Ticks(20));
+    }
+
+    /// A packet that waited less than the target and leaves a small queue has two reasons to pass. They must not cancel
+    /// each other: `codel_should_drop` of Linux, and RFC 8289, 5.6, join them by "or".
+    #[test]
+    fn a_short_delay_in_a_short_queue_is_no_standing_queue() {
+        static SPEC: QdiscSpec = Codel::SPEC;
+        let link = Link { rate: goodqueue_units::Rate::from_bps(1_000_000).unwrap(), mtu: 1514 };
+        let params = Codel::build(&Args::parse(&SPEC, "").unwrap(), &link).unwrap().params;
+        let begins = |waited_ms: u64, backlog| {
+            let arrival = Instant::ZERO + Duration::from_millis(1000 - waited_ms);
+            let packet = crate::packet::Plain { arrival, ..crate::packet::Plain::new(1514) };
+            let mut vars = Vars::default();
+            vars.should_drop(Some(&packet), backlog, &params, Ticks::of(Duration::from_secs(1)));
+            vars.first_above_time != Ticks(0)
+        };
+        assert!(begins(6, 1515), "above target, with a queue");
+        assert!(!begins(4, 1515) && !begins(6, 1514) && !begins(4, 1514));
+    }
+
+    /// RFC 8289, 5.6, drops from `now >= first_above_time` on. Linux drops from `now > first_above_time` on
+    /// (`codel_time_after`). The RFC's variant one tick later would be Linux's.
+    #[test]
+    fn exactly_one_interval_above_target_is_enough_for_the_rfc() {
+        static SPEC: QdiscSpec = Codel::SPEC;
+        let link = Link { rate: goodqueue_units::Rate::from_bps(1_000_000).unwrap(), mtu: 1514 };
+        for (variant, late) in [("rfc8289", 0), ("acm2012", 0), ("ns2", 0), ("linux", 1)] {
+            let args = Args::parse(&SPEC, &format!("variant {variant}")).unwrap();
+            let params = Codel::build(&args, &link).unwrap().params;
+            let (mut vars, start) = (Vars::default(), Ticks::of(Duration::from_secs(5)));
+            let mut is_due = |ticks| {
+                let now = start.plus(params.interval).plus(Ticks(ticks));
+                vars.should_drop(Some(&crate::packet::Plain::new(1514)), 10_000, &params, now)
+            };
+            assert!(!is_due(0_u32.wrapping_sub(params.interval.0)), "{variant}: the first above target");
+            assert_eq!((-1..3).find(|ticks| is_due(*ticks as u32)), Some(late), "{variant}");
+        }
     }
 }

@@ -360,4 +360,40 @@ mod tests {
         }
         assert_eq!((queue.len(), owner.dropped), (3, std::vec![Drop::Overlimit]));
     }
+
+    /// RED, section 4, counts packets "if min_th <= avg". A count that began later would space the drops anew at each
+    /// touch of min.
+    #[test]
+    fn packets_are_counted_from_an_average_of_min_on() {
+        let counted = |avg| {
+            let Gentle { params, vars, .. } = law("nowait");
+            let mut vars = Vars { avg, count: Some(3.0), ..vars };
+            assert_eq!(vars.probability(&params, 1.0), 0.0);
+            vars.count
+        };
+        assert_eq!((counted(4.999), counted(5.0)), (None, Some(4.0)));
+    }
+
+    /// ns-2's `modify_p` waits while count p_b < 1. With p_b = 0.05 the twentieth packet has 0.05 / (2 - 1), not 0.
+    #[test]
+    fn ns2_s_wait_ends_at_the_packet_that_makes_it_one() {
+        let Gentle { params, vars, .. } = law("wait");
+        let p = |count| Vars { avg: 10.0, count: Some(count), ..vars }.probability(&params, 1.0);
+        assert_eq!(p(18.0), 0.0);
+        assert_close(p(19.0), 0.05, "count p_b = 1");
+    }
+
+    /// A draw below p drops, and p = 1/2 is half of all draws: a draw of 1/2 itself must pass.
+    #[test]
+    fn a_draw_of_p_itself_passes() {
+        for (dice, queued) in [(0.499_999, 0), (0.5, 1)] {
+            // min 5, max 15, max_p 1: p_b is 1/2 at 10. With this small weight the average stays there.
+            let mut law = law("nowait max_p 1 weight 0.000000001");
+            law.vars.avg = 10.0;
+            let (mut queue, mut owner) = (Fifo::default(), Dice::showing(dice));
+            (0..10).for_each(|_| queue.push(Plain::new(1514)));
+            law.enqueue(Instant::ZERO, Plain::new(1514), &mut queue, &mut owner);
+            assert_eq!((queue.len() - 10, law.vars.p_b), (queued, 0.5), "{dice}");
+        }
+    }
 }

@@ -214,3 +214,49 @@ impl<P: Packet, A: Aqm> Qdisc<P> for Managed<P, A> {
         self.law.probe(probe);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::Plain;
+    use crate::sched::Noted;
+    use goodqueue_units::Rate;
+
+    /// A law without a limit of its own, as a user of the crate may write it.
+    struct Open;
+
+    impl Aqm for Open {
+        const SPEC: QdiscSpec = QdiscSpec::new("open", &[]);
+
+        fn build(_args: &Args, _link: &Link) -> Result<Self, Error> {
+            Ok(Self)
+        }
+
+        fn change(&mut self, _now: Instant, _args: &Args, _link: &Link) -> Result<(), Error> {
+            Ok(())
+        }
+
+        fn enqueue<P: Packet, O: Owner<P>>(
+            &mut self,
+            _now: Instant,
+            packet: P,
+            queue: &mut Fifo<P>,
+            _owner: &mut O,
+        ) -> Enqueued {
+            queue.push(packet);
+            Enqueued::Success
+        }
+    }
+
+    /// A change drops what exceeds the law's limit. Without a limit it must not drop a packet.
+    #[test]
+    fn a_law_without_a_limit_keeps_all_packets_at_a_change() {
+        static SPEC: QdiscSpec = Open::SPEC;
+        let (args, link) = (Args::defaults(&SPEC), Link { rate: Rate::from_bps(1000).unwrap(), mtu: 1514 });
+        let mut open = Managed::<Plain, Open>::build(&args, &link).unwrap();
+        let mut owner = Noted::default();
+        (0..3).for_each(|id| _ = open.enqueue(Instant::ZERO, Plain { id, ..Plain::new(1514) }, &mut owner));
+        open.change(Instant::ZERO, &args, &link, &mut owner).unwrap();
+        assert_eq!((open.backlog().packets, owner.dropped.len()), (3, 0));
+    }
+}

@@ -142,4 +142,17 @@ mod tests {
             }
         }
     }
+
+    /// A tree with one node too many would take its last node for the leaf of flow 0. This happens only if the lowest
+    /// level is full, so with 8, 64 or 512 flows, or with one flow less.
+    #[test]
+    fn the_first_and_the_last_flow_are_found_in_trees_of_all_shapes() {
+        for flows in [1, 2, 7, 8, 9, 63, 64, 65, 511, 512, 513, 1024, 4096, 65_536] {
+            for fattest in [0, flows - 1] {
+                let mut tree = Fattest::new(flows);
+                let bytes = (0..flows).map(|flow| u64::from(flow == fattest));
+                assert_eq!(tree.find(bytes), fattest as u32, "of {flows} flows");
+            }
+        }
+    }
 }

@@ -99,10 +99,6 @@ impl Settings {
 
 impl<P: Packet> Source<P> for FlowQueue<'_, P> {
     #[inline]
-    fn head(&self) -> Option<&P> {
-        self.head()
-    }
-    #[inline]
     fn pull(&mut self) -> Option<P> {
         self.pull()
     }
@@ -313,5 +309,20 @@ mod tests {
         }
         while qdisc.dequeue(Instant::from_nanos(2_000_000), &mut owner).is_some() {}
         assert_eq!((owner.marked.as_slice(), owner.dropped.len()), ([1].as_slice(), 0));
+    }
+
+    /// tc-fq_codel(8) has these defaults; its 32 MB are 32 * 2^20 bytes. sch_fq_codel.c cuts a larger limit of memory to
+    /// 2^31; here it is refused.
+    #[test]
+    fn the_default_line_is_that_of_the_man_page() {
+        use crate::registry::parse_line;
+        use std::string::ToString;
+        assert_eq!(
+            parse_line("fq_codel").unwrap().to_string(),
+            "fq_codel limit 10240 flows 1024 quantum 1514 target 5ms interval 100ms ecn memory_limit 33554432 \
+             drop_batch 64"
+        );
+        assert!(parse_line("fq_codel memory_limit 2147483648").is_ok());
+        assert!(parse_line("fq_codel memory_limit 2147483649").is_err());
     }
 }

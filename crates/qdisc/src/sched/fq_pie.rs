@@ -438,6 +438,26 @@ mod tests {
         assert_eq!(seen, [(at(512), 2048), (at(516), 4096), (at(520), 0), (at(540), 2048)]);
     }
 
+    /// Each call must update its own flows only: a flow that were updated in each of the three calls would move its p
+    /// three times as fast. Here p falls in every update, because no packet waits.
+    #[test]
+    fn a_call_updates_its_own_flows_only() {
+        let mut qdisc = fq_pie("flows 5000");
+        let watched = [0, 2047, 2048, 4095, 4096, 4999];
+        for flow in watched {
+            qdisc.flows.split(flow).0.vars.control.prob = MAX_PROB / 2;
+        }
+        let mut updated = || {
+            let before = watched.map(|flow| prob(&qdisc, flow as usize));
+            qdisc.on_timer(qdisc.due, &mut Noted::default());
+            let after = watched.map(|flow| prob(&qdisc, flow as usize));
+            let moved = watched.iter().enumerate().filter(|(at, _)| after[*at] < before[*at]);
+            moved.map(|(_, flow)| *flow).collect::<Vec<_>>()
+        };
+        let calls = [(); 4].map(|()| updated());
+        assert_eq!(calls, [[0, 2047], [2048, 4095], [4096, 4999], [0, 2047]]);
+    }
+
     proptest! {
         /// Skipped flows must not show: a twin that updates all flows, as Linux does, must always be in the same
         /// state.

@@ -76,9 +76,6 @@ struct Queue<P> {
 struct Alone<'a, P>(FlowQueue<'a, P>);
 
 impl<P: Packet> Source<P> for Alone<'_, P> {
-    fn head(&self) -> Option<&P> {
-        self.0.head()
-    }
     fn pull(&mut self) -> Option<P> {
         self.0.pull()
     }
@@ -202,7 +199,7 @@ fn next<P: Packet, O: Owner<P>>(
         let bucket = flows.next_flow()?;
         let (vars, queue) = flows.split(bucket);
         let mut queue = Alone(queue);
-        match vars.judge(params, now, queue.head(), queue.backlog_bytes()) {
+        match vars.judge(params, now, queue.0.head(), queue.backlog_bytes()) {
             Verdict::Passes { len } => return flows.send(bucket, len),
             Verdict::Empty => {}
             Verdict::Acts { drop } => {

@@ -1,4 +1,4 @@
-//! Containers: disciplines that hold their packets in several queues, or in one queue without a control law.
+//! Containers: disciplines that hold their packets in several queues, and the FIFOs without a control law.
 
 mod bucket;
 pub mod cake;

@@ -438,4 +438,41 @@ mod tests {
         left.sort_by_key(|id| id / 100); // stable
         assert_eq!((left.as_slice(), owner.dropped.len()), ([0, 1, 2, 100, 101, 200].as_slice(), 0));
     }
+
+    /// sch_sfq.c, `sfq_drop`: if all slots hold one packet, the slot to be served next loses it and leaves the round. This
+    /// happens because a line without a limit has 128 slots for 127 packets.
+    #[test]
+    fn of_single_packets_the_next_to_be_served_is_dropped() {
+        let (mut sfq, mut owner) = (sfq("divisor 65536"), Noted::default());
+        let keys = [0; 2]; // as the test's random numbers
+        let mut taken = std::collections::BTreeSet::new();
+        let flows: Vec<u64> = (0..)
+            .filter(|flow| {
+                let packet = Plain { flow_hash: *flow as u32, ..Plain::new(1000) };
+                taken.insert(sfq.bucket(&packet, keys))
+            })
+            .take(128)
+            .collect();
+        offer(&mut sfq, &mut owner, 1000, flows.iter().map(|flow| 100 * flow));
+        assert_eq!(owner.dropped, [100 * flows[0]]);
+        let rest: Vec<u64> = flows[1..].iter().map(|flow| 100 * flow).collect();
+        assert_eq!(drain(&mut sfq, &mut owner), rest);
+    }
+
+    /// sch_sfq.c, `sfq_rehash`: flows that meet in one bucket under the new keys share a slot of `depth` packets. The
+    /// packets above it are dropped. Flow 0 is dealt first, because it took the last slot, and slots are dealt in their
+    /// order.
+    #[test]
+    fn flows_that_new_keys_bring_together_share_one_depth() {
+        let (mut sfq, mut owner) = (sfq("depth 2 divisor 2"), Noted::default());
+        let flow = |id: u64| Plain { flow_hash: id as u32, ..Plain::new(1000) };
+        let apart = |keys| sfq.bucket(&flow(0), keys) != sfq.bucket(&flow(1), keys);
+        let keys = (0..).map(|key| [key, 0]).find(|keys| !apart(*keys)).unwrap();
+        assert!(apart([0, 0]), "the first keys");
+        offer(&mut sfq, &mut owner, 1000, [0, 1, 100, 101]);
+        assert!(owner.dropped.is_empty());
+        sfq.deal_anew(Instant::ZERO, keys, &mut owner);
+        assert_eq!((owner.dropped.len(), sfq.backlog()), (2, Backlog { packets: 2, bytes: 2000 }));
+        assert_eq!(drain(&mut sfq, &mut owner).len(), 2);
+    }
 }

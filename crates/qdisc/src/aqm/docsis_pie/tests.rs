@@ -267,3 +267,19 @@ fn a_limit_in_bytes_is_the_most_that_may_wait() {
     }
     assert_eq!((queue.bytes(), owner.1.as_slice()), (15_140, [Drop::Overlimit].as_slice()));
 }
+
+/// A.3 draws a number below 1. At p = 0.5 half of all draws drop a packet of 1024 bytes: the lower half of what 32
+/// random bits show. With another scale of the draw the law would drop always or never.
+#[test]
+fn half_of_all_draws_drop_at_half() {
+    let dropped = |dice| {
+        let (mut law, mut queue, mut owner) =
+            (docsis(""), Fifo::default(), Fixed(dice, std::vec::Vec::new()));
+        (0..3).for_each(|_| queue.push(Plain::new(1514)));
+        law.vars = Vars { accu_prob: 0.85, ..active(0.5, 50.0) };
+        law.enqueue(at(0), Plain::new(MEAN), &mut queue, &mut owner);
+        owner.1.len()
+    };
+    let half = 1 << 31;
+    assert_eq!([0, half / 2, half, half + 1, u32::MAX].map(dropped), [1, 1, 1, 0, 0]);
+}

@@ -375,3 +375,88 @@ fn updates_keep_their_beat() {
     pie.on_timer::<Plain>(at(600).unwrap(), &Fifo::default());
     assert_eq!(pie.next_timer(), at(615), "beats that were missed are not made up for");
 }
+
+/// sch_pie.c compares with `target / 2` by `<`: 15 ms are 234375 ticks, and half of them 117187. A delay of 117187 is
+/// not less, neither before a drop nor for a fresh start.
+#[test]
+fn half_the_target_to_the_tick_is_not_below_half() {
+    let pie = pie("");
+    let half = 117_187;
+    assert_eq!(ms(15) / 2, half);
+    let ready = Vars { burst_time: 0, ..at(&pie, MAX_PROB / 10) };
+    let ready = Vars { control: Control { accu_prob: MAX_PROB, ..ready.control }, ..ready };
+    let drops = |mut vars: Vars| vars.drop_early(&pie.params, 10_000, FULL, || 0);
+    assert!(!drops(Vars { qdelay: half - 1, ..ready }));
+    assert!(drops(Vars { qdelay: half, ..ready }));
+    let fifth = |prob| Vars { control: Control { prob, accu_prob: MAX_PROB }, qdelay: 0, ..ready };
+    assert!(!drops(fifth(MAX_PROB / 5 - 1)));
+    assert!(drops(fifth(MAX_PROB / 5)), "p of a fifth is not below a fifth");
+    let restarts = |qdelay, qdelay_old| {
+        let mut vars = Vars { qdelay, qdelay_old, burst_time: 0, ..at(&pie, 0) };
+        vars.update(&pie.params, 0);
+        vars.burst_time == ms(150)
+    };
+    assert!(restarts(half - 1, half - 1));
+    assert!(!restarts(half, half - 1), "the delay of now");
+    assert!(!restarts(half - 1, half), "the delay before");
+}
+
+/// sch_pie.c, "at least one estimate for the avg_dq_rate": before the departure rate is known the delay is 0, which
+/// is no quiet time. A fresh start at each update would end every measurement before its 16384 bytes, and give the
+/// burst allowance back.
+#[test]
+fn a_queue_whose_rate_is_not_known_is_not_quiet() {
+    let pie = pie("dq_rate_estimator");
+    for (avg_dq_rate, kept) in [(0, (0, Some(9000))), (256, (ms(150), None))] {
+        let mut vars = Vars { avg_dq_rate, burst_time: 0, dq_count: Some(9000), ..at(&pie, 0) };
+        vars.update(&pie.params, 0);
+        assert_eq!((vars.burst_time, vars.dq_count), kept, "{avg_dq_rate}");
+    }
+}
+
+/// sch_pie.c: `accu_prob < (MAX_PROB / 100) * 85` passes and `accu_prob >= (MAX_PROB / 2) * 17` drops, and the draw must
+/// be below p.
+#[test]
+fn sums_of_0_85_and_8_5_to_the_last_bit() {
+    let pie = pie("");
+    let p = MAX_PROB / 10;
+    let drops = |accu_prob, dice: u64| {
+        let mut control = Control { prob: p, accu_prob: accu_prob - p };
+        control.drops(&pie.params, FULL, || dice << 8)
+    };
+    let (low, high) = (MAX_PROB / 100 * 85, MAX_PROB / 2 * 17);
+    assert_eq!([low - 1, low, high].map(|sum| drops(sum, 0)), [false, true, true]);
+    assert_eq!([low - 1, low, high - 1, high].map(|sum| drops(sum, p)), [false, false, false, true]);
+    assert_eq!([p - 1, p].map(|dice| drops(low, dice)), [true, false]);
+}
+
+/// 5.5 and sch_pie.c: 2 points are added above 250 ms, not at 250 ms. There alpha's part, 0.125 * 235 ms, is capped to 2
+/// points.
+#[test]
+fn at_250_ms_nothing_is_added() {
+    let pie = pie("");
+    let step = |delay| Control { prob: MAX_PROB / 5, accu_prob: 0 }.step(&pie.params, delay, delay);
+    assert_eq!(ms(250), 3_906_250);
+    let two_points = (MAX_PROB / 100 * 2) as i64;
+    assert_eq!(step(3_906_250), two_points);
+    assert_eq!(step(3_906_251), two_points + (MAX_PROB / 50) as i64);
+}
+
+/// sch_pie.c: a rung of the gains holds below its probability, and the cap of 2 points holds from 10 % on. 80 ms above
+/// target give 1 point, and 500 ms from 0 more than the cap.
+#[test]
+fn on_a_rung_the_larger_gain_holds() {
+    for (words, rungs) in
+        [("", &LINUX), ("variant draft2013", &params::DRAFT2013), ("variant rfc8033", &params::RFC8033)]
+    {
+        let pie = pie(words);
+        let step = |prob| Control { prob, accu_prob: 0 }.step(&pie.params, ms(95), ms(95));
+        for (below, _) in rungs.ladder {
+            assert!(step(MAX_PROB / below - 1) < step(MAX_PROB / below), "{words} 1/{below}");
+        }
+    }
+    let pie = pie("");
+    let capped =
+        |prob| Control { prob, accu_prob: 0 }.step(&pie.params, ms(200), 0) == (MAX_PROB / 100 * 2) as i64;
+    assert_eq!([MAX_PROB / 10 - 1, MAX_PROB / 10].map(capped), [false, true]);
+}

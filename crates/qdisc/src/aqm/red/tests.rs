@@ -106,6 +106,10 @@ fn max_p_is_adapted_by_the_report_s_steps() {
     assert_eq!(adapted(60_000, 85_899_345).0, 85_899_345);
     // 4/10 and 6/10 of the way from min to max must be within the target, to the byte.
     assert_eq!([54_000, 66_000].map(|average| adapted(average, 85_899_345).0), [85_899_345; 2]);
+    // red.h: RED_ONE_PERCENT is 2^32 / 100, rounded: 42949672.96. The largest max_p that grows is 50 of it.
+    assert_eq!(adapted(66_001, 300_000_000).0, 342_949_673);
+    assert_eq!([2_147_483_650, 2_147_483_651].map(|p| adapted(66_001, p).0), [2_190_433_323, 2_147_483_651]);
+    assert_eq!([42_949_673, 42_949_672].map(|p| adapted(53_999, p).0), [38_654_703, 42_949_672]);
     assert_eq!(adapted(66_001, 50 * ONE_PERCENT).0, 51 * ONE_PERCENT);
     assert_eq!(adapted(66_001, 51 * ONE_PERCENT).0, 51 * ONE_PERCENT);
     assert_eq!(adapted(53_999, ONE_PERCENT - 1).0, ONE_PERCENT - 1);
@@ -121,4 +125,72 @@ fn only_adaptive_red_has_a_timer() {
     assert_eq!(red.next_timer(), Some(half));
     red.on_timer::<Plain>(half, &Fifo::default());
     assert_eq!(red.next_timer(), Some(Instant::from_nanos(1_000_000_000)));
+}
+
+/// red.h, `red_cmp_thresh`: below min is `qavg < qth_min`, so an average of exactly min is between the thresholds. The
+/// first packet there is counted and draws a number.
+#[test]
+fn an_average_of_min_is_between_the_thresholds() {
+    let Red { params, vars, .. } = red("min 30000 max 90000").unwrap();
+    let counted = |qavg| {
+        let (mut vars, mut draws) = (Vars { qavg, ..vars }, 0);
+        let draw = || {
+            draws += 1;
+            1 << 31
+        };
+        assert_eq!(vars.decide(&params, draw), Verdict::Pass);
+        (vars.qcount, draws)
+    };
+    assert_eq!((counted((30_000 << 5) - 1), counted(30_000 << 5)), ((-1, 0), (0, 1)));
+}
+
+/// The reciprocal is that of lib/math/reciprocal_div.c (Granlund, Montgomery 1994, figure 4.1): with t = a * m / 2^32,
+/// (t + ((a - t) >> sh1)) >> sh2 must be a / d for every a. Otherwise a replay would compare with another divisor than
+/// Linux's.
+#[test]
+fn the_reciprocal_that_is_shown_divides_as_linux_s() {
+    #[derive(Default)]
+    struct Reciprocal([u64; 3]);
+    impl Probe for Reciprocal {
+        fn integer(&mut self, name: &'static str, value: i128) {
+            if let Some(at) = ["recip_m", "recip_sh1", "recip_sh2"].iter().position(|known| *known == name) {
+                self.0[at] = value as u64;
+            }
+        }
+        fn real(&mut self, _name: &'static str, _value: f64) {}
+    }
+    let Red { params, vars, .. } = red("min 30000 max 90000").unwrap();
+    let most = u64::from(u32::MAX);
+    for divisor in [1, 2, 3, 4, 5, 7, 255, 256, 257, 1431, 65_535, 65_536, 1 << 31, u32::MAX] {
+        let mut shown = Reciprocal::default();
+        Vars { max_p_delta: divisor, ..vars }.probe(&params, Measure::Bytes, &mut shown);
+        let [m, sh1, sh2] = shown.0;
+        let divisor = u64::from(divisor);
+        let near =
+            [0, 1, divisor - 1, divisor, divisor + 1, 2 * divisor - 1, 2 * divisor, most / 2, most - 1, most];
+        for a in near.into_iter().filter(|a| *a <= most) {
+            let t = (a * m) >> 32;
+            assert_eq!((t + ((a - t) >> sh1)) >> sh2, a / divisor, "{a} / {divisor} by {m}, {sh1}, {sh2}");
+        }
+    }
+}
+
+/// The average is kept in 32nds of a byte, and a probe shows it in bytes.
+#[test]
+fn the_average_is_shown_in_bytes() {
+    struct Average(Option<f64>);
+    impl Probe for Average {
+        fn measured(&mut self, name: &'static str, _raw: crate::qdisc::Raw, measure: Measure) {
+            if let ("qavg", Measure::Bytes(bytes)) = (name, measure) {
+                self.0 = bytes;
+            }
+        }
+        fn integer(&mut self, _name: &'static str, _value: i128) {}
+        fn real(&mut self, _name: &'static str, _value: f64) {}
+    }
+    let mut red = red("min 30000 max 90000").unwrap();
+    (red.vars.qavg, red.params.wlog) = (40_000 << 5 | 16, 5);
+    let mut average = Average(None);
+    red.probe(&mut average);
+    assert_eq!(average.0, Some(40_000.5));
 }

@@ -244,3 +244,23 @@ fn a_probe_shows_the_mean_of_all_bins() {
     sfb.probe(&mut mean);
     assert_eq!(mean.0, Some(3));
 }
+
+/// sch_sfb.c: `time_after` is strict, so at 60 s and 100 s to the nanosecond nothing happens yet. A draw drops what
+/// cannot be helped by marks if it is less than 2 (p - 32767): at p = 49151 a draw of 32768 still marks.
+#[test]
+fn a_time_that_has_come_is_not_past_and_a_draw_of_p_is_not_below_it() {
+    let (mut sfb, mut queue) = (sfb("rehash 100000 db 40000"), Fifo::default());
+    let mut state_at = |ns| {
+        sfb.enqueue(Instant::from_nanos(ns), flow(7), &mut queue, &mut Dice::showing(0.999));
+        (sfb.warming, sfb.current)
+    };
+    let seconds = [0, 60_000_000_000, 60_000_000_001, 100_000_000_000, 100_000_000_001].map(&mut state_at);
+    assert_eq!(seconds, [(false, 0), (false, 0), (true, 0), (true, 0), (false, 1)]);
+    for (dice, marked) in [(32_767_u32, 0), (32_768, 1)] {
+        let (mut sfb, mut queue) = (self::sfb(""), Fifo::default());
+        put(&mut sfb, 7, Bin { len: 1, p: 49_151 });
+        let mut owner = Low(f64::from(dice) / 65_536.0, Dice::showing(0.0));
+        sfb.enqueue(at(0), Plain { ecn: Ecn::Ect0, ..flow(7) }, &mut queue, &mut owner);
+        assert_eq!((owner.1.marked, owner.1.dropped.len() as u32), (marked, 1 - marked), "{dice}");
+    }
+}

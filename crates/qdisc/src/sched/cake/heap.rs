@@ -167,6 +167,16 @@ mod tests {
         backlogs[key(0, 0)] = 0;
         longest.shrank_at_top(&backlogs);
         assert_eq!(longest.heap[..4], [1, 0, 2, 3]); // 60, 0, 30, 50: in order it would be 60, 50, 30, 0
+        // Now 60 goes, too: 30 rises, and 50 stays hidden. sch_cake.c keeps the heap in order for 65535 packets after
+        // an overflow (`overflow_timeout`). The next overflow then builds it anew, and finds 50.
+        backlogs[key(0, 1)] = 0;
+        longest.shrank_at_top(&backlogs);
+        let found_after = |packets| {
+            let mut longest = longest.clone();
+            (0..packets).for_each(|_| longest.sent());
+            longest.find(&backlogs)
+        };
+        assert_eq!([0, 65_534, 65_535].map(found_after), [key(0, 2), key(0, 2), key(0, 3)]);
     }
 
     proptest! {

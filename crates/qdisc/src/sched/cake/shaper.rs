@@ -175,4 +175,18 @@ mod tests {
         assert_eq!(shaper.wait(at(1_000_000)), Some(at(1_500_000)));
         assert_eq!(shaper.wait(at(1_500_000)), None);
     }
+
+    /// sch_cake.c, `cake_enqueue`: `ktime_before` is strict. A clock that is exactly now is not late, so the failsafe
+    /// keeps its debt. One nanosecond later both clocks begin at now.
+    #[test]
+    fn a_clock_that_is_on_time_is_not_set_anew() {
+        let at = Instant::from_nanos;
+        let after = |now| {
+            let mut shaper = Shaper { next: at(1_000_000), failsafe: at(1_500_000), ..Shaper::default() };
+            shaper.freshen(at(now));
+            (shaper.next.as_nanos(), shaper.failsafe.as_nanos())
+        };
+        assert_eq!(after(1_000_000), (1_000_000, 1_500_000));
+        assert_eq!(after(1_000_001), (1_000_001, 1_000_001));
+    }
 }

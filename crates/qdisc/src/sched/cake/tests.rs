@@ -339,3 +339,47 @@ fn memory_up_to_the_limit_may_be_used() {
         assert_eq!(qdisc.backlog().packets, kept, "at a change, {limit}");
     }
 }
+
+/// sch_cake.c: a flow that BLUE begins to drop from is counted, and an empty flow whose BLUE has come to rest is counted
+/// no longer. One overflow is 1/256, which 16 steps of 1/4096 undo, one for each 5 ms (target).
+#[test]
+fn a_flow_is_unresponsive_until_its_blue_rests() {
+    let mut cake = cake("");
+    let (tin, at) = (&mut cake.tins[0], |ms: u64| Instant::from_nanos(ms * 1_000_000));
+    let law = &mut tin.flows[7].law;
+    tin.counts.unresponsive += u32::from(law.queue_full(at(1000), &tin.share.law));
+    tin.wake(7, || 0);
+    let counted: Vec<u32> = (1..=17)
+        .map(|step| {
+            tin.retire(7, at(1000 + 6 * step));
+            tin.counts.unresponsive
+        })
+        .collect();
+    assert_eq!(counted, [[1; 15].as_slice(), [0; 2].as_slice()].concat());
+}
+
+/// sch_cake.c, `cake_dequeue`: an empty flow leaves the count of its set, and joins the decaying flows unless its law is at
+/// rest. A count that was wrong would keep a tin busy without packets, or divide the quantum by flows that are gone.
+#[test]
+fn an_empty_flow_leaves_its_set() {
+    let (mut cake, at) = (cake(""), |ms: u64| Instant::from_nanos(ms * 1_000_000));
+    let tin = &mut cake.tins[0];
+    let counts = |tin: &Tin| (tin.counts.sparse, tin.counts.bulk, tin.counts.decaying);
+    for flow in 0..3 {
+        tin.wake(flow, || 0);
+        tin.flows[usize::from(flow)].law.queue_full(at(1000), &tin.share.law);
+    }
+    assert_eq!(counts(tin), (3, 0, 0));
+    (tin.flows[2].set, tin.counts.sparse, tin.counts.bulk) = (tin::Set::Bulk, 2, 1);
+    tin.retire(0, at(1000));
+    assert_eq!(counts(tin), (1, 1, 1), "a sparse flow");
+    tin.retire(2, at(1000));
+    assert_eq!(counts(tin), (1, 0, 2), "a bulk flow");
+    tin.retire(0, at(1006));
+    assert_eq!(counts(tin), (1, 0, 2), "a decaying flow stays one");
+    tin.retire(1, at(5_000_000)); // BLUE's only step down: it still drops
+    assert_eq!(counts(tin), (0, 0, 3));
+    tin.flows[1].law = Default::default();
+    tin.retire(1, at(5_000_000));
+    assert_eq!((counts(tin), tin.flows[1].set), ((0, 0, 2), tin::Set::None), "a law at rest is forgotten");
+}

@@ -113,6 +113,8 @@ fn tc_derives_the_controller_from_round_trip_times() {
     assert_eq!(control("max_rtt 120ms").unwrap(), (20_000_000, 20_000_000, 35.0, 640.0));
     assert_eq!(control("max_rtt 120ms typical_rtt 50ms").unwrap(), (50_000_000, 40_000_000, 71.0, 640.0));
     assert_eq!(control("typical_rtt 10ms").unwrap(), (10_000_000, 10_000_000, 71.0, 1280.0));
+    // A path whose round-trip time is always the same: an update every third of it.
+    assert_eq!(control("max_rtt 60ms typical_rtt 60ms").unwrap(), (60_000_000, 20_000_000, 142.0, 1280.0));
     let refused = |words| control(words).unwrap_err().0;
     assert_eq!(refused("max_rtt 10ms typical_rtt 20ms"), "dualpi2 max_rtt: is less than typical_rtt");
     assert!(refused("max_rtt 60s").contains("alpha"));
@@ -247,6 +249,11 @@ fn linux_throws_dice_for_p_squared_and_k_p() {
     assert_eq!(judge(Side::Classic, Ecn::NotEct, 3027, p, "", &[0, 0]), (false, 0, 0));
     assert_eq!(judge(Side::Low, Ecn::Ect1, 3028, p, "", &[2 * p]), (false, 1, 1));
     assert_eq!(judge(Side::Low, Ecn::Ect1, 3028, p, "", &[2 * p + 1]), (false, 0, 1));
+    // 3 p' is exactly 1, which is no overload: both queues still mark.
+    let third = u32::MAX / 3;
+    let three = "coupling_factor 3";
+    assert_eq!(judge(Side::Classic, Ecn::Ect0, 3028, third, three, &[third, third]), (false, 1, 2));
+    assert_eq!(judge(Side::Low, Ecn::Ect1, 3028, third, three, &[0, 0]), (false, 1, 1));
     // Overload, k p' > 1: classic drops where it would mark. L4S drops with p'^2 and marks the rest.
     let over = (1 << 31) + 1;
     assert_eq!(judge(Side::Classic, Ecn::Ect0, 3028, over, "", &[over, over]), (true, 0, 2));

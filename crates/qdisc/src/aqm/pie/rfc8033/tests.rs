@@ -259,3 +259,35 @@ fn the_first_update_comes_after_one_tupdate_and_only_the_rfc_sleeps() {
     assert_eq!(refused("pie auto_inactive").as_deref(), Some(why));
     assert_eq!(refused("pie auto_inactive variant rfc8033"), None);
 }
+
+/// RFC 8033, appendix B: activation sets p and the delay of the last update to 0, and leaves the present delay. The
+/// packet that left last waited 50 ms: so the first update sees a rise from 0, 0.125 * 35 ms + 1.25 * 50 ms, times
+/// 1/2048. Without it p would stay 0 for one more update.
+#[test]
+fn activation_keeps_the_present_delay() {
+    let pie = rfc("limit 30");
+    let mut vars = Vars { qdelay: ms(50), qdelay_old: ms(40), ..Vars::new(&pie.params) };
+    vars.arrived(&pie.params, at(0), 10, 30);
+    assert_eq!((vars.active, vars.qdelay, vars.qdelay_old), (true, ms(50), 0));
+    assert_percent(p_after_update(vars, &pie, 15_140), (0.4375 + 6.25) / 2048.0, "the first update");
+}
+
+/// 4.1 and 4.4 compare by "less than": half of 15 ms is 117187 ticks. At that delay a packet may be dropped, and the burst
+/// allowance does not return.
+#[test]
+fn half_the_target_to_the_tick_is_not_below_half() {
+    let pie = rfc("noauto_inactive");
+    let half = ms(15) / 2;
+    let control = Control { accu_prob: MAX_PROB, ..p(MAX_PROB / 10) };
+    let drops = |mut vars: Vars| vars.drop_early(&pie.params, 5000, FULL, || 0);
+    let ready = Vars { control, ..congested(&pie, 10) };
+    assert!(!drops(Vars { qdelay_old: half - 1, ..ready }) && drops(Vars { qdelay_old: half, ..ready }));
+    let fifth = |prob| Vars { qdelay_old: 0, control: Control { prob, ..control }, ..ready };
+    assert!(!drops(fifth(MAX_PROB / 5 - 1)) && drops(fifth(MAX_PROB / 5)));
+    let returns = |qdelay, qdelay_old| {
+        let mut vars = Vars { qdelay, qdelay_old, ..congested(&pie, 0) };
+        vars.arrived(&pie.params, at(0), 1, 1000);
+        vars.burst_time == ms(150)
+    };
+    assert!(returns(half - 1, half - 1) && !returns(half, half - 1) && !returns(half - 1, half));
+}
