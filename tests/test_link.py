@@ -5,6 +5,7 @@ import os
 import pty
 import re
 import socket
+import struct
 import subprocess
 import time
 import urllib.request
@@ -14,7 +15,9 @@ from pathlib import Path
 
 import pytest
 
+from goodqueue import listening
 from goodqueue.cli import link as verb
+from goodqueue.engines.live import metrics
 from linked import MAIN, MARK, Link, environment, public_folder, python, times_ms
 
 pytestmark = [pytest.mark.needs("link", "ping")]
@@ -206,6 +209,24 @@ def test_metrics_are_answered_while_it_runs() -> None:
         running.terminate()
         running.communicate(timeout=20)
     assert running.returncode == 143
+
+
+def test_a_reader_of_metrics_that_goes_away_or_stays_silent_prints_nothing(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A traceback on the terminal would stand among the lines of CMD."""
+    monkeypatch.setattr(listening.Handler, "timeout", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    with metrics.Metrics().served(f"127.0.0.1:{port}"):
+        gone = socket.create_connection(("127.0.0.1", port))
+        gone.sendall(b"GET /metrics HTTP/1.1")
+        gone.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        gone.close()  # with a reset
+        with socket.create_connection(("127.0.0.1", port), timeout=20) as silent:
+            silent.sendall(b"GET /met")
+            assert silent.recv(9) == b"", "the server has closed it"
+    assert capfd.readouterr().err == ""
 
 
 def test_a_port_that_is_taken_is_refused_in_one_line() -> None:
