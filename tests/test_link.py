@@ -17,7 +17,7 @@ import pytest
 
 from goodqueue import listening
 from goodqueue.cli import link as verb
-from goodqueue.engines.live import metrics
+from goodqueue.engines.live import metrics, outside
 from linked import MAIN, MARK, Link, environment, public_folder, python, times_ms
 
 pytestmark = [pytest.mark.needs("link", "ping")]
@@ -103,6 +103,20 @@ def test_commands_are_the_users_and_have_power_over_their_network_alone() -> Non
 
 
 @pytest.mark.needs("host")
+def test_commands_inherit_only_their_own_descriptors() -> None:
+    """Descriptors of the networks at both ends came along: of what CMD must not reach but across the path."""
+    done = Link(("--quiet", "--", "readlink", *(f"/proc/self/fd/{number}" for number in range(3, 30)))).run()
+    assert done.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("found", "depth"), [("", 0), ("2", 2), ("9" * 5000, 0), ("-1", 0), ("x", 0), ("\u0663", 0), ("2\n", 0)]
+)
+def test_a_depth_that_no_link_has_set_counts_as_none(monkeypatch: pytest.MonkeyPatch, found: str, depth: int) -> None:
+    monkeypatch.setenv(outside.DEPTH, found)
+    assert outside.depth() == depth
+
+
 def test_ip_tc_and_ss_work_behind_the_path() -> None:
     words = (
         "sh",
