@@ -25,6 +25,10 @@ _LONG_KEY = re.compile(
 """Matches a key with this many words and dots. The time to find one is proportional to the length of the text."""
 
 
+_HALF = re.compile(r"\\u[dD][89a-fA-F]")
+"""Matches an escape sequence in JSON that is half of a character, if its other half does not follow or precede it."""
+
+
 class TooDeepError(ValueError):
     """Raised if tables, lists or keys are nested deeper than `DEEPEST`."""
 
@@ -93,8 +97,12 @@ def from_json(text: str, constants: bool = False) -> Any:
 
     try:
         found = json.loads(text, parse_constant=None if constants else refuse)
+        if _HALF.search(text):
+            json.dumps(found, ensure_ascii=False).encode()
     except RecursionError:
         raise TooDeepError from None
+    except UnicodeEncodeError:
+        raise ValueError("found half of a surrogate pair, which is no character") from None
     return found
 
 

@@ -27,11 +27,37 @@ class _Way(TypedDict):
     rate: NotRequired[str | None]
 
 
+class _Station(TypedDict):
+    name: str
+    count: NotRequired[int]
+    rate: NotRequired[str | list[Any]]
+    snr: NotRequired[float | None]
+
+
+class _Wifi(TypedDict):
+    standard: str
+    station: list[_Station]
+
+
 class _Bottleneck(TypedDict):
     qdisc: str
     rate: NotRequired[str]
     trace: NotRequired[str]
+    wifi: NotRequired[_Wifi]
     up: NotRequired[_Way]
+
+
+class _Hop(TypedDict):
+    name: str
+    kind: str
+    qdisc: NotRequired[str]
+    rate: NotRequired[str]
+    trace: NotRequired[str]
+
+
+class _Change(TypedDict):
+    at: str
+    rate: NotRequired[str | None]
 
 
 class _WirePackets(TypedDict):
@@ -64,7 +90,8 @@ class _Scenario(TypedDict):
     bottleneck: _Bottleneck
     path: _Path
     traffic: list[_Traffic]
-    change: NotRequired[list[dict[str, Any]]]
+    hop: NotRequired[list[_Hop]]
+    change: NotRequired[list[_Change]]
 
 
 class _Axis(TypedDict):
@@ -281,6 +308,16 @@ def scenario(data: Scenario, place: str) -> None:
     _words(data["bottleneck"]["qdisc"], f"{place}.bottleneck.qdisc")
     if not data["bottleneck"].keys() & {"rate", "trace", "wifi"}:
         raise UserError(place, "bottleneck.rate: missing")
+    for index, source in enumerate(data["traffic"]):
+        if source["kind"] not in traffic.kinds():
+            found = f"found {quoted(source['kind'])}; accepted: {', '.join(traffic.kinds())}"
+            raise UserError(f"{place}.traffic.{index}.kind", found)
+    for index, hop in enumerate(data.get("hop", [])):
+        own = {"wire": (), "link": ("qdisc",)}.get(hop["kind"])
+        if own is None:
+            raise UserError(f"{place}.hop.{index}.kind", f"found {quoted(hop['kind'])}; accepted: link, wire")
+        for key in own:
+            _words(hop.get(key, ""), f"{place}.hop.{index}.{key}")
     for key in ("duration", "warmup"):
         try:
             length = scenarios.seconds(data.get(key, "0s"))
