@@ -68,6 +68,11 @@ def test_a_record_of_ours_passes(whole: Record) -> None:
         ("scenario.hop", [{"name": "a", "kind": "link"}], 'scenario.hop.0.qdisc: found ""; accepted: a qdisc\'s line'),
         ("scenario.change", [{"rate": "1mbit"}], "scenario: change.0.at: missing"),
         ("scenario.bottleneck.wifi", {"standard": 1}, "scenario: bottleneck.wifi.standard: found 1; accepted: text"),
+        (
+            "scenario.bottleneck.wifi",
+            {"standard": "802.11n", "station": [{"name": "a", "rate": [["0s"]]}]},
+            "scenario.bottleneck.wifi.station.0.rate: found [[\"0s\"]]; accepted: a rate's name",
+        ),
         ("series.time_s", [0.5], "series.queues.down.delay_ms: found 8 values; accepted: as many as series.time_s, 1"),
         ("series.flows.0.tcp.rtt_ms", [{}], "series.flows.0.tcp.rtt_ms.0: found {}; accepted: a finite number"),
         ("series.pings.0.seq", [], "series.pings.0: found lists of several lengths; accepted: of one"),

@@ -263,7 +263,7 @@ def test_records_are_compared_where_they_can_be(here: Path, goodqueue: Command) 
 def test_a_run_on_a_link_without_one_rate_has_a_title(
     here: Path, goodqueue: Command, bottleneck: str, title: str
 ) -> None:
-    Path("some.rates").write_text("0 5mbit\n1 9mbit\n", encoding="ascii")
+    Path("some.rates").write_text("0s 5mbit\n1s 9mbit\n", encoding="ascii")
     Path("one.toml").write_text(TOML.replace('rate = "10mbit"', bottleneck), encoding="utf-8")
     Path("one.json").write_text(goodqueue("run", "one.toml", "--json").out, encoding="utf-8")
     assert goodqueue("report", "one.json").err == ""

@@ -30,7 +30,7 @@ class _Way(TypedDict):
 class _Station(TypedDict):
     name: str
     count: NotRequired[int]
-    rate: NotRequired[str | list[Any]]
+    rate: NotRequired[Any]
     snr: NotRequired[float | None]
 
 
@@ -312,6 +312,10 @@ def scenario(data: Scenario, place: str) -> None:
         if source["kind"] not in traffic.kinds():
             found = f"found {quoted(source['kind'])}; accepted: {', '.join(traffic.kinds())}"
             raise UserError(f"{place}.traffic.{index}.kind", found)
+    for index, station in enumerate(data["bottleneck"].get("wifi", {}).get("station", [])):
+        if not _is_rate(rate := station.get("rate", "")):
+            found = f"found {quoted(rate)}; accepted: a rate's name, or a list of times with such names"
+            raise UserError(f"{place}.bottleneck.wifi.station.{index}.rate", found)
     for index, hop in enumerate(data.get("hop", [])):
         own = {"wire": (), "link": ("qdisc",)}.get(hop["kind"])
         if own is None:
@@ -325,6 +329,13 @@ def scenario(data: Scenario, place: str) -> None:
             length = -1.0
         if not 0 <= length < math.inf:
             raise UserError(f"{place}.{key}", f"found {quoted(data[key])}; accepted: a time, as 10s")
+
+
+def _is_rate(rate: Any) -> bool:
+    """Return whether ``rate`` is what a station's may be: a name, or a list of steps, each a time and a name."""
+    if not isinstance(rate, list):
+        return isinstance(rate, str)
+    return all(isinstance(step, list) and len(step) == 2 and isinstance(step[1], str) for step in rate)
 
 
 def _words(line: str, place: str) -> None:
