@@ -201,6 +201,13 @@ def test_a_refusal_quotes_no_megabytes(here: Path, goodqueue: Command, words: li
     refused(goodqueue(*words), "")
 
 
+@pytest.mark.parametrize("key", ["path.rtt", "seed", "bottleneck.qdisc", "traffic.0.kind", "traffic.0.cc"])
+def test_a_long_value_does_not_push_out_what_is_accepted(here: Path, goodqueue: Command, key: str) -> None:
+    found = goodqueue("run", "ok.toml", "--set", f"{key}={'x' * 50_000}")
+    refused(found, "accepted: ")
+    assert len(found.err) < 900
+
+
 @pytest.mark.parametrize("text", ['"\\ud800"', '"a\\uDFFFb"', '"\\udc00\\ud800"'])
 def test_half_a_character_is_refused(here: Path, goodqueue: Command, whole: Record, text: str) -> None:
     """JSON can write one, and no file in UTF-8 can hold it: a page ended in a traceback."""
