@@ -221,6 +221,29 @@ def test_a_whole_character_in_two_escapes_is_read() -> None:
     assert inputs.from_json('["\\ud83d\\ude00", "\\\\ud800"]') == ["\U0001f600", "\\ud800"]
 
 
+def test_a_small_file_takes_little_memory_to_read(tmp_path: Path) -> None:
+    """As much as the largest file takes was asked for at once, and refused where `ulimit -v` is lower."""
+    file = tmp_path / "small.txt"
+    file.write_text("text", encoding="utf-8")
+    most = 4 << 30
+    code = (
+        f"import pathlib, resource; resource.setrlimit(resource.RLIMIT_AS, ({most}, {most}));"
+        f"from goodqueue.files import inputs; print(inputs.read(pathlib.Path({str(file)!r}), {most}, ''))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True, encoding="utf-8")
+    assert (done.stdout, done.stderr) == ("b'text'\n", "")
+
+
+def test_memory_that_runs_out_is_said_in_a_line(
+    here: Path, goodqueue: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(run, "simulate", full)
+    refused(goodqueue("run", "ok.toml"), "found no more memory; accepted: ")
+
+
 @pytest.mark.needs("dev-zero")
 @pytest.mark.parametrize("words", ["run {}", "report {}", "export --flent {} --out x", "import {}", "replay {}"])
 def test_a_file_without_an_end_is_refused(here: Path, goodqueue: Command, words: str) -> None:
