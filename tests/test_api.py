@@ -242,6 +242,12 @@ def test_cells_that_are_refused_are_named_and_the_others_go_on() -> None:
 
 # --- refusals --------------------------------------------------------------------------------------------------------
 
+
+class Mute:
+    def __str__(self) -> str:
+        raise RuntimeError
+
+
 REFUSED = {
     "a unit": (lambda: gq.run(qdisc="codel", rate="10"), r"^rate: "),
     "an option": (lambda: gq.run(qdisc="codel", up_rate="1furlong"), r"^up_rate: .*1furlong"),
@@ -258,6 +264,20 @@ REFUSED = {
     "a metric": (lambda: gq.compare("codel", metric="speed"), r"^metric: found .speed"),
     "a text for a list": (lambda: gq.sweep(grid={"path.rtt": "10ms"}), r"^grid path\.rtt: found .*a list"),
     "a comma": (lambda: gq.sweep(grid={"path.rtt": ["1ms,2ms"]}), r"^grid path\.rtt: .*comma"),
+    "a qdisc without a name": (lambda: gq.compare(Mute()), r'^compare: found ""; accepted: lines'),
+    "an engine that is no text": (lambda: gq.compare("codel", engine=Path("sim")), r"^engine: found .*text"),  # type: ignore[arg-type]
+    "a metric that is no text": (lambda: gq.compare("codel", metric=[1]), r"^metric: found \[1\]"),  # type: ignore[list-item]
+    "a grid that is no dict": (lambda: gq.sweep(grid=["path.rtt"]), r"^grid: found \["),  # type: ignore[arg-type]
+    "a store that is no path": (lambda: gq.sweep(grid={"path.rtt": ["1ms"]}, out=5, qdisc="codel"), r"^out: found 5"),  # type: ignore[arg-type]
+    "an array for a flag": (lambda: gq.run(qdisc="codel", ecn=np.array([1, 2])), r"^ecn: found .*True or False"),
+    "a suite that is no path": (lambda: gq.suite({}), r"^name: found \{\}"),  # type: ignore[arg-type]
+    "a subject that is no text": (lambda: gq.suite("rfc7928", max), r"^tested: found "),  # type: ignore[arg-type]
+    "a section that is no text": (lambda: gq.suite("rfc7928", "codel", only=[8]), r"^only: found \[8\]"),  # type: ignore[list-item]
+    "a use that is no text": (lambda: gq.advise("9mbit", "9mbit", use=[1]), r"^use: found \[1\]"),  # type: ignore[list-item]
+    "a rate that is no text": (lambda: gq.advise(9, "9mbit"), r"^down: found 9"),  # type: ignore[arg-type]
+    "a link that is no text": (lambda: gq.advise("9mbit", "9mbit", link=1), r"^link: found 1"),  # type: ignore[arg-type]
+    "files that are no paths": (lambda: gq.advise("9mbit", "9mbit", flent=5), r"^flent: found 5"),  # type: ignore[arg-type]
+    "a trace that is no path": (lambda: gq.advise("9mbit", "9mbit", trace=5), r"^trace: found 5"),  # type: ignore[arg-type]
     "traffic twice": (lambda: gq.run({"bottleneck": {}}, flows=2), r"^flows: the scenario says"),
 }
 

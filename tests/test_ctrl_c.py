@@ -1,5 +1,6 @@
 """Ctrl-C ends every command with one line and status 130 at any moment, and leaves nothing half done."""
 
+import json
 import os
 import signal
 import subprocess
@@ -7,14 +8,13 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from itertools import pairwise
 from pathlib import Path
-from threading import Event
 
 import pytest
 
 from goodqueue import interrupts, run
-from goodqueue.run import StoppedError
+from goodqueue._goodqueue import Simulation
+from goodqueue.record import Scenario
 
 LIMIT_S = 100
 """Generous, for a busy machine. Without an answer each of these would take longer, or for ever."""
@@ -100,25 +100,28 @@ def test_a_long_and_fast_run_is_interrupted(here: Path, rate: str) -> None:
         assert ended(process) == SAID
 
 
-def test_slices_of_a_run_begin_short() -> None:
-    # A thousandth of a million seconds at 10 Gbit/s took minutes without an answer to Ctrl-C.
-    asked = [0.0]
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"bottleneck": {"rate": "1000gbit", "qdisc": "codel"}},
+        # The packets that a full queue drops occupy no link, and so the link's rate says nothing about the work.
+        {"traffic": [{"kind": "cbr", "rate": "1000gbit", "start": "1000s"}]},
+    ],
+    ids=["fast", "dropped"],
+)
+def test_a_slice_of_a_run_is_short_however_much_happens_in_it(scenario: Scenario, changes: Scenario) -> None:
+    """A thousandth of a million seconds, which may be the first slice, took minutes without an answer to Ctrl-C."""
+    simulation = Simulation(json.dumps(scenario | {"duration": "1000000s"} | changes))
+    began = time.perf_counter()
+    reached_s = simulation.advance(1e6, run.MOST_EVENTS)
+    assert time.perf_counter() - began < 1.0
+    assert reached_s < 2000
 
-    class Fast:
-        duration_s = 1e6
 
-        def advance(self, until_s: float) -> None:
-            asked.append(until_s)
-            if len(asked) == 100:
-                raise StoppedError
-
-    scenario = {"bottleneck": {"rate": "1mbit", "up": {"rate": "10gbit"}}, "change": [{"rate": "100mbit"}, {}]}
-    with pytest.raises(StoppedError):
-        run._advance(Fast(), run._most_s(scenario), lambda _: None, Event(), [])  # type: ignore[arg-type]
-    steps = [second - first for first, second in pairwise(asked)]
-    frame_s = 1514 * 8 / 10e9
-    assert steps[0] < 1000 * frame_s
-    assert max(steps) <= run.MOST_FRAMES * frame_s * 1.001
+def test_a_run_of_many_slices_is_the_run_of_one(scenario: Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = run.one_text(scenario)
+    monkeypatch.setattr(run, "MOST_EVENTS", 7)
+    assert run.one_text(scenario) == whole
 
 
 @pytest.mark.parametrize("verb", ["run", "compare", "sweep"])

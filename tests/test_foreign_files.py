@@ -63,6 +63,16 @@ def test_a_record_of_ours_passes(whole: Record) -> None:
         ("scenario.bottleneck.qdisc", " ", 'scenario.bottleneck.qdisc: found " "; accepted: a qdisc\'s line'),
         ("scenario.duration", "soon", 'scenario.duration: found "soon"; accepted: a time, as 10s'),
         ("scenario.path", "x", 'scenario: path: found "x"; accepted: a table'),
+        ("scenario.traffic.0.kind", "x", 'scenario.traffic.0.kind: found "x"; accepted: bulk, transfer'),
+        ("scenario.hop", [{"name": "a", "kind": "x"}], 'scenario.hop.0.kind: found "x"; accepted: link, wire'),
+        ("scenario.hop", [{"name": "a", "kind": "link"}], 'scenario.hop.0.qdisc: found ""; accepted: a qdisc\'s line'),
+        ("scenario.change", [{"rate": "1mbit"}], "scenario: change.0.at: missing"),
+        ("scenario.bottleneck.wifi", {"standard": 1}, "scenario: bottleneck.wifi.standard: found 1; accepted: text"),
+        (
+            "scenario.bottleneck.wifi",
+            {"standard": "802.11n", "station": [{"name": "a", "rate": [["0s"]]}]},
+            "scenario.bottleneck.wifi.station.0.rate: found [[\"0s\"]]; accepted: a rate's name",
+        ),
         ("series.time_s", [0.5], "series.queues.down.delay_ms: found 8 values; accepted: as many as series.time_s, 1"),
         ("series.flows.0.tcp.rtt_ms", [{}], "series.flows.0.tcp.rtt_ms.0: found {}; accepted: a finite number"),
         ("series.pings.0.seq", [], "series.pings.0: found lists of several lengths; accepted: of one"),
@@ -189,6 +199,49 @@ def test_a_scenario_that_takes_memory_is_refused(
 )
 def test_a_refusal_quotes_no_megabytes(here: Path, goodqueue: Command, words: list[str]) -> None:
     refused(goodqueue(*words), "")
+
+
+@pytest.mark.parametrize("key", ["path.rtt", "seed", "bottleneck.qdisc", "traffic.0.kind", "traffic.0.cc"])
+def test_a_long_value_does_not_push_out_what_is_accepted(here: Path, goodqueue: Command, key: str) -> None:
+    found = goodqueue("run", "ok.toml", "--set", f"{key}={'x' * 50_000}")
+    refused(found, "accepted: ")
+    assert len(found.err) < 900
+
+
+@pytest.mark.parametrize("text", ['"\\ud800"', '"a\\uDFFFb"', '"\\udc00\\ud800"'])
+def test_half_a_character_is_refused(here: Path, goodqueue: Command, whole: Record, text: str) -> None:
+    """JSON can write one, and no file in UTF-8 can hold it: a page ended in a traceback."""
+    content = json.dumps(whole).replace('"sim"', text, 1)
+    Path("record.json").write_text(content, encoding="utf-8")
+    said = "record.json: not JSON: found half of a surrogate pair, which is no character; accepted: "
+    refused(goodqueue("report", "record.json"), said)
+
+
+def test_a_whole_character_in_two_escapes_is_read() -> None:
+    assert inputs.from_json('["\\ud83d\\ude00", "\\\\ud800"]') == ["\U0001f600", "\\ud800"]
+
+
+def test_a_small_file_takes_little_memory_to_read(tmp_path: Path) -> None:
+    """As much as the largest file takes was asked for at once, and refused where `ulimit -v` is lower."""
+    file = tmp_path / "small.txt"
+    file.write_text("text", encoding="utf-8")
+    most = 4 << 30
+    code = (
+        f"import pathlib, resource; resource.setrlimit(resource.RLIMIT_AS, ({most}, {most}));"
+        f"from goodqueue.files import inputs; print(inputs.read(pathlib.Path({str(file)!r}), {most}, ''))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True, encoding="utf-8")
+    assert (done.stdout, done.stderr) == ("b'text'\n", "")
+
+
+def test_memory_that_runs_out_is_said_in_a_line(
+    here: Path, goodqueue: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(run, "simulate", full)
+    refused(goodqueue("run", "ok.toml"), "found no more memory; accepted: ")
 
 
 @pytest.mark.needs("dev-zero")

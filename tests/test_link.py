@@ -5,6 +5,7 @@ import os
 import pty
 import re
 import socket
+import struct
 import subprocess
 import time
 import urllib.request
@@ -14,7 +15,9 @@ from pathlib import Path
 
 import pytest
 
+from goodqueue import listening
 from goodqueue.cli import link as verb
+from goodqueue.engines.live import metrics, outside
 from linked import MAIN, MARK, Link, environment, public_folder, python, times_ms
 
 pytestmark = [pytest.mark.needs("link", "ping")]
@@ -100,6 +103,20 @@ def test_commands_are_the_users_and_have_power_over_their_network_alone() -> Non
 
 
 @pytest.mark.needs("host")
+def test_commands_inherit_only_their_own_descriptors() -> None:
+    """Descriptors of the networks at both ends came along: of what CMD must not reach but across the path."""
+    done = Link(("--quiet", "--", "readlink", *(f"/proc/self/fd/{number}" for number in range(3, 30)))).run()
+    assert done.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("found", "depth"), [("", 0), ("2", 2), ("9" * 5000, 0), ("-1", 0), ("x", 0), ("\u0663", 0), ("2\n", 0)]
+)
+def test_a_depth_that_no_link_has_set_counts_as_none(monkeypatch: pytest.MonkeyPatch, found: str, depth: int) -> None:
+    monkeypatch.setenv(outside.DEPTH, found)
+    assert outside.depth() == depth
+
+
 def test_ip_tc_and_ss_work_behind_the_path() -> None:
     words = (
         "sh",
@@ -208,6 +225,24 @@ def test_metrics_are_answered_while_it_runs() -> None:
     assert running.returncode == 143
 
 
+def test_a_reader_of_metrics_that_goes_away_or_stays_silent_prints_nothing(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A traceback on the terminal would stand among the lines of CMD."""
+    monkeypatch.setattr(listening.Handler, "timeout", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    with metrics.Metrics().served(f"127.0.0.1:{port}"):
+        gone = socket.create_connection(("127.0.0.1", port))
+        gone.sendall(b"GET /metrics HTTP/1.1")
+        gone.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        gone.close()  # with a reset
+        with socket.create_connection(("127.0.0.1", port), timeout=20) as silent:
+            silent.sendall(b"GET /met")
+            assert silent.recv(9) == b"", "the server has closed it"
+    assert capfd.readouterr().err == ""
+
+
 def test_a_port_that_is_taken_is_refused_in_one_line() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
@@ -284,7 +319,8 @@ def test_a_full_disk_while_tracing_is_told_in_one_line(place: Path) -> None:
 def test_what_is_refused_says_what_is_accepted(words: tuple[str, ...], said: str) -> None:
     done = Link(words).run()
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.splitlines()[-1].startswith(f"goodqueue: {said}")
+    assert done.stderr.startswith(f"goodqueue: {said}")
+    assert done.stderr.count("\n") == 1, "a refusal is one line"
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ import linked
 import needs
 from conftest import Result
 from goodqueue import engines, run
+from goodqueue.engines.kernel import host
 from goodqueue.engines.kernel.lab import chain
 from goodqueue.engines.kernel.lab.plan import Plan
 from goodqueue.engines.live import planning
@@ -55,6 +56,22 @@ def test_the_command_refuses_before_it_starts_anything(here: Path, goodqueue: Ca
     done = goodqueue("run", "ok.toml", "--engine", "live", "--set", "traffic.0.stack=linux-3.10")
     assert (done.status, done.out, done.err.count("\n")) == (2, "", 1)
     assert "accepted by the live engine: linux-6.x" in done.err
+
+
+def test_a_capture_that_cannot_be_written_is_told_by_the_name_that_was_given(
+    here: Path, goodqueue: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The draft's name was told, of which the user knows nothing."""
+
+    def full(plan: Plan, *_: object) -> None:
+        assert plan.own is not None
+        assert plan.own.trace is not None
+        raise UserError("live engine", f"{plan.own.trace['path']}: cannot be written: No space left on device")
+
+    monkeypatch.setattr(host, "run", full)
+    done = goodqueue("run", "ok.toml", "--engine", "live", "--trace", "run.pcapng", "--trace-at", "down-in")
+    assert (done.status, done.out) == (2, "")
+    assert done.err == "goodqueue: --trace run.pcapng: cannot be written: No space left on device\n"
 
 
 def test_paths_that_linux_has_not_are_planned() -> None:

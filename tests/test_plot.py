@@ -104,6 +104,20 @@ def test_names_tell_apart_what_differs_and_no_more(groups: list[Group]) -> None:
 
 
 @pytest.mark.parametrize(
+    ("kind", "options"), [("ellipse", []), ("cdf", []), ("bar", []), ("time", ["--metric", "delay_ms"])]
+)
+def test_dollar_signs_in_names_are_no_formulas(here: Path, goodqueue: Command, kind: str, options: list[str]) -> None:
+    """A formula that is none ended in a traceback of matplotlib's."""
+    record = json.loads(goodqueue("run", "ok.toml", "--set", "series.interval=200ms", "--json").out)
+    for name, line in (("a", "$x_{$ limit 5"), ("b", "pfifo $a$")):
+        record["scenario"]["bottleneck"]["qdisc"] = line
+        Path(f"{name}.json").write_text(json.dumps(record), encoding="utf-8")
+    said = goodqueue("plot", kind, "a.json", "b.json", *options, "--out", "a.svg")
+    assert (said.status, said.err) == (0, "")
+    assert "$x_{$" in "".join(ET.parse(here / "a.svg").getroot().itertext())  # noqa: S314
+
+
+@pytest.mark.parametrize(
     ("kind", "options"),
     [
         ("ellipse", []),

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import needs
-from conftest import SCENARIO, Result
+from conftest import SCENARIO, TOML, Result
 from goodqueue import run
 from goodqueue.record import Scenario
 from goodqueue.report import sections
@@ -250,6 +250,24 @@ def test_records_are_compared_where_they_can_be(here: Path, goodqueue: Command) 
     assert "pfifo at 10mbit, 20ms, 2 × bulk cubic down, 1 × ping, one run" in page.text, (
         "one with other seeds stands by itself"
     )
+
+
+@pytest.mark.parametrize(
+    ("bottleneck", "title"),
+    [
+        ('wifi = {standard = "802.11n", station = [{name = "a", rate = "mcs7"}]}', "802.11n Wi-Fi (a at mcs7), 20ms"),
+        ('trace = "some.rates"\nup.rate = "5mbit"', "the rates of some.rates, 20ms"),
+    ],
+    ids=["wifi", "trace"],
+)
+def test_a_run_on_a_link_without_one_rate_has_a_title(
+    here: Path, goodqueue: Command, bottleneck: str, title: str
+) -> None:
+    Path("some.rates").write_text("0s 5mbit\n1s 9mbit\n", encoding="ascii")
+    Path("one.toml").write_text(TOML.replace('rate = "10mbit"', bottleneck), encoding="utf-8")
+    Path("one.json").write_text(goodqueue("run", "one.toml", "--json").out, encoding="utf-8")
+    assert goodqueue("report", "one.json").err == ""
+    assert f"codel at {title}" in Page(Path("report.html").read_text(encoding="utf-8")).text
 
 
 def test_a_damaged_store_is_refused_by_name(here: Path, goodqueue: Command) -> None:

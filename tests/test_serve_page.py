@@ -172,6 +172,19 @@ def test_what_is_no_http_is_answered_in_a_line(page: Path, sent: bytes, capfd: p
     assert capfd.readouterr().err == ""
 
 
+def test_silent_clients_do_not_keep_the_page_from_others(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each open connection is a descriptor. A client that sends nothing kept it for ever."""
+    monkeypatch.setattr(server.Handler, "timeout", 0.2)
+    with served() as ask:
+        silent = [socket.create_connection(("127.0.0.1", ask.port), timeout=LIMIT_S) for _ in range(50)]
+        for number, one in enumerate(silent):
+            one.sendall(b"GET / HT"[: number % 9])
+        assert [one.recv(9) for one in silent] == [b""] * 50, "the server has closed them"
+        assert ask("/")[0] == 200
+        for one in silent:
+            one.close()
+
+
 def test_a_browser_that_goes_away_is_no_error(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def told(error: Exception) -> str:
         try:
@@ -181,5 +194,5 @@ def test_a_browser_that_goes_away_is_no_error(page: Path, capsys: pytest.Capture
         return capsys.readouterr().err
 
     with server.Server(server.page(), mine.Mine([], [], []), 0) as listening:
-        assert told(BrokenPipeError()) == told(ConnectionResetError()) == ""
+        assert told(BrokenPipeError()) == told(ConnectionResetError()) == told(TimeoutError()) == ""
         assert "ZeroDivisionError" in told(ZeroDivisionError()), "a fault of ours must be seen"

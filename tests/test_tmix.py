@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -151,3 +153,14 @@ def test_the_core_says_what_a_vector_is() -> None:
     asked = {"duration": "9s", "bottleneck": {"rate": "1mbit", "qdisc": "pfifo"}, "path": {"rtt": "1ms"}}
     with pytest.raises(_goodqueue.ScenarioError, match="accepted: a list of connection vectors"):
         _goodqueue.resolve(json.dumps(asked | {"traffic": [{"kind": "tmix", "vectors": "a"}]}))
+
+
+def test_flows_share_the_vectors_of_their_table(folder: Path) -> None:
+    """Each flow had a copy, so that a file of some MB and a large count took all memory."""
+    vector = [{"start_us": 10**8 + number, "sends": [[">", 9, 1], ["<", 9, 0]]} for number in range(20_000)]
+    (folder / "many.tmix").write_text(tmix.text(vector), encoding="ascii")
+    limit = "import resource; resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))"
+    words = ["run", "scenario.toml", "--set", "traffic.0.vectors=many.tmix", "--set", "traffic.0.count=3000"]
+    command = [sys.executable, "-c", f"{limit}; from goodqueue.cli import main; main({words})"]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, encoding="utf-8")
+    assert (done.returncode, done.stderr) == (0, "")

@@ -73,6 +73,13 @@ def test_a_comparison_says_who_had_the_air(goodqueue: Callable[..., Result]) -> 
     assert {source["station"] for source in found["scenario"]["traffic"]} == {"fast", "slow"}
 
 
+def test_flows_of_one_kind_in_both_directions_are_no_clash_of_names(goodqueue: Callable[..., Result]) -> None:
+    found = goodqueue("compare", "fq_codel", *CELL, *QUICK, "--traffic", "bulk:2,bulk:up,ping", "--json")
+    assert found.err == ""
+    names = [source["name"] for source in json.loads(found.out)["scenario"]["traffic"]]
+    assert names == ["fast bulk", "slow bulk", "fast bulk 2", "slow bulk 2", "fast ping", "slow ping"]
+
+
 def test_a_run_shows_each_station_both_ways(goodqueue: Callable[..., Result]) -> None:
     shown = goodqueue("run", str(ROOT / "examples" / "wifi.toml"), "--set", "duration=12s").out
     rows = shown[shown.index("\nAir\n") :].split("\n\n")[0].splitlines()

@@ -28,10 +28,10 @@ class Simulation:
     def __init__(self, scenario_json: str, make: Callable[[str, Any], tuple[Any, str, str]] | None = None) -> None:
         """Set up the scenario. `make(line, link)` makes disciplines written in Python. Raises ScenarioError."""
 
-    def advance(self, until_s: float) -> None:
-        """Simulate up to `until_s` seconds of simulated time (at most to the end).
+    def advance(self, until_s: float, most_events: int = ...) -> float:
+        """Simulate up to `until_s` seconds of simulated time (at most to the end), and at most `most_events` events.
 
-        Releases the GIL, unless a discipline is written in Python. Raises the exceptions of such a discipline.
+        Returns the time reached, in seconds. Releases the GIL, unless a discipline is written in Python. Raises the exceptions of such a discipline.
         """
 
     def trace(self, path: str, points: list[str], snap_bytes: int) -> None:

@@ -1,13 +1,16 @@
 """Error messages and warnings for the user, one line each."""
 
 import json
+import re
 import sys
 
 LONGEST = 2000
 """The most characters of a line. Our own lines have some hundred."""
 
 LONGEST_PLACE = 300
-"""The most characters of a file's name or a key in it."""
+"""The most characters of a file's name or a key in it, or of a value in quotes."""
+
+_QUOTE = re.compile(r'"[^"]{300,}+"')
 
 
 class UserError(Exception):
@@ -35,8 +38,12 @@ def bounded(text: str, most: int) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return ``text`` as one line for display: with limited length, and with control characters escaped."""
-    return printable(bounded(text, LONGEST))
+    """Return ``text`` as one line for display: with limited length, and with control characters escaped.
+
+    A long value in quotes is shortened by itself, so that what is accepted stays in the line.
+    """
+    short = _QUOTE.sub(lambda found: bounded(found[0], LONGEST_PLACE), text)
+    return printable(bounded(short, LONGEST))
 
 
 def printable(text: str, kept: str = "") -> str:

@@ -18,7 +18,7 @@ from goodqueue.capture import Trace
 from goodqueue.capture import check as check_traced
 from goodqueue.errors import UserError
 from goodqueue.record import Record, Scenario
-from goodqueue.scenario import discipline, paths, to_json
+from goodqueue.scenario import discipline, to_json
 
 if TYPE_CHECKING:
     from goodqueue._goodqueue import Simulation
@@ -42,8 +42,8 @@ SLICE_S = 0.05
 STUCK_S = 1.0
 """The time in seconds that a run may take to stop before it counts as stuck."""
 
-MOST_FRAMES = 200_000
-"""The most frames that the link may carry between two checks: traffic may begin within a slice that was empty."""
+MOST_EVENTS = 300_000
+"""The most events between two checks: traffic may begin within a slice that was empty."""
 
 
 class StoppedError(Exception):
@@ -206,7 +206,7 @@ def simulate(scenario: Scenario, progress: Progress, stop: threading.Event, trac
     try:
         if trace is not None:
             simulation.trace(trace.path, list(trace.points), trace.snap_bytes)
-        _advance(simulation, _most_s(scenario), progress, stop, files)
+        _advance(simulation, progress, stop, files)
         simulation.finish_trace()
     except TraceError as error:
         assert trace is not None
@@ -216,28 +216,19 @@ def simulate(scenario: Scenario, progress: Progress, stop: threading.Event, trac
     return simulation.record()
 
 
-def _most_s(scenario: Scenario) -> float:
-    """Return the longest simulated time in seconds between two checks: the time in which `MOST_FRAMES` leave."""
-    changes = (table for table in scenario.get("change", ()) if table.get("rate") or table.get("trace"))
-    fastest = max(paths.busiest_bps(table) for table in (*(link for _, link in paths.links(scenario)), *changes))
-    return MOST_FRAMES * 1514 * 8 / max(fastest, 1)
-
-
-def _advance(
-    simulation: "Simulation", most_s: float, progress: Progress, stop: threading.Event, files: list[str]
-) -> None:
+def _advance(simulation: "Simulation", progress: Progress, stop: threading.Event, files: list[str]) -> None:
     end = simulation.duration_s
-    at, step = 0.0, min(end / 1000, most_s / 1000)
+    at, step = 0.0, end / 1000
     python = _python_runs if files else nullcontext
     while at < end:
         if stop.is_set():
             raise StoppedError
-        at = min(end, at + step)
+        until = min(end, at + step)
         began = time.perf_counter()
         with python():
-            blamed(lambda until=at: simulation.advance(until), files)  # type: ignore[misc]
+            at = blamed(lambda until=until: simulation.advance(until, MOST_EVENTS), files)  # type: ignore[misc]
         took = time.perf_counter() - began
-        step = min(most_s, step * min(4.0, max(0.25, SLICE_S / max(took, 1e-9))))
+        step *= min(4.0, max(0.25, SLICE_S / max(took, 1e-9)))
         progress(at / end)
 
 

@@ -35,6 +35,7 @@ def _shares(outcome: Outcome, metric: str, label: str, title: str, told: str) ->
         ax.set_title(words, fontsize=9)
         if metric == "rtt":
             ax.set_yscale("log")
+            style.plain_numbers(ax.yaxis)
     axes[0].set_ylabel(label)
     runs = len(next(iter(panels.values()))[0].seeds)
     caption = (

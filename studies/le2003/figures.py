@@ -69,6 +69,8 @@ def _tails(outcome: Outcome) -> Iterator[Drawn]:
         curves.append((name, line))
     ax.set_xscale("log")
     ax.set_yscale("log")
+    style.plain_numbers(ax.xaxis)
+    style.plain_numbers(ax.yaxis)
     ax.set_xlabel("response time (ms)")
     ax.set_ylabel("share of responses that take longer")
     ax.legend([line for _, line in curves], [name for name, _ in curves], loc="lower left")

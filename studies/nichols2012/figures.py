@@ -137,6 +137,7 @@ def _changes(outcome: Outcome) -> Iterator[Drawn]:
         moved.plot(series["time_s"][::every], course[::every], color=look.colour, lw=1.2)
         delay.text(0.02 + 0.18 * index, 1.03, name, transform=delay.transAxes, weight="bold", color=look.ink)
     delay.set_yscale("log")
+    style.plain_numbers(delay.yaxis)
     delay.set_ylim(0.1, 2e4)
     delay.set_ylabel("packet delay (ms)")
     moved.set_ylabel("transferred (MB)")

@@ -229,9 +229,19 @@ impl Simulation {
 
     /// Runs until `elapsed` of the run has passed, but not beyond its end. Several calls give the same run as one.
     pub fn advance(&mut self, elapsed: Duration) {
+        self.advance_by(elapsed, u64::MAX);
+    }
+
+    /// Runs like [`advance`](Self::advance), but handles at most `most` events, so that the call returns soon however
+    /// much happens until then. The time that is reached is [`elapsed`](Self::elapsed).
+    pub fn advance_by(&mut self, elapsed: Duration, most: u64) {
         let until = self.at_most(elapsed);
-        while self.act_next(until) {}
-        self.settle(until);
+        for _ in 0..most {
+            if !self.act_next(until) {
+                self.settle(until);
+                return;
+            }
+        }
     }
 
     /// Handles the next event and returns true. If there is no event up to the time `elapsed` of the run, returns

@@ -321,6 +321,27 @@ fn a_step_that_leads_too_far_is_refused() {
     );
 }
 
+/// A million users take 2.5 GB. `count` multiplied them without a limit, until the memory was used up.
+#[test]
+fn users_are_limited_in_all_and_not_only_per_flow() {
+    let read = |traffic: Value| {
+        let mut scenario = smallest();
+        scenario["traffic"] = traffic;
+        Scenario::from_json(&scenario.to_string()).map(drop).map_err(|error| error.to_string())
+    };
+    let web = |users: u64, count: u64| json!({"kind": "web_users", "users": users, "count": count});
+    let refusal = |users: u64| Err(format!("traffic: found {users} users in all; accepted: at most 1000000"));
+    assert_eq!(read(json!([web(1_000_000, 1)])), Ok(()));
+    assert_eq!(read(json!([web(1000, 1000), {"kind": "bulk", "count": 90_000}])), Ok(()));
+    assert_eq!(read(json!([web(1000, 1001)])), refusal(1_001_000));
+    assert_eq!(read(json!([web(1_000_000, 1), web(1, 1)])), refusal(1_000_001));
+    assert_eq!(
+        read(json!([{"kind": "web_users", "count": 2001}])),
+        refusal(2001 * 500),
+        "the default counts, too"
+    );
+}
+
 /// Otherwise a record's scenario could not be run again.
 #[test]
 fn a_resolved_scenario_resolves_to_itself() {

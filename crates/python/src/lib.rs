@@ -85,19 +85,22 @@ impl Simulation {
         self.run.duration().as_secs_f64()
     }
 
-    /// Runs until `until_s` seconds of simulated time, at most to the end. Other threads continue meanwhile. A
-    /// discipline written in Python needs the interpreter for every packet. So the GIL is kept then, instead of being
-    /// handed over twice per packet. The interpreter itself lets other threads run every few milliseconds.
-    fn advance(&mut self, py: Python<'_>, until_s: f64) -> PyResult<()> {
+    /// Runs until `until_s` seconds of simulated time, at most to the end, and handles at most `most_events` events.
+    /// Returns the time reached, in seconds. Other threads continue meanwhile. A discipline written in Python needs the
+    /// interpreter for every packet. So the GIL is kept then, instead of being handed over twice per packet. The
+    /// interpreter itself lets other threads run every few milliseconds.
+    #[pyo3(signature = (until_s, most_events = u64::MAX))]
+    fn advance(&mut self, py: Python<'_>, until_s: f64, most_events: u64) -> PyResult<f64> {
         let until = Duration::from_secs_f64(until_s);
         if !self.python {
-            py.detach(|| self.run.advance(until));
+            py.detach(|| self.run.advance_by(until, most_events));
         } else {
-            self.run.advance(until);
+            self.run.advance_by(until, most_events);
             let raised = self.failure.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
             raised.map_or(Ok(()), Err)?;
         }
-        self.trace.as_ref().map_or(Ok(()), trace::check)
+        self.trace.as_ref().map_or(Ok(()), trace::check)?;
+        Ok(self.run.elapsed().as_secs_f64())
     }
 
     /// Captures the run from now on. The file appears under its name only after `finish_trace`.

@@ -135,12 +135,14 @@ def advise(
     asking.whole("seed", seed, 0)
     if workers is not None:
         asking.whole("workers", workers, 1, 4096)
-    files = [flent] if isinstance(flent, str | os.PathLike) else list(flent)
-    uses = use if isinstance(use, str) else ",".join(use)
-    rates = None if trace is None else os.fspath(trace)
-    question = asking_of.ask(
-        down, up, rtt, link, uses, buffer, seeds, seed, quick, rates, [os.fspath(file) for file in files]
-    )
+    given = {"down": down, "up": up, "rtt": rtt, "buffer": buffer}
+    for name, value in given.items():
+        if value is not None:
+            asking.word(name, value)
+    files = [asking.place("flent", one) for one in (flent if isinstance(flent, list | tuple) else [flent])]
+    uses = ",".join(asking.words("use", use))
+    rates = None if trace is None else asking.place("trace", trace)
+    question = asking_of.ask(down, up, rtt, asking.word("link", link), uses, buffer, seeds, seed, quick, rates, files)
     with terminal.progress(f"{question.link.title}: what Linux ships") as progress:
         answer = trying.advise(question, workers, progress)
     if verify:

@@ -69,6 +69,8 @@ class Given:
         self.described: dict[str, object] = {name: known.get(name) for name in DESCRIBED}
         if (flows := self.described["flows"]) is not None and (not _is_whole(flows) or int(str(flows)) < 1):
             raise UserError("flows", f"found {quoted(flows)}; accepted: a whole number from 1")
+        if not isinstance(_plain(self.described["ecn"]), bool | None):
+            raise UserError("ecn", f"found {quoted(self.described['ecn'])}; accepted: True or False")
         for name in ("wifi", "stations", "cc", "traffic"):
             if not isinstance(self.described[name], str | None):
                 raise UserError(name, f"found {quoted(self.described[name])}; accepted: text")
@@ -112,6 +114,24 @@ def _plain(value: object) -> object:
     return item() if callable(item) and getattr(value, "ndim", None) == 0 else value
 
 
-def metrics_of(names: str | Sequence[str] | None) -> list[str]:
-    """Return the names of metrics in ``names`` as a list."""
-    return [] if names is None else [names] if isinstance(names, str) else list(names)
+def word(name: str, value: object) -> str:
+    """Return ``value``, which must be text. Raises UserError."""
+    if not isinstance(value, str):
+        raise UserError(name, f"found {quoted(value)}; accepted: text")
+    return value
+
+
+def words(name: str, value: object) -> list[str]:
+    """Return ``value`` as a list: one text, several, or None for none. Raises UserError."""
+    found = [] if value is None else [value] if isinstance(value, str) else value
+    if not isinstance(found, Sequence) or not all(isinstance(one, str) for one in found):
+        raise UserError(name, f"found {quoted(value)}; accepted: text, or a list of texts")
+    return list(found)
+
+
+def place(name: str, value: object) -> str:
+    """Return ``value``, which must be a path. Raises UserError."""
+    found = os.fspath(value) if isinstance(value, str | os.PathLike) else None
+    if not isinstance(found, str):
+        raise UserError(name, f"found {quoted(value)}; accepted: a path")
+    return found

@@ -10,7 +10,7 @@ from goodqueue import engines
 from goodqueue.api import asking, frames, showing
 from goodqueue.compare import Entry, asked
 from goodqueue.compare import tables as tabled
-from goodqueue.errors import UserError, quoted
+from goodqueue.errors import UserError, quoted, said
 from goodqueue.files import output
 from goodqueue.measures import FIRST_SEED, SEEDS, metrics
 from goodqueue.measures.stats import Estimate
@@ -126,7 +126,7 @@ class Comparison(showing.Shown):
             if kind not in KINDS:
                 raise UserError("plot", f"found {quoted(kind)}; accepted: {', '.join((*figures.KINDS, *KINDS))}")
             records = [record for entry in self.result.entries for record in entry.records]
-            return showing.drawn(kind, records, asking.metrics_of(metric), None, None, title)
+            return showing.drawn(kind, records, asking.words("metric", metric), None, None, title)
         if metric is not None or title:
             raise UserError("plot", f"found a metric or a title with {kind}; accepted: with {', '.join(KINDS)}")
         found = figures.of(self.result, [kind])
@@ -243,10 +243,10 @@ def compare(
     if not qdiscs:
         raise UserError("compare", 'found no qdisc; accepted: lines of tc, as gq.compare("pfifo", "codel target 5ms")')
     for line in qdiscs:
-        if not str(line).strip():
+        if not said(line).strip():
             raise UserError("compare", f"found {quoted(line)}; accepted: lines of tc, as text")
-    on = engines.parse(engine)
-    names = asking.metrics_of(metric)
+    on = engines.parse(asking.word("engine", engine))
+    names = asking.words("metric", metric)
     wanted = metrics.find(names) or metrics.METRICS
     asking.whole("seeds", seeds, 1, 10_000)
     asking.whole("seed", seed, 0)
@@ -258,6 +258,6 @@ def compare(
     notes.tell(base, origins, lines)
     with terminal.progress(f"{len(lines)} qdiscs x {seeds} seeds") as progress:
         result = comparing.compare(base, lines, range(seed, seed + seeds), workers, progress, on, wanted)
-    said = {**given.options, **given.described, "engine": None if engine == "sim" else engine}
+    options = {**given.options, **given.described, "engine": None if engine == "sim" else engine}
     place = "scenario.toml" if isinstance(scenario, Mapping) else file
-    return Comparison(result, asked.command(lines, place, said, seeds, seed, given.sets, names))
+    return Comparison(result, asked.command(lines, place, options, seeds, seed, given.sets, names))

@@ -144,7 +144,7 @@ class Run(showing.Shown):
         ``metric`` chooses the metric if the kind can draw several. ``time`` takes several metrics, one row each, and
         needs series. Raises `gq.UserError` if the run has no such number.
         """
-        return showing.drawn(kind, [self.record], asking.metrics_of(metric), None, None, title)
+        return showing.drawn(kind, [self.record], asking.words("metric", metric), None, None, title)
 
     @asking.in_words_of_python
     def save(self, path: str | os.PathLike[str], force: bool = False) -> None:
@@ -200,7 +200,7 @@ def run(scenario: asking.Source | None = None, *, seed: int | None = None, engin
     >>> [flow["name"] for flow in one.flows][:2], round(one.metrics["utilisation_percent"], -1)
     (['bulk/0', 'bulk/1'], 100.0)
     """
-    (on,) = engines.parse(engine, several=False)
+    (on,) = engines.parse(asking.word("engine", engine), several=False)
     base, origins, _ = asking.scenario_of(scenario, sets)
     if seed is not None:
         base["seed"] = asking.whole("seed", seed, 0)

@@ -140,16 +140,16 @@ def suite(
     Traceback (most recent call last):
     goodqueue.errors.UserError: suite rfc7928: no qdisc; accepted: one or several, such as codel, or ./my_aqm.py:MyAqm
     """
-    (on,) = engines.parse(engine, several=False)
+    (on,) = engines.parse(asking.word("engine", engine), several=False)
     if seeds is not None:
         asking.whole("seeds", seeds, 1, 10_000)
     if workers is not None:
         asking.whole("workers", workers, 1, 4096)
-    found = loading.load(libraries.SUITES.find(os.fspath(name)))
-    named = subjects.read(found, tested)
-    rows = sheet.choose(found, [only] if isinstance(only, str) else list(only))
+    found = loading.load(libraries.SUITES.find(asking.place("name", name)))
+    named = subjects.read(found, asking.words("tested", tested))
+    rows = sheet.choose(found, asking.words("only", only))
     plan = sheet.plan(found, named, rows, quick, seeds, on)
-    kept = store.create(Path(out), f"out {os.fspath(out)}") if out is not None else None
+    kept = store.create(Path(asking.place("out", out)), f"out {out}") if out is not None else None
     shows = terminal.progress if progress else terminal.silent
     try:
         with shows(f"{len(plan.scenarios)} runs") as note:

@@ -148,18 +148,20 @@ def sweep(
     Traceback (most recent call last):
     goodqueue.errors.UserError: grid path.rtt: found no values; accepted: a list of them
     """
-    (on,) = engines.parse(engine, several=False)
-    wanted = metrics.find(asking.metrics_of(metric)) or list(metrics.METRICS)
+    (on,) = engines.parse(asking.word("engine", engine), several=False)
+    wanted = metrics.find(asking.words("metric", metric)) or list(metrics.METRICS)
     asking.whole("seeds", seeds, 1, 10_000)
     asking.whole("seed", seed, 0)
     if workers is not None:
         asking.whole("workers", workers, 1, 4096)
+    if not isinstance(grid, Mapping | None):
+        raise UserError("grid", f"found {quoted(grid)}; accepted: a dict of keys with their values")
     axes = grids.axes([_axis(key, values) for key, values in (grid or {}).items()])
     base, _, _ = asking.scenario_of(scenario, sets)
     name = "sweep" if scenario is None or isinstance(scenario, Mapping) else os.fspath(scenario)
     cells = grids.cells(base, axes, "" if name == "sweep" else name, on)
     notes.tell_of_grid(base, [(axis.key, axis.values) for axis in axes])
-    kept = store.create(Path(out), f"out {os.fspath(out)}") if out is not None else None
+    kept = store.create(Path(asking.place("out", out)), f"out {out}") if out is not None else None
     plan = carrying.Plan(name, base, axes, cells, on, wanted, seed, seeds, None)
     shows = terminal.progress if progress else terminal.silent
     try:

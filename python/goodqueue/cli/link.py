@@ -110,9 +110,8 @@ def link(
         check(scenario, capture.points)
     if record is not None:
         output.check_file(record, force, "--record")
-    note = _quiet if quiet else warn
-    note(path.in_words(scenario))
-    end = _run(outside.Task(scenario, client, server, capture, 2 if json else None), note, metrics, live)
+    task = outside.Task(scenario, client, server, capture, 2 if json else None)
+    end = _run(task, _quiet if quiet else warn, metrics, live)
     written = {}
     if record is not None:
         written["--record", record] = output.write_file(record, force, f"{end.record}\n".encode(), "--record")
@@ -135,7 +134,7 @@ def _run(task: "Task", note: Callable[[str], None], address: str | None, live: b
     from contextlib import ExitStack
     from dataclasses import replace
 
-    from goodqueue.engines.live import outside
+    from goodqueue.engines.live import outside, path
 
     lookers: list[Callable[[dict[str, Any]], None]] = []
     with outside.signals_held() as ignored, ExitStack() as looking:
@@ -152,6 +151,7 @@ def _run(task: "Task", note: Callable[[str], None], address: str | None, live: b
             shown = looking.enter_context(view.shown())
             task = replace(task, stdout=shown, stderr=shown)
             lookers.append(view.glance)
+        note(path.in_words(task.scenario))  # here, since a refusal is one line
         return outside.run(task, outside.Onlooker(note, lookers), ignored)
 
 

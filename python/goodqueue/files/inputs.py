@@ -4,13 +4,14 @@ Each kind of file has a maximum size that no real file reaches: a reader that ta
 without a message. Deeper nesting than a real file has would exceed the recursion limit of the code that walks it.
 """
 
+import io
 import json
 import os
 import re
 import stat
 import tomllib
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from goodqueue.errors import UserError, quoted
 
@@ -23,6 +24,10 @@ _LONG_KEY = re.compile(
     r"""(?<![\w"'.-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){%d}""" % DEEPEST  # noqa: UP031 - braces
 )
 """Matches a key with this many words and dots. The time to find one is proportional to the length of the text."""
+
+
+_HALF = re.compile(r"\\u[dD][89a-fA-F]")
+"""Matches an escape sequence in JSON that is half of a character, if its other half does not follow or precede it."""
 
 
 class TooDeepError(ValueError):
@@ -46,7 +51,7 @@ def read(path: Path, most: int, accepted: str) -> bytes:
             if not (stat.S_ISREG(mode) or stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or file.isatty()):
                 found = "directory" if stat.S_ISDIR(mode) else "device"
                 raise UserError(name, f"found a {found}; accepted: {accepted}")
-            data = file.read(most + 1)
+            data = up_to(file, most + 1)
     except FileNotFoundError:
         raise UserError(name, f"not found; accepted: {accepted}") from None
     except IsADirectoryError:
@@ -57,6 +62,17 @@ def read(path: Path, most: int, accepted: str) -> bytes:
     if len(data) > most:
         raise UserError(name, f"larger than {most // MIB} MiB; accepted: {accepted}")
     return data
+
+
+def up_to(stream: IO[bytes], most: int) -> bytes:
+    """Return what is left in ``stream``, at most ``most`` bytes.
+
+    Unlike ``stream.read(most)``, it takes no more memory than there are bytes.
+    """
+    held = io.BytesIO()
+    while held.tell() < most and (piece := stream.read(min(MIB, most - held.tell()))):
+        held.write(piece)
+    return held.getvalue()
 
 
 def read_text(path: Path, most: int, accepted: str) -> str:
@@ -93,8 +109,12 @@ def from_json(text: str, constants: bool = False) -> Any:
 
     try:
         found = json.loads(text, parse_constant=None if constants else refuse)
+        if _HALF.search(text):
+            json.dumps(found, ensure_ascii=False).encode()
     except RecursionError:
         raise TooDeepError from None
+    except UnicodeEncodeError:
+        raise ValueError("found half of a surrogate pair, which is no character") from None
     return found
 
 

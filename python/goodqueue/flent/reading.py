@@ -145,7 +145,7 @@ def _unpacked(name: str) -> bytes:
                 stream = cast("BinaryIO", gzip.GzipFile(fileobj=file))
             elif begins == b"BZh":
                 stream = cast("BinaryIO", bz2.BZ2File(file))
-            data = stream.read(MOST_BYTES + 1)
+            data = inputs.up_to(stream, MOST_BYTES + 1)
     except FileNotFoundError:
         raise UserError(name, f"not found; accepted: {ACCEPTED}") from None
     except IsADirectoryError:

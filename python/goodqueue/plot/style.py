@@ -11,6 +11,7 @@ from pathlib import Path
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
@@ -18,7 +19,7 @@ from goodqueue.plot.looks import Look, look_of, looks, looks_by_label
 
 __all__ = [
     "WIDTH_IN", "Look", "encode", "log_ms", "look", "look_of", "looks", "looks_by_label", "new_figure",
-    "note", "save", "svg",
+    "note", "plain_numbers", "save", "svg",
 ]  # fmt: skip
 
 WIDTH_IN = 5.8
@@ -66,8 +67,13 @@ def log_ms(ax: Axes, axis: str, low: float, high: float, fine: bool = True) -> N
     (ax.set_xlim if axis == "x" else ax.set_ylim)(low, high)
     few = fine and high / low <= (2000 if axis == "x" else 50)
     which.set_major_locator(LogLocator(10, subs=(1.0, 2.0, 5.0) if few else (1.0,), numticks=20))
-    which.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    which.set_minor_formatter(NullFormatter())
+    plain_numbers(which)
+
+
+def plain_numbers(axis: Axis) -> None:
+    """Write the numbers of a logarithmic ``axis`` as 0.1, 1, 10. Powers of ten are formulas, and `look` draws none."""
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_formatter(NullFormatter())
 
 
 def note(figure: Figure, text: str) -> None:

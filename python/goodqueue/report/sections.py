@@ -206,8 +206,7 @@ def _title(shared: Comparison, names: Sequence[str]) -> str:
 
 
 def _where(scenario: Scenario) -> str:
-    traffic = describe.traffic(scenario)
-    return f"{scenario['bottleneck']['rate']}, {scenario['path']['rtt']}, {traffic}"
+    return f"{describe.sends(scenario['bottleneck'])}, {scenario['path']['rtt']}, {describe.traffic(scenario)}"
 
 
 def _by(record: Record, build: str | None) -> str:

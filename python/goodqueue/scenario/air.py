@@ -1,6 +1,7 @@
 """Wi-Fi: the cell that ``--wifi`` and ``--stations`` describe, and a cell in words."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -43,17 +44,18 @@ def _station(text: str) -> dict[str, Any]:
 
 
 def for_each(traffic: Iterable[dict[str, Any]], stations: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return ``traffic`` once per station of ``stations``. Each flow is named after its station."""
-    return [
-        source
-        | {
-            "name": f"{station['name']} {source['kind']}",
-            "count": source.get("count", 1) * station.get("count", 1),
-            "station": station["name"],
-        }
-        for source in traffic
-        for station in stations
-    ]
+    """Return ``traffic`` once per station of ``stations``. Each flow is named after its station, by a unique name."""
+    found = []
+    kinds: Counter[str] = Counter()
+    for source in traffic:
+        kind = source["kind"]
+        kinds[kind] += 1
+        called = kind if kinds[kind] == 1 else f"{kind} {kinds[kind]}"
+        for station in stations:
+            count = source.get("count", 1) * station.get("count", 1)
+            name = f"{station['name']} {called}"
+            found.append(source | {"name": name, "count": count, "station": station["name"]})
+    return found
 
 
 def described(spec: Mapping[str, Any]) -> str:

@@ -9,13 +9,12 @@ import errno
 import gzip
 import json
 import re
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import unquote
 
+from goodqueue import listening
 from goodqueue.errors import UserError
 from goodqueue.serving.mine import Mine
 
@@ -90,7 +89,7 @@ def _static(file: Path) -> Answer:
     return Answer(200, _TYPES.get(file.suffix, _OTHER), data, zipped if len(zipped) < len(data) else None)
 
 
-class Server(ThreadingHTTPServer):
+class Server(listening.Server):
     """Listens as soon as it is created, and answers while ``serve_forever`` runs."""
 
     def __init__(self, files: Mapping[str, Answer], mine: Mine, port: int) -> None:
@@ -111,20 +110,15 @@ class Server(ThreadingHTTPServer):
         """The address of the page."""
         return f"http://{HOST}:{self.server_address[1]}/"
 
-    def handle_error(self, request: object, client_address: object) -> None:
-        """Ignore a browser that closed the connection in the middle of an answer."""
-        if not isinstance(sys.exception(), ConnectionError):
-            super().handle_error(request, client_address)  # type: ignore[arg-type]
 
-
-class Handler(BaseHTTPRequestHandler):
+class Handler(listening.Handler):
     """Answers one request."""
 
     server: Server
     server_version = "goodqueue"
     sys_version = ""
 
-    def do_GET(self) -> None:
+    def do_GET(self) -> None:  # noqa: N802
         """Send the requested file."""
         self._send(self._answer())
 
@@ -180,9 +174,6 @@ class Handler(BaseHTTPRequestHandler):
             self._send(_error(405, f"found {self.command}; accepted: GET, HEAD"))
         else:
             self._send(_error(code, message or "not understood"))
-
-    def log_message(self, format: str, *values: object) -> None:  # noqa: A002
-        """Log nothing: the terminal belongs to the user."""
 
 
 def _json(status: int, value: object) -> Answer:

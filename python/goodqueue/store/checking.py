@@ -27,11 +27,37 @@ class _Way(TypedDict):
     rate: NotRequired[str | None]
 
 
+class _Station(TypedDict):
+    name: str
+    count: NotRequired[int]
+    rate: NotRequired[Any]
+    snr: NotRequired[float | None]
+
+
+class _Wifi(TypedDict):
+    standard: str
+    station: list[_Station]
+
+
 class _Bottleneck(TypedDict):
     qdisc: str
     rate: NotRequired[str]
     trace: NotRequired[str]
+    wifi: NotRequired[_Wifi]
     up: NotRequired[_Way]
+
+
+class _Hop(TypedDict):
+    name: str
+    kind: str
+    qdisc: NotRequired[str]
+    rate: NotRequired[str]
+    trace: NotRequired[str]
+
+
+class _Change(TypedDict):
+    at: str
+    rate: NotRequired[str | None]
 
 
 class _WirePackets(TypedDict):
@@ -64,7 +90,8 @@ class _Scenario(TypedDict):
     bottleneck: _Bottleneck
     path: _Path
     traffic: list[_Traffic]
-    change: NotRequired[list[dict[str, Any]]]
+    hop: NotRequired[list[_Hop]]
+    change: NotRequired[list[_Change]]
 
 
 class _Axis(TypedDict):
@@ -281,6 +308,20 @@ def scenario(data: Scenario, place: str) -> None:
     _words(data["bottleneck"]["qdisc"], f"{place}.bottleneck.qdisc")
     if not data["bottleneck"].keys() & {"rate", "trace", "wifi"}:
         raise UserError(place, "bottleneck.rate: missing")
+    for index, source in enumerate(data["traffic"]):
+        if source["kind"] not in traffic.kinds():
+            found = f"found {quoted(source['kind'])}; accepted: {', '.join(traffic.kinds())}"
+            raise UserError(f"{place}.traffic.{index}.kind", found)
+    for index, station in enumerate(data["bottleneck"].get("wifi", {}).get("station", [])):
+        if not _is_rate(rate := station.get("rate", "")):
+            found = f"found {quoted(rate)}; accepted: a rate's name, or a list of times with such names"
+            raise UserError(f"{place}.bottleneck.wifi.station.{index}.rate", found)
+    for index, hop in enumerate(data.get("hop", [])):
+        own = {"wire": (), "link": ("qdisc",)}.get(hop["kind"])
+        if own is None:
+            raise UserError(f"{place}.hop.{index}.kind", f"found {quoted(hop['kind'])}; accepted: link, wire")
+        for key in own:
+            _words(hop.get(key, ""), f"{place}.hop.{index}.{key}")
     for key in ("duration", "warmup"):
         try:
             length = scenarios.seconds(data.get(key, "0s"))
@@ -288,6 +329,13 @@ def scenario(data: Scenario, place: str) -> None:
             length = -1.0
         if not 0 <= length < math.inf:
             raise UserError(f"{place}.{key}", f"found {quoted(data[key])}; accepted: a time, as 10s")
+
+
+def _is_rate(rate: Any) -> bool:
+    """Return whether ``rate`` is what a station's may be: a name, or a list of steps, each a time and a name."""
+    if not isinstance(rate, list):
+        return isinstance(rate, str)
+    return all(isinstance(step, list) and len(step) == 2 and isinstance(step[1], str) for step in rate)
 
 
 def _words(line: str, place: str) -> None:

@@ -5,6 +5,7 @@ use super::text::Span;
 use super::{Direction, Dscp, Json, ScenarioError, refuse};
 use crate::outside::OutsideWay;
 use crate::traffic::kind::Make;
+use crate::traffic::web_users::MOST_USERS;
 use crate::traffic::{KINDS, Kind, app, flent, outside, tcp};
 use goodqueue_units::Duration;
 use serde::ser::{Serialize, SerializeMap, Serializer};
@@ -156,6 +157,11 @@ pub(super) fn read(scenario: &Table<'_>, whole: Duration, rtt: Span) -> Result<V
     let flows: u64 = traffic.iter().map(|traffic| traffic.count).sum();
     if flows > MOST_FLOWS {
         return refuse("traffic", format!("{flows} flows in all"), &format!("at most {MOST_FLOWS}"));
+    }
+    let users: u64 =
+        traffic.iter().map(|traffic| traffic.count * (traffic.kind.users)(&traffic.values)).sum();
+    if users > MOST_USERS {
+        return refuse("traffic", format!("{users} users in all"), &format!("at most {MOST_USERS}"));
     }
     Ok(traffic)
 }

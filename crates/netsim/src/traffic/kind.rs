@@ -27,6 +27,8 @@ pub struct Kind {
     pub transport: &'static [&'static dyn AnyKey],
     /// Fills in values that follow from other keys, and refuses contradictions.
     pub(crate) check: fn(&Table<'_>, &mut Values) -> Result<()>,
+    /// Returns how many web users one flow stands for. A run's memory grows with their number.
+    pub(crate) users: fn(&Values) -> u64,
     /// Whether the kind only measures. The flows of such a kind carry no data, and the record does not list them as
     /// flows.
     pub is_probe: bool,
@@ -192,6 +194,7 @@ impl Kind {
             keys: &[],
             transport: &[],
             check: |_, _| Ok(()),
+            users: |_| 0,
             is_probe: false,
             is_icmp: false,
             outline: |_| Map::new(),

@@ -49,13 +49,13 @@ pub(crate) const KIND: Kind = Kind {
     ..Kind::new(
         "tmix",
         "connections of a capture replayed, by TMIX's connection vectors: how long responses take",
-        Make::App(|values, _| Box::new(Tmix::new(values.get(&VECTORS).in_order()))),
+        Make::App(|values, _| Box::new(Tmix::new(values.get(&VECTORS).0))),
     )
 };
 
 /// The connections of one flow.
 struct Tmix {
-    vectors: Vec<Vector>,
+    vectors: Arc<[Vector]>,
     /// How many vectors were begun, in their order.
     begun: usize,
     origin: Instant,
@@ -131,7 +131,7 @@ result::part! {
 impl AppResult for TmixResult {}
 
 impl Tmix {
-    fn new(vectors: Vec<Vector>) -> Self {
+    fn new(vectors: Arc<[Vector]>) -> Self {
         Self {
             vectors,
             begun: 0,

@@ -51,7 +51,8 @@ impl Quantity for Load {
     }
 }
 
-const MOST_USERS: u64 = 1_000_000;
+/// The most users of a scenario, in all.
+pub(crate) const MOST_USERS: u64 = 1_000_000;
 /// The number of users if the scenario says nothing.
 const FEW: u64 = 500;
 const USERS: Key<u64> =
@@ -98,6 +99,7 @@ pub(crate) const KIND: Kind = Kind {
             Ok(())
         }
     },
+    users: |values| values.find(&USERS).unwrap_or_default(),
     plural: "web users",
     fields: WebUsersResult::FIELDS,
     measures: &[

@@ -14,9 +14,13 @@ from goodqueue.capture import Trace
 from goodqueue.engines.kernel import folders, host, making, measure, sightings
 from goodqueue.engines.kernel.lab.run import OWN
 from goodqueue.engines.live import planning
+from goodqueue.errors import UserError
 from goodqueue.record import Kernel, Queue, Record, Scenario
 from goodqueue.record.series import Series
 from goodqueue.run import Progress
+
+NAME = "live engine"
+"""What refusals of the laboratory begin with."""
 
 
 def run(scenario: Scenario, progress: Progress, stop: threading.Event, trace: Trace | None = None) -> str:
@@ -27,7 +31,13 @@ def run(scenario: Scenario, progress: Progress, stop: threading.Event, trace: Tr
     """
     plan = planning.plan(scenario, trace)
     with folders.private() as folder:
-        host.run(plan, folder, progress, stop, "live engine")
+        try:
+            host.run(plan, folder, progress, stop, NAME)
+        except UserError as error:
+            why = str(error).removeprefix(f"{NAME}: ")
+            if trace is not None and why.startswith(f"{trace.path}: "):
+                raise trace.refusal(ValueError(why)) from None
+            raise
         results = folder / "results"
         lab = measure.results(results)
         middle = OwnPath(json.loads((results / OWN).read_bytes()), lab)

@@ -7,8 +7,8 @@ import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+from goodqueue import listening
 from goodqueue.engines.live.talk import Message
 from goodqueue.errors import UserError, quoted
 
@@ -78,14 +78,14 @@ class Metrics:
             server.server_close()
 
 
-def _listening(address: str, metrics: Metrics) -> ThreadingHTTPServer:
+def _listening(address: str, metrics: Metrics) -> listening.Server:
     host, _, number = address.rpartition(":")
     host = host.strip("[]") or HOST
     if not (number.isascii() and number.isdecimal() and int(number) < 1 << 16):
         raise UserError("--metrics", f"found {quoted(address)}; accepted: HOST:PORT, such as {HOST}:9100")
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
+    class Handler(listening.Handler):
+        def do_GET(self) -> None:  # noqa: N802
             found = self.path.partition("?")[0] == PATH
             data = text(metrics.last).encode() if found else f"found {self.path}; accepted: {PATH}\n".encode()
             self.send_response(200 if found else 404)
@@ -94,12 +94,8 @@ def _listening(address: str, metrics: Metrics) -> ThreadingHTTPServer:
             self.end_headers()
             self.wfile.write(data)
 
-        def log_message(self, format: str, *words: object) -> None:  # noqa: A002
-            del format, words  # the terminal belongs to CMD
-
-    class Server(ThreadingHTTPServer):
+    class Server(listening.Server):
         address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        daemon_threads = True
 
     try:
         return Server((host, int(number)), Handler)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import select
 import signal
 import subprocess
@@ -77,7 +78,7 @@ class Onlooker:
 def depth() -> int:
     """Return how many links this process is within."""
     found = os.environ.get(DEPTH, "")
-    return int(found) if found.isascii() and found.isdecimal() else 0
+    return int(found) if re.fullmatch(r"[0-9]{1,9}", found) else 0
 
 
 def run(task: Task, onlooker: Onlooker, ignored: list[int]) -> End:

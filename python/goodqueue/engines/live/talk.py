@@ -1,6 +1,7 @@
 """Messages between the processes of a link: one JSON object per line, on a pair of sockets."""
 
 import json
+import os
 import select
 import socket
 from typing import Any
@@ -62,6 +63,8 @@ class Channel:
             data, descriptors, _, _ = socket.recv_fds(self._end, 1 << 16, _MOST_DESCRIPTORS)
         except ConnectionResetError:
             data, descriptors = b"", []
+        for one in descriptors:
+            os.set_inheritable(one, False)  # recv_fds ignores MSG_CMSG_CLOEXEC, and CMD would inherit them
         self.descriptors += descriptors
         self._came += data
         self.closed = not data

@@ -5,6 +5,7 @@ use crate::scenario::Json;
 use crate::scenario::key::{Quantity, describe};
 use goodqueue_units::Duration;
 use serde_json::json;
+use std::sync::Arc;
 
 /// The greatest number of connections per table, and of sends per connection.
 const MOST: usize = 1_000_000;
@@ -34,18 +35,9 @@ pub(super) struct Vector {
     pub(super) sends: Vec<Send>,
 }
 
-/// All connection vectors of a table.
+/// All connection vectors of a table, sorted by their starts. The flows of the table share them.
 #[derive(Clone, Debug)]
-pub(super) struct Vectors(Vec<Vector>);
-
-impl Vectors {
-    /// Returns the vectors, sorted by their starts.
-    pub(super) fn in_order(self) -> Vec<Vector> {
-        let Self(mut vectors) = self;
-        vectors.sort_by_key(|vector| vector.start);
-        vectors
-    }
-}
+pub(super) struct Vectors(pub(super) Arc<[Vector]>);
 
 impl Quantity for Vectors {
     const TYPE: &'static str = "list of connection vectors";
@@ -60,7 +52,9 @@ impl Quantity for Vectors {
             return Err(format!("found {} connection vectors; accepted: 1 to {MOST}", list.len()));
         }
         let read = |(place, one)| Vector::read(one).map_err(|why| format!("[{place}]{why}"));
-        list.iter().enumerate().map(read).collect::<Result<_, _>>().map(Self)
+        let mut vectors = list.iter().enumerate().map(read).collect::<Result<Vec<_>, _>>()?;
+        vectors.sort_by_key(|vector| vector.start);
+        Ok(Self(vectors.into()))
     }
 
     fn write(&self) -> Json {
