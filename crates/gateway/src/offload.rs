@@ -8,6 +8,7 @@
 use crate::packet::folded;
 
 /// Bytes of a virtio-net header without the field for the number of buffers.
+#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "a Port reads and writes it, on Linux"))]
 pub(crate) const HEADER_BYTES: usize = 10;
 
 const NEEDS_CHECKSUM: u8 = 1;
@@ -48,6 +49,7 @@ impl Offload {
     }
 
     /// Returns the bytes of the header, for a packet that has `link` bytes of link header before its IP header.
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "a Port writes it, on Linux"))]
     pub(crate) fn written(self, link: u16) -> [u8; HEADER_BYTES] {
         let mut bytes = [0; HEADER_BYTES];
         (bytes[0], bytes[1]) = (self.flags, self.segmentation);
