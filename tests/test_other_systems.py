@@ -71,7 +71,8 @@ goodqueue.cli.main({words!r})
 def there(system: str, code: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """Run ``code`` by a Python that lacks what the ``system``'s lacks."""
     hiding = HIDING.format(system=system, lacking=LACKING[system])
-    return subprocess.run([sys.executable, "-c", hiding + code], cwd=folder, check=False, capture_output=True, text=True)
+    command = [sys.executable, "-c", hiding + code]
+    return subprocess.run(command, cwd=folder, check=False, capture_output=True, text=True)
 
 
 @pytest.mark.parametrize("system", LACKING)
