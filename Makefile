@@ -245,7 +245,8 @@ man: .venv/.package
 
 # Zig links for other systems than this one, and for an old glibc. 2.17 is the glibc of the oldest Linux on which Rust
 # runs. One wheel serves every Python from 3.11 on (abi3). maturin's audit refuses a library that needs more than the
-# wheel's name says. On macOS and Windows there is the simulator alone.
+# wheel's name says. On macOS and Windows there is the simulator alone. For Windows, maturin makes zig export a name that
+# no module has, so MinGW links there.
 WHEELS := x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu x86_64-apple-darwin aarch64-apple-darwin x86_64-pc-windows-gnu
 dist: web man
 	@rm -rf dist
@@ -253,9 +254,13 @@ dist: web man
 	@for target in $(WHEELS); do [ -d "$$(rustc --print target-libdir --target $$target)" ] \
 	  || { command -v rustup >/dev/null && rustup target add $$target; } \
 	  || { echo "make dist: no Rust for $$target; accepted: rustup target add $$target" >&2; exit 1; }; done
+	@[[ "$(WHEELS)" != *windows* ]] || command -v x86_64-w64-mingw32-gcc >/dev/null \
+	  || { echo "make dist: no linker for Windows; accepted: MinGW (Debian: gcc-mingw-w64-x86-64), or WHEELS without it" >&2; exit 1; }
 	$(BIN)/maturin sdist --out dist
-	@for target in $(WHEELS); do PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/maturin build --release --locked --zig \
-	  $$(case $$target in *-linux-*) echo --compatibility manylinux_2_17;; esac) --target $$target --out dist; done
+	@for target in $(WHEELS); do \
+	  case $$target in *-linux-*) how='--zig --compatibility manylinux_2_17';; *-windows-*) how=;; *) how=--zig;; esac; \
+	  PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/maturin build --release --locked $$how --target $$target --out dist; \
+	done
 
 PYTHONS ?= python3
 try-wheel:

@@ -8,7 +8,6 @@
 use crate::packet::folded;
 
 /// Bytes of a virtio-net header without the field for the number of buffers.
-#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "a Port reads and writes it, on Linux"))]
 pub(crate) const HEADER_BYTES: usize = 10;
 
 const NEEDS_CHECKSUM: u8 = 1;
