@@ -14,8 +14,10 @@
 #   make bench-instructions   instructions a packet, of the simulator and of each qdisc, counted by valgrind
 #   make install-c   the C library, its header and its file for pkg-config, to $(DESTDIR)$(PREFIX) (/usr/local)
 #   make man      manual pages of the command, of what --help shows; make dist puts them into the wheel
-#   make dist     wheels for Linux on x86-64 and arm64, and sdist, with the page and all data, into dist/
+#   make dist     wheels for Linux, macOS and Windows (the last two: simulator only) and sdist, with all data, in dist/
 #   make try-wheel   install such a wheel for PYTHONS="python3.12 python3.13", use it as a stranger would, remove it
+#   make try-debian   the same in a new Debian without a compiler, with man and bash (SUITE=bookworm); needs root
+#   make msrv     whether the oldest Rust that is promised compiles the code; needs rustup
 #   make lint     format, clippy, ruff, mypy (fix the format: make format)
 #   make pins     write the newest versions of what Python packages there are into constraints.txt
 
@@ -34,9 +36,9 @@ GOODQUEUE := $(BIN)/goodqueue
 
 rust_sources := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: help demo web web-test test debug-test bench bench-instructions fuzz fuzz-standalone mutants lint format rust rust-test python-test bare install-c man dist try-wheel docs pins clean
+.PHONY: help demo web web-test test debug-test bench bench-instructions fuzz fuzz-standalone mutants lint format rust rust-test python-test bare msrv install-c man dist try-wheel try-debian docs pins clean
 help:
-	@sed -n '3,20s/^# *//p' Makefile
+	@sed -n '3,/^$$/s/^# *//p' Makefile
 
 # --- the environment; one stamp per step, so that only changed steps run again --------------------------------------
 
@@ -145,6 +147,13 @@ bare: | rust
 	@flags=; [ -d "$$(rustc --print target-libdir --target $(BARE))" ] || { flags='-Zbuild-std=core,alloc'; export RUSTC_BOOTSTRAP=1; }; \
 	  cargo check --quiet --locked --target $(BARE) $$flags --package goodqueue-units --package goodqueue-qdisc --package goodqueue-tcp
 
+# Clippy (`incompatible_msrv`) finds most of what is too new. Only the old compiler itself finds all.
+msrv: | rust
+	@oldest=$$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml).0; \
+	  rustup run $$oldest rustc --version >/dev/null 2>&1 || rustup toolchain install --profile minimal $$oldest \
+	    || { echo "make msrv: no Rust $$oldest; accepted: rustup toolchain install $$oldest" >&2; exit 1; }; \
+	  PYO3_BUILD_EXTENSION_MODULE=1 rustup run $$oldest cargo check --quiet --locked --workspace --target-dir target/msrv
+
 python-test: .venv/.dev
 	$(BIN)/python -m pytest --quiet --numprocesses logical --dist worksteal
 
@@ -234,23 +243,32 @@ man: .venv/.package
 	@$(BIN)/python docs/man.py $(beside)/data/share/man/man1
 	@echo "man -l $(beside)/data/share/man/man1/goodqueue.1 shows the first."
 
-# Zig links for an old glibc, whatever this machine's is, and for Arm as well. 2.17 is the glibc of the oldest Linux on
-# which Rust runs. One wheel serves every Python from 3.11 on (abi3). maturin's audit refuses a library that needs more
-# than the wheel's name says.
-WHEELS := x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu
+# Zig links for other systems than this one, and for an old glibc. 2.17 is the glibc of the oldest Linux on which Rust
+# runs. One wheel serves every Python from 3.11 on (abi3). maturin's audit refuses a library that needs more than the
+# wheel's name says. On macOS and Windows there is the simulator alone. For Windows, maturin makes zig export a name that
+# no module has, so MinGW links there.
+WHEELS := x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu x86_64-apple-darwin aarch64-apple-darwin x86_64-pc-windows-gnu
 dist: web man
 	@rm -rf dist
 	@$(BIN)/pip install --quiet 'ziglang>=0.13' || { echo "make: ziglang (a linker) cannot be installed; is the package index (PyPI) reachable?" >&2; exit 1; }
 	@for target in $(WHEELS); do [ -d "$$(rustc --print target-libdir --target $$target)" ] \
 	  || { command -v rustup >/dev/null && rustup target add $$target; } \
 	  || { echo "make dist: no Rust for $$target; accepted: rustup target add $$target" >&2; exit 1; }; done
+	@[[ "$(WHEELS)" != *windows* ]] || command -v x86_64-w64-mingw32-gcc >/dev/null \
+	  || { echo "make dist: no linker for Windows; accepted: MinGW (Debian: gcc-mingw-w64-x86-64), or WHEELS without it" >&2; exit 1; }
 	$(BIN)/maturin sdist --out dist
-	@for target in $(WHEELS); do PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/maturin build --release --locked --zig \
-	  --compatibility manylinux_2_17 --target $$target --out dist; done
+	@for target in $(WHEELS); do \
+	  case $$target in *-linux-*) how='--zig --compatibility manylinux_2_17';; *-windows-*) how=;; *) how=--zig;; esac; \
+	  PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/maturin build --release --locked $$how --target $$target --out dist; \
+	done
 
 PYTHONS ?= python3
 try-wheel:
 	@for python in $(PYTHONS); do PIP_CONSTRAINT= $$python tests/wheel.py dist; done
+
+export SUITE ?= bookworm
+try-debian:
+	@sh tests/debian.sh dist
 
 # Without the variable, mkdocs prints an advertisement of its next version.
 docs: .venv/.dev

@@ -97,6 +97,7 @@ def link() -> bool:
 
 NEEDS = {
     "aioquic": Need(module("aioquic"), remedy="make .venv/.dev"),
+    "checkout": Need((Path(__file__).resolve().parents[1] / ".git").exists, remedy="a git clone; an sdist is none"),
     "chromium": Need(lambda: CHROMIUM is not None, "chromium"),
     "dask": Need(module("distributed"), remedy="make .venv/.dev"),
     "dev-full": Need(Path("/dev/full").exists, remedy="a system that has /dev/full"),

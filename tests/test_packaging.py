@@ -1,14 +1,16 @@
-"""The installed files: all of the repository's data for them. The workflows only call targets of the Makefile."""
+"""The installed files: all of the repository's data for them. The index's page. What the workflows call."""
 
 import re
 import subprocess
+import sys
 import tomllib
 
 import pytest
 
 from conftest import ROOT
 
-MATURIN = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["maturin"]
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+MATURIN = PYPROJECT["tool"]["maturin"]
 
 LINKS = {
     "examples": "python/goodqueue/examples/library",
@@ -22,6 +24,7 @@ READERS_ONLY = {"golden/MUTANTS.md", "studies/README.md", "suites/README.md"}
 """Files among the data that are only for readers of the repository."""
 
 
+@pytest.mark.needs("checkout")
 @pytest.mark.parametrize("folder", LINKS)
 def test_all_data_are_in_the_wheel(folder: str) -> None:
     """Behind a link maturin only takes files that match a pattern: a file one folder deeper would be missing."""
@@ -35,6 +38,27 @@ def test_all_data_are_in_the_wheel(folder: str) -> None:
     assert len(tracked) > 3
     left_out = {name for name in tracked if link / name.removeprefix(f"{folder}/") not in taken}
     assert left_out <= READERS_ONLY, left_out - READERS_ONLY
+
+
+def test_the_readme_of_an_index_needs_no_repository() -> None:
+    """An index shows the page alone: a link to a file beside it, or a target of make, would lead nowhere."""
+    text = (ROOT / PYPROJECT["project"]["readme"]).read_text(encoding="utf-8")
+    assert not re.findall(r"\]\((?!https://)", text)
+    assert not re.findall(r"\bmake \w|examples/", text)
+
+
+def test_the_readme_of_an_index_shows_python_that_runs() -> None:
+    text = (ROOT / PYPROJECT["project"]["readme"]).read_text(encoding="utf-8")
+    (example,) = re.findall("^```python\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+    shown = subprocess.run([sys.executable, "-c", example], check=True, capture_output=True, text=True).stdout
+    assert "codel" in shown
+
+
+def test_no_address_of_the_project_is_invented() -> None:
+    """The project has no public address yet. An invented one would send users to a stranger."""
+    assert "urls" not in PYPROJECT["project"]
+    workspace = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["workspace"]["package"]
+    assert not {"repository", "homepage", "documentation"} & set(workspace)
 
 
 def test_workflows_call_what_the_makefile_has() -> None:

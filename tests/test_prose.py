@@ -33,6 +33,7 @@ def wide(path: Path) -> Iterator[int]:
             yield number
 
 
+@pytest.mark.needs("checkout")
 @pytest.mark.parametrize("suffix", ["md", "rs", "ts", "c", "h", "toml", "sh"])
 def test_no_line_of_prose_is_wider_than_a_page(suffix: str) -> None:
     listed = subprocess.run(["git", "ls-files", f"*.{suffix}"], cwd=ROOT, check=True, capture_output=True, text=True)
@@ -70,6 +71,7 @@ def commands() -> dict[str, str]:
     return found
 
 
+@pytest.mark.needs("checkout")
 def test_every_command_in_a_page_is_one_that_the_command_line_takes() -> None:
     """The verb and the options exist, and the values have the right type. The guides' commands are also run."""
     root = typer.main.get_command(cli.app)

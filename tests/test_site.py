@@ -32,6 +32,7 @@ def build(out: Path, root: Path = ROOT) -> "subprocess.CompletedProcess[str]":
     )
 
 
+@pytest.mark.needs("checkout")
 def test_the_site_builds_and_has_every_page(tmp_path: Path) -> None:
     done = build(tmp_path / "site")
     assert done.returncode == 0, done.stdout + done.stderr
@@ -44,6 +45,7 @@ def test_the_site_builds_and_has_every_page(tmp_path: Path) -> None:
     assert (tmp_path / "site" / "search" / "search_index.json").is_file()
 
 
+@pytest.mark.needs("checkout")
 @pytest.mark.parametrize("dead", ["[gone](gone.md)", "[no such part](style.md#nothing)"])
 def test_a_dead_link_stops_the_site(tmp_path: Path, dead: str) -> None:
     root = tmp_path / "clone"

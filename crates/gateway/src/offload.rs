@@ -48,6 +48,7 @@ impl Offload {
     }
 
     /// Returns the bytes of the header, for a packet that has `link` bytes of link header before its IP header.
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "a Port writes it, on Linux"))]
     pub(crate) fn written(self, link: u16) -> [u8; HEADER_BYTES] {
         let mut bytes = [0; HEADER_BYTES];
         (bytes[0], bytes[1]) = (self.flags, self.segmentation);

@@ -48,10 +48,14 @@ def bench(
       goodqueue bench --users 1000,10000,100000
       goodqueue bench --wifi
     """
+    from os import name as system
+
     from goodqueue.show import terminal
     from goodqueue.speed import bench as measuring
     from goodqueue.speed import bench_tables
 
+    if system == "nt":
+        raise UserError("bench", "found Windows; accepted: Linux or macOS, which tell how much memory a process used")
     asked = {"--peers": peers, "--flows": flows is not None, "--users": users is not None, "--wifi": wifi}
     if sum(asked.values()) > 1:
         first, second = [name for name, is_asked in asked.items() if is_asked][:2]

@@ -17,6 +17,13 @@ app = typer.Typer(
 )
 
 
+@app.callback()
+def _linux() -> None:
+    from goodqueue import engines
+
+    engines.need_linux("kernel")
+
+
 @app.command("doctor")
 def doctor(json: Json = False) -> None:
     """Say what this machine can do, what is missing, and what installs it.

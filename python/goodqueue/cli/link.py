@@ -87,6 +87,10 @@ def link(
     of the queue, goodput and RTT per flow, and how late packets left. That lateness is the emulator's own error. The
     exit status is CMD's; 2 if the link cannot start or breaks; 127 if CMD is not found.
     """
+    from goodqueue import engines
+
+    engines.need_linux("link")
+
     from goodqueue.capture import check, parse, settle
     from goodqueue.engines.live import outside, path
     from goodqueue.errors import UserError

@@ -50,6 +50,10 @@ def validate(
     """
     from pathlib import Path
 
+    from goodqueue import engines
+
+    engines.need_linux("validate")
+
     from goodqueue import store
     from goodqueue.errors import UserError
     from goodqueue.files import output

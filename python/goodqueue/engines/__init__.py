@@ -4,6 +4,7 @@ An engine is a function from a scenario to its record's JSON (`run.Engine`). All
 module finds engines by name, and refuses what an engine cannot run before anything starts.
 """
 
+import platform
 from collections.abc import Sequence
 
 from goodqueue import run
@@ -28,11 +29,22 @@ def parse(text: str, several: bool = True) -> tuple[str, ...]:
             raise UserError("--engine", f"found {quoted(name)}; accepted: {accepted}")
     if len(set(found)) < len(found):
         raise UserError("--engine", f"found {quoted(text)}, the same twice; accepted: each once")
+    for name in found:
+        if name != "sim":
+            need_linux(f"--engine {name}")
     return found
+
+
+def need_linux(place: str) -> None:
+    """Raise UserError with ``place`` if this system is not Linux. Other systems have only the simulator."""
+    if (system := platform.system()) != "Linux":
+        raise UserError(place, f"found {system}; accepted: Linux, since other systems have only the simulator")
 
 
 def check(engine: str, scenario: Scenario) -> None:
     """Refuse a resolved ``scenario`` that ``engine`` cannot run. Raises UserError that names the key."""
+    if engine != "sim":
+        need_linux(f"{engine} engine")
     if engine == "kernel":
         from goodqueue.engines.kernel import planning
 
