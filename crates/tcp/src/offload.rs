@@ -239,10 +239,11 @@ mod tests {
         assert_eq!(offload.piece, 0, "what is written after a pause is a piece of its own");
     }
 
-    /// 65 535 bytes less the room for headers are 45.03 segments of 1448. Half of a window of 65 160 bytes is 22.5
-    /// segments.
+    /// 65 535 bytes less 320 for headers are 45.03 segments of 1448. Half of a window of 65 160 bytes is 22.5 segments.
+    /// With one byte more there would be 64 segments of 1019.
     #[test]
     fn a_piece_is_64_kib_or_half_the_peers_window() {
+        assert_eq!(piece(1 << 20, 1019), 63);
         assert_eq!((piece(1 << 20, 1448), piece(65_160, 1448), piece(1000, 1448)), (45, 22, 1));
     }
 

@@ -61,7 +61,7 @@ pub(crate) struct Sender {
     window_seq: SeqNumber,
     feedback: Feedback,
     end: End,
-    /// There is nothing to send and nothing out, as on a side that only receives.
+    /// There is nothing to send, nothing is out, and no ACK can say more, as on a side that only receives.
     is_dormant: bool,
     /// New data waits for company until the next segment arrives, however often the sender is asked before that.
     held_back: bool,
@@ -271,7 +271,7 @@ impl Sender {
         }
         if !advances && segment.sack_len == 0 && !self.feedback.is_news(segment.flags, 0) {
             if (!self.is_dormant && self.recovery.tail.is_pending()) || self.timer.wait() == Wait::Window {
-                self.on_plain_ack(now, segment.seq_len() == 0 && window == self.peer_window);
+                self.on_plain_ack(now, ack, segment.seq_len() == 0 && window == self.peer_window);
             }
             return None;
         }
@@ -377,7 +377,7 @@ impl Sender {
         let Outcome { lost, waits, rearms } = if calm {
             Outcome::default()
         } else {
-            self.on_dubious_ack(&delivery, &Signs { ece, advances, una, probe_twice })
+            self.on_dubious_ack(&delivery, &Signs { ece, advances, ack: segment.ack, una, probe_twice })
         };
         if (advances || rearms) && !waits {
             self.arm_after_ack(now);

@@ -156,6 +156,16 @@ fn where_acks_are_thinned_the_counter_is_believed() {
     assert!(per_ack.is_thinned(), "4 + 1/64");
 }
 
+/// Linux's `pkts_acked_ewma` takes an ACK only if it delivers something. Wrong would be window updates that make ACKs
+/// look shorter than they are: a counter that is right would be read as one that has gone round.
+#[test]
+fn an_ack_that_delivers_nothing_does_not_shorten_the_usual_ack() {
+    let mut f = Feedback::new(Accurate, None);
+    f.per_ack.note(5);
+    (0..64).for_each(|_| assert_eq!(f.read(A | E, 0, true), None));
+    assert_eq!(f.read(A | W, 9, false), Some(1), "of 1 and 9");
+}
+
 /// The initial counters of RFC 9768, table 4.
 #[test]
 fn the_ack_of_the_syn_ack_tells_a_server_how_that_came() {

@@ -80,15 +80,11 @@ impl Scoreboard {
     /// is one at `scan`.
     fn last_sent_before_newest(&self) -> Instant {
         let newest = &self.newest_delivered;
-        let mut number = if newest.resent { self.tail } else { self.find(newest.end).max(self.scan + 1) };
-        while number > self.scan + 1 {
-            let record = self.at(number - 1);
-            if record.flags & TOUCHED == 0 && newest.is_after(record) {
-                break;
-            }
-            number -= 1;
-        }
-        self.at(number - 1).sent_at
+        let end = if newest.resent { self.tail } else { self.find(newest.end) };
+        debug_assert!(self.scan < end, "what left after the segment at `scan` has a higher number");
+        let missing = |record: &&Record| record.flags & TOUCHED == 0 && newest.is_after(record);
+        let last = (self.scan..end).rev().map(|number| self.at(number)).find(missing);
+        last.unwrap_or(self.at(self.scan)).sent_at
     }
 
     /// Marks as lost every segment that has above it `dup_thresh` runs of SACKed segments, or more than `dup_thresh` −

@@ -20,6 +20,8 @@ pub(super) struct Signs {
     pub(super) ece: bool,
     /// The ACK acknowledges new data.
     pub(super) advances: bool,
+    /// The ACK number.
+    pub(super) ack: SeqNumber,
     /// SND.UNA before the ACK.
     pub(super) una: SeqNumber,
     /// The ACK reports that the tail loss probe came twice.
@@ -61,13 +63,12 @@ impl Sender {
     #[cold]
     pub(super) fn on_dubious_ack(&mut self, delivery: &Delivery, signs: &Signs) -> Outcome {
         if delivery.late > 0 && (self.state() != CongestionState::Loss || self.recovery.is_undo_armed()) {
-            // FACK counts the late segment together with the segments before it.
-            let counted = u32::from(self.era().detection.losses_by == LossDetection::Fack);
-            self.recovery.rack.on_reordering(delivery.late.div_ceil(self.mss.into()) + counted);
+            // Linux counts up to the end of the highest SACKed segment: the segment itself too.
+            self.recovery.rack.on_reordering(delivery.late.div_ceil(self.mss.into()) + 1);
         }
         if self.recovery.tail.is_pending() {
             let plain = !signs.advances && delivery.sacked.0 == Instant::MAX;
-            self.on_probe_ack(delivery.now(), plain, signs.probe_twice);
+            self.on_probe_ack(delivery.now(), signs.ack, plain, signs.probe_twice);
         }
         if signs.ece {
             self.recovery.keep_reduced();
@@ -276,17 +277,11 @@ impl Sender {
             return Found::default(); // all segments are marked as lost already
         }
         let in_order = self.recovery.rack.is_in_order();
-        let again = if in_order && self.state() == CongestionState::Recovery {
-            self.board.detect_lost_retransmissions()
-        } else {
-            Found::default()
-        };
+        let again = if in_order { self.board.detect_lost_retransmissions() } else { Found::default() };
         let mut found = self.board.detect_by_forward_ack(self.recovery.rack.degree(), in_order);
         found.segments += again.segments;
         found.resent = again.resent;
-        let is_early = self.board.lost_out() == 0
-            && self.era().detection.early_retransmit
-            && self.may_retransmit_early();
+        let is_early = self.state() < CongestionState::Recovery && self.may_retransmit_early();
         found.wait_until = is_early.then(|| now + self.early_delay());
         found
     }
@@ -312,8 +307,11 @@ impl Sender {
 
     /// Ends the wait of early retransmit: the missing segment did not come. The window falls with the next ACK.
     pub(super) fn retransmit_early(&mut self, now: Instant) {
-        let may = self.state() <= CongestionState::Disorder && self.may_retransmit_early();
-        if may && self.board.lose_first() {
+        if self.may_retransmit_early() && self.board.lose_first() {
+            debug_assert!(
+                self.state() < CongestionState::Recovery,
+                "with so little out, only this wait begins one"
+            );
             self.stats.lost += 1;
             self.forget_losses_of_acks();
             self.begin_recovery(&Delivery::new(now, self.rtt.min()), false);
@@ -405,10 +403,10 @@ impl Sender {
         }
     }
 
-    /// Takes an ACK while a tail loss probe is out.
+    /// Takes an ACK up to `ack` while a tail loss probe is out.
     #[cold]
-    pub(super) fn on_probe_ack(&mut self, now: Instant, plain: bool, twice: bool) {
-        if self.recovery.probe_repaired(self.board.una(), plain, twice) {
+    pub(super) fn on_probe_ack(&mut self, now: Instant, ack: SeqNumber, plain: bool, twice: bool) {
+        if self.recovery.probe_repaired(ack, plain, twice) {
             // RFC 8985, 7.4.2: a segment was lost, and nothing is left to recover. The window falls once.
             self.recovery.end_undo();
             self.begin_reduction(&Delivery::new(now, self.rtt.min()), Cause::Loss);
@@ -420,7 +418,6 @@ impl Sender {
 
     /// Takes a retransmission timeout (RFC 5681, 3.1, and RFC 6298, 5.4 to 5.7).
     pub(super) fn on_rto(&mut self, now: Instant) {
-        let sacked = self.board.sacked_out();
         let calm = self.state() <= CongestionState::Disorder;
         let first_of_window = self.recovery.is_first_timeout(self.board.una());
         let prior = self.prior();
@@ -435,7 +432,7 @@ impl Sender {
             self.begin_undo(Some(prior));
         }
         if calm {
-            self.recovery.rack.on_timeout(sacked);
+            self.recovery.rack.on_timeout(self.board.sacked_out());
         }
         self.cc.on_rto();
         self.window.cwnd = self.board.in_flight() + 1;

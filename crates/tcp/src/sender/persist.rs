@@ -3,7 +3,7 @@
 use super::timer::{Due, Wait};
 use super::{CongestionState, Sender};
 use crate::scoreboard::Chunk;
-use crate::{Flags, Segment};
+use crate::{Flags, Segment, SeqNumber};
 use goodqueue_units::Instant;
 
 impl Sender {
@@ -60,13 +60,15 @@ impl Sender {
         }
     }
 
-    /// Takes an ACK that acknowledges nothing new: it comes with data, or with a window. `is_bare`: it brings neither.
+    /// Takes an ACK up to `ack` that acknowledges nothing new: it comes with data, or with a window. `is_bare`: it
+    /// brings neither.
     #[cold]
-    pub(super) fn on_plain_ack(&mut self, now: Instant, is_bare: bool) {
+    pub(super) fn on_plain_ack(&mut self, now: Instant, ack: SeqNumber, is_bare: bool) {
         if self.recovery.tail.is_pending() && is_bare {
-            self.on_probe_ack(now, true, false);
+            self.on_probe_ack(now, ack, true, false);
         }
-        if self.timer.wait() == Wait::Window && self.board.packets_out() == 0 && self.timer.is_running() {
+        if self.timer.wait() == Wait::Window && self.timer.is_running() {
+            debug_assert_eq!(self.board.packets_out(), 0, "a segment that leaves sets another timer");
             if self.is_blocked() {
                 self.arm_window_probe(now); // the peer answered: the next probe is due one RTO later
             } else {

@@ -209,8 +209,8 @@ impl Recovery {
 
     /// Takes an ACK while a tail loss probe is out; see [`Tail::on_ack`]. Returns whether the window must fall, because
     /// the probe repaired a loss and no other reduction is under way.
-    pub(super) fn probe_repaired(&mut self, una: SeqNumber, plain: bool, twice: bool) -> bool {
-        self.tail.on_ack(una, plain, twice) == Verdict::Repaired && self.state <= CongestionState::Cwr
+    pub(super) fn probe_repaired(&mut self, ack: SeqNumber, plain: bool, twice: bool) -> bool {
+        self.tail.on_ack(ack, plain, twice) == Verdict::Repaired && self.state <= CongestionState::Cwr
     }
 
     /// Returns whether a timeout now is the first of its window of data, so that ssthresh falls.

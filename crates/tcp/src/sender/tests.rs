@@ -552,3 +552,25 @@ fn a_probe_without_data_is_not_ecn_capable() {
     let (chunk, _, is_ect) = s.poll_transmit(at(300)).unwrap();
     assert_eq!((chunk.len, chunk.ends, is_ect, s.stats.tlp_probes), (0, Flags::FIN, false, 1));
 }
+
+/// Packets have 19 segments: the pace is 20 Mbyte/s, for 1/1024 s. Without a limit they are split, so most segments are
+/// not asked for one by one. Wrong would be a packet that goes on beyond the room of the peer.
+#[test]
+fn a_packet_ends_where_the_room_of_the_peer_does() {
+    let send = |room| {
+        let mut s = sender(&config(1000), 100);
+        s.peer_window = room;
+        let (mut asked, mut sent) = (0, 0);
+        while s.poll_transmit(at(0)).is_some() {
+            (asked, sent) = (asked + 1, sent + 1);
+            while s.split(at(0)).is_some() {
+                sent += 1;
+            }
+        }
+        (asked < sent / 2, sent)
+    };
+    assert_eq!(send(200_000), (true, 100));
+    for segments in 3..40 {
+        assert_eq!(send(segments * MSS + 500).1, segments);
+    }
+}

@@ -43,9 +43,14 @@ impl Sender {
         if let Some(timeout) = self.probe_timeout() {
             let rto_at = self.board.head_sent_at().unwrap_or(now) + self.rtt.rto();
             self.timer.set_probe(now, timeout, rto_at);
-        } else if self.board.packets_out() == 1 || self.timer.wait() == Wait::Probe {
+        } else if self.timer.wait() == Wait::Probe || self.waits_for_early_retransmit() {
             self.arm_rto(now);
         }
+    }
+
+    /// Returns whether the timer is set for early retransmit. New data ends that wait: it can bring the missing SACKs.
+    fn waits_for_early_retransmit(&self) -> bool {
+        self.timer.wait() == Wait::Late && self.era().detection.early_retransmit
     }
 
     /// Sets the retransmission timer, as [`Timer::set_rto`](super::timer::Timer::set_rto) says.

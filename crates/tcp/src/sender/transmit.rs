@@ -144,7 +144,8 @@ impl Sender {
             self.is_dormant = self.unsent == 0
                 && self.board.packets_out() == 0
                 && self.end != End::Closing
-                && self.timer.due == Due::Nothing;
+                && self.timer.due == Due::Nothing
+                && !self.recovery.tail.is_pending();
             return None;
         }
         let len = self.unsent.min(u64::from(self.mss)) as u16;

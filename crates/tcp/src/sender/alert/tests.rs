@@ -321,3 +321,86 @@ fn early_retransmit_is_for_a_full_window_too() {
     });
     assert_eq!(may, [false, true]);
 }
+
+/// Linux 3.10 calls `tcp_time_to_recover` outside of Recovery and Loss only. Wrong would be a wait in Recovery: its end
+/// would begin the recovery again.
+#[test]
+fn early_retransmit_waits_outside_of_recovery() {
+    let waits = [CongestionState::Disorder, CongestionState::Cwr, CongestionState::Recovery].map(|state| {
+        let mut s = sender(&Config { stack: Stack::Linux3_10, ..config(3) }, 3);
+        transmit(&mut s, 0);
+        sacked(&mut s, 100, 0, &[(2, 3)]);
+        s.recovery.state = state;
+        s.detect_losses(at(100)).wait_until.is_some()
+    });
+    assert_eq!(waits, [true, true, false]);
+}
+
+/// Linux 3.10, `tcp_update_reordering(fackets_out − reord)`: 5 is the highest SACKed segment of six, and 1, which was
+/// never sent again, comes after it. These are five, the late one included. Wrong would be a DupThresh of four.
+#[test]
+fn a_late_segment_counts_in_the_length_of_reordering() {
+    let mut s = sender(&Config { stack: Stack::Linux3_10, ..config(10) }, 10);
+    transmit(&mut s, 0);
+    sacked(&mut s, 100, 0, &[(5, 6)]);
+    sacked(&mut s, 101, 0, &[(1, 2), (5, 6)]);
+    assert_eq!((s.recovery.rack.degree(), s.recovery.rack.is_in_order()), (5, false));
+}
+
+/// Linux 3.10, `tcp_mark_lost_retrans`, is of FACK alone, which ends with the first reordering beyond DupThresh. 0 is
+/// sent again at 100 ms, and new data that left after it is SACKed. Wrong would be a third copy where segments overtake
+/// each other: the second may only be late.
+#[test]
+fn a_retransmission_is_lost_by_forward_ack_only_where_segments_come_in_order() {
+    for (reordering, copies) in [(3, 2), (5, 1)] {
+        let mut s = sender(&Config { stack: Stack::Linux3_10, ..config(20) }, 1000);
+        s.recovery.rack.on_reordering(reordering);
+        transmit(&mut s, 0);
+        sacked(&mut s, 100, 0, &[(1, 7)]);
+        assert_eq!(transmit(&mut s, 100).0[0], 0);
+        for n in 8..=20 {
+            sacked(&mut s, 100 + u64::from(n), 0, &[(1, n)]);
+            transmit(&mut s, 100 + u64::from(n));
+        }
+        let nxt = (s.board.nxt().0 - 1) / MSS;
+        assert!(nxt > 22 && s.stats.retransmitted == 1, "new data left after the retransmission");
+        sacked(&mut s, 230, 0, &[(1, nxt)]);
+        transmit(&mut s, 230);
+        assert_eq!(s.stats.retransmitted, copies, "reordering of {reordering}");
+    }
+}
+
+/// All three retransmissions came twice, so the recovery was needless; but 3 to 9 are marked as lost, and 13 to 19 left
+/// before the retransmissions that are here now. Linux begins another recovery (`tcp_fastretrans_alert`). Wrong would
+/// be to send on as if nothing was missing.
+#[test]
+fn losses_that_outlast_an_undo_begin_another_recovery() {
+    let mut s = sender(&config(20), 1000);
+    transmit(&mut s, 0);
+    sacked(&mut s, 100, 0, &[(10, 13)]);
+    assert_eq!(transmit(&mut s, 100).0, [0, 1, 2], "PRR: as many as were delivered");
+    without_echo(&mut s, 200, 3, &[(0, 3), (10, 13)]);
+    assert_eq!((s.stats.undos, s.stats.fast_recoveries, s.stats.spurious_retransmissions), (1, 2, 3));
+    assert_eq!((s.state(), s.window.ssthresh, s.board.lost_out()), (CongestionState::Recovery, 10, 14));
+}
+
+/// Linux `tcp_enter_loss`: three segments are SACKed above a hole, and yet the timer fires, so DupThresh had grown too
+/// far. Within a recovery, or from a receiver that has discarded what it SACKed (0 among it), the timeout says nothing
+/// of DupThresh.
+#[test]
+fn a_timeout_in_disorder_takes_dupthresh_back() {
+    for (state, blocks, degree) in [
+        (CongestionState::Disorder, (1, 4), 3),
+        (CongestionState::Disorder, (1, 3), 12),
+        (CongestionState::Recovery, (1, 4), 12),
+        (CongestionState::Disorder, (0, 4), 12),
+    ] {
+        let mut s = sender(&config(20), 1000);
+        s.recovery.rack.on_reordering(12);
+        transmit(&mut s, 0);
+        sacked(&mut s, 100, 0, &[blocks]);
+        s.recovery.state = state;
+        s.on_rto(at(400));
+        assert_eq!(s.recovery.rack.degree(), degree, "{state:?} {blocks:?}");
+    }
+}

@@ -96,13 +96,19 @@ fn an_original_from_before_the_timeout_shows_that_it_was_needless() {
     assert_eq!([at(500), Instant::MAX].map(judge), [Timeout::Open; 2]);
 }
 
-/// RFC 5682, 3.1, step 2b. It would be wrong to wait for new data that the application has not written.
+/// RFC 5682, 3.1, step 2b. Wrong would be to wait for new data that the application has not written, to ask for new
+/// data before the retransmission has arrived, or in the next recovery.
 #[test]
 fn f_rto_asks_for_new_data_and_ends_without() {
     for has_new in [true, false] {
         let mut recovery = timed_out();
         assert_eq!(recovery.judge_timeout(&LossAck { has_new, ..ACK }, false), Timeout::Open);
         assert_eq!((recovery.new_first, recovery.is_in_frto()), (has_new, has_new));
+    }
+    for (una, advances) in [(0, false), (10, true)] {
+        let mut recovery = timed_out();
+        recovery.judge_timeout(&LossAck { una: seq(una), advances, ..ACK }, false);
+        assert!(!recovery.new_first && recovery.is_in_frto(), "{una}");
     }
     let mut recovery = timed_out();
     recovery.before_resend(seq(10));

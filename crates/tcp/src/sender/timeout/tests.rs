@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::sender::tests::{MSS, WIDE, at, config, plain, sender, time_out, transmit};
-use crate::{Config, Segment, SeqNumber, Stack};
+use crate::{Config, EcnMode, Flags, Segment, SeqNumber, Stack};
 
 /// An ACK of the first `n` segments that leaves room for `window` bytes, on the peer's byte `seq`.
 fn offered(s: &mut Sender, ms: u64, n: u32, window: u16, seq: u32) {
@@ -36,6 +36,25 @@ fn a_closed_window_is_probed_until_it_opens() {
     assert_eq!(transmit(&mut s, 2500).0, [10, 11, 12]);
     assert_eq!((s.stats.timeouts, s.board.packets_out()), (0, 3));
     assert!(s.deadline() <= at(2800), "without backoff");
+}
+
+/// The ACK that opens the window comes at the instant of the probe, with an echo of marks. Wrong would be a probe of a
+/// window that is open, and a timeout with backoff.
+#[test]
+fn a_window_that_has_opened_is_not_probed() {
+    let mut s = sender(&Config { ecn: EcnMode::Classic, ..config(10) }, 20);
+    transmit(&mut s, 0);
+    offered(&mut s, 100, 10, 0, 1);
+    assert_eq!((transmit(&mut s, 100).0, s.deadline()), ([].to_vec(), at(400)));
+    let flags = Flags::ACK | Flags::ECE;
+    let ack = Segment { ack: s.board.una(), seq: SeqNumber(2), tsecr: 0, flags, ..WIDE };
+    s.on_ack::<true>(at(400), &ack, false);
+    s.on_timeout(at(400));
+    assert_eq!(
+        (s.timer.due, s.timer.is_running(), s.rtt.rto()),
+        (Due::Nothing, false, Duration::from_millis(300))
+    );
+    assert_eq!(transmit(&mut s, 400).0[0], 10);
 }
 
 /// RFC 9293, 3.8.6.2.1: no small segment while there may be room for a full one; after the timer, what fits.
