@@ -156,7 +156,7 @@ fn where_acks_are_thinned_the_counter_is_believed() {
     assert!(per_ack.is_thinned(), "4 + 1/64");
 }
 
-/// Linux's `pkts_acked_ewma` takes an ACK only if it delivers something. Wrong would be window updates that make ACKs
+/// Linux's `pkts_acked_ewma` takes an ACK only if it delivers something. Guards against window updates that make ACKs
 /// look shorter than they are: a counter that is right would be read as one that has gone round.
 #[test]
 fn an_ack_that_delivers_nothing_does_not_shorten_the_usual_ack() {

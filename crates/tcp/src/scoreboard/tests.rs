@@ -240,7 +240,7 @@ fn segments_that_may_be_late_are_waited_for_until_the_last_of_them() {
 }
 
 /// The retransmission of 0 is here, and 5 to 9 left before it. With 150 ms for reordering and an RTT of 105, 9 may come
-/// until 9 + 255 ms. Wrong would be to look for missing segments only below the retransmission.
+/// until 9 + 255 ms. It would be wrong to look for missing segments only below the retransmission.
 #[test]
 fn originals_above_a_retransmission_may_be_late() {
     let mut b = board(10);
@@ -393,8 +393,8 @@ fn a_segment_that_comes_late_tells_by_how_much() {
 }
 
 /// RFC 8985, 6.2, step 2, with timestamps: 0 was sent again at 110 ms; the echo of 1 ms says that the original came,
-/// 300 ms late. Wrong would be to take all that was sent before 110 ms for lost because of it. An echo of 151 is of a
-/// later segment, so the retransmission came too, and its own ACK was lost.
+/// 300 ms late. It would be wrong to take all that was sent before 110 ms for lost because of it. An echo of 151 is of
+/// a later segment, so the retransmission came too, and its own ACK was lost.
 #[test]
 fn by_its_echo_a_late_original_says_nothing_of_its_retransmission() {
     for (tsecr, expected) in [(1, false), (111, true), (151, true), (0, true)] {

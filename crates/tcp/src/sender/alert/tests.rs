@@ -322,7 +322,7 @@ fn early_retransmit_is_for_a_full_window_too() {
     assert_eq!(may, [false, true]);
 }
 
-/// Linux 3.10 calls `tcp_time_to_recover` outside of Recovery and Loss only. Wrong would be a wait in Recovery: its end
+/// Linux 3.10 calls `tcp_time_to_recover` outside of Recovery and Loss only. Guards against a wait in Recovery: its end
 /// would begin the recovery again.
 #[test]
 fn early_retransmit_waits_outside_of_recovery() {
@@ -337,7 +337,7 @@ fn early_retransmit_waits_outside_of_recovery() {
 }
 
 /// Linux 3.10, `tcp_update_reordering(fackets_out − reord)`: 5 is the highest SACKed segment of six, and 1, which was
-/// never sent again, comes after it. These are five, the late one included. Wrong would be a DupThresh of four.
+/// never sent again, comes after it. These are five, the late one included. Guards against a DupThresh of four.
 #[test]
 fn a_late_segment_counts_in_the_length_of_reordering() {
     let mut s = sender(&Config { stack: Stack::Linux3_10, ..config(10) }, 10);
@@ -348,7 +348,7 @@ fn a_late_segment_counts_in_the_length_of_reordering() {
 }
 
 /// Linux 3.10, `tcp_mark_lost_retrans`, is of FACK alone, which ends with the first reordering beyond DupThresh. 0 is
-/// sent again at 100 ms, and new data that left after it is SACKed. Wrong would be a third copy where segments overtake
+/// sent again at 100 ms, and new data that left after it is SACKed. Guards against a third copy where segments overtake
 /// each other: the second may only be late.
 #[test]
 fn a_retransmission_is_lost_by_forward_ack_only_where_segments_come_in_order() {
@@ -371,8 +371,8 @@ fn a_retransmission_is_lost_by_forward_ack_only_where_segments_come_in_order() {
 }
 
 /// All three retransmissions came twice, so the recovery was needless; but 3 to 9 are marked as lost, and 13 to 19 left
-/// before the retransmissions that are here now. Linux begins another recovery (`tcp_fastretrans_alert`). Wrong would
-/// be to send on as if nothing was missing.
+/// before the retransmissions that are here now. Linux begins another recovery (`tcp_fastretrans_alert`). It would be
+/// wrong to send on as if nothing was missing.
 #[test]
 fn losses_that_outlast_an_undo_begin_another_recovery() {
     let mut s = sender(&config(20), 1000);

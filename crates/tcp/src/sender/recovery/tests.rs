@@ -96,7 +96,7 @@ fn an_original_from_before_the_timeout_shows_that_it_was_needless() {
     assert_eq!([at(500), Instant::MAX].map(judge), [Timeout::Open; 2]);
 }
 
-/// RFC 5682, 3.1, step 2b. Wrong would be to wait for new data that the application has not written, to ask for new
+/// RFC 5682, 3.1, step 2b. It would be wrong to wait for new data that the application has not written, to ask for new
 /// data before the retransmission has arrived, or in the next recovery.
 #[test]
 fn f_rto_asks_for_new_data_and_ends_without() {

@@ -38,7 +38,7 @@ fn a_closed_window_is_probed_until_it_opens() {
     assert!(s.deadline() <= at(2800), "without backoff");
 }
 
-/// The ACK that opens the window comes at the instant of the probe, with an echo of marks. Wrong would be a probe of a
+/// The ACK that opens the window comes at the instant of the probe, with an echo of marks. Guards against a probe of a
 /// window that is open, and a timeout with backoff.
 #[test]
 fn a_window_that_has_opened_is_not_probed() {
