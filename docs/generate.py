@@ -69,9 +69,9 @@ def congestion_controls() -> dict[Path, str]:
     ]
     parts = [
         "## All of them",
-        _table(["cc", "what it does", "source", "how this implementation differs"], rows),
+        table(["cc", "what it does", "source", "how this implementation differs"], rows),
         "## Words",
-        _table(["cc", "word", "followed by", "what it does", "source"], words),
+        table(["cc", "word", "followed by", "what it does", "source"], words),
     ]
     return {CONTROLS: _renewed(CONTROLS, "Congestion controls", "\n\n".join(parts))}
 
@@ -97,7 +97,7 @@ def tcp() -> dict[Path, str]:
     """Return the page of the TCP stacks with the table of their differences."""
     stacks: dict[str, Any] = json.loads(_goodqueue.stacks())
     rows = [[row["aspect"], *row["stacks"]] for row in stacks["differences"]]
-    block = _table(["", *(f"`{name}`" for name in stacks["names"])], rows)
+    block = table(["", *(f"`{name}`" for name in stacks["names"])], rows)
     return {TCP: _renewed(TCP, "TCP", block, BEGIN_STACKS)}
 
 
@@ -108,7 +108,7 @@ def scenario() -> dict[Path, str]:
         level = "###" if heading.startswith("kind") else "##"
         rows = reference.key_rows(keys)
         parts += [f"{level} {f'`{heading}`' if heading else 'The top'}", about]
-        parts += [_table(list(reference.COLUMNS), rows) if rows else "No keys of its own."]
+        parts += [table(list(reference.COLUMNS), rows) if rows else "No keys of its own."]
     return {SCENARIO: _renewed(SCENARIO, "A scenario's keys", "\n\n".join(parts), BEGIN_KEYS)}
 
 
@@ -123,8 +123,8 @@ def record() -> dict[Path, str]:
     parts = []
     for name in order:
         own = [(key, _type_of(hint, types), words) for key, hint, words in _fields(types[name])]
-        rows = [[f"`{key}`", what, _unit(key), _plain(words)] for key, what, words in own if words]
-        parts += [f"## {name}", _plain(ast.get_docstring(types[name]) or ""), _table(HEADINGS, rows)]
+        rows = [[f"`{key}`", what, unit(key), plain(words)] for key, what, words in own if words]
+        parts += [f"## {name}", plain(ast.get_docstring(types[name]) or ""), table(HEADINGS, rows)]
         if name == "App":
             parts += list(_measured())
     return {RECORD: _renewed(RECORD, "A record's keys", "\n\n".join(parts), BEGIN_RECORD)}
@@ -149,13 +149,17 @@ def _fields(node: ast.ClassDef) -> Iterator[tuple[str, ast.expr, str]]:
 
 def _measured() -> Iterator[str]:
     """Yield what the kinds of traffic measure, a table each."""
-    types = {"times": "[Delay](#delay) or null", "percentiles": "list of 101 numbers, or null"}
-    types |= {"number": "number or null", "count": "whole number"}
     for kind in traffic.kinds().values():
         if kind.fields:
             yield f"### Of kind `{kind.name}`"
-            rows = [[f"`{one.key}`", types[one.type], _unit(one.key), one.help] for one in kind.fields]
-            yield _table(HEADINGS, rows)
+            yield measured_by(kind)
+
+
+def measured_by(kind: traffic.Kind, delay: str = "#delay") -> str:
+    """Return the table of what ``kind`` measures. ``delay`` is the link to the keys of a distribution."""
+    types = {"times": f"[Delay]({delay}) or null", "percentiles": "list of 101 numbers, or null"}
+    types |= {"number": "number or null", "count": "whole number"}
+    return table(HEADINGS, [[f"`{one.key}`", types[one.type], unit(one.key), one.help] for one in kind.fields])
 
 
 def _type_of(hint: ast.expr, types: dict[str, ast.ClassDef]) -> str:
@@ -183,13 +187,13 @@ PLAIN |= {"Scenario": "[a scenario](scenario.md)"}
 UNITS = {"ms": "ms", "s": "s", "mbps": "Mbit/s", "percent": "%", "packets": "packets", "bytes": "bytes"}
 
 
-def _unit(key: str) -> str:
+def unit(key: str) -> str:
     """Return the unit that the name ``key`` has in it."""
     found = [UNITS[word] for word in key.split("_") if word in UNITS and key != word]
     return found[-1] if found else ""
 
 
-def _plain(words: str) -> str:
+def plain(words: str) -> str:
     """Return a docstring as a line of Markdown."""
     return re.sub(r"`?\bNone\b`?", "null", " ".join(words.split()).replace("``", "`"))
 
@@ -208,10 +212,40 @@ def store() -> dict[Path, str]:
             rows.append([f"`{columns.QDISC}…`", "float64", "in the name", about])
             continue
         about = columns.ABOUT.get(column.name) or columns.NUMBERS.get(column.name) or _metric(known[column.name])
-        unit = metric.unit if metric else _unit(column.name)
-        rows.append([f"`{column.name}`", str(column.type).replace("double", "float64"), unit, about])
-    block = _table(["column", "type", "unit", "what it is"], rows)
+        measured_in = metric.unit if metric else unit(column.name)
+        rows.append([f"`{column.name}`", str(column.type).replace("double", "float64"), measured_in, about])
+    block = table(["column", "type", "unit", "what it is"], rows)
     return {STORE: _renewed(STORE, "The store's columns", block, BEGIN_STORE)}
+
+
+CONCEPTS = ROOT / "docs" / "concepts.md"
+BEGIN_METRICS = "<!-- Generated by docs/generate.py: do not edit below, edit what declares the metrics and run it. -->"
+BETTER = {"low": "lower", "high": "higher", "": "neither"}
+
+
+def concepts() -> dict[Path, str]:
+    """Return the page of what is measured, with the table of all metrics."""
+    kinds = traffic.kinds()
+    measures = {measure.key: (kind, measure) for kind in kinds.values() for measure in kind.measures}
+    rows = []
+    for metric in metrics.METRICS:
+        if metric.way == "up":
+            continue
+        if metric.key in measures:
+            kind, measure = measures[metric.key]
+            field, _, statistic = measure.path.partition(".")
+            words = next((one.help for one in kind.fields if one.key == field), kind.times_are)
+            about = f"`{statistic}` of: {words}" if statistic else words
+            of = f"`{kind.name}`, {reference.SUMS[measure.sum]}"
+        else:
+            about, of = f"{metric.label}, as [above](#the-queue-and-the-link)", "a way"
+        rows.append([f"`{metric.key}`", metric.label, metric.unit, BETTER[metric.better], about, of])
+    text = (
+        "## Every metric\n\nThe name is that of `--metric`, of the store's columns and of the Python API. A metric of "
+        "a way has `up_` before its name for the way up.\n\n"
+    )
+    block = text + table(["metric", "in tables", "unit", "better", "what it is", "of what, over several"], rows)
+    return {CONCEPTS: _renewed(CONCEPTS, "What is measured, and how sure", block, BEGIN_METRICS)}
 
 
 def _metric(metric: metrics.Metric) -> str:
@@ -240,7 +274,7 @@ def _parameters(spec: dict[str, Any]) -> str:
         return "None."
     keys = ("name", "unit", "default", "accepted", "help", "source")
     rows = [[f"`{param['name']}`", *(str(param[key]) for key in keys[1:])] for param in spec["params"]]
-    return _table(["parameter", "unit", "default", "accepted", "what it is", "source"], rows)
+    return table(["parameter", "unit", "default", "accepted", "what it is", "source"], rows)
 
 
 def _variables(name: str) -> list[str]:
@@ -271,17 +305,18 @@ def _index() -> str:
         ]
         for spec in registry()
     ]
-    return _table(["qdisc", "what it does", "source", "traces here"], rows)
+    return table(["qdisc", "what it does", "source", "traces here"], rows)
 
 
-def _table(heading: list[str], rows: list[list[str]]) -> str:
+def table(heading: list[str], rows: list[list[str]]) -> str:
+    """Return a table in Markdown."""
     lines = [heading, ["---"] * len(heading), *([cell.replace("|", "\\|") for cell in row] for row in rows)]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def main() -> int:
     """Write the pages, or check them."""
-    made = pages() | tcp() | congestion_controls() | validation() | scenario() | record() | store()
+    made = pages() | tcp() | congestion_controls() | validation() | scenario() | record() | store() | concepts()
     stale = [path for path, text in made.items() if not path.exists() or path.read_text(encoding="utf-8") != text]
     for path in stale:
         if "--check" not in sys.argv[1:]:

@@ -1,8 +1,11 @@
 """Build the documentation site: ``python docs/site.py FOLDER``.
 
 The pages are the Markdown files of the repository, at the places where they stand, so that a link works here as it does
-on a forge. Files that a page links to (a scenario, a source file) go along as they are. The one generated page is the
-command line's, made of what ``--help`` shows.
+on a forge. Files that a page links to (a scenario, a source file) go along as they are.
+
+Some pages of the reference exist in the site only, and are made when it is built: the command line (what ``--help``
+shows), the Python API (docs/api_page.py), and the lists of traffic, path elements, studies, suites and examples
+(docs/list_pages.py).
 
 mkdocs with the Material theme builds it (mkdocs.yml). It stops at a link or an anchor that leads nowhere.
 """
@@ -16,6 +19,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import api_page
+import list_pages
 import typer
 
 from goodqueue.cli import app
@@ -23,7 +28,6 @@ from goodqueue.cli import app
 ROOT = Path(__file__).resolve().parents[1]
 LINK = re.compile(r"(!?\[[^\]]*\])\(([^)\s#]+)(#[^)\s]*)?\)")
 FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
-COMMANDS = "docs/commands.md"
 
 
 def pages() -> list[str]:
@@ -38,6 +42,16 @@ def commands(context: Any, depth: int = 2) -> Iterator[str]:
     for name, command in getattr(context.command, "commands", {}).items():
         inner = typer.Context(command, info_name=name, parent=context, terminal_width=100)
         yield from commands(inner, min(depth + 1, 3))
+
+
+def command_page() -> str:
+    """Return the page of the command line."""
+    context = typer.Context(typer.main.get_command(app), info_name="goodqueue", terminal_width=100)
+    return "# Command line\n\nWhat `--help` shows, verb by verb.\n\n" + "\n".join(commands(context))
+
+
+MADE = {"docs/commands.md": command_page, **api_page.PAGES, **list_pages.PAGES}
+"""The pages that exist in the site only, each with what makes it."""
 
 
 def linked(page: str, text: str) -> Iterator[tuple[str, str]]:
@@ -57,12 +71,11 @@ def listed(folder: str, place: Path) -> None:
     (place / folder / "README.md").write_text("\n".join([f"# {folder}", "", *lines, ""]), encoding="utf-8")
 
 
-def staged(page: str, place: Path) -> None:
-    """Copy a page to ``place``, and what it links to.
+def staged(page: str, text: str, place: Path) -> None:
+    """Write a page to ``place``, and copy what it links to.
 
     A link to a folder becomes one to the folder's README, or else to a list of its files.
     """
-    text = (ROOT / page).read_text(encoding="utf-8")
     for written, target in linked(page, text):
         if (ROOT / target).is_dir():
             text = text.replace(f"]({written})", f"]({written.rstrip('/')}/README.md)")
@@ -80,10 +93,10 @@ def build(out: Path) -> int:
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         for page in pages():
-            staged(page, place)
-        context = typer.Context(typer.main.get_command(app), info_name="goodqueue", terminal_width=100)
-        text = "# Command line\n\nWhat `--help` shows, verb by verb.\n\n" + "\n".join(commands(context))
-        (place / COMMANDS).write_text(text, encoding="utf-8")
+            staged(page, (ROOT / page).read_text(encoding="utf-8"), place)
+        for page, make in MADE.items():
+            staged(page, make(), place)
+        shutil.copyfile(ROOT / "docs" / "site.css", place / "docs" / "site.css")
         config = place.parent / f"{place.name}.yml"
         config.write_text(
             f"INHERIT: {ROOT / 'mkdocs.yml'}\ndocs_dir: {place}\nsite_dir: {out.resolve()}\n", encoding="utf-8"
