@@ -208,6 +208,16 @@ def test_a_long_value_does_not_push_out_what_is_accepted(here: Path, goodqueue: 
     assert len(found.err) < 900
 
 
+@pytest.mark.parametrize(
+    "words",
+    [["schema", "x" * 5000], ["x" * 5000], ["plot", "cdf", "ok.toml", "--out", "x" * 5000]],
+)
+def test_a_long_word_does_not_fill_the_line(here: Path, goodqueue: Command, words: list[str]) -> None:
+    found = goodqueue(*words)
+    refused(found, "")
+    assert len(found.err) < 900
+
+
 @pytest.mark.parametrize("text", ['"\\ud800"', '"a\\uDFFFb"', '"\\udc00\\ud800"'])
 def test_half_a_character_is_refused(here: Path, goodqueue: Command, whole: Record, text: str) -> None:
     """JSON can write one, and no file in UTF-8 can hold it: a page ended in a traceback."""
