@@ -208,6 +208,16 @@ def test_a_long_value_does_not_push_out_what_is_accepted(here: Path, goodqueue: 
     assert len(found.err) < 900
 
 
+@pytest.mark.parametrize(
+    "words",
+    [["schema", "x" * 5000], ["x" * 5000], ["plot", "cdf", "ok.toml", "--out", "x" * 5000]],
+)
+def test_a_long_word_does_not_fill_the_line(here: Path, goodqueue: Command, words: list[str]) -> None:
+    found = goodqueue(*words)
+    refused(found, "")
+    assert len(found.err) < 900
+
+
 @pytest.mark.parametrize("text", ['"\\ud800"', '"a\\uDFFFb"', '"\\udc00\\ud800"'])
 def test_half_a_character_is_refused(here: Path, goodqueue: Command, whole: Record, text: str) -> None:
     """JSON can write one, and no file in UTF-8 can hold it: a page ended in a traceback."""
@@ -219,6 +229,16 @@ def test_half_a_character_is_refused(here: Path, goodqueue: Command, whole: Reco
 
 def test_a_whole_character_in_two_escapes_is_read() -> None:
     assert inputs.from_json('["\\ud83d\\ude00", "\\\\ud800"]') == ["\U0001f600", "\\ud800"]
+
+
+def test_a_log_of_the_air_that_the_scenario_did_not_ask_for_is_no_figure(here: Path, goodqueue: Command) -> None:
+    cell = 'wifi = {standard = "802.11n", station = [{name = "a", rate = "mcs7"}]}'
+    air = '[series]\ninterval = "500ms"\nair = {from = "2s", to = "2.1s"}\n'
+    Path("cell.toml").write_text(TOML.replace('rate = "10mbit"', cell) + air, encoding="utf-8")
+    record = json.loads(goodqueue("run", "cell.toml", "--json").out)
+    del record["scenario"]["series"]
+    Path("record.json").write_text(json.dumps(record), encoding="utf-8")
+    refused(goodqueue("plot", "air", "record.json", "--out", "air.svg"), "plot air: no record has a log of the air")
 
 
 def test_a_small_file_takes_little_memory_to_read(tmp_path: Path) -> None:
@@ -302,6 +322,7 @@ def flent(tmp_path: Path, **changes: Any) -> str:
         ({"metadata": {"TITLE": {"x": 1}}}, r"metadata: TITLE: found .*; accepted: text"),
         ({"metadata": {"STEP_SIZE": 10**400}}, "metadata: STEP_SIZE: found 1000"),
         ({"metadata": {"STEP_SIZE": -1}}, "metadata: STEP_SIZE: found -1"),
+        ({"metadata": {"STEP_SIZE": 1e-308}}, "metadata: STEP_SIZE: found 1e-308"),
         ({"metadata": {"GOODQUEUE": {"scenario": 1, "seed": 1}}}, "GOODQUEUE: scenario: found 1; accepted: a table"),
         ({"metadata": {"GOODQUEUE": {"scenario": {}, "seed": "x"}}}, 'GOODQUEUE: seed: found "x"; accepted: a whole'),
         ({"version": True}, "version: found true"),

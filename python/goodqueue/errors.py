@@ -10,7 +10,7 @@ LONGEST = 2000
 LONGEST_PLACE = 300
 """The most characters of a file's name or a key in it, or of a value in quotes."""
 
-_QUOTE = re.compile(r'"[^"]{300,}+"')
+_LONG = re.compile(r'"[^"]{300,}+"|[^\s"]{300,}+')
 
 
 class UserError(Exception):
@@ -40,9 +40,9 @@ def bounded(text: str, most: int) -> str:
 def one_line(text: str) -> str:
     """Return ``text`` as one line for display: with limited length, and with control characters escaped.
 
-    A long value in quotes is shortened by itself, so that what is accepted stays in the line.
+    A long value in quotes, or a long word, is shortened by itself, so that what is accepted stays in the line.
     """
-    short = _QUOTE.sub(lambda found: bounded(found[0], LONGEST_PLACE), text)
+    short = _LONG.sub(lambda found: bounded(found[0], LONGEST_PLACE), text)
     return printable(bounded(short, LONGEST))
 
 

@@ -16,6 +16,9 @@ from goodqueue.store import checking
 
 ACCEPTED = "a data file of Flent's (.flent.gz, .flent.bz2 or .flent)"
 
+SHORTEST_S = 1e-6
+"""The shortest step. Times that are as far from the beginning as they may be differ by no less."""
+
 MOST_BYTES = 64 * inputs.MIB
 """The maximum size of a file, unpacked. Flent's own files are a few megabytes."""
 
@@ -93,8 +96,9 @@ def read(name: str) -> DataFile:
         own.sort(key=lambda sample: sample["t"])
     _check_times(grid, samples, name)
     step = _finite(metadata.get("STEP_SIZE") or 0.2, f"{name}: metadata: STEP_SIZE")
-    if not 0 < step <= LONGEST_S:
-        raise UserError(name, f"metadata: STEP_SIZE: found {quoted(step)}; accepted: above 0, to {LONGEST_S:g}")
+    if not SHORTEST_S <= step <= LONGEST_S:
+        accepted = f"{SHORTEST_S:g} to {LONGEST_S:g}"
+        raise UserError(name, f"metadata: STEP_SIZE: found {quoted(step)}; accepted: {accepted}")
     return DataFile(
         place=name,
         test=_text(metadata, "NAME", name) or "unknown",

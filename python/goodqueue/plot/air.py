@@ -50,9 +50,10 @@ class Bar:
 
 
 def of(record: Record) -> AirSeries | None:
-    """Return the log of the air in ``record``, or None if there is none or it has no transmissions."""
+    """Return the log of the air in ``record``, or None if its scenario asks for none or it has no transmissions."""
     found = record.get("series", {}).get("air")
-    return found if found and found["time_s"] else None
+    asked = (record["scenario"].get("series") or {}).get("air")
+    return found if found and asked and found["time_s"] else None
 
 
 def lanes(record: Record) -> list[str]:
