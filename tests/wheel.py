@@ -13,6 +13,7 @@ import os
 import platform
 import select
 import shutil
+import signal
 import subprocess
 import sys
 import sysconfig
@@ -116,7 +117,7 @@ def complete(place: Path, environment: dict[str, str], script: str) -> None:
         os.write(terminal, keys.encode())
         said = read_until(terminal, shown)
         expect(shown in said, f"TAB completes {keys.strip()!r} {'' if shown in said else repr(said)}".rstrip())
-    os.write(terminal, b"\x03exit\r")  # Ctrl-C drops the line
+    os.kill(process, signal.SIGKILL)  # the line is unfinished, so a bash that is asked to end may wait for its rest
     os.waitpid(process, 0)
     os.close(terminal)
     file.unlink()
