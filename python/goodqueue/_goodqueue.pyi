@@ -31,7 +31,8 @@ class Simulation:
     def advance(self, until_s: float, most_events: int = ...) -> float:
         """Simulate up to `until_s` seconds of simulated time (at most to the end), and at most `most_events` events.
 
-        Returns the time reached, in seconds. Releases the GIL, unless a discipline is written in Python. Raises the exceptions of such a discipline.
+        Returns the time reached, in seconds. Releases the GIL, unless a discipline is written in Python. Raises the
+        exceptions of such a discipline.
         """
 
     def trace(self, path: str, points: list[str], snap_bytes: int) -> None:

@@ -73,8 +73,8 @@ mod tests {
         }
     }
 
-    /// A throw without effect would shift all later random numbers: runs that differ in one parameter could no longer be
-    /// compared in pairs.
+    /// A throw without effect would shift all later random numbers: runs that differ in one parameter could no longer
+    /// be compared in pairs.
     #[test]
     fn at_p_0_no_dice_are_thrown() {
         let (admission, mut queue) = (Admission { limit: 9, ecn: true }, Fifo::default());

@@ -497,8 +497,8 @@ mod tests {
         }
     }
 
-    /// 1514 bytes at 1 Mbit/s are 12.112 ms. BLUE's steps are kept as multiples of 2^-32. Linux's `cake` has 16777216 and
-    /// 1048576, as the headers of its traces show.
+    /// 1514 bytes at 1 Mbit/s are 12.112 ms. BLUE's steps are kept as multiples of 2^-32. Linux's `cake` has 16777216
+    /// and 1048576, as the headers of its traces show.
     #[test]
     fn the_line_s_rate_and_steps_are_kept_in_linux_s_units() {
         static SPEC: QdiscSpec = Cobalt::SPEC;

@@ -311,8 +311,8 @@ mod tests {
         assert_eq!((owner.marked.as_slice(), owner.dropped.len()), ([1].as_slice(), 0));
     }
 
-    /// tc-fq_codel(8) has these defaults; its 32 MB are 32 * 2^20 bytes. sch_fq_codel.c cuts a larger limit of memory to
-    /// 2^31; here it is refused.
+    /// tc-fq_codel(8) has these defaults; its 32 MB are 32 * 2^20 bytes. sch_fq_codel.c cuts a larger limit of memory
+    /// to 2^31; here it is refused.
     #[test]
     fn the_default_line_is_that_of_the_man_page() {
         use crate::registry::parse_line;

@@ -439,8 +439,8 @@ mod tests {
         assert_eq!((left.as_slice(), owner.dropped.len()), ([0, 1, 2, 100, 101, 200].as_slice(), 0));
     }
 
-    /// sch_sfq.c, `sfq_drop`: if all slots hold one packet, the slot to be served next loses it and leaves the round. This
-    /// happens because a line without a limit has 128 slots for 127 packets.
+    /// sch_sfq.c, `sfq_drop`: if all slots hold one packet, the slot to be served next loses it and leaves the round.
+    /// This happens because a line without a limit has 128 slots for 127 packets.
     #[test]
     fn of_single_packets_the_next_to_be_served_is_dropped() {
         let (mut sfq, mut owner) = (sfq("divisor 65536"), Noted::default());

@@ -414,8 +414,8 @@ fn a_queue_whose_rate_is_not_known_is_not_quiet() {
     }
 }
 
-/// sch_pie.c: `accu_prob < (MAX_PROB / 100) * 85` passes and `accu_prob >= (MAX_PROB / 2) * 17` drops, and the draw must
-/// be below p.
+/// sch_pie.c: `accu_prob < (MAX_PROB / 100) * 85` passes and `accu_prob >= (MAX_PROB / 2) * 17` drops, and the draw
+/// must be below p.
 #[test]
 fn sums_of_0_85_and_8_5_to_the_last_bit() {
     let pie = pie("");
@@ -430,8 +430,8 @@ fn sums_of_0_85_and_8_5_to_the_last_bit() {
     assert_eq!([p - 1, p].map(|dice| drops(low, dice)), [true, false]);
 }
 
-/// 5.5 and sch_pie.c: 2 points are added above 250 ms, not at 250 ms. There alpha's part, 0.125 * 235 ms, is capped to 2
-/// points.
+/// 5.5 and sch_pie.c: 2 points are added above 250 ms, not at 250 ms. There alpha's part, 0.125 * 235 ms, is capped to
+/// 2 points.
 #[test]
 fn at_250_ms_nothing_is_added() {
     let pie = pie("");

@@ -340,8 +340,8 @@ fn memory_up_to_the_limit_may_be_used() {
     }
 }
 
-/// sch_cake.c: a flow that BLUE begins to drop from is counted, and an empty flow whose BLUE has come to rest is counted
-/// no longer. One overflow is 1/256, which 16 steps of 1/4096 undo, one for each 5 ms (target).
+/// sch_cake.c: a flow that BLUE begins to drop from is counted, and an empty flow whose BLUE has come to rest is
+/// counted no longer. One overflow is 1/256, which 16 steps of 1/4096 undo, one for each 5 ms (target).
 #[test]
 fn a_flow_is_unresponsive_until_its_blue_rests() {
     let mut cake = cake("");
@@ -358,8 +358,9 @@ fn a_flow_is_unresponsive_until_its_blue_rests() {
     assert_eq!(counted, [[1; 15].as_slice(), [0; 2].as_slice()].concat());
 }
 
-/// sch_cake.c, `cake_dequeue`: an empty flow leaves the count of its set, and joins the decaying flows unless its law is at
-/// rest. A count that was wrong would keep a tin busy without packets, or divide the quantum by flows that are gone.
+/// sch_cake.c, `cake_dequeue`: an empty flow leaves the count of its set, and joins the decaying flows unless its law
+/// is at rest. A count that was wrong would keep a tin busy without packets, or divide the quantum by flows that are
+/// gone.
 #[test]
 fn an_empty_flow_leaves_its_set() {
     let (mut cake, at) = (cake(""), |ms: u64| Instant::from_nanos(ms * 1_000_000));

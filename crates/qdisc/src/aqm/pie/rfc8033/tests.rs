@@ -272,8 +272,8 @@ fn activation_keeps_the_present_delay() {
     assert_percent(p_after_update(vars, &pie, 15_140), (0.4375 + 6.25) / 2048.0, "the first update");
 }
 
-/// 4.1 and 4.4 compare by "less than": half of 15 ms is 117187 ticks. At that delay a packet may be dropped, and the burst
-/// allowance does not return.
+/// 4.1 and 4.4 compare by "less than": half of 15 ms is 117187 ticks. At that delay a packet may be dropped, and the
+/// burst allowance does not return.
 #[test]
 fn half_the_target_to_the_tick_is_not_below_half() {
     let pie = rfc("noauto_inactive");
