@@ -229,4 +229,17 @@ mod tests {
             .for_each(|&(time, bw)| filter.update(10, time, Bandwidth(bw)));
         assert_eq!(filter.get(), Bandwidth(40));
     }
+
+    /// A quarter of a window of 12 is 3, and a half is 6. Linux's `minmax_subwin_update` takes the first value behind
+    /// each: 30 at 4, and 10 at 7. Guards against a value from before that, or a later one that is smaller.
+    #[test]
+    fn the_first_values_behind_a_quarter_and_a_half_are_kept() {
+        let values = [(0, 100), (1, 50), (3, 40), (4, 30), (6, 20), (7, 10), (8, 5), (13, 1), (17, 1)];
+        let mut filter = MaxFilter::default();
+        let gets = values.map(|(time, bw)| {
+            filter.update(12, time, Bandwidth(bw));
+            filter.get().0
+        });
+        assert_eq!(gets, [100, 100, 100, 100, 100, 100, 100, 30, 10]);
+    }
 }

@@ -247,7 +247,7 @@ fn originals_above_a_retransmission_may_be_late() {
     ack(&mut b, 104, 0, &[block(1, 4)]);
     assert!(b.lose_first());
     assert_eq!(resend_all(&mut b, 110), [0]);
-    ack(&mut b, 215, 5, &[]);
+    ack(&mut b, 215, 0, &[block(0, 4)]);
     let found = b.detect_losses(at(215), Duration::from_millis(150));
     assert_eq!(found, Found { wait_until: Some(at(9 + 255)), ..Found::default() });
 }

@@ -149,7 +149,7 @@ mod tests {
     /// its last round.
     #[test]
     fn an_interval_may_have_as_many_rounds_as_it_says() {
-        for (rounds, is_known) in [(MOST_ROUNDS, true), (MOST_ROUNDS + 1, false)] {
+        for (rounds, is_known) in [(16_u32, true), (17, false)] {
             let (mut policer, mut rate) = (Policer::default(), RateEstimator::default());
             rate.grow(0..0, 1);
             for round in 0..=rounds {

@@ -404,3 +404,40 @@ fn a_timeout_in_disorder_takes_dupthresh_back() {
         assert_eq!(s.recovery.rack.degree(), degree, "{state:?} {blocks:?}");
     }
 }
+
+/// A recovery is over, and then the tail is lost, which the probe repairs. The receiver tells only then that the
+/// recovery was needless (RFC 3708). It would be wrong to take back the reduction for the tail, which was no mistake.
+#[test]
+fn a_reduction_for_the_tail_is_not_undone_with_the_recovery_before_it() {
+    let mut s = sender(&config(10), 11);
+    transmit(&mut s, 0);
+    sacked(&mut s, 100, 0, &[(1, 4)]);
+    assert_eq!(transmit(&mut s, 100).0, [0, 10]);
+    without_echo(&mut s, 110, 10, &[]);
+    assert_eq!((s.state(), s.window.ssthresh), (CongestionState::Open, 5));
+    s.on_timeout(s.deadline());
+    assert_eq!((transmit(&mut s, 600).0, s.stats.tlp_probes), ([10].to_vec(), 1));
+    without_echo(&mut s, 700, 11, &[]);
+    s.write(MSS.into());
+    transmit(&mut s, 710);
+    without_echo(&mut s, 810, 12, &[]);
+    let ssthresh = s.window.ssthresh;
+    assert!(ssthresh < 5, "{ssthresh}");
+    without_echo(&mut s, 811, 12, &[(0, 1)]);
+    assert_eq!((s.stats.spurious_retransmissions, s.stats.undos, s.window.ssthresh), (1, 0, ssthresh));
+}
+
+/// Linux `tcp_sacktag_write_queue`: after a timeout that may be undone, a late segment tells of reordering, too. 5 was
+/// SACKed before the timeout, and now 3 comes, which was never sent again. Guards against a path that still counts as
+/// one in order.
+#[test]
+fn a_segment_that_comes_after_a_timeout_may_be_late() {
+    let mut s = sender(&Config { stack: Stack::Rfc, ..config(10) }, 1000);
+    transmit(&mut s, 0);
+    without_echo(&mut s, 100, 0, &[(5, 6)]);
+    let ms = time_out(&mut s);
+    assert_eq!((s.state(), transmit(&mut s, ms).0), (CongestionState::Loss, [0].to_vec()));
+    assert!(!s.recovery.rack.has_seen_reordering());
+    without_echo(&mut s, ms + 10, 0, &[(3, 4), (5, 6)]);
+    assert!(s.recovery.rack.has_seen_reordering());
+}
