@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 from tests.conftest import TOML, Result
 
+from goodqueue.errors import UserError
 from goodqueue.record import Record
 from goodqueue.record.dotted import check_path, walk
 from goodqueue.studies import execution, loading, outcome, planning, selection
+from goodqueue.studies.model import Decision, Tolerance
 
 Command = Callable[..., Result]
 
@@ -148,7 +150,7 @@ def test_a_users_own_folder_is_a_study(mine: Path, goodqueue: Command) -> None:
     result = goodqueue("study", str(mine), "--json")
     assert (result.status, result.err) == (0, "")
     found = json.loads(result.out)
-    assert found["study"] == "mine"
+    assert (found["schema"], found["study"], found["confidence"]) == (1, "mine", 0.95)
     values = {value["id"]: value for value in found["values"]}
     first = values["mine/v1"]
     assert (first["scenario"], first["published"], first["n"]) == ("mine/rates", 3.0, 2)
@@ -331,6 +333,18 @@ def test_cells_that_mean_the_same_run_share_it(mine: Path) -> None:
     assert len(plan.scenarios) == 2 * 3 * 2
 
 
+SWEPT = 'bandwidth_mbps.set = { "bottleneck.rate" = "{}mbit" }'
+MEASURED = 'delay_mean_ms.record = "queues.down.delay_ms.mean"'
+AGAIN = """
+[[experiment]]
+id = "{}"
+published = "mine/{}"
+scenario = "link.toml"
+[experiment.metrics]
+delay_mean_ms.record = "queues.down.delay_ms.mean"
+
+"""
+
 # File, its text, the replacement, and the refusal.
 WRONG = [
     ("study", "[study]", "[studdy]", 'study.toml: studdy: unknown key; did you mean "study"?'),
@@ -375,6 +389,126 @@ WRONG = [
         'compute = "tau_ms"\ndelay_mean_ms.flow = "x"\ndelay_mean_ms.target_ms = 5\ndelay_mean_ms.rise_ms = 4',
         "metrics.delay_mean_ms.rise_ms: found 4; accepted: at least target_ms, 5",
     ),
+    (
+        "study",
+        'metrics = ["drop_*"]',
+        'scenarios = ["mine/otter"]',
+        'exclude[0].scenarios: found "mine/otter"; did you mean',
+    ),
+    (
+        "study",
+        "[[exclude]]",
+        AGAIN.format("rates", "other") + "[[exclude]]",
+        'experiment: the id "rates" is used twice',
+    ),
+    (
+        "study",
+        "[[exclude]]",
+        AGAIN.format("again", "rates") + "[[exclude]]",
+        "experiment: mine/rates is answered by rates and by again; accepted: one experiment for each",
+    ),
+    ("study", "[[exclude]]", "[[exclude]]\nwhen = 1", "exclude[0].when: unknown key"),
+    (
+        "study",
+        "[[exclude]]",
+        '[[decision]]\nabout = "a"\nchoice = "b"\nwhy = "c"\nhow = 1\n[[exclude]]',
+        ".how: unknown",
+    ),
+    (
+        "study",
+        "[[exclude]]",
+        '[[reconstruction]]\nid = "r"\ntitle = "t"\nevidence = "e"\nset = { "path.rtt" = "9ms" }\nhow = 1\n[[exclude]]',
+        ".how: unknown key",
+    ),
+    ("study", "quick = { seeds = 1,", "quick = { seds = 1,", 'quick.seds: unknown key; did you mean "seeds"?'),
+    ("study", SWEPT, f"bandwidth_mbps.sat = 1\n{SWEPT}", "sweep.bandwidth_mbps.sat: unknown key"),
+    (
+        "study",
+        SWEPT,
+        'bandwidth_mbps.cases = [{ value = 5, set = { "path.rtt" = "9ms" }, sat = 1 }]',
+        ".sat: unknown key",
+    ),
+    ("study", MEASURED, f"{MEASURED}\ndelay_mean_ms.recrod = 1", "metrics.delay_mean_ms.recrod: unknown key"),
+    (
+        "study",
+        "[[exclude]]",
+        "[tolerance.ms]\nreproduced = 1\nclose = 2\nclos = 1\n[[exclude]]",
+        "tolerance.ms.clos: unknown",
+    ),
+    (
+        "study",
+        "[[exclude]]",
+        "[tolerance.ms]\nreproduced = 1.3\nclose = 1.1\n[[exclude]]",
+        "tolerance.ms.close: found 1.1; accepted: at least reproduced, 1.3",
+    ),
+    ("study", "seeds = 2", 'seeds = 2\nalgorithms = ["codle"]', 'algorithms: found "codle"; did you mean "codel"?'),
+    (
+        "study",
+        "seeds = 2",
+        'seeds = 2\npoints = { "mine/rate" = {} }',
+        'points.mine/rate: found "mine/rate"; did you mean',
+    ),
+    (
+        "study",
+        "seeds = 2",
+        'seeds = 2\npoints = { "mine/rates" = { rtt_ms = 5 } }',
+        'points.mine/rates.rtt_ms: found "rtt_ms"; accepted: bandwidth_mbps',
+    ),
+    ("study", MEASURED, f'{MEASURED}\ndelay_mean_ms.to = "alone"', ".to: the experiment has no scenario `alone`"),
+    ("study", MEASURED, f'{MEASURED}\ndelay_mean_ms.to = "codle"', '.to: found "codle"; did you mean "codel"?'),
+    (
+        "study",
+        MEASURED,
+        f'{MEASURED}\ndelay_mean_ms.spread = "rtt_ms"',
+        '.spread: found "rtt_ms"; accepted: bandwidth_mbps',
+    ),
+    ("study", SWEPT, f"bandwidth_mbps.values = 5\n{SWEPT}", "bandwidth_mbps.values: found 5; accepted: a list"),
+    (
+        "study",
+        SWEPT,
+        'bandwidth_mbps.cases = [{ value = [5], set = { "path.rtt" = "9ms" } }]',
+        "value: found [5]; accepted: a text, a number, true or false",
+    ),
+    (
+        "study",
+        SWEPT,
+        "bandwidth_mbps.values = [5]",
+        "bandwidth_mbps.set: found neither of set and cases; accepted: set =",
+    ),
+    (
+        "study",
+        SWEPT,
+        f'{SWEPT}\nbandwidth_mbps.cases = [{{ value = 5, set = {{ "path.rtt" = "9ms" }} }}]',
+        "bandwidth_mbps.set: found both of set and cases; accepted: set =",
+    ),
+    (
+        "study",
+        MEASURED,
+        "delay_mean_ms.scale = 2",
+        "metrics.delay_mean_ms: found neither of record and compute; accepted",
+    ),
+    ("study", MEASURED, f'{MEASURED}\ndelay_mean_ms.compute = "tau_ms"', "found both of record and compute; accepted"),
+    (
+        "study",
+        MEASURED,
+        'delay_mean_ms.compute = "tau_ms"\ndelay_mean_ms.flow = "x"\ndelay_mean_ms.target_ms = -2',
+        "metrics.delay_mean_ms.target_ms: found -2; accepted: a number from -1",
+    ),
+    (
+        "study",
+        MEASURED,
+        (
+            'delay_mean_ms.compute = "tau_ms"\ndelay_mean_ms.flow = "x"\ndelay_mean_ms.target_ms = 5\n'
+            "delay_mean_ms.rise_ms = 0.5"
+        ),
+        "metrics.delay_mean_ms.rise_ms: found 0.5; accepted: at least target_ms, 5",
+    ),
+    (
+        "study",
+        'codel = "codel"',
+        'codel = { "5mbit" = "codel" }',
+        'qdiscs.codel: no line for a rate of "10mbit"; accepted: 5',
+    ),
     ("published", '["Ada Small"]', '[""]', 'published.toml: paper.authors: found [""]; accepted: names, none of them'),
     ("published", 'key = "mine"', "", "published.toml: paper.key: missing"),
     ("published", 'id = "mine/v2"', 'id = "mine/v1"', 'the id "mine/v1" is used twice'),
@@ -403,6 +537,91 @@ def test_what_is_wrong_is_said_in_one_line(
     assert result.err.count("\n") == 1
     assert want in result.err
     assert not out.exists()
+
+
+def test_a_point_that_no_case_has_is_refused(mine: Path) -> None:
+    file = mine / "study.toml"
+    cases = 'bandwidth_mbps.cases = [{ value = 5, set = { "bottleneck.rate" = "5mbit" } }]'
+    text = STUDY.replace(SWEPT, cases)
+    file.write_text(text.replace("seeds = 2", 'seeds = 2\npoints = { "mine/rates" = { bandwidth_mbps = 7 } }'), "utf-8")
+    with pytest.raises(UserError, match=r"points\.mine/rates\.bandwidth_mbps: found 7; accepted: \*, 5"):
+        loading.load(mine)
+
+
+def test_a_study_without_experiments_is_refused(mine: Path) -> None:
+    (mine / "study.toml").write_text('[study]\ntitle = "none"\n', encoding="utf-8")
+    with pytest.raises(UserError, match="experiment: missing; accepted: at least one"):
+        loading.load(mine)
+
+
+def test_a_scenario_without_a_bottleneck_is_refused(mine: Path) -> None:
+    """The study sweeps the bottleneck's rate, so only a study without a sweep comes this far."""
+    text = STUDY.replace(f"[experiment.sweep]\n{SWEPT}\n", "")
+    (mine / "study.toml").write_text(text, encoding="utf-8")
+    start, end = TOML.index("[bottleneck]"), TOML.index("[path]")
+    (mine / "link.toml").write_text(TOML[:start] + TOML[end:], encoding="utf-8")
+    study = loading.load(mine)
+    with pytest.raises(UserError, match=r"link\.toml: bottleneck: missing; accepted: a table with a rate"):
+        planning.plan(study, selection.select(study, []))
+
+
+def test_what_an_engine_cannot_run_is_refused_before_any_run(mine: Path) -> None:
+    (mine / "study.toml").write_text(STUDY.replace('codel = "codel"', 'codel = "ared"'), encoding="utf-8")
+    study = loading.load(mine)
+    with pytest.raises(UserError, match=r"--engine kernel: .*link\.toml: rates codel bandwidth_mbps=5: .*ared"):
+        planning.plan(study, selection.select(study, []), engine="kernel")
+
+
+def test_what_a_study_leaves_out_and_what_it_says(mine: Path) -> None:
+    added = '[[decision]]\nabout = "a"\nchoice = "b"\nwhy = "c"\n[tolerance.ms]\nreproduced = 1.1\nclose = 1.1\n'
+    text = STUDY.replace("seeds = 2\nquick = { seeds = 1,", "quick = {").replace("[[exclude]]", f"{added}[[exclude]]")
+    (mine / "study.toml").write_text(text, encoding="utf-8")
+    study = loading.load(mine)
+    [experiment] = study.experiments
+    assert (experiment.seeds, experiment.quick.seeds, experiment.keep_records) == (1, 1, False)
+    assert experiment.metrics["delay_mean_ms"].scale == 1.0
+    assert study.decisions == (Decision("a", "b", "c"),)
+    assert study.tolerances == {"ms": Tolerance(1.1, 1.1)}
+
+
+@pytest.mark.parametrize("rise", ["0", "5", "6"])
+def test_a_rise_of_nothing_and_one_from_the_target_on_are_accepted(mine: Path, rise: str) -> None:
+    computed = f'compute = "tau_ms", flow = "x", target_ms = 5, rise_ms = {rise}'
+    (mine / "study.toml").write_text(STUDY.replace(MEASURED, f"delay_mean_ms = {{ {computed} }}"), encoding="utf-8")
+    assert loading.load(mine).experiments[0].metrics["delay_mean_ms"].options["rise_ms"] == float(rise)
+
+
+def test_a_printed_point_that_the_study_does_not_sweep_is_run_too(mine: Path) -> None:
+    text = STUDY.replace(SWEPT, f"{SWEPT}\nbandwidth_mbps.values = [5]")
+    (mine / "study.toml").write_text(text, encoding="utf-8")
+    study = loading.load(mine)
+    found = planning.points(study, study.experiments[0], "mine/rates")
+    assert found == [{"bandwidth_mbps": 5}, {"bandwidth_mbps": 10}]
+
+
+def test_a_value_that_is_no_swept_parameter_does_not_end_the_sweep(mine: Path) -> None:
+    (mine / "study.toml").write_text(STUDY.replace("seeds = 2", 'seeds = 2\nat = { stack = "old" }'), encoding="utf-8")
+    first = next(planning.all_cells(loading.load(mine)))
+    assert first.at == {"stack": "old", "bandwidth_mbps": 5}
+    assert planning.scenario_of(first, quick=False)["bottleneck"]["rate"] == "5mbit"
+
+
+def test_the_run_without_load_has_what_is_swept_of_the_path_and_runs_once(mine: Path) -> None:
+    """The scenario without load has only the ping: a key of traffic that it lacks is left out, and no other key."""
+    swept = 'bandwidth_mbps.set = { "traffic.1.count" = "{}", "path.rtt" = "{}ms" }'
+    text = STUDY.replace(SWEPT, swept).replace("seeds = 2", 'seeds = 2\nalone = "alone.toml"')
+    (mine / "study.toml").write_text(
+        text.replace(MEASURED, f'{MEASURED}\ndelay_mean_ms.to = "alone"'), encoding="utf-8"
+    )
+    start, end = TOML.index("[[traffic]]"), TOML.rindex("[[traffic]]")
+    (mine / "alone.toml").write_text(TOML[:start] + TOML[end:], encoding="utf-8")
+    study = loading.load(mine)
+    first = next(planning.all_cells(study))
+    without = planning.scenario_of(first, quick=False, alone=True)
+    assert (without["path"]["rtt"], len(without["traffic"])) == ("5ms", 1)
+    beside = planning.plan(study, selection.select(study, [])).beside
+    assert beside
+    assert {(len(keys), len(set(keys))) for keys in beside.values()} == {(2, 1)}, "both seeds share one run"
 
 
 @pytest.mark.parametrize("content", [b"", b"\xff", b"# nothing"])

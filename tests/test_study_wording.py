@@ -255,3 +255,12 @@ def test_words_fall_back_to_those_of_the_name(tmp_path: Path) -> None:
 def test_a_flag_is_called_as_toml_writes_it() -> None:
     words = wording.Words({}, {"ecn": {"false": "without ECN", "true": "with ECN"}})
     assert [words.place("ecn", value) for value in (False, True)] == ["without ECN", "with ECN"]
+
+
+def test_numbers_that_no_digits_tell_apart_get_six() -> None:
+    assert [wording.digits_apart(values) for values in ([1.0, 2.0], [1.0, 1.001], [1.0, 1.0000001])] == [3, 4, 6]
+
+
+def test_a_number_has_three_significant_digits_unless_more_are_asked_for() -> None:
+    assert [wording.significant(value) for value in (1.23456, 12.3456, 1234.56)] == ["1.23", "12.3", "1235"]
+    assert wording.significant(1.23456, 5) == "1.2346"

@@ -201,11 +201,6 @@ class Study:
     """The names of algorithms, metrics and points in its reports."""
     reconstructions: tuple[Reconstruction, ...] = ()
 
-    @property
-    def file(self) -> Path:
-        """The study's main file."""
-        return self.folder / "study.toml"
-
     def experiments_of(self, scenario: str) -> list[Experiment]:
         """Return the experiments that answer the published ``scenario``."""
         return [experiment for experiment in self.experiments if scenario in experiment.published]
