@@ -391,6 +391,12 @@ WRONG = [
     ),
     (
         "study",
+        'published = "mine/rates"',
+        'published = "rates"',
+        '.published: found "rates"; did you mean "mine/rates"?',
+    ),
+    (
+        "study",
         'metrics = ["drop_*"]',
         'scenarios = ["mine/otter"]',
         'exclude[0].scenarios: found "mine/otter"; did you mean',
@@ -537,6 +543,12 @@ def test_what_is_wrong_is_said_in_one_line(
     assert result.err.count("\n") == 1
     assert want in result.err
     assert not out.exists()
+
+
+def test_a_value_that_is_printed_as_a_text_stays_one(mine: Path, goodqueue: Command) -> None:
+    (mine / "published.toml").write_text(PUBLISHED.replace("value = 3.0", 'text = "small"'), encoding="utf-8")
+    found = json.loads(goodqueue("study", str(mine), "--quick", "--json").out)
+    assert {value["id"]: value["published"] for value in found["values"]}["mine/v1"] == "small"
 
 
 def test_a_point_that_no_case_has_is_refused(mine: Path) -> None:
