@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -616,6 +617,11 @@ def test_a_value_that_is_no_swept_parameter_does_not_end_the_sweep(mine: Path) -
     first = next(planning.all_cells(loading.load(mine)))
     assert first.at == {"stack": "old", "bandwidth_mbps": 5}
     assert planning.scenario_of(first, quick=False)["bottleneck"]["rate"] == "5mbit"
+
+
+def test_a_metric_beside_another_point_moves_what_the_published_scenario_fixes(mine: Path) -> None:
+    first = replace(next(planning.all_cells(loading.load(mine))), fixed={"rtt_ms": 20, "loss": 1})
+    assert planning._moved(first, {"rtt_ms": 5}).point == {"bandwidth_mbps": 5, "rtt_ms": 5, "loss": 1}
 
 
 def test_the_run_without_load_has_what_is_swept_of_the_path_and_runs_once(mine: Path) -> None:

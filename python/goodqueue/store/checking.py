@@ -1,230 +1,32 @@
 """Checks files that goodqueue wrote and that somebody may have changed by hand.
 
-The types of `record.Record` describe a record. The types here describe the parts of results that goodqueue reads. An
-error message names the first wrong key, what was found and what is accepted.
+The types of `record.Record` describe a record, and those of `layouts` what else goodqueue reads. An error message names
+the first wrong key, what was found and what is accepted.
 """
 
 import itertools
 import math
 from collections.abc import Mapping
 from types import NoneType, UnionType
-from typing import Any, NotRequired, TypedDict, Union, get_args, get_origin, is_typeddict
+from typing import Any, Union, get_args, get_origin, is_typeddict
 
 from goodqueue import traffic
 from goodqueue.errors import UserError, quoted
 from goodqueue.files import inputs
-from goodqueue.record import Kernel, Queue, Record, Scenario
+from goodqueue.record import Queue, Record, Scenario
 from goodqueue.record.dotted import fields_of, without_none
-
-Numbers = list[float | None]
+from goodqueue.record.linux import Kernel
+from goodqueue.store import layouts
 
 MOST = 1e100
 """The upper bound of any number. Ours are far smaller, and the square of a larger one would be infinite."""
 
 
-class _Way(TypedDict):
-    qdisc: NotRequired[str | None]
-    rate: NotRequired[str | None]
-
-
-class _Station(TypedDict):
-    name: str
-    count: NotRequired[int]
-    rate: NotRequired[Any]
-    snr: NotRequired[float | None]
-
-
-class _Wifi(TypedDict):
-    standard: str
-    station: list[_Station]
-
-
-class _Bottleneck(TypedDict):
-    qdisc: str
-    rate: NotRequired[str]
-    trace: NotRequired[str]
-    wifi: NotRequired[_Wifi]
-    up: NotRequired[_Way]
-
-
-class _Hop(TypedDict):
-    name: str
-    kind: str
-    qdisc: NotRequired[str]
-    rate: NotRequired[str]
-    trace: NotRequired[str]
-
-
-class _Change(TypedDict):
-    at: str
-    rate: NotRequired[str | None]
-
-
-class _WirePackets(TypedDict):
-    offered: int
-    lost: int
-    duplicated: int
-
-
-class _Wire(TypedDict):
-    """The keys of a wire among the hops that goodqueue reads."""
-
-    packets: _WirePackets
-    loss_percent: float
-
-
-class _Path(TypedDict):
-    rtt: str
-
-
-class _Traffic(TypedDict):
-    kind: str
-    count: NotRequired[int | None]
-
-
-class _Scenario(TypedDict):
-    """The keys of a resolved scenario that goodqueue reads. The core wrote the scenario and checks the others."""
-
-    duration: str
-    warmup: NotRequired[str]
-    bottleneck: _Bottleneck
-    path: _Path
-    traffic: list[_Traffic]
-    hop: NotRequired[list[_Hop]]
-    change: NotRequired[list[_Change]]
-
-
-class _Axis(TypedDict):
-    key: str
-    values: list[str]
-
-
-class _Goal(TypedDict):
-    percent: float
-    metric: str
-    max_seeds: int
-
-
-class _Values(TypedDict):
-    values: Numbers
-
-
-class _SweepCell(TypedDict):
-    at: dict[str, str]
-    qdisc: str | None
-    error: str | None
-    reached: bool | None
-    runs: list[str]
-    metrics: dict[str, _Values]
-    delay_percentiles_ms: Numbers | None
-
-
-class _Sweep(TypedDict):
-    name: str
-    scenario: dict[str, Any]
-    engine: str
-    version: str
-    build: str | None
-    axes: list[_Axis]
-    metrics: list[str]
-    first_seed: int
-    seeds: int
-    until_ci: _Goal | None
-    cells: list[_SweepCell]
-
-
-class _Value(TypedDict):
-    scenario: str
-    algorithm: str
-    metric: str
-    at: dict[str, Any]
-    measured: float | None
-    ci: Numbers | None
-    n: int
-    verdict: str
-
-
-class _Claim(TypedDict):
-    statement: str
-    verdict: str
-    why: str | None
-
-
-class _Trivial(TypedDict):
-    n: int
-    verdicts: dict[str, int]
-    here: dict[str, int]
-
-
-class _Counts(TypedDict):
-    values: dict[str, int]
-    claims: dict[str, int]
-    trivial: NotRequired[_Trivial]
-
-
-class _Study(TypedDict):
-    study: str
-    engine: str
-    version: str
-    quick: bool
-    runs: int
-    values: list[_Value]
-    claims: list[_Claim]
-    summary: _Counts
-
-
-class _Window(TypedDict):
-    time_s: list[float]
-    packets: Numbers
-
-
-class _Side(TypedDict):
-    values: dict[str, Numbers]
-    flows_mbps: list[list[float]]
-    cwnd: NotRequired[list[_Window]]
-    completions_ms: NotRequired[dict[str, Numbers]]
-
-
-class _ValidationCell(TypedDict):
-    qdisc: str
-    change: str
-    line: str
-    sim: _Side
-    kernel: _Side
-    again: NotRequired[_Side]
-
-
-class _Draw(TypedDict):
-    cells: int
-    seed: int
-
-
-class _Kernel(TypedDict):
-    release: str
-    tc: str
-    where: str
-
-
-class _Validation(TypedDict):
-    date: str
-    version: str
-    build: str
-    kernel: _Kernel
-    quick: bool
-    seeds: list[int]
-    drawn: NotRequired[_Draw | None]
-    cells: list[_ValidationCell]
-
-
-RESULTS: Mapping[str, Any] = {"goodqueue sweep": _Sweep, "goodqueue study": _Study, "goodqueue validate": _Validation}
-"""The type of a ``results.json``, by its ``made_by``."""
-
-
 def results(data: Any, place: str) -> None:
     """Raise an error if results do not match their ``made_by``. Results without a known ``made_by`` are not checked."""
     made_by = data.get("made_by") if isinstance(data, dict) else None
-    if isinstance(made_by, str) and made_by in RESULTS and not data.get("unfinished"):
-        _check(data, RESULTS[made_by], place, "")
+    if isinstance(made_by, str) and made_by in layouts.RESULTS and not data.get("unfinished"):
+        _check(data, layouts.RESULTS[made_by], place, "")
         if made_by == "goodqueue sweep":
             _grid(data, place)
         if made_by == "goodqueue validate":
@@ -275,7 +77,7 @@ def record(data: Any, place: str) -> Record:
     for index, hop in enumerate(data.get("hops", [])):
         if hop["kind"] not in ("link", "wire"):
             raise UserError(place, f"hops.{index}.kind: found {quoted(hop['kind'])}; accepted: link, wire")
-        _check(hop, Queue if hop["kind"] == "link" else _Wire, place, f"hops.{index}")
+        _check(hop, Queue if hop["kind"] == "link" else layouts.Wire, place, f"hops.{index}")
         if hop["kind"] == "link":
             _queue(hop, place, f"hops.{index}")
     measuring = [kind.name for kind in traffic.kinds().values() if kind.times]
@@ -304,7 +106,7 @@ def scenario(data: Scenario, place: str) -> None:
         inputs.check_depth(data)
     except inputs.TooDeepError as error:
         raise UserError(place, f"{error}; accepted: a scenario") from None
-    _check(data, _Scenario, place, "")
+    _check(data, layouts.Scenario, place, "")
     _words(data["bottleneck"]["qdisc"], f"{place}.bottleneck.qdisc")
     if not data["bottleneck"].keys() & {"rate", "trace", "wifi"}:
         raise UserError(place, "bottleneck.rate: missing")
@@ -410,7 +212,7 @@ def _is_plainly(value: Any, hint: Any) -> bool:
 _NUMBERS: Mapping[Any, set[type]] = {
     list[float]: {int, float},
     list[int]: {int},
-    Numbers: {int, float, NoneType},
+    layouts.Numbers: {int, float, NoneType},
 }
 
 

@@ -274,4 +274,42 @@ mod tests {
         }
         assert!(owner.dropped.is_empty());
     }
+
+    /// fq_impl.h, `fq_tin_enqueue`: a drop needs more packets than the limit, or more memory than its limit. A packet
+    /// of 1000 bytes takes 256 + 2048 bytes of memory. One overflow drops half of the fattest flow's bytes: with 11
+    /// packets that is down to 5 packets, with 3 down to 1.
+    #[test]
+    fn limits_may_be_reached_and_half_a_flow_pays_for_more() {
+        #[derive(Default)]
+        struct Why(alloc::vec::Vec<Drop>);
+        impl Owner<Plain> for Why {
+            fn dropped(&mut self, _packet: Plain, why: Drop) {
+                self.0.push(why);
+            }
+            fn marked(&mut self, _packet: &Plain, _why: crate::Mark) {}
+            fn random_u32(&mut self) -> u32 {
+                0
+            }
+            fn random_u64(&mut self) -> u64 {
+                0
+            }
+        }
+        for (words, most, why, left) in [
+            ("limit 10", 10, Drop::Flow, 5),
+            ("memory_limit 4608", 2, Drop::Memory, 1),
+            ("limit 1 memory_limit 4608", 1, Drop::Flow, 1),
+        ] {
+            let (mut txqs, mut owner) = (txqs(words), Why::default());
+            let offer = |txqs: &mut Txqs<Plain>, owner: &mut Why| {
+                txqs.enqueue(Instant::ZERO, 0, Plain::new(1000), owner);
+            };
+            (0..most).for_each(|_| offer(&mut txqs, &mut owner));
+            assert_eq!((txqs.backlog().packets, owner.0.len()), (most, 0), "{words}");
+            offer(&mut txqs, &mut owner);
+            assert_eq!(txqs.backlog(), Backlog { packets: left, bytes: 1000 * u64::from(left) }, "{words}");
+            assert_eq!(owner.0, alloc::vec![why; (most + 1 - left) as usize], "{words}");
+            txqs.dequeue(Instant::ZERO, 0, &mut owner);
+            assert_eq!(txqs.backlog().bytes, 1000 * u64::from(left - 1), "{words}");
+        }
+    }
 }

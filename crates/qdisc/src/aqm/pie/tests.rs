@@ -460,3 +460,31 @@ fn on_a_rung_the_larger_gain_holds() {
         |prob| Control { prob, accu_prob: 0 }.step(&pie.params, ms(200), 0) == (MAX_PROB / 100 * 2) as i64;
     assert_eq!([MAX_PROB / 10 - 1, MAX_PROB / 10].map(capped), [false, true]);
 }
+
+/// sch_pie.c counts each packet that it takes (`packets_in`), marks (`ecn_mark`), refuses because `limit` packets wait
+/// (`overlimit`) and drops for whatever reason (`dropped`). The packet that empties the queue has no delay.
+#[test]
+fn a_full_queue_refuses_and_all_fates_are_counted() {
+    let (mut pie, mut queue, mut owner) = (pie("limit 5 ecn"), Fifo::default(), Fixed(0, Vec::new(), 0));
+    let mut offer = |pie: &mut Pie, queue: &mut Fifo<Plain>, ecn| {
+        let packet = Plain { ecn, ..Plain::new(FULL) };
+        pie.enqueue(Instant::ZERO, packet, queue, &mut owner) == Enqueued::Success
+    };
+    assert!((0..3).all(|_| offer(&mut pie, &mut queue, Ecn::NotEct)));
+    let ready = Control { prob: MAX_PROB / 10, accu_prob: MAX_PROB };
+    for (ecn, queued) in [(Ecn::Ect0, true), (Ecn::NotEct, false), (Ecn::Ect0, true)] {
+        pie.law = Law::Linux(Vars { control: ready, qdelay: ms(50), burst_time: 0, ..at(&pie, 0) });
+        assert_eq!(offer(&mut pie, &mut queue, ecn), queued, "{ecn:?}");
+    }
+    pie.law = Law::Linux(at(&pie, 0));
+    assert!((0..3).all(|_| !offer(&mut pie, &mut queue, Ecn::NotEct)), "five wait");
+    let Stats { packets_in, dropped, overlimit, ecn_mark, .. } = pie.stats;
+    assert_eq!((packets_in, dropped, overlimit, ecn_mark), (5, 4, 3, 2));
+    assert_eq!(owner.1, [[Drop::Early].as_slice(), &[Drop::Overlimit; 3]].concat());
+    let now = Instant::ZERO + Duration::from_millis(20);
+    let mut delays = Vec::new();
+    while pie.dequeue(now, &mut queue, &mut owner).is_some() {
+        delays.push(pie.law.shown(&pie.params).qdelay);
+    }
+    assert_eq!(delays, [ms(20), ms(20), ms(20), ms(20), 0]);
+}

@@ -267,3 +267,24 @@ impl Tin {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The lists' own entries must come after those of all flows. Otherwise the last flow would be a list.
+    #[test]
+    fn the_last_flow_is_in_one_list_at_a_time() {
+        let (mut lists, last) = (Lists::new(), QUEUES as u16 - 1);
+        for list in [NEW, OLD, DECAYING] {
+            lists.move_to(list, 0);
+            lists.move_to(list, last);
+            let heads = [NEW, OLD, DECAYING].map(|other| lists.head(other));
+            assert_eq!(heads, [NEW, OLD, DECAYING].map(|other| (other == list).then_some(0)), "{list}");
+            lists.remove(0);
+            assert_eq!(lists.head(list), Some(last));
+            lists.remove(last);
+            assert_eq!(lists.head(list), None);
+        }
+    }
+}

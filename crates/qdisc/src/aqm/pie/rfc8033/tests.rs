@@ -39,6 +39,7 @@ fn the_guard_looks_at_the_last_update_and_at_2048_bytes() {
     let drops = |mut vars: Vars, backlog| vars.drop_early(&pie.params, backlog, FULL, || 0);
     assert!(drops(ready, 2049));
     assert!(!drops(ready, 2048), "not more than two mean packets");
+    assert!(!drops(Vars { burst_time: 1, ..ready }, 2049), "burst allowance (4.4)");
     assert!(!drops(Vars { qdelay_old: ms(7), ..ready }, 5000), "it was below half of 15 ms");
     assert!(drops(Vars { qdelay: 0, ..ready }, 5000), "what it is now does not count");
     assert!(
