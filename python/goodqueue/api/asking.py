@@ -5,8 +5,10 @@ import json
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
+from goodqueue import store
 from goodqueue.errors import UserError, quoted
 from goodqueue.record import Scenario
 from goodqueue.scenario import asked
@@ -135,3 +137,11 @@ def place(name: str, value: object) -> str:
     if not isinstance(found, str):
         raise UserError(name, f"found {quoted(value)}; accepted: a path")
     return found
+
+
+def kept(out: object) -> store.Store | None:
+    """Return the store in the folder ``out``, made if it is new. None if ``out`` is None. Raises UserError."""
+    if out is None:
+        return None
+    folder = place("out", out)
+    return store.create(Path(folder), f"out {folder}")

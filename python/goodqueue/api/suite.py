@@ -3,10 +3,9 @@
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from goodqueue import engines, store
+from goodqueue import engines
 from goodqueue.api import asking, frames, showing
 from goodqueue.errors import UserError, quoted, warn
 from goodqueue.show import terminal
@@ -149,7 +148,7 @@ def suite(
     named = subjects.read(found, asking.words("tested", tested))
     rows = sheet.choose(found, asking.words("only", only))
     plan = sheet.plan(found, named, rows, quick, seeds, on)
-    kept = store.create(Path(asking.place("out", out)), f"out {out}") if out is not None else None
+    kept = asking.kept(out)
     shows = terminal.progress if progress else terminal.silent
     try:
         with shows(f"{len(plan.scenarios)} runs") as note:

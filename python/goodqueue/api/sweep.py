@@ -3,10 +3,9 @@
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from goodqueue import engines, executors, store
+from goodqueue import engines, executors
 from goodqueue.api import asking, frames, showing
 from goodqueue.errors import UserError, quoted, warn
 from goodqueue.measures import FIRST_SEED, SEEDS, metrics
@@ -161,7 +160,7 @@ def sweep(
     name = "sweep" if scenario is None or isinstance(scenario, Mapping) else os.fspath(scenario)
     cells = grids.cells(base, axes, "" if name == "sweep" else name, on)
     notes.tell_of_grid(base, [(axis.key, axis.values) for axis in axes])
-    kept = store.create(Path(asking.place("out", out)), f"out {out}") if out is not None else None
+    kept = asking.kept(out)
     plan = carrying.Plan(name, base, axes, cells, on, wanted, seed, seeds, None)
     shows = terminal.progress if progress else terminal.silent
     try:

@@ -55,7 +55,7 @@ def bench(
     from goodqueue.speed import bench_tables
 
     if system == "nt":
-        raise UserError("bench", "found Windows; accepted: Linux or macOS, which tell how much memory a process used")
+        raise UserError("bench", "found Windows; accepted: Linux or macOS, which report the memory of a process")
     asked = {"--peers": peers, "--flows": flows is not None, "--users": users is not None, "--wifi": wifi}
     if sum(asked.values()) > 1:
         first, second = [name for name, is_asked in asked.items() if is_asked][:2]

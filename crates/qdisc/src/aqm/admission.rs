@@ -53,25 +53,9 @@ impl Admission {
 
 #[cfg(test)]
 mod tests {
+    use super::super::dice::NoDice;
     use super::*;
     use crate::packet::Plain;
-
-    struct NoDice;
-
-    impl Owner<Plain> for NoDice {
-        fn dropped(&mut self, packet: Plain, why: Drop) {
-            panic!("{packet:?} {why}");
-        }
-        fn marked(&mut self, packet: &Plain, why: Mark) {
-            panic!("{packet:?} {why}");
-        }
-        fn random_u32(&mut self) -> u32 {
-            panic!("a draw");
-        }
-        fn random_u64(&mut self) -> u64 {
-            panic!("a draw");
-        }
-    }
 
     /// A throw without effect would shift all later random numbers: runs that differ in one parameter could no longer
     /// be compared in pairs.

@@ -31,3 +31,21 @@ impl Owner<Plain> for Dice {
         (self.shows * (1_u64 << 53) as f64) as u64 * 2048
     }
 }
+
+/// An owner for calls that must neither drop, mark nor draw: each of these fails the test.
+pub(crate) struct NoDice;
+
+impl Owner<Plain> for NoDice {
+    fn dropped(&mut self, packet: Plain, why: Drop) {
+        panic!("{packet:?} {why}");
+    }
+    fn marked(&mut self, packet: &Plain, why: Mark) {
+        panic!("{packet:?} {why}");
+    }
+    fn random_u32(&mut self) -> u32 {
+        panic!("a draw");
+    }
+    fn random_u64(&mut self) -> u64 {
+        panic!("a draw");
+    }
+}

@@ -222,7 +222,7 @@ pub(super) const MAX_P: Param<f64> =
 #[cfg(test)]
 mod tests {
     use super::super::Aqm;
-    use super::super::dice::Dice;
+    use super::super::dice::{Dice, NoDice};
     use super::super::red_gentle::RedGentle;
     use super::*;
     use crate::packet::Plain;
@@ -332,21 +332,6 @@ mod tests {
     /// does not change all later ones.
     #[test]
     fn below_min_no_dice_are_thrown() {
-        struct NoDice;
-        impl Owner<Plain> for NoDice {
-            fn dropped(&mut self, packet: Plain, why: Drop) {
-                panic!("{packet:?} {why}");
-            }
-            fn marked(&mut self, packet: &Plain, why: Mark) {
-                panic!("{packet:?} {why}");
-            }
-            fn random_u32(&mut self) -> u32 {
-                panic!("a draw");
-            }
-            fn random_u64(&mut self) -> u64 {
-                panic!("a draw");
-            }
-        }
         let (mut law, mut queue) = (law(""), Fifo::default());
         law.enqueue(Instant::ZERO, Plain::new(1514), &mut queue, &mut NoDice);
         assert_eq!(queue.len(), 1);

@@ -41,6 +41,25 @@ impl crate::Owner<crate::packet::Plain> for Noted {
     }
 }
 
+/// Checks that the timer of a shaper, which lets one of two packets of 1000 bytes leave at once, is due once. A time at
+/// which the timer was called is not due again, and an early call must not lose the time.
+#[cfg(test)]
+fn assert_timer_is_due_once(mut qdisc: crate::registry::AnyQdisc<crate::packet::Plain>) {
+    use crate::Qdisc as _;
+    use crate::packet::Plain;
+    use goodqueue_units::Instant;
+    let mut owner = Noted::default();
+    (0..2).for_each(|_| _ = qdisc.enqueue(Instant::ZERO, Plain::new(1000), &mut owner));
+    assert!(qdisc.dequeue(Instant::ZERO, &mut owner).is_some());
+    assert!(qdisc.dequeue(Instant::ZERO, &mut owner).is_none());
+    let due = qdisc.next_timer().unwrap();
+    qdisc.on_timer(Instant::from_nanos(due.as_nanos() - 1), &mut owner);
+    assert_eq!(qdisc.next_timer(), Some(due));
+    qdisc.on_timer(due, &mut owner);
+    assert_eq!(qdisc.next_timer(), None);
+    assert!(qdisc.dequeue(due, &mut owner).is_some());
+}
+
 /// Offers packets of `lens` at 0, then takes them as fast as the shaper `qdisc` gives them. Returns when each left,
 /// in ns.
 #[cfg(test)]

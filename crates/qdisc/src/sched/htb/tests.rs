@@ -146,19 +146,7 @@ fn its_line_holds_the_child_with_all_its_parameters() {
     );
 }
 
-/// The timer's time is the next one to be called at, so a time at which it was called is none. An early call must not
-/// lose the time.
 #[test]
 fn a_timer_that_was_called_is_not_due_again() {
-    let (mut qdisc, mut owner) =
-        (AnyQdisc::<Plain>::parse("htb rate 1mbit burst 1b cburst 1b", &LINK).unwrap(), Noted::default());
-    (0..2).for_each(|_| _ = qdisc.enqueue(Instant::ZERO, Plain::new(1000), &mut owner));
-    assert!(qdisc.dequeue(Instant::ZERO, &mut owner).is_some());
-    assert!(qdisc.dequeue(Instant::ZERO, &mut owner).is_none());
-    let due = qdisc.next_timer().unwrap();
-    qdisc.on_timer(Instant::from_nanos(due.as_nanos() - 1), &mut owner);
-    assert_eq!(qdisc.next_timer(), Some(due));
-    qdisc.on_timer(due, &mut owner);
-    assert_eq!(qdisc.next_timer(), None);
-    assert!(qdisc.dequeue(due, &mut owner).is_some());
+    sched::assert_timer_is_due_once(AnyQdisc::parse("htb rate 1mbit burst 1b cburst 1b", &LINK).unwrap());
 }
