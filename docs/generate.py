@@ -2,7 +2,7 @@
 
 Of the disciplines: tables of parameters, traces at hand, variables of the probe, the index. Of TCP: how the stacks
 differ, the congestion controls and their words. Of the validation: the tables of the stored results. Of scenario,
-record and store: every key and column.
+record and store: every key and column. Of the concepts: the table of all metrics.
 
     .venv/bin/python docs/generate.py          # write
     .venv/bin/python docs/generate.py --check  # only say which pages are not current; exit status 1 if any
@@ -241,13 +241,13 @@ def concepts() -> dict[Path, str]:
             about = f"`{statistic}` of: {words}" if statistic else words
             of = f"`{kind.name}`, {reference.SUMS[measure.sum]}"
         else:
-            about, of = f"{metric.label}, as [above](#the-queue-and-the-link)", "a way"
+            about, of = f"{metric.label}, as [above](#the-queue-and-the-link)", "one direction"
         rows.append([f"`{metric.key}`", metric.label, metric.unit, BETTER[metric.better], about, of])
     text = (
-        "## Every metric\n\nThe name is that of `--metric`, of the store's columns and of the Python API. A metric of "
-        "a way has `up_` before its name for the way up.\n\n"
+        "## Every metric\n\n`--metric`, the store's columns and the Python API use these names. Some metrics belong to one "
+        "direction. Their names are for the way down; with `up_` before the name they are for the way up.\n\n"
     )
-    block = text + table(["metric", "in tables", "unit", "better", "what it is", "of what, over several"], rows)
+    block = text + table(["metric", "in tables", "unit", "better", "what it is", "of which traffic, and how several are combined"], rows)
     return {CONCEPTS: _renewed(CONCEPTS, "What is measured, and how sure", block, BEGIN_METRICS)}
 
 
