@@ -244,10 +244,12 @@ def concepts() -> dict[Path, str]:
             about, of = f"{metric.label}, as [above](#the-queue-and-the-link)", "one direction"
         rows.append([f"`{metric.key}`", metric.label, metric.unit, BETTER[metric.better], about, of])
     text = (
-        "## Every metric\n\n`--metric`, the store's columns and the Python API use these names. Some metrics belong to one "
-        "direction. Their names are for the way down; with `up_` before the name they are for the way up.\n\n"
+        "## Every metric\n\n`--metric`, the store's columns and the Python API use these names. Some metrics belong to "
+        "one direction. Their names are for the way down; with `up_` before the name they are for the way up.\n\n"
     )
-    block = text + table(["metric", "in tables", "unit", "better", "what it is", "of which traffic, and how several are combined"], rows)
+    block = text + table(
+        ["metric", "in tables", "unit", "better", "what it is", "of which traffic, and how several are combined"], rows
+    )
     return {CONCEPTS: _renewed(CONCEPTS, "What is measured, and how sure", block, BEGIN_METRICS)}
 
 
