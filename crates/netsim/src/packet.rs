@@ -1,6 +1,7 @@
 //! The packet that the simulator moves: 64 bytes, `Copy`, one cache line.
 
 use crate::direction::Direction;
+use crate::hosts;
 use crate::ids::FlowId;
 use crate::lists::PerWay;
 use crate::outside::Envelope;
@@ -143,13 +144,13 @@ impl QdiscPacket for Packet {
         })
     }
     /// Returns the hashes of the two hosts. Every flow has two hosts of its own, which all connections of an
-    /// application share. The multiplier is that of Fibonacci hashing. It is odd, so no two flows share a hash.
+    /// application share. If the scenario names hosts, the link answers in the packet's place: see
+    /// [`Hosts`](crate::hosts::Hosts).
     fn host_hashes(&self) -> (u32, u32) {
         if let Some(envelope) = self.envelope() {
             return envelope.headers().host_hashes;
         }
-        let host = self.flow.number().wrapping_mul(0x9E37_79B1);
-        (host, !host)
+        hosts::own(self.flow)
     }
     fn dscp(&self) -> u8 {
         match &self.body {

@@ -1,7 +1,7 @@
 //! Packets and queues as Python sees them, and the ledger that records where each packet is.
 
 use goodqueue_netsim::Packet as Cargo;
-use goodqueue_qdisc::packet::Plain;
+use goodqueue_qdisc::packet::{Plain, hosts_of_flow};
 use goodqueue_qdisc::{Backlog, Drop as Why, Mark, Packet as _, TcpHeader};
 use goodqueue_units::{Ecn, Instant, Stream};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -150,7 +150,7 @@ impl Packet {
             len: within("len", len, 1, MOST_BYTES.into())? as u32,
             ecn: Ecn::from_bits(bits as u8),
             flow_hash,
-            host_hashes: (flow_hash, !flow_hash),
+            host_hashes: hosts_of_flow(flow_hash),
             dscp: within("dscp", dscp, 0, 63)? as u8,
             arrival: Instant::ZERO,
             id: within("id", id, 0, i64::MAX)? as u64,
