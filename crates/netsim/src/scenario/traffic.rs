@@ -41,11 +41,9 @@ const HOST: Key<HostName> = Key::derived("host", "one per flow", "\"alice\"")
     .help(
         "the user's host. All flows of the entry share it, and flows of other entries that name it, too. cake's host \
          isolation, captures and tables of hosts know it",
-    )
-    .simulator_only();
+    );
 const SERVER: Key<HostName> = Key::derived("server", "one per flow", "\"cdn\"")
-    .help("the host at the other end, likewise. A server and a user's host of the same name are two hosts")
-    .simulator_only();
+    .help("the host at the other end, likewise. A server and a user's host of the same name are two hosts");
 
 const HOPS: Key<Names> = Key::derived("hops", "all", "[\"bottleneck\", \"modem\"]")
     .help("the hops that these flows cross, in both directions");

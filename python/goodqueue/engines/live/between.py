@@ -9,7 +9,6 @@ import os
 import socket
 import struct
 from contextlib import suppress
-from ipaddress import IPv4Network
 from pathlib import Path
 
 from pyroute2 import IPRoute
@@ -52,7 +51,7 @@ class Between:
             self._sockets[side] = socket.socket(fileno=tap.descriptor)
             ends.append((tap.descriptor, tap.header))
         ways = [
-            (IPv4Network(of_way("client", number)).network_address.packed, 20, way.rtt_s, own.hops[number])
+            (of_way(number), way.rtt_s, own.hops[number])
             for number, way in enumerate(plan.ways)
         ]
         try:
