@@ -491,8 +491,8 @@ impl Simulation {
             .collect();
         let of_users = hosts.iter().filter(|host| host.role == "host").map(|host| &host.goodput_mbps);
         let of_hosts: Vec<f64> = match direction {
-            Some(Direction::Down) => of_users.map(|goodput| goodput.down).collect(),
-            Some(Direction::Up) => of_users.map(|goodput| goodput.up).collect(),
+            Some(Direction::Down) => of_users.filter_map(|goodput| goodput.down).collect(),
+            Some(Direction::Up) => of_users.filter_map(|goodput| goodput.up).collect(),
             None => Vec::new(),
         };
         Fairness { jain_goodput: jain(&goodputs), jain_drops: jain(&losses), jain_hosts: jain(&of_hosts) }

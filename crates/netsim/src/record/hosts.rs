@@ -23,8 +23,8 @@ pub struct HostRecord {
     /// The number of its flows that carry data.
     pub flows: u64,
     /// Bytes that its flows delivered by the direction of their data, per time from the start of the first of these
-    /// flows or from the end of the warm-up.
-    pub goodput_mbps: PerDirection<f64>,
+    /// flows or from the end of the warm-up. Null if no flow has its data in that direction.
+    pub goodput_mbps: PerDirection<Option<f64>>,
     /// Round-trip times as the senders of its TCP flows measured them.
     pub rtt_ms: Option<Summary>,
     /// Packets of its flows dropped at the bottleneck or lost at another hop, as a percentage of the packets that
@@ -96,7 +96,7 @@ impl Simulation {
 
     fn host(&self, role: &'static str, name: &HostName, sums: &Sums) -> HostRecord {
         let goodput = |way: Direction| {
-            sums.ways[way].map_or(0.0, |Goodput { bytes, start, stop }| {
+            sums.ways[way].map(|Goodput { bytes, start, stop }| {
                 rounded(ratio(bytes as f64 * 8e-6, self.measured_s(start, stop)))
             })
         };
