@@ -21,7 +21,7 @@ EXAMPLES = sorted((ROOT / "examples").glob("*.toml"))
 
 
 def test_there_are_examples() -> None:
-    names = ["ack-filter", "asymmetric", "bursts", "cbr-step", "driver-ring", "first", "hidden-buffer"]
+    names = ["ack-filter", "asymmetric", "bursts", "cbr-step", "driver-ring", "first", "hidden-buffer", "household"]
     names += ["lossy-wire", "lte", "media"]
     names += [
         "one-flow-codel",

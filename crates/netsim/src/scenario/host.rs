@@ -10,7 +10,7 @@ use std::sync::Arc;
 const MOST_CHARACTERS: usize = 63;
 
 /// The name of a user's host or of a server.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct HostName(Arc<str>);
 
 impl HostName {

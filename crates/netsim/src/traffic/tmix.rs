@@ -34,6 +34,7 @@ const VECTORS: Key<Vectors> = Key::required("vectors", "[{start_us = 0, sends = 
 pub(crate) const KIND: Kind = Kind {
     keys: &[&VECTORS, &RTT_MAX],
     transport: tcp::UNPACED,
+    in_parallel: true,
     plural: "replayed connections",
     fields: TmixResult::FIELDS,
     measures: &[
