@@ -94,8 +94,8 @@ def test_flows_of_one_host_have_one_number_and_the_others_their_own() -> None:
         {"kind": "rrul", "host": "bob"},
     ]
     flows = planning.plan(resolved(traffic=traffic)).flows
-    assert [flow.user for flow in flows] == [1, 2, 2, 3, 2, *[3] * 12]
-    assert [flow.server for flow in flows] == [1, 2, 3, 4, 4, *range(5, 17)]
+    assert [flow.user for flow in flows] == [1, 2, 2, 4, 2, *[4] * 12]
+    assert [flow.server for flow in flows] == [1, 2, 3, 4, 4, *range(6, 18)]
 
 
 def test_captures_go_on_until_a_full_queue_has_run_empty() -> None:

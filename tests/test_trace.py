@@ -79,7 +79,7 @@ def test_tshark_finds_no_wrong_checksum_and_each_retransmission(mixed: Path, goo
     assert {status for (status,) in tcp} == {"1"}, "all of them must have been checked"
     assert tshark(file, "_ws.malformed || icmp.resp_not_found") == []
     for place, flow in enumerate(record["flows"][:3]):
-        again = tshark(file, f"tcp.srcport == {20000 + place} && ({SENT_AGAIN})")
+        again = tshark(file, f"tcp.srcport == {0x800 + place} && ({SENT_AGAIN})")
         assert len(again) == flow["retransmitted"] > 0, flow["name"]
 
 

@@ -9,18 +9,18 @@ use goodqueue_units::Ecn;
 use std::collections::{HashMap, VecDeque};
 
 /// Addresses and ports are those of the kernel engine's laboratory (`lab/addresses.py`), so that captures of both
-/// look alike. Of the last 16 bits of an address, four are the RTT's number, one is ECN, and eleven are the flow's
-/// number. A host that the scenario names has the address that its first flow gives it.
+/// look alike. A host that the scenario names has the address that its first flow gives it. A listening port has the
+/// highest bit, then four bits for the RTT's number, and eleven for the flow's.
 const NETWORKS: [[u8; 2]; 2] = [[10, 9], [10, 8]];
 const MOST_FLOWS: usize = 2000;
 const MOST_RTTS: usize = 16;
-/// The largest number of flows. With more than [`MOST_FLOWS`] or [`MOST_RTTS`], all 16 bits are the flow's number.
+/// The largest number of flows.
 const MOST_HOSTS: usize = 0xfffe;
-const FIRST_PORT: u16 = 10_000;
-const SOURCE_PORT_OFFSET: u16 = 10_000;
-const PORTS: usize = 10_000;
-/// Linux's first port for connections that name none (`ip_local_port_range`).
-const FIRST_EPHEMERAL_PORT: u16 = 32_768;
+/// With more than [`MOST_FLOWS`] or [`MOST_RTTS`], the other 15 bits of a listening port are the flow's number.
+const LISTENING: usize = 0x8000;
+const SENDING: usize = 0x800;
+/// The first port of connections that name none, up to the listening ports.
+const FIRST_EPHEMERAL_PORT: u16 = 0x1000;
 
 /// A flow.
 pub(crate) struct Flow {
@@ -70,22 +70,23 @@ impl Flows {
             let owners: [usize; 2] = std::array::from_fn(|side| {
                 names[side].as_ref().map_or(place, |name| *first[side].entry(name).or_insert(place))
             });
-            let at = |side: usize, port: u16| {
-                let owner = &outlines[owners[side]];
-                let rtt = rtts.partition_point(|rtt| *rtt < owner.rtt_s);
-                let kind = if by_rtt { rtt << 12 | usize::from(owner.ecn) << 11 } else { 0 };
-                let [high, low] = ((kind | (owners[side] + 1)) as u16).to_be_bytes();
+            let at = |side: usize, port: usize| {
+                let [high, low] = (owners[side] as u16 + 1).to_be_bytes();
                 let [a, b] = NETWORKS[side];
-                Endpoint { address: [a, b, high, low], port }
+                Endpoint { address: [a, b, high, low], port: port as u16 }
             };
             let [source, sink] = if outline.direction == Direction::Down { [0, 1] } else { [1, 0] };
-            let port = |place: usize| FIRST_PORT + (place % PORTS) as u16;
             // Flows between the same two hosts need different pairs of ports, even if there are more than ports.
-            let shift = if owners == [place; 2] { 0 } else { place / PORTS };
+            let rtt = rtts.partition_point(|rtt| *rtt < outline.rtt_s);
+            let ports = if by_rtt {
+                [SENDING + place, LISTENING | rtt << 11 | place]
+            } else {
+                [SENDING + place / LISTENING, LISTENING | place % LISTENING]
+            };
             flows.push(Flow {
                 kind: outline.kind,
                 data: outline.direction,
-                ends: [at(source, port(place) + SOURCE_PORT_OFFSET), at(sink, port(place + shift))],
+                ends: [at(source, ports[0]), at(sink, ports[1])],
                 hosts: [source, sink].map(|side| 2 * owners[side] + side),
                 connections: HashMap::new(),
                 under_way: Default::default(),
@@ -117,7 +118,7 @@ impl Flow {
             let next = self.connections.len() as u16;
             let number = *self.connections.entry(packet.connection(way)).or_insert(next);
             if number > 0 {
-                source.port = FIRST_EPHEMERAL_PORT + number % (u16::MAX - FIRST_EPHEMERAL_PORT);
+                source.port = FIRST_EPHEMERAL_PORT + number % (LISTENING as u16 - FIRST_EPHEMERAL_PORT);
             }
         }
         if way == self.data { (source, sink) } else { (sink, source) }

@@ -191,7 +191,7 @@ fn a_syn_says_what_linux_says() {
     assert_eq!((syn.time_ns, syn.length), (0, 74));
     // Ethernet: 02:00 and the hosts' addresses, then IPv4.
     assert_eq!(syn.data[..14], [2, 0, 10, 8, 0, 1, 2, 0, 10, 9, 0, 1, 8, 0]);
-    assert_eq!(syn.data[34..38], [0x4e, 0x20, 0x27, 0x10], "ports 20000 and 10000");
+    assert_eq!(syn.data[34..38], [0x08, 0x00, 0x80, 0x00], "ports 2048 and 32768");
     assert_eq!(syn.data[46..48], [0xa0, 0x02], "ten words, SYN");
     // MSS 1460, SACK permitted, timestamps, a NOP, window scale (RFC 9293, 2018, 7323).
     assert_eq!(syn.data[54..64], [2, 4, 0x05, 0xb4, 4, 2, 8, 10, 0, 0]);

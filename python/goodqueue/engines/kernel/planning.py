@@ -97,9 +97,9 @@ def _rtts_s(outline: dict[str, Any]) -> list[float]:
 
 
 def _hosts(outlines: list[dict[str, Any]], key: str) -> list[int]:
-    """Return the number of each flow's host: one per name in ``key``, and one per flow without a name."""
+    """Return the number of each flow's host, from 1: its own, or that of the first flow that names the same ``key``."""
     numbers: dict[str | int, int] = {}
-    return [numbers.setdefault(outline.get(key, place), len(numbers) + 1) for place, outline in enumerate(outlines)]
+    return [numbers.setdefault(outline.get(key, place), place + 1) for place, outline in enumerate(outlines)]
 
 
 def _drawn_ahead(scenario: Scenario, outlines: list[dict[str, Any]], engine: str) -> dict[str, dict[str, Any]]:
