@@ -245,6 +245,7 @@ impl Path {
             "elapsed_s": rounded(self.run.elapsed().as_secs_f64()),
             "late_us": late_us(self.late.summary()),
             "packets": self.odd,
+            "hosts": self.flows.hosts(),
             "slots": self.pool.len(),
             "slots_in_use": self.pool.under_way().count(),
         });

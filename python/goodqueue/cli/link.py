@@ -125,6 +125,8 @@ def link(
         terminal.emit(end.record + "\n")
     elif not quiet:
         _show(end)
+    if not quiet:
+        _note(end)
     if capture is not None and end.no_capture is not None:
         raise capture.refusal(ValueError(end.no_capture))
     for (option, file), found in written.items():
@@ -211,6 +213,18 @@ def _is_link(command: list[str]) -> bool:
     from pathlib import PurePath
 
     return any(PurePath(word).name == "goodqueue" and after == "link" for word, after in pairwise(command))
+
+
+def _note(end: "End") -> None:
+    """Note which words of the lines had no effect on the packets that crossed."""
+    from json import loads
+
+    from goodqueue.show import isolation
+
+    record = loads(end.record)
+    if not record["scenario"]["traffic"]:
+        for note in isolation.of_link(record["scenario"], record["live"]["hosts"]):
+            warn(note)
 
 
 def _show(end: "End") -> None:

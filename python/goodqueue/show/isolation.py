@@ -50,6 +50,21 @@ def notes(scenario: Scenario, values: Mapping[str, Sequence[str]]) -> Iterator[s
             yield f'"{word}" {effect} here: no [[traffic]] has a {" or ".join(keys)}, so {each}; {hint} names one'
 
 
+def of_link(scenario: Scenario, hosts: Mapping[str, int]) -> Iterator[str]:
+    """Yield a note for each word that had one host to share between, in a link with so many ``hosts`` at each end.
+
+    ``scenario`` is resolved. The link has no simulated traffic. In a resolved line each `cake` has a word, and the
+    default gets no note.
+    """
+    sides = {"host": "client", "server": "server"}
+    for line, way in _lines(scenario, {}):
+        word = _word(line)
+        needed = {_key(end, one) for one in way for end in ("source", "destination") if ENDS.get(word) == end}
+        if needed and all(hosts[sides[key]] <= 1 for key in needed):
+            side = " and one ".join(sides[key] for key in sorted(needed))
+            yield f'"{word}" had one host to share between: all packets had one {side} address'
+
+
 def _key(end: str, way: str) -> str:
     """Return the key of traffic that names the host at this ``end`` of packets that go ``way``."""
     return "server" if (end == "source") == (way == "down") else "host"
