@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from goodqueue.advise.candidates import STATION, Candidate
+from goodqueue.advise.choosing import SINGLE
 from goodqueue.advise.links import FRAME, air_mbps, cell, frames_bps
 from goodqueue.advise.question import Question
 from goodqueue.files import har
@@ -19,11 +20,17 @@ from goodqueue.record import Scenario
 from goodqueue.scenario import air, from_options
 from goodqueue.traffic import BULK, probe
 
-LOAD = "bulk:4,bulk:2:up,ping"
-"""The load, and the ping that measures it. Flent's rrul has four flows each way; homes send less than they fetch."""
+LOAD = "bulk:3:host=busy,bulk:2:up:host=busy,bulk:1:host=single,ping:host=player"
+"""The load, and the ping that measures it. Flent's rrul has four flows each way; homes send less than they fetch.
 
-USES = {"calls": "voip,voip:up", "web": "page:google"}
+Four users share the link. One has most of the load, and another has a single download.
+"""
+
+USES = {"calls": "voip:host=caller,voip:up:host=caller", "web": "page:google:host=player"}
 """The traffic that uses add. A game is the ping, and downloads are in the load."""
+
+TRANSLATED = "router"
+"""The user's host of all packets on the router's port to the modem, if nobody looks behind the translation (NAT)."""
 
 PAGE_EVERY = "1s"
 """The time from the end of a page to the start of the next."""
@@ -91,6 +98,10 @@ def scenario(question: Question, candidate: Candidate, seed: int, truth: Truth, 
         found = _air(options, truth) if truth.air else from_options(rate=f"{_lan(question)}bit", **options)
         _put(found, question, lines, truth, seed, folder)
     for source in found["traffic"]:
+        if source["host"] == SINGLE:
+            source["name"] = SINGLE
+        if not candidate.fair:
+            source["host"] = TRANSLATED
         if source.get(har.KEY):
             source |= {"interval": PAGE_EVERY, "start_spread": "1s"}
         elif source["kind"] == probe().name:
@@ -192,17 +203,18 @@ def _in_cell(options: dict[str, Any], standard: str, rate: str) -> Scenario:
 def assumptions(question: Question) -> list[tuple[str, str]]:
     """Return the assumptions on the link that the user did not state, each with its source."""
     link = question.link
+    users = ("four users: one has three downloads and two uploads", "docs/advise.md")
     if link.key == "wifi":
         standard, rate = cell(question.down_bps) or AIR
         air = f"{air_mbps(standard, rate):g} Mbit/s on the air"
         kept = f"{standard.replace(':', ', ')} MHz, {rate.upper()} ({air}); ath9k's queues; mac80211 at the station"
-        return [(f"one station near the access point: {kept}", "docs/advise.md")]
+        return [(f"one station near the access point: {kept}", "docs/advise.md"), users]
     buffer = f"{_span(question.buffer_s)} of queue each way now"
     if question.found and question.found.buffer_s == question.buffer_s:
         source = "Flent's pings, under load less without"
     else:
         source = link.buffer_source if question.buffer_s == link.buffer_s else "as said"
-    found = [(buffer, source)]
+    found = [(buffer, source), (f"{users[0]}, behind NAT", users[1])]
     if link.key == "lte":
         varies = question.trace or "another draw of `goodqueue generate lte` each seed"
         found.insert(0, (f"a rate that wanders, with outages: {varies}", "docs/advise.md"))

@@ -4,7 +4,8 @@ import textwrap
 from collections.abc import Iterator
 
 from goodqueue.advise.answer import Advice, Change, Check, Tried
-from goodqueue.advise.choosing import FELT
+from goodqueue.advise.candidates import FAIR
+from goodqueue.advise.choosing import FELT, SINGLE_KEY
 from goodqueue.advise.question import USES, Question
 from goodqueue.measures.stats import Estimate
 from goodqueue.show.tables import Column, Table, decimals, number, plus_minus, span
@@ -114,7 +115,14 @@ def sure(advice: Advice) -> Iterator[str]:
             f"{name} {'gain' if each[key] >= 0 else 'lose'} {abs(each[key]):.0f} %"
             for name, key in (("downloads", "goodput_mbps"), ("uploads", "up_goodput_mbps"))
         ]
-        yield f"What it costs in goodput: {', '.join(said)}."
+        yield " ".join([f"What it costs in goodput: {', '.join(said)}.", *_shared(advice, choice)])
+
+
+def _shared(advice: Advice, choice: Tried) -> Iterator[str]:
+    """Yield what cake's words for fairness between users are worth, if the line has them."""
+    if FAIR[0] in choice.down:
+        plain, fair = (one.means[SINGLE_KEY].mean for one in (advice.tried[1], choice))
+        yield f"Without nat, dual-srchost and dual-dsthost the only download gets {plain:.3g} Mbit/s, not {fair:.3g}."
 
 
 def _next(advice: Advice, choice: Tried) -> str:
