@@ -203,18 +203,17 @@ def _in_cell(options: dict[str, Any], standard: str, rate: str) -> Scenario:
 def assumptions(question: Question) -> list[tuple[str, str]]:
     """Return the assumptions on the link that the user did not state, each with its source."""
     link = question.link
-    users = ("four users: one has three downloads and two uploads", "docs/advise.md")
     if link.key == "wifi":
         standard, rate = cell(question.down_bps) or AIR
         air = f"{air_mbps(standard, rate):g} Mbit/s on the air"
         kept = f"{standard.replace(':', ', ')} MHz, {rate.upper()} ({air}); ath9k's queues; mac80211 at the station"
-        return [(f"one station near the access point: {kept}", "docs/advise.md"), users]
+        return [(f"one station near the access point: {kept}", "docs/advise.md")]
     buffer = f"{_span(question.buffer_s)} of queue each way now"
     if question.found and question.found.buffer_s == question.buffer_s:
         source = "Flent's pings, under load less without"
     else:
         source = link.buffer_source if question.buffer_s == link.buffer_s else "as said"
-    found = [(buffer, source), (f"{users[0]}, behind NAT", users[1])]
+    found = [(buffer, source), ("four users behind NAT", "docs/advise.md")]
     if link.key == "lte":
         varies = question.trace or "another draw of `goodqueue generate lte` each seed"
         found.insert(0, (f"a rate that wanders, with outages: {varies}", "docs/advise.md"))
