@@ -71,7 +71,9 @@ def test_the_tables_show_each_host(household: Path, goodqueue: Callable[..., Res
     assert sum(line.split()[-6:-5] == ["4"] for line in compared.splitlines() if "bob" in line) == 2
 
 
-def test_without_names_there_is_no_table_and_no_part_of_the_record(here: Path, goodqueue: Callable[..., Result]) -> None:
+def test_without_names_there_is_no_table_and_no_part_of_the_record(
+    here: Path, goodqueue: Callable[..., Result]
+) -> None:
     assert "Hosts" not in goodqueue("run", "ok.toml").out
     record = json.loads(goodqueue("run", "ok.toml", "--json").out)
     assert "hosts" not in record
