@@ -37,7 +37,7 @@ pub struct Kind {
     /// Whether the packets are ICMP echoes.
     pub is_icmp: bool,
     /// What engines get beside the values of the kind's keys, in base units.
-    pub(crate) outline: fn(&Traffic) -> Map<String, Json>,
+    pub(crate) outline: fn(&Traffic) -> Vec<(&'static str, Json)>,
     /// What a flow of this kind will draw from the stream, for engines without the simulator's generator; null:
     /// nothing.
     pub(crate) ahead: fn(&Traffic, Random) -> Json,
@@ -200,7 +200,7 @@ impl Kind {
             is_probe: false,
             in_parallel: false,
             is_icmp: false,
-            outline: |_| Map::new(),
+            outline: |_| Vec::new(),
             ahead: |_, _| Json::Null,
             plural: "",
             fields: &[],
