@@ -72,6 +72,8 @@ def _lines(scenario: Scenario, values: Mapping[str, Sequence[str]]) -> Iterator[
         for half, way in zip(ways(line), BOTH, strict=False):
             yield half, BOTH if not up and half == line else (way,)
     yield from ((line, ("up",)) for line in up)
-    for table in (*scenario.get("hop", []), *scenario.get("change", [])):
-        if "qdisc" in table:
-            yield table["qdisc"], BOTH if "hop" in table else (table.get("direction", "down"),)
+    for name in ("hop", "change"):
+        for place, table in enumerate(scenario.get(name, [])):
+            own = [table["qdisc"]] if "qdisc" in table else []
+            way = BOTH if "hop" in table else (table.get("direction", "down"),)
+            yield from ((line, way) for line in values.get(f"{name}.{place}.qdisc") or own)
