@@ -11,7 +11,11 @@ use serde_json::{Value, json};
 /// queue always waits, and nothing is retransmitted. A frame is 1514 bytes, and its payload is counted with the
 /// headers.
 fn household(qdisc: &str, way: &str) -> Value {
-    let flows = |name: &str, count: u32, rate: &str| json!({"name": name, "kind": "cbr", "rate": rate, "count": count, "direction": way, "host": name});
+    let flows = |name: &str, count: u32, rate: &str| {
+        json!({
+            "name": name, "host": name, "kind": "cbr", "rate": rate, "count": count, "direction": way,
+        })
+    };
     json!({
         "duration": "3s",
         "warmup": "1s",

@@ -169,7 +169,8 @@ fn a_named_host_has_one_address() {
         "duration": "1s", "bottleneck": {"rate": "10mbit", "qdisc": "cake dual-dsthost"}, "path": {"rtt": "20ms"},
         "traffic": [
             {"kind": "bulk", "name": "one", "count": 3, "host": "alice", "server": "cdn"},
-            {"kind": "bulk", "name": "up", "direction": "up", "ecn": true, "rtt": "50ms", "host": "alice", "server": "cdn"},
+            {"kind": "bulk", "name": "up", "direction": "up", "ecn": true, "rtt": "50ms",
+                "host": "alice", "server": "cdn"},
             {"kind": "page", "host": "alice", "server": "cdn"},
             {"kind": "ping", "host": "alice"},
             {"kind": "cbr", "rate": "1mbit", "host": "bob", "server": "cdn"}
