@@ -7,8 +7,8 @@
 use crate::direction::Direction;
 use crate::ids::{FlowId, Number};
 use crate::lists::{PerFlow, PerSide};
+use crate::packet::hosts_of;
 use crate::scenario::{HostName, Scenario, Traffic};
-use goodqueue_qdisc::packet::hosts_of_flow;
 use goodqueue_units::Streams;
 use std::sync::Arc;
 
@@ -17,12 +17,6 @@ use std::sync::Arc;
 pub(crate) struct Hosts {
     of_flow: Arc<PerFlow<PerSide<u32>>>,
     way: Direction,
-}
-
-/// Returns the hashes of the hosts that belong to `flow` alone: the user's and the remote one. The multiplier is that
-/// of Fibonacci hashing. It is odd, so no two flows share a hash.
-pub(crate) fn own(flow: FlowId) -> (u32, u32) {
-    hosts_of_flow(flow.number().wrapping_mul(0x9E37_79B1))
 }
 
 impl Hosts {
@@ -39,7 +33,7 @@ impl Hosts {
         for traffic in &scenario.traffic {
             let (user, remote) = (hash("host", &traffic.host), hash("server", &traffic.server));
             for _ in 0..traffic.count {
-                let own = own(FlowId::at(all.len()));
+                let own = hosts_of(FlowId::at(all.len()));
                 all.push(PerSide::from([user.unwrap_or(own.0), remote.unwrap_or(own.1)]));
             }
         }

@@ -12,7 +12,9 @@ use serde_json::{Value, json};
 /// headers.
 fn household(qdisc: &str, way: &str) -> Value {
     let flows = |name: &str, count: u32, rate: &str| {
-        json!({"name": name, "kind": "cbr", "rate": rate, "count": count, "direction": way, "host": name})
+        json!({
+            "name": name, "host": name, "kind": "cbr", "rate": rate, "count": count, "direction": way,
+        })
     };
     json!({
         "duration": "3s",
@@ -67,7 +69,8 @@ fn each_word_shares_between_the_hosts_that_it_names() {
 /// With one server for each of both, the words that look at the other end must share, too, and so must pairs.
 #[test]
 fn a_server_is_a_host_too() {
-    for (words, way) in [("dual-srchost", "down"), ("dual-dsthost", "up"), ("hosts", "down"), ("hosts", "up")] {
+    for (words, way) in [("dual-srchost", "down"), ("dual-dsthost", "up"), ("hosts", "down"), ("hosts", "up")]
+    {
         let mut asked = household(&cake(words), way);
         for place in 0..2 {
             let name = asked["traffic"][place]["host"].take();

@@ -186,3 +186,27 @@ fn same(sent: &Packet, seen: &Packet) -> bool {
     let connection = |packet: &Packet| packet.connection(Direction::Down);
     connection(sent) == connection(seen) && words(sent) == words(seen) && sent.datagram() == seen.datagram()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use goodqueue_netsim::Scenario;
+    use std::collections::HashSet;
+
+    /// There are more flows than ports here. Without a shift two flows between the same hosts would look like one.
+    #[test]
+    fn flows_between_the_same_hosts_have_different_ports() {
+        let scenario = |hosts: &str| {
+            let traffic = format!(r#"{{"kind": "cbr", "rate": "1bit", "count": 25000{hosts}}}"#);
+            let text = format!(
+                r#"{{"duration": "1s", "bottleneck": {{"rate": "1mbit", "qdisc": "pfifo"}},
+                "path": {{"rtt": "1ms"}}, "traffic": [{traffic}]}}"#
+            );
+            Flows::all(&Scenario::from_json(&text).unwrap().flows()).unwrap().flows
+        };
+        for hosts in ["", r#", "host": "alice""#, r#", "host": "alice", "server": "cdn""#] {
+            let ends = scenario(hosts).into_iter().map(|flow| flow.ends.map(|end| (end.address, end.port)));
+            assert_eq!(ends.collect::<HashSet<_>>().len(), 25_000, "{hosts}");
+        }
+    }
+}

@@ -103,7 +103,7 @@ def compare(
     from goodqueue.files import output
     from goodqueue.measures import metrics
     from goodqueue.scenario.asked import base as scenario_of
-    from goodqueue.show import labels, notes, terminal
+    from goodqueue.show import notes, terminal
 
     on = engines.parse(engine)
     wanted = metrics.find(metric or []) or metrics.METRICS

@@ -367,7 +367,9 @@ def _source(item: str) -> dict[str, Any]:
         elif of.detail and detail:
             key, value = of.detail, _number_or_text(detail) if of.example else detail
         else:
-            accepted = "a list such as bulk,ping or bulk:4:host=bob,bulk:1:up,cbr:1mbit,transfer:100kB,voip:up,page:google"
+            accepted = (
+                "a list such as bulk,ping or bulk:4:host=bob,bulk:1:up,cbr:1mbit,transfer:100kB,voip:up,page:google"
+            )
             raise UserError("--traffic", f"found {quoted(item)}; accepted: {accepted}")
         if key in source:
             raise UserError("--traffic", f"found {quoted(item)}, a second {key}; accepted: one")

@@ -44,10 +44,11 @@ def notes(scenario: Scenario, values: Mapping[str, Sequence[str]]) -> Iterator[s
         needed = {_key(end, one) for one in way for end in ("source", "destination") if ENDS.get(word) in (end, "both")}
         if needed and not needed & named:
             keys = [key for key in EXAMPLES if key in needed]
-            each = "each flow counts as one" if is_parallel else "each flow has one of its own"
             effect = "shares between flows" if is_parallel else "has no effect"
+            where = "here" if way == BOTH else f"on the way {way[0]}"
+            why = f"no [[traffic]] has a {' or '.join(keys)}, so each flow has one of its own"
             hint = " or ".join(EXAMPLES[key] for key in keys)
-            yield f'"{word}" {effect} here: no [[traffic]] has a {" or ".join(keys)}, so {each}; {hint} names one'
+            yield f'"{word}" {effect} {where}: {why}; {hint} names one'
 
 
 def of_link(scenario: Scenario, hosts: Mapping[str, int]) -> Iterator[str]:
@@ -86,6 +87,8 @@ def _lines(scenario: Scenario, values: Mapping[str, Sequence[str]]) -> Iterator[
         for half, way in zip(ways(line), BOTH, strict=False):
             yield half, BOTH if not up and half == line else (way,)
     yield from ((line, ("up",)) for line in up)
-    for table in (*scenario.get("hop", []), *scenario.get("change", [])):
-        if "qdisc" in table:
-            yield table["qdisc"], BOTH if "hop" in table else (table.get("direction", "down"),)
+    for name in ("hop", "change"):
+        for place, table in enumerate(scenario.get(name, [])):
+            own = [table["qdisc"]] if "qdisc" in table else []
+            way = BOTH if "hop" in table else (table.get("direction", "down"),)
+            yield from ((line, way) for line in values.get(f"{name}.{place}.qdisc") or own)

@@ -28,8 +28,9 @@ ALONE = ("flag", "word", "shorthand", "alias", "refused")
 def tell(scenario: Scenario, origins: Mapping[str, str], qdiscs: Sequence[str] = ()) -> None:
     """Write a note to standard error for each rate and time of ``scenario`` and ``qdiscs`` that is easily misread.
 
-    There is also a note for each word of `cake` that has no effect on the traffic. ``scenario`` is unresolved, but the core has accepted it. ``origins`` names the options that some of its keys came
-    from, as for `goodqueue.scenario.resolve`. Equal notes are written once.
+    There is also a note for each word of `cake` that has no effect on the traffic. ``scenario`` is unresolved, but the
+    core has accepted it. ``origins`` names the options that some of its keys came from, as for
+    `goodqueue.scenario.resolve`. Equal notes are written once.
     """
     replaced = ("bottleneck.qdisc",) if qdiscs else ()
     halves = [half for line in qdiscs for half in ways(line)]

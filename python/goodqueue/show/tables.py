@@ -247,7 +247,8 @@ def _hosts(record: Record) -> list[Table]:
     columns = [Column("host", False), Column("role", False), *map(Column, headings)]
     left = len(hosts) - len(rows)
     notes = [f"and {left} with less goodput, which --json shows"] if left else []
-    if (index := record["fairness"].get("jain_hosts")) is not None:
+    index = record["fairness"].get("jain_hosts")
+    if index is not None and sum(host["role"] == "host" for host in hosts) > 1:
         notes.append(f"Jain's fairness index of the users' hosts: {number(index, 3)}")
     return [Table("Hosts", columns, rows, notes)]
 
