@@ -62,7 +62,9 @@ def connection(port: int = 40000, options: bytes = TIMESTAMPS) -> list[Segment]:
     return [Segment(*step, options=options, port=port) for step in steps]
 
 
-def ip4(up: bool, inside: bytes, protocol: int = 6, number: int = 0, fragment: int = 0, length: int | None = None) -> bytes:
+def ip4(
+    up: bool, inside: bytes, protocol: int = 6, number: int = 0, fragment: int = 0, length: int | None = None
+) -> bytes:
     """Return an IPv4 packet. ``fragment`` is the field of flags and offset."""
     total = 20 + len(inside) if length is None else length
     ends = (CLIENT, SERVER) if up else (SERVER, CLIENT)
@@ -130,12 +132,12 @@ def fragments6(up: bool, tcp: bytes, number: int, most: int) -> list[bytes]:
     ]
 
 
-def extended(tcp: bytes) -> tuple[int, bytes]:
+def extended(tcp: bytes) -> bytes:
     """Return a packet's content behind IPv6's hop-by-hop, routing, destination and authentication headers."""
     hops = bytes([43, 0, 1, 4, 0, 0, 0, 0])
     routing = bytes([60, 2, 0, 0]) + bytes(20)
     destination = bytes([51, 0, 1, 4, 0, 0, 0, 0])
-    return 0, hops + routing + destination + authentication(tcp)
+    return hops + routing + destination + authentication(tcp)
 
 
 def authentication(inside: bytes, following: int = 6) -> bytes:
@@ -153,12 +155,19 @@ def within(frame: Callable[[bytes], bytes], packet: Callable[[bool, bytes], byte
 
 def tagged(*tags: int) -> Callable[[bytes], bytes]:
     """Return what makes an Ethernet frame with VLAN tags of these types."""
-    return lambda packet: ethernet(tags[0], b"".join(struct.pack(">HH", 7, kind) for kind in (*tags[1:], 0x0800)) + packet)
+    return lambda packet: ethernet(
+        tags[0], b"".join(struct.pack(">HH", 7, kind) for kind in (*tags[1:], 0x0800)) + packet
+    )
 
 
 def labelled(packet: bytes) -> bytes:
     """Return two MPLS labels and what they carry."""
     return struct.pack(">II", 100 << 12 | 64, 200 << 12 | 0x100 | 64) + packet
+
+
+def pseudowire(packet: bytes) -> bytes:
+    """Return a label, a control word and an Ethernet frame."""
+    return struct.pack(">II", 300 << 12 | 0x100 | 64, 0) + ethernet(0x0800, packet)
 
 
 def pppoe(number: bytes, packet: bytes) -> bytes:
@@ -171,14 +180,56 @@ def in_ethernet(kind: int = 0x0800) -> Callable[[bytes], bytes]:
     return lambda packet: ethernet(kind, packet)
 
 
-def tunnel(protocol: int, header: bytes, inner: Callable[[bool, bytes], bytes] = ip4) -> Wrap:
+def tunnel(
+    protocol: int, header: Callable[[bytes], bytes] = bytes, inner: Callable[[bool, bytes], bytes] = ip4
+) -> Wrap:
     """Return what wraps a segment's packet in a tunnel over IPv4."""
-    return within(in_ethernet(), lambda up, tcp: ip4(up, header + inner(up, tcp), protocol))
+    return within(in_ethernet(), lambda up, tcp: ip4(up, header(inner(up, tcp)), protocol))
+
+
+def gre(flags: int, kind: int, fields: bytes = b"", inner: Callable[[bytes], bytes] = bytes) -> Wrap:
+    """Return what wraps a segment's packet in GRE over IPv4."""
+    return tunnel(47, lambda packet: struct.pack(">HH", flags, kind) + fields + inner(packet))
+
+
+def vxlan(packet: bytes) -> bytes:
+    """Return an Ethernet frame in VXLAN."""
+    return udp(4789, struct.pack(">II", 8 << 24, 42 << 8) + ethernet(0x0800, packet))
+
+
+def geneve(packet: bytes) -> bytes:
+    """Return an Ethernet frame in Geneve with an option."""
+    return udp(6081, struct.pack(">BBHII", 1, 0, 0x6558, 42 << 8, 0x01020300) + ethernet(0x0800, packet))
+
+
+def fragmented(kind: int, cut: Callable[[bool, bytes, int, int], list[bytes]]) -> Wrap:
+    """Return what sends a segment in fragments, each in an Ethernet frame."""
+    return lambda up, tcp, number: [ethernet(kind, one) for one in cut(up, tcp, number + 1, 400)]
+
+
+def cooked(packet: bytes, *kinds: int) -> bytes:
+    """Return a frame of `tcpdump -i any`, version 1, with the protocol and perhaps a VLAN tag's words."""
+    return struct.pack(f">HHH8s{len(kinds)}H", 0, 1, 6, bytes(8), *kinds) + packet
 
 
 def cooked2(packet: bytes, kind: int = 0x0800) -> bytes:
     """Return a frame of `tcpdump -i any`, version 2."""
     return struct.pack(">HHIHBB8s", kind, 0, 2, 1, 0, 6, bytes(8)) + packet
+
+
+def session(packet: bytes) -> bytes:
+    """Return IPv4 in a PPPoE session, without a link's header."""
+    return pppoe(b"\0\x21", packet)
+
+
+def wifi4(packet: bytes) -> bytes:
+    """Return an 802.11 data frame of IPv4."""
+    return wifi(snap(0x0800, packet))
+
+
+def wifi_aggregate(packet: bytes) -> bytes:
+    """Return an aggregate with an ARP and an IPv4 packet."""
+    return wifi(aggregate([snap(0x0806, bytes(29)), snap(0x0800, packet)]), 0x88, behind=b"\x80\0")
 
 
 WAYS: dict[str, tuple[int, Wrap]] = {
@@ -188,52 +239,55 @@ WAYS: dict[str, tuple[int, Wrap]] = {
     "802.1ad": (ETHERNET, within(tagged(0x88A8, 0x8100))),
     "QinQ 0x9100": (ETHERNET, within(tagged(0x9100, 0x8100))),
     "three tags": (ETHERNET, within(tagged(0x8100, 0x8100, 0x8100))),
-    "PPPoE": (ETHERNET, within(lambda packet: ethernet(0x8864, pppoe(b"\0\x21", packet)))),
-    "PPPoE, IPv6, short protocol": (ETHERNET, within(lambda packet: ethernet(0x8864, pppoe(b"\x57", packet)), ip6)),
-    "PPPoE in 802.1Q": (ETHERNET, within(lambda packet: ethernet(0x8100, struct.pack(">HH", 7, 0x8864) + pppoe(b"\0\x21", packet)))),
+    "PPPoE": (ETHERNET, within(lambda packet: ethernet(0x8864, session(packet)))),
+    "PPPoE, IPv6, short number": (ETHERNET, within(lambda packet: ethernet(0x8864, pppoe(b"\x57", packet)), ip6)),
+    "PPPoE in 802.1Q": (ETHERNET, within(lambda packet: ethernet(0x8100, b"\0\7\x88\x64" + session(packet)))),
     "MPLS": (ETHERNET, within(lambda packet: ethernet(0x8847, labelled(packet)))),
     "MPLS, IPv6": (ETHERNET, within(lambda packet: ethernet(0x8847, labelled(packet)), ip6)),
-    "Ethernet over MPLS": (ETHERNET, within(lambda packet: ethernet(0x8847, labelled(bytes(4) + ethernet(0x0800, packet))))),
+    "Ethernet over MPLS": (ETHERNET, within(lambda packet: ethernet(0x8847, pseudowire(packet)))),
     "LLC with SNAP": (ETHERNET, within(lambda packet: ethernet(len(packet) + 8, snap(0x0800, packet)))),
-    "IPIP": (ETHERNET, tunnel(4, b"")),
-    "6in4": (ETHERNET, tunnel(41, b"", ip6)),
+    "IPIP": (ETHERNET, tunnel(4)),
+    "6in4": (ETHERNET, tunnel(41, inner=ip6)),
     "4in6": (ETHERNET, within(in_ethernet(0x86DD), lambda up, tcp: ip6(up, ip4(up, tcp), 4))),
-    "GRE": (ETHERNET, tunnel(47, struct.pack(">HH", 0, 0x0800))),
-    "GRE with checksum, key and number": (ETHERNET, tunnel(47, struct.pack(">HHIII", 0xB000, 0x0800, 0, 7, 1))),
-    "Ethernet in GRE": (ETHERNET, tunnel(47, struct.pack(">HH", 0, 0x6558) + ethernet(0x0800, b""))),
-    "ERSPAN": (ETHERNET, tunnel(47, struct.pack(">HHIQ", 0x1000, 0x88BE, 1, 0x1007 << 48) + ethernet(0x0800, b""))),
-    "PPTP": (ETHERNET, within(in_ethernet(), lambda up, tcp: ip4(up, struct.pack(">HHHHI", 0x3001, 0x880B, len(tcp) + 24, 7, 1) + b"\xff\x03\0\x21" + ip4(up, tcp), 47))),
-    "VXLAN": (ETHERNET, within(in_ethernet(), lambda up, tcp: ip4(up, udp(4789, struct.pack(">II", 8 << 24, 42 << 8) + ethernet(0x0800, ip4(up, tcp))), 17))),
-    "Geneve": (ETHERNET, within(in_ethernet(), lambda up, tcp: ip4(up, udp(6081, struct.pack(">BBHI", 1, 0, 0x6558, 42 << 8) + bytes([1, 2, 3, 0]) + ethernet(0x0800, ip4(up, tcp))), 17))),
+    "GRE": (ETHERNET, gre(0, 0x0800)),
+    "GRE with checksum, key and number": (ETHERNET, gre(0xB000, 0x0800, struct.pack(">III", 0, 7, 1))),
+    "Ethernet in GRE": (ETHERNET, gre(0, 0x6558, inner=in_ethernet())),
+    "ERSPAN": (ETHERNET, gre(0x1000, 0x88BE, struct.pack(">IQ", 1, 0x1007 << 48), in_ethernet())),
+    "PPTP": (ETHERNET, gre(0x3001, 0x880B, struct.pack(">HHI", 1084, 7, 1), lambda packet: b"\xff\3\0\x21" + packet)),
+    "VXLAN": (ETHERNET, tunnel(17, vxlan)),
+    "Geneve": (ETHERNET, tunnel(17, geneve)),
     "AH": (ETHERNET, within(in_ethernet(), lambda up, tcp: ip4(up, authentication(tcp), 51))),
-    "IPv6 with extensions": (ETHERNET, within(in_ethernet(0x86DD), lambda up, tcp: ip6(up, extended(tcp)[1], extended(tcp)[0]))),
-    "IPv4 fragments": (ETHERNET, lambda up, tcp, number: [ethernet(0x0800, one) for one in fragments4(up, tcp, number + 1, 400)]),
-    "IPv6 fragments": (ETHERNET, lambda up, tcp, number: [ethernet(0x86DD, one) for one in fragments6(up, tcp, number + 1, 400)]),
-    "IPv6 atomic fragment": (ETHERNET, within(in_ethernet(0x86DD), lambda up, tcp: ip6(up, struct.pack(">BBHI", 6, 0, 0, 1) + tcp, 44))),
+    "IPv6 with extensions": (ETHERNET, within(in_ethernet(0x86DD), lambda up, tcp: ip6(up, extended(tcp), 0))),
+    "IPv4 fragments": (ETHERNET, fragmented(0x0800, fragments4)),
+    "IPv6 fragments": (ETHERNET, fragmented(0x86DD, fragments6)),
+    "IPv6 atomic fragment": (ETHERNET, within(in_ethernet(0x86DD), lambda up, tcp: fragments6(up, tcp, 1, 9000)[0])),
     "NULL": (0, within(lambda packet: struct.pack("<I", 2) + packet)),
     "NULL, big-endian": (0, within(lambda packet: struct.pack(">I", 2) + packet)),
     "NULL, IPv6 of macOS": (0, within(lambda packet: struct.pack("<I", 30) + packet, ip6)),
-    "PPP": (9, within(lambda packet: b"\xff\x03\0\x21" + packet)),
-    "PPP in HDLC": (50, within(lambda packet: b"\xff\x03\0\x21" + packet)),
-    "PPPoE alone": (51, within(lambda packet: pppoe(b"\0\x21", packet))),
+    "PPP": (9, within(lambda packet: b"\xff\3\0\x21" + packet)),
+    "PPP in HDLC": (50, within(lambda packet: b"\xff\3\0\x21" + packet)),
+    "PPPoE alone": (51, within(session)),
     "RAW": (RAW, within(bytes)),
     "RAW, IPv6": (RAW, within(bytes, ip6)),
     "RAW, IPv4 only": (228, within(bytes)),
     "RAW, IPv6 only": (229, within(bytes, ip6)),
     "Cisco's HDLC": (104, within(lambda packet: b"\x0f\0\x08\0" + packet)),
-    "802.11": (105, within(lambda packet: wifi(snap(0x0800, packet)))),
+    "802.11": (105, within(wifi4)),
     "LOOP": (108, within(lambda packet: struct.pack(">I", 2) + packet)),
-    "Linux cooked": (113, within(lambda packet: struct.pack(">HHH8sH", 0, 1, 6, bytes(8), 0x0800) + packet)),
-    "Linux cooked, 802.1Q": (113, within(lambda packet: struct.pack(">HHH8sHHH", 0, 1, 6, bytes(8), 0x8100, 7, 0x0800) + packet)),
+    "Linux cooked": (113, within(lambda packet: cooked(packet, 0x0800))),
+    "Linux cooked, 802.1Q": (113, within(lambda packet: cooked(packet, 0x8100, 7, 0x0800))),
     "Linux cooked 2": (276, within(cooked2)),
     "Linux cooked 2, IPv6": (276, within(lambda packet: cooked2(packet, 0x86DD), ip6)),
-    "radiotap": (127, within(lambda packet: radiotap(wifi(snap(0x0800, packet))))),
-    "radiotap with a time and check sequences": (127, within(lambda packet: radiotap(wifi(snap(0x0800, packet)) + bytes(4), 0x10, time=True))),
+    "radiotap": (127, within(lambda packet: radiotap(wifi4(packet)))),
+    "radiotap, check sequences": (127, within(lambda packet: radiotap(wifi4(packet) + bytes(4), 0x10, time=True))),
     "802.11 QoS": (105, within(lambda packet: wifi(snap(0x0800, packet), 0x88, behind=bytes(2)))),
-    "802.11 QoS, padded": (127, within(lambda packet: radiotap(wifi(bytes(2) + snap(0x0800, packet), 0x88, behind=bytes(2)), 0x20))),
-    "802.11 with HT control and four addresses": (105, within(lambda packet: wifi(snap(0x0800, packet), 0x88, 0x83, behind=bytes(6 + 2 + 4)))),
-    "802.11 aggregate": (105, within(lambda packet: wifi(aggregate([snap(0x0806, bytes(29)), snap(0x0800, packet)]), 0x88, behind=b"\x80\0"))),
-}  # fmt: skip
+    "802.11 padded": (127, within(lambda packet: radiotap(wifi(snap(0x0800, packet), 0x88, behind=bytes(4)), 0x20))),
+    "802.11, long header": (
+        105,
+        within(lambda packet: wifi(snap(0x0800, packet), 0x88, 0x83, behind=bytes(6 + 2 + 4))),
+    ),
+    "802.11 aggregate": (105, within(wifi_aggregate)),
+}
 """Each way to carry a segment: the link type, and what makes the frames of a segment."""
 
 

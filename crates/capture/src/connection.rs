@@ -61,7 +61,7 @@ pub(crate) struct Connection {
     is_guess: [bool; 2],
     /// Whether any segment of the end was seen.
     is_heard: [bool; 2],
-    /// Bytes of data seen from each end. `acked` has the bytes that the other end has acknowledged.
+    /// Bytes of data seen from each end. `acked` has the bytes that the other end has acknowledged, which may be more.
     seen: [i64; 2],
     acked: [i64; 2],
     last_ns: [i64; 2],
@@ -153,7 +153,7 @@ impl Connection {
             self.windows[end] = self.windows[end].max(u64::from(segment.window) << scale.min(14));
         }
         let heard = segment.ack.and_then(|ack| self.place(other, ack)).unwrap_or(0);
-        self.acked[other] = self.acked[other].max(heard.min(self.seen[other]));
+        self.acked[other] = self.acked[other].max(heard);
         let Some(start) = self.place(end, segment.seq.wrapping_add(segment.syn.into())) else { return };
         let new = start + i64::from(segment.payload) - self.seen[end];
         if segment.payload > 0 && new > 0 {
@@ -205,7 +205,9 @@ impl Connection {
 
     /// Notes that `end`, which has heard of `heard` bytes of the other end, sent `new` bytes.
     fn data(&mut self, end: usize, new: i64, heard: i64, now_ns: i64) {
-        self.is_concurrent |= heard < self.seen[1 - end];
+        // Data that the other end acknowledged before they were captured are older than they seem.
+        let is_late = self.acked[end] >= self.seen[end] + new;
+        self.is_concurrent |= heard < self.seen[1 - end] && !is_late;
         let is_acked = self.acked[end] >= self.seen[end];
         let is_new = is_acked && now_ns.saturating_sub(self.last_ns[end]) >= QUIET_NS;
         self.seen[end] += new;

@@ -51,6 +51,7 @@ impl Input {
         let mut magic = Vec::new();
         let head = (&mut file).take(MAGIC_BYTES as u64).read_to_end(&mut magic);
         head.map_err(|error| format!("cannot be read: {error}"))?;
+        at_end.store(false, Ordering::Relaxed);
         if let Some((_, name)) = FOREIGN.iter().find(|(begin, _)| magic.starts_with(begin)) {
             return Err(format!("found {name}"));
         }

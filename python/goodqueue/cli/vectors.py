@@ -44,30 +44,25 @@ def vectors(
         interrupts.check()  # Ctrl-C ends the reading with an error
         raise UserError(str(error)) from None
     found: dict[str, Any] = json.loads(others)
-    lost = sum(found["not_understood"].values())
-    frames = f"{found['frames']} frames: {found['tcp']} with TCP, {found['other']} of other protocols"
-    frames += f", {lost} not understood"
     if not connections:
-        reasons = f" ({_reasons(found['not_understood'])})" if lost else ""
         partial = f" and {found['partial']} connections that had begun before" if found["partial"] else ""
-        what = f"found no TCP connection from its SYN on that carried data in {frames}{reasons}{partial}"
+        what = f"found no TCP connection from its SYN on that carried data in {_frames(found)}{partial}"
         raise UserError(capture, f"{what}; accepted: one or more")
     written = output.write_file(out, force, tmix.text(map(json.loads, connections)).encode())
-    terminal.say(f"Read: {frames}.")
     concurrent = sum('"concurrent":true' in one for one in connections)
     terminal.say(f"Written: {Path(written)}, {len(connections)} connections, {concurrent} of them concurrent.")
-    for note in _notes(found, lost):
+    for note in _notes(found):
         warn(f"{capture}: {note}")
     if written != out:
         raise output.appeared(out, written)
 
 
-def _notes(found: dict[str, Any], lost: int) -> Iterator[str]:
+def _notes(found: dict[str, Any]) -> Iterator[str]:
     """Yield what a capture did not have, or had beside the connections."""
     if found["cut"]:
         yield "the file ends within a frame, which is left out"
-    if lost:
-        yield f"not understood: {lost} of {found['frames']} frames: {_reasons(found['not_understood'])}"
+    if found["tcp"] < found["frames"]:
+        yield _frames(found)
     if found["untimed"]:
         yield f"without a time: {found['untimed']} frames; each has the time of the frame before it"
     for count, why in ((found["partial"], "had begun before the capture"), (found["silent"], "carried no data")):
@@ -77,10 +72,12 @@ def _notes(found: dict[str, Any], lost: int) -> Iterator[str]:
         yield f"only one direction was captured of {found['one_sided']} connections: the other end's data are missing"
 
 
-def _reasons(frames: dict[str, int]) -> str:
-    """Return the reasons in words with their numbers of frames, the most frequent first."""
-    ordered = sorted(frames.items(), key=lambda item: -item[1])
-    shown = [f"{count} {reason}" for reason, count in ordered[:SHOWN]]
-    if rest := ordered[SHOWN:]:
+def _frames(found: dict[str, Any]) -> str:
+    """Return how many frames held what, with the reasons why some were not understood, the most frequent first."""
+    said = f"{found['frames']} frames: {found['tcp']} with TCP, {found['other']} of other protocols"
+    reasons = sorted(found["not_understood"].items(), key=lambda item: -item[1])
+    said += f", {sum(count for _, count in reasons)} not understood"
+    shown = [f"{count} {reason}" for reason, count in reasons[:SHOWN]]
+    if rest := reasons[SHOWN:]:
         shown.append(f"{sum(count for _, count in rest)} for {len(rest)} other reasons")
-    return ", ".join(shown)
+    return f"{said} ({', '.join(shown)})" if shown else said
