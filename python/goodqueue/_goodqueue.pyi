@@ -276,8 +276,8 @@ def drawn_ahead(scenario_json: str) -> str:
 def connection_vectors(capture: str) -> tuple[list[str], str]:
     """Return the TCP connections of a capture, each as JSON (`goodqueue.files.tmix`), and JSON of what else it has.
 
-    Connections: ``partial`` begun before the capture, ``silent`` without data, ``one_sided`` of which only one direction
-    was captured. Frames: all ``frames``, those with ``tcp``, those of ``other`` protocols, the reasons why others were
+    Connections: ``partial`` begun before the capture, ``silent`` without data, ``one_sided`` if only one direction was
+    captured. Frames: all ``frames``, those with ``tcp``, those of ``other`` protocols, the reasons why others were
     ``not_understood``, ``untimed`` ones. ``cut``: the file ends within a frame. Raises ValueError, one line.
     """
 
