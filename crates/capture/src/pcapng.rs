@@ -117,10 +117,8 @@ impl Writer {
     /// Fails if the operating system refuses. Then there is no file.
     pub fn finish(mut self) -> Result<(), Error> {
         let Some(file) = self.file.take() else { return Ok(()) };
-        let finished = file
-            .into_inner()
-            .map_err(io::IntoInnerError::into_error)
-            .and_then(|file| file.sync_all()); // a full disk may show only here
+        let written = file.into_inner().map_err(io::IntoInnerError::into_error);
+        let finished = written.and_then(|file| file.sync_all()); // a full disk may show only here
         finished.map_err(|error| {
             let _ = fs::remove_file(&self.path);
             refused(&self.path, &error)
