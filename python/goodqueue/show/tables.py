@@ -228,8 +228,7 @@ def _by_kind(record: Record) -> Table:
 
 def _fairness(record: Record) -> list[str]:
     index = record["fairness"]["jain_goodput"]
-    is_known = len(record["flows"]) > 1 and index is not None
-    return [f"Jain's fairness index of goodput: {number(index, 3)}"] if is_known else []
+    return [f"Jain's fairness index of goodput: {number(index, 3)}"] if len(record["flows"]) > 1 else []
 
 
 def _count(value: int | None) -> str:
