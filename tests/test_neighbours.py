@@ -4,7 +4,8 @@ import gzip
 import json
 import random
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -340,29 +341,27 @@ def test_records_of_all_programs_are_kept_reported_and_drawn(here: Path, goodque
     assert drawn.status == 0, drawn
 
 
+@contextmanager
+def beside(command: list[str], ready: str) -> Iterator[None]:
+    """Run a server until the block ends. The block begins when the server has said the word ``ready``."""
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        try:
+            assert server.stdout is not None
+            assert any(ready in line for line in server.stdout), "the server did not start"
+            yield
+        finally:
+            server.kill()
+
+
 @pytest.mark.needs("iperf3", "irtt")
 def test_what_the_programs_themselves_write_is_read(here: Path, goodqueue: Command) -> None:
     """On the loopback: nothing is lost, and what arrives is what was asked for."""
-    server = subprocess.Popen(["iperf3", "-s", "-1", "-p", "5298", "--forceflush"], stdout=subprocess.PIPE, text=True)
-    assert server.stdout is not None
-    try:
-        while "Server listening" not in server.stdout.readline():
-            pass
-        words = ["iperf3", "-c", "127.0.0.1", "-p", "5298", "--json", "--bidir", "-b", "8M", "-t", "1", "-i", "0.5"]
+    words = ["iperf3", "-c", "127.0.0.1", "-p", "5298", "--json", "--bidir", "-b", "8M", "-t", "1", "-i", "0.5"]
+    with beside(["iperf3", "-s", "-1", "-p", "5298", "--forceflush"], "Server listening"):
         Path("iperf.json").write_bytes(subprocess.run(words, check=True, capture_output=True).stdout)
-    finally:
-        server.kill()
-        server.wait()
-    echo = subprocess.Popen(["irtt", "server", "-b", "127.0.0.1:2198"], stdout=subprocess.PIPE, text=True)
-    assert echo.stdout is not None
-    try:
-        while "ListenerStart" not in echo.stdout.readline():
-            pass
-        words = ["irtt", "client", "-i", "20ms", "-d", "1s", "-Q", "-o", "irtt.json.gz", "127.0.0.1:2198"]
+    words = ["irtt", "client", "-i", "20ms", "-d", "1s", "-Q", "-o", "irtt.json.gz", "127.0.0.1:2198"]
+    with beside(["irtt", "server", "-b", "127.0.0.1:2198"], "ListenerStart"):
         subprocess.run(words, check=True, capture_output=True)
-    finally:
-        echo.kill()
-        echo.wait()
     said = goodqueue("import", "iperf.json", "irtt.json.gz", "--json")
     assert said.status == 0, said
     moved, echoed = (json.loads(line) for line in said.out.splitlines())
