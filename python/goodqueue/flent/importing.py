@@ -24,9 +24,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-DATAGRAMS = "cbr"
-"""The kind of a flow of UDP."""
-
 BIN_S = 5.0
 
 NEAR_S = 1e-6
@@ -145,7 +142,7 @@ def _transfer(file: DataFile, name: str) -> Transfer | None:
         last = sample["t"]
     if times[0] == times[-1]:
         return None
-    kind = DATAGRAMS if name.startswith("UDP") else BULK
+    kind = parts.DATAGRAMS if name.startswith("UDP") else BULK
     return Transfer(name, kind, _way(file, name), np.array(times), np.array(megabits))
 
 
@@ -183,7 +180,7 @@ def _unknown(file: DataFile, flows: Sequence[Transfer], found: series.Found, win
     """Return the known part of the scenario, without the link."""
     sources: list[dict[str, Any]] = [
         {"kind": kind, "count": sum((flow.kind, flow.way) == (kind, way) for flow in flows), "direction": way}
-        for kind in (BULK, DATAGRAMS)
+        for kind in (BULK, parts.DATAGRAMS)
         for way in ("down", "up")
     ]
     apps = (("ping", found.pings), ("voip", found.calls), ("page", found.pages))

@@ -18,8 +18,6 @@ from goodqueue.traffic import BULK
 
 ACCEPTED = "iperf3's JSON (iperf3 --json)"
 
-DATAGRAMS = "cbr"
-
 SENT = "nothing says what arrived; the goodput is what was sent"
 
 _MSS = 1448
@@ -262,7 +260,7 @@ def _datagrams(stream: Stream, name: str, way: str, data: Mapping[str, Any], not
         lost = packets = jitter = None
     return parts.flow(
         name,
-        DATAGRAMS,
+        parts.DATAGRAMS,
         way,
         0.0,
         (stream.result("udp", "bits_per_second") or 0.0) / 1e6 if goodput is None else goodput,

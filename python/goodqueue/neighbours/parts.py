@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 Numbers = list[float | None]
 
+DATAGRAMS = "cbr"
+"""The kind of a flow of UDP."""
+
 FURTHEST_MS = 60.0
 """The longest time between two packets of a call. The score of a call (MOS) says nothing about rarer packets."""
 
