@@ -98,12 +98,13 @@ def parsed(data: Any, name: str) -> DataFile:
     if not SHORTEST_S <= step <= LONGEST_S:
         accepted = f"{SHORTEST_S:g} to {LONGEST_S:g}"
         raise UserError(name, f"metadata: STEP_SIZE: found {quoted(step)}; accepted: {accepted}")
+    place = f"{name}: metadata"
     return DataFile(
         place=name,
-        test=text(metadata, "NAME", name) or "unknown",
-        title=text(metadata, "TITLE", name),
-        flent=text(metadata, "FLENT_VERSION", name) or "unknown",
-        time=text(metadata, "TIME", name) or "unknown",
+        test=text(metadata, "NAME", place) or "unknown",
+        title=text(metadata, "TITLE", place),
+        flent=text(metadata, "FLENT_VERSION", place) or "unknown",
+        time=text(metadata, "TIME", place) or "unknown",
         step_s=step,
         grid_s=grid,
         results=results,
@@ -147,7 +148,10 @@ def _samples(values: Any, place: str) -> list[Sample]:
         if not isinstance(value, dict):
             raise UserError(place, f"found {quoted(value)}; accepted: a table with the key t")
         if "t" in value:
-            numbers = {key: float(one) for key, one in value.items() if inputs.is_finite(one)}
+            flat = {**value}
+            for name in [key for key, one in value.items() if isinstance(one, dict)]:
+                flat |= {f"{name}{BETWEEN}{key}": one for key, one in flat.pop(name).items()}
+            numbers = {key: float(one) for key, one in flat.items() if inputs.is_finite(one)}
             for key in ("t", *(key for key in ("val", "dur", "seq", "owd_up") if key in numbers)):
                 numbers[key] = finite(value[key], f"{place}: {key}")
             if not 0 <= numbers.get("dur", 0.0) <= LONGEST_S:
