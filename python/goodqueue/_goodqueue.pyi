@@ -279,10 +279,12 @@ def flows(scenario_json: str) -> str:
 def drawn_ahead(scenario_json: str) -> str:
     """Return what flows of a resolved scenario will draw, by name: web users' pages. Raises ScenarioError."""
 
-def connection_vectors(capture: str) -> str:
-    """Return the TCP connections of a capture as JSON: ``vectors`` (`goodqueue.files.tmix`) and counts of others.
+def connection_vectors(capture: str) -> tuple[list[str], str]:
+    """Return the TCP connections of a capture, each as JSON (`goodqueue.files.tmix`), and JSON of what else it has.
 
-    The others are ``partial``, begun before the capture, and ``silent``, without data. Raises ValueError, one line.
+    Connections: ``partial`` begun before the capture, ``silent`` without data, ``one_sided`` if only one direction was
+    captured. Frames: all ``frames``, those with ``tcp``, those of ``other`` protocols, the reasons why others were
+    ``not_understood``, ``untimed`` ones. ``cut``: the file ends within a frame. Raises ValueError, one line.
     """
 
 class CapturedQueue(TypedDict):

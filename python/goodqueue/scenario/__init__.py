@@ -26,14 +26,15 @@ HOSTS = ("host=", "server=")
 """How details of ``--traffic`` begin that name hosts."""
 
 
-def load(path: str | Path) -> Scenario:
+def load(path: str | Path, pipes: bool = True) -> Scenario:
     """Read a scenario file.
 
     Paths of files of rates and of disciplines written in Python are relative to the file. Files that traffic names are
-    read. Raises UserError if the file is missing, a directory, too large, empty, not UTF-8 or not TOML (with the line).
+    read. Raises UserError if the file is missing, a directory, too large, empty, not UTF-8 or not TOML (with the line),
+    and without ``pipes`` also if it is a pipe.
     """
     name = str(path)
-    data = inputs.read(Path(path), MOST_BYTES, "a scenario file in TOML")
+    data = inputs.read(Path(path), MOST_BYTES, "a scenario file in TOML", pipes)
     if not data.strip():
         raise UserError(name, "the file is empty; accepted: a scenario in TOML (`goodqueue run --help` shows one)")
     try:

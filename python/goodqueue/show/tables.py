@@ -192,6 +192,10 @@ def _flows(record: Record) -> Table:
             ]
         )
     headings = ["goodput\nMbit/s", "RTT\np10 ms", "\np50 ms", "\np90 ms", "retrans-\nmitted", "time-\nouts", "loss\n%"]
+    if any(flow.get("jitter_rfc3550_ms") is not None for flow in record["flows"]):
+        headings.append("jitter\nms")
+        for row, flow in zip(rows, record["flows"], strict=True):
+            row.append(number(flow.get("jitter_rfc3550_ms"), 3))
     columns = [Column("flow", False), Column("way", False), Column("cc", False), *map(Column, headings)]
     return Table("Flows", columns, rows, _fairness(record))
 
