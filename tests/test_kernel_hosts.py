@@ -2,7 +2,7 @@
 
 import dataclasses
 import json
-from typing import Any
+from typing import Any, cast
 from unittest import mock
 
 import numpy as np
@@ -86,7 +86,7 @@ def test_a_hosts_goodput_is_that_of_its_flows_together() -> None:
     plan = planning.plan(asked)
     none = np.array([], dtype=np.int64)
     journeys = [Journey(np.array([at]), np.array([125_000]), none, none, none) for at in (1.5e9, 2.5e9, 2.5e9)]
-    packets = Packets(**{field.name: none for field in dataclasses.fields(Packets)})
+    packets = Packets(*[cast("Any", none)] * len(dataclasses.fields(Packets)))
     seen = Sightings({}, {}, {"down": packets}, journeys)
     measuring = measure._Measuring(mock.Mock(), asked, plan, {}, seen)
     (alice,) = measuring._hosts("host")
