@@ -141,7 +141,8 @@ fn named(table: &Table<'_>, name: &str) -> String {
     }
 }
 
-/// Returns the table of a ping of the test. The ping lasts for the whole run and takes the path of the test, and has its hosts.
+/// Returns the table of a ping of the test. The ping lasts for the whole run, takes the path of the test and has its
+/// hosts.
 fn probe(table: &Table<'_>, name: &str) -> Content {
     let path = ["rtt", "host", "server", "hops"].into_iter();
     let path = path.filter_map(|key| Some((key.to_string(), table.content().get(key)?.clone())));
