@@ -90,5 +90,5 @@ def _lines(scenario: Scenario, values: Mapping[str, Sequence[str]]) -> Iterator[
     for name in ("hop", "change"):
         for place, table in enumerate(scenario.get(name, [])):
             own = [table["qdisc"]] if "qdisc" in table else []
-            way = BOTH if "hop" in table else (table.get("direction", "down"),)
-            yield from ((line, way) for line in values.get(f"{name}.{place}.qdisc") or own)
+            crossing = BOTH if "hop" in table else (table.get("direction", "down"),)
+            yield from ((line, crossing) for line in values.get(f"{name}.{place}.qdisc") or own)
