@@ -265,6 +265,28 @@ class Fairness(TypedDict):
     """Index of the goodputs of the TCP flows in the direction of the first one."""
     jain_drops: float | None
     """Index of the shares of their packets that these flows lost."""
+    jain_hosts: NotRequired[float | None]
+    """Index of the goodputs in that direction of the users' hosts, if the scenario names hosts."""
+
+
+class Host(TypedDict):
+    """A host that the scenario names, within the measured time."""
+
+    name: str
+    """Name in the scenario."""
+    role: str
+    """`host`, a user's host, or `server`: the key of `[[traffic]]` that names it."""
+    flows: int
+    """Number of its flows that carry data."""
+    goodput_mbps: dict[str, float | None]
+    """By direction, `down` and `up`: goodput of its flows together, from the start of the first one.
+
+    Null if none of its flows has its data in that direction.
+    """
+    rtt_ms: Delay | None
+    """Round-trip times as the senders of its TCP flows measured them."""
+    loss_percent: float
+    """Share of the packets of its flows that were dropped or lost."""
 
 
 class SourceFile(TypedDict):
@@ -360,6 +382,8 @@ class Record(TypedDict):
     """The hops, in the order in which packets cross them. The hops of the way down come first."""
     flows: list[Flow]
     """In the order of the scenario."""
+    hosts: NotRequired[list[Host]]
+    """The hosts, if the scenario names any. The users' hosts come first."""
     fairness: Fairness
     """Jain's index over the flows."""
     apps: list[App]

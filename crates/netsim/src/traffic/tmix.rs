@@ -38,6 +38,7 @@ const FILE: Key<String> = Key::optional("file", "\"office.tmix\"")
 pub(crate) const KIND: Kind = Kind {
     keys: &[&VECTORS, &FILE, &RTT_MAX],
     transport: tcp::UNPACED,
+    in_parallel: true,
     plural: "replayed connections",
     fields: TmixResult::FIELDS,
     measures: &[
