@@ -349,6 +349,13 @@ fn line_of(spec: &QdiscSpec, params: Option<&Bound<'_, PyDict>>) -> PyResult<Str
                 child = format!(" {key} {text}"); // a child ends the line
                 continue;
             }
+            (Some(Form::Numbers { .. }), None) => {
+                let numbers = match value.extract::<Vec<u32>>() {
+                    Ok(numbers) => numbers.iter().map(u32::to_string).collect::<Vec<_>>().join(" "),
+                    Err(_) => text,
+                };
+                format!("{key} {numbers}")
+            }
             _ if text.split_whitespace().count() != 1 => {
                 return refused(&format!("; accepted: {}", accepted()));
             }
@@ -374,7 +381,7 @@ fn put_values(values: &Bound<'_, PyDict>, before: &str, args: &Args) -> PyResult
     for (param, value) in args.iter() {
         let unit = match param.form {
             Form::Number(unit) => Some(unit),
-            Form::Flag | Form::Choice(_) | Form::Word(_) => None,
+            Form::Flag | Form::Choice(_) | Form::Word(_) | Form::Numbers { .. } => None,
             Form::Shorthand(_) | Form::Child | Form::Alias(_) | Form::Refused(_) => continue,
         };
         // The unit's suffix in a key, and the factor between that unit and the unit of the stored value.
@@ -384,12 +391,13 @@ fn put_values(values: &Bound<'_, PyDict>, before: &str, args: &Args) -> PyResult
             (Some(Unit::Bytes), _) => ("_bytes", 1.0),
             (Some(Unit::Rate), _) => ("_mbps", 1e6),
             (Some(Unit::Percent), _) => ("_percent", 1.0),
-            (Some(Unit::Count | Unit::Real | Unit::Masked) | None, _) => ("", 1.0),
+            (Some(Unit::Count | Unit::Real | Unit::Signed | Unit::Masked) | None, _) => ("", 1.0),
         };
         let key = format!("{before}{}{unit}", param.name);
         match (value, param.form) {
             (Value::Unset, _) => values.set_item(key, None::<f64>)?,
             (Value::Flag(on), _) => values.set_item(key, on)?,
+            (Value::Numbers(numbers), _) => values.set_item(key, numbers.as_slice())?,
             (_, Form::Choice(_) | Form::Word(_) | Form::Number(Unit::Masked)) => {
                 values.set_item(key, param.show(value))?;
             }

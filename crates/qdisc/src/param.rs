@@ -20,7 +20,7 @@ mod unit;
 pub use args::Args;
 pub use kind::{Kind, Masked, TimeOrPackets, Words};
 pub use shared::{ECN, LIMIT};
-pub use spec::{Default, Form, ParamSpec, QdiscSpec, Value};
+pub use spec::{Default, Form, MOST_NUMBERS, Numbers, ParamSpec, QdiscSpec, Value};
 pub use typed::{Param, bps, ms, secs, us};
 pub use unit::Unit;
 

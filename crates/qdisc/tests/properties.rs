@@ -49,7 +49,7 @@ fn line() -> impl Strategy<Value = String> {
             for (param, (chance, which)) in spec.params.iter().zip(luck) {
                 if !plain && chance == 0 {
                     line.push(' ');
-                    line.push_str(&unusual(param, which));
+                    line.push_str(&unusual(spec, param, which));
                 }
             }
             line
@@ -151,7 +151,7 @@ fn unusual_values_are_accepted_one_at_a_time() {
     for spec in ALL {
         for param in spec.params {
             for which in 0..6 {
-                let words = unusual(param, which);
+                let words = unusual(spec, param, which);
                 Args::parse(spec, &words).unwrap_or_else(|error| panic!("{error}"));
             }
         }
@@ -165,7 +165,7 @@ fn any_link_serves() {
     for (spec, (bps, mtu)) in ALL.iter().flat_map(|spec| links.map(|link| (spec, link))) {
         let link = Link { rate: Rate::from_bps(bps).unwrap(), mtu };
         let ops = [Op::Enqueue { len: 1514, flow: 1, ecn: 0 }, Op::Advance(1_000_000), Op::Dequeue];
-        let bandwidth = spec.param("bandwidth").map(|param| unusual(param, 0));
+        let bandwidth = spec.param("bandwidth").map(|param| unusual(spec, param, 0));
         for line in [spec.name.to_string(), format!("{} {}", spec.name, bandwidth.unwrap_or_default())] {
             let args = parse_line(&line).unwrap();
             every_packet_has_one_fate(&args, &link, 0, &ops)

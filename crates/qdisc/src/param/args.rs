@@ -131,13 +131,18 @@ impl fmt::Display for Args {
     /// Writes the canonical line: every parameter that has a value. The line can be read back.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.spec.name)?;
-        for (param, value) in self.iter() {
+        for (param, value) in self.iter().filter(|(param, _)| param.follows.is_none()) {
             match (value, param.form) {
-                (Value::Unset, _) => {}
+                (Value::Unset, _) => continue,
                 (Value::Flag(true), _) => write!(f, " {}", param.name)?,
                 (Value::Flag(false), _) => write!(f, " {}", param.negated())?,
                 (_, Form::Word(_)) => write!(f, " {}", param.show(value))?,
                 _ => write!(f, " {} {}", param.name, param.show(value))?,
+            }
+            let following =
+                self.spec.followers(param.name).map(|index| (&self.spec.params[index], self.values[index]));
+            for (follower, value) in following.take_while(|(_, value)| *value != Value::Unset) {
+                write!(f, " {}", follower.show(value))?;
             }
         }
         match &self.child {

@@ -69,14 +69,21 @@ impl Args {
     /// inner discipline's parameters from its line and from its present parameters.
     fn read<'a>(
         &mut self,
-        mut words: impl Iterator<Item = &'a str>,
+        words: impl Iterator<Item = &'a str>,
         read_child: impl Fn(Option<&Self>, &str) -> Result<Self, Error>,
     ) -> Result<Vec<bool>, Error> {
         let spec = self.spec;
+        let mut words = words.peekable();
         let mut seen = alloc::vec![false; spec.params.len()];
         let mut set = seen.clone();
         while let Some(word) = words.next() {
-            let (index, switched_on) = self.find(word)?;
+            let (index, switched_on) = match words.peek().and_then(|next| self.find_pair(word, next)) {
+                Some(index) => {
+                    words.next();
+                    (index, true)
+                }
+                None => self.find(word)?,
+            };
             let param = &spec.params[index];
             let refuse = |why: String| Error(format!("{} {}: {why}", spec.name, param.name));
             if seen[index] && !param.may_repeat() {
@@ -91,6 +98,11 @@ impl Args {
                 }
                 Form::Flag => Value::Flag(switched_on),
                 Form::Word(_) => param.read(word).map_err(refuse)?,
+                Form::Numbers { .. } => {
+                    let is_number = |word: &&str| word.starts_with(|c: char| c.is_ascii_digit());
+                    let numbers: Vec<&str> = core::iter::from_fn(|| words.next_if(is_number)).collect();
+                    param.read_numbers(&numbers, self.values[index]).map_err(refuse)?
+                }
                 Form::Child => {
                     let line = child_line(param, words.by_ref()).map_err(refuse)?;
                     let child = read_child(self.child(), &line).map_err(|error| refuse(error.0))?;
@@ -105,6 +117,13 @@ impl Args {
                 }
             };
             (seen[index], set[index], self.given[index]) = (true, true, true);
+            for index in spec.followers(param.name) {
+                let follower = &spec.params[index];
+                let Some(text) = words.next_if(|word| follower.is_begun_by(word)) else { break };
+                let refuse = |why: String| Error(format!("{} {}: {why}", spec.name, follower.name));
+                self.values[index] = follower.read(text).map_err(refuse)?;
+                (seen[index], set[index], self.given[index]) = (true, true, true);
+            }
         }
         Ok(set)
     }
@@ -140,6 +159,13 @@ impl Args {
             set[index] = true;
         }
         Ok(())
+    }
+
+    /// Returns the index of the parameter whose name is two words, `word` and `next`.
+    fn find_pair(&self, word: &str, next: &str) -> Option<usize> {
+        let is_named = |name: &str| name.split_once(' ') == Some((word, next));
+        let index = self.spec.params.iter().position(|param| is_named(param.name))?;
+        if let Form::Alias(name) = self.spec.params[index].form { self.position(name) } else { Some(index) }
     }
 
     /// Returns the index of the parameter that `word` names. For a flag, also returns whether `word` switches it on.

@@ -176,3 +176,59 @@ fn a_parameter_without_a_value_is_no_silent_zero() {
     const UNSURE: QdiscSpec = QdiscSpec::new("toy", params! { B });
     let _ = Args::defaults(&UNSURE).get(&SURE);
 }
+
+/// `priomap` gives a band to each of 16 priorities, and a line may give fewer: the others keep theirs.
+#[test]
+fn several_numbers_after_a_name_are_one_value() {
+    const WEIGHTS: Param<[u32; 3]> = Param::numbers("weights", "").default([3, 2, 1]).range(1, 9);
+    const MAP: Param<[u32; 4]> = Param::numbers("map", "").default([0, 1, 2, 2]).or_fewer();
+    const LISTS: QdiscSpec = QdiscSpec::new("toy", params! { WEIGHTS, MAP, ECN });
+    let parse = |words: &str| Args::parse(&LISTS, words);
+    let line = |words: &str| parse(words).map_or_else(|error| error.0, |args| args.to_string());
+    assert_eq!(line(""), "toy weights 3 2 1 map 0 1 2 2 noecn");
+    assert_eq!(line("map 3 3 ecn weights 9 8 7"), "toy weights 9 8 7 map 3 3 2 2 ecn");
+    assert_eq!(parse("map 3 weights 9 8 7").unwrap().get(&WEIGHTS), [9, 8, 7]);
+    assert_eq!(parse("map 3").unwrap().get(&MAP), [3, 1, 2, 2]);
+    assert_eq!(line("weights 9 8"), "toy weights: found 2 numbers; accepted: 3 numbers from 1 to 9");
+    assert_eq!(line("weights 9 8 0"), "toy weights: found \"0\"; accepted: 3 numbers from 1 to 9");
+    assert_eq!(
+        line("map 1 2 3 4 5"),
+        "toy map: found 5 numbers; accepted: up to 4 numbers from 0 to 4294967295"
+    );
+    assert_eq!(LISTS.params[0].show_default(), "3 2 1");
+}
+
+/// `netem delay 100ms 10ms 25%`: further values stand behind the first one, without words of their own.
+#[test]
+fn values_may_follow_another_value() {
+    const DELAY: Param<Option<Duration>> = Param::time("delay", "").range(us(0), secs(60));
+    const JITTER: Param<Option<Duration>> =
+        Param::time("delay_jitter", "").range(us(0), secs(60)).follows(&DELAY);
+    const CORRELATION: Param<Option<f64>> = Param::percent("delay_correlation", "").follows(&DELAY);
+    const LOSS: Param<Option<f64>> = Param::percent("loss", "");
+    const STATE: Param<Option<f64>> = Param::percent("loss state", "");
+    const P31: Param<Option<f64>> = Param::percent("p31", "").follows(&STATE);
+    const RATE: Param<Option<Rate>> = Param::rate("rate", "");
+    const OVERHEAD: Param<Option<i32>> = Param::signed("rate_overhead", "").follows(&RATE);
+    const FOLLOWED: QdiscSpec = QdiscSpec::new(
+        "toy",
+        params! {
+            DELAY, JITTER, CORRELATION, LOSS, Param::alias("loss random", &LOSS), STATE, P31, RATE, OVERHEAD,
+        },
+    );
+    let parse = |words: &str| Args::parse(&FOLLOWED, words);
+    let line = |words: &str| parse(words).map_or_else(|error| error.0, |args| args.to_string());
+    assert_eq!(line("delay 100ms 10ms 25% loss 1"), "toy delay 100ms 10ms 25 loss 1");
+    assert_eq!(line("loss random 1% delay 100ms 10ms"), "toy delay 100ms 10ms loss 1");
+    assert_eq!(line("loss state 1% 50% rate 1mbit -4"), "toy loss state 1 50 rate 1mbit -4");
+    assert_eq!(
+        line(line("loss state 1e-3% rate 1mbit -4").strip_prefix("toy").unwrap()),
+        line("loss state 1e-3% rate 1mbit -4")
+    );
+    let args = parse("delay 100ms 10ms rate 1mbit -4").unwrap();
+    assert_eq!((args.get(&JITTER), args.get(&CORRELATION)), (Some(ms(10)), None));
+    assert_eq!(args.get(&OVERHEAD), Some(-4));
+    assert!(line("delay_jitter 5ms").starts_with("toy: unknown word \"delay_jitter\""));
+    assert!(line("delay 5ms -1").starts_with("toy: unknown word \"-1\""), "no time is negative");
+    assert!(line("delay 5ms 5parsec").starts_with("toy delay_jitter: found \"5parsec\""));
+}

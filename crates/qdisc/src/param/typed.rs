@@ -77,6 +77,8 @@ numbers! {
     count: u32 = Count, (1.0, 1e9);
     /// A rate, 1 bit/s to 10 Tbit/s.
     rate: Rate = Rate, (1.0, 1e13);
+    /// A whole number that may be negative, of 32 bits.
+    signed: i32 = Signed, (i32::MIN as f64, i32::MAX as f64);
     /// A real number, 0 to 1.
     real: f64 = Real, (0.0, 1.0);
     /// A real number of hundredths, 0 to 100.
@@ -174,9 +176,19 @@ impl Param<()> {
 }
 
 impl<T> Param<T> {
-    const fn new(name: &'static str, help: &'static str, form: Form, range: (f64, f64)) -> Self {
+    pub(super) const fn new(name: &'static str, help: &'static str, form: Form, range: (f64, f64)) -> Self {
         let default = Default::Always(Value::Unset);
-        let spec = ParamSpec { name, form, default, range, source: "", help, fixed: false, takes_back: None };
+        let spec = ParamSpec {
+            name,
+            form,
+            default,
+            range,
+            source: "",
+            help,
+            fixed: false,
+            takes_back: None,
+            follows: None,
+        };
         Self { spec, value: PhantomData }
     }
 
@@ -216,6 +228,16 @@ impl<T> Param<T> {
     /// Lets a change that names this parameter and not `other` unset `other`.
     pub const fn takes_back<U>(mut self, other: &Param<U>) -> Self {
         self.spec.takes_back = Some(other.spec.name);
+        self
+    }
+
+    /// Makes this parameter one whose value may follow the value of `parent`, as in `netem delay TIME JITTER`. It has
+    /// no word of its own. If several parameters follow one parent, their values stand in the order of the
+    /// discipline's list. A value is there if the next word begins with a digit (or with `-`, if the range has
+    /// negative numbers). The canonical line has the values right after the parent's, up to the first one that is
+    /// unset.
+    pub const fn follows<U>(mut self, parent: &Param<U>) -> Self {
+        self.spec.follows = Some(parent.spec.name);
         self
     }
 

@@ -22,6 +22,8 @@ pub enum Unit {
     Count,
     /// A rate, kept in bits per second; `10mbit`.
     Rate,
+    /// A whole number that may be negative, kept as a real number: bytes that an overhead adds.
+    Signed,
     /// A real number, such as a probability or a gain.
     Real,
     /// A percentage as a real number; `10`, `10%`.
@@ -41,6 +43,7 @@ impl Unit {
             Self::Packets => "packets",
             Self::Count => "number",
             Self::Rate => "rate",
+            Self::Signed => "signed number",
             Self::Real => "real number",
             Self::Percent => "percent",
             Self::Masked => "value/mask",
@@ -61,6 +64,7 @@ impl Unit {
             Self::Bytes => Some(Value::Integer(parse::bytes(text)?)),
             Self::Rate => Some(Value::Integer(parse::rate(text)?.as_bps())),
             Self::Packets | Self::Count => whole(text).map(Value::Integer),
+            Self::Signed => text.parse::<i32>().ok().map(|signed| Value::Real(f64::from(signed))),
             Self::Real => text.parse().ok().map(Value::Real),
             Self::Percent => text.strip_suffix('%').unwrap_or(text).parse().ok().map(Value::Real),
             Self::Masked => masked(text),
@@ -83,7 +87,7 @@ impl Unit {
             (Value::Integer(pair), Self::Masked) => format!("{:#x}/{:#x}", pair >> 8, pair & 0xff),
             (Value::Integer(integer), _) => integer.to_string(),
             (Value::Real(real), _) => real.to_string(),
-            (Value::Unset | Value::Flag(_), _) => "?".to_string(),
+            (Value::Unset | Value::Flag(_) | Value::Numbers(_), _) => "?".to_string(),
         }
     }
 }

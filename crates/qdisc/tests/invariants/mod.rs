@@ -2,7 +2,7 @@
 //! share (`fuzz/` includes this file by its path).
 
 use goodqueue_qdisc::packet::Plain;
-use goodqueue_qdisc::param::{Form, ParamSpec, Unit, Value};
+use goodqueue_qdisc::param::{Form, ParamSpec, QdiscSpec, Unit, Value};
 use goodqueue_qdisc::{AnyQdisc, Args, Backlog, Drop, Enqueued, Error, Link, Mark, Owner, Probe, Qdisc};
 use goodqueue_units::{Duration, Ecn, Instant, Rate, Stream, Streams};
 use std::collections::HashMap;
@@ -92,7 +92,17 @@ const CHILDREN: [&str; 6] = [
 
 /// Returns the words for `param` with an unusual value: the smallest, the largest, or one so small that 400 events
 /// reach it.
-pub(crate) fn unusual(param: &ParamSpec, which: usize) -> String {
+pub(crate) fn unusual(spec: &QdiscSpec, param: &ParamSpec, which: usize) -> String {
+    let Some(parent) = param.follows.and_then(|parent| spec.param(parent)) else {
+        return unusual_alone(param, which);
+    };
+    let following = spec.params.iter().filter(|other| other.follows == param.follows);
+    let upto = following.clone().position(|other| other.name == param.name).map_or(0, |at| at + 1);
+    let values = following.take(upto).map(|other| unusual_alone(other, which).replacen(other.name, "", 1));
+    unusual_alone(parent, which) + &values.collect::<String>()
+}
+
+fn unusual_alone(param: &ParamSpec, which: usize) -> String {
     let (least, greatest) = param.range;
     let unit = match param.form {
         Form::Number(unit) => unit,
@@ -101,6 +111,10 @@ pub(crate) fn unusual(param: &ParamSpec, which: usize) -> String {
         Form::Choice(words) => return format!("{} {}", param.name, words[which % words.len()]),
         Form::Word(words) => return words[which % words.len()].to_string(),
         Form::Shorthand(table) => return table[which % table.len()].0.to_string(),
+        Form::Numbers { most, .. } => {
+            let number = if which.is_multiple_of(2) { least } else { greatest };
+            return format!("{}{}", param.name, format!(" {}", number as u64).repeat(most));
+        }
         Form::Child => return format!("{} {}", param.name, CHILDREN[which % CHILDREN.len()]),
         // The parameter itself is tried elsewhere. A refused word makes no line.
         Form::Alias(_) | Form::Refused(_) => return String::new(),
@@ -118,7 +132,7 @@ pub(crate) fn unusual(param: &ParamSpec, which: usize) -> String {
         Unit::TimeOrPackets if which.is_multiple_of(2) => format!("{which}p"),
         Unit::Time | Unit::TimeOrPackets | Unit::Milliseconds => format!("{}ns", value as u64),
         Unit::Rate => format!("{}bit", value as u64),
-        Unit::Real | Unit::Percent => value.to_string(),
+        Unit::Real | Unit::Percent | Unit::Signed => value.to_string(),
         _ => (value as u64).to_string(),
     };
     format!("{} {text}", param.name)
@@ -188,7 +202,7 @@ fn change_of(args: &Args, param: usize, value: usize) -> String {
         (Some(spec), Some(child)) if spec.form == Form::Child => {
             format!("{name} child {}", change_of(child, param / (params.len() + 1), value))
         }
-        (Some(spec), _) => format!("{name} {}", unusual(spec, value)),
+        (Some(spec), _) => format!("{name} {}", unusual(args.spec, spec, value)),
     }
 }
 

@@ -9,6 +9,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from itertools import takewhile
 from typing import Any
 
 from goodqueue.errors import UserError, quoted
@@ -106,10 +107,16 @@ def parse(line: str) -> Line:
         word = words.pop(0)
         if word == "child" and word in params:
             child, words = " ".join(words), []
+        elif words and f"{word} {words[0]}" in params:
+            words[0] = f"{word} {words[0]}"
         elif word in params and params[word]["unit"] == "flag":
             values[word] = True
+        elif word in params and params[word]["unit"] == "numbers":
+            values[word] = " ".join(_taken(words))
         elif word in params:
             values[word] = words.pop(0)
+            following = [param["name"] for param in params.values() if param["follows"] == word]
+            values |= zip(following, _taken(words, len(following)), strict=False)
         elif flag := next(
             (flag for flag in (word.removeprefix("no_"), word.removeprefix("no")) if flag in params), None
         ):
@@ -118,6 +125,13 @@ def parse(line: str) -> Line:
             alone = (name for name, param in params.items() if word in param["accepted"].split(", "))
             values[next(alone, word)] = word
     return Line(name, values, child)
+
+
+def _taken(words: list[str], most: int | None = None) -> list[str]:
+    """Take the numbers at the beginning of ``words``, at most ``most``, and return them."""
+    taken = list(takewhile(lambda word: word.lstrip("-")[:1].isdigit(), words[:most]))
+    del words[: len(taken)]
+    return taken
 
 
 @cache
