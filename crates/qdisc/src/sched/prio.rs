@@ -28,15 +28,9 @@ const BANDS: Param<u32> = Param::count("bands", "number of bands").default(3).ra
 const PRIOMAP: Param<[u32; 16]> = OF_THREE_BANDS.range(0, MOST_BANDS as u32 - 1).or_fewer();
 const TXQUEUELEN: Param<u32> = OF_PFIFO_FAST.help("most packets that each band holds");
 
-/// One band.
-struct Band<P> {
-    qdisc: AnyQdisc<P>,
-    drops: u64,
-}
-
 /// `tc`'s `prio`.
 pub struct Prio<P> {
-    bands: Vec<Band<P>>,
+    bands: Vec<AnyQdisc<P>>,
     priomap: [u32; 16],
 }
 
@@ -56,8 +50,8 @@ impl<P: Packet> Discipline<P> for Prio<P> {
         }
         let mut fifo = Args::defaults(const { &<Managed<Plain, Pfifo> as Discipline<Plain>>::SPEC });
         fifo.put(&LIMIT, args.get(&TXQUEUELEN));
-        let band = |_| Ok(Band { qdisc: AnyQdisc::build(&fifo, link)?, drops: 0 });
-        Ok(Self { bands: (0..count).map(band).collect::<Result<_, Error>>()?, priomap })
+        let bands = (0..count).map(|_| AnyQdisc::build(&fifo, link)).collect::<Result<_, _>>()?;
+        Ok(Self { bands, priomap })
     }
 
     fn change<O: Owner<P>>(
@@ -71,14 +65,14 @@ impl<P: Packet> Discipline<P> for Prio<P> {
         self.priomap = fresh.priomap;
         let kept = self.bands.len().min(fresh.bands.len());
         for mut band in self.bands.drain(kept..) {
-            while let Some(packet) = band.qdisc.dequeue(now, owner) {
+            while let Some(packet) = band.dequeue(now, owner) {
                 owner.dropped(packet, Drop::Overlimit);
             }
         }
         self.bands.extend(fresh.bands.drain(kept..));
         self.bands.iter_mut().try_for_each(|band| {
-            let args = band.qdisc.args().clone();
-            band.qdisc.reconfigure(now, args, *link, owner)
+            let args = band.args().clone();
+            band.reconfigure(now, args, *link, owner)
         })
     }
 }
@@ -87,53 +81,53 @@ impl<P: Packet> Qdisc<P> for Prio<P> {
     #[inline]
     fn enqueue<O: Owner<P>>(&mut self, now: Instant, packet: P, owner: &mut O) -> Enqueued {
         let band = self.priomap[usize::from(packet.priority() & 15)];
-        let band = &mut self.bands[band as usize];
-        let result = band.qdisc.enqueue(now, packet, owner);
-        band.drops += u64::from(result != Enqueued::Success);
-        result
+        self.bands[band as usize].enqueue(now, packet, owner)
     }
 
     #[inline]
     fn dequeue<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> Option<P> {
-        self.bands.iter_mut().find_map(|band| band.qdisc.dequeue(now, owner))
+        self.bands.iter_mut().find_map(|band| band.dequeue(now, owner))
     }
 
     fn head(&self) -> Head {
-        let heads = self.bands.iter().map(|band| band.qdisc.head());
+        let heads = self.bands.iter().map(|band| band.head());
         { heads }.find(|head| *head != Head::Nothing).unwrap_or(Head::Nothing)
     }
 
     fn next_timer(&self) -> Option<Instant> {
-        self.bands.iter().filter_map(|band| band.qdisc.next_timer()).min()
+        self.bands.iter().filter_map(|band| band.next_timer()).min()
     }
 
     fn is_work_conserving(&self) -> bool {
-        self.bands.iter().all(|band| band.qdisc.is_work_conserving())
+        self.bands.iter().all(|band| band.is_work_conserving())
     }
 
     fn on_timer<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) {
-        let due = |band: &&mut Band<P>| band.qdisc.next_timer().is_some_and(|due| due <= now);
-        self.bands.iter_mut().filter(due).for_each(|band| band.qdisc.on_timer(now, owner));
+        let due = |band: &&mut AnyQdisc<P>| band.next_timer().is_some_and(|due| due <= now);
+        self.bands.iter_mut().filter(due).for_each(|band| band.on_timer(now, owner));
     }
 
     fn backlog(&self) -> Backlog {
         let mut sum = Backlog::default();
-        for Backlog { packets, bytes } in self.bands.iter().map(|band| band.qdisc.backlog()) {
+        for Backlog { packets, bytes } in self.bands.iter().map(|band| band.backlog()) {
             sum.packets += packets;
             sum.bytes += bytes;
         }
         sum
     }
 
-    /// Shows each band's packets. Its bytes and its drops are only in decision traces.
+    /// Shows how many packets wait in each band.
     fn probe(&self, probe: &mut dyn Probe) {
         const NAMES: [&str; MOST_BANDS] = [
             "band0", "band1", "band2", "band3", "band4", "band5", "band6", "band7", "band8", "band9",
             "band10", "band11", "band12", "band13", "band14", "band15",
         ];
         for (name, band) in NAMES.into_iter().zip(&self.bands) {
-            let packets = band.qdisc.backlog().packets;
+            let packets = band.backlog().packets;
             probe.measured(name, packets.into(), Measure::Packets(Some(packets.into())));
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -24,7 +24,7 @@ TELL_IDLE = ("red", "choke")
 """Disciplines whose average decays while the link idles. htb never asks an empty child for a packet, so the child would
 not notice the idle time. Its average would stay above ``max`` and drop everything for good."""
 
-HOLD_BACK = ("tbf", "htb")
+HOLD_BACK = ("tbf", "htb", "fq")
 """Disciplines that hold packets back themselves. htb considers a child broken that has packets but returns none."""
 
 
@@ -87,7 +87,7 @@ def shaper(line: str) -> str:
 
 def own_rate(line: Line) -> str | None:
     """Return the rate that the discipline itself shapes to, or None if its line gives none."""
-    return line.text("rate" if line.name in HOLD_BACK else "bandwidth") if line.name in (*HOLD_BACK, "cake") else None
+    return line.text("bandwidth" if line.name == "cake" else "rate") if line.name in ("tbf", "htb", "cake") else None
 
 
 def limit_frames(line: Line) -> int:
@@ -184,9 +184,29 @@ def _fifo(line: Line, _rate: int, place: list[str]) -> list[list[str]]:
 
 
 def _pfifo_fast(line: Line, _rate: int, place: list[str]) -> list[list[str]]:
+    _refuse_other_length(line)
+    return [[*place, "pfifo_fast"]]
+
+
+def _fq(line: Line, _rate: int, place: list[str]) -> list[list[str]]:
+    """Return the command for fq. Linux 6.1's is older than the simulator's: all packets are in one band."""
+    for name in ("priomap", "weights"):
+        if line.text(name) != _params()[line.name][name]["default"]:
+            raise line.refuse(name, "the default, since Linux 6.1's fq is older and has one band")
+    words = _words(line, "limit", "flow_limit", "buckets", "orphan_mask", "quantum", "initial_quantum", "maxrate")
+    words += _words(line, "low_rate_threshold", "refill_delay", "timer_slack", "horizon", "beyond", "ce_threshold")
+    words.remove("beyond")
+    return [[*place, "fq", *words, *_either(line, "pacing")]]
+
+
+def _prio(line: Line, _rate: int, place: list[str]) -> list[list[str]]:
+    _refuse_other_length(line)
+    return [[*place, "prio", "bands", str(line.values["bands"]), "priomap", *str(line.values["priomap"]).split()]]
+
+
+def _refuse_other_length(line: Line) -> None:
     if line.text("txqueuelen") != "1000":
         raise line.refuse("txqueuelen", "1000, as the laboratory's interfaces have it")
-    return [[*place, "pfifo_fast"]]
 
 
 def _codel(line: Line, _rate: int, place: list[str]) -> list[list[str]]:
@@ -318,7 +338,9 @@ DISCIPLINES: dict[str, Make] = {
     "bfifo": _fifo,
     "pfifo_head_drop": _fifo,
     "pfifo_fast": _pfifo_fast,
+    "prio": _prio,
     "codel": _codel,
+    "fq": _fq,
     "fq_codel": _fq_codel,
     "fq_nocodel": _fq_codel,
     "cake": _cake,

@@ -76,7 +76,7 @@ const BEYOND: Param<Beyond> =
 pub(super) const PARAMS: &[ParamSpec] = params! { from "tc-fq(8)" =>
     LIMIT, FLOW_LIMIT, BUCKETS, ORPHAN_MASK, NUMBER_OF_BANDS, PRIOMAP, WEIGHTS, PACING, QUANTUM, INITIAL_QUANTUM,
     MAXRATE, LOW_RATE_THRESHOLD, REFILL_DELAY, TIMER_SLACK, HORIZON, BEYOND, OFFLOAD_HORIZON, CE_THRESHOLD,
-    Param::refused("defrate", "Linux ignores it since 3.13"),
+    Param::refused("defrate", "Linux ignores it; maxrate limits each flow"),
 };
 
 /// Linux's bounds of a quantum.
