@@ -24,7 +24,7 @@ TELL_IDLE = ("red", "choke")
 """Disciplines whose average decays while the link idles. htb never asks an empty child for a packet, so the child would
 not notice the idle time. Its average would stay above ``max`` and drop everything for good."""
 
-HOLD_BACK = ("tbf", "htb", "fq")
+HOLD_BACK = ("tbf", "htb")
 """Disciplines that hold packets back themselves. htb considers a child broken that has packets but returns none."""
 
 
@@ -81,13 +81,13 @@ def shaper(line: str) -> str:
     cbs asks until the queue is empty, as a network card does. htb is nearer to the exact rate.
     """
     parsed = parse(line)
-    holds_back = parsed.name in HOLD_BACK or own_rate(parsed) is not None
+    holds_back = parsed.name in HOLD_BACK or own_rate(parsed) is not None or "maxrate" in parsed.values
     return "cbs" if parsed.name in TELL_IDLE or holds_back else "htb"
 
 
 def own_rate(line: Line) -> str | None:
     """Return the rate that the discipline itself shapes to, or None if its line gives none."""
-    return line.text("bandwidth" if line.name == "cake" else "rate") if line.name in ("tbf", "htb", "cake") else None
+    return line.text("rate" if line.name in HOLD_BACK else "bandwidth") if line.name in (*HOLD_BACK, "cake") else None
 
 
 def limit_frames(line: Line) -> int:
@@ -194,8 +194,8 @@ def _fq(line: Line, _rate: int, place: list[str]) -> list[list[str]]:
         if line.text(name) != _params()[line.name][name]["default"]:
             raise line.refuse(name, "the default, since Linux 6.1's fq is older and has one band")
     words = _words(line, "limit", "flow_limit", "buckets", "orphan_mask", "quantum", "initial_quantum", "maxrate")
-    words += _words(line, "low_rate_threshold", "refill_delay", "timer_slack", "horizon", "beyond", "ce_threshold")
-    words.remove("beyond")
+    words += _words(line, "low_rate_threshold", "refill_delay", "timer_slack", "horizon", "ce_threshold")
+    words.append(str(line.values["beyond"]))
     return [[*place, "fq", *words, *_either(line, "pacing")]]
 
 
