@@ -29,8 +29,8 @@ pub trait Packet {
         self.flow_hash().into()
     }
 
-    /// Returns the priority, 0 to 15, by which `pfifo_fast`, `prio` and `fq` pick a band. The default derives it from the DSCP's
-    /// position in the TOS octet, as Linux does for packets that it forwards: see [`priority_of_dscp`].
+    /// Returns the priority, 0 to 15, by which `pfifo_fast`, `prio` and `fq` pick a band. The default derives it from
+    /// the DSCP's position in the TOS octet, as Linux does for packets that it forwards: see [`priority_of_dscp`].
     fn priority(&self) -> u8 {
         priority_of_dscp(self.dscp())
     }

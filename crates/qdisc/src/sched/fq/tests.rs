@@ -312,7 +312,7 @@ fn bands_share_by_weight_and_each_has_the_limit() {
     assert_eq!(sent, [36, 24, 12]);
 }
 
-/// A flow that was empty for more than 40 ms has a quantum again. Before it is forgotten, a flow pays its debt in rounds.
+/// A flow that was empty for more than 40 ms has a quantum again. A flow in debt is not given up before it has paid.
 #[test]
 fn credit_returns_after_refill_delay() {
     let mut bench = bench("initial_quantum 1600");
