@@ -11,6 +11,7 @@
 //! ```
 
 use super::kind::{Masked, TimeOrPackets, Words};
+use super::rules::Rules;
 use super::spec::{Default, Form, ParamSpec, Value};
 use super::unit::Unit;
 use core::marker::PhantomData;
@@ -19,7 +20,7 @@ use goodqueue_units::{Duration, Rate};
 /// A parameter whose value is a `T`. Without a default `T` is an `Option`.
 pub struct Param<T> {
     pub(super) spec: ParamSpec,
-    value: PhantomData<fn() -> T>,
+    pub(super) value: PhantomData<fn() -> T>,
 }
 
 /// Makes the list of a discipline's parameters from their constants: `params! { LIMIT, TARGET, ECN }`. A source for
@@ -75,8 +76,8 @@ numbers! {
     packets: u32 = Packets, (1.0, 1e9);
     /// A number of something else, 1 to 1e9.
     count: u32 = Count, (1.0, 1e9);
-    /// A rate, 1 bit/s to 10 Tbit/s.
-    rate: Rate = Rate, (1.0, 1e13);
+    /// A rate, 8 bit/s to 10 Tbit/s. `tc` counts in bytes per second.
+    rate: Rate = Rate, (8.0, 1e13);
     /// A whole number that may be negative, of 32 bits.
     signed: i32 = Signed, (i32::MIN as f64, i32::MAX as f64);
     /// A real number, 0 to 1.
@@ -188,6 +189,7 @@ impl<T> Param<T> {
             fixed: false,
             takes_back: None,
             follows: None,
+            rules: Rules::USUAL,
         };
         Self { spec, value: PhantomData }
     }
