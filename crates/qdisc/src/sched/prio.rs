@@ -13,7 +13,7 @@ use super::pfifo_fast::TXQUEUELEN as OF_PFIFO_FAST;
 use crate::aqm::Managed;
 use crate::discipline::Discipline;
 use crate::packet::{Packet, Plain};
-use crate::param::{Args, Error, LIMIT, Link, Param, QdiscSpec};
+use crate::param::{Args, Digits, Error, LIMIT, Link, Param, QdiscSpec};
 use crate::params;
 use crate::qdisc::{Backlog, Enqueued, Head, Measure, Probe, Qdisc};
 use crate::registry::AnyQdisc;
@@ -24,7 +24,8 @@ use goodqueue_units::Instant;
 
 const MOST_BANDS: usize = 16;
 
-const BANDS: Param<u32> = Param::count("bands", "number of bands").default(3).range(2, MOST_BANDS as u32);
+const BANDS: Param<u32> =
+    Param::count("bands", "number of bands").default(3).range(2, MOST_BANDS as u32).digits(Digits::Decimal);
 const PRIOMAP: Param<[u32; 16]> = OF_THREE_BANDS.range(0, MOST_BANDS as u32 - 1).or_fewer();
 const TXQUEUELEN: Param<u32> = OF_PFIFO_FAST.help("most packets that each band holds");
 

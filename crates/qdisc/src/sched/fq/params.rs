@@ -1,7 +1,7 @@
 //! FQ's parameters as data: see [`super`].
 
 use super::{BANDS, flows};
-use crate::param::{Args, Link, Param, ParamSpec, bps, ms, secs, us};
+use crate::param::{Args, Digits, Link, Param, ParamSpec, bps, ms, secs, us};
 use crate::{params, words};
 use goodqueue_units::{Duration, Rate};
 
@@ -16,7 +16,8 @@ const FLOW_LIMIT: Param<u32> = Param::packets("flow_limit", "most packets that o
 const BUCKETS: Param<u32> =
     Param::count("buckets", "number of buckets of the table of flows; rounded down to a power of two")
         .default(1024)
-        .range(2, 1 << 18);
+        .range(2, (1 << 19) - 1)
+        .zero_is_unset();
 const ORPHAN_MASK: Param<u32> =
     Param::count("orphan_mask", "the part of the hash that is the flow of a packet without a socket")
         .default(1023)
@@ -27,10 +28,12 @@ const QUANTUM: Param<Option<u64>> = Param::bytes(
     "quantum",
     "bytes that a flow may send per round; less than 256 counts as 256; unset: two full frames",
 )
-.range(1, MOST_QUANTUM);
+.range(1, MOST_QUANTUM)
+.digits(Digits::Any);
 const INITIAL_QUANTUM: Param<Option<u64>> =
     Param::bytes("initial_quantum", "bytes that a new flow may send at once; unset: ten full frames")
-        .range(1, MOST_QUANTUM);
+        .range(1, MOST_QUANTUM)
+        .digits(Digits::Any);
 const MAXRATE: Param<Option<Rate>> =
     Param::rate("maxrate", "highest rate of each flow; unset: none").range(bps(8), MOST_RATE);
 const LOW_RATE_THRESHOLD: Param<Rate> =
@@ -42,7 +45,7 @@ const REFILL_DELAY: Param<Duration> =
         .default(ms(40))
         .range(us(0), secs(4294));
 const TIMER_SLACK: Param<Duration> =
-    Param::time("timer_slack", "lateness of the timer").default(us(10)).range(us(0), secs(4));
+    Param::time("timer_slack", "lateness of the timer").default(us(10)).range(us(0), secs(4)).nanoseconds();
 const HORIZON: Param<Duration> =
     Param::time("horizon", "longest time by which a departure time may lie in the future")
         .default(secs(10))
@@ -57,7 +60,7 @@ const CE_THRESHOLD: Param<Option<Duration>> = Param::time(
 )
 .range(us(0), secs(4294));
 const NUMBER_OF_BANDS: Param<u32> =
-    Param::count("bands", "number of bands, before priomap").default(3).range(3, 3);
+    Param::count("bands", "number of bands, before priomap").default(3).range(3, 3).digits(Digits::Decimal);
 const WEIGHTS: Param<[u32; BANDS]> =
     Param::numbers("weights", "bytes that each band may send in its turn while others wait")
         .default([589_824, 196_608, 65_536])
@@ -111,6 +114,7 @@ pub(super) struct Settings {
 }
 
 impl Settings {
+    /// Returns the parameters of `args` on `link`.
     pub(super) fn new(args: &Args, link: &Link) -> Self {
         let frames = |count: u64| count * u64::from(link.mtu);
         let bytes = |rate: Rate| rate.as_bps() / 8;
