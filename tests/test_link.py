@@ -165,6 +165,19 @@ def test_links_within_links_add_their_rtts(place: Path) -> None:
     assert 80.3 <= min(times) < 95
 
 
+def test_a_command_that_writes_results_leaves_its_links_capture_alone(place: Path) -> None:
+    """The command lives in another process namespace, where the link's process has no number."""
+    goodqueue = place / "goodqueue"
+    goodqueue.write_text(f"#!/bin/sh\nexec {python()} -c '{MAIN}' \"$@\"\n")
+    goodqueue.chmod(0o755)
+    inner = (str(goodqueue), "link", "--quiet", "--trace", f"{place}/inner.pcapng", "--record", f"{place}/inner.json")
+    outer = ("--quiet", "--trace", f"{place}/outer.pcapng", "--record", f"{place}/outer.json")
+    done = Link((*outer, "--", *inner, "--", "true")).run()
+    assert done.returncode == 0, done.stderr
+    names = ["goodqueue", "inner.json", "inner.pcapng", "outer.json", "outer.pcapng"]
+    assert sorted(file.name for file in place.iterdir()) == names
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

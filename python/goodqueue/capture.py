@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from goodqueue.errors import UserError, quoted
-from goodqueue.files import output
+from goodqueue.files import drafts, output
 from goodqueue.record import Scenario
 
 SUFFIX = ".pcapng"
@@ -58,8 +58,12 @@ def parse(file: str, at: str | None, snap_bytes: int | None, engine: str, force:
     if engine == "kernel" and snap_bytes is not None:
         raise UserError("--trace-snap", "found with --engine kernel, whose captures hold 100 bytes; accepted: without")
     points = _points(at, engine)
-    output.remove_drafts(path.parent)
-    return Trace(str(output.draft_of(path)), points, snap_bytes or WHOLE_BYTES, file)
+    drafts.sweep(path.parent)
+    try:
+        draft = drafts.create(path)
+    except OSError as error:
+        raise UserError(name, f"cannot be written: {error.strerror or error}") from error
+    return Trace(str(draft), points, snap_bytes or WHOLE_BYTES, file)
 
 
 def check(scenario: Scenario, points: Sequence[str]) -> None:
@@ -83,7 +87,7 @@ def settle(trace: Trace, force: bool) -> str:
     except OSError as error:
         raise UserError(f"--trace {trace.file}", f"cannot be written: {error.strerror or error}") from error
     finally:
-        draft.unlink(missing_ok=True)
+        drafts.discard(draft)
 
 
 def _points(text: str | None, engine: str) -> tuple[str, ...]:

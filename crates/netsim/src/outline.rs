@@ -74,7 +74,7 @@ fn outline(flow: Flow, traffic: &Traffic) -> FlowOutline {
     let values = &traffic.values;
     let own = |name: &str| traffic.kind.keys.iter().any(|key| key.name() == name);
     let mut own: Map<String, Json> = values.plain(own).collect();
-    own.extend((traffic.kind.outline)(traffic));
+    own.extend((traffic.kind.outline)(traffic).into_iter().map(|(name, value)| (name.to_string(), value)));
     FlowOutline {
         name: flow.name,
         kind: flow.kind,

@@ -489,7 +489,9 @@ impl Simulation {
     fn hop_series(&self) -> BTreeMap<String, QueueSeries> {
         let states = self.row.iter().flat_map(|row| row.hops.iter());
         let links = self.scenario.hops.list.iter().zip(states).filter(|(hop, _)| hop.link.is_some());
-        links.map(|(hop, state)| (hop.name.clone(), state.series.clone())).collect()
+        let mut named = BTreeMap::new();
+        named.extend(links.map(|(hop, state)| (hop.name.clone(), state.series.clone())));
+        named
     }
 
     fn kind_series(&self) -> KindSeries {
@@ -594,7 +596,9 @@ fn by_reason<const N: usize>(
     before: &[u64],
 ) -> BTreeMap<&'static str, u64> {
     let counts = after.iter().enumerate().map(|(index, count)| count - before.get(index).unwrap_or(&0));
-    names.into_iter().zip(counts).filter(|(_, count)| *count > 0).collect()
+    let mut counted = BTreeMap::new();
+    counted.extend(names.into_iter().zip(counts).filter(|(_, count)| *count > 0));
+    counted
 }
 
 #[cfg(test)]

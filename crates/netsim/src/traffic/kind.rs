@@ -35,7 +35,7 @@ pub struct Kind {
     /// Whether the packets are ICMP echoes.
     pub is_icmp: bool,
     /// What engines get beside the values of the kind's keys, in base units.
-    pub(crate) outline: fn(&Traffic) -> Map<String, Json>,
+    pub(crate) outline: fn(&Traffic) -> Vec<(&'static str, Json)>,
     /// What a flow of this kind will draw from the stream, for engines without the simulator's generator; null:
     /// nothing.
     pub(crate) ahead: fn(&Traffic, Random) -> Json,
@@ -197,7 +197,7 @@ impl Kind {
             users: |_| 0,
             is_probe: false,
             is_icmp: false,
-            outline: |_| Map::new(),
+            outline: |_| Vec::new(),
             ahead: |_, _| Json::Null,
             plural: "",
             fields: &[],

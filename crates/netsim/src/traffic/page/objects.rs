@@ -6,6 +6,7 @@
 //! document of 100 kB with 60 objects of 5 kB, 30 of 20 kB, 14 of 60 kB and 5 of 232 kB. Like real pages it has few
 //! large objects among many small ones; each size is spread evenly over the document.
 
+use crate::lists::sort_by_key;
 use crate::scenario::key::{Key, Quantity, Result, Table, Values, describe, no_such_word};
 use crate::scenario::{Json, ScenarioError, Size, refuse};
 use crate::traffic::app::MOST_BYTES;
@@ -67,7 +68,7 @@ impl Page {
             // of the `total` places.
             placed.extend((0..*count).map(|nth| ((2 * nth + 1) * total / count, *bytes)));
         }
-        placed.sort_by_key(|(place, _)| *place); // stable: at one place the small ones first
+        sort_by_key(&mut placed, |(place, _)| *place); // at one place the small ones stay first
         let sizes = std::iter::once(self.document).chain(placed.into_iter().map(|(_, bytes)| bytes));
         sizes.map(|bytes| Object { host: None, request: None, response: Size(bytes) }).collect()
     }
