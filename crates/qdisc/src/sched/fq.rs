@@ -23,14 +23,14 @@ mod params;
 #[cfg(test)]
 mod tests;
 
-use super::slab::Slab;
+use super::slab::{Chain, Slab};
 use crate::discipline::Discipline;
 use crate::fifo::Fifo;
 use crate::packet::Packet;
 use crate::param::{Args, Error, Link, QdiscSpec};
 use crate::qdisc::{Backlog, Enqueued, Measure, Moment, Probe, Qdisc};
 use crate::signal::{Drop, Mark, Owner};
-use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::collections::BTreeMap;
 use alloc::format;
 use flows::{Flows, List};
 use goodqueue_units::{Ecn, Instant};
@@ -77,16 +77,20 @@ struct Counts {
     fastpath: u64,
 }
 
+/// Numbers in an order. One type serves packets and flows, so that the page's module holds its code once.
+type Order = BTreeMap<(u32, u64, u64), u32>;
+
 /// `tc`'s `fq`.
 #[derive(Clone, Debug)]
 pub struct Fq<P> {
     settings: Settings,
     flows: Flows,
     packets: Slab<Waiting<P>>,
-    /// Packets whose time to send is before that of their flow's last packet: flow, time, order of arrival.
-    early: BTreeMap<(u32, u64, u64), Waiting<P>>,
-    /// The throttled flows: time, order of arrival, flow.
-    delayed: BTreeSet<(u64, u64, u32)>,
+    /// The places of packets whose time to send is before that of their flow's last packet: by flow, time, and order
+    /// of arrival.
+    early: Order,
+    /// The throttled flows, by 0, time, and order of arrival.
+    delayed: Order,
     /// Number of entries that `early` and `delayed` ever had, which keeps equal times in order.
     order: u64,
     bands: [Band; BANDS],
@@ -115,8 +119,8 @@ impl<P: Packet> Discipline<P> for Fq<P> {
             flows: Flows::new(settings.buckets),
             settings,
             packets: Slab::default(),
-            early: BTreeMap::new(),
-            delayed: BTreeSet::new(),
+            early: Order::new(),
+            delayed: Order::new(),
             order: 0,
             bands: [band; BANDS],
             band: 0,
@@ -357,13 +361,17 @@ impl<P: Packet> Fq<P> {
         } else {
             flow.early += 1;
             self.order += 1;
-            self.early.insert((index, time, self.order), waiting);
+            let mut alone = Chain::default();
+            self.packets.push(&mut alone, waiting);
+            if let Some((place, _)) = self.packets.newest(alone) {
+                self.early.insert((index, time, self.order), place);
+            }
         }
         // 7.3: a throttled flow does not wait longer than for its earliest packet.
         let flow = &self.flows[index];
         let due = time.max(flow.paced_until);
         if flow.is_throttled() && due < flow.time_next_packet {
-            self.delayed.remove(&(flow.time_next_packet, flow.order, index));
+            self.delayed.remove(&(0, flow.time_next_packet, flow.order));
             self.delay(index, due);
         }
     }
@@ -392,7 +400,8 @@ impl<P: Packet> Fq<P> {
         match earliest {
             Some(key) if head.is_none_or(|head| key.1 < head) => {
                 flow.early -= 1;
-                self.early.remove(&key)
+                let place = self.early.remove(&key)?;
+                self.packets.pop(&mut Chain::of(place))
             }
             _ => self.packets.pop(&mut flow.queue),
         }
@@ -412,7 +421,7 @@ impl<P: Packet> Fq<P> {
         self.order += 1;
         let flow = &mut self.flows[index];
         (flow.time_next_packet, flow.order) = (due, self.order);
-        self.delayed.insert((due, self.order, index));
+        self.delayed.insert((0, due, self.order), index);
         self.time_next_delayed_flow = self.time_next_delayed_flow.min(due);
     }
 
@@ -422,13 +431,13 @@ impl<P: Packet> Fq<P> {
             return;
         }
         self.time_next_delayed_flow = NEVER;
-        while let Some(&first) = self.delayed.first() {
-            let (due, _, index) = first;
+        while let Some(first) = self.delayed.first_entry() {
+            let (_, due, _) = *first.key();
             if due > now {
                 self.time_next_delayed_flow = due;
                 break;
             }
-            self.delayed.remove(&first);
+            let index = first.remove();
             self.join_old(index);
         }
     }
