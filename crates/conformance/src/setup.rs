@@ -300,7 +300,6 @@ const FQ: &[Rule] = &[
     Value("buckets", "buckets", ""),
     Value("orphan_mask", "orphan_mask", ""),
     Value("timer_slack_ns", "timer_slack", "ns"),
-    Value("horizon_ns", "horizon", "ns"),
     Words(fq_horizon_drop, |args, _, pairs| {
         pairs.add("horizon_drop", is(args, "beyond", "horizon_drop") as u8)
     }),
@@ -342,17 +341,16 @@ fn ce_threshold_selector(header: &Header) -> Result<String, Refusal> {
     Ok(if mask == 0 { String::new() } else { format!("ce_threshold_selector {value:#x}/{mask:#x}") })
 }
 
-/// Reads `maxrate`, `refill_delay` and `ce_threshold`, which the header has in the kernel's units. 0, or the largest
-/// number of microseconds, means "off".
+/// Reads `maxrate`, `refill_delay`, `horizon` and `ce_threshold`, which the header has in the kernel's units, and `tc`
+/// in whole microseconds. 0, or the largest number of microseconds, means "off".
 fn fq_times(header: &Header) -> Result<String, Refusal> {
-    let (jiffies, bytes, mark): (u64, u64, u64) = (
-        header.number("flow_refill_delay_jiffies")?,
-        header.number("flow_max_rate_Bps")?,
-        header.number("ce_threshold_ns")?,
-    );
+    let jiffies: u64 = header.number("flow_refill_delay_jiffies")?;
+    let (bytes, mark): (u64, u64) = (header.number("flow_max_rate_Bps")?, header.number("ce_threshold_ns")?);
     let maxrate = if bytes == 0 { String::new() } else { format!(" maxrate {bytes}bps") };
-    let mark = if mark >= FQ_NO_MARKS { String::new() } else { format!(" ce_threshold {mark}ns") };
-    Ok(format!("refill_delay {}ns{maxrate}{mark}", jiffies.saturating_mul(JIFFY_NS)))
+    let mark = if mark >= FQ_NO_MARKS { String::new() } else { format!(" ce_threshold {}us", mark / 1000) };
+    let (delay, horizon) =
+        (jiffies.saturating_mul(JIFFY_NS) / 1000, header.number::<u64>("horizon_ns")? / 1000);
+    Ok(format!("refill_delay {delay}us horizon {horizon}us{maxrate}{mark}"))
 }
 
 /// `ce_threshold` of a kernel's `fq` that marks nothing: 2^32 - 1 us.

@@ -169,6 +169,7 @@ pub(super) fn probability(args: &Args, _link: &Link, pairs: &mut Pairs) {
 
 pub(super) fn fq_times(args: &Args, _link: &Link, pairs: &mut Pairs) {
     pairs.add("flow_refill_delay_jiffies", integer(args, "refill_delay").unwrap_or(0).div_ceil(JIFFY_NS));
+    pairs.add("horizon_ns", integer(args, "horizon").unwrap_or(0));
     pairs.add("flow_max_rate_Bps", integer(args, "maxrate").unwrap_or(0) / 8);
     pairs.add("ce_threshold_ns", integer(args, "ce_threshold").unwrap_or(FQ_NO_MARKS));
 }
