@@ -146,6 +146,13 @@ def test_captures_go_on_until_a_full_queue_has_run_empty() -> None:
             )
             for key in ("initial_window", "ack_every")
         ),
+        *(
+            (
+                {"traffic": [{"kind": "bulk", key: "alice"}]},
+                f'traffic[0].{key}: found "alice"; accepted by the kernel engine: none',
+            )
+            for key in ("host", "server")
+        ),
         (
             {"path": {"rtt": "10ms", "mtu": 500}},
             "path.mtu: found 500; accepted by the kernel engine: 1500, or none",

@@ -325,6 +325,10 @@ def test_a_full_disk_while_tracing_is_told_in_one_line(place: Path) -> None:
             "--trace-at: found without --trace; accepted: with --trace FILE.pcapng",
         ),
         (("--metrics", "here", "--", "true"), '--metrics: found "here"; accepted: HOST:PORT, such as 127.0.0.1:9100'),
+        (
+            ("--trace", "x.pcapng", "--record", "./x.pcapng", "--", "true"),
+            "--record ./x.pcapng: found the file of --trace; accepted: another one",
+        ),
         (("--live", "--", "true"), "--live: found no terminal on standard error; accepted: a terminal there"),
         (("no.toml", "--", "true"), "no.toml: "),
     ],

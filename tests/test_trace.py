@@ -14,7 +14,6 @@ import pytest
 
 from conftest import Result, spawn
 from goodqueue import capture as trace
-from goodqueue.files import drafts
 
 needs_tshark = pytest.mark.needs("tshark")
 
@@ -150,9 +149,8 @@ def test_what_a_killed_run_left_is_gone_after_the_next_one(mixed: Path) -> None:
     process.kill()
     process.wait()
     assert left.exists(), "or this test shows nothing"
-    next_one = Path(trace.parse(str(mixed / "next.pcapng"), None, None, "sim").path)
-    assert not left.exists()
-    drafts.discard(next_one)
+    with trace.asked(str(mixed / "next.pcapng"), None, None, "sim"):
+        assert not left.exists()
 
 
 def test_a_capture_that_is_there_stays(mixed: Path, goodqueue: Callable[..., Result]) -> None:

@@ -4,6 +4,7 @@ use crate::agenda::Agenda;
 use crate::component::Component;
 use crate::direction::Direction;
 use crate::foreign::Discipline;
+use crate::hosts::Hosts;
 use crate::ids::PipeId;
 use crate::lists::PerFlow;
 use crate::observer::Watch;
@@ -26,12 +27,14 @@ pub(crate) struct Fates {
     pub(crate) dropped: PerFlow<u64>,
     /// The observer of the link, if there is one.
     pub(crate) watch: Option<Box<Watch>>,
+    /// The hosts of the flows, if the scenario names any.
+    hosts: Option<Hosts>,
 }
 
 impl Fates {
     /// Builds the counters for this number of `flows`.
-    pub(crate) fn new(random: Stream, flows: usize, watch: Option<Box<Watch>>) -> Self {
-        Self { random, drops: [0; _], marks: [0; _], dropped: vec![0; flows].into(), watch }
+    pub(crate) fn new(random: Stream, flows: usize, watch: Option<Box<Watch>>, hosts: Option<Hosts>) -> Self {
+        Self { random, drops: [0; _], marks: [0; _], dropped: vec![0; flows].into(), watch, hosts }
     }
 }
 
@@ -49,6 +52,13 @@ impl Owner<Packet> for Fates {
     }
     fn marked(&mut self, _packet: &Packet, why: Mark) {
         self.marks[why as usize] += 1;
+    }
+    fn host_hashes(&self, packet: &Packet) -> (u32, u32) {
+        // A packet from outside has its own hosts.
+        match &self.hosts {
+            Some(hosts) if packet.envelope().is_none() => hosts.of_packets(packet.flow),
+            _ => packet.host_hashes(),
+        }
     }
     fn random_u32(&mut self) -> u32 {
         self.random.next_u32()
@@ -156,8 +166,7 @@ impl Link {
         direction: Direction,
         parts: Parts,
         pipes: Pipes,
-        random: Stream,
-        watch: Option<Box<Watch>>,
+        fates: Fates,
     ) -> Self {
         let Below { transmitter, ring } = below;
         let rate = transmitter.mean_rate();
@@ -167,7 +176,6 @@ impl Link {
         };
         let is_special = transmitter.is_some() || ring.is_some() || pipes.lead_on();
         let special = is_special.then(|| Box::new(Special { transmitter, ring, onward: VecDeque::new() }));
-        let fates = Fates::new(random, pipes.flows(), watch);
         let mut link = Self {
             qdisc,
             fates,

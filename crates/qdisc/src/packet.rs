@@ -101,6 +101,14 @@ pub const fn priority_of_dscp(dscp: u8) -> u8 {
     BY_LOW_BITS[(dscp & 7) as usize]
 }
 
+/// Returns the hashes of two hosts that belong to one flow alone. `flow` is a number that distinguishes flows. The
+/// two hashes are unlike each other: `cake hosts` combines them by exclusive or, and the result must distinguish
+/// flows, too. The multiplier is one of MurmurHash3's finalizer. It is odd, so no two flows share a hash.
+#[must_use]
+pub const fn hosts_of_flow(flow: u32) -> (u32, u32) {
+    (flow, flow.wrapping_mul(0xC2B2_AE35))
+}
+
 /// The smallest useful packet, for tests, examples and benchmarks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Plain {

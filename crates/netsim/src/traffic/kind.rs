@@ -32,6 +32,8 @@ pub struct Kind {
     /// Whether the kind only measures. The flows of such a kind carry no data, and the record does not list them as
     /// flows.
     pub is_probe: bool,
+    /// Whether a flow may have several connections at a time, as a web page has.
+    pub in_parallel: bool,
     /// Whether the packets are ICMP echoes.
     pub is_icmp: bool,
     /// What engines get beside the values of the kind's keys, in base units.
@@ -196,6 +198,7 @@ impl Kind {
             check: |_, _| Ok(()),
             users: |_| 0,
             is_probe: false,
+            in_parallel: false,
             is_icmp: false,
             outline: |_| Vec::new(),
             ahead: |_, _| Json::Null,

@@ -42,6 +42,7 @@ const INTERVAL: Key<Span> = AGAIN.help("time from the end of a fetch to the star
 pub(crate) const KIND: Kind = Kind {
     keys: &[&INTERVAL, &REPEAT, &REQUEST, &PAGE, &OBJECTS, &CONNECTIONS],
     transport: tcp::UNPACED,
+    in_parallel: true,
     check: objects::check,
     outline: |traffic| vec![("objects", json!(items_of(&traffic.values)))],
     plural: "pages",

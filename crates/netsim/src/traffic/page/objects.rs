@@ -18,7 +18,8 @@ const MOST_OBJECTS: usize = 10_000;
 
 /// Which page is fetched.
 pub(super) const PAGE: Key<String> = Key::derived("page", "\"google\", where `objects` is left out too", "\"huffpost\"")
-    .help("which page is fetched: \"google\" or \"huffpost\"; on the command line and in a file \"FILE.har\" too")
+    .help("which page is fetched: \"google\" or \"huffpost\"; on the command line and in a file also \"FILE.har\", or its \
+           second page, \"FILE.har#2\"")
     .source("Høiland-Jørgensen et al. 2015, 5.3");
 /// The objects that the page is made of.
 pub(super) const OBJECTS: Key<Objects> = Key::optional("objects", "[{response = \"20kB\"}]")
@@ -129,7 +130,8 @@ pub(super) fn check(table: &Table<'_>, values: &mut Values) -> Result<()> {
         return Ok(());
     }
     let page = values.find(&PAGE).unwrap_or_else(|| PAGES[0].name.to_string());
-    if page.to_ascii_lowercase().ends_with(".har") {
+    let name = page.to_ascii_lowercase();
+    if name.ends_with(".har") || name.contains(".har#") {
         let accepted = "its objects beside it, which the command line reads from the file";
         return refuse(&table.key("page"), format!("{page:?}"), accepted);
     }
