@@ -122,7 +122,7 @@ def test_captures_go_on_until_a_full_queue_has_run_empty() -> None:
             {"qdisc": "fq weights 20000 40000 90000"},  # 6.1's fq would ignore the bands without a word
             'bottleneck.qdisc: found "fq weights 20000 40000 90000"; accepted by the kernel engine: the default, since',
         ),
-        ({"qdisc": "prio txqueuelen 50"}, 'bottleneck.qdisc: found "prio txqueuelen 50"; accepted by the kernel engine'),
+        ({"qdisc": "prio txqueuelen 50"}, 'bottleneck.qdisc: found "prio txqueuelen 50"; accepted by the kernel'),
         ({"qdisc": "pfifo_fast txqueuelen 50"}, 'bottleneck.qdisc: found "pfifo_fast txqueuelen 50"; accepted'),
         (
             {"qdisc": "htb idle told"},
