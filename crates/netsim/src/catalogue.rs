@@ -1,5 +1,6 @@
 //! The choices that a scenario has, as JSON. The bindings use it to list, complete and document them.
 
+use goodqueue_qdisc::param::ParamSpec;
 use goodqueue_qdisc::{QdiscSpec, registry};
 use goodqueue_tcp::Cc;
 use serde_json::{Value, json};
@@ -7,6 +8,10 @@ use serde_json::{Value, json};
 /// Returns every queue discipline with its parameters.
 #[must_use]
 pub fn qdiscs() -> Value {
+    let accepted = |param: &ParamSpec| {
+        let behind = param.follows.map(|parent| format!(", after the value of {parent}"));
+        param.accepted() + &behind.unwrap_or_default()
+    };
     let spec = |spec: &QdiscSpec| {
         let params: Vec<Value> = spec
             .params
@@ -17,9 +22,10 @@ pub fn qdiscs() -> Value {
                     "unit": param.kind(),
                     "words": param.words(),
                     "default": param.show_default(),
-                    "accepted": param.accepted(),
+                    "accepted": accepted(param),
                     "source": param.source,
                     "help": param.help,
+                    "follows": param.follows,
                 })
             })
             .collect();

@@ -13,6 +13,7 @@ use goodqueue_units::{Ecn, Instant, Rate, Stream, Streams, parse};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyInt};
+use serde_json::json;
 
 /// A Python packet inside a discipline of the registry.
 struct Held {
@@ -349,6 +350,13 @@ fn line_of(spec: &QdiscSpec, params: Option<&Bound<'_, PyDict>>) -> PyResult<Str
                 child = format!(" {key} {text}"); // a child ends the line
                 continue;
             }
+            (Some(Form::Numbers { .. }), None) => {
+                let numbers = match value.extract::<Vec<u32>>() {
+                    Ok(numbers) => numbers.iter().map(u32::to_string).collect::<Vec<_>>().join(" "),
+                    Err(_) => text,
+                };
+                format!("{key} {numbers}")
+            }
             _ if text.split_whitespace().count() != 1 => {
                 return refused(&format!("; accepted: {}", accepted()));
             }
@@ -358,6 +366,21 @@ fn line_of(spec: &QdiscSpec, params: Option<&Bound<'_, PyDict>>) -> PyResult<Str
         line = format!("{line} {words}");
     }
     Ok(line + &child)
+}
+
+/// Returns what each word of a `tc` line sets, the words of disciplines inside it too, and a sentence for each word that
+/// a later word replaced. The result is JSON.
+#[pyfunction]
+pub(crate) fn qdisc_reading(line: &str) -> PyResult<String> {
+    let read = registry::reading(line).map_err(refuse)?;
+    let steps = read.steps.iter().map(|step| {
+        let (param, value) = (step.param, step.value());
+        let word = step.words.strip_suffix(value).unwrap_or(&step.words).trim_end();
+        json!({"qdisc": step.qdisc, "param": param.name, "unit": param.kind(), "word": word, "value": value,
+            "words": step.words})
+    });
+    let steps: Vec<_> = steps.collect();
+    Ok(json!({"steps": steps, "replaced": read.replaced}).to_string())
 }
 
 /// Returns each parameter of a `tc` line with its value, including parameters that the line leaves out. The keys of
@@ -374,7 +397,7 @@ fn put_values(values: &Bound<'_, PyDict>, before: &str, args: &Args) -> PyResult
     for (param, value) in args.iter() {
         let unit = match param.form {
             Form::Number(unit) => Some(unit),
-            Form::Flag | Form::Choice(_) | Form::Word(_) => None,
+            Form::Flag | Form::Choice(_) | Form::Word(_) | Form::Numbers { .. } => None,
             Form::Shorthand(_) | Form::Child | Form::Alias(_) | Form::Refused(_) => continue,
         };
         // The unit's suffix in a key, and the factor between that unit and the unit of the stored value.
@@ -384,13 +407,14 @@ fn put_values(values: &Bound<'_, PyDict>, before: &str, args: &Args) -> PyResult
             (Some(Unit::Bytes), _) => ("_bytes", 1.0),
             (Some(Unit::Rate), _) => ("_mbps", 1e6),
             (Some(Unit::Percent), _) => ("_percent", 1.0),
-            (Some(Unit::Count | Unit::Real | Unit::Masked) | None, _) => ("", 1.0),
+            (Some(Unit::Count | Unit::Real | Unit::Signed | Unit::Masked) | None, _) => ("", 1.0),
         };
         let key = format!("{before}{}{unit}", param.name);
         match (value, param.form) {
             (Value::Unset, _) => values.set_item(key, None::<f64>)?,
             (Value::Flag(on), _) => values.set_item(key, on)?,
-            (_, Form::Choice(_) | Form::Word(_) | Form::Number(Unit::Masked)) => {
+            (Value::Numbers(numbers), _) => values.set_item(key, numbers.as_slice())?,
+            (Value::Share(_), _) | (_, Form::Choice(_) | Form::Word(_) | Form::Number(Unit::Masked)) => {
                 values.set_item(key, param.show(value))?;
             }
             (Value::Real(real), _) => values.set_item(key, real)?,

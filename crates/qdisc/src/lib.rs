@@ -19,6 +19,7 @@ extern crate std;
 pub mod aqm;
 mod discipline;
 mod fifo;
+mod linux;
 pub mod packet;
 pub mod param;
 mod qdisc;

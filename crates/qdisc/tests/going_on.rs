@@ -24,7 +24,7 @@ const LINES: &[&str] = &[
     "blue limit 20 d1 0.25 d2 0.125 freeze_time 20ms",
     "pi limit 90 q_ref 10 a 0.01 b 0.009 w 50",
     "rem limit 90 bstar 10 gamma 0.05 interval 20ms",
-    "sfb max 9 target 4 increment 0.4 decrement 0.1 penalty_rate 100 rehash 300ms db 200ms",
+    "sfb max 9 target 4 increment 0.4 decrement 0.1 penalty_rate 100 rehash 300 db 200",
     "sfq limit 40 redflowlimit 36000 min 1500 max 6000 burst 3 probability 0.5 ecn",
     "fq_codel limit 40 flows 8 target 1ms interval 5ms",
     "dualpi2 limit 60",
@@ -228,6 +228,7 @@ fn what_people_read_is_what_is_kept_in_their_units() {
 const MOMENTS: &[(&str, &str, i128, i128)] = &[
     ("codel", "first_above_time", 1024, 0),
     ("cobalt limit 100", "blue_timer", 1, 0),
+    ("fq maxrate 100kbit", "time_next_delayed_flow", 1, u64::MAX as i128),
     ("pie dq_rate_estimator", "dq_tstamp", 64, u64::MAX as i128),
 ];
 
@@ -255,7 +256,7 @@ fn a_point_of_time_is_shown_where_there_is_one() {
 fn only_shapers_are_not_work_conserving() {
     for spec in ALL {
         let qdisc = AnyQdisc::<Plain>::parse(spec.name, &LINK).unwrap();
-        let is_shaper = ["tbf", "htb", "cake"].contains(&spec.name);
+        let is_shaper = ["tbf", "htb", "cake", "fq"].contains(&spec.name);
         assert_eq!(qdisc.is_work_conserving(), !is_shaper, "{}", spec.name);
     }
 }

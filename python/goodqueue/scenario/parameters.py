@@ -11,7 +11,8 @@ CHILD = "child"
 """The word before the line of an inner discipline."""
 
 NUMERIC = {
-    "packets", "bytes", "time", "milliseconds", "time or packets", "rate", "percent", "number", "real number"
+    "packets", "bytes", "time", "milliseconds", "time or packets", "rate", "percent", "number", "signed number",
+    "real number",
 }  # fmt: skip
 """Units of the registry whose values are numbers."""
 

@@ -1,11 +1,14 @@
 //! The parameters of a line, each with a value.
 
+use super::Error;
 use super::kind::Kind;
 use super::spec::{Default, Form, ParamSpec, QdiscSpec, Value};
 use super::typed::Param;
 use alloc::boxed::Box;
+use alloc::format;
 use alloc::vec::Vec;
 use core::fmt;
+use goodqueue_units::Rate;
 
 /// The parameter that defaults may depend on.
 const VARIANT: &str = "variant";
@@ -87,6 +90,32 @@ impl Args {
         self.values[place] = value.value();
     }
 
+    /// Replaces the rates that the line gives in percent. A percentage is one of the device's rate, in the discipline
+    /// inside this one, too.
+    ///
+    /// # Errors
+    /// Fails if a rate is then out of range.
+    pub fn resolve(&mut self, device: Rate) -> Result<(), Error> {
+        for (param, value) in self.spec.params.iter().zip(&mut self.values) {
+            if let Value::Share(percent) = *value {
+                // iproute2's parse_percent_rate.
+                let bps = percent / 100.0 * device.as_bps() as f64;
+                let rate = param.read(&format!("{bps}bit"));
+                *value = rate.map_err(|why| {
+                    Error(format!("{} {}: {percent}% of {device}: {why}", self.spec.name, param.name))
+                })?;
+            }
+        }
+        self.child.as_mut().map_or(Ok(()), |child| child.resolve(device))
+    }
+
+    /// Returns whether [`Args::resolve`] has to be called first.
+    #[must_use]
+    pub fn has_shares(&self) -> bool {
+        let own = self.values.iter().any(|value| matches!(value, Value::Share(_)));
+        own || self.child.as_ref().is_some_and(|child| child.has_shares())
+    }
+
     /// Returns each parameter with its value.
     pub fn iter(&self) -> impl Iterator<Item = (&'static ParamSpec, Value)> {
         self.spec.params.iter().zip(self.values.iter().copied())
@@ -131,13 +160,18 @@ impl fmt::Display for Args {
     /// Writes the canonical line: every parameter that has a value. The line can be read back.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.spec.name)?;
-        for (param, value) in self.iter() {
+        for (param, value) in self.iter().filter(|(param, _)| param.follows.is_none()) {
             match (value, param.form) {
-                (Value::Unset, _) => {}
+                (Value::Unset, _) => continue,
                 (Value::Flag(true), _) => write!(f, " {}", param.name)?,
                 (Value::Flag(false), _) => write!(f, " {}", param.negated())?,
                 (_, Form::Word(_)) => write!(f, " {}", param.show(value))?,
                 _ => write!(f, " {} {}", param.name, param.show(value))?,
+            }
+            let following =
+                self.spec.followers(param.name).map(|index| (&self.spec.params[index], self.values[index]));
+            for (follower, value) in following.take_while(|(_, value)| *value != Value::Unset) {
+                write!(f, " {}", follower.show(value))?;
             }
         }
         match &self.child {

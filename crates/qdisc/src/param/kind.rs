@@ -1,6 +1,6 @@
 //! The types of parameter values.
 
-use super::spec::{Default, MOST_VARIANTS, Value};
+use super::spec::{Default, Form, MOST_NUMBERS, MOST_VARIANTS, Numbers, Value};
 use super::typed::Param;
 use goodqueue_units::{Duration, Rate};
 
@@ -83,6 +83,44 @@ impl<T: Kind> Kind for Option<T> {
     }
 }
 
+impl<const N: usize> Kind for [u32; N] {
+    fn of(value: Value) -> Option<Self> {
+        let Value::Numbers(numbers) = value else { return None };
+        numbers.as_slice().try_into().ok()
+    }
+
+    fn value(self) -> Value {
+        Value::Numbers(Numbers::of(self))
+    }
+}
+
+impl<const N: usize> Param<Option<[u32; N]>> {
+    /// Declares a parameter whose value is `N` whole numbers, each 0 to 2^32 - 1.
+    pub const fn numbers(name: &'static str, help: &'static str) -> Self {
+        const { assert!(N <= MOST_NUMBERS, "too many numbers") };
+        Self::new(name, help, Form::Numbers { most: N, fewer: false }, (0.0, u32::MAX as f64))
+    }
+
+    /// Sets the value for lines that name none.
+    pub const fn default(self, numbers: [u32; N]) -> Param<[u32; N]> {
+        self.with(Default::Always(Value::Numbers(Numbers::of(numbers))))
+    }
+}
+
+impl<const N: usize> Param<[u32; N]> {
+    /// Lets a line give fewer numbers. The other numbers keep their value.
+    pub const fn or_fewer(mut self) -> Self {
+        self.spec.form = Form::Numbers { most: N, fewer: true };
+        self
+    }
+
+    /// Sets the smallest and the largest number accepted.
+    pub const fn range(mut self, least: u32, greatest: u32) -> Self {
+        self.spec.range = (least as f64, greatest as f64);
+        self
+    }
+}
+
 /// How each type's values are stored, and the builders that take such a value. The builders also work on a parameter
 /// that already has a default, so that another discipline can list it with a default of its own.
 macro_rules! kinds {
@@ -144,6 +182,7 @@ kinds! {
     u32: Value::Integer(count) => u32::try_from(count).unwrap_or(u32::MAX);
         |count| Value::Integer(count as u64), in count as f64;
     f64: Value::Real(real) => real; |real| Value::Real(real), in real;
+    i32: Value::Real(signed) => signed as i32; |signed| Value::Real(signed as f64), in signed as f64;
     bool: Value::Flag(on) => on; |on| Value::Flag(on);
     Masked: Value::Integer(pair) => Masked { value: (pair >> 8) as u8, mask: pair as u8 };
         |pair| Value::Integer((pair.value as u64) << 8 | pair.mask as u64);

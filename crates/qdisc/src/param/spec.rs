@@ -1,5 +1,6 @@
 //! Parameters and disciplines as data: words, defaults, ranges and sources.
 
+use super::rules::Rules;
 use super::unit::Unit;
 use super::{Args, Error};
 use alloc::format;
@@ -18,10 +19,16 @@ pub enum Form {
     /// One of several words, without the parameter's name (`drop_enqueue` or `drop_dequeue`).
     Word(&'static [&'static str]),
     /// Words that each stand for other words of the line (`docsis`: `noatm overhead +18 mpu 64`). A value after `+`
-    /// is added to the value that the line has set. `unset` takes a value back. Words of a table with a `+` may be
-    /// combined; words of a table without one exclude each other. A parameter's own word may change the value that a
-    /// shorthand set.
+    /// is added to the value that the line has set. `unset` takes a value back.
     Shorthand(&'static [(&'static str, &'static str)]),
+    /// The name and whole decimal numbers (`weights 589824 196608 65536`): exactly `most` of them, or, with `fewer`,
+    /// at most `most`. Numbers that the line leaves out keep their value.
+    Numbers {
+        /// The largest count.
+        most: usize,
+        /// Whether a line may give fewer.
+        fewer: bool,
+    },
     /// The name `child`, followed by a discipline's line, which ends this line.
     Child,
     /// Another word that `tc` has for the parameter of this name.
@@ -41,8 +48,49 @@ pub enum Value {
     Real(f64),
     /// Packets, for a parameter that may also be a time.
     Packets(u64),
+    /// A rate in percent of the rate of the link: see [`Args::resolve`].
+    Share(f64),
     /// A flag.
     Flag(bool),
+    /// Whole numbers.
+    Numbers(Numbers),
+}
+
+/// The numbers of a [`Form::Numbers`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Numbers {
+    numbers: [u32; MOST_NUMBERS],
+    count: usize,
+}
+
+/// The largest count of numbers after a name: one per priority of Linux (`priomap`).
+pub const MOST_NUMBERS: usize = 16;
+
+impl Numbers {
+    /// Returns these numbers, of which there are at most [`MOST_NUMBERS`].
+    #[must_use]
+    pub const fn of<const N: usize>(numbers: [u32; N]) -> Self {
+        let mut all = [0; MOST_NUMBERS];
+        let mut at = 0;
+        while at < N {
+            all[at] = numbers[at];
+            at += 1;
+        }
+        Self { numbers: all, count: N }
+    }
+
+    /// Returns the numbers.
+    #[must_use]
+    pub fn as_slice(&self) -> &[u32] {
+        &self.numbers[..self.count]
+    }
+
+    /// Replaces the first numbers. `first` has at most [`MOST_NUMBERS`].
+    pub(super) fn with_first(mut self, first: &[u32]) -> Self {
+        self.numbers[..first.len()].copy_from_slice(first);
+        self.count = self.count.max(first.len());
+        self
+    }
 }
 
 /// The value of a parameter that the line does not set.
@@ -62,7 +110,7 @@ pub(super) const MOST_VARIANTS: usize = 3;
 /// One parameter without the type of its value: the data that [`super::Param`] declares.
 #[derive(Clone, Copy, Debug)]
 pub struct ParamSpec {
-    /// The `tc` word.
+    /// The `tc` word, or two words with a space between them (`loss state`).
     pub name: &'static str,
     /// Its form in a line.
     pub form: Form,
@@ -79,6 +127,11 @@ pub struct ParamSpec {
     /// Another parameter, which a change unsets if it names this parameter and not the other. So `tbf latency` unsets
     /// `limit`, which would otherwise take precedence over the new latency.
     pub takes_back: Option<&'static str>,
+    /// The parameter after whose value this parameter's value may stand. This parameter then has no word of its own:
+    /// see [`super::Param::follows`].
+    pub follows: Option<&'static str>,
+    /// How `tc` reads the word.
+    pub rules: Rules,
 }
 
 /// A discipline as data.
@@ -136,6 +189,21 @@ impl QdiscSpec {
         Self { read_child, ..self }
     }
 
+    /// Returns the indices of the parameters that follow the parameter `name`, in their order.
+    pub(super) fn followers(&self, name: &str) -> impl Iterator<Item = usize> {
+        let follows = move |(_, param): &(usize, &ParamSpec)| param.follows == Some(name);
+        self.params.iter().enumerate().filter(follows).map(|(index, _)| index)
+    }
+
+    /// Returns the index of the parameter that excludes the one at `index`: see [`Rules::excludes`].
+    pub(super) fn excluded_by(&self, index: usize) -> Option<usize> {
+        let own = &self.params[index];
+        let is_other = |other: &ParamSpec| {
+            own.rules.excludes == Some(other.name) || other.rules.excludes == Some(own.name)
+        };
+        self.params.iter().position(is_other)
+    }
+
     /// Returns the parameter `name`.
     #[must_use]
     pub fn param(&self, name: &str) -> Option<&'static ParamSpec> {
@@ -157,6 +225,7 @@ impl ParamSpec {
             Form::Number(unit) => unit.name(),
             Form::Flag => "flag",
             Form::Choice(_) | Form::Word(_) => "word",
+            Form::Numbers { .. } => "numbers",
             Form::Shorthand(_) => "shorthand",
             Form::Child => "line",
             Form::Alias(_) => "alias",
@@ -164,15 +233,16 @@ impl ParamSpec {
         }
     }
 
-    /// Returns the words by which a line names the parameter. There are none if the parameter is an alias or has no
-    /// meaning here.
+    /// Returns the words by which a line names the parameter. There are none if the parameter is an alias, follows
+    /// another or has no meaning here.
     #[must_use]
     pub fn words(&self) -> Vec<&'static str> {
         match self.form {
             Form::Word(words) => words.to_vec(),
             Form::Shorthand(table) => table.iter().map(|(word, _)| *word).collect(),
             Form::Alias(_) | Form::Refused(_) => Vec::new(),
-            Form::Number(_) | Form::Flag | Form::Choice(_) | Form::Child => [self.name].to_vec(),
+            _ if self.follows.is_some() => Vec::new(),
+            _ => [self.name].to_vec(),
         }
     }
 
@@ -182,17 +252,22 @@ impl ParamSpec {
         let unit = match self.form {
             Form::Number(unit) => unit,
             Form::Choice(words) | Form::Word(words) => {
-                let index = words.iter().position(|word| *word == text).ok_or_else(refused)?;
+                let index = words.iter().position(|word| *word == text);
+                let begins = |word: &&str| self.rules.abbreviates && word.starts_with(text);
+                let index = index.or_else(|| words.iter().position(begins)).ok_or_else(refused)?;
                 return Ok(Value::Integer(index as u64));
             }
             Form::Flag => return Ok(Value::Flag(true)),
             // The words of a child's line are kept as `Args`, and a shorthand as the values that it sets. The other
-            // two forms do not reach this function.
-            Form::Child | Form::Shorthand(_) | Form::Alias(_) | Form::Refused(_) => return Ok(Value::Unset),
+            // forms do not reach this function.
+            Form::Child | Form::Shorthand(_) | Form::Alias(_) | Form::Refused(_) | Form::Numbers { .. } => {
+                return Ok(Value::Unset);
+            }
         };
-        let value = unit.read(text)?.ok_or_else(refused)?;
+        let value = unit.read(text, &self.rules)?.ok_or_else(|| refused() + &unit.hint(text))?;
         let is_within = |number: f64| (self.range.0..=self.range.1).contains(&number);
         match value {
+            Value::Integer(0) | Value::Real(0.0) if self.rules.zero_is_unset => Ok(value),
             Value::Integer(integer) if !is_within(integer as f64) => Err(refused()),
             Value::Real(real) if !is_within(real) => Err(refused()),
             _ => Ok(value),
@@ -204,13 +279,32 @@ impl ParamSpec {
         match self.form {
             Form::Word(words) => words.contains(&text),
             Form::Shorthand(table) => table.iter().any(|(word, _)| *word == text),
-            _ => self.name == text,
+            _ => self.name == text && self.follows.is_none(),
         }
     }
 
-    /// Returns whether the line may name the parameter more than once: see [`Form::Shorthand`].
-    pub(super) fn may_repeat(&self) -> bool {
-        matches!(self.form, Form::Shorthand(table) if table.iter().any(|(_, words)| words.contains('+')))
+    /// Reads the numbers at the beginning of `words`, which begin like numbers, over the value `there`.
+    pub(super) fn read_numbers(&self, words: &[&str], there: Value) -> Result<Value, String> {
+        let Form::Numbers { most, fewer } = self.form else { return Ok(there) };
+        let accepted = self.accepted();
+        let number = |text: &&str| {
+            let number: Option<u32> = text.parse().ok();
+            let within = number.filter(|&it| (self.range.0..=self.range.1).contains(&f64::from(it)));
+            within.ok_or_else(|| format!("found {text:?}; accepted: {accepted}"))
+        };
+        let numbers = words.iter().map(number).collect::<Result<Vec<_>, _>>()?;
+        if numbers.len() > most || (numbers.len() < most && !fewer) {
+            return Err(format!("found {} numbers; accepted: {accepted}", numbers.len()));
+        }
+        let there = if let Value::Numbers(there) = there { there } else { Numbers::of([]) };
+        Ok(Value::Numbers(there.with_first(&numbers)))
+    }
+
+    /// Returns whether `word` begins as a value that follows another (iproute2's `NEXT_IS_NUMBER`). A sign counts if
+    /// the parameter may be negative.
+    pub(super) fn is_begun_by(&self, word: &str) -> bool {
+        let unsigned = if self.range.0 < 0.0 { word.strip_prefix('-').unwrap_or(word) } else { word };
+        unsigned.starts_with(|c: char| c.is_ascii_digit())
     }
 
     /// Returns the word that switches a flag off, as `tc` spells it: `noecn`, but `no_dq_rate_estimator`.
@@ -229,12 +323,16 @@ impl ParamSpec {
             Form::Shorthand(table) => {
                 return table.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(", ");
             }
+            Form::Numbers { most, fewer } => {
+                let up_to = if fewer { "up to " } else { "" };
+                return format!("{up_to}{most} numbers from {} to {}", self.range.0, self.range.1);
+            }
             Form::Child => return "a qdisc with its parameters, such as codel target 5ms".to_string(),
             Form::Alias(name) => return format!("as {name}"),
             Form::Refused(_) => return "nothing".to_string(),
         };
         let bound = |number: f64| match unit {
-            Unit::Real => format!("{number}"),
+            Unit::Real | Unit::Signed => format!("{number}"),
             Unit::Percent => format!("{number}%"),
             _ => unit.show(Value::Integer(number as u64)),
         };
@@ -255,6 +353,9 @@ impl ParamSpec {
                 words.get(index as usize).unwrap_or(&"?").to_string()
             }
             (Value::Flag(on), _) => if on { "on" } else { "off" }.to_string(),
+            (Value::Numbers(numbers), _) => {
+                numbers.as_slice().iter().map(u32::to_string).collect::<Vec<_>>().join(" ")
+            }
             (_, Form::Number(unit)) => unit.show(value),
             _ => "?".to_string(),
         }

@@ -11,6 +11,7 @@
 //! ```
 
 use super::kind::{Masked, TimeOrPackets, Words};
+use super::rules::Rules;
 use super::spec::{Default, Form, ParamSpec, Value};
 use super::unit::Unit;
 use core::marker::PhantomData;
@@ -19,7 +20,7 @@ use goodqueue_units::{Duration, Rate};
 /// A parameter whose value is a `T`. Without a default `T` is an `Option`.
 pub struct Param<T> {
     pub(super) spec: ParamSpec,
-    value: PhantomData<fn() -> T>,
+    pub(super) value: PhantomData<fn() -> T>,
 }
 
 /// Makes the list of a discipline's parameters from their constants: `params! { LIMIT, TARGET, ECN }`. A source for
@@ -75,8 +76,10 @@ numbers! {
     packets: u32 = Packets, (1.0, 1e9);
     /// A number of something else, 1 to 1e9.
     count: u32 = Count, (1.0, 1e9);
-    /// A rate, 1 bit/s to 10 Tbit/s.
-    rate: Rate = Rate, (1.0, 1e13);
+    /// A rate, 8 bit/s to 10 Tbit/s. `tc` counts in bytes per second.
+    rate: Rate = Rate, (8.0, 1e13);
+    /// A whole number that may be negative, of 32 bits.
+    signed: i32 = Signed, (i32::MIN as f64, i32::MAX as f64);
     /// A real number, 0 to 1.
     real: f64 = Real, (0.0, 1.0);
     /// A real number of hundredths, 0 to 100.
@@ -174,9 +177,20 @@ impl Param<()> {
 }
 
 impl<T> Param<T> {
-    const fn new(name: &'static str, help: &'static str, form: Form, range: (f64, f64)) -> Self {
+    pub(super) const fn new(name: &'static str, help: &'static str, form: Form, range: (f64, f64)) -> Self {
         let default = Default::Always(Value::Unset);
-        let spec = ParamSpec { name, form, default, range, source: "", help, fixed: false, takes_back: None };
+        let spec = ParamSpec {
+            name,
+            form,
+            default,
+            range,
+            source: "",
+            help,
+            fixed: false,
+            takes_back: None,
+            follows: None,
+            rules: Rules::USUAL,
+        };
         Self { spec, value: PhantomData }
     }
 
@@ -216,6 +230,16 @@ impl<T> Param<T> {
     /// Lets a change that names this parameter and not `other` unset `other`.
     pub const fn takes_back<U>(mut self, other: &Param<U>) -> Self {
         self.spec.takes_back = Some(other.spec.name);
+        self
+    }
+
+    /// Makes this parameter one whose value may follow the value of `parent`, as in `netem delay TIME JITTER`. It has
+    /// no word of its own. If several parameters follow one parent, their values stand in the order of the
+    /// discipline's list. A value is there if the next word begins with a digit (or with `-`, if the range has
+    /// negative numbers). The canonical line has the values right after the parent's, up to the first one that is
+    /// unset.
+    pub const fn follows<U>(mut self, parent: &Param<U>) -> Self {
+        self.spec.follows = Some(parent.spec.name);
         self
     }
 

@@ -4,7 +4,7 @@
 //! down. (Linux multiplies by a 32-bit reciprocal, which may differ by another nanosecond.) A bucket is full at
 //! first.
 
-use crate::param::{Args, Param, bps};
+use crate::param::{Args, Digits, Param, bps};
 use crate::words;
 use goodqueue_units::{Duration, Instant, Rate};
 
@@ -96,21 +96,26 @@ impl Weight {
 
 pub(super) const OVERHEAD: Param<u64> = Param::bytes("overhead", "bytes that the wire adds to each packet")
     .default(0)
-    .range(0, 1_000_000)
+    .range(0, 65_535)
+    .digits(Digits::Decimal)
+    .abbreviates()
     .source("tc(8)");
 pub(super) const MPU: Param<u64> = Param::bytes("mpu", "least bytes that a packet counts for")
     .default(0)
-    .range(0, 1_000_000)
+    .range(0, 65_535)
     .source("tc-tbf(8)");
 pub(super) const LINKLAYER: Param<LinkLayer> = Param::choice(
     "linklayer",
     "atm and adsl: a packet occupies whole cells, 53 bytes for each 48",
     "ethernet",
 )
+.abbreviates()
 .source("tc-stab(8)");
 pub(super) const RATE: Param<Option<Rate>> =
     Param::rate("rate", "rate to shape to; unset: the link's rate (tc requires it)")
-        .range(bps(1000), bps(1_000_000_000_000))
+        .range(bps(8), bps(1_000_000_000_000))
+        .once()
+        .zero_is_unset()
         .source("tc-tbf(8), tc-htb(8)");
 /// Whether the child learns that there is nothing to send.
 pub(super) const IDLE: Param<Idle> = Param::choice(

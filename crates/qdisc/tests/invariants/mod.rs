@@ -2,7 +2,7 @@
 //! share (`fuzz/` includes this file by its path).
 
 use goodqueue_qdisc::packet::Plain;
-use goodqueue_qdisc::param::{Form, ParamSpec, Unit, Value};
+use goodqueue_qdisc::param::{Form, ParamSpec, QdiscSpec, Unit, Value};
 use goodqueue_qdisc::{AnyQdisc, Args, Backlog, Drop, Enqueued, Error, Link, Mark, Owner, Probe, Qdisc};
 use goodqueue_units::{Duration, Ecn, Instant, Rate, Stream, Streams};
 use std::collections::HashMap;
@@ -92,15 +92,29 @@ const CHILDREN: [&str; 6] = [
 
 /// Returns the words for `param` with an unusual value: the smallest, the largest, or one so small that 400 events
 /// reach it.
-pub(crate) fn unusual(param: &ParamSpec, which: usize) -> String {
+pub(crate) fn unusual(spec: &QdiscSpec, param: &ParamSpec, which: usize) -> String {
+    let Some(parent) = param.follows.and_then(|parent| spec.param(parent)) else {
+        return unusual_alone(param, which);
+    };
+    let following = spec.params.iter().filter(|other| other.follows == param.follows);
+    let upto = following.clone().position(|other| other.name == param.name).map_or(0, |at| at + 1);
+    let values = following.take(upto).map(|other| unusual_alone(other, which).replacen(other.name, "", 1));
+    unusual_alone(parent, which) + &values.collect::<String>()
+}
+
+fn unusual_alone(param: &ParamSpec, which: usize) -> String {
     let (least, greatest) = param.range;
     let unit = match param.form {
         Form::Number(unit) => unit,
-        Form::Flag if which.is_multiple_of(2) => return format!("no_{}", param.name),
+        Form::Flag if which.is_multiple_of(2) => return param.negated(),
         Form::Flag => return param.name.to_string(),
         Form::Choice(words) => return format!("{} {}", param.name, words[which % words.len()]),
         Form::Word(words) => return words[which % words.len()].to_string(),
         Form::Shorthand(table) => return table[which % table.len()].0.to_string(),
+        Form::Numbers { most, .. } => {
+            let number = if which.is_multiple_of(2) { least } else { greatest };
+            return format!("{}{}", param.name, format!(" {}", number as u64).repeat(most));
+        }
         Form::Child => return format!("{} {}", param.name, CHILDREN[which % CHILDREN.len()]),
         // The parameter itself is tried elsewhere. A refused word makes no line.
         Form::Alias(_) | Form::Refused(_) => return String::new(),
@@ -116,9 +130,11 @@ pub(crate) fn unusual(param: &ParamSpec, which: usize) -> String {
     let text = match unit {
         Unit::Masked => ["0x1/0x3", "0xff/0xff"][which % 2].to_string(),
         Unit::TimeOrPackets if which.is_multiple_of(2) => format!("{which}p"),
-        Unit::Time | Unit::TimeOrPackets | Unit::Milliseconds => format!("{}ns", value as u64),
+        Unit::Milliseconds => (value as u64 / 1_000_000).to_string(),
+        Unit::Time | Unit::TimeOrPackets if param.rules.nanoseconds => format!("{}ns", value as u64),
+        Unit::Time | Unit::TimeOrPackets => format!("{}us", value as u64 / 1_000),
         Unit::Rate => format!("{}bit", value as u64),
-        Unit::Real | Unit::Percent => value.to_string(),
+        Unit::Real | Unit::Percent | Unit::Signed => value.to_string(),
         _ => (value as u64).to_string(),
     };
     format!("{} {text}", param.name)
@@ -188,12 +204,15 @@ fn change_of(args: &Args, param: usize, value: usize) -> String {
         (Some(spec), Some(child)) if spec.form == Form::Child => {
             format!("{name} child {}", change_of(child, param / (params.len() + 1), value))
         }
-        (Some(spec), _) => format!("{name} {}", unusual(spec, value)),
+        (Some(spec), _) => format!("{name} {}", unusual(args.spec, spec, value)),
     }
 }
 
 /// Returns the packets and bytes that a line lets wait, as far as the line has limits.
 fn limit_of(args: &Args) -> Backlog {
+    if args.spec.name == "fq" {
+        return limit_of_fq(args);
+    }
     match (args.spec.param("limit").and_then(ParamSpec::unit), args.value("limit")) {
         (Some(Unit::Packets), Some(Value::Integer(limit))) => {
             Backlog { packets: limit.try_into().unwrap_or(u32::MAX), ..Backlog::UNLIMITED }
@@ -201,6 +220,19 @@ fn limit_of(args: &Args) -> Backlog {
         (Some(Unit::Bytes), Some(Value::Integer(bytes))) => Backlog { bytes, ..Backlog::UNLIMITED },
         _ => Backlog::UNLIMITED,
     }
+}
+
+/// Returns the limit of fq: its three bands have one each, and eight packets may take the fast path besides.
+fn limit_of_fq(args: &Args) -> Backlog {
+    let Some(Value::Integer(limit)) = args.value("limit") else { return Backlog::UNLIMITED };
+    Backlog { packets: (3 * limit + 8).try_into().unwrap_or(u32::MAX), ..Backlog::UNLIMITED }
+}
+
+/// Returns the parameters by which a discipline, or one inside it, sorts packets into queues.
+fn sorting(args: &Args) -> Vec<Option<Value>> {
+    let mut values = ["l4s", "orphan_mask", "priomap"].map(|name| args.value(name)).to_vec();
+    values.extend(args.child().map(sorting).into_iter().flatten());
+    values
 }
 
 struct Bench {
@@ -216,7 +248,8 @@ struct Bench {
     nested: bool,
     /// The codepoint with which each packet was offered.
     codepoints: Vec<u8>,
-    /// Packets before this one may be overtaken, because a change made dualpi2 sort a codepoint into the other queue.
+    /// Packets before this one may be overtaken, because a change made dualpi2 sort a codepoint, prio a priority or fq
+    /// a hash into another queue.
     sorted_anew: u64,
 }
 
@@ -279,7 +312,7 @@ impl Bench {
         line: &str,
         change: impl FnOnce(&mut AnyQdisc<Plain>, Instant, &mut Ledger) -> Result<(), Error>,
     ) -> Result<(), String> {
-        let (before, rate, l4s) = (self.shown(), self.qdisc.link().rate, self.qdisc.args().value("l4s"));
+        let (before, rate, sorted) = (self.shown(), self.qdisc.link().rate, sorting(self.qdisc.args()));
         self.ledger.dropped.clear();
         let changed = change(&mut self.qdisc, self.now, &mut self.ledger);
         let same = before.3 == self.qdisc.args().to_string() && rate == self.qdisc.link().rate;
@@ -288,10 +321,14 @@ impl Bench {
             let after = self.shown();
             ensure!(before == after, "{line}: {changed:?}, and {before:?} became {after:?}");
         }
-        if l4s != self.qdisc.args().value("l4s") {
+        if sorted != sorting(self.qdisc.args()) {
             self.sorted_anew = self.next_id;
         }
         self.limit = limit_of(self.qdisc.args());
+        if self.qdisc.args().spec.name == "fq" {
+            // Linux keeps the packets of throttled flows above a smaller limit.
+            self.limit.packets = self.limit.packets.saturating_add(self.qdisc.backlog().packets);
+        }
         Ok(())
     }
 
