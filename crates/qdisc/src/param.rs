@@ -12,6 +12,8 @@ mod kind;
 mod read;
 mod shared;
 mod spec;
+#[cfg(feature = "emulation")]
+pub(crate) mod stab;
 #[cfg(test)]
 mod tests;
 mod typed;
@@ -21,6 +23,8 @@ pub use args::Args;
 pub use kind::{Kind, Masked, TimeOrPackets, Words};
 pub use shared::{ECN, LIMIT};
 pub use spec::{Default, Form, MOST_NUMBERS, Numbers, ParamSpec, QdiscSpec, Value};
+#[cfg(feature = "emulation")]
+pub use stab::STAB;
 pub use typed::{Param, bps, ms, secs, us};
 pub use unit::Unit;
 

@@ -73,6 +73,9 @@ const TUNED: &[&str] = &[
     "tbf rate 2mbit burst 20000 peakrate 8mbit minburst 9000 child sfq limit 20",
     "htb rate 2mbit ceil 4mbit burst 1b cburst 4000 child pi limit 20 w 500 a 0.01 b 0.009",
     "htb rate 2mbit idle told child red_gentle limit 20 min 2 max 6 weight 0.2 max_p 0.5",
+    "netem limit 20 delay 10ms 20ms distribution normal loss 10% 25% duplicate 10% reorder 25% 50% gap 3 corrupt 5%",
+    "netem limit 30 delay 2ms 5ms rate 8mbit 20 48 5 loss state 5% 50% 10% 50% 1% ecn seed 5",
+    "netem limit 30 slot distribution pareto 5ms 3ms packets 3 bytes 9000 loss gemodel 5% 50% 70% 1% duplicate 50%",
     "htb rate 8mbit child tbf rate 2mbit burst 9000 child cake bandwidth 1mbit",
 ];
 

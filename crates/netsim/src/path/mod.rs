@@ -11,7 +11,6 @@
 pub(crate) mod bursts;
 pub(crate) mod capacity;
 pub(crate) mod chance;
-pub(crate) mod distribution;
 pub(crate) mod generate;
 pub mod kind;
 pub(crate) mod loss;

@@ -33,6 +33,10 @@ impl Args {
     /// [fixed](super::Param::fixed).
     pub fn changed(&self, line: &str) -> Result<Self, Error> {
         let name = self.spec.name;
+        #[cfg(feature = "emulation")]
+        let (stab, line) = Self::split_stab(line)?;
+        #[cfg(feature = "emulation")]
+        let (stab, line) = (self.changed_stab(stab)?, &line[..]);
         let mut words = line.split_whitespace();
         let found = words.next().unwrap_or("");
         if found != name {
@@ -46,10 +50,10 @@ impl Args {
             None => Err(Error("found one; accepted: none, as the qdisc was made without".to_string())),
         })?;
         for (index, param) in self.spec.params.iter().enumerate() {
-            if let Some(taken_back) = param.takes_back.filter(|_| set[index])
-                && let Some(index) = args.position(taken_back).filter(|&index| !set[index])
-            {
-                (args.values[index], args.given[index]) = (Value::Unset, false);
+            for taken_back in param.takes_back.into_iter().flatten().filter(|_| set[index]) {
+                if let Some(index) = args.position(taken_back).filter(|&index| !set[index]) {
+                    (args.values[index], args.given[index]) = (Value::Unset, false);
+                }
             }
         }
         for ((param, before), after) in self.spec.params.iter().zip(&self.values).zip(&args.values) {
@@ -62,6 +66,8 @@ impl Args {
         if args.values != self.values {
             (self.spec.settle)(&mut args); // if no value changes, derived values do not change either
         }
+        #[cfg(feature = "emulation")]
+        let args = args.with_stab(stab);
         Ok(args)
     }
 

@@ -123,9 +123,9 @@ pub struct ParamSpec {
     pub help: &'static str,
     /// Whether the parameter keeps the value that the discipline was made with.
     pub fixed: bool,
-    /// Another parameter, which a change unsets if it names this parameter and not the other. So `tbf latency` unsets
+    /// Other parameters, which a change unsets if it names this parameter and not the other. So `tbf latency` unsets
     /// `limit`, which would otherwise take precedence over the new latency.
-    pub takes_back: Option<&'static str>,
+    pub takes_back: [Option<&'static str>; 2],
     /// The parameter after whose value this parameter's value may stand. This parameter then has no word of its own:
     /// see [`super::Param::follows`].
     pub follows: Option<&'static str>,

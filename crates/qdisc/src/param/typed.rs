@@ -75,6 +75,8 @@ numbers! {
     packets: u32 = Packets, (1.0, 1e9);
     /// A number of something else, 1 to 1e9.
     count: u32 = Count, (1.0, 1e9);
+    /// A number of 64 bits, such as a seed.
+    number: u64 = Count, (0.0, u64::MAX as f64);
     /// A rate, 1 bit/s to 10 Tbit/s.
     rate: Rate = Rate, (1.0, 1e13);
     /// A whole number that may be negative, of 32 bits.
@@ -121,6 +123,11 @@ impl<W: Words> Param<W> {
 }
 
 impl<W: Words> Param<Option<W>> {
+    /// Declares a parameter as [`Param::choice`] does, without a default.
+    pub const fn optional_choice(name: &'static str, help: &'static str) -> Self {
+        Self::new(name, help, Form::Choice(W::WORDS), (0.0, 0.0))
+    }
+
     /// Declares a parameter as [`Param::word`] does, without a default.
     pub const fn optional_word(name: &'static str, help: &'static str) -> Self {
         Self::new(name, help, Form::Word(W::WORDS), (0.0, 0.0))
@@ -186,7 +193,7 @@ impl<T> Param<T> {
             source: "",
             help,
             fixed: false,
-            takes_back: None,
+            takes_back: [None; 2],
             follows: None,
         };
         Self { spec, value: PhantomData }
@@ -226,8 +233,15 @@ impl<T> Param<T> {
     }
 
     /// Lets a change that names this parameter and not `other` unset `other`.
-    pub const fn takes_back<U>(mut self, other: &Param<U>) -> Self {
-        self.spec.takes_back = Some(other.spec.name);
+    pub const fn takes_back<U>(self, other: &Param<U>) -> Self {
+        self.takes_back_word(other.spec.name)
+    }
+
+    /// As [`Param::takes_back`], with the other parameter's name: two constants cannot mention each other. A parameter
+    /// takes back at most two others.
+    pub const fn takes_back_word(mut self, other: &'static str) -> Self {
+        let free = if self.spec.takes_back[0].is_none() { 0 } else { 1 };
+        self.spec.takes_back[free] = Some(other);
         self
     }
 

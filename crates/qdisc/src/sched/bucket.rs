@@ -90,8 +90,14 @@ impl Weight {
     #[inline]
     pub(super) fn of(self, len: u64) -> u64 {
         let bytes = len.saturating_add(self.overhead).max(self.mpu);
-        if self.cells { bytes.div_ceil(48).saturating_mul(53) } else { bytes }
+        if self.cells { in_cells(bytes) } else { bytes }
     }
+}
+
+/// Returns the bytes of the ATM cells that `bytes` occupy: 53 for each 48.
+#[inline]
+pub(super) const fn in_cells(bytes: u64) -> u64 {
+    bytes.div_ceil(48).saturating_mul(53)
 }
 
 pub(super) const OVERHEAD: Param<u64> = Param::bytes("overhead", "bytes that the wire adds to each packet")
@@ -102,7 +108,7 @@ pub(super) const MPU: Param<u64> = Param::bytes("mpu", "least bytes that a packe
     .default(0)
     .range(0, 1_000_000)
     .source("tc-tbf(8)");
-pub(super) const LINKLAYER: Param<LinkLayer> = Param::choice(
+pub(crate) const LINKLAYER: Param<LinkLayer> = Param::choice(
     "linklayer",
     "atm and adsl: a packet occupies whole cells, 53 bytes for each 48",
     "ethernet",
@@ -123,7 +129,7 @@ pub(super) const CHILD: Param<()> = Param::child("the discipline inside; the res
     .source("goodqueue (tc: a qdisc whose parent is the class)");
 
 words! {
-    pub(super) enum LinkLayer { Ethernet = "ethernet", Atm = "atm", Adsl = "adsl" }
+    pub(crate) enum LinkLayer { Ethernet = "ethernet", Atm = "atm", Adsl = "adsl" }
     pub(super) enum Idle { Linux = "linux", Told = "told" }
 }
 #[cfg(test)]
