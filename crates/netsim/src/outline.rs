@@ -4,9 +4,9 @@ use crate::direction::Direction;
 use crate::flow::Flow;
 use crate::scenario::{Json, Scenario, Traffic};
 use crate::sockets::Sockets;
-use crate::traffic::{Kind, tcp};
+use crate::traffic::{Kind, isochronous, tcp};
 use goodqueue_tcp::EcnMode;
-use goodqueue_units::Streams;
+use goodqueue_units::{Ecn, Streams};
 use serde::Serialize;
 use serde_json::Map;
 
@@ -27,6 +27,8 @@ pub struct FlowOutline {
     pub rtt_s: f64,
     /// Whether its packets are ECN-capable.
     pub ecn: bool,
+    /// The ECN field of its datagrams, 0 to 3. 0 for TCP, whose stack sets the field.
+    pub ecn_bits: u8,
     /// Codepoint of its packets (RFC 2474), 0 to 63.
     pub dscp: u8,
     /// Congestion control, if it is TCP.
@@ -72,6 +74,7 @@ impl Scenario {
 
 fn outline(flow: Flow, traffic: &Traffic) -> FlowOutline {
     let values = &traffic.values;
+    let codepoint = values.find(&isochronous::CODEPOINT).unwrap_or_default().0;
     let own = |name: &str| traffic.kind.keys.iter().any(|key| key.name() == name);
     let mut own: Map<String, Json> = values.plain(own).collect();
     own.extend((traffic.kind.outline)(traffic));
@@ -82,7 +85,8 @@ fn outline(flow: Flow, traffic: &Traffic) -> FlowOutline {
         start_s: flow.start.as_secs_f64(),
         stop_s: flow.stop.as_secs_f64(),
         rtt_s: flow.rtt.as_secs_f64(),
-        ecn: values.find(&tcp::ECN).unwrap_or_default().0 != EcnMode::Off,
+        ecn: values.find(&tcp::ECN).unwrap_or_default().0 != EcnMode::Off || codepoint != Ecn::NotEct,
+        ecn_bits: codepoint.bits(),
         dscp: flow.dscp,
         cc: values.find(&tcp::CC).map(|cc| cc.to_string()),
         stack: values.find(&tcp::STACK).map(|stack| stack.name().to_string()),

@@ -20,6 +20,7 @@ pub mod aqm;
 mod discipline;
 pub mod distribution;
 mod fifo;
+mod linux;
 pub mod packet;
 pub mod param;
 mod qdisc;

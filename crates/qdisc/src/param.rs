@@ -10,6 +10,7 @@
 mod args;
 mod kind;
 mod read;
+mod rules;
 mod shared;
 mod spec;
 #[cfg(feature = "emulation")]
@@ -21,6 +22,8 @@ mod unit;
 
 pub use args::Args;
 pub use kind::{Kind, Masked, TimeOrPackets, Words};
+pub use read::{Reading, Step};
+pub use rules::{Digits, Rules};
 pub use shared::{ECN, LIMIT};
 pub use spec::{Default, Form, MOST_NUMBERS, Numbers, ParamSpec, QdiscSpec, Value};
 #[cfg(feature = "emulation")]

@@ -6,10 +6,10 @@
 
 use crate::discipline::Discipline;
 use crate::packet::Packet;
-use crate::param::{Args, Error, Link, QdiscSpec};
+use crate::param::{Args, Error, Form, Link, QdiscSpec, Reading};
 use crate::qdisc::{Backlog, Enqueued, Head, Probe, Qdisc};
 use crate::signal::Owner;
-use crate::{aqm, sched};
+use crate::{aqm, linux, sched};
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
@@ -50,11 +50,13 @@ macro_rules! qdiscs {
                 if let Some(stab) = args.stab() {
                     return sched::stab::Stab::build(args, stab, link).map(|made| Self::Stab(Box::new(made)));
                 }
+                let mut args = args.clone();
+                args.resolve(link.rate)?;
                 $(
                     $(#[$only])?
                     if args.spec.name == <$type as Discipline<$P>>::SPEC.name {
-                        let qdisc = <$type as Discipline<$P>>::build(args, link)?;
-                        return Ok(Self::$variant(Box::new(Live { qdisc, args: args.clone(), link: *link })));
+                        let qdisc = <$type as Discipline<$P>>::build(&args, link)?;
+                        return Ok(Self::$variant(Box::new(Live { qdisc, args, link: *link })));
                     }
                 )+
                 Err(Error(format!("{}: not in the registry", args.spec.name)))
@@ -231,29 +233,61 @@ pub static ALL: &[QdiscSpec] = AnyQdisc::<crate::packet::Plain>::SPECS;
 /// Fails at an empty line, an unknown discipline (the error names the nearest known one), or a parameter that
 /// [`Args::parse`] refuses.
 pub fn parse_line(line: &str) -> Result<Args, Error> {
-    #[cfg(feature = "emulation")]
-    {
-        let (stab, line) = Args::split_stab(line)?;
-        let stab = stab.filter(|stab| !stab.is_idle_stab());
-        parse_inner(&line).map(|args| args.with_stab(stab))
-    }
-    #[cfg(not(feature = "emulation"))]
-    parse_inner(line)
+    parse_noting(line, &mut Reading::default())
 }
 
-/// Reads the line of a discipline inside another one. It has no size table.
+/// Reads a `tc` line as [`parse_line`] does. Returns what each word set, in the disciplines inside it, too.
+///
+/// # Errors
+/// As for [`parse_line`].
+pub fn reading(line: &str) -> Result<Reading, Error> {
+    let mut read = Reading::default();
+    parse_noting(line, &mut read)?;
+    let child = read.steps.iter().find(|step| step.param.form == Form::Child);
+    if let Some(Reading { steps, replaced }) = child.map(|child| reading(child.value())).transpose()? {
+        read.steps.extend(steps);
+        read.replaced.extend(replaced);
+    }
+    Ok(read)
+}
+
+#[cfg(feature = "emulation")]
+fn parse_noting(line: &str, reading: &mut Reading) -> Result<Args, Error> {
+    let (stab, line) = Args::split_stab(line)?;
+    let stab = stab.filter(|stab| !stab.is_idle_stab());
+    parse_alone(&line, reading).map(|args| args.with_stab(stab))
+}
+
+#[cfg(not(feature = "emulation"))]
+use parse_alone as parse_noting;
+
+/// Reads the line of a discipline inside another one, which has no size table.
 pub(crate) fn parse_inner(line: &str) -> Result<Args, Error> {
     #[cfg(feature = "emulation")]
     crate::param::stab::refuse_inside(line)?;
+    parse_alone(line, &mut Reading::default())
+}
+
+/// Reads the line of a discipline without a size table.
+fn parse_alone(line: &str, reading: &mut Reading) -> Result<Args, Error> {
     let line = line.trim();
     let (name, words) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     match ALL.iter().find(|spec| spec.name == name) {
-        Some(spec) => Args::parse(spec, words),
+        Some(spec) => Args::parse_noting(spec, words, reading),
         None => Err(Error(unknown(name))),
     }
 }
 
 fn unknown(name: &str) -> String {
+    if cfg!(not(feature = "emulation")) && ["netem", "stab"].contains(&name) {
+        return format!(
+            "{name} is not in this program: it would make the page too large; accepted: the goodqueue command has it"
+        );
+    }
+    if linux::has(name) {
+        let known = ALL.iter().map(|spec| spec.name).collect::<alloc::vec::Vec<_>>().join(", ");
+        return format!("qdisc {name:?} is a discipline of Linux that is not simulated; accepted: {known}");
+    }
     let known = || ALL.iter().map(|spec| spec.name);
     let hint =
         parse::nearest(name, known()).map_or_else(String::new, |near| format!("did you mean {near:?}? "));
@@ -283,7 +317,8 @@ impl<P: Packet> AnyQdisc<P> {
     /// # Errors
     /// Fails as [`Args::changed`] and [`AnyQdisc::build`] do, and then nothing has changed.
     pub fn change<O: Owner<P>>(&mut self, now: Instant, line: &str, owner: &mut O) -> Result<(), Error> {
-        let args = self.args().changed(line)?;
+        let mut args = self.args().changed(line)?;
+        args.resolve(self.link().rate)?;
         self.set_args(now, args, owner)
     }
 
@@ -328,5 +363,34 @@ mod tests {
             "{error}"
         );
         assert!(parse_line("").is_err());
+    }
+
+    /// `fq` is no misspelt `sfq`. A suggestion would send the user to another discipline.
+    #[test]
+    fn a_discipline_of_linux_that_is_not_simulated_is_called_so() {
+        for name in ["hfsc", "drr", "mqprio", "taprio", "cbq", "ingress", "cake_mq", "bpf"] {
+            let error = parse_line(&format!("{name} default 12")).unwrap_err().0;
+            assert!(
+                error.starts_with(&format!("qdisc {name:?} is a discipline of Linux that is not")),
+                "{error}"
+            );
+            assert!(!error.contains("did you mean"), "{error}");
+        }
+        assert!(ALL.iter().all(|spec| !linux::has(spec.name)), "a simulated discipline is in the list");
+    }
+
+    /// The words of the discipline inside stand behind those of the outer one, and a replaced word is said.
+    #[test]
+    fn a_reading_has_each_word_of_a_line() {
+        let read = reading("tbf rate 1mbit bu 3000 child codel target 5ms ecn target 6ms").unwrap();
+        let steps: alloc::vec::Vec<_> =
+            read.steps.iter().map(|step| (step.qdisc, step.param.name, step.value())).collect();
+        let child = "codel target 5ms ecn target 6ms";
+        assert_eq!(steps[..3], [("tbf", "rate", "1mbit"), ("tbf", "burst", "3000"), ("tbf", "child", child)]);
+        assert_eq!(steps[3..5], [("codel", "target", "5ms"), ("codel", "ecn", "")]);
+        assert_eq!(
+            read.replaced,
+            ["codel target: \"target 6ms\" replaces \"target 5ms\": as in tc, the last word holds"]
+        );
     }
 }

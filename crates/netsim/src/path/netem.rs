@@ -62,6 +62,8 @@ pub(crate) struct WireCounts {
     /// Packets that the limit refused. They show that the limit is too small for the path: nobody asked for this
     /// loss.
     pub(crate) over_limit: u64,
+    /// Packets above a policer's rate, whether they were lost or not.
+    pub(crate) exceeded: u64,
     /// Packets on their way.
     pub(crate) held: u64,
 }

@@ -40,18 +40,22 @@
 use super::{Aqm, mark};
 use crate::fifo::Fifo;
 use crate::packet::Packet;
-use crate::param::{Args, ECN, Error, LIMIT, Link, Masked, Param, QdiscSpec, ms, secs, us};
+use crate::param::{Args, ECN, Error, LIMIT, Link, Masked, Param, QdiscSpec, ms, us};
 use crate::qdisc::{Backlog, Enqueued, Measure, Moment, Probe};
 use crate::signal::{Drop, Mark, Owner};
 use crate::{params, words};
 use core::fmt;
 use goodqueue_units::{Duration, Instant, processor::select};
 
+/// The longest time that CoDel's clock compares: 2^31 ticks.
+const MOST_TIME: Duration = us(2_199_023_254);
+
 /// Acceptable standing delay. CoDel's parameters are shared: `fq_codel` lists them, too.
 // 100 s switch CoDel off (fq_nocodel). The clock compares times up to 2199 s apart.
 pub const TARGET: Param<Duration> = Param::time("target", "acceptable standing queue delay")
     .default(ms(5))
-    .range(us(1), secs(1000))
+    .range(us(1), MOST_TIME)
+    .zero_is_unset()
     .source("RFC 8289, 4.4");
 /// The interval. See [`TARGET`].
 pub const INTERVAL: Param<Duration> = Param::time(
@@ -59,11 +63,13 @@ pub const INTERVAL: Param<Duration> = Param::time(
     "window in which the delay must fall below target once; a worst-case round-trip time",
 )
 .default(ms(100))
+.range(us(1), MOST_TIME)
+.zero_is_unset()
 .source("RFC 8289, 4.3");
 /// The threshold above which packets are marked with CE. See [`TARGET`].
 pub const CE_THRESHOLD: Param<Option<Duration>> =
     Param::time("ce_threshold", "mark every ECN-capable packet that waited longer; unset: off")
-        .range(us(0), secs(1000))
+        .range(us(0), MOST_TIME)
         .source("tc-codel(8)");
 const VARIANT: Param<Variant> = Param::choice(
     "variant",

@@ -255,18 +255,21 @@ pub struct Red {
 
 const MAN: &str = "tc-red(8)";
 /// The largest size that `tc` accepts.
-pub(crate) const MOST_BYTES: u64 = 2_147_483_647;
+pub(crate) const MOST_BYTES: u64 = u32::MAX as u64;
 
 const LIMIT: Param<u64> =
     Param::bytes("limit", "most bytes that the queue holds; tc has no default, here 1000 frames")
         .default(1_514_000)
-        .range(1, MOST_BYTES);
+        .range(1, MOST_BYTES)
+        .zero_is_unset();
 const MIN: Param<Option<u64>> =
     Param::bytes("min", "average above which packets are dropped at random; unset: a third of max")
-        .range(1, MOST_BYTES);
+        .range(1, MOST_BYTES)
+        .zero_is_unset();
 const MAX: Param<Option<u64>> =
     Param::bytes("max", "average from which every packet is dropped; unset: 3 min, else a quarter of limit")
-        .range(1, MOST_BYTES);
+        .range(1, MOST_BYTES)
+        .zero_is_unset();
 const NODROP: Param<bool> =
     Param::flag("nodrop", "with ecn: never drop early, not even packets that cannot be marked");
 const ADAPTIVE: Param<bool> =

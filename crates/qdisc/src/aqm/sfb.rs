@@ -147,9 +147,13 @@ const DB: Param<Duration> =
     Param::milliseconds("db", "time before a change at which the new bins start to learn; 0: never")
         .default(secs(60));
 const MAX: Param<Option<u32>> =
-    Param::packets("max", "packets in a bin from which arrivals are dropped; unset: 5/4 of target, or 25");
+    Param::packets("max", "packets in a bin from which arrivals are dropped; unset: 5/4 of target, or 25")
+        .range(1, u32::MAX)
+        .zero_is_unset();
 const TARGET: Param<Option<u32>> =
-    Param::packets("target", "packets in a bin from which its probability rises; unset: 4/5 of max, or 20");
+    Param::packets("target", "packets in a bin from which its probability rises; unset: 4/5 of max, or 20")
+        .range(1, u32::MAX)
+        .zero_is_unset();
 const INCREMENT: Param<f64> = Param::real("increment", "increase of a bin's probability").default(0.0005);
 const DECREMENT: Param<f64> =
     Param::real("decrement", "decrease of a bin's probability when the bin is empty").default(0.000_05);
@@ -158,11 +162,11 @@ const PENALTY_RATE: Param<u32> = Param::count(
     "packets per second that all unresponsive flows together may send, if they pause",
 )
 .default(10)
-.range(0, 1_000_000_000);
+.range(0, u32::MAX);
 const PENALTY_BURST: Param<u32> =
     Param::packets("penalty_burst", "packets that unresponsive flows may send at once after a pause")
         .default(20)
-        .range(0, 1_000_000_000);
+        .range(0, u32::MAX);
 
 const PARAMS: &[ParamSpec] = params! { from MAN =>
     REHASH, DB, LIMIT, MAX, TARGET, INCREMENT, DECREMENT, PENALTY_RATE, PENALTY_BURST,

@@ -1,11 +1,14 @@
 //! The parameters of a line, each with a value.
 
+use super::Error;
 use super::kind::Kind;
 use super::spec::{Default, Form, ParamSpec, QdiscSpec, Value};
 use super::typed::Param;
 use alloc::boxed::Box;
+use alloc::format;
 use alloc::vec::Vec;
 use core::fmt;
+use goodqueue_units::Rate;
 
 /// The parameter that defaults may depend on.
 const VARIANT: &str = "variant";
@@ -88,6 +91,32 @@ impl Args {
     pub(crate) fn put<T: Kind>(&mut self, param: &Param<T>, value: T) {
         let place = self.place(param);
         self.values[place] = value.value();
+    }
+
+    /// Replaces the rates that the line gives in percent. A percentage is one of the device's rate, in the discipline
+    /// inside this one, too.
+    ///
+    /// # Errors
+    /// Fails if a rate is then out of range.
+    pub fn resolve(&mut self, device: Rate) -> Result<(), Error> {
+        for (param, value) in self.spec.params.iter().zip(&mut self.values) {
+            if let Value::Share(percent) = *value {
+                // iproute2's parse_percent_rate.
+                let bps = percent / 100.0 * device.as_bps() as f64;
+                let rate = param.read(&format!("{bps}bit"));
+                *value = rate.map_err(|why| {
+                    Error(format!("{} {}: {percent}% of {device}: {why}", self.spec.name, param.name))
+                })?;
+            }
+        }
+        self.child.as_mut().map_or(Ok(()), |child| child.resolve(device))
+    }
+
+    /// Returns whether [`Args::resolve`] has to be called first.
+    #[must_use]
+    pub fn has_shares(&self) -> bool {
+        let own = self.values.iter().any(|value| matches!(value, Value::Share(_)));
+        own || self.child.as_ref().is_some_and(|child| child.has_shares())
     }
 
     /// Returns each parameter with its value.

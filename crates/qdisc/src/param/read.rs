@@ -1,25 +1,70 @@
 //! Reads the words of a line over the defaults, or over the parameters of a running discipline.
+//!
+//! iproute2's parsers are loops that assign: a later word replaces an earlier one. What is particular to a parameter
+//! stands in its [`super::Rules`].
 
 use super::spec::{Form, ParamSpec, Value};
 use super::{Args, Error, QdiscSpec};
+use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use core::iter::Peekable;
 use goodqueue_units::parse;
 
 /// The largest depth of disciplines inside each other.
 const DEEPEST: usize = 8;
+
+/// The words of a line, one step per parameter that they set, and what became of them.
+#[derive(Clone, Debug, Default)]
+pub struct Reading {
+    /// The parameters in the order of the words. A parameter may stand here several times.
+    pub steps: Vec<Step>,
+    /// One sentence per word that a later word replaced.
+    pub replaced: Vec<String>,
+}
+
+/// A parameter that a line sets.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// The discipline.
+    pub qdisc: &'static str,
+    /// The parameter.
+    pub param: &'static ParamSpec,
+    /// The words as they stand in the line: the parameter's word, and the words of its value.
+    pub words: String,
+}
+
+impl Step {
+    /// Returns the words of the value: all of them, for a parameter that has no word of its own.
+    #[must_use]
+    pub fn value(&self) -> &str {
+        let alone =
+            self.param.follows.is_some() || matches!(self.param.form, Form::Word(_) | Form::Shorthand(_));
+        let own = if self.param.name.contains(' ') { 2 } else { 1 };
+        if alone { &self.words } else { self.words.splitn(own + 1, ' ').nth(own).unwrap_or("") }
+    }
+}
 
 impl Args {
     /// Reads the words that follow the discipline's name in a `tc` line.
     ///
     /// # Errors
     /// Fails at an unknown word (the error names the nearest known word), at a missing, ill-formed or out-of-range
-    /// value, and at a parameter that is given twice.
+    /// value, and at a parameter that is given twice if `tc` refuses that.
     pub fn parse(spec: &'static QdiscSpec, words: &str) -> Result<Self, Error> {
+        Self::parse_noting(spec, words, &mut Reading::default())
+    }
+
+    /// Reads words as [`Args::parse`] does, and adds to `reading` what it understood.
+    ///
+    /// # Errors
+    /// As for [`Args::parse`].
+    pub fn parse_noting(spec: &'static QdiscSpec, words: &str, reading: &mut Reading) -> Result<Self, Error> {
         let mut args = Self::defaults(spec);
-        args.read(words.split_whitespace(), |_, line| (spec.read_child)(line))?;
+        let mut line = Line::over(&mut args, reading);
+        line.read(words.split_whitespace(), |_, line| (spec.read_child)(line))?;
         args.fill_in();
         (spec.settle)(&mut args);
         Ok(args)
@@ -45,14 +90,18 @@ impl Args {
             )));
         }
         let mut args = self.clone();
-        let set = args.read(words, |child, line| match child {
+        let mut reading = Reading::default();
+        let mut line = Line::over(&mut args, &mut reading);
+        line.read(words, |child, line| match child {
             Some(child) => child.changed(line),
             None => Err(Error("found one; accepted: none, as the qdisc was made without".to_string())),
         })?;
+        let set: Vec<bool> = line.set;
         for (index, param) in self.spec.params.iter().enumerate() {
-            for taken_back in param.takes_back.into_iter().flatten().filter(|_| set[index]) {
-                if let Some(index) = args.position(taken_back).filter(|&index| !set[index]) {
-                    (args.values[index], args.given[index]) = (Value::Unset, false);
+            let taken_back = param.takes_back.and_then(|name| args.position(name));
+            for other in taken_back.into_iter().chain(self.spec.excluded_by(index)) {
+                if set[index] && !set[other] {
+                    (args.values[other], args.given[other]) = (Value::Unset, false);
                 }
             }
         }
@@ -70,75 +119,163 @@ impl Args {
         let args = args.with_stab(stab);
         Ok(args)
     }
+}
 
-    /// Reads `words` over the present values, and returns which parameters the words set. `read_child` makes the
-    /// inner discipline's parameters from its line and from its present parameters.
-    fn read<'a>(
+/// A line that is being read.
+struct Line<'a> {
+    args: &'a mut Args,
+    reading: &'a mut Reading,
+    /// The parameters before the line.
+    before: Args,
+    /// Whether words of the line set each parameter, by its own word or by a shorthand.
+    set: Vec<bool>,
+    /// The words that set each parameter last.
+    said: Vec<Option<String>>,
+}
+
+impl<'a> Line<'a> {
+    fn over(args: &'a mut Args, reading: &'a mut Reading) -> Self {
+        let (before, count) = (args.clone(), args.values.len());
+        Self { args, reading, before, set: alloc::vec![false; count], said: alloc::vec![None; count] }
+    }
+
+    /// Reads `words`. `read_child` makes the inner discipline's parameters from its line and from its present
+    /// parameters.
+    fn read<'w>(
         &mut self,
-        words: impl Iterator<Item = &'a str>,
-        read_child: impl Fn(Option<&Self>, &str) -> Result<Self, Error>,
-    ) -> Result<Vec<bool>, Error> {
-        let spec = self.spec;
+        words: impl Iterator<Item = &'w str>,
+        read_child: impl Fn(Option<&Args>, &str) -> Result<Args, Error>,
+    ) -> Result<(), Error> {
+        let spec = self.args.spec;
         let mut words = words.peekable();
-        let mut seen = alloc::vec![false; spec.params.len()];
-        let mut set = seen.clone();
         while let Some(word) = words.next() {
-            let (index, switched_on) = match words.peek().and_then(|next| self.find_pair(word, next)) {
-                Some(index) => {
-                    words.next();
-                    (index, true)
-                }
-                None => self.find(word)?,
-            };
+            let (index, switched_on, name) =
+                match words.peek().and_then(|next| self.args.find_pair(word, next)) {
+                    Some(index) => (index, true, format!("{word} {}", words.next().unwrap_or(""))),
+                    None => {
+                        let (index, switched_on) = self.args.find(word)?;
+                        (index, switched_on, word.to_owned())
+                    }
+                };
             let param = &spec.params[index];
             let refuse = |why: String| Error(format!("{} {}: {why}", spec.name, param.name));
-            if seen[index] && !param.may_repeat() {
-                return Err(refuse("given twice".to_string()));
-            }
-            self.values[index] = match param.form {
+            let (value, text) = match param.form {
+                Form::Flag => (Value::Flag(switched_on), ""),
+                Form::Word(_) => (param.read(word).map_err(refuse)?, ""),
                 Form::Shorthand(table) => {
+                    self.refuse_twice(index)?;
                     for (_, stands_for) in table.iter().filter(|(known, _)| *known == word) {
-                        self.expand(stands_for, &mut set)?;
+                        self.expand(stands_for, word)?;
                     }
-                    Value::Unset
+                    self.note(index, word.to_owned());
+                    self.set[index] = true;
+                    continue;
                 }
-                Form::Flag => Value::Flag(switched_on),
-                Form::Word(_) => param.read(word).map_err(refuse)?,
                 Form::Numbers { .. } => {
-                    let is_number = |word: &&str| word.starts_with(|c: char| c.is_ascii_digit());
-                    let numbers: Vec<&str> = core::iter::from_fn(|| words.next_if(is_number)).collect();
-                    param.read_numbers(&numbers, self.values[index]).map_err(refuse)?
+                    let numbers = numbers(&mut words);
+                    let value = param.read_numbers(&numbers, self.args.values[index]).map_err(refuse)?;
+                    self.note(index, format!("{name} {}", numbers.join(" ")));
+                    self.assign(index, value, format!("{name} {}", numbers.join(" ")))?;
+                    continue;
                 }
                 Form::Child => {
                     let line = child_line(param, words.by_ref()).map_err(refuse)?;
-                    let child = read_child(self.child(), &line).map_err(|error| refuse(error.0))?;
-                    self.child = Some(Box::new(child));
-                    Value::Unset
+                    let child = read_child(self.args.child(), &line).map_err(|error| refuse(error.0))?;
+                    self.args.child = Some(Box::new(child));
+                    self.note(index, format!("{name} {line}"));
+                    (self.set[index], self.args.given[index]) = (true, true);
+                    continue;
                 }
                 _ => {
-                    let text = words
-                        .next()
-                        .ok_or_else(|| refuse(format!("no value; accepted: {}", param.accepted())))?;
-                    param.read(text).map_err(refuse)?
+                    let text = words.next();
+                    let text =
+                        text.ok_or_else(|| refuse(format!("no value; accepted: {}", param.accepted())))?;
+                    (param.read(text).map_err(refuse)?, text)
                 }
             };
-            (seen[index], set[index], self.given[index]) = (true, true, true);
-            for index in spec.followers(param.name) {
-                let follower = &spec.params[index];
-                let Some(text) = words.next_if(|word| follower.is_begun_by(word)) else { break };
-                let refuse = |why: String| Error(format!("{} {}: {why}", spec.name, follower.name));
-                self.values[index] = follower.read(text).map_err(refuse)?;
-                (seen[index], set[index], self.given[index]) = (true, true, true);
-            }
+            let said = if text.is_empty() { name } else { format!("{name} {text}") };
+            self.note(index, said.clone());
+            self.assign(index, value, said)?;
+            self.read_followers(param, &mut words)?;
         }
-        Ok(set)
+        Ok(())
     }
 
-    /// Sets the values that a shorthand stands for and notes them in `set`. They do not count as given by the line. A
-    /// value after `+` is added to a value that the same line has set, otherwise to 0. So a change of framing starts
-    /// anew.
-    fn expand(&mut self, words: &str, set: &mut [bool]) -> Result<(), Error> {
-        let spec = self.spec;
+    /// Reads the values behind the value of `param`.
+    fn read_followers<'w>(
+        &mut self,
+        param: &ParamSpec,
+        words: &mut Peekable<impl Iterator<Item = &'w str>>,
+    ) -> Result<(), Error> {
+        let spec = self.args.spec;
+        for index in spec.followers(param.name) {
+            let follower = &spec.params[index];
+            let Some(text) = words.next_if(|word| follower.is_begun_by(word)) else { break };
+            let refuse = |why: String| Error(format!("{} {}: {why}", spec.name, follower.name));
+            let value = follower.read(text).map_err(refuse)?;
+            self.note(index, text.to_owned());
+            self.assign(index, value, text.to_owned())?;
+        }
+        Ok(())
+    }
+
+    /// Adds a step to the reading.
+    fn note(&mut self, index: usize, words: String) {
+        let spec = self.args.spec;
+        self.reading.steps.push(Step { qdisc: spec.name, param: &spec.params[index], words });
+    }
+
+    fn refuse_twice(&self, index: usize) -> Result<(), Error> {
+        let (spec, param) = (self.args.spec, &self.args.spec.params[index]);
+        if param.rules.once && self.set[index] {
+            return Err(Error(format!("{} {}: given twice; tc takes it once", spec.name, param.name)));
+        }
+        match spec.excluded_by(index).find(|&other| self.set[other]) {
+            Some(other) => {
+                let (name, other) = (param.name, spec.params[other].name);
+                Err(Error(format!("{} {name}: given with {other}; tc takes one of them", spec.name)))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Gives the parameter the `value` that the words `said` stand for.
+    fn assign(&mut self, index: usize, value: Value, said: String) -> Result<(), Error> {
+        self.refuse_twice(index)?;
+        let rules = &self.args.spec.params[index].rules;
+        let is_zero = matches!(value, Value::Integer(0) | Value::Real(0.0));
+        let is_unset = rules.zero_is_unset && is_zero;
+        self.replace(index, if is_unset { self.before.values[index] } else { value }, said.clone());
+        // tc notices by its value that a word which it takes once was there before.
+        self.set[index] = !is_unset && !(rules.once && is_zero);
+        self.args.given[index] = !is_unset || self.before.given[index];
+        if let Some(ended) = rules.ends.and_then(|name| self.args.position(name)) {
+            self.replace(ended, Value::Unset, said);
+            self.args.given[ended] = false;
+        }
+        Ok(())
+    }
+
+    /// Sets a value, and notes if words of the line had set another one.
+    fn replace(&mut self, index: usize, value: Value, said: String) {
+        if let Some(earlier) = &self.said[index]
+            && *earlier != said
+            && self.args.values[index] != value
+        {
+            let (spec, param) = (self.args.spec, &self.args.spec.params[index]);
+            self.reading.replaced.push(format!(
+                "{} {}: \"{said}\" replaces \"{earlier}\": as in tc, the last word holds",
+                spec.name, param.name
+            ));
+        }
+        self.args.values[index] = value;
+        self.said[index] = Some(said);
+    }
+
+    /// Sets the values that the shorthand `said` stands for. They do not count as given by the line. A value after `+`
+    /// is added to a value that the same line has set, otherwise to 0. So a change of framing starts anew.
+    fn expand(&mut self, words: &str, said: &str) -> Result<(), Error> {
+        let spec = self.args.spec;
         let mut words = words.split_whitespace();
         while let Some(word) = words.next() {
             let named =
@@ -151,22 +288,38 @@ impl Args {
             };
             let param = &spec.params[index];
             let text = if matches!(param.form, Form::Word(_)) { word } else { words.next().unwrap_or("") };
-            let there = match self.values[index] {
-                Value::Real(there) if set[index] => there,
+            let there = match self.args.values[index] {
+                Value::Real(there) if self.set[index] => there,
                 _ => 0.0,
             };
-            let value = match text.strip_prefix('+').and_then(|more| more.parse::<f64>().ok()) {
+            let more = text.strip_prefix('+').and_then(|more| more.parse::<f64>().ok());
+            let value = match more {
                 _ if text == "unset" => Ok(Value::Unset),
                 Some(more) => param.read(&(there + more).to_string()),
                 None => param.read(text),
             };
-            self.values[index] =
-                value.map_err(|why| Error(format!("{} {}: {why}", spec.name, param.name)))?;
-            set[index] = true;
+            let value = value.map_err(|why| Error(format!("{} {}: {why}", spec.name, param.name)))?;
+            if more.is_some() {
+                self.said[index] = None; // a sum replaces nothing
+            }
+            self.replace(index, value, said.to_owned());
+            self.set[index] = true;
+            if let Some(ended) = param.rules.ends.and_then(|name| self.args.position(name)) {
+                self.replace(ended, Value::Unset, said.to_owned());
+                self.args.given[ended] = false;
+            }
         }
         Ok(())
     }
+}
 
+/// Takes the words that begin like numbers.
+fn numbers<'w>(words: &mut Peekable<impl Iterator<Item = &'w str>>) -> Vec<&'w str> {
+    let is_number = |word: &&str| word.starts_with(|c: char| c.is_ascii_digit());
+    core::iter::from_fn(|| words.next_if(is_number)).collect()
+}
+
+impl Args {
     /// Returns the index of the parameter whose name is two words, `word` and `next`.
     fn find_pair(&self, word: &str, next: &str) -> Option<usize> {
         let is_named = |name: &str| name.split_once(' ') == Some((word, next));
@@ -184,11 +337,17 @@ impl Args {
                 _ => Ok((index, true)),
             };
         }
-        // tc writes `noecn` but `no_dq_rate_estimator`.
+        // tc writes `noecn` but `no_dq_rate_estimator`; here either will do.
         let negated =
             word.strip_prefix("no").and_then(|rest| position(rest.strip_prefix('_').unwrap_or(rest)));
         if let Some(index) = negated.filter(|&index| self.spec.params[index].form == Form::Flag) {
             return Ok((index, false));
+        }
+        let begins = |param: &ParamSpec| {
+            param.rules.abbreviates && param.follows.is_none() && param.name.starts_with(word)
+        };
+        if let Some(index) = self.spec.params.iter().position(begins) {
+            return self.find(self.spec.params[index].name);
         }
         let known: Vec<&str> = self.spec.params.iter().flat_map(ParamSpec::words).collect();
         let hint = match parse::nearest(word, known.iter().copied()) {

@@ -1,5 +1,6 @@
 //! Parameters and disciplines as data: words, defaults, ranges and sources.
 
+use super::rules::Rules;
 use super::unit::Unit;
 use super::{Args, Error};
 use alloc::format;
@@ -18,9 +19,7 @@ pub enum Form {
     /// One of several words, without the parameter's name (`drop_enqueue` or `drop_dequeue`).
     Word(&'static [&'static str]),
     /// Words that each stand for other words of the line (`docsis`: `noatm overhead +18 mpu 64`). A value after `+`
-    /// is added to the value that the line has set. `unset` takes a value back. Words of a table with a `+` may be
-    /// combined; words of a table without one exclude each other. A parameter's own word may change the value that a
-    /// shorthand set.
+    /// is added to the value that the line has set. `unset` takes a value back.
     Shorthand(&'static [(&'static str, &'static str)]),
     /// The name and whole decimal numbers (`weights 589824 196608 65536`): exactly `most` of them, or, with `fewer`,
     /// at most `most`. Numbers that the line leaves out keep their value.
@@ -49,6 +48,8 @@ pub enum Value {
     Real(f64),
     /// Packets, for a parameter that may also be a time.
     Packets(u64),
+    /// A rate in percent of the rate of the link: see [`Args::resolve`].
+    Share(f64),
     /// A flag.
     Flag(bool),
     /// Whole numbers.
@@ -123,12 +124,14 @@ pub struct ParamSpec {
     pub help: &'static str,
     /// Whether the parameter keeps the value that the discipline was made with.
     pub fixed: bool,
-    /// Other parameters, which a change unsets if it names this parameter and not the other. So `tbf latency` unsets
+    /// Another parameter, which a change unsets if it names this parameter and not the other. So `tbf latency` unsets
     /// `limit`, which would otherwise take precedence over the new latency.
-    pub takes_back: [Option<&'static str>; 2],
+    pub takes_back: Option<&'static str>,
     /// The parameter after whose value this parameter's value may stand. This parameter then has no word of its own:
     /// see [`super::Param::follows`].
     pub follows: Option<&'static str>,
+    /// How `tc` reads the word.
+    pub rules: Rules,
 }
 
 /// A discipline as data.
@@ -192,6 +195,16 @@ impl QdiscSpec {
         self.params.iter().enumerate().filter(follows).map(|(index, _)| index)
     }
 
+    /// Returns the indices of the parameters that exclude the one at `index`: see [`Rules::excludes`].
+    pub(super) fn excluded_by(&self, index: usize) -> impl Iterator<Item = usize> {
+        let own = &self.params[index];
+        let is_other = |other: &ParamSpec| {
+            own.rules.excludes == Some(other.name) || other.rules.excludes == Some(own.name)
+        };
+        let others = self.params.iter().enumerate();
+        others.filter(move |(_, other)| is_other(other)).map(|(index, _)| index)
+    }
+
     /// Returns the parameter `name`.
     #[must_use]
     pub fn param(&self, name: &str) -> Option<&'static ParamSpec> {
@@ -240,7 +253,9 @@ impl ParamSpec {
         let unit = match self.form {
             Form::Number(unit) => unit,
             Form::Choice(words) | Form::Word(words) => {
-                let index = words.iter().position(|word| *word == text).ok_or_else(refused)?;
+                let index = words.iter().position(|word| *word == text);
+                let begins = |word: &&str| self.rules.abbreviates && word.starts_with(text);
+                let index = index.or_else(|| words.iter().position(begins)).ok_or_else(refused)?;
                 return Ok(Value::Integer(index as u64));
             }
             Form::Flag => return Ok(Value::Flag(true)),
@@ -250,9 +265,10 @@ impl ParamSpec {
                 return Ok(Value::Unset);
             }
         };
-        let value = unit.read(text)?.ok_or_else(refused)?;
+        let value = unit.read(text, &self.rules)?.ok_or_else(|| refused() + &unit.hint(text))?;
         let is_within = |number: f64| (self.range.0..=self.range.1).contains(&number);
         match value {
+            Value::Integer(0) | Value::Real(0.0) if self.rules.zero_is_unset => Ok(value),
             Value::Integer(integer) if !is_within(integer as f64) => Err(refused()),
             Value::Real(real) if !is_within(real) => Err(refused()),
             _ => Ok(value),
@@ -290,11 +306,6 @@ impl ParamSpec {
     pub(super) fn is_begun_by(&self, word: &str) -> bool {
         let unsigned = if self.range.0 < 0.0 { word.strip_prefix('-').unwrap_or(word) } else { word };
         unsigned.starts_with(|c: char| c.is_ascii_digit())
-    }
-
-    /// Returns whether the line may name the parameter more than once: see [`Form::Shorthand`].
-    pub(super) fn may_repeat(&self) -> bool {
-        matches!(self.form, Form::Shorthand(table) if table.iter().any(|(_, words)| words.contains('+')))
     }
 
     /// Returns the word that switches a flag off, as `tc` spells it: `noecn`, but `no_dq_rate_estimator`.

@@ -7,19 +7,22 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-pub(crate) const MTU: Param<u32> =
-    Param::count("mtu", "longest packet for which the table is made").default(2047).range(1, 1_000_000);
+pub(crate) const MTU: Param<u32> = Param::count("mtu", "longest packet for which the table is made")
+    .default(2047)
+    .range(1, 1_000_000)
+    .once();
 pub(crate) const MPU: Param<u32> =
-    Param::count("mpu", "least bytes that a packet counts for").default(0).range(0, 1_000_000);
+    Param::count("mpu", "least bytes that a packet counts for").default(0).range(0, 1_000_000).once();
 pub(crate) const OVERHEAD: Param<i32> =
     Param::signed("overhead", "bytes that the wire adds to each packet; a negative number takes bytes away")
         .default(0)
-        .range(-1_000_000, 1_000_000);
+        .range(-1_000_000, 1_000_000)
+        .once();
 pub(crate) const TSIZE: Param<u32> =
-    Param::count("tsize", "slots of the table").default(512).range(1, 32_000);
+    Param::count("tsize", "slots of the table").default(512).range(1, 32_000).once();
 
 /// In the order in which tc compares a word that is a prefix of several names.
-const PARAMS: &[ParamSpec] = params! { from "tc-stab(8)" => MTU, MPU, OVERHEAD, TSIZE, LINKLAYER };
+const PARAMS: &[ParamSpec] = params! { from "tc-stab(8)" => MTU, MPU, OVERHEAD, TSIZE, LINKLAYER.once() };
 
 /// The words of a size table.
 pub static STAB: QdiscSpec = QdiscSpec::new("stab", PARAMS)

@@ -45,7 +45,7 @@ fn words_that_stand_by_themselves_are_read_and_printed_back() {
     assert_eq!(line("").unwrap(), "toy drop_dequeue");
     assert_eq!(line("drop_enqueue").unwrap(), "toy drop_enqueue");
     assert_eq!(Args::parse(&ALONE, "drop_enqueue").unwrap().get(&DROP_AT), At::Enqueue);
-    assert_eq!(line("drop_enqueue drop_dequeue").unwrap_err().0, "toy drop_at: given twice");
+    assert_eq!(line("drop_enqueue drop_dequeue").unwrap(), "toy drop_dequeue", "the last word holds");
     let unknown = line("drop_at").unwrap_err().0;
     assert!(unknown.ends_with("accepted: drop_dequeue, drop_enqueue"), "{unknown}");
 }
@@ -72,7 +72,7 @@ fn a_shorthand_sets_adds_and_takes_back() {
     assert_eq!(line("vlan raw vlan"), "toy raw extra 4");
     assert_eq!(line("raw extra 4"), "toy raw extra 4", "what is printed is read back");
     assert_eq!(line("delay 5ms never"), "toy");
-    assert_eq!(line("lan never"), "toy preset: given twice");
+    assert_eq!(line("lan never"), "toy");
     assert_eq!(line("vlan vlan vlan"), "toy extra: found \"12\"; accepted: -64 to 10");
     assert!(line("vlam").contains("did you mean \"vlan\"? accepted: lan, never, vlan, raw, raw, delay"));
 }
@@ -104,7 +104,7 @@ fn other_words_for_a_parameter_are_taken_and_words_without_meaning_get_a_reason(
     let line = |words: &str| parse(words).map_or_else(|error| error.0, |args| args.to_string());
     assert!(line("goal 7ms").starts_with("toy target 7ms"));
     assert!(parse("goal 7ms").unwrap().is_given("target"));
-    assert_eq!(line("goal 7ms target 7ms"), "toy target: given twice");
+    assert_eq!(line("goal 7ms target 8ms"), line("target 8ms"));
     assert_eq!(line("offload"), "toy offload: there is no hardware");
     assert!(line("of").ends_with("accepted: target, share, step, rehash"));
     assert_eq!((line("share 12.5%"), line("share 12.5")), (line("share 12.5"), line("share 12.5%")));
@@ -116,7 +116,7 @@ fn other_words_for_a_parameter_are_taken_and_words_without_meaning_get_a_reason(
     assert_eq!(parse("step 5p").unwrap().get(&STEP), TimeOrPackets::Packets(5));
     assert_eq!(line("step 5pp").split(';').next(), Some("toy step: found \"5pp\""));
     assert_eq!(parse("rehash 600000").unwrap().get(&REHASH), secs(600));
-    assert!(line("rehash 10s").ends_with("rehash 10000") && line("rehash 5us").ends_with("rehash 5us"));
+    assert!(line("rehash 10s").contains("found \"10s\"") && line("rehash 0x10").ends_with("rehash 16"));
 }
 
 #[test]
@@ -127,13 +127,9 @@ fn each_refusal_names_the_word_what_was_found_and_what_is_accepted() {
             "toy: unknown word \"targte\"; did you mean \"target\"? accepted: target, ecn, variant, quick_start",
         ),
         ("target", "toy target: no value; accepted: 1us to 1s"),
-        (
-            "target 5parsec",
-            "toy target: found \"5parsec\"; accepted: a time such as 5ms, 100us, 1.5s or 2min",
-        ),
+        ("target 5parsec", "toy target: found \"5parsec\"; accepted: a time such as 5ms, 100us or 1.5s"),
         ("target 2s", "toy target: found \"2s\"; accepted: 1us to 1s"),
         ("variant c", "toy variant: found \"c\"; accepted: a, b"),
-        ("ecn noecn", "toy ecn: given twice"),
     ];
     for (line, error) in table {
         assert_eq!(Args::parse(&SPEC, line).unwrap_err().to_string(), error);

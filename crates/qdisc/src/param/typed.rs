@@ -11,6 +11,7 @@
 //! ```
 
 use super::kind::{Masked, TimeOrPackets, Words};
+use super::rules::Rules;
 use super::spec::{Default, Form, ParamSpec, Value};
 use super::unit::Unit;
 use core::marker::PhantomData;
@@ -19,7 +20,7 @@ use goodqueue_units::{Duration, Rate};
 /// A parameter whose value is a `T`. Without a default `T` is an `Option`.
 pub struct Param<T> {
     pub(super) spec: ParamSpec,
-    value: PhantomData<fn() -> T>,
+    pub(super) value: PhantomData<fn() -> T>,
 }
 
 /// Makes the list of a discipline's parameters from their constants: `params! { LIMIT, TARGET, ECN }`. A source for
@@ -77,8 +78,8 @@ numbers! {
     count: u32 = Count, (1.0, 1e9);
     /// A number of 64 bits, such as a seed.
     number: u64 = Count, (0.0, u64::MAX as f64);
-    /// A rate, 1 bit/s to 10 Tbit/s.
-    rate: Rate = Rate, (1.0, 1e13);
+    /// A rate, 8 bit/s to 10 Tbit/s. `tc` counts in bytes per second.
+    rate: Rate = Rate, (8.0, 1e13);
     /// A whole number that may be negative, of 32 bits.
     signed: i32 = Signed, (i32::MIN as f64, i32::MAX as f64);
     /// A real number, 0 to 1.
@@ -193,8 +194,9 @@ impl<T> Param<T> {
             source: "",
             help,
             fixed: false,
-            takes_back: [None; 2],
+            takes_back: None,
             follows: None,
+            rules: Rules::USUAL,
         };
         Self { spec, value: PhantomData }
     }
@@ -233,15 +235,8 @@ impl<T> Param<T> {
     }
 
     /// Lets a change that names this parameter and not `other` unset `other`.
-    pub const fn takes_back<U>(self, other: &Param<U>) -> Self {
-        self.takes_back_word(other.spec.name)
-    }
-
-    /// As [`Param::takes_back`], with the other parameter's name: two constants cannot mention each other. A parameter
-    /// takes back at most two others.
-    pub const fn takes_back_word(mut self, other: &'static str) -> Self {
-        let free = if self.spec.takes_back[0].is_none() { 0 } else { 1 };
-        self.spec.takes_back[free] = Some(other);
+    pub const fn takes_back<U>(mut self, other: &Param<U>) -> Self {
+        self.spec.takes_back = Some(other.spec.name);
         self
     }
 

@@ -1,16 +1,18 @@
 //! Units of numbers, and how numbers are read and printed.
 
+use super::rules::{Digits, Rules};
 use super::spec::Value;
 use alloc::format;
 use alloc::string::{String, ToString};
-use goodqueue_units::{Duration, Rate, parse};
+use goodqueue_units::{Duration, Rate, number, parse};
 
 /// The unit of a number, which determines how the number is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
-    /// A time, kept in nanoseconds; `5ms`. A number without a unit is in microseconds, as in `tc`.
+    /// A time, kept in nanoseconds; `5ms`. A number without a unit is in microseconds, and the rest below a
+    /// microsecond is cut off, as in `tc`.
     Time,
-    /// A time, kept in nanoseconds. `tc` reads and prints it as a number of milliseconds without a unit (`sfb`).
+    /// A time, kept in nanoseconds, of whole milliseconds. `tc` reads and prints the number without a unit (`sfb`).
     Milliseconds,
     /// A time as [`Unit::Time`], or packets with the word after the number: `1ms`, `5p`, `5packets`.
     TimeOrPackets,
@@ -50,31 +52,56 @@ impl Unit {
         }
     }
 
-    /// Reads `text`. `None`: `text` is not a number.
-    pub(super) fn read(self, text: &str) -> Result<Option<Value>, String> {
-        if let (Self::TimeOrPackets, Some(packets)) = (self, packets(text)) {
-            return Ok(Some(Value::Packets(packets)));
-        }
+    /// Reads `text` by the rules of a parameter. `None`: `text` is not a number.
+    pub(super) fn read(self, text: &str, rules: &Rules) -> Result<Option<Value>, String> {
+        let time = |text: &str| {
+            let time = if rules.nanoseconds { parse::tc_time64(text) } else { parse::tc_time(text) };
+            time.map(|time| Some(Value::Integer(time.as_nanos())))
+        };
         Ok(match self {
-            Self::Time | Self::TimeOrPackets => Some(Value::Integer(parse::duration(text)?.as_nanos())),
-            Self::Milliseconds => Some(Value::Integer(match text.parse::<u32>() {
-                Ok(bare) => u64::from(bare) * MILLISECOND,
-                Err(_) => parse::duration(text)?.as_nanos(),
-            })),
-            Self::Bytes => Some(Value::Integer(parse::bytes(text)?)),
-            Self::Rate => Some(Value::Integer(parse::rate(text)?.as_bps())),
-            Self::Packets | Self::Count => whole(text).map(Value::Integer),
+            Self::Time => return time(text),
+            Self::TimeOrPackets => match packets(text) {
+                Some(packets) => Some(Value::Packets(packets)),
+                None => return time(text),
+            },
+            Self::Milliseconds => {
+                number::whole(text).map(|ms| Value::Integer(ms.saturating_mul(MILLISECOND)))
+            }
+            Self::Rate if rules.takes_percent && text.contains('%') => match parse::tc_percent(text) {
+                Some(0.0) => Some(Value::Integer(0)),
+                percent => percent.map(Value::Share),
+            },
+            Self::Rate => Some(Value::Integer(parse::tc_rate(text)?)),
+            Self::Bytes | Self::Packets | Self::Count => match (rules.digits, self) {
+                (Digits::Size, _) | (Digits::OfUnit, Self::Bytes) => size(text, rules),
+                (Digits::Decimal, _) => number::whole_in(10, text),
+                _ => number::whole(text),
+            }
+            .map(Value::Integer),
             Self::Signed => text.parse::<i32>().ok().map(|signed| Value::Real(f64::from(signed))),
-            Self::Real => text.parse().ok().map(Value::Real),
-            Self::Percent => text.strip_suffix('%').unwrap_or(text).parse().ok().map(Value::Real),
+            Self::Real => {
+                number::real(text).filter(|(_, rest)| rest.is_empty()).map(|(real, _)| Value::Real(real))
+            }
+            Self::Percent => parse::tc_percent(text).map(Value::Real),
             Self::Masked => masked(text),
         })
+    }
+
+    /// Returns what to add to a refusal of `text`, if `tc -s` prints the number so.
+    pub(super) fn hint(self, text: &str) -> String {
+        match text.strip_suffix(['p', 'b']).and_then(number::whole) {
+            Some(_) if matches!(self, Self::Packets | Self::Count | Self::Bytes) => {
+                format!("; tc -s prints {text}, but tc takes {}", &text[..text.len() - 1])
+            }
+            _ => String::new(),
+        }
     }
 
     /// Returns `value`, which must not be unset, as `tc` would print it.
     pub(super) fn show(self, value: Value) -> String {
         match (value, self) {
             (Value::Packets(packets), _) => format!("{packets}p"),
+            (Value::Share(percent), _) => format!("{percent}%"),
             (Value::Integer(ns), Self::Milliseconds) if ns % MILLISECOND == 0 => {
                 (ns / MILLISECOND).to_string()
             }
@@ -101,17 +128,19 @@ fn packets(text: &str) -> Option<u64> {
     digits.parse::<u32>().ok().map(u64::from)
 }
 
-/// Reads a whole number, decimal or with `0x` before it as `tc` accepts it.
-fn whole(text: &str) -> Option<u64> {
-    match text.strip_prefix("0x") {
-        Some(digits) => u64::from_str_radix(digits, 16).ok(),
-        None => text.parse().ok(),
-    }
+/// Reads a size, with a cell after it if the parameter takes one.
+fn size(text: &str, rules: &Rules) -> Option<u64> {
+    let (size, cell) = match text.split_once('/') {
+        Some((size, cell)) if rules.takes_cell => (size, Some(number::whole(cell)?)),
+        _ => (text, None),
+    };
+    let is_cell = |cell: u64| cell.is_power_of_two() && cell < 1 << 31;
+    parse::tc_bytes(size).ok().filter(|_| cell.is_none_or(is_cell))
 }
 
 /// Reads `value/mask`, each a byte.
 fn masked(text: &str) -> Option<Value> {
-    let byte = |text: &str| whole(text).filter(|number| *number < 256);
+    let byte = |text: &str| number::whole(text).filter(|number| *number < 256);
     let (value, mask) = text.split_once('/')?;
     Some(Value::Integer(byte(value)? << 8 | byte(mask)?))
 }

@@ -10,11 +10,14 @@ use crate::aqm::Aqm;
 use crate::discipline::Discipline;
 use crate::fifo::Fifo;
 use crate::packet::Packet;
-use crate::param::{Args, Error, LIMIT, Link, Param, QdiscSpec};
+use crate::param::{Args, Digits, Error, Link, Param, QdiscSpec};
 use crate::params;
 use crate::qdisc::{Backlog, Enqueued, Head, Qdisc};
 use crate::signal::{Drop, Owner};
 use goodqueue_units::Instant;
+
+/// `tc` reads the packets as it reads a size, so that `10k` are 10240, and takes a queue of no packets.
+const LIMIT: Param<u32> = crate::param::LIMIT.digits(Digits::Size).zero_is_a_value().range(0, u32::MAX);
 
 /// `pfifo`: at most `limit` packets.
 #[derive(Clone, Copy, Debug)]
@@ -59,6 +62,7 @@ impl Aqm for Pfifo {
 
 pub(super) const LIMIT_BYTES: Param<u64> = Param::bytes("limit", "most bytes that the queue holds")
     .default(1_514_000)
+    .range(0, u32::MAX as u64)
     .source("tc-bfifo(8): txqueuelen times the frame");
 
 /// `bfifo`: at most `limit` bytes.
@@ -156,6 +160,10 @@ impl Aqm for PfifoHeadDrop {
         queue: &mut Fifo<P>,
         owner: &mut O,
     ) -> Enqueued {
+        if self.0 == 0 {
+            owner.dropped(packet, Drop::Overlimit);
+            return Enqueued::Dropped;
+        }
         let oldest = if queue.len() < self.0 { None } else { queue.pop() };
         queue.push(packet);
         match oldest {

@@ -15,7 +15,7 @@ use super::drr::{Drr, Flow, FlowQueue};
 use crate::aqm::codel::{CE_THRESHOLD, INTERVAL, Params, Source, TARGET, Vars, Verdict};
 use crate::discipline::Discipline;
 use crate::packet::Packet;
-use crate::param::{Args, ECN, Error, Link, Masked, Param, ParamSpec, QdiscSpec};
+use crate::param::{Args, Digits, ECN, Error, Link, Masked, Param, ParamSpec, QdiscSpec};
 use crate::params;
 use crate::qdisc::{Backlog, Enqueued, Measure, Probe, Qdisc};
 use crate::signal::{Drop, Owner};
@@ -34,6 +34,7 @@ pub const LIMIT: Param<u32> = crate::param::LIMIT
 pub const FLOWS: Param<u32> = Param::count("flows", "number of buckets to which flows are hashed")
     .default(1024)
     .range(1, 65_536)
+    .zero_is_unset()
     .fixed()
     .source("RFC 8290, 5.2.5");
 /// Bytes of a round. See [`LIMIT`].
@@ -41,6 +42,8 @@ pub const QUANTUM: Param<u64> =
     Param::bytes("quantum", "bytes that a flow may send per round; less than 256 counts as 256")
         .default(1514)
         .range(1, 1_048_576)
+        .digits(Digits::Any)
+        .zero_is_unset()
         .source("RFC 8290, 5.2.4");
 /// Limit in memory. See [`LIMIT`].
 pub const MEMORY_LIMIT: Param<u64> = Param::bytes(
@@ -48,15 +51,18 @@ pub const MEMORY_LIMIT: Param<u64> = Param::bytes(
     "most memory that all flows hold together, with Linux's overhead per packet",
 )
 .default(32 << 20)
-.range(1, 1 << 31)
+.range(0, u32::MAX as u64)
 .source("tc-fq_codel(8)");
 const CE_THRESHOLD_SELECTOR: Param<Option<Masked>> = Param::masked(
     "ce_threshold_selector",
     "ce_threshold applies only if the masked DS field has this value; unset: always",
 )
 .source("tc-fq_codel(8)");
-const DROP_BATCH: Param<u32> =
-    Param::packets("drop_batch", "most packets that one overflow drops").default(64).source("tc-fq_codel(8)");
+const DROP_BATCH: Param<u32> = Param::packets("drop_batch", "most packets that one overflow drops")
+    .default(64)
+    .range(1, u32::MAX)
+    .zero_is_unset()
+    .source("tc-fq_codel(8)");
 
 /// Returns the list of parameters. `fq_nocodel` has another limit and target.
 pub(super) const fn params(limit: &Param<u32>, target: &Param<Duration>) -> [ParamSpec; 10] {
@@ -311,8 +317,7 @@ mod tests {
         assert_eq!((owner.marked.as_slice(), owner.dropped.len()), ([1].as_slice(), 0));
     }
 
-    /// tc-fq_codel(8) has these defaults; its 32 MB are 32 * 2^20 bytes. sch_fq_codel.c cuts a larger limit of memory
-    /// to 2^31; here it is refused.
+    /// tc-fq_codel(8) has these defaults; its 32 MB are 32 * 2^20 bytes.
     #[test]
     fn the_default_line_is_that_of_the_man_page() {
         use crate::registry::parse_line;
@@ -322,7 +327,7 @@ mod tests {
             "fq_codel limit 10240 flows 1024 quantum 1514 target 5ms interval 100ms ecn memory_limit 33554432 \
              drop_batch 64"
         );
-        assert!(parse_line("fq_codel memory_limit 2147483648").is_ok());
-        assert!(parse_line("fq_codel memory_limit 2147483649").is_err());
+        assert!(parse_line("fq_codel memory_limit 4294967295").is_ok());
+        assert!(parse_line("fq_codel memory_limit 4294967296").is_err());
     }
 }

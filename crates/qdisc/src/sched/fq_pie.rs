@@ -21,7 +21,7 @@ use crate::aqm::pie::{
 };
 use crate::discipline::Discipline;
 use crate::packet::Packet;
-use crate::param::{Args, ECN, Error, Link, Param, ParamSpec, QdiscSpec, ms};
+use crate::param::{Args, Digits, ECN, Error, Link, Param, ParamSpec, QdiscSpec, ms};
 use crate::params;
 use crate::qdisc::{Backlog, Enqueued, Measure, Probe, Qdisc, Raw};
 use crate::signal::{Drop, Mark, Owner};
@@ -115,14 +115,15 @@ const MAN: &str = "tc-fq_pie(8)";
 const ECN_PROB: Param<u32> =
     Param::count("ecn_prob", "percent of drop probability up to which ECN-capable packets are marked")
         .default(10)
-        .range(0, 100)
+        .range(1, 99)
+        .zero_is_unset()
         .source("tc-fq_pie(8); RFC 8033, 5.1");
 
 const PARAMS: &[ParamSpec] = params! {
     LIMIT.source(MAN), FLOWS,
     TARGET.default(ms(15)).source("RFC 8033, 4.2"), TUPDATE.default(ms(15)).source("RFC 8033, 4.2"), ALPHA, BETA,
-    QUANTUM.help("bytes that a flow may send per round"),
-    MEMORY_LIMIT.source(MAN)
+    QUANTUM.digits(Digits::OfUnit).help("bytes that a flow may send per round"),
+    MEMORY_LIMIT.zero_is_unset().source(MAN)
         .help("memory, with Linux's overhead per packet; arrivals beyond it are counted, but not dropped"),
     ECN_PROB,
     ECN.source("tc-pie(8)").help("mark ECN-capable packets instead of dropping them, up to ecn_prob"),
@@ -419,9 +420,9 @@ mod tests {
             }
             (owner.marked.is_empty(), owner.dropped.is_empty())
         };
-        assert_eq!(marked("flows 8 ecn ecn_prob 100"), (false, true));
+        assert_eq!(marked("flows 8 ecn ecn_prob 99"), (false, true));
         assert_eq!(marked("flows 8 ecn ecn_prob 10"), (true, false));
-        assert_eq!(marked("flows 8 noecn ecn_prob 100"), (true, false));
+        assert_eq!(marked("flows 8 noecn ecn_prob 99"), (true, false));
     }
 
     /// 5000 flows take three calls, a jiffy apart. The next update comes after `tupdate`, which is 20 ms in jiffies,

@@ -18,7 +18,7 @@
 use super::bucket::{Bucket, CHILD, IDLE, Idle, LINKLAYER, MPU, OVERHEAD, RATE, Weight};
 use crate::discipline::Discipline;
 use crate::packet::Packet;
-use crate::param::{Args, Error, Link, Param, ParamSpec, QdiscSpec};
+use crate::param::{Args, Digits, Error, Link, Param, ParamSpec, QdiscSpec};
 use crate::params;
 use crate::qdisc::{Backlog, Enqueued, Probe, Qdisc};
 use crate::registry::{AnyQdisc, parse_inner};
@@ -44,26 +44,36 @@ const SOURCE: &str = "tc: q_htb.c";
 
 /// Refuses a word that belongs to a hierarchy.
 const fn of_several(name: &'static str) -> Param<()> {
-    Param::refused(name, "has no effect: it needs several classes, and this is one class, the root")
+    Param::refused(name, "trees of classes are not simulated: this is one class, the root").abbreviates()
 }
 
 const CEIL: Param<Option<Rate>> =
     RATE.named("ceil").source(MAN).help("rate of the second bucket; unset: rate");
 const BURST: Param<Option<u64>> =
-    Param::bytes("burst", "bytes of the first bucket; unset: mtu, and what the rate sends in one nanosecond");
+    Param::bytes("burst", "bytes of the first bucket; unset: mtu, and what the rate sends in one nanosecond")
+        .range(1, 1_000_000_000_000)
+        .takes_cell()
+        .zero_is_unset()
+        .abbreviates();
 const CBURST: Param<Option<u64>> =
-    Param::bytes("cburst", "bytes of the second bucket; unset: as burst, of ceil");
+    Param::bytes("cburst", "bytes of the second bucket; unset: as burst, of ceil")
+        .range(1, u32::MAX as u64)
+        .takes_cell()
+        .zero_is_unset()
+        .abbreviates();
 const MTU: Param<u64> = Param::bytes("mtu", "packet size for the bursts that are unset")
     .default(1600)
-    .range(1, 4_294_967_295)
+    .range(0, 4_294_967_295)
+    .digits(Digits::Decimal)
+    .abbreviates()
     .source(SOURCE);
 
 const PARAMS: &[ParamSpec] = params! { from MAN =>
-    RATE, CEIL,
+    of_several("prio"), RATE, CEIL,
     BURST, Param::alias("buffer", &BURST).source(SOURCE), Param::alias("maxburst", &BURST).source(SOURCE),
     CBURST, Param::alias("cbuffer", &CBURST).source(SOURCE), Param::alias("cmaxburst", &CBURST).source(SOURCE),
-    MTU, MPU, OVERHEAD, LINKLAYER,
-    of_several("prio"), of_several("quantum"), of_several("r2q"), of_several("default"), of_several("direct_qlen"),
+    MTU, MPU.range(0, 65_535).digits(Digits::Decimal).abbreviates(), OVERHEAD, LINKLAYER,
+    of_several("quantum"), of_several("r2q"), of_several("default"), of_several("direct_qlen"),
     Param::refused("offload", "has no effect: there is no hardware to offload to").source(SOURCE),
     IDLE, CHILD.default_line("pfifo"),
 };

@@ -1,6 +1,6 @@
 //! Containers: disciplines that hold their packets in several queues, and the FIFOs without a control law.
 
-pub(crate) mod bucket;
+pub mod bucket;
 pub mod cake;
 pub(crate) mod drr;
 pub mod dualpi2;

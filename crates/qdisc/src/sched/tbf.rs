@@ -24,7 +24,7 @@ use super::fifo::{Bfifo, LIMIT_BYTES};
 use crate::discipline::Discipline;
 use crate::packet::Packet;
 use crate::packet::Plain;
-use crate::param::{Args, Error, Link, Param, ParamSpec, QdiscSpec};
+use crate::param::{Args, Error, Link, Param, ParamSpec, QdiscSpec, us};
 use crate::params;
 use crate::qdisc::{Backlog, Enqueued, Head, Probe, Qdisc};
 use crate::registry::{AnyQdisc, parse_inner};
@@ -52,22 +52,42 @@ const MAN: &str = "tc-tbf(8)";
 
 const BURST: Param<u64> = Param::bytes("burst", "bytes that may leave at once after a pause")
     .default(5120)
+    .range(1, u32::MAX as u64)
+    .takes_cell()
+    .once()
+    .zero_is_unset()
+    .abbreviates()
     .source("tc-tbf(8), the example");
 const LIMIT: Param<Option<u64>> =
-    Param::bytes("limit", "most bytes that its own queue holds; overrides latency");
+    Param::bytes("limit", "most bytes that its own queue holds; overrides latency")
+        .range(1, u32::MAX as u64)
+        .once()
+        .zero_is_unset()
+        .abbreviates();
 const LATENCY: Param<Option<Duration>> =
     Param::time("latency", "longest wait in the filter's own queue; unset, and no limit set: 70ms")
-        .takes_back(&LIMIT)
+        .range(us(1), us(u32::MAX as u64))
+        .once()
+        .zero_is_unset()
+        .abbreviates()
+        .excludes(&LIMIT)
         .source("tc-tbf(8), the example");
-const PEAKRATE: Param<Option<Rate>> =
-    RATE.named("peakrate").source(MAN).help("rate within a burst, above rate; unset: the link's rate");
+const PEAKRATE: Param<Option<Rate>> = RATE
+    .named("peakrate")
+    .abbreviates()
+    .source(MAN)
+    .help("rate within a burst, above rate; unset: the link's rate");
 const MINBURST: Param<Option<u64>> =
-    Param::bytes("minburst", "bucket of peakrate in bytes; unset: a full frame");
+    Param::bytes("minburst", "bucket of peakrate in bytes; unset: a full frame")
+        .range(1, u32::MAX as u64)
+        .takes_cell()
+        .once()
+        .zero_is_unset();
 
 const PARAMS: &[ParamSpec] = params! { from MAN =>
     RATE, BURST, Param::alias("buffer", &BURST), Param::alias("maxburst", &BURST),
-    LATENCY, LIMIT, PEAKRATE, MINBURST, Param::alias("mtu", &MINBURST),
-    MPU, OVERHEAD, LINKLAYER, IDLE, CHILD,
+    LIMIT, LATENCY, PEAKRATE, MINBURST, Param::alias("mtu", &MINBURST),
+    MPU.once(), OVERHEAD.once(), LINKLAYER, IDLE, CHILD,
 };
 
 impl<P: Packet> Discipline<P> for Tbf<P> {

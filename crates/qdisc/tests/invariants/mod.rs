@@ -107,7 +107,7 @@ fn unusual_alone(param: &ParamSpec, which: usize) -> String {
     let (least, greatest) = param.range;
     let unit = match param.form {
         Form::Number(unit) => unit,
-        Form::Flag if which.is_multiple_of(2) => return format!("no_{}", param.name),
+        Form::Flag if which.is_multiple_of(2) => return param.negated(),
         Form::Flag => return param.name.to_string(),
         Form::Choice(words) => return format!("{} {}", param.name, words[which % words.len()]),
         Form::Word(words) => return words[which % words.len()].to_string(),
@@ -131,7 +131,9 @@ fn unusual_alone(param: &ParamSpec, which: usize) -> String {
     let text = match unit {
         Unit::Masked => ["0x1/0x3", "0xff/0xff"][which % 2].to_string(),
         Unit::TimeOrPackets if which.is_multiple_of(2) => format!("{which}p"),
-        Unit::Time | Unit::TimeOrPackets | Unit::Milliseconds => format!("{}ns", value as u64),
+        Unit::Milliseconds => (value as u64 / 1_000_000).to_string(),
+        Unit::Time | Unit::TimeOrPackets if param.rules.nanoseconds => format!("{}ns", value as u64),
+        Unit::Time | Unit::TimeOrPackets => format!("{}us", value as u64 / 1_000),
         Unit::Rate => format!("{}bit", value as u64),
         Unit::Real | Unit::Percent | Unit::Signed => value.to_string(),
         _ => (value as u64).to_string(),

@@ -2,7 +2,7 @@
 
 use super::{FIRST_UPDATE, MAX_PROB};
 use crate::aqm::jiffies;
-use crate::param::{ECN, LIMIT, Param, ParamSpec, ms};
+use crate::param::{ECN, LIMIT, Param, ParamSpec, ms, us};
 use crate::{params, words};
 use goodqueue_units::Duration;
 
@@ -99,27 +99,36 @@ words! {
     pub(super) enum Variant { Linux = "linux", Draft2013 = "draft2013", Rfc8033 = "rfc8033" }
 }
 
+/// The longest time that tc's messages hold.
+const MOST_TIME: Duration = us(u32::MAX as u64);
+
 const MAN: &str = "tc-pie(8)";
 const STEERING: &str = "RFC 8033, 4.2; Khademi et al. 2013, Table 2";
 
 pub(crate) const TARGET: Param<Duration> = Param::time("target", "queue delay that the controller steers to")
     .default(ms(15))
     .by_variant([ms(15), ms(20), ms(15)])
+    .range(us(1), MOST_TIME)
+    .zero_is_unset()
     .source(STEERING);
 pub(crate) const TUPDATE: Param<Duration> =
     Param::time("tupdate", "time between two updates of the drop probability")
         .default(ms(15))
         .by_variant([ms(15), ms(30), ms(15)])
+        .range(us(1), MOST_TIME)
+        .zero_is_unset()
         .source(STEERING);
 pub(crate) const ALPHA: Param<u32> =
     Param::count("alpha", "weight of the delay's distance from target, in sixteenths of 1/s")
         .default(2)
-        .range(0, 32)
+        .range(1, 32)
+        .zero_is_unset()
         .source(MAN);
 pub(crate) const BETA: Param<u32> =
     Param::count("beta", "weight of the delay's change, in sixteenths of 1/s")
         .default(20)
-        .range(0, 32)
+        .range(1, 32)
+        .zero_is_unset()
         .source(MAN);
 pub(crate) const BYTEMODE: Param<bool> =
     Param::flag("bytemode", "scale the probability by the packet's size").source(MAN);

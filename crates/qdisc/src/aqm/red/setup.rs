@@ -5,6 +5,9 @@ use crate::param::{Args, Error, Param, bps};
 use alloc::format;
 use goodqueue_units::{Duration, Rate};
 
+/// The largest rate that 32 bits of bytes per second hold, in bit/s.
+const MOST_RATE: u64 = 8 * (u32::MAX as u64);
+
 /// The decay of the average while the link is idle, as one shift for each of 256 cells of time (section 4).
 #[derive(Clone, Debug)]
 pub struct Idle {
@@ -67,12 +70,14 @@ pub(crate) enum Scale {
 }
 
 pub(crate) const AVPKT: Param<u64> =
-    Param::bytes("avpkt", "average packet").default(1000).range(1, 2_147_483_647);
+    Param::bytes("avpkt", "average packet").default(1000).range(1, u32::MAX as u64).zero_is_unset();
 pub(crate) const BURST: Param<Option<u32>> =
-    Param::packets("burst", "packets that may arrive at once").range(1, 1_000_000);
+    Param::packets("burst", "packets that may arrive at once").range(1, u32::MAX).zero_is_unset();
 pub(crate) const BANDWIDTH: Param<Rate> =
     Param::rate("bandwidth", "rate at which the average decays while the link is idle")
-        .default(bps(10_000_000));
+        .default(bps(10_000_000))
+        .range(bps(8), bps(MOST_RATE))
+        .zero_is_unset();
 pub(crate) const PROBABILITY: Param<f64> =
     Param::real("probability", "drop probability when the average reaches max")
         .default(0.02)

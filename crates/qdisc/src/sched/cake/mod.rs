@@ -101,7 +101,7 @@ impl<P: Packet> Discipline<P> for Cake<P> {
             memory_plan,
             rate,
             estimate: args.get(&AUTORATE).map(|_| Estimate::new(rate)),
-            framing: Framing::new(args)?,
+            framing: Framing::new(args),
             wake: None,
             ingress: args.get(&DIRECTION) == Direction::Ingress,
             wash: args.get(&WASH),

@@ -9,9 +9,8 @@
 //! `via-ethernet`, which `tc` itself ignores.
 
 use super::shaper::Cells;
-use crate::param::{Args, Error, Param, ParamSpec, QdiscSpec, bps, ms, secs, us};
+use crate::param::{Args, Digits, Param, ParamSpec, QdiscSpec, bps, ms, us};
 use crate::{params, words};
-use alloc::format;
 use goodqueue_units::{Duration, Rate};
 
 /// `tc` sends 1000 s for `interplanetary`; its manual says 3600 s.
@@ -83,8 +82,10 @@ words! {
 /// The rate of the shaper. `tc` ends the estimation when it sends a bandwidth.
 const BANDWIDTH: Param<Option<Rate>> =
     Param::rate("bandwidth", "rate to shape to; unset: no shaping, the link below sets the rate")
-        .range(bps(512), bps(1_000_000_000_000))
-        .takes_back(&AUTORATE);
+        .range(bps(8), bps(1_000_000_000_000))
+        .no_percent()
+        .zero_is_unset()
+        .ends(&AUTORATE);
 pub(super) const AUTORATE: Param<Option<Autorate>> = Param::optional_word(
     "autorate",
     "shape to 15/16 of the rate at which bursts arrive; bandwidth is the first guess",
@@ -116,12 +117,14 @@ const PRESET: Param<()> = Param::shorthand(
     "preset",
     "rtt as a word: 100us, 1ms, 10ms, 30ms, 100ms, 300ms, 1s, 1000s (as tc sends it)",
     PRESETS,
-);
-const RTT: Param<Duration> =
-    Param::time("rtt", "round-trip time: the interval of COBALT").default(ms(100)).range(us(1), secs(4000));
+)
+.once();
+const RTT: Param<Duration> = Param::time("rtt", "round-trip time: the interval of COBALT")
+    .default(ms(100))
+    .range(us(1), us(u32::MAX as u64));
 const TARGET: Param<Option<Duration>> =
     Param::time("target", "acceptable standing queue delay; unset: a twentieth of rtt")
-        .range(us(1), secs(4000))
+        .range(us(1), us(u32::MAX as u64))
         .source("Linux's netlink attribute; tc sets rtt/20");
 const FRAMING: Param<()> = Param::shorthand(
     "framing",
@@ -136,24 +139,28 @@ pub(super) const CELLS: Param<Cells> = Param::word(
     "noatm",
 );
 /// Bytes added to an IP packet. Linux counts from the IP packet if it gets an overhead.
-const OVERHEAD: Param<Option<f64>> = Param::real(
-    "overhead",
-    "bytes that the link adds to an IP packet, a whole number; unset: lengths count unchanged",
-)
-.range(-64.0, 256.0)
-.takes_back(&BASE);
+const OVERHEAD: Param<Option<i32>> =
+    Param::signed("overhead", "bytes that the link adds to an IP packet; unset: lengths count unchanged")
+        .range(-64, 256)
+        .takes_back(&BASE);
 pub(super) const MPU: Param<u64> =
-    Param::bytes("mpu", "least bytes that a packet occupies, overhead included").default(0).range(0, 256);
+    Param::bytes("mpu", "least bytes that a packet occupies, overhead included")
+        .default(0)
+        .range(0, 256)
+        .digits(Digits::Decimal)
+        .zero_is_unset();
 const MEMLIMIT: Param<Option<u64>> = Param::bytes(
     "memlimit",
     "most memory that all queues hold together; unset: 4 x bandwidth x rtt, at least 4 MB, at most 10240 frames",
 )
-.range(1, 4_294_967_295);
+.range(1, u32::MAX as u64)
+.zero_is_unset();
 pub(super) const FWMARK: Param<Option<u32>> = Param::count(
     "fwmark",
     "mask of the firewall mark; if the masked mark is not zero, it is the number of the tin",
 )
-.range(0, u32::MAX);
+.range(1, u32::MAX)
+.zero_is_unset();
 pub(super) const DIRECTION: Param<Direction> = Param::word(
     "direction",
     "ingress: the bottleneck is before this qdisc, so dropped packets count against the rate too, and many flows may wait longer",
@@ -222,17 +229,9 @@ impl Memory {
     }
 }
 
-/// Returns the overhead of a line, in whole bytes.
-pub(super) fn overhead(args: &Args) -> Result<Option<i64>, Error> {
-    let Some(bytes) = args.get(&OVERHEAD) else { return Ok(None) };
-    let whole = bytes as i64;
-    if whole as f64 == bytes {
-        return Ok(Some(whole));
-    }
-    Err(Error(format!(
-        "cake overhead: found \"{bytes}\"; accepted: a whole number, {}",
-        OVERHEAD.spec().accepted()
-    )))
+/// Returns the overhead of a line.
+pub(super) fn overhead(args: &Args) -> Option<i64> {
+    args.get(&OVERHEAD).map(i64::from)
 }
 
 #[cfg(test)]
@@ -261,7 +260,7 @@ mod tests {
             assert_eq!(times(&args(words)), expected, "{words}");
         }
         let twice = Args::parse(&SPEC, "metro lan").unwrap_err();
-        assert_eq!(twice.0, "cake preset: given twice", "tc refuses two of them, too");
+        assert_eq!(twice.0, "cake preset: given twice; tc takes it once", "tc refuses two of them, too");
     }
 
     #[test]
@@ -281,9 +280,9 @@ mod tests {
 
     #[test]
     fn half_a_byte_of_overhead_is_refused() {
-        assert_eq!(overhead(&args("overhead -14")), Ok(Some(-14)));
-        let error = overhead(&args("overhead 1.5")).unwrap_err();
-        assert_eq!(error.0, "cake overhead: found \"1.5\"; accepted: a whole number, -64 to 256");
+        assert_eq!(overhead(&args("overhead -14")), Some(-14));
+        let error = Args::parse(&SPEC, "overhead 1.5").unwrap_err();
+        assert_eq!(error.0, "cake overhead: found \"1.5\"; accepted: -64 to 256");
     }
 
     /// tc-cake(8), "Overhead compensation parameters": the equivalent of each keyword. VLAN tags must add to it.
@@ -310,7 +309,7 @@ mod tests {
         ];
         for (words, cells, bytes, mpu) in table {
             let line = args(words);
-            assert_eq!(overhead(&line), Ok(Some(bytes)), "{words}");
+            assert_eq!(overhead(&line), Some(bytes), "{words}");
             assert_eq!((line.get(&CELLS), line.get(&MPU)), (cells, mpu), "{words}");
         }
     }
@@ -324,8 +323,36 @@ mod tests {
         let rich = "bandwidth 10mbit autorate-ingress diffserv4 dual-srchost nat wash ack-filter-aggressive no-split-gso \
                     rtt 30ms raw atm overhead 20 mpu 0 memlimit 4194304 fwmark 255 ingress";
         let words = "ingress fwmark 0xff memlimit 4mb raw atm overhead 20 regional no-split-gso ack-filter-aggressive \
-                     wash nat dual-srchost diffserv autorate-ingress bandwidth 10mbit";
+                     wash nat dual-srchost diffserv bandwidth 10mbit autorate-ingress";
         assert_eq!(canonical(words), std::format!("cake {rich}"));
         assert_eq!(canonical(rich), std::format!("cake {rich}"));
+    }
+
+    /// q_cake.c assigns in order. The first row is the egress line of sqm-scripts' piece_of_cake.qos with its defaults.
+    #[test]
+    fn a_later_word_replaces_an_earlier_one_and_ends_what_it_ends_in_tc() {
+        for (words, same_as) in [
+            (
+                "bandwidth 20000kbit overhead 44 mpu 84 diffserv3 nat besteffort",
+                "bandwidth 20mbit besteffort nat overhead 44 mpu 84",
+            ),
+            ("bandwidth 5mbit bandwidth 20mbit", "bandwidth 20mbit"),
+            ("bandwidth 5mbit bandwidth 0", ""),
+            ("autorate-ingress bandwidth 5mbit", "bandwidth 5mbit"),
+            ("bandwidth 5mbit autorate-ingress unlimited", ""),
+            ("unlimited bandwidth 5mbit", "bandwidth 5mbit"),
+            ("nat nonat wash nowash", ""),
+            ("rtt 30ms metro", "rtt 10ms"),
+            ("docsis ethernet", "overhead 56 mpu 84"),
+            ("docsis conservative", "atm overhead 48 mpu 64"),
+            ("overhead 20 ether-vlan", "overhead 24"),
+            ("ether-vlan overhead 20", "overhead 20"),
+            ("pppoe-ptm raw", "raw overhead 0"),
+            ("raw pppoe-ptm", "raw ptm overhead 30"),
+            ("ack-filter-aggressive ack-filter no-ack-filter", ""),
+            ("ingress egress srchost flows", "flows"),
+        ] {
+            assert_eq!(args(words).to_string(), args(same_as).to_string(), "{words}");
+        }
     }
 }

@@ -9,7 +9,7 @@
 //! altogether.
 
 use super::params::{BASE, Base, CELLS, MPU, overhead};
-use crate::param::{Args, Error};
+use crate::param::Args;
 use crate::words;
 use goodqueue_units::{Duration, Instant};
 
@@ -67,13 +67,13 @@ pub(super) struct Framing {
 
 impl Framing {
     /// Reads the parameters `base`, `overhead`, `mpu` and `cells`.
-    pub(super) fn new(args: &Args) -> Result<Self, Error> {
-        let added = match (args.get(&BASE), overhead(args)?) {
+    pub(super) fn new(args: &Args) -> Self {
+        let added = match (args.get(&BASE), overhead(args)) {
             (Some(Base::Raw), Some(overhead)) => overhead,
             (_, Some(overhead)) => overhead - LINK_HEADER,
             (_, None) => 0,
         };
-        Ok(Self { added, mpu: args.get(&MPU) as i64, cells: args.get(&CELLS) })
+        Self { added, mpu: args.get(&MPU) as i64, cells: args.get(&CELLS) }
     }
 
     /// Returns the bytes that a packet occupies on the wire. In Linux the sum wraps if a negative overhead exceeds
@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     fn framing(words: &str) -> Framing {
-        Framing::new(&Args::parse(&SPEC, words).unwrap()).unwrap()
+        Framing::new(&Args::parse(&SPEC, words).unwrap())
     }
 
     /// 1,125,000 bytes/s are 888.9 ns per byte: times 2^24 that is 14,913,080,888.9, the largest product within 34

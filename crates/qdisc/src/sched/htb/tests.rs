@@ -140,10 +140,7 @@ fn its_line_holds_the_child_with_all_its_parameters() {
     let refused = AnyQdisc::<Plain>::parse("htb rate 10mbit ceil 5mbit", &LINK).map(|_| ()).unwrap_err();
     assert_eq!(refused.0, "htb: ceil must not be less than rate");
     let refused = parse_line("htb rate 10mbit prio 1").unwrap_err();
-    assert_eq!(
-        refused.0,
-        "htb prio: has no effect: it needs several classes, and this is one class, the root"
-    );
+    assert_eq!(refused.0, "htb prio: trees of classes are not simulated: this is one class, the root");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::random::{Loss, share};
 use crate::distribution::Distribution;
-use crate::param::{Args, ECN, Error, LIMIT, Param, ParamSpec, secs};
+use crate::param::{Args, Digits, ECN, Error, LIMIT, Param, ParamSpec, secs};
 use crate::params;
 use alloc::format;
 use goodqueue_units::{Duration, Rate};
@@ -10,23 +10,31 @@ use goodqueue_units::{Duration, Rate};
 const MAN: &str = "tc-netem(8)";
 const SPAN: (Duration, Duration) = (Duration::ZERO, secs(1000));
 
-const PACKETS_HELD: Param<u32> = LIMIT.range(0, 1_000_000_000).help("most packets that are held at a time");
-const DELAY: Param<Option<Duration>> =
-    Param::time("delay", "time for which each packet is held").range(SPAN.0, SPAN.1);
+const PACKETS_HELD: Param<u32> = LIMIT
+    .range(0, 1_000_000_000)
+    .digits(Digits::Size)
+    .abbreviates()
+    .help("most packets that are held at a time");
+const DELAY: Param<Option<Duration>> = Param::time("delay", "time for which each packet is held")
+    .range(SPAN.0, SPAN.1)
+    .nanoseconds()
+    .abbreviates();
 const JITTER: Param<Option<Duration>> = Param::time("jitter", "variation of the delay; packets may overtake")
     .range(SPAN.0, SPAN.1)
+    .nanoseconds()
     .follows(&DELAY);
 pub(super) const DELAY_CORRELATION: Param<Option<f64>> = correlation("delay_correlation").follows(&DELAY);
 const DISTRIBUTION: Param<Distribution> =
-    Param::choice("distribution", "how the delay varies around its mean", "uniform");
+    Param::choice("distribution", "how the delay varies around its mean", "uniform").abbreviates();
 const LOSS: Param<Option<f64>> = Param::percent("loss", "each packet is lost with this probability")
-    .takes_back(&STATE)
-    .takes_back(&GEMODEL);
+    .once()
+    .abbreviates()
+    .excludes_named("loss gemodel");
 pub(super) const LOSS_CORRELATION: Param<Option<f64>> = correlation("loss_correlation").follows(&LOSS);
 const STATE: Param<Option<f64>> =
     Param::percent("loss state", "p13: from a gap to a burst of losses, in the model of four states")
-        .takes_back_word("loss")
-        .takes_back_word("loss gemodel");
+        .once()
+        .excludes(&LOSS);
 const P31: Param<Option<f64>> =
     Param::percent("p31", "from a burst of losses to a gap; unset: 100% - p13").follows(&STATE);
 const P32: Param<Option<f64>> =
@@ -38,8 +46,8 @@ const P14: Param<Option<f64>> =
     Param::percent("p14", "from a gap to one packet that is lost alone; unset: 0%").follows(&STATE);
 const GEMODEL: Param<Option<f64>> =
     Param::percent("loss gemodel", "p: from the good to the bad state, in the model of Gilbert and Elliott")
-        .takes_back_word("loss")
-        .takes_back_word("loss state");
+        .once()
+        .excludes(&STATE);
 const R: Param<Option<f64>> =
     Param::percent("r", "from the bad state to the good one; unset: 100% - p").follows(&GEMODEL);
 const LOST_IN_BAD: Param<Option<f64>> =
@@ -49,20 +57,22 @@ const LOST_IN_GOOD: Param<Option<f64>> =
 const CORRUPT: Param<Option<f64>> = Param::percent(
     "corrupt",
     "a bit of the packet is flipped: the link sends it, and no receiver accepts it",
-);
+)
+.abbreviates();
 pub(super) const CORRUPT_CORRELATION: Param<Option<f64>> =
     correlation("corrupt_correlation").follows(&CORRUPT);
-const DUPLICATE: Param<Option<f64>> = Param::percent("duplicate", "the packet is queued twice");
+const DUPLICATE: Param<Option<f64>> = Param::percent("duplicate", "the packet is queued twice").abbreviates();
 pub(super) const DUPLICATE_CORRELATION: Param<Option<f64>> =
     correlation("duplicate_correlation").follows(&DUPLICATE);
 const REORDER: Param<Option<f64>> =
-    Param::percent("reorder", "the packet is sent at once, before all that are held");
+    Param::percent("reorder", "the packet is sent at once, before all that are held").abbreviates();
 pub(super) const REORDER_CORRELATION: Param<Option<f64>> =
     correlation("reorder_correlation").follows(&REORDER);
 const GAP: Param<Option<u32>> =
-    Param::count("gap", "reorder chooses at most one packet in this many; unset, and reorder set: 1");
+    Param::count("gap", "reorder chooses at most one packet in this many; unset, and reorder set: 1")
+        .abbreviates();
 const RATE: Param<Option<Rate>> =
-    Param::rate("rate", "packets also take as long as at this rate, one by one");
+    Param::rate("rate", "packets also take as long as at this rate, one by one").abbreviates();
 const PACKET_OVERHEAD: Param<Option<i32>> =
     Param::signed("packet_overhead", "bytes that each packet has in addition, or fewer; unset: 0")
         .range(-1_000_000, 1_000_000)
@@ -76,19 +86,23 @@ const CELL_OVERHEAD: Param<Option<i32>> =
 const SLOT: Param<Option<Duration>> =
     Param::time("slot", "packets leave only in slots, this time or longer after one another")
         .range(SPAN.0, SPAN.1)
-        .takes_back_word("slot distribution");
+        .nanoseconds()
+        .abbreviates();
 const SLOT_MOST: Param<Option<Duration>> =
     Param::time("slot_most", "longest time between slots; unset: always the shortest")
         .range(SPAN.0, SPAN.1)
+        .nanoseconds()
         .follows(&SLOT);
 const SLOT_DISTRIBUTION: Param<Option<Distribution>> =
-    Param::optional_choice("slot distribution", "times between slots vary by a distribution")
-        .takes_back(&SLOT);
-const SLOT_DELAY: Param<Option<Duration>> =
-    Param::time("slot_delay", "mean time between slots").range(SPAN.0, SPAN.1).follows(&SLOT_DISTRIBUTION);
+    Param::optional_choice("slot distribution", "times between slots vary by a distribution").excludes(&SLOT);
+const SLOT_DELAY: Param<Option<Duration>> = Param::time("slot_delay", "mean time between slots")
+    .range(SPAN.0, SPAN.1)
+    .nanoseconds()
+    .follows(&SLOT_DISTRIBUTION);
 const SLOT_JITTER: Param<Option<Duration>> =
     Param::time("slot_jitter", "variation of the time between slots")
         .range(SPAN.0, SPAN.1)
+        .nanoseconds()
         .follows(&SLOT_DISTRIBUTION);
 const SLOT_PACKETS: Param<Option<u32>> =
     Param::count("packets", "most packets in a slot; 0 or unset: any number").range(0, 1_000_000_000);
@@ -109,7 +123,9 @@ pub(super) const PARAMS: &[ParamSpec] = params! { from MAN =>
     DISTRIBUTION,
     LOSS, Param::alias("loss random", &LOSS).help("another word for loss"),
     Param::alias("drop", &LOSS).help("another word for loss"), LOSS_CORRELATION,
-    STATE, P31, P32, P23, P14, GEMODEL, R, LOST_IN_BAD, LOST_IN_GOOD, MARKS,
+    Param::alias("drop random", &LOSS).help("another word for loss"),
+    STATE, Param::alias("drop state", &STATE).help("another word for loss state"), P31, P32, P23, P14, GEMODEL,
+    Param::alias("drop gemodel", &GEMODEL).help("another word for loss gemodel"), R, LOST_IN_BAD, LOST_IN_GOOD, MARKS,
     CORRUPT, CORRUPT_CORRELATION, DUPLICATE, DUPLICATE_CORRELATION,
     REORDER, REORDER_CORRELATION, GAP, RATE, PACKET_OVERHEAD, CELL_SIZE, CELL_OVERHEAD,
     SLOT, SLOT_MOST, SLOT_DISTRIBUTION, SLOT_DELAY, SLOT_JITTER, SLOT_PACKETS, SLOT_BYTES, SEED,
@@ -249,7 +265,7 @@ impl Setup {
             duplicate: probability(&DUPLICATE),
             reorder,
             gap: args.get(&GAP).unwrap_or(u32::from(reorder > 0)),
-            pace: (bytes_per_s > 0).then_some(pace), // Linux counts whole bytes: below 8 bit/s there is no rate
+            pace: (bytes_per_s > 0).then_some(pace), // Linux counts whole bytes
             slots,
             seed: args.get(&SEED),
         })
@@ -273,11 +289,14 @@ impl Setup {
                 Some(delay(mean, jitter, distribution))
             }
         };
-        let least = nanos(least);
+        let (least, most) = (nanos(least), args.get(&SLOT_MOST));
+        if most.is_some_and(|most| nanos(Some(most)) < least) {
+            return refuse("slot: the longest time is below the shortest");
+        }
         let count = |most: Option<u32>| i64::from(most.filter(|most| *most > 0).unwrap_or(i32::MAX as u32));
         Ok(Slots {
             least,
-            most: nanos(args.get(&SLOT_MOST)).max(least),
+            most: nanos(most).max(least),
             by_distribution,
             packets: count(packets),
             bytes: count(bytes),

@@ -209,7 +209,6 @@ fn a_rate_counts_overhead_and_cells() {
     let time = |words: &str| through(&mut netem(words), &mut Thrown::default(), 1, 0, 1000)[0].1;
     assert_eq!(time("rate 1mbit 20 48 5"), 9_328_000);
     assert_eq!(time("rate 1mbit -100"), 7_200_000);
-    assert_eq!(time("rate 7bit"), 0, "less than a byte per second is no rate");
 }
 
 /// A loss at a number that is at most the probability, as Linux compares. 1 % is 42,949,673.
@@ -364,10 +363,10 @@ fn what_tc_refuses_is_refused() {
         ("ecn", "netem: ecn marks what loss would drop; accepted: ecn with a loss"),
         ("packets 3", "netem: packets and bytes need slot, such as slot 10ms packets 5"),
         ("slot distribution normal", "netem: slot distribution needs a delay and a jitter, such as 10ms 2ms"),
-        (
-            "loss 1% loss state 1%",
-            "netem: more than one of loss, loss state and loss gemodel; accepted: one of them",
-        ),
+        ("loss 1% loss state 1%", "netem loss state: given with loss; tc takes one of them"),
+        ("loss state 1% loss gemodel 1%", "netem loss gemodel: given with loss state; tc takes one of them"),
+        ("loss 1% loss 2%", "netem loss: given twice; tc takes it once"),
+        ("slot 10ms 5ms", "netem: slot: the longest time is below the shortest"),
         ("loss 101%", "netem loss: found \"101%\"; accepted: 0% to 100%"),
     ] {
         assert_eq!(refused(words), why);

@@ -129,7 +129,7 @@ fn a_table_stands_in_front_of_the_whole_line_and_in_front_of_a_discipline() {
         refused("stab linklayer dsl pfifo"),
         "stab linklayer: found \"dsl\"; accepted: ethernet, atm, adsl"
     );
-    assert_eq!(refused("stab overhead 4 overhead 5 pfifo"), "stab overhead: given twice");
+    assert_eq!(refused("stab overhead 4 overhead 5 pfifo"), "stab overhead: given twice; tc takes it once");
 }
 
 /// A change may give another table, which counts for packets that arrive later. A line without one keeps the table.

@@ -1,0 +1,43 @@
+//! The names of Linux's disciplines that are not simulated, so that an error says so and suggests no other one.
+
+/// The disciplines of Linux up to 7.1 (`net/sched`, and iproute2's `q_*.c`) without those of the registry, and those
+/// that releases before 6.9 had.
+const NOT_SIMULATED: &[&str] = &[
+    "atm",
+    "blackhole",
+    "bpf",
+    "cake_mq",
+    "cbq",
+    "cbs",
+    "clsact",
+    "drr",
+    "dsmark",
+    "etf",
+    "ets",
+    "fq",
+    "gred",
+    "hfsc",
+    "hhf",
+    "ingress",
+    "mq",
+    "mqprio",
+    "multiq",
+    #[cfg(not(feature = "emulation"))]
+    "netem",
+    "noop",
+    "noqueue",
+    "plug",
+    "prio",
+    "qfq",
+    "skbprio",
+    "taprio",
+    "teql",
+    "teql0",
+];
+
+/// Returns whether Linux has a discipline of this name that is not simulated. Call it for names that the registry does
+/// not have.
+#[must_use]
+pub(crate) fn has(name: &str) -> bool {
+    NOT_SIMULATED.contains(&name)
+}
