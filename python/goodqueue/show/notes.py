@@ -30,7 +30,8 @@ def tell(scenario: Scenario, origins: Mapping[str, str], qdiscs: Sequence[str] =
     from, as for `goodqueue.scenario.resolve`. Equal notes are written once.
     """
     replaced = ("bottleneck.qdisc",) if qdiscs else ()
-    _write([*_of_table(scenario, "", origins, replaced), *(note for line in qdiscs for note in _of_line(line))])
+    of_lines = (note for line in qdiscs for note in _of_line(line))
+    _write([*_of_table(scenario, "", origins, replaced), *of_lines, *_of_wires(scenario)])
 
 
 def tell_of_grid(scenario: Scenario, axes: Sequence[tuple[str, Sequence[str]]]) -> None:
@@ -43,6 +44,19 @@ def tell_of_grid(scenario: Scenario, axes: Sequence[tuple[str, Sequence[str]]]) 
         for value in values:
             notes += _of_table({last: parse_value(value)}, above, {key: f"--set {key}"})
     _write(notes)
+
+
+def _of_wires(scenario: Scenario) -> Iterator[str]:
+    """Yield a note for each wire whose jitter keeps packets in order, which users of netem do not expect."""
+    hops = scenario.get("hop")
+    for place, hop in enumerate(hops if isinstance(hops, list) else ()):
+        if isinstance(hop, dict) and hop.get("kind") == "wire" and not hop.get("jitter_reorders"):
+            jitter = str(hop.get("jitter", "0s"))
+            if re.search("[1-9]", jitter):
+                yield (
+                    f"hop[{place}].jitter {jitter} keeps packets in order, unlike netem; "
+                    "jitter_reorders = true lets them overtake"
+                )
 
 
 def _write(notes: Sequence[str]) -> None:

@@ -24,7 +24,7 @@ TELL_IDLE = ("red", "choke")
 """Disciplines whose average decays while the link idles. htb never asks an empty child for a packet, so the child would
 not notice the idle time. Its average would stay above ``max`` and drop everything for good."""
 
-HOLD_BACK = ("tbf", "htb")
+HOLD_BACK = ("tbf", "htb", "netem")
 """Disciplines that hold packets back themselves. htb considers a child broken that has packets but returns none."""
 
 
@@ -37,6 +37,8 @@ class Line:
     """The text of each parameter, or whether a flag is on. Parameters that the line does not set are absent."""
     child: str | None
     """The line of the discipline inside."""
+    stab: tuple[str, ...] = ()
+    """The words of the size table in front of the line."""
 
     def text(self, name: str) -> str | None:
         """Return the text of parameter ``name``, or None if it is not set."""
@@ -67,7 +69,9 @@ def translate(line: str, rate_bps: int, parent: str = "1:1", handle: str = LEAF)
     variant = parsed.text("variant")
     if variant not in (None, "linux"):
         raise parsed.refuse("variant", "variant linux")
-    return make(parsed, rate_bps, ["parent", parent, "handle", handle])
+    place = ["parent", parent, "handle", handle]
+    outer, *inner = make(parsed, rate_bps, place)
+    return [[*place, *parsed.stab, *outer[len(place) :]], *inner]
 
 
 def known() -> str:
@@ -99,7 +103,7 @@ def limit_frames(line: Line) -> int:
 
 def parse(line: str) -> Line:
     """Parse a canonical line, which is a line of a resolved scenario."""
-    name, *words = line.split()
+    stab, (name, *words) = discipline.split_stab(line)
     values: dict[str, str | bool] = {}
     child = None
     params = _params().get(name, {})
@@ -124,7 +128,7 @@ def parse(line: str) -> Line:
         else:
             alone = (name for name, param in params.items() if word in param["accepted"].split(", "))
             values[next(alone, word)] = word
-    return Line(name, values, child)
+    return Line(name, values, child, tuple(stab))
 
 
 def _taken(words: list[str], most: int | None = None) -> list[str]:
@@ -296,6 +300,21 @@ def _htb(line: Line, rate_bps: int, place: list[str]) -> list[list[str]]:
     ]
 
 
+def _netem(line: Line, _rate: int, place: list[str]) -> list[list[str]]:
+    """Return the command for netem. Each parameter stands with those that follow it."""
+    if "seed" in line.values:
+        raise line.refuse("seed", "no seed, which Linux has since 6.7")
+    if line.text("slot distribution") == "uniform":
+        raise line.refuse("slot distribution", "slot with the shortest and the longest time")
+    words: list[str] = []
+    for name, param in _params()["netem"].items():
+        if param["unit"] == "flag":
+            words += _on(line, name)
+        elif name in line.values and (name, line.values[name]) != ("distribution", "uniform"):
+            words += [*([] if param["follows"] else name.split()), str(line.values[name])]
+    return [[*place, "netem", *words]]
+
+
 def _framing(line: Line) -> list[str]:
     """Return the words by which tbf and htb weigh a packet, if not by its length alone."""
     words = [word for name in ("mpu", "overhead") if line.values[name] != "0" for word in _words(line, name)]
@@ -330,5 +349,6 @@ DISCIPLINES: dict[str, Make] = {
     "choke": _choke,
     "tbf": _tbf,
     "htb": _htb,
+    "netem": _netem,
 }
 """The functions by the discipline's name, in the registry's order."""
