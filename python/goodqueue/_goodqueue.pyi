@@ -231,6 +231,13 @@ class Qdisc:
 def qdisc_line(name: str, params: dict[str, Any]) -> str:
     """Return the tc line of discipline `name` with `params`. Raises ValueError."""
 
+def qdisc_reading(line: str) -> str:
+    """Return what each word of a `tc` line sets, as JSON: ``steps`` and ``replaced``. Raises ValueError.
+
+    Each of ``steps`` has the ``qdisc``, ``param``, ``unit``, ``word``, ``value`` and all ``words``. The words of inner
+    disciplines stand last. ``replaced`` has a sentence for each word that a later word replaced.
+    """
+
 def qdisc_values(line: str) -> dict[str, float | bool | str | None]:
     """Return each parameter of a tc line with its value, also those that the line omits. None: unset, or derived.
 

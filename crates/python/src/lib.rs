@@ -294,6 +294,7 @@ fn _goodqueue(module: &Bound<'_, PyModule>) -> PyResult<()> {
     add_class::<qdisc::Qdisc>(module)?;
     module.add_function(wrap_pyfunction!(qdisc::qdisc_line, module)?)?;
     module.add_function(wrap_pyfunction!(qdisc::qdisc_values, module)?)?;
+    module.add_function(wrap_pyfunction!(qdisc::qdisc_reading, module)?)?;
     module.add_function(wrap_pyfunction!(rates::generate_rates, module)?)?;
     module.add_function(wrap_pyfunction!(rates::mean_rate_bps, module)?)?;
     module.add_function(wrap_pyfunction!(rates::rate_steps, module)?)?;

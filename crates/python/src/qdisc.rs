@@ -13,6 +13,7 @@ use goodqueue_units::{Ecn, Instant, Rate, Stream, Streams, parse};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyInt};
+use serde_json::json;
 
 /// A Python packet inside a discipline of the registry.
 struct Held {
@@ -367,6 +368,21 @@ fn line_of(spec: &QdiscSpec, params: Option<&Bound<'_, PyDict>>) -> PyResult<Str
     Ok(line + &child)
 }
 
+/// Returns what each word of a `tc` line sets, the words of disciplines inside it too, and a sentence for each word that
+/// a later word replaced. The result is JSON.
+#[pyfunction]
+pub(crate) fn qdisc_reading(line: &str) -> PyResult<String> {
+    let read = registry::reading(line).map_err(refuse)?;
+    let steps = read.steps.iter().map(|step| {
+        let (param, value) = (step.param, step.value());
+        let word = step.words.strip_suffix(value).unwrap_or(&step.words).trim_end();
+        json!({"qdisc": step.qdisc, "param": param.name, "unit": param.kind(), "word": word, "value": value,
+            "words": step.words})
+    });
+    let steps: Vec<_> = steps.collect();
+    Ok(json!({"steps": steps, "replaced": read.replaced}).to_string())
+}
+
 /// Returns each parameter of a `tc` line with its value, including parameters that the line leaves out. The keys of
 /// numbers end with the unit (`target_ms`, `limit_packets`, `rate_mbps`). The keys of a child's parameters begin with
 /// `child_`.
@@ -398,7 +414,7 @@ fn put_values(values: &Bound<'_, PyDict>, before: &str, args: &Args) -> PyResult
             (Value::Unset, _) => values.set_item(key, None::<f64>)?,
             (Value::Flag(on), _) => values.set_item(key, on)?,
             (Value::Numbers(numbers), _) => values.set_item(key, numbers.as_slice())?,
-            (_, Form::Choice(_) | Form::Word(_) | Form::Number(Unit::Masked)) => {
+            (Value::Share(_), _) | (_, Form::Choice(_) | Form::Word(_) | Form::Number(Unit::Masked)) => {
                 values.set_item(key, param.show(value))?;
             }
             (Value::Real(real), _) => values.set_item(key, real)?,

@@ -1,4 +1,4 @@
-"""Prints notes on quantities that are easily misread: `tc`'s bytes per second and microseconds without a unit.
+"""Prints notes on what is easily misread: `tc`'s bytes per second, microseconds without a unit, replaced words.
 
 `tc` reads ``50Mbps`` as megabytes per second and ``target 20`` as microseconds (`tc(8)`, PARAMETERS). goodqueue does
 the same, and tells the user. Only the user's own text is checked, before defaults are filled in.
@@ -7,7 +7,6 @@ the same, and tells the user. Only the user's own text is checked, before defaul
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import cache
 from typing import Any
 
 from goodqueue.errors import warn
@@ -18,9 +17,6 @@ BYTES_A_SECOND = re.compile(r"(\d*\.?\d+)([kmg]?)bps", re.IGNORECASE)
 
 BARE = re.compile(r"\d*\.?\d+")
 """A number without a unit."""
-
-ALONE = ("flag", "word", "shorthand", "alias", "refused")
-"""Units of parameters that no quantity follows. The word after a choice is skipped as an unknown word."""
 
 
 def tell(scenario: Scenario, origins: Mapping[str, str], qdiscs: Sequence[str] = ()) -> None:
@@ -104,21 +100,24 @@ def _spoken(bps: int) -> str:
 
 
 def _of_line(line: str) -> Iterator[str]:
-    """Yield the notes on a qdisc line: on times without a unit (except 0) and on rates. Python's have none."""
-    name, *words = line.split() or [""]
-    units = _units().get(name, {})
-    rest = iter(words)
-    for word in rest:
-        unit = units.get(word, "flag")
-        if unit == "line":
-            yield from _of_line(" ".join(rest))
-        elif unit not in ALONE:
-            value = next(rest, "")
-            if unit == "rate" and (readings := _of_rate(value)):
-                spoken, meant, other = readings
-                yield f'"{word} {value}" is {spoken}, as in tc (bytes); {word} {meant} is {other}'
-            elif unit in ("time", "time or packets") and BARE.fullmatch(value) and float(value) > 0:
-                yield _of_time(word, value)
+    """Yield the notes on a qdisc line: on times without a unit (except 0), rates, and words that others replaced.
+
+    Disciplines in Python, and of Wi-Fi cells, have none.
+    """
+    from goodqueue import _goodqueue
+
+    try:
+        reading = json.loads(_goodqueue.qdisc_reading(line))
+    except ValueError:  # another part says what is wrong with the line
+        return
+    for step in reading["steps"]:
+        word, value, unit = step["word"], step["value"], step["unit"]
+        if unit == "rate" and (readings := _of_rate(value)):
+            spoken, meant, other = readings
+            yield f'"{word} {value}" is {spoken}, as in tc (bytes); {word} {meant} is {other}'
+        elif unit in ("time", "time or packets") and BARE.fullmatch(value) and float(value) > 0:
+            yield _of_time(word, value)
+    yield from reading["replaced"]
 
 
 def _of_time(name: str, text: str) -> str:
@@ -126,14 +125,3 @@ def _of_time(name: str, text: str) -> str:
     us = float(text)
     other = f"{text}ms is {text} milliseconds" if us < 1000 else f"{us / 1000:g}ms is the same"
     return f'"{name} {text}" is {text} us, as in tc; {name} {other}'
-
-
-@cache
-def _units() -> Mapping[str, Mapping[str, str]]:
-    """Return the unit of each parameter, by discipline and name."""
-    from goodqueue import _goodqueue
-
-    return {
-        qdisc["name"]: {param["name"]: param["unit"] for param in qdisc["params"]}
-        for qdisc in json.loads(_goodqueue.qdiscs())
-    }

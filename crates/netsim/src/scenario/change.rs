@@ -149,7 +149,8 @@ impl Change {
         match (&self.qdisc, line) {
             (Some(words), Line::Registry(args)) => {
                 let refused = |error: goodqueue_qdisc::Error| ScenarioError::new(table.key("qdisc"), error.0);
-                let changed = args.changed(words).map_err(refused)?;
+                let mut changed = args.changed(words).map_err(refused)?;
+                changed.resolve(link.rate).map_err(refused)?;
                 possible(&changed, link, "qdisc")?;
                 // A full line cannot say that a parameter is unset. A line that unsets one (`cake unlimited`) stays
                 // as it was written.

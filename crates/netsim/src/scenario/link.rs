@@ -250,6 +250,7 @@ fn understood(
     let link = Link { rate, mtu: path.frame_bytes() };
     let refuse_line = |error: goodqueue_qdisc::Error| ScenarioError::new(table.key("qdisc"), error.0);
     let mut args = registry::parse_line(words).map_err(refuse_line)?;
+    args.resolve(rate).map_err(refuse_line)?;
     if let Some(buffer) = buffer {
         apply_buffer(table, &mut args, (buffer.frames(rate, path), path.frame_bytes()))?;
     }

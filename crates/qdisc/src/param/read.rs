@@ -247,7 +247,7 @@ impl<'a> Line<'a> {
         let is_unset = rules.zero_is_unset && is_zero;
         self.replace(index, if is_unset { self.before.values[index] } else { value }, said.clone());
         // tc notices by its value that a word which it takes once was there before.
-        self.set[index] = !is_unset && !(rules.once && is_zero);
+        self.set[index] = !(is_unset || rules.once && is_zero);
         self.args.given[index] = !is_unset || self.before.given[index];
         if let Some(ended) = rules.ends.and_then(|name| self.args.position(name)) {
             self.replace(ended, Value::Unset, said);

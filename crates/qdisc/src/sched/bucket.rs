@@ -122,7 +122,7 @@ pub(super) const OVERHEAD: Param<u64> = Param::bytes("overhead", "bytes that the
     .source("tc(8)");
 pub(super) const MPU: Param<u64> = Param::bytes("mpu", "least bytes that a packet counts for")
     .default(0)
-    .range(0, u32::MAX as u64)
+    .range(0, 65_535)
     .source("tc-tbf(8)");
 pub(crate) const LINKLAYER: Param<LinkLayer> = Param::choice(
     "linklayer",

@@ -72,7 +72,7 @@ const PARAMS: &[ParamSpec] = params! { from MAN =>
     of_several("prio"), RATE, CEIL,
     BURST, Param::alias("buffer", &BURST).source(SOURCE), Param::alias("maxburst", &BURST).source(SOURCE),
     CBURST, Param::alias("cbuffer", &CBURST).source(SOURCE), Param::alias("cmaxburst", &CBURST).source(SOURCE),
-    MTU, MPU.range(0, 65_535).digits(Digits::Decimal).abbreviates(), OVERHEAD, LINKLAYER,
+    MTU, MPU.digits(Digits::Decimal).abbreviates(), OVERHEAD, LINKLAYER,
     of_several("quantum"), of_several("r2q"), of_several("default"), of_several("direct_qlen"),
     Param::refused("offload", "has no effect: there is no hardware to offload to").source(SOURCE),
     IDLE, CHILD.default_line("pfifo"),

@@ -9,7 +9,6 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from itertools import takewhile
 from typing import Any
 
 from goodqueue.errors import UserError, quoted
@@ -103,39 +102,20 @@ def limit_frames(line: Line) -> int:
 
 def parse(line: str) -> Line:
     """Parse a canonical line, which is a line of a resolved scenario."""
-    stab, (name, *words) = discipline.split_stab(line)
+    from goodqueue import _goodqueue
+
+    stab, (name, *_) = discipline.split_stab(line)
     values: dict[str, str | bool] = {}
     child = None
-    params = _params().get(name, {})
-    while words:
-        word = words.pop(0)
-        if word == "child" and word in params:
-            child, words = " ".join(words), []
-        elif words and f"{word} {words[0]}" in params:
-            words[0] = f"{word} {words[0]}"
-        elif word in params and params[word]["unit"] == "flag":
-            values[word] = True
-        elif word in params and params[word]["unit"] == "numbers":
-            values[word] = " ".join(_taken(words))
-        elif word in params:
-            values[word] = words.pop(0)
-            following = [param["name"] for param in params.values() if param["follows"] == word]
-            values |= zip(following, _taken(words, len(following)), strict=False)
-        elif flag := next(
-            (flag for flag in (word.removeprefix("no_"), word.removeprefix("no")) if flag in params), None
-        ):
-            values[flag] = False
-        else:
-            alone = (name for name, param in params.items() if word in param["accepted"].split(", "))
-            values[next(alone, word)] = word
+    if name not in _params():  # written in Python, or of a Wi-Fi cell
+        return Line(name, values, child, tuple(stab))
+    for step in json.loads(_goodqueue.qdisc_reading(line))["steps"]:
+        param, value = step["param"], step["value"]
+        if step["unit"] == "line":
+            child = value
+            break
+        values[param] = step["word"] == param if step["unit"] == "flag" else value
     return Line(name, values, child, tuple(stab))
-
-
-def _taken(words: list[str], most: int | None = None) -> list[str]:
-    """Take the numbers at the beginning of ``words``, at most ``most``, and return them."""
-    taken = list(takewhile(lambda word: word.lstrip("-")[:1].isdigit(), words[:most]))
-    del words[: len(taken)]
-    return taken
 
 
 @cache
