@@ -116,12 +116,12 @@ def _of_line(line: str) -> Iterator[str]:
             spoken, meant, other = readings
             yield f'"{word} {value}" is {spoken}, as in tc (bytes); {word} {meant} is {other}'
         elif unit in ("time", "time or packets") and BARE.fullmatch(value) and float(value) > 0:
-            yield _of_time(word, value)
+            yield _of_time(word or step["param"], value, step["bare"])
     yield from reading["replaced"]
 
 
-def _of_time(name: str, text: str) -> str:
-    """Return the note on a time without a unit: the likely meaning, or, from 1000 on, the same time with a unit."""
-    us = float(text)
+def _of_time(name: str, text: str, bare: str) -> str:
+    """Return the note on a time in ``bare``: the likely meaning, or, from 1000 us on, the same time with a unit."""
+    us = float(text) / (1000 if bare == "ns" else 1)
     other = f"{text}ms is {text} milliseconds" if us < 1000 else f"{us / 1000:g}ms is the same"
-    return f'"{name} {text}" is {text} us, as in tc; {name} {other}'
+    return f'"{name} {text}" is {text} {bare}, as in tc; {name} {other}'
