@@ -30,12 +30,15 @@ def resolved(**changes: Any) -> dict[str, Any]:
     return scenario.resolve(asked | changes, "scenario")
 
 
-def test_a_table_in_front_of_a_line_halves_what_adsl_lets_through(goodqueue: Cli) -> None:
+def test_a_table_in_front_of_a_line_counts_cells(goodqueue: Cli, tmp_path: Path) -> None:
     """1514 bytes count 1696 in cells. Without the table 840 kbit/s would pass."""
-    words = ["--rate", "10mbit", "--traffic", "cbr:2mbit", "--duration", "20s", "--json"]
-    result = goodqueue("run", "--qdisc", ADSL, *words)
-    queue = json.loads(result.out)["queues"]["down"]
-    assert queue["qdisc"].startswith(CANONICAL)
+    file = tmp_path / "adsl.toml"
+    file.write_text(
+        f'duration = "20s"\n[bottleneck]\nrate = "10mbit"\nqdisc = "{ADSL}"\n[bottleneck.up]\nqdisc = "pfifo"\n'
+        '[path]\nrtt = "40ms"\n[[traffic]]\nkind = "cbr"\nrate = "2mbit"\n'
+    )
+    queue = json.loads(goodqueue("run", str(file), "--json").out)["queues"]["down"]
+    assert queue["qdisc"].startswith(CANONICAL.split(" burst", maxsplit=1)[0])
     assert queue["throughput_mbps"] == pytest.approx(0.84 * 1514 / 1696, rel=0.01)
 
 

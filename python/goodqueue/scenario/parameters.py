@@ -57,7 +57,9 @@ def numbers(line: str) -> dict[str, float | None]:
 
     is_listed = not is_python(line) and name_of(line) in _registry()
     values = _goodqueue.qdisc_values(line) if is_listed else {}
-    return {key: float(value) for key, value in values.items() if key in names() and isinstance(value, int | float)}
+    # One discipline's flag may have the name of another's number: netem's and red_gentle's `bytes`.
+    known = {key: value for key, value in values.items() if key in names() and not isinstance(value, bool)}
+    return {key: float(value) for key, value in known.items() if isinstance(value, int | float)}
 
 
 def declared(line: str) -> list[dict[str, Any]]:
