@@ -4,7 +4,7 @@
 mod invariants;
 
 use goodqueue_qdisc::packet::Plain;
-use goodqueue_qdisc::param::Form;
+use goodqueue_qdisc::param::{Form, ParamSpec};
 use goodqueue_qdisc::registry::{ALL, parse_line};
 use goodqueue_qdisc::{AnyQdisc, Args, Link};
 use goodqueue_units::Rate;
@@ -42,13 +42,19 @@ fn start() -> impl Strategy<Value = u64> {
 
 /// Returns a discipline's line, in which each parameter has its default or, by chance, an unusual value.
 fn line() -> impl Strategy<Value = String> {
-    (0..ALL.len(), any::<bool>(), proptest::collection::vec((0..3_u8, 0..60_usize), 32)).prop_map(
+    (0..ALL.len(), any::<bool>(), proptest::collection::vec((0..3_u8, 0..60_usize), 48)).prop_map(
         |(which, plain, luck)| {
             let spec = &ALL[which];
             let mut line = spec.name.to_string();
             for (param, (chance, which)) in spec.params.iter().zip(luck) {
-                let is_excluded =
-                    param.rules.excludes.is_some_and(|other| line.contains(&format!(" {other} ")));
+                // A parameter that follows another one brings its word.
+                let head = param.follows.and_then(|name| spec.param(name)).unwrap_or(param);
+                let has = |name: &str| format!("{line} ").contains(&format!(" {name} "));
+                let excludes = |other: &ParamSpec| {
+                    head.rules.excludes == Some(other.name) || other.rules.excludes == Some(head.name)
+                };
+                let is_excluded = (head.rules.once && has(head.name))
+                    || spec.params.iter().any(|other| excludes(other) && has(other.name));
                 if !plain && chance == 0 && !is_excluded {
                     line.push(' ');
                     line.push_str(&unusual(spec, param, which));
