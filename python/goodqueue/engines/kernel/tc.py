@@ -68,9 +68,10 @@ def translate(line: str, rate_bps: int, parent: str = "1:1", handle: str = LEAF)
     variant = parsed.text("variant")
     if variant not in (None, "linux"):
         raise parsed.refuse("variant", "variant linux")
-    place = ["parent", parent, "handle", handle]
-    outer, *inner = make(parsed, rate_bps, place)
-    return [[*place, *parsed.stab, *outer[len(place) :]], *inner]
+    if parsed.stab:
+        accepted = "a line without stab, which Linux takes only at the root, where the link's shaper is"
+        raise UserError(f"found {quoted(' '.join(parsed.stab))}; accepted by the kernel engine: {accepted}")
+    return make(parsed, rate_bps, ["parent", parent, "handle", handle])
 
 
 def known() -> str:
