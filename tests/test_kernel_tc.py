@@ -162,7 +162,7 @@ LINES: dict[str, dict[str, Any]] = {
     },
     "netem loss state 1% 10% 1% 50% 1% slot 10ms 20ms packets 3 bytes 9000": {
         "loss-state": {"p13": 0.01, "p31": 0.1, "p32": 0.01, "p23": 0.5, "p14": 0.01},
-        "slot": {"min-delay": 0.01, "max-delay": 0.02, "distribution": "", "packets": 3, "bytes": 9000},
+        "slot": {"min-delay": 0.01, "max-delay": 0.02, "packets": 3, "bytes": 9000},
     },
     "netem loss gemodel 1% 10% 70% 0.1%": {"loss-gemodel": {"p": 0.01, "r": 0.1, "1-h": 0.7, "1-k": 0.001}},
     "tbf rate 5mbit burst 10kb latency 50ms": {"rate": 625000, "burst": 10240, "lat": 50000},
