@@ -41,7 +41,7 @@ fn a_corrupted_packet_is_sent_and_lost() {
     let arrived = goodput(&scenario) / goodput(&played(""));
     assert!((arrived - 0.7).abs() < 0.01, "{arrived}");
     let mut wifi = scenario;
-    wifi["bottleneck"] = json!({"qdisc": "netem corrupt 30%", "wifi": {"stations": [{"name": "near"}]}});
+    wifi["bottleneck"] = json!({"qdisc": "netem corrupt 30%", "wifi": {"standard": "802.11n", "station": [{"name": "near", "rate": "mcs7"}]}});
     let error = goodqueue_netsim::Scenario::from_json(&wifi.to_string()).unwrap_err().to_string();
     assert!(error.contains("corrupt on Wi-Fi"), "{error}");
 }

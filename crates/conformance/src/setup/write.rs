@@ -54,7 +54,9 @@ impl Pairs {
 /// The error is one line: there is no key for one of the parameters.
 pub(crate) fn header(args: &Args, link: &Link) -> Result<Pairs, String> {
     if args.is_given("duplicate") {
-        return Err("netem duplicate: found one; accepted in a trace: none, since a trace has no copies".to_string());
+        return Err(
+            "netem duplicate: found one; accepted in a trace: none, since a trace has no copies".to_string()
+        );
     }
     let mut pairs = Pairs::default();
     pairs.add("HZ", HZ);
