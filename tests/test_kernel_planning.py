@@ -118,6 +118,11 @@ def test_captures_go_on_until_a_full_queue_has_run_empty() -> None:
             'bottleneck.qdisc: found "red adaptive"; accepted by the kernel engine: noadaptive, since tc 5.7',
         ),
         ({"qdisc": "choke harddrop"}, 'bottleneck.qdisc: found "choke harddrop"; accepted by the kernel engine'),
+        (
+            {"qdisc": "fq weights 20000 40000 90000"},  # 6.1's fq would ignore the bands without a word
+            'bottleneck.qdisc: found "fq weights 20000 40000 90000"; accepted by the kernel engine: the default, since',
+        ),
+        ({"qdisc": "prio txqueuelen 50"}, 'bottleneck.qdisc: found "prio txqueuelen 50"; accepted by the kernel'),
         ({"qdisc": "pfifo_fast txqueuelen 50"}, 'bottleneck.qdisc: found "pfifo_fast txqueuelen 50"; accepted'),
         (
             {"qdisc": "htb idle told"},
@@ -140,6 +145,13 @@ def test_captures_go_on_until_a_full_queue_has_run_empty() -> None:
                 f"traffic[0].{key}: found 2; accepted by the kernel engine: none",
             )
             for key in ("initial_window", "ack_every")
+        ),
+        *(
+            (
+                {"traffic": [{"kind": "bulk", key: "alice"}]},
+                f'traffic[0].{key}: found "alice"; accepted by the kernel engine: none',
+            )
+            for key in ("host", "server")
         ),
         (
             {"path": {"rtt": "10ms", "mtu": 500}},
@@ -210,6 +222,18 @@ CHANGED: dict[Any, str] = {
     "max": "max 90000",
     "rehash": "rehash 20s",
     "txqueuelen": "txqueuelen 7",
+    ("fq", "flow_limit"): "flow_limit 7",
+    ("fq", "buckets"): "buckets 64",
+    ("fq", "orphan_mask"): "orphan_mask 7",
+    ("fq", "priomap"): "priomap 0 1 2 0 1 2 0 1 2 0 1 2 0 1 2 0",
+    ("fq", "weights"): "weights 20000 40000 90000",
+    ("fq", "pacing"): "nopacing",
+    ("fq", "initial_quantum"): "initial_quantum 9000",
+    **{("fq", name): f"{name} 3mbit" for name in ("maxrate", "low_rate_threshold")},
+    **{("fq", name): f"{name} 17ms" for name in ("refill_delay", "timer_slack", "horizon")},
+    ("fq", "beyond"): "horizon_cap",
+    ("prio", "bands"): "bands 7",
+    ("prio", "priomap"): "priomap 0 0 0",
     "variant": "variant rfc8033",
     ("codel", "variant"): "variant rfc8289",
     "idle": "idle told",

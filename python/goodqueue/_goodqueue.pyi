@@ -105,11 +105,13 @@ class Packet:
         fwmark: int = 0,
         ack: int | None = None,
         sack: list[tuple[int, int]] = ...,
+        hosts: tuple[int, int] | None = None,
     ) -> None:
         """Make a packet of `len` bytes. `ecn` is not-ect, ect0, ect1 or ce. Packets of a flow have an equal `flow`.
 
         cake may also use `fwmark`, a firewall's mark; `ack`, the number that a TCP ACK without data acknowledges; and
-        `sack`, up to four of its blocks, each the first byte and the byte after the last. Raises ValueError.
+        `sack`, up to four of its blocks, each the first byte and the byte after the last; and `hosts`, a number for the
+        source and one for the destination. Without `hosts` each flow has two hosts of its own. Raises ValueError.
         """
 
     @property
@@ -123,6 +125,10 @@ class Packet:
     @property
     def flow(self) -> int:
         """The number of its flow. In a run it is the flow's index in the scenario, from 0."""
+
+    @property
+    def hosts(self) -> tuple[int, int]:
+        """Hashes of its source and its destination. Packets of the same host have equal numbers."""
 
     @property
     def dscp(self) -> int:
@@ -281,10 +287,12 @@ def flows(scenario_json: str) -> str:
 def drawn_ahead(scenario_json: str) -> str:
     """Return what flows of a resolved scenario will draw, by name: web users' pages. Raises ScenarioError."""
 
-def connection_vectors(capture: str) -> str:
-    """Return the TCP connections of a capture as JSON: ``vectors`` (`goodqueue.files.tmix`) and counts of others.
+def connection_vectors(capture: str) -> tuple[list[str], str]:
+    """Return the TCP connections of a capture, each as JSON (`goodqueue.files.tmix`), and JSON of what else it has.
 
-    The others are ``partial``, begun before the capture, and ``silent``, without data. Raises ValueError, one line.
+    Connections: ``partial`` begun before the capture, ``silent`` without data, ``one_sided`` if only one direction was
+    captured. Frames: all ``frames``, those with ``tcp``, those of ``other`` protocols, the reasons why others were
+    ``not_understood``, ``untimed`` ones. ``cut``: the file ends within a frame. Raises ValueError, one line.
     """
 
 class CapturedQueue(TypedDict):

@@ -40,6 +40,10 @@ const LINES: &[&str] = &[
     "fq_codel",
     "fq_codel flows 4 limit 30 quantum 300 drop_batch 8 memory_limit 60000 noecn",
     "fq_codel ce_threshold 1ms ce_threshold_selector 0x1/0x3",
+    "fq",
+    "fq limit 30 flow_limit 20 quantum 600 initial_quantum 1500 weights 20000 40000 90000 refill_delay 8ms",
+    "fq maxrate 2mbit orphan_mask 3 buckets 64 priomap 0 1 2 0 1 2 0 1 2 0 1 2 0 1 2 0 low_rate_threshold 800kbit",
+    "fq ce_threshold 2ms timer_slack 1ms horizon 1s horizon_cap nopacing flow_limit 50",
     "pie",
     "pie target 5ms tupdate 10ms alpha 3 beta 25 ecn bytemode limit 60",
     "pie dq_rate_estimator",
@@ -81,12 +85,14 @@ const LINES: &[&str] = &[
     "sfb limit 60 target 5 increment 0.01",
     "pi limit 60 q_ref 5",
     "rem limit 60",
+    "prio bands 4 priomap 3 2 1 0 txqueuelen 30",
     "tbf rate 5mbit burst 3000 latency 20ms",
     "tbf rate 5mbit burst 3000 child red limit 60000",
     "htb rate 5mbit child pi limit 40",
     // The innermost discipline determines the columns of the packets.
     "htb child tbf rate 8mbit child cake bandwidth 7mbit",
     "tbf rate 8mbit child pfifo_fast txqueuelen 20",
+    "tbf rate 8mbit child fq maxrate 3mbit",
     "htb rate 8mbit child sfq perturb 1",
 ];
 
@@ -176,6 +182,7 @@ fn a_changed_line_is_found() {
         "red limit 60000 adaptive",
         "cake",
         "dualpi2",
+        "fq maxrate 2mbit",
     ] {
         let (_, bytes) = trace(line, &STEADY, false);
         let text = String::from_utf8(bytes).unwrap();

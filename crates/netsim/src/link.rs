@@ -4,6 +4,7 @@ use crate::agenda::Agenda;
 use crate::component::Component;
 use crate::direction::Direction;
 use crate::foreign::Discipline;
+use crate::hosts::Hosts;
 use crate::ids::PipeId;
 use crate::lists::PerFlow;
 use crate::observer::Watch;
@@ -30,11 +31,13 @@ pub(crate) struct Fates {
     is_corrupted: bool,
     /// The observer of the link, if there is one.
     pub(crate) watch: Option<Box<Watch>>,
+    /// The hosts of the flows, if the scenario names any.
+    hosts: Option<Hosts>,
 }
 
 impl Fates {
     /// Builds the counters for this number of `flows`.
-    pub(crate) fn new(random: Stream, flows: usize, watch: Option<Box<Watch>>) -> Self {
+    pub(crate) fn new(random: Stream, flows: usize, watch: Option<Box<Watch>>, hosts: Option<Hosts>) -> Self {
         Self {
             random,
             drops: [0; _],
@@ -43,6 +46,7 @@ impl Fates {
             copies: 0,
             is_corrupted: false,
             watch,
+            hosts,
         }
     }
 
@@ -84,6 +88,13 @@ impl Owner<Packet> for Fates {
     }
     fn corrupted(&mut self, _packet: &Packet) {
         self.is_corrupted = true;
+    }
+    fn host_hashes(&self, packet: &Packet) -> (u32, u32) {
+        // A packet from outside has its own hosts.
+        match &self.hosts {
+            Some(hosts) if packet.envelope().is_none() => hosts.of_packets(packet.flow),
+            _ => packet.host_hashes(),
+        }
     }
     fn random_u32(&mut self) -> u32 {
         self.random.next_u32()
@@ -191,8 +202,7 @@ impl Link {
         direction: Direction,
         parts: Parts,
         pipes: Pipes,
-        random: Stream,
-        watch: Option<Box<Watch>>,
+        fates: Fates,
     ) -> Self {
         let Below { transmitter, ring } = below;
         let rate = transmitter.mean_rate();
@@ -202,7 +212,6 @@ impl Link {
         };
         let is_special = transmitter.is_some() || ring.is_some() || pipes.lead_on() || qdisc.may_corrupt();
         let special = is_special.then(|| Box::new(Special { transmitter, ring, onward: VecDeque::new() }));
-        let fates = Fates::new(random, pipes.flows(), watch);
         let mut link = Self {
             qdisc,
             fates,

@@ -1,5 +1,6 @@
 //! A discipline's reports to its owner, and the random numbers that it asks for.
 
+use crate::packet::Packet;
 use core::fmt;
 
 /// Why a packet was dropped.
@@ -121,6 +122,16 @@ pub trait Owner<P> {
     /// packet is delivered whole.
     fn corrupted(&mut self, packet: &P) {
         let _ = packet;
+    }
+
+    /// Returns hashes of the source and the destination host of `packet`, for disciplines that share fairly between
+    /// hosts (`cake`). The default asks the packet. An owner that knows the hosts of each flow overrides it, and its
+    /// packets need no room for them.
+    fn host_hashes(&self, packet: &P) -> (u32, u32)
+    where
+        P: Packet,
+    {
+        packet.host_hashes()
     }
 
     /// Returns 16 uniform random bits. The default takes the low half of [`Owner::random_u32`]. Only a decision trace

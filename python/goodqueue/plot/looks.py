@@ -52,10 +52,12 @@ DISCIPLINES: dict[str, tuple[str, str, Line]] = {
     "bfifo": ("#707070", "s", DASHED),
     "pfifo_head_drop": ("#8f8f8f", "D", DASH_DOT),
     "pfifo_fast": ("#525252", "^", DOTTED),
+    "prio": ("#9c9c9c", "v", LONG),
     # CoDel: blues.
     "codel": ("#0072b2", "s", SOLID),
     "cobalt": ("#56b4e9", "d", DASHED),
     # One queue per flow: greens.
+    "fq": ("#2f8f1f", "o", LONG),
     "fq_codel": ("#009e73", "^", SOLID),
     "fq_nocodel": ("#4fb83d", "h", DOTTED),
     "fq_pie": ("#5cc9a7", "v", DASH_DOT),

@@ -11,6 +11,8 @@ from typing import Any
 
 from goodqueue.errors import warn
 from goodqueue.record import Scenario
+from goodqueue.show import isolation
+from goodqueue.show.labels import ways
 
 BYTES_A_SECOND = re.compile(r"(\d*\.?\d+)([kmg]?)bps", re.IGNORECASE)
 """A rate that `tc` reads as bytes per second."""
@@ -22,12 +24,15 @@ BARE = re.compile(r"\d*\.?\d+")
 def tell(scenario: Scenario, origins: Mapping[str, str], qdiscs: Sequence[str] = ()) -> None:
     """Write a note to standard error for each rate and time of ``scenario`` and ``qdiscs`` that is easily misread.
 
-    ``scenario`` is unresolved, but the core has accepted it. ``origins`` names the options that some of its keys came
-    from, as for `goodqueue.scenario.resolve`. Equal notes are written once.
+    There is also a note for each word of `cake` that has no effect on the traffic. ``scenario`` is unresolved, but the
+    core has accepted it. ``origins`` names the options that some of its keys came from, as for
+    `goodqueue.scenario.resolve`. Equal notes are written once.
     """
     replaced = ("bottleneck.qdisc",) if qdiscs else ()
-    of_lines = (note for line in qdiscs for note in _of_line(line))
-    _write([*_of_table(scenario, "", origins, replaced), *of_lines, *_of_wires(scenario)])
+    halves = [half for line in qdiscs for half in ways(line)]
+    notes = [*_of_table(scenario, "", origins, replaced), *(note for half in halves for note in _of_line(half))]
+    isolated = isolation.notes(scenario, {"bottleneck.qdisc": qdiscs} if qdiscs else {})
+    _write([*notes, *_of_wires(scenario), *isolated])
 
 
 def tell_of_grid(scenario: Scenario, axes: Sequence[tuple[str, Sequence[str]]]) -> None:
@@ -39,7 +44,7 @@ def tell_of_grid(scenario: Scenario, axes: Sequence[tuple[str, Sequence[str]]]) 
         above, _, last = key.rpartition(".")
         for value in values:
             notes += _of_table({last: parse_value(value)}, above, {key: f"--set {key}"})
-    _write(notes)
+    _write([*notes, *isolation.notes(scenario, dict(axes))])
 
 
 def _of_wires(scenario: Scenario) -> Iterator[str]:

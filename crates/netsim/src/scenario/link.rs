@@ -2,11 +2,12 @@
 
 use super::key::{AnyKey, Key, Result, Table, no_such_word};
 use super::{Path, RateText, ScenarioError, Traffic, refuse};
+use crate::packet::Packet;
 use crate::path::link::{self, Below, KEYS};
 use crate::path::wifi::spec::WifiSpec;
 use goodqueue_qdisc::param::{ParamSpec, Unit, Value};
 use goodqueue_qdisc::sched::mac80211;
-use goodqueue_qdisc::{AnyQdisc, Args, Link, packet::Plain, registry};
+use goodqueue_qdisc::{AnyQdisc, Args, Link, registry};
 use goodqueue_units::Rate;
 use serde::{Serialize, Serializer};
 
@@ -254,7 +255,7 @@ fn understood(
     if let Some(buffer) = buffer {
         apply_buffer(table, &mut args, (buffer.frames(rate, path), path.frame_bytes()))?;
     }
-    AnyQdisc::<Plain>::build(&args, &link).map_err(refuse_line)?;
+    AnyQdisc::<Packet>::build(&args, &link).map_err(refuse_line)?;
     Ok(Line::Registry(args))
 }
 

@@ -6,6 +6,7 @@ pub(crate) mod drr;
 pub mod dualpi2;
 pub(crate) mod fattest;
 pub mod fifo;
+pub mod fq;
 pub mod fq_codel;
 pub mod fq_nocodel;
 pub mod fq_pie;
@@ -15,6 +16,7 @@ pub mod mac80211;
 #[cfg(feature = "emulation")]
 pub mod netem;
 pub mod pfifo_fast;
+pub mod prio;
 pub mod sfq;
 pub(crate) mod slab;
 #[cfg(feature = "emulation")]

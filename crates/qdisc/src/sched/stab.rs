@@ -14,7 +14,7 @@
 //! where the packet waits. So a discipline without a table pays nothing, and the code of all disciplines exists once
 //! more and not once per type of packet.
 
-use crate::packet::Packet;
+use crate::packet::{Packet, Socket};
 use crate::param::stab::{MPU, MTU, OVERHEAD, TSIZE};
 use crate::param::{Args, Error, Link};
 use crate::qdisc::{Backlog, Enqueued, Head, Probe, Qdisc};
@@ -99,6 +99,8 @@ pub struct Token {
     translated_from: Option<(u32, (u32, u32))>,
     fwmark: u32,
     tcp: Option<TcpHeader>,
+    departure: Option<Instant>,
+    socket: Option<Socket>,
     arrival: Instant,
 }
 
@@ -139,6 +141,12 @@ impl Packet for Token {
     fn tcp(&self) -> Option<TcpHeader> {
         self.tcp
     }
+    fn departure(&self) -> Option<Instant> {
+        self.departure
+    }
+    fn socket(&self) -> Option<Socket> {
+        self.socket
+    }
     fn arrival(&self) -> Instant {
         self.arrival
     }
@@ -172,6 +180,8 @@ impl<P: Packet> Waiting<P> {
             translated_from: packet.translated_from(),
             fwmark: packet.fwmark(),
             tcp: packet.tcp(),
+            departure: packet.departure(),
+            socket: packet.socket(),
             arrival: packet.arrival(),
         };
         self.places[place as usize] = Some(packet);
@@ -220,6 +230,10 @@ impl<P: Packet, O: Owner<P>> Owner<Token> for Exchange<'_, P, O> {
             self.owner.corrupted(packet);
         }
     }
+    fn host_hashes(&self, token: &Token) -> (u32, u32) {
+        let packet = self.waiting.places.get(token.place as usize).and_then(Option::as_ref);
+        packet.map_or(token.host_hashes, |packet| self.owner.host_hashes(packet))
+    }
     fn random_u16(&mut self) -> u16 {
         self.owner.random_u16()
     }
@@ -247,6 +261,9 @@ impl Owner<Token> for Any<'_> {
     }
     fn corrupted(&mut self, token: &Token) {
         self.0.corrupted(token);
+    }
+    fn host_hashes(&self, token: &Token) -> (u32, u32) {
+        self.0.host_hashes(token)
     }
     fn random_u16(&mut self) -> u16 {
         self.0.random_u16()

@@ -222,6 +222,9 @@ fn change_of(args: &Args, param: usize, value: usize) -> String {
 
 /// Returns the packets and bytes that a line lets wait, as far as the line has limits.
 fn limit_of(args: &Args) -> Backlog {
+    if args.spec.name == "fq" {
+        return limit_of_fq(args);
+    }
     match (args.spec.param("limit").and_then(ParamSpec::unit), args.value("limit")) {
         (Some(Unit::Packets), Some(Value::Integer(limit))) => {
             Backlog { packets: limit.try_into().unwrap_or(u32::MAX), ..Backlog::UNLIMITED }
@@ -233,6 +236,19 @@ fn limit_of(args: &Args) -> Backlog {
 
 fn innermost(args: &Args) -> &Args {
     args.child().map_or(args, innermost)
+}
+
+/// Returns the limit of fq: its three bands have one each, and eight packets may take the fast path besides.
+fn limit_of_fq(args: &Args) -> Backlog {
+    let Some(Value::Integer(limit)) = args.value("limit") else { return Backlog::UNLIMITED };
+    Backlog { packets: (3 * limit + 8).try_into().unwrap_or(u32::MAX), ..Backlog::UNLIMITED }
+}
+
+/// Returns the parameters by which a discipline, or one inside it, sorts packets into queues.
+fn sorting(args: &Args) -> Vec<Option<Value>> {
+    let mut values = ["l4s", "orphan_mask", "priomap"].map(|name| args.value(name)).to_vec();
+    values.extend(args.child().map(sorting).into_iter().flatten());
+    values
 }
 
 struct Bench {
@@ -252,7 +268,8 @@ struct Bench {
     nested: bool,
     /// The codepoint with which each packet was offered.
     codepoints: Vec<u8>,
-    /// Packets before this one may be overtaken, because a change made dualpi2 sort a codepoint into the other queue.
+    /// Packets before this one may be overtaken, because a change made dualpi2 sort a codepoint, prio a priority or fq
+    /// a hash into another queue.
     sorted_anew: u64,
 }
 
@@ -317,7 +334,7 @@ impl Bench {
         line: &str,
         change: impl FnOnce(&mut AnyQdisc<Plain>, Instant, &mut Ledger) -> Result<(), Error>,
     ) -> Result<(), String> {
-        let (before, rate, l4s) = (self.shown(), self.qdisc.link().rate, self.qdisc.args().value("l4s"));
+        let (before, rate, sorted) = (self.shown(), self.qdisc.link().rate, sorting(self.qdisc.args()));
         self.ledger.dropped.clear();
         let changed = change(&mut self.qdisc, self.now, &mut self.ledger);
         let same = before.3 == self.qdisc.args().to_string() && rate == self.qdisc.link().rate;
@@ -326,10 +343,14 @@ impl Bench {
             let after = self.shown();
             ensure!(before == after, "{line}: {changed:?}, and {before:?} became {after:?}");
         }
-        if l4s != self.qdisc.args().value("l4s") {
+        if sorted != sorting(self.qdisc.args()) {
             self.sorted_anew = self.next_id;
         }
         self.limit = limit_of(self.qdisc.args());
+        if self.qdisc.args().spec.name == "fq" {
+            // Linux keeps the packets of throttled flows above a smaller limit.
+            self.limit.packets = self.limit.packets.saturating_add(self.qdisc.backlog().packets);
+        }
         Ok(())
     }
 

@@ -23,6 +23,9 @@ CONGESTION_CONTROLS = (
 )  # fmt: skip
 """The congestion controls of Debian's kernel 6.1, built in or as a module."""
 
+HOSTS = ("host", "server")
+"""The keys of hosts. Each flow has addresses of its own in the laboratory."""
+
 RTT_STEPS = 12
 """The number of base RTTs if each connection has its own. All flows together have at most `MOST_WAYS` ways."""
 
@@ -150,10 +153,11 @@ def check_traffic(key: str, traffic: Scenario, engine: str = "kernel") -> None:
             raise UserError(
                 f"{key}.{name}", f"found {quoted(found)}; accepted by the {engine} engine: {', '.join(accepted)}"
             )
-    for one in kinds()[traffic["kind"]].keys:
-        if one["name"] in traffic and "kernel" not in one["engines"]:
-            found = f"found {quoted(traffic[one['name']])}"
-            raise UserError(f"{key}.{one['name']}", f"{found}; accepted by the {engine} engine: none")
+    own = [one["name"] for one in kinds()[traffic["kind"]].keys if "kernel" not in one["engines"]]
+    for name in (*HOSTS, *own):
+        if name in traffic:
+            found = f"found {quoted(traffic[name])}"
+            raise UserError(f"{key}.{name}", f"{found}; accepted by the {engine} engine: none")
     if traffic.get("ecn") == "accecn":
         message = f'found "accecn", which Linux 6.1 has not; accepted by the {engine} engine: false, true'
         raise UserError(f"{key}.ecn", message)

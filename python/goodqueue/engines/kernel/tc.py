@@ -85,7 +85,7 @@ def shaper(line: str) -> str:
     cbs asks until the queue is empty, as a network card does. htb is nearer to the exact rate.
     """
     parsed = parse(line)
-    holds_back = parsed.name in HOLD_BACK or own_rate(parsed) is not None
+    holds_back = parsed.name in HOLD_BACK or own_rate(parsed) is not None or "maxrate" in parsed.values
     return "cbs" if parsed.name in TELL_IDLE or holds_back else "htb"
 
 
@@ -169,9 +169,29 @@ def _fifo(line: Line, _rate: int, place: list[str]) -> list[list[str]]:
 
 
 def _pfifo_fast(line: Line, _rate: int, place: list[str]) -> list[list[str]]:
+    _refuse_other_length(line)
+    return [[*place, "pfifo_fast"]]
+
+
+def _fq(line: Line, _rate: int, place: list[str]) -> list[list[str]]:
+    """Return the command for fq. Linux 6.1's is older than the simulator's: all packets are in one band."""
+    for name in ("priomap", "weights"):
+        if line.text(name) != _params()[line.name][name]["default"]:
+            raise line.refuse(name, "the default, since Linux 6.1's fq is older and has one band")
+    words = _words(line, "limit", "flow_limit", "buckets", "orphan_mask", "quantum", "initial_quantum", "maxrate")
+    words += _words(line, "low_rate_threshold", "refill_delay", "timer_slack", "horizon", "ce_threshold")
+    words.append(str(line.values["beyond"]))
+    return [[*place, "fq", *words, *_either(line, "pacing")]]
+
+
+def _prio(line: Line, _rate: int, place: list[str]) -> list[list[str]]:
+    _refuse_other_length(line)
+    return [[*place, "prio", "bands", str(line.values["bands"]), "priomap", *str(line.values["priomap"]).split()]]
+
+
+def _refuse_other_length(line: Line) -> None:
     if line.text("txqueuelen") != "1000":
         raise line.refuse("txqueuelen", "1000, as the laboratory's interfaces have it")
-    return [[*place, "pfifo_fast"]]
 
 
 def _codel(line: Line, _rate: int, place: list[str]) -> list[list[str]]:
@@ -318,7 +338,9 @@ DISCIPLINES: dict[str, Make] = {
     "bfifo": _fifo,
     "pfifo_head_drop": _fifo,
     "pfifo_fast": _pfifo_fast,
+    "prio": _prio,
     "codel": _codel,
+    "fq": _fq,
     "fq_codel": _fq_codel,
     "fq_nocodel": _fq_codel,
     "cake": _cake,
