@@ -30,6 +30,7 @@ def flow(**changes: Any) -> Flow:
         "stop_s": 0.3,
         "rtt_s": 0.05,
         "ecn": False,
+        "ecn_bits": 0,
         "cc": "reno",
         "dscp": 0,
         "pacing": False,

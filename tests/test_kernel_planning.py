@@ -352,5 +352,5 @@ def test_a_class_of_a_line_is_added_as_a_class() -> None:
 
 def test_the_link_is_one_that_a_discipline_learns_idleness_from_where_that_matters() -> None:
     shapers = {name: tc.shaper(resolved(name)["bottleneck"]["qdisc"]) for name in tc.DISCIPLINES}
-    assert {name for name, shaper in shapers.items() if shaper == "cbs"} == {"red", "choke", "tbf", "htb"}
+    assert {name for name, shaper in shapers.items() if shaper == "cbs"} == {"red", "choke", "tbf", "htb", "netem"}
     assert tc.shaper(resolved("cake bandwidth 5mbit")["bottleneck"]["qdisc"]) == "cbs"

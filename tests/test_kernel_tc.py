@@ -178,6 +178,25 @@ LINES: dict[str, dict[str, Any]] = {
     },
     "choke": {"limit": 1000, "min": 83, "max": 250, "ecn": False},
     "choke limit 300 min 20 max 60 burst 30 probability 0.05 ecn": {"limit": 300, "min": 20, "max": 60, "ecn": True},
+    "netem delay 20ms 5ms 25% distribution normal loss 1% 25% ecn": {
+        "limit": 1000,
+        "delay": {"delay": 0.02, "jitter": 0.005, "correlation": 0.25},
+        "loss-random": {"loss": 0.01, "correlation": 0.25},
+        "ecn": True,
+    },
+    # Without `duplicate`, which Linux refuses beside another netem under the same root.
+    "netem limit 500 delay 1ms corrupt 1% reorder 25% 50% gap 5 rate 5mbit 20 48 5": {
+        "limit": 500,
+        "corrupt": {"corrupt": 0.01, "correlation": 0},
+        "reorder": {"reorder": 0.25, "correlation": 0.5},
+        "gap": 5,
+        "rate": {"rate": 625000, "packetoverhead": 20, "cellsize": 48, "celloverhead": 5},
+    },
+    "netem loss state 1% 10% 1% 50% 1% slot 10ms 20ms packets 3 bytes 9000": {
+        "loss-state": {"p13": 0.01, "p31": 0.1, "p32": 0.01, "p23": 0.5, "p14": 0.01},
+        "slot": {"min-delay": 0.01, "max-delay": 0.02, "packets": 3, "bytes": 9000},
+    },
+    "netem loss gemodel 1% 10% 70% 0.1%": {"loss-gemodel": {"p": 0.01, "r": 0.1, "1-h": 0.7, "1-k": 0.001}},
     "tbf rate 5mbit burst 10kb latency 50ms": {"rate": 625000, "burst": 10240, "lat": 50000},
     "tbf child codel target 7ms": {"rate": 1250000, "burst": 5120},
     "htb rate 5mbit child fq_codel limit 100": {"default": "0x1"},

@@ -240,8 +240,9 @@ def qdisc_line(name: str, params: dict[str, Any]) -> str:
 def qdisc_reading(line: str) -> str:
     """Return what each word of a `tc` line sets, as JSON: ``steps`` and ``replaced``. Raises ValueError.
 
-    Each of ``steps`` has the ``qdisc``, ``param``, ``unit``, ``word``, ``value`` and all ``words``. The words of inner
-    disciplines stand last. ``replaced`` has a sentence for each word that a later word replaced.
+    Each of ``steps`` has the ``qdisc``, ``param``, ``unit``, ``word``, ``value`` and all ``words``, and ``bare``, the
+    unit of a time without one. The words of inner disciplines stand last. ``replaced`` has a sentence for each word
+    that a later word replaced.
     """
 
 def qdisc_values(line: str) -> dict[str, float | bool | str | None]:

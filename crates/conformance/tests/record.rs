@@ -28,6 +28,8 @@ fn refusal(line: &str, words: &Words<'_>) -> String {
 
 /// Every discipline that has its own header, with the words that reach each key.
 const LINES: &[&str] = &[
+    "netem limit 50 delay 3ms 5ms loss 10% 25% reorder 10%",
+    "stab overhead -4 linklayer atm tbf rate 2mbit burst 5000",
     "pfifo limit 30",
     "bfifo limit 40000",
     "pfifo_head_drop limit 30",
@@ -122,6 +124,7 @@ fn every_discipline_is_recorded_and_what_a_kernel_cannot_have_is_refused_in_one_
     let table = [
         ("codel target 1500ns", "codel target: found \"1.5us\"; accepted in a trace: 1us"),
         ("cake bandwidth 9001bit", "cake bandwidth: found \"9001bit\"; accepted in a trace: 9kbit"),
+        ("netem duplicate 1%", "netem duplicate: found one; accepted in a trace: none"),
         ("codle", "unknown qdisc \"codle\"; did you mean \"codel\"?"),
         ("red limit 4000 min 3000 max 2000", "red: max must be above zero and not less than min"),
     ];

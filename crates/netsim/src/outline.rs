@@ -4,9 +4,9 @@ use crate::direction::Direction;
 use crate::flow::Flow;
 use crate::scenario::{HostName, Json, Scenario, Traffic};
 use crate::sockets::Sockets;
-use crate::traffic::{Kind, tcp};
+use crate::traffic::{Kind, isochronous, tcp};
 use goodqueue_tcp::EcnMode;
-use goodqueue_units::Streams;
+use goodqueue_units::{Ecn, Streams};
 use serde::Serialize;
 use serde_json::Map;
 
@@ -33,6 +33,8 @@ pub struct FlowOutline {
     pub server: Option<HostName>,
     /// Whether its packets are ECN-capable.
     pub ecn: bool,
+    /// The ECN field of its datagrams, 0 to 3. 0 for TCP, whose stack sets the field.
+    pub ecn_bits: u8,
     /// Codepoint of its packets (RFC 2474), 0 to 63.
     pub dscp: u8,
     /// Congestion control, if it is TCP.
@@ -78,6 +80,7 @@ impl Scenario {
 
 fn outline(flow: Flow, traffic: &Traffic) -> FlowOutline {
     let values = &traffic.values;
+    let codepoint = values.find(&isochronous::CODEPOINT).unwrap_or_default().0;
     let own = |name: &str| traffic.kind.keys.iter().any(|key| key.name() == name);
     let mut own: Map<String, Json> = values.plain(own).collect();
     own.extend((traffic.kind.outline)(traffic).into_iter().map(|(name, value)| (name.to_string(), value)));
@@ -90,7 +93,8 @@ fn outline(flow: Flow, traffic: &Traffic) -> FlowOutline {
         rtt_s: flow.rtt.as_secs_f64(),
         host: traffic.host.clone(),
         server: traffic.server.clone(),
-        ecn: values.find(&tcp::ECN).unwrap_or_default().0 != EcnMode::Off,
+        ecn: values.find(&tcp::ECN).unwrap_or_default().0 != EcnMode::Off || codepoint != Ecn::NotEct,
+        ecn_bits: codepoint.bits(),
         dscp: flow.dscp,
         cc: values.find(&tcp::CC).map(|cc| cc.to_string()),
         stack: values.find(&tcp::STACK).map(|stack| stack.name().to_string()),

@@ -169,6 +169,9 @@ pub struct WirePackets {
     pub over_limit: u64,
     /// Packets that were duplicated.
     pub duplicated: u64,
+    /// Packets above a policer's rate, whether they were lost or not. Absent if there were none.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub exceeded: u64,
     /// Packets on their way when measuring began.
     pub held_at_start: u64,
     /// Packets on their way when the run ended.
@@ -586,6 +589,11 @@ impl<'a> Measured<'a> {
     }
 }
 
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde's signature
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
 /// Returns what a wire did since its counts were `before`.
 fn wire(after: WireCounts, before: WireCounts) -> WireRecord {
     let packets = WirePackets {
@@ -594,6 +602,7 @@ fn wire(after: WireCounts, before: WireCounts) -> WireRecord {
         lost: after.lost - before.lost,
         over_limit: after.over_limit - before.over_limit,
         duplicated: after.duplicated - before.duplicated,
+        exceeded: after.exceeded - before.exceeded,
         held_at_start: before.held,
         held_at_end: after.held,
     };

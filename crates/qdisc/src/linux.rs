@@ -21,6 +21,7 @@ const NOT_SIMULATED: &[&str] = &[
     "mq",
     "mqprio",
     "multiq",
+    #[cfg(not(feature = "emulation"))]
     "netem",
     "noop",
     "noqueue",

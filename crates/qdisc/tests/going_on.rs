@@ -253,10 +253,10 @@ fn a_point_of_time_is_shown_where_there_is_one() {
 
 /// A discipline that may hold packets back must say so. Otherwise a link would not ask again.
 #[test]
-fn only_shapers_are_not_work_conserving() {
+fn only_shapers_and_netem_are_not_work_conserving() {
     for spec in ALL {
         let qdisc = AnyQdisc::<Plain>::parse(spec.name, &LINK).unwrap();
-        let is_shaper = ["tbf", "htb", "cake", "fq"].contains(&spec.name);
+        let is_shaper = ["tbf", "htb", "cake", "fq", "netem"].contains(&spec.name);
         assert_eq!(qdisc.is_work_conserving(), !is_shaper, "{}", spec.name);
     }
 }

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any, Literal
 
+from goodqueue.scenario import discipline
+
 Line = Literal["-"] | tuple[float, tuple[float, ...]]
 """A line style of matplotlib."""
 
@@ -79,6 +81,8 @@ DISCIPLINES: dict[str, tuple[str, str, Line]] = {
     # Shapers: browns.
     "tbf": ("#8c564b", "8", LONG),
     "htb": ("#b98d6c", "H", LONG),
+    # A path that is played: yellow.
+    "netem": ("#b5a30a", "X", DOTTED),
 }
 """Colour, marker and line of each discipline of the registry."""
 
@@ -134,6 +138,8 @@ def look_of(name: str) -> Look:
 
 def _name(label: str) -> str:
     """Return a label's first word: the discipline of ``codel, 10ms``, ``codel target 20ms``, ``codel (kernel)``."""
+    stab, own = discipline.split_stab(label)
+    label = " ".join(own) if stab and own else label
     match = re.match(r"[^\s,]+", label)
     name = match[0] if match else label
     return ALIASES.get(name.lower(), name if ".py:" in name else name.lower())

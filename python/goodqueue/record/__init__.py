@@ -129,6 +129,8 @@ class HopPackets(TypedDict):
     """Packets that were lost because too many were on the wire."""
     duplicated: NotRequired[int]
     """Packets that went on twice."""
+    exceeded: NotRequired[int]
+    """Packets above a policer's rate, whether it dropped them or not."""
     held_at_start: NotRequired[int]
     """Packets on the wire when measuring began."""
     held_at_end: NotRequired[int]

@@ -6,7 +6,7 @@ from typing import Any
 
 from goodqueue.record import Record, Scenario
 from goodqueue.record.lateness import Live
-from goodqueue.scenario import air
+from goodqueue.scenario import air, discipline
 from goodqueue.traffic import BULK, kinds
 
 
@@ -54,7 +54,7 @@ def _up(scenario: Scenario) -> str:
     """Return the discipline up if a comparison varies only the discipline down."""
     bottleneck = scenario["bottleneck"]
     line = (bottleneck.get("up") or {}).get("qdisc")
-    return f", {line.split()[0]} up" if line and "qdisc" not in bottleneck else ""
+    return f", {discipline.name_of(line)} up" if line and "qdisc" not in bottleneck else ""
 
 
 def ways(scenario: Scenario) -> dict[str, str]:
@@ -81,7 +81,9 @@ WIRE = {"delay": "", "jitter": "jitter ", "loss": "loss ", "duplicate": "duplica
 def _hop(hop: Mapping[str, Any]) -> str:
     """Return a hop as ``, then modem (20mbit bfifo)``, or as ``, after …`` if it comes before the bottleneck."""
     if hop["kind"] == "link":
-        what = f"{sends(hop)} {hop['qdisc'].split()[0]}"
+        what = f"{sends(hop)} {discipline.name_of(hop['qdisc'])}"
+    elif hop["kind"] == "police":
+        what = f"a policer at {hop['rate']}"
     else:
         said = [f"{word}{value}" for key, word in WIRE.items() if (value := hop.get(key)) and value not in ("0s", "0%")]
         what = ", ".join(["wire", *said])

@@ -31,7 +31,8 @@ def tell(scenario: Scenario, origins: Mapping[str, str], qdiscs: Sequence[str] =
     replaced = ("bottleneck.qdisc",) if qdiscs else ()
     halves = [half for line in qdiscs for half in ways(line)]
     notes = [*_of_table(scenario, "", origins, replaced), *(note for half in halves for note in _of_line(half))]
-    _write([*notes, *isolation.notes(scenario, {"bottleneck.qdisc": qdiscs} if qdiscs else {})])
+    isolated = isolation.notes(scenario, {"bottleneck.qdisc": qdiscs} if qdiscs else {})
+    _write([*notes, *_of_wires(scenario), *isolated])
 
 
 def tell_of_grid(scenario: Scenario, axes: Sequence[tuple[str, Sequence[str]]]) -> None:
@@ -44,6 +45,19 @@ def tell_of_grid(scenario: Scenario, axes: Sequence[tuple[str, Sequence[str]]]) 
         for value in values:
             notes += _of_table({last: parse_value(value)}, above, {key: f"--set {key}"})
     _write([*notes, *isolation.notes(scenario, dict(axes))])
+
+
+def _of_wires(scenario: Scenario) -> Iterator[str]:
+    """Yield a note for each wire whose jitter keeps packets in order, which users of netem do not expect."""
+    hops = scenario.get("hop")
+    for place, hop in enumerate(hops if isinstance(hops, list) else ()):
+        if isinstance(hop, dict) and hop.get("kind") == "wire" and not hop.get("jitter_reorders"):
+            jitter = str(hop.get("jitter", "0s"))
+            if re.search("[1-9]", jitter):
+                yield (
+                    f"hop[{place}].jitter {jitter} keeps packets in order, unlike netem; "
+                    "jitter_reorders = true lets them overtake"
+                )
 
 
 def _write(notes: Sequence[str]) -> None:
@@ -107,12 +121,12 @@ def _of_line(line: str) -> Iterator[str]:
             spoken, meant, other = readings
             yield f'"{word} {value}" is {spoken}, as in tc (bytes); {word} {meant} is {other}'
         elif unit in ("time", "time or packets") and BARE.fullmatch(value) and float(value) > 0:
-            yield _of_time(word, value)
+            yield _of_time(word or step["param"], value, step["bare"])
     yield from reading["replaced"]
 
 
-def _of_time(name: str, text: str) -> str:
-    """Return the note on a time without a unit: the likely meaning, or, from 1000 on, the same time with a unit."""
-    us = float(text)
+def _of_time(name: str, text: str, bare: str) -> str:
+    """Return the note on a time in ``bare``: the likely meaning, or, from 1000 us on, the same time with a unit."""
+    us = float(text) / (1000 if bare == "ns" else 1)
     other = f"{text}ms is {text} milliseconds" if us < 1000 else f"{us / 1000:g}ms is the same"
-    return f'"{name} {text}" is {text} us, as in tc; {name} {other}'
+    return f'"{name} {text}" is {text} {bare}, as in tc; {name} {other}'

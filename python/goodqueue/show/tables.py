@@ -169,10 +169,11 @@ def _wires(record: Record) -> Table:
             _count(hop["packets"].get("duplicated")),
         ]
         for hop in record.get("hops", [])
-        if hop["kind"] == "wire"
+        if hop["kind"] != "link"
     ]
     columns = [Column("hop", False), Column("way", False), Column("offered\npackets"), Column("lost\n%")]
-    return Table("Hops: wires", [*columns, Column("dupli-\ncated")], rows, names=2)
+    policers = " and policers" if any(hop["kind"] == "police" for hop in record.get("hops", [])) else ""
+    return Table(f"Hops: wires{policers}", [*columns, Column("dupli-\ncated")], rows, names=2)
 
 
 def _flows(record: Record) -> Table:

@@ -50,10 +50,16 @@ impl Pairs {
 ///
 /// The error is one line: there is no key for one of the parameters.
 pub(crate) fn header(args: &Args, link: &Link) -> Result<Pairs, String> {
+    if args.is_given("duplicate") {
+        return Err(
+            "netem duplicate: found one; accepted in a trace: none, since a trace has no copies".to_string()
+        );
+    }
     let mut pairs = Pairs::default();
     pairs.add("HZ", HZ);
     let rules = TABLE.iter().find(|(name, _)| *name == args.spec.name);
-    // The tables are the kernel's, so they hold only for its variant.
+    // The tables are the kernel's, so they hold only for its variant. They have no key for a size table.
+    let rules = rules.filter(|_| args.stab().is_none());
     match rules.filter(|_| args.value("variant").is_none() || is(args, "variant", "linux")) {
         Some((_, rules)) => {
             write(rules, args, link, &mut pairs);

@@ -210,6 +210,10 @@ impl LinkSpec {
             Some(line) => line,
             None => understood(table, &words, rate.0, buffer, path)?,
         };
+        if is_wifi && matches!(&line, Line::Registry(args) if args.is_given("corrupt")) {
+            let accepted = "a line without it: a cell has bit errors of its own";
+            return refuse(&table.key("qdisc"), "corrupt on Wi-Fi", accepted);
+        }
         Ok(Self { rate, below, line, is_wifi, frame_bytes: path.frame_bytes(), key: table.key("qdisc") })
     }
 }

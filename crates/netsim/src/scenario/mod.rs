@@ -22,7 +22,7 @@ pub use change::Change;
 pub(crate) use draws::line_through;
 pub use draws::{Bytes, Count, Draws, Seconds, Unit};
 pub use dscp::Dscp;
-pub use ecn::EcnAsked;
+pub use ecn::{Codepoint, EcnAsked};
 pub use hop::{BOTTLENECK, Hop, Hops};
 pub use host::HostName;
 pub use link::{Bottleneck, Line, LinkSpec, is_foreign};

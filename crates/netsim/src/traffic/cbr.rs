@@ -18,7 +18,6 @@ const _: () = assert!(FRAME_BYTES == 1514, "the default of packet_size is a full
 pub(crate) const KIND: Kind = Kind {
     keys: &[&RATE, &PACKET_SIZE],
     transport: DATAGRAM_KEYS,
-    check: super::isochronous::check,
     outline: |traffic| {
         let (rate, size) = (traffic.values.get(&RATE).0, traffic.values.get(&PACKET_SIZE));
         let interval_s = 8.0 * size as f64 / rate.as_bps() as f64;

@@ -23,7 +23,6 @@ const CODEC: Key<Codec> = Key::with_default("codec", "\"g711\"")
 pub(crate) const KIND: Kind = Kind {
     keys: &[&CODEC],
     transport: DATAGRAM_KEYS,
-    check: super::isochronous::check,
     outline: |traffic| {
         let codec = traffic.values.get(&CODEC);
         vec![

@@ -23,7 +23,7 @@ TELL_IDLE = ("red", "choke")
 """Disciplines whose average decays while the link idles. htb never asks an empty child for a packet, so the child would
 not notice the idle time. Its average would stay above ``max`` and drop everything for good."""
 
-HOLD_BACK = ("tbf", "htb")
+HOLD_BACK = ("tbf", "htb", "netem")
 """Disciplines that hold packets back themselves. htb considers a child broken that has packets but returns none."""
 
 
@@ -36,6 +36,8 @@ class Line:
     """The text of each parameter, or whether a flag is on. Parameters that the line does not set are absent."""
     child: str | None
     """The line of the discipline inside."""
+    stab: tuple[str, ...] = ()
+    """The words of the size table in front of the line."""
 
     def text(self, name: str) -> str | None:
         """Return the text of parameter ``name``, or None if it is not set."""
@@ -66,6 +68,9 @@ def translate(line: str, rate_bps: int, parent: str = "1:1", handle: str = LEAF)
     variant = parsed.text("variant")
     if variant not in (None, "linux"):
         raise parsed.refuse("variant", "variant linux")
+    if parsed.stab:
+        accepted = "a line without stab, which Linux takes only at the root, where the link's shaper is"
+        raise UserError(f"found {quoted(' '.join(parsed.stab))}; accepted by the kernel engine: {accepted}")
     return make(parsed, rate_bps, ["parent", parent, "handle", handle])
 
 
@@ -100,18 +105,18 @@ def parse(line: str) -> Line:
     """Parse a canonical line, which is a line of a resolved scenario."""
     from goodqueue import _goodqueue
 
-    name = line.split(maxsplit=1)[0]
+    stab, (name, *_) = discipline.split_stab(line)
     values: dict[str, str | bool] = {}
     child = None
     if name not in _params():  # written in Python, or of a Wi-Fi cell
-        return Line(name, values, child)
+        return Line(name, values, child, tuple(stab))
     for step in json.loads(_goodqueue.qdisc_reading(line))["steps"]:
         param, value = step["param"], step["value"]
         if step["unit"] == "line":
             child = value
             break
         values[param] = step["word"] == param if step["unit"] == "flag" else value
-    return Line(name, values, child)
+    return Line(name, values, child, tuple(stab))
 
 
 @cache
@@ -296,6 +301,21 @@ def _htb(line: Line, rate_bps: int, place: list[str]) -> list[list[str]]:
     ]
 
 
+def _netem(line: Line, _rate: int, place: list[str]) -> list[list[str]]:
+    """Return the command for netem. Each parameter stands with those that follow it."""
+    if "seed" in line.values:
+        raise line.refuse("seed", "no seed, which Linux has since 6.7")
+    if line.text("slot distribution") == "uniform":
+        raise line.refuse("slot distribution", "slot with the shortest and the longest time")
+    words: list[str] = []
+    for name, param in _params()["netem"].items():
+        if param["unit"] == "flag":
+            words += _on(line, name)
+        elif name in line.values and (name, line.values[name]) != ("distribution", "uniform"):
+            words += [*([] if param["follows"] else name.split()), str(line.values[name])]
+    return [[*place, "netem", *words]]
+
+
 def _framing(line: Line) -> list[str]:
     """Return the words by which tbf and htb weigh a packet, if not by its length alone."""
     words = [word for name in ("mpu", "overhead") if line.values[name] != "0" for word in _words(line, name)]
@@ -332,5 +352,6 @@ DISCIPLINES: dict[str, Make] = {
     "choke": _choke,
     "tbf": _tbf,
     "htb": _htb,
+    "netem": _netem,
 }
 """The functions by the discipline's name, in the registry's order."""

@@ -88,6 +88,8 @@ class Flow:
     rtt_s: float
     """Base round-trip time."""
     ecn: bool
+    ecn_bits: int
+    """The ECN field of its datagrams. TCP's stack sets the field itself."""
     cc: str | None
     """Congestion control of a TCP flow, as Linux names it."""
     dscp: int
