@@ -81,7 +81,7 @@ impl Flows {
             let ports = if by_rtt {
                 [SENDING + place, LISTENING | rtt << 11 | place]
             } else {
-                [SENDING + place / LISTENING, LISTENING | place % LISTENING]
+                [SENDING + place / LISTENING, LISTENING | (place % LISTENING)]
             };
             flows.push(Flow {
                 kind: outline.kind,
