@@ -178,7 +178,7 @@ impl<P: Packet> Netem<P> {
         let source = &mut self.source;
         let wait = match slots.by_distribution {
             Some(delay) => self.slot_delays.delay(delay, || source.next(owner)),
-            None => slots.least + (i64::from(source.next(owner)) * (slots.most - slots.least) >> 32),
+            None => slots.least + ((i64::from(source.next(owner)) * (slots.most - slots.least)) >> 32),
         };
         self.slot = Some(after(now, wait));
         (self.packets_left, self.bytes_left) = (slots.packets, slots.bytes);

@@ -48,7 +48,7 @@ fn lengths_beyond_the_table_count_by_its_last_slot() {
 fn sizes_above_16_bits_are_kept_shifted() {
     let large = table("mtu 131071 linklayer atm");
     assert_eq!((large.cell_log, large.size_log), (8, 2));
-    assert_eq!(large.size(256), (6 * 53 >> 2) << 2);
+    assert_eq!(large.size(256), ((6 * 53) >> 2) << 2);
 }
 
 /// With the overhead alone there is no table and no rounding. A length is at least 1, and a negative slot is slot 0.
