@@ -29,7 +29,7 @@ words! {
     }
 }
 
-#[allow(clippy::derivable_impls)] // `words!` has no place for `#[default]`
+#[allow(clippy::derivable_impls)] // `words!` has no place for the attribute of a variant
 impl Default for Distribution {
     fn default() -> Self {
         Self::Uniform
