@@ -42,13 +42,11 @@ pub(super) const MIN: Param<Option<u64>> =
         .range(1, MOST_BYTES)
         .digits(Digits::Any)
         .zero_is_unset();
-pub(super) const MAX: Param<Option<u64>> = Param::bytes(
-    "max",
-    "RED: average from which every packet is dropped; unset: 3 min, else a quarter of redflowlimit",
-)
-.range(1, MOST_BYTES)
-.digits(Digits::Any)
-.zero_is_unset();
+pub(super) const MAX: Param<Option<u64>> =
+    Param::bytes("max", "RED: average from which every packet is dropped; unset: a quarter of redflowlimit")
+        .range(1, MOST_BYTES)
+        .digits(Digits::Any)
+        .zero_is_unset();
 
 /// The parameters of `tc`'s line.
 pub(super) const PARAMS: &[ParamSpec] = &all_fixed(*params! { from "tc-sfq(8)" =>
