@@ -40,6 +40,23 @@ TABLE = [
     ),
     ("run ok.toml --set bottleneck.qdisc='dualpi2 step_thresh 5p'", []),
     (
+        "run ok.toml --set bottleneck.qdisc='cake bandwidth 20mbit diffserv3 nat besteffort'",
+        ['cake diffserv: "besteffort" replaces "diffserv3": as in tc, the last word holds'],
+    ),
+    (
+        "run ok.toml --set bottleneck.qdisc='tbf burst 9kb child codel target 6ms target 7ms'",
+        ['codel target: "target 7ms" replaces "target 6ms": as in tc, the last word holds'],
+    ),
+    ("run ok.toml --set bottleneck.qdisc='cake ethernet ether-vlan'", []),  # their overheads add up
+    (
+        'run ok.toml --set bottleneck.qdisc=codel --set \'change.0={at="1s",qdisc="codel limit 9 limit 8"}\'',
+        ['codel limit: "limit 8" replaces "limit 9": as in tc, the last word holds'],
+    ),
+    (
+        "compare 'codel ecn noecn' pfifo --duration 6s --seeds 2",
+        ['codel ecn: "noecn" replaces "ecn": as in tc, the last word holds'],
+    ),
+    (
         "compare 'codel target 20' 'pie target 20' pfifo --rate 50Mbps --duration 6s --seeds 1",
         [f"--rate {MBPS}", TWENTY],
     ),

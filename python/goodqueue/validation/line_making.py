@@ -23,9 +23,52 @@ NEEDED = {
 """Words without which `tc` refuses the line. Most lines get them."""
 
 TIMES = ("us", "usec", "usecs", "ms", "msec", "msecs", "s", "sec", "secs", "", "MS", "Us", "ns", "min", "m")
-RATES = ("bit", "kbit", "mbit", "Mbit", "gbit", "kibit", "mibit", "Kibit", "bps", "kbps", "KiBps", "MiBps", "", "mb", "%")
+RATES = (
+    "bit",
+    "kbit",
+    "mbit",
+    "Mbit",
+    "gbit",
+    "kibit",
+    "mibit",
+    "Kibit",
+    "bps",
+    "kbps",
+    "KiBps",
+    "MiBps",
+    "",
+    "mb",
+    "%",
+)
 SIZES = ("", "", "b", "k", "kb", "K", "kbit", "mb", "m", "mbit", "Mbit", "g", "p", "kib")
-STRANGE = ("0", "-1", "4294967295", "4294967296", "0x10", "010", "1e3", "+7", "abc", "1.5", "1e-3", "08", "0x", "5p", "")
+STRANGE = (
+    "0",
+    "-1",
+    "4294967295",
+    "4294967296",
+    "0x10",
+    "010",
+    "1e3",
+    "+7",
+    "abc",
+    "1.5",
+    "1e-3",
+    "08",
+    "0x",
+    "5p",
+    "",
+)
+
+UNITS = {"time": (3, TIMES), "time or packets": (3, TIMES), "rate": (3, RATES), "bytes": (5, SIZES)}
+"""The units behind a number, and the most digits before them, by the registry's unit."""
+
+REALS = ("0.02", "0.5", "1", "0", ".1", "1e-2", "2", "-0.1", "0.1x", "50%", "0.000001", "0x1")
+WHOLE = {
+    "real number": REALS,
+    "percent": REALS,
+    "value/mask": ("0x1/0x3", "1/3", "0xff/255", "1", "256/1", "1/256", "2/2", "010/0x10"),
+}
+"""Values as they are."""
 
 
 def make(count: int, seed: int) -> list[str]:
@@ -76,21 +119,15 @@ def _phrase(dice: random.Random, param: dict[str, Any]) -> str:
 def _value(dice: random.Random, unit: str) -> str:
     if dice.random() < 0.12:
         return dice.choice(STRANGE)
-    if unit in ("time", "time or packets"):
-        number = _number(dice, 3)
-        return number + dice.choice(TIMES)
-    if unit == "rate":
-        return _number(dice, 3) + dice.choice(RATES)
-    if unit == "bytes":
-        return _number(dice, 5) + dice.choice(SIZES)
-    if unit in ("real number", "percent"):
-        return dice.choice(("0.02", "0.5", "1", "0", ".1", "1e-2", "2", "-0.1", "0.1x", "50%", "0.000001", "0x1"))
-    if unit == "value/mask":
-        return dice.choice(("0x1/0x3", "1/3", "0xff/255", "1", "256/1", "1/256", "2/2", "010/0x10"))
-    return _number(dice, 4) + dice.choice(("", "", "", "", "", "p", "k", "b"))
+    if unit in WHOLE:
+        return dice.choice(WHOLE[unit])
+    digits, units = UNITS.get(unit, (4, ("", "", "", "", "", "p", "k", "b")))
+    return _number(dice, digits) + dice.choice(units)
 
 
 def _number(dice: random.Random, digits: int) -> str:
     """Return a number of up to ``digits`` digits, in one of C's spellings."""
     number = int(10 ** dice.uniform(0, digits))
-    return dice.choice((f"{number}",) * 5 + (f"{number}.5", f"{number}e1", f"{number:#x}", f"0{number:o}", f"{number}.0"))
+    return dice.choice(
+        (f"{number}",) * 5 + (f"{number}.5", f"{number}e1", f"{number:#x}", f"0{number:o}", f"{number}.0")
+    )

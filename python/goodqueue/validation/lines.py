@@ -77,7 +77,7 @@ def of(lines: Sequence[str], progress: run.Progress, stop: threading.Event) -> d
     again = dict(zip((number for number, _ in translated), shown[len(lines) :], strict=True))
     counts: dict[str, Count] = {}
     for number, line in enumerate(lines):
-        count = counts.setdefault(line.split()[0], Count())
+        count = counts.setdefault(line.split(maxsplit=1)[0], Count())
         count.tried += 1
         (raw, said), (commands, text) = shown[number], ours[number]
         if raw is None and commands is None:
@@ -136,15 +136,15 @@ def _ours(line: str) -> tuple[list[Command] | None, str]:
         commands = tc.translate(canonical, SPEED_BPS, "", "1:")
     except UserError as error:
         return [], f"{canonical}: {error}"
-    own = [[*(["root"] if words[0] == "parent" else words[:1]), *words[2 if words[0] == "parent" else 1 :]] for words in commands]
-    return own[: 2 if line.split()[0] == "htb" else 1], canonical
+    at_root = [["root", *words[2:]] if words[0] == "parent" else words for words in commands]
+    return at_root[: 2 if line.split(maxsplit=1)[0] == "htb" else 1], canonical  # without the discipline inside
 
 
 def _ask(entries: list[list[Command]], progress: run.Progress, stop: threading.Event) -> list[Shown]:
     """Give ``entries`` to `tc` in a machine of its own."""
     if (lacking := vm.why_not()) is not None:
         raise UserError("--lines", lacking)
-    system = image.ready(progress, stop) if hasattr(image, "ready") else image.find()
+    system = image.find()
     if system is None:
         raise UserError("--lines", "found no image of the machine; accepted: after goodqueue kernel image")
     here = Path(__file__)

@@ -21,7 +21,7 @@ from pyroute2 import IPRoute
 
 DEVICE = "v0"
 """A veth, because it has a speed (10 Gbit/s), which a rate in percent needs."""
-TYPED = Path("/tmp/typed")  # noqa: S108: the machine has one user
+TYPED = Path("/typed")
 BATCH = 250
 IGNORED = ("Usage", "Warning", "RED: set", "SFQ: WARN", "RED: WARN", "CHOKE: WARN")
 """Beginnings of what `tc` says and that refuses nothing."""
@@ -78,7 +78,7 @@ def roots(text: str) -> list[object]:
     decoder, rest = json.JSONDecoder(), text.strip()
     while rest:
         value, end = decoder.raw_decode(rest)
-        found.append(next((one for one in value if one.get("root")), {}).get("options"))
+        found.append(next((one.get("options") for one in value if one.get("root")), None))
         rest = rest[end:].lstrip()
     return found
 
@@ -99,8 +99,9 @@ def all_of(entries: list[list[list[str]]]) -> list[list[object]]:
     results: list[list[object]] = []
     while len(results) < len(entries):
         begun = len(results)
-        json_of = not has_class(entries[begun])
-        batch = list(itertools.takewhile(lambda entry: has_class(entry) != json_of, entries[begun : begun + BATCH]))
+        groups = itertools.groupby(entries[begun : begun + BATCH], has_class)
+        classes_of, alike = next(groups)
+        batch, json_of = list(alike), not classes_of
         made, crashed = typed(batch, json_of)
         if crashed:
             for entry in batch:
@@ -108,7 +109,8 @@ def all_of(entries: list[list[list[str]]]) -> list[list[object]]:
                 results += [[None, "tc crashed"]] if again else one
         results += made
         if not made:
-            subprocess.run(["tc", "qdisc", "del", "dev", DEVICE, "root"], capture_output=True, check=False)
+            command = ["tc", "qdisc", "del", "dev", DEVICE, "root"]
+            subprocess.run(command, capture_output=True, check=False)
         print(f"progress {len(results) / len(entries):.3f}", flush=True)
     return results
 

@@ -279,6 +279,6 @@ mod tests {
         );
         assert_eq!(refused("nodrop"), "red nodrop: has a meaning only with ecn");
         assert!(refused("min 30000 burst 10").contains("burst must be at least min / avpkt"));
-        assert!(refused("limit 2000000000 min 400000000 max 410000000 burst 400000").contains("31 bits"));
+        assert!(refused("limit 2000000000 min 400000000 max 1500000000 probability 0.9 burst 400000").contains("31 bits"));
     }
 }
