@@ -49,7 +49,7 @@ TABLE = [
     ),
     ("run ok.toml --set bottleneck.qdisc='cake ethernet ether-vlan'", []),  # their overheads add up
     (
-        'run ok.toml --set bottleneck.qdisc=codel --set \'change.0={at="1s",qdisc="codel limit 9 limit 8"}\'',
+        "run change.toml",
         ['codel limit: "limit 8" replaces "limit 9": as in tc, the last word holds'],
     ),
     (
@@ -79,6 +79,8 @@ def test_each_text_that_is_easily_misread_has_one_note(
 ) -> None:
     (here / "bytes.toml").write_text(TOML.replace("10mbit", "2.5mbps"), encoding="utf-8")
     (here / "bare.toml").write_text(TOML.replace('"codel"', '"codel target 20 interval 1000"'), encoding="utf-8")
+    change = '[[change]]\nat = "1s"\nqdisc = "codel limit 9 limit 8"\n'
+    (here / "change.toml").write_text(TOML + change, encoding="utf-8")
     result = goodqueue(*shlex.split(command))
     said = [line.removeprefix("goodqueue: note: ") for line in result.err.splitlines() if ": note: " in line]
     assert said == expected

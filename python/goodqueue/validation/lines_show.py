@@ -8,6 +8,7 @@ from typing import Any
 from goodqueue.show import terminal
 from goodqueue.show.tables import Column, Table
 from goodqueue.validation import lines
+from goodqueue.validation.show import table_markdown
 
 LISTS = {"tc_only": "tc only", "goodqueue_only": "goodqueue only", "values": "other values"}
 """The lists of differences, with their headings."""
@@ -46,3 +47,15 @@ def table(result: Mapping[str, Any]) -> Table:
     notes = [f"{name}: {why}" for name, why in result["decisions"].items()]
     title = f"{result['lines']} lines of seed {result['seed']}, read by tc and by goodqueue"
     return Table(title, [Column(name, name != "qdisc") for name in names], rows, notes)
+
+
+def markdown(result: Mapping[str, Any]) -> str:
+    """Return the numbers and the decisions of a stored ``result`` as Markdown."""
+    shown = table(result)
+    parts = [
+        f"{shown.title}: `goodqueue validate --lines {result['lines']} --seed {result['seed']}`.",
+        table_markdown(shown),
+        "*Decided* are differences that have a reason:",
+        "\n".join(f"- **{name}**: {why}" for name, why in result["decisions"].items()),
+    ]
+    return "\n\n".join(parts)
