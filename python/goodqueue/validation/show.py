@@ -233,6 +233,7 @@ def markdown(validation: Validation, judgement: Judgement) -> str:
 
 
 def table_markdown(table: Table) -> str:
+    """Return the columns and rows of ``table`` as Markdown."""
     heads: list[str] = []
     over = ""
     for column in table.columns:
