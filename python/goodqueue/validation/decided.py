@@ -5,7 +5,11 @@ import re
 REASONS = {
     "own words": "Taken by goodqueue only: words that tc lacks, such as variants, idle, or a flag's no.",
     "defaults": "Taken by goodqueue only: it has defaults for words that tc requires (tbf, htb, red, choke).",
-    "cut": "Taken by tc only: a number above 32 bits, of which tc keeps the lowest bits, another value.",
+    "cut": "Taken by tc only: a number with more bits than its field has, of which tc keeps the lowest.",
+    "linux": "Taken by goodqueue only: choke's max above its limit, which Linux takes and a decision trace has.",
+    "ns": "Taken by goodqueue only: a time in nanoseconds, which lines of decision traces need.",
+    "replaced": "Taken by tc only: a value that the kernel would refuse, and that a later word of the line replaces.",
+    "idle": "Taken by tc only: a burst or a bandwidth so small that tc's own table for an idle link overflows.",
     "negative": "Taken by tc 6.1 only: a negative time or rate, which later releases refuse.",
     "clock": "Taken by tc only: a time above 2199 s, which CoDel's clock cannot compare, or tc's mark for no time.",
     "trailing": "Taken by tc only: letters behind a number, which tc does not look at there.",
@@ -24,6 +28,10 @@ def by(where: str, line: str, tc: str, ours: str) -> str | None:
     if where == "goodqueue_only":
         if re.search(r"What is|unknown parameter", tc):
             return "own words"
+        if re.search(r'Illegal "|tbf: invalid|burst|latency', tc) and re.search(r"\d(\.\d*)?(e\d+)?nse?c?s?\b", line):
+            return "ns"
+        if '"max" is larger than "limit"' in tc:
+            return "linux"
         return "defaults" if re.search(r"mandatory|[Rr]equired|\"latency\" is", tc) else None
     if "accepted by the kernel engine: noadaptive" in ours:
         return "adaptive"
@@ -36,6 +44,8 @@ def _refused(line: str, ours: str) -> str | None:
     """Return why goodqueue refuses a line that `tc` takes."""
     if "trees of classes" in ours:
         return "trees"
+    if "decay while idle" in ours:
+        return "idle"
     found = re.search(r'found "([^"]*)"', ours)
     text = found[1] if found else ""
     number = _NUMBER.match(text)
@@ -46,10 +56,11 @@ def _refused(line: str, ours: str) -> str | None:
     loose = line.split(maxsplit=1)[0] in ("red", "choke", "sfq", "sfb")
     tests = {
         "negative": bool(number[1]),
-        "cut": "4294.967295s" in ours or value >= 1 << 32,
+        "cut": "4294.967295s" in ours or value >= 1 << 32 or ("probability" in ours and value >= 1) or "mpu:" in ours,
         "clock": "2199023.254ms" in ours or value == (1 << 32) - 1,
         "rtt 0": "cake rtt" in ours and value < 1,
         "framings": "cake overhead" in ours and value > 256,
+        "replaced": (again := re.search(r"\w+ (\w+): found", ours)) is not None and line.split().count(again[1]) > 1,
         "trailing": loose and (text.lower() == "0x" or re.search(r"[^0-9.e-]", text) is not None),
     }
     return next((name for name, holds in tests.items() if holds), None)

@@ -149,8 +149,9 @@ impl Asked {
         if max < min || max == 0 {
             return Err(refuse("max must be above zero and not less than min"));
         }
-        if self.name != "red" && (max > self.limit || min == max) {
-            return Err(refuse("max must be above min and not above the limit"));
+        // tc refuses max above the limit for choke, too, but Linux takes it, and a decision trace has it.
+        if self.name != "red" && (min == max || (self.name == "sfq" && max > self.limit)) {
+            return Err(refuse("max must be above min, and for sfq not above the limit"));
         }
         let wlog = wlog(min * self.unit(), burst, self.avpkt).ok_or_else(|| {
             refuse(&format!(
@@ -279,6 +280,9 @@ mod tests {
         );
         assert_eq!(refused("nodrop"), "red nodrop: has a meaning only with ecn");
         assert!(refused("min 30000 burst 10").contains("burst must be at least min / avpkt"));
-        assert!(refused("limit 2000000000 min 400000000 max 1500000000 probability 0.9 burst 400000").contains("31 bits"));
+        assert!(
+            refused("limit 2000000000 min 400000000 max 1500000000 probability 0.9 burst 400000")
+                .contains("31 bits")
+        );
     }
 }
