@@ -20,24 +20,23 @@ REASONS = {
 }
 """The reasons by name."""
 
+_SAID = {
+    "own words": r"What is|unknown parameter",
+    "ns": r"Illegal .*\d(\.\d*)?(e\d+)?ns(ecs?)?\b",
+    "linux": r'"max" is larger than "limit"',
+    "defaults": r'mandatory|[Rr]equired|"latency" is',
+}
+"""What `tc` says of a line that goodqueue takes, followed by the line."""
 _NUMBER = re.compile(r"(-?)(0x[0-9a-f]+|[0-9.]+(?:e[0-9]+)?)", re.IGNORECASE)
 
 
 def by(where: str, line: str, tc: str, ours: str) -> str | None:
     """Return the name of the decision that explains a difference of the list ``where``, or None."""
-    if where == "goodqueue_only":
-        if re.search(r"What is|unknown parameter", tc):
-            return "own words"
-        if re.search(r'Illegal "|tbf: invalid|burst|latency', tc) and re.search(r"\d(\.\d*)?(e\d+)?nse?c?s?\b", line):
-            return "ns"
-        if '"max" is larger than "limit"' in tc:
-            return "linux"
-        return "defaults" if re.search(r"mandatory|[Rr]equired|\"latency\" is", tc) else None
-    if "accepted by the kernel engine: noadaptive" in ours:
-        return "adaptive"
+    if where == "tc_only":
+        return _refused(line, ours)
     if where == "values":
-        return None
-    return _refused(line, ours)
+        return "adaptive" if "accepted by the kernel engine: noadaptive" in ours else None
+    return next((name for name, said in _SAID.items() if re.search(said, f"{tc} | {line}")), None)
 
 
 def _refused(line: str, ours: str) -> str | None:
