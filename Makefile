@@ -195,7 +195,7 @@ bench-instructions: .venv/.made
 fuzz: SECONDS ?= 60
 fuzz:
 	@command -v cargo-fuzz >/dev/null || { echo "make: no cargo-fuzz; accepted: cargo install cargo-fuzz" >&2; exit 1; }
-	@for target in qdisc line trace header path packet; do \
+	@for target in qdisc line trace header path packet capture; do \
 	  RUSTC_BOOTSTRAP=1 cargo fuzz run $$target -- -max_total_time=$(SECONDS) -max_len=4096 -len_control=0 -timeout=20 -print_final_stats=1; \
 	done
 
@@ -213,7 +213,7 @@ fuzz-standalone: | rust
 	@cc -O1 -Wall -Wextra -Werror -c fuzz/standalone.c -o $(CUSTOM_LIBFUZZER_PATH:.a=.o)
 	@ar rcs $(CUSTOM_LIBFUZZER_PATH) $(CUSTOM_LIBFUZZER_PATH:.a=.o)
 	cargo build --quiet --locked --manifest-path fuzz/Cargo.toml --target-dir target
-	@for target in qdisc line trace header packet; do target/debug/$$target $(INPUTS); done
+	@for target in qdisc line trace header packet capture; do target/debug/$$target $(INPUTS); done
 	@target/debug/path $$(( ($(INPUTS) + 3) / 4 )) # each input whose scenario resolves is run twice
 
 # --- packaging -----------------------------------------------------------------------------------------------------

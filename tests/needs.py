@@ -108,6 +108,7 @@ NEEDS = {
     "host": Need(programs("ip", "tc", "tcpdump", "unshare"), "iproute2 tcpdump", "root, who may build networks"),
     "image": Need(image, remedy=".venv/bin/goodqueue kernel image, on a Debian system"),
     "iperf3": Need(programs("iperf3"), "iperf3"),
+    "irtt": Need(programs("irtt"), "irtt"),
     "link": Need(link, remedy="user namespaces, and a checkout and a Python that every user may read"),
     "mount": Need(mounts, remedy="root, who may mount"),
     "pasta": Need(programs("pasta"), "passt"),

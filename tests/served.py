@@ -19,11 +19,12 @@ class Ask:
     """Sends one request verbatim, path and headers, and returns status, headers and body."""
 
     port: int
+    address: str = "127.0.0.1"
 
     def __call__(
         self, path: str, method: str = "GET", hosts: Sequence[str] = ("localhost",), **headers: str
     ) -> tuple[int, dict[str, str], bytes]:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=LIMIT_S)
+        connection = http.client.HTTPConnection(self.address, self.port, timeout=LIMIT_S)
         try:
             connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
             for host in hosts:

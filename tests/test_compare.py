@@ -1,9 +1,7 @@
 """Comparisons: paired by seed, the same with any number of threads, written completely or not at all."""
 
 import json
-import os
 import re
-import subprocess
 import tomllib
 from collections.abc import Callable
 from html.parser import HTMLParser
@@ -17,7 +15,7 @@ from goodqueue import compare as comparing
 from goodqueue import report
 from goodqueue.compare import Comparison
 from goodqueue.errors import UserError
-from goodqueue.files import output
+from goodqueue.files import drafts, output
 from goodqueue.measures import metrics, stats
 from goodqueue.plot import style
 from goodqueue.record import Record
@@ -275,15 +273,23 @@ def test_force_keeps_runs_that_lie_in_a_folder_of_ours(tmp_path: Path) -> None:
     assert (target / "store").is_dir()
 
 
-def test_what_dead_processes_left_is_swept(tmp_path: Path) -> None:
-    dead = subprocess.Popen(["true"])
-    dead.wait()
-    for name in (f".out.partial-{dead.pid}", f".out.partial-{os.getppid()}", f".other.partial-{dead.pid}"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "half").touch()
+def test_what_ended_processes_left_is_swept(tmp_path: Path) -> None:
+    names = {name: drafts.beside(tmp_path / name, drafts.PARTIAL) for name in ("out", "other")}
+    for draft in names.values():
+        draft.mkdir()
+        (draft / "half").touch()
     output.write(tmp_path / "out", False, fill)
-    left = sorted(entry.name for entry in tmp_path.iterdir())
-    assert left == sorted([f".other.partial-{dead.pid}", f".out.partial-{os.getppid()}", "out"])
+    assert sorted(tmp_path.iterdir()) == [names["other"], tmp_path / "out"], "another result may want its draft back"
+
+
+def test_a_result_that_a_killed_process_had_moved_away_comes_back(tmp_path: Path) -> None:
+    """It was killed between the two names: the old result had lost its name, the new one had none yet."""
+    old = drafts.beside(tmp_path / "out", drafts.OLD)
+    output.write(tmp_path / "out", False, fill)
+    (tmp_path / "out").rename(old)
+    written, _ = output.write(tmp_path / "out", False, fill)
+    assert Path(written).name == "out-2", "the old result is there again, and stays"
+    assert not old.exists()
 
 
 def test_jain_is_that_of_the_bulk_flows_down(record: Record) -> None:

@@ -21,7 +21,7 @@ EXAMPLES = sorted((ROOT / "examples").glob("*.toml"))
 
 
 def test_there_are_examples() -> None:
-    names = ["ack-filter", "asymmetric", "bursts", "cbr-step", "driver-ring", "first", "hidden-buffer"]
+    names = ["ack-filter", "asymmetric", "bursts", "cbr-step", "driver-ring", "first", "hidden-buffer", "household"]
     names += ["lossy-wire", "lte", "media"]
     names += [
         "one-flow-codel",
@@ -95,6 +95,17 @@ def test_two_fifos_are_unfair_to_what_crosses_both() -> None:
     (fair, (both, *others)) = shares
     assert min(fair) > 0.9 * max(fair)
     assert both < 0.7 * min(others)
+
+
+def test_a_household_shares_by_host_and_not_by_flow() -> None:
+    """Bob has four times as many flows as Alice each way. Under ``flows`` he would have four times the goodput."""
+    fair = measured("household")
+    unfair = measured("household", "bottleneck.qdisc=cake bandwidth 95mbit flows", "bottleneck.up.qdisc=cake flows")
+    for way in ("down", "up"):
+        for record, ratio in ((fair, 1.0), (unfair, 4.0)):
+            alice, bob = [host["goodput_mbps"][way] or 0 for host in record["hosts"]]
+            assert bob / alice == pytest.approx(ratio, rel=0.15)
+    assert (fair["fairness"]["jain_hosts"] or 0) > 0.99
 
 
 def test_a_ring_is_delay_that_no_target_bounds() -> None:

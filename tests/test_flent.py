@@ -15,6 +15,7 @@ from conftest import SCENARIO, Result
 from goodqueue import _goodqueue, run
 from goodqueue.flent import EPOCH_S, importing, reading, writing
 from goodqueue.flent.choice import choose
+from goodqueue.flent.reading import DataFile
 from goodqueue.record import Record, Scenario
 from goodqueue.store import results
 from needs import debians_environment
@@ -273,8 +274,9 @@ def test_all_calls_and_pages_come_back(tmp_path: Path) -> None:
         given = record["series"][kind]  # type: ignore[literal-required]
         assert found == {series[one["name"]]: one[times] for one in given}
     assert [app["name"] for app in back["apps"]] == ["Ping (ms) ICMP", *choice.calls.values(), *choice.pages.values()]
-    queues = [f"qdisc_stats_{way}{key}" for way in ("down", "up") for key in ("", "::backlog_pkts", "::delay")]
-    assert back["flent"]["left_out"] == queues, "what is derived of the second call is known as such"
+    assert back["flent"]["left_out"] == [], "what is derived of the second call is known as such"
+    for way in ("down", "up"):
+        assert back["series"]["queues"][way]["delay_ms"] == record["series"]["queues"][way]["delay_ms"]
 
 
 @needs_flent
@@ -429,6 +431,160 @@ def test_a_call_that_flent_measured_is_read_to_the_number(tmp_path: Path, way: s
     assert record["series"]["pages"][0]["begun_s"] == pytest.approx([5.2, 7.4], abs=1e-5)
 
 
+def foreign(raw: dict[str, list[dict[str, Any]]], results: dict[str, list[float | None]], **about: str) -> DataFile:
+    """A file as Flent writes it from 0 to 12 s, with the units ``about``. Samples have times of the run."""
+    t0 = 1_500_000_000.0
+    given = data(results={name: [None] * 13 for name in raw} | results)
+    given["raw_values"] = {name: [{**one, "t": t0 + one["t"]} for one in own] for name, own in raw.items()}
+    given["metadata"]["SERIES_META"] = {name: {"UNITS": unit} for name, unit in about.items()}
+    return reading.parsed(given, "f")
+
+
+UPLOAD = [{"t": float(second), "dur": 1.0, "val": 4.0} for second in range(2, 12)]
+"""4 Mbit/s from 1 s to 11 s."""
+
+
+@pytest.mark.parametrize("units", [{}, {"VoIP": "Kbps"}])
+def test_a_call_is_read_though_its_series_is_among_the_raw_values_alone(units: dict[str, str]) -> None:
+    """As Flent's own voip tests write it: the series of the plot are parts of a series that is not among them."""
+    raw = {"TCP upload": UPLOAD, "VoIP": [{"t": 2.025 + n / 5, "seq": n, "val": 25.0, "size": 92} for n in range(40)]}
+    derived: dict[str, list[float | None]] = {f"VoIP::{part}": [1.0] * 13 for part in ("bitrate", "delay", "loss")}
+    file = foreign(raw, derived, **units)
+    del file.results["VoIP"]
+    record = importing.record(file, None, 1)
+    (call,) = record["apps"]
+    assert call["delay_ms"] is not None
+    assert (call["kind"], call["delay_ms"]["mean"], call["loss_percent"], call["sent"]) == ("voip", 25, 0, 40)
+    assert record["flent"]["left_out"] == []
+
+
+def test_a_call_without_single_packets_has_the_means_of_the_plot() -> None:
+    record = importing.record(foreign({}, {"VoIP::delay": [25.0] * 13, "VoIP::loss": [0.0] * 13}), None, 1)
+    (call,) = record["apps"]
+    assert call["delay_ms"] is not None
+    assert (call["delay_ms"]["p50"], call["loss_percent"]) == (25, 0)
+    assert call["mos"] == pytest.approx(_goodqueue.mos(25, 0), abs=1e-6)
+    lossy = importing.record(foreign({}, {"VoIP::delay": [25.0] * 13, "VoIP::loss": [1.0] * 13}), None, 1)
+    assert lossy["apps"][0]["loss_percent"] is None, "of how many packets is not said"
+
+
+def test_the_statistics_of_a_queue_are_read_beside_the_rtt_of_tcp() -> None:
+    """The flow goes up, and so does the queue. 1000 packets of 1500 bytes leave per second, and 10 are dropped."""
+    queue: list[dict[str, Any]] = [
+        {"t": float(n), "delay": 30.0, "backlog_pkts": 25.0, "sent_pkts": 1e3 * n, "sent_bytes": 1.5e6 * n,
+         "dropped": 10.0 * (n > 0), "ecn_mark": 5.0 * (n > 0)} for n in range(13)
+    ]  # fmt: skip
+    polled = [{"t": second + 0.4, "tcp_rtt": 50.0, "tcp_cwnd": 10.0} for second in range(1, 11)]
+    record = importing.record(foreign({"TCP upload": UPLOAD + polled, "qdisc_stats_router": queue}, {}), None, 1)
+    (flow,) = record["flows"]
+    assert flow["rtt_ms"] is not None
+    assert (flow["goodput_mbps"], flow["rtt_ms"]["p50"]) == (4, 50)
+    found = record["queues"]["up"]
+    assert found["delay_ms"] is not None
+    assert found["packets"] is not None
+    assert (found["delay_ms"]["mean"], found["throughput_mbps"]) == (30, 12)
+    assert (found["packets"]["forwarded"], found["packets"]["dropped"], found["packets"]["marked"]) == (10_000, 100, 50)
+    assert found["drop_percent"] == pytest.approx(100 * 100 / 10_100, abs=1e-6)
+    assert record["series"]["queues"]["up"]["backlog_packets"] == [25.0] * 13
+    assert record["queues"]["down"]["delay_ms"] is None
+    assert (record["flent"]["left_out"], record["flent"]["notes"]) == ([], [])
+
+
+def test_drops_that_a_file_counts_from_the_beginning_are_not_added_up() -> None:
+    """A counter never falls: 3, 6, ... per second. Of the 10 s from 1 to 11 s, 30 drops are counted."""
+    counted = [{"t": float(n), "backlog_pkts": 0.0, "sent_pkts": 100.0 * n, "dropped": 3.0 * n} for n in range(13)]
+    record = importing.record(foreign({"TCP upload": UPLOAD, "qdisc_stats_x": counted}, {}), None, 1)
+    packets = record["queues"]["up"]["packets"]
+    assert packets is not None
+    assert (packets["dropped"], packets["forwarded"]) == (30, 1000)
+
+
+def test_cakes_delay_is_that_of_the_tin_with_most_packets() -> None:
+    tins = {"cake_av_delay": {"Bulk": 9.0, "Best Effort": 3.0}, "cake_pkts": {"Bulk": 10.0, "Best Effort": 900.0}}
+    raw = {"TCP download": UPLOAD, "qdisc_stats_x": [{"t": float(n), "backlog_pkts": 1.0, **tins} for n in range(13)]}
+    delay = importing.record(foreign(raw, {}), None, 1)["queues"]["down"]["delay_ms"]
+    assert delay is not None
+    assert delay["mean"] == 3
+
+
+def test_a_queue_of_two_loaded_ways_is_the_one_of_its_rate_and_a_third_one_is_left_out() -> None:
+    def sent(mbps: float) -> list[dict[str, Any]]:
+        return [{"t": float(n), "delay": mbps, "sent_bytes": mbps * n / 8e-6} for n in range(13)]
+
+    flows = {"TCP upload": UPLOAD, "TCP download": [{**one, "val": 20.0} for one in UPLOAD]}
+    queues = {"qdisc_stats_a": sent(21.0), "qdisc_stats_b": sent(4.5), "qdisc_stats_c": sent(22.0)}
+    record = importing.record(foreign(flows | queues, {}), None, 1)
+    rates = [record["queues"][way]["throughput_mbps"] for way in ("down", "up")]
+    assert rates == [21, 4.5]
+    assert record["flent"]["reasons"] == {"qdisc_stats_c": "a record has one queue in each direction"}
+
+
+def test_a_queue_without_a_flow_says_that_its_direction_is_assumed() -> None:
+    raw = {"qdisc-stats": [{"t": float(n), "delay": 7.0, "backlog_pkts": 1.0} for n in range(13)]}
+    record = importing.record(foreign(raw, {}, **{"qdisc-stats": "ms"}), None, 1)
+    delay = record["queues"]["down"]["delay_ms"]
+    assert delay is not None
+    assert delay["mean"] == 7
+    assert record["flent"]["notes"] == [
+        "qdisc-stats: nothing says in which direction this queue was; it is taken as down"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "unit", "kind", "way"),
+    [
+        ("TCP cubic", "Mbits/s", "bulk", "up"),
+        ("SCTP upload CS1", "Mbits/s", "bulk", "up"),
+        ("TCP download BE3 2001:db8::1", "Mbits/s", "bulk", "down"),
+        ("UDP upload", "Mbits/s", "cbr", "up"),
+        ("Anything upload", "Mbits/s", "bulk", "up"),
+        ("TCP upload Cubic BE", "", "bulk", "up"),
+        ("TCP upload::2", "", "bulk", "up"),
+    ],
+)
+def test_a_flow_is_known_by_its_unit(name: str, unit: str, kind: str, way: str) -> None:
+    record = importing.record(foreign({name: UPLOAD}, {}, **{name: unit}), None, 1)
+    assert [(flow["name"], flow["kind"], flow["direction"]) for flow in record["flows"]] == [(name, kind, way)]
+
+
+def test_what_is_left_out_is_named_with_its_reason(here: Path, goodqueue: Command) -> None:
+    given = data()
+    given["results"] |= {
+        "cpu_stats_router": [1.0] * 13,
+        "Ping (ms) UDP BE": [None] * 13,
+        "TCP download fairness": [1.0] * 13,
+        "VoIP::induced_delay": [None] * 13,
+    }
+    said = goodqueue("import", written(here, given))
+    assert said.status == 0
+    file = here / "real.flent.gz"
+    assert said.err.splitlines() == [
+        f"goodqueue: {file}: left out: Cpu::load: nothing says what it measures",
+        f"goodqueue: {file}: left out: Ping (ms) UDP BE, VoIP: it holds no value",
+        f"goodqueue: {file}: left out: cpu_stats_router: the load of a processor is no measurement of the path",
+    ]
+
+
+def test_flows_that_ran_apart_are_measured_over_their_own_times_and_that_is_said(
+    here: Path, goodqueue: Command
+) -> None:
+    """Two uploads of 10 s at 5 Mbit/s, the second 8 s after the first: 2 s together, 100 Mbit in 18 s."""
+    given = data()
+    flow = given["raw_values"]["TCP upload::1"]
+    for one in flow:
+        one["val"] = 5.0
+    given["raw_values"]["TCP upload::2"] = [{**one, "t": one["t"] + 8} for one in flow]
+    said = goodqueue("import", written(here, given), "--json")
+    record = json.loads(said.out)
+    assert [flow["goodput_mbps"] for flow in record["flows"]] == [5, 5], "as Flent's table of each series"
+    assert record["flent"]["measured_s"] == [1, 19]
+    note = (
+        "the 2 flows ran together for 2.0 s of 18.0 s, so each is measured over its own time; "
+        "together they had 10.0 Mbit/s in that time, and 5.6 Mbit/s in the whole time"
+    )
+    assert f"goodqueue: {here / 'real.flent.gz'}: {note}\n" in said.err
+
+
 def test_older_versions_are_converted(tmp_path: Path) -> None:
     """netperf's exchanges were 20 per second: 50 ms each. The one that took 142 s is a loss. Times were local."""
     t0 = 1_500_000_000.0
@@ -491,11 +647,14 @@ def refused(goodqueue: Command, *arguments: str) -> str:
 
 def test_bad_files_are_refused_in_one_line(here: Path, goodqueue: Command) -> None:
     whole = gzip.compress(json.dumps(data()).encode())
-    accepted = "a data file of Flent's (.flent.gz, .flent.bz2 or .flent)"
+    accepted = (
+        "a data file of Flent's (.flent.gz, .flent.bz2 or .flent), irtt's JSON (irtt client -o FILE) "
+        "or iperf3's JSON (iperf3 --json)"
+    )
     cases: dict[str, tuple[bytes, str]] = {
         "cut": (whole[:-20], f"truncated: it ends before its data do; accepted: {accepted}, whole"),
         "empty": (b"", f"empty; accepted: {accepted}"),
-        "other": (gzip.compress(b"[1]"), f"not a data file of Flent's; accepted: {accepted}"),
+        "other": (gzip.compress(b"[1]"), f"found JSON of no program that is read here; accepted: {accepted}"),
     }
     for name, (content, expected) in cases.items():
         (here / name).write_bytes(content)
@@ -508,7 +667,7 @@ def test_bad_files_are_refused_in_one_line(here: Path, goodqueue: Command) -> No
     assert "TCP upload: found 1 values; accepted: as many as x_values, 13" in refused(
         goodqueue, written(here, short, "s")
     )
-    nothing = data(results={"Dropped frames": [1.0] * 13}, raw_values={})
+    nothing = data(results={"Blocked frames": [1.0] * 13}, raw_values={})
     assert "has nothing that is read here" in refused(goodqueue, written(here, nothing, "n"))
     assert refused(goodqueue, "none").startswith("none: not found")
     assert refused(goodqueue, written(here, data()), "--set", "seed=2").startswith("--set: found without --scenario")

@@ -117,9 +117,10 @@ def test_flows_that_do_not_cross_a_hop_pass_its_disciplines_by() -> None:
     assert [(way.rtt_s, way.skips) for way in plan.ways] == [(0.01, []), (0.01, [0])]
     assert [flow.way for flow in plan.flows] == [0, 1]
     lines = [" ".join(words) for words in commands.step("x", Step(Does.QUEUE, "down", 0), plan)]
-    assert lines[:3] == [
+    assert lines[:4] == [
         f"qdisc add dev x root handle f000: prio bands 2 priomap{' 0' * 16}",
-        "filter add dev x parent f000: protocol ip prio 1 u32 match ip dst 10.8.16.0/20 flowid f000:2",
+        "filter add dev x parent f000: protocol ip prio 1 u32 match ip dport 34816 0xf800 flowid f000:2",
+        "filter add dev x parent f000: protocol ip prio 1 u32 match ip sport 34816 0xf800 flowid f000:2",
         "qdisc add dev x parent f000:1 handle 1: htb default 1",
     ]
     behind = [" ".join(words) for words in commands.step("x", Step(Does.PROPAGATE, "down", 0), plan)]

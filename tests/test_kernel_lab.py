@@ -1,14 +1,13 @@
 """The kernel engine's laboratory, as far as it needs neither root nor its own kernel."""
 
 import socket
-from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from goodqueue.engines.kernel.lab import bulk, commands, counters, tc, tcpinfo
-from goodqueue.engines.kernel.lab.addresses import MOST_FLOWS, MOST_WAYS, Ends, ends, of_way, with_ecn
+from goodqueue.engines.kernel.lab.addresses import EPHEMERAL, MOST_FLOWS, MOST_WAYS, Ends, ends, of_way, place_of
 from goodqueue.engines.kernel.lab.bulk import Receiver, Sender
 from goodqueue.engines.kernel.lab.clock import Clock
 from goodqueue.engines.kernel.lab.datagrams import Sink, Source
@@ -31,12 +30,14 @@ def flow(**changes: Any) -> Flow:
         "stop_s": 0.3,
         "rtt_s": 0.05,
         "ecn": False,
+        "ecn_bits": 0,
         "cc": "reno",
         "dscp": 0,
         "pacing": False,
         "packet_size": None,
         "interval_s": None,
-        "port": 5001,
+        "user": 1,
+        "server": 1,
     }
     return Flow(**(words | changes))
 
@@ -64,56 +65,67 @@ def loopback() -> Ends:
     with socket.socket() as one, socket.socket() as two:
         one.bind(("127.0.0.1", 0))
         two.bind(("127.0.0.1", 0))
-        return Ends(source=one.getsockname(), sink=two.getsockname())
+        return Ends(one.getsockname(), two.getsockname(), ports=(one.getsockname()[1],))
 
 
 def test_a_plan_survives_being_written_down() -> None:
-    wanted = plan(flow(), ping(port=5002))
+    wanted = plan(flow(), ping(user=2))
     assert Plan.from_json(wanted.to_json()) == wanted
 
 
-def test_each_flow_has_a_host_on_either_side() -> None:
+def test_an_address_is_a_host_whatever_the_flows_ways_and_ecn() -> None:
+    """If the way or ECN were in the address, a discipline that shares between hosts would see one user as several."""
     task = plan(
-        flow(), flow(direction="up", port=5002), flow(rtt_s=0.1, way=1, ecn=True, port=5003), rtts_s=[0.05, 0.1]
+        flow(user=300, server=1),
+        flow(user=300, server=2, direction="up"),
+        flow(user=2, server=1, rtt_s=0.1, way=1, ecn=True),
+        flow(user=300, server=1, rtt_s=0.1, way=1, ways=[0, 1]),
+        rtts_s=[0.05, 0.1],
     )
-    assert [ends(task, place) for place in range(3)] == [
-        Ends(source=("10.9.0.1", 15001), sink=("10.8.0.1", 5001)),
-        Ends(source=("10.8.0.2", 15002), sink=("10.9.0.2", 5002)),
-        Ends(source=("10.9.24.3", 15003), sink=("10.8.24.3", 5003)),
+    assert [ends(task, place) for place in range(4)] == [
+        Ends(source=("10.9.0.1", 0x800), sink=("10.8.1.44", 0x8000), ports=(0x8000,)),
+        Ends(source=("10.8.1.44", 0x801), sink=("10.9.0.2", 0x8001), ports=(0x8001,)),
+        Ends(source=("10.9.0.1", 0x802), sink=("10.8.0.2", 0x8802), ports=(0x8802,)),
+        Ends(source=("10.9.0.1", 0x803), sink=("10.8.1.44", 0x8803), ports=(0x8003, 0x8803)),
     ]
 
 
-def test_delay_and_ecn_go_by_address_however_many_flows_there_are() -> None:
+def test_delay_goes_by_port_however_many_flows_there_are() -> None:
     rtts_s = [number / 100 for number in range(MOST_WAYS)]
-    flows = [flow(way=way, ecn=ecn) for way in (0, MOST_WAYS - 1) for ecn in (False, True)]
-    task = plan(*flows * (MOST_FLOWS // 4), rtts_s=rtts_s)
-    seen = [ip_address(ends(task, place).sink[0]) for place in range(MOST_FLOWS)]
-    assert len(set(seen)) == MOST_FLOWS
-    for host, one in zip(seen, task.flows, strict=True):
-        assert [way for way in range(MOST_WAYS) if host in ip_network(of_way("client", way))] == [one.way]
-        assert any(host in ip_network(with_ecn("client", way)) for way in range(MOST_WAYS)) == one.ecn
+    task = plan(*[flow(way=way) for way in (0, MOST_WAYS - 1)] * (MOST_FLOWS // 2), rtts_s=rtts_s)
+    for place, one in enumerate(task.flows):
+        (_, own), (_, port) = ends(task, place).source, ends(task, place).sink
+        taken = [way for way in range(MOST_WAYS) for first, last in [of_way(way)] if first <= port <= last]
+        assert taken == [one.way]
+        assert place_of((own, port)) == place_of((port, own)) == place
+        assert own < EPHEMERAL[0], "a port that Linux may choose for another connection of the host"
+    assert EPHEMERAL[1] < of_way(0)[0], "a chosen port would select a way"
+    assert place_of(EPHEMERAL) is None
 
 
 def test_a_packet_arrives_half_an_rtt_after_its_transmission() -> None:
-    (words,) = commands.wire("w-srv", "server", [0.05], [10_000_000])
+    (words,) = commands.wire("w-srv", [0.05], [10_000_000])
     assert " ".join(words) == (
         "qdisc add dev w-srv root handle 1: netem delay 25000.000us rate 10000000bit limit 1000000"
     )
 
 
 def test_an_rtt_of_odd_nanoseconds_is_not_rounded_to_microseconds() -> None:
-    (words,) = commands.wire("w-srv", "server", [0.000_010_002], [10_000_000])
+    (words,) = commands.wire("w-srv", [0.000_010_002], [10_000_000])
     assert "5.001us" in words
 
 
 def test_several_rtts_have_a_band_each_and_bands_are_hexadecimal() -> None:
     rtts_s = [number / 100 for number in range(16)]
-    lines = [" ".join(words) for words in commands.wire("a-cli", "client", rtts_s, [5_000_000] * 16)]
+    lines = [" ".join(words) for words in commands.wire("a-cli", rtts_s, [5_000_000] * 16)]
     assert lines[0] == f"qdisc add dev a-cli root handle 1: prio bands 16 priomap{' 0' * 16}"
-    assert lines[-2] == (
+    assert lines[-3] == (
         "qdisc add dev a-cli parent 1:10 handle 1f: netem delay 75000.000us rate 5000000bit limit 1000000"
     )
-    assert lines[-1] == "filter add dev a-cli parent 1: protocol ip prio 1 u32 match ip dst 10.8.240.0/20 flowid 1:10"
+    assert lines[-2:] == [
+        f"filter add dev a-cli parent 1: protocol ip prio 1 u32 match ip {end} 63488 0xf800 flowid 1:10"
+        for end in ("dport", "sport")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -266,7 +278,7 @@ PAGE = {
 def browsed(**changes: Any) -> tuple[dict[str, Any], list[int], list[int]]:
     """Return a browser's notes, the number of open connections after each opening, and the bytes of each response."""
     between = loopback()
-    served = flow(**PAGE, **changes, port=between.source[1])
+    served = flow(**PAGE, **changes)
     task = plan(served, duration_s=changes.get("stop_s", 0.0) + 0.5)
     answers: list[int] = []
     opened: list[int] = []
@@ -282,8 +294,8 @@ def browsed(**changes: Any) -> tuple[dict[str, Any], list[int], list[int]]:
             connection.write = noted  # type: ignore[method-assign]
 
     class Browser(Page):
-        def open(self, path: int = 0) -> Connection:
-            made = super().open(path)
+        def open(self, way: int = 0) -> Connection:
+            made = super().open(way)
             opened.append(len(self._connections))
             return made
 

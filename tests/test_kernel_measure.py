@@ -118,7 +118,7 @@ SERVER, CLIENT = bytes([10, 9, 0, 1]), bytes([10, 8, 0, 1])
 def frame(number: int, ecn: int = 0, length: int = 1250) -> bytes:
     """Return a datagram of the only flow, which goes down."""
     ip = struct.pack("!BBHHHBBH", 0x45, ecn, length - 14, 0, 0x4000, 64, 17, 0) + SERVER + CLIENT
-    return bytes(12) + b"\x08\x00" + ip + struct.pack("!HHHHI", 20000, 10000, length - 34, 0, number)
+    return bytes(12) + b"\x08\x00" + ip + struct.pack("!HHHHI", 0x800, 0x8000, length - 34, 0, number)
 
 
 def capture(path: Path, frames: list[tuple[float, bytes]], length: int = 1250) -> None:
@@ -153,7 +153,7 @@ def by_hand(folder: Path, drops: int = 1) -> Any:
         "qdisc_stats": {"down": down, "up": [leaf(at, 0, 0, 0) for at in (1.0, 2.0, 3.0)]},
         "capture_dropped": {"r-wan": 0, "r-cli": 0},
         "netstat": {"server": {}, "client": {}},
-        "flows": {"cbr/0": {"local": ["10.9.0.1", 20000], "remote": ["10.8.0.1", 10000], "sent": 6}},
+        "flows": {"cbr/0": {"sent": 6}},
     }
     (folder / "lab.json").write_text(json.dumps(lab))
     given = {"duration": "2s", "warmup": "1s", "bottleneck": {"rate": "1mbit", "qdisc": "pfifo"}, "path": {"rtt": "0s"}}

@@ -75,13 +75,27 @@ def test_a_plan_holds_each_flow_with_the_start_that_the_simulator_draws() -> Non
     simulation.advance(5.0)
     starts = {flow["name"]: flow["start_s"] for flow in json.loads(simulation.record())["flows"]}
     assert {flow.name: flow.start_s for flow in plan.flows if flow.kind != "ping"} == pytest.approx(starts, abs=1e-6)
-    assert [flow.port for flow in plan.flows] == [10000, 10001, 10002, 10003]
+    assert [(flow.user, flow.server) for flow in plan.flows] == [(1, 1), (2, 2), (3, 3), (4, 4)]
     assert ([way.rtt_s for way in plan.ways], plan.warmup_s, plan.sample_s, plan.seed) == ([0.01, 0.03], 1.0, 0.1, 7)
     cbr, ping = plan.flows[2:]
     assert (cbr.direction, cbr.ecn, cbr.packet_size, cbr.interval_s) == ("up", True, 1250, 0.01)
     assert (ping.packet_size, ping.interval_s, ping.cc) == (98, 0.1, None)
     assert [flow.dscp for flow in plan.flows] == [0, 0, 46, 0]
     assert Plan.from_json(plan.to_json()) == plan
+
+
+def test_flows_of_one_host_have_one_number_and_the_others_their_own() -> None:
+    """A user's host and a server may have the same name: they are two hosts, on two sides."""
+    traffic = [
+        {"kind": "bulk"},
+        {"kind": "bulk", "count": 2, "host": "alice", "rtt": "30ms"},
+        {"kind": "ping", "host": "bob", "server": "alice"},
+        {"kind": "page", "objects": [{"response": "1kB"}], "host": "alice", "server": "alice"},
+        {"kind": "rrul", "host": "bob"},
+    ]
+    flows = planning.plan(resolved(traffic=traffic)).flows
+    assert [flow.user for flow in flows] == [1, 2, 2, 4, 2, *[4] * 12]
+    assert [flow.server for flow in flows] == [1, 2, 3, 4, 4, *range(6, 18)]
 
 
 def test_captures_go_on_until_a_full_queue_has_run_empty() -> None:
@@ -118,6 +132,11 @@ def test_captures_go_on_until_a_full_queue_has_run_empty() -> None:
             'bottleneck.qdisc: found "red adaptive"; accepted by the kernel engine: noadaptive, since tc 5.7',
         ),
         ({"qdisc": "choke harddrop"}, 'bottleneck.qdisc: found "choke harddrop"; accepted by the kernel engine'),
+        (
+            {"qdisc": "fq weights 20000 40000 90000"},  # 6.1's fq would ignore the bands without a word
+            'bottleneck.qdisc: found "fq weights 20000 40000 90000"; accepted by the kernel engine: the default, since',
+        ),
+        ({"qdisc": "prio txqueuelen 50"}, 'bottleneck.qdisc: found "prio txqueuelen 50"; accepted by the kernel'),
         ({"qdisc": "pfifo_fast txqueuelen 50"}, 'bottleneck.qdisc: found "pfifo_fast txqueuelen 50"; accepted'),
         (
             {"qdisc": "htb idle told"},
@@ -210,6 +229,18 @@ CHANGED: dict[Any, str] = {
     "max": "max 90000",
     "rehash": "rehash 20s",
     "txqueuelen": "txqueuelen 7",
+    ("fq", "flow_limit"): "flow_limit 7",
+    ("fq", "buckets"): "buckets 64",
+    ("fq", "orphan_mask"): "orphan_mask 7",
+    ("fq", "priomap"): "priomap 0 1 2 0 1 2 0 1 2 0 1 2 0 1 2 0",
+    ("fq", "weights"): "weights 20000 40000 90000",
+    ("fq", "pacing"): "nopacing",
+    ("fq", "initial_quantum"): "initial_quantum 9000",
+    **{("fq", name): f"{name} 3mbit" for name in ("maxrate", "low_rate_threshold")},
+    **{("fq", name): f"{name} 17ms" for name in ("refill_delay", "timer_slack", "horizon")},
+    ("fq", "beyond"): "horizon_cap",
+    ("prio", "bands"): "bands 7",
+    ("prio", "priomap"): "priomap 0 0 0",
     "variant": "variant rfc8033",
     ("codel", "variant"): "variant rfc8289",
     "idle": "idle told",
@@ -321,5 +352,5 @@ def test_a_class_of_a_line_is_added_as_a_class() -> None:
 
 def test_the_link_is_one_that_a_discipline_learns_idleness_from_where_that_matters() -> None:
     shapers = {name: tc.shaper(resolved(name)["bottleneck"]["qdisc"]) for name in tc.DISCIPLINES}
-    assert {name for name, shaper in shapers.items() if shaper == "cbs"} == {"red", "choke", "tbf", "htb"}
+    assert {name for name, shaper in shapers.items() if shaper == "cbs"} == {"red", "choke", "tbf", "htb", "netem"}
     assert tc.shaper(resolved("cake bandwidth 5mbit")["bottleneck"]["qdisc"]) == "cbs"

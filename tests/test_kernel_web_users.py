@@ -1,13 +1,14 @@
 """Users of the web on the kernel engine: their requests, their connections, and the response times."""
 
 import json
+import socket
 from typing import Any
 
 import pytest
 
 from goodqueue import _goodqueue, engines, scenario
 from goodqueue.engines.kernel import planning
-from goodqueue.engines.kernel.lab.addresses import Ends, ends
+from goodqueue.engines.kernel.lab.addresses import Ends, ends, of_way
 from goodqueue.engines.kernel.lab.clock import Clock
 from goodqueue.engines.kernel.lab.halves import Connection
 from goodqueue.engines.kernel.lab.loop import Loop
@@ -44,7 +45,7 @@ def test_each_connection_takes_one_of_twelve_rtts() -> None:
     (flow,) = plan.flows
     assert flow.ways == list(range(12))
     assert plan.captures_ends, "when a packet arrives does not follow from when it left"
-    assert len(set(ends(plan, 0).hosts)) == 12
+    assert list(ends(plan, 0).ports) == [of_way(way)[0] for way in range(12)]
     assert Plan.from_json(plan.to_json()) == plan
 
 
@@ -65,19 +66,22 @@ def test_what_has_no_program_there_is_refused_by_name(own: dict[str, Any], refus
 @pytest.mark.usefixtures("sockets_are_closed")
 @pytest.mark.parametrize(("persistent", "waves"), [("0%", 1), ("100%", 1), ("100%", 2)])
 def test_users_get_each_object_of_their_pages_once(persistent: str, waves: int) -> None:
-    """Over two ways of this machine, whose addresses differ in the octet with the way's number."""
+    """Over two ways of this machine, which are two ports."""
     plan = planning.plan(resolved(objects="5", persistent=persistent, waves=waves))
     (flow,) = plan.flows
-    hosts = tuple((f"127.0.{way << 4}.1", f"127.0.{way << 4}.2") for way in (0, 1))
-    between = Ends((hosts[0][0], 0), (hosts[0][1], flow.port), hosts)
+    with socket.socket() as one, socket.socket() as two:
+        one.bind(("127.0.0.1", 0))
+        two.bind(("127.0.0.1", 0))
+        ports = one.getsockname()[1], two.getsockname()[1]
+    between = Ends(("127.0.0.1", 0), ("127.0.0.2", 0), ports)
     loop, clock, orders = Loop(), Clock.starting_in(0.01), Orders()
-    open_at_once, openers = [], set()
+    open_at_once, taken = [], set()
 
     class Users(WebUsers):
-        def open(self, path: int = 0) -> Connection:
-            made = super().open(path)
+        def open(self, way: int = 0) -> Connection:
+            made = super().open(way)
             open_at_once.append(max(len(page) for page in self.pages()))
-            openers.add(made.opener[0])
+            taken.add(made.opener[0])
             return made
 
         def pages(self) -> list[list[Connection]]:
@@ -88,7 +92,7 @@ def test_users_get_each_object_of_their_pages_once(persistent: str, waves: int) 
     loop.run(clock.at(plan.duration_s + 0.1))
     assert server.notes() == {}
     noted = users.notes()
-    assert openers == {"127.0.0.2", "127.0.16.2"}
+    assert taken == {0, 1}
     assert max(open_at_once) <= 2
     assert flow.visits is not None
     drawn = [sorted(request[1] for request in visit["requests"]) for visits in flow.visits for visit in visits]

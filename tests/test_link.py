@@ -165,6 +165,19 @@ def test_links_within_links_add_their_rtts(place: Path) -> None:
     assert 80.3 <= min(times) < 95
 
 
+def test_a_command_that_writes_results_leaves_its_links_capture_alone(place: Path) -> None:
+    """The command lives in another process namespace, where the link's process has no number."""
+    goodqueue = place / "goodqueue"
+    goodqueue.write_text(f"#!/bin/sh\nexec {python()} -c '{MAIN}' \"$@\"\n")
+    goodqueue.chmod(0o755)
+    inner = (str(goodqueue), "link", "--quiet", "--trace", f"{place}/inner.pcapng", "--record", f"{place}/inner.json")
+    outer = ("--quiet", "--trace", f"{place}/outer.pcapng", "--record", f"{place}/outer.json")
+    done = Link((*outer, "--", *inner, "--", "true")).run()
+    assert done.returncode == 0, done.stderr
+    names = ["goodqueue", "inner.json", "inner.pcapng", "outer.json", "outer.pcapng"]
+    assert sorted(file.name for file in place.iterdir()) == names
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -312,6 +325,10 @@ def test_a_full_disk_while_tracing_is_told_in_one_line(place: Path) -> None:
             "--trace-at: found without --trace; accepted: with --trace FILE.pcapng",
         ),
         (("--metrics", "here", "--", "true"), '--metrics: found "here"; accepted: HOST:PORT, such as 127.0.0.1:9100'),
+        (
+            ("--trace", "x.pcapng", "--record", "./x.pcapng", "--", "true"),
+            "--record ./x.pcapng: found the file of --trace; accepted: another one",
+        ),
         (("--live", "--", "true"), "--live: found no terminal on standard error; accepted: a terminal there"),
         (("no.toml", "--", "true"), "no.toml: "),
     ],

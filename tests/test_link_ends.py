@@ -111,11 +111,12 @@ def test_a_signal_ends_the_command_and_the_record_is_shown(number: int, status: 
     gone(link, seen)
 
 
-def test_a_second_signal_kills_a_command_that_does_not_listen(folder: Path) -> None:
+@pytest.mark.parametrize("apart_s", [0.02, 0.1, 0.5])
+def test_a_second_signal_kills_a_command_that_does_not_listen(apart_s: float, folder: Path) -> None:
     link, running = started("trap '' TERM; echo runs; while :; do sleep 1; done")
     seen = link.left()
     running.send_signal(signal.SIGTERM)
-    time.sleep(0.5)
+    time.sleep(apart_s)
     assert running.poll() is None, "it has some time to end"
     running.send_signal(signal.SIGTERM)
     out, err = running.communicate(timeout=PATIENCE_S)

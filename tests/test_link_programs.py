@@ -60,6 +60,24 @@ def test_a_transfer_by_quic() -> None:
     assert record["live"]["elapsed_s"] > 0.3
 
 
+@pytest.mark.needs("host")
+@pytest.mark.parametrize(
+    ("second", "line", "share"),
+    [("100.64.1.77", "dual-dsthost", 0.5), ("100.64.1.77", "flows", 0.25), ("100.64.1.2", "dual-dsthost", 0.25)],
+)
+def test_an_address_of_a_program_is_a_host_to_cake(second: str, line: str, share: float) -> None:
+    """One connection of one address beside three of another. With one address for all, a note says so."""
+    script = str(folder("tests") / "isolated.py")
+    program = (python() or sys.executable, script)
+    words = ("--rate", "8mbit", "--rtt", "20ms", "--qdisc", f"cake besteffort {line}", "--")
+    said, record = run(*words, *program, "server", "--", *program, "client", second)
+    (found,) = re.findall(r"share ([0-9.]+)", said)
+    assert float(found) == pytest.approx(share, abs=0.07), said
+    assert record["live"]["hosts"] == {"client": 1 + (second == "100.64.1.77"), "server": 1}
+    note = '"dual-dsthost" had one host to share between: all packets had one client address'
+    assert (note in said) == (second == "100.64.1.2")
+
+
 @pytest.mark.needs("chromium")
 def test_a_page_in_a_browser(tmp_path: Path) -> None:
     """The page's script reports the width of its pictures after all have arrived. One that never arrives is wrong."""

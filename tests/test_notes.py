@@ -12,6 +12,13 @@ from conftest import TOML, Result
 MBPS = "50Mbps is 400 Mbit/s, as in tc (bytes); 50mbit is 50 Mbit/s"
 TWENTY = '"target 20" is 20 us, as in tc; target 20ms is 20 milliseconds'
 CHILD = "tbf rate 500kbps burst 20kb child codel target 20 interval 1500.5 ecn"
+CAKE = "cake bandwidth 5mbit"
+ALICE = "--set traffic.0.host=alice"
+NONE = "has no effect"
+BOTH = (
+    'no [[traffic]] has a host or server, so each flow has one of its own; host = "alice" or server = "cdn" names one'
+)
+SERVER = 'no [[traffic]] has a server, so each flow has one of its own; server = "cdn" names one'
 
 # The arguments, and the notes in order.
 TABLE = [
@@ -69,6 +76,31 @@ TABLE = [
         "sweep bytes.toml --set bottleneck.qdisc='codel target 20,pie' --set path.rtt=5ms,6ms --seeds 1",
         ["bottleneck.rate 2.5mbps is 20 Mbit/s, as in tc (bytes); 2.5mbit is 2.5 Mbit/s", TWENTY],
     ),
+    (f"run ok.toml --set bottleneck.qdisc='{CAKE} dual-dsthost' {ALICE}", []),
+    (f"run ok.toml --set bottleneck.qdisc='{CAKE} dual-dsthost'", [f'"dual-dsthost" has no effect here: {BOTH}']),
+    (f"run ok.toml --set bottleneck.qdisc='{CAKE} hosts nat'", [f'"hosts" has no effect here: {BOTH}']),
+    (f"run ok.toml --set bottleneck.qdisc='{CAKE} triple-isolate'", [f'"triple-isolate" has no effect here: {BOTH}']),
+    (f"run ok.toml --set bottleneck.qdisc='{CAKE}'", []),  # the default, which nobody typed
+    (f"run ok.toml --set bottleneck.qdisc='{CAKE} flows'", []),
+    (f"run ok.toml --set bottleneck.qdisc='htb rate 5mbit child {CAKE} srchost'", [f'"srchost" {NONE} here: {BOTH}']),
+    (
+        f"run ok.toml --set bottleneck.up.qdisc='{CAKE} dual-dsthost' {ALICE}",  # the users' hosts are the sources
+        [f'"dual-dsthost" {NONE} on the way up: {SERVER}'],
+    ),
+    (f"run ok.toml --set bottleneck.up.qdisc='{CAKE} dual-srchost' {ALICE}", []),
+    (
+        f"run ok.toml --set bottleneck.qdisc='{CAKE} dual-dsthost' --set 'traffic.1={{kind=\"page\"}}'",
+        [f'"dual-dsthost" shares between flows here: {BOTH}'],  # a page's connections count as one
+    ),
+    (
+        f"compare '{CAKE} dual-srchost / {CAKE} dual-srchost' --traffic bulk:host=alice --duration 6s --seeds 1",
+        [f'"dual-srchost" {NONE} on the way down: {SERVER}'],
+    ),
+    (
+        f"sweep ok.toml --set bottleneck.qdisc='{CAKE} flows,{CAKE} dual-dsthost' --seeds 1",
+        [f'"dual-dsthost" {NONE} here: {BOTH}'],
+    ),
+    (f"sweep ok.toml --set bottleneck.qdisc='{CAKE} dual-dsthost' --set traffic.0.host=a,b --seeds 1", []),
     ("sweep bytes.toml --set bottleneck.rate=50Mbps,5mbit,0bps --seeds 1", [f"--set bottleneck.rate {MBPS}"]),
 ]
 

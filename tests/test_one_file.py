@@ -36,9 +36,10 @@ ALLOWED: dict[str, set[str]] = {
         "python/goodqueue/engines/kernel/lab/datagrams.py",
         "python/goodqueue/validation/recovery.py",  # the validation's bursts
         "python/goodqueue/speed/bench_wifi.py",  # cells of other simulators
+        "python/goodqueue/neighbours",
     },
-    "ping": {"python/goodqueue/flent", *DATAGRAMS},
-    "voip": {"python/goodqueue/flent", *DATAGRAMS},
+    "ping": {"python/goodqueue/flent", "python/goodqueue/neighbours", *DATAGRAMS},
+    "voip": {"python/goodqueue/flent", "python/goodqueue/neighbours", *DATAGRAMS},
     "page": {
         "python/goodqueue/flent",
         "python/goodqueue/files/har.py",  # the key with the same name as the kind
@@ -57,7 +58,7 @@ ALLOWED: dict[str, set[str]] = {
     "tcp_nup": {"python/goodqueue/flent"},
     "tcp_ndown": {"python/goodqueue/flent"},
 }
-"""The files and folders that name a kind, besides its own file. Flent's data files have names for some kinds."""
+"""The files and folders that name a kind, besides its own file. Other programs' files have names for some kinds."""
 
 
 def sources() -> Iterator[tuple[str, str]]:

@@ -4,16 +4,13 @@ Tests run on Linux, so they hide from a new Python what other systems lack. They
 """
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 from conftest import TOML
-from goodqueue.files import output
 
 LACKING = {
     "Windows": {
@@ -118,10 +115,3 @@ def test_the_help_of_a_verb_of_linux_is_shown_elsewhere(tmp_path: Path) -> None:
     done = there("Windows", COMMAND.format(words=["link", "--help"]), tmp_path)
     assert done.returncode == 0, done.stderr
     assert "without root" in done.stdout
-
-
-def test_no_process_is_sent_a_signal_on_windows(monkeypatch: pytest.MonkeyPatch) -> None:
-    """There, `os.kill(pid, 0)` sends Ctrl-C to the process, which here is only asked whether it is alive."""
-    monkeypatch.setattr("goodqueue.files.output.os", SimpleNamespace(name="nt", getpid=os.getpid))
-    assert output.alive(1)
-    assert not output.alive(os.getpid())

@@ -145,12 +145,16 @@ def test_what_the_browser_cannot_run_is_listed_all_the_same(page: Path, here: Pa
 def test_without_paths_the_scenarios_here_and_nothing_else(page: Path, here: Path) -> None:
     (here / "pyproject.toml").write_text("[project]\nname = 'x'\n", encoding="utf-8")
     (here / "broken.toml").write_text("duration =", encoding="utf-8")
+    os.mkfifo(here / "pipe.toml")
+    (here / "zero.toml").symlink_to("/dev/zero")
     Path("record.json").write_text(one_text(1), encoding="utf-8")
     kept(here / "st", {})
     found = mine.find([])
     assert found.listing() == {"scenarios": [{"name": "ok.toml", "url": "mine/0.json"}], "results": []}
-    (line,) = found.left_out
-    assert line.startswith("left out: broken.toml: not TOML"), "the user wonders else where it is"
+    broken, pipe, zero = found.left_out
+    assert broken.startswith("left out: broken.toml: not TOML"), "the user wonders else where it is"
+    assert pipe.startswith("left out: pipe.toml: found a pipe"), "nobody may ever write to it"
+    assert zero.startswith("left out: zero.toml: found a device")
 
 
 def test_many_runs_are_listed_by_their_columns(page: Path, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:

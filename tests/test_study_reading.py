@@ -1,5 +1,6 @@
 """Hand-written tables: everything that is accepted, to the last value, and the texts of refusals."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import pytest
 
 from goodqueue.errors import UserError
+from goodqueue.studies.notes import text_in
 from goodqueue.studies.reading import Table, load_toml, unknown
 
 Read = Callable[[Table], Any]
@@ -98,7 +100,25 @@ def test_a_file_that_is_no_table_says_so(tmp_path: Path, content: bytes | None, 
 
 
 def test_a_folder_and_a_name_that_no_file_can_have_are_not_read(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="cannot be read: Is a directory"):
+    with pytest.raises(UserError, match="found a directory; accepted: a study"):
         load_toml(tmp_path, "a study")
     with pytest.raises(UserError, match="cannot be read: embedded null byte"):
         load_toml(Path("a\x00b"), "a study")
+
+
+def test_what_has_no_end_in_a_folder_of_another_is_not_read(tmp_path: Path) -> None:
+    """A link to a device took all memory, and a pipe stopped the command for ever."""
+    (tmp_path / "device.toml").symlink_to("/dev/zero")
+    os.mkfifo(tmp_path / "pipe.toml")
+    for name in ("device", "pipe"):
+        with pytest.raises(UserError, match=f"found a {name}; accepted: a study"):
+            load_toml(tmp_path / f"{name}.toml", "a study")
+
+
+def test_notes_are_text_or_none(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "NOTES.md")
+    assert text_in(tmp_path) == ""
+    (tmp_path / "NOTES.md").unlink()
+    (tmp_path / "NOTES.md").write_bytes(b"\xff")
+    with pytest.raises(UserError, match="not UTF-8"):
+        text_in(tmp_path)

@@ -14,6 +14,7 @@ from conftest import Result
 from goodqueue import _goodqueue, scenario
 from goodqueue.errors import UserError
 from goodqueue.files import tmix
+from goodqueue.show import describe
 
 FILE = """\
 # a web page, then a connection on which both ends talk
@@ -96,6 +97,16 @@ def test_a_file_stands_beside_the_scenario_or_where_an_option_says(folder: Path)
     assert resolved["traffic"][0]["vectors"] == [{"start_us": 5, "sends": [[">", 1, 0]]}]
     described = scenario.from_options(rate="1mbit", rtt="10ms", traffic="tmix:some.tmix")
     assert described["traffic"][0]["vectors"] == READ
+
+
+def test_a_title_shows_the_file_and_not_its_connections(folder: Path) -> None:
+    """A title of eight connections had 18 lines. Stored records from before have no name of the file."""
+    described = scenario.from_options(rate="1mbit", rtt="10ms", traffic="tmix:some.tmix")
+    assert describe.traffic(described) == "1 × tmix of some.tmix"
+    resolved = json.loads(_goodqueue.resolve(json.dumps(scenario.from_file("scenario.toml"))))
+    assert describe.traffic(resolved) == "1 × tmix of some.tmix down"
+    del resolved["traffic"][0]["file"]
+    assert describe.traffic(resolved) == "1 × tmix of 2 vectors down"
 
 
 @pytest.mark.parametrize("point", ["sender", "down-out,up-in", "receiver"])

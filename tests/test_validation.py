@@ -433,7 +433,7 @@ def test_a_killed_validation_goes_on(here: Path, kernel: list[Scenario], goodque
     assert len(kernel) == 12 - len(kept)
     for file, content in kept.items():
         assert file.read_bytes() == content
-    assert not list(runs.glob("*/*.partial"))
+    assert not list(runs.glob("*/.*.partial-*"))
 
 
 def test_a_folder_of_others_is_refused_before_anything_runs(

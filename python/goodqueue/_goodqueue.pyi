@@ -65,14 +65,14 @@ class Gateway:
         server: tuple[int, bytes],
         client: tuple[int, bytes],
         make: Callable[[str, Any], tuple[Any, str, str]] | None = None,
-        ways: list[tuple[bytes, int, float, list[str] | None]] = ...,
+        ways: list[tuple[tuple[int, int], float, list[str] | None]] = ...,
     ) -> None:
         """Build the path of a scenario. Its traffic, if any, is simulated beside the real packets.
 
         `server` and `client` are each a non-blocking descriptor, which is duplicated, and the bytes to write before
         each packet: a TUN device's (IFF_VNET_HDR; no bytes) or a packet socket's (PACKET_VNET_HDR; the MAC addresses
-        of destination and source). `make` is as in `Simulation`. `ways` has clients' networks (packed address, prefix
-        length) whose packets have their own base RTT, in seconds, and, if names are given, cross only these hops.
+        of destination and source). `make` is as in `Simulation`. `ways` has ranges of ports (the first, the last)
+        whose packets have their own base RTT, in seconds, and, if names are given, cross only these hops.
         Raises ScenarioError, OSError.
         """
 
@@ -105,11 +105,13 @@ class Packet:
         fwmark: int = 0,
         ack: int | None = None,
         sack: list[tuple[int, int]] = ...,
+        hosts: tuple[int, int] | None = None,
     ) -> None:
         """Make a packet of `len` bytes. `ecn` is not-ect, ect0, ect1 or ce. Packets of a flow have an equal `flow`.
 
         cake may also use `fwmark`, a firewall's mark; `ack`, the number that a TCP ACK without data acknowledges; and
-        `sack`, up to four of its blocks, each the first byte and the byte after the last. Raises ValueError.
+        `sack`, up to four of its blocks, each the first byte and the byte after the last; and `hosts`, a number for the
+        source and one for the destination. Without `hosts` each flow has two hosts of its own. Raises ValueError.
         """
 
     @property
@@ -123,6 +125,10 @@ class Packet:
     @property
     def flow(self) -> int:
         """The number of its flow. In a run it is the flow's index in the scenario, from 0."""
+
+    @property
+    def hosts(self) -> tuple[int, int]:
+        """Hashes of its source and its destination. Packets of the same host have equal numbers."""
 
     @property
     def dscp(self) -> int:
@@ -234,8 +240,9 @@ def qdisc_line(name: str, params: dict[str, Any]) -> str:
 def qdisc_reading(line: str) -> str:
     """Return what each word of a `tc` line sets, as JSON: ``steps`` and ``replaced``. Raises ValueError.
 
-    Each of ``steps`` has the ``qdisc``, ``param``, ``unit``, ``word``, ``value`` and all ``words``. The words of inner
-    disciplines stand last. ``replaced`` has a sentence for each word that a later word replaced.
+    Each of ``steps`` has the ``qdisc``, ``param``, ``unit``, ``word``, ``value`` and all ``words``, and ``bare``, the
+    unit of a time without one. The words of inner disciplines stand last. ``replaced`` has a sentence for each word
+    that a later word replaced.
     """
 
 def qdisc_values(line: str) -> dict[str, float | bool | str | None]:
@@ -280,10 +287,12 @@ def flows(scenario_json: str) -> str:
 def drawn_ahead(scenario_json: str) -> str:
     """Return what flows of a resolved scenario will draw, by name: web users' pages. Raises ScenarioError."""
 
-def connection_vectors(capture: str) -> str:
-    """Return the TCP connections of a capture as JSON: ``vectors`` (`goodqueue.files.tmix`) and counts of others.
+def connection_vectors(capture: str) -> tuple[list[str], str]:
+    """Return the TCP connections of a capture, each as JSON (`goodqueue.files.tmix`), and JSON of what else it has.
 
-    The others are ``partial``, begun before the capture, and ``silent``, without data. Raises ValueError, one line.
+    Connections: ``partial`` begun before the capture, ``silent`` without data, ``one_sided`` if only one direction was
+    captured. Frames: all ``frames``, those with ``tcp``, those of ``other`` protocols, the reasons why others were
+    ``not_understood``, ``untimed`` ones. ``cut``: the file ends within a frame. Raises ValueError, one line.
     """
 
 class CapturedQueue(TypedDict):

@@ -1,11 +1,12 @@
 """Captures of a run: the file, the points of capture, and the number of bytes per packet."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from goodqueue.errors import UserError, quoted
-from goodqueue.files import output
+from goodqueue.files import drafts, output
 from goodqueue.record import Scenario
 
 SUFFIX = ".pcapng"
@@ -45,11 +46,18 @@ class Trace:
         return UserError(f"--trace {str(error).replace(self.path, self.file or self.path)}")
 
 
-def parse(file: str, at: str | None, snap_bytes: int | None, engine: str, force: bool = False) -> Trace:
-    """Return the capture that ``--trace``, ``--trace-at`` and ``--trace-snap`` describe for ``engine``.
+@contextmanager
+def asked(
+    file: str | None, at: str | None, snap_bytes: int | None, engine: str, force: bool = False
+) -> Iterator[Trace | None]:
+    """Yield the capture that ``--trace``, ``--trace-at`` and ``--trace-snap`` describe for ``engine``, if there is one.
 
-    Raises UserError, also for a file that exists or cannot be written, so that no run is made in vain.
+    What `settle` has not moved by the end is removed. Raises UserError, also for a file that exists or cannot be
+    written, so that no run is made in vain.
     """
+    if file is None:
+        yield None
+        return
     name, path = f"--trace {file}", Path(file)
     if path.suffix != SUFFIX:
         accepted = f"a name that ends in {SUFFIX} (for other tools: editcap -F pcap)"
@@ -58,8 +66,15 @@ def parse(file: str, at: str | None, snap_bytes: int | None, engine: str, force:
     if engine == "kernel" and snap_bytes is not None:
         raise UserError("--trace-snap", "found with --engine kernel, whose captures hold 100 bytes; accepted: without")
     points = _points(at, engine)
-    output.remove_drafts(path.parent)
-    return Trace(str(output.draft_of(path)), points, snap_bytes or WHOLE_BYTES, file)
+    drafts.sweep(path.parent)
+    try:
+        draft = drafts.create(path)
+    except OSError as error:
+        raise UserError(name, f"cannot be written: {error.strerror or error}") from error
+    try:
+        yield Trace(str(draft), points, snap_bytes or WHOLE_BYTES, file)
+    finally:
+        drafts.discard(draft)
 
 
 def check(scenario: Scenario, points: Sequence[str]) -> None:
@@ -77,13 +92,10 @@ def check(scenario: Scenario, points: Sequence[str]) -> None:
 
 def settle(trace: Trace, force: bool) -> str:
     """Move a finished capture to its place, or to a free name beside it, and return its path. Raises UserError."""
-    draft = Path(trace.path)
     try:
-        return output.settle(draft, trace.file, force)
+        return output.settle(Path(trace.path), trace.file, force)
     except OSError as error:
         raise UserError(f"--trace {trace.file}", f"cannot be written: {error.strerror or error}") from error
-    finally:
-        draft.unlink(missing_ok=True)
 
 
 def _points(text: str | None, engine: str) -> tuple[str, ...]:

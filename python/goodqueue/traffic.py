@@ -81,6 +81,8 @@ class Kind:
     is_tcp: bool
     is_probe: bool
     """Whether it only measures: its flows carry no data, and are not among the record's flows."""
+    in_parallel: bool
+    """Whether a flow may have several connections at a time, as a web page has."""
     is_made_of_flows: bool
     """Whether it consists of flows of other kinds, as Flent's tests do."""
     keys: tuple[Mapping[str, Any], ...]

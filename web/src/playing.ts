@@ -27,7 +27,7 @@ export interface Packet {
 export const MARKED = 2;
 export const FIRST_DROP = 3;
 /** Reasons of the fates from `FIRST_DROP` on, in the order of goodqueue_qdisc::Drop. */
-export const DROPS = ["overlimit", "memory", "early", "forced", "target", "flow", "ack"] as const;
+export const DROPS = ["overlimit", "memory", "early", "forced", "target", "flow", "ack", "loss"] as const;
 
 /** The packets in one span of the run, in the order in which they were offered. */
 export interface Sight {

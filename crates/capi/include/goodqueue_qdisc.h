@@ -32,15 +32,15 @@ typedef struct {
     uint32_t src_host_hash; /* hashes of the hosts; only cake reads them */
     uint32_t dst_host_hash;
     uint8_t ecn;            /* 0 not ECT, 1 ECT(1), 2 ECT(0), 3 CE, as in the header */
-    uint8_t dscp;           /* 0 to 63; cake and pfifo_fast read it, cake may clear it */
+    uint8_t dscp;           /* 0 to 63; cake, fq, pfifo_fast and prio read it, cake may clear it */
 } goodqueue_packet;
 
 /* Why a packet was dropped or marked. goodqueue_drop_name and goodqueue_mark_name return the word for it. */
 typedef int goodqueue_reason;
 
 /* The owner gets packets back and supplies random bits. Each callback may be NULL, except `random`: only disciplines
- * that draw nothing (FIFOs, codel, fq_codel) can do without it. Callbacks are called with `context`, and only during a
- * call that takes a discipline. */
+ * that draw nothing (FIFOs, prio, fq, codel, fq_codel) can do without it. Callbacks are called with `context`, and only
+ * during a call that takes a discipline. */
 typedef struct {
     void *context;
     void (*dropped)(void *context, const goodqueue_packet *packet, goodqueue_reason why);
@@ -79,6 +79,18 @@ int goodqueue_enqueue(goodqueue *qdisc, uint64_t now_ns, const goodqueue_packet 
  * with the same flow_hash count as one direction of one connection. */
 int goodqueue_enqueue_ip(goodqueue *qdisc, uint64_t now_ns, const goodqueue_packet *packet, const void *ip,
                          size_t ip_size);
+
+/* The socket of this host that sends a packet; only fq reads it. Write zeros where you do not know. */
+typedef struct {
+    uint64_t socket;       /* your own number for it, below 2^63 */
+    uint64_t departure_ns; /* the packet's earliest departure time; 0: it may leave at once */
+    uint64_t pacing_bps;   /* the socket's pacing rate (SO_MAX_PACING_RATE); 0: unlimited */
+    uint8_t is_tcp;        /* 1 for a TCP socket, which sets departure times itself */
+} goodqueue_sender;
+
+/* Does the same for a packet that a socket of this host sends. The packets of the functions above are forwarded: their
+ * flow is their hash, and they may leave at once. */
+int goodqueue_enqueue_sent(goodqueue *qdisc, uint64_t now_ns, const goodqueue_packet *packet, goodqueue_sender sender);
 
 /* Writes the packet to send next into `packet`. Returns 1, or 0 if there is none now. */
 int goodqueue_dequeue(goodqueue *qdisc, uint64_t now_ns, goodqueue_packet *packet);

@@ -10,8 +10,8 @@ mod packet;
 
 use goodqueue_qdisc::{AnyQdisc, Drop, Link, Mark, Owner, Probe, Qdisc, TcpHeader};
 use goodqueue_units::{Instant, Rate};
-pub use packet::CPacket;
-use packet::Held;
+pub use packet::{CPacket, CSender};
+use packet::{Held, Known};
 use std::cell::RefCell;
 use std::ffi::{CStr, c_char, c_int, c_void};
 
@@ -292,7 +292,22 @@ pub unsafe extern "C" fn goodqueue_enqueue(
     packet: *const CPacket,
 ) -> c_int {
     // SAFETY: this function's contract is that of `offer`.
-    unsafe { offer(qdisc, now_ns, packet, None, "goodqueue_enqueue") }
+    unsafe { offer(qdisc, now_ns, packet, Known::Nothing, "goodqueue_enqueue") }
+}
+
+/// Offers a packet that a socket of this host sends.
+///
+/// # Safety
+/// As for [`goodqueue_enqueue`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn goodqueue_enqueue_sent(
+    qdisc: *mut Goodqueue,
+    now_ns: u64,
+    packet: *const CPacket,
+    sender: CSender,
+) -> c_int {
+    // SAFETY: this function's contract is that of `offer`. `sender` is a value.
+    unsafe { offer(qdisc, now_ns, packet, Known::Sender(sender), "goodqueue_enqueue_sent") }
 }
 
 /// Offers a packet together with its first bytes.
@@ -321,12 +336,12 @@ pub unsafe extern "C" fn goodqueue_enqueue_ip(
         // last used in the next line.
         unsafe { std::slice::from_raw_parts(ip.cast(), len) }
     };
-    let tcp = TcpHeader::from_ip(bytes);
+    let known = TcpHeader::from_ip(bytes).map_or(Known::Nothing, Known::Tcp);
     // SAFETY: this function's contract is that of `offer`.
-    unsafe { offer(qdisc, now_ns, packet, tcp, "goodqueue_enqueue_ip") }
+    unsafe { offer(qdisc, now_ns, packet, known, "goodqueue_enqueue_ip") }
 }
 
-/// Offers a packet whose TCP header, if any, is `tcp`.
+/// Offers a packet of which `known` is known.
 ///
 /// # Safety
 /// As for [`goodqueue_enqueue`].
@@ -334,7 +349,7 @@ unsafe fn offer(
     qdisc: *mut Goodqueue,
     now_ns: u64,
     packet: *const CPacket,
-    tcp: Option<TcpHeader>,
+    known: Known,
     what: &str,
 ) -> c_int {
     if packet.is_null() {
@@ -345,7 +360,7 @@ unsafe fn offer(
     if packet.len == 0 {
         misuse(&format!("{what}: found a packet of 0 bytes; accepted: 1 or more"));
     }
-    let (packet, now) = (Held::new(packet, tcp), Instant::from_nanos(now_ns));
+    let (packet, now) = (Held::new(packet, known), Instant::from_nanos(now_ns));
     // SAFETY: this function's contract is that of `with`.
     unsafe { with(qdisc, what, |inner| inner.qdisc.enqueue(now, packet, &mut inner.owner) as c_int) }
 }

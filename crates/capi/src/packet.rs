@@ -1,8 +1,8 @@
 //! A packet as C passes it, and as a discipline holds it.
 
-use goodqueue_qdisc::packet::Plain;
+use goodqueue_qdisc::packet::{Plain, Socket};
 use goodqueue_qdisc::{Packet, TcpHeader};
-use goodqueue_units::{Ecn, Instant};
+use goodqueue_units::{Ecn, Instant, Rate};
 
 /// The C type `goodqueue_packet`. The C header describes the fields.
 #[repr(C)]
@@ -24,14 +24,45 @@ pub struct CPacket {
     pub dscp: u8,
 }
 
-/// A queued packet, and what was read from its bytes.
+/// The C type `goodqueue_sender`. The C header describes the fields.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CSender {
+    /// The socket's number.
+    pub socket: u64,
+    /// The earliest departure time. 0: none.
+    pub departure_ns: u64,
+    /// The socket's pacing rate in bit/s. 0: unlimited.
+    pub pacing_bps: u64,
+    /// Whether the socket is TCP's, as a C boolean.
+    pub is_tcp: u8,
+}
+
+impl CSender {
+    fn socket(self) -> Socket {
+        Socket { id: self.socket, is_tcp: self.is_tcp != 0, pacing: Rate::from_bps(self.pacing_bps) }
+    }
+}
+
+/// What is known of a packet beside its fields.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Known {
+    /// Nothing.
+    Nothing,
+    /// Its TCP header.
+    Tcp(TcpHeader),
+    /// The socket of this host that sends it.
+    Sender(CSender),
+}
+
+/// A queued packet, and what is known of it.
 pub(crate) struct Held {
     plain: Plain,
-    tcp: Option<TcpHeader>,
+    known: Known,
 }
 
 impl Held {
-    pub(crate) fn new(packet: CPacket, tcp: Option<TcpHeader>) -> Self {
+    pub(crate) fn new(packet: CPacket, known: Known) -> Self {
         let plain = Plain {
             id: packet.id,
             len: packet.len,
@@ -41,7 +72,7 @@ impl Held {
             dscp: packet.dscp & 63,
             arrival: Instant::ZERO,
         };
-        Self { plain, tcp }
+        Self { plain, known }
     }
 }
 
@@ -82,7 +113,16 @@ impl Packet for Held {
         self.plain.host_hashes()
     }
     fn tcp(&self) -> Option<TcpHeader> {
-        self.tcp
+        if let Known::Tcp(header) = self.known { Some(header) } else { None }
+    }
+    fn departure(&self) -> Option<Instant> {
+        match self.known {
+            Known::Sender(CSender { departure_ns: ns @ 1.., .. }) => Some(Instant::from_nanos(ns)),
+            _ => None,
+        }
+    }
+    fn socket(&self) -> Option<Socket> {
+        if let Known::Sender(sender) = self.known { Some(sender.socket()) } else { None }
     }
     fn arrival(&self) -> Instant {
         self.plain.arrival()

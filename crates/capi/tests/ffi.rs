@@ -2,9 +2,10 @@
 //! -p goodqueue-capi --test ffi`.
 
 use goodqueue_capi::{
-    CPacket, CallBacks, ProbeTo, goodqueue_backlog, goodqueue_change, goodqueue_dequeue, goodqueue_drop_name,
-    goodqueue_enqueue, goodqueue_enqueue_ip, goodqueue_free, goodqueue_mark_name, goodqueue_new,
-    goodqueue_next_timer, goodqueue_on_timer, goodqueue_probe, goodqueue_set_link_rate,
+    CPacket, CSender, CallBacks, ProbeTo, goodqueue_backlog, goodqueue_change, goodqueue_dequeue,
+    goodqueue_drop_name, goodqueue_enqueue, goodqueue_enqueue_ip, goodqueue_enqueue_sent, goodqueue_free,
+    goodqueue_mark_name, goodqueue_new, goodqueue_next_timer, goodqueue_on_timer, goodqueue_probe,
+    goodqueue_set_link_rate,
 };
 use goodqueue_qdisc::{Drop, Mark};
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
@@ -217,4 +218,32 @@ fn the_words_for_reasons_are_those_of_results() {
     }
     assert_eq!((text(goodqueue_drop_name(-1)), text(goodqueue_mark_name(99))), ("?", "?"));
     assert_ne!(goodqueue_drop_name(0), null());
+}
+
+/// A packet of a socket waits for its departure time, and another one of the same socket for the socket's rate.
+#[test]
+fn a_sent_packet_has_a_time_and_a_socket() {
+    let seen = Box::into_raw(Box::<Seen>::default());
+    let mut packet = CPacket { len: 1000, ..CPacket::default() };
+    let timed = CSender { socket: 1, departure_ns: 5_000_000, is_tcp: 1, ..CSender::default() };
+    // 400 kbit/s is 50,000 bytes per second, so that 1000 bytes take 20 ms.
+    let paced = CSender { socket: 2, pacing_bps: 400_000, ..CSender::default() };
+    // SAFETY: all pointers point to live values of the expected types, or are NULL where that is allowed. `seen` is
+    // freed after the discipline, and this is the only thread.
+    unsafe {
+        let qdisc =
+            goodqueue_new(c"fq timer_slack 0us".as_ptr(), 10_000_000, 1514, owner(seen), null_mut(), 0);
+        for sender in [timed, paced, paced] {
+            assert_eq!(goodqueue_enqueue_sent(qdisc, 1, &raw const packet, sender), 0);
+        }
+        for (now, given, next) in [(1, 1, u64::MAX), (1, 0, 5_000_000), (5_000_000, 1, 5_000_000)] {
+            assert_eq!(goodqueue_dequeue(qdisc, now, &raw mut packet), given);
+            assert_eq!(goodqueue_next_timer(qdisc), next);
+        }
+        goodqueue_on_timer(qdisc, 5_000_000);
+        assert_eq!(goodqueue_dequeue(qdisc, 5_000_000, &raw mut packet), 0);
+        assert_eq!(goodqueue_next_timer(qdisc), 20_000_001);
+        goodqueue_free(qdisc);
+        drop(Box::from_raw(seen));
+    }
 }

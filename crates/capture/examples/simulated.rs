@@ -99,13 +99,8 @@ fn main() {
         .iter()
         .enumerate()
         .map(|(place, flow)| {
-            let (source, sink) = ends(flow, place as u32);
-            let show = |(address, port): ([u8; 4], u16)| json!([std::net::Ipv4Addr::from(address), port]);
             let pings = pings(log, flow, place as u32, &asked);
-            (
-                flow.name.clone(),
-                json!({"local": show(source), "remote": show(sink), "tcp_info": [], "pings": pings}),
-            )
+            (flow.name.clone(), json!({"tcp_info": [], "pings": pings}))
         })
         .collect();
     let lab = json!({
@@ -123,13 +118,13 @@ fn main() {
     std::fs::write(folder.join("record.json"), serde_json::to_string(&plain.record()).unwrap()).unwrap();
 }
 
-/// Returns addresses and ports of the flow's source and sink. Each flow has its own hosts, as in the laboratory.
+/// Returns addresses and ports of the flow's source and sink, as the laboratory has them: each flow has its own hosts,
+/// and the listening port says which flow it is.
 fn ends(flow: &FlowOutline, place: u32) -> (([u8; 4], u16), ([u8; 4], u16)) {
     let [.., high, low] = (place + 1).to_be_bytes();
     let (server, client) = ([10, 9, high, low], [10, 8, high, low]);
-    let port = 10_000 + place as u16;
     let (source, sink) = if flow.direction == Direction::Down { (server, client) } else { (client, server) };
-    ((source, port + 10_000), (sink, port))
+    ((source, 0x800 + place as u16), (sink, 0x8000 + place as u16))
 }
 
 fn frame(way: Direction, now: Instant, packet: &Packet, flow: &FlowOutline, place: u32) -> Frame {

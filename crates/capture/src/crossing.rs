@@ -1,7 +1,8 @@
 //! Matching: the packets that one capture saw arrive, and those that the other saw leave.
 
-use crate::file::{Error, Reader, Sighting};
+use crate::file::Error;
 use crate::packet::{Key, Pair};
+use crate::sightings::{Reader, Sighting};
 use crate::{Transfer, Way, Writer};
 use std::collections::{HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -240,7 +241,7 @@ impl Matching {
     }
 
     /// Returns file and offset of the first packet that left without having arrived.
-    fn unexplained(&self) -> Option<(usize, usize)> {
+    fn unexplained(&self) -> Option<(usize, u64)> {
         let left = self.early.iter().flat_map(HashMap::values).flatten();
         left.min_by_key(|(sighting, _)| sighting.time_ns).map(|(sighting, file)| (*file, sighting.offset))
     }

@@ -17,19 +17,29 @@
 //! [`vectors()`] reads one capture, taken at any point, for the data that the ends of its TCP connections sent, and
 //! for their waits.
 
+mod connection;
 mod crossing;
 mod file;
 mod frames;
+mod input;
+mod layers;
+mod network;
+mod options;
 mod packet;
 mod pcapng;
+mod sightings;
+mod skipped;
 mod transfer;
 mod vectors;
+mod wifi;
 
+pub use connection::{Send, Vector};
 pub use crossing::{Crossing, Flow, Queue, merge, read};
 pub use file::Error;
 pub use pcapng::{Medium, Writer};
+pub use skipped::Tally;
 pub use transfer::Transfer;
-pub use vectors::{Send, Vector, Vectors, vectors};
+pub use vectors::{Vectors, vectors};
 
 /// The direction of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

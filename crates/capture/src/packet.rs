@@ -1,9 +1,9 @@
 //! A captured frame: its flow, its TCP header, and the key by which it is recognised on the other side.
 
 use crate::Way;
+use crate::options;
 use etherparse::{
-    Ethernet2HeaderSlice, Ipv4HeaderSlice, TcpHeaderSlice, TcpOptionElement, UdpHeaderSlice, ether_type,
-    ip_number,
+    Ethernet2HeaderSlice, Ipv4HeaderSlice, TcpHeaderSlice, UdpHeaderSlice, ether_type, ip_number,
 };
 
 /// The first two bytes of the laboratory's server addresses. [`CLIENTS`] has those of the clients.
@@ -91,19 +91,13 @@ impl Packet {
 impl Segment {
     fn read(header: &TcpHeaderSlice<'_>, total_len: usize, ip_header_len: usize) -> Self {
         let payload = total_len.saturating_sub(ip_header_len + header.slice().len()) as u32;
-        let mut sack = [None; 4];
-        for option in header.options_iterator().flatten() {
-            if let TcpOptionElement::SelectiveAcknowledgement(first, others) = option {
-                sack = [Some(first), others[0], others[1], others[2]];
-            }
-        }
         Self {
             seq: header.sequence_number(),
             ack: header.ack().then(|| header.acknowledgment_number()),
             payload,
             syn: header.syn(),
             fin: header.fin(),
-            sack,
+            sack: options::sack(header.options()),
         }
     }
 }

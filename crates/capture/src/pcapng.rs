@@ -1,4 +1,4 @@
-//! Writing captures: a pcapng file that exists whole or not at all.
+//! Writing captures: a pcapng file. It is removed again if it is not finished.
 
 use crate::Error;
 use pcap_parser::{
@@ -36,30 +36,27 @@ impl Medium {
 
 /// A pcapng file of frames in progress (draft-ietf-opsawg-pcapng).
 ///
-/// Frames are written to a hidden file beside the file asked for. [`Writer::finish`] renames it when it is complete.
-/// A writer that is dropped before removes it.
+/// The caller names a draft, and renames it when [`Writer::finish`] has returned: only the caller knows which drafts
+/// ended processes left (`goodqueue.files.drafts`). A writer that is dropped before removes the file.
 pub struct Writer {
     path: PathBuf,
-    partial: PathBuf,
     file: Option<BufWriter<File>>,
 }
 
 impl Writer {
-    /// Begins the file at `path` with `interfaces`, each with a name and a medium. Frames are cut at `snap_bytes`.
+    /// Begins the file at `path`, new or to be replaced, with `interfaces`, each with a name and a medium. Frames are cut at `snap_bytes`.
     ///
     /// # Errors
     /// Fails if the operating system refuses, or if `path` exists and is no regular file.
     pub fn create(path: &Path, interfaces: &[(&str, Medium)], snap_bytes: u32) -> Result<Self, Error> {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let partial = path.with_file_name(format!(".{name}.partial-{}", std::process::id()));
         if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
             let message =
                 "found what is no regular file; accepted: a file, new or to be replaced".to_string();
             return Err(Error { file: path.to_path_buf(), message });
         }
-        let file = File::create(&partial).map_err(|error| refused(path, &error))?;
+        let file = File::create(path).map_err(|error| refused(path, &error))?;
         let file = Some(BufWriter::with_capacity(BUFFER_BYTES, file));
-        let mut writer = Self { path: path.to_path_buf(), partial, file };
+        let mut writer = Self { path: path.to_path_buf(), file };
         let program = text(OptionCode::ShbUserAppl, concat!("goodqueue ", env!("CARGO_PKG_VERSION")));
         writer.write(&mut SectionHeaderBlock {
             block_type: 0,
@@ -114,19 +111,16 @@ impl Writer {
         })
     }
 
-    /// Gives the file its name.
+    /// Writes the rest, and waits until all of it is on the disk.
     ///
     /// # Errors
-    /// Fails if the operating system refuses. Then there is no file, or the file that was there before.
+    /// Fails if the operating system refuses. Then there is no file.
     pub fn finish(mut self) -> Result<(), Error> {
         let Some(file) = self.file.take() else { return Ok(()) };
-        let finished = file
-            .into_inner()
-            .map_err(io::IntoInnerError::into_error)
-            .and_then(|file| file.sync_all()) // a full disk may show only here
-            .and_then(|()| fs::rename(&self.partial, &self.path));
+        let written = file.into_inner().map_err(io::IntoInnerError::into_error);
+        let finished = written.and_then(|file| file.sync_all()); // a full disk may show only here
         finished.map_err(|error| {
-            let _ = fs::remove_file(&self.partial);
+            let _ = fs::remove_file(&self.path);
             refused(&self.path, &error)
         })
     }
@@ -142,7 +136,7 @@ impl Drop for Writer {
     fn drop(&mut self) {
         if let Some(file) = self.file.take() {
             drop(file.into_parts()); // unwritten bytes are not needed
-            let _ = fs::remove_file(&self.partial);
+            let _ = fs::remove_file(&self.path);
         }
     }
 }

@@ -186,7 +186,7 @@ fn what_is_no_capture_is_refused_by_name() {
     let good = folder.join("good.pcap");
     common::write(&good, &[]);
     let table: [(&str, Vec<u8>, &str); 4] = [
-        ("empty.pcap", vec![], "offset 0: no header of a capture; accepted: a pcap file"),
+        ("empty.pcap", vec![], "offset 0: an empty file; accepted: a pcap or pcapng file"),
         ("text.pcap", b"not a capture, but quite some text".to_vec(), "offset 0: no header of a capture"),
         (
             "cut.pcap",

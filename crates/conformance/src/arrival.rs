@@ -1,6 +1,7 @@
 //! A packet of a decision trace, from the columns of an arrival.
 
 use goodqueue_qdisc::Packet;
+use goodqueue_qdisc::packet::Socket;
 use goodqueue_units::{Ecn, Instant};
 
 /// The packet of an `enq` line.
@@ -15,8 +16,12 @@ pub(crate) struct Arrival {
     pub(crate) hash: u32,
     /// The hosts' hashes.
     pub(crate) hosts: (u32, u32),
-    /// The priority (pfifo_fast) or the codepoint (cake).
+    /// The priority (fq, pfifo_fast, prio) or the codepoint (cake).
     pub(crate) prio: u8,
+    /// The earliest departure time (fq).
+    pub(crate) departure: Option<Instant>,
+    /// The socket (fq).
+    pub(crate) socket: Option<Socket>,
     pub(crate) arrival: Instant,
 }
 
@@ -44,6 +49,12 @@ impl Packet for Arrival {
     }
     fn priority(&self) -> u8 {
         self.prio
+    }
+    fn departure(&self) -> Option<Instant> {
+        self.departure
+    }
+    fn socket(&self) -> Option<Socket> {
+        self.socket
     }
     fn arrival(&self) -> Instant {
         self.arrival

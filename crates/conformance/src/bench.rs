@@ -1,6 +1,6 @@
 //! The time that a discipline takes per packet.
 
-use goodqueue_qdisc::packet::Plain;
+use goodqueue_qdisc::packet::{Plain, hosts_of_flow};
 use goodqueue_qdisc::{AnyQdisc, Drop, Link, Mark, Owner, Qdisc};
 use goodqueue_units::{Duration, Instant, Rate, Stream, Streams};
 use std::hint::black_box;
@@ -128,7 +128,7 @@ impl Bench {
         let next = self.next + self.step_flow;
         self.next = if next >= self.flows { next - self.flows } else { next };
         self.offered += 1;
-        let host_hashes = (flow_hash, !flow_hash); // each flow has its own two hosts, as in the simulator
+        let host_hashes = hosts_of_flow(flow_hash); // each flow has its own two hosts, as in the simulator
         let packet = Plain { flow_hash, host_hashes, ..Plain::new(1514) };
         self.qdisc.enqueue(self.now, packet, &mut self.owner);
     }

@@ -3,7 +3,7 @@
 use crate::arrival::Arrival;
 use crate::setup::{self, Refusal, Setup};
 use crate::state::{Seen, may_be_unshown};
-use crate::trace::{After, Ids, Line, Pairs, Reader};
+use crate::trace::{After, Extra, Ids, Line, Pairs, Reader};
 use crate::{Error, Mismatch, Outcome, States};
 use goodqueue_qdisc::{Backlog, Drop, Mark, Owner, Qdisc};
 use goodqueue_units::{Ecn, Instant};
@@ -164,7 +164,7 @@ impl Player<'_> {
                 self.owner.random.push_back((bits, value));
                 Ok(None)
             }
-            Line::Enqueue { id, len, flow, hash, hosts, ecn, prio, fate, ret, after } => {
+            Line::Enqueue { id, len, flow, hash, extra, ecn, prio, fate, ret, after } => {
                 if id != self.packets {
                     return Err(format!("id: found {id}; accepted: {}, the next arrival", self.packets));
                 }
@@ -172,7 +172,10 @@ impl Player<'_> {
                     return Err(format!("more than {MOST_WAITING} packets wait"));
                 }
                 let hash = self.setup.hash.of(flow, hash);
-                let packet = Arrival { id, len, ecn, flow, hash, hosts, prio, arrival: Instant::ZERO };
+                let Extra { hosts, departure, pacing } = extra;
+                let socket = self.setup.sockets.of(flow, pacing);
+                let arrival = Instant::ZERO;
+                let packet = Arrival { id, len, ecn, flow, hash, hosts, prio, departure, socket, arrival };
                 Ok(self.enqueue(now, packet, (fate, ret), after))
             }
             Line::Dequeue { id, ecn, after } => Ok(self.dequeue(now, id, ecn, after)),

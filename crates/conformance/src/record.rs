@@ -89,10 +89,10 @@ fn header(args: &Args, options: &Options, link: &Link) -> Result<String, Error> 
     for (key, value) in pairs.iter() {
         let _ = writeln!(text, "# {key}={value}");
     }
-    let hosts = if innermost(args) == "cake" { ",src_hash,dst_hash" } else { "" };
+    let further = further_columns(args.spec.name, innermost(args));
     let _ = write!(
         text,
-        "# columns_enq=t_ns,enq,id,len,flow,hash,ecn,prio,fate,ret,drops,marks,qlen,backlog{hosts}\n\
+        "# columns_enq=t_ns,enq,id,len,flow,hash,ecn,prio,fate,ret,drops,marks,qlen,backlog{further}\n\
          # columns_deq=t_ns,deq,id,ecn,drops,marks,qlen,backlog\n"
     );
     Ok(text)
@@ -134,12 +134,12 @@ impl Owner<Arrival> for Notes {
 }
 
 /// Returns the name of the timer of the discipline `name`. `None`: the timer only asks to be called again (cake's
-/// shaper), which shows as dequeues.
+/// shaper, fq's pacing), which shows as dequeues.
 fn timer_name(name: &str) -> Option<&'static str> {
     match name {
         "red" => Some("adapt"),
         "sfq" => Some("perturb"),
-        "cake" => None,
+        "cake" | "fq" => None,
         "tbf" | "htb" => Some("wake"),
         _ => Some("tupdate"),
     }
@@ -148,6 +148,18 @@ fn timer_name(name: &str) -> Option<&'static str> {
 /// Returns the name of the innermost discipline, which determines the columns of a packet.
 fn innermost(args: &Args) -> &'static str {
     args.child().map_or(args.spec.name, innermost)
+}
+
+/// The columns of departure times and sockets. No packet of a recording has them.
+const TIMES: &str = ",edt_ns,pace_Bps";
+
+/// Returns the columns of an arrival after `backlog`.
+fn further_columns(name: &str, innermost: &str) -> &'static str {
+    match (name, innermost) {
+        ("fq", _) => TIMES,
+        (_, "cake") => ",src_hash,dst_hash",
+        _ => "",
+    }
 }
 
 struct Recorder<'a, W: Write> {
@@ -237,12 +249,13 @@ impl<'a, W: Write> Recorder<'a, W> {
         // Two flows share a source, and each goes to its own host.
         let hosts = (hash(self.options.flows + flow / 2), hash(2 * self.options.flows + flow));
         let prio = match self.innermost {
-            "pfifo_fast" => (flow % 16) as u8,
+            "fq" | "pfifo_fast" | "prio" => (flow % 16) as u8,
             "cake" => CODEPOINTS[(flow % 8) as usize],
             _ => 0,
         };
         let hash = hash(flow);
-        let packet = Arrival { id, len, ecn, flow, hash, hosts, prio, arrival: Instant::ZERO };
+        let (departure, socket, arrival) = (None, None, Instant::ZERO);
+        let packet = Arrival { id, len, ecn, flow, hash, hosts, prio, departure, socket, arrival };
         self.totals.offered += 1;
         let ret = self.qdisc.enqueue(Instant::from_nanos(self.now), packet, &mut self.owner) as u8;
         let set_up = self.name == "sfq" && id == 0;
@@ -260,9 +273,10 @@ impl<'a, W: Write> Recorder<'a, W> {
         let ecn = ecn.bits();
         let now = self.now;
         write!(self.out, "{now},enq,{id},{len},{flow},{column},{ecn},{prio},{fate},{ret},{after}")?;
-        match self.innermost {
-            "cake" => writeln!(self.out, ",{},{}", hosts.0, hosts.1)?,
-            _ => writeln!(self.out)?,
+        match further_columns(self.name, self.innermost) {
+            "" => writeln!(self.out)?,
+            TIMES => writeln!(self.out, ",0,0")?,
+            _ => writeln!(self.out, ",{},{}", hosts.0, hosts.1)?,
         }
         self.called()?;
         if self.busy.is_none() { self.dequeue() } else { Ok(()) }

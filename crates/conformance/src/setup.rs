@@ -8,7 +8,8 @@ mod cake;
 mod write;
 
 use crate::arrival::Arrival;
-use crate::trace::Header;
+use crate::trace::{self, Header};
+use goodqueue_qdisc::packet::Socket;
 use goodqueue_qdisc::{AnyQdisc, Args, Link, param};
 use goodqueue_units::Rate;
 
@@ -18,6 +19,8 @@ pub(crate) use write::{Pairs, header};
 enum Rule {
     /// `key=V` becomes `word Vunit`.
     Value(&'static str, &'static str, &'static str),
+    /// `key=V V V` becomes `word V V V`.
+    List(&'static str, &'static str),
     /// `key=1` becomes `word`, `key=0` becomes `noword`.
     Flag(&'static str, &'static str),
     /// Bit number `1` of `key` becomes `word` if it is set.
@@ -31,7 +34,7 @@ enum Rule {
     /// `key` is the time `word` in units of 2^n ns, where `n` is the third field. Written, not read.
     Ticks(&'static str, &'static str, u32),
 }
-use Rule::{Bit, Flag, Note, Only, Ticks, Value, Words};
+use Rule::{Bit, Flag, List, Note, Only, Ticks, Value, Words};
 
 /// The reason why there is no discipline for a header.
 #[derive(Debug)]
@@ -74,8 +77,40 @@ fn is(args: &Args, word: &str, chosen: &str) -> bool {
 /// The key of a `tc` line, for disciplines and variants that the kernel does not have, and which have no table.
 const LINE: &str = "line";
 
+/// The kernel's timer frequency, in whose ticks headers give periods.
+const HZ: u64 = 250;
+const JIFFY_NS: u64 = 1_000_000_000 / HZ;
+
 /// The memory that a packet takes, for limits on memory.
 const TRUESIZE: Rule = Note("truesize_model", "256+pow2ceil(len+384)");
+
+/// The sockets that send a trace's packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sockets {
+    /// Packets are forwarded.
+    None,
+    /// Each flow has a TCP socket.
+    Tcp,
+    /// Each flow has a socket that is not TCP's.
+    Other,
+}
+
+impl Sockets {
+    /// Reads the header's `pace`.
+    fn read(header: &Header) -> Result<Self, Refusal> {
+        match header.get("pace") {
+            None | Some("none") => Ok(Self::None),
+            Some("sk") => Ok(Self::Other),
+            Some("edt" | "edt_any") => Ok(Self::Tcp),
+            Some(other) => Err(format!("pace: found {other:?}; accepted: none, sk, edt, edt_any").into()),
+        }
+    }
+
+    /// Returns the socket of a packet of the sender `flow`, with the column `pace_Bps` as its rate.
+    pub(crate) fn of(self, flow: u64, pacing: Option<Rate>) -> Option<Socket> {
+        (self != Self::None).then_some(Socket { id: flow, is_tcp: self == Self::Tcp, pacing })
+    }
+}
 
 /// The source of a packet's flow hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -255,6 +290,26 @@ const DUALPI2: &[Rule] = &[
 
 const CAKE: &[Rule] = &[TRUESIZE, Words(cake::words, cake::write)];
 
+const FQ: &[Rule] = &[
+    Value("limit_packets", "limit", ""),
+    Value("flow_limit_packets", "flow_limit", ""),
+    Value("quantum_bytes", "quantum", ""),
+    Value("initial_quantum_bytes", "initial_quantum", ""),
+    Words(fq_times, write::fq_times),
+    Value("low_rate_threshold_Bps", "low_rate_threshold", "bps"),
+    Value("buckets", "buckets", ""),
+    Value("orphan_mask", "orphan_mask", ""),
+    Value("timer_slack_ns", "timer_slack", "ns"),
+    Words(fq_horizon_drop, |args, _, pairs| {
+        pairs.add("horizon_drop", is(args, "beyond", "horizon_drop") as u8)
+    }),
+    Flag("rate_enable", "pacing"),
+    Note("pace", "none"),
+    Only("bands", "3"),
+    List("weights_bytes", "weights"),
+    List("prio2band", "priomap"),
+];
+
 const TABLE: &[(&str, &[Rule])] = &[
     ("pfifo", FIFO),
     ("bfifo", FIFO),
@@ -263,6 +318,7 @@ const TABLE: &[(&str, &[Rule])] = &[
     ("choke", CHOKE),
     ("codel", CODEL),
     ("cake", CAKE),
+    ("fq", FQ),
     ("fq_codel", FQ_CODEL),
     ("fq_pie", FQ_PIE),
     ("sfq", SFQ),
@@ -283,6 +339,25 @@ fn ce_threshold_selector(header: &Header) -> Result<String, Refusal> {
     let (value, mask): (u8, u8) =
         (header.number("ce_threshold_selector")?, header.number("ce_threshold_mask")?);
     Ok(if mask == 0 { String::new() } else { format!("ce_threshold_selector {value:#x}/{mask:#x}") })
+}
+
+/// Reads `maxrate`, `refill_delay`, `horizon` and `ce_threshold`, which the header has in the kernel's units, and `tc`
+/// in whole microseconds. 0, or the largest number of microseconds, means "off".
+fn fq_times(header: &Header) -> Result<String, Refusal> {
+    let jiffies: u64 = header.number("flow_refill_delay_jiffies")?;
+    let (bytes, mark): (u64, u64) = (header.number("flow_max_rate_Bps")?, header.number("ce_threshold_ns")?);
+    let maxrate = if bytes == 0 { String::new() } else { format!(" maxrate {bytes}bps") };
+    let mark = if mark >= FQ_NO_MARKS { String::new() } else { format!(" ce_threshold {}us", mark / 1000) };
+    let (delay, horizon) =
+        (jiffies.saturating_mul(JIFFY_NS) / 1000, header.number::<u64>("horizon_ns")? / 1000);
+    Ok(format!("refill_delay {delay}us horizon {horizon}us{maxrate}{mark}"))
+}
+
+/// `ce_threshold` of a kernel's `fq` that marks nothing: 2^32 - 1 us.
+const FQ_NO_MARKS: u64 = u32::MAX as u64 * 1000;
+
+fn fq_horizon_drop(header: &Header) -> Result<String, Refusal> {
+    Ok(if header.number::<u64>("horizon_drop")? == 0 { "horizon_cap" } else { "horizon_drop" }.to_string())
 }
 
 /// Reads max_P. If it was not passed to the kernel, it follows from Plog. Written as a probability, it gives the same
@@ -351,6 +426,13 @@ impl Rule {
                     format!("{word} {value}{unit}")
                 }
             },
+            List(key, word) => match header.get(key) {
+                None => String::new(),
+                Some(list) => {
+                    list.split(' ').try_for_each(|text| trace::number::<u64>(text, key).map(|_| ()))?;
+                    format!("{word} {list}")
+                }
+            },
             Flag(key, word) => match header.get(key) {
                 None => String::new(),
                 Some(_) if header.number::<u64>(key)? == 0 => format!("no{word}"),
@@ -374,6 +456,7 @@ impl Rule {
 pub(crate) struct Setup {
     pub(crate) qdisc: AnyQdisc<Arrival>,
     pub(crate) hash: FlowHash,
+    pub(crate) sockets: Sockets,
 }
 
 /// Returns the `tc` line of the trace's discipline.
@@ -411,5 +494,5 @@ pub(crate) fn build(algorithm: &str, header: &Header) -> Result<Setup, Refusal> 
     };
     let line = line(algorithm, header)?;
     let qdisc = AnyQdisc::parse(&line, &link).map_err(|error| Refusal::Unsupported(error.to_string()))?;
-    Ok(Setup { qdisc, hash })
+    Ok(Setup { qdisc, hash, sockets: Sockets::read(header)? })
 }

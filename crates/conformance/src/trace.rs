@@ -4,8 +4,8 @@ mod line;
 
 use crate::Error;
 use flate2::bufread::MultiGzDecoder;
-use goodqueue_units::{Ecn, Instant};
-use line::number;
+use goodqueue_units::{Ecn, Instant, Rate};
+pub(crate) use line::number;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Cursor, Read};
 use std::str::FromStr;
@@ -105,6 +105,17 @@ pub struct After<'a> {
     pub backlog: u64,
 }
 
+/// The columns of an arrival that only some traces have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Extra {
+    /// The hosts' hashes, in traces with a cake in them.
+    pub hosts: (u32, u32),
+    /// The earliest departure time, in traces of fq.
+    pub departure: Option<Instant>,
+    /// The pacing rate of the packet's socket, in traces of fq.
+    pub pacing: Option<Rate>,
+}
+
 /// The content of a line.
 #[derive(Clone, Copy, Debug)]
 pub enum Line<'a> {
@@ -126,8 +137,8 @@ pub enum Line<'a> {
         prio: u8,
         /// `q` queued, `m` queued and newly marked, `d` dropped.
         fate: char,
-        /// The hosts' hashes, which only traces with a cake in them have.
-        hosts: (u32, u32),
+        /// The further columns.
+        extra: Extra,
         /// The return value of enqueue.
         ret: u8,
         /// The state after the call.
@@ -172,6 +183,8 @@ pub struct Reader<R: BufRead> {
     pending: bool,
     number: u64,
     now: u64,
+    /// Whether arrivals end with `edt_ns,pace_Bps`, and not with hosts' hashes.
+    has_times: bool,
 }
 
 /// The reader with the two bytes put back that were read to find the magic number.
@@ -204,9 +217,11 @@ impl<R: BufRead> Reader<R> {
             pending: false,
             number: 0,
             now: 0,
+            has_times: false,
         };
         read.map_err(|error| this.malformed(error.to_string()))?;
         this.read_header()?;
+        this.has_times = this.header.get("algorithm") == Some("fq");
         Ok(this)
     }
 
@@ -280,7 +295,7 @@ impl<R: BufRead> Reader<R> {
             return Ok(None);
         }
         self.pending = false;
-        match line::understand(&self.line, self.now) {
+        match line::understand(&self.line, self.now, self.has_times) {
             Ok((now, line)) => {
                 self.now = now;
                 Ok(Some((Instant::from_nanos(now), line)))

@@ -28,6 +28,8 @@ fn refusal(line: &str, words: &Words<'_>) -> String {
 
 /// Every discipline that has its own header, with the words that reach each key.
 const LINES: &[&str] = &[
+    "netem limit 50 delay 3ms 5ms loss 10% 25% reorder 10%",
+    "stab overhead -4 linklayer atm tbf rate 2mbit burst 5000",
     "pfifo limit 30",
     "bfifo limit 40000",
     "pfifo_head_drop limit 30",
@@ -38,6 +40,10 @@ const LINES: &[&str] = &[
     "fq_codel",
     "fq_codel flows 4 limit 30 quantum 300 drop_batch 8 memory_limit 60000 noecn",
     "fq_codel ce_threshold 1ms ce_threshold_selector 0x1/0x3",
+    "fq",
+    "fq limit 30 flow_limit 20 quantum 600 initial_quantum 1500 weights 20000 40000 90000 refill_delay 8ms",
+    "fq maxrate 2mbit orphan_mask 3 buckets 64 priomap 0 1 2 0 1 2 0 1 2 0 1 2 0 1 2 0 low_rate_threshold 800kbit",
+    "fq ce_threshold 2ms timer_slack 1ms horizon 1s horizon_cap nopacing flow_limit 50",
     "pie",
     "pie target 5ms tupdate 10ms alpha 3 beta 25 ecn bytemode limit 60",
     "pie dq_rate_estimator",
@@ -79,12 +85,14 @@ const LINES: &[&str] = &[
     "sfb limit 60 target 5 increment 0.01",
     "pi limit 60 q_ref 5",
     "rem limit 60",
+    "prio bands 4 priomap 3 2 1 0 txqueuelen 30",
     "tbf rate 5mbit burst 3000 latency 20ms",
     "tbf rate 5mbit burst 3000 child red limit 60000",
     "htb rate 5mbit child pi limit 40",
     // The innermost discipline determines the columns of the packets.
     "htb child tbf rate 8mbit child cake bandwidth 7mbit",
     "tbf rate 8mbit child pfifo_fast txqueuelen 20",
+    "tbf rate 8mbit child fq maxrate 3mbit",
     "htb rate 8mbit child sfq perturb 1",
 ];
 
@@ -115,6 +123,7 @@ fn every_discipline_is_recorded_and_what_a_kernel_cannot_have_is_refused_in_one_
     }
     let table = [
         ("codel target 1500ns", "codel target: found \"1.5us\"; accepted in a trace: 1us"),
+        ("netem duplicate 1%", "netem duplicate: found one; accepted in a trace: none"),
         ("codle", "unknown qdisc \"codle\"; did you mean \"codel\"?"),
         ("red limit 4000 min 3000 max 2000", "red: max must be above zero and not less than min"),
     ];
@@ -172,6 +181,7 @@ fn a_changed_line_is_found() {
         "red limit 60000 adaptive",
         "cake",
         "dualpi2",
+        "fq maxrate 2mbit",
     ] {
         let (_, bytes) = trace(line, &STEADY, false);
         let text = String::from_utf8(bytes).unwrap();

@@ -9,7 +9,7 @@ use goodqueue_netsim::scenario::Direction;
 use goodqueue_netsim::{Delays, Summary};
 use goodqueue_units::Instant;
 use serde::Serialize;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Most flows with a count of their own. All further flows count as part of the last one, so that a port scan does
 /// not fill the memory.
@@ -57,6 +57,13 @@ struct Flow {
 pub(crate) struct Flows {
     known: HashMap<Ends, (u32, bool)>,
     flows: Vec<Flow>,
+}
+
+/// The number of addresses at each end.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Hosts {
+    client: usize,
+    server: usize,
 }
 
 /// A flow's part of the record. Names and meanings are as in the simulator's record.
@@ -189,6 +196,15 @@ impl Flows {
         self.flows.len()
     }
 
+    /// Returns the number of addresses at each end. Addresses that differ are hosts of their own to a discipline.
+    pub(crate) fn hosts(&self) -> Hosts {
+        let count = |sender: Direction| {
+            let end = |flow: &Flow| if flow.way == sender { flow.ends.from.ip() } else { flow.ends.to.ip() };
+            self.flows.iter().map(end).collect::<HashSet<_>>().len()
+        };
+        Hosts { client: count(Direction::Up), server: count(Direction::Down) }
+    }
+
     /// Returns the flows' parts of the record. `under_way(n, way)` is the number of flow `n`'s packets on the path.
     pub(crate) fn records(&self, under_way: impl Fn(u32, Direction) -> u64) -> Vec<FlowRecord> {
         let numbered = self.flows.iter().enumerate();
@@ -264,6 +280,21 @@ mod tests {
             segment: Some(segment),
             payload,
         }
+    }
+
+    /// A packet of either direction may be the flow's first. Guards against a client that counts as a server.
+    #[test]
+    fn an_address_is_a_host() {
+        let mut flows = Flows::default();
+        for (client, server, way) in [(2, 1, Direction::Up), (3, 1, Direction::Down), (2, 1, Direction::Down)]
+        {
+            let [client, server] = [client, server].map(|last| ([10, 0, 0, last], 80).into());
+            let [from, to] = if way == Direction::Up { [client, server] } else { [server, client] };
+            let seen =
+                Seen { ends: Ends { protocol: 17, from, to }, segment: None, ..segment(0, 0, 0, false) };
+            flows.offered(at(0), way, &seen);
+        }
+        assert_eq!(flows.hosts(), Hosts { client: 2, server: 1 });
     }
 
     fn at(ms: u64) -> Instant {

@@ -4,7 +4,7 @@ use crate::capture::Capture;
 use crate::flows::{Flows, rounded};
 use crate::join::Joined;
 use crate::offload::{self, Offload};
-use crate::packet::{self, Hashing};
+use crate::packet::{self, Ends, Hashing};
 use crate::pool::Pool;
 use goodqueue_capture::Error;
 use goodqueue_netsim::scenario::Direction;
@@ -13,7 +13,7 @@ use goodqueue_trace::Point;
 use goodqueue_units::{Duration, Instant, Streams};
 use serde::Serialize;
 use serde_json::{Value, json};
-use std::net::{IpAddr, Ipv4Addr};
+use std::ops::RangeInclusive;
 use std::path::Path as FilePath;
 
 /// Packets that are not forwarded, by reason.
@@ -27,21 +27,18 @@ struct Odd {
     refused: u64,
 }
 
-/// Clients whose packets take a route of their own.
+/// Packets that take a route of their own.
 #[derive(Clone, Debug)]
 pub struct Way {
-    /// The clients' network: an address and the length of its prefix.
-    pub clients: (Ipv4Addr, u8),
+    /// The ports. One of the packet's two ports is among them.
+    pub ports: RangeInclusive<u16>,
     /// The route of their packets.
     pub route: OutsideWay,
 }
 
 impl Way {
-    fn is_of(&self, client: IpAddr) -> bool {
-        let (network, len) = self.clients;
-        let IpAddr::V4(client) = client else { return false };
-        let mask = u32::MAX.checked_shl(32 - u32::from(len.min(32))).unwrap_or(0);
-        (network.to_bits() ^ client.to_bits()) & mask == 0
+    fn has(&self, ends: &Ends) -> bool {
+        [ends.from, ends.to].iter().any(|end| self.ports.contains(&end.port()))
     }
 }
 
@@ -49,7 +46,7 @@ impl Way {
 pub struct Path {
     run: Box<Simulation>,
     /// The run's flow for the packets of the first way. The flows of the other ways follow it in order. A packet
-    /// takes the first way unless the client's address selects another.
+    /// takes the first way unless one of its ports selects another.
     outside: u32,
     ways: Vec<Way>,
     pool: Pool,
@@ -64,7 +61,7 @@ pub struct Path {
 
 impl Path {
     /// Builds the path of the scenario in `json`. The scenario need not have traffic. Traffic that it has is
-    /// simulated, and shares the path. Real packets cross the whole path, except packets of the clients in `ways`.
+    /// simulated, and shares the path. Real packets cross the whole path, except packets of the ports in `ways`.
     ///
     /// # Errors
     /// The scenario, or a discipline that `make` builds, is refused.
@@ -131,8 +128,7 @@ impl Path {
         };
         let flow = self.flows.offered(self.run.now(), way, &seen);
         let envelope = self.pool.put(bytes, offload, seen, way, flow);
-        let client = if way == Direction::Down { seen.ends.to } else { seen.ends.from }.ip();
-        let own = self.ways.iter().position(|way| way.is_of(client)).unwrap_or(0) as u32;
+        let own = self.ways.iter().position(|way| way.has(&seen.ends)).unwrap_or(0) as u32;
         self.run.put(self.outside + own, way, envelope, seen.headers);
         self.note();
     }
@@ -249,6 +245,7 @@ impl Path {
             "elapsed_s": rounded(self.run.elapsed().as_secs_f64()),
             "late_us": late_us(self.late.summary()),
             "packets": self.odd,
+            "hosts": self.flows.hosts(),
             "slots": self.pool.len(),
             "slots_in_use": self.pool.under_way().count(),
         });

@@ -72,6 +72,13 @@ impl Discipline {
         }
     }
 
+    /// Returns whether the discipline may flip bits of packets, as `netem` does.
+    pub(crate) fn may_corrupt(&self) -> bool {
+        let Self::Registry(qdisc) = self else { return false };
+        let lines = std::iter::successors(Some(qdisc.args()), |args| args.child());
+        lines.into_iter().any(|args| args.spec.param("corrupt").is_some())
+    }
+
     /// Changes the rate of the link, or the discipline's parameters to those of `line`. A foreign discipline takes
     /// only the rate.
     pub(crate) fn change<O: Owner<Packet>>(

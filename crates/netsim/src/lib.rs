@@ -24,6 +24,7 @@ mod component;
 mod direction;
 mod flow;
 pub mod foreign;
+mod hosts;
 mod ids;
 mod link;
 mod lists;

@@ -4,6 +4,7 @@ use crate::agenda::Agenda;
 use crate::component::Component;
 use crate::direction::Direction;
 use crate::foreign::Discipline;
+use crate::hosts::Hosts;
 use crate::ids::PipeId;
 use crate::lists::PerFlow;
 use crate::observer::Watch;
@@ -24,14 +25,42 @@ pub(crate) struct Fates {
     /// Marks by reason, in the order of [`Mark::ALL`].
     pub(crate) marks: [u64; Mark::ALL.len()],
     pub(crate) dropped: PerFlow<u64>,
+    /// Copies that a discipline made of packets (`netem duplicate`). They count as offered.
+    pub(crate) copies: u64,
+    /// Whether the next packet that the discipline returns has a flipped bit (`netem corrupt`).
+    is_corrupted: bool,
     /// The observer of the link, if there is one.
     pub(crate) watch: Option<Box<Watch>>,
+    /// The hosts of the flows, if the scenario names any.
+    hosts: Option<Hosts>,
 }
 
 impl Fates {
     /// Builds the counters for this number of `flows`.
-    pub(crate) fn new(random: Stream, flows: usize, watch: Option<Box<Watch>>) -> Self {
-        Self { random, drops: [0; _], marks: [0; _], dropped: vec![0; flows].into(), watch }
+    pub(crate) fn new(random: Stream, flows: usize, watch: Option<Box<Watch>>, hosts: Option<Hosts>) -> Self {
+        Self {
+            random,
+            drops: [0; _],
+            marks: [0; _],
+            dropped: vec![0; flows].into(),
+            copies: 0,
+            is_corrupted: false,
+            watch,
+            hosts,
+        }
+    }
+
+    /// Returns whether the packet that the discipline has just returned has a flipped bit.
+    pub(crate) fn take_corrupted(&mut self) -> bool {
+        std::mem::take(&mut self.is_corrupted)
+    }
+
+    /// Counts `packet`, which was sent, and whose receiver does not take it.
+    fn lost_behind(&mut self, packet: &Packet) {
+        self.dropped[packet.flow] += 1;
+        if let Some(envelope) = packet.envelope() {
+            envelope.over();
+        }
     }
 }
 
@@ -49,6 +78,23 @@ impl Owner<Packet> for Fates {
     }
     fn marked(&mut self, _packet: &Packet, why: Mark) {
         self.marks[why as usize] += 1;
+    }
+    fn duplicated(&mut self, packet: &Packet) -> Option<Packet> {
+        self.copies += 1;
+        if let Some(envelope) = packet.envelope() {
+            envelope.doubled();
+        }
+        Some(*packet)
+    }
+    fn corrupted(&mut self, _packet: &Packet) {
+        self.is_corrupted = true;
+    }
+    fn host_hashes(&self, packet: &Packet) -> (u32, u32) {
+        // A packet from outside has its own hosts.
+        match &self.hosts {
+            Some(hosts) if packet.envelope().is_none() => hosts.of_packets(packet.flow),
+            _ => packet.host_hashes(),
+        }
     }
     fn random_u32(&mut self) -> u32 {
         self.random.next_u32()
@@ -156,8 +202,7 @@ impl Link {
         direction: Direction,
         parts: Parts,
         pipes: Pipes,
-        random: Stream,
-        watch: Option<Box<Watch>>,
+        fates: Fates,
     ) -> Self {
         let Below { transmitter, ring } = below;
         let rate = transmitter.mean_rate();
@@ -165,9 +210,8 @@ impl Link {
             Transmitter::Fixed(fixed) => (fixed, None),
             other => (Fixed::new(rate), Some(other)),
         };
-        let is_special = transmitter.is_some() || ring.is_some() || pipes.lead_on();
+        let is_special = transmitter.is_some() || ring.is_some() || pipes.lead_on() || qdisc.may_corrupt();
         let special = is_special.then(|| Box::new(Special { transmitter, ring, onward: VecDeque::new() }));
-        let fates = Fates::new(random, pipes.flows(), watch);
         let mut link = Self {
             qdisc,
             fates,
@@ -351,7 +395,7 @@ impl Link {
             // Until `start` the link behaves as if the wire were occupied.
             self.ends = start;
             agenda.set(self.parts.wire, start);
-        } else if let Some(packet) = self.pull(now, &mut special) {
+        } else if let Some((packet, is_corrupted)) = self.pull(now, &mut special) {
             let length = packet.len();
             let duration = match &mut special.transmitter {
                 Some(transmitter) => transmitter.occupy(now, length),
@@ -359,6 +403,7 @@ impl Link {
             };
             self.begin(now, &packet, length, duration, agenda);
             match self.pipes.of(&packet) {
+                _ if is_corrupted => self.fates.lost_behind(&packet),
                 PipeId::ONWARD => {
                     if special.onward.is_empty() {
                         agenda.set(self.parts.onward, self.wire_free);
@@ -380,10 +425,12 @@ impl Link {
         self.special = Some(special);
     }
 
-    /// Returns the next packet, from the ring if there is one.
-    fn pull(&mut self, now: Instant, special: &mut Special) -> Option<Packet> {
+    /// Returns the next packet, from the ring if there is one, and whether one of its bits was flipped.
+    fn pull(&mut self, now: Instant, special: &mut Special) -> Option<(Packet, bool)> {
         match &mut special.ring {
-            None => self.qdisc.dequeue(now, &mut self.fates),
+            None => {
+                self.qdisc.dequeue(now, &mut self.fates).map(|packet| (packet, self.fates.take_corrupted()))
+            }
             Some(ring) => ring.take(now, &mut self.qdisc, &mut self.fates),
         }
     }
@@ -467,15 +514,15 @@ impl Link {
         let dropped = self.fates.drops.iter().sum();
         let below = self.ring().map_or(0, Ring::len);
         let queued = u64::from(self.qdisc.backlog().packets) + below;
+        let offered = self.offered + self.fates.copies;
         assert_eq!(
-            self.offered,
+            offered,
             self.forwarded + dropped + queued,
-            "conservation: {} offered, {} forwarded, {dropped} dropped, {queued} queued",
-            self.offered,
+            "conservation: {offered} offered, {} forwarded, {dropped} dropped, {queued} queued",
             self.forwarded,
         );
         Counts {
-            offered: self.offered,
+            offered,
             forwarded: self.forwarded,
             forwarded_bytes: self.forwarded_bytes,
             dropped,

@@ -2,11 +2,11 @@
 
 use crate::direction::Direction;
 use crate::flow::Flow;
-use crate::scenario::{Json, Scenario, Traffic};
+use crate::scenario::{HostName, Json, Scenario, Traffic};
 use crate::sockets::Sockets;
-use crate::traffic::{Kind, tcp};
+use crate::traffic::{Kind, isochronous, tcp};
 use goodqueue_tcp::EcnMode;
-use goodqueue_units::Streams;
+use goodqueue_units::{Ecn, Streams};
 use serde::Serialize;
 use serde_json::Map;
 
@@ -25,8 +25,16 @@ pub struct FlowOutline {
     pub stop_s: f64,
     /// Base round-trip time, in seconds.
     pub rtt_s: f64,
+    /// The user's host, if the scenario names it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host: Option<HostName>,
+    /// The server, if the scenario names it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub server: Option<HostName>,
     /// Whether its packets are ECN-capable.
     pub ecn: bool,
+    /// The ECN field of its datagrams, 0 to 3. 0 for TCP, whose stack sets the field.
+    pub ecn_bits: u8,
     /// Codepoint of its packets (RFC 2474), 0 to 63.
     pub dscp: u8,
     /// Congestion control, if it is TCP.
@@ -72,9 +80,10 @@ impl Scenario {
 
 fn outline(flow: Flow, traffic: &Traffic) -> FlowOutline {
     let values = &traffic.values;
+    let codepoint = values.find(&isochronous::CODEPOINT).unwrap_or_default().0;
     let own = |name: &str| traffic.kind.keys.iter().any(|key| key.name() == name);
     let mut own: Map<String, Json> = values.plain(own).collect();
-    own.extend((traffic.kind.outline)(traffic));
+    own.extend((traffic.kind.outline)(traffic).into_iter().map(|(name, value)| (name.to_string(), value)));
     FlowOutline {
         name: flow.name,
         kind: flow.kind,
@@ -82,7 +91,10 @@ fn outline(flow: Flow, traffic: &Traffic) -> FlowOutline {
         start_s: flow.start.as_secs_f64(),
         stop_s: flow.stop.as_secs_f64(),
         rtt_s: flow.rtt.as_secs_f64(),
-        ecn: values.find(&tcp::ECN).unwrap_or_default().0 != EcnMode::Off,
+        host: traffic.host.clone(),
+        server: traffic.server.clone(),
+        ecn: values.find(&tcp::ECN).unwrap_or_default().0 != EcnMode::Off || codepoint != Ecn::NotEct,
+        ecn_bits: codepoint.bits(),
         dscp: flow.dscp,
         cc: values.find(&tcp::CC).map(|cc| cc.to_string()),
         stack: values.find(&tcp::STACK).map(|stack| stack.name().to_string()),

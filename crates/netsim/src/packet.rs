@@ -4,6 +4,7 @@ use crate::direction::Direction;
 use crate::ids::FlowId;
 use crate::lists::PerWay;
 use crate::outside::Envelope;
+use goodqueue_qdisc::packet::hosts_of_flow;
 use goodqueue_qdisc::{Packet as QdiscPacket, TcpHeader};
 use goodqueue_tcp::{Flags, Segment};
 use goodqueue_units::{Ecn, Instant};
@@ -50,6 +51,12 @@ const OTHER_WAY: u32 = 0x9e37_79b9;
 /// Returns the hashes of an application's connection per direction. `down` is its hash in the direction `Down`.
 pub(crate) fn both_ways(down: u32) -> PerWay<u32> {
     PerWay::from([down, down ^ OTHER_WAY])
+}
+
+/// Returns the hashes of the hosts that belong to `flow` alone: the user's and the remote one. The multiplier is that
+/// of Fibonacci hashing. It is odd, so no two flows share a hash.
+pub(crate) fn hosts_of(flow: FlowId) -> (u32, u32) {
+    hosts_of_flow(flow.number().wrapping_mul(0x9E37_79B1))
 }
 
 const _: () = assert!(size_of::<Packet>() <= 64, "a packet must fit a cache line");
@@ -143,13 +150,12 @@ impl QdiscPacket for Packet {
         })
     }
     /// Returns the hashes of the two hosts. Every flow has two hosts of its own, which all connections of an
-    /// application share. The multiplier is that of Fibonacci hashing. It is odd, so no two flows share a hash.
+    /// application share. If the scenario names hosts, its link answers instead.
     fn host_hashes(&self) -> (u32, u32) {
         if let Some(envelope) = self.envelope() {
             return envelope.headers().host_hashes;
         }
-        let host = self.flow.number().wrapping_mul(0x9E37_79B1);
-        (host, !host)
+        hosts_of(self.flow)
     }
     fn dscp(&self) -> u8 {
         match &self.body {

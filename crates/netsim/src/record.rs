@@ -1,5 +1,7 @@
 //! The record of a run: one object, the same from every engine.
 
+mod hosts;
+
 use crate::baseline::Baseline;
 use crate::cell::Cell;
 pub use crate::cell::log::AirSeries;
@@ -32,6 +34,7 @@ pub use crate::traffic::web_users::tally::{WebUsersResult, WebUsersSeries};
 use crate::traffic::{AppResult, KINDS, Kind, result};
 use goodqueue_qdisc::{Drop, Mark};
 use goodqueue_units::Instant;
+pub use hosts::HostRecord;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use std::any::Any;
@@ -60,6 +63,9 @@ pub struct Record {
     pub hops: Vec<HopRecord>,
     /// The flows that carry data, in the scenario's order.
     pub flows: Vec<FlowRecord>,
+    /// The hosts that the scenario names. The users' hosts come first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<HostRecord>,
     /// How evenly the flows shared.
     pub fairness: Fairness,
     /// The measurements of applications.
@@ -163,6 +169,9 @@ pub struct WirePackets {
     pub over_limit: u64,
     /// Packets that were duplicated.
     pub duplicated: u64,
+    /// Packets above a policer's rate, whether they were lost or not. Absent if there were none.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub exceeded: u64,
     /// Packets on their way when measuring began.
     pub held_at_start: u64,
     /// Packets on their way when the run ended.
@@ -236,6 +245,9 @@ pub struct Fairness {
     pub jain_goodput: Option<f64>,
     /// The index of the loss shares of the same flows.
     pub jain_drops: Option<f64>,
+    /// The index of the goodputs in that direction of the users' hosts that the scenario names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub jain_hosts: Option<f64>,
 }
 
 /// The measurements of an application.
@@ -323,6 +335,7 @@ impl Simulation {
     /// If a queue made or lost a packet: every run asserts the conservation of packets.
     #[must_use]
     pub fn record(&self) -> Record {
+        let hosts = self.hosts();
         Record {
             schema: 1,
             engine: "sim",
@@ -336,7 +349,8 @@ impl Simulation {
             wifi: self.cell().map(|cell| cell.record(self.measured_s(Instant::ZERO, Instant::MAX))),
             hops: self.hop_records(),
             flows: self.indices(|flow| !flow.kind.is_probe).map(|id| self.flow(id)).collect(),
-            fairness: self.fairness(),
+            fairness: self.fairness(&hosts),
+            hosts,
             apps: self.flows.numbers().filter_map(|id| self.app_record(id)).collect(),
             series: self.series(),
         }
@@ -465,7 +479,7 @@ impl Simulation {
         Some(AppRecord { name: flow.name.clone(), kind: flow.kind, result: flow.result(self.now)? })
     }
 
-    fn fairness(&self) -> Fairness {
+    fn fairness(&self, hosts: &[HostRecord]) -> Fairness {
         let all: Vec<FlowId> = self.indices(|flow| matches!(flow.source, Source::Bulk(_))).collect();
         let direction = all.first().map(|&first| self.flows[first].direction);
         let flows: Vec<FlowId> = all
@@ -478,7 +492,13 @@ impl Simulation {
             .map(|&id| self.measured(id))
             .map(|measured| ratio(measured.fates.dropped as f64, measured.fates.offered as f64))
             .collect();
-        Fairness { jain_goodput: jain(&goodputs), jain_drops: jain(&losses) }
+        let of_users = hosts.iter().filter(|host| host.role == "host").map(|host| &host.goodput_mbps);
+        let of_hosts: Vec<f64> = match direction {
+            Some(Direction::Down) => of_users.filter_map(|goodput| goodput.down).collect(),
+            Some(Direction::Up) => of_users.filter_map(|goodput| goodput.up).collect(),
+            None => Vec::new(),
+        };
+        Fairness { jain_goodput: jain(&goodputs), jain_drops: jain(&losses), jain_hosts: jain(&of_hosts) }
     }
 
     /// Returns whether flow `id` was active at all during the measured time.
@@ -489,7 +509,9 @@ impl Simulation {
     fn hop_series(&self) -> BTreeMap<String, QueueSeries> {
         let states = self.row.iter().flat_map(|row| row.hops.iter());
         let links = self.scenario.hops.list.iter().zip(states).filter(|(hop, _)| hop.link.is_some());
-        links.map(|(hop, state)| (hop.name.clone(), state.series.clone())).collect()
+        let mut named = BTreeMap::new();
+        named.extend(links.map(|(hop, state)| (hop.name.clone(), state.series.clone())));
+        named
     }
 
     fn kind_series(&self) -> KindSeries {
@@ -567,6 +589,11 @@ impl<'a> Measured<'a> {
     }
 }
 
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde's signature
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
 /// Returns what a wire did since its counts were `before`.
 fn wire(after: WireCounts, before: WireCounts) -> WireRecord {
     let packets = WirePackets {
@@ -575,6 +602,7 @@ fn wire(after: WireCounts, before: WireCounts) -> WireRecord {
         lost: after.lost - before.lost,
         over_limit: after.over_limit - before.over_limit,
         duplicated: after.duplicated - before.duplicated,
+        exceeded: after.exceeded - before.exceeded,
         held_at_start: before.held,
         held_at_end: after.held,
     };
@@ -594,7 +622,9 @@ fn by_reason<const N: usize>(
     before: &[u64],
 ) -> BTreeMap<&'static str, u64> {
     let counts = after.iter().enumerate().map(|(index, count)| count - before.get(index).unwrap_or(&0));
-    names.into_iter().zip(counts).filter(|(_, count)| *count > 0).collect()
+    let mut counted = BTreeMap::new();
+    counted.extend(names.into_iter().zip(counts).filter(|(_, count)| *count > 0));
+    counted
 }
 
 #[cfg(test)]

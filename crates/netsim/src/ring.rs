@@ -1,16 +1,18 @@
 //! A driver's ring below a discipline. The discipline no longer controls the packets in the ring.
 
 use crate::foreign::Discipline;
+use crate::link::Fates;
 use crate::packet::Packet;
 use crate::probe::delay::QueueDelays;
-use goodqueue_qdisc::{Owner, Qdisc};
+use goodqueue_qdisc::Qdisc;
 use goodqueue_units::Instant;
 use std::collections::VecDeque;
 
-/// A ring with room for a number of packets. Each packet has the time at which it left the discipline.
+/// A ring with room for a number of packets. Each packet has the time at which it left the discipline, and whether one
+/// of its bits was flipped there.
 pub(crate) struct Ring {
     room: usize,
-    packets: VecDeque<(Instant, Packet)>,
+    packets: VecDeque<(Instant, Packet, bool)>,
     /// How long packets waited in the ring.
     pub(crate) delays: QueueDelays,
 }
@@ -27,10 +29,10 @@ impl Ring {
     }
 
     /// Takes packets from `qdisc` until the ring is full.
-    pub(crate) fn fill(&mut self, now: Instant, qdisc: &mut Discipline, owner: &mut impl Owner<Packet>) {
+    pub(crate) fn fill(&mut self, now: Instant, qdisc: &mut Discipline, fates: &mut Fates) {
         while self.packets.len() < self.room {
-            match qdisc.dequeue(now, owner) {
-                Some(packet) => self.packets.push_back((now, packet)),
+            match qdisc.dequeue(now, fates) {
+                Some(packet) => self.packets.push_back((now, packet, fates.take_corrupted())),
                 None => break,
             }
         }
@@ -41,14 +43,14 @@ impl Ring {
         &mut self,
         now: Instant,
         qdisc: &mut Discipline,
-        owner: &mut impl Owner<Packet>,
-    ) -> Option<Packet> {
+        fates: &mut Fates,
+    ) -> Option<(Packet, bool)> {
         if self.packets.is_empty() {
-            self.fill(now, qdisc, owner);
+            self.fill(now, qdisc, fates);
         }
-        let (since, packet) = self.packets.pop_front()?;
+        let (since, packet, is_corrupted) = self.packets.pop_front()?;
         self.delays.record(now.since(since));
-        self.fill(now, qdisc, owner);
-        Some(packet)
+        self.fill(now, qdisc, fates);
+        Some((packet, is_corrupted))
     }
 }

@@ -16,6 +16,7 @@ use crate::component::{Actor, Component, Components};
 use crate::direction::{Direction, Side};
 use crate::flow::{Flow, Source};
 use crate::foreign::Maker;
+use crate::hosts::Hosts;
 use crate::ids::{FlowId, LinkId, PipeId, SocketId, Timer};
 use crate::link::{Link, Parts};
 use crate::lists::{List, PerFlow, PerWay};
@@ -115,7 +116,8 @@ impl Simulation {
         let most_pipes = pipes.each_ref().map(Pipes::len).into_iter().max().unwrap_or(0);
         let is_row = scenario.hops.list.len() > 0 || scenario.bottleneck.wifi.is_some();
         let mut places = Places::new(most_pipes);
-        let mut build = Build { scenario: &mut scenario, make };
+        let hosts = Hosts::of(&scenario);
+        let mut build = Build { scenario: &mut scenario, make, hosts };
         let [down, up] = pipes;
         // In a dumbbell no packet goes onward, so nothing is planned for it.
         let parts = |way| {

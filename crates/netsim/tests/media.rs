@@ -239,7 +239,10 @@ fn what_cannot_be_is_refused_by_its_key() {
             "pause: found the bare number 60; accepted: a time with its unit, such as \"50ms\" or \"70s\"",
         ),
         (json!({"cc": "cubic"}), "cc: found \"cubic\"; accepted: nada"),
-        (json!({"ecn": "accecn"}), "ecn: found \"accecn\"; accepted: false or true: that one is TCP's"),
+        (
+            json!({"ecn": "accecn"}),
+            "ecn: found \"accecn\"; accepted: false, true, \"ect0\" or \"ect1\": datagrams have no feedback",
+        ),
         (json!({"fps": 0}), "fps: found 0; accepted: 1 to 240 frames/s"),
         (json!({"packet_size": 1500}), "packet_size: found 1500; accepted: 100 to 1460 bytes"),
         (json!({"priority": 0.0}), "priority: found 0; accepted: 0.01 to 100"),

@@ -344,7 +344,7 @@ fn what_cannot_be_is_refused_by_its_key() {
         ),
         (
             json!({"kind": "voip", "ecn": "accecn"}),
-            "traffic[0].ecn: found \"accecn\"; accepted: false or true: datagrams have no feedback",
+            "traffic[0].ecn: found \"accecn\"; accepted: false, true, \"ect0\" or \"ect1\": datagrams have no feedback",
         ),
         (
             json!({"kind": "page", "page": "gogle"}),

@@ -1,10 +1,12 @@
 //! Reads captures. Columns cross as bytes, so that numpy views them without copying each number.
 
+use crate::heeding::Heeding;
 use goodqueue_capture::{Crossing, Flow, Queue, Transfer, Vector, Vectors};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
-use serde_json::{Value, json};
+use serde_json::json;
+use std::fs;
 use std::path::PathBuf;
 
 const WAYS: [&str; 2] = ["down", "up"];
@@ -23,26 +25,45 @@ pub(crate) fn read_captures(py: Python<'_>, wan: PathBuf, cli: PathBuf) -> PyRes
     Ok(result)
 }
 
-/// Returns the TCP connections of a capture as TMIX's connection vectors, in JSON.
+/// Returns the TCP connections of a capture as TMIX's connection vectors, each in JSON, and JSON of what else was found.
+/// A signal ends the reading.
 #[pyfunction]
-pub(crate) fn connection_vectors(py: Python<'_>, capture: PathBuf) -> PyResult<String> {
-    let found = py.detach(|| goodqueue_capture::vectors(&capture));
-    let Vectors { list, partial, silent } =
-        found.map_err(|error| PyValueError::new_err(error.to_string()))?;
-    let vectors: Vec<Value> = list.iter().map(vector).collect();
-    Ok(json!({"vectors": vectors, "partial": partial, "silent": silent}).to_string())
+pub(crate) fn connection_vectors(py: Python<'_>, capture: PathBuf) -> PyResult<(Vec<String>, String)> {
+    let refuse = |error: &dyn std::fmt::Display| PyValueError::new_err(error.to_string());
+    let found = py.detach(|| {
+        let inner = fs::File::open(&capture)
+            .map_err(|error| refuse(&format!("{}: cannot be read: {error}", capture.display())))?;
+        goodqueue_capture::vectors(&capture, Box::new(Heeding { inner, stopped: None }))
+            .map_err(|error| refuse(&error))
+    })?;
+    let Vectors { list, partial, silent, one_sided, tally, untimed, is_cut } = found;
+    let not_understood: serde_json::Map<_, _> =
+        tally.not_understood().map(|(reason, frames)| (reason, frames.into())).collect();
+    let others = json!({
+        "partial": partial,
+        "silent": silent,
+        "one_sided": one_sided,
+        "frames": tally.frames,
+        "tcp": tally.tcp,
+        "other": tally.other,
+        "not_understood": not_understood,
+        "untimed": untimed,
+        "cut": is_cut,
+    });
+    Ok((list.iter().map(vector).collect(), others.to_string()))
 }
 
-fn vector(vector: &Vector) -> Value {
+fn vector(vector: &Vector) -> String {
     let way = |is_initiators| if is_initiators { ">" } else { "<" };
     let sends = vector.sends.iter().map(|send| json!([way(send.is_initiators), send.bytes, send.wait_us]));
-    json!({
+    let vector = json!({
         "start_us": vector.start_us,
         "concurrent": vector.is_concurrent,
         "sends": sends.collect::<Vec<_>>(),
         "rtt_us": vector.rtt_us,
         "windows": vector.windows,
-    })
+    });
+    vector.to_string()
 }
 
 fn by_way<'py, T>(

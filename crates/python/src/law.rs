@@ -251,8 +251,9 @@ impl Foreign for InRun {
             return owner.dropped(packet, Why::Overlimit);
         }
         self.inside += 1;
+        let hosts = owner.host_hashes(&packet);
         Python::attach(|py| {
-            let offered = Py::new(py, Packet::of(packet));
+            let offered = Py::new(py, Packet::of(packet, hosts));
             match offered.and_then(|packet| self.law.enqueue(py, now, &packet)) {
                 Ok(()) => self.tell(py, owner),
                 Err(error) => self.fail(error),

@@ -196,6 +196,7 @@ fn traffic_kinds() -> PyResult<String> {
                 "summary": kind.summary,
                 "is_tcp": kind.is_tcp(),
                 "is_probe": kind.is_probe,
+                "in_parallel": kind.in_parallel,
                 "is_made_of_flows": kind.is_made_of_flows(),
                 "keys": keys,
                 "plural": kind.plural,

@@ -29,17 +29,17 @@ pub(crate) struct Gateway {
 }
 
 type Device = (i32, Vec<u8>);
-type Route = ([u8; 4], u8, f64, Option<Vec<String>>);
+type Route = ((u16, u16), f64, Option<Vec<String>>);
 
-fn way((network, len, rtt_s, hops): Route) -> Way {
+fn way(((first, last), rtt_s, hops): Route) -> Way {
     let rtt = Some(Duration::from_secs_f64(rtt_s));
-    Way { clients: (network.into(), len), route: OutsideWay { rtt, hops } }
+    Way { ports: first..=last, route: OutsideWay { rtt, hops } }
 }
 
 #[pymethods]
 impl Gateway {
-    /// Builds the path. `ways` are networks of clients whose packets have their own base RTT, in seconds, and cross
-    /// only the named hops. `make(line, link)` makes disciplines that are written in Python: see `law`.
+    /// Builds the path. `ways` are ranges of ports whose packets have their own base RTT, in seconds, and cross only
+    /// the named hops. `make(line, link)` makes disciplines that are written in Python: see `law`.
     #[new]
     #[pyo3(signature = (scenario_json, server, client, make=None, ways=vec![]))]
     fn new(

@@ -1,7 +1,7 @@
 //! Packets and queues as Python sees them, and the ledger that records where each packet is.
 
 use goodqueue_netsim::Packet as Cargo;
-use goodqueue_qdisc::packet::Plain;
+use goodqueue_qdisc::packet::{Plain, hosts_of_flow};
 use goodqueue_qdisc::{Backlog, Drop as Why, Mark, Packet as _, TcpHeader};
 use goodqueue_units::{Ecn, Instant, Stream};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -72,14 +72,14 @@ pub(crate) struct Packet {
 const ECN_NAMES: [&str; 4] = ["not-ect", "ect1", "ect0", "ce"];
 
 impl Packet {
-    /// Wraps a packet of the simulator for a discipline written in Python.
-    pub(crate) fn of(cargo: Cargo) -> Self {
-        let (source, destination) = cargo.host_hashes();
+    /// Wraps a packet of the simulator for a discipline written in Python. `host_hashes` are those of its source and
+    /// destination, which the link knows.
+    pub(crate) fn of(cargo: Cargo, host_hashes: (u32, u32)) -> Self {
         let plain = Plain {
             len: cargo.len(),
             ecn: cargo.ecn(),
             flow_hash: cargo.flow_hash(),
-            host_hashes: (source, destination),
+            host_hashes,
             dscp: cargo.dscp(),
             arrival: cargo.arrival(),
             id: 0,
@@ -124,7 +124,7 @@ fn reason<T: Copy>(name: &str, all: &[T], names: fn(T) -> &'static str, what: &s
 #[pymethods]
 impl Packet {
     #[new]
-    #[pyo3(signature = (len, *, ecn="not-ect", flow=0, dscp=0, id=0, fwmark=0, ack=None, sack=vec![]))]
+    #[pyo3(signature = (len, *, ecn="not-ect", flow=0, dscp=0, id=0, fwmark=0, ack=None, sack=vec![], hosts=None))]
     #[allow(clippy::too_many_arguments)] // keyword arguments in Python
     fn new(
         len: i64,
@@ -135,6 +135,7 @@ impl Packet {
         fwmark: i64,
         ack: Option<i64>,
         sack: Vec<(i64, i64)>,
+        hosts: Option<(i64, i64)>,
     ) -> PyResult<Self> {
         let within = |name: &str, value: i64, least: i64, most: i64| {
             let refused = || format!("Packet {name}: found {value}; accepted: {least} to {most}");
@@ -146,16 +147,20 @@ impl Packet {
         let flow = within("flow", flow, 0, u32::MAX.into())? as u32;
         // Fibonacci hashing: disciplines pick a bucket by the upper bits, and close flow numbers must differ there.
         let flow_hash = flow.wrapping_mul(0x9e37_79b1);
+        let number = |name: &str, value: i64| Ok::<_, PyErr>(within(name, value, 0, u32::MAX.into())? as u32);
+        let host_hashes = match hosts {
+            Some((source, destination)) => (number("hosts", source)?, number("hosts", destination)?),
+            None => hosts_of_flow(flow_hash),
+        };
         let plain = Plain {
             len: within("len", len, 1, MOST_BYTES.into())? as u32,
             ecn: Ecn::from_bits(bits as u8),
             flow_hash,
-            host_hashes: (flow_hash, !flow_hash),
+            host_hashes,
             dscp: within("dscp", dscp, 0, 63)? as u8,
             arrival: Instant::ZERO,
             id: within("id", id, 0, i64::MAX)? as u64,
         };
-        let number = |name: &str, value: i64| Ok::<_, PyErr>(within(name, value, 0, u32::MAX.into())? as u32);
         if sack.len() > 4 || (ack.is_none() && !sack.is_empty()) {
             let found = sack.len();
             let refused =
@@ -188,6 +193,11 @@ impl Packet {
     #[getter]
     fn flow(&self) -> u32 {
         self.flow
+    }
+
+    #[getter]
+    fn hosts(&self) -> (u32, u32) {
+        self.plain.host_hashes
     }
 
     #[getter]

@@ -18,6 +18,7 @@ extern crate std;
 
 pub mod aqm;
 mod discipline;
+pub mod distribution;
 mod fifo;
 mod linux;
 pub mod packet;
@@ -27,6 +28,7 @@ pub mod registry;
 pub mod sched;
 mod signal;
 mod tcp;
+pub mod timed;
 
 pub use discipline::Discipline;
 pub use fifo::Fifo;

@@ -1,7 +1,7 @@
 //! The properties of a packet that a discipline may ask for.
 
 use crate::tcp::TcpHeader;
-use goodqueue_units::{Ecn, Instant};
+use goodqueue_units::{Ecn, Instant, Rate};
 
 /// A packet, as a queue discipline sees it. A simulator implements it for a small `Copy` value, a gateway for a
 /// buffer.
@@ -29,8 +29,8 @@ pub trait Packet {
         self.flow_hash().into()
     }
 
-    /// Returns the priority, 0 to 15, by which `pfifo_fast` picks a band. The default derives it from the DSCP's
-    /// position in the TOS octet, as Linux does for packets that it forwards: see [`priority_of_dscp`].
+    /// Returns the priority, 0 to 15, by which `pfifo_fast`, `prio` and `fq` pick a band. The default derives it from
+    /// the DSCP's position in the TOS octet, as Linux does for packets that it forwards: see [`priority_of_dscp`].
     fn priority(&self) -> u8 {
         priority_of_dscp(self.dscp())
     }
@@ -63,11 +63,33 @@ pub trait Packet {
         None
     }
 
+    /// Returns the packet's earliest departure time (EDT), which a sender on this host set (`fq`). `None`: the packet
+    /// may leave at once (the default, as for a packet that is forwarded).
+    fn departure(&self) -> Option<Instant> {
+        None
+    }
+
+    /// Returns the socket of this host that sends the packet (`fq`). `None`: the packet is forwarded (the default).
+    fn socket(&self) -> Option<Socket> {
+        None
+    }
+
     /// Returns when the packet was offered to the discipline. Sojourn times are measured from here (RFC 8289, 4.2).
     fn arrival(&self) -> Instant;
 
     /// Sets the arrival time. The discipline that takes the packet in calls it once.
     fn set_arrival(&mut self, now: Instant);
+}
+
+/// A socket of the host whose discipline it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Socket {
+    /// The socket's number, below 2^63.
+    pub id: u64,
+    /// Whether it is TCP's. TCP asks for departure times itself, so its pacing rate alone rules out no fast path.
+    pub is_tcp: bool,
+    /// Its pacing rate, such as `SO_MAX_PACING_RATE`. `None`: unlimited.
+    pub pacing: Option<Rate>,
 }
 
 /// Returns the priority that Linux gives to a packet that it forwards: tc-prio(8)'s table of the TOS octet. Only bits
@@ -77,6 +99,14 @@ pub trait Packet {
 pub const fn priority_of_dscp(dscp: u8) -> u8 {
     const BY_LOW_BITS: [u8; 8] = [0, 0, 2, 2, 6, 6, 4, 4];
     BY_LOW_BITS[(dscp & 7) as usize]
+}
+
+/// Returns the hashes of two hosts that belong to one flow alone. `flow` is a number that distinguishes flows. The
+/// two hashes are unlike each other: `cake hosts` combines them by exclusive or, and the result must distinguish
+/// flows, too. The multiplier is one of MurmurHash3's finalizer. It is odd, so no two flows share a hash.
+#[must_use]
+pub const fn hosts_of_flow(flow: u32) -> (u32, u32) {
+    (flow, flow.wrapping_mul(0xC2B2_AE35))
 }
 
 /// The smallest useful packet, for tests, examples and benchmarks.

@@ -13,6 +13,8 @@ mod read;
 mod rules;
 mod shared;
 mod spec;
+#[cfg(feature = "emulation")]
+pub(crate) mod stab;
 #[cfg(test)]
 mod tests;
 mod typed;
@@ -24,6 +26,8 @@ pub use read::{Reading, Step};
 pub use rules::{Digits, Rules};
 pub use shared::{ECN, LIMIT};
 pub use spec::{Default, Form, MOST_NUMBERS, Numbers, ParamSpec, QdiscSpec, Value};
+#[cfg(feature = "emulation")]
+pub use stab::STAB;
 pub use typed::{Param, bps, ms, secs, us};
 pub use unit::Unit;
 

@@ -24,27 +24,36 @@ pub struct Live<Q> {
 
 /// Takes `Name => type` lines, in the order in which `goodqueue list qdiscs` shows them.
 macro_rules! qdiscs {
-    (<$P:ident> $($variant:ident => $type:ty,)+) => {
+    (<$P:ident> $($(#[$only:meta])? $variant:ident => $type:ty,)+) => {
         /// Any discipline of the registry, dispatched statically. Each discipline is boxed, so that an `AnyQdisc` is
         /// cheap to move.
         pub enum AnyQdisc<$P> {
             $(
+                $(#[$only])?
                 #[doc = concat!("See `", stringify!($type), "`.")]
                 $variant(Box<Live<$type>>),
             )+
+            /// Any of them with a size table in front.
+            #[cfg(feature = "emulation")]
+            Stab(Box<sched::stab::Stab<$P>>),
         }
 
         impl<$P: Packet> AnyQdisc<$P> {
-            const SPECS: &'static [QdiscSpec] = &[$(<$type as Discipline<$P>>::SPEC,)+];
+            const SPECS: &'static [QdiscSpec] = &[$($(#[$only])? <$type as Discipline<$P>>::SPEC,)+];
 
             /// Builds the discipline that `args` describe.
             ///
             /// # Errors
             /// Fails if parameters contradict each other.
             pub fn build(args: &Args, link: &Link) -> Result<Self, Error> {
+                #[cfg(feature = "emulation")]
+                if let Some(stab) = args.stab() {
+                    return sched::stab::Stab::build(args, stab, link).map(|made| Self::Stab(Box::new(made)));
+                }
                 let mut args = args.clone();
                 args.resolve(link.rate)?;
                 $(
+                    $(#[$only])?
                     if args.spec.name == <$type as Discipline<$P>>::SPEC.name {
                         let qdisc = <$type as Discipline<$P>>::build(&args, link)?;
                         return Ok(Self::$variant(Box::new(Live { qdisc, args, link: *link })));
@@ -56,13 +65,21 @@ macro_rules! qdiscs {
             /// Returns the parameters that the discipline is set up with.
             #[must_use]
             pub fn args(&self) -> &Args {
-                match self { $(Self::$variant(live) => &live.args,)+ }
+                match self {
+                    $($(#[$only])? Self::$variant(live) => &live.args,)+
+                    #[cfg(feature = "emulation")]
+                    Self::Stab(stab) => stab.args(),
+                }
             }
 
             /// Returns the link below, as the discipline was last told.
             #[must_use]
             pub fn link(&self) -> Link {
-                match self { $(Self::$variant(live) => live.link,)+ }
+                match self {
+                    $($(#[$only])? Self::$variant(live) => live.link,)+
+                    #[cfg(feature = "emulation")]
+                    Self::Stab(stab) => stab.link(),
+                }
             }
 
             /// Changes parameters and link as [`Discipline::change`] does, with parameters from [`Args::changed`].
@@ -74,10 +91,12 @@ macro_rules! qdiscs {
                 owner: &mut O,
             ) -> Result<(), Error> {
                 match self {
-                    $(Self::$variant(live) => {
+                    $($(#[$only])? Self::$variant(live) => {
                         live.qdisc.change(now, &args, &link, owner)?;
                         (live.args, live.link) = (args, link);
                     })+
+                    #[cfg(feature = "emulation")]
+                    Self::Stab(stab) => stab.reconfigure(now, args, link, owner)?,
                 }
                 Ok(())
             }
@@ -86,33 +105,69 @@ macro_rules! qdiscs {
         impl<$P: Packet> Qdisc<$P> for AnyQdisc<$P> {
             #[inline]
             fn enqueue<O: Owner<$P>>(&mut self, now: Instant, packet: $P, owner: &mut O) -> Enqueued {
-                match self { $(Self::$variant(live) => enqueue_apart(&mut live.qdisc, now, packet, owner),)+ }
+                match self {
+                    $($(#[$only])? Self::$variant(live) => enqueue_apart(&mut live.qdisc, now, packet, owner),)+
+                    #[cfg(feature = "emulation")]
+                    Self::Stab(stab) => stab.enqueue(now, packet, owner),
+                }
             }
             #[inline]
             fn dequeue<O: Owner<$P>>(&mut self, now: Instant, owner: &mut O) -> Option<$P> {
-                match self { $(Self::$variant(live) => dequeue_apart(&mut live.qdisc, now, owner),)+ }
+                match self {
+                    $($(#[$only])? Self::$variant(live) => dequeue_apart(&mut live.qdisc, now, owner),)+
+                    #[cfg(feature = "emulation")]
+                    Self::Stab(stab) => stab.dequeue(now, owner),
+                }
             }
             fn head(&self) -> Head {
-                match self { $(Self::$variant(live) => live.qdisc.head(),)+ }
+                match self {
+                    $($(#[$only])? Self::$variant(live) => live.qdisc.head(),)+
+                    #[cfg(feature = "emulation")]
+                    Self::Stab(stab) => stab.head(),
+                }
             }
             fn next_timer(&self) -> Option<Instant> {
-                match self { $(Self::$variant(live) => live.qdisc.next_timer(),)+ }
+                match self {
+                    $($(#[$only])? Self::$variant(live) => live.qdisc.next_timer(),)+
+                    #[cfg(feature = "emulation")]
+                    Self::Stab(stab) => stab.next_timer(),
+                }
             }
             fn is_work_conserving(&self) -> bool {
-                match self { $(Self::$variant(live) => live.qdisc.is_work_conserving(),)+ }
+                match self {
+                    $($(#[$only])? Self::$variant(live) => live.qdisc.is_work_conserving(),)+
+                    #[cfg(feature = "emulation")]
+                    Self::Stab(stab) => stab.is_work_conserving(),
+                }
             }
             fn on_timer<O: Owner<$P>>(&mut self, now: Instant, owner: &mut O) {
-                match self { $(Self::$variant(live) => live.qdisc.on_timer(now, owner),)+ }
+                match self {
+                    $($(#[$only])? Self::$variant(live) => live.qdisc.on_timer(now, owner),)+
+                    #[cfg(feature = "emulation")]
+                    Self::Stab(stab) => stab.on_timer(now, owner),
+                }
             }
             fn prefetch(&self, flow_hash: u32) {
-                match self { $(Self::$variant(live) => Qdisc::<$P>::prefetch(&live.qdisc, flow_hash),)+ }
+                match self {
+                    $($(#[$only])? Self::$variant(live) => Qdisc::<$P>::prefetch(&live.qdisc, flow_hash),)+
+                    #[cfg(feature = "emulation")]
+                    Self::Stab(stab) => stab.prefetch(flow_hash),
+                }
             }
             #[inline]
             fn backlog(&self) -> Backlog {
-                match self { $(Self::$variant(live) => live.qdisc.backlog(),)+ }
+                match self {
+                    $($(#[$only])? Self::$variant(live) => live.qdisc.backlog(),)+
+                    #[cfg(feature = "emulation")]
+                    Self::Stab(stab) => stab.backlog(),
+                }
             }
             fn probe(&self, probe: &mut dyn Probe) {
-                match self { $(Self::$variant(live) => live.qdisc.probe(probe),)+ }
+                match self {
+                    $($(#[$only])? Self::$variant(live) => live.qdisc.probe(probe),)+
+                    #[cfg(feature = "emulation")]
+                    Self::Stab(stab) => stab.probe(probe),
+                }
             }
         }
     };
@@ -145,8 +200,10 @@ qdiscs! { <P>
     Bfifo => sched::fifo::Bfifo<P>,
     PfifoHeadDrop => aqm::Managed<P, sched::fifo::PfifoHeadDrop>,
     PfifoFast => sched::pfifo_fast::PfifoFast<P>,
+    Prio => sched::prio::Prio<P>,
     Codel => aqm::Managed<P, aqm::codel::Codel>,
     Cobalt => aqm::Managed<P, aqm::cobalt::Cobalt>,
+    Fq => sched::fq::Fq<P>,
     FqCodel => sched::fq_codel::FqCodel<P>,
     FqNocodel => sched::fq_nocodel::FqNocodel<P>,
     Cake => sched::cake::Cake<P>,
@@ -165,6 +222,8 @@ qdiscs! { <P>
     Choke => aqm::choke::Choke<P>,
     Tbf => sched::tbf::Tbf<P>,
     Htb => sched::htb::Htb<P>,
+    #[cfg(feature = "emulation")]
+    Netem => sched::netem::Netem<P>,
 }
 
 /// Every discipline. The specifications do not depend on the type of packet, so any packet type serves here.
@@ -194,7 +253,25 @@ pub fn reading(line: &str) -> Result<Reading, Error> {
     Ok(read)
 }
 
+#[cfg(feature = "emulation")]
 fn parse_noting(line: &str, reading: &mut Reading) -> Result<Args, Error> {
+    let (stab, line) = Args::split_stab(line)?;
+    let stab = stab.filter(|stab| !stab.is_idle_stab());
+    parse_alone(&line, reading).map(|args| args.with_stab(stab))
+}
+
+#[cfg(not(feature = "emulation"))]
+use parse_alone as parse_noting;
+
+/// Reads the line of a discipline inside another one, which has no size table.
+pub(crate) fn parse_inner(line: &str) -> Result<Args, Error> {
+    #[cfg(feature = "emulation")]
+    crate::param::stab::refuse_inside(line)?;
+    parse_alone(line, &mut Reading::default())
+}
+
+/// Reads the line of a discipline without a size table.
+fn parse_alone(line: &str, reading: &mut Reading) -> Result<Args, Error> {
     let line = line.trim();
     let (name, words) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     match ALL.iter().find(|spec| spec.name == name) {
@@ -204,6 +281,11 @@ fn parse_noting(line: &str, reading: &mut Reading) -> Result<Args, Error> {
 }
 
 fn unknown(name: &str) -> String {
+    if cfg!(not(feature = "emulation")) && ["netem", "stab"].contains(&name) {
+        return format!(
+            "{name} is not in this program: it would make the page too large; accepted: the goodqueue command has it"
+        );
+    }
     if linux::has(name) {
         let known = ALL.iter().map(|spec| spec.name).collect::<alloc::vec::Vec<_>>().join(", ");
         return format!("qdisc {name:?} is a discipline of Linux that is not simulated; accepted: {known}");

@@ -1,5 +1,6 @@
 //! A discipline's reports to its owner, and the random numbers that it asks for.
 
+use crate::packet::Packet;
 use core::fmt;
 
 /// Why a packet was dropped.
@@ -19,6 +20,8 @@ pub enum Drop {
     Flow,
     /// A later ACK of the same connection says all that this ACK says (`cake ack-filter`).
     Ack,
+    /// The discipline plays a path that loses packets (`netem loss`).
+    Loss,
 }
 
 /// Why a packet was set to CE.
@@ -32,12 +35,22 @@ pub enum Mark {
     Target,
     /// The packet's time in the queue exceeded `ce_threshold`.
     CeThreshold,
+    /// As [`Drop::Loss`], for an ECN-capable packet (`netem ecn`).
+    Loss,
 }
 
 impl Drop {
     /// All reasons, in declaration order: the index of a reason is `reason as usize`.
-    pub const ALL: [Self; 7] =
-        [Self::Overlimit, Self::Memory, Self::Early, Self::Forced, Self::Target, Self::Flow, Self::Ack];
+    pub const ALL: [Self; 8] = [
+        Self::Overlimit,
+        Self::Memory,
+        Self::Early,
+        Self::Forced,
+        Self::Target,
+        Self::Flow,
+        Self::Ack,
+        Self::Loss,
+    ];
 
     /// The reason in one word, as results print it.
     #[must_use]
@@ -50,13 +63,14 @@ impl Drop {
             Self::Target => "target",
             Self::Flow => "flow",
             Self::Ack => "ack",
+            Self::Loss => "loss",
         }
     }
 }
 
 impl Mark {
     /// All reasons, in declaration order: the index of a reason is `reason as usize`.
-    pub const ALL: [Self; 4] = [Self::Early, Self::Forced, Self::Target, Self::CeThreshold];
+    pub const ALL: [Self; 5] = [Self::Early, Self::Forced, Self::Target, Self::CeThreshold, Self::Loss];
 
     /// The reason in one word, as results print it.
     #[must_use]
@@ -66,6 +80,7 @@ impl Mark {
             Self::Forced => "forced",
             Self::Target => "target",
             Self::CeThreshold => "ce_threshold",
+            Self::Loss => "loss",
         }
     }
 }
@@ -93,6 +108,31 @@ pub trait Owner<P> {
 
     /// Reports that `packet` was newly set to CE. The packet stays in the discipline's hands.
     fn marked(&mut self, packet: &P, why: Mark);
+
+    /// Returns a copy of `packet`, for a discipline that duplicates packets (`netem duplicate`). The copy counts as
+    /// offered: it leaves exactly once, too. `None`: this owner's packets cannot be copied (the default), and nothing
+    /// is duplicated.
+    fn duplicated(&mut self, packet: &P) -> Option<P> {
+        let _ = packet;
+        None
+    }
+
+    /// Reports that a bit of `packet` was flipped (`netem corrupt`). It is the next packet that the outermost
+    /// discipline returns. The link sends it, and no receiver accepts its checksum. The default ignores this: the
+    /// packet is delivered whole.
+    fn corrupted(&mut self, packet: &P) {
+        let _ = packet;
+    }
+
+    /// Returns hashes of the source and the destination host of `packet`, for disciplines that share fairly between
+    /// hosts (`cake`). The default asks the packet. An owner that knows the hosts of each flow overrides it, and its
+    /// packets need no room for them.
+    fn host_hashes(&self, packet: &P) -> (u32, u32)
+    where
+        P: Packet,
+    {
+        packet.host_hashes()
+    }
 
     /// Returns 16 uniform random bits. The default takes the low half of [`Owner::random_u32`]. Only a decision trace
     /// needs its own version, because it records how wide each draw was.

@@ -228,6 +228,7 @@ fn what_people_read_is_what_is_kept_in_their_units() {
 const MOMENTS: &[(&str, &str, i128, i128)] = &[
     ("codel", "first_above_time", 1024, 0),
     ("cobalt limit 100", "blue_timer", 1, 0),
+    ("fq maxrate 100kbit", "time_next_delayed_flow", 1, u64::MAX as i128),
     ("pie dq_rate_estimator", "dq_tstamp", 64, u64::MAX as i128),
 ];
 
@@ -252,10 +253,10 @@ fn a_point_of_time_is_shown_where_there_is_one() {
 
 /// A discipline that may hold packets back must say so. Otherwise a link would not ask again.
 #[test]
-fn only_shapers_are_not_work_conserving() {
+fn only_shapers_and_netem_are_not_work_conserving() {
     for spec in ALL {
         let qdisc = AnyQdisc::<Plain>::parse(spec.name, &LINK).unwrap();
-        let is_shaper = ["tbf", "htb", "cake"].contains(&spec.name);
+        let is_shaper = ["tbf", "htb", "cake", "fq", "netem"].contains(&spec.name);
         assert_eq!(qdisc.is_work_conserving(), !is_shaper, "{}", spec.name);
     }
 }

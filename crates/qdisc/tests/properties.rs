@@ -4,7 +4,7 @@
 mod invariants;
 
 use goodqueue_qdisc::packet::Plain;
-use goodqueue_qdisc::param::Form;
+use goodqueue_qdisc::param::{Form, ParamSpec};
 use goodqueue_qdisc::registry::{ALL, parse_line};
 use goodqueue_qdisc::{AnyQdisc, Args, Link};
 use goodqueue_units::Rate;
@@ -42,13 +42,19 @@ fn start() -> impl Strategy<Value = u64> {
 
 /// Returns a discipline's line, in which each parameter has its default or, by chance, an unusual value.
 fn line() -> impl Strategy<Value = String> {
-    (0..ALL.len(), any::<bool>(), proptest::collection::vec((0..3_u8, 0..60_usize), 32)).prop_map(
+    (0..ALL.len(), any::<bool>(), proptest::collection::vec((0..3_u8, 0..60_usize), 48)).prop_map(
         |(which, plain, luck)| {
             let spec = &ALL[which];
             let mut line = spec.name.to_string();
             for (param, (chance, which)) in spec.params.iter().zip(luck) {
-                let is_excluded =
-                    param.rules.excludes.is_some_and(|other| line.contains(&format!(" {other} ")));
+                // A parameter that follows another one brings its word.
+                let head = param.follows.and_then(|name| spec.param(name)).unwrap_or(param);
+                let has = |name: &str| format!("{line} ").contains(&format!(" {name} "));
+                let excludes = |other: &ParamSpec| {
+                    head.rules.excludes == Some(other.name) || other.rules.excludes == Some(head.name)
+                };
+                let is_excluded = (head.rules.once && has(head.name))
+                    || spec.params.iter().any(|other| excludes(other) && has(other.name));
                 if !plain && chance == 0 && !is_excluded {
                     line.push(' ');
                     line.push_str(&unusual(spec, param, which));
@@ -69,12 +75,21 @@ const TUNED: &[&str] = &[
     "pfifo_fast txqueuelen 32",
     "sfb max 4 target 2 increment 0.4 decrement 0.1 penalty_rate 100 penalty_burst 2 rehash 2000 db 1000",
     "sfb max 9 target 1 increment 0.6 limit 30 rehash 300 db 200",
+    "fq limit 12 flow_limit 5 maxrate 3mbit quantum 256 weights 16384 16384 16384",
+    "fq limit 12 priomap 0 0 1 1 2 2 0 0 1 1 2 2 0 1 2 0 initial_quantum 1514",
+    "fq limit 12 flow_limit 5 maxrate 100kbit orphan_mask 1 buckets 2 ce_threshold 1ms timer_slack 1ms",
+    "prio bands 4 priomap 0 1 2 3 0 1 2 3 txqueuelen 5",
+    "tbf rate 2mbit burst 3028 child prio bands 2 priomap 1 0 0 0 0 1 1 1",
+    "tbf rate 2mbit burst 20000 child fq maxrate 1mbit limit 20",
     "fq_nocodel limit 12 flows 4 drop_batch 2",
     "codel variant acm2012 target 1ms interval 5ms ecn",
     "tbf rate 2mbit burst 3028 limit 20000",
     "tbf rate 2mbit burst 20000 peakrate 8mbit minburst 9000 child sfq limit 20",
     "htb rate 2mbit ceil 4mbit burst 1b cburst 4000 child pi limit 20 w 500 a 0.01 b 0.009",
     "htb rate 2mbit idle told child red_gentle limit 20 min 2 max 6 weight 0.2 max_p 0.5",
+    "netem limit 20 delay 10ms 20ms distribution normal loss 10% 25% duplicate 10% reorder 25% 50% gap 3 corrupt 5%",
+    "netem limit 30 delay 2ms 5ms rate 8mbit 20 48 5 loss state 5% 50% 10% 50% 1% ecn seed 5",
+    "netem limit 30 slot distribution pareto 5ms 3ms packets 3 bytes 9000 loss gemodel 5% 50% 70% 1% duplicate 50%",
     "htb rate 8mbit child tbf rate 2mbit burst 9000 child cake bandwidth 1mbit",
 ];
 

@@ -1,7 +1,7 @@
 //! A flow as a capture knows it: its hosts, and its packets in transit.
 
 use crate::frame::{Endpoint, Inner, Route};
-use goodqueue_netsim::scenario::Direction;
+use goodqueue_netsim::scenario::{Direction, HostName};
 use goodqueue_netsim::traffic::Kind;
 use goodqueue_netsim::{Event, FlowOutline, Packet};
 use goodqueue_tcp::Segment;
@@ -9,18 +9,18 @@ use goodqueue_units::Ecn;
 use std::collections::{HashMap, VecDeque};
 
 /// Addresses and ports are those of the kernel engine's laboratory (`lab/addresses.py`), so that captures of both
-/// look alike. Of the last 16 bits of an address, four are the RTT's number, one is ECN, and eleven are the flow's
-/// number.
+/// look alike. A host that the scenario names has the address that its first flow gives it. A listening port has the
+/// highest bit, then four bits for the RTT's number, and eleven for the flow's.
 const NETWORKS: [[u8; 2]; 2] = [[10, 9], [10, 8]];
 const MOST_FLOWS: usize = 2000;
 const MOST_RTTS: usize = 16;
-/// The largest number of flows. With more than [`MOST_FLOWS`] or [`MOST_RTTS`], all 16 bits are the flow's number.
+/// The largest number of flows.
 const MOST_HOSTS: usize = 0xfffe;
-const FIRST_PORT: u16 = 10_000;
-const SOURCE_PORT_OFFSET: u16 = 10_000;
-const PORTS: usize = 10_000;
-/// Linux's first port for connections that name none (`ip_local_port_range`).
-const FIRST_EPHEMERAL_PORT: u16 = 32_768;
+/// With more than [`MOST_FLOWS`] or [`MOST_RTTS`], the other 15 bits of a listening port are the flow's number.
+const LISTENING: usize = 0x8000;
+const SENDING: usize = 0x800;
+/// The first port of connections that name none, up to the listening ports.
+const FIRST_EPHEMERAL_PORT: u16 = 0x1000;
 
 /// A flow.
 pub(crate) struct Flow {
@@ -29,12 +29,19 @@ pub(crate) struct Flow {
     pub(crate) data: Direction,
     /// The end that sends the data, and the other end.
     ends: [Endpoint; 2],
-    /// The number of the next IP packet of each end.
-    next_id: [u16; 2],
+    /// The hosts of both ends: their places in [`Flows::next_ids`].
+    hosts: [usize; 2],
     /// The numbers of the flow's connections, if the flow is an application's.
     connections: HashMap<u32, u16>,
     /// The flow's packets, by the end that sent them.
     under_way: [UnderWay; 2],
+}
+
+/// Every flow of a scenario, and what their hosts have counted.
+pub(crate) struct Flows {
+    flows: Vec<Flow>,
+    /// The number of the next IP packet of each host.
+    next_ids: Vec<u16>,
 }
 
 /// Packets with their numbers: those that wait in the queue, and those that have left it. The simulator's packets
@@ -45,9 +52,9 @@ struct UnderWay {
     through: VecDeque<(Packet, u16)>,
 }
 
-impl Flow {
+impl Flows {
     /// Returns the flows of a scenario. `None`: there are more flows than addresses.
-    pub(crate) fn all(outlines: &[FlowOutline]) -> Option<Vec<Self>> {
+    pub(crate) fn all(outlines: &[FlowOutline]) -> Option<Self> {
         if outlines.len() > MOST_HOSTS {
             return None;
         }
@@ -55,28 +62,54 @@ impl Flow {
         rtts.sort_by(f64::total_cmp);
         rtts.dedup();
         let by_rtt = rtts.len() <= MOST_RTTS && outlines.len() <= MOST_FLOWS;
-        let flow = |(place, outline): (usize, &FlowOutline)| {
-            let rtt = rtts.partition_point(|rtt| *rtt < outline.rtt_s);
-            let kind = if by_rtt { rtt << 12 | usize::from(outline.ecn) << 11 } else { 0 };
-            let [high, low] = ((kind | (place + 1)) as u16).to_be_bytes();
-            let port = FIRST_PORT + (place % PORTS) as u16;
-            let at = |side: usize, port: u16| {
+        // The first flow of each host that the scenario names, per side.
+        let mut first: [HashMap<&HostName, usize>; 2] = Default::default();
+        let mut flows = Vec::with_capacity(outlines.len());
+        for (place, outline) in outlines.iter().enumerate() {
+            let names = [&outline.server, &outline.host];
+            let owners: [usize; 2] = std::array::from_fn(|side| {
+                names[side].as_ref().map_or(place, |name| *first[side].entry(name).or_insert(place))
+            });
+            let at = |side: usize, port: usize| {
+                let [high, low] = (owners[side] as u16 + 1).to_be_bytes();
                 let [a, b] = NETWORKS[side];
-                Endpoint { address: [a, b, high, low], port }
+                Endpoint { address: [a, b, high, low], port: port as u16 }
             };
             let [source, sink] = if outline.direction == Direction::Down { [0, 1] } else { [1, 0] };
-            Self {
+            // Flows between the same two hosts need different pairs of ports, even if there are more than ports.
+            let rtt = rtts.partition_point(|rtt| *rtt < outline.rtt_s);
+            let ports = if by_rtt {
+                [SENDING + place, LISTENING | rtt << 11 | place]
+            } else {
+                [SENDING + place / LISTENING, LISTENING | (place % LISTENING)]
+            };
+            flows.push(Flow {
                 kind: outline.kind,
                 data: outline.direction,
-                ends: [at(source, port + SOURCE_PORT_OFFSET), at(sink, port)],
-                next_id: [0; 2],
+                ends: [at(source, ports[0]), at(sink, ports[1])],
+                hosts: [source, sink].map(|side| 2 * owners[side] + side),
                 connections: HashMap::new(),
                 under_way: Default::default(),
-            }
-        };
-        Some(outlines.iter().enumerate().map(flow).collect())
+            });
+        }
+        Some(Self { flows, next_ids: vec![0; 2 * outlines.len()] })
     }
 
+    /// Returns the flow number `flow`.
+    pub(crate) fn get(&mut self, flow: u32) -> &mut Flow {
+        &mut self.flows[flow as usize]
+    }
+
+    /// Returns the number of `packet`. The sending host gives it when the packet is offered: RFC 791 has a host count
+    /// its packets.
+    pub(crate) fn ip_id(&mut self, event: Event, way: Direction, packet: &Packet) -> u16 {
+        let flow = &mut self.flows[packet.flow() as usize];
+        let end = usize::from(way != flow.data);
+        flow.under_way[end].id(event, packet, &mut self.next_ids[flow.hosts[end]])
+    }
+}
+
+impl Flow {
     /// Returns source and destination of `packet`. The first connection of an application has the flow's ports. The
     /// others have source ports of their own.
     fn ends(&mut self, way: Direction, packet: &Packet) -> (Endpoint, Endpoint) {
@@ -85,7 +118,7 @@ impl Flow {
             let next = self.connections.len() as u16;
             let number = *self.connections.entry(packet.connection(way)).or_insert(next);
             if number > 0 {
-                source.port = FIRST_EPHEMERAL_PORT + number % (u16::MAX - FIRST_EPHEMERAL_PORT);
+                source.port = FIRST_EPHEMERAL_PORT + number % (LISTENING as u16 - FIRST_EPHEMERAL_PORT);
             }
         }
         if way == self.data { (source, sink) } else { (sink, source) }
@@ -108,16 +141,16 @@ impl Flow {
         let through = &self.under_way[usize::from(way != self.data)].through;
         through.iter().find(|(sent, _)| same(sent, packet)).map_or(0, |(_, id)| *id)
     }
+}
 
-    /// Returns the number of `packet`. The sending host gives it when the packet is offered: RFC 791 has a host count
-    /// its packets.
-    pub(crate) fn ip_id(&mut self, event: Event, way: Direction, packet: &Packet) -> u16 {
-        let end = usize::from(way != self.data);
-        let UnderWay { waiting, through } = &mut self.under_way[end];
+impl UnderWay {
+    /// Returns the number of `packet`, and notes what became of the packet. `next` is its host's next number.
+    fn id(&mut self, event: Event, packet: &Packet, next: &mut u16) -> u16 {
+        let Self { waiting, through } = self;
         match event {
             Event::Offered => {
-                let id = self.next_id[end];
-                self.next_id[end] = id.wrapping_add(1);
+                let id = *next;
+                *next = id.wrapping_add(1);
                 waiting.push_back((*packet, id));
                 id
             }
@@ -152,4 +185,28 @@ fn same(sent: &Packet, seen: &Packet) -> bool {
         |packet: &Packet| packet.segment().map(|segment| Segment { ecn: Ecn::NotEct, dscp: 0, ..*segment });
     let connection = |packet: &Packet| packet.connection(Direction::Down);
     connection(sent) == connection(seen) && words(sent) == words(seen) && sent.datagram() == seen.datagram()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use goodqueue_netsim::Scenario;
+    use std::collections::HashSet;
+
+    /// There are more flows than ports here. Without a shift two flows between the same hosts would look like one.
+    #[test]
+    fn flows_between_the_same_hosts_have_different_ports() {
+        let scenario = |hosts: &str| {
+            let traffic = format!(r#"{{"kind": "cbr", "rate": "1bit", "count": 25000{hosts}}}"#);
+            let text = format!(
+                r#"{{"duration": "1s", "bottleneck": {{"rate": "1mbit", "qdisc": "pfifo"}},
+                "path": {{"rtt": "1ms"}}, "traffic": [{traffic}]}}"#
+            );
+            Flows::all(&Scenario::from_json(&text).unwrap().flows()).unwrap().flows
+        };
+        for hosts in ["", r#", "host": "alice""#, r#", "host": "alice", "server": "cdn""#] {
+            let ends = scenario(hosts).into_iter().map(|flow| flow.ends.map(|end| (end.address, end.port)));
+            assert_eq!(ends.collect::<HashSet<_>>().len(), 25_000, "{hosts}");
+        }
+    }
 }

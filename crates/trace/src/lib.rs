@@ -15,7 +15,7 @@ mod wifi;
 pub use goodqueue_capture::Error;
 pub use point::Point;
 
-use crate::flow::Flow;
+use crate::flow::Flows;
 use goodqueue_capture::Writer;
 use goodqueue_netsim::path::wifi::frames::{AirBody, AirFrame};
 use goodqueue_netsim::scenario::Direction;
@@ -57,7 +57,7 @@ pub struct Trace {
     failure: Option<Error>,
     /// The interface's number of each point.
     interfaces: [Option<u32>; Point::ALL.len()],
-    flows: Vec<Flow>,
+    flows: Flows,
     snap_bytes: usize,
     frame: Vec<u8>,
     /// The frame on the air that is being built.
@@ -76,7 +76,7 @@ impl Trace {
         points: &[Point],
         snap_bytes: u32,
     ) -> Result<Self, Error> {
-        let known = Flow::all(flows).ok_or_else(|| Error {
+        let known = Flows::all(flows).ok_or_else(|| Error {
             file: path.to_path_buf(),
             message: format!(
                 "found {} flows; accepted of a run that is captured: at most 65534",
@@ -123,8 +123,8 @@ impl Trace {
 impl Observer for Trace {
     fn saw(&mut self, now: Instant, way: Direction, event: Event, packet: &Packet) {
         let Self { writer: Some(writer), flows, interfaces, frame, .. } = self else { return };
-        let flow = &mut flows[packet.flow() as usize];
-        let id = flow.ip_id(event, way, packet);
+        let id = flows.ip_id(event, way, packet);
+        let flow = flows.get(packet.flow());
         let interfaces = Point::of(event, way, flow.data).map(|point| interfaces[point? as usize]);
         if interfaces == [None; 2] {
             return;
@@ -149,7 +149,7 @@ impl Observer for Trace {
         let Some(interface) = interfaces[Point::Air as usize] else { return };
         frame.clear();
         if let AirBody::Data { packet, way, .. } = &on_air.body {
-            let flow = &mut flows[packet.flow() as usize];
+            let flow = flows.get(packet.flow());
             let id = flow.ip_id_on_air(*way, packet);
             frame::build(frame, packet, &flow.route(*way, packet, id, TTL - 1));
         }

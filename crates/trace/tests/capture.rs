@@ -151,15 +151,52 @@ fn every_checksum_and_length_is_right() {
     assert_eq!(protocols, BTreeSet::from([1, 6, 17]));
 }
 
-#[test]
-fn a_packet_keeps_its_number_and_numbers_count_each_hosts_packets() {
-    let (frames, _) = capture("numbers", SCENARIO, &Point::ALL, WHOLE_BYTES);
+/// Asserts that the packets of each address are numbered from 0 on, without a gap.
+fn assert_numbers_count_each_hosts_packets(frames: &[Frame]) {
     let mut next: BTreeMap<[u8; 4], u16> = BTreeMap::new();
     for frame in frames.iter().filter(|frame| frame.point.ends_with("-in")) {
         let next = next.entry(frame.source()).or_default();
         assert_eq!((frame.id(), frame.ttl()), (*next, 64));
         *next += 1;
     }
+}
+
+/// A named host has one address, whatever the RTT and the ECN of its flows. Each flow has a pair of ports of its own
+/// between the same two addresses.
+#[test]
+fn a_named_host_has_one_address() {
+    let household = r#"{
+        "duration": "1s", "bottleneck": {"rate": "10mbit", "qdisc": "cake dual-dsthost"}, "path": {"rtt": "20ms"},
+        "traffic": [
+            {"kind": "bulk", "name": "one", "count": 3, "host": "alice", "server": "cdn"},
+            {"kind": "bulk", "name": "up", "direction": "up", "ecn": true, "rtt": "50ms",
+                "host": "alice", "server": "cdn"},
+            {"kind": "page", "host": "alice", "server": "cdn"},
+            {"kind": "ping", "host": "alice"},
+            {"kind": "cbr", "rate": "1mbit", "host": "bob", "server": "cdn"}
+        ]
+    }"#;
+    let (frames, _) = capture("hosts", household, &[Point::DownIn, Point::UpIn], WHOLE_BYTES);
+    assert_numbers_count_each_hosts_packets(&frames);
+    let seen = |point: &str, part: std::ops::Range<usize>| -> BTreeSet<Vec<u8>> {
+        at(&frames, point).iter().map(|frame| frame.data[part.clone()].to_vec()).collect()
+    };
+    let (source, destination) = (26..30, 30..34);
+    let (alice, bob) = (vec![10, 8, 0, 1], vec![10, 8, 0, 7]);
+    let (cdn, of_ping) = (vec![10, 9, 0, 1], vec![10, 9, 0, 6]);
+    assert_eq!(seen("down-in", destination.clone()), BTreeSet::from([alice.clone(), bob]));
+    assert_eq!(seen("down-in", source.clone()), BTreeSet::from([cdn.clone(), of_ping.clone()]));
+    assert_eq!(seen("up-in", source), BTreeSet::from([alice]));
+    assert_eq!(seen("up-in", destination), BTreeSet::from([cdn, of_ping]));
+    let tcp = at(&frames, "down-in").into_iter().filter(|frame| frame.protocol() == 6);
+    let ports: BTreeSet<_> = tcp.map(|frame| frame.data[34..38].to_vec()).collect();
+    assert!(ports.len() >= 5, "three downloads, an upload's ACKs, and a page: {ports:?}");
+}
+
+#[test]
+fn a_packet_keeps_its_number_and_numbers_count_each_hosts_packets() {
+    let (frames, _) = capture("numbers", SCENARIO, &Point::ALL, WHOLE_BYTES);
+    assert_numbers_count_each_hosts_packets(&frames);
     let known = |end: &str| -> BTreeMap<([u8; 4], u16), &Frame> {
         let found = frames.iter().filter(|frame| frame.point.ends_with(end));
         found.map(|frame| ((frame.source(), frame.id()), frame)).collect()
@@ -191,7 +228,7 @@ fn a_syn_says_what_linux_says() {
     assert_eq!((syn.time_ns, syn.length), (0, 74));
     // Ethernet: 02:00 and the hosts' addresses, then IPv4.
     assert_eq!(syn.data[..14], [2, 0, 10, 8, 0, 1, 2, 0, 10, 9, 0, 1, 8, 0]);
-    assert_eq!(syn.data[34..38], [0x4e, 0x20, 0x27, 0x10], "ports 20000 and 10000");
+    assert_eq!(syn.data[34..38], [0x08, 0x00, 0x80, 0x00], "ports 2048 and 32768");
     assert_eq!(syn.data[46..48], [0xa0, 0x02], "ten words, SYN");
     // MSS 1460, SACK permitted, timestamps, a NOP, window scale (RFC 9293, 2018, 7323).
     assert_eq!(syn.data[54..64], [2, 4, 0x05, 0xb4, 4, 2, 8, 10, 0, 0]);

@@ -15,6 +15,10 @@ ADVERTISED = 0.85
 NOTHING = "fq_codel"
 """Linux's state if the user types nothing: systemd's and OpenWrt's default discipline, without a shaper."""
 
+FAIR = "nat dual-dsthost", "nat dual-srchost"
+"""cake's words for fairness between users, down and up. Without ``nat`` cake sees one host, the router: on its port to
+the modem all packets have the router's address (tc-cake(8))."""
+
 LARGE_RTT_S = 0.1
 """cake's default ``rtt`` and CoDel's default ``interval`` (tc-cake(8); RFC 8289, 4.3)."""
 
@@ -32,11 +36,14 @@ class Candidate:
     words_down: str = ""
     """Additional words for cake."""
     words_up: str = ""
+    fair: bool = False
+    """Whether cake shares between the users behind the router, by `FAIR`."""
 
     @property
     def level(self) -> int:
         """How much there is to type and to understand. It is the same for all lines of a Wi-Fi card."""
-        return {"nothing": 0, "cake": 2 if self.words_down + self.words_up else 1, "tbf": 3, "htb": 4}.get(self.kind, 0)
+        cake = 1 + self.fair + bool(self.words_down + self.words_up)
+        return {"nothing": 0, "cake": cake, "tbf": 4, "htb": 5}.get(self.kind, 0)
 
     def at(self, down: float, up: float | None = None) -> "Candidate":
         """Return the candidate with its shapers at other shares of the rate."""
@@ -50,9 +57,10 @@ class Candidate:
         down, up = self.rates_bps(question)
         if self.kind == "cake":
             base = _words("besteffort", link.framing, _rtt(question, self.words_down + self.words_up))
+            fair_down, fair_up = FAIR if self.fair else ("", "")
             return (
-                _words(f"cake bandwidth {kbit(down)}", base, self.words_down, "ingress"),
-                _words(f"cake bandwidth {kbit(up)}", base, self.words_up),
+                _words(f"cake bandwidth {kbit(down)}", base, fair_down, self.words_down, "ingress"),
+                _words(f"cake bandwidth {kbit(up)}", base, fair_up, self.words_up),
             )
         if self.kind in ("htb", "tbf"):
             return _shaped(self.kind, question, down), _shaped(self.kind, question, up)
@@ -88,14 +96,16 @@ def of(question: Question) -> list[Candidate]:
             replace(cake.at(MARGIN, 0.5), label="cake autorate-ingress", words_down="autorate-ingress"),
         ]
     short = f"rtt {_ms(question.rtt_s)}"
+    fair = replace(cake, label="cake, fair between users", fair=True)
     # A short rtt is a candidate of its own. A long rtt is in every line.
-    shorter = [replace(cake, label=f"cake, {short}", words_down=short, words_up=short)]
+    shorter = [replace(fair, label=f"cake, fair, {short}", words_down=short, words_up=short)]
     return [
         nothing,
         cake,
+        fair,
         *(shorter if question.rtt_s < LARGE_RTT_S else []),
-        replace(cake, label="cake, ack-filter up", words_up="ack-filter"),
-        replace(cake.at(0.9, MARGIN), label="cake at 90 % down"),
+        replace(fair, label="cake, fair, ack-filter up", words_up="ack-filter"),
+        replace(fair.at(0.9, MARGIN), label="cake, fair, at 90 % down"),
         Candidate("tbf", "tbf + fq_codel"),
         Candidate("htb", "htb + fq_codel"),
     ]

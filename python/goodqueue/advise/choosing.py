@@ -19,6 +19,12 @@ TENTH = math.log(1.1)
 
 MOS_POINT = 0.1
 
+SINGLE = "single"
+"""The name of the flow, and of the host, of the user who has one download."""
+
+SINGLE_KEY = "single_goodput_mbps"
+"""The key of this flow's goodput, which only these scenarios have."""
+
 
 @dataclass(frozen=True, slots=True)
 class Felt:
@@ -39,6 +45,9 @@ FELT = (
     Felt("voip_delay_p95_ms", "A call: 95 % of its packets arrive within", "call\np95 ms", "ms", ("calls",)),
     Felt("ping_rtt_p95_ms", "A game: 95 % of its round trips within", "ping\np95 ms", "ms", ("games",)),
     Felt("page_load_mean_ms", "The web: a small page is there after", "page\nmean ms", "ms", ("web",)),
+    Felt(
+        SINGLE_KEY, "A user's only download, beside one with three", "single\nMbit/s", "Mbit/s", ("downloads",), "high"
+    ),
     Felt("goodput_mbps", "Downloads together", "down\nMbit/s", "Mbit/s", ("downloads",), "high"),
     Felt("up_goodput_mbps", "Uploads together", "up\nMbit/s", "Mbit/s", ("downloads",), "high"),
 )
@@ -56,15 +65,19 @@ def numbers(records: Sequence[Record]) -> Values:
 
     A page that never came counts as one that took as long as the run. So does a ping or a call without an answer.
     """
-    each = [metrics.numbers(record) for record in records]
+    each = [{**metrics.numbers(record), SINGLE_KEY: _single(record)} for record in records]
     found = {}
     for felt in FELT:
         values = [one[felt.key] for one in each]
         kinds = {metric.app for metric in metrics.METRICS if metric.key == felt.key}
-        if any(app["kind"] in kinds for app in records[0]["apps"]) or kinds == {""}:
+        if any(app["kind"] in kinds for app in records[0]["apps"]) or kinds <= {""}:
             worst = 1.0 if felt.key == "voip_mos" else 1e-3 if felt.better == "high" else _measured_ms(records[0])
             found[felt.key] = [worst if value is None else value for value in values]
     return found
+
+
+def _single(record: Record) -> float | None:
+    return next((flow["goodput_mbps"] for flow in record["flows"] if flow["name"].startswith(f"{SINGLE}/")), None)
 
 
 def _measured_ms(record: Record) -> float:

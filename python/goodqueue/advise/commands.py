@@ -75,5 +75,6 @@ def sqm(question: Question, candidate: Candidate) -> dict[str, str]:
 def _own(line: str) -> str:
     """Return the words of cake that SQM has no options for."""
     words = line.split()
-    kept = [word for word in words if word in ("ingress", "ack-filter", "autorate-ingress")]
+    known = ("nat", "dual-dsthost", "dual-srchost", "ingress", "ack-filter", "autorate-ingress")
+    kept = [word for word in words if word in known]
     return " ".join(([f"rtt {words[words.index('rtt') + 1]}"] if "rtt" in words else []) + kept)

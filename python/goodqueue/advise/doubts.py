@@ -87,7 +87,7 @@ def _slower(question: Question, choice: Candidate, now: Candidate) -> Asked:
         _, same, lower = ranked
         return f"pings take {_ping(same)}. Type {down} and {up} then: {_ping(lower)}."
 
-    what = f"The link carries {100 * (1 - SLOWER):.0f} % less than you said"
+    what = f"The link carries {100 * (1 - SLOWER):.0f} % less"
     trials = [Trial("now", now, truth), Trial(SAME, choice, truth), Trial("set lower", adapted, truth)]
     return Asked(what, trials, 1, say)
 
@@ -97,11 +97,11 @@ def _full_rate(choice: Candidate) -> Asked:
 
     def say(ranked: Sequence[Tried]) -> str:
         margin, full = ranked
-        pings = f"pings take {_ping(full)}, not {_ping(margin)}"
-        return f"{pings}, and downloads get {_down(full)}, not {_down(margin)}."
+        more = f"{_down(full).split()[0]}, not {_down(margin)}"
+        return f"pings take {_ping(full)}, not {_ping(margin)}; downloads get {more}."
 
     trials = [Trial(SAME, choice, Truth()), Trial("at the full rate", choice.at(1.0), Truth())]
-    return Asked("You set the shapers to the full rate", trials, 0, say)
+    return Asked("Shapers at the full rate", trials, 0, say)
 
 
 def _held(question: Question, times: float) -> str:
@@ -114,7 +114,7 @@ def _shallower(question: Question, choice: Candidate, now: Candidate) -> Asked:
 
     def say(ranked: Sequence[Tried]) -> str:
         before, after = ranked
-        return f"pings take {_ping(before)} as it is, and {_ping(after)} with these lines."
+        return f"pings take {_ping(before)} now, and {_ping(after)} with these lines."
 
     return Asked(_held(question, SHALLOW), [Trial("now", now, truth), Trial(SAME, choice, truth)], 1, say)
 

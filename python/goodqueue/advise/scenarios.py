@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from goodqueue.advise.candidates import STATION, Candidate
+from goodqueue.advise.choosing import SINGLE
 from goodqueue.advise.links import FRAME, air_mbps, cell, frames_bps
 from goodqueue.advise.question import Question
 from goodqueue.files import har
@@ -19,11 +20,17 @@ from goodqueue.record import Scenario
 from goodqueue.scenario import air, from_options
 from goodqueue.traffic import BULK, probe
 
-LOAD = "bulk:4,bulk:2:up,ping"
-"""The load, and the ping that measures it. Flent's rrul has four flows each way; homes send less than they fetch."""
+LOAD = "bulk:3:host=busy,bulk:2:up:host=busy,bulk:1:host=single,ping:host=player"
+"""The load, and the ping that measures it. Flent's rrul has four flows each way; homes send less than they fetch.
 
-USES = {"calls": "voip,voip:up", "web": "page:google"}
+Four users share the link. One has most of the load, and another has a single download.
+"""
+
+USES = {"calls": "voip:host=caller,voip:up:host=caller", "web": "page:google:host=player"}
 """The traffic that uses add. A game is the ping, and downloads are in the load."""
+
+TRANSLATED = "router"
+"""The user's host of all packets on the router's port to the modem, if nobody looks behind the translation (NAT)."""
 
 PAGE_EVERY = "1s"
 """The time from the end of a page to the start of the next."""
@@ -91,6 +98,10 @@ def scenario(question: Question, candidate: Candidate, seed: int, truth: Truth, 
         found = _air(options, truth) if truth.air else from_options(rate=f"{_lan(question)}bit", **options)
         _put(found, question, lines, truth, seed, folder)
     for source in found["traffic"]:
+        if source["host"] == SINGLE:
+            source["name"] = SINGLE
+        if not candidate.fair:
+            source["host"] = TRANSLATED
         if source.get(har.KEY):
             source |= {"interval": PAGE_EVERY, "start_spread": "1s"}
         elif source["kind"] == probe().name:
@@ -202,7 +213,7 @@ def assumptions(question: Question) -> list[tuple[str, str]]:
         source = "Flent's pings, under load less without"
     else:
         source = link.buffer_source if question.buffer_s == link.buffer_s else "as said"
-    found = [(buffer, source)]
+    found = [(buffer, source), ("four users behind NAT", "docs/advise.md")]
     if link.key == "lte":
         varies = question.trace or "another draw of `goodqueue generate lte` each seed"
         found.insert(0, (f"a rate that wanders, with outages: {varies}", "docs/advise.md"))

@@ -4,7 +4,8 @@ import textwrap
 from collections.abc import Iterator
 
 from goodqueue.advise.answer import Advice, Change, Check, Tried
-from goodqueue.advise.choosing import FELT
+from goodqueue.advise.candidates import FAIR
+from goodqueue.advise.choosing import FELT, SINGLE_KEY
 from goodqueue.advise.question import USES, Question
 from goodqueue.measures.stats import Estimate
 from goodqueue.show.tables import Column, Table, decimals, number, plus_minus, span
@@ -102,19 +103,15 @@ def _change(one: Change) -> str:
 
 
 def sure(advice: Advice) -> Iterator[str]:
-    """Yield sentences on the certainty of the answer, and on its cost."""
+    """Yield sentences on the certainty of the answer, and on the worth of cake's words for fairness between users."""
     n = len(advice.question.seeds)
     choice = next(one for one in advice.tried if one.is_choice)
     seeds = f"{n} seeds, the same for all" if n > 1 else "one seed, so nobody knows"
     gain = "" if advice.tried[0].is_choice else f" {plus_minus(choice.points)} points better than now, where"
     yield f"How sure: {seeds}.{gain or ' Here'} a point is a tenth of one of these numbers. {_next(advice, choice)}"
-    if not advice.tried[0].is_choice:
-        each = {one.metric: one.percent or 0.0 for one in advice.changes}
-        said = [
-            f"{name} {'gain' if each[key] >= 0 else 'lose'} {abs(each[key]):.0f} %"
-            for name, key in (("downloads", "goodput_mbps"), ("uploads", "up_goodput_mbps"))
-        ]
-        yield f"What it costs in goodput: {', '.join(said)}."
+    if FAIR[0] in choice.down:
+        plain, fair = (one.means[SINGLE_KEY].mean for one in (advice.tried[1], choice))
+        yield f"Without nat, dual-srchost and dual-dsthost the only download gets {plain:.3g} Mbit/s, not {fair:.3g}."
 
 
 def _next(advice: Advice, choice: Tried) -> str:

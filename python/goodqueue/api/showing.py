@@ -28,7 +28,11 @@ class Shown:
         headline, tables, sentences = self._parts()
         stream = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="")
         with redirect_stdout(stream):
-            terminal.say(headline)
+            for line in headline.split("\n"):
+                if line.startswith("  "):  # a command, which is not wrapped, so that it can be pasted
+                    terminal.emit(f"{terminal.fit(line)}\n")
+                else:
+                    terminal.say(line)
             terminal.say()
             for table in tables:
                 terminal.print_table(table)

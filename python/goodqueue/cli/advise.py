@@ -57,11 +57,11 @@ def advise(
       goodqueue advise --down 40mbit --link wifi
       goodqueue advise --flent rrul-*.flent.gz --link docsis --json
 
-    The command simulates the link with qdiscs that Linux ships, in both directions at once. Downloads and uploads fill
-    the link, and the modem has a queue behind the router. The answer is what was measured: calls, pings, pages and
-    goodput, compared with the link as it is now. The command also tries what would change the answer: another rate,
-    another buffer, Wi-Fi. Give the rates at which the link itself sends: the contract's rate for cable, the modem's
-    sync rate for DSL.
+    The command simulates the link with qdiscs that Linux ships, in both directions at once. The downloads and uploads
+    of a household of four users fill the link, and the modem has a queue behind the router. The answer is what was
+    measured: calls, pings, pages and goodput, compared with the link as it is now. The command also tries what would
+    change the answer: another rate, another buffer, Wi-Fi. Give the rates at which the link itself sends: the
+    contract's rate for cable, the modem's sync rate for DSL.
     """
     from goodqueue.advise import checking, trying
     from goodqueue.advise import question as asking

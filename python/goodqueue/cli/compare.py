@@ -47,7 +47,7 @@ def compare(
         str | None,
         typer.Option(
             metavar="LIST",
-            help="KIND[:COUNT][:down|up][:DETAIL],... e.g. bulk:4,bulk:up,cbr:1mbit,transfer:9kB. [bulk,ping]",
+            help="KIND[:COUNT][:down|up][:DETAIL][:host=NAME],... e.g. bulk:4,bulk:up,cbr:1mbit,ping. [bulk,ping]",
         ),
     ] = None,
     duration: Annotated[str | None, typer.Option(metavar="TIME", help="Simulated time of a run. [60s]")] = None,
@@ -83,6 +83,7 @@ def compare(
       goodqueue compare pfifo fq_codel --traffic bulk:2,transfer:100kB,rr:10kB,stream:1mbit
       goodqueue compare pfifo codel --traffic rrul,voip:up,page:huffpost --up-rate 1mbit
       goodqueue compare pfifo codel --traffic bulk:4:up,voip:up --metric voip_mos
+      goodqueue compare "cake flows" "cake dual-dsthost" --traffic bulk:1:host=ann,bulk:4:host=bob
       goodqueue compare codel "codel / fq_codel" --traffic bulk:4,bulk:2:up,ping --up-rate 1mbit
       goodqueue compare pfifo fq_codel mac80211 --wifi 802.11n --stations fast:mcs15*2,slow:mcs0
       goodqueue compare pfifo codel --scenario my-link.toml --out report --json
@@ -102,7 +103,7 @@ def compare(
     from goodqueue.files import output
     from goodqueue.measures import metrics
     from goodqueue.scenario.asked import base as scenario_of
-    from goodqueue.show import labels, notes, terminal
+    from goodqueue.show import notes, terminal
 
     on = engines.parse(engine)
     wanted = metrics.find(metric or []) or metrics.METRICS
@@ -111,7 +112,7 @@ def compare(
     described = {"wifi": wifi, "stations": stations, "flows": flows, "cc": cc, "ecn": ecn or None, "traffic": traffic}
     base, origins = scenario_of(scenario, options, described, sets or [])
     lines, duration_s = asked.check(base, qdiscs, seed, scenario or "", origins, on)
-    notes.tell(base, origins, [half for line in lines for half in labels.ways(line)])
+    notes.tell(base, origins, lines)
     if out is not None:
         output.check(out, force)
         interval = f"{max(1, round(duration_s / INTERVALS * 1e6))}us"

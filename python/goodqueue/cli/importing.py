@@ -1,15 +1,22 @@
 """``goodqueue import``: turns other programs' measurements into records."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from goodqueue.cli.options import Json, Sets, whole
-from goodqueue.errors import warn
+from goodqueue.errors import UserError, warn
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from goodqueue.record import Record, Scenario, SourceFile
 
 
 def import_(
-    files: Annotated[list[str], typer.Argument(metavar="FILE.flent.gz...", help="Flent's data files.")],
+    files: Annotated[
+        list[str], typer.Argument(metavar="FILE...", help="Data files of Flent, or JSON of irtt or iperf3.")
+    ],
     scenario: Annotated[
         str | None, typer.Option(metavar="SCENARIO.toml", help="What the path was like: link, qdisc, RTT, traffic.")
     ] = None,
@@ -25,27 +32,30 @@ def import_(
     out: Annotated[str | None, typer.Option(metavar="DIR", help="The store that keeps the records.")] = None,
     json: Json = False,
 ) -> None:
-    """Read Flent's measurements of a real network.
+    """Read measurements of a real network by Flent, irtt or iperf3.
 
     \b
     Examples:
       goodqueue import rrul-*.flent.gz
+      irtt client -i 20ms -d 1m -o irtt.json.gz HOST; goodqueue import irtt.json.gz
+      iperf3 -c HOST --json --bidir -P 2 > iperf.json; goodqueue import iperf.json
       goodqueue import real.flent.gz --scenario link.toml --json > real.json
       goodqueue run link.toml --json > sim.json; goodqueue report sim.json real.json
       goodqueue import real-*.flent.gz --scenario link.toml --set bottleneck.qdisc=fq_codel --out store
       goodqueue plot ellipse store --out ellipse.svg
 
-    Each file becomes a record of the engine flent. It covers the time during which all TCP flows of the test ran. Flent
-    sees only the ends of the path: goodput, window and RTT of TCP, and pings. The fields of the queue stay empty. With
-    --scenario the record says what the path was, and a report compares it with runs of the same scenario. Without
-    --scenario the link is unknown. --json prints one record per line.
+    The content of a file says which program wrote it; the file may be compressed by gzip or bzip2. Each test becomes a
+    record, whose engine is the program. The programs see the ends of the path: goodput, window and RTT of TCP, pings,
+    calls, fetches of pages. A queue's fields stay empty, unless Flent asked tc for its statistics. A record of Flent's
+    covers the time during which all TCP flows of the test ran. With --scenario the record says what the path was, and a
+    report compares it with runs of the same scenario. Without --scenario the link is unknown. --json prints one record
+    per line.
     """
     from pathlib import Path
 
     from goodqueue import scenario as scenarios
     from goodqueue import store
-    from goodqueue.errors import UserError
-    from goodqueue.flent import importing, reading
+    from goodqueue.neighbours import parts
     from goodqueue.show import tables, terminal
 
     if sets and scenario is None:
@@ -53,13 +63,14 @@ def import_(
     resolved = None if scenario is None else scenarios.from_file(scenario, sets or ())
     if out is not None:
         store.check(Path(out), f"--out {out}")
-    records = [importing.record(reading.read(file), resolved, seed + place) for place, file in enumerate(files)]
+    records: list[Record] = []
+    for file in files:
+        for record in _records(file, resolved, seed + len(records)):
+            records.append(record)
     if out is not None:
-        importing.keep(store.create(Path(out), f"--out {out}"), records, f"--out {out}")
+        parts.keep(store.create(Path(out), f"--out {out}"), records, f"--out {out}")
     for record in records:
-        if left := record["flent"]["left_out"]:
-            some = ", ".join(left[:3]) + (f" and {len(left) - 3} more" if len(left) > 3 else "")
-            warn(f"{record['flent']['file']}: left out: {some}; a record has no place for them")
+        _note(_source(record))
     if json:
         from json import dumps
 
@@ -67,11 +78,59 @@ def import_(
             terminal.emit(dumps(record, ensure_ascii=False) + "\n")
         return
     for record in records:
-        about = record["flent"]
+        about = _source(record)
         begin, end = about["measured_s"]
         terminal.say(f"{about['file']}: {about['test']}, {about['title'] or 'no title'}; {begin:.1f} s to {end:.1f} s")
         terminal.say()
-        for table in tables.run_tables(record)[1:]:
+        sees_queue = any(queue["delay_ms"] or queue["packets"] for queue in record["queues"].values())
+        for table in tables.run_tables(record)[0 if sees_queue else 1 :]:
             terminal.print_table(table)
     if out is not None:
         terminal.say(f"Kept: {len(records)} in {out}.")
+
+
+def _records(file: str, scenario: "Scenario | None", number: int) -> "Iterator[Record]":
+    """Yield a record of each test in ``file``. Raises UserError for a file of no program that is read here."""
+    from goodqueue.flent import importing, reading
+    from goodqueue.neighbours import iperf3, irtt, opening
+
+    found: list[Any] = opening.documents(file)
+    if len(found) > 1:
+        found = [data for data in found if opening.program(data) != "iperf3" or iperf3.has_test(data)] or found[:1]
+    for place, data in enumerate(found):
+        name = file if len(found) == 1 else f"{file}#{place + 1}"
+        match opening.program(data):
+            case "flent":
+                yield importing.record(reading.parsed(data, name), scenario, number + place)
+            case "irtt":
+                yield irtt.record(data, name, scenario, number + place)
+            case "iperf3":
+                yield iperf3.record(data, name, scenario, number + place)
+            case _:
+                is_ours = isinstance(data, dict) and {"schema", "engine", "scenario"} <= data.keys()
+                why = (
+                    "a record of goodqueue's, which report, plot and export read as it is"
+                    if is_ours
+                    else ("JSON of no program that is read here")
+                )
+                raise UserError(name, f"found {why}; accepted: {opening.ACCEPTED}")
+
+
+def _source(record: "Record") -> "SourceFile":
+    from goodqueue.record import source_of
+
+    found = source_of(record)
+    assert found is not None, "an imported record has a source"
+    return found
+
+
+def _note(source: "SourceFile") -> None:
+    """Say how the record differs from what a reader would expect, and which series it does not have, by reason."""
+    for note in source.get("notes", []):
+        warn(f"{source['file']}: {note}")
+    by_reason: dict[str, list[str]] = {}
+    for name, why in source.get("reasons", {}).items():
+        by_reason.setdefault(why, []).append(name)
+    for why, names in by_reason.items():
+        some = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+        warn(f"{source['file']}: left out: {some}: {why}")

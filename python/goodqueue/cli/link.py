@@ -91,7 +91,9 @@ def link(
 
     engines.need_linux("link")
 
-    from goodqueue.capture import check, parse, settle
+    from pathlib import Path
+
+    from goodqueue.capture import asked, check, settle
     from goodqueue.engines.live import outside, path
     from goodqueue.errors import UserError
     from goodqueue.files import output
@@ -109,22 +111,26 @@ def link(
     if trace is None and (at := next((option for option, value in of_trace.items() if value), None)):
         raise UserError(at, "found without --trace; accepted: with --trace FILE.pcapng")
     scenario = path.read(scenario_file, options, sets or (), seed)
-    capture = None if trace is None else parse(trace, trace_at, trace_snap, "live", force)
-    if capture is not None:
-        check(scenario, capture.points)
-    if record is not None:
-        output.check_file(record, force, "--record")
-    task = outside.Task(scenario, client, server, capture, 2 if json else None)
-    end = _run(task, _quiet if quiet else warn, metrics, live)
+    if trace is not None and record is not None and Path(trace).resolve() == Path(record).resolve():
+        raise UserError(f"--record {record}", "found the file of --trace; accepted: another one")
     written = {}
-    if record is not None:
-        written["--record", record] = output.write_file(record, force, f"{end.record}\n".encode(), "--record")
-    if capture is not None and end.no_capture is None:
-        written["--trace", capture.file] = settle(capture, force)
+    with asked(trace, trace_at, trace_snap, "live", force) as capture:
+        if capture is not None:
+            check(scenario, capture.points)
+        if record is not None:
+            output.check_file(record, force, "--record")
+        task = outside.Task(scenario, client, server, capture, 2 if json else None)
+        end = _run(task, _quiet if quiet else warn, metrics, live)
+        if record is not None:
+            written["--record", record] = output.write_file(record, force, f"{end.record}\n".encode(), "--record")
+        if capture is not None and end.no_capture is None:
+            written["--trace", capture.file] = settle(capture, force)
     if json:
         terminal.emit(end.record + "\n")
     elif not quiet:
         _show(end)
+    if not quiet:
+        _note(end)
     if capture is not None and end.no_capture is not None:
         raise capture.refusal(ValueError(end.no_capture))
     for (option, file), found in written.items():
@@ -211,6 +217,18 @@ def _is_link(command: list[str]) -> bool:
     from pathlib import PurePath
 
     return any(PurePath(word).name == "goodqueue" and after == "link" for word, after in pairwise(command))
+
+
+def _note(end: "End") -> None:
+    """Note which words of the lines had no effect on the packets that crossed."""
+    from json import loads
+
+    from goodqueue.show import isolation
+
+    record = loads(end.record)
+    if not record["scenario"]["traffic"]:
+        for note in isolation.of_link(record["scenario"], record["live"]["hosts"]):
+            warn(note)
 
 
 def _show(end: "End") -> None:

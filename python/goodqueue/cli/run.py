@@ -84,7 +84,7 @@ def run(
     from threading import Event
 
     from goodqueue import engines
-    from goodqueue.capture import parse, settle
+    from goodqueue.capture import asked, settle
     from goodqueue.errors import UserError
     from goodqueue.files import output
     from goodqueue.scenario import from_file
@@ -94,17 +94,19 @@ def run(
     given = {"--trace-at": trace_at, "--trace-snap": trace_snap, "--force": force}
     if trace is None and (at := next((option for option, value in given.items() if value), None)):
         raise UserError(at, "found without --trace; accepted: with --trace FILE.pcapng")
-    capture = None if trace is None else parse(trace, trace_at, trace_snap, name, force)
-    runs = engines.find(name) if capture is None else engines.traced(name, capture)
     lines = {"bottleneck.qdisc": ("--qdisc", qdisc), "bottleneck.up.qdisc": ("--up-qdisc", up_qdisc)}
-    asked = {key: (option, line) for key, (option, line) in lines.items() if line is not None}
+    asked_lines = {key: (option, line) for key, (option, line) in lines.items() if line is not None}
     # Lines come first, since --set may change their parameters.
-    assignments = [*(f"{key}={line}" for key, (_, line) in asked.items()), *(sets or ())]
-    named = {key: option for key, (option, _) in asked.items()}
-    resolved = from_file(scenario, assignments, seed, notes.tell, named)
-    with terminal.progress("simulating" if name == "sim" else f"engine {name}") as progress:
-        text = runs(resolved, progress, Event())
-    written = None if capture is None else settle(capture, force)
+    assignments = [*(f"{key}={line}" for key, (_, line) in asked_lines.items()), *(sets or ())]
+    named = {key: option for key, (option, _) in asked_lines.items()}
+    written = None
+    with asked(trace, trace_at, trace_snap, name, force) as capture:
+        runs = engines.find(name) if capture is None else engines.traced(name, capture)
+        resolved = from_file(scenario, assignments, seed, notes.tell, named)
+        with terminal.progress("simulating" if name == "sim" else f"engine {name}") as progress:
+            text = runs(resolved, progress, Event())
+        if capture is not None:
+            written = settle(capture, force)
     if json:
         terminal.emit(text + "\n")
     else:

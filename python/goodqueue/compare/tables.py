@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from goodqueue.compare import Comparison, Entry, stations
+from goodqueue.compare import Comparison, Entry, hosts, stations
 from goodqueue.measures import measured, metrics
 from goodqueue.measures.metrics import Metric
 from goodqueue.measures.stats import Estimate
@@ -27,7 +27,7 @@ def tables(comparison: Comparison) -> list[Table]:
     else:
         found = [_means(comparison, f"{name}: means over the seeds", own, way) for name, own, way in _groups(shown)]
     found[-1] = replace(found[-1], notes=metric_columns.notes(shown))
-    return [*found, *stations.comparison_tables(comparison)]
+    return [*found, *stations.comparison_tables(comparison), *hosts.comparison_tables(comparison)]
 
 
 def _groups(shown: Sequence[Metric]) -> list[tuple[str, list[Metric], str]]:
@@ -68,7 +68,7 @@ def full_tables(comparison: Comparison) -> list[Table]:
     if comparison.is_asked:
         return [_full(comparison, "Means over the seeds (± 95 % CI)", shown)]
     found = [_full(comparison, f"{name}: means over the seeds (± 95 % CI)", own) for name, own, _ in _groups(shown)]
-    return [*found, *stations.comparison_tables(comparison)]
+    return [*found, *stations.comparison_tables(comparison), *hosts.comparison_tables(comparison)]
 
 
 def _full(comparison: Comparison, title: str, shown: Sequence[Metric]) -> Table:

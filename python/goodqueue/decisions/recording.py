@@ -47,31 +47,28 @@ def record(line: str, load: Load, out: str | Path, force: bool = False) -> Total
     if not path.name.endswith(SUFFIXES) or path.name in SUFFIXES:
         raise UserError("--out", f"found {quoted(str(out))}; accepted: a file whose name ends in .csv or .csv.gz")
     output.check_file(out, force)
-    output.remove_drafts(path.parent)
-    draft = output.draft_of(path)
     try:
-        totals: Totals = json.loads(
-            _goodqueue.record(
-                str(draft),
-                path.name.endswith(".gz"),
-                line,
-                load.pattern,
-                load.load,
-                load.rate,
-                load.packets,
-                load.sizes,
-                load.flows,
-                load.ecn,
-                load.seed,
+        with output.draft_of(path) as draft:
+            totals: Totals = json.loads(
+                _goodqueue.record(
+                    str(draft),
+                    path.name.endswith(".gz"),
+                    line,
+                    load.pattern,
+                    load.load,
+                    load.rate,
+                    load.packets,
+                    load.sizes,
+                    load.flows,
+                    load.ecn,
+                    load.seed,
+                )
             )
-        )
-        written = output.settle(draft, out, force)
+            written = output.settle(draft, out, force)
     except ValueError as error:
         raise UserError(_place(str(error))) from None
     except OSError as error:
         raise UserError(name, f"cannot be written: {error.strerror or error}") from None
-    finally:
-        draft.unlink(missing_ok=True)
     if written != str(out):
         raise output.appeared(out, written)
     return totals

@@ -38,18 +38,21 @@ class TooDeepError(ValueError):
         super().__init__(f"nested deeper than {DEEPEST}")
 
 
-def read(path: Path, most: int, accepted: str) -> bytes:
+def read(path: Path, most: int, accepted: str, pipes: bool = True) -> bytes:
     """Return the content of a file of at most ``most`` bytes. Raises UserError: file, what was found, ``accepted``.
 
-    Pipes are read like files. Devices are refused, since they may have no end.
+    Devices are refused, since they may have no end. Pipes are read like files, if the user named them. Without
+    ``pipes`` they are refused, too: a pipe that lies in a folder may wait for its writer for ever.
     """
     name = str(path)
     try:
-        number = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+        patience = 0 if pipes else getattr(os, "O_NONBLOCK", 0)
+        number = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0) | patience)
         with os.fdopen(number, "rb") as file:
             mode = os.fstat(number).st_mode
-            if not (stat.S_ISREG(mode) or stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or file.isatty()):
-                found = "directory" if stat.S_ISDIR(mode) else "device"
+            is_pipe = stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or file.isatty()
+            if not (stat.S_ISREG(mode) or (is_pipe and pipes)):
+                found = "directory" if stat.S_ISDIR(mode) else "pipe" if is_pipe else "device"
                 raise UserError(name, f"found a {found}; accepted: {accepted}")
             data = up_to(file, most + 1)
     except FileNotFoundError:
@@ -75,10 +78,10 @@ def up_to(stream: IO[bytes], most: int) -> bytes:
     return held.getvalue()
 
 
-def read_text(path: Path, most: int, accepted: str) -> str:
+def read_text(path: Path, most: int, accepted: str, pipes: bool = True) -> str:
     """Return the text in a file. Otherwise as `read`."""
     try:
-        return read(path, most, accepted).decode("utf-8-sig")
+        return read(path, most, accepted, pipes).decode("utf-8-sig")
     except UnicodeDecodeError:
         raise UserError(str(path), f"cannot be read: not UTF-8; accepted: {accepted}") from None
 

@@ -11,12 +11,13 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 from typing import TypeVar
 
 from goodqueue.errors import UserError, one_line
+from goodqueue.files import drafts
 
 Result = TypeVar("Result")
 
@@ -97,42 +98,13 @@ def _resolved(out: str | Path, name: str = "") -> Path:
 
 
 def _sweep(path: Path) -> None:
-    """Remove what killed processes left next to ``path``. A folder that one had moved away is moved back."""
-    for kind in ("old", "partial"):
-        prefix = f".{path.name}.{kind}-"
-        left = path.parent.iterdir() if path.parent.is_dir() else ()
-        for entry in sorted(entry for entry in left if entry.name.startswith(prefix) and entry.is_dir()):
-            number = entry.name.removeprefix(prefix)
-            if not number.isdecimal() or alive(int(number)):
-                continue
-            if kind == "old" and not path.exists():
-                entry.rename(path)
-            else:
-                shutil.rmtree(entry, ignore_errors=True)
-
-
-def remove_drafts(folder: Path) -> None:
-    """Remove the half-written files that killed processes left in ``folder``."""
-    for entry in folder.glob(".*.partial-*"):
-        number = entry.name.rpartition("-")[2]
-        if number.isdecimal() and int(number) != os.getpid() and not alive(int(number)) and entry.is_file():
-            with suppress(OSError):  # another user's file, in a folder that we may not change
-                entry.unlink()
-
-
-def alive(pid: int) -> bool:
-    """Return whether ``pid`` is the number of another process. On Windows every other number counts as one."""
-    if pid == os.getpid():
-        return False
-    if os.name == "nt":  # os.kill would send Ctrl-C there
-        return True
-    try:
-        os.kill(pid, 0)
-    except (ProcessLookupError, OverflowError):
-        return False
-    except OSError:
-        return True
-    return True
+    """Remove what ended processes left next to ``path``. A folder that one had moved away is moved back."""
+    for old in drafts.left_over(path.parent, path.name, drafts.OLD):
+        if path.exists():
+            shutil.rmtree(old, ignore_errors=True)
+        else:
+            old.rename(path)
+    drafts.sweep(path.parent, path.name)
 
 
 def write(out: str | Path, force: bool, fill: Callable[[Path], Result]) -> tuple[str, Result]:
@@ -214,25 +186,24 @@ def _force(draft: Path, path: Path) -> Path:
 def _workshop(path: Path) -> Iterator[Path]:
     """Yield a hidden folder next to ``path``. It is removed afterwards, unless it was moved."""
     made = [parent for parent in path.parents if not parent.exists()]
-    draft = draft_of(path)
+    draft = drafts.create(path, folder=True)
     try:
-        draft.mkdir(parents=True)
         yield draft
     except BaseException:
-        shutil.rmtree(draft, ignore_errors=True)
+        drafts.discard(draft)
         for parent in made:
             try:
                 parent.rmdir()
             except OSError:
                 break
         raise
-    shutil.rmtree(draft, ignore_errors=True)
+    drafts.discard(draft)
 
 
 def _swap(draft: Path, path: Path) -> None:
     """Move ``draft`` to ``path``, which may exist."""
-    old = path.parent / f".{path.name}.old-{os.getpid()}"
-    if path.exists():
+    old = drafts.beside(path, drafts.OLD)
+    if path.exists() and drafts.hold(path, old):
         path.rename(old)
     try:
         draft.rename(path)
@@ -240,7 +211,8 @@ def _swap(draft: Path, path: Path) -> None:
         if old.exists():
             old.rename(path)
         raise
-    shutil.rmtree(old, ignore_errors=True)
+    finally:
+        drafts.discard(old)
 
 
 def check_file(out: str | Path, force: bool = False, option: str = "--out") -> None:
@@ -261,20 +233,26 @@ def check_file(out: str | Path, force: bool = False, option: str = "--out") -> N
 def write_file(out: str | Path, force: bool, data: bytes, option: str = "--out") -> str:
     """Write ``data`` to ``out`` atomically, and return its path, as `write` does. Raises UserError."""
     path = _resolved(out)
-    remove_drafts(path.parent)
-    draft = draft_of(path)
     try:
-        draft.write_bytes(data)
-        return settle(draft, out, force)
+        with draft_of(path) as draft:
+            draft.write_bytes(data)
+            return settle(draft, out, force)
     except OSError as error:
         raise UserError(f"{option} {out}", f"cannot be written: {error.strerror or error}") from error
+
+
+@contextmanager
+def draft_of(path: Path) -> Iterator[Path]:
+    """Yield the path of a new, empty draft of the file ``path``. Raises OSError.
+
+    The draft is removed afterwards, unless it was moved. Drafts that ended processes left in the folder are, too.
+    """
+    drafts.sweep(path.parent)
+    draft = drafts.create(path)
+    try:
+        yield draft
     finally:
-        draft.unlink(missing_ok=True)
-
-
-def draft_of(path: Path) -> Path:
-    """Return the path of this process's draft of ``path``. `remove_drafts` finds such files, `_sweep` such folders."""
-    return path.parent / f".{path.name}.partial-{os.getpid()}"
+        drafts.discard(draft)
 
 
 def settle(draft: Path, out: str | Path, force: bool) -> str:

@@ -34,11 +34,14 @@ _WAITS = {"SEQ": {"t": ""}, "CONC": {"t>": ">", "t<": "<"}}
 def expand(traffic: Any, folder: Path) -> None:
     """Replace the file names in tables of ``traffic`` (relative to ``folder``) by the vectors in the files.
 
+    The name stays beside the vectors, because titles show it.
+
     A malformed ``traffic`` is left for the core to refuse. Raises UserError for a broken file.
     """
     for source in traffic if isinstance(traffic, list) else []:
         if isinstance(source, dict) and isinstance(source.get(KEY), str):
-            source[KEY] = read(folder / source[KEY])
+            file = folder / source[KEY]
+            source |= {KEY: read(file), "file": file.name}
 
 
 def read(file: Path) -> list[dict[str, Any]]:

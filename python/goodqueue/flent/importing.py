@@ -1,20 +1,21 @@
-"""Flent's measurements as goodqueue's records: engine ``flent``, which sees the ends of a path but no queues."""
+"""Flent's measurements as goodqueue's records: engine ``flent``, which sees the ends of a path.
 
-import json
-import math
-import re
+It sees a queue only if the test asked `tc` for its statistics.
+"""
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from goodqueue.engines.identity import Maker, Run, digest
 from goodqueue.errors import UserError
-from goodqueue.flent import HTTP, PING, VOIP
+from goodqueue.files.inputs import is_finite
+from goodqueue.flent import HTTP, PING, VOIP, queues, series
+from goodqueue.flent.queues import nearest
 from goodqueue.flent.reading import DataFile, Sample
-from goodqueue.measures.distribution import jain, jitter_ms, percent, percentiles_ms, rounded, summary
-from goodqueue.record import UNKNOWN, App, Flow, Queue, Record, Scenario
-from goodqueue.record.series import CallSeries, FlowSeries, PageSeries, PingSeries, QueueSeries, Series, TcpSeries
-from goodqueue.store import Store
+from goodqueue.measures.distribution import rounded, summary
+from goodqueue.neighbours import parts
+from goodqueue.record import App, Flow, Record, Scenario, SourceFile
+from goodqueue.record.series import CallSeries, FlowSeries, PageSeries, PingSeries, Series
 from goodqueue.traffic import BULK
 
 if TYPE_CHECKING:
@@ -23,22 +24,21 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-FLOW = re.compile(r"TCP (upload|download)(?! (?:avg|sum|fairness)\b)[^:]*(::\d+)?$")
-
-VOIP_SERIES = re.compile(rf"{VOIP}(::\d+)?$")
-HTTP_SERIES = re.compile(rf"{HTTP}(::\d+)?$")
-
 BIN_S = 5.0
 
 NEAR_S = 1e-6
 """Tolerance for rounding of times since 1970."""
 
+SHORT = 0.5
+"""If all flows ran together for a smaller share of the time in which any ran, each is measured over its own time."""
+
 
 @dataclass(frozen=True, slots=True)
 class Transfer:
-    """The data that a TCP flow had delivered, over time."""
+    """The data that a flow had delivered, over time."""
 
     name: str
+    kind: str
     way: str
     times_s: "Floats"
     megabits: "Floats"
@@ -54,55 +54,73 @@ class Transfer:
         return (self.delivered(end_s) - self.delivered(begin_s)) / (end_s - begin_s)
 
 
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The time that a record describes."""
+
+    begin_s: float
+    end_s: float
+    is_own: bool
+    """Whether each flow is measured over its own time, and not over the time in which all flows ran."""
+    note: str = ""
+
+    def rate_mbps(self, flow: Transfer) -> float:
+        """Return the goodput of ``flow``."""
+        if self.is_own:
+            return flow.rate_mbps(float(flow.times_s[0]), float(flow.times_s[-1]))
+        return flow.rate_mbps(self.begin_s, self.end_s)
+
+    def has(self, sample: Sample) -> bool:
+        """Return whether what took the value of ``sample`` in ms began within the window."""
+        return self.begin_s - NEAR_S <= sample["t"] - sample["val"] / 1e3 <= self.end_s + NEAR_S
+
+
 def record(file: DataFile, scenario: Scenario | None, number: int) -> Record:
     """Return the record of the measurements in ``file``, for the time in which all of its TCP flows ran.
 
     ``scenario`` describes the path, if it is known. ``number`` distinguishes repeats, as a seed does. Raises
-    UserError for a file without a flow or a ping.
+    UserError for a file without anything that a record has.
     """
-    from goodqueue._goodqueue import VERSION
-
-    flows = [one for name in sorted(file.results) if FLOW.match(name) and (one := _transfer(file, name))]
-    pings = [
-        name
-        for name in sorted(file.results)
-        if name.startswith(PING) and not re.search(r" (avg|mean)$", name) and _replies(file, name)
-    ]
-    calls = [name for name in sorted(file.results) if VOIP_SERIES.match(name) and _packets(file, name)]
-    pages = [name for name in sorted(file.results) if HTTP_SERIES.match(name) and _replies(file, name)]
-    if not flows and not pings and not calls and not pages:
-        accepted = f"series such as TCP upload, TCP download, {PING} ICMP, {VOIP} and {HTTP}"
+    found = series.find(file)
+    flows = [one for name in found.flows if (one := _transfer(file, name))]
+    if not flows and not found.pings and not found.calls and not found.pages and not found.queues:
+        accepted = f"series such as TCP upload, TCP download, {PING} ICMP, {VOIP}, {HTTP} and qdisc_stats"
         raise UserError(file.place, f"test {file.test} has nothing that is read here; accepted: {accepted}")
-    begin, end = _loaded(file, flows)
+    window = _window(file, flows)
     ours = file.ours
-    found = scenario or (ours["scenario"] if ours else _unknown(file, flows, [pings, calls, pages], begin, end))
-    seed = ours["seed"] if ours and scenario is None else number
-    goodputs = [rounded(flow.rate_mbps(begin, end)) for flow in flows]
-    first = [rate for flow, rate in zip(flows, goodputs, strict=True) if flow.way == flows[0].way]
-    return Record(
-        schema=1,
-        engine="flent",
-        version=VERSION,
-        seed=seed,
-        scenario={**found, "seed": seed},
-        queues={way: _queue(found, way) for way in ("down", "up")},
-        flows=[_flow(file, flow, rate, begin, end) for flow, rate in zip(flows, goodputs, strict=True)],
-        fairness={"jain_goodput": jain(first), "jain_drops": None},
-        apps=[
-            *(_app(file, name, begin, end) for name in pings),
-            *(_call(file, name, begin, end) for name in calls),
-            *(_page(file, name, begin, end) for name in pages),
+    known = scenario or (ours["scenario"] if ours else _unknown(file, flows, found, window))
+    goodputs = {way: sum(window.rate_mbps(flow) for flow in flows if flow.way == way) for way in ("down", "up")}
+    placed, second, assumed = queues.placed(
+        [queues.read(file, name) for name in found.queues], goodputs, window.begin_s, window.end_s
+    )
+    left_out = found.left_out | dict.fromkeys(second, "a record has one queue in each direction")
+    notes = [window.note] if window.note else []
+    notes += [f"{name}: nothing says in which direction this queue was; it is taken as {way}"
+              for way, one in placed.items() for name in assumed if one.name == name]  # fmt: skip
+    source = SourceFile(
+        file=file.place,
+        test=file.test,
+        title=file.title,
+        time=file.time,
+        version=file.flent,
+        measured_s=[rounded(window.begin_s), rounded(window.end_s)],
+        left_out=sorted(left_out),
+        reasons=dict(sorted(left_out.items())),
+        notes=notes,
+    )
+    return parts.record(
+        "flent",
+        source,
+        known,
+        ours["seed"] if ours and scenario is None else number,
+        [_flow(file, flow, window) for flow in flows],
+        [
+            *(_ping(file, name, window) for name in found.pings),
+            *(_call(file, name, window) for name in found.calls),
+            *(_page(file, name, window) for name in found.pages),
         ],
-        series=_series(file, flows, pings, calls, pages),
-        flent={
-            "file": file.place,
-            "test": file.test,
-            "title": file.title,
-            "time": file.time,
-            "version": file.flent,
-            "measured_s": [rounded(begin), rounded(end)],
-            "left_out": _left_out(file, [*(flow.name for flow in flows), *pings, *calls, *pages]),
-        },
+        _series(file, flows, found, placed),
+        {way: queues.queue(one, parts.line(known, way), window.begin_s, window.end_s) for way, one in placed.items()},
     )
 
 
@@ -110,14 +128,9 @@ def _transfer(file: DataFile, name: str) -> Transfer | None:
     """Return the data that the flow ``name`` delivered. Each sample is a mean rate over the time before it."""
     import numpy as np
 
-    samples = [sample for sample in file.samples.get(name, []) if "val" in sample]
-    if not samples:  # version 1 had none
-        points = zip(file.grid_s, file.results[name], strict=True)
-        samples = [{"t": x, "val": value} for x, value in points if value is not None]
-    if not samples:
-        return None
+    samples = series.values(file, name)
     times, megabits = [], []
-    last, total = -math.inf, 0.0
+    last, total = float("-inf"), 0.0
     for sample in samples:
         begin = sample["t"] - (sample.get("dur") or min(file.step_s, sample["t"] - last))
         if begin > last:
@@ -127,212 +140,152 @@ def _transfer(file: DataFile, name: str) -> Transfer | None:
         times.append(sample["t"])
         megabits.append(total)
         last = sample["t"]
-    way = "up" if name.startswith("TCP upload") else "down"
-    return Transfer(name, way, np.array(times), np.array(megabits))
+    if times[0] == times[-1]:
+        return None
+    kind = parts.DATAGRAMS if name.startswith("UDP") else BULK
+    return Transfer(name, kind, _way(file, name), np.array(times), np.array(megabits))
 
 
-def _replies(file: DataFile, name: str) -> list[Sample]:
-    """Return the round trips of the ping ``name`` in ms: the raw samples or, without them, the values of the plot."""
-    if samples := file.samples.get(name, []):
-        return [sample for sample in samples if "val" in sample]
-    points = zip(file.grid_s, file.results[name], strict=True)
-    return [{"t": x, "val": value} for x, value in points if value is not None]
+def _way(file: DataFile, name: str) -> str:
+    """Return the direction of a flow: as its name says, or else as netperf said. Without either it is an upload."""
+    about = file.about.get(name, {})
+    received, sent = (float(about[key]) if is_finite(about.get(key)) else 0.0 for key in ("BYTES_RECVD", "BYTES_SENT"))
+    is_down = "MAERTS" in str(about.get("COMMAND")) or received > sent
+    return "down" if "download" in name.lower() or ("upload" not in name.lower() and is_down) else "up"
 
 
-def _loaded(file: DataFile, flows: Sequence[Transfer]) -> tuple[float, float]:
-    """Return the time in which all of ``flows`` ran, or the whole time if there is no such time."""
-    whole = (min(file.grid_s, default=0.0), max(file.grid_s, default=0.0))
+def _window(file: DataFile, flows: Sequence[Transfer]) -> Window:
+    """Return the time in which all of ``flows`` ran, or without flows the whole time.
+
+    If the flows ran together for a small part of the time only, that part says little of them. Each flow then has its
+    mean over its own time, as Flent's own tables of a series have it.
+    """
     if not flows:
-        return whole
-    begin, end = max(float(flow.times_s[0]) for flow in flows), min(float(flow.times_s[-1]) for flow in flows)
-    return (
-        (begin, end)
-        if begin < end
-        else (min(flow.times_s[0] for flow in flows), max(flow.times_s[-1] for flow in flows))
-    )
+        return Window(min(file.grid_s, default=0.0), max(file.grid_s, default=0.0), is_own=False)
+    judged = [flow for flow in flows if flow.kind == BULK] or flows
+    begins, ends = ([float(flow.times_s[place]) for flow in judged] for place in (0, -1))
+    begin, end, first, last = max(begins), min(ends), min(begins), max(ends)
+    if end - begin >= SHORT * (last - first):
+        return Window(begin, end, is_own=False)
+    together = "never ran together" if end <= begin else f"ran together for {end - begin:.1f} s of {last - first:.1f} s"
+    totals = []
+    if end > begin:
+        totals.append(f"together they had {sum(flow.rate_mbps(begin, end) for flow in judged):.1f} Mbit/s in that time")
+    totals.append(f"{sum(flow.rate_mbps(first, last) for flow in judged):.1f} Mbit/s in the whole time")
+    note = f"the {len(judged)} flows {together}, so each is measured over its own time; {', and '.join(totals)}"
+    return Window(first, last, is_own=True, note=note)
 
 
-def _unknown(
-    file: DataFile, flows: Sequence[Transfer], apps: Sequence[Sequence[str]], begin: float, end: float
-) -> Scenario:
-    """Return the known part of the scenario, without the link. ``apps`` are the names of its pings, calls and pages."""
-    qdisc = file.title or UNKNOWN
-    traffic: list[dict[str, Any]] = [
-        {"kind": BULK, "count": count, "direction": way}
+def _unknown(file: DataFile, flows: Sequence[Transfer], found: series.Found, window: Window) -> Scenario:
+    """Return the known part of the scenario, without the link."""
+    sources: list[dict[str, Any]] = [
+        {"kind": kind, "count": sum((flow.kind, flow.way) == (kind, way) for flow in flows), "direction": way}
+        for kind in (BULK, parts.DATAGRAMS)
         for way in ("down", "up")
-        if (count := sum(flow.way == way for flow in flows))
     ]
-    kinds = zip(("ping", "voip", "page"), apps, strict=True)
-    traffic += [{"kind": kind, "count": len(names)} for kind, names in kinds if names]
-    return {
-        "duration": f"{end:g}s",
-        "warmup": f"{begin:g}s",
-        "bottleneck": {"rate": UNKNOWN, "qdisc": qdisc, "up": {"rate": UNKNOWN, "qdisc": qdisc}},
-        "path": {"rtt": UNKNOWN},
-        "traffic": traffic,
-    }
+    apps = (("ping", found.pings), ("voip", found.calls), ("page", found.pages))
+    sources += [{"kind": kind, "count": len(names)} for kind, names in apps]
+    return parts.unknown(file.title, sources, window.begin_s, window.end_s)
 
 
-def _queue(scenario: Scenario, way: str) -> Queue:
-    bottleneck = scenario["bottleneck"]
-    own = (bottleneck.get("up") or {}).get("qdisc") if way == "up" else None
-    return Queue(
-        qdisc=str(own or bottleneck["qdisc"]),
-        utilisation_percent=None,
-        throughput_mbps=None,
-        delay_ms=None,
-        delay_percentiles_ms=None,
-        packets=None,
-        drops_by_reason=None,
-        marks_by_reason=None,
-        drop_percent=None,
-        mark_percent=None,
-    )
-
-
-def _flow(file: DataFile, flow: Transfer, goodput: float, begin: float, end: float) -> Flow:
+def _flow(file: DataFile, flow: Transfer, window: Window) -> Flow:
     import numpy as np
 
-    ends = np.arange(begin + BIN_S, end + 1e-9, BIN_S)
-    bins = [flow.rate_mbps(at - BIN_S, at) for at in ends]
+    first, last = float(flow.times_s[0]), float(flow.times_s[-1])
+    begin, end = (first, last) if window.is_own else (window.begin_s, window.end_s)
+    bins = [flow.rate_mbps(at - BIN_S, at) for at in np.arange(begin + BIN_S, end + 1e-9, BIN_S)]
     control = file.about.get(flow.name, {}).get("CONG_CONTROL")
     quantiles: dict[str, float | None] | None = (
         {f"p{p}": rounded(float(np.percentile(bins, p, method="inverted_cdf"))) for p in (10, 50, 90)} if bins else None
     )
-    return Flow(
-        name=flow.name,
-        kind=BULK,
-        direction=flow.way,
+    rtts = [one["tcp_rtt"] for one in series.part(file, flow.name, "tcp_rtt") if begin <= one["t"] <= end + NEAR_S]
+    return parts.flow(
+        flow.name,
+        flow.kind,
+        flow.way,
+        first,
+        window.rate_mbps(flow),
         cc=str(control) if control else None,
-        start_s=rounded(float(flow.times_s[0])),
-        goodput_mbps=goodput,
-        rtt_ms=None,
-        retransmitted=None,
-        timeouts=None,
-        loss_percent=None,
+        rtt_ms=summary(parts.nanoseconds(rtts)),
         goodput_5s_mbps=quantiles,
     )
 
 
-def _app(file: DataFile, name: str, begin: float, end: float) -> App:
-    """Return the ping ``name``: the round trips that began while the flows ran."""
-    replies = [one for one in _replies(file, name) if begin - NEAR_S <= one["t"] - one["val"] / 1e3 <= end + NEAR_S]
-    found = App(name=name, kind="ping", rtt_ms=summary(_ns(replies)), loss_percent=None)
+def _ping(file: DataFile, name: str, window: Window) -> App:
+    """Return the ping ``name``: the round trips that began within the window."""
+    replies = [one for one in series.values(file, name) if window.has(one)]
     numbers = [int(one["seq"]) for one in replies if "seq" in one]
-    if numbers and len(numbers) == len(replies):
-        sent = max(numbers) - min(numbers) + 1
-        received = len(set(numbers))
-        found |= {"sent": sent, "received": received, "loss_percent": percent(sent - received, sent)}
+    is_numbered = bool(numbers) and len(numbers) == len(replies)
+    sent, received = (max(numbers) - min(numbers) + 1, len(set(numbers))) if is_numbered else (None, None)
+    return parts.ping(name, [one["val"] for one in replies], sent, received)
+
+
+def _call(file: DataFile, name: str, window: Window) -> App:
+    """Return the call ``name``: the packets that were sent within the window.
+
+    A file without single packets has means of each step: the loss is known only if there was none.
+    """
+    heard = [one for one in series.packets(file, name) if window.has(one)]
+    if heard:
+        numbers = [int(one["seq"]) for one in heard]
+        delays = [one["val"] for one in heard]
+        return parts.call(name, delays, parts.jitters(delays), max(numbers) - min(numbers) + 1, len(set(numbers)))
+    means = {
+        key: [one[key] for one in series.part(file, name, key) if window.begin_s <= one["t"] <= window.end_s]
+        for key in ("delay", "jitter", "loss")
+    }
+    jitter = rounded(sum(means["jitter"]) / len(means["jitter"])) if means["jitter"] else None
+    found = parts.call(name, means["delay"], (jitter, None), 0, 0)
+    if means["loss"] and not any(means["loss"]):
+        found["loss_percent"] = 0.0
+        found["mos"] = parts.score(means["delay"], 0.0)
+    del found["sent"], found["received"]
     return found
 
 
-def _packets(file: DataFile, name: str) -> list[Sample]:
-    """Return the packets of the call ``name`` that arrived, with the one-way delay in ms as ``val``.
-
-    D-ITG writes the delay so. irtt writes round trips there, and the one-way delay in ``owd_up``.
-    """
-    found = [{**one, "val": one.get("owd_up", one.get("val", math.nan))} for one in file.samples.get(name, [])]
-    return [one for one in found if math.isfinite(one["val"]) and "seq" in one]
-
-
-def _call(file: DataFile, name: str, begin: float, end: float) -> App:
-    """Return the call ``name``: the packets that were sent while the flows ran."""
-    from goodqueue import _goodqueue
-
-    heard = [one for one in _packets(file, name) if begin - NEAR_S <= one["t"] - one["val"] / 1e3 <= end + NEAR_S]
-    delays = _ns(heard)
-    numbers = [int(one["seq"]) for one in heard]
-    sent = max(numbers) - min(numbers) + 1 if numbers else 0
-    lost = percent(sent - len(set(numbers)), sent) if sent else None
-    jitter, jitter_rfc3550 = jitter_ms(delays)
+def _page(file: DataFile, name: str, window: Window) -> App:
+    """Return the page ``name``: the fetches that began within the window."""
+    loads = [one["val"] for one in series.values(file, name) if window.has(one)]
     return App(
-        name=name,
-        kind="voip",
-        delay_ms=summary(delays),
-        delay_percentiles_ms=percentiles_ms(delays, range(101)),
-        jitter_ms=jitter,
-        jitter_rfc3550_ms=jitter_rfc3550,
-        sent=sent,
-        received=len(set(numbers)),
-        loss_percent=lost,
-        mos=None if lost is None else rounded(_goodqueue.mos(float(delays.mean()) / 1e6, lost)),
+        name=name, kind="page", load_ms=summary(parts.nanoseconds(loads)), count=len(loads), completed=len(loads)
     )
-
-
-def _page(file: DataFile, name: str, begin: float, end: float) -> App:
-    """Return the page ``name``: the fetches that began while the flows ran."""
-    found = [one for one in _replies(file, name) if begin - NEAR_S <= one["t"] - one["val"] / 1e3 <= end + NEAR_S]
-    return App(
-        name=name,
-        kind="page",
-        load_ms=summary(_ns(found)),
-        count=len(found),
-        completed=len(found),
-    )
-
-
-def _ns(samples: Sequence[Sample]) -> "NDArray[np.int64]":
-    """Return the values of ``samples``, which are in ms, in nanoseconds."""
-    import numpy as np
-
-    return np.rint(np.array([one["val"] for one in samples], dtype=float) * 1e6).astype(np.int64)
 
 
 def _series(
-    file: DataFile, flows: Sequence[Transfer], pings: Sequence[str], calls: Sequence[str], pages: Sequence[str]
+    file: DataFile, flows: Sequence[Transfer], found: series.Found, placed: dict[str, queues.Statistics]
 ) -> Series:
     grid, step = file.grid_s, file.step_s
-    nothing: list[float | None] = [None] * len(grid)
-    queue = QueueSeries(delay_ms=nothing, backlog_packets=nothing, drop_probability=nothing)
-    found = Series(
-        interval_s=step,
-        time_s=grid,
-        queues={"down": queue, "up": queue},
-        flows=[_flow_series(file, flow, grid, step) for flow in flows],
-        pings=[_ping_series(name, _replies(file, name)) for name in pings],
+    made = parts.series(
+        step,
+        grid,
+        [_flow_series(file, flow) for flow in flows],
+        [_ping_series(name, series.values(file, name)) for name in found.pings],
     )
-    if calls:
-        heard = [_ping_series(name, _packets(file, name)) for name in calls]
-        found["calls"] = [
+    made["queues"] |= {way: queues.series(one, grid, step) for way, one in placed.items()}
+    if found.calls:
+        heard = [_ping_series(name, series.packets(file, name)) for name in found.calls]
+        made["calls"] = [
             CallSeries(name=one["name"], seq=one["seq"], sent_s=one["sent_s"], delay_ms=one["rtt_ms"]) for one in heard
         ]
-    if pages:
-        fetched = [_ping_series(name, _replies(file, name)) for name in pages]
-        found["pages"] = [PageSeries(name=one["name"], begun_s=one["sent_s"], load_ms=one["rtt_ms"]) for one in fetched]
-    return found
+    if found.pages:
+        fetched = [_ping_series(name, series.values(file, name)) for name in found.pages]
+        made["pages"] = [PageSeries(name=one["name"], begun_s=one["sent_s"], load_ms=one["rtt_ms"]) for one in fetched]
+    return made
 
 
-def _flow_series(file: DataFile, flow: Transfer, grid: Sequence[float], step: float) -> FlowSeries:
+def _flow_series(file: DataFile, flow: Transfer) -> FlowSeries:
+    grid, step = file.grid_s, file.step_s
     first, last = flow.times_s[0], flow.times_s[-1]
     rates = [rounded(flow.rate_mbps(end - step, end)) if first < end and end - step < last else None for end in grid]
-    samples = file.samples.get(flow.name, [])
-    found = FlowSeries(name=flow.name, cwnd_packets=_nearest(samples, "tcp_cwnd", grid, step), goodput_mbps=rates)
-    if any("tcp_rtt" in sample for sample in samples):
-        unknown: list[float | None] = [None] * len(grid)
-        found["tcp"] = TcpSeries(
-            ssthresh_packets=unknown,
-            rtt_ms=_nearest(samples, "tcp_rtt", grid, step),
-            rttvar_ms=_nearest(samples, "tcp_rtt_var", grid, step),
-            rto_ms=unknown,
-            unacked_packets=unknown,
-            pacing_rate_mbps=_nearest(samples, "tcp_pacing_rate", grid, step),
-            delivery_rate_mbps=_nearest(samples, "tcp_delivery_rate", grid, step),
-        )
-    return found
 
+    def polled(key: str) -> parts.Numbers:
+        return nearest(series.part(file, flow.name, key), key, grid, step)
 
-def _nearest(samples: Sequence[Sample], key: str, grid: Sequence[float], step: float) -> list[float | None]:
-    """Return for each time of the ``grid`` the nearest sample, or None if it is more than half a step away."""
-    import numpy as np
-
-    own = [sample for sample in samples if key in sample]
-    if not own:
-        return [None] * len(grid)
-    times = np.array([sample["t"] for sample in own])
-    places = [int(np.argmin(np.abs(times - at))) for at in grid]
-    return [
-        own[place][key] if abs(times[place] - at) <= step / 2 else None for place, at in zip(places, grid, strict=True)
-    ]
+    made = FlowSeries(name=flow.name, cwnd_packets=polled("tcp_cwnd"), goodput_mbps=rates)
+    if series.part(file, flow.name, "tcp_rtt"):
+        keys = ("tcp_rtt", "tcp_rtt_var", "tcp_pacing_rate", "tcp_delivery_rate")
+        made["tcp"] = parts.tcp_series(*map(polled, keys))
+    return made
 
 
 def _ping_series(name: str, replies: Sequence[Sample]) -> PingSeries:
@@ -342,29 +295,3 @@ def _ping_series(name: str, replies: Sequence[Sample]) -> PingSeries:
         sent_s=[rounded(one["t"] - one["val"] / 1e3) for one in replies],
         rtt_ms=[one["val"] for one in replies],
     )
-
-
-def _left_out(file: DataFile, read: Sequence[str]) -> list[str]:
-    """Return the measured series that have no place in a record. Series that Flent derives from others do not count."""
-    derived = re.compile(r".* (avg|sum|mean|totals)$|TCP totals$|.*fairness.*")
-    return [
-        name
-        for name in sorted(file.results)
-        if name not in read
-        and name.split("::tcp_")[0] not in read
-        and not (VOIP in read and name.startswith(f"{VOIP}::"))
-        and not derived.match(name)
-    ]
-
-
-def keep(store: Store, records: Sequence[Record], origin: str) -> None:
-    """Put ``records`` into ``store``. A record that is there already stays. Raises UserError if writing fails."""
-    for one in records:
-        text = json.dumps(one, ensure_ascii=False)
-        made_by = Maker(one["version"], None, None)
-        unseeded = {key: value for key, value in one["scenario"].items() if key != "seed"}
-        run = Run(one["engine"], one["scenario"], made_by, digest(text)[:32], digest(unseeded)[:16])
-        try:
-            store.put(run, text)
-        except OSError as error:
-            raise UserError(origin, f"cannot be written: {error.strerror or error}") from None

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any, Literal
 
+from goodqueue.scenario import discipline
+
 Line = Literal["-"] | tuple[float, tuple[float, ...]]
 """A line style of matplotlib."""
 
@@ -50,10 +52,12 @@ DISCIPLINES: dict[str, tuple[str, str, Line]] = {
     "bfifo": ("#707070", "s", DASHED),
     "pfifo_head_drop": ("#8f8f8f", "D", DASH_DOT),
     "pfifo_fast": ("#525252", "^", DOTTED),
+    "prio": ("#9c9c9c", "v", LONG),
     # CoDel: blues.
     "codel": ("#0072b2", "s", SOLID),
     "cobalt": ("#56b4e9", "d", DASHED),
     # One queue per flow: greens.
+    "fq": ("#2f8f1f", "o", LONG),
     "fq_codel": ("#009e73", "^", SOLID),
     "fq_nocodel": ("#4fb83d", "h", DOTTED),
     "fq_pie": ("#5cc9a7", "v", DASH_DOT),
@@ -77,6 +81,8 @@ DISCIPLINES: dict[str, tuple[str, str, Line]] = {
     # Shapers: browns.
     "tbf": ("#8c564b", "8", LONG),
     "htb": ("#b98d6c", "H", LONG),
+    # A path that is played: yellow.
+    "netem": ("#b5a30a", "X", DOTTED),
 }
 """Colour, marker and line of each discipline of the registry."""
 
@@ -132,6 +138,8 @@ def look_of(name: str) -> Look:
 
 def _name(label: str) -> str:
     """Return a label's first word: the discipline of ``codel, 10ms``, ``codel target 20ms``, ``codel (kernel)``."""
+    stab, own = discipline.split_stab(label)
+    label = " ".join(own) if stab and own else label
     match = re.match(r"[^\s,]+", label)
     name = match[0] if match else label
     return ALIASES.get(name.lower(), name if ".py:" in name else name.lower())

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from goodqueue import traffic
 from goodqueue.measures import metrics, stats
 from goodqueue.measures.metrics import METRICS, WAYS, Metric
-from goodqueue.record import Record
+from goodqueue.record import Record, source_of
 
 DISTRIBUTIONS = {
     "delay_ms": "queueing delay",
@@ -97,8 +97,8 @@ def measured_s(record: Record) -> tuple[float, float]:
     """Return begin and end of the time that the record's statistics cover, in seconds of the run."""
     from goodqueue.scenario import seconds
 
-    if flent := record.get("flent"):
-        begin, end = flent["measured_s"]
+    if source := source_of(record):
+        begin, end = source["measured_s"]
         return begin, end
     scenario = record["scenario"]
     return seconds(scenario.get("warmup", "0s")), seconds(scenario["duration"])

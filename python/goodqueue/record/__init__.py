@@ -73,7 +73,10 @@ class Ring(TypedDict):
 
 
 class Queue(TypedDict):
-    """One direction of the bottleneck. Flent does not see the queue, so a record of Flent has only ``qdisc``."""
+    """One direction of the bottleneck.
+
+    Programs at the ends of a path do not see the queue. Their records have only ``qdisc``, unless Flent asked `tc`.
+    """
 
     qdisc: str
     """The discipline's line, with every parameter."""
@@ -126,6 +129,8 @@ class HopPackets(TypedDict):
     """Packets that were lost because too many were on the wire."""
     duplicated: NotRequired[int]
     """Packets that went on twice."""
+    exceeded: NotRequired[int]
+    """Packets above a policer's rate, whether it dropped them or not."""
     held_at_start: NotRequired[int]
     """Packets on the wire when measuring began."""
     held_at_end: NotRequired[int]
@@ -205,7 +210,9 @@ class Flow(TypedDict):
     Only TCP. From the kernel as `timeouts`.
     """
     loss_percent: float | None
-    """Share of the sender's packets that the bottleneck dropped."""
+    """Share of the sender's packets that the bottleneck dropped. From iperf3, that were lost anywhere."""
+    jitter_rfc3550_ms: NotRequired[float | None]
+    """Jitter of a datagram flow at its receiver, as RFC 3550 smooths it. Only from iperf3."""
     completion_ms: NotRequired[float | None]
     """From the SYN to the last byte in order, if the flow made one transfer.
 
@@ -260,25 +267,55 @@ class Fairness(TypedDict):
     """Index of the goodputs of the TCP flows in the direction of the first one."""
     jain_drops: float | None
     """Index of the shares of their packets that these flows lost."""
+    jain_hosts: NotRequired[float | None]
+    """Index of the goodputs in that direction of the users' hosts, if the scenario names hosts."""
 
 
-class FlentFile(TypedDict):
-    """The source of a record of the engine ``flent``."""
+class Host(TypedDict):
+    """A host that the scenario names, within the measured time."""
+
+    name: str
+    """Name in the scenario."""
+    role: str
+    """`host`, a user's host, or `server`: the key of `[[traffic]]` that names it."""
+    flows: int
+    """Number of its flows that carry data."""
+    goodput_mbps: dict[str, float | None]
+    """By direction, `down` and `up`: goodput of its flows together, from the start of the first one.
+
+    Null if none of its flows has its data in that direction.
+    """
+    rtt_ms: Delay | None
+    """Round-trip times as the senders of its TCP flows measured them."""
+    loss_percent: float
+    """Share of the packets of its flows that were dropped or lost."""
+
+
+class SourceFile(TypedDict):
+    """The file of another program that a record was read from: the source of `flent`, `irtt` and `iperf3`."""
 
     file: str
     """Name of the file."""
     test: str
-    """Flent's test."""
+    """Flent's test. For irtt and iperf3, what was sent."""
     title: str
-    """Title in the file."""
+    """Title in the file, or the other end's address."""
     time: str
     """Time of the measurement, as the file gives it."""
     version: str
-    """Flent's version."""
+    """The program's version."""
     measured_s: list[float]
-    """Start and end of the time that the record describes, in which all TCP flows ran."""
+    """Start and end of the time that the record describes: all TCP flows ran, or `notes` says otherwise."""
     left_out: list[str]
-    """Series for which a record has no key."""
+    """Series that are not in the record."""
+    reasons: NotRequired[dict[str, str]]
+    """Why, for each series that was left out."""
+    notes: NotRequired[list[str]]
+    """How the record differs from what a reader would expect: a test that was interrupted, flows that ran apart."""
+
+
+SOURCES = ("flent", "irtt", "iperf3")
+"""The programs whose files become records. Each is the name of its engine and the key of its source."""
 
 
 class AirOfStation(TypedDict):
@@ -332,7 +369,7 @@ class Record(TypedDict):
     schema: int
     """Version of this layout: 1."""
     engine: str
-    """`sim`, `kernel`, `live` or `flent`."""
+    """`sim`, `kernel` or `live`; for what was imported, `flent`, `irtt` or `iperf3`."""
     version: str
     """Version of goodqueue."""
     seed: int
@@ -347,6 +384,8 @@ class Record(TypedDict):
     """The hops, in the order in which packets cross them. The hops of the way down come first."""
     flows: list[Flow]
     """In the order of the scenario."""
+    hosts: NotRequired[list[Host]]
+    """The hosts, if the scenario names any. The users' hosts come first."""
     fairness: Fairness
     """Jain's index over the flows."""
     apps: list[App]
@@ -357,8 +396,18 @@ class Record(TypedDict):
     """Linux's part in the run. Not from the simulator."""
     live: NotRequired[Live]
     """How late the emulator was. Only from the live engine."""
-    flent: NotRequired[FlentFile]
-    """The source, if `goodqueue import` read the record."""
+    flent: NotRequired[SourceFile]
+    """The source, if `goodqueue import` read a file of Flent's."""
+    irtt: NotRequired[SourceFile]
+    """The source, if it read a file of irtt's."""
+    iperf3: NotRequired[SourceFile]
+    """The source, if it read a file of iperf3's."""
+
+
+def source_of(record: Record) -> SourceFile | None:
+    """Return the source of a record that was imported, or None for a run of ours."""
+    found: Mapping[str, Any] = record
+    return next((found[name] for name in SOURCES if name in found), None)
 
 
 def statistic(times: Delay | None, name: str) -> float | None:

@@ -38,6 +38,8 @@ class Live(TypedDict):
     """The emulator's own lateness. It does not delay later packets. None if no packet crossed."""
     packets: LivePackets
     """Packets that did not cross the path."""
+    hosts: dict[str, int]
+    """The number of addresses at each end, `client` and `server`. To cake's isolation each address is a host."""
     slots: int
     """Buffers for packets' bytes: the largest number of packets that were under way at once."""
     slots_in_use: int

@@ -22,15 +22,19 @@ Tell = Callable[[Scenario, Mapping[str, str]], None]
 MOST_BYTES = 16 * inputs.MIB
 """The largest size of a scenario's file."""
 
+HOSTS = ("host=", "server=")
+"""How details of ``--traffic`` begin that name hosts."""
 
-def load(path: str | Path) -> Scenario:
+
+def load(path: str | Path, pipes: bool = True) -> Scenario:
     """Read a scenario file.
 
     Paths of files of rates and of disciplines written in Python are relative to the file. Files that traffic names are
-    read. Raises UserError if the file is missing, a directory, too large, empty, not UTF-8 or not TOML (with the line).
+    read. Raises UserError if the file is missing, a directory, too large, empty, not UTF-8 or not TOML (with the line),
+    and without ``pipes`` also if it is a pipe.
     """
     name = str(path)
-    data = inputs.read(Path(path), MOST_BYTES, "a scenario file in TOML")
+    data = inputs.read(Path(path), MOST_BYTES, "a scenario file in TOML", pipes)
     if not data.strip():
         raise UserError(name, "the file is empty; accepted: a scenario in TOML (`goodqueue run --help` shows one)")
     try:
@@ -342,7 +346,7 @@ def _traffic(text: str, flows: int | None, cc: str | None, ecn: bool | None, usu
 
 
 def _source(item: str) -> dict[str, Any]:
-    """Return one traffic table for ``KIND[:DETAIL]…``: a count, a direction, a rate, a size, a codec, a page.
+    """Return one traffic table for ``KIND[:DETAIL]…``: a count, a direction, a rate, a size, a codec, a page, a host.
 
     Transfers follow one another, requests have 200 bytes, and applications start at random within the first second.
     """
@@ -357,12 +361,16 @@ def _source(item: str) -> dict[str, Any]:
         value: Any
         if detail in ("down", "up"):
             key, value = "direction", detail
+        elif detail.startswith(HOSTS):
+            key, _, value = detail.partition("=")
         elif detail.isascii() and detail.isdecimal() and len(detail) < 10:
             key, value = of.detail if of.example.isdecimal() else "count", int(detail)
         elif of.detail and detail:
             key, value = of.detail, _number_or_text(detail) if of.example else detail
         else:
-            accepted = "a list such as bulk,ping or bulk:4:down,bulk:1:up,cbr:1mbit,transfer:100kB,voip:up,page:google"
+            accepted = (
+                "a list such as bulk,ping or bulk:4:host=bob,bulk:1:up,cbr:1mbit,transfer:100kB,voip:up,page:google"
+            )
             raise UserError("--traffic", f"found {quoted(item)}; accepted: {accepted}")
         if key in source:
             raise UserError("--traffic", f"found {quoted(item)}, a second {key}; accepted: one")

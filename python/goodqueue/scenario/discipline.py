@@ -18,6 +18,12 @@ from goodqueue.scenario import paths
 
 ACCEPTED = "a file and a class in it, as ./my_aqm.py:MyAqm"
 
+STAB = "stab"
+"""The word before a size table, which may stand in front of a line of the registry."""
+
+_OF_STAB = ("mtu", "mpu", "overhead", "tsize", "linklayer")
+"""The words of a size table. Each has a value."""
+
 MOST_BYTES = 16 * inputs.MIB
 """The largest size of a file."""
 
@@ -28,6 +34,22 @@ _codes: dict[tuple[str, int, int], CodeType] = {}
 def is_python(line: object) -> bool:
     """Return whether ``line`` names a class in a Python file, and not a discipline of the registry."""
     return isinstance(line, str) and ".py:" in (line.split() or [""])[0]
+
+
+def split_stab(line: str) -> tuple[list[str], list[str]]:
+    """Return the words of the size tables in front of a ``line``, and the words of the discipline's own line."""
+    words = line.split()
+    at = 0
+    while words[at : at + 1] == [STAB]:
+        at += 1
+        while at < len(words) and any(known.startswith(words[at]) for known in _OF_STAB):
+            at += 2
+    return words[:at], words[at:]
+
+
+def name_of(line: str) -> str:
+    """Return the name of a line's discipline, behind a size table."""
+    return next(iter(split_stab(line)[1]), "")
 
 
 def rebase(scenario: dict[str, Any], folder: Path) -> None:

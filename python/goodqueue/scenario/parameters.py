@@ -5,7 +5,7 @@ import json
 from typing import Any
 
 from goodqueue.errors import UserError, quoted
-from goodqueue.scenario.discipline import is_python
+from goodqueue.scenario.discipline import is_python, name_of, split_stab
 
 CHILD = "child"
 """The word before the line of an inner discipline."""
@@ -37,8 +37,9 @@ def set_one(table: Any, names: list[str], value: str, origin: str) -> None:
 
 def _with(line: str, name: str, value: str) -> str:
     """Return the ``line`` of one discipline with ``name`` at ``value``, in its old place or at the end."""
-    head, *words = line.split()
-    if _unit(head, name) == "flag":
+    stab, (head, *words) = split_stab(line)
+    head = " ".join([*stab, head])
+    if _unit(head.split()[-1], name) == "flag":
         kept = [word for word in words if word not in (name, f"no{name}")]
         return " ".join([head, *kept, name if value in ("true", "on", name) else f"no{name}"])
     if name in words[:-1]:
@@ -54,14 +55,16 @@ def numbers(line: str) -> dict[str, float | None]:
     """
     from goodqueue import _goodqueue
 
-    is_listed = not is_python(line) and line.split(maxsplit=1)[0] in _registry()
+    is_listed = not is_python(line) and name_of(line) in _registry()
     values = _goodqueue.qdisc_values(line) if is_listed else {}
-    return {key: float(value) for key, value in values.items() if key in names() and isinstance(value, int | float)}
+    # One discipline's flag may have the name of another's number: netem's and red_gentle's `bytes`.
+    known = {key: value for key, value in values.items() if key in names() and not isinstance(value, bool)}
+    return {key: float(value) for key, value in known.items() if isinstance(value, int | float)}
 
 
 def declared(line: str) -> list[dict[str, Any]]:
     """Return the registry's entry of each parameter of a ``line``'s discipline: name, unit, default and more."""
-    params: list[dict[str, Any]] = _registry()[line.split(maxsplit=1)[0]]["params"]
+    params: list[dict[str, Any]] = _registry()[name_of(line)]["params"]
     return params
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from goodqueue import traffic
-from goodqueue.record import Flow, Record
+from goodqueue.record import Flow, Record, source_of
 from goodqueue.scenario import seconds
 
 FIRST_TIMEOUT_S = 3.0
@@ -45,8 +45,8 @@ def _uncounted(record: Record, warmup_s: float, kind: str) -> Iterator[tuple[Map
     from goodqueue import _goodqueue
     from goodqueue.scenario import to_json
 
-    if "flent" in record:
-        return  # the scenario describes a measurement by Flent, and the simulator did not plan its flows
+    if source_of(record):
+        return  # the scenario describes a measurement by another program, and the simulator did not plan its flows
     counting = {one.name for one in traffic.kinds().values() if one.counts_completed and kind in ("", one.name)}
     names = {app["name"] for app in record["apps"] if app["kind"] in counting and app.get("count") == 0}
     flows = [flow for flow in record["flows"] if flow["name"] in names and flow["start_s"] < warmup_s]

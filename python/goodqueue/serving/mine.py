@@ -107,7 +107,7 @@ def _look_for_scenarios(folder: Path, search: _Search) -> bool:
     found = False
     for file in sorted(folder.glob("*.toml")):
         try:
-            if _is_scenario(scenarios.load(file)):
+            if _is_scenario(scenarios.load(file, pipes=False)):
                 _add_scenario(file, search)
                 found = True
         except UserError as error:
@@ -125,7 +125,7 @@ def _add_scenario(file: Path, search: _Search) -> None:
 
 def _scenario(file: Path) -> str:
     """Return the scenario in ``file`` for the page, which passes it to the core. Raises UserError."""
-    scenario = scenarios.load(file)
+    scenario = scenarios.load(file, pipes=False)
     try:
         return f'{{"scenario": {scenarios.to_json(scenario)}}}'
     except UserError as error:

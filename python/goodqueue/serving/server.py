@@ -23,9 +23,6 @@ PAGE = Path(__file__).resolve().parents[1].joinpath("page/index.html").parent
 
 HOST = "127.0.0.1"
 
-_HERE = re.compile(r"(localhost|127\.0\.0\.1|\[::1\])(:[0-9]*)?", re.IGNORECASE)
-"""The accepted values of the header Host. A tunnel has a port of its own."""
-
 _MINE = re.compile(r"/mine/([0-9]{1,9})\.json")
 
 JSON = "application/json"
@@ -125,9 +122,8 @@ class Handler(listening.Handler):
     do_HEAD = do_GET  # noqa: N815
 
     def _answer(self) -> Answer:
-        hosts = self.headers.get_all("Host", [])
-        if len(hosts) != 1 or not _HERE.fullmatch(hosts[0].strip()):
-            return _error(403, "found the name of another host; accepted: localhost, 127.0.0.1 or [::1]")
+        if not self.names_this_machine():
+            return _error(403, listening.REFUSED)
         path = unquote(self.path.partition("?")[0])
         if path == "/mine.json":
             return _json(200, self.server.mine.listing())

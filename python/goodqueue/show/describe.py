@@ -6,7 +6,7 @@ from typing import Any
 
 from goodqueue.record import Record, Scenario
 from goodqueue.record.lateness import Live
-from goodqueue.scenario import air
+from goodqueue.scenario import air, discipline
 from goodqueue.traffic import BULK, kinds
 
 
@@ -54,7 +54,7 @@ def _up(scenario: Scenario) -> str:
     """Return the discipline up if a comparison varies only the discipline down."""
     bottleneck = scenario["bottleneck"]
     line = (bottleneck.get("up") or {}).get("qdisc")
-    return f", {line.split()[0]} up" if line and "qdisc" not in bottleneck else ""
+    return f", {discipline.name_of(line)} up" if line and "qdisc" not in bottleneck else ""
 
 
 def ways(scenario: Scenario) -> dict[str, str]:
@@ -81,7 +81,9 @@ WIRE = {"delay": "", "jitter": "jitter ", "loss": "loss ", "duplicate": "duplica
 def _hop(hop: Mapping[str, Any]) -> str:
     """Return a hop as ``, then modem (20mbit bfifo)``, or as ``, after …`` if it comes before the bottleneck."""
     if hop["kind"] == "link":
-        what = f"{sends(hop)} {hop['qdisc'].split()[0]}"
+        what = f"{sends(hop)} {discipline.name_of(hop['qdisc'])}"
+    elif hop["kind"] == "police":
+        what = f"a policer at {hop['rate']}"
     else:
         said = [f"{word}{value}" for key, word in WIRE.items() if (value := hop.get(key)) and value not in ("0s", "0%")]
         what = ", ".join(["wire", *said])
@@ -109,7 +111,15 @@ def _change(change: dict[str, Any]) -> str:
 def _source(source: dict[str, Any]) -> str:
     kind = kinds()[source["kind"]]
     name = f"{kind.name} {source['cc']}" if kind.name == BULK and source.get("cc") else kind.name
-    detail = source.get(kind.option.detail)
+    detail = _said(source, kind.option.detail)
     what = f" {'of ' if kind.option.example else ''}{detail}" if detail else ""
     way = f" {source['direction']}" if not kind.is_probe and source.get("direction") else ""
     return f"{name}{what}{way}"
+
+
+def _said(source: dict[str, Any], key: str) -> Any:
+    """Return what a title shows of a key: its value, or the file or the number of the data that are its value."""
+    value = source.get(key)
+    if isinstance(value, list | dict):
+        return source.get("file") or f"{len(value)} {key}"
+    return value

@@ -11,6 +11,8 @@ from typing import Any
 
 from goodqueue.errors import warn
 from goodqueue.record import Scenario
+from goodqueue.show import isolation
+from goodqueue.show.labels import ways
 
 BYTES_A_SECOND = re.compile(r"(\d*\.?\d+)([kmg]?)bps", re.IGNORECASE)
 """A rate that `tc` reads as bytes per second."""
@@ -22,11 +24,15 @@ BARE = re.compile(r"\d*\.?\d+")
 def tell(scenario: Scenario, origins: Mapping[str, str], qdiscs: Sequence[str] = ()) -> None:
     """Write a note to standard error for each rate and time of ``scenario`` and ``qdiscs`` that is easily misread.
 
-    ``scenario`` is unresolved, but the core has accepted it. ``origins`` names the options that some of its keys came
-    from, as for `goodqueue.scenario.resolve`. Equal notes are written once.
+    There is also a note for each word of `cake` that has no effect on the traffic. ``scenario`` is unresolved, but the
+    core has accepted it. ``origins`` names the options that some of its keys came from, as for
+    `goodqueue.scenario.resolve`. Equal notes are written once.
     """
     replaced = ("bottleneck.qdisc",) if qdiscs else ()
-    _write([*_of_table(scenario, "", origins, replaced), *(note for line in qdiscs for note in _of_line(line))])
+    halves = [half for line in qdiscs for half in ways(line)]
+    notes = [*_of_table(scenario, "", origins, replaced), *(note for half in halves for note in _of_line(half))]
+    isolated = isolation.notes(scenario, {"bottleneck.qdisc": qdiscs} if qdiscs else {})
+    _write([*notes, *_of_wires(scenario), *isolated])
 
 
 def tell_of_grid(scenario: Scenario, axes: Sequence[tuple[str, Sequence[str]]]) -> None:
@@ -38,7 +44,20 @@ def tell_of_grid(scenario: Scenario, axes: Sequence[tuple[str, Sequence[str]]]) 
         above, _, last = key.rpartition(".")
         for value in values:
             notes += _of_table({last: parse_value(value)}, above, {key: f"--set {key}"})
-    _write(notes)
+    _write([*notes, *isolation.notes(scenario, dict(axes))])
+
+
+def _of_wires(scenario: Scenario) -> Iterator[str]:
+    """Yield a note for each wire whose jitter keeps packets in order, which users of netem do not expect."""
+    hops = scenario.get("hop")
+    for place, hop in enumerate(hops if isinstance(hops, list) else ()):
+        if isinstance(hop, dict) and hop.get("kind") == "wire" and not hop.get("jitter_reorders"):
+            jitter = str(hop.get("jitter", "0s"))
+            if re.search("[1-9]", jitter):
+                yield (
+                    f"hop[{place}].jitter {jitter} keeps packets in order, unlike netem; "
+                    "jitter_reorders = true lets them overtake"
+                )
 
 
 def _write(notes: Sequence[str]) -> None:
@@ -102,12 +121,12 @@ def _of_line(line: str) -> Iterator[str]:
             spoken, meant, other = readings
             yield f'"{word} {value}" is {spoken}, as in tc (bytes); {word} {meant} is {other}'
         elif unit in ("time", "time or packets") and BARE.fullmatch(value) and float(value) > 0:
-            yield _of_time(word, value)
+            yield _of_time(word or step["param"], value, step["bare"])
     yield from reading["replaced"]
 
 
-def _of_time(name: str, text: str) -> str:
-    """Return the note on a time without a unit: the likely meaning, or, from 1000 on, the same time with a unit."""
-    us = float(text)
+def _of_time(name: str, text: str, bare: str) -> str:
+    """Return the note on a time in ``bare``: the likely meaning, or, from 1000 us on, the same time with a unit."""
+    us = float(text) / (1000 if bare == "ns" else 1)
     other = f"{text}ms is {text} milliseconds" if us < 1000 else f"{us / 1000:g}ms is the same"
-    return f'"{name} {text}" is {text} us, as in tc; {name} {other}'
+    return f'"{name} {text}" is {text} {bare}, as in tc; {name} {other}'

@@ -12,6 +12,9 @@ from goodqueue.scenario import warmup
 MANY_FLOWS = 12
 """If there are more flows than this, they are shown by kind, not one by one."""
 
+MANY_HOSTS = 24
+"""If there are more hosts than this, the table has those with the highest goodput."""
+
 
 @dataclass(frozen=True, slots=True)
 class Column:
@@ -72,6 +75,7 @@ def run_tables(record: Record) -> list[Table]:
     tables = [_queues(record), *_air(record), *(table for table in (_links(record), _wires(record)) if table.rows)]
     if record["flows"]:
         tables.append(_by_kind(record) if len(record["flows"]) > MANY_FLOWS else _flows(record))
+    tables += _hosts(record)
     for kind in traffic.probes_first():
         if apps := [app for app in record["apps"] if app["kind"] == kind.name]:
             tables.append(_applications(kind, apps, warmup.notes(record, kind.name)))
@@ -165,10 +169,11 @@ def _wires(record: Record) -> Table:
             _count(hop["packets"].get("duplicated")),
         ]
         for hop in record.get("hops", [])
-        if hop["kind"] == "wire"
+        if hop["kind"] != "link"
     ]
     columns = [Column("hop", False), Column("way", False), Column("offered\npackets"), Column("lost\n%")]
-    return Table("Hops: wires", [*columns, Column("dupli-\ncated")], rows, names=2)
+    policers = " and policers" if any(hop["kind"] == "police" for hop in record.get("hops", [])) else ""
+    return Table(f"Hops: wires{policers}", [*columns, Column("dupli-\ncated")], rows, names=2)
 
 
 def _flows(record: Record) -> Table:
@@ -188,6 +193,10 @@ def _flows(record: Record) -> Table:
             ]
         )
     headings = ["goodput\nMbit/s", "RTT\np10 ms", "\np50 ms", "\np90 ms", "retrans-\nmitted", "time-\nouts", "loss\n%"]
+    if any(flow.get("jitter_rfc3550_ms") is not None for flow in record["flows"]):
+        headings.append("jitter\nms")
+        for row, flow in zip(rows, record["flows"], strict=True):
+            row.append(number(flow.get("jitter_rfc3550_ms"), 3))
     columns = [Column("flow", False), Column("way", False), Column("cc", False), *map(Column, headings)]
     return Table("Flows", columns, rows, _fairness(record))
 
@@ -220,6 +229,33 @@ def _by_kind(record: Record) -> Table:
     headings = ["flows", "goodput\nsum Mbit/s", "\nmean", "\nleast", "\nmost", "RTT\np50 ms", "loss\n%", "Jain"]
     columns = [Column("kind", False), Column("way", False), Column("cc", False), *map(Column, headings)]
     return Table(f"Flows by kind ({len(record['flows'])} flows)", columns, rows, _fairness(record), names=3)
+
+
+def _hosts(record: Record) -> list[Table]:
+    """Return the table of the hosts that the scenario names."""
+    if not (hosts := record.get("hosts", [])):
+        return []
+    shown = sorted(hosts, key=lambda host: -sum(one or 0 for one in host["goodput_mbps"].values()))[:MANY_HOSTS]
+    rows = [
+        [
+            host["name"],
+            host["role"],
+            str(host["flows"]),
+            *(number(host["goodput_mbps"][way], 2) for way in ("down", "up")),
+            *(number(statistic(host["rtt_ms"], name)) for name in ("p10", "p50", "p90")),
+            number(host["loss_percent"], 2),
+        ]
+        for host in hosts
+        if host in shown
+    ]
+    headings = ["flows", "down\nMbit/s", "up\nMbit/s", "RTT\np10 ms", "\np50 ms", "\np90 ms", "loss\n%"]
+    columns = [Column("host", False), Column("role", False), *map(Column, headings)]
+    left = len(hosts) - len(rows)
+    notes = [f"and {left} with less goodput, which --json shows"] if left else []
+    index = record["fairness"].get("jain_hosts")
+    if index is not None and sum(host["role"] == "host" for host in hosts) > 1:
+        notes.append(f"Jain's fairness index of the users' hosts: {number(index, 3)}")
+    return [Table("Hosts", columns, rows, notes)]
 
 
 def _fairness(record: Record) -> list[str]:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from goodqueue.engines.identity import Run
 from goodqueue.errors import UserError, quoted
-from goodqueue.files import inputs, output
+from goodqueue.files import drafts, inputs, output
 from goodqueue.store import files
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ def check(folder: Path, origin: str) -> None:
     if (folder / MANIFEST).exists():
         find(folder, origin)
         return
-    if folder.is_dir() and all(files.is_partial(entry, MANIFEST) for entry in folder.iterdir()):
+    if folder.is_dir() and all(drafts.is_of(entry, MANIFEST) for entry in folder.iterdir()):
         return  # the folder is empty, or another process is creating the store
     others = output.foreign(output.check_place(folder, origin))
     if others and not (folder / MANIFEST).exists():  # otherwise another process has just created the store

@@ -22,6 +22,10 @@ MOST = 1e100
 """The upper bound of any number. Ours are far smaller, and the square of a larger one would be infinite."""
 
 
+HOPS = ("link", "wire", "police")
+"""The kinds of hops whose entries a record may have."""
+
+
 def results(data: Any, place: str) -> None:
     """Raise an error if results do not match their ``made_by``. Results without a known ``made_by`` are not checked."""
     made_by = data.get("made_by") if isinstance(data, dict) else None
@@ -75,8 +79,8 @@ def record(data: Any, place: str) -> Record:
             raise UserError(place, f"queues.{way}: missing; accepted: both, down and up")
         _queue(data["queues"][way], place, f"queues.{way}")
     for index, hop in enumerate(data.get("hops", [])):
-        if hop["kind"] not in ("link", "wire"):
-            raise UserError(place, f"hops.{index}.kind: found {quoted(hop['kind'])}; accepted: link, wire")
+        if hop["kind"] not in HOPS:
+            raise UserError(place, f"hops.{index}.kind: found {quoted(hop['kind'])}; accepted: {', '.join(HOPS)}")
         _check(hop, Queue if hop["kind"] == "link" else layouts.Wire, place, f"hops.{index}")
         if hop["kind"] == "link":
             _queue(hop, place, f"hops.{index}")
@@ -119,10 +123,9 @@ def scenario(data: Scenario, place: str) -> None:
             found = f"found {quoted(rate)}; accepted: a rate's name, or a list of times with such names"
             raise UserError(f"{place}.bottleneck.wifi.station.{index}.rate", found)
     for index, hop in enumerate(data.get("hop", [])):
-        own = {"wire": (), "link": ("qdisc",)}.get(hop["kind"])
-        if own is None:
-            raise UserError(f"{place}.hop.{index}.kind", f"found {quoted(hop['kind'])}; accepted: link, wire")
-        for key in own:
+        if hop["kind"] not in HOPS:
+            raise UserError(f"{place}.hop.{index}.kind", f"found {quoted(hop['kind'])}; accepted: {', '.join(HOPS)}")
+        for key in ("qdisc",) if hop["kind"] == "link" else ():
             _words(hop.get(key, ""), f"{place}.hop.{index}.{key}")
     for key in ("duration", "warmup"):
         try:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 ABOUT = {
     "key": "digest of scenario, seed, engine, version, build and code: the run's identity, and its file's name",
     "scenario_hash": "digest of the resolved scenario without its seed: alike for repeats",
-    "engine": "what ran it: sim, kernel, live, or flent for what was imported",
+    "engine": "what ran it: sim, kernel, live, or for what was imported flent, irtt, iperf3",
     "seed": "what its draws derive from",
     "version": "goodqueue's",
     "build": "digest of the simulator's compiled code; null for others",

@@ -2,19 +2,10 @@
 
 import errno
 import os
-import socket
 import stat
-import time
-from contextlib import suppress
 from pathlib import Path
 
-from goodqueue.files.output import alive
-
-PARTIAL = ".partial"
-"""The suffix of a file that is being written."""
-
-OLD_S = 86_400.0
-"""The age in seconds after which nobody writes to a draft any more."""
+from goodqueue.files import drafts
 
 
 def add(path: Path, data: bytes) -> bool:
@@ -23,7 +14,7 @@ def add(path: Path, data: bytes) -> bool:
     The file gets its name only after all its bytes are on the disk. If several processes write it, on any machine that
     shares the file system, one succeeds and the others leave its file alone. Raises OSError, and then leaves no file.
     """
-    draft = path.parent / f".{path.name}.{socket.gethostname()}.{os.getpid()}{PARTIAL}"
+    draft = drafts.create(path)
     try:
         with draft.open("wb") as file:
             file.write(data)
@@ -31,7 +22,7 @@ def add(path: Path, data: bytes) -> bool:
             os.fsync(file.fileno())
         added = _name(draft, path)
     finally:
-        draft.unlink(missing_ok=True)
+        drafts.discard(draft)
     _sync(path.parent)
     return added
 
@@ -60,23 +51,10 @@ def _sync(folder: Path) -> None:
         os.close(number)
 
 
-def is_partial(path: Path, name: str) -> bool:
-    """Return whether ``path`` is a draft of the file ``name`` in the same folder."""
-    return path.name.startswith(f".{name}.") and path.name.endswith(PARTIAL)
-
-
 def remove_partial(store: Path) -> None:
-    """Remove drafts that writers left in ``store`` and among its runs.
-
-    It removes drafts of this machine whose process has ended, and drafts of any machine that are older than a day.
-    Writing a file takes seconds.
-    """
-    own = f".{socket.gethostname()}."
-    for draft in (*store.glob(f".*{PARTIAL}"), *store.glob(f"*/*/.*{PARTIAL}")):
-        number = draft.name.removesuffix(PARTIAL).rpartition(own)[2]
-        with suppress(OSError):  # another process may have removed it first
-            if (number.isdecimal() and not alive(int(number))) or time.time() - draft.lstat().st_mtime > OLD_S:
-                draft.unlink()
+    """Remove the drafts that ended writers left in ``store`` and among its runs."""
+    for folder in (store, *store.glob("*/*")):
+        drafts.sweep(folder)
 
 
 def read(path: Path) -> bytes:

@@ -42,7 +42,7 @@ def read_experiment(
         if id_ not in facts.scenarios and not (own_scenario and id_ == table.text("id")):
             table.refuse("published", unknown(id_, facts.scenarios))
     file = table.file.parent / table.text("scenario")
-    scenario = scenarios.load(file)
+    scenario = scenarios.load(file, pipes=False)
     sweep = {name: _parameter(name, inner) for name, inner in table.inner("sweep").items()}
     quick = table.table("quick")
     qdiscs = {**common, **read_lines(table.table("qdiscs"))}
@@ -72,7 +72,7 @@ def read_experiment(
         quick=Quick(quick.count("seeds", 1), read_assignments(quick, "set")),
         keep_records=table.flag("keep_records", False),
         hops=hops,
-        alone=scenarios.load(table.file.parent / alone) if alone else None,
+        alone=scenarios.load(table.file.parent / alone, pipes=False) if alone else None,
     )
     quick.finish()
     table.finish()

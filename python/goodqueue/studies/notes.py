@@ -6,12 +6,21 @@ markdown-it-py reads the Markdown. rich, which the terminal's tables need, depen
 import re
 from collections.abc import Iterator
 from itertools import pairwise
+from pathlib import Path
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markupsafe import Markup
 
+from goodqueue.files import inputs
 from goodqueue.show.tables import Column, Table
+from goodqueue.studies.reading import MOST_BYTES
+
+
+def text_in(folder: Path) -> str:
+    """Return the notes in ``folder``, or nothing if it has none. Raises UserError if they are no text."""
+    file = folder / "NOTES.md"
+    return inputs.read_text(file, MOST_BYTES, "notes in Markdown", pipes=False) if file.is_file() else ""
 
 
 def parts(markdown: str) -> list[Markup | Table]:

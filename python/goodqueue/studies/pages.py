@@ -10,7 +10,7 @@ from goodqueue.files.output import RESULTS
 from goodqueue.run import Progress
 from goodqueue.studies import show, show_readings
 from goodqueue.studies.figures import Draw, all_figures, save
-from goodqueue.studies.notes import parts
+from goodqueue.studies.notes import parts, text_in
 from goodqueue.studies.outcome import Outcome, as_json
 
 COLUMNS = (
@@ -30,9 +30,9 @@ def write(
     """
     from goodqueue._goodqueue import VERSION
 
-    notes = _notes(outcome)
-    trouble = None
+    notes, trouble = "", None
     try:
+        notes = text_in(outcome.study.folder)
         figures = all_figures(outcome, draw)
         drawn = []
         for figure in figures:
@@ -50,11 +50,6 @@ def write(
     results["files"] = sorted([RESULTS, *(file.name for file in folder.iterdir())])
     (folder / RESULTS).write_text(json.dumps(results, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
     return trouble
-
-
-def _notes(outcome: Outcome) -> str:
-    path = outcome.study.folder / "NOTES.md"
-    return path.read_text(encoding="utf-8") if path.is_file() else ""
 
 
 def as_csv(outcome: Outcome) -> str:

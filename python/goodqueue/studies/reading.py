@@ -4,13 +4,16 @@ Each error message is one line: the file, the key, what was found and what is ac
 """
 
 import math
-import tomllib
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NoReturn
 
 from goodqueue.errors import UserError, quoted
+from goodqueue.files import inputs
+
+MOST_BYTES = 16 * inputs.MIB
+"""The largest size of a file of a study, a suite or a set of scenarios."""
 
 
 def load_toml(path: Path, what: str) -> dict[str, Any]:
@@ -18,19 +21,14 @@ def load_toml(path: Path, what: str) -> dict[str, Any]:
 
     Raises UserError if the file is missing, unreadable, empty, not UTF-8 or not TOML.
     """
+    data = inputs.read(path, MOST_BYTES, what, pipes=False)
     try:
-        data = path.read_bytes()
-    except FileNotFoundError:
-        raise UserError(str(path), f"not found; accepted: {what}") from None
-    except (OSError, ValueError) as error:
-        raise UserError(str(path), f"cannot be read: {getattr(error, 'strerror', None) or error}") from None
-    try:
-        content = tomllib.loads(data.decode("utf-8-sig"))
+        content = inputs.toml(data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise UserError(str(path), f"line {line}: found a byte that is not UTF-8; accepted: TOML in UTF-8") from None
-    except (ValueError, RecursionError) as error:
-        raise UserError(str(path), f"not TOML: {str(error) or 'nested too deeply'}") from None
+    except ValueError as error:
+        raise UserError(str(path), f"not TOML: {error}") from None
     if not content:
         raise UserError(str(path), f"the file is empty; accepted: {what}")
     return content

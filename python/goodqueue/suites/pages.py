@@ -6,7 +6,7 @@ from pathlib import Path
 from goodqueue.errors import UserError, one_line
 from goodqueue.files.output import RESULTS
 from goodqueue.run import Progress
-from goodqueue.studies.notes import parts
+from goodqueue.studies.notes import parts, text_in
 from goodqueue.suites import show
 from goodqueue.suites.sheet import RowResult, Sheet, as_json
 
@@ -58,7 +58,6 @@ def page(sheet: Sheet, drawn: dict[str, list[Drawn]], command: str, version: str
     from goodqueue.pages import render
 
     lead, *more = show.describe(sheet)
-    notes = sheet.suite.folder / "NOTES.md"
     return render(
         "suites/page.html.j2",
         title=lead,
@@ -69,7 +68,7 @@ def page(sheet: Sheet, drawn: dict[str, list[Drawn]], command: str, version: str
         rows=[_row(sheet, found, drawn[show.heading(found)]) for found in sheet.rows],
         scenarios=_scenarios(sheet),
         lines=_lines(sheet),
-        notes=parts(notes.read_text(encoding="utf-8")) if notes.is_file() else [],
+        notes=parts(text_in(sheet.suite.folder)),
         command=command,
         version=version,
         engine=sheet.outcome.engine,

@@ -1,17 +1,14 @@
 //! The header of a decision trace of ours: the tables of [`super`], used from line to header.
 
 use super::{
-    Bit, Flag, Header, LINE, Note, Only, Refusal, Rule, SFQ_RED, TABLE, Ticks, Value, Words, flag, integer,
-    is, kernel_gain, real, value,
+    Bit, FQ_NO_MARKS, Flag, HZ, Header, JIFFY_NS, LINE, List, Note, Only, Refusal, Rule, SFQ_RED, TABLE,
+    Ticks, Value, Words, flag, integer, is, kernel_gain, real, value,
 };
 use goodqueue_qdisc::aqm::codel::CE_THRESHOLD;
 use goodqueue_qdisc::aqm::{choke, red};
 use goodqueue_qdisc::param::{ParamSpec, Value as Worth};
 use goodqueue_qdisc::sched::sfq;
 use goodqueue_qdisc::{Args, Link, registry};
-
-/// The kernel's timer frequency, in whose ticks headers give periods.
-const HZ: u64 = 250;
 
 /// Parameters that other keys express: the value derived from the parameter is written instead.
 const SAID_OTHERWISE: [(&str, &str); 6] = [
@@ -53,10 +50,16 @@ impl Pairs {
 ///
 /// The error is one line: there is no key for one of the parameters.
 pub(crate) fn header(args: &Args, link: &Link) -> Result<Pairs, String> {
+    if args.is_given("duplicate") {
+        return Err(
+            "netem duplicate: found one; accepted in a trace: none, since a trace has no copies".to_string()
+        );
+    }
     let mut pairs = Pairs::default();
     pairs.add("HZ", HZ);
     let rules = TABLE.iter().find(|(name, _)| *name == args.spec.name);
-    // The tables are the kernel's, so they hold only for its variant.
+    // The tables are the kernel's, so they hold only for its variant. They have no key for a size table.
+    let rules = rules.filter(|_| args.stab().is_none());
     match rules.filter(|_| args.value("variant").is_none() || is(args, "variant", "linux")) {
         Some((_, rules)) => {
             write(rules, args, link, &mut pairs);
@@ -95,6 +98,7 @@ fn write(rules: &[Rule], args: &Args, link: &Link, pairs: &mut Pairs) {
             Value(key, word, unit) => {
                 let value = match (integer(args, word), unit) {
                     (Some(ns), "us") => Some((ns / 1000).to_string()),
+                    (Some(bits), "bps") => Some((bits / 8).to_string()),
                     (Some(integer), _) => Some(integer.to_string()),
                     (None, _) => {
                         real(args, word).map(|real| real.to_string()).or_else(|| derived(args, link, word))
@@ -102,6 +106,11 @@ fn write(rules: &[Rule], args: &Args, link: &Link, pairs: &mut Pairs) {
                 };
                 if let Some(value) = value {
                     pairs.add(key, value);
+                }
+            }
+            List(key, word) => {
+                if let Some(param) = args.spec.param(word) {
+                    pairs.add(key, param.show(value(args, word)));
                 }
             }
             Flag(key, word) => pairs.add(key, u8::from(flag(args, word))),
@@ -126,6 +135,8 @@ fn derived(args: &Args, link: &Link, word: &str) -> Option<String> {
         ("red" | "choke" | "sfq", "min") => min,
         ("red" | "choke" | "sfq", "max") => max,
         ("red" | "choke" | "sfq", "burst") => burst,
+        ("fq", "quantum") => 2 * u64::from(link.mtu),
+        ("fq", "initial_quantum") => 10 * u64::from(link.mtu),
         ("dualpi2", "memlimit") => 2 * u64::from(link.mtu) * integer(args, "limit")?,
         (_, "quantum") => link.mtu.into(),
         _ => return None,
@@ -160,6 +171,13 @@ pub(super) fn sfq_red(args: &Args, link: &Link, pairs: &mut Pairs) {
 
 pub(super) fn probability(args: &Args, _link: &Link, pairs: &mut Pairs) {
     pairs.add("cfg_prob", real(args, "probability").unwrap_or(0.0));
+}
+
+pub(super) fn fq_times(args: &Args, _link: &Link, pairs: &mut Pairs) {
+    pairs.add("flow_refill_delay_jiffies", integer(args, "refill_delay").unwrap_or(0).div_ceil(JIFFY_NS));
+    pairs.add("horizon_ns", integer(args, "horizon").unwrap_or(0));
+    pairs.add("flow_max_rate_Bps", integer(args, "maxrate").unwrap_or(0) / 8);
+    pairs.add("ce_threshold_ns", integer(args, "ce_threshold").unwrap_or(FQ_NO_MARKS));
 }
 
 pub(super) fn dualpi2_gain(args: &Args, word: &str, pairs: &mut Pairs) {

@@ -1,7 +1,7 @@
 //! One line, parsed or refused.
 
-use super::{After, Ids, Line, Pairs, Parsed};
-use goodqueue_units::Ecn;
+use super::{After, Extra, Ids, Line, Pairs, Parsed};
+use goodqueue_units::{Ecn, Instant, Rate};
 use std::str::{FromStr, Split};
 
 /// The columns of one line, taken from the left.
@@ -37,12 +37,13 @@ impl<'a> Columns<'a> {
     }
 }
 
-pub(super) fn number<T: FromStr>(text: &str, what: &str) -> Parsed<T> {
+pub(crate) fn number<T: FromStr>(text: &str, what: &str) -> Parsed<T> {
     text.parse().map_err(|_| format!("{what}: found {text:?}; accepted: a number"))
 }
 
-/// Returns the time and the content of a line after a line of the time `before`.
-pub(super) fn understand(line: &[u8], before: u64) -> Parsed<(u64, Line<'_>)> {
+/// Returns the time and the content of a line after a line of the time `before`. With `has_times` the last columns of
+/// an arrival are `edt_ns,pace_Bps`.
+pub(super) fn understand(line: &[u8], before: u64, has_times: bool) -> Parsed<(u64, Line<'_>)> {
     let line = std::str::from_utf8(line).map_err(|_| "the line is not UTF-8".to_string())?;
     if line.starts_with('#') {
         return Err("a header line after the first event".to_string());
@@ -65,7 +66,7 @@ pub(super) fn understand(line: &[u8], before: u64) -> Parsed<(u64, Line<'_>)> {
                 _ => Err(format!("bits: found {bits}; accepted: 16, 32, 64")),
             }
         }),
-        "enq" => closed(columns, enqueue),
+        "enq" => closed(columns, |columns| enqueue(columns, has_times)),
         "deq" => closed(columns, dequeue),
         "timer" => {
             columns.text("name")?;
@@ -90,7 +91,7 @@ fn closed<'a>(
     Ok(line)
 }
 
-fn enqueue<'a>(columns: &mut Columns<'a>) -> Parsed<Line<'a>> {
+fn enqueue<'a>(columns: &mut Columns<'a>, has_times: bool) -> Parsed<Line<'a>> {
     let id = columns.number("id")?;
     let len = match columns.number("len")? {
         0 => return Err("len: found 0; accepted: a number above zero".to_string()),
@@ -105,12 +106,15 @@ fn enqueue<'a>(columns: &mut Columns<'a>) -> Parsed<Line<'a>> {
         other => return Err(format!("fate: found {other:?}; accepted: q, m, d")),
     };
     let (ret, after) = (columns.number("ret")?, columns.after()?);
-    let hosts = if columns.0.clone().next().is_some() {
-        (columns.number("src_hash")?, columns.number("dst_hash")?)
-    } else {
-        (0, 0)
-    };
-    Ok(Line::Enqueue { id, len, flow, hash, hosts, ecn, prio, fate, ret, after })
+    let mut extra = Extra::default();
+    if has_times {
+        let (departure, bytes): (u64, u64) = (columns.number("edt_ns")?, columns.number("pace_Bps")?);
+        extra.departure = (departure > 0).then(|| Instant::from_nanos(departure));
+        extra.pacing = Rate::from_bps(bytes.saturating_mul(8));
+    } else if columns.0.clone().next().is_some() {
+        extra.hosts = (columns.number("src_hash")?, columns.number("dst_hash")?);
+    }
+    Ok(Line::Enqueue { id, len, flow, hash, extra, ecn, prio, fate, ret, after })
 }
 
 fn dequeue<'a>(columns: &mut Columns<'a>) -> Parsed<Line<'a>> {

@@ -58,7 +58,8 @@ impl Books {
     /// # Panics
     /// If a packet was lost or made out of nothing: offered = forwarded + dropped + queued must hold at any time.
     pub(crate) fn counts(&self, queued: u64) -> Counts {
-        let &Self { offered, forwarded, forwarded_bytes, .. } = self;
+        let &Self { forwarded, forwarded_bytes, .. } = self;
+        let offered = self.offered + self.fates.copies;
         let dropped = self.fates.drops.iter().sum();
         assert_eq!(
             offered,

@@ -5,6 +5,7 @@ use super::log::AirLog;
 use super::session::Session;
 use super::stations::Transmission;
 use crate::direction::Direction;
+use crate::lists::sort_by_key;
 use crate::observer::SharedObserver;
 use crate::packet::Packet;
 use crate::path::wifi::frames::{AirBody, AirFate, AirFrame, Part};
@@ -69,7 +70,7 @@ impl AirWatch {
     /// Tells the observer of the frames of all transmissions that end now, in the order of time.
     pub(crate) fn tell(&mut self) {
         let Some(observer) = &self.observer else { return };
-        self.frames.sort_by_key(|frame| frame.time);
+        sort_by_key(&mut self.frames, |frame| frame.time);
         let mut observer = observer.lock().unwrap_or_else(PoisonError::into_inner);
         self.frames.drain(..).for_each(|frame| observer.aired(&frame));
     }

@@ -3,10 +3,10 @@
 //! The same parameters and seed give the same trace. The trace starts again after its `length`, as recordings do in
 //! mahimahi.
 
-use super::distribution::Distribution;
 use super::rate_file::MOST_LINES;
 use super::rate_trace::{FRAME_BYTES, Opportunities, RateTrace};
 use super::steps::Steps;
+use goodqueue_qdisc::distribution::Distribution;
 use goodqueue_units::{Duration, Rate, Stream, Streams};
 
 /// A shape and its parameters.

@@ -1,7 +1,8 @@
 //! The elements of a path, each usable on its own and without an event loop.
 //!
 //! A path has a row of hops in each direction. A hop is a *link* (a queue discipline above a transmitter) or a
-//! *wire*, which has no queue: it delays, loses, duplicates and reorders packets.
+//! *wire*, which has no queue: it delays, loses, duplicates and reorders packets. Or it is a *policer*, which drops what
+//! exceeds a rate.
 //!
 //! - `wire`: a wire, in the words of tc-netem(8). It is made of `loss`, `distribution` and `chance`.
 //! - `transmitter`: how long a packet takes to leave below a discipline, at a fixed rate (`transmitter::Fixed`), at
@@ -11,7 +12,6 @@
 pub(crate) mod bursts;
 pub(crate) mod capacity;
 pub(crate) mod chance;
-pub(crate) mod distribution;
 pub(crate) mod generate;
 pub mod kind;
 pub(crate) mod loss;
@@ -76,15 +76,20 @@ pub fn rate_steps(bytes: &[u8], end: Duration) -> Result<Option<Vec<(Duration, u
 
 /// Declares the kinds of hops. Each kind has its own file.
 macro_rules! hops {
-    ($($file:ident),*) => {
-        $(pub(crate) mod $file;)*
+    ($($(#[$only:meta])? $file:ident),*) => {
+        $($(#[$only])? pub(crate) mod $file;)*
 
         /// Every kind of hop.
-        pub const HOPS: &[&HopKind] = &[$(&$file::KIND),*];
+        pub const HOPS: &[&HopKind] = &[$($(#[$only])? &$file::KIND),*];
     };
 }
 
-hops!(link, wire);
+hops!(
+    link,
+    wire,
+    #[cfg(feature = "emulation")]
+    police
+);
 
 #[cfg(test)]
 mod tests {

@@ -1,11 +1,10 @@
 //! What tc-netem(8) does to packets, one packet at a time. A [wire](super::wire) is built on it.
 
 use super::chance::{Chance, Dice};
-use super::distribution::Distribution;
 use super::loss::{Loss, Losses};
+use goodqueue_qdisc::distribution::Distribution;
+use goodqueue_qdisc::timed::Timed;
 use goodqueue_units::{Duration, Instant, Stream};
-use std::cmp::{Ordering, Reverse};
-use std::collections::{BinaryHeap, VecDeque};
 
 /// What a wire does to packets, in the words of tc-netem(8).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -63,6 +62,8 @@ pub(crate) struct WireCounts {
     /// Packets that the limit refused. They show that the limit is too small for the path: nobody asked for this
     /// loss.
     pub(crate) over_limit: u64,
+    /// Packets above a policer's rate, whether they were lost or not.
+    pub(crate) exceeded: u64,
     /// Packets on their way.
     pub(crate) held: u64,
 }
@@ -73,37 +74,6 @@ pub(crate) struct WireCounts {
 pub(crate) struct Accepted {
     pub(crate) lost: bool,
     pub(crate) duplicated: bool,
-}
-
-/// A packet on its way.
-struct Held<P> {
-    release: Instant,
-    /// The packet's place in the order of arrival. Packets with the same release time leave in this order.
-    number: u64,
-    packet: P,
-}
-
-impl<P> Held<P> {
-    fn key(&self) -> (Instant, u64) {
-        (self.release, self.number)
-    }
-}
-
-impl<P> PartialEq for Held<P> {
-    fn eq(&self, other: &Self) -> bool {
-        self.key() == other.key()
-    }
-}
-impl<P> Eq for Held<P> {}
-impl<P> PartialOrd for Held<P> {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-impl<P> Ord for Held<P> {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.key().cmp(&other.key())
-    }
 }
 
 /// A wire in one direction.
@@ -117,10 +87,8 @@ pub(crate) struct Wire<P> {
     in_turn: u32,
     /// Release time of the last delayed packet.
     latest: Instant,
-    /// Packets in order of release. On most wires, these are all packets.
-    row: VecDeque<Held<P>>,
-    /// Packets that overtake the last packet of `row`.
-    ahead: BinaryHeap<Reverse<Held<P>>>,
+    /// Packets on their way.
+    held: Timed<P>,
     counts: WireCounts,
 }
 
@@ -137,8 +105,7 @@ impl<P: Copy> Wire<P> {
             reorder,
             in_turn: 0,
             latest: Instant::ZERO,
-            row: VecDeque::new(),
-            ahead: BinaryHeap::new(),
+            held: Timed::default(),
             counts: WireCounts::default(),
         }
     }
@@ -159,7 +126,7 @@ impl<P: Copy> Wire<P> {
         self.counts.duplicated += u64::from(accepted.duplicated);
         let copies = 1 + u32::from(twice) - u32::from(none);
         for _ in 0..copies {
-            if self.held() < self.params.limit {
+            if self.held.len() < self.params.limit {
                 self.hold(now, packet);
             } else {
                 self.counts.lost += 1;
@@ -172,11 +139,7 @@ impl<P: Copy> Wire<P> {
 
     fn hold(&mut self, now: Instant, packet: P) {
         let release = self.release_time(now);
-        let held = Held { release, number: self.counts.offered + self.counts.duplicated, packet };
-        match self.row.back() {
-            Some(last) if held < *last => self.ahead.push(Reverse(held)),
-            _ => self.row.push_back(held),
-        }
+        self.held.push(release, packet);
     }
 
     /// Returns when a packet that enters at `now` leaves.
@@ -196,32 +159,18 @@ impl<P: Copy> Wire<P> {
         self.latest
     }
 
-    fn held(&self) -> usize {
-        self.row.len() + self.ahead.len()
-    }
-
     /// Returns when the next packet is due, if a packet is on its way.
     #[inline]
     pub(crate) fn next_time(&self) -> Option<Instant> {
-        let in_row = self.row.front().map(Held::key);
-        let ahead = self.ahead.peek().map(|held| held.0.key());
-        [in_row, ahead].into_iter().flatten().min().map(|key| key.0)
+        self.held.next_time()
     }
 
     /// Returns the next packet that is due at `now`, in order of time, then of arrival.
     #[inline]
     pub(crate) fn release(&mut self, now: Instant) -> Option<P> {
-        let is_ahead = match (self.ahead.peek(), self.row.front()) {
-            (Some(Reverse(ahead)), Some(first)) => ahead < first,
-            (ahead, _) => ahead.is_some(),
-        };
-        let next = if is_ahead { self.ahead.peek().map(|held| &held.0) } else { self.row.front() };
-        if next?.release > now {
-            return None;
-        }
-        let held = if is_ahead { self.ahead.pop().map(|held| held.0) } else { self.row.pop_front() };
+        let packet = self.held.pop(now)?;
         self.counts.delivered += 1;
-        held.map(|held| held.packet)
+        Some(packet)
     }
 
     /// Returns the packet counts so far.
@@ -229,7 +178,7 @@ impl<P: Copy> Wire<P> {
     /// # Panics
     /// If the counts do not add up: a packet vanished or came from nowhere.
     pub(crate) fn counts(&self) -> WireCounts {
-        let counts = WireCounts { held: self.held() as u64, ..self.counts };
+        let counts = WireCounts { held: self.held.len() as u64, ..self.counts };
         let WireCounts { offered, duplicated, delivered, lost, held, .. } = counts;
         assert_eq!(offered + duplicated, delivered + lost + held, "conservation: {counts:?}");
         counts

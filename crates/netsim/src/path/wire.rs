@@ -1,13 +1,13 @@
 //! A wire: a hop without a queue. It does what tc-netem(8) does: delay, jitter, loss, duplication, reordering.
 
 use super::chance::{Chance, Percent, percent};
-use super::distribution::Distribution;
 use super::kind::{Element, HopKind, Make};
 use super::loss::Loss;
 use super::netem::{Accepted, Wire, WireCounts, WireParams};
 use crate::packet::Packet;
 use crate::scenario::key::{Key, Quantity, Values};
 use crate::scenario::{Json, ScenarioError, Span};
+use goodqueue_qdisc::distribution::Distribution;
 use goodqueue_units::{Duration, Instant};
 use serde_json::json;
 

@@ -40,6 +40,14 @@ impl<C: Copy + Default + AddAssign + From<u8> + Into<u64>, const BITS: u32> Dela
         self.histogram.record(nanos);
     }
 
+    /// Counts the delays of `other`, too.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.sum_of_squares += other.sum_of_squares;
+        self.min = self.min.min(other.min);
+        self.max = self.max.max(other.max);
+        self.histogram.add(&other.histogram);
+    }
+
     /// Prefetches what [`record`](Self::record) needs to count `delay`.
     #[inline]
     pub(crate) fn prefetch(&self, delay: Duration) {

@@ -67,15 +67,28 @@ impl<C: Copy + Default + AddAssign + From<u8> + Into<u64>, const BITS: u32> Hist
         let cell = self.cell(value);
         match self.cells.get_mut(cell) {
             Some(cell) => *cell += C::from(1),
-            None => self.grow(value),
+            None => *self.grow(Self::number(value)) += C::from(1),
         }
     }
 
-    /// Counts `value`, whose cell does not exist yet. Adds at least half as many cells as there are, so that this is
-    /// rare.
+    /// Counts the values of `other`, too.
+    pub(crate) fn add(&mut self, other: &Self) {
+        let (sum, carry) = self.sum.overflowing_add(other.sum);
+        (self.sum, self.carries) = (sum, self.carries + other.carries + u32::from(carry));
+        let counts = (other.first..).zip(&other.cells);
+        for (number, &count) in counts.filter(|&(_, &count)| count.into() > 0) {
+            match self.cells.get_mut(number.wrapping_sub(self.first) as usize) {
+                Some(cell) => *cell += count,
+                None => *self.grow(number) += count,
+            }
+        }
+    }
+
+    /// Returns the cell with this `number`, which does not exist yet. Adds at least half as many cells as there are,
+    /// so that this is rare.
     #[cold]
-    fn grow(&mut self, value: u64) {
-        let (number, more) = (Self::number(value) as usize, self.cells.len() / 2);
+    fn grow(&mut self, number: u32) -> &mut C {
+        let (number, more) = (number as usize, self.cells.len() / 2);
         let (mut first, mut end) = (self.first as usize, self.first as usize + self.cells.len());
         if self.cells.is_empty() {
             (first, end) = (number, number + 1);
@@ -89,8 +102,8 @@ impl<C: Copy + Default + AddAssign + From<u8> + Into<u64>, const BITS: u32> Hist
         if !self.cells.is_empty() {
             cells[self.first as usize - first..][..self.cells.len()].copy_from_slice(&self.cells);
         }
-        cells[number - first] += C::from(1);
         (self.cells, self.first) = (cells.into_boxed_slice(), first as u32);
+        &mut self.cells[number - first]
     }
 
     /// Returns the sum of all values.
@@ -139,6 +152,24 @@ mod tests {
     use proptest::prelude::*;
 
     /// The sum of three greatest values, 3 (2^64 - 1), continues beyond 64 bits.
+    /// Two histograms that are added must have the ranks and the sum of one that counted all values, whether or not
+    /// their cells overlap.
+    #[test]
+    fn histograms_add_up() {
+        let count = |values: &[u64]| {
+            let mut histogram = Histogram::<u32, 7>::new();
+            values.iter().for_each(|&value| histogram.record(value));
+            histogram
+        };
+        let parts: [&[u64]; 4] = [&[50_000, 60_000, 60_001], &[7, 7, 9], &[], &[1 << 40, u64::MAX, u64::MAX]];
+        let (mut sum, all) = (Histogram::new(), count(&parts.concat()));
+        parts.iter().for_each(|part| sum.add(&count(part)));
+        assert_eq!((sum.sum(), sum.total()), (all.sum(), 9));
+        for rank in 1..=9 {
+            assert_eq!(sum.value_at_rank(rank), all.value_at_rank(rank), "rank {rank}");
+        }
+    }
+
     #[test]
     fn a_sum_is_carried_on() {
         let mut histogram = Histogram::<u32, 7>::new();

@@ -6,7 +6,8 @@ use super::link::{Bottleneck, Line, LinkSpec};
 use super::{Direction, MOST_RATE, RateText, ScenarioError, Span, refuse, traffic};
 use crate::ids::HopId;
 use crate::lists::{PerHop, PerWay};
-use goodqueue_qdisc::{AnyQdisc, Args, Link, packet::Plain};
+use crate::packet::Packet;
+use goodqueue_qdisc::{AnyQdisc, Args, Link};
 use goodqueue_units::Duration;
 use serde::Serialize;
 
@@ -133,7 +134,7 @@ impl Change {
         if self.rate.is_none() && self.qdisc.is_none() {
             return Err(ScenarioError::new(table.key("rate"), "missing; accepted: a rate, a qdisc or both"));
         }
-        let possible = |args: &Args, link: &Link, name: &str| match AnyQdisc::<Plain>::build(args, link) {
+        let possible = |args: &Args, link: &Link, name: &str| match AnyQdisc::<Packet>::build(args, link) {
             Ok(_) => Ok(()),
             Err(error) => Err(ScenarioError::new(table.key(name), error.0)),
         };

@@ -1,7 +1,8 @@
-//! Explicit congestion notification in a scenario: `false`, `true`, or `"accecn"`.
+//! Explicit congestion notification in a scenario: of TCP `false`, `true` or `"accecn"`, of datagrams a codepoint.
 
 use super::key::{Quantity, describe};
 use goodqueue_tcp::{Cc, EcnMode, EcnUse};
+use goodqueue_units::Ecn;
 use serde_json::{Value as Json, json};
 use std::fmt;
 
@@ -69,5 +70,38 @@ impl fmt::Display for EcnAsked {
             EcnMode::Classic => "true",
             EcnMode::Accurate => "\"accecn\"",
         })
+    }
+}
+
+/// The ECN codepoint of datagrams: `false`, `true` (ECT(0), as in TCP), `"ect0"` or `"ect1"`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Codepoint(pub Ecn);
+
+impl Quantity for Codepoint {
+    const TYPE: &'static str = "ECN";
+    fn read(found: &Json) -> Result<Self, String> {
+        const ACCEPTED: &str = "false, true, \"ect0\" or \"ect1\": datagrams have no feedback";
+        match found {
+            Json::Bool(false) => Ok(Self(Ecn::NotEct)),
+            Json::Bool(true) => Ok(Self(Ecn::Ect0)),
+            Json::String(text) if text == "ect0" => Ok(Self(Ecn::Ect0)),
+            Json::String(text) if text == "ect1" => Ok(Self(Ecn::Ect1)),
+            Json::String(text) => Err(format!("found {text:?}; accepted: {ACCEPTED}")),
+            _ => Err(format!("found {}; accepted: {ACCEPTED}", describe(found))),
+        }
+    }
+    /// Writes ECT(0) as `true`, which scenarios have had from the beginning.
+    fn write(&self) -> Json {
+        match self.0 {
+            Ecn::Ect1 => json!("ect1"),
+            ecn => json!(ecn != Ecn::NotEct),
+        }
+    }
+    fn schema() -> Json {
+        json!({"enum": [false, true, "ect0", "ect1"]})
+    }
+    /// Returns the two bits of the IP header.
+    fn plain(&self) -> (&'static str, Json) {
+        ("_bits", json!(self.0.bits()))
     }
 }

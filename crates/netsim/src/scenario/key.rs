@@ -5,6 +5,7 @@
 //! compile.
 
 use super::ScenarioError;
+use crate::lists::sort_by_key;
 use goodqueue_units::parse;
 use serde::ser::SerializeMap;
 use serde_json::{Map, Value as Json};
@@ -378,7 +379,7 @@ impl Values {
 
     /// Sorts the values in the order of `keys`.
     pub(crate) fn sort(&mut self, keys: &[&'static dyn AnyKey]) {
-        self.0.sort_by_key(|held| keys.iter().position(|key| key.name() == held.name));
+        sort_by_key(&mut self.0, |held| keys.iter().position(|key| key.name() == held.name));
     }
 
     /// Returns each value whose key is `wanted`, in its base unit. The name has the unit as a suffix.

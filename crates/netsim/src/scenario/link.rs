@@ -2,11 +2,12 @@
 
 use super::key::{AnyKey, Key, Result, Table, no_such_word};
 use super::{Path, RateText, ScenarioError, Traffic, refuse};
+use crate::packet::Packet;
 use crate::path::link::{self, Below, KEYS};
 use crate::path::wifi::spec::WifiSpec;
 use goodqueue_qdisc::param::{ParamSpec, Unit, Value};
 use goodqueue_qdisc::sched::mac80211;
-use goodqueue_qdisc::{AnyQdisc, Args, Link, packet::Plain, registry};
+use goodqueue_qdisc::{AnyQdisc, Args, Link, registry};
 use goodqueue_units::Rate;
 use serde::{Serialize, Serializer};
 
@@ -209,6 +210,10 @@ impl LinkSpec {
             Some(line) => line,
             None => understood(table, &words, rate.0, buffer, path)?,
         };
+        if is_wifi && matches!(&line, Line::Registry(args) if args.is_given("corrupt")) {
+            let accepted = "a line without it: a cell has bit errors of its own";
+            return refuse(&table.key("qdisc"), "corrupt on Wi-Fi", accepted);
+        }
         Ok(Self { rate, below, line, is_wifi, frame_bytes: path.frame_bytes(), key: table.key("qdisc") })
     }
 }
@@ -250,7 +255,7 @@ fn understood(
     if let Some(buffer) = buffer {
         apply_buffer(table, &mut args, (buffer.frames(rate, path), path.frame_bytes()))?;
     }
-    AnyQdisc::<Plain>::build(&args, &link).map_err(refuse_line)?;
+    AnyQdisc::<Packet>::build(&args, &link).map_err(refuse_line)?;
     Ok(Line::Registry(args))
 }
 

@@ -8,6 +8,7 @@ mod draws;
 mod dscp;
 mod ecn;
 mod hop;
+mod host;
 pub mod key;
 mod link;
 #[cfg(feature = "reference")]
@@ -21,8 +22,9 @@ pub use change::Change;
 pub(crate) use draws::line_through;
 pub use draws::{Bytes, Count, Draws, Seconds, Unit};
 pub use dscp::Dscp;
-pub use ecn::EcnAsked;
+pub use ecn::{Codepoint, EcnAsked};
 pub use hop::{BOTTLENECK, Hop, Hops};
+pub use host::HostName;
 pub use link::{Bottleneck, Line, LinkSpec, is_foreign};
 pub use series::{Series, Window};
 pub use text::{RateText, Size, Span};

@@ -1,5 +1,6 @@
 //! `[[traffic]]`: one table, as it was written and as it runs.
 
+use super::host::HostName;
 use super::key::{AnyKey, Key, Quantity, Result, Table, Values, describe, no_such_word};
 use super::text::Span;
 use super::{Direction, Dscp, Json, ScenarioError, refuse};
@@ -36,6 +37,14 @@ const RTT: Key<Span> = Key::derived("rtt", "path.rtt", "\"20ms\"")
 const RTT_STEP: Key<Span> = Key::optional("rtt_step", "\"2ms\"")
     .help("each flow has a base round-trip time that is longer by this than that of the flow before");
 
+const HOST: Key<HostName> = Key::derived("host", "one per flow", "\"alice\"")
+    .help(
+        "the user's host. All flows of the entry share it, and flows of other entries that name it, too. cake's host \
+         isolation, captures and tables of hosts know it",
+    );
+const SERVER: Key<HostName> = Key::derived("server", "one per flow", "\"cdn\"")
+    .help("the host at the other end, likewise. A server and a user's host of the same name are two hosts");
+
 const HOPS: Key<Names> = Key::derived("hops", "all", "[\"bottleneck\", \"modem\"]")
     .help("the hops that these flows cross, in both directions");
 
@@ -55,6 +64,8 @@ pub(super) const COMMON: &[&dyn AnyKey] = &[
     &STOP,
     &RTT,
     &RTT_STEP,
+    &HOST,
+    &SERVER,
     &HOPS,
     &STATION,
 ];
@@ -102,6 +113,10 @@ pub struct Traffic {
     pub rtt: Span,
     /// Each flow's base round-trip time is longer than that of the one before it by this time.
     pub rtt_step: Option<Span>,
+    /// The user's host that the flows share, if the scenario names it.
+    pub host: Option<HostName>,
+    /// The server that the flows share, if the scenario names it.
+    pub server: Option<HostName>,
     /// The hops that the flows cross, if they do not cross all.
     pub hops: Option<Vec<String>>,
     /// The station or group of stations of the flows, if they do not use all.
@@ -184,9 +199,13 @@ fn refuse_foreign_keys(table: &Table<'_>, kind: &Kind) -> Result<()> {
 fn is_shared_probe(flow: &Table<'_>, before: &[(usize, Traffic)], path_rtt: Span) -> Result<bool> {
     let (kind, name) = (flow.take(&KIND)?, flow.find(&NAME)?);
     let rtt = flow.find(&RTT)?.unwrap_or(path_rtt);
+    let hosts = (flow.find(&HOST)?, flow.find(&SERVER)?);
     Ok(kind.is_probe
         && name.as_deref().is_some_and(|name| name.ends_with(flent::ICMP))
-        && before.iter().any(|(_, other)| other.kind == kind && other.name == name && other.rtt == rtt))
+        && before.iter().any(|(_, other)| {
+            (other.kind, &other.name, other.rtt) == (kind, &name, rtt)
+                && (&other.host, &other.server) == (&hosts.0, &hosts.1)
+        }))
 }
 
 impl Traffic {
@@ -214,6 +233,8 @@ impl Traffic {
             stop: table.find(&STOP)?.unwrap_or(Span(whole)),
             rtt: table.find(&RTT)?.unwrap_or(path_rtt),
             rtt_step: table.find(&RTT_STEP)?,
+            host: table.find(&HOST)?,
+            server: table.find(&SERVER)?,
             hops: table.find(&HOPS)?.map(|names| names.0),
             station: table.find(&STATION)?,
             values: Values::default(),
@@ -237,6 +258,8 @@ impl Traffic {
             stop: whole,
             rtt: way.rtt.map_or(rtt, Span),
             rtt_step: None,
+            host: None,
+            server: None,
             hops: way.hops.clone(),
             station: None,
             values: Values::default(),
@@ -271,6 +294,11 @@ impl Traffic {
         let order: Vec<&'static dyn AnyKey> = tcp::ORDER.iter().chain(kind.keys).copied().collect();
         values.sort(&order);
         Ok(())
+    }
+
+    /// Returns whether it names a host of its flows.
+    pub(crate) fn names_hosts(&self) -> bool {
+        self.host.is_some() || self.server.is_some()
     }
 
     /// Returns whether its packets cross the hop `name`.
@@ -348,6 +376,11 @@ impl Serialize for Traffic {
         table.serialize_entry("rtt", &self.rtt)?;
         if let Some(step) = &self.rtt_step {
             table.serialize_entry("rtt_step", step)?;
+        }
+        for (role, name) in [("host", &self.host), ("server", &self.server)] {
+            if let Some(name) = name {
+                table.serialize_entry(role, name)?;
+            }
         }
         if let Some(hops) = &self.hops {
             table.serialize_entry("hops", hops)?;

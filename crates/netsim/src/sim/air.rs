@@ -69,7 +69,7 @@ impl Build<'_, '_> {
         let streams = Streams::new(self.scenario.seed);
         let books = PerWay::of(|way| {
             let random = streams.stream("qdisc", way as u64);
-            Books::new(Fates::new(random, flows, self.watch(way)), flows)
+            Books::new(Fates::new(random, flows, self.watch(way), self.hosts(way)), flows)
         });
         let protection = match (wifi.rts, wifi.protection) {
             (true, _) => Protection::RtsCts,

@@ -4,8 +4,9 @@ use super::Simulation;
 use super::row::{Body, HopState, Places, Ways};
 use crate::direction::Direction;
 use crate::foreign::{Discipline, Maker, Request};
+use crate::hosts::Hosts;
 use crate::ids::{HopId, Number};
-use crate::link::{Below, Link, Parts};
+use crate::link::{Below, Fates, Link, Parts};
 use crate::lists::PerHop;
 use crate::observer::Watch;
 use crate::path::kind::Make;
@@ -21,6 +22,8 @@ use goodqueue_units::{Instant, Stream, Streams};
 pub(super) struct Build<'a, 'b> {
     pub(super) scenario: &'a mut Scenario,
     pub(super) make: &'a mut Maker<'b>,
+    /// The hosts of the flows, if the scenario names any.
+    pub(super) hosts: Option<Hosts>,
 }
 
 /// The place of a link in a scenario.
@@ -51,7 +54,8 @@ impl Build<'_, '_> {
         let transmitter = below.transmitter(rate.0).map_err(refused)?;
         let below = Below { transmitter, ring: below.ring.map(Ring::new) };
         let watch = if matches!(place, Place::Bottleneck(_)) { self.watch(direction) } else { None };
-        Ok(Link::new(qdisc, below, direction, parts, pipes, random, watch))
+        let fates = Fates::new(random, pipes.flows(), watch, self.hosts(direction));
+        Ok(Link::new(qdisc, below, direction, parts, pipes, fates))
     }
 
     /// Returns the direction of the link at `place`, and its dice.
@@ -68,6 +72,11 @@ impl Build<'_, '_> {
         let window = self.scenario.series.as_ref().and_then(|series| series.packets)?;
         let log = PacketLog::new(Instant::ZERO + window.from.0, Instant::ZERO + window.to.0, window.flows);
         Some(Box::new(Watch::new(direction, Some(log))))
+    }
+
+    /// Returns the hosts of the flows as links of `direction` see them, if the scenario names any.
+    pub(super) fn hosts(&self, direction: Direction) -> Option<Hosts> {
+        self.hosts.as_ref().map(|hosts| hosts.on(direction))
     }
 
     /// Builds the discipline of the link at `place`.
@@ -103,7 +112,8 @@ impl Build<'_, '_> {
         let line = registry::parse_line("pfifo limit 1000000000").expect("a line of the registry's");
         let qdisc = Discipline::Registry(AnyQdisc::build(&line, &link).expect("pfifo takes any link"));
         let below = Below { transmitter: Transmitter::Gate, ring: None };
-        Link::new(qdisc, below, direction, parts, pipes, Streams::new(0).stream("gate", 0), None)
+        let fates = Fates::new(Streams::new(0).stream("gate", 0), pipes.flows(), None, None);
+        Link::new(qdisc, below, direction, parts, pipes, fates)
     }
 
     /// Builds the hops beside the bottlenecks, each with its own components of `places`.

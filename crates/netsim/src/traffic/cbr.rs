@@ -5,7 +5,7 @@ use super::kind::{Kind, Make, Shorthand};
 use crate::scenario::key::Key;
 use crate::scenario::{FRAME_BYTES, MOST_RATE, RateText};
 use goodqueue_units::Duration;
-use serde_json::{Map, json};
+use serde_json::json;
 
 const RATE: Key<RateText> = Key::required("rate", "\"10mbit\"")
     .range(MOST_RATE.0, MOST_RATE.1)
@@ -18,11 +18,10 @@ const _: () = assert!(FRAME_BYTES == 1514, "the default of packet_size is a full
 pub(crate) const KIND: Kind = Kind {
     keys: &[&RATE, &PACKET_SIZE],
     transport: DATAGRAM_KEYS,
-    check: super::isochronous::check,
     outline: |traffic| {
         let (rate, size) = (traffic.values.get(&RATE).0, traffic.values.get(&PACKET_SIZE));
         let interval_s = 8.0 * size as f64 / rate.as_bps() as f64;
-        Map::from_iter([("interval_s".to_string(), json!(interval_s))])
+        vec![("interval_s", json!(interval_s))]
     },
     option: Shorthand { detail: "rate", example: "1mbit", sets: &[] },
     ..Kind::new(

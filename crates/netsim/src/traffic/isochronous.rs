@@ -2,32 +2,27 @@
 
 use super::result;
 use crate::probe::{percent, rounded};
-use crate::scenario::key::{AnyKey, Result, Table, Values};
-use crate::scenario::{EcnAsked, FRAME_BYTES, refuse};
-use crate::traffic::tcp::{DSCP, ECN};
-use goodqueue_tcp::EcnMode;
+use crate::scenario::key::{AnyKey, Key, Values};
+use crate::scenario::{Codepoint, FRAME_BYTES};
+use crate::traffic::tcp::DSCP;
 use goodqueue_units::{Duration, Ecn, Instant};
 use std::collections::BTreeSet;
 
 /// Bytes of the smallest Ethernet frame, without its checksum, and of a full frame.
 pub(crate) const FRAME: (u64, u64) = (60, FRAME_BYTES as u64);
 
-/// The keys that these kinds share.
-pub(crate) const DATAGRAM_KEYS: &[&dyn AnyKey] = &[&ECN, &DSCP];
+/// The ECN codepoint of datagrams. The name is that of TCP's key.
+pub(crate) const CODEPOINT: Key<Codepoint> = Key::with_default("ecn", "false")
+    .example("\"ect1\"")
+    .help("ECN codepoint of the datagrams: false, true or \"ect0\" (RFC 3168), or \"ect1\" (RFC 9331)")
+    .source("RFC 3168, 5; RFC 9331, 4.1");
 
-/// Refuses AccECN, because datagrams have no feedback.
-pub(crate) fn check(table: &Table<'_>, values: &mut Values) -> Result<()> {
-    let ecn = values.find(&ECN).unwrap_or_default();
-    if ecn == EcnAsked(EcnMode::Accurate) {
-        return refuse(&table.key("ecn"), ecn, "false or true: datagrams have no feedback");
-    }
-    values.put(&ECN, ecn);
-    Ok(())
-}
+/// The keys that these kinds share.
+pub(crate) const DATAGRAM_KEYS: &[&dyn AnyKey] = &[&CODEPOINT, &DSCP];
 
 /// Returns the ECN field of the datagrams' IP headers.
 pub(crate) fn ecn_of(values: &Values) -> Ecn {
-    if values.get(&ECN).0 == EcnMode::Off { Ecn::NotEct } else { Ecn::Ect0 }
+    values.get(&CODEPOINT).0
 }
 
 /// How a kind sends, and who receives.

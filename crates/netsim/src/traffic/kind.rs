@@ -32,10 +32,12 @@ pub struct Kind {
     /// Whether the kind only measures. The flows of such a kind carry no data, and the record does not list them as
     /// flows.
     pub is_probe: bool,
+    /// Whether a flow may have several connections at a time, as a web page has.
+    pub in_parallel: bool,
     /// Whether the packets are ICMP echoes.
     pub is_icmp: bool,
     /// What engines get beside the values of the kind's keys, in base units.
-    pub(crate) outline: fn(&Traffic) -> Map<String, Json>,
+    pub(crate) outline: fn(&Traffic) -> Vec<(&'static str, Json)>,
     /// What a flow of this kind will draw from the stream, for engines without the simulator's generator; null:
     /// nothing.
     pub(crate) ahead: fn(&Traffic, Random) -> Json,
@@ -196,8 +198,9 @@ impl Kind {
             check: |_, _| Ok(()),
             users: |_| 0,
             is_probe: false,
+            in_parallel: false,
             is_icmp: false,
-            outline: |_| Map::new(),
+            outline: |_| Vec::new(),
             ahead: |_, _| Json::Null,
             plural: "",
             fields: &[],

@@ -6,14 +6,13 @@ mod session;
 mod transit;
 mod video;
 
-use super::isochronous::ecn_of;
+use super::isochronous::{CODEPOINT, ecn_of};
 use super::kind::{Kind, Make, Measure, Shorthand};
 use super::result::{self, AppResult};
-use super::tcp::{DSCP, ECN};
+use super::tcp::DSCP;
 use crate::probe::delay::Summary;
 use crate::scenario::key::{Key, Quantity, Result, Table, Values, describe};
-use crate::scenario::{EcnAsked, FRAME_BYTES, Json, MOST_RATE, RateText, Span, refuse};
-use goodqueue_tcp::EcnMode;
+use crate::scenario::{FRAME_BYTES, Json, MOST_RATE, RateText, Span, refuse};
 use goodqueue_units::{Duration, Instant};
 use serde_json::json;
 use session::{HEADER_BYTES, Session, Setup};
@@ -65,7 +64,7 @@ const PAUSE: Key<Pause> = Key::optional("pause", "[\"40s\", \"60s\"]")
 
 pub(crate) const KIND: Kind = Kind {
     keys: &[&MIN_RATE, &MAX_RATE, &START_RATE, &FPS, &REACTION, &PACKET_SIZE, &PRIORITY, &PAUSE],
-    transport: &[&CC, &ECN, &DSCP],
+    transport: &[&CC, &CODEPOINT, &DSCP],
     check,
     plural: "media flows",
     fields: MediaResult::FIELDS,
@@ -187,11 +186,6 @@ fn check(table: &Table<'_>, values: &mut Values) -> Result<()> {
         return refuse(&table.key("start_rate"), start, &accepted);
     }
     values.put(&START_RATE, RateText(start));
-    let ecn = values.find(&ECN).unwrap_or_default();
-    if ecn == EcnAsked(EcnMode::Accurate) {
-        return refuse(&table.key("ecn"), ecn, "false or true: that one is TCP's");
-    }
-    values.put(&ECN, ecn);
     Ok(())
 }
 

@@ -36,6 +36,7 @@ const RATE: Key<f64> = Key::with_default("rate", "5.0")
 pub(crate) const KIND: Kind = Kind {
     keys: &[&RATE],
     transport: tcp::UNPACED,
+    in_parallel: true,
     plural: "web responses",
     fields: PackmimeResult::FIELDS,
     measures: &[

@@ -25,7 +25,7 @@ use goodqueue_units::{Duration, Ecn, Instant};
 use objects::{Item, OBJECTS, PAGE, items};
 use serde::Serialize;
 use std::sync::Arc;
-use serde_json::{Map, json};
+use serde_json::json;
 use std::collections::VecDeque;
 
 /// Bytes of a request, as a browser of the paper's years sent it: a request line, `Host`, `User-Agent`, `Accept` and
@@ -42,10 +42,9 @@ const INTERVAL: Key<Span> = AGAIN.help("time from the end of a fetch to the star
 pub(crate) const KIND: Kind = Kind {
     keys: &[&INTERVAL, &REPEAT, &REQUEST, &PAGE, &OBJECTS, &CONNECTIONS],
     transport: tcp::UNPACED,
+    in_parallel: true,
     check: objects::check,
-    outline: |traffic| {
-        Map::from_iter([("objects".to_string(), json!(items_of(&traffic.values)))])
-    },
+    outline: |traffic| vec![("objects", json!(items_of(&traffic.values)))],
     plural: "pages",
     fields: PageResult::FIELDS,
     measures: &[

@@ -23,7 +23,6 @@ const PACKET_SIZE: Key<u64> = Key::with_default("packet_size", "98")
 pub(crate) const KIND: Kind = Kind {
     keys: &[&PACKET_SIZE, &INTERVAL],
     transport: DATAGRAM_KEYS,
-    check: super::isochronous::check,
     is_probe: true,
     is_icmp: true,
     plural: "pings",

@@ -31,9 +31,14 @@ const VECTORS: Key<Vectors> = Key::required("vectors", "[{start_us = 0, sends = 
     .source("Weigle et al. 2006")
     .simulator_only();
 
+const FILE: Key<String> = Key::optional("file", "\"office.tmix\"")
+    .help("the name of the file that the vectors are from, for titles; known if `vectors` names a file")
+    .simulator_only();
+
 pub(crate) const KIND: Kind = Kind {
-    keys: &[&VECTORS, &RTT_MAX],
+    keys: &[&VECTORS, &FILE, &RTT_MAX],
     transport: tcp::UNPACED,
+    in_parallel: true,
     plural: "replayed connections",
     fields: TmixResult::FIELDS,
     measures: &[

@@ -13,7 +13,7 @@ use crate::probe::rounded;
 use crate::scenario::key::Key;
 use goodqueue_units::Duration;
 use serde::Serialize;
-use serde_json::{Map, json};
+use serde_json::json;
 use std::sync::Arc;
 
 const CODEC: Key<Codec> = Key::with_default("codec", "\"g711\"")
@@ -23,13 +23,12 @@ const CODEC: Key<Codec> = Key::with_default("codec", "\"g711\"")
 pub(crate) const KIND: Kind = Kind {
     keys: &[&CODEC],
     transport: DATAGRAM_KEYS,
-    check: super::isochronous::check,
     outline: |traffic| {
         let codec = traffic.values.get(&CODEC);
-        Map::from_iter([
-            ("packet_size".to_string(), json!(codec.packet_bytes())),
-            ("interval_s".to_string(), json!(codec.interval().as_secs_f64())),
-        ])
+        vec![
+            ("packet_size", json!(codec.packet_bytes())),
+            ("interval_s", json!(codec.interval().as_secs_f64())),
+        ]
     },
     plural: "calls",
     fields: VoipResult::FIELDS,

@@ -88,6 +88,7 @@ pub(crate) const KIND: Kind = Kind {
         &CONNECTIONS,
     ],
     transport: tcp::UNPACED,
+    in_parallel: true,
     check: |table, values| match (values.find(&USERS), values.find(&LOAD)) {
         (Some(_), None) => Ok(()),
         (Some(_), Some(_)) => refuse(&table.key("load"), "users, too", "one of them"),

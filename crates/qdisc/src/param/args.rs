@@ -26,6 +26,8 @@ pub struct Args {
     pub(super) given: Vec<bool>,
     /// The discipline inside this one.
     pub(super) child: Option<Box<Self>>,
+    /// The size table in front of the discipline, if there is one: the words of `sched::stab`.
+    stab: Option<Box<Self>>,
 }
 
 impl Args {
@@ -37,7 +39,8 @@ impl Args {
             Default::ByVariant(_) | Default::Line(_) => Value::Unset,
         };
         let values = spec.params.iter().map(value).collect();
-        let mut args = Self { spec, values, given: alloc::vec![false; spec.params.len()], child: None };
+        let mut args =
+            Self { spec, values, given: alloc::vec![false; spec.params.len()], child: None, stab: None };
         args.fill_in();
         args
     }
@@ -149,6 +152,24 @@ impl Args {
         self.child.as_deref()
     }
 
+    /// Returns the words of the size table in front of the discipline, if there is one.
+    #[must_use]
+    pub fn stab(&self) -> Option<&Self> {
+        self.stab.as_deref()
+    }
+
+    /// Puts a size table in front of the discipline, or takes it away.
+    #[cfg(feature = "emulation")]
+    pub(crate) fn with_stab(self, stab: Option<Self>) -> Self {
+        Self { stab: stab.map(Box::new), ..self }
+    }
+
+    /// Returns the parameters without the size table.
+    #[cfg(feature = "emulation")]
+    pub(crate) fn without_stab(&self) -> Self {
+        self.clone().with_stab(None)
+    }
+
     /// Returns the discipline inside this one, so that a caller can set values which its line left out.
     #[must_use]
     pub fn child_mut(&mut self) -> Option<&mut Self> {
@@ -159,6 +180,9 @@ impl Args {
 impl fmt::Display for Args {
     /// Writes the canonical line: every parameter that has a value. The line can be read back.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(stab) = &self.stab {
+            write!(f, "{stab} ")?;
+        }
         f.write_str(self.spec.name)?;
         for (param, value) in self.iter().filter(|(param, _)| param.follows.is_none()) {
             match (value, param.form) {

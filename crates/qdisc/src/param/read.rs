@@ -78,6 +78,10 @@ impl Args {
     /// [fixed](super::Param::fixed).
     pub fn changed(&self, line: &str) -> Result<Self, Error> {
         let name = self.spec.name;
+        #[cfg(feature = "emulation")]
+        let (stab, line) = Self::split_stab(line)?;
+        #[cfg(feature = "emulation")]
+        let (stab, line) = (self.changed_stab(stab)?, &line[..]);
         let mut words = line.split_whitespace();
         let found = words.next().unwrap_or("");
         if found != name {
@@ -111,6 +115,8 @@ impl Args {
         if args.values != self.values {
             (self.spec.settle)(&mut args); // if no value changes, derived values do not change either
         }
+        #[cfg(feature = "emulation")]
+        let args = args.with_stab(stab);
         Ok(args)
     }
 }
@@ -224,7 +230,7 @@ impl<'a> Line<'a> {
         if param.rules.once && self.set[index] {
             return Err(Error(format!("{} {}: given twice; tc takes it once", spec.name, param.name)));
         }
-        match spec.excluded_by(index).filter(|&other| self.set[other]) {
+        match spec.excluded_by(index).find(|&other| self.set[other]) {
             Some(other) => {
                 let (name, other) = (param.name, spec.params[other].name);
                 Err(Error(format!("{} {name}: given with {other}; tc takes one of them", spec.name)))

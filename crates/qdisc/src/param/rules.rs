@@ -111,7 +111,12 @@ impl<T> Param<T> {
 
     /// Says that a line gives this parameter or `other`, and lets a change that gives one of them unset the other.
     pub const fn excludes<U>(self, other: &Param<U>) -> Self {
-        let rules = Rules { excludes: Some(other.name()), ..self.spec.rules };
+        self.excludes_named(other.name())
+    }
+
+    /// As [`Param::excludes`], for two constants that would have to mention each other.
+    pub const fn excludes_named(self, other: &'static str) -> Self {
+        let rules = Rules { excludes: Some(other), ..self.spec.rules };
         self.ruled(rules)
     }
 

@@ -195,13 +195,14 @@ impl QdiscSpec {
         self.params.iter().enumerate().filter(follows).map(|(index, _)| index)
     }
 
-    /// Returns the index of the parameter that excludes the one at `index`: see [`Rules::excludes`].
-    pub(super) fn excluded_by(&self, index: usize) -> Option<usize> {
+    /// Returns the indices of the parameters that exclude the one at `index`: see [`Rules::excludes`].
+    pub(super) fn excluded_by(&self, index: usize) -> impl Iterator<Item = usize> {
         let own = &self.params[index];
         let is_other = |other: &ParamSpec| {
             own.rules.excludes == Some(other.name) || other.rules.excludes == Some(own.name)
         };
-        self.params.iter().position(is_other)
+        let others = self.params.iter().enumerate();
+        others.filter(move |(_, other)| is_other(other)).map(|(index, _)| index)
     }
 
     /// Returns the parameter `name`.

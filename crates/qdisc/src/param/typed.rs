@@ -76,6 +76,8 @@ numbers! {
     packets: u32 = Packets, (1.0, 1e9);
     /// A number of something else, 1 to 1e9.
     count: u32 = Count, (1.0, 1e9);
+    /// A number of 64 bits, such as a seed.
+    number: u64 = Count, (0.0, u64::MAX as f64);
     /// A rate, 8 bit/s to 10 Tbit/s. `tc` counts in bytes per second.
     rate: Rate = Rate, (8.0, 1e13);
     /// A whole number that may be negative, of 32 bits.
@@ -122,6 +124,11 @@ impl<W: Words> Param<W> {
 }
 
 impl<W: Words> Param<Option<W>> {
+    /// Declares a parameter as [`Param::choice`] does, without a default.
+    pub const fn optional_choice(name: &'static str, help: &'static str) -> Self {
+        Self::new(name, help, Form::Choice(W::WORDS), (0.0, 0.0))
+    }
+
     /// Declares a parameter as [`Param::word`] does, without a default.
     pub const fn optional_word(name: &'static str, help: &'static str) -> Self {
         Self::new(name, help, Form::Word(W::WORDS), (0.0, 0.0))

@@ -1,4 +1,5 @@
-//! A token bucket, and the bytes that a packet costs: shared by `tbf` and `htb`.
+//! A token bucket, and the bytes that a packet costs: shared by `tbf`, `htb` and
+//! the simulator's policer.
 //!
 //! Tokens are kept as time, as in Linux: a packet costs the time that it takes at the rate, in nanoseconds rounded
 //! down. (Linux multiplies by a 32-bit reciprocal, which may differ by another nanosecond.) A bucket is full at
@@ -11,8 +12,9 @@ use goodqueue_units::{Duration, Instant, Rate};
 /// Half of the range of an `i64` of nanoseconds, so that a sum of two does not overflow.
 const LONGEST: i64 = i64::MAX / 2;
 
+/// A bucket of tokens.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Bucket {
+pub struct Bucket {
     rate: u64,
     /// The largest number of tokens, in nanoseconds.
     depth: i64,
@@ -23,7 +25,8 @@ pub(super) struct Bucket {
 
 impl Bucket {
     /// Returns a full bucket of `bytes` at `rate`.
-    pub(super) fn new(rate: Rate, bytes: u64) -> Self {
+    #[must_use]
+    pub fn new(rate: Rate, bytes: u64) -> Self {
         let mut bucket = Self { rate: rate.as_bps(), depth: 0, tokens: 0, at: Instant::ZERO };
         bucket.depth = bucket.cost(bytes);
         bucket.tokens = bucket.depth;
@@ -39,7 +42,8 @@ impl Bucket {
 
     /// Returns the cost of `bytes` in tokens, which are nanoseconds.
     #[inline]
-    pub(super) fn cost(&self, bytes: u64) -> i64 {
+    #[must_use]
+    pub fn cost(&self, bytes: u64) -> i64 {
         let time = match bytes.checked_mul(8_000_000_000) {
             Some(product) => product / self.rate,
             None => {
@@ -49,8 +53,10 @@ impl Bucket {
         i64::try_from(time).unwrap_or(LONGEST).min(LONGEST)
     }
 
+    /// Returns the tokens at `now`, in nanoseconds. A negative number is a debt.
     #[inline]
-    pub(super) fn tokens(&self, now: Instant) -> i64 {
+    #[must_use]
+    pub fn tokens(&self, now: Instant) -> i64 {
         let filled = i64::try_from(now.since(self.at).as_nanos()).unwrap_or(LONGEST).min(LONGEST);
         (self.tokens + filled).min(self.depth)
     }
@@ -63,7 +69,7 @@ impl Bucket {
 
     /// Takes `cost` tokens. The rest is at least `least`.
     #[inline]
-    pub(super) fn charge(&mut self, now: Instant, cost: i64, least: i64) {
+    pub fn charge(&mut self, now: Instant, cost: i64, least: i64) {
         self.tokens = (self.tokens(now) - cost).max(least);
         self.at = now;
     }
@@ -71,7 +77,7 @@ impl Bucket {
 
 /// The bytes that a packet counts for.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Weight {
+pub struct Weight {
     overhead: u64,
     mpu: u64,
     /// Whether packets go in cells of 53 bytes, which hold 48 bytes each.
@@ -87,11 +93,25 @@ impl Weight {
         }
     }
 
-    #[inline]
-    pub(super) fn of(self, len: u64) -> u64 {
-        let bytes = len.saturating_add(self.overhead).max(self.mpu);
-        if self.cells { bytes.div_ceil(48).saturating_mul(53) } else { bytes }
+    /// Weighs packets with `overhead` bytes more and at least `mpu` bytes, in whole ATM cells if `cells` is true.
+    #[must_use]
+    pub const fn of_parts(overhead: u64, mpu: u64, cells: bool) -> Self {
+        Self { overhead, mpu, cells }
     }
+
+    /// Returns the bytes that a packet of `len` bytes counts for.
+    #[inline]
+    #[must_use]
+    pub fn of(self, len: u64) -> u64 {
+        let bytes = len.saturating_add(self.overhead).max(self.mpu);
+        if self.cells { in_cells(bytes) } else { bytes }
+    }
+}
+
+/// Returns the bytes of the ATM cells that `bytes` occupy: 53 for each 48.
+#[inline]
+pub(super) const fn in_cells(bytes: u64) -> u64 {
+    bytes.div_ceil(48).saturating_mul(53)
 }
 
 pub(super) const OVERHEAD: Param<u64> = Param::bytes("overhead", "bytes that the wire adds to each packet")
@@ -104,7 +124,7 @@ pub(super) const MPU: Param<u64> = Param::bytes("mpu", "least bytes that a packe
     .default(0)
     .range(0, 65_535)
     .source("tc-tbf(8)");
-pub(super) const LINKLAYER: Param<LinkLayer> = Param::choice(
+pub(crate) const LINKLAYER: Param<LinkLayer> = Param::choice(
     "linklayer",
     "atm and adsl: a packet occupies whole cells, 53 bytes for each 48",
     "ethernet",
@@ -128,7 +148,7 @@ pub(super) const CHILD: Param<()> = Param::child("the discipline inside; the res
     .source("goodqueue (tc: a qdisc whose parent is the class)");
 
 words! {
-    pub(super) enum LinkLayer { Ethernet = "ethernet", Atm = "atm", Adsl = "adsl" }
+    pub(crate) enum LinkLayer { Ethernet = "ethernet", Atm = "atm", Adsl = "adsl" }
     pub(super) enum Idle { Linux = "linux", Told = "told" }
 }
 #[cfg(test)]

@@ -21,7 +21,7 @@ use crate::packet::Packet;
 use crate::param::{Args, Digits, Error, Link, Param, ParamSpec, QdiscSpec};
 use crate::params;
 use crate::qdisc::{Backlog, Enqueued, Probe, Qdisc};
-use crate::registry::{AnyQdisc, parse_line};
+use crate::registry::{AnyQdisc, parse_inner};
 use crate::signal::Owner;
 use goodqueue_units::{Duration, Instant, Rate};
 
@@ -82,7 +82,7 @@ impl<P: Packet> Discipline<P> for Htb<P> {
     const SPEC: QdiscSpec = QdiscSpec::new("htb", PARAMS)
         .summary("One class of the hierarchical token bucket: shapes its child to a rate with a burst")
         .source(MAN)
-        .holds(parse_line);
+        .holds(parse_inner);
 
     fn build(args: &Args, link: &Link) -> Result<Self, Error> {
         let rate = args.get(&RATE).unwrap_or(link.rate);

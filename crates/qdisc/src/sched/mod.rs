@@ -1,20 +1,26 @@
 //! Containers: disciplines that hold their packets in several queues, and the FIFOs without a control law.
 
-mod bucket;
+pub mod bucket;
 pub mod cake;
 pub(crate) mod drr;
 pub mod dualpi2;
 pub(crate) mod fattest;
 pub mod fifo;
+pub mod fq;
 pub mod fq_codel;
 pub mod fq_nocodel;
 pub mod fq_pie;
 pub mod htb;
 pub(crate) mod lengths;
 pub mod mac80211;
+#[cfg(feature = "emulation")]
+pub mod netem;
 pub mod pfifo_fast;
+pub mod prio;
 pub mod sfq;
 pub(crate) mod slab;
+#[cfg(feature = "emulation")]
+pub mod stab;
 pub mod tbf;
 
 /// An owner for the tests of this folder. It notes drops and marks, and its random numbers are 0.

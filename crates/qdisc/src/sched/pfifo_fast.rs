@@ -75,7 +75,7 @@ pub struct PfifoFast<P> {
 }
 
 /// Ring size. It is fixed, because Linux changes it with `ip link`, not with `tc`.
-const TXQUEUELEN: Param<u32> =
+pub(super) const TXQUEUELEN: Param<u32> =
     Param::packets("txqueuelen", "most packets that each of the three bands holds")
         .default(1000)
         .range(1, 1_000_000)

@@ -25,6 +25,11 @@ impl Default for Chain {
 }
 
 impl Chain {
+    /// Returns the chain whose only packet is at `place`.
+    pub(crate) fn of(place: u32) -> Self {
+        Self { head: place, tail: place }
+    }
+
     pub(crate) fn is_empty(self) -> bool {
         self.head == NIL
     }

@@ -27,7 +27,7 @@ use crate::packet::Plain;
 use crate::param::{Args, Error, Link, Param, ParamSpec, QdiscSpec, us};
 use crate::params;
 use crate::qdisc::{Backlog, Enqueued, Head, Probe, Qdisc};
-use crate::registry::{AnyQdisc, parse_line};
+use crate::registry::{AnyQdisc, parse_inner};
 use crate::signal::{Drop, Owner};
 use alloc::format;
 use goodqueue_units::{Duration, Instant, Rate};
@@ -94,7 +94,7 @@ impl<P: Packet> Discipline<P> for Tbf<P> {
     const SPEC: QdiscSpec = QdiscSpec::new("tbf", PARAMS)
         .summary("Token bucket filter: shapes to a rate with a burst; holds its own queue or a child")
         .source(MAN)
-        .holds(parse_line);
+        .holds(parse_inner);
 
     fn build(args: &Args, link: &Link) -> Result<Self, Error> {
         let refuse = |why: &str| Err(Error(format!("tbf: {why}")));

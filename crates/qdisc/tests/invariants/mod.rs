@@ -81,13 +81,14 @@ pub(crate) fn every_packet_has_one_fate(
 }
 
 /// Disciplines inside another one: with a timer, with random numbers, with several queues, and shapers.
-const CHILDREN: [&str; 6] = [
+const CHILDREN: [&str; 7] = [
     "codel target 1ms interval 10ms",
     "pi limit 20 w 1000",
     "fq_codel flows 8 limit 20",
     "cake bandwidth 1mbit",
     "tbf rate 1mbit burst 20000 child pie limit 20",
     "red limit 60000",
+    "netem delay 1ms 5ms loss 10% duplicate 10% corrupt 10% limit 20",
 ];
 
 /// Returns the words for `param` with an unusual value: the smallest, the largest, or one so small that 400 events
@@ -148,8 +149,13 @@ struct Ledger {
     dropped: Vec<u64>,
     /// The last delivered packet by flow, and by codepoint if each codepoint has its own queue.
     last_delivered: HashMap<(u32, u8), u64>,
+    /// The number of packets that were copied.
+    copies: u64,
     faults: Vec<String>,
 }
+
+/// The id of the first copy, above those of all packets.
+const FIRST_COPY: u64 = 1 << 40;
 
 impl Ledger {
     /// Notes that `packet` leaves. It must be held, and unchanged except where a discipline may change it.
@@ -172,6 +178,12 @@ impl Owner<Plain> for Ledger {
             Some(known) if known.ecn.is_capable() && known.ecn != Ecn::Ce => known.ecn = Ecn::Ce,
             known => self.faults.push(format!("marked: {packet:?}, known as {known:?}")),
         }
+    }
+    fn duplicated(&mut self, packet: &Plain) -> Option<Plain> {
+        let copy = Plain { id: FIRST_COPY + self.copies, ..*packet };
+        self.copies += 1;
+        self.held.insert(copy.id, copy);
+        Some(copy)
     }
     fn random_u32(&mut self) -> u32 {
         self.dice.next_u32()
@@ -210,6 +222,9 @@ fn change_of(args: &Args, param: usize, value: usize) -> String {
 
 /// Returns the packets and bytes that a line lets wait, as far as the line has limits.
 fn limit_of(args: &Args) -> Backlog {
+    if args.spec.name == "fq" {
+        return limit_of_fq(args);
+    }
     match (args.spec.param("limit").and_then(ParamSpec::unit), args.value("limit")) {
         (Some(Unit::Packets), Some(Value::Integer(limit))) => {
             Backlog { packets: limit.try_into().unwrap_or(u32::MAX), ..Backlog::UNLIMITED }
@@ -217,6 +232,23 @@ fn limit_of(args: &Args) -> Backlog {
         (Some(Unit::Bytes), Some(Value::Integer(bytes))) => Backlog { bytes, ..Backlog::UNLIMITED },
         _ => Backlog::UNLIMITED,
     }
+}
+
+fn innermost(args: &Args) -> &Args {
+    args.child().map_or(args, innermost)
+}
+
+/// Returns the limit of fq: its three bands have one each, and eight packets may take the fast path besides.
+fn limit_of_fq(args: &Args) -> Backlog {
+    let Some(Value::Integer(limit)) = args.value("limit") else { return Backlog::UNLIMITED };
+    Backlog { packets: (3 * limit + 8).try_into().unwrap_or(u32::MAX), ..Backlog::UNLIMITED }
+}
+
+/// Returns the parameters by which a discipline, or one inside it, sorts packets into queues.
+fn sorting(args: &Args) -> Vec<Option<Value>> {
+    let mut values = ["l4s", "orphan_mask", "priomap"].map(|name| args.value(name)).to_vec();
+    values.extend(args.child().map(sorting).into_iter().flatten());
+    values
 }
 
 struct Bench {
@@ -228,11 +260,16 @@ struct Bench {
     limit: Backlog,
     /// Whether codepoints have queues of their own, and early drops are not reported (dualpi2).
     dual: bool,
-    /// Whether the discipline holds another one (tbf, htb).
+    /// Whether the discipline, or the one inside it, plays a path: packets overtake each other, and losses are not
+    /// reported (netem).
+    path: bool,
+    /// Whether the discipline holds another one (tbf, htb), or opens slots (netem). Its timer may be due more than once
+    /// before a packet leaves.
     nested: bool,
     /// The codepoint with which each packet was offered.
     codepoints: Vec<u8>,
-    /// Packets before this one may be overtaken, because a change made dualpi2 sort a codepoint into the other queue.
+    /// Packets before this one may be overtaken, because a change made dualpi2 sort a codepoint, prio a priority or fq
+    /// a hash into another queue.
     sorted_anew: u64,
 }
 
@@ -243,6 +280,7 @@ impl Bench {
             held: HashMap::new(),
             dropped: Vec::new(),
             last_delivered: HashMap::new(),
+            copies: 0,
             faults: Vec::new(),
         };
         Self {
@@ -252,7 +290,8 @@ impl Bench {
             next_id: 0,
             limit: limit_of(args),
             dual: args.spec.name == "dualpi2",
-            nested: args.child().is_some(),
+            path: innermost(args).spec.name == "netem",
+            nested: args.child().is_some() || args.spec.name == "netem",
             codepoints: Vec::new(),
             sorted_anew: 0,
         }
@@ -295,7 +334,7 @@ impl Bench {
         line: &str,
         change: impl FnOnce(&mut AnyQdisc<Plain>, Instant, &mut Ledger) -> Result<(), Error>,
     ) -> Result<(), String> {
-        let (before, rate, l4s) = (self.shown(), self.qdisc.link().rate, self.qdisc.args().value("l4s"));
+        let (before, rate, sorted) = (self.shown(), self.qdisc.link().rate, sorting(self.qdisc.args()));
         self.ledger.dropped.clear();
         let changed = change(&mut self.qdisc, self.now, &mut self.ledger);
         let same = before.3 == self.qdisc.args().to_string() && rate == self.qdisc.link().rate;
@@ -304,10 +343,14 @@ impl Bench {
             let after = self.shown();
             ensure!(before == after, "{line}: {changed:?}, and {before:?} became {after:?}");
         }
-        if l4s != self.qdisc.args().value("l4s") {
+        if sorted != sorting(self.qdisc.args()) {
             self.sorted_anew = self.next_id;
         }
         self.limit = limit_of(self.qdisc.args());
+        if self.qdisc.args().spec.name == "fq" {
+            // Linux keeps the packets of throttled flows above a smaller limit.
+            self.limit.packets = self.limit.packets.saturating_add(self.qdisc.backlog().packets);
+        }
         Ok(())
     }
 
@@ -330,7 +373,7 @@ impl Bench {
         let gone = self.ledger.dropped.contains(&packet.id);
         ensure!(gone || told != Enqueued::Dropped, "told {:?}, but packet {} is held", told, packet.id);
         ensure!(
-            !gone || told != Enqueued::Success || self.dual,
+            !gone || told != Enqueued::Success || self.dual || self.path,
             "told {:?}, but packet {} was dropped",
             told,
             packet.id
@@ -347,7 +390,7 @@ impl Bench {
         self.ledger.leaves(&packet, "delivered");
         let queue = if self.dual { self.codepoints[packet.id as usize] } else { 0 };
         let last = self.ledger.last_delivered.insert((packet.flow_hash, queue), packet.id);
-        let in_order = packet.id < self.sorted_anew || last.is_none_or(|last| last < packet.id);
+        let in_order = self.path || packet.id < self.sorted_anew || last.is_none_or(|last| last < packet.id);
         ensure!(in_order, "{last:?} overtook {packet:?}");
         Ok(true)
     }

@@ -4,7 +4,7 @@ use super::Fault;
 use super::wire::{Acks, CODEPOINTS, FLAGS, Wire};
 use goodqueue_tcp::{Config, EcnMode, Flags};
 use goodqueue_units::Duration;
-use goodqueue_units::parse::{bytes, duration_with_unit, nearest};
+use goodqueue_units::parse::{duration_with_unit, nearest, tc_bytes};
 
 pub struct Script {
     /// The line of `awaits`, and the feature without which the script cannot pass.
@@ -200,7 +200,7 @@ fn setting(script: &mut Script, line: usize, words: &[&str]) -> Result<(), Strin
         }
         return Err(format!("found {:?}; accepted: {} and one word", words.join(" "), words[0]));
     };
-    let size = |word| bytes(word).map(|bytes| bytes.min(1 << 30) as u32);
+    let size = |word| tc_bytes(word).map(|bytes| bytes.min(1 << 30) as u32);
     let settings = &mut script.settings;
     match key {
         "awaits" => script.awaits = Some((line, word.to_string())),

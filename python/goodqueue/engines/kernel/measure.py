@@ -22,12 +22,13 @@ from goodqueue.engines.kernel.lab.plan import Plan
 from goodqueue.engines.kernel.routers import Routers, span
 from goodqueue.engines.kernel.sightings import Journey, Sightings, read
 from goodqueue.measures.distribution import jain, nanoseconds, percent, rounded, summary
-from goodqueue.record import Fairness, Flow, Queue, Record, Scenario
+from goodqueue.record import Fairness, Flow, Host, Queue, Record, Scenario
 from goodqueue.record.series import FlowSeries, Series, TcpSeries
 from goodqueue.scenario import seconds
 from goodqueue.traffic import BULK, kinds
 
 BIN_NS = 5_000_000_000
+_NONE = np.array([], dtype=np.int64)
 UNDOS = ("TCPFullUndo", "TCPPartialUndo", "TCPDSACKUndo", "TCPLossUndo")
 """Linux's counters of undone window reductions, by the signal that caused the undo."""
 
@@ -94,21 +95,29 @@ class _Measuring:
                 if flow.kind in applications.MEASURED
             ],
         )
+        if hosts := [*self._hosts("host"), *self._hosts("server")]:
+            result["hosts"] = hosts
+            self._add_jain_of(hosts, result["fairness"])
         self.middle.add_to(result)
         if (series := self._series()) is not None:
             result["series"] = series
         return result
 
-    def _measured_s(self, flow: Planned) -> float:
-        begin, end = max(nanoseconds(flow.start_s), self.begin), min(nanoseconds(flow.stop_s), self.end)
+    def _measured_s(self, *flows: Planned) -> float:
+        """Return how much of the measured time lies between the first start and the last stop of ``flows``."""
+        begin = max(min(nanoseconds(flow.start_s) for flow in flows), self.begin)
+        end = min(max(nanoseconds(flow.stop_s) for flow in flows), self.end)
         return max(0, end - begin) / 1e9
 
-    def _goodput_mbps(self, place: int) -> float:
-        flow, journey = self.plan.flows[place], self.seen.journeys[place]
-        # Data that arrive after the stop were sent before it, and count in no rate.
-        after = journey.delivered(min(nanoseconds(flow.stop_s), self.end) + 1)
-        measured_s = self._measured_s(flow)
-        delivered = max(0, after - journey.delivered(self.begin))
+    def _goodput_mbps(self, *places: int) -> float:
+        """Return the goodput of the flows at ``places`` together."""
+        delivered = 0
+        for place in places:
+            journey = self.seen.journeys[place]
+            # Data that arrive after the stop were sent before it, and count in no rate.
+            after = journey.delivered(min(nanoseconds(self.plan.flows[place].stop_s), self.end) + 1)
+            delivered += max(0, after - journey.delivered(self.begin))
+        measured_s = self._measured_s(*(self.plan.flows[place] for place in places))
         return rounded(delivered * 8e-6 / measured_s) if measured_s else 0.0
 
     def _fates(self, place: int) -> tuple[int, int]:
@@ -141,6 +150,40 @@ class _Measuring:
             completion_ms=applications.completion_ms(flow, self.lab["flows"][flow.name], self.begin, self.end),
             goodput_5s_mbps=self._bins(flow, journey),
         )
+
+    def _hosts(self, role: str) -> list[Host]:
+        """Return the hosts that the key ``role`` of the scenario's traffic names, in its order."""
+        named: dict[str, list[int]] = {}
+        traffic = [one for one in self.scenario["traffic"] for _ in range(one["count"])]
+        for place, one in enumerate(traffic):
+            if role in one:
+                own = [] if kinds()[one["kind"]].is_probe else [place]
+                named.setdefault(one[role], []).extend(own)
+        return [self._host(name, role, places) for name, places in named.items()]
+
+    def _host(self, name: str, role: str, places: list[int]) -> Host:
+        flows, fates = self.plan.flows, [self._fates(place) for place in places]
+        goodput: dict[str, float | None] = {}
+        for way in ("down", "up"):
+            own = [place for place in places if flows[place].direction == way]
+            goodput[way] = self._goodput_mbps(*own) if own else None
+        rtts = [self.seen.journeys[place] for place in places]
+        return Host(
+            name=name,
+            role=role,
+            flows=len(places),
+            goodput_mbps=goodput,
+            rtt_ms=summary(np.concatenate([_NONE, *(one.rtt[self._within(one.rtt_at)] for one in rtts)])),
+            loss_percent=percent(sum(lost for _, lost in fates), sum(offered for offered, _ in fates)),
+        )
+
+    def _add_jain_of(self, hosts: list[Host], fairness: Fairness) -> None:
+        """Add the index of the users' hosts, in the direction of the first bulk flow."""
+        way = next((flow.direction for flow in self.plan.flows if flow.kind == BULK), "")
+        goodputs = [host["goodput_mbps"].get(way) for host in hosts if host["role"] == "host"]
+        index = jain([one for one in goodputs if one is not None])
+        if index is not None:
+            fairness["jain_hosts"] = index
 
     def _within(self, times: Any) -> Any:
         return (times >= self.begin) & (times <= self.end)

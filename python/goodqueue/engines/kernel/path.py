@@ -193,7 +193,8 @@ def drain_s(line: tc.Line, rate_bps: int) -> float:
         rate_bps = _goodqueue.rate_bps(own)
     if line.child is not None:
         return drain_s(tc.parse(line.child), rate_bps)
-    return min(LONGEST_DRAIN_S, tc.limit_frames(line) * tc.FULL_FRAME * 8 / rate_bps)
+    held_s = sum(factor * seconds(line.text(name) or "0s") for name, factor in (("delay", 1), ("jitter", 4)))
+    return held_s + min(LONGEST_DRAIN_S, tc.limit_frames(line) * tc.FULL_FRAME * 8 / rate_bps)
 
 
 def skipped(traffic: dict[str, Any], hops: Iterable[Hop]) -> list[int | None]:

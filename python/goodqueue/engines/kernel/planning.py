@@ -26,9 +26,6 @@ CONGESTION_CONTROLS = (
 RTT_STEPS = 12
 """The number of base RTTs if each connection has its own. All flows together have at most `MOST_WAYS` ways."""
 
-FIRST_PORT = 10_000
-"""The first port of receivers. Senders' ports are higher by `SOURCE_PORT_OFFSET`, below those that Linux assigns."""
-
 
 def plan(scenario: Scenario) -> Plan:
     """Return the plan of the resolved ``scenario``. Raises UserError: the key, what was found, what is accepted."""
@@ -67,10 +64,11 @@ def lay_out(scenario: Scenario, path: paths.Path, engine: str = "kernel") -> Pla
         raise UserError("traffic.rtt", f"found {found}; accepted by the {engine} engine: at most {MOST_WAYS}")
     ahead = _drawn_ahead(scenario, outlines, engine)
     flows = []
-    for index, (outline, own) in enumerate(zip(outlines, chosen, strict=True)):
+    hosts = zip(_hosts(outlines, "host"), _hosts(outlines, "server"), strict=True)
+    for outline, own, (user, server) in zip(outlines, chosen, hosts, strict=True):
         places = [ways.index(way) for way in own]
-        several = {"way": places[0], "ways": places if len(places) > 1 else []}
-        flows.append(_flow(outline | ahead.get(outline["name"], {}) | several, FIRST_PORT + index))
+        about = {"way": places[0], "ways": places if len(places) > 1 else [], "user": user, "server": server}
+        flows.append(_flow(outline | ahead.get(outline["name"], {}) | about))
     every = (scenario.get("series") or {}).get("interval")
     planned = Plan(
         duration_s=seconds(scenario["duration"]),
@@ -96,6 +94,12 @@ def _rtts_s(outline: dict[str, Any]) -> list[float]:
         return [least]
     step = (most - least) / RTT_STEPS
     return [least + step * (place + 0.5) for place in range(RTT_STEPS)]
+
+
+def _hosts(outlines: list[dict[str, Any]], key: str) -> list[int]:
+    """Return the number of each flow's host, from 1: its own, or that of the first flow that names the same ``key``."""
+    numbers: dict[str | int, int] = {}
+    return [numbers.setdefault(outline.get(key, place), place + 1) for place, outline in enumerate(outlines)]
 
 
 def _drawn_ahead(scenario: Scenario, outlines: list[dict[str, Any]], engine: str) -> dict[str, dict[str, Any]]:
@@ -130,7 +134,7 @@ def _check_rates(scenario: Scenario, planned: Plan, engine: str) -> None:
             raise UserError(key, f"{found}; accepted by the {engine} engine: a link among them")
 
 
-def _flow(outline: dict[str, Any], port: int) -> Flow:
+def _flow(outline: dict[str, Any]) -> Flow:
     """Return the flow of ``outline``. Keys that the laboratory does not need, such as a call's codec, are ignored.
 
     Keys with a default in `Flow` belong to applications, so datagrams do not get them.
@@ -138,7 +142,7 @@ def _flow(outline: dict[str, Any], port: int) -> Flow:
     is_tcp = outline["kind"] in TCP
     wanted = {"way", *(field.name for field in fields(Flow) if is_tcp or field.default is MISSING)}
     known = {key: value for key, value in outline.items() if key in wanted}
-    return Flow(**{"packet_size": None, "interval_s": None} | known, port=port)
+    return Flow(**{"packet_size": None, "interval_s": None} | known)
 
 
 def check_traffic(key: str, traffic: Scenario, engine: str = "kernel") -> None:

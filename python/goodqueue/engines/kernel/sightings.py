@@ -5,14 +5,14 @@ Times are whole nanoseconds of the run: 0 is when its traffic began.
 
 from dataclasses import dataclass, fields
 from pathlib import Path
-from socket import IPPROTO_TCP, IPPROTO_UDP
+from socket import IPPROTO_TCP
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from goodqueue.engines.kernel.lab import chain
-from goodqueue.engines.kernel.lab.kinds import LOOKING_UP, TCP
+from goodqueue.engines.kernel.lab import addresses, chain
+from goodqueue.engines.kernel.lab.kinds import TCP
 from goodqueue.engines.kernel.lab.plan import Flow, Plan
 from goodqueue.errors import UserError
 
@@ -100,14 +100,13 @@ class Sightings:
 
 def read(folder: Path, plan: Plan, lab: dict[str, Any]) -> Sightings:
     """Read the laboratory's captures in ``folder``. Raises UserError."""
-    places = {hosts: place for place, flow in enumerate(plan.flows) for hosts in _hosts(flow, lab["flows"][flow.name])}
     origin: int = lab["start_ns"]
     pairs: dict[tuple[str, str], _Pair] = {}
     queues, hops = {}, {}
     for step, node in chain.measured(plan):
         files = node.captures()
         if files not in pairs:
-            pairs[files] = _pair(folder, files, places)
+            pairs[files] = _pair(folder, files, plan)
         packets = pairs[files].packets(step.direction, origin)
         around = [place for place, flow in enumerate(plan.flows) if step.place in plan.ways[flow.way].skips]
         packets = packets.without(around) if around else packets
@@ -116,7 +115,7 @@ def read(folder: Path, plan: Plan, lab: dict[str, Any]) -> Sightings:
         else:
             hops[plan.hops[step.place].name] = packets
     if plan.captures_ends:
-        between = _pair(folder, chain.ends(plan), places)
+        between = _pair(folder, chain.ends(plan), plan)
         paths = {way: between.packets(way, origin) for way in ("down", "up")}
         wires = {way: _Wire(packets, None) for way, packets in paths.items()}
     else:
@@ -154,27 +153,15 @@ class _Pair:
         return found
 
 
-def _pair(folder: Path, files: tuple[str, str], places: dict[tuple[int, str, str], int]) -> _Pair:
+def _pair(folder: Path, files: tuple[str, str], plan: Plan) -> _Pair:
     from goodqueue import _goodqueue
 
     try:
         captured = _goodqueue.read_captures(*(str(folder / file) for file in files))
     except ValueError as error:
         raise UserError(str(error)) from None
-    known = [(found["protocol"], found["server"][0], found["client"][0]) for found in captured["flows"]]
-    return _Pair(captured, [places.get(hosts, -1) for hosts in known])
-
-
-def _hosts(flow: Flow, seen: dict[str, Any]) -> list[tuple[int, str, str]]:
-    """Return protocol, server and client of a flow as the captures show them: the flow's own hosts, for each way.
-
-    A page is TCP, plus the datagrams of its lookups.
-    """
-    pairs = seen.get("hosts") or [(seen["local"][0], seen["remote"][0])]
-    ways = [(source, sink) if flow.direction == "down" else (sink, source) for source, sink in pairs]
-    protocols = [IPPROTO_TCP] if flow.kind in TCP else [IPPROTO_UDP]
-    protocols += [IPPROTO_UDP] if flow.kind in LOOKING_UP else []
-    return [(one, server, client) for one in protocols for server, client in ways]
+    places = [addresses.place_of((found["server"][1], found["client"][1])) for found in captured["flows"]]
+    return _Pair(captured, [-1 if place is None or place >= len(plan.flows) else place for place in places])
 
 
 def _column(data: bytes, kind: str) -> NDArray[np.int64]:

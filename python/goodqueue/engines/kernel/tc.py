@@ -23,7 +23,7 @@ TELL_IDLE = ("red", "choke")
 """Disciplines whose average decays while the link idles. htb never asks an empty child for a packet, so the child would
 not notice the idle time. Its average would stay above ``max`` and drop everything for good."""
 
-HOLD_BACK = ("tbf", "htb")
+HOLD_BACK = ("tbf", "htb", "netem")
 """Disciplines that hold packets back themselves. htb considers a child broken that has packets but returns none."""
 
 
@@ -36,6 +36,8 @@ class Line:
     """The text of each parameter, or whether a flag is on. Parameters that the line does not set are absent."""
     child: str | None
     """The line of the discipline inside."""
+    stab: tuple[str, ...] = ()
+    """The words of the size table in front of the line."""
 
     def text(self, name: str) -> str | None:
         """Return the text of parameter ``name``, or None if it is not set."""
@@ -66,6 +68,9 @@ def translate(line: str, rate_bps: int, parent: str = "1:1", handle: str = LEAF)
     variant = parsed.text("variant")
     if variant not in (None, "linux"):
         raise parsed.refuse("variant", "variant linux")
+    if parsed.stab:
+        accepted = "a line without stab, which Linux takes only at the root, where the link's shaper is"
+        raise UserError(f"found {quoted(' '.join(parsed.stab))}; accepted by the kernel engine: {accepted}")
     return make(parsed, rate_bps, ["parent", parent, "handle", handle])
 
 
@@ -80,7 +85,7 @@ def shaper(line: str) -> str:
     cbs asks until the queue is empty, as a network card does. htb is nearer to the exact rate.
     """
     parsed = parse(line)
-    holds_back = parsed.name in HOLD_BACK or own_rate(parsed) is not None
+    holds_back = parsed.name in HOLD_BACK or own_rate(parsed) is not None or "maxrate" in parsed.values
     return "cbs" if parsed.name in TELL_IDLE or holds_back else "htb"
 
 
@@ -100,18 +105,18 @@ def parse(line: str) -> Line:
     """Parse a canonical line, which is a line of a resolved scenario."""
     from goodqueue import _goodqueue
 
-    name = line.split(maxsplit=1)[0]
+    stab, (name, *_) = discipline.split_stab(line)
     values: dict[str, str | bool] = {}
     child = None
     if name not in _params():  # written in Python, or of a Wi-Fi cell
-        return Line(name, values, child)
+        return Line(name, values, child, tuple(stab))
     for step in json.loads(_goodqueue.qdisc_reading(line))["steps"]:
         param, value = step["param"], step["value"]
         if step["unit"] == "line":
             child = value
             break
         values[param] = step["word"] == param if step["unit"] == "flag" else value
-    return Line(name, values, child)
+    return Line(name, values, child, tuple(stab))
 
 
 @cache
@@ -164,9 +169,29 @@ def _fifo(line: Line, _rate: int, place: list[str]) -> list[list[str]]:
 
 
 def _pfifo_fast(line: Line, _rate: int, place: list[str]) -> list[list[str]]:
+    _refuse_other_length(line)
+    return [[*place, "pfifo_fast"]]
+
+
+def _fq(line: Line, _rate: int, place: list[str]) -> list[list[str]]:
+    """Return the command for fq. Linux 6.1's is older than the simulator's: all packets are in one band."""
+    for name in ("priomap", "weights"):
+        if line.text(name) != _params()[line.name][name]["default"]:
+            raise line.refuse(name, "the default, since Linux 6.1's fq is older and has one band")
+    words = _words(line, "limit", "flow_limit", "buckets", "orphan_mask", "quantum", "initial_quantum", "maxrate")
+    words += _words(line, "low_rate_threshold", "refill_delay", "timer_slack", "horizon", "ce_threshold")
+    words.append(str(line.values["beyond"]))
+    return [[*place, "fq", *words, *_either(line, "pacing")]]
+
+
+def _prio(line: Line, _rate: int, place: list[str]) -> list[list[str]]:
+    _refuse_other_length(line)
+    return [[*place, "prio", "bands", str(line.values["bands"]), "priomap", *str(line.values["priomap"]).split()]]
+
+
+def _refuse_other_length(line: Line) -> None:
     if line.text("txqueuelen") != "1000":
         raise line.refuse("txqueuelen", "1000, as the laboratory's interfaces have it")
-    return [[*place, "pfifo_fast"]]
 
 
 def _codel(line: Line, _rate: int, place: list[str]) -> list[list[str]]:
@@ -276,6 +301,21 @@ def _htb(line: Line, rate_bps: int, place: list[str]) -> list[list[str]]:
     ]
 
 
+def _netem(line: Line, _rate: int, place: list[str]) -> list[list[str]]:
+    """Return the command for netem. Each parameter stands with those that follow it."""
+    if "seed" in line.values:
+        raise line.refuse("seed", "no seed, which Linux has since 6.7")
+    if line.text("slot distribution") == "uniform":
+        raise line.refuse("slot distribution", "slot with the shortest and the longest time")
+    words: list[str] = []
+    for name, param in _params()["netem"].items():
+        if param["unit"] == "flag":
+            words += _on(line, name)
+        elif name in line.values and (name, line.values[name]) != ("distribution", "uniform"):
+            words += [*([] if param["follows"] else name.split()), str(line.values[name])]
+    return [[*place, "netem", *words]]
+
+
 def _framing(line: Line) -> list[str]:
     """Return the words by which tbf and htb weigh a packet, if not by its length alone."""
     words = [word for name in ("mpu", "overhead") if line.values[name] != "0" for word in _words(line, name)]
@@ -298,7 +338,9 @@ DISCIPLINES: dict[str, Make] = {
     "bfifo": _fifo,
     "pfifo_head_drop": _fifo,
     "pfifo_fast": _pfifo_fast,
+    "prio": _prio,
     "codel": _codel,
+    "fq": _fq,
     "fq_codel": _fq_codel,
     "fq_nocodel": _fq_codel,
     "cake": _cake,
@@ -310,5 +352,6 @@ DISCIPLINES: dict[str, Make] = {
     "choke": _choke,
     "tbf": _tbf,
     "htb": _htb,
+    "netem": _netem,
 }
 """The functions by the discipline's name, in the registry's order."""

@@ -9,7 +9,6 @@ import os
 import socket
 import struct
 from contextlib import suppress
-from ipaddress import IPv4Network
 from pathlib import Path
 
 from pyroute2 import IPRoute
@@ -51,10 +50,7 @@ class Between:
             bring_up(spaces, Interface(side, node.device(other), mac, other), beside, plan)
             self._sockets[side] = socket.socket(fileno=tap.descriptor)
             ends.append((tap.descriptor, tap.header))
-        ways = [
-            (IPv4Network(of_way("client", number)).network_address.packed, 20, way.rtt_s, own.hops[number])
-            for number, way in enumerate(plan.ways)
-        ]
+        ways = [(of_way(number), way.rtt_s, own.hops[number]) for number, way in enumerate(plan.ways)]
         try:
             self._gateway = Gateway(own.scenario, ends[0], ends[1], self._make, ways)
             if own.trace is not None:

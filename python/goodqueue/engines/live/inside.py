@@ -6,7 +6,6 @@ the PID of the starter. The lab dies with PARENT, and everything that the lab st
 
 import json
 import os
-import select
 import signal
 import socket
 import sys
@@ -17,7 +16,7 @@ from pyroute2.netlink.exceptions import NetlinkError
 
 from goodqueue.engines.kernel.lab.libc import die_with_parent
 from goodqueue.engines.live import init, namespaces, privileges
-from goodqueue.engines.live.talk import Channel, Message, pair
+from goodqueue.engines.live.talk import Channel, Message, pair, ready
 from goodqueue.errors import UserError
 from goodqueue.run import blamed
 from goodqueue.scenario import discipline
@@ -99,11 +98,10 @@ class Lab:
         interval = GLANCE_S if looks else LOOK_S
         due = time.monotonic()
         while not below.closed:
-            wait = max(0.0, due - time.monotonic())
-            ready = [below] if below.waiting() else select.select([below, self._host], [], [], wait)[0]
-            if below in ready:
+            found = ready([below, self._host], max(0.0, due - time.monotonic()))
+            if below in found:
                 status = self._heard(gateway, below, status)
-            elif self._host in ready:
+            elif self._host in found:
                 message = self._host.receive()
                 if message is None:
                     return None

@@ -84,12 +84,22 @@ def _listening(address: str, metrics: Metrics) -> listening.Server:
     if not (number.isascii() and number.isdecimal() and int(number) < 1 << 16):
         raise UserError("--metrics", f"found {quoted(address)}; accepted: HOST:PORT, such as {HOST}:9100")
 
+    # Whoever lets other machines ask has them use a name of this machine that only they know.
+    is_here = host in (HOST, "::1", "localhost")
+
     class Handler(listening.Handler):
         def do_GET(self) -> None:  # noqa: N802
-            found = self.path.partition("?")[0] == PATH
-            data = text(metrics.last).encode() if found else f"found {self.path}; accepted: {PATH}\n".encode()
-            self.send_response(200 if found else 404)
-            self.send_header("Content-Type", _KIND if found else "text/plain; charset=utf-8")
+            if is_here and not self.names_this_machine():
+                self._send(403, f"{listening.REFUSED}\n")
+            elif self.path.partition("?")[0] == PATH:
+                self._send(200, text(metrics.last), _KIND)
+            else:
+                self._send(404, f"found {self.path}; accepted: {PATH}\n")
+
+        def _send(self, status: int, said: str, kind: str = "text/plain; charset=utf-8") -> None:
+            data = said.encode()
+            self.send_response(status)
+            self.send_header("Content-Type", kind)
             self.send_header("Content-Length", str(len(data)))
             self.end_headers()
             self.wfile.write(data)

@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import select
 import signal
 import subprocess
 import sys
@@ -16,7 +15,7 @@ from pathlib import Path
 
 from goodqueue.capture import Trace
 from goodqueue.engines.live import init, outward
-from goodqueue.engines.live.talk import Channel, Message, pair
+from goodqueue.engines.live.talk import Channel, Message, pair, ready
 from goodqueue.errors import UserError
 
 DEPTH = "GOODQUEUE_LINK_DEPTH"
@@ -151,10 +150,9 @@ def _attend(channel: Channel, lab: "subprocess.Popen[bytes]", order: Message, on
     channel.send(order)
     told = _Told(channel, lab)
     while not channel.closed:
-        if not channel.waiting():
-            told.look()
-            if not select.select([channel], [], [], _LOOK_S)[0]:
-                continue
+        told.look()
+        if not ready([channel], _LOOK_S):
+            continue
         message = channel.receive() or {}
         if "glance" in message:
             for tell in onlooker.glances:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from goodqueue import _goodqueue
 from goodqueue import scenario as reading
 from goodqueue.record import Scenario
-from goodqueue.scenario import asked
+from goodqueue.scenario import asked, discipline
 from goodqueue.show import describe, notes
 from goodqueue.traffic import BULK
 
@@ -71,7 +71,7 @@ def _longest(scenario: Scenario) -> str:
 def in_words(scenario: Scenario) -> str:
     """Return a description of the path in one line."""
     down = scenario["bottleneck"]
-    lines = list(dict.fromkeys([down["qdisc"].split()[0], down["up"]["qdisc"].split()[0]]))
+    lines = list(dict.fromkeys([discipline.name_of(down["qdisc"]), discipline.name_of(down["up"]["qdisc"])]))
     words = f"{describe.path(scenario)}, {' down, '.join(lines)}{' up' if lines[1:] else ''}"
     traffic = describe.traffic(scenario)
     return f"{words}; simulated beside CMD: {traffic}" if traffic else words

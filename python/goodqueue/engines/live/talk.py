@@ -4,6 +4,7 @@ import json
 import os
 import select
 import socket
+from collections.abc import Sequence
 from typing import Any
 
 Message = dict[str, Any]
@@ -68,6 +69,14 @@ class Channel:
         self.descriptors += descriptors
         self._came += data
         self.closed = not data
+
+
+def ready(channels: Sequence[Channel], timeout_s: float) -> list[Channel]:
+    """Return the channels that have something to `Channel.receive`, or none if nothing comes within ``timeout_s``.
+
+    Messages that came together were read together. `select` would not report the second one.
+    """
+    return [one for one in channels if one.waiting()] or select.select(channels, [], [], timeout_s)[0]
 
 
 def pair() -> tuple[socket.socket, socket.socket]:

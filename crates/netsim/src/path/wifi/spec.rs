@@ -3,6 +3,7 @@
 use super::driver::Driver;
 use super::mode::{Ht, Mode};
 use super::standard::{Band, Standard};
+use crate::lists::sort_by_key;
 use crate::scenario::key::{AnyKey, Key, Quantity, Result, Table, describe};
 use crate::scenario::{Json, ScenarioError, Size, Span, refuse};
 use goodqueue_units::{Duration, Rate, parse};
@@ -316,7 +317,7 @@ impl WifiSpec {
             Standard::G => Mode::legacy(Standard::A).collect(),
             other => Mode::legacy(other).collect(),
         };
-        modes.sort_by(|one, other| one.mbps().total_cmp(&other.mbps()));
+        sort_by_key(&mut modes, |mode| mode.mbps().to_bits()); // no rate is negative, so the bits have its order
         modes
     }
 

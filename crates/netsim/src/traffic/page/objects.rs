@@ -6,6 +6,7 @@
 //! document of 100 kB with 60 objects of 5 kB, 30 of 20 kB, 14 of 60 kB and 5 of 232 kB. Like real pages it has few
 //! large objects among many small ones; each size is spread evenly over the document.
 
+use crate::lists::sort_by_key;
 use crate::scenario::key::{Key, Quantity, Result, Table, Values, describe, no_such_word};
 use crate::scenario::{Json, ScenarioError, Size, refuse};
 use crate::traffic::app::MOST_BYTES;
@@ -17,7 +18,8 @@ const MOST_OBJECTS: usize = 10_000;
 
 /// Which page is fetched.
 pub(super) const PAGE: Key<String> = Key::derived("page", "\"google\", where `objects` is left out too", "\"huffpost\"")
-    .help("which page is fetched: \"google\" or \"huffpost\"; on the command line and in a file \"FILE.har\" too")
+    .help("which page is fetched: \"google\" or \"huffpost\"; on the command line and in a file also \"FILE.har\", or its \
+           second page, \"FILE.har#2\"")
     .source("Høiland-Jørgensen et al. 2015, 5.3");
 /// The objects that the page is made of.
 pub(super) const OBJECTS: Key<Objects> = Key::optional("objects", "[{response = \"20kB\"}]")
@@ -67,7 +69,7 @@ impl Page {
             // of the `total` places.
             placed.extend((0..*count).map(|nth| ((2 * nth + 1) * total / count, *bytes)));
         }
-        placed.sort_by_key(|(place, _)| *place); // stable: at one place the small ones first
+        sort_by_key(&mut placed, |(place, _)| *place); // at one place the small ones stay first
         let sizes = std::iter::once(self.document).chain(placed.into_iter().map(|(_, bytes)| bytes));
         sizes.map(|bytes| Object { host: None, request: None, response: Size(bytes) }).collect()
     }
@@ -128,7 +130,8 @@ pub(super) fn check(table: &Table<'_>, values: &mut Values) -> Result<()> {
         return Ok(());
     }
     let page = values.find(&PAGE).unwrap_or_else(|| PAGES[0].name.to_string());
-    if page.to_ascii_lowercase().ends_with(".har") {
+    let name = page.to_ascii_lowercase();
+    if name.ends_with(".har") || name.contains(".har#") {
         let accepted = "its objects beside it, which the command line reads from the file";
         return refuse(&table.key("page"), format!("{page:?}"), accepted);
     }

@@ -1,5 +1,6 @@
 //! How a scenario writes connection vectors. `python/goodqueue/files/tmix.py` converts TMIX's own files to this form.
 
+use crate::lists::sort_by_key;
 use super::End;
 use crate::scenario::Json;
 use crate::scenario::key::{Quantity, describe};
@@ -53,7 +54,7 @@ impl Quantity for Vectors {
         }
         let read = |(place, one)| Vector::read(one).map_err(|why| format!("[{place}]{why}"));
         let mut vectors = list.iter().enumerate().map(read).collect::<Result<Vec<_>, _>>()?;
-        vectors.sort_by_key(|vector| vector.start);
+        sort_by_key(&mut vectors, |vector| vector.start);
         Ok(Self(vectors.into()))
     }
 

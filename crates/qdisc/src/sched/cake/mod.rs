@@ -147,7 +147,7 @@ impl<P: Packet> Qdisc<P> for Cake<P> {
         if self.wash {
             packet.set_dscp(0);
         }
-        let (flow, hosts) = self.identify(&packet);
+        let (flow, hosts) = self.identify(&packet, owner);
         let tin = &mut self.tins[tin_index];
         let flow_index = tin.classify(flow, hosts);
         if tin.bytes == 0 {
@@ -251,9 +251,9 @@ impl<P: Packet> Cake<P> {
 
     /// Returns the hashes of a packet's flow and of its hosts.
     #[inline]
-    fn identify(&self, packet: &P) -> (u32, (u32, u32)) {
+    fn identify<O: Owner<P>>(&self, packet: &P, owner: &O) -> (u32, (u32, u32)) {
         let inside = if self.nat { packet.translated_from() } else { None };
-        inside.unwrap_or_else(|| (packet.flow_hash(), packet.host_hashes()))
+        inside.unwrap_or_else(|| (packet.flow_hash(), owner.host_hashes(packet)))
     }
 
     /// Drops the ACK that the newest packet of a flow makes superfluous, if there is one.

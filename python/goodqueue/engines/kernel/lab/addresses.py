@@ -1,8 +1,11 @@
-"""The addresses of the hosts: each flow has its own hosts, and the address encodes the flow's way and ECN.
+"""The addresses and ports of the hosts: an address is a host, and the listening port says the flow and its way.
 
-The wires select the base RTT by address. Hops check by address whether the packet crosses them. The routes to the
-addresses with ECN make TCP ask for ECN. One process owns all addresses of a side. A discipline that is fair between
-hosts (cake) nevertheless sees as many hosts as flows, as in the simulator.
+Flows of one host share its address, so that a discipline that is fair between hosts (cake) sees the hosts of the
+scenario. A flow whose host has no name has a host of its own, as in the simulator. One process owns all addresses of a
+side.
+
+The wires select the base RTT by port. Hops check by port whether the packet crosses them. The captures' packets belong
+to the flow of their port.
 """
 
 from dataclasses import dataclass
@@ -13,11 +16,15 @@ SIDES = ("server", "client")
 NETWORKS = {"server": "10.9", "client": "10.8"}
 GATEWAY = "10.7.0.1"
 """The next hop of every route. Each interface has the Ethernet address of its neighbour under this address."""
-SOURCE_PORT_OFFSET = 10000
 
 MOST_FLOWS = 2000
 MOST_WAYS = 16
-"""In the last 16 bits of an address, the way's number takes four, ECN one, and the flow's number eleven."""
+_LISTENING, _WAY_BIT, _PLACE = 0x8000, 11, 0x7FF
+"""A listening port has the highest bit, then four bits for the way's number, and eleven for the flow's place."""
+_SENDING = 0x800
+"""The lowest port of the sockets that choose their own: a flow's place is added. Listening ports are higher."""
+EPHEMERAL = (0x1000, _LISTENING - 1)
+"""The ports that Linux chooses for a connection. They are between the other two kinds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +33,8 @@ class Ends:
 
     source: tuple[str, int]
     sink: tuple[str, int]
-    hosts: tuple[tuple[str, str], ...] = ()
-    """The addresses of the source and of the sink on each way, for a flow with several ways."""
+    ports: tuple[int, ...]
+    """The listening ports of an application, one per way of the flow."""
 
 
 def everybody(side: str) -> str:
@@ -35,19 +42,20 @@ def everybody(side: str) -> str:
     return f"{NETWORKS[side]}.0.0/16"
 
 
-def of_way(side: str, way: int) -> str:
-    """Return the prefix of the hosts of ``side`` whose flow takes the plan's way number ``way``."""
-    return f"{NETWORKS[side]}.{way << 4}.0/20"
+def of_way(way: int) -> tuple[int, int]:
+    """Return the first and the last listening port of the flows that take the plan's way number ``way``."""
+    first = listening(way, 0)
+    return first, first | _PLACE
 
 
-def with_ecn(side: str, way: int) -> str:
-    """Return the prefix of those hosts of ``side`` that take ``way`` and speak ECN."""
-    return f"{NETWORKS[side]}.{way << 4 | 8}.0/21"
+def listening(way: int, place: int) -> int:
+    """Return the listening port of the flow at ``place`` of the plan on ``way``."""
+    return _LISTENING | way << _WAY_BIT | place
 
 
-def way_of(host: str) -> int:
-    """Return the number of the way that the packets of ``host`` take."""
-    return int(host.split(".")[2]) >> 4
+def place_of(ports: tuple[int, int]) -> int | None:
+    """Return the place of the flow whose packets have ``ports``. None: neither port is a listening one."""
+    return next((port & _PLACE for port in ports if port & _LISTENING), None)
 
 
 def source_side(flow: Flow) -> str:
@@ -64,12 +72,12 @@ def ends(plan: Plan, place: int) -> Ends:
     """Return the addresses and ports of the flow at ``place`` of the plan."""
     flow = plan.flows[place]
 
-    def address(side: str, way: int) -> str:
-        host = way << 12 | flow.ecn << 11 | place + 1
-        return f"{NETWORKS[side]}.{host >> 8}.{host & 255}"
+    def address(side: str) -> str:
+        number = flow.user if side == "client" else flow.server
+        return f"{NETWORKS[side]}.{number >> 8}.{number & 255}"
 
     return Ends(
-        source=(address(source_side(flow), flow.way), flow.port + SOURCE_PORT_OFFSET),
-        sink=(address(sink_side(flow), flow.way), flow.port),
-        hosts=tuple((address(source_side(flow), way), address(sink_side(flow), way)) for way in flow.ways),
+        source=(address(source_side(flow)), _SENDING + place),
+        sink=(address(sink_side(flow)), listening(flow.way, place)),
+        ports=tuple(listening(way, place) for way in flow.ways or [flow.way]),
     )

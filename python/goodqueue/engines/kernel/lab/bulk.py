@@ -29,6 +29,9 @@ ABORT = struct.pack("ii", 1, 0)
 """SO_LINGER: closing discards the unsent data and resets the connection."""
 _SO_MAX_PACING_RATE = 47
 """From ``asm-generic/socket.h``. Any rate below "unlimited" switches TCP's own pacing on."""
+_SO_MARK = 36
+"""From ``asm-generic/socket.h``. The mark of a socket's packets, by which Linux selects their routes."""
+ECN_MARK = 1
 _FASTEST = struct.pack("=Q", 1 << 40)
 
 KIND = "bulk"
@@ -143,6 +146,8 @@ def tcp_socket(flow: Flow) -> socket.socket:
     if flow.pacing:
         made.setsockopt(socket.SOL_SOCKET, _SO_MAX_PACING_RATE, _FASTEST)
     made.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, flow.dscp << 2)
+    if flow.ecn:  # selects the routes with ECN (`topology.bring_up`)
+        made.setsockopt(socket.SOL_SOCKET, _SO_MARK, ECN_MARK)
     return made
 
 

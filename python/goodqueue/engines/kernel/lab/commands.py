@@ -43,14 +43,13 @@ def step(device: str, taken: Step, plan: Plan, rate_bps: int | None = None) -> l
     ``rate_bps`` is the rate of the step's link, if it differs from the rate at the start of the run.
     """
     lines, at = _bypass(device, taken, plan)
-    side = TOWARDS[taken.direction]
     shaper = plan.link(taken.direction, taken.place)
     if shaper is not None and rate_bps is not None:
         shaper = replace(shaper, rate_bps=rate_bps)
     if taken.does is Does.PROPAGATE:
         own = None if shaper is None else shaper.rate_bps
         rates = [None if taken.place in way.skips else own for way in plan.ways]
-        return wire(device, side, [way.rtt_s for way in plan.ways], rates)
+        return wire(device, [way.rtt_s for way in plan.ways], rates)
     if shaper is None:
         assert taken.place is not None
         return [*lines, _add(device, *at, "handle", "10:", "netem", *plan.hops[taken.place].netem)]
@@ -73,16 +72,22 @@ def _bypass(device: str, taken: Step, plan: Plan) -> tuple[list[Words], Words]:
         return [], ["root"]
     lines = [_add(device, "root", "handle", _BYPASS, "prio", "bands", "2", "priomap", *["0"] * 16)]
     for number in around:
-        prefix = of_way(TOWARDS[taken.direction], number)
-        lines.append(
-            f"filter add dev {device} parent {_BYPASS} protocol ip prio 1"
-            f" u32 match ip dst {prefix} flowid {_BYPASS}2".split()
-        )
+        lines += _select(device, _BYPASS, number, f"{_BYPASS}2")
     return lines, ["parent", f"{_BYPASS}1"]
 
 
-def wire(device: str, side: str, rtts_s: list[float], rates_bps: list[int | None]) -> list[Words]:
-    """Return the commands for ``device`` as the wire to ``side``: one RTT and one rate of the link before it per way.
+def _select(device: str, parent: str, way: int, band: str) -> list[Words]:
+    """Return the commands that send the packets of ``way`` to ``band``. One of their two ports is the listening one."""
+    first, last = of_way(way)
+    among = f"{first} {0xFFFF ^ first ^ last:#x}"
+    return [
+        f"filter add dev {device} parent {parent} protocol ip prio 1 u32 match ip {end} {among} flowid {band}".split()
+        for end in ("dport", "sport")
+    ]
+
+
+def wire(device: str, rtts_s: list[float], rates_bps: list[int | None]) -> list[Words]:
+    """Return the commands for ``device`` as the wire to a host: one RTT and one rate of the link before it per way.
 
     A shaper passes a packet on when its transmission begins. The packet arrives half the RTT after the transmission
     ends. One netem would keep the order of packets with different delays, so each way has its own netem.
@@ -94,10 +99,7 @@ def wire(device: str, side: str, rtts_s: list[float], rates_bps: list[int | None
     for number, (rtt_s, rate_bps) in enumerate(zip(rtts_s, rates_bps, strict=True)):
         band = f"1:{number + 1:x}"
         words.append(_add(device, "parent", band, "handle", f"{number + 0x10:x}:", *_netem(rtt_s, rate_bps)))
-        words.append(
-            f"filter add dev {device} parent 1: protocol ip prio 1"
-            f" u32 match ip dst {of_way(side, number)} flowid {band}".split()
-        )
+        words += _select(device, "1:", number, band)
     return words
 
 

@@ -27,7 +27,6 @@ _SO_TIMESTAMPNS = 35  # asm-generic/socket.h; Python has no name for it
 _STAMP = struct.Struct("=qq")
 _PAYLOAD = struct.Struct("!IQ")
 """A packet's number, and the nanoseconds that the packet spent in the far side's process."""
-_ECT0 = 0b10
 _MOST = 2048
 
 
@@ -128,7 +127,7 @@ def _padding(flow: Flow) -> bytes:
 
 def _udp(flow: Flow, own: tuple[str, int], other: tuple[str, int]) -> socket.socket:
     made = socket.socket(socket.AF_INET, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
-    made.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, flow.dscp << 2 | (_ECT0 if flow.ecn else 0))
+    made.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, flow.dscp << 2 | flow.ecn_bits)
     made.setsockopt(socket.SOL_SOCKET, _SO_TIMESTAMPNS, 1)
     made.bind(own)
     made.connect(other)

@@ -18,9 +18,12 @@ from .bulk import ABORT, SINK, sample_times, tcp_socket
 from .clock import Clock
 from .errors import LabError
 from .loop import Loop
+from .orders import Opener
 from .plan import Flow, Plan
 
 _CHUNK = bytes(1 << 18)
+_IP_BIND_ADDRESS_NO_PORT = 24
+"""From ``linux/in.h``; Python 3.11 has no name for it."""
 _BACKLOG = 1024
 """The length of the listen queue, which no flow fills."""
 
@@ -28,8 +31,8 @@ _BACKLOG = 1024
 class Connection:
     """One end of a TCP connection: counts the received bytes, and sends the written bytes as the socket takes them."""
 
-    def __init__(self, made: socket.socket, half: "Half", opener: tuple[str, int], established: bool) -> None:
-        """Serve ``made``, opened from address ``opener``. If not ``established``, the handshake is still under way."""
+    def __init__(self, made: socket.socket, half: "Half", opener: Opener, established: bool) -> None:
+        """Serve ``made``, which ``opener`` identifies. If not ``established``, the handshake is still under way."""
         self.socket, self._half, self.opener, self._established = made, half, opener, established
         self.received = 0
         self._unsent, self._ending, self._over = 0, False, False
@@ -119,8 +122,6 @@ class Half:
 
     ASKS = False
     """Whether the receiver of the data opens the connections and sends requests."""
-    LOOKS_UP = False
-    """Whether the application also exchanges datagrams."""
     ORDERS = False
     """Whether the requests are noted in `orders.Orders`."""
 
@@ -130,10 +131,10 @@ class Half:
         self.sends = source_side(flow) == side
         """Whether this half sends the flow's data."""
         self.opens = (sink_side(flow) if self.ASKS else "client") == side
-        hosts = ends.hosts or ((ends.source[0], ends.sink[0]),)
-        self.paths = [(source, sink) if self.sends else (sink, source) for source, sink in hosts]
-        """The address of this side and the address of the other side, for each of the flow's ways."""
-        self._own, self._other = self.paths[0]
+        hosts = (ends.source[0], ends.sink[0])
+        self._own, self._other = hosts if self.sends else hosts[::-1]
+        self.ports = ends.ports
+        """The listening ports, one per way of the flow."""
         self.stopped = False
         self._connections: list[Connection] = []
         self._counted = [0] * len(tcpinfo.SENT)
@@ -178,15 +179,16 @@ class Half:
         infos = [{"t_s": at} | tcpinfo.decode(data) for at, data in self._infos]
         return self.notes() | {"tcp_info": infos, "sent": self._totals}
 
-    def open(self, path: int = 0) -> Connection:
-        """Open a connection on one of `paths`."""
+    def open(self, way: int = 0) -> Connection:
+        """Open a connection on one of the flow's ways, given by its place among `ports`."""
         made = tcp_socket(self.flow)
-        own, other = self.paths[path]
-        made.bind((own, 0))
-        status = made.connect_ex((other, self.flow.port))
+        # Linux chooses the port when it knows both addresses, so that a port may serve several connections at once.
+        made.setsockopt(socket.IPPROTO_IP, _IP_BIND_ADDRESS_NO_PORT, 1)
+        made.bind((self._own, 0))
+        status = made.connect_ex((self._other, self.ports[way]))
         if status not in {0, errno.EINPROGRESS}:
             raise LabError(f"flow {self.flow.name}: connect: {os.strerror(status)}")
-        connection = Connection(made, self, made.getsockname(), established=False)
+        connection = Connection(made, self, (way, made.getsockname()[1]), established=False)
         self._connections.append(connection)
         return connection
 
@@ -196,16 +198,16 @@ class Half:
         self._connections.remove(connection)
 
     def _listen(self) -> None:
-        self._listeners = [tcp_socket(self.flow) for _ in self.paths]
-        for listener, (own, _) in zip(self._listeners, self.paths, strict=True):
-            listener.bind((own, self.flow.port))
+        self._listeners = [tcp_socket(self.flow) for _ in self.ports]
+        for way, (listener, port) in enumerate(zip(self._listeners, self.ports, strict=True)):
+            listener.bind((self._own, port))
             listener.listen(_BACKLOG)
-            self.loop.watch(listener.fileno(), select.EPOLLIN, partial(self._accept, listener))
+            self.loop.watch(listener.fileno(), select.EPOLLIN, partial(self._accept, listener, way))
 
-    def _accept(self, listener: socket.socket) -> None:
+    def _accept(self, listener: socket.socket, way: int) -> None:
         with suppress(BlockingIOError):
-            made, opener = listener.accept()
-            connection = Connection(made, self, opener, established=True)
+            made, (_, port) = listener.accept()
+            connection = Connection(made, self, (way, port), established=True)
             self._connections.append(connection)
             self.established(connection)
 

@@ -9,7 +9,4 @@ TCP = (bulk.KIND, *HALVES)
 ASKING = tuple(kind for kind, half in HALVES.items() if half.ASKS)
 """The kinds of TCP traffic in which the receiver of the data opens the connections and sends requests."""
 
-LOOKING_UP = tuple(kind for kind, half in HALVES.items() if half.LOOKS_UP)
-"""The kinds of TCP traffic that also exchange datagrams."""
-
 ALL = (*TCP, *datagrams.FAR_SIDES)

@@ -51,7 +51,7 @@ class _Site:
 class Page(Half):
     """The browser, which only needs the times of arrivals, or the server, which responds to requests."""
 
-    ASKS = LOOKS_UP = ORDERS = True
+    ASKS = ORDERS = True
 
     def __init__(self, flow: Flow, ends: Ends, side: str, plan: Plan, clock: Clock, loop: Loop, orders: Orders) -> None:
         """Take the page's objects, and on the server wait for lookups."""
@@ -66,7 +66,7 @@ class Page(Half):
         self._missing = 0
         super().__init__(flow, ends, side, plan, clock, loop)
         if not self.opens:
-            self._resolver = self._datagrams(flow.port)
+            self._resolver = self._datagrams(self.ports[0])
             loop.watch(self._resolver.fileno(), select.EPOLLIN, self._answer)
 
     def notes(self) -> dict[str, Any]:
@@ -167,7 +167,7 @@ class Page(Half):
         if site.known or site.lookup is None:
             return
         with suppress(OSError):  # an ICMP error about an earlier query
-            site.lookup.sendto(_QUERY, (self._other, self.flow.port))
+            site.lookup.sendto(_QUERY, (self._other, self.ports[0]))
         self.loop.at(self.clock.at(self.clock.now() + _ASK_AGAIN_S), lambda: self._query(site))
 
     def _resolved(self, site: _Site) -> None:

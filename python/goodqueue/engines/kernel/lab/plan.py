@@ -66,7 +66,7 @@ class Hop:
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """The route of some flows' packets. The hosts of each way have their own addresses."""
+    """The route of some flows' packets. The listening ports of each way are its own (`addresses.of_way`)."""
 
     rtt_s: float
     """Base round-trip time."""
@@ -88,6 +88,8 @@ class Flow:
     rtt_s: float
     """Base round-trip time."""
     ecn: bool
+    ecn_bits: int
+    """The ECN field of its datagrams. TCP's stack sets the field itself."""
     cc: str | None
     """Congestion control of a TCP flow, as Linux names it."""
     dscp: int
@@ -98,12 +100,10 @@ class Flow:
     interval_s: float | None
     """Seconds between datagrams of cbr, ping and voip, between a stream's chunks, or from the end of a transfer or
     fetch to the next one."""
-    port: int
-    """The receiver's port, unique among the flows. The sender's port is this plus 10000.
-
-    An application (one of `apps.HALVES`) listens on this port, on the side that opens no connections. Its connections
-    come from ports that Linux chooses.
-    """
+    user: int
+    """The number of the user's host, from 1. Flows of one host have its number."""
+    server: int
+    """The number of the server, likewise."""
     size_bytes: int | None = None
     """The size of a transfer."""
     repeat: int | None = None

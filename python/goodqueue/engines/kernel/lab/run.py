@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import changing, counters, distributions, sysctls, tc
-from .addresses import SIDES, ends
+from .addresses import SIDES
 from .apps import HALVES
 from .capture import Capture
 from .chain import Node, Step, captured, measured
@@ -92,7 +92,6 @@ def run(plan: Plan, folder: Path, progress: Callable[[float], None]) -> None:
     if any(lost.values()):
         raise LabError(f"tcpdump could not keep up: packets not captured: {lost}; accepted: none")
 
-    _add_ends(plan, flows)
     result = {
         "kernel": f"{os.uname().release} {os.uname().version}",
         "tc": tc.version() if own is None else None,
@@ -120,13 +119,6 @@ def _own_path(plan: Plan, spaces: dict[str, Namespace]) -> "Between | None":
 def _switches(space: Namespace) -> dict[str, str]:
     with space.entered():
         return sysctls.recorded()
-
-
-def _add_ends(plan: Plan, flows: dict[str, Any]) -> None:
-    """Add the addresses of the sender and the receiver to each of ``flows``."""
-    for place, flow in enumerate(plan.flows):
-        between = ends(plan, place)
-        flows[flow.name] |= {"local": between.source, "remote": between.sink, "hosts": between.hosts}
 
 
 class _Waiting:

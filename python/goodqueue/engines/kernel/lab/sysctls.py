@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from .addresses import EPHEMERAL
 from .plan import Plan
 
 _PROC = Path("/proc/sys/net")
@@ -51,11 +52,12 @@ FORWARDING = {"ipv4/ip_forward": "1"}
 
 
 def for_hosts(plan: Plan) -> dict[str, str]:
-    """Return the settings of the hosts' TCP: windows that never limit, and no memory of earlier connections."""
+    """Return the settings of the hosts' TCP: windows that never limit, no memory of earlier connections, the ports."""
     rates = [plan.narrowest_bps(direction, way) or 0 for way in plan.ways for direction in plan.rows]
     bdp = max(rates) * (max(way.rtt_s for way in plan.ways) + sum(hop.delay_s for hop in plan.hops)) / 8
     most = max(16 << 20, int(8 * bdp))
     return {
+        "ipv4/ip_local_port_range": "{} {}".format(*EPHEMERAL),
         "ipv4/tcp_no_metrics_save": "1",
         "ipv4/tcp_rmem": f"4096 131072 {most}",
         "ipv4/tcp_wmem": f"4096 16384 {most}",

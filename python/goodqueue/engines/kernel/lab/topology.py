@@ -16,13 +16,16 @@ from pyroute2 import IPRoute
 from pyroute2.ethtool.ioctl import IoctlEthtool
 
 from . import commands, sysctls, tc
-from .addresses import GATEWAY, SIDES, everybody, with_ecn
+from .addresses import GATEWAY, SIDES, everybody
+from .bulk import ECN_MARK
 from .chain import Node, nodes
 from .libc import enter_network, new_network
 from .plan import Plan
 
 _LOOPBACK = 1
 _LOCAL_TABLE = 255
+_ECN_TABLE = 100
+"""The routes that make TCP ask for ECN. Sockets with `ECN_MARK` use them."""
 _RTAX_FEATURE_ECN = 1
 _OFFLOADS = ("tcp-segmentation-offload", "generic-segmentation-offload", "generic-receive-offload")
 
@@ -75,6 +78,7 @@ def build(plan: Plan) -> dict[str, Namespace]:
                 if name in SIDES:  # each address of the side is this host's own
                     here = {"type": "local", "scope": "host", "table": _LOCAL_TABLE, "oif": _LOOPBACK}
                     ip.route("add", dst=everybody(name), **here)
+                    ip.rule("add", table=_ECN_TABLE, fwmark=ECN_MARK)
     for number, (left, right) in enumerate(pairwise(row) if plan.own is None else ()):
         near, far = _end(left, "client", 2 * number), _end(right, "server", 2 * number + 1)
         with spaces[near.space].entered(), IPRoute() as ip:
@@ -103,8 +107,8 @@ def bring_up(spaces: dict[str, Namespace], here: Interface, beside: str, plan: P
         via = {"gateway": GATEWAY, "oif": index, "flags": "onlink"}
         ip.route("add", dst=everybody(here.beyond), **via)
         if here.space in SIDES:
-            for way in range(len(plan.ways)):
-                ip.route("add", dst=with_ecn(here.beyond, way), metrics={"features": _RTAX_FEATURE_ECN}, **via)
+            asking = {"table": _ECN_TABLE, "metrics": {"features": _RTAX_FEATURE_ECN}}
+            ip.route("add", dst=everybody(here.beyond), **asking, **via)
 
 
 def send_singly(device: str) -> None:

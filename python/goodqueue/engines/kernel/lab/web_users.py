@@ -152,7 +152,7 @@ class WebUsers(Half):
         self._request(page, self._open_for(page))
 
     def _open_for(self, page: _Page) -> Connection:
-        connection = self.open(self._ways.randrange(len(self.paths)))
+        connection = self.open(self._ways.randrange(len(self.ports)))
         self._noted["opened"].append(self.clock.now())
         page.open.append(connection)
         return connection

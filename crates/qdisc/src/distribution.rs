@@ -1,37 +1,53 @@
-//! The distributions of a wire's delay, with the names of tc-netem(8).
+//! The distributions of netem's delays, with the names of tc-netem(8).
 
+use crate::words;
+use alloc::vec::Vec;
 use goodqueue_units::Stream;
 
-/// A distribution of a wire's delay around its mean, in units of its jitter.
-///
-/// netem looks the numbers up in tables, which iproute2 makes from inverse cumulative distribution functions
-/// (netem/{normal,pareto,paretonormal}.c, from the uncopyrighted NIST Net). Here the functions themselves are used,
-/// within the bounds of the tables. Mean and standard deviation are those of the tables. They can differ from what
-/// the word "jitter" suggests:
-///
-/// | | mean | standard deviation | least | most |
-/// |---|---|---|---|---|
-/// | uniform | 0 | 0.577 | -1 | 1 |
-/// | normal | 0 | 1 | -4 | 4 |
-/// | pareto | -0.033 | 0.821 | -0.667 | 4 |
-/// | paretonormal | -0.025 | 0.835 | -1.5 | 4 |
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Distribution {
-    /// Every delay within the jitter is equally likely. netem does this if no distribution is given (`tabledist`,
-    /// sch_netem.c), although tc-netem(8) says that normal is the default.
-    #[default]
-    Uniform,
-    Normal,
-    Pareto,
-    ParetoNormal,
+words! {
+    /// A distribution of a delay around its mean, in units of its jitter.
+    ///
+    /// netem looks the numbers up in tables, which iproute2 makes from inverse cumulative distribution functions
+    /// (netem/{normal,pareto,paretonormal}.c, from the uncopyrighted NIST Net). Here the functions themselves are used,
+    /// within the bounds of the tables. Mean and standard deviation are those of the tables. They can differ from what
+    /// the word "jitter" suggests:
+    ///
+    /// | | mean | standard deviation | least | most |
+    /// |---|---|---|---|---|
+    /// | uniform | 0 | 0.577 | -1 | 1 |
+    /// | normal | 0 | 1 | -4 | 4 |
+    /// | pareto | -0.033 | 0.821 | -0.667 | 4 |
+    /// | paretonormal | -0.025 | 0.835 | -1.5 | 4 |
+    ///
+    /// netem takes the uniform distribution if none is given (`tabledist`, sch_netem.c), although tc-netem(8) says that
+    /// normal is the default.
+    pub enum Distribution {
+        Uniform = "uniform",
+        Normal = "normal",
+        Pareto = "pareto",
+        ParetoNormal = "paretonormal",
+    }
 }
 
-/// The largest number in the tables: they hold 16-bit numbers, in units of 1/8192 (`NETEM_DIST_SCALE`).
+#[allow(clippy::derivable_impls)] // `words!` has no place for `#[default]`
+impl Default for Distribution {
+    fn default() -> Self {
+        Self::Uniform
+    }
+}
+
+/// The number in a table for one jitter (`NETEM_DIST_SCALE`).
+pub(crate) const SCALE: i64 = 8192;
+
+/// The largest number in the tables, which hold 16-bit numbers.
 const MOST: f64 = 32767.0 / 8192.0;
+
+/// The numbers in a table.
+const TABLE_SIZE: u32 = 4096;
 
 impl Distribution {
     /// Every distribution with its name in tc-netem(8).
-    pub(crate) const ALL: [(&'static str, Self); 4] = [
+    pub const ALL: [(&'static str, Self); 4] = [
         ("uniform", Self::Uniform),
         ("normal", Self::Normal),
         ("pareto", Self::Pareto),
@@ -40,19 +56,42 @@ impl Distribution {
 
     /// Draws how far a delay is from the mean, in units of the jitter. Every distribution takes one number of the
     /// stream.
-    pub(crate) fn draw(self, random: &mut Stream) -> f64 {
+    pub fn draw(self, random: &mut Stream) -> f64 {
         self.quantile(random.next_f64().max(f64::EPSILON)) // the normal quantile of 0 is NaN
     }
 
-    /// Returns the quantile at `u`: the value that is not exceeded with probability `u`, which is between 0 and 1.
-    fn quantile(self, u: f64) -> f64 {
+    /// Returns the quantile at `u`, in units of the jitter: the value that is not exceeded with probability `u`, which
+    /// is above 0 and below 1.
+    #[must_use]
+    pub fn quantile(self, u: f64) -> f64 {
+        self.quantile_of(u, u)
+    }
+
+    /// Returns the quantile at `normal` of a normal distribution and at `pareto` of a Pareto distribution.
+    fn quantile_of(self, normal: f64, pareto: f64) -> f64 {
         match self {
-            Self::Uniform => 2.0 * u - 1.0,
-            Self::Normal => normal_quantile(u).clamp(-4.0, MOST),
-            Self::Pareto => pareto_quantile(u),
+            Self::Uniform => 2.0 * normal - 1.0,
+            Self::Normal => normal_quantile(normal).clamp(-4.0, MOST),
+            Self::Pareto => pareto_quantile(pareto),
             // Both quantiles are taken at the same u, as in NIST Net. It is not a mixture of the two distributions.
-            Self::ParetoNormal => ((normal_quantile(u) + 3.0 * pareto_quantile(u)) / 4.0).clamp(-4.0, MOST),
+            Self::ParetoNormal => {
+                ((normal_quantile(normal) + 3.0 * pareto_quantile(pareto)) / 4.0).clamp(-4.0, MOST)
+            }
         }
+    }
+
+    /// Returns the table that tc hands to netem: numbers in ascending order, in units of 1/8192 of the jitter. The
+    /// uniform distribution has no table. Each number is at most 1 from that of iproute2's file.
+    #[must_use]
+    pub fn table(self) -> Vec<i16> {
+        if self == Self::Uniform {
+            return Vec::new();
+        }
+        // iproute2 searches the normal quantiles from below, and finds each an eighth of an entry too late
+        // (netem/normal.c).
+        let u = |entry: u32, late: f64| (f64::from(entry) + late) / f64::from(TABLE_SIZE);
+        let quantile = |entry| self.quantile_of(u(entry, 0.125), u(entry, 0.0));
+        (0..TABLE_SIZE).map(|entry| libm::rint(quantile(entry) * SCALE as f64) as i16).collect()
     }
 }
 
@@ -152,6 +191,24 @@ mod tests {
                 "{distribution:?}: {first} {last} {middle}"
             );
         }
+    }
+
+    /// Entries of iproute2's files, counted there: the first, the 1025th, the 3073rd and the last.
+    #[test]
+    fn tables_are_those_of_iproute2() {
+        let tables = [
+            (Distribution::Normal, [-32768, -5525, 5526, 28858]),
+            (Distribution::Pareto, [-5461, -4362, 955, 32767]),
+            (Distribution::ParetoNormal, [-12305, -4652, 2097, 31789]),
+        ];
+        for (distribution, entries) in tables {
+            let table = distribution.table();
+            assert_eq!(table.len(), 4096);
+            for (place, entry) in [0, 1024, 3072, 4095].into_iter().zip(entries) {
+                assert!((table[place] - entry).abs() <= 1, "{distribution:?} {place}: {}", table[place]);
+            }
+        }
+        assert!(Distribution::Uniform.table().is_empty());
     }
 
     #[test]

@@ -1,0 +1,186 @@
+"""irtt's JSON (`irtt client -o FILE`) as a record: a ping, and a stream of packets in each direction.
+
+A round trip is a ping. Its two ways are packets at a constant rate, as a call sends them, so each direction is a `voip`
+with its delay, jitter and loss. One-way delays need clocks that agree: where they are negative, the clocks do not, and
+only jitter and loss are kept, which do not depend on the clocks' difference. Times are in nanoseconds.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from goodqueue.errors import UserError, quoted
+from goodqueue.measures.distribution import rounded
+from goodqueue.neighbours import opening, parts
+from goodqueue.record import App, Delay, Record, Scenario, SourceFile
+from goodqueue.record.series import CallSeries, PingSeries
+
+ACCEPTED = "irtt's JSON (irtt client -o FILE)"
+
+PING = "irtt"
+LONGEST_NS = opening.LONGEST_S * 1e9
+
+_WAYS = {"up": ("send", "true_up"), "down": ("receive", "true_down")}
+"""By direction, the name of its delay and the word for its losses."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trip:
+    """One packet, and its echo if it came. Times are in ms, and ``sent_s`` is from the first packet on."""
+
+    number: int
+    lost: str
+    """``false``, ``true_up``, ``true_down``, or ``true`` if nobody knows where."""
+    sent_s: float
+    rtt_ms: float | None
+    ways_ms: Mapping[str, float]
+    """The one-way delays that are known."""
+
+
+def record(data: Mapping[str, Any], place: str, scenario: Scenario | None, number: int) -> Record:
+    """Return the record of the file ``place`` with the content ``data``. Raises UserError."""
+    stats, config = (opening.table_or_none(data, key, place) for key in ("stats", "config"))
+    params = opening.table_or_none(config, "params", f"{place}: config")
+    interval_ns = opening.number(params, "interval", f"{place}: config.params", LONGEST_NS)
+    interval_s = interval_ns / 1e9 if interval_ns and interval_ns > 0 else 1.0  # irtt's default
+    trips = _trips(data, place, interval_s)
+    stated = opening.number(stats, "packets_sent", f"{place}: stats")
+    sent = max(len(trips), round(stated or 0))
+    if not sent or (not trips and not stats.get("rtt")):
+        raise UserError(place, f"found no round trip; accepted: {ACCEPTED} of a test in which packets were sent")
+    end_s = max((trip.sent_s for trip in trips), default=sent * interval_s)
+    notes: list[str] = []
+    apps = [_ping(trips, stats, sent, place)]
+    if trips:
+        counted = opening.number(stats, "server_packets_received", f"{place}: stats")
+        apps += [_one_way(trips, way, interval_s, counted, notes) for way in _WAYS]
+    left_out = {
+        key: "a record has no count of late or doubled echoes"
+        for key in ("late_packets", "duplicates")
+        if opening.number(stats, key, f"{place}: stats")
+    }
+    source = SourceFile(
+        file=place,
+        test=f"a packet every {1e3 * interval_s:g} ms",
+        title=opening.text(config, "remote_address", f"{place}: config"),
+        time=opening.text(stats, "start_time", f"{place}: stats") or "unknown",
+        version=opening.text(opening.table_or_none(data, "version", place), "irtt", f"{place}: version") or "unknown",
+        measured_s=[0.0, rounded(end_s)],
+        left_out=sorted(left_out),
+        reasons=left_out,
+        notes=notes,
+    )
+    known = scenario or parts.unknown("", [{"kind": app["kind"], "count": 1} for app in apps], 0.0, end_s)
+    series = parts.series(interval_s, [], [], [_ping_series(trips)])
+    if calls := [_call_series(trips, app["name"]) for app in apps if app["kind"] == "voip" and app["delay_ms"]]:
+        series["calls"] = calls
+    return parts.record("irtt", source, known, number, [], apps, series)
+
+
+def _trips(data: Mapping[str, Any], place: str, interval_s: float) -> list[Trip]:
+    """Return the round trips in the order of their numbers."""
+    found: dict[int, Trip] = {}
+    begun_ns: dict[str, float] = {}
+    for index, one in enumerate(opening.tables(data, "round_trips", place)):
+        here = f"{place}: round_trips.{index}"
+        seq = opening.number(one, "seqno", here, most=1 << 32)
+        number = index if seq is None else round(seq)
+        lost = str(one.get("lost")).lower()
+        if lost not in ("false", "true", "true_up", "true_down"):
+            raise UserError(
+                f"{here}.lost", f"found {quoted(one.get('lost'))}; accepted: false, true, true_up, true_down, as text"
+            )
+        at_s = number * interval_s
+        stamps = opening.table_or_none(one, "timestamps", here)
+        client = opening.table_or_none(stamps, "client", here)
+        send = opening.table_or_none(client, "send", here)
+        for clock in ("monotonic", "wall"):  # a clock that is set during the test moves the wall's time alone
+            if (at_ns := opening.number(send, clock, f"{here}.timestamps.client.send", most=1 << 63)) is not None:
+                at_s = (at_ns - begun_ns.setdefault(clock, at_ns - 1e9 * number * interval_s)) / 1e9
+                break
+        if abs(at_s) > opening.LONGEST_S:
+            raise UserError(here, f"found a time {at_s:g} s from the first; accepted: at most {opening.LONGEST_S:g} s")
+        delays = opening.table_or_none(one, "delay", here)
+        ms = {
+            key: value / 1e6
+            for key in ("rtt", "send", "receive")
+            if (value := opening.number(delays, key, f"{here}.delay", LONGEST_NS * 1e4)) is not None
+        }
+        rtt = ms.get("rtt") if lost == "false" else None
+        if rtt is not None and not 0 <= rtt <= 1e3 * opening.LONGEST_S:
+            raise UserError(f"{here}.delay.rtt", f"found {quoted(delays['rtt'])}; accepted: nanoseconds, 0 or more")
+        ways = {way: ms[key] for way, (key, _) in _WAYS.items() if key in ms}
+        found[number] = Trip(number, lost, max(0.0, at_s), rtt, ways)
+    return [found[number] for number in sorted(found)]
+
+
+def _ping(trips: Sequence[Trip], stats: Mapping[str, Any], sent: int, place: str) -> App:
+    """Return the ping: from the round trips or, in a file without them, from irtt's own statistics."""
+    if trips:
+        rtts = [trip.rtt_ms for trip in trips if trip.rtt_ms is not None]
+        return parts.ping(PING, rtts, sent, len(rtts))
+    received = round(opening.number(stats, "packets_received", f"{place}: stats") or 0)
+    rtt = opening.table_or_none(stats, "rtt", f"{place}: stats")
+
+    def ms(key: str) -> float | None:
+        value = opening.number(rtt, key, f"{place}: stats.rtt", LONGEST_NS)
+        return None if value is None else rounded(value / 1e6)
+
+    found = parts.ping(PING, [], sent, min(sent, received))
+    found["rtt_ms"] = Delay(
+        mean=ms("mean"), stddev=ms("stddev"), min=ms("min"), p10=None, p50=ms("median"),
+        p90=None, p95=None, p99=None, max=ms("max"),
+    )  # fmt: skip
+    return found
+
+
+def _one_way(trips: Sequence[Trip], way: str, interval_s: float, counted: float | None, notes: list[str]) -> App:
+    """Return the packets of one direction as a call.
+
+    ``counted`` is how many packets the server received. It may say that (``--stats=count``) without saying which ones.
+    """
+    offered = [trip for trip in trips if way == "up" or trip.lost != "true_up"]
+    arrived = [trip for trip in offered if trip.lost != _WAYS[way][1]]
+    sent, received = len(offered), len(arrived)
+    delays = [trip.ways_ms[way] for trip in arrived if way in trip.ways_ms]
+    jitters = parts.jitters(delays)
+    if min(delays, default=0.0) < 0:
+        notes.append(f"{PING} {way}: negative delays, so the clocks differ; the delay is left out, the jitter is not")
+        delays = []
+    if any(trip.lost == "true" for trip in trips):
+        came = sum(trip.rtt_ms is not None for trip in trips)
+        middle = round(counted) if counted and came <= counted <= len(trips) else None
+        if middle is None:
+            notes.append(f"{PING} {way}: the file does not say in which direction packets were lost")
+            found = parts.call(f"{PING} {way}", delays, jitters, 0, 0)
+            del found["sent"], found["received"]
+            return found
+        sent, received = (len(trips), middle) if way == "up" else (middle, came)
+    found = parts.call(f"{PING} {way}", delays, jitters, sent, received)
+    if 1e3 * interval_s > parts.FURTHEST_MS:
+        found["mos"] = None
+    return found
+
+
+def _ping_series(trips: Sequence[Trip]) -> PingSeries:
+    came = [(trip, trip.rtt_ms) for trip in trips if trip.rtt_ms is not None]
+    came.sort(key=lambda one: one[0].sent_s + one[1] / 1e3)
+    return PingSeries(
+        name=PING,
+        seq=[trip.number for trip, _ in came],
+        sent_s=[rounded(trip.sent_s) for trip, _ in came],
+        rtt_ms=[rtt for _, rtt in came],
+    )
+
+
+def _call_series(trips: Sequence[Trip], name: str) -> CallSeries:
+    way = name.removeprefix(f"{PING} ")
+    came = sorted(
+        (trip for trip in trips if way in trip.ways_ms), key=lambda trip: trip.sent_s + trip.ways_ms[way] / 1e3
+    )
+    return CallSeries(
+        name=name,
+        seq=[trip.number for trip in came],
+        sent_s=[rounded(trip.sent_s) for trip in came],
+        delay_ms=[trip.ways_ms[way] for trip in came],
+    )

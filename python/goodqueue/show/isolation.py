@@ -1,0 +1,94 @@
+"""Notes on words of `cake` that share between hosts, for traffic whose hosts nobody named.
+
+Without `host` each flow has a user's host of its own, and without `server` a server of its own. So `dual-dsthost` does
+what `flows` does. Only a word that the user typed gets a note, and not the default, `triple-isolate`.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from goodqueue.record import Scenario
+from goodqueue.show.labels import ways
+from goodqueue.traffic import kinds
+
+ENDS = {
+    "srchost": "source",
+    "dual-srchost": "source",
+    "dsthost": "destination",
+    "dual-dsthost": "destination",
+    "hosts": "both",
+    "triple-isolate": "both",
+}
+"""The hosts between which each word shares."""
+
+WORDS = {*ENDS, "flows", "flowblind"}
+"""The words of which a line has one; of several the last one holds (tc-cake(8))."""
+
+BOTH = ("down", "up")
+EXAMPLES = {"host": 'host = "alice"', "server": 'server = "cdn"'}
+
+
+def notes(scenario: Scenario, values: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """Yield a note for each word that has no effect on the traffic of the unresolved ``scenario``.
+
+    ``values`` has the values of a grid by their keys. They replace the scenario's own.
+    """
+    traffic = [one for one in scenario.get("traffic", []) if isinstance(one, dict)]
+    named = {key for one in traffic for key in EXAMPLES if key in one}
+    named |= {key for key in EXAMPLES if any(known.rpartition(".")[2] == key for known in values)}
+    if not traffic or named == {*EXAMPLES}:
+        return
+    is_parallel = any(kinds()[one["kind"]].in_parallel for one in traffic)
+    for line, way in _lines(scenario, values):
+        word = _word(line)
+        needed = {_key(end, one) for one in way for end in ("source", "destination") if ENDS.get(word) in (end, "both")}
+        if needed and not needed & named:
+            keys = [key for key in EXAMPLES if key in needed]
+            effect = "shares between flows" if is_parallel else "has no effect"
+            where = "here" if way == BOTH else f"on the way {way[0]}"
+            why = f"no [[traffic]] has a {' or '.join(keys)}, so each flow has one of its own"
+            hint = " or ".join(EXAMPLES[key] for key in keys)
+            yield f'"{word}" {effect} {where}: {why}; {hint} names one'
+
+
+def of_link(scenario: Scenario, hosts: Mapping[str, int]) -> Iterator[str]:
+    """Yield a note for each word that had one host to share between, in a link with so many ``hosts`` at each end.
+
+    ``scenario`` is resolved. The link has no simulated traffic. In a resolved line each `cake` has a word, and the
+    default gets no note.
+    """
+    sides = {"host": "client", "server": "server"}
+    for line, way in _lines(scenario, {}):
+        word = _word(line)
+        needed = {_key(end, one) for one in way for end in ("source", "destination") if ENDS.get(word) == end}
+        if needed and all(hosts[sides[key]] <= 1 for key in needed):
+            side = " and one ".join(sides[key] for key in sorted(needed))
+            yield f'"{word}" had one host to share between: all packets had one {side} address'
+
+
+def _key(end: str, way: str) -> str:
+    """Return the key of traffic that names the host at this ``end`` of packets that go ``way``."""
+    return "server" if (end == "source") == (way == "down") else "host"
+
+
+def _word(line: str) -> str:
+    """Return the word of a `cake` line that says between what it shares. Empty: the line has none."""
+    words = line.split()
+    if "cake" not in words:
+        return ""
+    return next((word for word in reversed(words[words.index("cake") :]) if word in WORDS), "")
+
+
+def _lines(scenario: Scenario, values: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, Sequence[str]]]:
+    """Yield each qdisc line and the directions of the packets that cross it."""
+    bottleneck: dict[str, Any] = scenario.get("bottleneck", {})
+    up = values.get("bottleneck.up.qdisc") or [line for line in [bottleneck.get("up", {}).get("qdisc")] if line]
+    for line in values.get("bottleneck.qdisc") or [bottleneck.get("qdisc") or ""]:
+        for half, way in zip(ways(line), BOTH, strict=False):
+            yield half, BOTH if not up and half == line else (way,)
+    yield from ((line, ("up",)) for line in up)
+    for name in ("hop", "change"):
+        for place, table in enumerate(scenario.get(name, [])):
+            own = [table["qdisc"]] if "qdisc" in table else []
+            crossing = BOTH if "hop" in table else (table.get("direction", "down"),)
+            yield from ((line, crossing) for line in values.get(f"{name}.{place}.qdisc") or own)
