@@ -89,7 +89,7 @@ def _line(dice: random.Random, name: str) -> str:
     phrases = list(NEEDED.get(name, ())) if dice.random() < 0.9 else []
     params = _params(name)
     for _ in range(dice.choice((0, 1, 1, 2, 2, 3, 4, 6, 9))):
-        phrase = _phrase(dice, dice.choice(params))
+        phrase = _phrase(dice, params)
         same = [known for known in phrases if known.split()[:1] == phrase.split()[:1]]
         if same and dice.random() < 0.6:  # usually a word stands once
             phrases.remove(same[0])
@@ -102,18 +102,22 @@ def _line(dice: random.Random, name: str) -> str:
     return " ".join([name, *(phrase for phrase in phrases if phrase)])
 
 
-def _phrase(dice: random.Random, param: dict[str, Any]) -> str:
-    """Return a word of ``param`` with a value."""
+def _phrase(dice: random.Random, params: list[dict[str, Any]]) -> str:
+    """Return a word of one of ``params`` with its value, and perhaps with the values that may follow it."""
+    param = dice.choice([param for param in params if param["follows"] is None])
     unit, name = param["unit"], param["name"]
     if unit == "flag":
         return dice.choice((name, name, f"{'no_' if '_' in name else 'no'}{name}"))
+    if unit == "numbers":
+        return " ".join([name, *(str(dice.randrange(4)) for _ in range(dice.choice((1, 3, 16, 16, 17))))])
     if unit in ("shorthand", "word"):
         words = param["accepted"].split(", ")
         word = dice.choice(words)
         return word if param["words"] != [name] else f"{name} {word[: dice.choice((1, 2, 99, 99))]}"
     if dice.random() < 0.08:
         name = name[: dice.randrange(1, len(name) + 1)]
-    return f"{name} {_value(dice, unit)}".strip()
+    more = [other for other in params if other["follows"] == param["name"]][: dice.randrange(4)]
+    return " ".join([name, _value(dice, unit), *(_value(dice, other["unit"]) for other in more)]).strip()
 
 
 def _value(dice: random.Random, unit: str) -> str:
