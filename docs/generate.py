@@ -22,8 +22,8 @@ from goodqueue import _goodqueue, qdisc, run, traffic
 from goodqueue.measures import metrics
 from goodqueue.show import reference
 from goodqueue.store import columns
+from goodqueue.validation import lines_show, show
 from goodqueue.validation import pages as validations
-from goodqueue.validation import show
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = ROOT / "docs" / "qdiscs"
@@ -89,6 +89,9 @@ def validation() -> dict[Path, str]:
         for title, folder in sets
         if (folder / "results.json").exists()
     ]
+    read = VALIDATION / "lines.json"
+    if read.exists():
+        blocks.insert(0, f"## Lines of tc\n\n{lines_show.markdown(json.loads(read.read_text(encoding='utf-8')))}")
     page = VALIDATION / "README.md"
     return {page: _renewed(page, "Validation", "\n\n".join(blocks), BEGIN_RESULTS)} if blocks else {}
 

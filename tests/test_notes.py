@@ -47,6 +47,23 @@ TABLE = [
     ),
     ("run ok.toml --set bottleneck.qdisc='dualpi2 step_thresh 5p'", []),
     (
+        "run ok.toml --set bottleneck.qdisc='cake bandwidth 20mbit diffserv3 nat besteffort'",
+        ['cake diffserv: "besteffort" replaces "diffserv3": as in tc, the last word holds'],
+    ),
+    (
+        "run ok.toml --set bottleneck.qdisc='tbf burst 9kb child codel target 6ms target 7ms'",
+        ['codel target: "target 7ms" replaces "target 6ms": as in tc, the last word holds'],
+    ),
+    ("run ok.toml --set bottleneck.qdisc='cake ethernet ether-vlan'", []),  # their overheads add up
+    (
+        "run change.toml",
+        ['codel limit: "limit 8" replaces "limit 9": as in tc, the last word holds'],
+    ),
+    (
+        "compare 'codel ecn noecn' pfifo --duration 6s --seeds 2",
+        ['codel ecn: "noecn" replaces "ecn": as in tc, the last word holds'],
+    ),
+    (
         "compare 'codel target 20' 'pie target 20' pfifo --rate 50Mbps --duration 6s --seeds 1",
         [f"--rate {MBPS}", TWENTY],
     ),
@@ -94,6 +111,8 @@ def test_each_text_that_is_easily_misread_has_one_note(
 ) -> None:
     (here / "bytes.toml").write_text(TOML.replace("10mbit", "2.5mbps"), encoding="utf-8")
     (here / "bare.toml").write_text(TOML.replace('"codel"', '"codel target 20 interval 1000"'), encoding="utf-8")
+    change = '[[change]]\nat = "1s"\nqdisc = "codel limit 9 limit 8"\n'
+    (here / "change.toml").write_text(TOML + change, encoding="utf-8")
     result = goodqueue(*shlex.split(command))
     said = [line.removeprefix("goodqueue: note: ") for line in result.err.splitlines() if ": note: " in line]
     assert said == expected

@@ -10,7 +10,8 @@ use goodqueue_units::Rate;
 use libfuzzer_sys::fuzz_target;
 
 const UNITS: &[&str] = &[
-    "", "ns", "us", "ms", "s", "min", "b", "k", "kb", "m", "mb", "g", "kbit", "mbit", "gbit", "tbit", "mbps",
+    "", "ns", "us", "ms", "s", "min", "b", "k", "kb", "m", "mb", "g", "kbit", "mbit", "gbit", "tbit", "mbps", "KiBps", "%",
+    "e3", "p", "/16",
 ];
 
 #[derive(Arbitrary, Debug)]

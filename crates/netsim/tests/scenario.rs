@@ -84,12 +84,12 @@ fn each_refusal_names_key_value_and_what_is_accepted() {
         (
             "/bottleneck/qdisc",
             json!("codel target 5parsec"),
-            "bottleneck.qdisc: codel target: found \"5parsec\"; accepted: a time such as 5ms, 100us, 1.5s or 2min",
+            "bottleneck.qdisc: codel target: found \"5parsec\"; accepted: a time such as 5ms, 100us or 1.5s",
         ),
         (
             "/bottleneck/qdisc",
             json!("codel target 2h"),
-            "bottleneck.qdisc: codel target: found \"2h\"; accepted: a time such as 5ms, 100us, 1.5s or 2min",
+            "bottleneck.qdisc: codel target: found \"2h\"; accepted: a time such as 5ms, 100us or 1.5s",
         ),
         (
             "/bottleneck/qdisc",

@@ -111,6 +111,7 @@ pub fn duration_with_unit(text: &str) -> Result<Duration, String> {
 }
 
 /// Reads a time of a line as iproute2's `get_time` does: whole microseconds, the rest is cut off, at most 2^32 - 1.
+/// Unlike it, takes nanoseconds, which are exact: decision traces have Linux's own times.
 ///
 /// # Errors
 /// As for [`duration`]. A longer time is refused: there `tc` keeps the lowest 32 bits.
@@ -118,8 +119,11 @@ pub fn tc_time(text: &str) -> Result<Duration, String> {
     // The factor of iproute2, per unit of its microseconds, so that both round alike.
     let scale = |unit: &str| match unit {
         "" => Some(1.0),
-        _ => factor(TIMES, unit).map(|ns| ns / 1e3).filter(|us| *us >= 1.0),
+        _ => factor(TIMES, unit).map(|ns| ns / 1e3),
     };
+    if number::real(text).is_some_and(|(_, unit)| unit.to_ascii_lowercase().starts_with('n')) {
+        return tc_time64(text);
+    }
     let us = cut(text, TC_TIME, scale)?;
     match u32::try_from(us) {
         Ok(us) => Ok(Duration::from_micros(us.into())),
@@ -263,7 +267,8 @@ mod tests {
         for (text, ns) in times {
             assert_eq!(tc_time(text), Ok(Duration::from_nanos(ns)), "{text}");
         }
-        for text in ["50ns", "2min", "5 ms", "-1", "4294967296", "1e400", "inf", "ms", "5msx"] {
+        assert_eq!(tc_time("1999872ns"), Ok(Duration::from_nanos(1_999_872)));
+        for text in ["2min", "5 ms", "-1", "4294967296", "1e400", "inf", "ms", "5msx"] {
             assert!(tc_time(text).is_err(), "{text}");
         }
         assert_eq!(tc_time64("1.5"), Ok(Duration::from_nanos(1)));

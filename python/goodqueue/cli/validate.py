@@ -21,6 +21,15 @@ def validate(
         int | None,
         typer.Option(parser=whole("--draw-seed", 1), metavar="S", help="Which ones are drawn, with --drawn. [1]"),
     ] = None,
+    lines: Annotated[
+        int | None,
+        typer.Option(
+            parser=whole("--lines", 1, 200_000), metavar="N", help="N lines of tc, read by tc itself instead."
+        ),
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(parser=whole("--seed", 1), metavar="S", help="Which lines, with --lines. [1]")
+    ] = None,
     seeds: Annotated[
         int | None, typer.Option(parser=whole("--seeds", 1, 10_000), metavar="N", help="Seeds per cell. [3]")
     ] = None,
@@ -39,6 +48,7 @@ def validate(
       goodqueue validate --out validation
       goodqueue validate --only fq_codel --only rtt=200ms --seeds 5 --out validation
       goodqueue validate --drawn 33 --draw-seed 3 --out drawn
+      goodqueue validate --lines 2000 --json
 
     The base scenario (10 Mbit/s, 50 ms, 4 CUBIC flows) runs under each of pfifo, red, pie, codel, sfq and fq_codel.
     Every other scenario changes one thing: flows, cc, rate, rtt, ecn, loaded. Bursts, transfers and paths with other
@@ -46,7 +56,8 @@ def validate(
     not made: 1 to 50 Mbit/s, 5 to 200 ms, 1 to 8 flows of CUBIC, Reno and BBR, and also the qdiscs cake, fq_pie and
     choke. Beside each overall figure stands, in brackets, the part of chance: the simulator compared with itself under
     other seeds. With --out the same command continues a validation that was interrupted, and repeats no run. --force
-    adds to a validation that was complete.
+    adds to a validation that was complete. --lines compares no runs: it gives lines, made at random, to the tc of the
+    kernel engine's machine, and lists where goodqueue refuses another line or understands another value.
     """
     from pathlib import Path
 
@@ -58,7 +69,15 @@ def validate(
     from goodqueue.errors import UserError
     from goodqueue.files import output
     from goodqueue.show import terminal
-    from goodqueue.validation import cells, drawing, judging, pages, runs, show
+    from goodqueue.validation import cells, drawing, judging, lines_show, pages, runs, show
+
+    if seed is not None and lines is None:
+        raise UserError("--seed", "found without --lines; accepted: with --lines N")
+    if lines is not None:
+        if quick or only or drawn or seeds or out:
+            raise UserError("--lines", "found with another choice; accepted: --lines alone, with --seed and --json")
+        lines_show.show(lines, seed or 1, json)
+        return
 
     if drawn is not None and quick:
         raise UserError("--quick", "found with --drawn; accepted: one of them")

@@ -223,7 +223,7 @@ def markdown(validation: Validation, judgement: Judgement) -> str:
     parts = [describe(validation), "\n".join(f"- {sentence}" for sentence in headline(validation, judgement))]
     *others, summary = tables(validation, judgement)
     for table in (summary, *others):
-        parts += [f"### {table.title}", _markdown(table), *table.notes]
+        parts += [f"### {table.title}", table_markdown(table), *table.notes]
     lines: dict[str, str] = {}
     for result in [] if validation.drawn else validation.results:
         lines.setdefault(result.qdisc, result.line)
@@ -232,7 +232,8 @@ def markdown(validation: Validation, judgement: Judgement) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _markdown(table: Table) -> str:
+def table_markdown(table: Table) -> str:
+    """Return the columns and rows of ``table`` as Markdown."""
     heads: list[str] = []
     over = ""
     for column in table.columns:

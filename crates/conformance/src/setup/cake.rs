@@ -45,7 +45,6 @@ pub(super) fn words(header: &Header) -> Result<String, Refusal> {
         word("flow_mode_bits", flow_mode & !NAT, &FLOW_MODES)?,
         if flow_mode & NAT != 0 { "nat" } else { "nonat" },
         word("ack_filter", optional(header, "ack_filter")?.unwrap_or(0), &ACK_FILTERS)?,
-        choose(AUTORATE, "autorate-ingress", ""),
         choose(INGRESS, "ingress", "egress"),
         choose(WASH, "wash", "nowash"),
         choose(SPLIT_GSO, "split-gso", "no-split-gso"),
@@ -68,6 +67,7 @@ pub(super) fn words(header: &Header) -> Result<String, Refusal> {
             let _ = write!(line, " bandwidth {}bit", rate.saturating_mul(8));
         }
     }
+    line += choose(AUTORATE, " autorate-ingress", ""); // a bandwidth behind it would end it
     // With autorate a derived limit follows the rate, and a limit that was set does not.
     let limit: u64 = header.number("buffer_limit_bytes")?;
     let line_so_far = registry::parse_line(&format!("cake {line}"));

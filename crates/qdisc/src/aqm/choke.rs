@@ -59,12 +59,10 @@ const MIN: Param<Option<u32>> =
     Param::packets("min", "average up to which no packet is dropped; unset: a third of max")
         .range(1, 131_071)
         .zero_is_unset();
-const MAX: Param<Option<u32>> = Param::packets(
-    "max",
-    "average above which every packet is dropped; unset: 3 min, else a quarter of limit",
-)
-.range(1, 131_071)
-.zero_is_unset();
+const MAX: Param<Option<u32>> =
+    Param::packets("max", "average above which every packet is dropped; unset: a quarter of limit")
+        .range(1, 131_071)
+        .zero_is_unset();
 
 const PARAMS: &[ParamSpec] = params! { from MAN =>
     LIMIT.range(1, 131_071).help("most packets that the queue holds; tc has no default"),

@@ -103,7 +103,7 @@ impl Args {
             if let Value::Share(percent) = *value {
                 // iproute2's parse_percent_rate.
                 let bps = percent / 100.0 * device.as_bps() as f64;
-                let rate = param.read(&format!("{bps}bit"));
+                let rate = param.read(&format!("{bps:.6}bit"));
                 *value = rate.map_err(|why| {
                     Error(format!("{} {}: {percent}% of {device}: {why}", self.spec.name, param.name))
                 })?;

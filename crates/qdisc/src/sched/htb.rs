@@ -87,9 +87,6 @@ impl<P: Packet> Discipline<P> for Htb<P> {
     fn build(args: &Args, link: &Link) -> Result<Self, Error> {
         let rate = args.get(&RATE).unwrap_or(link.rate);
         let ceil = args.get(&CEIL).unwrap_or(rate);
-        if ceil < rate {
-            return Err(Error("htb: ceil must not be less than rate".into()));
-        }
         let bucket = |bytes: Option<u64>, rate: Rate| {
             Bucket::new(rate, bytes.unwrap_or_else(|| args.get(&MTU) + rate.as_bps() / 8_000_000_000))
         };

@@ -30,7 +30,7 @@ use crate::signal::{Drop, Owner};
 use alloc::format;
 use alloc::vec::Vec;
 use goodqueue_units::{Duration, Instant};
-use params::{DEPTH, DIVISOR, FLOWS, HEADDROP, LIMIT, PARAMS, PERTURB, QUANTUM};
+use params::{DEPTH, DIVISOR, FLOWS, HEADDROP, LIMIT, MOST_DEPTH, MOST_FLOWS, PARAMS, PERTURB, QUANTUM};
 use red::SlotRed;
 pub use red::asked;
 
@@ -96,11 +96,12 @@ impl<P: Packet> Discipline<P> for Sfq<P> {
 /// so the default limit beside more flows means a line without a limit.
 fn settle(args: &mut Args) {
     let limit = args.get(&LIMIT);
-    let mut flows = args.get(&FLOWS).min(args.get(&DIVISOR)); // there are never more flows than buckets
+    let mut flows = args.get(&FLOWS).min(MOST_FLOWS).min(args.get(&DIVISOR)); // there are never more flows than buckets
     if args.is_given(LIMIT.name()) && !(args.is_given(FLOWS.name()) && limit == 127) {
         flows = flows.min(limit);
     }
     args.put(&FLOWS, flows);
+    args.put(&DEPTH, args.get(&DEPTH).min(MOST_DEPTH));
 }
 
 impl<P: Packet> Qdisc<P> for Sfq<P> {

@@ -257,7 +257,7 @@ def _cake(line: Line, _rate: int, place: list[str]) -> list[list[str]]:
         raise line.refuse("target", "no target, since tc derives it from rtt")
     words = _words(line, "bandwidth") or ["unlimited"]
     # `bandwidth` after `autorate-ingress` would switch it off; `raw` after an overhead would cancel that overhead.
-    alone = ("autorate", "diffserv", "isolation", "direction", "ack_filter", "gso", "base", "cells")
+    alone = ("autorate", "diffserv", "isolation", "direction", "ack_filter", "gso", "framing", "base", "cells")
     words += [str(line.values[name]) for name in alone if name in line.values]
     words += _words(line, "rtt", "overhead", "memlimit", "fwmark")
     words += _words(line, "mpu") if line.values["mpu"] != "0" else []

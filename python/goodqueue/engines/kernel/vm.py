@@ -44,13 +44,28 @@ def run(system: image.Image, plan: Plan, folder: Path, progress: Progress, stop:
 
     Raises StoppedError, and UserError if the run fails.
     """
+    boot(system, _archive(plan), (_captures_mb(plan), plan.seed), folder, progress, stop)
+
+
+def boot(
+    system: image.Image,
+    archive: bytes,
+    words: tuple[int, int],
+    folder: Path,
+    progress: Progress,
+    stop: threading.Event,
+) -> None:
+    """Start a new machine with the files of ``archive``, and leave what it writes to /out in ``folder``/results.
+
+    ``words`` are the megabytes of /out, and the seed. Raises StoppedError, and UserError if the machine fails.
+    """
     first = folder / "initramfs.cpio"
     with first.open("wb") as file, system.initramfs.open("rb") as cached:
         shutil.copyfileobj(cached, file)
-        file.write(_archive(plan))
+        file.write(archive)
     results = folder / "results"
     results.mkdir()
-    ended = watching.watch(_command(system, plan, first, results), progress, stop, "kernel engine")
+    ended = watching.watch(_command(system, words, first, results), progress, stop, "kernel engine")
     first.unlink()
     if "done" not in ended.lines:
         raise UserError("kernel engine", ended.error or _died(ended), f"the console's last lines: {_kept(ended)}")
@@ -92,10 +107,10 @@ def _archive(plan: Plan) -> bytes:
     return cpio.files(contents)
 
 
-def _command(system: image.Image, plan: Plan, first: Path, results: Path) -> list[str]:
-    captures = _captures_mb(plan)
+def _command(system: image.Image, words: tuple[int, int], first: Path, results: Path) -> list[str]:
+    captures, seed = words
     # The kernel passes words that it does not know to the first process as environment variables.
-    line = f"console=ttyS0 quiet nokaslr mitigations=off panic=-1 reboot=t captures={captures}m seed={plan.seed}"
+    line = f"console=ttyS0 quiet nokaslr mitigations=off panic=-1 reboot=t captures={captures}m seed={seed}"
     command = [QEMU, "-accel", "tcg,thread=single,tb-size=256", "-icount", "shift=0,sleep=off,align=off"]
     # Without arat the guest's timers tick at 4 ms on this machine. The calendar starts at the same moment in all runs.
     command += ["-M", "microvm,acpi=on,rtc=on,pic=on,pit=on", "-cpu", "Nehalem,+arat,-spec-ctrl"]

@@ -85,6 +85,12 @@ pub(crate) const PROBABILITY: Param<f64> =
 
 pub(crate) const HARDDROP: Param<bool> = Param::flag("harddrop", "with ecn: drop from max on nevertheless");
 
+/// Returns whether `tc` can hold the slope of the probability over the `distance` of the thresholds: tc_red_eval_P in
+/// iproute2.
+fn is_in_32_bits(probability: f64, distance: u64) -> bool {
+    distance == 0 || probability / distance as f64 * (1_u64 << 31) as f64 > 1.0
+}
+
 /// Returns the drop probability at the upper threshold, in Q0.32.
 pub(crate) fn max_p(args: &Args) -> u32 {
     (args.get(&PROBABILITY) * (1_u64 << 32) as f64) as u32
@@ -101,13 +107,23 @@ pub struct Asked {
     max: Option<u64>,
     burst: Option<u64>,
     avpkt: u64,
+    probability: f64,
 }
 
 impl Asked {
     /// Takes the settings of a line that also lists [`AVPKT`] and [`BURST`].
     pub(crate) fn new(args: &Args, scale: Scale, limit: u64, min: Option<u64>, max: Option<u64>) -> Self {
         let (burst, avpkt) = (args.get(&BURST).map(u64::from), args.get(&AVPKT));
-        Self { name: args.spec.name, scale, limit, min, max, burst, avpkt }
+        Self {
+            name: args.spec.name,
+            scale,
+            limit,
+            min,
+            max,
+            burst,
+            avpkt,
+            probability: args.get(&PROBABILITY),
+        }
     }
 
     /// Returns how many bytes a threshold of 1 means.
@@ -118,7 +134,9 @@ impl Asked {
     /// Returns `min`, `max` and `burst`. Those that the line does not set are derived as `tc` does.
     #[must_use]
     pub fn thresholds(&self) -> (u64, u64, u64) {
-        let max = self.max.unwrap_or_else(|| self.min.map_or(self.limit / 4, |min| 3 * min));
+        // Only q_red.c takes three times min.
+        let min = self.min.filter(|_| self.name == "red");
+        let max = self.max.unwrap_or_else(|| min.map_or(self.limit / 4, |min| 3 * min));
         let min = self.min.unwrap_or(max / 3);
         (min, max, self.burst.unwrap_or((2 * min + max) * self.unit() / (3 * self.avpkt)))
     }
@@ -131,11 +149,18 @@ impl Asked {
         if max < min || max == 0 {
             return Err(refuse("max must be above zero and not less than min"));
         }
+        // tc refuses max above the limit for choke, too, but Linux takes it, and a decision trace has it.
+        if self.name != "red" && (min == max || (self.name == "sfq" && max > self.limit)) {
+            return Err(refuse("max must be above min, and for sfq not above the limit"));
+        }
         let wlog = wlog(min * self.unit(), burst, self.avpkt).ok_or_else(|| {
             refuse(&format!(
                 "no weight lets a burst of {burst} packets pass; burst must be at least min / avpkt"
             ))
         })?;
+        if !is_in_32_bits(self.probability, (max - min) * self.unit()) {
+            return Err(refuse("probability is too small for the distance of min and max"));
+        }
         if max >> (31 - wlog) != 0 {
             return Err(refuse("max is too large for the kernel's 31 bits"));
         }
@@ -255,6 +280,9 @@ mod tests {
         );
         assert_eq!(refused("nodrop"), "red nodrop: has a meaning only with ecn");
         assert!(refused("min 30000 burst 10").contains("burst must be at least min / avpkt"));
-        assert!(refused("limit 2000000000 min 400000000 burst 400000").contains("31 bits"));
+        assert!(
+            refused("limit 2000000000 min 400000000 max 1500000000 probability 0.9 burst 400000")
+                .contains("31 bits")
+        );
     }
 }

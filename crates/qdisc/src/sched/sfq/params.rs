@@ -4,16 +4,23 @@ use crate::aqm::red::{AVPKT, BURST, HARDDROP, MOST_BYTES, PROBABILITY};
 use crate::param::{Digits, ECN, Param, ParamSpec};
 use crate::params;
 
+/// The most packets of a flow. Linux lowers a larger number.
+pub(super) const MOST_DEPTH: u32 = 127;
+/// The most flows. Linux lowers a larger number.
+pub(super) const MOST_FLOWS: u32 = 65_408;
+
 pub(super) const LIMIT: Param<u32> = crate::param::LIMIT
     .default(127)
     .range(2, u32::MAX)
     .zero_is_a_value()
     .help("most packets that all flows hold together; depth times flows, if that is less");
-pub(super) const DEPTH: Param<u32> =
-    Param::packets("depth", "most packets that one flow holds").default(127).range(1, 127).zero_is_unset();
+pub(super) const DEPTH: Param<u32> = Param::packets("depth", "most packets that one flow holds")
+    .default(127)
+    .range(1, u32::MAX)
+    .zero_is_unset();
 pub(super) const FLOWS: Param<u32> = Param::count("flows", "most flows that hold packets at the same time")
     .default(128)
-    .range(1, 65_408)
+    .range(1, u32::MAX)
     .zero_is_unset();
 pub(super) const DIVISOR: Param<u32> =
     Param::count("divisor", "number of buckets to which flows are hashed; a power of two")
@@ -42,13 +49,11 @@ pub(super) const MIN: Param<Option<u64>> =
         .range(1, MOST_BYTES)
         .digits(Digits::Any)
         .zero_is_unset();
-pub(super) const MAX: Param<Option<u64>> = Param::bytes(
-    "max",
-    "RED: average from which every packet is dropped; unset: 3 min, else a quarter of redflowlimit",
-)
-.range(1, MOST_BYTES)
-.digits(Digits::Any)
-.zero_is_unset();
+pub(super) const MAX: Param<Option<u64>> =
+    Param::bytes("max", "RED: average from which every packet is dropped; unset: a quarter of redflowlimit")
+        .range(1, MOST_BYTES)
+        .digits(Digits::Any)
+        .zero_is_unset();
 
 /// The parameters of `tc`'s line.
 pub(super) const PARAMS: &[ParamSpec] = &all_fixed(*params! { from "tc-sfq(8)" =>

@@ -245,7 +245,7 @@ mod tests {
     #[test]
     fn a_slot_that_was_free_keeps_the_average_of_the_flow_that_left_it() {
         let (mut sfq, mut owner) = (
-            sfq("perturb 10 redflowlimit 1 min 100000 max 300000 avpkt 100000 burst 1").unwrap(),
+            sfq("perturb 10 redflowlimit 300000 min 100000 max 300000 avpkt 100000 burst 1").unwrap(),
             Counting(0),
         );
         let flow = |flow_hash| Plain { flow_hash, ..Plain::new(1000) };
@@ -276,7 +276,7 @@ mod tests {
     #[test]
     fn what_the_line_leaves_out_is_derived_as_tc_derives_it() {
         let params = |words| format!("{:?}", sfq(words).unwrap().red.unwrap().params);
-        assert_eq!(params("redflowlimit 36000"), params("redflowlimit 1 min 3000 max 9000 burst 5"));
+        assert_eq!(params("redflowlimit 36000"), params("redflowlimit 9000 min 3000 max 9000 burst 5"));
         assert_eq!(sfq("ecn").unwrap_err().0, "sfq ecn: has a meaning only with redflowlimit");
         assert_eq!(sfq("redflowlimit 3").unwrap_err().0, "sfq: max must be above zero and not less than min");
         assert!(

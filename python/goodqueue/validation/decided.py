@@ -1,0 +1,65 @@
+"""Differences between `tc` and goodqueue that are decisions, each with its reason."""
+
+import re
+
+REASONS = {
+    "own words": "Taken by goodqueue only: words that tc lacks, such as variants, idle, or a flag's no.",
+    "defaults": "Taken by goodqueue only: it has defaults for words that tc requires (tbf, htb, red, choke).",
+    "cut": "Taken by tc only: a number with more bits than its field has, of which tc keeps the lowest.",
+    "linux": "Taken by goodqueue only: choke's max above its limit, which Linux takes and a decision trace has.",
+    "ns": "Taken by goodqueue only: a time in nanoseconds, which lines of decision traces need.",
+    "replaced": "Taken by tc only: a value that the kernel would refuse, and that a later word of the line replaces.",
+    "idle": "Taken by tc only: a burst or a bandwidth so small that tc's own table for an idle link overflows.",
+    "negative": "Taken by tc 6.1 only: a negative time or rate, which later releases refuse.",
+    "clock": "Taken by tc only: a time above 2199 s, which CoDel's clock cannot compare, or tc's mark for no time.",
+    "trailing": "Taken by tc only: letters behind a number, which tc does not look at there.",
+    "trees": "Taken by tc only: words of trees of classes, which are not simulated.",
+    "adaptive": "Values not compared: the kernel engine refuses red's adaptive, whose timer Linux does not start.",
+    "rtt 0": "Taken by tc only: tc sends no rtt then, but a target of 1 us.",
+    "framings": "Taken by tc only: framings that add up to more than 256 bytes, which no overhead may say.",
+}
+"""The reasons by name."""
+
+_SAID = {
+    "own words": r"What is|unknown parameter",
+    "ns": r"Illegal .*\d(\.\d*)?(e\d+)?ns(ecs?)?\b",
+    "linux": r'"max" is larger than "limit"',
+    "defaults": r'mandatory|[Rr]equired|"latency" is',
+}
+"""What `tc` says of a line that goodqueue takes, followed by the line."""
+_NUMBER = re.compile(r"(-?)(0x[0-9a-f]+|[0-9.]+(?:e[0-9]+)?)", re.IGNORECASE)
+
+
+def by(where: str, line: str, tc: str, ours: str) -> str | None:
+    """Return the name of the decision that explains a difference of the list ``where``, or None."""
+    if where == "tc_only":
+        return _refused(line, ours)
+    if where == "values":
+        return "adaptive" if "accepted by the kernel engine: noadaptive" in ours else None
+    return next((name for name, said in _SAID.items() if re.search(said, f"{tc} | {line}")), None)
+
+
+def _refused(line: str, ours: str) -> str | None:
+    """Return why goodqueue refuses a line that `tc` takes."""
+    if "trees of classes" in ours:
+        return "trees"
+    if "decay while idle" in ours:
+        return "idle"
+    found = re.search(r'found "([^"]*)"', ours)
+    text = found[1] if found else ""
+    number = _NUMBER.match(text)
+    if number is None:
+        return None
+    digits = number[2].lower()
+    value = float(int(digits, 16)) if digits.startswith("0x") else float(digits.strip(".") or 0)
+    loose = line.split(maxsplit=1)[0] in ("red", "choke", "sfq", "sfb")
+    tests = {
+        "negative": bool(number[1]),
+        "cut": "4294.967295s" in ours or value >= 1 << 32 or ("probability" in ours and value >= 1) or "mpu:" in ours,
+        "clock": "2199023.254ms" in ours or value == (1 << 32) - 1,
+        "rtt 0": "cake rtt" in ours and value < 1,
+        "framings": "cake overhead" in ours and value > 256,
+        "replaced": (again := re.search(r"\w+ (\w+): found", ours)) is not None and line.split().count(again[1]) > 1,
+        "trailing": loose and (text.lower() == "0x" or re.search(r"[^0-9.e-]", text) is not None),
+    }
+    return next((name for name, holds in tests.items() if holds), None)

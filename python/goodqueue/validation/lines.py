@@ -1,0 +1,159 @@
+"""Lines of `tc`, read by `tc` itself and by goodqueue: what each refuses, and what each makes of the values.
+
+The judge is the `tc` of the kernel engine's machine, on a veth of 10 Gbit/s. Each line goes to it as it is. Where
+goodqueue takes the line too, its canonical line, translated for the kernel engine, goes to it as well: `tc` must show
+the same of both.
+"""
+
+import json
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from goodqueue import run
+from goodqueue.engines.kernel import cpio, folders, image, tc, vm
+from goodqueue.errors import UserError
+from goodqueue.scenario import resolve
+from goodqueue.validation import decided, line_making
+
+SPEED_BPS = 10_000_000_000
+"""The rate of the device: that of a veth."""
+
+OUT_MB = 64
+
+Command = list[str]
+Shown = tuple[Any, str]
+"""What `tc` shows of a line, or None, and its complaint."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A line that the two read differently."""
+
+    line: str
+    tc: str
+    """What `tc` shows or says."""
+    goodqueue: str
+    """The canonical line, or the refusal."""
+    decided: str | None = None
+    """The name of the decision that explains it."""
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the difference as plain data."""
+        return {"line": self.line, "tc": self.tc, "goodqueue": self.goodqueue, "decided": self.decided}
+
+
+@dataclass(slots=True)
+class Count:
+    """What became of a discipline's lines."""
+
+    tried: int = 0
+    taken: int = 0
+    """Taken by both."""
+    refused: int = 0
+    """Refused by both."""
+    tc_only: list[Difference] = field(default_factory=list)
+    goodqueue_only: list[Difference] = field(default_factory=list)
+    values: list[Difference] = field(default_factory=list)
+
+    def lists(self) -> dict[str, list[Difference]]:
+        """Return the lists of differences by name."""
+        return {"tc_only": self.tc_only, "goodqueue_only": self.goodqueue_only, "values": self.values}
+
+
+def compare(count: int, seed: int, progress: run.Progress, stop: threading.Event) -> dict[str, Count]:
+    """Return what became of ``count`` lines made from ``seed``, by discipline. Raises UserError."""
+    return of(line_making.make(count, seed), progress, stop)
+
+
+def of(lines: Sequence[str], progress: run.Progress, stop: threading.Event) -> dict[str, Count]:
+    """Return what became of ``lines``, by discipline. Raises UserError if there is no machine."""
+    ours = [_ours(line) for line in lines]
+    entries = [_raw(line) for line in lines]
+    translated = [(number, one) for number, (one, _) in enumerate(ours) if one is not None]
+    shown = _ask([*entries, *(commands for _, commands in translated)], progress, stop)
+    again = dict(zip((number for number, _ in translated), shown[len(lines) :], strict=True))
+    counts: dict[str, Count] = {}
+    for number, line in enumerate(lines):
+        count = counts.setdefault(line.split(maxsplit=1)[0], Count())
+        count.tried += 1
+        (raw, said), (commands, text) = shown[number], ours[number]
+        if raw is None and commands is None:
+            count.refused += 1
+        elif raw is None:
+            count.goodqueue_only.append(_explained("goodqueue_only", Difference(line, said, text)))
+        elif commands is None:
+            count.tc_only.append(_explained("tc_only", Difference(line, json.dumps(raw), text)))
+        else:
+            count.taken += 1
+            second, complaint = again[number]
+            if second != raw:
+                found = f"{text}: {complaint or json.dumps(second)}"
+                count.values.append(_explained("values", Difference(line, json.dumps(raw), found)))
+    return counts
+
+
+def as_json(counts: dict[str, Count], count: int, seed: int) -> dict[str, Any]:
+    """Return the result as plain data: numbers by discipline and by decision, and each open difference."""
+    qdiscs = {}
+    for name, one in sorted(counts.items()):
+        lists = {key: [each.as_json() for each in found if each.decided is None] for key, found in one.lists().items()}
+        named: dict[str, int] = {}
+        for found in one.lists().values():
+            for each in found:
+                if each.decided is not None:
+                    named[each.decided] = named.get(each.decided, 0) + 1
+        numbers = {"tried": one.tried, "taken": one.taken, "refused": one.refused}
+        qdiscs[name] = numbers | {"decided": dict(sorted(named.items())), "open": lists}
+    return {"lines": count, "seed": seed, "decisions": decided.REASONS, "qdiscs": qdiscs}
+
+
+def _explained(where: str, difference: Difference) -> Difference:
+    name = decided.by(where, difference.line, difference.tc, difference.goodqueue)
+    return Difference(difference.line, difference.tc, difference.goodqueue, name)
+
+
+def _raw(line: str) -> list[Command]:
+    """Return the commands that type ``line`` as it is: htb's words are those of a class."""
+    name, *words = line.split()
+    root = ["root", "handle", "1:"]
+    if name == "htb":
+        return [[*root, "htb", "default", "1"], ["class", "parent", "1:", "classid", "1:1", "htb", *words]]
+    return [[*root, name, *words]]
+
+
+def _ours(line: str) -> tuple[list[Command] | None, str]:
+    """Return the commands of goodqueue's canonical line, and that line; or None and the refusal."""
+    rate = f"{SPEED_BPS}bit"
+    asked = {"duration": "1s", "bottleneck": {"rate": rate, "qdisc": line}, "path": {"rtt": "0s"}}
+    try:
+        canonical = resolve(asked | {"traffic": [{"kind": "ping"}]})["bottleneck"]["qdisc"]
+    except UserError as error:
+        return None, str(error)
+    try:
+        commands = tc.translate(canonical, SPEED_BPS, "", "1:")
+    except UserError as error:
+        return [], f"{canonical}: {error}"
+    at_root = [["root", *words[2:]] if words[0] == "parent" else words for words in commands]
+    return at_root[: 2 if line.split(maxsplit=1)[0] == "htb" else 1], canonical  # without the discipline inside
+
+
+def _ask(entries: list[list[Command]], progress: run.Progress, stop: threading.Event) -> list[Shown]:
+    """Give ``entries`` to `tc` in a machine of its own."""
+    if (lacking := vm.why_not()) is not None:
+        raise UserError("--lines", lacking)
+    system = image.find()
+    if system is None:
+        raise UserError("--lines", "found no image of the machine; accepted: after goodqueue kernel image")
+    here = Path(__file__)
+    files = {
+        "init": Path(vm.__file__).with_name("init.sh").read_bytes(),
+        "lab/guest.py": here.with_name("lines_guest.py").read_bytes(),
+        "plan.json": json.dumps(entries).encode(),
+    }
+    with folders.private() as folder:
+        vm.boot(system, cpio.files(files), (OUT_MB, 1), folder, progress, stop)
+        made: list[list[Any]] = json.loads((folder / "results" / "lines.json").read_text(encoding="utf-8"))
+    return [(shown, said) for shown, said in made]

@@ -1,0 +1,61 @@
+"""Carries out ``goodqueue validate --lines`` and shows its result."""
+
+import json
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+from goodqueue.show import terminal
+from goodqueue.show.tables import Column, Table
+from goodqueue.validation import lines
+from goodqueue.validation.show import table_markdown
+
+LISTS = {"tc_only": "tc only", "goodqueue_only": "goodqueue only", "values": "other values"}
+"""The lists of differences, with their headings."""
+
+MOST_SHOWN = 20
+
+
+def show(count: int, seed: int, as_json: bool) -> None:
+    """Compare ``count`` lines, and print the tables or the JSON. Raises UserError."""
+    with terminal.progress(f"{count} lines, each read by tc") as progress:
+        result = lines.as_json(lines.compare(count, seed, progress, threading.Event()), count, seed)
+    if as_json:
+        terminal.emit(json.dumps(result, ensure_ascii=False) + "\n")
+        return
+    terminal.print_table(table(result))
+    for name, qdisc in result["qdiscs"].items():
+        for key, heading in LISTS.items():
+            for found in qdisc["open"][key][:MOST_SHOWN]:
+                terminal.say(
+                    f"{name}, {heading}: {found['line']}\n  tc: {found['tc']}\n  goodqueue: {found['goodqueue']}"
+                )
+
+
+def table(result: Mapping[str, Any]) -> Table:
+    """Return the numbers of ``result`` by discipline."""
+    names = ("qdisc", "lines", "taken by both", "refused by both", "decided", *LISTS.values())
+    rows = [
+        [
+            name,
+            *(str(qdisc[key]) for key in ("tried", "taken", "refused")),
+            str(sum(qdisc["decided"].values())),
+            *(str(len(qdisc["open"][key])) for key in LISTS),
+        ]
+        for name, qdisc in result["qdiscs"].items()
+    ]
+    notes = [f"{name}: {why}" for name, why in result["decisions"].items()]
+    title = f"{result['lines']} lines of seed {result['seed']}, read by tc and by goodqueue"
+    return Table(title, [Column(name, name != "qdisc") for name in names], rows, notes)
+
+
+def markdown(result: Mapping[str, Any]) -> str:
+    """Return the numbers and the decisions of a stored ``result`` as Markdown."""
+    shown = table(result)
+    parts = [
+        f"{shown.title}: `goodqueue validate --lines {result['lines']} --seed {result['seed']}`.",
+        table_markdown(shown),
+        "*Decided* are differences that have a reason:",
+        "\n".join(f"- **{name}**: {why}" for name, why in result["decisions"].items()),
+    ]
+    return "\n\n".join(parts)
