@@ -461,7 +461,7 @@ pub extern "C" fn goodqueue_drop_name(why: c_int) -> *const c_char {
     names!(why,
         Drop::Overlimit => c"overlimit", Drop::Memory => c"memory", Drop::Early => c"early",
         Drop::Forced => c"forced", Drop::Target => c"target", Drop::Flow => c"flow",
-        Drop::Ack => c"ack",
+        Drop::Ack => c"ack", Drop::Loss => c"loss",
     )
 }
 
@@ -470,6 +470,6 @@ pub extern "C" fn goodqueue_drop_name(why: c_int) -> *const c_char {
 pub extern "C" fn goodqueue_mark_name(why: c_int) -> *const c_char {
     names!(why,
         Mark::Early => c"early", Mark::Forced => c"forced", Mark::Target => c"target",
-        Mark::CeThreshold => c"ce_threshold",
+        Mark::CeThreshold => c"ce_threshold", Mark::Loss => c"loss",
     )
 }

@@ -281,10 +281,8 @@ fn a_capture_that_is_not_finished_leaves_nothing() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("unfinished");
     std::fs::create_dir_all(&folder).unwrap();
     let path = folder.join("run.pcapng");
-    std::fs::write(&path, "what was there").unwrap();
     let trace = Trace::create(&path, &[], &[Point::Sender], WHOLE_BYTES).unwrap();
-    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 2);
+    assert!(path.exists(), "or this test shows nothing");
     drop(trace);
-    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1);
-    assert_eq!(std::fs::read_to_string(&path).unwrap(), "what was there");
+    assert!(!path.exists());
 }

@@ -142,7 +142,7 @@ impl<C: Copy + Default + AddAssign + From<u8> + Into<u64>, const BITS: u32> Hist
         cell += self.first as usize;
         let bits = (cell >> BITS).saturating_sub(1);
         let above = (cell - (bits << BITS)) as u64 + 1;
-        Some((above << bits) - 1)
+        Some((above << bits).wrapping_sub(1)) // the last cell ends at 2^64
     }
 }
 
@@ -151,7 +151,6 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The sum of three greatest values, 3 (2^64 - 1), continues beyond 64 bits.
     /// Two histograms that are added must have the ranks and the sum of one that counted all values, whether or not
     /// their cells overlap.
     #[test]
@@ -170,6 +169,7 @@ mod tests {
         }
     }
 
+    /// The sum of three greatest values, 3 (2^64 - 1), continues beyond 64 bits.
     #[test]
     fn a_sum_is_carried_on() {
         let mut histogram = Histogram::<u32, 7>::new();

@@ -99,5 +99,5 @@ def _plan(words: str) -> Plan:
     """Return a plan that makes Linux build a qdisc from ``words``."""
     up = Shaper(_RATE_BPS, "htb", [["parent", "1:1", "handle", "10:", "pfifo"]])
     down = replace(up, tc=[["parent", "1:1", "handle", "10:", *words.split()]])
-    flow = Flow("bulk/0", KIND, "down", 0.0, 1.0, 0.0, False, "cubic", 0, False, None, None, 1, 1)
+    flow = Flow("bulk/0", KIND, "down", 0.0, 1.0, 0.0, False, 0, "cubic", 0, False, None, None, user=1, server=1)
     return Plan(1.0, 0.0, 1, down, up, [Way(0.0)], [flow], None)
