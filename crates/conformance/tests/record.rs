@@ -108,7 +108,7 @@ fn every_recording_is_replayed_without_a_difference() {
             let outcome = replay_reader(line, &bytes[..]).unwrap();
             assert!(outcome.is_ok(), "{line}, {pattern}: {outcome:?}");
             assert_eq!((outcome.packets, totals.offered), (2000, 2000));
-            assert_eq!(totals.offered, totals.delivered + totals.dropped);
+            assert_eq!(totals.offered, totals.delivered + totals.dropped, "{line}, {pattern}");
             dropped += totals.dropped;
         }
         // The default limits of these are above 2000 packets.

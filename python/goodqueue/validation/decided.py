@@ -7,6 +7,9 @@ REASONS = {
     "defaults": "Taken by goodqueue only: it has defaults for words that tc requires (tbf, htb, red, choke).",
     "cut": "Taken by tc only: a number with more bits than its field has, of which tc keeps the lowest.",
     "linux": "Taken by goodqueue only: choke's max above its limit, which Linux takes and a decision trace has.",
+    "no effect": "Taken by tc only: words that have no effect in Linux, or none here, are refused with the reason.",
+    "netem 6.1": "tc 6.1 reads netem's times in microseconds without a unit, in its clock's ticks and up to 274 s. "
+    "Newer releases read them in nanoseconds, as goodqueue does. It also has no table for the distribution uniform.",
     "ns": "Taken by goodqueue only: a time in nanoseconds, which lines of decision traces need.",
     "replaced": "Taken by tc only: a value that the kernel would refuse, and that a later word of the line replaces.",
     "idle": "Taken by tc only: a burst or a bandwidth so small that tc's own table for an idle link overflows.",
@@ -23,6 +26,7 @@ REASONS = {
 _SAID = {
     "own words": r"What is|unknown parameter",
     "ns": r"Illegal .*\d(\.\d*)?(e\d+)?ns(ecs?)?\b",
+    "netem 6.1": r"No distribution data for uniform|time \(too large\)|Illegal \"(latency|slot).* netem ",
     "linux": r'"max" is larger than "limit"',
     "defaults": r'mandatory|[Rr]equired|"latency" is',
 }
@@ -35,7 +39,9 @@ def by(where: str, line: str, tc: str, ours: str) -> str | None:
     if where == "tc_only":
         return _refused(line, ours)
     if where == "values":
-        return "adaptive" if "accepted by the kernel engine: noadaptive" in ours else None
+        times = line.startswith("netem") and re.search(r" (de|la|sl)\w* \S", line)
+        known = {"adaptive": "accepted by the kernel engine: noadaptive" in ours, "netem 6.1": times}
+        return next((name for name, holds in known.items() if holds), None)
     return next((name for name, said in _SAID.items() if re.search(said, f"{tc} | {line}")), None)
 
 
@@ -45,6 +51,8 @@ def _refused(line: str, ours: str) -> str | None:
         return "trees"
     if "decay while idle" in ours:
         return "idle"
+    if re.search(r"ignores it|no effect", ours):
+        return "no effect"
     found = re.search(r'found "([^"]*)"', ours)
     text = found[1] if found else ""
     number = _NUMBER.match(text)

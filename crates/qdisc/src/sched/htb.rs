@@ -51,7 +51,7 @@ const CEIL: Param<Option<Rate>> =
     RATE.named("ceil").source(MAN).help("rate of the second bucket; unset: rate");
 const BURST: Param<Option<u64>> =
     Param::bytes("burst", "bytes of the first bucket; unset: mtu, and what the rate sends in one nanosecond")
-        .range(1, 1_000_000_000_000)
+        .range(1, u32::MAX as u64)
         .takes_cell()
         .zero_is_unset()
         .abbreviates();

@@ -179,7 +179,8 @@ def _fq(line: Line, _rate: int, place: list[str]) -> list[list[str]]:
         if line.text(name) != _params()[line.name][name]["default"]:
             raise line.refuse(name, "the default, since Linux 6.1's fq is older and has one band")
     words = _words(line, "limit", "flow_limit", "buckets", "orphan_mask", "quantum", "initial_quantum", "maxrate")
-    words += _words(line, "low_rate_threshold", "refill_delay", "timer_slack", "horizon", "ce_threshold")
+    words += _words(line, "low_rate_threshold", "refill_delay", "horizon", "ce_threshold")
+    words += ["timer_slack", str(line.values["timer_slack"])]  # tc takes nanoseconds here
     words.append(str(line.values["beyond"]))
     return [[*place, "fq", *words, *_either(line, "pacing")]]
 

@@ -70,6 +70,7 @@ pub(super) const REORDER_CORRELATION: Param<Option<f64>> =
     correlation("reorder_correlation").follows(&REORDER);
 const GAP: Param<Option<u32>> =
     Param::count("gap", "reorder chooses at most one packet in this many; unset, and reorder set: 1")
+        .zero_is_unset()
         .abbreviates();
 const RATE: Param<Option<Rate>> =
     Param::rate("rate", "packets also take as long as at this rate, one by one").abbreviates();
