@@ -93,8 +93,8 @@ fn each_refusal_names_key_value_and_what_is_accepted() {
         ),
         (
             "/bottleneck/qdisc",
-            json!("codel target 2000s"),
-            "bottleneck.qdisc: codel target: found \"2000s\"; accepted: 1us to 1000s",
+            json!("codel target 3000s"),
+            "bottleneck.qdisc: codel target: found \"3000s\"; accepted: 1us to 2199.023254s",
         ),
         (
             "/bottleneck/buffer",
