@@ -12,10 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from goodqueue import run
+from goodqueue import qdisc, run
 from goodqueue.engines.kernel import cpio, folders, image, tc, vm
 from goodqueue.errors import UserError
-from goodqueue.scenario import resolve
 from goodqueue.validation import decided, line_making
 
 SPEED_BPS = 10_000_000_000
@@ -128,11 +127,9 @@ def _raw(line: str) -> list[Command]:
 
 def _ours(line: str) -> tuple[list[Command] | None, str]:
     """Return the commands of goodqueue's canonical line, and that line; or None and the refusal."""
-    rate = f"{SPEED_BPS}bit"
-    asked = {"duration": "1s", "bottleneck": {"rate": rate, "qdisc": line}, "path": {"rtt": "0s"}}
     try:
-        canonical = resolve(asked | {"traffic": [{"kind": "ping"}]})["bottleneck"]["qdisc"]
-    except UserError as error:
+        canonical = qdisc.make(line, rate=f"{SPEED_BPS}bit").line
+    except ValueError as error:
         return None, str(error)
     try:
         commands = tc.translate(canonical, SPEED_BPS, "", "1:")

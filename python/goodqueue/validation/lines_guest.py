@@ -2,8 +2,8 @@
 
 `LINES` is a JSON list. Each entry is a list of commands: the words after ``tc qdisc add dev DEV``, or after ``tc class
 add dev DEV`` if they begin with ``class``. OUT/lines.json has the releases of `tc` and of Linux, and one list ``[shown,
-said]`` per entry. ``shown`` is what ``tc -j qdisc show`` shows of the root's options (of an htb: the text of its class),
-or null if `tc` or the kernel refused a command. ``said`` is the first line of `tc`'s complaint.
+said]`` per entry. ``shown`` is what ``tc -j qdisc show`` shows of the root's options (of an htb: the text of its
+class), or null if `tc` or the kernel refused a command. ``said`` is the first line of `tc`'s complaint.
 
 One `tc` reads a batch of commands, because a program's start is what costs time here. An incomplete command ends `tc`.
 The next batch then begins behind it. A batch that a signal ends loses what it had to print, so its lines are tried one
