@@ -36,7 +36,7 @@ LINES: dict[str, dict[str, Any]] = {
         "limit": 300,
         "flow_limit": 20,
         "maxrate": 2_500_000,
-        "buckets": 1024,
+        "buckets": 2048,
         "orphan_mask": 255,
         "quantum": 600,
         "initial_quantum": 1500,

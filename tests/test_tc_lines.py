@@ -72,8 +72,8 @@ def test_the_lines_are_the_same_for_the_same_seed() -> None:
 @pytest.mark.needs("qemu", "image")
 def test_tc_and_goodqueue_read_lines_alike() -> None:
     """Each difference that no decision explains is a line that one of them understands otherwise."""
-    counts = lines.compare(420, 11, lambda _: None, threading.Event())
-    result = lines.as_json(counts, 420, 11)
+    counts, judge = lines.compare(420, 11, lambda _: None, threading.Event())
+    result = lines.as_json(counts, judge, 420, 11)
     opened = {name: qdisc["open"] for name, qdisc in result["qdiscs"].items() if any(qdisc["open"].values())}
     assert not opened
     assert sum(count.taken for count in counts.values()) > 100, "nearly all were refused: nothing was compared"

@@ -160,7 +160,9 @@ impl Qdisc {
             (Kind::Python(law), line)
         } else {
             let args = registry::parse_line(line).map_err(refuse)?;
-            (Kind::Registry(AnyQdisc::build(&args, &link).map_err(refuse)?), args.to_string())
+            let qdisc = AnyQdisc::build(&args, &link).map_err(refuse)?;
+            let line = qdisc.args().to_string();
+            (Kind::Registry(qdisc), line)
         };
         let fates = Fates { dropped: vec![], marked: vec![], random };
         Ok(Self { kind, fates, now: Instant::ZERO, line })

@@ -7,6 +7,8 @@ REASONS = {
     "defaults": "Taken by goodqueue only: it has defaults for words that tc requires (tbf, htb, red, choke).",
     "cut": "Taken by tc only: a number with more bits than its field has, of which tc keeps the lowest.",
     "linux": "Taken by goodqueue only: choke's max above its limit, which Linux takes and a decision trace has.",
+    "order": "Taken by goodqueue only: bands behind their priomap, which tc compares with the bands before it.",
+    "digit": "Taken by goodqueue only: a loss that begins with a point, where tc wants a digit.",
     "no effect": "Taken by tc only: words that have no effect in Linux, or none here, are refused with the reason.",
     "netem 6.1": "tc 6.1 reads netem's times in microseconds without a unit, in its clock's ticks and up to 274 s. "
     "Newer releases read them in nanoseconds, as goodqueue does. It also has no table for the distribution uniform.",
@@ -26,9 +28,11 @@ REASONS = {
 _SAID = {
     "own words": r"What is|unknown parameter",
     "ns": r"Illegal .*\d(\.\d*)?(e\d+)?ns(ecs?)?\b",
-    "netem 6.1": r"No distribution data for uniform|time \(too large\)|Illegal \"(latency|slot).* netem ",
+    "netem 6.1": r"No distribution data for u|time \(too large\)|Illegal \"(latency|slot).* netem ",
+    "order": r'"priomap" element is out of bands',
+    "digit": r"Unknown loss parameter: \.",
     "linux": r'"max" is larger than "limit"',
-    "defaults": r'mandatory|[Rr]equired|"latency" is',
+    "defaults": r'mandatory|[Rr]equired|"latency" is|must also be specified',
 }
 """What `tc` says of a line that goodqueue takes, followed by the line."""
 _NUMBER = re.compile(r"(-?)(0x[0-9a-f]+|[0-9.]+(?:e[0-9]+)?)", re.IGNORECASE)

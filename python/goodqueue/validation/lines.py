@@ -12,10 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from goodqueue import run
+from goodqueue import qdisc, run
 from goodqueue.engines.kernel import cpio, folders, image, tc, vm
 from goodqueue.errors import UserError
-from goodqueue.scenario import resolve
 from goodqueue.validation import decided, line_making
 
 SPEED_BPS = 10_000_000_000
@@ -24,6 +23,8 @@ SPEED_BPS = 10_000_000_000
 OUT_MB = 64
 
 Command = list[str]
+Judge = dict[str, str]
+"""The releases of `tc` and of Linux."""
 Shown = tuple[Any, str]
 """What `tc` shows of a line, or None, and its complaint."""
 
@@ -63,17 +64,17 @@ class Count:
         return {"tc_only": self.tc_only, "goodqueue_only": self.goodqueue_only, "values": self.values}
 
 
-def compare(count: int, seed: int, progress: run.Progress, stop: threading.Event) -> dict[str, Count]:
-    """Return what became of ``count`` lines made from ``seed``, by discipline. Raises UserError."""
+def compare(count: int, seed: int, progress: run.Progress, stop: threading.Event) -> tuple[dict[str, Count], Judge]:
+    """Return what became of ``count`` lines made from ``seed``, by discipline, and of which `tc`. Raises UserError."""
     return of(line_making.make(count, seed), progress, stop)
 
 
-def of(lines: Sequence[str], progress: run.Progress, stop: threading.Event) -> dict[str, Count]:
-    """Return what became of ``lines``, by discipline. Raises UserError if there is no machine."""
+def of(lines: Sequence[str], progress: run.Progress, stop: threading.Event) -> tuple[dict[str, Count], Judge]:
+    """Return what became of ``lines``, by discipline, and of which `tc`. Raises UserError if there is no machine."""
     ours = [_ours(line) for line in lines]
     entries = [_raw(line) for line in lines]
     translated = [(number, one) for number, (one, _) in enumerate(ours) if one is not None]
-    shown = _ask([*entries, *(commands for _, commands in translated)], progress, stop)
+    shown, judge = _ask([*entries, *(commands for _, commands in translated)], progress, stop)
     again = dict(zip((number for number, _ in translated), shown[len(lines) :], strict=True))
     counts: dict[str, Count] = {}
     for number, line in enumerate(lines):
@@ -92,10 +93,10 @@ def of(lines: Sequence[str], progress: run.Progress, stop: threading.Event) -> d
             if second != raw:
                 found = f"{text}: {complaint or json.dumps(second)}"
                 count.values.append(_explained("values", Difference(line, json.dumps(raw), found)))
-    return counts
+    return counts, judge
 
 
-def as_json(counts: dict[str, Count], count: int, seed: int) -> dict[str, Any]:
+def as_json(counts: dict[str, Count], judge: Judge, count: int, seed: int) -> dict[str, Any]:
     """Return the result as plain data: numbers by discipline and by decision, and each open difference."""
     qdiscs = {}
     for name, one in sorted(counts.items()):
@@ -107,7 +108,7 @@ def as_json(counts: dict[str, Count], count: int, seed: int) -> dict[str, Any]:
                     named[each.decided] = named.get(each.decided, 0) + 1
         numbers = {"tried": one.tried, "taken": one.taken, "refused": one.refused}
         qdiscs[name] = numbers | {"decided": dict(sorted(named.items())), "open": lists}
-    return {"lines": count, "seed": seed, "decisions": decided.REASONS, "qdiscs": qdiscs}
+    return {"lines": count, "seed": seed, **judge, "decisions": decided.REASONS, "qdiscs": qdiscs}
 
 
 def _explained(where: str, difference: Difference) -> Difference:
@@ -126,11 +127,9 @@ def _raw(line: str) -> list[Command]:
 
 def _ours(line: str) -> tuple[list[Command] | None, str]:
     """Return the commands of goodqueue's canonical line, and that line; or None and the refusal."""
-    rate = f"{SPEED_BPS}bit"
-    asked = {"duration": "1s", "bottleneck": {"rate": rate, "qdisc": line}, "path": {"rtt": "0s"}}
     try:
-        canonical = resolve(asked | {"traffic": [{"kind": "ping"}]})["bottleneck"]["qdisc"]
-    except UserError as error:
+        canonical = qdisc.make(line, rate=f"{SPEED_BPS}bit").line
+    except ValueError as error:
         return None, str(error)
     try:
         commands = tc.translate(canonical, SPEED_BPS, "", "1:")
@@ -140,8 +139,8 @@ def _ours(line: str) -> tuple[list[Command] | None, str]:
     return at_root[: 2 if line.split(maxsplit=1)[0] == "htb" else 1], canonical  # without the discipline inside
 
 
-def _ask(entries: list[list[Command]], progress: run.Progress, stop: threading.Event) -> list[Shown]:
-    """Give ``entries`` to `tc` in a machine of its own."""
+def _ask(entries: list[list[Command]], progress: run.Progress, stop: threading.Event) -> tuple[list[Shown], Judge]:
+    """Give ``entries`` to `tc` in a machine of its own. Return what it made of them, and which release it is."""
     if (lacking := vm.why_not()) is not None:
         raise UserError("--lines", lacking)
     system = image.find()
@@ -155,5 +154,6 @@ def _ask(entries: list[list[Command]], progress: run.Progress, stop: threading.E
     }
     with folders.private() as folder:
         vm.boot(system, cpio.files(files), (OUT_MB, 1), folder, progress, stop)
-        made: list[list[Any]] = json.loads((folder / "results" / "lines.json").read_text(encoding="utf-8"))
-    return [(shown, said) for shown, said in made]
+        made: dict[str, Any] = json.loads((folder / "results" / "lines.json").read_text(encoding="utf-8"))
+    judge = {"tc": made["tc"], "kernel": made["kernel"]}
+    return [(shown, said) for shown, said in made["lines"]], judge

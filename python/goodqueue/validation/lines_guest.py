@@ -1,9 +1,9 @@
 """``lines_guest.py SEED LINES OUT``: gives lines to `tc` in the virtual machine, and notes what `tc` makes of each.
 
 `LINES` is a JSON list. Each entry is a list of commands: the words after ``tc qdisc add dev DEV``, or after ``tc class
-add dev DEV`` if they begin with ``class``. OUT/lines.json has one list ``[shown, said]`` per entry: what ``tc -j qdisc
-show`` shows of the root's options (of an htb: the text of its class), or null if `tc` or the kernel refused a command,
-and the first line of `tc`'s complaint.
+add dev DEV`` if they begin with ``class``. OUT/lines.json has the releases of `tc` and of Linux, and one list ``[shown,
+said]`` per entry. ``shown`` is what ``tc -j qdisc show`` shows of the root's options (of an htb: the text of its
+class), or null if `tc` or the kernel refused a command. ``said`` is the first line of `tc`'s complaint.
 
 One `tc` reads a batch of commands, because a program's start is what costs time here. An incomplete command ends `tc`.
 The next batch then begins behind it. A batch that a signal ends loses what it had to print, so its lines are tried one
@@ -12,6 +12,7 @@ at a time.
 
 import itertools
 import json
+import os
 import re
 import subprocess
 import sys
@@ -123,7 +124,10 @@ def main() -> None:
         for device in (DEVICE, "v1"):
             route.link("set", index=route.link_lookup(ifname=device)[0], state="up")
     entries = json.loads(Path(lines).read_text(encoding="utf-8"))
-    Path(out, "lines.json").write_text(json.dumps(all_of(entries)), encoding="utf-8")
+    asked = ["tc", "-V"]
+    version = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
+    made = {"tc": version, "kernel": os.uname().release, "lines": all_of(entries)}
+    Path(out, "lines.json").write_text(json.dumps(made), encoding="utf-8")
 
 
 main()

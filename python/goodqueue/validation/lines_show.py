@@ -19,7 +19,7 @@ MOST_SHOWN = 20
 def show(count: int, seed: int, as_json: bool) -> None:
     """Compare ``count`` lines, and print the tables or the JSON. Raises UserError."""
     with terminal.progress(f"{count} lines, each read by tc") as progress:
-        result = lines.as_json(lines.compare(count, seed, progress, threading.Event()), count, seed)
+        result = lines.as_json(*lines.compare(count, seed, progress, threading.Event()), count, seed)
     if as_json:
         terminal.emit(json.dumps(result, ensure_ascii=False) + "\n")
         return
@@ -45,7 +45,8 @@ def table(result: Mapping[str, Any]) -> Table:
         for name, qdisc in result["qdiscs"].items()
     ]
     notes = [f"{name}: {why}" for name, why in result["decisions"].items()]
-    title = f"{result['lines']} lines of seed {result['seed']}, read by tc and by goodqueue"
+    judge = f"{result['tc']}, Linux {result['kernel']}"
+    title = f"{result['lines']} lines of seed {result['seed']}, read by goodqueue and by {judge}"
     return Table(title, [Column(name, name != "qdisc") for name in names], rows, notes)
 
 

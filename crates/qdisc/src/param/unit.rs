@@ -78,7 +78,16 @@ impl Unit {
                 _ => number::whole(text),
             }
             .map(Value::Integer),
-            Self::Signed => text.parse::<i32>().ok().map(|signed| Value::Real(f64::from(signed))),
+            Self::Signed => {
+                let number = match rules.digits {
+                    Digits::Decimal => number::whole_in(10, text),
+                    _ => number::whole(text),
+                };
+                // A negative number has wrapped, as in C.
+                number
+                    .and_then(|number| i32::try_from(number as i64).ok())
+                    .map(|it| Value::Real(f64::from(it)))
+            }
             Self::Real => {
                 number::real(text).filter(|(_, rest)| rest.is_empty()).map(|(real, _)| Value::Real(real))
             }

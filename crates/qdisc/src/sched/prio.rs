@@ -26,7 +26,7 @@ const MOST_BANDS: usize = 16;
 
 const BANDS: Param<u32> =
     Param::count("bands", "number of bands").default(3).range(2, MOST_BANDS as u32).digits(Digits::Decimal);
-const PRIOMAP: Param<[u32; 16]> = OF_THREE_BANDS.range(0, MOST_BANDS as u32 - 1).or_fewer();
+const PRIOMAP: Param<[u32; 16]> = OF_THREE_BANDS.range(0, MOST_BANDS as u32 - 1).or_fewer().once();
 const TXQUEUELEN: Param<u32> = OF_PFIFO_FAST.help("most packets that each band holds");
 
 /// `tc`'s `prio`.

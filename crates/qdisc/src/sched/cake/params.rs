@@ -142,6 +142,7 @@ pub(super) const CELLS: Param<Cells> = Param::word(
 const OVERHEAD: Param<Option<i32>> =
     Param::signed("overhead", "bytes that the link adds to an IP packet; unset: lengths count unchanged")
         .range(-64, 256)
+        .digits(Digits::Decimal)
         .takes_back(&BASE);
 pub(super) const MPU: Param<u64> =
     Param::bytes("mpu", "least bytes that a packet occupies, overhead included")

@@ -14,9 +14,9 @@ pub const PRIOMAP: Param<[u32; 16]> = Param::numbers("priomap", "band of each pr
 const LIMIT: Param<u32> = crate::param::LIMIT.default(10_000).help("most packets that each band holds");
 const FLOW_LIMIT: Param<u32> = Param::packets("flow_limit", "most packets that one flow holds").default(100);
 const BUCKETS: Param<u32> =
-    Param::count("buckets", "number of buckets of the table of flows; rounded down to a power of two")
+    Param::count("buckets", "number of buckets of the table of flows; rounded up to a power of two")
         .default(1024)
-        .range(2, (1 << 19) - 1)
+        .range(2, 1 << 18)
         .zero_is_unset();
 const ORPHAN_MASK: Param<u32> =
     Param::count("orphan_mask", "the part of the hash that is the flow of a packet without a socket")
@@ -86,9 +86,9 @@ pub(super) const PARAMS: &[ParamSpec] = params! { from "tc-fq(8)" =>
 const LEAST_QUANTUM: u64 = 256;
 const MOST_QUANTUM: u64 = 1 << 20;
 
-/// Rounds `buckets` down to a power of two, as tc does.
+/// Rounds `buckets` up to a power of two, as tc does.
 pub(super) fn settle(args: &mut Args) {
-    args.put(&BUCKETS, 1 << args.get(&BUCKETS).ilog2());
+    args.put(&BUCKETS, args.get(&BUCKETS).next_power_of_two());
 }
 
 /// The parameters in the units in which they are used: times in ns, rates in bytes per second.

@@ -149,7 +149,7 @@ fn lines_are_read_as_tc_reads_them() {
     let maxrate = parse_line("fq limit 10000 flow_limit 100 maxrate 20mbit").unwrap().to_string();
     assert!(maxrate.contains("maxrate 20mbit"), "{maxrate}");
     assert!(
-        parse_line("fq buckets 1000").unwrap().to_string().contains("buckets 512"),
+        parse_line("fq buckets 1000").unwrap().to_string().contains("buckets 1024"),
         "tc sends a logarithm"
     );
     for (line, why) in [

@@ -178,7 +178,11 @@ impl<P: Packet> Netem<P> {
         let source = &mut self.source;
         let wait = match slots.by_distribution {
             Some(delay) => self.slot_delays.delay(delay, || source.next(owner)),
-            None => slots.least + ((i64::from(source.next(owner)) * (slots.most - slots.least)) >> 32),
+            // Linux's product of 64 bits overflows from slots on that vary by 2.1 s.
+            None => {
+                let share = i128::from(source.next(owner)) * i128::from(slots.most - slots.least);
+                slots.least + (share >> 32) as i64
+            }
         };
         self.slot = Some(after(now, wait));
         (self.packets_left, self.bytes_left) = (slots.packets, slots.bytes);

@@ -120,10 +120,10 @@ const fn correlation(name: &'static str) -> Param<Option<f64>> {
 
 /// netem's parameters.
 pub(super) const PARAMS: &[ParamSpec] = params! { from MAN =>
-    PACKETS_HELD, DELAY, Param::alias("latency", &DELAY).help("another word for delay"), JITTER, DELAY_CORRELATION,
+    PACKETS_HELD, DELAY, Param::alias("latency", &DELAY).abbreviates().help("another word for delay"), JITTER, DELAY_CORRELATION,
     DISTRIBUTION,
     LOSS, Param::alias("loss random", &LOSS).help("another word for loss"),
-    Param::alias("drop", &LOSS).help("another word for loss"), LOSS_CORRELATION,
+    Param::alias("drop", &LOSS).abbreviates().help("another word for loss"), LOSS_CORRELATION,
     Param::alias("drop random", &LOSS).help("another word for loss"),
     STATE, Param::alias("drop state", &STATE).help("another word for loss state"), P31, P32, P23, P14, GEMODEL,
     Param::alias("drop gemodel", &GEMODEL).help("another word for loss gemodel"), R, LOST_IN_BAD, LOST_IN_GOOD, MARKS,
