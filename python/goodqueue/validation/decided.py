@@ -9,6 +9,8 @@ REASONS = {
     "linux": "Taken by goodqueue only: choke's max above its limit, which Linux takes and a decision trace has.",
     "order": "Taken by goodqueue only: bands behind their priomap, which tc compares with the bands before it.",
     "digit": "Taken by goodqueue only: a loss that begins with a point, where tc wants a digit.",
+    "zero": "Taken by tc only: fq's maxrate of 0 bytes per second, with which Linux does not pace.",
+    "percent": "Taken by tc only: an exponent in a percentage, of which tc reads the digits before the letter.",
     "no effect": "Taken by tc only: words that have no effect in Linux, or none here, are refused with the reason.",
     "netem 6.1": "tc 6.1 reads netem's times in microseconds without a unit, in its clock's ticks and up to 274 s. "
     "Newer releases read them in nanoseconds, as goodqueue does. It also has no table for the distribution uniform.",
@@ -26,7 +28,7 @@ REASONS = {
 """The reasons by name."""
 
 _SAID = {
-    "own words": r"What is|unknown parameter",
+    "own words": r"What is|unknown parameter|priomap. element .*txqueuelen",
     "ns": r"Illegal .*\d(\.\d*)?(e\d+)?ns(ecs?)?\b",
     "netem 6.1": r"No distribution data for u|time \(too large\)|Illegal \"(latency|slot).* netem ",
     "order": r'"priomap" element is out of bands',
@@ -35,7 +37,17 @@ _SAID = {
     "defaults": r'mandatory|[Rr]equired|"latency" is|must also be specified',
 }
 """What `tc` says of a line that goodqueue takes, followed by the line."""
-_NUMBER = re.compile(r"(-?)(0x[0-9a-f]+|[0-9.]+(?:e[0-9]+)?)", re.IGNORECASE)
+_SAID_OURS = {
+    "trees": "trees of classes",
+    "idle": "decay while idle",
+    "no effect": "ignores it|no effect",
+    "cut": "choke: probability is too small",
+    "zero": "fq maxrate: found",
+    "percent": r'rate: found "[^"]*e[^"]*%',
+}
+"""What goodqueue says of a line that `tc` takes."""
+
+_NUMBER = re.compile(r"([+-]?)(0x[0-9a-f]+|[0-9.]+(?:e[0-9]+)?)", re.IGNORECASE)
 
 
 def by(where: str, line: str, tc: str, ours: str) -> str | None:
@@ -51,12 +63,9 @@ def by(where: str, line: str, tc: str, ours: str) -> str | None:
 
 def _refused(line: str, ours: str) -> str | None:
     """Return why goodqueue refuses a line that `tc` takes."""
-    if "trees of classes" in ours:
-        return "trees"
-    if "decay while idle" in ours:
-        return "idle"
-    if re.search(r"ignores it|no effect", ours):
-        return "no effect"
+    for name, said in _SAID_OURS.items():
+        if re.search(said, ours):
+            return name
     found = re.search(r'found "([^"]*)"', ours)
     text = found[1] if found else ""
     number = _NUMBER.match(text)
@@ -66,7 +75,7 @@ def _refused(line: str, ours: str) -> str | None:
     value = float(int(digits, 16)) if digits.startswith("0x") else float(digits.strip(".") or 0)
     loose = line.split(maxsplit=1)[0] in ("red", "choke", "sfq", "sfb")
     tests = {
-        "negative": bool(number[1]),
+        "negative": number[1] == "-",
         "cut": "4294.967295s" in ours or value >= 1 << 32 or ("probability" in ours and value >= 1) or "mpu:" in ours,
         "clock": "2199023.254ms" in ours or value == (1 << 32) - 1,
         "rtt 0": "cake rtt" in ours and value < 1,

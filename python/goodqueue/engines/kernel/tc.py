@@ -293,7 +293,9 @@ def _htb(line: Line, rate_bps: int, place: list[str]) -> list[list[str]]:
     # tc's own defaults, made explicit: a frame, and what the rate sends in a tick of its clock (1 ns).
     burst = line.text("burst") or str(mtu + rate // 8_000_000_000)
     cburst = line.text("cburst") or str(mtu + ceil // 8_000_000_000)
-    words = ["rate", f"{rate}bit", "ceil", f"{ceil}bit", "burst", f"{burst}b", "cburst", f"{cburst}b"]
+    words = ["rate", f"{rate}bit", "ceil", f"{ceil}bit", "mtu", str(mtu)]
+    for name, size in (("burst", burst), ("cburst", cburst)):
+        words += [name, f"{size}b"] if size != "0" else []  # tc takes 0 as left out
     words += _framing(line)
     return [
         [*place, "htb", "default", "1"],

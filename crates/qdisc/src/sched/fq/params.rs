@@ -39,6 +39,7 @@ const MAXRATE: Param<Option<Rate>> =
 const LOW_RATE_THRESHOLD: Param<Rate> =
     Param::rate("low_rate_threshold", "rate up to which a flow's packets leave one by one")
         .default(bps(550_000))
+        .no_percent()
         .range(bps(8), MOST_RATE);
 const REFILL_DELAY: Param<Duration> =
     Param::time("refill_delay", "time after which an empty flow has a full quantum again, in steps of 4 ms")
