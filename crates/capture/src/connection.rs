@@ -110,7 +110,7 @@ impl Connection {
     }
 
     /// Returns whether `syn`, a SYN of `end`, begins this connection. Otherwise it begins another one between the same
-    /// ports. The acceptor sends a SYN without an ACK if both ends open the connection at the same time (RFC 9293, 3.5).
+    /// ports. The acceptor sends a SYN without an ACK if both ends open the connection at once (RFC 9293, 3.5).
     pub(crate) fn begins_with(&self, end: usize, syn: &Seen) -> bool {
         let other = 1 - end;
         let Some(ack) = syn.ack else {

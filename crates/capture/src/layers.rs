@@ -19,8 +19,8 @@ const DEVICE_NETLINK: u16 = 824;
 /// The smallest EtherType. Below it a frame has its length there, and LLC (IEEE 802.3, 3.2.6).
 const LEAST_ETHER_TYPE: u16 = 0x600;
 
-/// Protocols without TCP: wake on LAN, ARP, RARP, AppleTalk and its ARP, IPX, slow protocols, PPPoE's discovery,
-/// home networks (four types), EAPOL, PROFINET, AoE, EtherCAT, 802.11's pre-authentication, LLDP, SERCOS, MRP, MVRP, PTP,
+/// Protocols without TCP: wake on LAN, ARP, RARP, AppleTalk and its ARP, IPX, slow protocols, PPPoE's discovery, home
+/// networks (four types), EAPOL, PROFINET, AoE, EtherCAT, 802.11's pre-authentication, LLDP, SERCOS, MRP, MVRP, PTP,
 /// CFM, FCoE, FIP, RoCE, TDLS, AVTP, loopback tests.
 const WITHOUT_TCP: [u16; 29] = [
     0x0842, 0x0806, 0x8035, 0x809b, 0x80f3, 0x8137, 0x8809, 0x8863, 0x887b, 0x88e1, 0x8912, 0x893a, 0x888e,

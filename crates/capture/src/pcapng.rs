@@ -44,7 +44,8 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Begins the file at `path`, new or to be replaced, with `interfaces`, each with a name and a medium. Frames are cut at `snap_bytes`.
+    /// Begins the file at `path`, new or to be replaced, with `interfaces`, each with a name and a medium. Frames are
+    /// cut at `snap_bytes`.
     ///
     /// # Errors
     /// Fails if the operating system refuses, or if `path` exists and is no regular file.

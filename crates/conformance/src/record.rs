@@ -140,7 +140,7 @@ fn timer_name(name: &str) -> Option<&'static str> {
         "red" => Some("adapt"),
         "sfq" => Some("perturb"),
         "cake" | "fq" => None,
-        "tbf" | "htb" => Some("wake"),
+        "netem" | "tbf" | "htb" => Some("wake"),
         _ => Some("tupdate"),
     }
 }

@@ -195,6 +195,12 @@ impl Parts {
     }
 }
 
+/// Takes the next packet from a discipline. Returns it, and whether one of its bits was flipped there.
+fn dequeue(qdisc: &mut Discipline, now: Instant, fates: &mut Fates) -> Option<(Packet, bool)> {
+    let packet = qdisc.dequeue(now, fates)?;
+    Some((packet, fates.take_corrupted()))
+}
+
 impl Link {
     pub(crate) fn new(
         qdisc: Discipline,
@@ -265,7 +271,7 @@ impl Link {
         if self.ends == Instant::MAX {
             self.transmit(now, agenda);
         } else if let Some(ring) = self.special.as_mut().and_then(|special| special.ring.as_mut()) {
-            ring.fill(now, &mut self.qdisc, &mut self.fates);
+            ring.fill(now, || dequeue(&mut self.qdisc, now, &mut self.fates));
         }
     }
 
@@ -428,10 +434,8 @@ impl Link {
     /// Returns the next packet, from the ring if there is one, and whether one of its bits was flipped.
     fn pull(&mut self, now: Instant, special: &mut Special) -> Option<(Packet, bool)> {
         match &mut special.ring {
-            None => {
-                self.qdisc.dequeue(now, &mut self.fates).map(|packet| (packet, self.fates.take_corrupted()))
-            }
-            Some(ring) => ring.take(now, &mut self.qdisc, &mut self.fates),
+            None => dequeue(&mut self.qdisc, now, &mut self.fates),
+            Some(ring) => ring.take(now, || dequeue(&mut self.qdisc, now, &mut self.fates)),
         }
     }
 

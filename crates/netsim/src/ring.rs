@@ -1,10 +1,7 @@
 //! A driver's ring below a discipline. The discipline no longer controls the packets in the ring.
 
-use crate::foreign::Discipline;
-use crate::link::Fates;
 use crate::packet::Packet;
 use crate::probe::delay::QueueDelays;
-use goodqueue_qdisc::Qdisc;
 use goodqueue_units::Instant;
 use std::collections::VecDeque;
 
@@ -28,13 +25,12 @@ impl Ring {
         self.packets.len() as u64
     }
 
-    /// Takes packets from `qdisc` until the ring is full.
-    pub(crate) fn fill(&mut self, now: Instant, qdisc: &mut Discipline, fates: &mut Fates) {
-        while self.packets.len() < self.room {
-            match qdisc.dequeue(now, fates) {
-                Some(packet) => self.packets.push_back((now, packet, fates.take_corrupted())),
-                None => break,
-            }
+    /// Takes packets from the discipline with `take` until the ring is full.
+    pub(crate) fn fill(&mut self, now: Instant, mut take: impl FnMut() -> Option<(Packet, bool)>) {
+        while self.packets.len() < self.room
+            && let Some((packet, is_corrupted)) = take()
+        {
+            self.packets.push_back((now, packet, is_corrupted));
         }
     }
 
@@ -42,15 +38,14 @@ impl Ring {
     pub(crate) fn take(
         &mut self,
         now: Instant,
-        qdisc: &mut Discipline,
-        fates: &mut Fates,
+        mut take: impl FnMut() -> Option<(Packet, bool)>,
     ) -> Option<(Packet, bool)> {
         if self.packets.is_empty() {
-            self.fill(now, qdisc, fates);
+            self.fill(now, &mut take);
         }
         let (since, packet, is_corrupted) = self.packets.pop_front()?;
         self.delays.record(now.since(since));
-        self.fill(now, qdisc, fates);
+        self.fill(now, take);
         Some((packet, is_corrupted))
     }
 }

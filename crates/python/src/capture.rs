@@ -25,8 +25,8 @@ pub(crate) fn read_captures(py: Python<'_>, wan: PathBuf, cli: PathBuf) -> PyRes
     Ok(result)
 }
 
-/// Returns the TCP connections of a capture as TMIX's connection vectors, each in JSON, and JSON of what else was found.
-/// A signal ends the reading.
+/// Returns the TCP connections of a capture as TMIX's connection vectors, each in JSON, and JSON of what else was
+/// found. A signal ends the reading.
 #[pyfunction]
 pub(crate) fn connection_vectors(py: Python<'_>, capture: PathBuf) -> PyResult<(Vec<String>, String)> {
     let refuse = |error: &dyn std::fmt::Display| PyValueError::new_err(error.to_string());

@@ -370,8 +370,8 @@ fn line_of(spec: &QdiscSpec, params: Option<&Bound<'_, PyDict>>) -> PyResult<Str
     Ok(line + &child)
 }
 
-/// Returns what each word of a `tc` line sets, the words of disciplines inside it too, and a sentence for each word that
-/// a later word replaced. The result is JSON.
+/// Returns what each word of a `tc` line sets, the words of disciplines inside it too, and a sentence for each word
+/// that a later word replaced. The result is JSON.
 #[pyfunction]
 pub(crate) fn qdisc_reading(line: &str) -> PyResult<String> {
     let read = registry::reading(line).map_err(refuse)?;

@@ -1,7 +1,7 @@
 //! The elements of a path, each usable on its own and without an event loop.
 //!
-//! A path has a row of hops in each direction. A hop is a *link* (a queue discipline above a transmitter) or a
-//! *wire*, which has no queue: it delays, loses, duplicates and reorders packets. Or it is a *policer*, which drops what
+//! A path has a row of hops in each direction. A hop is a *link* (a queue discipline above a transmitter) or a *wire*,
+//! which has no queue: it delays, loses, duplicates and reorders packets. Or it is a *policer*, which drops what
 //! exceeds a rate.
 //!
 //! - `wire`: a wire, in the words of tc-netem(8). It is made of `loss`, `distribution` and `chance`.
