@@ -10,7 +10,7 @@ mod write;
 use crate::arrival::Arrival;
 use crate::trace::{self, Header};
 use goodqueue_qdisc::packet::Socket;
-use goodqueue_qdisc::{AnyQdisc, Args, Link, param};
+use goodqueue_qdisc::{AnyQdisc, Args, Link, param, registry};
 use goodqueue_units::Rate;
 
 pub(crate) use write::{Pairs, header};
@@ -462,7 +462,9 @@ pub(crate) struct Setup {
 /// Returns the `tc` line of the trace's discipline.
 fn line(algorithm: &str, header: &Header) -> Result<String, Refusal> {
     if let Some(line) = header.get(LINE) {
-        return match line.split_whitespace().next() {
+        // A size table stands before the discipline's name.
+        let name = registry::parse_line(line).ok().map(|args| args.spec.name);
+        return match name.or_else(|| line.split_whitespace().next()) {
             Some(name) if name == algorithm => Ok(line.to_string()),
             _ => Err(format!("{LINE}: found {line:?}; accepted: a line of {algorithm}").into()),
         };
