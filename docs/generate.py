@@ -119,7 +119,7 @@ def record() -> dict[Path, str]:
     """Return the page of a record's keys: the types' files read as text, and the parts that kinds of traffic have."""
     files = [
         ROOT / "python" / "goodqueue" / "record" / name
-        for name in ("__init__.py", "lateness.py", "linux.py", "series.py")
+        for name in ("__init__.py", "lateness.py", "linux.py", "series.py", "sources.py")
     ]
     nodes = [node for file in files for node in ast.parse(file.read_text(encoding="utf-8")).body]
     types = {node.name: node for node in nodes if isinstance(node, ast.ClassDef)}

@@ -42,7 +42,9 @@ SCENARIO = {
 def plan(rate_bps: int = 5_000_000, duration_s: float = 2.0) -> Plan:
     """Return a plan for any host that can build networks: no delay, a plain queue."""
     shaper = Shaper(rate_bps, "htb", [["parent", "1:1", "handle", "10:", "pfifo", "limit", "50"]])
-    flow = Flow("bulk/0", "bulk", "down", 0.0, duration_s, 0.0, False, 0, "cubic", 0, False, None, None, user=1, server=1)
+    flow = Flow(
+        "bulk/0", "bulk", "down", 0.0, duration_s, 0.0, False, 0, "cubic", 0, False, None, None, user=1, server=1
+    )
     return Plan(duration_s, 0.5, 1, shaper, shaper, [Way(0.0)], [flow], None)
 
 

@@ -10,7 +10,8 @@ from goodqueue.errors import UserError, warn
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from goodqueue.record import Record, Scenario, SourceFile
+    from goodqueue.record import Record, Scenario
+    from goodqueue.record.sources import SourceFile
 
 
 def import_(

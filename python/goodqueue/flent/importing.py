@@ -14,8 +14,9 @@ from goodqueue.flent.queues import nearest
 from goodqueue.flent.reading import DataFile, Sample
 from goodqueue.measures.distribution import rounded, summary
 from goodqueue.neighbours import parts
-from goodqueue.record import App, Flow, Record, Scenario, SourceFile
+from goodqueue.record import App, Flow, Record, Scenario
 from goodqueue.record.series import CallSeries, FlowSeries, PageSeries, PingSeries, Series
+from goodqueue.record.sources import SourceFile
 from goodqueue.traffic import BULK
 
 if TYPE_CHECKING:

@@ -12,8 +12,9 @@ from typing import Any
 from goodqueue.errors import UserError, bounded
 from goodqueue.measures.distribution import percent, rounded, summary
 from goodqueue.neighbours import opening, parts
-from goodqueue.record import Delay, Flow, Record, Scenario, SourceFile
+from goodqueue.record import Delay, Flow, Record, Scenario
 from goodqueue.record.series import FlowSeries
+from goodqueue.record.sources import SourceFile
 from goodqueue.traffic import BULK
 
 ACCEPTED = "iperf3's JSON (iperf3 --json)"

@@ -12,8 +12,9 @@ from typing import Any
 from goodqueue.errors import UserError, quoted
 from goodqueue.measures.distribution import rounded
 from goodqueue.neighbours import opening, parts
-from goodqueue.record import App, Delay, Record, Scenario, SourceFile
+from goodqueue.record import App, Delay, Record, Scenario
 from goodqueue.record.series import CallSeries, PingSeries
+from goodqueue.record.sources import SourceFile
 
 ACCEPTED = "irtt's JSON (irtt client -o FILE)"
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from goodqueue.engines.identity import Maker, Run, digest
 from goodqueue.errors import UserError
 from goodqueue.measures.distribution import jain, jitter_ms, percent, percentiles_ms, rounded, summary
-from goodqueue.record import UNKNOWN, App, Flow, Queue, Record, Scenario, SourceFile
+from goodqueue.record import UNKNOWN, App, Flow, Queue, Record, Scenario
 from goodqueue.record.series import FlowSeries, PingSeries, QueueSeries, Series, TcpSeries
+from goodqueue.record.sources import SourceFile
 from goodqueue.store import Store
 from goodqueue.traffic import BULK
 
