@@ -3,6 +3,7 @@
 import json
 import threading
 from collections.abc import Mapping
+from textwrap import fill
 from typing import Any
 
 from goodqueue.show import terminal
@@ -14,6 +15,9 @@ LISTS = {"tc_only": "tc only", "goodqueue_only": "goodqueue only", "values": "ot
 """The lists of differences, with their headings."""
 
 MOST_SHOWN = 20
+
+PAGE_WIDTH = 120
+"""The width of a page's lines in characters."""
 
 
 def show(count: int, seed: int, as_json: bool) -> None:
@@ -54,9 +58,14 @@ def markdown(result: Mapping[str, Any]) -> str:
     """Return the numbers and the decisions of a stored ``result`` as Markdown."""
     shown = table(result)
     parts = [
-        f"{shown.title}: `goodqueue validate --lines {result['lines']} --seed {result['seed']}`.",
+        _wrapped(f"{shown.title}: `goodqueue validate --lines {result['lines']} --seed {result['seed']}`."),
         table_markdown(shown),
         "*Decided* are differences that have a reason:",
-        "\n".join(f"- **{name}**: {why}" for name, why in result["decisions"].items()),
+        "\n".join(_wrapped(f"- **{name}**: {why}", "  ") for name, why in result["decisions"].items()),
     ]
     return "\n\n".join(parts)
+
+
+def _wrapped(text: str, further: str = "") -> str:
+    """Return ``text`` in lines that are no wider than a page's."""
+    return fill(text, PAGE_WIDTH, subsequent_indent=further, break_on_hyphens=False, break_long_words=False)
