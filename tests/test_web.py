@@ -22,6 +22,9 @@ LESSONS = sorted((ROOT / "web" / "lessons").glob("*.toml"))
 WITH_FILES = {"lte"}
 """Examples that name a file beside them, which a browser does not have."""
 
+WITHOUT = {"netem"}
+"""Disciplines that the page's module leaves out, for its size."""
+
 pytestmark = pytest.mark.needs("page")
 
 
@@ -49,7 +52,9 @@ def lessons() -> Iterator[tuple[str, Scenario]]:
 def scenarios() -> dict[str, Scenario]:
     """Return the scenarios that run in both, by name, besides the examples."""
     of_bench = {f"case-{case.name}": case.scenario(quick=True) for case in (*CASES, WEB, PACKMIME)}
-    of_qdiscs = {f"qdisc-{one['name']}": short(one["name"], "cubic") for one in gq.qdiscs()}
+    of_qdiscs = {
+        f"qdisc-{one['name']}": short(one["name"], "cubic") for one in gq.qdiscs() if one["name"] not in WITHOUT
+    }
     of_ccs = {
         f"cc-{one['name']}": short("fq_codel", one["name"]) for one in json.loads(_goodqueue.congestion_controls())
     }
