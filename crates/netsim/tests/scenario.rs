@@ -94,7 +94,7 @@ fn each_refusal_names_key_value_and_what_is_accepted() {
         (
             "/bottleneck/qdisc",
             json!("codel target 3000s"),
-            "bottleneck.qdisc: codel target: found \"3000s\"; accepted: 1us to 2199.023254s",
+            "bottleneck.qdisc: codel target: found \"3000s\"; accepted: 1us to 2199023.254ms",
         ),
         (
             "/bottleneck/buffer",
