@@ -147,7 +147,7 @@ fn each_refusal_names_key_value_and_what_is_accepted() {
         (
             "/traffic/-",
             json!({"kind": "ping", "ecn": "accecn"}),
-            "traffic[1].ecn: found \"accecn\"; accepted: false or true",
+            "traffic[1].ecn: found \"accecn\"; accepted: false, true, \"ect0\" or \"ect1\": datagrams have no feedback",
         ),
         (
             "/traffic/0/dscp",
