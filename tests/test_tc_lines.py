@@ -80,3 +80,24 @@ def test_tc_and_goodqueue_read_lines_alike() -> None:
     for count in counts.values():
         for found in (each for several in count.lists().values() for each in several):
             assert found.decided in decided.REASONS
+
+
+@pytest.mark.parametrize(
+    ("where", "line", "said", "ours"),
+    [
+        ("goodqueue_only", "tbf lat 70ms", 'tbf: unknown parameter "lat"', "tbf latency 70ms"),
+        ("goodqueue_only", "codel lim 5", 'What is "lim"?', "codel limit 5"),
+        ("values", "netem delay 10ms 5ms", "{}", "netem limit 1000 delay 10ms 5ms: {}"),
+        ("tc_only", "tbf mpu 64", "{}", 'tbf mpu: found "64"; accepted: 65 to 65535'),
+        ("tc_only", "choke limit 16 bandwidth 10mbit", "{}", "choke: bandwidth is too small for the decay while idle"),
+        ("tc_only", "codel limit 5 limit 6", "{}", 'codel limit: found "6"; accepted: 7 to 9'),
+    ],
+)
+def test_no_decision_explains_what_it_is_not_about(where: str, line: str, said: str, ours: str) -> None:
+    """A rule that is too wide would hide a fault among the differences that are decided."""
+    assert decided.by(where, line, said, ours) is None
+
+
+def test_choke_takes_a_short_queue() -> None:
+    """tc takes it: the check of its table for idle times passes at 31 cells."""
+    assert "limit 16" in canonical("choke limit 0x10 bandwidth 10mbit")

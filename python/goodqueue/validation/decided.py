@@ -1,5 +1,6 @@
 """Differences between `tc` and goodqueue that are decisions, each with its reason."""
 
+import itertools
 import re
 
 REASONS = {
@@ -11,12 +12,13 @@ REASONS = {
     "digit": "Taken by goodqueue only: a loss that begins with a point, where tc wants a digit.",
     "zero": "Taken by tc only: fq's maxrate of 0 bytes per second, with which Linux does not pace.",
     "percent": "Taken by tc only: an exponent in a percentage, of which tc reads the digits before the letter.",
+    "slot": "Taken by goodqueue only: netem's packets and bytes without a slot before them, which have no effect.",
+    "newer tc": "Taken by goodqueue only: words that came after tc 6.1: netem's seed; fq's bands, weights.",
     "no effect": "Taken by tc only: words that have no effect in Linux, or none here, are refused with the reason.",
     "netem 6.1": "tc 6.1 reads netem's times in microseconds without a unit, in its clock's ticks and up to 274 s. "
     "Newer releases read them in nanoseconds, as goodqueue does. It also has no table for the distribution uniform.",
     "ns": "Taken by goodqueue only: a time in nanoseconds, which lines of decision traces need.",
     "replaced": "Taken by tc only: a value that the kernel would refuse, and that a later word of the line replaces.",
-    "idle": "Taken by tc only: a burst or a bandwidth so small that tc's own table for an idle link overflows.",
     "negative": "Taken by tc 6.1 only: a negative time or rate, which later releases refuse.",
     "clock": "Taken by tc only: a time above 2199 s, which CoDel's clock cannot compare, or tc's mark for no time.",
     "trailing": "Taken by tc only: letters behind a number, which tc does not look at there.",
@@ -28,7 +30,7 @@ REASONS = {
 """The reasons by name."""
 
 _SAID = {
-    "own words": r"What is|unknown parameter|priomap. element .*txqueuelen",
+    "own words": r"priomap. element .*txqueuelen",
     "ns": r"Illegal .*\d(\.\d*)?(e\d+)?ns(ecs?)?\b",
     "netem 6.1": r"No distribution data for u|time \(too large\)|Illegal \"(latency|slot).* netem ",
     "order": r'"priomap" element is out of bands',
@@ -39,7 +41,6 @@ _SAID = {
 """What `tc` says of a line that goodqueue takes, followed by the line."""
 _SAID_OURS = {
     "trees": "trees of classes",
-    "idle": "decay while idle",
     "no effect": "ignores it|no effect",
     "cut": "choke: probability is too small",
     "zero": "fq maxrate: found",
@@ -50,15 +51,44 @@ _SAID_OURS = {
 _NUMBER = re.compile(r"([+-]?)(0x[0-9a-f]+|[0-9.]+(?:e[0-9]+)?)", re.IGNORECASE)
 
 
+OWN = {
+    "prio": {"txqueuelen"},
+    "codel": {"variant"},
+    "cake": {"target"},
+    "pie": {"variant", "ecn_prob", "rearm", "keep_rate", "auto_inactive"},
+    "sfq": {"noheaddrop", "noecn", "noharddrop"},
+    "red": {"noecn", "noharddrop", "nonodrop", "noadaptive"},
+    "choke": {"harddrop", "noharddrop", "noecn"},
+    "tbf": {"idle"},
+    "htb": {"idle"},
+    "netem": {"noecn"},
+}
+"""The words that tc lacks, by discipline. Any other word that tc does not know is a difference."""
+
+NEWER = {"netem": {"seed"}, "fq": {"bands", "priomap", "weights", "offload_horizon"}}
+SLOT = {"netem": {"packets", "bytes"}}
+
+
 def by(where: str, line: str, tc: str, ours: str) -> str | None:
     """Return the name of the decision that explains a difference of the list ``where``, or None."""
     if where == "tc_only":
         return _refused(line, ours)
     if where == "values":
-        times = line.startswith("netem") and re.search(r" (de|la|sl)\w* \S", line)
+        # A time of netem without a unit, or in nanoseconds.
+        bare = r" (de|la|sl)\w*( \S+)?? [+]?(0x[0-9a-f]+|[0-9.]+(e[0-9]+)?)(ns\w*)?( |$)"
+        times = line.startswith("netem") and re.search(bare, line, re.IGNORECASE)
         known = {"adaptive": "accepted by the kernel engine: noadaptive" in ours, "netem 6.1": times}
         return next((name for name, holds in known.items() if holds), None)
+    if (unknown := re.search(r'(?:What is|unknown parameter) "([^"]*)"', tc)) is not None:
+        return _unknown(line, unknown[1])
     return next((name for name, said in _SAID.items() if re.search(said, f"{tc} | {line}")), None)
+
+
+def _unknown(line: str, word: str) -> str | None:
+    """Return why goodqueue takes a ``word`` that `tc` does not know, or None."""
+    name = line.split(maxsplit=1)[0]
+    known = {"own words": OWN, "newer tc": NEWER, "slot": SLOT}
+    return next((reason for reason, words in known.items() if word in words.get(name, ())), None)
 
 
 def _refused(line: str, ours: str) -> str | None:
@@ -76,11 +106,21 @@ def _refused(line: str, ours: str) -> str | None:
     loose = line.split(maxsplit=1)[0] in ("red", "choke", "sfq", "sfb")
     tests = {
         "negative": number[1] == "-",
-        "cut": "4294.967295s" in ours or value >= 1 << 32 or ("probability" in ours and value >= 1) or "mpu:" in ours,
+        "cut": "4294.967295s" in ours
+        or value >= 1 << 32
+        or ("probability" in ours and value >= 1)
+        or ("mpu: found" in ours and value > 65535),
         "clock": "2199023.254ms" in ours or value == (1 << 32) - 1,
         "rtt 0": "cake rtt" in ours and value < 1,
         "framings": "cake overhead" in ours and value > 256,
-        "replaced": (again := re.search(r"\w+ (\w+): found", ours)) is not None and line.split().count(again[1]) > 1,
+        "replaced": (again := re.search(r"\w+ (\w+): found", ours)) is not None and _is_replaced(line, again[1], text),
         "trailing": loose and (text.lower() == "0x" or re.search(r"[^0-9.e-]", text) is not None),
     }
     return next((name for name, holds in tests.items() if holds), None)
+
+
+def _is_replaced(line: str, word: str, value: str) -> bool:
+    """Return whether ``line`` gives ``word`` another value behind ``value``."""
+    words = line.split()
+    values = [after for before, after in itertools.pairwise(words) if before == word]
+    return value in values[:-1] and values[-1] != value

@@ -20,16 +20,18 @@ impl Idle {
     /// Computes the table for a weight of 2^-`wlog` and one average packet every `packet_us` microseconds. It is
     /// `tc`'s table: the shift grows by one with each time in which (1 - weight)^packets falls to 1/e, although a
     /// shift only halves.
-    fn new(wlog: u32, packet_us: f64) -> Option<Self> {
+    fn new(wlog: u32, packet_us: f64) -> Self {
         let decay_per_us = -libm::log(1.0 - 1.0 / (1_u64 << wlog) as f64) / packet_us;
         let longest = 31.0 / decay_per_us;
-        let cell_log = (0..32).find(|log| longest / ((1_u64 << log) as f64) < 512.0)?;
+        // iproute2 tries 31 cells, too, where its `1 << 31` is negative and passes the test whatever the longest time
+        // is. So it refuses nothing here (`choke limit 16`), and an idle time below 35 minutes stays in the first cell.
+        let cell_log = (0..31).find(|log| longest / ((1_u64 << log) as f64) < 512.0).unwrap_or(31);
         let mut shifts = [0; 256];
         for (cell, shift) in shifts.iter_mut().enumerate() {
             *shift = (((cell as u64) << cell_log) as f64 * decay_per_us).min(31.0) as u8;
         }
         shifts[255] = 31;
-        Some(Self { cell_log, shifts })
+        Self { cell_log, shifts }
     }
 
     /// Returns the rest of the average after `idle`.
@@ -166,7 +168,6 @@ impl Asked {
         }
         let Some(bandwidth) = bandwidth else { return Ok(Params::new(min, max, wlog, None)) };
         let idle = Idle::new(wlog, self.avpkt as f64 / (bandwidth.as_bps() as f64 / 8e6));
-        let idle = idle.ok_or_else(|| refuse("bandwidth is too small for the decay while idle"))?;
         Ok(Params::new(min, max, wlog, Some(idle)))
     }
 }
