@@ -91,6 +91,7 @@ def test_tc_and_goodqueue_read_lines_alike() -> None:
         ("tc_only", "tbf mpu 64", "{}", 'tbf mpu: found "64"; accepted: 65 to 65535'),
         ("tc_only", "choke limit 16 bandwidth 10mbit", "{}", "choke: bandwidth is too small for the decay while idle"),
         ("tc_only", "codel limit 5 limit 6", "{}", 'codel limit: found "6"; accepted: 7 to 9'),
+        ("tc_only", "fq maxrate 5kbit", "{}", 'fq maxrate: found "5kbit"; accepted: 8kbit to 1gbit'),
     ],
 )
 def test_no_decision_explains_what_it_is_not_about(where: str, line: str, said: str, ours: str) -> None:
@@ -101,3 +102,9 @@ def test_no_decision_explains_what_it_is_not_about(where: str, line: str, said: 
 def test_choke_takes_a_short_queue() -> None:
     """tc takes it: the check of its table for idle times passes at 31 cells."""
     assert "limit 16" in canonical("choke limit 0x10 bandwidth 10mbit")
+
+
+@pytest.mark.parametrize("line", ["fq limit 0", "fq flow_limit 0", "fq initial_quantum 0"])
+def test_fq_takes_zero_as_linux_does(line: str) -> None:
+    """tc sends these zeros to Linux, which takes them. `limit 0` was read as the default, without a word."""
+    assert f" {line.removeprefix('fq ')} " in f"{canonical(line)} "

@@ -10,7 +10,7 @@ REASONS = {
     "linux": "Taken by goodqueue only: choke's max above its limit, which Linux takes and a decision trace has.",
     "order": "Taken by goodqueue only: bands behind their priomap, which tc compares with the bands before it.",
     "digit": "Taken by goodqueue only: a loss that begins with a point, where tc wants a digit.",
-    "zero": "Taken by tc only: fq's maxrate of 0 bytes per second, with which Linux does not pace.",
+    "zero": "Taken by tc only: a rate below 8 bit/s, which is 0 bytes per second (fq, netem).",
     "percent": "Taken by tc only: an exponent in a percentage, of which tc reads the digits before the letter.",
     "slot": "Taken by goodqueue only: netem's packets and bytes without a slot before them, which have no effect.",
     "newer tc": "Taken by goodqueue only: words that came after tc 6.1: netem's seed; fq's bands, weights.",
@@ -43,12 +43,11 @@ _SAID_OURS = {
     "trees": "trees of classes",
     "no effect": "ignores it|no effect",
     "cut": "choke: probability is too small",
-    "zero": "fq maxrate: found",
     "percent": r'rate: found "[^"]*e[^"]*%',
 }
 """What goodqueue says of a line that `tc` takes."""
 
-_NUMBER = re.compile(r"([+-]?)(0x[0-9a-f]+|[0-9.]+(?:e[0-9]+)?)", re.IGNORECASE)
+_NUMBER = re.compile(r"([+-]?)(0x[0-9a-f]+|[0-9.]+(?:e[+-]?[0-9]+)?)", re.IGNORECASE)
 
 
 OWN = {
@@ -111,6 +110,8 @@ def _refused(line: str, ours: str) -> str | None:
         or ("probability" in ours and value >= 1)
         or ("mpu: found" in ours and value > 65535),
         "clock": "2199023.254ms" in ours or value == (1 << 32) - 1,
+        "zero": re.search(r"fq maxrate|fq low_rate_threshold|netem rate", ours) is not None
+        and (value == 0 or (value < 8 and text[number.end() :].lower() in ("", "bit"))),
         "rtt 0": "cake rtt" in ours and value < 1,
         "framings": "cake overhead" in ours and value > 256,
         "replaced": (again := re.search(r"\w+ (\w+): found", ours)) is not None and _is_replaced(line, again[1], text),

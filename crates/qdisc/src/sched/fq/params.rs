@@ -11,8 +11,13 @@ pub const PRIOMAP: Param<[u32; 16]> = Param::numbers("priomap", "band of each pr
     .range(0, 2)
     .source("tc-prio(8)");
 
-const LIMIT: Param<u32> = crate::param::LIMIT.default(10_000).help("most packets that each band holds");
-const FLOW_LIMIT: Param<u32> = Param::packets("flow_limit", "most packets that one flow holds").default(100);
+const LIMIT: Param<u32> = crate::param::LIMIT
+    .default(10_000)
+    .zero_is_a_value()
+    .range(0, u32::MAX)
+    .help("most packets that each band holds");
+const FLOW_LIMIT: Param<u32> =
+    Param::packets("flow_limit", "most packets that one flow holds").default(100).range(0, u32::MAX);
 const BUCKETS: Param<u32> =
     Param::count("buckets", "number of buckets of the table of flows; rounded up to a power of two")
         .default(1024)
@@ -32,7 +37,7 @@ const QUANTUM: Param<Option<u64>> = Param::bytes(
 .digits(Digits::Any);
 const INITIAL_QUANTUM: Param<Option<u64>> =
     Param::bytes("initial_quantum", "bytes that a new flow may send at once; unset: ten full frames")
-        .range(1, MOST_QUANTUM)
+        .range(0, MOST_QUANTUM)
         .digits(Digits::Any);
 const MAXRATE: Param<Option<Rate>> =
     Param::rate("maxrate", "highest rate of each flow; unset: none").range(bps(8), MOST_RATE);
