@@ -318,7 +318,8 @@ def test_a_machine_that_fails_says_why_in_one_line_and_keeps_its_console(
 
 def test_a_machine_has_memory_for_every_packet_that_the_links_can_carry(tmp_path: Path) -> None:
     def megabytes(task: Plan) -> int:
-        command = vm._command(image.Image("", tmp_path, "", "", []), task, tmp_path, tmp_path)
+        out_mb = vm._captures_mb(task)
+        command = vm._command(image.Image("", tmp_path, "", "", []), out_mb, task.seed, tmp_path, tmp_path)
         return int(command[command.index("-m") + 1])
 
     # 2 x 10 Mbit/s for 101 s: 2 x 83 000 full packets, as many acknowledgements, each captured twice in 116 bytes.

@@ -328,8 +328,8 @@ CONTEXT: dict[Any, str] = {
             [
                 "parent 1:1 handle 10: htb default 1",
                 (
-                    "class parent 10: classid 10:1 htb rate 16000000bit ceil 16000000bit burst 1600b cburst 1600b"
-                    " quantum 1514"
+                    "class parent 10: classid 10:1 htb rate 16000000bit ceil 16000000bit mtu 1600 burst 1600b"
+                    " cburst 1600b quantum 1514"
                 ),
                 "parent 10:1 handle 20: tbf rate 3mbit burst 5120 limit 1514000",
                 "parent 20:1 handle 30: bfifo limit 9000",

@@ -43,7 +43,12 @@ platform.system = lambda: system
 sys.modules["pyroute2"] = None  # is not installed there
 """
 
-OF_LINUX = ("goodqueue.engines.kernel", "goodqueue.engines.live", "goodqueue.validation.runs")
+OF_LINUX = (
+    "goodqueue.engines.kernel",
+    "goodqueue.engines.live",
+    "goodqueue.validation.runs",
+    "goodqueue.validation.line",
+)
 """Modules that only verbs import which have refused other systems before."""
 
 IMPORTING = """

@@ -44,20 +44,21 @@ def run(system: image.Image, plan: Plan, folder: Path, progress: Progress, stop:
 
     Raises StoppedError, and UserError if the run fails.
     """
-    boot(system, _archive(plan), (_captures_mb(plan), plan.seed), folder, progress, stop)
+    boot(system, _archive(plan), _captures_mb(plan), plan.seed, folder, progress, stop)
 
 
 def boot(
     system: image.Image,
     archive: bytes,
-    words: tuple[int, int],
+    out_mb: int,
+    seed: int,
     folder: Path,
     progress: Progress,
     stop: threading.Event,
 ) -> None:
     """Start a new machine with the files of ``archive``, and leave what it writes to /out in ``folder``/results.
 
-    ``words`` are the megabytes of /out, and the seed. Raises StoppedError, and UserError if the machine fails.
+    /out has ``out_mb`` megabytes. Raises StoppedError, and UserError if the machine fails.
     """
     first = folder / "initramfs.cpio"
     with first.open("wb") as file, system.initramfs.open("rb") as cached:
@@ -65,7 +66,7 @@ def boot(
         file.write(archive)
     results = folder / "results"
     results.mkdir()
-    ended = watching.watch(_command(system, words, first, results), progress, stop, "kernel engine")
+    ended = watching.watch(_command(system, out_mb, seed, first, results), progress, stop, "kernel engine")
     first.unlink()
     if "done" not in ended.lines:
         raise UserError("kernel engine", ended.error or _died(ended), f"the console's last lines: {_kept(ended)}")
@@ -107,14 +108,13 @@ def _archive(plan: Plan) -> bytes:
     return cpio.files(contents)
 
 
-def _command(system: image.Image, words: tuple[int, int], first: Path, results: Path) -> list[str]:
-    captures, seed = words
+def _command(system: image.Image, out_mb: int, seed: int, first: Path, results: Path) -> list[str]:
     # The kernel passes words that it does not know to the first process as environment variables.
-    line = f"console=ttyS0 quiet nokaslr mitigations=off panic=-1 reboot=t captures={captures}m seed={seed}"
+    line = f"console=ttyS0 quiet nokaslr mitigations=off panic=-1 reboot=t captures={out_mb}m seed={seed}"
     command = [QEMU, "-accel", "tcg,thread=single,tb-size=256", "-icount", "shift=0,sleep=off,align=off"]
     # Without arat the guest's timers tick at 4 ms on this machine. The calendar starts at the same moment in all runs.
     command += ["-M", "microvm,acpi=on,rtc=on,pic=on,pit=on", "-cpu", "Nehalem,+arat,-spec-ctrl"]
-    command += ["-rtc", "base=2020-01-01T00:00:00,clock=vm", "-m", str(_SYSTEM_MB + captures)]
+    command += ["-rtc", "base=2020-01-01T00:00:00,clock=vm", "-m", str(_SYSTEM_MB + out_mb)]
     command += ["-nodefaults", "-no-user-config", "-nographic", "-no-reboot", "-serial", "stdio"]
     command += ["-kernel", str(system.vmlinux), "-initrd", str(first), "-append", line]
     path = str(results).replace(",", ",,")  # a comma would begin another option
