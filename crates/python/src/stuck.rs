@@ -14,7 +14,7 @@ const HANDLED: u8 = 0;
 
 static WRITTEN: OnceLock<i32> = OnceLock::new();
 
-/// Returns the descriptor for `signal.set_wakeup_fd`, to which Python's C code writes the number of each signal at once.
+/// Returns the descriptor for `signal.set_wakeup_fd`, to which Python's C code writes each signal's number at once.
 ///
 /// `seconds` after SIGINT or SIGTERM the process ends with the status that a shell reports for that signal, unless a
 /// 0 was written by then. `line` is printed on standard error if the signal is SIGINT. The descriptor is the same for
