@@ -2,9 +2,10 @@
 
 import { effect, signal } from "@preact/signals";
 import type { Lane, Packets } from "./engine/lane.ts";
-import { mbps } from "./experiment.ts";
+import { mbps, seconds } from "./experiment.ts";
+import { shown } from "./lane-state.ts";
 import { at } from "./record.ts";
-import { experiment, lane, results, scenarioText } from "./state.ts";
+import { allStates, experiment, lane, stateOf } from "./state.ts";
 
 /** The moment that the page shows, in seconds of the run. */
 export const playhead = signal(10);
@@ -40,7 +41,13 @@ export interface Sight {
   laws: Packets["laws"];
 }
 
-export const sights = signal<readonly (Sight | undefined)[]>([]);
+const sights = signal<readonly (Sight | undefined)[]>([]);
+
+/** Returns the packets of the run that a lane shows, or undefined if it shows none, or has none of its packets yet. */
+export function sightAt(place: number): Sight | undefined {
+  const [sight, run] = [sights.value[place], shown(stateOf(place))];
+  return sight?.scenario === run?.scenario ? sight : undefined;
+}
 
 /** About this many packets are in a span: enough to see, few enough to draw. */
 const SPAN_PACKETS = 1500;
@@ -55,17 +62,20 @@ export function span_s(): number {
 /** Lanes that were asked and have not answered yet. A lane that is removed meanwhile never answers. */
 const pending = new WeakSet<Lane>();
 
-function isSeen(sight: Sight | undefined, scenario: string, time_s: number): boolean {
-  return sight !== undefined && sight.scenario === scenario && sight.from_s <= time_s && time_s < sight.until_s;
+/** Whether a lane that has run has no packets yet for the moment that the page shows. */
+function isMissing(place: number): boolean {
+  if (stateOf(place).kind !== "done") return false;
+  const sight = sightAt(place);
+  return sight === undefined || !(sight.from_s <= playhead.value && playhead.value < sight.until_s);
 }
 
-/** Asks lane `place` for the packets that it should show now, unless it has them or is busy with a run. */
+/** Asks lane `place` for the packets that it should show now, unless it has them or has not run. */
 async function see(place: number): Promise<void> {
-  const result = results.value[place];
-  const scenario = scenarioText(place);
-  if (!result?.record || result.progress !== undefined || result.refusal) return;
+  const state = stateOf(place);
+  if (state.kind !== "done" || !isMissing(place)) return;
   const asked = lane(place);
-  if (pending.has(asked) || isSeen(sights.value[place], scenario, playhead.value)) return;
+  if (pending.has(asked)) return;
+  const { scenario } = state.run;
   pending.add(asked);
   const length = span_s();
   const from_s = Math.floor(playhead.value / length + 1e-9) * length;
@@ -103,19 +113,19 @@ export function lastDecision(sight: Sight, time_s: number): Packet | undefined {
   return sight.decided[low - 1];
 }
 
+/** Returns the length of the runs. While none has ended it is what the scenario says, or 0 if that says nothing. */
 export function duration_s(): number {
-  return Math.max(0, ...results.value.map((result) => result.duration_s));
+  const ended = Math.max(0, ...allStates().map((state) => shown(state)?.duration_s ?? 0));
+  return ended || (seconds(experiment.value.scenario["duration"]) ?? 0);
 }
 
 export function seek(time_s: number): void {
   playhead.value = Math.min(Math.max(0, time_s), Math.max(0, duration_s() - 1e-6));
 }
 
-/** Whether a lane has no packets yet for the moment that the page shows. */
+/** Whether a lane runs, or has no packets yet for the moment that the page shows. */
 function isFetching(): boolean {
-  return results.value.some((result, place) => {
-    return result.record && !result.refusal && !isSeen(sights.value[place], scenarioText(place), playhead.value);
-  });
+  return allStates().some(({ kind }, place) => kind === "running" || isMissing(place));
 }
 
 /** Steps, forward or back, that a person asked for and that are not carried out yet. */
@@ -124,6 +134,7 @@ let wanted = 0;
 /** Steps to the next or previous packet that leaves a queue or is dropped, in any lane. */
 export function step(way: 1 | -1): void {
   playing.value = false;
+  if (!isFetching()) wanted = 0;
   wanted += way;
   goOn();
 }
@@ -135,9 +146,10 @@ export function step(way: 1 | -1): void {
 function goOn(): void {
   while (wanted !== 0 && !isFetching()) {
     const [now, isAhead] = [playhead.value, wanted > 0];
-    const times = sights.value.flatMap((sight) => sight?.decided.map((packet) => packet.decided_s) ?? []);
+    const seen = allStates().flatMap((_, place) => sightAt(place) ?? []);
+    const times = seen.flatMap((sight) => sight.decided.map((packet) => packet.decided_s));
     const ahead = times.filter((time) => (isAhead ? time > now + 1e-9 : time < now - 1e-9));
-    const edge = sights.value.find((sight) => sight !== undefined);
+    const edge = seen[0];
     if (ahead.length > 0) {
       wanted -= Math.sign(wanted);
       seek(isAhead ? Math.min(...ahead) : Math.max(...ahead));
@@ -152,8 +164,8 @@ function goOn(): void {
 /** Lets time pass while the page plays, and fetches the packets that it needs. */
 export function startClock(): void {
   effect(() => {
-    void [results.value, playhead.value, sights.value];
-    experiment.value.lines.forEach((_, place) => void see(place));
+    void [playhead.value, sights.value];
+    allStates().forEach((_, place) => void see(place));
   });
   // A new run may be shorter than the moment that the page shows.
   effect(() => {

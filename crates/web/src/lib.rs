@@ -6,6 +6,7 @@
 pub mod look;
 
 use crate::look::Look;
+use goodqueue_netsim::scenario::without_buffer;
 use goodqueue_netsim::{Scenario, ScenarioError, Simulation, catalogue};
 use goodqueue_units::Duration;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -100,4 +101,12 @@ pub fn choices() -> String {
     let all = [("qdiscs", catalogue::qdiscs()), ("congestion_controls", catalogue::congestion_controls())];
     serde_json::Value::Object(all.into_iter().map(|(name, value)| (name.to_string(), value)).collect())
         .to_string()
+}
+
+/// Returns why the `buffer` of a scenario does not apply to a line, in one sentence. Returns nothing if it applies,
+/// and for a line that is refused.
+#[must_use]
+#[wasm_bindgen(js_name = withoutBuffer)]
+pub fn buffer_does_not_apply(line: &str) -> Option<String> {
+    without_buffer(line)
 }

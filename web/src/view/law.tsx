@@ -1,20 +1,35 @@
 // The state of the law after its last decision: its variables, and for some laws a sentence.
 
-import { DROPS, FIRST_DROP, lastDecision, MARKED, playhead, sights, type Packet, type Sight } from "../playing.ts";
+import { shown, standing, type LaneState } from "../lane-state.ts";
+import { DROPS, FIRST_DROP, lastDecision, MARKED, playhead, type Packet, type Sight } from "../playing.ts";
 import { ms } from "./numbers.ts";
 
 type Vars = Record<string, number | null>;
 
-export function Law({ place, name, target_ms }: { place: number; name: string; target_ms: number | undefined }) {
-  const sight = sights.value[place];
+interface Props {
+  state: LaneState;
+  /** The packets of the run that the state shows. */
+  sight: Sight | undefined;
+  target_ms: number | undefined;
+}
+
+export function Law({ state, sight, target_ms }: Props) {
+  const name = shown(state)?.line.trim().split(/\s/)[0];
   const packet = sight && lastDecision(sight, playhead.value);
   const vars = sight && packet ? variables(sight, packet) : {};
+  const said = (): string => {
+    if (name === undefined) return state.kind === "refused" ? "The line is refused, and nothing ran." : "The line has not run yet.";
+    if (!sight) return "Its packets come in a moment.";
+    return packet ? sentence(name, packet, vars, target_ms) : `No packet has left the queue since ${ms(sight.from_s * 1e3)} ms, where what is shown begins.`;
+  };
   return (
     <details class="law" open>
-      <summary>What is {name || "the law"} thinking?</summary>
-      <p>{packet ? sentence(name, packet, vars, target_ms) : `No packet has left the queue since ${ms((sight?.from_s ?? 0) * 1e3)} ms, where what is shown begins.`}</p>
+      <summary>
+        {standing(state)}What is {name ?? "the law"} thinking?
+      </summary>
+      <p>{said()}</p>
       <table>
-        <caption class="hidden">Variables of {name} after the last packet</caption>
+        <caption class="hidden">Variables of {name ?? "the law"} after the last packet</caption>
         <tbody>
           {Object.entries(vars).map(([key, value]) => (
             <tr key={key}>
