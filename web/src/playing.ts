@@ -14,7 +14,7 @@ export const playing = signal(false);
 export const speed = signal(0.05);
 
 /** The number of columns in a packet's row, as in crates/web/src/look.rs. */
-const COLUMNS = 9;
+const COLUMNS = 10;
 export interface Packet {
   way: number;
   flow: number;
@@ -23,6 +23,8 @@ export interface Packet {
   arrived_s: number;
   fate: number;
   law: number;
+  /** Its queue among those into which the discipline sorts packets. */
+  queue: number;
 }
 /** A fate is 0 while a packet waits, and 1 after it was sent. */
 export const MARKED = 2;
@@ -39,6 +41,8 @@ export interface Sight {
   /** The packets that left the queue down or were dropped there, in the order in which that happened. */
   decided: Packet[];
   laws: Packets["laws"];
+  /** The names of the queues down into which the discipline sorts packets, from the top of the picture. Or none. */
+  queues: string[];
 }
 
 const sights = signal<readonly (Sight | undefined)[]>([]);
@@ -89,17 +93,17 @@ async function see(place: number): Promise<void> {
   }
 }
 
-function sightOf({ rows, laws }: Packets, scenario: string, from_s: number, until_s: number): Sight {
+function sightOf({ rows, laws, queues }: Packets, scenario: string, from_s: number, until_s: number): Sight {
   const numbered: [number, Packet][] = [];
   for (let i = 0; i < rows.length; i += COLUMNS) {
-    const [id = 0, way = 0, flow = 0, , offered_s = 0, decided_s = NaN, arrived_s = NaN, fate = 0, law = NaN] = rows.subarray(i, i + COLUMNS);
-    numbered.push([id, { way, flow, offered_s, decided_s, arrived_s, fate, law }]);
+    const [id = 0, way = 0, flow = 0, , offered_s = 0, decided_s = NaN, arrived_s = NaN, fate = 0, law = NaN, queue = 0] = rows.subarray(i, i + COLUMNS);
+    numbered.push([id, { way, flow, offered_s, decided_s, arrived_s, fate, law, queue }]);
   }
   numbered.sort(([a], [b]) => a - b);
   const packets = numbered.map(([, packet]) => packet);
   const decided = packets.filter((packet) => packet.way === 0 && packet.decided_s >= from_s);
   decided.sort((a, b) => a.decided_s - b.decided_s);
-  return { scenario, from_s, until_s, packets, decided, laws };
+  return { scenario, from_s, until_s, packets, decided, laws, queues: queues.down };
 }
 
 /** Returns the last decision of the law until `time_s`. */

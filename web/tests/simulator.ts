@@ -20,12 +20,22 @@ export async function disciplines(): Promise<string[]> {
   return (JSON.parse(choices()) as { qdiscs: { name: string }[] }).qdiscs.map(({ name }) => name);
 }
 
+const known = new Map<string, Numbers | { refusal: string }>();
+
+/** Returns the numbers of a scenario (TOML) under a line, or the core's refusal. The same question runs only once. */
+export async function numbers(toml: string, line: string): Promise<Numbers | { refusal: string }> {
+  await ready;
+  const question = `${line}\n${toml}`;
+  const found = known.get(question) ?? runUnder(toml, line);
+  known.set(question, found);
+  return found;
+}
+
 /**
  * Runs a scenario (TOML) under a line, without the buffer if the core refuses the buffer. Returns its numbers, or the
  * core's refusal.
  */
-export async function numbers(toml: string, line: string): Promise<Numbers | { refusal: string }> {
-  await ready;
+function runUnder(toml: string, line: string): Numbers | { refusal: string } {
   const scenario = parse(toml) as { bottleneck: { buffer?: unknown; qdisc?: string } };
   scenario.bottleneck.qdisc = line;
   const run = (): Numbers => {

@@ -104,7 +104,7 @@ async function type(page: Page, toml: string, line: string): Promise<string> {
   if (isRefused) {
     expect(await drawn(page, 1), "pictures of a line that did not run").toEqual(NO_PICTURE);
     await expect(lane(page, 1).getByRole("button", { name: "Record" })).toBeDisabled();
-  } else await expect(lane(page, 1).locator(".law p")).toContainText("The last packet");
+  } else await expect(lane(page, 1).locator(".law p"), "what it is thinking, after what the packet did").toHaveText(/^The last packet [^.]*([.]\d+[^.]*)?[.] [A-Zth].{30}/);
   const moments = (await seen(page)).filter((moment) => moment.line === line);
   expect(moments.length, "moments").toBeGreaterThan(0);
   for (const moment of moments) {
@@ -117,6 +117,7 @@ async function type(page: Page, toml: string, line: string): Promise<string> {
 }
 
 test("a discipline is refused in the first experiment, or another one's numbers stand under its name", async ({ page }) => {
+  test.slow(); // many runs
   await open(page, "");
   const toml = await scenario(page);
   const all = await disciplines();
@@ -144,6 +145,7 @@ const WRONG = [
 ];
 
 test("a wrong line keeps the numbers of the line before it", async ({ page }) => {
+  test.slow(); // many runs
   await open(page, "");
   const toml = await scenario(page);
   for (const line of WRONG) {
@@ -265,4 +267,46 @@ test("the buffer's slider does not say to which lines it does not apply", async 
   await field(page, 0).fill("htb rate 15mbit child codel");
   await expect(buffer).toBeEnabled();
   await expect(buffer).toHaveAccessibleDescription("Does not apply: cake has no limit that a buffer could set.");
+});
+
+test("the queues of a discipline are drawn as those of its flows", async ({ page }) => {
+  // One flow of each kind: ECT(1) for L, no codepoint for C, and EF for cake's tin of voice.
+  const base = "&duration=6s&warmup=1s&bottleneck.rate=10mbit&path.rtt=20ms&traffic.0.kind=bulk&traffic.0.cc=prague&traffic.1.kind=bulk&traffic.2.kind=voip&traffic.2.dscp=ef";
+  await open(page, `#qdisc=dualpi2&qdisc=cake&qdisc=htb+rate+9mbit+child+prio&qdisc=fq_codel${base}`);
+  const link = (place: number) => lane(page, place).getByRole("img", { name: /^The link/ });
+  await expect(link(0)).toHaveAccessibleName(/; queues: L, low latency; C, classic$/);
+  await expect(link(1)).toHaveAccessibleName(/; queues: voice; best effort; bulk$/);
+  await expect(link(2)).toHaveAccessibleName(/; queues: band 0; band 1; band 2$/);
+  await expect(link(3)).not.toHaveAccessibleName(/queues/);
+  /** Returns how many pixels in the colours of flows 0 and 1 are in each half of the queue, from the top. */
+  const halves = (): Promise<number[][]> =>
+    link(0).evaluate((one) => {
+      const canvas = one as HTMLCanvasElement;
+      const [top, floor, exit] = [20, 148, Math.round(canvas.width * 0.55) - 4];
+      const count = (from: number, until: number): number[] => {
+        const pixels = canvas.getContext("2d")?.getImageData(0, from, exit, until - from).data ?? [];
+        const found = [0, 0];
+        for (let i = 0; i < pixels.length; i += 4) {
+          // #0072b2 and #d55e00
+          if (pixels[i] === 0 && pixels[i + 1] === 0x72 && pixels[i + 2] === 0xb2) found[0]!++;
+          if (pixels[i] === 0xd5 && pixels[i + 1] === 0x5e && pixels[i + 2] === 0) found[1]!++;
+        }
+        return found;
+      };
+      return [count(top, (top + floor) / 2), count((top + floor) / 2, floor)];
+    });
+  await page.emulateMedia({ colorScheme: "light" });
+  const sums = [
+    [0, 0],
+    [0, 0],
+  ];
+  for (let n = 0; n < 10; n++) {
+    await slider(page, "Time in the run").press("ArrowLeft");
+    await expect(lane(page, 0).locator(".law p")).toContainText("The last packet");
+    await drawn(page, 0);
+    (await halves()).forEach((half, at) => half.forEach((count, flow) => (sums[at]![flow]! += count)));
+  }
+  expect(sums[0]?.[1], "the classic flow in L").toBe(0);
+  expect(sums[1]?.[0], "the scalable flow in C").toBe(0);
+  expect(sums[1]?.[1], "the classic flow in C").toBeGreaterThan(0);
 });

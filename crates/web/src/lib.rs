@@ -6,7 +6,7 @@
 pub mod look;
 
 use crate::look::Look;
-use goodqueue_netsim::scenario::without_buffer;
+use goodqueue_netsim::scenario::{Direction, without_buffer};
 use goodqueue_netsim::{Scenario, ScenarioError, Simulation, catalogue};
 use goodqueue_units::Duration;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -71,10 +71,10 @@ impl Run {
         });
         let until = Duration::from_secs_f64(until_s);
         while simulation.step(until) {
-            look.lock().unwrap_or_else(PoisonError::into_inner).note_laws(simulation);
+            look.lock().unwrap_or_else(PoisonError::into_inner).note(simulation);
         }
         let mut look = look.lock().unwrap_or_else(PoisonError::into_inner);
-        look.note_laws(simulation);
+        look.note(simulation);
         look.take_rows()
     }
 
@@ -85,6 +85,14 @@ impl Run {
         let taken =
             self.look.as_ref().map(|look| look.lock().unwrap_or_else(PoisonError::into_inner).take_laws());
         taken.unwrap_or_default()
+    }
+
+    /// Returns the names of the queues into which the disciplines of both directions sort packets, as JSON:
+    /// `{"down": ["L, low latency", …], "up": …}`. The column `queue` of a row is the index into these lists.
+    #[must_use]
+    pub fn queues(&self) -> String {
+        let [down, up] = [Direction::Down, Direction::Up].map(|way| self.simulation.queues(way));
+        serde_json::json!({"down": down, "up": up}).to_string()
     }
 
     /// Returns the record as JSON.

@@ -13,6 +13,8 @@ export type Outcome = { kind: "record"; answer: Answer } | { kind: "refused"; re
 
 export interface Packets {
   rows: Float64Array;
+  /** The names of the queues into which the disciplines sort packets. Most have none. */
+  queues: { down: string[]; up: string[] };
   laws: { down: Record<string, (number | null)[]>; up: Record<string, (number | null)[]> };
 }
 
@@ -63,7 +65,11 @@ export class Lane {
       this.waiting.set(id, (message) => {
         this.waiting.delete(id);
         if (message.kind !== "packets") return resolve(undefined);
-        resolve({ rows: message.rows, laws: JSON.parse(message.laws) as Packets["laws"] });
+        resolve({
+          rows: message.rows,
+          queues: JSON.parse(message.queues) as Packets["queues"],
+          laws: JSON.parse(message.laws) as Packets["laws"],
+        });
       });
       this.tell({ kind: "look", id, scenario, from_s, until_s });
     });

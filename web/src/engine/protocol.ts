@@ -14,7 +14,7 @@ export type FromWorker =
   | { kind: "record"; id: number; text: string; duration_s: number; took_ms: number }
   | { kind: "given_up"; id: number }
   | { kind: "refused"; id: number; refusal: Refusal }
-  | { kind: "packets"; id: number; rows: Float64Array; laws: string };
+  | { kind: "packets"; id: number; rows: Float64Array; laws: string; queues: string };
 
 /** Why a scenario does not run, in the core's words, as on the command line. */
 export interface Refusal {

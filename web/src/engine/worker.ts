@@ -77,7 +77,7 @@ function look(id: number, scenario: string, from_s: number, until_s: number): vo
     }
     const rows = seen.run.packets(until_s);
     seen.at_s = until_s;
-    say({ kind: "packets", id, rows, laws: seen.run.laws() }, [rows.buffer]);
+    say({ kind: "packets", id, rows, laws: seen.run.laws(), queues: seen.run.queues() }, [rows.buffer]);
   } catch (error) {
     seen = undefined;
     say({ kind: "refused", id, refusal: refusalOf(error) });

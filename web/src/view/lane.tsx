@@ -46,6 +46,8 @@ export function Lane({ place }: { place: number }) {
   const name = run?.line.trim().split(/\s/)[0];
   const spec = core.value?.qdiscs.find((qdisc) => qdisc.name === name);
   const byFlow = spec?.params.some(({ name: param }) => ["flows", "quantum", "isolation", "scheduler"].includes(param)) ?? false;
+  const queues = sightAt(place)?.queues ?? [];
+  const sorted = queues.length > 0 ? `; queues: ${queues.join("; ")}` : "";
   const target_s = seconds(parameter(down?.qdisc, "target"));
   const chart = (values: (place: number) => readonly (number | null)[]) => {
     return (ctx: CanvasRenderingContext2D, width: number, height: number): void => {
@@ -73,7 +75,7 @@ export function Lane({ place }: { place: number }) {
         <span class="state">{told(state)}</span>
       </div>
       <Canvas
-        label={`The link: ${before}${down ? `${percent(down.utilisation_percent)} used, ${percent(down.drop_percent)} of packets dropped, ${percent(down.mark_percent)} marked` : "nothing yet"}`}
+        label={`The link: ${before}${down ? `${percent(down.utilisation_percent)} used, ${percent(down.drop_percent)} of packets dropped, ${percent(down.mark_percent)} marked${sorted}` : "nothing yet"}`}
         height={170}
         watch={watchSight}
         draw={(ctx, width, height) => {

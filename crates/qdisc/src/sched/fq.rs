@@ -23,6 +23,7 @@ mod params;
 #[cfg(test)]
 mod tests;
 
+use super::prio::BAND_NAMES;
 use super::slab::{Chain, Slab};
 use crate::discipline::Discipline;
 use crate::fifo::Fifo;
@@ -250,6 +251,15 @@ impl<P: Packet> Qdisc<P> for Fq<P> {
             }
             return self.send(index, now, due, owner);
         }
+    }
+
+    fn queues(&self) -> &'static [&'static str] {
+        &BAND_NAMES[..BANDS]
+    }
+
+    #[inline]
+    fn queue_of(&self, packet: &P) -> usize {
+        self.settings.priomap[usize::from(packet.priority() & 15)].into()
     }
 
     fn is_work_conserving(&self) -> bool {
