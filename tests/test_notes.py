@@ -60,7 +60,7 @@ TABLE = [
         [f'"bandwidth 20mbit" {FASTER.format(rate="10 Mbit/s", key="bottleneck", qdisc="cake")}'],
     ),
     (
-        "compare 'codel / htb rate 10mbit child tbf rate 3mbit burst 9kb' --rate 10mbit --up-rate 2mbit --seeds 1 --duration 6s",
+        "compare 'codel / htb rate 10mbit child tbf rate 3mbit burst 9kb' --rate 10mbit --up-rate 2mbit --duration 6s",
         [
             f'"rate {rate}" {FASTER.format(rate="2 Mbit/s", key="bottleneck.up", qdisc=qdisc)}'
             for rate, qdisc in (("10mbit", "htb"), ("3mbit", "tbf"))
