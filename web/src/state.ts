@@ -95,7 +95,8 @@ export function startRuns(): void {
   startCore().catch(fails);
   effect(() => {
     const { lines } = experiment.value;
-    if (!core.value) return;
+    // Workers start while the core does.
+    if (!core.value) return lines.forEach((_, place) => void lane(place));
     const texts = lines.map(question);
     batch(() => {
       const now = states.peek();
