@@ -1,6 +1,7 @@
 """A report on stored results: stores, records, and the folders of studies, comparisons and validations."""
 
 import json
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -75,7 +76,8 @@ def _read(path: Path, found: Found) -> None:
 
 def _read_store(kept: Store, found: Found) -> None:
     swept: set[str] = set()
-    for file in inputs.found(sorted((kept.folder / sweeps.FOLDER).glob(f"*/{RESULTS}")), ACCEPTED):
+    found_files = (folder / RESULTS for folder in sorted((kept.folder / sweeps.FOLDER).glob("*")))
+    for file in inputs.found(filter(os.path.lexists, found_files), ACCEPTED):
         sweep = _sweep(results.parse(results.text(file, ACCEPTED, pipes=False), str(file), ACCEPTED), str(file))
         swept |= {key for cell in sweep.cells for key in cell.keys}
         found.makers.append(partial(sections.of_sweep, sweep, str(kept.folder), kept))
