@@ -358,6 +358,13 @@ def read_captures(wan: str, cli: str) -> Captured:
     if a packet leaves that never arrived.
     """
 
+def watch_signals(seconds: float, line: str) -> int:
+    """Return the descriptor for `signal.set_wakeup_fd`. Unix only.
+
+    The process ends ``seconds`` after SIGINT or SIGTERM, unless a 0 was written to the descriptor by then. ``line``
+    goes to standard error if the signal is SIGINT.
+    """
+
 def trace_points() -> list[str]:
     """Return the points at which a run can be captured."""
 

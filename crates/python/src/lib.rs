@@ -10,6 +10,8 @@ mod live;
 mod packet;
 mod qdisc;
 mod rates;
+#[cfg(unix)]
+mod stuck;
 mod trace;
 
 use crate::heeding::{Heeding, Opened};
@@ -303,6 +305,8 @@ fn _goodqueue(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(drawn_ahead, module)?)?;
     module.add_function(wrap_pyfunction!(capture::read_captures, module)?)?;
     module.add_function(wrap_pyfunction!(capture::connection_vectors, module)?)?;
+    #[cfg(unix)]
+    module.add_function(wrap_pyfunction!(stuck::watch_signals, module)?)?;
     module.add_function(wrap_pyfunction!(trace::trace_points, module)?)?;
     module.add_function(wrap_pyfunction!(trace::merge_captures, module)?)?;
     module.add_function(wrap_pyfunction!(qdiscs, module)?)?;

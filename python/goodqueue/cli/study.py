@@ -45,7 +45,8 @@ def study(
       goodqueue study schwardmann2014 --reconstructed   what its numbers imply beside what it says
       goodqueue study path/to/my-study
 
-    A study is a folder: study.toml, published.toml, scenarios. Copy one of ours to begin your own.
+    A study is a folder: study.toml, published.toml, scenarios. Copy one of ours to begin your own. A folder from
+    somebody else may contain Python code, which runs with your rights. --no-code refuses it.
     """
     from goodqueue import engines
     from goodqueue.files import inputs, output

@@ -217,13 +217,12 @@ def _resolve_python(resolved: Scenario, origin: str, origins: Mapping[str, str])
             from goodqueue._goodqueue import Qdisc
 
             rate = f"{paths.rate_bps(table)}bit"
+            file = discipline.split(table["qdisc"].split()[0])[0]
             try:
-                table["qdisc"] = Qdisc(table["qdisc"], rate, 1514, resolved["seed"], discipline.make).line
+                with discipline.blaming([file], UserError):
+                    table["qdisc"] = Qdisc(table["qdisc"], rate, 1514, resolved["seed"], discipline.make).line
             except UserError as error:
                 raise _refusal(f"{key}.qdisc", str(error), origin, origins) from None
-            except (Exception, SystemExit) as error:  # noqa: BLE001 - the user's class may raise any exception
-                file = discipline.split(table["qdisc"].split()[0])[0]
-                raise _refusal(f"{key}.qdisc", str(discipline.blame(error, [file])), origin, origins) from None
 
 
 def from_file(

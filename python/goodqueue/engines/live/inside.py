@@ -19,7 +19,6 @@ from goodqueue.engines.live import init, namespaces, privileges
 from goodqueue.engines.live.talk import Channel, Message, pair, ready
 from goodqueue.errors import UserError
 from goodqueue.files import drafts
-from goodqueue.run import blamed
 from goodqueue.scenario import discipline
 
 if TYPE_CHECKING:
@@ -77,7 +76,8 @@ class Lab:
         finally:
             below.close()
             os.waitpid(parent, 0)
-        record = blamed(gateway.stop, files) if self._started else None
+        with discipline.blaming(files):
+            record = gateway.stop() if self._started else None
         return {"status": status, "record": record, "no_capture": gateway.no_capture}
 
     def _gateway(self, order: Message, ends: namespaces.Ends, files: list[str]) -> "Gateway":
@@ -88,7 +88,8 @@ class Lab:
             return discipline.make(line, link)
 
         server, client = ((end.descriptor, end.header) for end in (ends.server, ends.client))
-        gateway = blamed(lambda: Gateway(order["scenario"], server, client, make), files, UserError)
+        with discipline.blaming(files, UserError):
+            gateway = Gateway(order["scenario"], server, client, make)
         for end in (server, client):
             os.close(end[0])
         if (trace := order["trace"]) is not None:
