@@ -43,7 +43,9 @@ fn watch(mut read: UnixStream, limit: Duration, line: &str) {
             (Ok(1), None) if byte[0] == SIGINT || byte[0] == SIGTERM => waiting = Some(byte[0]),
             (Ok(1), _) => {} // a further signal, or one that is not ours
             (Err(error), _) if error.kind() == ErrorKind::Interrupted => {}
-            (Err(error), Some(number)) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
+            (Err(error), Some(number))
+                if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) =>
+            {
                 if number == SIGINT {
                     eprintln!("{line}");
                 }
