@@ -37,7 +37,11 @@ pub(crate) struct Opened(pub(crate) Py<PyAny>);
 impl Read for Opened {
     fn read(&mut self, buffer: &mut [u8]) -> Result<usize> {
         Python::attach(|py| {
-            let read = self.0.bind(py).call_method1("read", (buffer.len(),))?;
+            let read = self.0.bind(py).call_method1("read", (buffer.len(),));
+            let read = read.map_err(|error| match error.value(py).getattr("strerror") {
+                Ok(why) => std::io::Error::other(why.to_string()), // an OSError, in words
+                Err(_) => error.into(),
+            })?;
             let read = read.cast::<PyBytes>().map_err(PyErr::from)?.as_bytes();
             buffer[..read.len()].copy_from_slice(read);
             Ok(read.len())
