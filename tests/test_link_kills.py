@@ -6,7 +6,7 @@ import pytest
 
 import link_kills
 
-KILLS = int(os.environ.get("GOODQUEUE_KILLS", "6"))
+KILLS = int(os.environ.get("GOODQUEUE_KILLS", "3"))
 
 pytestmark = pytest.mark.needs("link", "unnamed")
 
