@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from conftest import drafts_of
 from goodqueue import interrupts, run
 from goodqueue._goodqueue import Simulation
 from goodqueue.record import Scenario
@@ -72,7 +73,9 @@ SAID = (130, "", "goodqueue: interrupted\n")
 
 def test_a_recording_is_interrupted(here: Path) -> None:
     with command("record", "codel", "--packets", "10000000", "--out", "x.csv.gz") as process:
-        until(process, ".x.csv.gz.partial-*")
+        while not drafts_of(process, here):
+            assert process.poll() is None, process.communicate()
+            time.sleep(0.02)
         process.send_signal(signal.SIGINT)
         assert ended(process) == SAID
     assert [file.name for file in here.iterdir()] == ["ok.toml"]

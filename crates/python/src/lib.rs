@@ -14,7 +14,7 @@ mod rates;
 mod stuck;
 mod trace;
 
-use crate::heeding::Heeding;
+use crate::heeding::{Heeding, Opened};
 use crate::law::{Failure, InRun, Law};
 use goodqueue_netsim::scenario::key::KeyDoc;
 use goodqueue_netsim::scenario::reference::TABLES;
@@ -214,16 +214,13 @@ fn traffic_kinds() -> PyResult<String> {
     to_json(&all)
 }
 
-/// Replays one decision trace. Raises ValueError once `stopped()` is true.
+/// Replays the decision trace `name`, whose bytes `file` has. Raises ValueError once `stopped()` is true.
 #[pyfunction]
-#[pyo3(signature = (path, stopped=None))]
-fn replay(py: Python<'_>, path: PathBuf, stopped: Option<Py<PyAny>>) -> PyResult<String> {
-    let name = path.display().to_string();
+#[pyo3(signature = (name, file, stopped=None))]
+fn replay(py: Python<'_>, name: &str, file: Py<PyAny>, stopped: Option<Py<PyAny>>) -> PyResult<String> {
     let outcome = py.detach(|| {
-        let file = std::fs::File::open(&path)
-            .map_err(|source| goodqueue_conformance::Error::Open { file: name.clone(), source })?;
-        let file = std::io::BufReader::new(Heeding { inner: file, stopped: stopped.as_ref() });
-        goodqueue_conformance::replay_reader(&name, file)
+        let file = std::io::BufReader::new(Heeding { inner: Opened(file), stopped: stopped.as_ref() });
+        goodqueue_conformance::replay_reader(name, file)
     });
     to_json(&outcome.map_err(|error| PyValueError::new_err(error.to_string()))?)
 }

@@ -49,11 +49,12 @@ def study(
     somebody else may contain Python code, which runs with your rights. --no-code refuses it.
     """
     from goodqueue import engines
-    from goodqueue.files import output
+    from goodqueue.files import inputs, output
     from goodqueue.studies import libraries, loading, outcome, planning, selection
 
     (on,) = engines.parse(engine, several=False)
-    found = loading.load(libraries.STUDIES.find(name))
+    with inputs.noted() as read:
+        found = loading.load(libraries.STUDIES.find(name))
     chosen = selection.select(found, only or [])
     if reconstructed and not found.reconstructions:
         raise UserError("--reconstructed", f"{name} names no reconstruction; accepted: a study with [[reconstruction]]")
@@ -63,6 +64,7 @@ def study(
         from goodqueue.studies import figures
 
         output.check(out, force)
+        output.spare(out, read)
         draw = figures.own(found.folder)
     result = planned.carry_out(
         f"{len(plan.scenarios)} runs",

@@ -110,14 +110,20 @@ def blame(error: BaseException, files: list[str]) -> UserError:
     return UserError(place, ": ".join(part for part in (type(error).__name__, said(error)) if part))
 
 
+def read(file: str) -> bytes:
+    """Return the code in a file. Raises UserError."""
+    return inputs.read(Path(file), MOST_BYTES, ACCEPTED, pipes=False)  # it is read again for the run's key
+
+
 def _module(file: str) -> ModuleType:
     """Run ``file`` as a module of its own, so that disciplines do not share globals."""
+    inputs.note(Path(file))
     try:
         state = Path(file).stat()
         key = (file, state.st_mtime_ns, state.st_size)
         code = _codes.get(key)
         if code is None:
-            text = inputs.read(Path(file), MOST_BYTES, ACCEPTED)
+            text = read(file)
             code = _codes[key] = compile(text, file, "exec", dont_inherit=True)
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or str(error)

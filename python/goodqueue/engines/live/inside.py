@@ -18,6 +18,7 @@ from goodqueue.engines.kernel.lab.libc import die_with_parent
 from goodqueue.engines.live import init, namespaces, privileges
 from goodqueue.engines.live.talk import Channel, Message, pair, ready
 from goodqueue.errors import UserError
+from goodqueue.files import drafts
 from goodqueue.scenario import discipline
 
 if TYPE_CHECKING:
@@ -53,6 +54,8 @@ class Lab:
             self._host.send({"error": f"link: {namespaces.said(error)}; accepted: see `goodqueue link doctor`"})
 
     def _run(self, order: Message) -> Message:
+        for capture in drafts.inherited(order["trace"] and order["trace"]["path"]):
+            os.set_inheritable(capture, False)  # otherwise CMD would inherit it
         ours, theirs = pair()
         below, above = Channel(ours), Channel(theirs)
         privileges.become_builder()

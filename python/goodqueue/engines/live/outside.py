@@ -14,9 +14,12 @@ from errno import EEXIST
 from pathlib import Path
 
 from goodqueue.capture import Trace
+from goodqueue.engines.kernel import folders
+from goodqueue.engines.kernel.lab.libc import call
 from goodqueue.engines.live import init, outward
 from goodqueue.engines.live.talk import Channel, Message, pair, ready
 from goodqueue.errors import UserError
+from goodqueue.files import drafts
 
 DEPTH = "GOODQUEUE_LINK_DEPTH"
 """A variable in CMD's environment: the number of links that CMD is within."""
@@ -34,6 +37,7 @@ STUCK_S = 15.0
 """How long a lab whose path has a discipline in Python may be silent. It normally sends a glance once a second."""
 
 _LOOK_S = 0.05
+_PR_SET_CHILD_SUBREAPER = 36
 _SI_KERNEL = 0x80
 """Marks a signal from a terminal, which has reached CMD as well as this process."""
 
@@ -91,14 +95,14 @@ def run(task: Task, onlooker: Onlooker, ignored: list[int]) -> End:
     """
     order = _order(task, onlooker) | {"ignored": ignored}
     ours, theirs = pair()
-    with ours, theirs:
+    with _alone(task), ours, theirs:
         command = [sys.executable, "-P", "-m", "goodqueue.engines.live.inside", str(theirs.fileno()), str(os.getpid())]
         modules = os.pathsep.join(filter(None, [str(_PACKAGES), os.environ.get("PYTHONPATH")]))
         with (
             _in_foreground(),
             subprocess.Popen(
                 command,
-                pass_fds=[theirs.fileno()],
+                pass_fds=[theirs.fileno(), *drafts.inherited(task.trace.path if task.trace else None)],
                 stdout=task.stdout,
                 stderr=task.stderr,
                 env=os.environ | {"PYTHONPATH": modules},
@@ -109,6 +113,27 @@ def run(task: Task, onlooker: Onlooker, ignored: list[int]) -> End:
                 return _attend(Channel(ours), lab, order, onlooker, _Silence(task.scenario))
             finally:
                 lab.kill()
+
+
+@contextmanager
+def _alone(task: Task) -> Iterator[None]:
+    """Wait at the end for all processes of the link, and remove the drafts of those that were killed.
+
+    They all become children of this process when their own parents are killed. The first process of CMD's becomes a
+    zombie only when all others of its process namespace are gone.
+    """
+    call("prctl", _PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    try:
+        yield
+    finally:
+        end = time.monotonic() + _KILLED_S
+        with suppress(ChildProcessError):
+            while os.waitpid(-1, os.WNOHANG)[0] or time.monotonic() < end:
+                time.sleep(_LOOK_S)
+        drafts.sweep(Path())
+        if task.trace is not None:
+            drafts.sweep(Path(task.trace.file).resolve().parent)
+        folders.sweep()
 
 
 def _order(task: Task, onlooker: Onlooker) -> Message:
