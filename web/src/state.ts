@@ -48,7 +48,7 @@ export function lane(place: number): Lane {
 }
 
 /** Returns the scenario of a lane as JSON, without the time series for the charts. */
-export function scenarioText(place: number): string {
+function scenarioText(place: number): string {
   const { lines } = experiment.value;
   return JSON.stringify(scenarioOf(experiment.value, lines[place] ?? ""));
 }
@@ -62,12 +62,17 @@ function put(place: number, state: LaneState): void {
   states.value = allStates().map((old, at) => (at === place ? state : old));
 }
 
+/** Returns the words of a lane's line. Spaces at its ends make no other line. */
+function lineOf(place: number): string {
+  return (experiment.value.lines[place] ?? "").trim();
+}
+
 /** Runs a lane until it has no newer question. */
 async function work(place: number): Promise<void> {
   busy[place] = true;
   for (let text = asked[place]; text !== undefined; text = asked[place]) {
     asked[place] = undefined;
-    const [line, scenario, of] = [experiment.value.lines[place] ?? "", scenarioText(place), opened];
+    const [line, scenario, of] = [lineOf(place), scenarioText(place), opened];
     const isNewest = (): boolean => last[place] === text;
     const outcome = await lane(place).run(text, (progress) => {
       const state = stateOf(place);
@@ -80,7 +85,7 @@ async function work(place: number): Promise<void> {
       const state = stateOf(place);
       if (isNewest()) put(place, { kind: "done", run });
       // A control has moved on. This run is nearer to the present setting than the one that is shown.
-      else if (state.kind === "running" && of === opened && line === experiment.value.lines[place]) put(place, { ...state, before: run });
+      else if (state.kind === "running" && of === opened && line === lineOf(place)) put(place, { ...state, before: run });
     } else if (outcome.kind === "refused") {
       if (isNewest()) put(place, { kind: "refused", refusal: outcome.refusal });
     } else if (isNewest()) {
@@ -100,9 +105,9 @@ export function startRuns(): void {
     const texts = lines.map(question);
     batch(() => {
       const now = states.peek();
-      states.value = lines.map((line, place) => {
+      states.value = lines.map((_, place) => {
         const state = now[place] ?? NOTHING_YET;
-        return last[place] === texts[place] ? state : started(state, line);
+        return last[place] === texts[place] ? state : started(state, lineOf(place));
       });
       for (const surplus of lanes.splice(lines.length)) surplus.close();
       busy.length = asked.length = last.length = lines.length;
