@@ -77,7 +77,7 @@ def by(where: str, line: str, tc: str, ours: str) -> str | None:
         return _refused(line, ours)
     if where == "values":
         # A time of netem without a unit, or in nanoseconds.
-        bare = r" (de|la|sl)\w*( \S+)?? [+]?(0x[0-9a-f]+|[0-9.]+(e[0-9]+)?)(ns\w*)?( |$)"
+        bare = r" (d|de\w*|la\w*|sl\w*)( \S+)?? [+]?(0x[0-9a-f]+|[0-9.]+(e[0-9]+)?)(ns\w*)?( |$)"
         times = line.startswith("netem") and re.search(bare, line, re.IGNORECASE)
         known = {
             "adaptive": "accepted by the kernel engine: noadaptive" in ours,

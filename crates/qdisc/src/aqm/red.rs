@@ -277,7 +277,7 @@ const ADAPTIVE: Param<bool> =
 
 const PARAMS: &[ParamSpec] = params! { from MAN =>
     LIMIT, MIN, MAX,
-    AVPKT.help("average packet, for burst and for the decay while idle"),
+    AVPKT.zero_is_unset().help("average packet, for burst and for the decay while idle"),
     BURST.help("packets that may arrive at once; unset: (2 min + max) / (3 avpkt)"),
     BANDWIDTH, PROBABILITY, ECN,
     HARDDROP, NODROP, ADAPTIVE,

@@ -72,7 +72,7 @@ pub(crate) enum Scale {
 }
 
 pub(crate) const AVPKT: Param<u64> =
-    Param::bytes("avpkt", "average packet").default(1000).range(1, u32::MAX as u64).zero_is_unset();
+    Param::bytes("avpkt", "average packet").default(1000).range(1, u32::MAX as u64);
 pub(crate) const BURST: Param<Option<u32>> =
     Param::packets("burst", "packets that may arrive at once").range(1, u32::MAX).zero_is_unset();
 pub(crate) const BANDWIDTH: Param<Rate> =
