@@ -90,7 +90,7 @@ fn link() -> Link {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: if cfg!(miri) { 2 } else { 1500 }, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 1500, ..ProptestConfig::default() })]
 
     #[test]
     fn whatever_the_parameters_the_load_and_the_clock(
