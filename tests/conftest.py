@@ -10,6 +10,7 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -158,6 +159,16 @@ def spawn(*arguments: str, environment: dict[str, str] | None = None) -> subproc
     command = [sys.executable, "-m", "goodqueue", *arguments]
     env = os.environ | (environment or {})
     return subprocess.run(command, check=False, capture_output=True, text=True, encoding="utf-8", env=env)
+
+
+def drafts_of(process: "subprocess.Popen[Any]", folder: Path) -> list[Path]:
+    """Return the drafts in ``folder`` that a process is writing. Those without a name are found in /proc."""
+    found = list(folder.glob(".*.partial-*"))
+    for link in Path(f"/proc/{process.pid}/fd").glob("*"):
+        with suppress(OSError):
+            if str(link.readlink()).startswith(f"{folder}/#"):
+                found.append(link)
+    return found
 
 
 @pytest.fixture

@@ -186,6 +186,14 @@ class Link:
         return found
 
 
+def program(folder: Path) -> Path:
+    """Return a program in ``folder`` that is called goodqueue, as a link within a link must be."""
+    goodqueue = folder / "goodqueue"
+    goodqueue.write_text(f"#!/bin/sh\nexec {python()} -c '{MAIN}' \"$@\"\n")
+    goodqueue.chmod(0o755)
+    return goodqueue
+
+
 @contextmanager
 def public_folder() -> Iterator[Path]:
     """Yield a folder in which an ordinary user may do anything, since pytest's own folders are root's."""

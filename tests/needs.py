@@ -88,6 +88,15 @@ def page() -> bool:
     return built.is_file() and shutil.which("node") is not None
 
 
+def unnamed() -> bool:
+    """Return whether there are files without names where temporary files are."""
+    try:
+        os.close(os.open(tempfile.gettempdir(), os.O_TMPFILE | os.O_RDWR))
+    except (AttributeError, OSError):
+        return False
+    return True
+
+
 def link() -> bool:
     """Return whether an ordinary user may have a link here."""
     import linked
@@ -121,6 +130,7 @@ NEEDS = {
     "slirp4netns": Need(programs("slirp4netns"), "slirp4netns"),
     "tcptrace": Need(programs("tcptrace", "editcap"), "tcptrace wireshark-common"),
     "tshark": Need(programs("tshark"), "tshark"),
+    "unnamed": Need(unnamed, remedy="a file system with O_TMPFILE where temporary files are"),
 }
 
 

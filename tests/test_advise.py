@@ -4,6 +4,7 @@ import json
 import shlex
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from goodqueue.advise.scenarios import Truth
 from goodqueue.cli import advise as cli_advise
 from goodqueue.engines.kernel import planning, tc
 from goodqueue.errors import UserError
+from goodqueue.measures.stats import Estimate
 from test_flent import data, written
 
 LINKS = {
@@ -278,6 +280,21 @@ def test_wifi_is_the_drivers(answers: dict[str, Advice]) -> None:
     assert answer.commands["down"][0].startswith("tc qdisc replace dev wlan0 root ")
 
 
+def test_an_answer_that_the_seeds_do_not_support_begins_with_that(
+    answers: dict[str, Advice], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Otherwise a gain of 3 ± 8 points would be read as an order to type something."""
+    sure = answers["dsl"]
+    tried = [replace(one, points=Estimate(3.0, 8.0, 3)) if one.is_choice else one for one in sure.tried]
+    worse = [replace(one, difference=Estimate(one.difference.mean, 1e9, 3)) for one in sure.changes]
+    cli_advise._print(replace(sure, tried=tried, changes=worse), why=False)
+    said = capsys.readouterr().out.splitlines()
+    assert said[0].startswith("Too uncertain: 3.0 ± 8.0 points better than now may be none at all. Give --seeds ")
+    assert sum(line.endswith("not told apart") for line in said) == len(worse)
+    cli_advise._print(sure, why=False)
+    assert "Too uncertain" not in capsys.readouterr().out
+
+
 # --- what is shown ---------------------------------------------------------------------------------------------------
 
 
@@ -433,7 +450,10 @@ def test_what_is_said_goes_before_what_was_measured(real: str, goodqueue: Callab
         ("--down 9kbit --up 1mbit", '--down: found "9kbit"; accepted: 128kbit to 10gbit'),
         ("--down 9mbit --up 1mbit --rtt 5s", '--rtt: found "5s"; accepted: 1ms to 2s'),
         ("--down 9mbit --up 1mbit --buffer 1h", '--buffer: found "1h"; accepted: a time'),
-        ("--down 9mbit --up 1mbit --link cable", '--link: found "cable"; accepted: docsis, dsl, vdsl, ethernet, lte'),
+        (
+            "--down 9mbit --up 1mbit --link satellite",
+            '--link: found "satellite"; accepted: docsis (cable, hfc), dsl (adsl',
+        ),
         ("--down 9mbit --up 1mbit --use calls,calls", '--use: found "calls" twice; accepted: a list of calls, games'),
         ("--down 9mbit --up 1mbit --use mail", '--use: found "mail"; accepted: a list of calls, games'),
         ("--down 900mbit --link wifi", '--down: found "900mbit" with --link wifi; accepted: up to 189mbit'),
@@ -472,3 +492,12 @@ def test_python_has_the_same_answer(goodqueue: Callable[..., Result]) -> None:
         gq.advise(up="1mbit")
     with pytest.raises(UserError, match=r"^metric: found"):
         advice.change("mos")
+
+
+def test_a_kind_of_link_has_the_names_that_people_give_it(goodqueue: Callable[..., Result]) -> None:
+    assert {word: links.find(word).key for word in ("cable", "Fibre", "ADSL", "4g", "wlan")} == {  # type: ignore[union-attr]
+        "cable": "docsis", "Fibre": "ethernet", "ADSL": "dsl", "4g": "lte", "wlan": "wifi",
+    }  # fmt: skip
+    refused = goodqueue("advise", "--down", "5mbit", "--up", "1mbit", "--link", "satellite")
+    assert refused.status == 2
+    assert "accepted: docsis (cable, hfc), dsl (adsl, adsl2, adsl2+)" in refused.err

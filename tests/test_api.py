@@ -4,6 +4,7 @@ import doctest
 import importlib
 import inspect
 import json
+import re
 import subprocess
 import sys
 import warnings
@@ -314,6 +315,16 @@ def test_without_pandas_the_rest_works(one: gq.Run, monkeypatch: pytest.MonkeyPa
 
 
 # --- the notebook ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs", "examples"])
+def test_every_name_of_the_package_in_a_text_exists(page: str) -> None:
+    """The notebook's last sentence named a function that had been renamed: no cell calls it."""
+    place = ROOT / page
+    files = [place] if place.is_file() else [one for kind in ("*.md", "*.ipynb") for one in place.rglob(kind)]
+    named = {name for one in files for name in re.findall(r"\bgq\.([A-Za-z_]+)", one.read_text(encoding="utf-8"))}
+    assert named or page == "README.md"
+    assert [name for name in sorted(named) if not hasattr(gq, name)] == []
 
 
 def test_the_notebook_runs_and_is_kept_without_outputs(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,6 +17,7 @@ import captures
 from captures import ACK, ETHERNET, RST, SYN, WAYS, Frame, Segment
 from conftest import Result
 from goodqueue import _goodqueue
+from goodqueue.files import inputs
 
 SENDS = [[">", 100, 9000], ["<", 3000, 8000]]
 """What the ends of `captures.connection` send, and how long they wait, without the path."""
@@ -25,7 +26,9 @@ SENDS = [[">", 100, 9000], ["<", 3000, 8000]]
 def read(folder: Path, content: bytes) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """Return the connections of a capture, and the counts of what else it has."""
     (folder / "some.pcap").write_bytes(content)
-    connections, others = _goodqueue.connection_vectors(str(folder / "some.pcap"))
+    path = folder / "some.pcap"
+    with inputs.opened(path, "a capture") as file:
+        connections, others = _goodqueue.connection_vectors(str(path), file)
     return [json.loads(one) for one in connections], json.loads(others)
 
 

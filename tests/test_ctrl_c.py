@@ -2,16 +2,19 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
 
+from conftest import drafts_of
 from goodqueue import interrupts, run
 from goodqueue._goodqueue import Simulation
 from goodqueue.record import Scenario
@@ -38,10 +41,15 @@ class Endless:
 """
 
 
+def command(*arguments: str) -> AbstractContextManager["subprocess.Popen[str]"]:
+    return python("-m", "goodqueue", *arguments)
+
+
 @contextmanager
-def command(*arguments: str) -> Iterator["subprocess.Popen[str]"]:
-    words = [sys.executable, "-m", "goodqueue", *arguments]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+def python(*words: str) -> Iterator["subprocess.Popen[str]"]:
+    with subprocess.Popen(
+        [sys.executable, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
         try:
             yield process
         finally:
@@ -65,7 +73,9 @@ SAID = (130, "", "goodqueue: interrupted\n")
 
 def test_a_recording_is_interrupted(here: Path) -> None:
     with command("record", "codel", "--packets", "10000000", "--out", "x.csv.gz") as process:
-        until(process, ".x.csv.gz.partial-*")
+        while not drafts_of(process, here):
+            assert process.poll() is None, process.communicate()
+            time.sleep(0.02)
         process.send_signal(signal.SIGINT)
         assert ended(process) == SAID
     assert [file.name for file in here.iterdir()] == ["ok.toml"]
@@ -137,6 +147,61 @@ def test_an_endless_loop_in_a_discipline_is_interrupted(here: Path, verb: str) -
         until(process, "began")
         process.send_signal(signal.SIGINT)
         assert ended(process) == SAID
+
+
+STUCK = """
+class Stuck:
+    def __init__(self, link):
+        pass
+
+    def enqueue(self, now, packet, queue):
+        open("began", "w").close()
+        sum(iter(int, 1))  # code in C, in which Python handles no signal
+
+    def dequeue(self, now, queue):
+        return queue.pop()
+"""
+
+
+@pytest.mark.parametrize("verb", ["run", "compare", "study"])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_discipline_that_never_returns_from_c_is_ended(here: Path, verb: str, number: signal.Signals) -> None:
+    Path("stuck.py").write_text(STUCK, encoding="utf-8")
+    line = "./stuck.py:Stuck"
+    arguments = {
+        "run": ["run", "ok.toml", "--set", f"bottleneck.qdisc={line}"],
+        "compare": ["compare", "codel", line, "--duration", "3s", "--warmup", "1s"],
+        "study": ["study", "mine", "--out", "report"],
+    }[verb]
+    if verb == "study":
+        mine = Path("mine")
+        shutil.copytree(files("goodqueue.studies") / "library" / "schwardmann2014", mine)  # type: ignore[arg-type]
+        (mine / "figures.py").write_text("open('began', 'w').close()\nsum(iter(int, 1))\n", encoding="utf-8")
+    with command(*arguments) as process:
+        until(process, "began")
+        process.send_signal(number)
+        assert ended(process) == (SAID if number == signal.SIGINT else (143, "", ""))
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_no_lock_stays_held(here: Path, number: signal.Signals) -> None:
+    """A signal between taking the lock of a run's future and the block that releases it.
+
+    The exception left that lock held. The run's thread waited for it, and the process waited for the thread.
+    """
+    code = (
+        "import os, sys\n"
+        "from concurrent.futures import _base\n"
+        "enter = _base._AcquireFutures.__enter__\n"
+        "def slow(self):\n"
+        "    enter(self)\n"
+        f"    os.kill(os.getpid(), {int(number)})\n"
+        "_base._AcquireFutures.__enter__ = slow\n"
+        "from goodqueue.cli import main\n"
+        "main(['compare', 'codel', '--duration', '60s', '--warmup', '1s'])\n"
+    )
+    with python("-c", code) as process:
+        assert ended(process) == (SAID if number == signal.SIGINT else (143, "", ""))
 
 
 def test_a_discipline_that_swallows_it_is_ended_by_another_one(here: Path) -> None:

@@ -9,12 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from goodqueue.files import drafts
+from goodqueue.files import drafts, output
+from goodqueue.store import files
 
 HOLD = """
 import sys
 from pathlib import Path
 from goodqueue.files import drafts
+drafts.HAS_UNNAMED = sys.argv[2] == "unnamed"
 print(drafts.create(Path(sys.argv[1]), folder=sys.argv[2] == "folder").name, flush=True)
 sys.stdin.read()
 """
@@ -24,18 +26,18 @@ NUMBER_ONE = ("unshare", "--pid", "--fork", "--kill-child")
 
 
 @contextmanager
-def writer(target: Path, *before: str, folder: bool = False) -> Iterator[tuple[Path, "subprocess.Popen[str]"]]:
+def writer(target: Path, *before: str, kind: str = "file") -> Iterator[tuple[Path, "subprocess.Popen[str]"]]:
     """Start a process that holds a draft of ``target``, and yield the draft and the process."""
-    command = [*before, sys.executable, "-c", HOLD, str(target), "folder" if folder else "file"]
+    command = [*before, sys.executable, "-c", HOLD, str(target), kind]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         yield target.with_name(process.stdout.readline().strip()), process
         process.kill()
 
 
-@pytest.mark.parametrize("folder", [False, True])
-def test_a_killed_process_leaves_its_draft_and_the_next_one_removes_it(tmp_path: Path, folder: bool) -> None:
-    with writer(tmp_path / "a", folder=folder) as (draft, process):
+@pytest.mark.parametrize("kind", ["file", "folder"])
+def test_a_killed_process_leaves_its_draft_and_the_next_one_removes_it(tmp_path: Path, kind: str) -> None:
+    with writer(tmp_path / "a", kind=kind) as (draft, process):
         drafts.sweep(tmp_path)
         assert draft.exists(), "the process that writes it lives"
         process.kill()
@@ -43,6 +45,35 @@ def test_a_killed_process_leaves_its_draft_and_the_next_one_removes_it(tmp_path:
     assert draft.exists(), "or this test shows nothing"
     drafts.sweep(tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.needs("unnamed")
+def test_a_draft_without_a_name_is_never_seen(tmp_path: Path) -> None:
+    """The draft of a link's capture stayed when the link was killed."""
+    with writer(tmp_path / "a", kind="unnamed") as (_, process):
+        assert list(tmp_path.iterdir()) == []
+        process.kill()
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("unnamed", [False, pytest.param(True, marks=pytest.mark.needs("unnamed"))])
+@pytest.mark.parametrize("has_links", [True, False])
+def test_a_file_gets_its_name_once_and_is_replaced_only_by_force(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unnamed: bool, has_links: bool
+) -> None:
+    monkeypatch.setattr(drafts, "HAS_UNNAMED", unnamed)
+    if not has_links:
+        monkeypatch.setattr(os, "link", _refuse)
+    target = tmp_path / "a"
+    assert files.add(target, b"first")
+    assert not files.add(target, b"second")
+    assert output.write_file(target, False, b"third") == str(tmp_path / "a-2")
+    assert target.read_bytes() == b"first"
+    assert output.write_file(target, True, b"fourth") == str(target)
+    assert [(path.name, path.read_bytes()) for path in sorted(tmp_path.iterdir())] == [
+        ("a", b"fourth"),
+        ("a-2", b"third"),
+    ]
 
 
 @pytest.mark.needs("mount")
@@ -100,6 +131,7 @@ def test_a_child_neither_removes_nor_keeps_its_parents_draft(tmp_path: Path) -> 
 
 def test_where_there_are_no_locks_age_decides(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Windows has no flock, and some file systems have none."""
+    monkeypatch.setattr(drafts, "HAS_UNNAMED", False)
     for has_locks in (False, True):
         monkeypatch.setattr(drafts, "HAS_LOCKS", has_locks)
         monkeypatch.setattr("fcntl.flock", _refuse)
@@ -112,7 +144,7 @@ def test_where_there_are_no_locks_age_decides(tmp_path: Path, monkeypatch: pytes
         assert not draft.exists()
 
 
-def _refuse(*_: object) -> None:
+def _refuse(*_: object, **__: object) -> None:
     raise OSError(95, "Operation not supported")
 
 

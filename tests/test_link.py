@@ -18,7 +18,7 @@ import pytest
 from goodqueue import listening
 from goodqueue.cli import link as verb
 from goodqueue.engines.live import metrics, outside
-from linked import MAIN, MARK, Link, environment, public_folder, python, times_ms
+from linked import MARK, Link, environment, program, public_folder, python, times_ms
 
 pytestmark = [pytest.mark.needs("link", "ping")]
 
@@ -154,9 +154,7 @@ def test_a_server_that_ends_before_it_listens_is_told() -> None:
 
 def test_links_within_links_add_their_rtts(place: Path) -> None:
     """One connection, end to end: the inner client's packets cross both links, and the outer end answers them."""
-    goodqueue = place / "goodqueue"
-    goodqueue.write_text(f"#!/bin/sh\nexec {python()} -c '{MAIN}' \"$@\"\n")
-    goodqueue.chmod(0o755)
+    goodqueue = program(place)
     inner = (str(goodqueue), "link", "--quiet", "--rtt", "50ms", "--")
     done = Link(("--quiet", "--rtt", "30ms", "--", *inner, "ping", "-n", "-c", "4", "-i", "0.2", "100.64.1.1")).run()
     assert done.returncode == 0, done.stderr
@@ -167,9 +165,7 @@ def test_links_within_links_add_their_rtts(place: Path) -> None:
 
 def test_a_command_that_writes_results_leaves_its_links_capture_alone(place: Path) -> None:
     """The command lives in another process namespace, where the link's process has no number."""
-    goodqueue = place / "goodqueue"
-    goodqueue.write_text(f"#!/bin/sh\nexec {python()} -c '{MAIN}' \"$@\"\n")
-    goodqueue.chmod(0o755)
+    goodqueue = program(place)
     inner = (str(goodqueue), "link", "--quiet", "--trace", f"{place}/inner.pcapng", "--record", f"{place}/inner.json")
     outer = ("--quiet", "--trace", f"{place}/outer.pcapng", "--record", f"{place}/outer.json")
     done = Link((*outer, "--", *inner, "--", "true")).run()
@@ -190,9 +186,7 @@ def test_a_command_that_writes_results_leaves_its_links_capture_alone(place: Pat
 )
 def test_links_within_one_follow_each_other_one_at_a_time(words: str, said: str, place: Path) -> None:
     """Each has its far end in the outer link's network. The far end must vanish with its link."""
-    goodqueue = place / "goodqueue"
-    goodqueue.write_text(f"#!/bin/sh\nexec {python()} -c '{MAIN}' \"$@\"\n")
-    goodqueue.chmod(0o755)
+    goodqueue = program(place)
     done = Link(("--quiet", "--", "sh", "-c", words.replace("G", str(goodqueue)))).run()
     assert said in done.stdout + done.stderr, done.stderr
 

@@ -65,6 +65,40 @@ def test_killed_at_any_moment_it_leaves_nothing(who: int, folder: Path) -> None:
     assert until(lambda: set(Path("/sys/class/net").iterdir()) <= interfaces)
 
 
+STUCK = """
+class Stuck:
+    def __init__(self, link):
+        pass
+
+    def enqueue(self, now, packet, queue):
+        sum(iter(int, 1))  # code in C, during which no other thread runs
+
+    def dequeue(self, now, queue):
+        return None
+"""
+
+
+@pytest.mark.parametrize("number", [None, signal.SIGTERM])
+def test_a_discipline_that_never_returns_from_c_does_not_outlive_the_command(
+    folder: Path, number: signal.Signals | None
+) -> None:
+    """Without a signal, the command itself notices that its path is stuck."""
+    Path("stuck.py").write_text(STUCK, encoding="utf-8")
+    link = Link(("--quiet", "--qdisc", "./stuck.py:Stuck", "--", "sh", "-c", "ping -c 1 -w 1 server; : > pinged"))
+    running = link.start()
+    if number is not None:
+        assert until(Path("pinged").exists)
+        running.send_signal(number)
+    seen = link.left()
+    _, said = running.communicate(timeout=PATIENCE_S)
+    assert running.returncode == 2
+    assert re.fullmatch(r"goodqueue: [^\n]+\n", said), said
+    assert number is not None or "./stuck.py:Stuck: has not returned for 15 s" in said
+    gone(link, seen)
+    Path("stuck.py").unlink()
+    Path("pinged").unlink()
+
+
 def test_what_a_command_leaves_behind_is_ended(folder: Path) -> None:
     """A daemon that CMD started would go on in a network that nobody can reach any more."""
     link = Link(("--quiet", "--", "sh", "-c", "sleep 60 & setsid sleep 61 & (sleep 62 &) ; nohup sleep 63 & exit 3"))

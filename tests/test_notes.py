@@ -13,6 +13,7 @@ MBPS = "50Mbps is 400 Mbit/s, as in tc (bytes); 50mbit is 50 Mbit/s"
 TWENTY = '"target 20" is 20 us, as in tc; target 20ms is 20 milliseconds'
 CHILD = "tbf rate 500kbps burst 20kb child codel target 20 interval 1500.5 ecn"
 CAKE = "cake bandwidth 5mbit"
+FASTER = "is more than the link's {rate} ({key}.rate), so the link and not {qdisc} is the bottleneck"
 ALICE = "--set traffic.0.host=alice"
 NONE = "has no effect"
 BOTH = (
@@ -47,13 +48,25 @@ TABLE = [
     ),
     ("run ok.toml --set bottleneck.qdisc='dualpi2 step_thresh 5p'", []),
     (
-        "run ok.toml --set bottleneck.qdisc='cake bandwidth 20mbit diffserv3 nat besteffort'",
+        "run ok.toml --set bottleneck.qdisc='cake bandwidth 9mbit diffserv3 nat besteffort'",
         ['cake diffserv: "besteffort" replaces "diffserv3": as in tc, the last word holds'],
     ),
     (
         "run ok.toml --set bottleneck.qdisc='tbf burst 9kb child codel target 6ms target 7ms'",
         ['codel target: "target 7ms" replaces "target 6ms": as in tc, the last word holds'],
     ),
+    (
+        "compare codel 'cake bandwidth 20mbit' --rate 10mbit --seeds 1 --duration 6s",
+        [f'"bandwidth 20mbit" {FASTER.format(rate="10 Mbit/s", key="bottleneck", qdisc="cake")}'],
+    ),
+    (
+        "compare 'codel / htb rate 10mbit child tbf rate 3mbit burst 9kb' --rate 10mbit --up-rate 2mbit --duration 6s",
+        [
+            f'"rate {rate}" {FASTER.format(rate="2 Mbit/s", key="bottleneck.up", qdisc=qdisc)}'
+            for rate, qdisc in (("10mbit", "htb"), ("3mbit", "tbf"))
+        ],
+    ),
+    ("run ok.toml --set bottleneck.qdisc='htb rate 9mbit ceil 100mbit child fq maxrate 50mbit'", []),
     ("run ok.toml --set bottleneck.qdisc='cake ethernet ether-vlan'", []),  # their overheads add up
     (
         "run change.toml",

@@ -1,7 +1,6 @@
 """The store: complete files or none, never overwritten, readable by other tools. Broken or newer files are reported."""
 
 import json
-import os
 import resource
 import shutil
 import subprocess
@@ -20,7 +19,7 @@ from goodqueue.errors import UserError
 from goodqueue.files import drafts
 from goodqueue.record import Scenario
 from goodqueue.scenario import resolve
-from goodqueue.store import DamagedError, Store, columns, files
+from goodqueue.store import DamagedError, Store, columns
 
 SWEEP = ["sweep", "ok.toml", "--set", "bottleneck.qdisc=codel,pie", "--set", "path.rtt=10ms,40ms", "--seeds", "3"]
 RUNS = 12
@@ -80,17 +79,6 @@ def test_a_run_is_never_overwritten(kept: Store) -> None:
     kept.put(one, text.replace('"codel', '"other'))
     assert kept.get(one) == text, "the first record must stay"
     assert not list(kept.folder.rglob(".*.partial-*"))
-
-
-def test_a_file_system_without_links_will_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_: object) -> None:
-        raise PermissionError(1, "Operation not permitted")
-
-    monkeypatch.setattr(os, "link", refuse)
-    assert files.add(tmp_path / "a", b"first")
-    assert not files.add(tmp_path / "a", b"second")
-    assert (tmp_path / "a").read_bytes() == b"first"
-    assert [file.name for file in tmp_path.iterdir()] == ["a"]
 
 
 def test_what_a_killed_writer_left_is_removed(kept: Store) -> None:

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
@@ -67,8 +68,6 @@ def unsealed(path: Path, **changes: object) -> None:
     (row,) = parquet.read_table(path).to_pylist()
     schema = columns.schema()
     table = {name: [changes.get(name, row[name])] for name in schema.names}
-    import pyarrow as pa
-
     parquet.write_table(pa.table(table, schema), path, compression="zstd", use_dictionary=False)
 
 
@@ -195,6 +194,92 @@ def test_a_lost_results_json_is_written_again(here: Path, goodqueue: Command) ->
         assert (again.status, again.out) == (0, whole), again.err
         assert file.read_bytes() == text
     assert (file.parent / "notes.txt").read_text(encoding="utf-8") == "mine"
+
+
+@pytest.mark.parametrize("name", ["cells.csv", "runs.parquet", "results.json"])
+@pytest.mark.parametrize("kind", ["removed", "emptied", "cut", "changed"])
+def test_a_table_of_a_sweep_that_is_lost_is_written_again(here: Path, goodqueue: Command, name: str, kind: str) -> None:
+    """A removed cells.csv stayed away, since results.json beside it was right."""
+    goodqueue(*SWEEP, "--out", "st")
+    (file,) = (here / "st").glob(f"sweeps/*/{name}")
+    data = file.read_bytes()
+    file.unlink()
+    changed = {"emptied": b"", "cut": data[:-9], "changed": data.replace(b"pie", b"PIE")}.get(kind)
+    if changed is not None:
+        file.write_bytes(changed)
+    (file.parent / "notes.txt").write_text("mine", encoding="utf-8")
+    again = goodqueue(*SWEEP, "--out", "st")
+    assert again.status == 0, again
+    assert file.read_bytes() == data
+    assert (file.parent / "notes.txt").read_text(encoding="utf-8") == "mine"
+    aside = [path.read_bytes() for path in (here / "st").glob("damaged/*")]
+    assert aside == ([changed] if changed else []), "somebody may have written into it"
+    assert ("it is set aside and written again" in again.err) == bool(changed)
+    assert goodqueue(*SWEEP, "--out", "st").err == f"goodqueue: {RUNS} runs in st, 0 of them new\n"
+
+
+def test_a_table_that_another_version_of_arrow_wrote_is_right(here: Path, goodqueue: Command) -> None:
+    goodqueue(*SWEEP, "--out", "st")
+    (file,) = (here / "st").glob("sweeps/*/runs.parquet")
+    parquet.write_table(parquet.read_table(file), file, compression="gzip")
+    before = file.read_bytes()
+    assert goodqueue(*SWEEP, "--out", "st").err == f"goodqueue: {RUNS} runs in st, 0 of them new\n"
+    assert file.read_bytes() == before
+
+
+@pytest.mark.parametrize("content", [None, b"", b'{"made_by": "goodq', b"{}", b"\xff", b"[]"])
+def test_a_store_without_its_store_json_is_known_by_its_runs(
+    here: Path, goodqueue: Command, content: bytes | None
+) -> None:
+    """Who removed it had no way back: the folder was refused as one of others."""
+    whole = goodqueue(*SWEEP, "--out", "st", "--json").out
+    manifest = here / "st" / "store.json"
+    before = json.loads(manifest.read_text(encoding="utf-8"))
+
+    def lose() -> None:
+        manifest.unlink(missing_ok=True)
+        if content is not None:
+            manifest.write_bytes(content)
+
+    lose()
+    for words in ("report st --out r.html", "plot jain st --out r.svg"):
+        read = goodqueue(*words.split())
+        assert (read.status, read.err.count("\n")) == (0, 1), read
+        assert (
+            "store.json: missing or damaged; the store is read by the keys of its runs; `goodqueue sweep`" in read.err
+        )
+    assert manifest.exists() == (content is not None), "a verb that only reads changes nothing"
+    again = goodqueue(*SWEEP, "--out", "st", "--json")
+    assert (again.status, again.out) == (0, whole)
+    assert "store.json: was missing or damaged; it is made again" in again.err
+    assert f"{RUNS} runs in st, 0 of them new" in again.err
+    assert json.loads(manifest.read_text(encoding="utf-8")) == before
+    lose()
+    assert goodqueue("sweep", "ok.toml", "--seeds", "1", "--out", "st").status == 0, "another sweep finds it, too"
+    assert json.loads(manifest.read_text(encoding="utf-8")) == before
+
+
+def test_one_damaged_run_does_not_hide_a_store(here: Path, goodqueue: Command) -> None:
+    goodqueue(*SWEEP, "--out", "st")
+    (here / "st" / "store.json").unlink()
+    *others, last = files_of(here / "st")
+    for file in others:
+        file.write_bytes(b"damaged")
+    assert store.is_one(here / "st")
+    last.write_bytes(b"damaged")
+    assert not store.is_one(here / "st"), "nothing in it is ours for sure"
+    refused = goodqueue(*SWEEP, "--out", "st")
+    assert (refused.status, refused.err.count("\n")) == (2, 1)
+    assert "holds files of others" in refused.err
+
+
+def test_runs_of_others_are_no_store(here: Path, goodqueue: Command) -> None:
+    run_of_others = here / "theirs" / "runs" / "ab"
+    run_of_others.mkdir(parents=True)
+    parquet.write_table(pa.table({"key": ["x"]}), run_of_others / "x.parquet")
+    refused = goodqueue(*SWEEP, "--out", "theirs")
+    assert (refused.status, "holds files of others" in refused.err) == (2, True), refused
+    assert not (here / "theirs" / "store.json").exists()
 
 
 def test_a_pipe_for_results_json_is_refused_in_a_line(here: Path, goodqueue: Command) -> None:

@@ -86,9 +86,13 @@ def test_tc_and_goodqueue_read_lines_alike() -> None:
     ("where", "line", "said", "ours"),
     [
         ("goodqueue_only", "tbf lat 70ms", 'tbf: unknown parameter "lat"', "tbf latency 70ms"),
+        ("goodqueue_only", "codel noe", 'What is "noe"?', "codel noecn"),
         ("goodqueue_only", "codel lim 5", 'What is "lim"?', "codel limit 5"),
         ("values", "netem delay 10ms 5ms", "{}", "netem limit 1000 delay 10ms 5ms: {}"),
         ("tc_only", "tbf mpu 64", "{}", 'tbf mpu: found "64"; accepted: 65 to 65535'),
+        ("tc_only", "tbf mpu 64kbit", "{}", 'tbf mpu: found "64kbit"; accepted: 0 to 65535'),
+        ("tc_only", "cake bandwidth 999gbit", "{}", 'cake bandwidth: found "999gbit"; accepted: 8bit to 1000gbit'),
+        ("values", "netem rate 30% corrupt 1", "{}", "netem limit 1000 corrupt 1 rate 3gbit: {}"),
         ("tc_only", "choke limit 16 bandwidth 10mbit", "{}", "choke: bandwidth is too small for the decay while idle"),
         ("tc_only", "codel limit 5 limit 6", "{}", 'codel limit: found "6"; accepted: 7 to 9'),
         ("tc_only", "fq maxrate 5kbit", "{}", 'fq maxrate: found "5kbit"; accepted: 8kbit to 1gbit'),

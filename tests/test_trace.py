@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from conftest import Result, spawn
+from conftest import Result, drafts_of, spawn
 from goodqueue import capture as trace
 
 needs_tshark = pytest.mark.needs("tshark")
@@ -131,7 +131,7 @@ def test_a_disk_that_gets_full_is_one_line_and_leaves_what_was_there(mixed: Path
 def test_a_run_that_is_stopped_leaves_no_capture(mixed: Path, sent: int, status: int) -> None:
     options = ["--set", "duration=900000s", "--trace", "run.pcapng", "--trace-snap", "54"]
     process = subprocess.Popen([sys.executable, "-m", "goodqueue", "run", "mixed.toml", *options])
-    while not list(mixed.glob(".*run.pcapng.partial-*")):
+    while not drafts_of(process, mixed):
         assert process.poll() is None
         time.sleep(0.05)
     process.send_signal(sent)
@@ -140,8 +140,10 @@ def test_a_run_that_is_stopped_leaves_no_capture(mixed: Path, sent: int, status:
 
 
 def test_what_a_killed_run_left_is_gone_after_the_next_one(mixed: Path) -> None:
+    """On a file system on which each file has a name."""
     options = ["--set", "duration=900000s", "--trace", "out.pcapng", "--trace-snap", "54"]
-    process = subprocess.Popen([sys.executable, "-m", "goodqueue", "run", "mixed.toml", *options])
+    code = "from goodqueue.files import drafts; drafts.HAS_UNNAMED = False; from goodqueue.cli import main; main()"
+    process = subprocess.Popen([sys.executable, "-c", code, "run", "mixed.toml", *options])
     while not any(path.stat().st_size for path in mixed.glob(".out.pcapng.partial-*")):
         assert process.poll() is None
         time.sleep(0.01)
@@ -167,7 +169,7 @@ def test_a_capture_whose_name_was_taken_in_the_meantime_is_kept(mixed: Path) -> 
     options = ["--set", "duration=30s", "--trace", "run.pcapng", "--json"]
     command = [sys.executable, "-m", "goodqueue", "run", "mixed.toml", *options]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    while not list(mixed.glob(".*run.pcapng.partial-*")):
+    while not drafts_of(process, mixed):
         assert process.poll() is None
         time.sleep(0.01)
     (mixed / "run.pcapng").write_text("of another", encoding="utf-8")

@@ -19,6 +19,7 @@ from goodqueue import engines, store
 from goodqueue import scenario as scenarios
 from goodqueue.engines import identity
 from goodqueue.errors import UserError
+from goodqueue.files import output
 from goodqueue.record import Scenario
 from goodqueue.validation import cells, judging, pages, result, show
 from goodqueue.validation.judging import FEW, FLOOR_MS
@@ -417,6 +418,25 @@ engines.find = lambda name: dying if name == "kernel" else own(name)
 making.build = lambda scenario: "stand-in"
 cli.main(sys.argv[1:])
 """
+
+
+@pytest.mark.parametrize("content", [None, "", '{"made_by": "goodq', "[]"])
+def test_a_validation_whose_results_are_lost_goes_on_from_its_store(tmp_path: Path, content: str | None) -> None:
+    """The kernel's runs take hours."""
+    store.create(tmp_path / pages.FOLDER, "--out")
+    if content is not None:
+        (tmp_path / "results.json").write_text(content, encoding="utf-8")
+    pages.check(tmp_path, force=False)
+    pages.claim(tmp_path)
+    assert pages.is_unfinished(tmp_path)
+    assert set(output.listed(tmp_path)) == set(pages.FILES)
+
+
+def test_a_validation_replaces_no_file_of_others(tmp_path: Path) -> None:
+    (tmp_path / "table.md").write_text("mine", encoding="utf-8")
+    for force in (False, True):
+        with pytest.raises(UserError, match=r"holds table.md, which is not ours|holds files of others"):
+            pages.check(tmp_path, force)
 
 
 def test_a_killed_validation_goes_on(here: Path, kernel: list[Scenario], goodqueue: Callable[..., Result]) -> None:

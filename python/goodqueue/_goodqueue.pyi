@@ -1,5 +1,6 @@
 """The Rust core's interface for Python. All text is JSON; `goodqueue.record` describes the records."""
 
+import io
 from collections.abc import Callable
 from typing import Any, TypedDict
 
@@ -287,8 +288,10 @@ def flows(scenario_json: str) -> str:
 def drawn_ahead(scenario_json: str) -> str:
     """Return what flows of a resolved scenario will draw, by name: web users' pages. Raises ScenarioError."""
 
-def connection_vectors(capture: str) -> tuple[list[str], str]:
+def connection_vectors(capture: str, file: io.RawIOBase) -> tuple[list[str], str]:
     """Return the TCP connections of a capture, each as JSON (`goodqueue.files.tmix`), and JSON of what else it has.
+
+    ``file`` has the bytes of the file ``capture``.
 
     Connections: ``partial`` begun before the capture, ``silent`` without data, ``one_sided`` if only one direction was
     captured. Frames: all ``frames``, those with ``tcp``, those of ``other`` protocols, the reasons why others were
@@ -355,6 +358,13 @@ def read_captures(wan: str, cli: str) -> Captured:
     if a packet leaves that never arrived.
     """
 
+def watch_signals(seconds: float, line: str) -> int:
+    """Return the descriptor for `signal.set_wakeup_fd`. Unix only.
+
+    The process ends ``seconds`` after SIGINT or SIGTERM, unless a 0 was written to the descriptor by then. ``line``
+    goes to standard error if the signal is SIGINT.
+    """
+
 def trace_points() -> list[str]:
     """Return the points at which a run can be captured."""
 
@@ -390,8 +400,11 @@ def toml_line(text: str, key: str) -> int | None:
     or if the text is no TOML.
     """
 
-def replay(path: str, stopped: Callable[[], bool] | None = None) -> str:
-    """Return the outcome of one decision trace. Raises ValueError with one line for a malformed file or if stopped."""
+def replay(name: str, file: io.RawIOBase, stopped: Callable[[], bool] | None = None) -> str:
+    """Return the outcome of the decision trace ``name``, whose bytes ``file`` has.
+
+    Raises ValueError with one line for a malformed file or if stopped.
+    """
 
 def record(
     path: str,

@@ -1,6 +1,6 @@
 """Captures of a run: the file, the points of capture, and the number of bytes per packet."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,12 +48,17 @@ class Trace:
 
 @contextmanager
 def asked(
-    file: str | None, at: str | None, snap_bytes: int | None, engine: str, force: bool = False
+    file: str | None,
+    at: str | None,
+    snap_bytes: int | None,
+    engine: str,
+    force: bool = False,
+    read: Iterable[Path] = (),
 ) -> Iterator[Trace | None]:
     """Yield the capture that ``--trace``, ``--trace-at`` and ``--trace-snap`` describe for ``engine``, if there is one.
 
-    What `settle` has not moved by the end is removed. Raises UserError, also for a file that exists or cannot be
-    written, so that no run is made in vain.
+    What `settle` has not moved by the end is removed. Raises UserError, also for a file that exists, cannot be written
+    or is among those that the command has ``read``, so that no run is made in vain.
     """
     if file is None:
         yield None
@@ -63,12 +68,14 @@ def asked(
         accepted = f"a name that ends in {SUFFIX} (for other tools: editcap -F pcap)"
         raise UserError(name, f"found a name that ends in {quoted(path.suffix)}; accepted: {accepted}")
     output.check_file(file, force, "--trace")
+    output.spare(file, read, "--trace")
     if engine == "kernel" and snap_bytes is not None:
         raise UserError("--trace-snap", "found with --engine kernel, whose captures hold 100 bytes; accepted: without")
     points = _points(at, engine)
-    drafts.sweep(path.parent)
+    place = path.resolve()  # a link's target may be on another file system
+    drafts.sweep(place.parent)
     try:
-        draft = drafts.create(path)
+        draft = drafts.create(place)
     except OSError as error:
         raise UserError(name, f"cannot be written: {error.strerror or error}") from error
     try:

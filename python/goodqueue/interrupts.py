@@ -1,8 +1,12 @@
-"""Ctrl-C: handled promptly, once, and with one line of output.
+"""Ctrl-C and SIGTERM: they end the process soon, once, and with one line of output at most.
 
-The first Ctrl-C raises KeyboardInterrupt, and half-finished files are removed on the way out. Further ones would
-interrupt that removal, so they are ignored for `GRACE_S`. After that a Ctrl-C ends the process at once, since
-something does not end by itself.
+The first signal raises `KeyboardInterrupt` or `TerminatedError`, and half-finished files are removed on the way out.
+Further ones would interrupt that removal, so they are ignored for `GRACE_S`. After that a signal ends the process at
+once, since something does not end by itself.
+
+The exception may come at any instruction, for example between taking a lock and the block that releases it. A thread
+that needs that lock would then never end, nor the process. Whoever shares locks with threads therefore holds the
+signals (`held`) and asks for them (`check`) from time to time.
 """
 
 import atexit
@@ -11,49 +15,130 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from types import FrameType
 
 GRACE_S = 5.0
-"""The time in seconds that cleaning up may take before another Ctrl-C ends the process."""
+"""The time in seconds that cleaning up may take before another signal ends the process."""
 
 LINE = "goodqueue: interrupted"
-STATUS = 130
+STATUS = 128 + signal.SIGINT
 
-_first: float | None = None
-"""The time of the first Ctrl-C, by `time.monotonic`."""
+
+class TerminatedError(SystemExit):
+    """Raised by SIGTERM. The process ends with the status 143."""
+
+    def __init__(self) -> None:
+        """Take the status that a shell reports for SIGTERM."""
+        super().__init__(128 + signal.SIGTERM)
+
+
+_answers = False
+"""Whether the handlers of this module are in place."""
+
+_first: tuple[int, float] | None = None
+"""The number of the first signal, and its time by `time.monotonic`."""
+
+_watched: int | None = None
+"""The descriptor to which a 0 is written after each signal that was handled."""
+
+_holders = 0
+"""How many blocks of `held` this process is within."""
 
 
 def answer() -> None:
-    """Handle Ctrl-C from now on, unless our parent has made us ignore it, as a shell does in the background."""
-    global _first  # noqa: PLW0603 - signals belong to the process
+    """Handle Ctrl-C and SIGTERM from now on, unless our parent has made us ignore them, as a shell does with Ctrl-C."""
+    global _answers, _first  # noqa: PLW0603 - signals belong to the process
+    if threading.current_thread() is not threading.main_thread():
+        return
     _first = None
-    if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) not in (
-        signal.SIG_IGN,
-        None,
-    ):
-        signal.signal(signal.SIGINT, _interrupted)
-        sys.unraisablehook = _unraisable
-        atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)  # at its end Python would restore its own handler
-
-
-def _unraisable(raised: "sys.UnraisableHookArgs") -> None:
-    """Report an exception that Python can only report, except Ctrl-C, which `check` raises again."""
-    if not (isinstance(raised.exc_value, KeyboardInterrupt) and _first is not None):
-        sys.__unraisablehook__(raised)
+    _answers = True
+    for number in (signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(number) not in (signal.SIG_IGN, None):
+            signal.signal(number, _came)
+    sys.unraisablehook = _unraisable
+    atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)  # at its end Python would restore its own handler
 
 
 def check() -> None:
-    """Raise KeyboardInterrupt again if a library swallowed it."""
+    """Raise the first signal's exception, if one was held or a library swallowed its exception."""
     if _first is not None and threading.current_thread() is threading.main_thread():
-        raise KeyboardInterrupt
+        raise _exception(_first[0])
 
 
-def _interrupted(number: int, frame: object) -> None:
+@contextmanager
+def held() -> Iterator[None]:
+    """Only note signals, which `check` raises. The end of the block raises them, too.
+
+    In a program that only imports goodqueue, such as a notebook, this holds for Ctrl-C, and only within the block.
+    """
+    global _holders, _first  # noqa: PLW0603
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    lent = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if lent:
+        signal.signal(signal.SIGINT, _came)
+    _holders += 1
+    try:
+        yield
+        check()
+    finally:
+        _holders -= 1
+        if lent:
+            _first = None
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def ours(error: BaseException) -> bool:
+    """Return whether ``error`` is the exception of a signal, and was not raised by the code of a file itself."""
+    interrupted = isinstance(error, KeyboardInterrupt) and (_first is not None or not _answers)
+    return interrupted or isinstance(error, TerminatedError)
+
+
+def end_if_stuck() -> None:
+    """From now on, end the process `GRACE_S` after a signal that Python has not handled by then.
+
+    Python handles a signal between two of its own instructions. Code in C that never returns has none, such as
+    ``sum(iter(int, 1))`` in a discipline's class. A thread that needs no Python ends the process then. Drafts of files
+    stay, until the next command that writes into their folder.
+    """
+    if _answers and threading.current_thread() is threading.main_thread() and os.name == "posix":
+        from goodqueue._goodqueue import watch_signals
+
+        global _watched  # noqa: PLW0603
+        # The thread inherits the mask. The kernel would give it signals that the main thread holds back.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+        try:
+            _watched = watch_signals(GRACE_S, LINE)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.set_wakeup_fd(_watched, warn_on_full_buffer=False)
+
+
+def _exception(number: int) -> BaseException:
+    return KeyboardInterrupt() if number == signal.SIGINT else TerminatedError()
+
+
+def _unraisable(raised: "sys.UnraisableHookArgs") -> None:
+    """Report an exception that Python can only report, except a signal's, which `check` raises again."""
+    if not (isinstance(raised.exc_value, (KeyboardInterrupt, TerminatedError)) and _first is not None):
+        sys.__unraisablehook__(raised)
+
+
+def _came(number: int, frame: FrameType | None) -> None:
     global _first  # noqa: PLW0603
-    del number, frame
+    del frame
     now = time.monotonic()
+    if _watched is not None:
+        with suppress(OSError):
+            os.write(_watched, b"\0")
     if _first is None:
-        _first = now
-        raise KeyboardInterrupt
-    if now - _first >= GRACE_S:
-        os.write(sys.__stderr__.fileno() if sys.__stderr__ else 2, f"{LINE}\n".encode())
-        os._exit(STATUS)
+        _first = number, now
+        if not _holders:
+            raise _exception(number)
+    elif now - _first[1] >= GRACE_S:
+        if number == signal.SIGINT:
+            os.write(sys.__stderr__.fileno() if sys.__stderr__ else 2, f"{LINE}\n".encode())
+        os._exit(128 + number)

@@ -11,8 +11,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
+from goodqueue import interrupts
 from goodqueue.calling import calls
 from goodqueue.capture import Trace
 from goodqueue.capture import check as check_traced
@@ -121,24 +122,27 @@ def each(
 
     pool = ThreadPoolExecutor(max_workers=workers or cores())
     try:  # from here on, since a run may be under way before all are submitted
-        futures = {pool.submit(work, index, scenario): index for index, scenario in enumerate(scenarios)}
-        while futures:
-            done, _ = wait(futures, timeout=0.1, return_when=FIRST_COMPLETED)
-            if progress:
-                progress(sum(shares) / len(shares))
-            for future in sorted(done, key=futures.__getitem__):
-                index = futures.pop(future)
-                if failed and (error := future.exception()):
-                    shares[index] = 1.0
-                    failed(index, error)
-                else:
-                    finished(index, future.result())
+        # Its waits take locks that the workers take, too.
+        with interrupts.held():
+            futures = {pool.submit(work, index, scenario): index for index, scenario in enumerate(scenarios)}
+            while futures:
+                done, _ = wait(futures, timeout=0.1, return_when=FIRST_COMPLETED)
+                interrupts.check()
+                if progress:
+                    progress(sum(shares) / len(shares))
+                for future in sorted(done, key=futures.__getitem__):
+                    index = futures.pop(future)
+                    if failed and (error := future.exception()):
+                        shares[index] = 1.0
+                        failed(index, error)
+                    else:
+                        finished(index, future.result())
+            pool.shutdown()
     except BaseException:
         stop.set()
         pool.shutdown(wait=False, cancel_futures=True)
         _end(under_way)
         raise
-    pool.shutdown()
 
 
 def _end(under_way: set[int]) -> None:
@@ -201,8 +205,8 @@ def simulate(scenario: Scenario, progress: Progress, stop: threading.Event, trac
         files.append(discipline.split(line.split(maxsplit=1)[0])[0])
         return discipline.make(line, link)
 
-    with _python_runs():
-        simulation = blamed(lambda: Simulation(to_json(scenario), make), files, UserError)
+    with _python_runs(), discipline.blaming(files, UserError):
+        simulation = Simulation(to_json(scenario), make)
     try:
         if trace is not None:
             simulation.trace(trace.path, list(trace.points), trace.snap_bytes)
@@ -225,29 +229,11 @@ def _advance(simulation: "Simulation", progress: Progress, stop: threading.Event
             raise StoppedError
         until = min(end, at + step)
         began = time.perf_counter()
-        with python():
-            at = blamed(lambda until=until: simulation.advance(until, MOST_EVENTS), files)  # type: ignore[misc]
+        with python(), discipline.blaming(files):
+            at = simulation.advance(until, MOST_EVENTS)
         took = time.perf_counter() - began
         step *= min(4.0, max(0.25, SLICE_S / max(took, 1e-9)))
         progress(at / end)
-
-
-Made = TypeVar("Made")
-
-
-def blamed(call: Callable[[], Made], files: list[str], *said: type[Exception]) -> Made:
-    """Return what ``call`` returns. Raises UserError if a discipline in one of ``files`` fails in it.
-
-    Exceptions of the types ``said`` already say what is wrong and where.
-    """
-    from goodqueue._goodqueue import ScenarioError, TraceError
-
-    try:
-        return call()
-    except (Exception, SystemExit) as error:
-        if not files or isinstance(error, (ScenarioError, TraceError, *said)):
-            raise  # it is not a discipline's fault; SystemExit: the process is told to end
-        raise discipline.blame(error, files) from error
 
 
 calls(__name__, "goodqueue.api.run", "run")

@@ -1,12 +1,11 @@
 //! Reads captures. Columns cross as bytes, so that numpy views them without copying each number.
 
-use crate::heeding::Heeding;
+use crate::heeding::{Heeding, Opened};
 use goodqueue_capture::{Crossing, Flow, Queue, Transfer, Vector, Vectors};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use serde_json::json;
-use std::fs;
 use std::path::PathBuf;
 
 const WAYS: [&str; 2] = ["down", "up"];
@@ -26,14 +25,16 @@ pub(crate) fn read_captures(py: Python<'_>, wan: PathBuf, cli: PathBuf) -> PyRes
 }
 
 /// Returns the TCP connections of a capture as TMIX's connection vectors, each in JSON, and JSON of what else was
-/// found. A signal ends the reading.
+/// found. `file` has its bytes, and `capture` is its name. A signal ends the reading.
 #[pyfunction]
-pub(crate) fn connection_vectors(py: Python<'_>, capture: PathBuf) -> PyResult<(Vec<String>, String)> {
+pub(crate) fn connection_vectors(
+    py: Python<'_>,
+    capture: PathBuf,
+    file: Py<PyAny>,
+) -> PyResult<(Vec<String>, String)> {
     let refuse = |error: &dyn std::fmt::Display| PyValueError::new_err(error.to_string());
     let found = py.detach(|| {
-        let inner = fs::File::open(&capture)
-            .map_err(|error| refuse(&format!("{}: cannot be read: {error}", capture.display())))?;
-        goodqueue_capture::vectors(&capture, Box::new(Heeding { inner, stopped: None }))
+        goodqueue_capture::vectors(&capture, Box::new(Heeding { inner: Opened(file), stopped: None }))
             .map_err(|error| refuse(&error))
     })?;
     let Vectors { list, partial, silent, one_sided, tally, untimed, is_cut } = found;

@@ -2,6 +2,7 @@
 //! Ctrl-C.
 
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 use std::io::{Read, Result, Write};
 
 /// A file whose reads and writes fail with the exception of a signal handler, or once `stopped()` is true.
@@ -27,6 +28,24 @@ impl<T: Read> Read for Heeding<'_, T> {
     fn read(&mut self, buffer: &mut [u8]) -> Result<usize> {
         self.heed()?;
         self.inner.read(buffer)
+    }
+}
+
+/// A file that Python has opened and reads. It knows how to wait for a pipe.
+pub(crate) struct Opened(pub(crate) Py<PyAny>);
+
+impl Read for Opened {
+    fn read(&mut self, buffer: &mut [u8]) -> Result<usize> {
+        Python::attach(|py| {
+            let read = self.0.bind(py).call_method1("read", (buffer.len(),));
+            let read = read.map_err(|error| match error.value(py).getattr("strerror") {
+                Ok(why) => std::io::Error::other(why.to_string()), // an OSError, in words
+                Err(_) => error.into(),
+            })?;
+            let read = read.cast::<PyBytes>().map_err(PyErr::from)?.as_bytes();
+            buffer[..read.len()].copy_from_slice(read);
+            Ok(read.len())
+        })
     }
 }
 

@@ -10,9 +10,11 @@ mod live;
 mod packet;
 mod qdisc;
 mod rates;
+#[cfg(unix)]
+mod stuck;
 mod trace;
 
-use crate::heeding::Heeding;
+use crate::heeding::{Heeding, Opened};
 use crate::law::{Failure, InRun, Law};
 use goodqueue_netsim::scenario::key::KeyDoc;
 use goodqueue_netsim::scenario::reference::TABLES;
@@ -212,16 +214,13 @@ fn traffic_kinds() -> PyResult<String> {
     to_json(&all)
 }
 
-/// Replays one decision trace. Raises ValueError once `stopped()` is true.
+/// Replays the decision trace `name`, whose bytes `file` has. Raises ValueError once `stopped()` is true.
 #[pyfunction]
-#[pyo3(signature = (path, stopped=None))]
-fn replay(py: Python<'_>, path: PathBuf, stopped: Option<Py<PyAny>>) -> PyResult<String> {
-    let name = path.display().to_string();
+#[pyo3(signature = (name, file, stopped=None))]
+fn replay(py: Python<'_>, name: &str, file: Py<PyAny>, stopped: Option<Py<PyAny>>) -> PyResult<String> {
     let outcome = py.detach(|| {
-        let file = std::fs::File::open(&path)
-            .map_err(|source| goodqueue_conformance::Error::Open { file: name.clone(), source })?;
-        let file = std::io::BufReader::new(Heeding { inner: file, stopped: stopped.as_ref() });
-        goodqueue_conformance::replay_reader(&name, file)
+        let file = std::io::BufReader::new(Heeding { inner: Opened(file), stopped: stopped.as_ref() });
+        goodqueue_conformance::replay_reader(name, file)
     });
     to_json(&outcome.map_err(|error| PyValueError::new_err(error.to_string()))?)
 }
@@ -306,6 +305,8 @@ fn _goodqueue(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(drawn_ahead, module)?)?;
     module.add_function(wrap_pyfunction!(capture::read_captures, module)?)?;
     module.add_function(wrap_pyfunction!(capture::connection_vectors, module)?)?;
+    #[cfg(unix)]
+    module.add_function(wrap_pyfunction!(stuck::watch_signals, module)?)?;
     module.add_function(wrap_pyfunction!(trace::trace_points, module)?)?;
     module.add_function(wrap_pyfunction!(trace::merge_captures, module)?)?;
     module.add_function(wrap_pyfunction!(qdiscs, module)?)?;

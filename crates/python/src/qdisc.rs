@@ -379,7 +379,7 @@ pub(crate) fn qdisc_reading(line: &str) -> PyResult<String> {
         let (param, value) = (step.param, step.value());
         let word = step.words.strip_suffix(value).unwrap_or(&step.words).trim_end();
         json!({"qdisc": step.qdisc, "param": param.name, "unit": param.kind(), "word": word, "value": value,
-            "words": step.words, "bare": if param.rules.nanoseconds { "ns" } else { "us" }})
+            "words": step.words, "shapes": param.rules.shapes, "bare": if param.rules.nanoseconds { "ns" } else { "us" }})
     });
     let steps: Vec<_> = steps.collect();
     Ok(json!({"steps": steps, "replaced": read.replaced}).to_string())

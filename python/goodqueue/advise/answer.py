@@ -27,6 +27,11 @@ class Change:
         """The change in percent of the present value."""
         return 100 * self.difference.mean / self.now.mean if self.now.mean else None
 
+    @property
+    def is_told_apart(self) -> bool | None:
+        """Whether the seeds tell the two apart: the difference's interval excludes zero. None for a single seed."""
+        return None if self.difference.half_width is None else self.difference.excludes_zero
+
 
 @dataclass(frozen=True, slots=True)
 class Tried:
@@ -102,6 +107,16 @@ class Advice:
     """Why Linux could not be run, or an empty text."""
 
     @property
+    def choice(self) -> Tried:
+        """The candidate that was chosen."""
+        return next(one for one in self.tried if one.is_choice)
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether the seeds do not show that the choice is better than what is there now."""
+        return not self.tried[0].is_choice and not self.choice.points.excludes_zero
+
+    @property
     def next(self) -> Tried | None:
         """The best candidate that was not chosen."""
         others = [one for one in self.tried if not one.is_choice]
@@ -131,6 +146,7 @@ def as_json(advice: Advice, version: str) -> dict[str, Any]:
             "up": advice.up,
             "commands": advice.commands,
             "sqm": advice.sqm,
+            "doubtful": advice.is_doubtful,
         },
         "changes": [
             {
@@ -140,6 +156,7 @@ def as_json(advice: Advice, version: str) -> dict[str, Any]:
                 "now": estimate_json(one.now),
                 "then": estimate_json(one.then),
                 "difference": estimate_json(one.difference),
+                "told_apart": one.is_told_apart,
             }
             for one in advice.changes
         ],

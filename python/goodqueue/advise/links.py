@@ -45,6 +45,23 @@ LINKS = {
 }
 """Kinds of links by key. Rates are those of the link itself: for DSL the modem calls it its sync rate."""
 
+SYNONYMS = {
+    "docsis": ("cable", "hfc"),
+    "dsl": ("adsl", "adsl2", "adsl2+"),
+    "vdsl": ("vdsl2", "fttc"),
+    "ethernet": ("fibre", "fiber", "ftth", "gpon"),
+    "lte": ("4g",),
+    "wifi": ("wi-fi", "wlan"),
+}
+"""What people call a kind of link, by its key."""
+
+
+def find(name: str) -> Link | None:
+    """Return the kind of link that ``name`` means, in any case, or None."""
+    word = name.lower()
+    return next((link for key, link in LINKS.items() if word in (key, *SYNONYMS[key])), None)
+
+
 FULL_PACKET = 1500
 FRAME = 1514
 """The bytes of a full packet, as links of a scenario count them."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from goodqueue.advise.links import LINKS, Link, cell
+from goodqueue.advise.links import LINKS, SYNONYMS, Link, cell, find
 from goodqueue.errors import UserError, quoted
 
 if TYPE_CHECKING:
@@ -62,15 +62,16 @@ def ask(
     files: Sequence[str] = (),
 ) -> Question:
     """Return the question of these options. Raises UserError."""
-    kind = LINKS.get(link)
+    kind = find(link)
     if kind is None:
-        raise UserError("--link", f"found {quoted(link)}; accepted: {', '.join(LINKS)}")
+        known = ", ".join(f"{key} ({', '.join(SYNONYMS[key])})" for key in LINKS)
+        raise UserError("--link", f"found {quoted(link)}; accepted: {known}")
     uses = tuple(word.strip() for word in use.split(","))
     for word in uses:
         if word not in USES or uses.count(word) > 1:
             said = quoted(word) + (" twice" if word in USES else "")
             raise UserError("--use", f"found {said}; accepted: a list of {', '.join(USES)}, each once")
-    if trace is not None and link != "lte":
+    if trace is not None and kind.key != "lte":
         raise UserError("--trace", f"found with --link {link}; accepted: with --link lte")
     found = _found(files)
     down_bps = _rate("--down", down, found.down_bps if found else None, trace)

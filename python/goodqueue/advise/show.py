@@ -19,6 +19,18 @@ def headline(question: Question) -> str:
     return f"{link}{uses}"
 
 
+def warning(advice: Advice) -> list[str]:
+    """Return the first sentence of an answer that the seeds do not support, or none."""
+    if not advice.is_doubtful:
+        return []
+    points = advice.choice.points
+    if points.half_width is None:
+        return ["Too uncertain: one seed cannot show whether these lines help. Give --seeds 5 or more."]
+    more = 4 * len(advice.question.seeds)
+    said = f"Too uncertain: {plus_minus(points)} points better than now may be none at all."
+    return [f"{said} Give --seeds {more} to halve the interval."]
+
+
 def _mbps(bps: int) -> str:
     return f"{bps / 1e6:.4g} Mbit/s"
 
@@ -71,12 +83,11 @@ def changes(advice: Advice) -> Table:
     """Return the table of what the lines change."""
     while_loaded = Column("While downloads and uploads fill the link", False)
     if advice.tried[0].is_choice:
-        rows = [[one.what, _value(one.now, one, True)] for one in advice.changes]
+        rows = [[one.what, _value(one.now, one)] for one in advice.changes]
         return Table("What is there now", [while_loaded, Column("now" + _plus_minus(advice))], rows)
-    columns = [while_loaded, Column("now"), Column("then" + _plus_minus(advice)), Column("change")]
-    rows = [
-        [one.what, _value(one.now, one, False), _value(one.then, one, True), _change(one)] for one in advice.changes
-    ]
+    interval = _plus_minus(advice)
+    columns = [while_loaded, Column("now" + interval), Column("then" + interval), Column("change" + interval)]
+    rows = [[one.what, _value(one.now, one), _value(one.then, one), _change(one)] for one in advice.changes]
     return Table("What that changes", columns, rows)
 
 
@@ -84,28 +95,32 @@ def _plus_minus(advice: Advice) -> str:
     return " ± CI" if len(advice.question.seeds) > 1 else ""
 
 
-def _value(found: Estimate, one: Change, interval: bool) -> str:
+def _value(found: Estimate, one: Change) -> str:
     size = 1000.0 if one.unit == "ms" and one.now.mean >= 10_000 else 1.0
     unit = "s" if size > 1 else one.unit
     scaled = Estimate(found.mean / size, found.half_width and found.half_width / size, found.n)
     digits = 2 if not one.unit else 0 if one.unit == "ms" and found.mean / size >= 100 else decimals([scaled.mean])
-    text = plus_minus(scaled, digits) if interval else number(scaled.mean, digits)
-    return f"{text} {unit}".rstrip()
+    return f"{plus_minus(scaled, digits)} {unit}".rstrip()
 
 
 def _change(one: Change) -> str:
+    """Return the change with its interval, or that the seeds do not tell the two apart."""
+    if one.is_told_apart is False:
+        return "not told apart"
     if not one.unit:
-        return f"{one.difference.mean:+.2f}"
-    if one.unit == "ms" and one.then.mean > 0 and one.now.mean / one.then.mean >= 2:
-        return f"{one.now.mean / one.then.mean:.1f} times shorter"
-    percent = one.percent
-    return "" if percent is None else f"{percent:+.0f} %"
+        return f"{'+' if one.difference.mean > 0 else ''}{plus_minus(one.difference, 2)}"
+    if one.percent is None:
+        return ""
+    scale = 100 / one.now.mean
+    half = one.difference.half_width
+    percent = plus_minus(Estimate(one.percent, half and half * scale, one.difference.n), 0)
+    return f"{'+' if one.percent > 0 else ''}{percent} %"
 
 
 def sure(advice: Advice) -> Iterator[str]:
     """Yield sentences on the certainty of the answer, and on the worth of cake's words for fairness between users."""
     n = len(advice.question.seeds)
-    choice = next(one for one in advice.tried if one.is_choice)
+    choice = advice.choice
     seeds = f"{n} seeds, the same for all" if n > 1 else "one seed, so nobody knows"
     gain = "" if advice.tried[0].is_choice else f" {plus_minus(choice.points)} points better than now, where"
     yield f"How sure: {seeds}.{gain or ' Here'} a point is a tenth of one of these numbers. {_next(advice, choice)}"

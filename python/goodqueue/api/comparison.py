@@ -148,7 +148,7 @@ class Comparison(showing.Shown):
         if failed:
             raise failed
         if written != name:
-            raise output.appeared(name, written)
+            raise output.appeared(name, written, force=force)
 
     def _figures(self) -> list[str]:
         from goodqueue.report import figures

@@ -24,6 +24,7 @@ from goodqueue.cli import (
     kernel,
     link,
     listing,
+    options,
     plot,
     process,
     record,
@@ -88,6 +89,9 @@ app.command("list")(listing.listing)
 app.command("schema")(schema.schema)
 app.command("bench")(bench.bench)
 app.command("completion")(completion.completion)
+for command in app.registered_commands:
+    assert command.callback is not None
+    command.callback = options.with_no_code(command.callback)
 
 
 def _version(asked: bool) -> None:
@@ -112,7 +116,6 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     input, 130 interrupted, 141 the reader of the output closed it, 143 terminated.
     """
     process.prepare_streams()
-    process.clean_up_when_terminated()
     process.draw_into_files()
     interrupts.answer()
     try:

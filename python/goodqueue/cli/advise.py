@@ -19,7 +19,8 @@ def advise(
     up: Annotated[str | None, typer.Option(metavar="RATE", help="The link's rate up.")] = None,
     rtt: Annotated[str | None, typer.Option(metavar="TIME", help="Round trip without queueing. [30ms]")] = None,
     link: Annotated[
-        str, typer.Option(metavar="KIND", help="docsis, dsl (ATM), vdsl (PTM), ethernet (fibre too), lte, wifi.")
+        str,
+        typer.Option(metavar="KIND", help="docsis (cable), dsl (ATM), vdsl (PTM), ethernet (fibre), lte (4g), wifi."),
     ] = "docsis",
     use: Annotated[
         str, typer.Option(metavar="LIST", help="What matters to you: any of calls,games,downloads,web.")
@@ -92,7 +93,7 @@ def _print(advice: "Advice", why: bool) -> None:
     from goodqueue.advise import show
     from goodqueue.show import terminal
 
-    for sentence in (show.headline(advice.question), *show.measured(advice.question)):
+    for sentence in (*show.warning(advice), show.headline(advice.question), *show.measured(advice.question)):
         terminal.say(sentence)
     terminal.say()
     for line in show.lines(advice):  # not wrapped, so that they can be pasted

@@ -100,7 +100,7 @@ def compare(
     from goodqueue import compare as comparing
     from goodqueue import engines
     from goodqueue.compare import asked
-    from goodqueue.files import output
+    from goodqueue.files import inputs, output
     from goodqueue.measures import metrics
     from goodqueue.scenario.asked import base as scenario_of
     from goodqueue.show import notes, terminal
@@ -110,11 +110,13 @@ def compare(
     options = {"rate": rate, "rtt": rtt, "up_rate": up_rate, "up_qdisc": up_qdisc}
     options |= {"duration": duration, "warmup": warmup, "buffer": buffer}
     described = {"wifi": wifi, "stations": stations, "flows": flows, "cc": cc, "ecn": ecn or None, "traffic": traffic}
-    base, origins = scenario_of(scenario, options, described, sets or [])
-    lines, duration_s = asked.check(base, qdiscs, seed, scenario or "", origins, on)
+    with inputs.noted() as read:
+        base, origins = scenario_of(scenario, options, described, sets or [])
+        lines, duration_s = asked.check(base, qdiscs, seed, scenario or "", origins, on)
     notes.tell(base, origins, lines)
     if out is not None:
         output.check(out, force)
+        output.spare(out, read)
         interval = f"{max(1, round(duration_s / INTERVALS * 1e6))}us"
         base.setdefault("series", {}).setdefault("interval", interval)
     chosen = list(range(seed, seed + seeds))
@@ -133,7 +135,7 @@ def compare(
     if failed:
         raise failed
     if out is not None and written is not None and written != out:
-        raise output.appeared(out, written)
+        raise output.appeared(out, written, force=force)
 
 
 def _print(result: "Comparison", json: bool, out: str | None) -> None:

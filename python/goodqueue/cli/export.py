@@ -41,7 +41,7 @@ def export(
     see docs/flent.md.
     """
     from goodqueue.errors import UserError
-    from goodqueue.files import output
+    from goodqueue.files import inputs, output
     from goodqueue.flent import exporting
     from goodqueue.show import terminal
     from goodqueue.store.results import records
@@ -49,7 +49,9 @@ def export(
     if not flent:
         raise UserError("export", "no format; accepted: --flent")
     output.check(out, force)
-    files = exporting.files(records(paths))
+    with inputs.noted() as read:
+        files = exporting.files(records(paths))
+    output.spare(out, read)
     written, _ = output.write(out, force, lambda folder: exporting.fill(folder, files))
     for line in exporting.notes(files):
         warn(line)
@@ -61,4 +63,4 @@ def export(
         for one in files:
             terminal.say(f"{written}/{one.name}: {one.choice.test}, {one.title}, seed {one.seed}")
     if written != out:
-        raise output.appeared(out, written)
+        raise output.appeared(out, written, force=force)

@@ -91,12 +91,10 @@ def link(
 
     engines.need_linux("link")
 
-    from pathlib import Path
-
     from goodqueue.capture import asked, check, settle
     from goodqueue.engines.live import outside, path
     from goodqueue.errors import UserError
-    from goodqueue.files import output
+    from goodqueue.files import inputs, output
     from goodqueue.show import terminal
 
     given = list(words or ())
@@ -110,15 +108,17 @@ def link(
     of_trace = {"--trace-at": trace_at, "--trace-snap": trace_snap}
     if trace is None and (at := next((option for option, value in of_trace.items() if value), None)):
         raise UserError(at, "found without --trace; accepted: with --trace FILE.pcapng")
-    scenario = path.read(scenario_file, options, sets or (), seed)
-    if trace is not None and record is not None and Path(trace).resolve() == Path(record).resolve():
+    with inputs.noted() as read:
+        scenario = path.read(scenario_file, options, sets or (), seed)
+    if trace is not None and record is not None and output.are_same(trace, record):
         raise UserError(f"--record {record}", "found the file of --trace; accepted: another one")
     written = {}
-    with asked(trace, trace_at, trace_snap, "live", force) as capture:
+    with asked(trace, trace_at, trace_snap, "live", force, read) as capture:
         if capture is not None:
             check(scenario, capture.points)
         if record is not None:
             output.check_file(record, force, "--record")
+            output.spare(record, read, "--record")
         task = outside.Task(scenario, client, server, capture, 2 if json else None)
         end = _run(task, _quiet if quiet else warn, metrics, live)
         if record is not None:

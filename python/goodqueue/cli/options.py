@@ -1,10 +1,13 @@
 """Options that several verbs share, and their parsers."""
 
+import functools
+import inspect
 from collections.abc import Callable
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from goodqueue import foreign
 from goodqueue.errors import UserError, quoted
 
 
@@ -24,6 +27,25 @@ def whole(option: str, least: int, most: int = 2**63 - 1) -> Callable[[str], int
     return read
 
 
+def with_no_code(verb: Callable[..., None]) -> Callable[..., None]:
+    """Return ``verb`` with the option ``--no-code``."""
+
+    @functools.wraps(verb)
+    def run(*, no_code: bool, **given: Any) -> None:
+        if no_code:
+            foreign.refuse()
+        verb(**given)
+
+    signature = inspect.signature(verb)
+    option = inspect.Parameter("no_code", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=NoCode)
+    run.__signature__ = signature.replace(parameters=[*signature.parameters.values(), option])  # type: ignore[attr-defined]
+    run.__annotations__ = verb.__annotations__ | {"no_code": NoCode}
+    return run
+
+
+NoCode = Annotated[
+    bool, typer.Option("--no-code", help="Refuse the Python code of files: classes, and figures.py of studies.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 Workers = Annotated[
     int | None,

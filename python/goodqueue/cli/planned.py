@@ -85,4 +85,4 @@ def write(
     if failed:
         raise failed
     if place != out:
-        raise output.appeared(out, place)
+        raise output.appeared(out, place, force=force)

@@ -77,7 +77,7 @@ def plot(
     """
     from pathlib import Path
 
-    from goodqueue.files import output
+    from goodqueue.files import inputs, output
     from goodqueue.plot import drawing, selection, style
     from goodqueue.show import terminal
     from goodqueue.store import results
@@ -97,7 +97,9 @@ def plot(
     if len(asked) > 1 and kind != "time":
         raise UserError("--metric", f"found {len(asked)} with {kind}; accepted: one, or several with time")
     output.check_file(out, force)
-    records = [one.record for one in results.records(paths)]
+    with inputs.noted() as read:
+        records = [one.record for one in results.records(paths)]
+    output.spare(out, read)
     found = selection.where(selection.runs(records), where or [])
     figure = drawing.of_runs(kind, found, asked, by, x, title)
     written = output.write_file(out, force, style.encode(figure, form, kind))

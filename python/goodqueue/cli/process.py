@@ -1,9 +1,9 @@
-"""The command as a process: its output streams, and the signals that end it."""
+"""The command as a process: its output streams and its environment."""
 
 import io
 import os
 import sys
-from typing import NoReturn, TextIO
+from typing import TextIO
 
 
 def prepare_streams() -> None:
@@ -36,18 +36,6 @@ def draw_into_files() -> None:
     fail, and so would the figures of finished runs.
     """
     os.environ["MPLBACKEND"] = "agg"
-
-
-def clean_up_when_terminated() -> None:
-    """Make SIGTERM end the program like an exception does, so that half-finished files are removed."""
-    import signal
-    import threading
-
-    def end(number: int, _: object) -> NoReturn:
-        sys.exit(128 + number)
-
-    if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
-        signal.signal(signal.SIGTERM, end)
 
 
 def give_up_output(status: int) -> int:

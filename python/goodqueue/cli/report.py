@@ -26,14 +26,15 @@ def report(
     """
     import shlex
 
-    from goodqueue.files import output
+    from goodqueue.files import inputs, output
     from goodqueue.report import stored
     from goodqueue.show import terminal
 
     output.check_file(out, force)
     command = shlex.join(["goodqueue", "report", *paths, "--out", out])
-    with terminal.progress("figures and report") as progress:
+    with terminal.progress("figures and report") as progress, inputs.noted() as read:
         text = stored.page(paths, command, progress)
+    output.spare(out, read)
     written = output.write_file(out, force, text.encode())
     terminal.say(f"Written: {written}")
     if written != out:

@@ -86,7 +86,7 @@ def run(
     from goodqueue import engines
     from goodqueue.capture import asked, settle
     from goodqueue.errors import UserError
-    from goodqueue.files import output
+    from goodqueue.files import inputs, output
     from goodqueue.scenario import from_file
     from goodqueue.show import notes, terminal
 
@@ -100,9 +100,10 @@ def run(
     assignments = [*(f"{key}={line}" for key, (_, line) in asked_lines.items()), *(sets or ())]
     named = {key: option for key, (option, _) in asked_lines.items()}
     written = None
-    with asked(trace, trace_at, trace_snap, name, force) as capture:
-        runs = engines.find(name) if capture is None else engines.traced(name, capture)
+    with inputs.noted() as read:
         resolved = from_file(scenario, assignments, seed, notes.tell, named)
+    with asked(trace, trace_at, trace_snap, name, force, read) as capture:
+        runs = engines.find(name) if capture is None else engines.traced(name, capture)
         with terminal.progress("simulating" if name == "sim" else f"engine {name}") as progress:
             text = runs(resolved, progress, Event())
         if capture is not None:

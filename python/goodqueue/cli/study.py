@@ -45,14 +45,16 @@ def study(
       goodqueue study schwardmann2014 --reconstructed   what its numbers imply beside what it says
       goodqueue study path/to/my-study
 
-    A study is a folder: study.toml, published.toml, scenarios. Copy one of ours to begin your own.
+    A study is a folder: study.toml, published.toml, scenarios. Copy one of ours to begin your own. A folder from
+    somebody else may contain Python code, which runs with your rights. --no-code refuses it.
     """
     from goodqueue import engines
-    from goodqueue.files import output
+    from goodqueue.files import inputs, output
     from goodqueue.studies import libraries, loading, outcome, planning, selection
 
     (on,) = engines.parse(engine, several=False)
-    found = loading.load(libraries.STUDIES.find(name))
+    with inputs.noted() as read:
+        found = loading.load(libraries.STUDIES.find(name))
     chosen = selection.select(found, only or [])
     if reconstructed and not found.reconstructions:
         raise UserError("--reconstructed", f"{name} names no reconstruction; accepted: a study with [[reconstruction]]")
@@ -62,6 +64,7 @@ def study(
         from goodqueue.studies import figures
 
         output.check(out, force)
+        output.spare(out, read)
         draw = figures.own(found.folder)
     result = planned.carry_out(
         f"{len(plan.scenarios)} runs",

@@ -49,17 +49,19 @@ def suite(
     own.
     """
     from goodqueue import engines
-    from goodqueue.files import output
+    from goodqueue.files import inputs, output
     from goodqueue.studies import libraries
     from goodqueue.suites import loading, sheet, subjects
 
     (on,) = engines.parse(engine, several=False)
-    found = loading.load(libraries.SUITES.find(name))
+    with inputs.noted() as read:
+        found = loading.load(libraries.SUITES.find(name))
     named = subjects.read(found, tested or [])
     rows = sheet.choose(found, only or [])
     plan = sheet.plan(found, named, rows, quick, seeds, on)
     if out is not None:
         output.check(out, force)
+        output.spare(out, read)
     result = planned.carry_out(
         f"{len(plan.scenarios)} runs",
         store,

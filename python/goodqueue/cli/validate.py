@@ -67,7 +67,6 @@ def validate(
 
     from goodqueue import store
     from goodqueue.errors import UserError
-    from goodqueue.files import output
     from goodqueue.show import terminal
     from goodqueue.validation import cells, drawing, judging, lines_show, pages, runs, show
 
@@ -88,7 +87,7 @@ def validate(
     else:
         wanted = cells.load(quick, only or [], seeds)
     if out is not None:
-        output.check(out, force or pages.is_unfinished(Path(out)))
+        pages.check(Path(out), force)
     runs.check(wanted)
     try:
         if out is not None:

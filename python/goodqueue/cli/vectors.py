@@ -7,6 +7,8 @@ import typer
 
 from goodqueue.errors import UserError, warn
 
+ACCEPTED = "a pcap or pcapng file, plain or compressed by gzip or zstd"
+
 SHOWN = 6
 """The most reasons for frames that were not understood in one line."""
 
@@ -34,12 +36,14 @@ def vectors(
     from pathlib import Path
 
     from goodqueue import _goodqueue, interrupts
-    from goodqueue.files import output, tmix
+    from goodqueue.files import inputs, output, tmix
     from goodqueue.show import terminal
 
     output.check_file(out, force)
     try:
-        connections, others = _goodqueue.connection_vectors(capture)
+        with inputs.noted() as read, inputs.opened(Path(capture), ACCEPTED) as file:
+            output.spare(out, read)
+            connections, others = _goodqueue.connection_vectors(capture, file)
     except ValueError as error:
         interrupts.check()  # Ctrl-C ends the reading with an error
         raise UserError(str(error)) from None

@@ -48,7 +48,7 @@ def record(line: str, load: Load, out: str | Path, force: bool = False) -> Total
         raise UserError("--out", f"found {quoted(str(out))}; accepted: a file whose name ends in .csv or .csv.gz")
     output.check_file(out, force)
     try:
-        with output.draft_of(path) as draft:
+        with output.draft_of(path.resolve()) as draft:
             totals: Totals = json.loads(
                 _goodqueue.record(
                     str(draft),

@@ -8,8 +8,11 @@ from typing import NotRequired, TypedDict
 
 from goodqueue import run
 from goodqueue.errors import UserError
+from goodqueue.files import inputs
 
 SUFFIXES = (".csv", ".csv.gz")
+
+ACCEPTED = "a trace (.csv or .csv.gz) or a folder of traces"
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 """The traces that come with goodqueue. In the source tree it is a link to a folder at the root."""
@@ -58,13 +61,13 @@ def find(paths: Iterable[str | Path]) -> list[Path]:
     found: dict[Path, None] = {}
     for path in map(Path, paths):
         if path.is_dir():
-            below = sorted(file for file in path.rglob("*") if file.name.endswith(SUFFIXES) and file.is_file())
-            traces = [file for file in below if file.name != "INDEX.csv"]
+            below = sorted(file for file in path.rglob("*") if file.name.endswith(SUFFIXES) and not file.is_dir())
+            traces = list(inputs.found((file for file in below if file.name != "INDEX.csv"), ACCEPTED))
             if not traces:
                 raise UserError(str(path), "no trace below; accepted: a folder that holds .csv or .csv.gz files")
             found.update(dict.fromkeys(traces))
         elif not path.exists():
-            raise UserError(str(path), "not found; accepted: a trace (.csv or .csv.gz) or a folder of traces")
+            raise UserError(str(path), f"not found; accepted: {ACCEPTED}")
         else:
             found[path] = None
     return list(found)
@@ -97,7 +100,8 @@ def _one(trace: Path, stop: threading.Event) -> Outcome:
     from goodqueue import _goodqueue
 
     try:
-        outcome: Outcome = json.loads(_goodqueue.replay(str(trace), stop.is_set))
+        with inputs.opened(trace, ACCEPTED, stopped=stop.is_set) as file:
+            outcome: Outcome = json.loads(_goodqueue.replay(str(trace), file, stop.is_set))
     except (ValueError, OSError) as error:
         message = str(error).removeprefix(f"{trace}:").lstrip()
         number, colon, rest = message.partition(": ")

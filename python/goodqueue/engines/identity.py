@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from goodqueue.files import inputs
 from goodqueue.record import Scenario
 from goodqueue.scenario import discipline, paths
 
@@ -103,7 +102,7 @@ def _code(scenario: Scenario) -> str | None:
     tables = [*(table for _, table in paths.links(scenario)), *scenario.get("change", ())]
     lines = [table.get("qdisc") for table in tables]
     files = sorted({discipline.split(line.split()[0])[0] for line in lines if discipline.is_python(line)})
-    contents = [inputs.read(Path(file), discipline.MOST_BYTES, discipline.ACCEPTED) for file in files]
+    contents = [discipline.read(file) for file in files]
     contents += [paths.read(file) for file in paths.traces(scenario)]
     if not contents:
         return None

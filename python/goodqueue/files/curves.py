@@ -15,7 +15,7 @@ MOST_BYTES = 4 * inputs.MIB
 ACCEPTED = "a CSV file with a probability and a value in each line"
 
 
-def expand(traffic: Any, folder: Path) -> None:
+def expand(traffic: Any, folder: Path, pipes: bool = True) -> None:
     """Replace the file names in tables of ``traffic`` (relative to ``folder``) by the points in the files.
 
     A malformed ``traffic`` is left for the core to refuse, and so are points that do not ascend. Raises UserError if a
@@ -24,7 +24,7 @@ def expand(traffic: Any, folder: Path) -> None:
     for source in traffic if isinstance(traffic, list) else []:
         for key, value in source.items() if isinstance(source, dict) else ():
             if is_curve(value):
-                source[key] = points(folder / value)
+                source[key] = points(folder / value, pipes)
 
 
 def is_curve(value: object) -> bool:
@@ -32,9 +32,9 @@ def is_curve(value: object) -> bool:
     return isinstance(value, str) and value.lower().endswith(".csv")
 
 
-def points(file: Path) -> list[list[float]]:
+def points(file: Path, pipes: bool = True) -> list[list[float]]:
     """Return the points in ``file``. Raises UserError with the file, the line, what was found and what is accepted."""
-    lines = inputs.read_text(file, MOST_BYTES, ACCEPTED).splitlines()
+    lines = inputs.read_text(file, MOST_BYTES, ACCEPTED, pipes).splitlines()
     found: list[list[float]] = []
     for number, line in enumerate(lines, 1):
         if not line.strip() or line.lstrip().startswith("#"):

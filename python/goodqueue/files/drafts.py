@@ -1,14 +1,20 @@
-"""Drafts: hidden files and folders that are being written beside the name that they will get.
+"""Drafts: files and folders that are being written, until they get their names.
 
-The process that writes a draft holds a lock on it (``flock``). The system releases the lock when the process ends, in
-whatever way. So a draft without a lock is left over, and `sweep` removes it. The number of a process would not do: a
-command behind a link and a process in a container share folders with processes whose numbers they cannot see.
+The draft of a file has no name at all (O_TMPFILE). It vanishes with the last process that has it open, however that
+ends. Some file systems have no such files, and folders cannot be made in this way. Their drafts are hidden files and
+folders beside the name that they will get.
+
+The process that writes a draft with a name holds a lock on it (``flock``). The system releases the lock when the
+process ends, in whatever way. So a draft without a lock is left over, and `sweep` removes it. The number of a process
+would not do: a command behind a link and a process in a container share folders with processes whose numbers they
+cannot see.
 
 Locks hold among all processes of one kernel, and not always across a network. So the name of a draft has a mark of its
 kernel. A draft with another mark, or on a system without locks, is left over when it is `OLD_S` old.
 """
 
 import atexit
+import errno
 import os
 import secrets
 import shutil
@@ -16,7 +22,7 @@ import socket
 import time
 import zlib
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
@@ -26,6 +32,9 @@ try:
     HAS_LOCKS = True
 except ImportError:  # Windows. It refuses to rename a file that is open, so a draft could not be held there.
     HAS_LOCKS = False
+
+HAS_UNNAMED = hasattr(os, "O_TMPFILE")
+"""Whether the system may have files without names."""
 
 OLD_S = 86_400.0
 """The age in seconds after which nobody writes to a draft any more."""
@@ -39,12 +48,20 @@ OLD = "old"
 _held: dict[Path, int] = {}
 """The drafts of this process, each with the descriptor that has the lock. -1: the file system has no locks."""
 
+_OPEN = Path("/proc/self/fd")
+"""The folder in which a draft without a name is found, under the number of its descriptor."""
+
 
 def create(target: Path, folder: bool = False) -> Path:
-    """Create an empty draft of ``target`` beside it, hold it, and return its path. Raises OSError.
+    """Create an empty draft of ``target`` in the same folder, hold it, and return its path. Raises OSError.
 
-    The caller renames the draft when it is complete. It calls `discard` at the end in any case.
+    The caller gives the draft its name when it is complete (`settle`). It calls `discard` at the end in any case.
     """
+    return (None if folder else _create_unnamed(target.parent)) or _create_named(target, folder)
+
+
+def _create_named(target: Path, folder: bool) -> Path:
+    """Create a draft beside ``target``."""
     while True:
         draft = beside(target, PARTIAL)
         if folder:
@@ -53,6 +70,84 @@ def create(target: Path, folder: bool = False) -> Path:
             os.close(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
         if hold(draft):
             return draft
+
+
+def _create_unnamed(folder: Path) -> Path | None:
+    """Return the path of a new file in ``folder`` that has no name, or None if there are no such files."""
+    if not (HAS_UNNAMED and _OPEN.exists()):
+        return None
+    try:
+        number = os.open(folder, os.O_TMPFILE | os.O_RDWR, 0o666)
+    except OSError:
+        return None
+    draft = _OPEN / str(number)
+    _held[draft] = number
+    return draft
+
+
+def descriptor(draft: Path) -> int | None:
+    """Return the descriptor of a ``draft`` that has no name, or None if it has one."""
+    return int(draft.name) if draft.parent == _OPEN else None
+
+
+def inherited(draft: str | None) -> list[int]:
+    """Return the descriptors that another process must inherit under their numbers, so that it can write ``draft``."""
+    found = None if draft is None else descriptor(Path(draft))
+    return [] if found is None else [found]
+
+
+def settle(draft: Path, path: Path, replace: bool) -> None:
+    """Give the file ``draft`` the name ``path``. Raises FileExistsError if that exists, unless it may be replaced."""
+    if not replace:
+        _link(draft, path)
+    elif descriptor(draft) is None:
+        draft.replace(path)
+    else:
+        # No system call gives a name that is taken to a file that has none.
+        with _named(draft, path) as named:
+            named.replace(path)
+
+
+def _link(draft: Path, path: Path) -> None:
+    """Give the file ``draft`` the further name ``path``. Raises FileExistsError if that exists."""
+    try:
+        # With a descriptor, although it is not used, Python lets the system follow the link in /proc.
+        os.link(draft, path, src_dir_fd=descriptor(draft))
+    except FileExistsError:
+        raise
+    except OSError:  # the file system has no hard links
+        if path.exists():
+            raise FileExistsError(errno.EEXIST, "exists", str(path)) from None
+        if descriptor(draft) is None:
+            draft.rename(path)
+            return
+        with _copied(draft, path) as named:
+            named.rename(path)
+
+
+@contextmanager
+def _named(draft: Path, target: Path) -> Iterator[Path]:
+    """Yield a name beside ``target`` of a ``draft`` that has none. It is removed afterwards, if it still exists."""
+    named = beside(target, PARTIAL)
+    if HAS_LOCKS:
+        with suppress(OSError):
+            fcntl.flock(_held[draft], fcntl.LOCK_EX)
+    try:
+        _link(draft, named)
+        yield named
+    finally:
+        _remove(named)
+
+
+@contextmanager
+def _copied(draft: Path, target: Path) -> Iterator[Path]:
+    """Yield a copy of a ``draft`` that has no name, beside ``target``. It is removed afterwards, if it still exists."""
+    copy = _create_named(target, folder=False)
+    try:
+        shutil.copyfile(draft, copy)
+        yield copy
+    finally:
+        discard(copy)
 
 
 def beside(target: Path, kind: str) -> Path:
@@ -92,7 +187,8 @@ def discard_all() -> None:
 
 def discard(draft: Path) -> None:
     """Remove ``draft`` if it still has this name, and release it."""
-    _remove(draft)
+    if descriptor(draft) is None:
+        _remove(draft)
     number = _held.pop(draft, -1)
     if number >= 0:
         os.close(number)

@@ -50,18 +50,18 @@ def is_har(page: object) -> bool:
     return isinstance(page, str) and _NAME.fullmatch(page) is not None
 
 
-def expand(traffic: Any, folder: Path) -> None:
+def expand(traffic: Any, folder: Path, pipes: bool = True) -> None:
     """Add to each table of ``traffic`` whose ``page`` is a HAR file (relative to ``folder``) the objects in the file.
 
     A malformed ``traffic`` is left for the core to refuse. Raises UserError for a broken file.
     """
     for source in traffic if isinstance(traffic, list) else []:
         if isinstance(source, dict) and is_har(source.get(KEY)) and "objects" not in source:
-            name, found = read(source[KEY], folder)
+            name, found = read(source[KEY], folder, pipes)
             source |= {KEY: name, "objects": found}
 
 
-def read(page: str, folder: Path) -> tuple[str, list[dict[str, str]]]:
+def read(page: str, folder: Path, pipes: bool = True) -> tuple[str, list[dict[str, str]]]:
     """Return name and objects of ``page``: a file (relative to ``folder``), with ``#`` and one of its pages or without.
 
     An object is as a scenario has it: ``host``, ``request`` (if known) and ``response``. If the file has several pages
@@ -72,7 +72,7 @@ def read(page: str, folder: Path) -> tuple[str, list[dict[str, str]]]:
     if parts is None:
         raise UserError(page, f"not the name of a HAR file; accepted: {ACCEPTED}")
     file = folder / parts["file"]
-    pages = _pages(file)
+    pages = _pages(file, pipes)
     chosen = _chosen(pages, parts["which"], str(file))
     several = len(pages) > 1
     if not parts["which"] and several:
@@ -91,9 +91,9 @@ def _note(file: Path, text: str) -> None:  # noqa: ARG001 - the file distinguish
     warn(text)
 
 
-def _pages(file: Path) -> list[Page]:
+def _pages(file: Path, pipes: bool) -> list[Page]:
     """Return the pages of ``file``. A file that groups nothing by pages has one."""
-    text = inputs.read_text(file, MOST_BYTES, ACCEPTED)
+    text = inputs.read_text(file, MOST_BYTES, ACCEPTED, pipes)
     try:
         data = inputs.from_json(text)
     except ValueError as error:

@@ -2,18 +2,29 @@
 
 Each kind of file has a maximum size that no real file reaches: a reader that takes more than the memory would be killed
 without a message. Deeper nesting than a real file has would exceed the recursion limit of the code that walks it.
+
+All files that are not goodqueue's own are read here. A file that the user names may be a pipe. A file that a search
+finds must be a regular file (`found`), since a pipe may wait for its writer for ever.
 """
 
+import errno
 import io
 import json
 import os
 import re
+import select
 import stat
+import time
 import tomllib
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
-from goodqueue.errors import UserError, quoted
+from goodqueue.errors import UserError, quoted, warn
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer as Buffer
 
 MIB = 1 << 20
 
@@ -38,36 +49,129 @@ class TooDeepError(ValueError):
         super().__init__(f"nested deeper than {DEEPEST}")
 
 
+PATIENCE_S = 5.0
+"""How long a named pipe may be without a process that has opened it for writing."""
+
+_LOOK_S = 0.1
+
+_notes: list[list[Path]] = []
+"""The lists of `noted`."""
+
+
 def read(path: Path, most: int, accepted: str, pipes: bool = True) -> bytes:
     """Return the content of a file of at most ``most`` bytes. Raises UserError: file, what was found, ``accepted``.
 
     Devices are refused, since they may have no end. Pipes are read like files, if the user named them. Without
-    ``pipes`` they are refused, too: a pipe that lies in a folder may wait for its writer for ever.
+    ``pipes`` they are refused, too.
     """
-    name = str(path)
     try:
-        patience = 0 if pipes else getattr(os, "O_NONBLOCK", 0)
-        number = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0) | patience)
-        with os.fdopen(number, "rb") as file:
-            mode = os.fstat(number).st_mode
-            is_pipe = stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or file.isatty()
-            if not (stat.S_ISREG(mode) or (is_pipe and pipes)):
-                found = "directory" if stat.S_ISDIR(mode) else "pipe" if is_pipe else "device"
-                raise UserError(name, f"found a {found}; accepted: {accepted}")
-            data = up_to(file, most + 1)
-    except FileNotFoundError:
-        raise UserError(name, f"not found; accepted: {accepted}") from None
-    except IsADirectoryError:
-        raise UserError(name, f"found a directory; accepted: {accepted}") from None
-    except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or str(error)
-        raise UserError(name, f"cannot be read: {why}; accepted: {accepted}") from None
-    if len(data) > most:
-        raise UserError(name, f"larger than {most // MIB} MiB; accepted: {accepted}")
+        with opened(path, accepted, pipes) as file:
+            state = os.fstat(file.fileno())
+            # A file of zeros takes no space on the disk, but it would take memory.
+            is_large = stat.S_ISREG(state.st_mode) and state.st_size > most
+            data = b"" if is_large else up_to(file, most + 1)
+    except OSError as error:
+        raise UserError(str(path), f"cannot be read: {error.strerror or error}; accepted: {accepted}") from None
+    if is_large or len(data) > most:
+        raise UserError(str(path), f"larger than {most // MIB} MiB; accepted: {accepted}")
     return data
 
 
-def up_to(stream: IO[bytes], most: int) -> bytes:
+def opened(path: Path, accepted: str, pipes: bool = True, stopped: Callable[[], bool] = lambda: False) -> io.RawIOBase:
+    """Return ``path`` opened for reading, without a buffer. Raises UserError as `read` does.
+
+    A wait for a pipe's data ends with OSError once ``stopped()`` is true.
+    """
+    name = str(path)
+    try:
+        # Without O_NONBLOCK this would wait for ever if the file is a pipe that no process writes to.
+        number = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0))
+    except FileNotFoundError:
+        raise UserError(name, f"not found; accepted: {accepted}") from None
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        raise UserError(name, f"cannot be read: {why}; accepted: {accepted}") from None
+    mode = os.fstat(number).st_mode
+    is_pipe = stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(number)
+    if not (stat.S_ISREG(mode) or (is_pipe and pipes)):
+        os.close(number)
+        raise UserError(name, f"found a {'pipe' if is_pipe else _kind(mode)}; accepted: {accepted}")
+    note(path)
+    file = io.FileIO(number)
+    return _Pipe(file, stopped) if is_pipe and hasattr(os, "O_NONBLOCK") else file
+
+
+class _Pipe(io.RawIOBase):
+    """A pipe or a terminal, opened with O_NONBLOCK."""
+
+    def __init__(self, file: io.RawIOBase, stopped: Callable[[], bool]) -> None:
+        self._file, self._stopped = file, stopped
+        self._events = select.poll()
+        self._events.register(file, select.POLLIN)
+        # A named pipe at its end looks like one whose first writer has not come yet.
+        self._has_begun = not stat.S_ISFIFO(os.fstat(file.fileno()).st_mode)
+
+    def readable(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        return self._file.fileno()
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+    def readinto(self, buffer: "Buffer") -> int:
+        end = time.monotonic() + PATIENCE_S
+        while not self._stopped():
+            read = self._file.readinto(buffer)
+            self._has_begun = self._has_begun or read != 0  # None: a process has opened it, and it is empty
+            if read or (read == 0 and (self._has_begun or self._events.poll(0))):
+                return read
+            if not self._has_begun and time.monotonic() > end:
+                raise OSError(errno.EPIPE, "no process writes to this pipe")
+            self._events.poll(_LOOK_S * 1e3)
+        raise InterruptedError(errno.EINTR, "stopped")
+
+
+def _kind(mode: int) -> str:
+    """Return what a file that is no regular file is."""
+    kinds = {stat.S_IFDIR: "directory", stat.S_IFIFO: "pipe", stat.S_IFSOCK: "socket"}
+    return kinds.get(stat.S_IFMT(mode), "device")
+
+
+def found(paths: Iterable[Path], accepted: str) -> Iterator[Path]:
+    """Yield the regular files among ``paths``, which a search found. Warn of each other one that it is left out."""
+    for path in paths:
+        try:
+            mode = path.stat().st_mode
+        except OSError as error:
+            warn(f"left out: {path}: cannot be read: {error.strerror}; accepted: {accepted}")
+            continue
+        if stat.S_ISREG(mode):
+            yield path
+        else:
+            warn(f"left out: {path}: found a {_kind(mode)}; accepted: {accepted}")
+
+
+@contextmanager
+def noted() -> Iterator[list[Path]]:
+    """Yield a list to which each file is added that is read in this context (see `output.spare`)."""
+    files: list[Path] = []
+    _notes.append(files)
+    try:
+        yield files
+    finally:
+        _notes.remove(files)
+
+
+def note(path: Path) -> None:
+    """Add ``path`` to the lists of `noted`, also if another reader opens it, such as the core."""
+    for files in _notes:
+        files.append(path)
+
+
+def up_to(stream: IO[bytes] | io.RawIOBase, most: int) -> bytes:
     """Return what is left in ``stream``, at most ``most`` bytes.
 
     Unlike ``stream.read(most)``, it takes no more memory than there are bytes.

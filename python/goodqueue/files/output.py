@@ -7,21 +7,23 @@ are written next to it, under a free name. With ``--force``, a folder that holds
 """
 
 import errno
-import json
 import os
 import shutil
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
 from typing import TypeVar
 
 from goodqueue.errors import UserError, one_line
-from goodqueue.files import drafts
+from goodqueue.files import drafts, inputs
 
 Result = TypeVar("Result")
 
 RESULTS = "results.json"
+
+MOST_BYTES = 2048 * inputs.MIB
+"""The largest size of a file of results or records."""
 
 STORE = "store.json"
 """The file that makes a folder a store of runs. `store` writes it."""
@@ -58,7 +60,7 @@ def held_in(path: Path) -> str:
         return "a store of runs"
     if others := _unlisted(path):
         return f"files of others ({others[0]}{f' and {len(others) - 1} more' if len(others) > 1 else ''})"
-    return f"results of {_about(path).get('made_by', 'goodqueue')}"
+    return f"results of {about(path).get('made_by', 'goodqueue')}"
 
 
 def foreign(path: Path) -> list[str]:
@@ -75,17 +77,17 @@ def _unlisted(path: Path) -> list[str]:
 
 def listed(path: Path) -> list[str]:
     """Return the entries of the folder ``path`` that are ours, as its ``results.json`` says."""
-    files = _about(path).get("files")
+    files = about(path).get("files")
     return [name for name in files if isinstance(name, str)] if isinstance(files, list) else []
 
 
-def _about(path: Path) -> dict[str, object]:
+def about(path: Path) -> dict[str, object]:
     """Return the content of the ``results.json`` in the folder ``path``, if it is ours."""
     try:
-        about = json.loads((path / RESULTS).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        found = inputs.from_json(inputs.read_text(path / RESULTS, MOST_BYTES, "our results", pipes=False))
+    except (UserError, ValueError):
         return {}
-    return about if isinstance(about, dict) else {}
+    return found if isinstance(found, dict) else {}
 
 
 def _resolved(out: str | Path, name: str = "") -> Path:
@@ -110,12 +112,13 @@ def _sweep(path: Path) -> None:
 def write(out: str | Path, force: bool, fill: Callable[[Path], Result]) -> tuple[str, Result]:
     """Let ``fill`` write its files into a new folder, then move that to ``out``.
 
-    Return its path, and the result of ``fill``. The path is ``out``, or a free name next to it if `check` would refuse
-    ``out`` by now: see `appeared`. On any error ``out`` stays as it was. Raises UserError if the system refuses.
+    Return its path, and the result of ``fill``. The path is ``out``, or a free name next to it (see `appeared`) if
+    `check` would refuse ``out`` by now, or if ``out`` has files of others under names of ours. On any error ``out``
+    stays as it was. Raises UserError if the system refuses.
     """
 
     def put(draft: Path, path: Path) -> Path:
-        if force and path.is_dir():
+        if force and path.is_dir() and not _collide(draft, path):
             return _force(draft, path)
         return _settled(path, lambda free: _rename(draft, free))
 
@@ -143,9 +146,10 @@ def _shown(out: str | Path, path: Path, found: Path) -> str:
     return str(out) if found == path else str(found if Path(out).is_symlink() else Path(out).with_name(found.name))
 
 
-def appeared(out: str | Path, written: str, option: str = "--out") -> UserError:
+def appeared(out: str | Path, written: str, option: str = "--out", force: bool = False) -> UserError:
     """Return the error message for an ``out`` that was ``written`` under another name."""
-    return UserError(f"{option} {out}", f"appeared in the meantime and stays as it is; written: {written}")
+    why = "holds files of others under names of ours" if force else "appeared in the meantime"
+    return UserError(f"{option} {out}", f"{why} and stays as it is; written: {written}")
 
 
 def _settled(path: Path, place: Callable[[Path], None]) -> Path:
@@ -170,6 +174,12 @@ def _rename(draft: Path, path: Path) -> None:
         if error.errno in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
             raise FileExistsError(error.errno, "exists", str(path)) from None
         raise
+
+
+def _collide(draft: Path, path: Path) -> bool:
+    """Return whether a file of others in ``path`` has the name of a file in ``draft``."""
+    others = _unlisted(path)
+    return any(file.name in others for file in draft.iterdir())
 
 
 def _force(draft: Path, path: Path) -> Path:
@@ -230,6 +240,30 @@ def check_file(out: str | Path, force: bool = False, option: str = "--out") -> N
         raise UserError(name, "exists already; accepted: another name, or --force to replace it")
 
 
+def spare(out: str | Path, read: Iterable[Path], option: str = "--out") -> None:
+    """Raise UserError if the file ``out`` is one that the same command reads, or if the folder ``out`` holds one.
+
+    ``read`` comes from `inputs.noted`. ``--force`` replaces earlier results, but not what the new ones are made from.
+    The same file may have several names: symbolic links, hard links.
+    """
+    place = Path(out)
+    if not place.exists():
+        return
+    target = place.stat()
+    for path in read:
+        for one, what in ((path, "found a file that"), (path.parent, f"holds {path.name}, which")):
+            with suppress(OSError):  # it was removed in the meantime, so nobody can overwrite it
+                if os.path.samestat(target, one.stat()):
+                    raise UserError(f"{option} {out}", f"{what} this command reads; accepted: another name")
+
+
+def are_same(one: str | Path, other: str | Path) -> bool:
+    """Return whether two names are, or would be, the same file."""
+    if Path(one).resolve() == Path(other).resolve():
+        return True
+    return Path(one).exists() and Path(other).exists() and Path(one).samefile(other)
+
+
 def write_file(out: str | Path, force: bool, data: bytes, option: str = "--out") -> str:
     """Write ``data`` to ``out`` atomically, and return its path, as `write` does. Raises UserError."""
     path = _resolved(out)
@@ -262,20 +296,6 @@ def settle(draft: Path, out: str | Path, force: bool) -> str:
     """
     path = _resolved(out)
     if force:
-        draft.replace(path)
+        drafts.settle(draft, path, replace=True)
         return str(out)
-    return _shown(out, path, _settled(path, lambda free: _link(draft, free)))
-
-
-def _link(draft: Path, path: Path) -> None:
-    """Move the file ``draft`` to ``path``. Raises FileExistsError if ``path`` exists."""
-    try:
-        os.link(draft, path)
-    except FileExistsError:
-        raise
-    except OSError:  # the file system has no hard links
-        if path.exists():
-            raise FileExistsError(errno.EEXIST, "exists", str(path)) from None
-        draft.rename(path)
-    else:
-        draft.unlink()
+    return _shown(out, path, _settled(path, lambda free: drafts.settle(draft, free, replace=False)))

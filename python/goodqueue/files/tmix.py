@@ -31,7 +31,7 @@ _SENDS = {"SEQ": {">": ">", "<": "<"}, "CONC": {"c>": ">", "c<": "<"}}
 _WAITS = {"SEQ": {"t": ""}, "CONC": {"t>": ">", "t<": "<"}}
 
 
-def expand(traffic: Any, folder: Path) -> None:
+def expand(traffic: Any, folder: Path, pipes: bool = True) -> None:
     """Replace the file names in tables of ``traffic`` (relative to ``folder``) by the vectors in the files.
 
     The name stays beside the vectors, because titles show it.
@@ -41,12 +41,12 @@ def expand(traffic: Any, folder: Path) -> None:
     for source in traffic if isinstance(traffic, list) else []:
         if isinstance(source, dict) and isinstance(source.get(KEY), str):
             file = folder / source[KEY]
-            source |= {KEY: read(file), "file": file.name}
+            source |= {KEY: read(file, pipes), "file": file.name}
 
 
-def read(file: Path) -> list[dict[str, Any]]:
+def read(file: Path, pipes: bool = True) -> list[dict[str, Any]]:
     """Return the vectors in ``file`` as a scenario has them. Raises UserError with the file and the line."""
-    text = inputs.read_text(file, MOST_BYTES, ACCEPTED)
+    text = inputs.read_text(file, MOST_BYTES, ACCEPTED, pipes)
     vectors: list[dict[str, Any]] = []
     lines: list[int] = []
     kind = ""

@@ -6,10 +6,11 @@ from typing import Any
 from goodqueue.files import curves, har, tmix
 
 
-def expand(traffic: Any, folder: Path) -> None:
+def expand(traffic: Any, folder: Path, pipes: bool = True) -> None:
     """Replace the file names in tables of ``traffic`` (relative to ``folder``) by the content of the files.
 
-    A malformed ``traffic`` is left for the core to refuse. Raises UserError for a malformed file.
+    A malformed ``traffic`` is left for the core to refuse. Raises UserError for a malformed file, and without ``pipes``
+    also for a pipe.
     """
     for kind in (har, curves, tmix):
-        kind.expand(traffic, folder)
+        kind.expand(traffic, folder, pipes)

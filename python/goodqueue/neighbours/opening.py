@@ -2,6 +2,7 @@
 
 import bz2
 import gzip
+import io
 import re
 import zlib
 from collections.abc import Mapping
@@ -34,20 +35,14 @@ _CSV = re.compile(r"[^,\n{\[]*(,[^,\n]*){4}")
 
 def unpacked(name: str, accepted: str) -> bytes:
     """Return the content of the file ``name``, uncompressed. Raises UserError: file, what was found, ``accepted``."""
+    packed = inputs.read(Path(name), MOST_BYTES, accepted)
+    stream: BinaryIO = io.BytesIO(packed)
+    if packed[:2] == b"\x1f\x8b":
+        stream = cast("BinaryIO", gzip.GzipFile(fileobj=stream))
+    elif packed[:3] == b"BZh":
+        stream = cast("BinaryIO", bz2.BZ2File(stream))
     try:
-        with Path(name).open("rb") as file:
-            begins = file.read(3)
-            file.seek(0)
-            stream: BinaryIO = file
-            if begins[:2] == b"\x1f\x8b":
-                stream = cast("BinaryIO", gzip.GzipFile(fileobj=file))
-            elif begins == b"BZh":
-                stream = cast("BinaryIO", bz2.BZ2File(file))
-            data = inputs.up_to(stream, MOST_BYTES + 1)
-    except FileNotFoundError:
-        raise UserError(name, f"not found; accepted: {accepted}") from None
-    except IsADirectoryError:
-        raise UserError(name, f"found a folder; accepted: {accepted}") from None
+        data = inputs.up_to(stream, MOST_BYTES + 1)
     except EOFError:
         raise UserError(name, f"truncated: it ends before its data do; accepted: {accepted}, whole") from None
     except (gzip.BadGzipFile, zlib.error) as error:

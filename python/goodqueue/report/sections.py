@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 from goodqueue import compare
 from goodqueue.compare import Comparison
 from goodqueue.compare import tables as comparison_tables
+from goodqueue.errors import UserError, warn
+from goodqueue.files import inputs
 from goodqueue.measures import metrics
 from goodqueue.plot import course, delay, ellipse, rows, style
 from goodqueue.plot import sweep as plots
@@ -33,6 +35,9 @@ FIGURES = ("felt", "delay-cdf", "estimates")
 
 METRICS = 4
 """The most metrics of a sweep with a figure each. If there are more, the main metrics of the queues have figures."""
+
+MOST_BYTES = 64 * inputs.MIB
+"""The largest size of a figure in a folder."""
 
 CURVES = 8
 """The most distributions, ellipses or lines in one figure."""
@@ -344,8 +349,12 @@ def beside(folder: Path, prefix: str) -> list[Figure]:
     """Return the SVG figures in ``folder`` for use in a page: their identifiers get the prefix ``prefix``."""
     found = []
     for file in sorted(folder.glob("*.svg"), key=lambda file: published.order(file.stem)):
-        text = file.read_text(encoding="utf-8")
-        text = text[text.index("<svg") :]
+        try:
+            text = inputs.read_text(file, MOST_BYTES, "a figure in SVG", pipes=False)
+        except UserError as error:
+            warn(f"left out: {error}")
+            continue
+        text = text[max(0, text.find("<svg")) :]
         for mark in ('id="', "url(#", 'xlink:href="#'):
             text = re.sub(rf"(?<![\w-]){re.escape(mark)}", f"{mark}{prefix}-", text)
         found.append(Figure(file.stem.replace("-", " "), f"{file.name}, as it was drawn then.", text))

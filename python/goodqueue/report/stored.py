@@ -1,6 +1,7 @@
 """A report on stored results: stores, records, and the folders of studies, comparisons and validations."""
 
 import json
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -9,6 +10,7 @@ from typing import Any
 
 from goodqueue import store
 from goodqueue.errors import UserError, quoted
+from goodqueue.files import inputs
 from goodqueue.files.output import RESULTS
 from goodqueue.pages import render
 from goodqueue.record import Scenario
@@ -60,7 +62,7 @@ def page(paths: Sequence[str], command: str, progress: Progress = lambda _: None
 
 def _read(path: Path, found: Found) -> None:
     if path.is_dir():
-        if (path / store.MANIFEST).exists():
+        if store.is_one(path):
             _read_store(store.find(path), found)
         elif (path / RESULTS).exists():
             _read_folder(path, found)
@@ -74,8 +76,9 @@ def _read(path: Path, found: Found) -> None:
 
 def _read_store(kept: Store, found: Found) -> None:
     swept: set[str] = set()
-    for file in sorted((kept.folder / sweeps.FOLDER).glob(f"*/{RESULTS}")):
-        sweep = _sweep(results.parse(results.text(file, ACCEPTED), str(file), ACCEPTED), str(file))
+    found_files = (folder / RESULTS for folder in sorted((kept.folder / sweeps.FOLDER).glob("*")))
+    for file in inputs.found(filter(os.path.lexists, found_files), ACCEPTED):
+        sweep = _sweep(results.parse(results.text(file, ACCEPTED, pipes=False), str(file), ACCEPTED), str(file))
         swept |= {key for cell in sweep.cells for key in cell.keys}
         found.makers.append(partial(sections.of_sweep, sweep, str(kept.folder), kept))
     keys = [key for key in kept.all_keys() if key not in swept]
@@ -92,10 +95,10 @@ def _sweep(data: Any, place: str) -> result.Sweep:
 
 def _read_folder(folder: Path, found: Found) -> None:
     file = folder / RESULTS
-    data = results.parse(results.text(file, ACCEPTED), str(file), ACCEPTED)
+    data = results.parse(results.text(file, ACCEPTED, pipes=False), str(file), ACCEPTED)
     kind = data.get("made_by") if isinstance(data, dict) else None
     if kind == "goodqueue compare":
-        _read(folder / "records.jsonl", found)
+        found.loose += results.in_file(folder / results.RECORDS, ACCEPTED, pipes=False)
     elif kind == "goodqueue study":
         found.makers.append(partial(sections.of_study, data, folder))
     elif kind == "goodqueue sweep":

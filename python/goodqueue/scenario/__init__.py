@@ -31,7 +31,7 @@ def load(path: str | Path, pipes: bool = True) -> Scenario:
 
     Paths of files of rates and of disciplines written in Python are relative to the file. Files that traffic names are
     read. Raises UserError if the file is missing, a directory, too large, empty, not UTF-8 or not TOML (with the line),
-    and without ``pipes`` also if it is a pipe.
+    and without ``pipes`` also if it, or a file that its traffic names, is a pipe.
     """
     name = str(path)
     data = inputs.read(Path(path), MOST_BYTES, "a scenario file in TOML", pipes)
@@ -52,7 +52,7 @@ def load(path: str | Path, pipes: bool = True) -> Scenario:
         raise UserError(name, "found only comments; accepted: a scenario in TOML (`goodqueue run --help` shows one)")
     discipline.rebase(scenario, Path(path).parent)
     paths.rebase(scenario, Path(path).parent)
-    traffic_files.expand(scenario.get("traffic"), Path(path).parent)
+    traffic_files.expand(scenario.get("traffic"), Path(path).parent, pipes)
     return scenario
 
 
@@ -173,6 +173,8 @@ def resolve(scenario: Scenario, origin: str = "", origins: Mapping[str, str] | N
     except _goodqueue.ScenarioError as error:
         raise _refusal(error.key, error.message, origin, origins or {}) from None
     _resolve_python(resolved, origin, origins or {})
+    for file in paths.traces(resolved):
+        inputs.note(Path(file))  # the core has read it
     return resolved
 
 
@@ -202,7 +204,7 @@ def _with_line(origin: str, key: str) -> str:
     try:
         if not (key and Path(origin).is_file()):
             return origin
-        line = _goodqueue.toml_line(inputs.read_text(Path(origin), MOST_BYTES, ""), key)
+        line = _goodqueue.toml_line(inputs.read_text(Path(origin), MOST_BYTES, "", pipes=False), key)
     except (UserError, OSError, ValueError):
         return origin
     return origin if line is None else f"{origin}:{line}"
@@ -215,13 +217,12 @@ def _resolve_python(resolved: Scenario, origin: str, origins: Mapping[str, str])
             from goodqueue._goodqueue import Qdisc
 
             rate = f"{paths.rate_bps(table)}bit"
+            file = discipline.split(table["qdisc"].split()[0])[0]
             try:
-                table["qdisc"] = Qdisc(table["qdisc"], rate, 1514, resolved["seed"], discipline.make).line
+                with discipline.blaming([file], UserError):
+                    table["qdisc"] = Qdisc(table["qdisc"], rate, 1514, resolved["seed"], discipline.make).line
             except UserError as error:
                 raise _refusal(f"{key}.qdisc", str(error), origin, origins) from None
-            except (Exception, SystemExit) as error:  # noqa: BLE001 - the user's class may raise any exception
-                file = discipline.split(table["qdisc"].split()[0])[0]
-                raise _refusal(f"{key}.qdisc", str(discipline.blame(error, [file])), origin, origins) from None
 
 
 def from_file(

@@ -7,11 +7,13 @@ and a value. `goodqueue.qdisc` describes such a class; this module only loads an
 import inspect
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
+from goodqueue import foreign
 from goodqueue.errors import UserError, quoted, said
 from goodqueue.files import inputs
 from goodqueue.scenario import paths
@@ -68,10 +70,8 @@ def make(line: str, link: Any) -> tuple[Any, str, str]:
     file, name = split(target)
     made, given = _class(file, name), _given(target, words)
     values, shown = _arguments(made, target, given)
-    try:
+    with blaming([file]):
         thing = made(link, **values)
-    except (Exception, SystemExit) as error:
-        raise blame(error, [file]) from error
     return thing, name, " ".join([target, *shown])
 
 
@@ -79,6 +79,21 @@ def split(target: str) -> tuple[str, str]:
     """Return the file and the class name in the first word of a line."""
     file, _, name = target.rpartition(":")
     return file, name
+
+
+@contextmanager
+def blaming(files: list[str], *said: type[BaseException]) -> Iterator[None]:
+    """Run the disciplines in ``files`` in this block, or none if it stays empty. Raises UserError if one of them fails.
+
+    Refusals of the core, and exceptions of the types ``said``, already say what is wrong and where.
+    """
+    from goodqueue._goodqueue import ScenarioError, TraceError
+
+    def blamed(error: BaseException) -> UserError | None:
+        return None if not files or isinstance(error, (ScenarioError, TraceError, *said)) else blame(error, files)
+
+    with foreign.running(blamed):
+        yield
 
 
 def blame(error: BaseException, files: list[str]) -> UserError:
@@ -95,14 +110,20 @@ def blame(error: BaseException, files: list[str]) -> UserError:
     return UserError(place, ": ".join(part for part in (type(error).__name__, said(error)) if part))
 
 
+def read(file: str) -> bytes:
+    """Return the code in a file. Raises UserError."""
+    return inputs.read(Path(file), MOST_BYTES, ACCEPTED, pipes=False)  # it is read again for the run's key
+
+
 def _module(file: str) -> ModuleType:
     """Run ``file`` as a module of its own, so that disciplines do not share globals."""
+    inputs.note(Path(file))
     try:
         state = Path(file).stat()
         key = (file, state.st_mtime_ns, state.st_size)
         code = _codes.get(key)
         if code is None:
-            text = inputs.read(Path(file), MOST_BYTES, ACCEPTED)
+            text = read(file)
             code = _codes[key] = compile(text, file, "exec", dont_inherit=True)
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or str(error)
@@ -112,10 +133,9 @@ def _module(file: str) -> ModuleType:
     module = ModuleType("goodqueue_discipline_" + Path(file).stem)
     module.__file__ = file
     sys.modules[module.__name__] = module  # dataclasses look up their module
-    try:
+    foreign.check(file)
+    with blaming([file]):
         exec(code, module.__dict__)  # noqa: S102 - running the user's class is what was asked for
-    except (Exception, SystemExit) as error:
-        raise blame(error, [file]) from error
     return module
 
 

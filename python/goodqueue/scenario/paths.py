@@ -44,7 +44,7 @@ def traces(scenario: Scenario) -> list[str]:
 
 def read(file: str) -> bytes:
     """Return the content of a file of rates. Raises UserError."""
-    return inputs.read(Path(file), MOST_BYTES, "a trace of rates")
+    return inputs.read(Path(file), MOST_BYTES, "a trace of rates", pipes=False)  # several readers, one after the other
 
 
 def rate_bps(link: dict[str, Any]) -> int:

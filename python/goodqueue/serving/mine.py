@@ -85,7 +85,7 @@ def _look(path: Path, search: _Search) -> None:
     if path.name == RESULTS:
         path = path.parent
     if path.is_dir():
-        if (path / store.MANIFEST).exists():
+        if store.is_one(path):
             _look_in_store(store.find(path), search)
         elif (path / results.RECORDS).exists():
             _look_for_records(path / results.RECORDS, search)
@@ -133,14 +133,14 @@ def _scenario(file: Path) -> str:
 
 
 def _look_for_records(file: Path, search: _Search) -> None:
-    found = results.in_file(file, ACCEPTED)
+    found = results.in_file(file, ACCEPTED, pipes=False)
     for index, one in enumerate(search.take(file, found)):
         search.runs[one.place] = one.record, partial(_record, file, index)
 
 
 def _record(file: Path, index: int) -> str:
     """Return the text of a record, which may have changed since it was found. Raises UserError."""
-    found = results.texts(file, ACCEPTED)
+    found = results.texts(file, ACCEPTED, pipes=False)
     if index >= len(found):
         raise UserError(str(file), f"found {len(found)} records; accepted: {index + 1} or more, as it had before")
     text, place = found[index]

@@ -11,6 +11,7 @@ from typing import Any
 
 from goodqueue.errors import warn
 from goodqueue.record import Scenario
+from goodqueue.scenario import paths
 from goodqueue.show import isolation
 from goodqueue.show.labels import ways
 
@@ -32,7 +33,7 @@ def tell(scenario: Scenario, origins: Mapping[str, str], qdiscs: Sequence[str] =
     halves = [half for line in qdiscs for half in ways(line)]
     notes = [*_of_table(scenario, "", origins, replaced), *(note for half in halves for note in _of_line(half))]
     isolated = isolation.notes(scenario, {"bottleneck.qdisc": qdiscs} if qdiscs else {})
-    _write([*notes, *_of_wires(scenario), *isolated])
+    _write([*notes, *_of_wires(scenario), *_of_shapers(scenario, qdiscs), *isolated])
 
 
 def tell_of_grid(scenario: Scenario, axes: Sequence[tuple[str, Sequence[str]]]) -> None:
@@ -60,8 +61,49 @@ def _of_wires(scenario: Scenario) -> Iterator[str]:
                 )
 
 
-def _write(notes: Sequence[str]) -> None:
+def _of_shapers(scenario: Scenario, qdiscs: Sequence[str]) -> Iterator[str]:
+    """Yield a note for each line that shapes to more than its link's rate, so that the link is the bottleneck.
 
+    ``qdiscs`` replace the bottleneck's line. Each is for both directions, or has a half for each.
+    """
+    down: Mapping[str, Any] = scenario.get("bottleneck") or {}
+    for key, table in paths.links(scenario):
+        up = key == "bottleneck.up"
+        own = [table.get("qdisc", down.get("qdisc"))] if up else [table.get("qdisc")]
+        replaced = [ways(line)[-1 if up else 0] for line in qdiscs] if key.startswith("bottleneck") else []
+        link = _bps(table.get("rate", down.get("rate") if up else None))
+        if link is None:
+            continue
+        for line in replaced or own:
+            for step in _steps(line):
+                rate = _bps(step["value"]) if step["shapes"] else None
+                if rate is not None and rate > link:
+                    yield (
+                        f'"{step["words"]}" is more than the link\'s {_spoken(link)} ({key}.rate), '
+                        f"so the link and not {step['qdisc']} is the bottleneck"
+                    )
+
+
+def _steps(line: object) -> list[dict[str, Any]]:
+    from goodqueue import _goodqueue
+
+    try:
+        steps: list[dict[str, Any]] = json.loads(_goodqueue.qdisc_reading(str(line)))["steps"]
+    except ValueError:  # another part says what is wrong with the line
+        return []
+    return steps
+
+
+def _bps(text: object) -> int | None:
+    from goodqueue import _goodqueue
+
+    try:
+        return _goodqueue.rate_bps(str(text))
+    except ValueError:
+        return None
+
+
+def _write(notes: Sequence[str]) -> None:
     for note in dict.fromkeys(notes):
         warn(f"note: {note}")
 

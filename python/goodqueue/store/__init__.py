@@ -14,11 +14,12 @@ docs/decisions/012-a-file-a-run.md gives the reasons.
 import json
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from goodqueue.engines.identity import Run
-from goodqueue.errors import UserError, quoted
+from goodqueue.errors import UserError, quoted, warn
 from goodqueue.files import drafts, inputs, output
 from goodqueue.store import files
 
@@ -92,7 +93,16 @@ class Store:
 
     def all_keys(self) -> list[str]:
         """Return the keys of all runs, sorted."""
-        return sorted(path.stem for path in (self.folder / RUNS).glob("*/*.parquet"))
+        paths = sorted((self.folder / RUNS).glob("*/*.parquet"), key=lambda path: path.stem)
+        return [path.stem for path in inputs.found(paths, "the run that its name says")]
+
+    def holds_a_run(self) -> bool:
+        """Return whether any file is the intact run that its name says."""
+        for path in (self.folder / RUNS).glob("??/*.parquet"):
+            if path == self.path(path.stem):
+                with suppress(DamagedError, UserError):
+                    return bool(list(self.rows([path.stem], ["key"])))
+        return False
 
     def rows(self, keys: Sequence[str], names: Sequence[str]) -> Iterator[dict[str, object]]:
         """Yield the columns ``names`` of the runs ``keys``. Raises DamagedError."""
@@ -140,12 +150,9 @@ def create(folder: Path, origin: str) -> Store:
     """
     check(folder, origin)
     try:
-        if not (folder / MANIFEST).exists():
-            from goodqueue._goodqueue import VERSION
-
+        if _about(folder) is None:
             folder.mkdir(parents=True, exist_ok=True)
-            about = {"made_by": "goodqueue", "what": "a store of runs", "format": FORMAT, "version": VERSION}
-            files.add(folder / MANIFEST, (json.dumps(about, indent=1) + "\n").encode())
+            _write_manifest(Store(folder))
         (folder / RUNS).mkdir(exist_ok=True)
         files.remove_partial(folder)
     except OSError as error:
@@ -153,31 +160,65 @@ def create(folder: Path, origin: str) -> Store:
     return Store(folder)
 
 
+def _write_manifest(kept: Store) -> None:
+    """Write ``store.json``. A damaged one is set aside."""
+    from goodqueue._goodqueue import VERSION
+
+    path = kept.folder / MANIFEST
+    if os.path.lexists(path):
+        with suppress(FileNotFoundError):  # another process was faster
+            kept.set_aside(DamagedError(path, ""))
+    about = {"made_by": "goodqueue", "what": "a store of runs", "format": FORMAT, "version": VERSION}
+    if files.add(path, (json.dumps(about, indent=1) + "\n").encode()) and kept.holds_a_run():
+        warn(f"{path}: was missing or damaged; it is made again, since the runs have the keys that their names say")
+
+
 def check(folder: Path, origin: str) -> None:
     """Check that a folder can be a store of ours, before anything is written. Raises UserError."""
-    if (folder / MANIFEST).exists():
-        find(folder, origin)
+    if is_one(folder):
+        _check_format(folder, origin)
         return
-    if folder.is_dir() and all(drafts.is_of(entry, MANIFEST) for entry in folder.iterdir()):
-        return  # the folder is empty, or another process is creating the store
+    if folder.is_dir() and all(_is_of_new_store(entry) for entry in folder.iterdir()):
+        return
     others = output.foreign(output.check_place(folder, origin))
     if others and not (folder / MANIFEST).exists():  # otherwise another process has just created the store
         accepted = "another name: a store, or a folder that is new or empty"
         raise UserError(origin, f"holds {output.held_in(folder) or others[0]}; accepted: {accepted}")
 
 
+def _is_of_new_store(entry: Path) -> bool:
+    """Return whether ``entry`` may be part of a store that another process is creating: a draft, or an empty folder."""
+    return drafts.is_of(entry, MANIFEST) or (entry.name == RUNS and entry.is_dir() and not any(entry.iterdir()))
+
+
+def is_one(folder: Path) -> bool:
+    """Return whether ``folder`` is a store: it says so itself, or it holds a run under the name of the run's key."""
+    return (folder / MANIFEST).exists() or Store(folder).holds_a_run()
+
+
 def find(folder: Path, origin: str = "") -> Store:
-    """Return the store in ``folder``. Raises UserError if there is none, or if its format is newer than ours."""
+    """Return the store in ``folder``. Raises UserError if there is none, or if its format is newer than ours.
+
+    A store whose ``store.json`` was removed or damaged is known by its runs. A warning says so.
+    """
+    _check_format(folder, origin)
+    if _about(folder) is None:
+        writes = "`goodqueue sweep` with this store writes it again"
+        warn(f"{folder / MANIFEST}: missing or damaged; the store is read by the keys of its runs; {writes}")
+    return Store(folder)
+
+
+def _check_format(folder: Path, origin: str) -> None:
+    """Raise UserError if ``folder`` is no store, or has a newer format than ours."""
     name = origin or str(folder)
-    try:
-        about = inputs.from_json(files.read(folder / MANIFEST).decode())
-        number = about["format"]
-    except (FileNotFoundError, NotADirectoryError):
-        raise UserError(name, f"holds no {MANIFEST}; accepted: a folder that `goodqueue sweep --out` made") from None
-    except OSError as error:
-        raise UserError(str(folder / MANIFEST), f"cannot be read: {error.strerror}") from None
-    except (ValueError, KeyError, TypeError):
-        raise UserError(str(folder / MANIFEST), "does not say which format the store has; accepted: ours") from None
+    about = _about(folder)
+    if about is None:
+        if Store(folder).holds_a_run():
+            return
+        if not os.path.lexists(folder / MANIFEST):
+            raise UserError(name, f"holds no {MANIFEST}; accepted: a folder that `goodqueue sweep --out` made")
+        raise UserError(str(folder / MANIFEST), "does not say which format the store has; accepted: ours")
+    number = about["format"]
     if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= FORMAT:
         from goodqueue._goodqueue import VERSION
 
@@ -185,4 +226,14 @@ def find(folder: Path, origin: str = "") -> Store:
         found = f"found a store of format {quoted(number)}, written by goodqueue {version}"
         accepted = f"format {FORMAT} at most (this is goodqueue {VERSION}; a newer one reads it)"
         raise UserError(name, f"{found}; accepted: {accepted}")
-    return Store(folder)
+
+
+def _about(folder: Path) -> dict[str, Any] | None:
+    """Return the content of ``store.json``, or None if it is missing or damaged. Raises UserError."""
+    try:
+        about = inputs.from_json(files.read(folder / MANIFEST).decode())
+    except PermissionError as error:
+        raise UserError(str(folder / MANIFEST), f"cannot be read: {error.strerror}") from None
+    except (OSError, ValueError):
+        return None
+    return about if isinstance(about, dict) and about.get("format") is not None else None

@@ -5,7 +5,10 @@ import os
 import stat
 from pathlib import Path
 
-from goodqueue.files import drafts
+from goodqueue.files import drafts, inputs
+
+MOST_BYTES = 1024 * inputs.MIB
+"""The largest size of a file of a store. A run of two flows takes 18 kB."""
 
 
 def add(path: Path, data: bytes) -> bool:
@@ -20,23 +23,12 @@ def add(path: Path, data: bytes) -> bool:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        added = _name(draft, path)
+        drafts.settle(draft, path, replace=False)
+    except FileExistsError:
+        return False
     finally:
         drafts.discard(draft)
     _sync(path.parent)
-    return added
-
-
-def _name(draft: Path, path: Path) -> bool:
-    """Give ``draft`` the name ``path``, unless it is taken. Return whether it was free."""
-    try:
-        os.link(draft, path)
-    except FileExistsError:
-        return False
-    except OSError:  # the file system has no hard links
-        if path.exists():
-            return False
-        draft.rename(path)
     return True
 
 
@@ -58,9 +50,16 @@ def remove_partial(store: Path) -> None:
 
 
 def read(path: Path) -> bytes:
-    """Return the content of the file ``path``. Raises OSError, also if it is no regular file: a pipe may never end."""
+    """Return the content of the file ``path``.
+
+    Raises OSError, also if it is no regular file, since a pipe may never end, or if it is larger than `MOST_BYTES`.
+    """
+    inputs.note(path)
     number = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     with os.fdopen(number, "rb") as file:
-        if not stat.S_ISREG(os.fstat(number).st_mode):
+        state = os.fstat(number)
+        if not stat.S_ISREG(state.st_mode):
             raise OSError(errno.EINVAL, "no regular file", str(path))
+        if state.st_size > MOST_BYTES:
+            raise OSError(errno.EFBIG, f"larger than {MOST_BYTES // inputs.MIB} MiB", str(path))
         return file.read()

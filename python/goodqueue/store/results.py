@@ -9,7 +9,7 @@ from typing import Any, TypedDict
 
 from goodqueue import store
 from goodqueue.errors import UserError
-from goodqueue.files import inputs
+from goodqueue.files import inputs, output
 from goodqueue.files.output import RESULTS
 from goodqueue.record import UNKNOWN, Record, Scenario
 from goodqueue.show import describe
@@ -20,9 +20,6 @@ ACCEPTED = "a store, a record in JSON (.json, or .jsonl with one a line), or a f
 
 SCHEMA = 1
 """The newest schema of records and results that this version reads."""
-
-MOST_BYTES = 2048 * inputs.MIB
-"""The largest size of a file of records."""
 
 RECORDS = "records.jsonl"
 """The records of a comparison, in a file beside its `output.RESULTS`."""
@@ -63,11 +60,11 @@ def records(paths: Sequence[str]) -> list[Loose]:
             path = path.parent
         if not path.is_dir():
             found += in_file(path, ACCEPTED)
-        elif (path / store.MANIFEST).exists():
+        elif store.is_one(path):
             kept = store.find(path)
             found += sorted(in_store(kept, kept.all_keys()), key=lambda one: order(one.record))
         elif (path / RECORDS).exists():
-            found += in_file(path / RECORDS, ACCEPTED)
+            found += in_file(path / RECORDS, ACCEPTED, pipes=False)
         else:
             raise UserError(name, f"no {store.MANIFEST} and no {RECORDS} in it; accepted: {ACCEPTED}")
     if not found:
@@ -115,22 +112,22 @@ def _whole_files() -> Iterator[None]:
         raise UserError(f"{damaged}; accepted: {accepted}") from None
 
 
-def in_file(path: Path, accepted: str) -> list[Loose]:
+def in_file(path: Path, accepted: str, pipes: bool = True) -> list[Loose]:
     """Return the record in a file, or the records in a file with the suffix ``.jsonl``. Raises UserError."""
-    return [Loose(one, record(one, place, accepted), None, place) for one, place in texts(path, accepted)]
+    return [Loose(one, record(one, place, accepted), None, place) for one, place in texts(path, accepted, pipes)]
 
 
-def texts(path: Path, accepted: str) -> list[tuple[str, str]]:
+def texts(path: Path, accepted: str, pipes: bool = True) -> list[tuple[str, str]]:
     """Return the text and the place of each record in a file, as `in_file` does. Raises UserError."""
-    whole = text(path, accepted)
+    whole = text(path, accepted, pipes)
     lines = whole.splitlines() if path.suffix == ".jsonl" else [whole]
     places = [str(path)] if len(lines) == 1 else [f"{path}: line {number}" for number in range(1, len(lines) + 1)]
     return [(line.strip(), place) for line, place in zip(lines, places, strict=True)]
 
 
-def text(path: Path, accepted: str) -> str:
-    """Return the content of a file. Raises UserError."""
-    return inputs.read_text(path, MOST_BYTES, accepted)
+def text(path: Path, accepted: str, pipes: bool = True) -> str:
+    """Return the content of a file. Raises UserError, and without ``pipes`` also for a pipe."""
+    return inputs.read_text(path, output.MOST_BYTES, accepted, pipes)
 
 
 def record(text: str, place: str, accepted: str) -> Record:

@@ -9,7 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from goodqueue.errors import UserError, one_line, quoted
+from goodqueue import foreign
+from goodqueue.errors import UserError, one_line, quoted, warn
 from goodqueue.plot import style
 from goodqueue.studies.judging import Judged
 from goodqueue.studies.outcome import Outcome
@@ -45,44 +46,48 @@ def all_figures(outcome: Outcome, draw: Draw | None) -> list[Drawn]:
 
 
 def _drawn(outcome: Outcome, draw: Draw) -> list[Drawn]:
-    path = str(outcome.study.folder / FILE)
-    try:
+    path = outcome.study.folder / FILE
+    with foreign.running(lambda error: _blame(path, "figures() raised", error)):
         found = list(draw(outcome))
-    except Exception as error:  # the user's code may raise any exception: say where
-        raise UserError(path, f"figures() raised {type(error).__name__}: {one_line(str(error))}") from error
     for one in found:
         if not isinstance(one, Drawn):
-            raise UserError(path, f"figures() gave a value of type {type(one).__name__}; accepted: Drawn")
+            raise UserError(str(path), f"figures() gave a value of type {type(one).__name__}; accepted: Drawn")
         if not isinstance(one.figure, Figure):
-            raise UserError(path, f"figures() gave a figure of type {type(one.figure).__name__}; accepted: Figure")
+            raise UserError(str(path), f"figures() gave a figure of type {type(one.figure).__name__}; accepted: Figure")
     return found
 
 
 def save(drawn: Drawn, outcome: Outcome, folder: Path) -> str:
     """Write ``drawn`` into ``folder`` as SVG and PNG and return the SVG. Raises UserError if it cannot be drawn."""
-    try:
+    what = f"figure {quoted(drawn.name)} cannot be drawn:"
+    # matplotlib calls the user's formatters only now
+    with foreign.running(lambda error: _blame(outcome.study.folder / FILE, what, error)):
         return style.save(drawn.figure, folder, drawn.name)
-    except Exception as error:  # matplotlib calls the user's formatters only now
-        what = f"figure {quoted(drawn.name)} cannot be drawn: {type(error).__name__}: {one_line(str(error))}"
-        raise UserError(str(outcome.study.folder / FILE), what) from error
+
+
+def _blame(path: Path, what: str, error: BaseException) -> UserError:
+    """Return the UserError of the code in ``path``, which may raise any exception."""
+    return UserError(str(path), f"{what} {type(error).__name__}: {one_line(str(error))}")
 
 
 def own(folder: Path) -> Draw | None:
     """Return the function ``figures`` of the ``figures.py`` in ``folder``, or None if there is no such file.
 
-    Raises UserError if the file cannot be used.
+    With ``--no-code`` another's file is left out, with a warning. Raises UserError if the file cannot be used.
     """
     path = folder / FILE
     if not path.is_file():
+        return None
+    if not foreign.allowed(str(path)):
+        warn(f"{path}: left out, since --no-code refuses Python code; the study's own figures are missing")
         return None
     spec = importlib.util.spec_from_file_location(f"goodqueue_study_{path.parent.name}", path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    try:
+    foreign.check(str(path))
+    with foreign.running(lambda error: _blame(path, "cannot be imported:", error)):
         spec.loader.exec_module(module)
-    except Exception as error:  # the user's code, as above
-        raise UserError(str(path), f"cannot be imported: {type(error).__name__}: {one_line(str(error))}") from error
     draw = getattr(module, "figures", None)
     if not callable(draw):
         raise UserError(str(path), "has no function figures; accepted: figures(outcome), which returns a list of Drawn")

@@ -4,9 +4,11 @@ import json
 from pathlib import Path
 
 from goodqueue.errors import UserError, one_line
+from goodqueue.files import inputs
 from goodqueue.files.output import RESULTS
 from goodqueue.run import Progress
 from goodqueue.studies.notes import parts, text_in
+from goodqueue.studies.reading import MOST_BYTES
 from goodqueue.suites import show
 from goodqueue.suites.sheet import RowResult, Sheet, as_json
 
@@ -91,7 +93,7 @@ def _scenarios(sheet: Sheet) -> dict[str, str]:
     """Return the scenario files behind the rows, by name."""
     used = {id_ for found in sheet.rows for id_ in found.row.experiments}
     files = {trial.experiment.file for trial in sheet.suite.trials if trial.experiment.id in used}
-    return {file.name: file.read_text(encoding="utf-8") for file in sorted(files)}
+    return {file.name: inputs.read_text(file, MOST_BYTES, "a scenario in TOML", pipes=False) for file in sorted(files)}
 
 
 def _lines(sheet: Sheet) -> dict[str, list[str]]:

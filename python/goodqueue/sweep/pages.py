@@ -6,14 +6,15 @@ The hash covers everything that was asked for: the same sweep is written to the 
 import csv
 import io
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from goodqueue.engines import identity
-from goodqueue.errors import UserError
+from goodqueue.errors import UserError, warn
 from goodqueue.files import output
 from goodqueue.files.output import RESULTS
-from goodqueue.store import Store, files
+from goodqueue.store import DamagedError, Store, files
 from goodqueue.sweep.grid import value_of
 from goodqueue.sweep.result import Sweep, as_json
 
@@ -23,7 +24,9 @@ FOLDER = "sweeps"
 def write(store: Store, sweep: Sweep) -> Path:
     """Write results.json, cells.csv and runs.parquet atomically, and return their folder.
 
-    The same sweep gives the same bytes. Raises UserError if the system refuses, or the store no longer exists.
+    The same sweep gives the same bytes. Files that are missing or differ are written again. One that differs is kept
+    among the store's damaged files, since somebody may have changed it. Raises UserError if the system refuses, or the
+    store no longer exists.
     """
     data = as_json(sweep)
     asked = {key: value for key, value in data.items() if key != "cells"}
@@ -32,33 +35,56 @@ def write(store: Store, sweep: Sweep) -> Path:
 
     listed = {"files": ["cells.csv", RESULTS, "runs.parquet"]}
     text = json.dumps(data | listed, ensure_ascii=False, indent=1) + "\n"
+    contents = {"cells.csv": as_csv(data).encode(), RESULTS: text.encode(), "runs.parquet": _runs(sweep)}
 
     def fill(draft: Path) -> None:
-        _runs(sweep, draft / "runs.parquet")
-        (draft / "cells.csv").write_text(as_csv(data), encoding="utf-8", newline="")
-        (draft / RESULTS).write_text(text, encoding="utf-8")
+        for file, content in contents.items():
+            (draft / file).write_bytes(content)
 
     store.check_there()
-    if not _is(folder, text):
+    if wrong := _wrong(folder, contents):
+        for file in wrong:
+            if file.exists() and file.stat().st_size:
+                damaged = DamagedError(file, "it is not what this sweep gives")
+                store.set_aside(damaged)
+                warn(f"{damaged}; it is set aside and written again")
         try:
             # The folder is named after this sweep and is in a store of ours. So its files are ours, even if
             # results.json, which says so, was lost.
             output.replace(folder, fill)
         except UserError:
-            if not _is(folder, text):  # otherwise another process with the same sweep was faster
+            if _wrong(folder, contents):  # otherwise another process with the same sweep was faster
                 raise
     return folder
 
 
-def _is(folder: Path, text: str) -> bool:
-    """Return whether ``folder`` holds these results already."""
+def _wrong(folder: Path, contents: Mapping[str, bytes]) -> list[Path]:
+    """Return the files in ``folder`` that are missing, or do not have these ``contents``."""
+    wrong = []
+    for name, content in contents.items():
+        file = folder / name
+        try:
+            found = files.read(file)
+            if found != content and not (file.suffix == ".parquet" and _are_equal(found, content)):
+                wrong.append(file)
+        except FileNotFoundError:
+            wrong.append(file)
+        except OSError as error:
+            why = f"cannot be read: {error.strerror or error}"
+            raise UserError(str(file), f"{why}; accepted: the results of this sweep, or nothing") from None
+    return wrong
+
+
+def _are_equal(one: bytes, other: bytes) -> bool:
+    """Return whether two Parquet files hold equal tables. Versions of Arrow write different bytes."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
     try:
-        return files.read(folder / RESULTS) == text.encode()
-    except FileNotFoundError:
+        first, second = (parquet.read_table(pa.BufferReader(data)) for data in (one, other))
+    except (pa.ArrowException, OSError, ValueError):
         return False
-    except OSError as error:
-        why = f"cannot be read: {error.strerror or error}"
-        raise UserError(str(folder / RESULTS), f"{why}; accepted: the results of this sweep, or nothing") from None
+    return bool(first.equals(second))
 
 
 def as_csv(data: dict[str, Any]) -> str:
@@ -103,8 +129,8 @@ def _numeric(sweep: Sweep) -> list[str]:
     return [axis.key for axis in sweep.swept() if all(not isinstance(value_of(value), str) for value in axis.values)]
 
 
-def _runs(sweep: Sweep, path: Path) -> None:
-    """Write `rows` as a table."""
+def _runs(sweep: Sweep) -> bytes:
+    """Return `rows` as a Parquet file."""
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -114,5 +140,7 @@ def _runs(sweep: Sweep, path: Path) -> None:
     }
     kinds |= {"engine": pa.string(), "seed": pa.int64(), "key": pa.string(), "qdisc_line": pa.string()}
     kinds |= {metric.key: pa.float64() for metric in sweep.metrics}
-    with path.open("wb") as file:  # Arrow would take a path such as a:b for the address of a server
-        parquet.write_table(pa.Table.from_pylist(rows(sweep), pa.schema(list(kinds.items()))), file, compression="zstd")
+    buffer = pa.BufferOutputStream()
+    parquet.write_table(pa.Table.from_pylist(rows(sweep), pa.schema(list(kinds.items()))), buffer, compression="zstd")
+    data: bytes = buffer.getvalue().to_pybytes()
+    return data

@@ -1,7 +1,12 @@
 """Differences between `tc` and goodqueue that are decisions, each with its reason."""
 
+import functools
 import itertools
+import json
+import math
 import re
+
+from goodqueue import _goodqueue
 
 REASONS = {
     "own words": "Taken by goodqueue only: words that tc lacks, such as variants, idle, or a flag's no.",
@@ -9,9 +14,9 @@ REASONS = {
     "cut": "Taken by tc only: a number with more bits than its field has, of which tc keeps the lowest.",
     "linux": "Taken by goodqueue only: choke's max above its limit, which Linux takes and a decision trace has.",
     "order": "Taken by goodqueue only: bands behind their priomap, which tc compares with the bands before it.",
-    "digit": "Taken by goodqueue only: a loss that begins with a point, where tc wants a digit.",
+    "digit": "Taken by goodqueue only: a loss that begins with a point or a plus, where tc wants a digit.",
     "zero": "Taken by tc only: a rate below 8 bit/s, which is 0 bytes per second (fq, netem).",
-    "percent": "Taken by tc only: an exponent in a percentage, of which tc reads the digits before the letter.",
+    "percent": "An exponent in a percentage: tc reads the digits before the letter only.",
     "slot": "Taken by goodqueue only: netem's packets and bytes without a slot before them, which have no effect.",
     "newer tc": "Taken by goodqueue only: words that came after tc 6.1: netem's seed; fq's bands, weights.",
     "no effect": "Taken by tc only: words that have no effect in Linux, or none here, are refused with the reason.",
@@ -25,6 +30,7 @@ REASONS = {
     "trees": "Taken by tc only: words of trees of classes, which are not simulated.",
     "adaptive": "Values not compared: the kernel engine refuses red's adaptive, whose timer Linux does not start.",
     "rtt 0": "Taken by tc only: tc sends no rtt then, but a target of 1 us.",
+    "fast": "Taken by tc only: a rate above 1000 Gbit/s.",
     "framings": "Taken by tc only: framings that add up to more than 256 bytes, which no overhead may say.",
 }
 """The reasons by name."""
@@ -34,7 +40,7 @@ _SAID = {
     "ns": r"Illegal .*\d(\.\d*)?(e\d+)?ns(ecs?)?\b",
     "netem 6.1": r"No distribution data for u|time \(too large\)|Illegal \"(latency|slot).* netem ",
     "order": r'"priomap" element is out of bands',
-    "digit": r"Unknown loss parameter: \.",
+    "digit": r"Unknown loss parameter: [.+]",
     "linux": r'"max" is larger than "limit"',
     "defaults": r'mandatory|[Rr]equired|"latency" is|must also be specified',
 }
@@ -55,14 +61,11 @@ OWN = {
     "codel": {"variant"},
     "cake": {"target"},
     "pie": {"variant", "ecn_prob", "rearm", "keep_rate", "auto_inactive"},
-    "sfq": {"noheaddrop", "noecn", "noharddrop"},
-    "red": {"noecn", "noharddrop", "nonodrop", "noadaptive"},
-    "choke": {"harddrop", "noharddrop", "noecn"},
+    "choke": {"harddrop"},
     "tbf": {"idle"},
     "htb": {"idle"},
-    "netem": {"noecn"},
 }
-"""The words that tc lacks, by discipline. Any other word that tc does not know is a difference."""
+"""The words that tc lacks, by discipline, besides those that switch flags off (`_off`)."""
 
 NEWER = {"netem": {"seed"}, "fq": {"bands", "priomap", "weights", "offload_horizon"}}
 SLOT = {"netem": {"packets", "bytes"}}
@@ -76,7 +79,11 @@ def by(where: str, line: str, tc: str, ours: str) -> str | None:
         # A time of netem without a unit, or in nanoseconds.
         bare = r" (de|la|sl)\w*( \S+)?? [+]?(0x[0-9a-f]+|[0-9.]+(e[0-9]+)?)(ns\w*)?( |$)"
         times = line.startswith("netem") and re.search(bare, line, re.IGNORECASE)
-        known = {"adaptive": "accepted by the kernel engine: noadaptive" in ours, "netem 6.1": times}
+        known = {
+            "adaptive": "accepted by the kernel engine: noadaptive" in ours,
+            "netem 6.1": times,
+            "percent": re.search(r" \d+e\d+%", line),
+        }
         return next((name for name, holds in known.items() if holds), None)
     if (unknown := re.search(r'(?:What is|unknown parameter) "([^"]*)"', tc)) is not None:
         return _unknown(line, unknown[1])
@@ -87,7 +94,15 @@ def _unknown(line: str, word: str) -> str | None:
     """Return why goodqueue takes a ``word`` that `tc` does not know, or None."""
     name = line.split(maxsplit=1)[0]
     known = {"own words": OWN, "newer tc": NEWER, "slot": SLOT}
-    return next((reason for reason, words in known.items() if word in words.get(name, ())), None)
+    reason = next((reason for reason, words in known.items() if word in words.get(name, ())), None)
+    return "own words" if word in _off(name) else reason
+
+
+@functools.cache
+def _off(name: str) -> set[str]:
+    """Return the words that switch the flags of the discipline ``name`` off, in both spellings that goodqueue takes."""
+    (params,) = (one["params"] for one in json.loads(_goodqueue.qdiscs()) if one["name"] == name)
+    return {f"{no}{param['name']}" for param in params if param["unit"] == "flag" for no in ("no", "no_")}
 
 
 def _refused(line: str, ours: str) -> str | None:
@@ -108,16 +123,33 @@ def _refused(line: str, ours: str) -> str | None:
         "cut": "4294.967295s" in ours
         or value >= 1 << 32
         or ("probability" in ours and value >= 1)
-        or ("mpu: found" in ours and value > 65535),
+        or ("mpu: found" in ours and _bytes(text) > 65535),
         "clock": "2199023.254ms" in ours or value == (1 << 32) - 1,
         "zero": re.search(r"fq maxrate|fq low_rate_threshold|netem rate", ours) is not None
         and (value == 0 or (value < 8 and text[number.end() :].lower() in ("", "bit"))),
+        "fast": re.search(r"accepted: \w+ to 1000gbit", ours) is not None and _bps(text) > 10**12,
         "rtt 0": "cake rtt" in ours and value < 1,
         "framings": "cake overhead" in ours and value > 256,
         "replaced": (again := re.search(r"\w+ (\w+): found", ours)) is not None and _is_replaced(line, again[1], text),
         "trailing": loose and (text.lower() == "0x" or re.search(r"[^0-9.e-]", text) is not None),
     }
     return next((name for name, holds in tests.items() if holds), None)
+
+
+def _bytes(text: str) -> float:
+    """Return a size of ``text`` in bytes, or infinity if it has more than 32 bits."""
+    try:
+        return float(_goodqueue.qdisc_values(f"bfifo limit {text}")["limit_bytes"] or 0)
+    except ValueError:
+        return math.inf
+
+
+def _bps(text: str) -> int:
+    """Return a rate of ``text`` in bit/s, or 0 if it is none."""
+    try:
+        return _goodqueue.rate_bps(text)
+    except ValueError:
+        return 0
 
 
 def _is_replaced(line: str, word: str, value: str) -> bool:

@@ -65,6 +65,9 @@ impl Quantity for TraceFile {
         if !path.is_file() {
             return Err(format!("found no file {file:?}; accepted: a trace of rates"));
         }
+        // Before it is read: a file of zeros takes no space on the disk, but it would take memory.
+        let bytes = std::fs::metadata(path).map_or(0, |found| found.len());
+        rate_file::check_size(bytes).map_err(|why| format!("{file}: {why}"))?;
         let content =
             std::fs::read(path).map_err(|error| format!("{file}: {error}; accepted: a trace of rates"))?;
         let trace = rate_file::read(&content).map_err(|why| format!("{file}: {why}"))?;

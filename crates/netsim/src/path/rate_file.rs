@@ -19,8 +19,16 @@ use std::fmt;
 
 /// The most bytes and lines of a file, so that a file cannot fill the memory. [`MOST_LINES`] lines of mahimahi's
 /// format are 20 minutes at 100 Mbit/s.
-const MOST_BYTES: usize = 64 << 20;
+const MOST_BYTES: u64 = 64 << 20;
 pub(crate) const MOST_LINES: usize = 10_000_000;
+
+/// Refuses a file that has too many bytes.
+pub(crate) fn check_size(bytes: u64) -> Result<(), String> {
+    if bytes > MOST_BYTES {
+        return Err(format!("found {bytes} bytes; accepted: up to {MOST_BYTES} (64 MiB)"));
+    }
+    Ok(())
+}
 
 /// Reads a trace of rates in any of the formats. One opportunity has [`FRAME_BYTES`].
 ///
@@ -28,9 +36,7 @@ pub(crate) const MOST_LINES: usize = 10_000_000;
 /// One line of text that says in which line of the file what was found, and what is accepted. The caller adds the
 /// name of the file.
 pub(crate) fn read(bytes: &[u8]) -> Result<RateTrace, String> {
-    if bytes.len() > MOST_BYTES {
-        return Err(format!("found {} bytes; accepted: up to {MOST_BYTES} (64 MiB)", bytes.len()));
-    }
+    check_size(bytes.len() as u64)?;
     let text = str::from_utf8(bytes).map_err(|error| {
         let line = 1 + bytes[..error.valid_up_to()].iter().filter(|byte| **byte == b'\n').count();
         format!("line {line}: found what is no UTF-8; accepted: text")

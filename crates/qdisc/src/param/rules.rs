@@ -31,6 +31,8 @@ pub struct Rules {
     pub takes_percent: bool,
     /// Whether a time is read by `get_time64`: in nanoseconds, without a unit, too.
     pub nanoseconds: bool,
+    /// Whether the discipline sends at this rate at most, all flows together.
+    pub shapes: bool,
     /// Whether a size may have a cell after it (`6000/16`): a power of two, which Linux has not used since 3.8.
     pub takes_cell: bool,
     /// Another parameter. A line may give one of them, and a change that gives one unsets the other.
@@ -47,6 +49,7 @@ impl Rules {
         abbreviates: false,
         takes_percent: true,
         nanoseconds: false,
+        shapes: false,
         takes_cell: false,
         excludes: None,
         ends: None,
@@ -87,6 +90,12 @@ impl<T> Param<T> {
     /// discipline's list is meant, so the list has the order of iproute2's parser.
     pub const fn abbreviates(self) -> Self {
         let rules = Rules { abbreviates: true, ..self.spec.rules };
+        self.ruled(rules)
+    }
+
+    /// Says that the discipline sends at this rate at most, all flows together.
+    pub const fn shapes(self) -> Self {
+        let rules = Rules { shapes: true, ..self.spec.rules };
         self.ruled(rules)
     }
 

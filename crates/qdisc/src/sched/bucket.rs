@@ -131,7 +131,8 @@ pub(crate) const LINKLAYER: Param<LinkLayer> = Param::choice(
 )
 .abbreviates()
 .source("tc-stab(8)");
-pub(super) const RATE: Param<Option<Rate>> =
+pub(super) const RATE: Param<Option<Rate>> = ANY_RATE.shapes();
+pub(super) const ANY_RATE: Param<Option<Rate>> =
     Param::rate("rate", "rate to shape to; unset: the link's rate (tc requires it)")
         .range(bps(8), bps(1_000_000_000_000))
         .once()

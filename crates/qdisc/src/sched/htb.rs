@@ -15,7 +15,7 @@
 //! above `max` and, once all senders are silent, it drops every arrival. `idle told` asks the child as a link without
 //! a shaper does. Unlike in `tbf`, any packet stays in the child until it may leave.
 
-use super::bucket::{Bucket, CHILD, IDLE, Idle, LINKLAYER, MPU, OVERHEAD, RATE, Weight};
+use super::bucket::{ANY_RATE, Bucket, CHILD, IDLE, Idle, LINKLAYER, MPU, OVERHEAD, RATE, Weight};
 use crate::discipline::Discipline;
 use crate::packet::Packet;
 use crate::param::{Args, Digits, Error, Link, Param, ParamSpec, QdiscSpec};
@@ -48,7 +48,7 @@ const fn of_several(name: &'static str) -> Param<()> {
 }
 
 const CEIL: Param<Option<Rate>> =
-    RATE.named("ceil").source(MAN).help("rate of the second bucket; unset: rate");
+    ANY_RATE.named("ceil").source(MAN).help("rate of the second bucket; unset: rate");
 const BURST: Param<Option<u64>> =
     Param::bytes("burst", "bytes of the first bucket; unset: mtu, and what the rate sends in one nanosecond")
         .range(1, u32::MAX as u64)

@@ -19,7 +19,7 @@
 //! says, and bursts and rates are not rounded to the clock ticks of tc's messages. `tc` has no defaults for rate,
 //! burst and latency. Here they are the link's rate and the values in the manual's example.
 
-use super::bucket::{Bucket, CHILD, IDLE, Idle, LINKLAYER, MPU, OVERHEAD, RATE, Weight};
+use super::bucket::{ANY_RATE, Bucket, CHILD, IDLE, Idle, LINKLAYER, MPU, OVERHEAD, RATE, Weight};
 use super::fifo::{Bfifo, LIMIT_BYTES};
 use crate::discipline::Discipline;
 use crate::packet::Packet;
@@ -72,7 +72,7 @@ const LATENCY: Param<Option<Duration>> =
         .abbreviates()
         .excludes(&LIMIT)
         .source("tc-tbf(8), the example");
-const PEAKRATE: Param<Option<Rate>> = RATE
+const PEAKRATE: Param<Option<Rate>> = ANY_RATE
     .named("peakrate")
     .abbreviates()
     .source(MAN)

@@ -28,7 +28,7 @@ def private(parent: Path | None = None) -> Iterator[Path]:
     place = parent or Path(tempfile.gettempdir())
     try:
         place.mkdir(parents=True, exist_ok=True)
-        _sweep(place)
+        sweep(place)
         folder, lock = _made(place)
     except OSError as error:
         raise UserError(str(error.filename or place), error.strerror or str(error)) from None
@@ -51,7 +51,9 @@ def _made(place: Path) -> tuple[Path, int]:
             return folder, lock
 
 
-def _sweep(place: Path) -> None:
+def sweep(place: Path | None = None) -> None:
+    """Remove the folders in ``place`` (by default where temporary files go) that ended processes left."""
+    place = place or Path(tempfile.gettempdir())
     for folder in place.glob(f"{MARK}*"):
         with suppress(FileNotFoundError):  # another process was quicker to remove it
             if folder.lstat().st_uid != os.geteuid():

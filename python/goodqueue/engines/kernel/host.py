@@ -14,6 +14,7 @@ from pathlib import Path
 from goodqueue.engines.kernel import folders, watching
 from goodqueue.engines.kernel.lab.plan import Plan
 from goodqueue.errors import UserError
+from goodqueue.files import drafts
 from goodqueue.run import Progress
 
 _TRIAL_S = 0.2
@@ -50,7 +51,9 @@ def _attempt(plan: Plan, folder: Path, progress: Progress, stop: threading.Event
     task, results = folder / "plan.json", folder / "results"
     task.write_text(plan.to_json(), encoding="utf-8")
     results.mkdir()
-    ended = watching.watch(_command(task, results), progress, stop, name)
+    trace = plan.own.trace if plan.own else None
+    inherited = drafts.inherited(trace["path"] if trace else None)
+    ended = watching.watch(_command(task, results), progress, stop, name, inherited)
     if ended.status == 0:
         return None
     said = [line for line in ended.lines if line.strip()]

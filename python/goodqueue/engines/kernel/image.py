@@ -24,11 +24,15 @@ from typing import IO, Any
 
 from goodqueue.engines.kernel import cpio, folders, packages
 from goodqueue.errors import UserError
+from goodqueue.files import inputs
 
 RECIPE = "2"
 """Must be raised whenever this file makes a different image from the same packages."""
 
 KERNEL, FILES, ABOUT = "vmlinux", "initramfs.cpio", "image.json"
+
+_MOST_BYTES = 16 * inputs.MIB
+"""The largest size of an image's description."""
 
 LIBRARIES = "usr/lib/x86_64-linux-gnu"
 
@@ -122,13 +126,13 @@ def _key(chosen: list[packages.Package]) -> str:
 def _read(about: Path) -> Image | None:
     """Return the image that ``about`` describes, or None if it has another recipe or is incomplete."""
     try:
-        data = json.loads(about.read_text(encoding="utf-8"))
+        data = inputs.from_json(inputs.read_text(about, _MOST_BYTES, "an image's description", pipes=False))
         sizes = {name: (about.parent / name).stat().st_size for name in (KERNEL, FILES)}
         if (data["recipe"], data["pyroute2"], data["sizes"]) != (RECIPE, _pyroute2_version(), sizes):
             return None
         listed = [packages.Package(**package) for package in data["packages"]]
         return Image(about.parent.name, about.parent, data["kernel"], data["pyroute2"], listed)
-    except (OSError, ValueError, KeyError, TypeError):
+    except (UserError, OSError, ValueError, KeyError, TypeError):
         return None
 
 

@@ -31,14 +31,18 @@ class Ended:
         """The last lines."""
 
 
-def watch(command: Sequence[str], progress: Progress, stop: threading.Event, name: str) -> Ended:
+def watch(
+    command: Sequence[str], progress: Progress, stop: threading.Event, name: str, inherited: Sequence[int] = ()
+) -> Ended:
     """Run ``command`` to its end and return how it ended. The command dies with this process.
+
+    It has the descriptors ``inherited`` under their numbers.
 
     Raises StoppedError if ``stop`` is set, and UserError if the program cannot be started or prints nothing for
     `STALL_S`. The program is dead by then.
     """
     ended = Ended()
-    with _started(command, name) as process:
+    with _started(command, name, inherited) as process:
         for line in _lines(process, stop, name):
             ended.lines.append(line)
             key, _, value = line.partition(" ")
@@ -51,7 +55,7 @@ def watch(command: Sequence[str], progress: Progress, stop: threading.Event, nam
 
 
 @contextmanager
-def _started(command: Sequence[str], name: str) -> Iterator[subprocess.Popen[bytes]]:
+def _started(command: Sequence[str], name: str, inherited: Sequence[int]) -> Iterator[subprocess.Popen[bytes]]:
     # With setpriv the kernel kills the program when this process dies. The shell covers a death before setpriv ran.
     guard = [
         "setpriv",
@@ -69,6 +73,7 @@ def _started(command: Sequence[str], name: str) -> Iterator[subprocess.Popen[byt
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
+            pass_fds=inherited,
             start_new_session=True,  # Ctrl-C is ours to handle
         )
     except FileNotFoundError:

@@ -18,7 +18,7 @@ from goodqueue.engines.kernel.lab.libc import die_with_parent
 from goodqueue.engines.live import init, namespaces, privileges
 from goodqueue.engines.live.talk import Channel, Message, pair, ready
 from goodqueue.errors import UserError
-from goodqueue.run import blamed
+from goodqueue.files import drafts
 from goodqueue.scenario import discipline
 
 if TYPE_CHECKING:
@@ -54,6 +54,8 @@ class Lab:
             self._host.send({"error": f"link: {namespaces.said(error)}; accepted: see `goodqueue link doctor`"})
 
     def _run(self, order: Message) -> Message:
+        for capture in drafts.inherited(order["trace"] and order["trace"]["path"]):
+            os.set_inheritable(capture, False)  # otherwise CMD would inherit it
         ours, theirs = pair()
         below, above = Channel(ours), Channel(theirs)
         privileges.become_builder()
@@ -74,7 +76,8 @@ class Lab:
         finally:
             below.close()
             os.waitpid(parent, 0)
-        record = blamed(gateway.stop, files) if self._started else None
+        with discipline.blaming(files):
+            record = gateway.stop() if self._started else None
         return {"status": status, "record": record, "no_capture": gateway.no_capture}
 
     def _gateway(self, order: Message, ends: namespaces.Ends, files: list[str]) -> "Gateway":
@@ -85,7 +88,8 @@ class Lab:
             return discipline.make(line, link)
 
         server, client = ((end.descriptor, end.header) for end in (ends.server, ends.client))
-        gateway = blamed(lambda: Gateway(order["scenario"], server, client, make), files, UserError)
+        with discipline.blaming(files, UserError):
+            gateway = Gateway(order["scenario"], server, client, make)
         for end in (server, client):
             os.close(end[0])
         if (trace := order["trace"]) is not None:

@@ -14,9 +14,12 @@ from errno import EEXIST
 from pathlib import Path
 
 from goodqueue.capture import Trace
+from goodqueue.engines.kernel import folders
+from goodqueue.engines.kernel.lab.libc import call
 from goodqueue.engines.live import init, outward
 from goodqueue.engines.live.talk import Channel, Message, pair, ready
 from goodqueue.errors import UserError
+from goodqueue.files import drafts
 
 DEPTH = "GOODQUEUE_LINK_DEPTH"
 """A variable in CMD's environment: the number of links that CMD is within."""
@@ -30,7 +33,11 @@ GRACE_S = 5.0
 _KILLED_S = 2.0
 """How long the lab may take to end after CMD was killed."""
 
+STUCK_S = 15.0
+"""How long a lab whose path has a discipline in Python may be silent. It normally sends a glance once a second."""
+
 _LOOK_S = 0.05
+_PR_SET_CHILD_SUBREAPER = 36
 _SI_KERNEL = 0x80
 """Marks a signal from a terminal, which has reached CMD as well as this process."""
 
@@ -88,14 +95,14 @@ def run(task: Task, onlooker: Onlooker, ignored: list[int]) -> End:
     """
     order = _order(task, onlooker) | {"ignored": ignored}
     ours, theirs = pair()
-    with ours, theirs:
+    with _alone(task), ours, theirs:
         command = [sys.executable, "-P", "-m", "goodqueue.engines.live.inside", str(theirs.fileno()), str(os.getpid())]
         modules = os.pathsep.join(filter(None, [str(_PACKAGES), os.environ.get("PYTHONPATH")]))
         with (
             _in_foreground(),
             subprocess.Popen(
                 command,
-                pass_fds=[theirs.fileno()],
+                pass_fds=[theirs.fileno(), *drafts.inherited(task.trace.path if task.trace else None)],
                 stdout=task.stdout,
                 stderr=task.stderr,
                 env=os.environ | {"PYTHONPATH": modules},
@@ -103,9 +110,30 @@ def run(task: Task, onlooker: Onlooker, ignored: list[int]) -> End:
         ):
             theirs.close()
             try:
-                return _attend(Channel(ours), lab, order, onlooker)
+                return _attend(Channel(ours), lab, order, onlooker, _Silence(task.scenario))
             finally:
                 lab.kill()
+
+
+@contextmanager
+def _alone(task: Task) -> Iterator[None]:
+    """Wait at the end for all processes of the link, and remove the drafts of those that were killed.
+
+    They all become children of this process when their own parents are killed. The first process of CMD's becomes a
+    zombie only when all others of its process namespace are gone.
+    """
+    call("prctl", _PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    try:
+        yield
+    finally:
+        end = time.monotonic() + _KILLED_S
+        with suppress(ChildProcessError):
+            while os.waitpid(-1, os.WNOHANG)[0] or time.monotonic() < end:
+                time.sleep(_LOOK_S)
+        drafts.sweep(Path())
+        if task.trace is not None:
+            drafts.sweep(Path(task.trace.file).resolve().parent)
+        folders.sweep()
 
 
 def _order(task: Task, onlooker: Onlooker) -> Message:
@@ -146,13 +174,17 @@ def _order(task: Task, onlooker: Onlooker) -> Message:
     }
 
 
-def _attend(channel: Channel, lab: "subprocess.Popen[bytes]", order: Message, onlooker: Onlooker) -> End:
+def _attend(
+    channel: Channel, lab: "subprocess.Popen[bytes]", order: Message, onlooker: Onlooker, silence: "_Silence"
+) -> End:
     channel.send(order)
     told = _Told(channel, lab)
     while not channel.closed:
         told.look()
         if not ready([channel], _LOOK_S):
+            silence.goes_on()
             continue
+        silence.ends()
         message = channel.receive() or {}
         if "glance" in message:
             for tell in onlooker.glances:
@@ -189,6 +221,32 @@ def _place(level: int, process: int) -> None:
     except (OSError, NetlinkError) as error:
         found = "another one beside it" if isinstance(error, NetlinkError) and error.code == EEXIST else said(error)
         raise UserError("link within a link", f"found {found}; accepted: one at a time") from None
+
+
+class _Silence:
+    """Ends a link whose lab is silent, because code in C of a discipline's class never returns.
+
+    Such code keeps Python's lock, which the lab needs to notice that CMD has ended. Only looks count, so that a link
+    that was stopped for a while (Ctrl-Z) may go on.
+    """
+
+    def __init__(self, scenario: Message) -> None:
+        from goodqueue.scenario import discipline, paths
+
+        lines = [table["qdisc"] for _, table in paths.links(scenario)]
+        self._classes = [line.split()[0] for line in lines if discipline.is_python(line)]
+        self._looks = 0
+
+    def ends(self) -> None:
+        """Note that the lab has sent something."""
+        self._looks = 0
+
+    def goes_on(self) -> None:
+        """Note a look without anything new. Raises UserError if the lab must be stuck."""
+        self._looks += 1
+        if self._classes and self._looks * _LOOK_S >= STUCK_S:
+            stuck = " or ".join(self._classes)
+            raise UserError(stuck, f"has not returned for {STUCK_S:.0f} s; the path has ended, and CMD with it")
 
 
 class _Told:

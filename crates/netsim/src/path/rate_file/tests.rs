@@ -70,7 +70,7 @@ fn files_that_are_no_trace_are_refused_in_one_line_that_says_where() {
     }
     // A message does not quote the whole of a long line, and a file that is too large is refused.
     assert!(read("9".repeat(10_000).as_bytes()).unwrap_err().len() < 200);
-    assert!(read(&vec![b'\n'; MOST_BYTES + 1]).unwrap_err().contains("64 MiB"));
+    assert!(read(&vec![b'\n'; MOST_BYTES as usize + 1]).unwrap_err().contains("64 MiB"));
     assert!(read("\n".repeat(MOST_LINES + 1).as_bytes()).unwrap_err().contains("more than 10000000 lines"));
 }
 

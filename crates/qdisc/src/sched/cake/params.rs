@@ -82,6 +82,7 @@ words! {
 /// The rate of the shaper. `tc` ends the estimation when it sends a bandwidth.
 const BANDWIDTH: Param<Option<Rate>> =
     Param::rate("bandwidth", "rate to shape to; unset: no shaping, the link below sets the rate")
+        .shapes()
         .range(bps(8), bps(1_000_000_000_000))
         .no_percent()
         .zero_is_unset()

@@ -73,7 +73,7 @@ const GAP: Param<Option<u32>> =
         .zero_is_unset()
         .abbreviates();
 const RATE: Param<Option<Rate>> =
-    Param::rate("rate", "packets also take as long as at this rate, one by one").abbreviates();
+    Param::rate("rate", "packets also take as long as at this rate, one by one").abbreviates().shapes();
 const PACKET_OVERHEAD: Param<Option<i32>> =
     Param::signed("packet_overhead", "bytes that each packet has in addition, or fewer; unset: 0")
         .range(-1_000_000, 1_000_000)

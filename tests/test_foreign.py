@@ -1,0 +1,105 @@
+"""Code from files: what it may do to the command that runs it, and how it is refused."""
+
+import os
+import shutil
+import subprocess
+import sys
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from goodqueue import foreign
+from goodqueue.errors import UserError
+from goodqueue.studies import figures
+
+AQM = """
+import sys
+
+class Odd:
+    def __init__(self, link):
+        pass
+
+    def enqueue(self, now, packet, queue):
+        {does}
+        queue.push(packet)
+
+    def dequeue(self, now, queue):
+        return queue.pop()
+"""
+
+COMPARE = ["compare", "./odd.py:Odd", "--seeds", "1", "--duration", "3s", "--warmup", "1s", "--json"]
+
+
+def command(*words: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run([sys.executable, "-m", "goodqueue", *words], check=False, capture_output=True, text=True)
+
+
+@pytest.mark.parametrize(
+    ("does", "said"),
+    [
+        ("raise GeneratorExit", "GeneratorExit"),
+        ("raise KeyboardInterrupt", "KeyboardInterrupt"),
+        ("raise BaseException('mine')", "BaseException: mine"),
+        ("sys.exit(7)", "SystemExit: 7"),
+        ("sys.stdout.close()", "ValueError: sys.stdout is closed"),
+    ],
+)
+def test_what_a_class_raises_is_blamed_on_its_file(here: Path, does: str, said: str) -> None:
+    """Exceptions that are no `Exception` gave a traceback, or a status that said that the user had interrupted."""
+    Path("odd.py").write_text(AQM.format(does=does), encoding="utf-8")
+    done = command(*COMPARE)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("goodqueue: ./odd.py")
+    assert done.stderr.endswith(f": {said}\n")
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_class_that_takes_the_output_away_does_not_take_the_result(here: Path) -> None:
+    Path("odd.py").write_text(AQM.format(does="sys.stdout = sys.stderr = None"), encoding="utf-8")
+    odd = command(*COMPARE)
+    assert (odd.returncode, odd.stderr) == (0, "")
+    Path("odd.py").write_text(AQM.format(does="pass"), encoding="utf-8")
+    assert odd.stdout == command(*COMPARE).stdout
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        COMPARE,
+        ["run", "ok.toml", "--qdisc", "./odd.py:Odd"],
+        ["sweep", "ok.toml", "--set", "bottleneck.qdisc=./odd.py:Odd", "--out", "st"],
+        ["suite", "rfc7928", "./odd.py:Odd", "--quick"],
+        ["link", "--qdisc", "./odd.py:Odd", "--", "true"],
+    ],
+    ids=lambda words: words[0],
+)
+def test_without_code_a_class_is_refused_before_its_file_runs(here: Path, words: list[str]) -> None:
+    Path("odd.py").write_text("open('ran', 'w').close()\n" + AQM.format(does="pass"), encoding="utf-8")
+    verb, *rest = words
+    done = command(verb, "--no-code", *rest)
+    assert done.returncode == 2, done.stdout
+    assert "./odd.py: found Python code; accepted with --no-code: files without code" in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert not Path("ran").exists()
+    assert not Path("st").exists()
+
+
+def test_without_code_a_study_leaves_its_own_figures_out(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ours = Path(str(files("goodqueue.studies") / "library" / "schwardmann2014"))
+    shutil.copytree(ours, "mine")
+    (Path("mine") / figures.FILE).write_text("open('ran', 'w').close()\n", encoding="utf-8")
+    done = command("study", "mine", "--no-code", "--quick", "--only", "c17", "--out", "report")
+    assert done.returncode == 0, done.stderr
+    assert "mine/figures.py: left out, since --no-code refuses Python code" in done.stderr
+    assert Path("report/report.html").exists()
+    assert not Path("ran").exists()
+    monkeypatch.setenv(foreign.VARIABLE, "1")
+    assert figures.own(ours) is not None, "our own figures are no foreign code"
+
+
+def test_the_variable_reaches_programs_that_only_import_goodqueue(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(foreign.VARIABLE, "1")
+    with pytest.raises(UserError, match="found Python code"):
+        foreign.check("odd.py")
+    assert os.environ[foreign.VARIABLE] == "1"
