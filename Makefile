@@ -220,7 +220,7 @@ TARGETS := $(basename $(notdir $(wildcard fuzz/fuzz_targets/*.rs)))
 fuzz: SECONDS ?= 60
 fuzz:
 	@command -v cargo-fuzz >/dev/null || { echo "make: no cargo-fuzz; accepted: cargo install cargo-fuzz" >&2; exit 1; }
-	@for target in $(TARGETS); do mkdir -p fuzz/corpus/$$target; \
+	@for target in $(TARGETS); do mkdir -p fuzz/corpus/$$target fuzz/seeds/$$target; \
 	  RUSTC_BOOTSTRAP=1 cargo fuzz run $$target fuzz/corpus/$$target fuzz/seeds/$$target -- \
 	    -max_total_time=$(SECONDS) -max_len=4096 -len_control=0 -timeout=20 -print_final_stats=1; \
 	done
