@@ -244,6 +244,9 @@ sanitize: export CARGO_BUILD_TARGET = $(shell rustc --print host-tuple)
 sanitize: export GOODQUEUE_CFLAGS := -fsanitize=address,undefined -fno-sanitize-recover=all
 sanitize: | rust
 	cargo test --quiet --locked --lib --tests --package goodqueue-units --package goodqueue-qdisc --package goodqueue-capi
+	@built=$(CARGO_TARGET_DIR)/$(CARGO_BUILD_TARGET)/debug/deps; cc $(GOODQUEUE_CFLAGS) -Icrates/capi/include \
+	    crates/capi/tests/ack_filter.c $$built/libgoodqueue_capi.a -lpthread -ldl -lm -o $$built/ack_filter; \
+	  for size in 40 39 0; do $$built/ack_filter $$size; done
 	@$(MAKE) fuzz-standalone INPUTS=2000
 
 # Miri calls no C, so it checks the C library by the calls of its Rust tests. Of `qdisc`, which has no unsafe code, it
