@@ -114,7 +114,7 @@ fn within(spec: &QdiscSpec, param: &ParamSpec, value: u16) -> String {
     let share = f64::from(value) / f64::from(u16::MAX);
     let number = (least - 1.0 + (greatest - least + 1.0).powf(share)).clamp(least, greatest);
     match param.unit().filter(|_| param.follows.is_none()) {
-        Some(Unit::Time | Unit::Milliseconds) => format!("{} {}ns", param.name, number as u64),
+        Some(Unit::Time) => format!("{} {}ns", param.name, number as u64),
         Some(Unit::Rate) => format!("{} {}bit", param.name, number as u64),
         Some(Unit::Real | Unit::Percent) => format!("{} {number}", param.name),
         Some(Unit::Bytes | Unit::Packets | Unit::Count) => format!("{} {}", param.name, number as u64),
