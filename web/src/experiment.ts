@@ -1,5 +1,6 @@
 // The page's experiment: a scenario, and the qdisc lines that it runs under, side by side.
 
+import { withoutBuffer } from "./engine/core.ts";
 import { at, isTable, type Table, type Value } from "./record.ts";
 
 export interface Experiment {
@@ -44,12 +45,13 @@ export function withAt<T extends Value>(value: T, path: string, leaf: Value | un
   return table as T;
 }
 
-/** Returns the scenario that runs under `line`, as a scenario file would hold it. */
+/**
+ * Returns the scenario that runs under `line`, as a scenario file would hold it. It has no buffer if the core says that
+ * the buffer does not apply to the line: the line has a limit of its own, or its discipline has none.
+ */
 export function scenarioOf(experiment: Experiment, line: string): Table {
   const scenario = withAt(experiment.scenario, "bottleneck.qdisc", line.trim());
-  // The limit of a line replaces the buffer that the slider sets.
-  const own = /\slimit\s/.test(` ${line} `);
-  return own ? withAt(scenario, "bottleneck.buffer", undefined) : scenario;
+  return withoutBuffer(line) === undefined ? scenario : withAt(scenario, "bottleneck.buffer", undefined);
 }
 
 /** Number of intervals of the time series. */

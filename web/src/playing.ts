@@ -2,9 +2,10 @@
 
 import { effect, signal } from "@preact/signals";
 import type { Lane, Packets } from "./engine/lane.ts";
-import { mbps } from "./experiment.ts";
+import { mbps, seconds } from "./experiment.ts";
+import { shown } from "./lane-state.ts";
 import { at } from "./record.ts";
-import { experiment, lane, results, scenarioText } from "./state.ts";
+import { allStates, experiment, lane, stateOf } from "./state.ts";
 
 /** The moment that the page shows, in seconds of the run. */
 export const playhead = signal(10);
@@ -13,7 +14,7 @@ export const playing = signal(false);
 export const speed = signal(0.05);
 
 /** The number of columns in a packet's row, as in crates/web/src/look.rs. */
-const COLUMNS = 9;
+const COLUMNS = 10;
 export interface Packet {
   way: number;
   flow: number;
@@ -22,6 +23,8 @@ export interface Packet {
   arrived_s: number;
   fate: number;
   law: number;
+  /** Its queue among those into which the discipline sorts packets. */
+  queue: number;
 }
 /** A fate is 0 while a packet waits, and 1 after it was sent. */
 export const MARKED = 2;
@@ -38,9 +41,17 @@ export interface Sight {
   /** The packets that left the queue down or were dropped there, in the order in which that happened. */
   decided: Packet[];
   laws: Packets["laws"];
+  /** The names of the queues down into which the discipline sorts packets, from the top of the picture. Or none. */
+  queues: string[];
 }
 
-export const sights = signal<readonly (Sight | undefined)[]>([]);
+const sights = signal<readonly (Sight | undefined)[]>([]);
+
+/** Returns the packets of the run that a lane shows, or undefined if it shows none, or has none of its packets yet. */
+export function sightAt(place: number): Sight | undefined {
+  const [sight, run] = [sights.value[place], shown(stateOf(place))];
+  return sight?.scenario === run?.scenario ? sight : undefined;
+}
 
 /** About this many packets are in a span: enough to see, few enough to draw. */
 const SPAN_PACKETS = 1500;
@@ -55,17 +66,20 @@ export function span_s(): number {
 /** Lanes that were asked and have not answered yet. A lane that is removed meanwhile never answers. */
 const pending = new WeakSet<Lane>();
 
-function isSeen(sight: Sight | undefined, scenario: string, time_s: number): boolean {
-  return sight !== undefined && sight.scenario === scenario && sight.from_s <= time_s && time_s < sight.until_s;
+/** Whether a lane that has run has no packets yet for the moment that the page shows. */
+function isMissing(place: number): boolean {
+  if (stateOf(place).kind !== "done") return false;
+  const sight = sightAt(place);
+  return sight === undefined || !(sight.from_s <= playhead.value && playhead.value < sight.until_s);
 }
 
-/** Asks lane `place` for the packets that it should show now, unless it has them or is busy with a run. */
+/** Asks lane `place` for the packets that it should show now, unless it has them or has not run. */
 async function see(place: number): Promise<void> {
-  const result = results.value[place];
-  const scenario = scenarioText(place);
-  if (!result?.record || result.progress !== undefined || result.refusal) return;
+  const state = stateOf(place);
+  if (state.kind !== "done" || !isMissing(place)) return;
   const asked = lane(place);
-  if (pending.has(asked) || isSeen(sights.value[place], scenario, playhead.value)) return;
+  if (pending.has(asked)) return;
+  const { scenario } = state.run;
   pending.add(asked);
   const length = span_s();
   const from_s = Math.floor(playhead.value / length + 1e-9) * length;
@@ -79,17 +93,17 @@ async function see(place: number): Promise<void> {
   }
 }
 
-function sightOf({ rows, laws }: Packets, scenario: string, from_s: number, until_s: number): Sight {
+function sightOf({ rows, laws, queues }: Packets, scenario: string, from_s: number, until_s: number): Sight {
   const numbered: [number, Packet][] = [];
   for (let i = 0; i < rows.length; i += COLUMNS) {
-    const [id = 0, way = 0, flow = 0, , offered_s = 0, decided_s = NaN, arrived_s = NaN, fate = 0, law = NaN] = rows.subarray(i, i + COLUMNS);
-    numbered.push([id, { way, flow, offered_s, decided_s, arrived_s, fate, law }]);
+    const [id = 0, way = 0, flow = 0, , offered_s = 0, decided_s = NaN, arrived_s = NaN, fate = 0, law = NaN, queue = 0] = rows.subarray(i, i + COLUMNS);
+    numbered.push([id, { way, flow, offered_s, decided_s, arrived_s, fate, law, queue }]);
   }
   numbered.sort(([a], [b]) => a - b);
   const packets = numbered.map(([, packet]) => packet);
   const decided = packets.filter((packet) => packet.way === 0 && packet.decided_s >= from_s);
   decided.sort((a, b) => a.decided_s - b.decided_s);
-  return { scenario, from_s, until_s, packets, decided, laws };
+  return { scenario, from_s, until_s, packets, decided, laws, queues: queues.down };
 }
 
 /** Returns the last decision of the law until `time_s`. */
@@ -103,19 +117,19 @@ export function lastDecision(sight: Sight, time_s: number): Packet | undefined {
   return sight.decided[low - 1];
 }
 
+/** Returns the length of the runs. While none has ended it is what the scenario says, or 0 if that says nothing. */
 export function duration_s(): number {
-  return Math.max(0, ...results.value.map((result) => result.duration_s));
+  const ended = Math.max(0, ...allStates().map((state) => shown(state)?.duration_s ?? 0));
+  return ended || (seconds(experiment.value.scenario["duration"]) ?? 0);
 }
 
 export function seek(time_s: number): void {
   playhead.value = Math.min(Math.max(0, time_s), Math.max(0, duration_s() - 1e-6));
 }
 
-/** Whether a lane has no packets yet for the moment that the page shows. */
+/** Whether a lane runs, or has no packets yet for the moment that the page shows. */
 function isFetching(): boolean {
-  return results.value.some((result, place) => {
-    return result.record && !result.refusal && !isSeen(sights.value[place], scenarioText(place), playhead.value);
-  });
+  return allStates().some(({ kind }, place) => kind === "running" || isMissing(place));
 }
 
 /** Steps, forward or back, that a person asked for and that are not carried out yet. */
@@ -124,6 +138,7 @@ let wanted = 0;
 /** Steps to the next or previous packet that leaves a queue or is dropped, in any lane. */
 export function step(way: 1 | -1): void {
   playing.value = false;
+  if (!isFetching()) wanted = 0;
   wanted += way;
   goOn();
 }
@@ -135,9 +150,10 @@ export function step(way: 1 | -1): void {
 function goOn(): void {
   while (wanted !== 0 && !isFetching()) {
     const [now, isAhead] = [playhead.value, wanted > 0];
-    const times = sights.value.flatMap((sight) => sight?.decided.map((packet) => packet.decided_s) ?? []);
+    const seen = allStates().flatMap((_, place) => sightAt(place) ?? []);
+    const times = seen.flatMap((sight) => sight.decided.map((packet) => packet.decided_s));
     const ahead = times.filter((time) => (isAhead ? time > now + 1e-9 : time < now - 1e-9));
-    const edge = sights.value.find((sight) => sight !== undefined);
+    const edge = seen[0];
     if (ahead.length > 0) {
       wanted -= Math.sign(wanted);
       seek(isAhead ? Math.min(...ahead) : Math.max(...ahead));
@@ -152,8 +168,8 @@ function goOn(): void {
 /** Lets time pass while the page plays, and fetches the packets that it needs. */
 export function startClock(): void {
   effect(() => {
-    void [results.value, playhead.value, sights.value];
-    experiment.value.lines.forEach((_, place) => void see(place));
+    void [playhead.value, sights.value];
+    allStates().forEach((_, place) => void see(place));
   });
   // A new run may be shorter than the moment that the page shows.
   effect(() => {

@@ -1,54 +1,54 @@
-// The page's state: one experiment, and its results under each line.
+// The page's state: one experiment, and the state of each lane, which runs it under one line.
 
 import { batch, effect, signal } from "@preact/signals";
 import { fromAddress, toAddress } from "./address.ts";
-import type { Choices } from "./engine/choices.ts";
+import { core, startCore } from "./engine/core.ts";
 import { Lane } from "./engine/lane.ts";
-import type { Refusal } from "./engine/protocol.ts";
 import { charted, FIRST, scenarioOf, withAt, type Experiment } from "./experiment.ts";
+import { NOTHING_YET, started, type LaneState } from "./lane-state.ts";
 import type { RunRecord, Value } from "./record.ts";
 
 export const experiment = signal<Experiment>(FIRST);
-export const choices = signal<Choices | undefined>(undefined);
 /** A problem beside the experiment itself, in one line, or empty. */
 export const trouble = signal("");
 
-/** The results of the experiment under one line. */
-export interface Result {
-  record: RunRecord | undefined;
-  /** The scenario, as JSON, that `record` belongs to. */
-  question: string;
-  /** The refusal of the present experiment. `record` then belongs to an earlier experiment. */
-  refusal: Refusal | undefined;
-  duration_s: number;
-  took_ms: number;
-  /** From 0 to 1, or undefined if nothing is running. */
-  progress: number | undefined;
+/** The state of each lane, in the order of the lines. */
+const states = signal<readonly LaneState[]>([]);
+
+/** Returns the state of a lane. It is of the present experiment: a change of it changes all lanes at once. */
+export function stateOf(place: number): LaneState {
+  return states.value[place] ?? NOTHING_YET;
 }
 
-const NOTHING: Result = { record: undefined, question: "", refusal: undefined, duration_s: 0, took_ms: 0, progress: 0 };
-
-export const results = signal<readonly Result[]>([]);
+/** Returns the states of all lanes. */
+export function allStates(): readonly LaneState[] {
+  return experiment.value.lines.map((_, place) => stateOf(place));
+}
 
 const lanes: Lane[] = [];
 /** Whether each lane is running, and the question that it runs next. */
 const busy: boolean[] = [];
 const asked: (string | undefined)[] = [];
+/** The newest question of each lane. */
+const last: string[] = [];
+/** Counts the experiments that were opened, so that no run of one shows in the next. */
+let opened = 0;
+
+function fails(error: unknown): void {
+  trouble.value = `the simulator does not start: ${String(error)}`;
+}
 
 export function lane(place: number): Lane {
   const known = lanes[place];
   if (known) return known;
   const made = new Lane();
   lanes[place] = made;
-  made.ready.then(
-    (all) => (choices.value ??= all),
-    (error: unknown) => (trouble.value = `the simulator does not start: ${String(error)}`),
-  );
+  made.ready.catch(fails);
   return made;
 }
 
 /** Returns the scenario of a lane as JSON, without the time series for the charts. */
-export function scenarioText(place: number): string {
+function scenarioText(place: number): string {
   const { lines } = experiment.value;
   return JSON.stringify(scenarioOf(experiment.value, lines[place] ?? ""));
 }
@@ -58,16 +58,13 @@ function question(line: string): string {
   return JSON.stringify(charted(scenarioOf(experiment.value, line)));
 }
 
-/** Returns the record of the present experiment, or undefined while a lane has only the record of an earlier one. */
-export function currentRecord(place: number): RunRecord | undefined {
-  const result = results.value[place];
-  return result?.question === question(experiment.value.lines[place] ?? "") ? result.record : undefined;
+function put(place: number, state: LaneState): void {
+  states.value = allStates().map((old, at) => (at === place ? state : old));
 }
 
-function note(place: number, change: Partial<Result>): void {
-  const now = experiment.value.lines.map((_, at) => results.value[at] ?? NOTHING);
-  now[place] = { ...(now[place] ?? NOTHING), ...change };
-  results.value = now;
+/** Returns the words of a lane's line. Spaces at its ends make no other line. */
+function lineOf(place: number): string {
+  return (experiment.value.lines[place] ?? "").trim();
 }
 
 /** Runs a lane until it has no newer question. */
@@ -75,38 +72,62 @@ async function work(place: number): Promise<void> {
   busy[place] = true;
   for (let text = asked[place]; text !== undefined; text = asked[place]) {
     asked[place] = undefined;
-    const outcome = await lane(place).run(text, (share) => note(place, { progress: share }));
+    const [line, scenario, of] = [lineOf(place), scenarioText(place), opened];
+    const isNewest = (): boolean => last[place] === text;
+    const outcome = await lane(place).run(text, (progress) => {
+      const state = stateOf(place);
+      if (isNewest() && state.kind === "running") put(place, { ...state, progress });
+    });
     if (place >= experiment.value.lines.length) break;
     if (outcome.kind === "record") {
       const { text: json, duration_s, took_ms } = outcome.answer;
-      const record = JSON.parse(json) as RunRecord;
-      note(place, { record, question: text, refusal: undefined, duration_s, took_ms, progress: undefined });
+      const run = { line, scenario, record: JSON.parse(json) as RunRecord, duration_s, took_ms };
+      const state = stateOf(place);
+      if (isNewest()) put(place, { kind: "done", run });
+      // A control has moved on. This run is nearer to the present setting than the one that is shown.
+      else if (state.kind === "running" && of === opened && line === lineOf(place)) put(place, { ...state, before: run });
     } else if (outcome.kind === "refused") {
-      note(place, { refusal: outcome.refusal, progress: undefined });
+      if (isNewest()) put(place, { kind: "refused", refusal: outcome.refusal });
+    } else if (isNewest()) {
+      asked[place] = text; // another run of this lane, with another seed, took its turn
     }
   }
   busy[place] = false;
 }
 
-const last: string[] = [];
-
 /** Makes each lane run when its scenario changes, from now on. */
 export function startRuns(): void {
+  startCore().catch(fails);
   effect(() => {
     const { lines } = experiment.value;
+    // Workers start while the core does.
+    if (!core.value) return lines.forEach((_, place) => void lane(place));
+    const texts = lines.map(question);
     batch(() => {
-      lines.forEach((line, place) => {
-        const text = question(line);
-        if (last[place] === text) return;
-        last[place] = text;
-        asked[place] = text;
-        if (busy[place]) lane(place).giveUp();
-        else void work(place);
+      const now = states.peek();
+      states.value = lines.map((_, place) => {
+        const state = now[place] ?? NOTHING_YET;
+        return last[place] === texts[place] ? state : started(state, lineOf(place));
       });
       for (const surplus of lanes.splice(lines.length)) surplus.close();
       busy.length = asked.length = last.length = lines.length;
-      if (results.peek().length > lines.length) results.value = results.peek().slice(0, lines.length);
+      texts.forEach((text, place) => {
+        if (last[place] === text) return;
+        last[place] = asked[place] = text;
+        if (busy[place]) lane(place).giveUp();
+        else void work(place);
+      });
     });
+  });
+}
+
+/** Replaces the experiment by another one. Nothing of the one before stays. */
+export function openExperiment(next: Experiment): void {
+  batch(() => {
+    opened++;
+    last.length = 0;
+    states.value = [];
+    experiment.value = next;
   });
 }
 
@@ -131,7 +152,7 @@ export function followAddress(): void {
   const read = (): void => {
     try {
       const found = fromAddress(location.hash);
-      if (found) experiment.value = found;
+      if (found) openExperiment(found);
       trouble.value = "";
     } catch (error) {
       trouble.value = error instanceof Error ? error.message : String(error);

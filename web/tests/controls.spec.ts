@@ -161,11 +161,11 @@ test("the TOML editor takes text that is no TOML", async ({ page }) => {
   expect(page.url(), "the experiment").toBe(was);
 });
 
-test("a key that the core refuses leaves no word, or takes the results away", async ({ page }) => {
+test("a key that the core refuses leaves no word, or the numbers of the run before", async ({ page }) => {
   await open(page);
-  const before = await totals(page);
   await applyToml(page, (await scenario(page)).replace("warmup", "warmupp"));
   await saysOneLine(refusal(page, 0));
   await expect(refusal(page, 0)).toContainText("warmupp");
-  expect(await totals(page)).toEqual(before);
+  // No column has a number, so there is none.
+  expect(await totals(page)).toEqual([["pfifo"], ["fq_codel"]]);
 });

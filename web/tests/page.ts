@@ -32,7 +32,7 @@ export async function open(page: Page, hash = SHORT): Promise<void> {
   await settled(page);
 }
 
-/** Waits until each lane has run. After a change the lanes still show the old run. Then wait for a row to change. */
+/** Waits until each lane has run. A lane runs from the moment at which the experiment changes. */
 export async function settled(page: Page): Promise<void> {
   await expect(page.locator(".lane .state").first()).toBeVisible();
   await expect(page.locator(".lane .state").filter({ hasNotText: "simulated in" })).toHaveCount(0);
@@ -66,11 +66,12 @@ export async function totals(page: Page): Promise<string[][]> {
   return page.locator("table.totals tbody tr").evaluateAll((rows) => rows.map((row) => [...row.children].map((cell) => cell.textContent ?? "")));
 }
 
-/** Runs `action`, which changes the experiment once, and waits until the numbers of row `place` change. */
+/** Runs `action`, which changes the experiment once, and waits until row `place` has other numbers of a run. */
 export async function changes(page: Page, place: number, action: () => Promise<unknown>): Promise<void> {
   const numbers = async (): Promise<string> => (await totals(page))[place]?.slice(1).join(" ") ?? "";
   const before = await numbers();
   await action();
+  await expect(lane(page, place).locator(".state")).toHaveText(/^simulated in/);
   await expect.poll(numbers).not.toBe(before);
 }
 

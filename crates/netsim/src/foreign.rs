@@ -131,6 +131,18 @@ impl Qdisc<Packet> for Discipline {
             Self::Foreign(qdisc) => qdisc.next_timer(),
         }
     }
+    fn queues(&self) -> &'static [&'static str] {
+        match self {
+            Self::Registry(qdisc) => qdisc.queues(),
+            Self::Foreign(_) => &[],
+        }
+    }
+    fn queue_of(&self, packet: &Packet) -> usize {
+        match self {
+            Self::Registry(qdisc) => qdisc.queue_of(packet),
+            Self::Foreign(_) => 0,
+        }
+    }
     /// Returns false for a foreign discipline: it may hold packets back.
     fn is_work_conserving(&self) -> bool {
         match self {

@@ -263,6 +263,18 @@ impl Simulation {
         law.end_interval(self.now, |law| self.links[LinkId::bottleneck(way)].qdisc.show(law));
     }
 
+    /// Returns the names of the queues of the discipline at the bottleneck of `way`, as [`Qdisc::queues`] does.
+    #[must_use]
+    pub fn queues(&self, way: Direction) -> &'static [&'static str] {
+        self.links[LinkId::bottleneck(way)].qdisc.queues()
+    }
+
+    /// Returns the queue of `packet` at the bottleneck of `way`, as [`Qdisc::queue_of`] does.
+    #[must_use]
+    pub fn queue_of(&self, way: Direction, packet: &Packet) -> usize {
+        self.links[LinkId::bottleneck(way)].qdisc.queue_of(packet)
+    }
+
     /// Returns the time at which `elapsed` has passed or the run ends.
     fn at_most(&self, elapsed: Duration) -> Instant {
         Instant::ZERO + elapsed.min(self.duration())

@@ -1,6 +1,7 @@
 //! A bad scenario is refused with the key, what was found and what is accepted. A good scenario resolves to itself.
 #![allow(clippy::unwrap_used)] // clippy.toml's exemption covers test functions, not their helpers
 
+use goodqueue_netsim::scenario::without_buffer;
 use goodqueue_netsim::{Scenario, Simulation};
 use serde_json::{Value, json};
 
@@ -486,4 +487,37 @@ fn a_congestion_control_brings_the_ecn_that_it_needs() {
         let again = Scenario::from_json(&resolved.to_string()).unwrap();
         assert_eq!(serde_json::to_value(&again).unwrap(), resolved);
     }
+}
+
+/// The page leaves the buffer out of the scenario where it does not apply. If the two rules differed, the page would
+/// have lines refused that run, or would run lines without the buffer that its slider shows.
+#[test]
+fn a_buffer_is_refused_exactly_where_it_does_not_apply() {
+    let bare = goodqueue_qdisc::registry::ALL.iter().map(|spec| spec.name);
+    let lines = [
+        "codel limit 9",
+        "tbf rate 1mbit burst 5kb latency 50ms",
+        "tbf rate 1mbit burst 5kb",
+        "htb child cake",
+        "htb rate 1mbit child fq_codel",
+        "htb child codel limit 9",
+        "cake bandwidth 19mbit besteffort",
+    ];
+    for line in bare.chain(lines) {
+        let run = |buffer: bool| {
+            let mut scenario = smallest();
+            scenario["bottleneck"] = json!({"rate": "25mbit", "qdisc": line});
+            if buffer {
+                scenario["bottleneck"]["buffer"] = json!({"bdp": 2.0});
+            }
+            Scenario::from_json(&scenario.to_string()).map(|_| ()).map_err(|error| error.message)
+        };
+        assert_eq!(run(false), Ok(()), "{line}");
+        let why = without_buffer(line);
+        let refused = run(true).err().map(|message| message.replace("; accepted: one of them", ""));
+        assert_eq!(why, refused, "{line}");
+    }
+    // A refused line has no buffer that the reader would have to hear of.
+    assert_eq!(["", "codle", "codel traget 5ms"].map(without_buffer), [None, None, None]);
+    assert!(without_buffer("mac80211").unwrap().contains("no limit"));
 }

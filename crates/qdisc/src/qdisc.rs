@@ -174,6 +174,18 @@ pub trait Qdisc<P> {
         let _ = flow_hash;
     }
 
+    /// Returns the names of the queues into which the discipline sorts packets by what they say of themselves, such as
+    /// `dualpi2`'s L and C or `cake`'s tins. Flows are no such queues. Empty: there are none.
+    fn queues(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// Returns the queue of `packet`, as an index into [`Qdisc::queues`].
+    fn queue_of(&self, packet: &P) -> usize {
+        let _ = packet;
+        0
+    }
+
     /// Returns the packets and bytes that wait.
     fn backlog(&self) -> Backlog;
 

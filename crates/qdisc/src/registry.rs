@@ -133,6 +133,20 @@ macro_rules! qdiscs {
                     Self::Stab(stab) => stab.next_timer(),
                 }
             }
+            fn queues(&self) -> &'static [&'static str] {
+                match self {
+                    $($(#[$only])? Self::$variant(live) => live.qdisc.queues(),)+
+                    #[cfg(feature = "emulation")]
+                    Self::Stab(stab) => stab.queues(),
+                }
+            }
+            fn queue_of(&self, packet: &$P) -> usize {
+                match self {
+                    $($(#[$only])? Self::$variant(live) => live.qdisc.queue_of(packet),)+
+                    #[cfg(feature = "emulation")]
+                    Self::Stab(stab) => stab.queue_of(packet),
+                }
+            }
             fn is_work_conserving(&self) -> bool {
                 match self {
                     $($(#[$only])? Self::$variant(live) => live.qdisc.is_work_conserving(),)+

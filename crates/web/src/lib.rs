@@ -6,6 +6,7 @@
 pub mod look;
 
 use crate::look::Look;
+use goodqueue_netsim::scenario::{Direction, without_buffer};
 use goodqueue_netsim::{Scenario, ScenarioError, Simulation, catalogue};
 use goodqueue_units::Duration;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -70,10 +71,10 @@ impl Run {
         });
         let until = Duration::from_secs_f64(until_s);
         while simulation.step(until) {
-            look.lock().unwrap_or_else(PoisonError::into_inner).note_laws(simulation);
+            look.lock().unwrap_or_else(PoisonError::into_inner).note(simulation);
         }
         let mut look = look.lock().unwrap_or_else(PoisonError::into_inner);
-        look.note_laws(simulation);
+        look.note(simulation);
         look.take_rows()
     }
 
@@ -84,6 +85,14 @@ impl Run {
         let taken =
             self.look.as_ref().map(|look| look.lock().unwrap_or_else(PoisonError::into_inner).take_laws());
         taken.unwrap_or_default()
+    }
+
+    /// Returns the names of the queues into which the disciplines of both directions sort packets, as JSON:
+    /// `{"down": ["L, low latency", …], "up": …}`. The column `queue` of a row is the index into these lists.
+    #[must_use]
+    pub fn queues(&self) -> String {
+        let [down, up] = [Direction::Down, Direction::Up].map(|way| self.simulation.queues(way));
+        serde_json::json!({"down": down, "up": up}).to_string()
     }
 
     /// Returns the record as JSON.
@@ -100,4 +109,12 @@ pub fn choices() -> String {
     let all = [("qdiscs", catalogue::qdiscs()), ("congestion_controls", catalogue::congestion_controls())];
     serde_json::Value::Object(all.into_iter().map(|(name, value)| (name.to_string(), value)).collect())
         .to_string()
+}
+
+/// Returns why the `buffer` of a scenario does not apply to a line, in one sentence. Returns nothing if it applies,
+/// and for a line that is refused.
+#[must_use]
+#[wasm_bindgen(js_name = withoutBuffer)]
+pub fn buffer_does_not_apply(line: &str) -> Option<String> {
+    without_buffer(line)
 }

@@ -17,8 +17,10 @@ use std::collections::{HashMap, VecDeque};
 /// - `arrived_s`: when it arrived at the other host;
 /// - `fate`: 0 waiting, 1 sent, 2 sent with a CE mark set by this queue, 3 and higher dropped, by
 ///   [`goodqueue_qdisc::Drop`];
-/// - `law`: the index of the law's state in the lists of its direction, from the same call.
-pub const COLUMNS: usize = 9;
+/// - `law`: the index of the law's state in the lists of its direction, from the same call;
+/// - `queue`: the index of its queue among those that the discipline sorts packets into
+///   ([`goodqueue_qdisc::Qdisc::queues`]), 0 if there are none.
+pub const COLUMNS: usize = 10;
 
 const WAITING: f64 = 0.0;
 const SENT: f64 = 1.0;
@@ -65,6 +67,8 @@ pub struct Look {
     rows: Vec<[f64; COLUMNS]>,
     /// Rows of this step, by direction, for which the law's state is still to be noted.
     undecided: [Vec<usize>; 2],
+    /// Packets of this step, as they were offered, for which the queue is still to be noted, with their rows.
+    unsorted: Vec<(usize, Packet)>,
     laws: [LawSeries; 2],
     noted: [u32; 2],
 }
@@ -72,8 +76,13 @@ pub struct Look {
 const WAYS: [Direction; 2] = [Direction::Down, Direction::Up];
 
 impl Look {
-    /// Notes the state of the laws if a step of `simulation` had packets leave or dropped them.
-    pub(crate) fn note_laws(&mut self, simulation: &Simulation) {
+    /// Notes the queues of the packets that a step of `simulation` offered, and the state of the laws if it had packets
+    /// leave or dropped them.
+    pub(crate) fn note(&mut self, simulation: &Simulation) {
+        for (place, packet) in self.unsorted.drain(..) {
+            let way = WAYS[self.rows[place][1] as usize];
+            self.rows[place][9] = simulation.queue_of(way, &packet) as f64;
+        }
         for way in WAYS {
             let index = way as usize;
             if self.undecided[index].is_empty() {
@@ -90,12 +99,15 @@ impl Look {
     /// Returns the rows since the last call, one after the other. The next rows begin with the packets that are on
     /// their way now.
     pub(crate) fn take_rows(&mut self) -> Vec<f64> {
-        let taken = std::mem::take(&mut self.rows).into_flattened();
+        let taken = std::mem::take(&mut self.rows);
         for known in self.known.values_mut().flatten() {
+            if let Some(row) = known.place.and_then(|place| taken.get(place)) {
+                known.row[9] = row[9];
+            }
             known.place = Some(self.rows.len());
             self.rows.push(known.row);
         }
-        taken
+        taken.into_flattened()
     }
 
     /// Returns the states of the laws since the last call, as JSON.
@@ -111,7 +123,7 @@ impl Look {
         if place == self.rows.len() {
             self.rows.push(known.row);
         } else {
-            known.row[8] = self.rows[place][8]; // a decision's law, noted since
+            known.row[8..].copy_from_slice(&self.rows[place][8..]); // a decision's law and the queue, noted since
             self.rows[place] = known.row;
         }
         place
@@ -122,7 +134,7 @@ impl Look {
         let [way, flow, bytes] = [f64::from(way as u8), f64::from(packet.flow()), f64::from(packet.len())];
         let (id, none) = (self.offered as f64, f64::NAN);
         self.offered += 1;
-        let row = [id, way, flow, bytes, offered.as_secs_f64(), none, none, WAITING, none];
+        let row = [id, way, flow, bytes, offered.as_secs_f64(), none, none, WAITING, none, 0.0];
         Known { row, came_marked: packet.ecn() == Ecn::Ce, place: None }
     }
 
@@ -141,6 +153,7 @@ impl Observer for Look {
     fn saw(&mut self, now: Instant, way: Direction, event: Event, packet: &Packet) {
         let likeness = Likeness::of(way, packet);
         let known = if event == Event::Offered { None } else { self.forget(&likeness) };
+        let is_new = known.is_none();
         let mut known = known.unwrap_or_else(|| self.begin(way, packet, now));
         match event {
             Event::Offered => {}
@@ -154,6 +167,9 @@ impl Observer for Look {
             Event::Arrived => known.row[6] = now.as_secs_f64(),
         }
         let place = self.put(&mut known);
+        if is_new {
+            self.unsorted.push((place, *packet));
+        }
         if matches!(event, Event::Dropped(_) | Event::Started) {
             self.undecided[way as usize].push(place);
         }
@@ -183,7 +199,7 @@ mod tests {
         let (mut all, mut laws) = (HashMap::new(), Vec::new());
         for piece in 1..=3000 / piece_ms {
             while simulation.step(Duration::from_millis(piece * piece_ms)) {
-                look.lock().unwrap().note_laws(&simulation);
+                look.lock().unwrap().note(&simulation);
             }
             let mut look = look.lock().unwrap();
             for row in look.take_rows().as_chunks::<COLUMNS>().0 {
@@ -233,6 +249,19 @@ mod tests {
         for (one, other) in whole.iter().zip(&pieces) {
             let same = |column: usize| one[column].to_bits() == other[column].to_bits();
             assert!((0..8).all(same), "{one:?} {other:?}");
+        }
+    }
+
+    /// A packet keeps its queue when it moves on and in later pieces. DualPI2's L holds what is ECT(1) or CE.
+    #[test]
+    fn each_packet_is_in_the_queue_of_its_codepoint() {
+        for (line, queues) in
+            [("dualpi2", 2), ("cake", 3), ("cake besteffort", 0), ("htb child dualpi2", 2), ("codel", 0)]
+        {
+            let (simulation, rows, _) = rows(line, 50);
+            assert_eq!(simulation.queues(Direction::Down).len(), queues, "{line}");
+            let classic = usize::from(queues > 0) as f64; // no packet has a codepoint, and this queue is the second
+            assert!(rows.len() > 100 && rows.iter().all(|row| row[9] == classic), "{line}");
         }
     }
 

@@ -19,6 +19,8 @@ const QUEUE_SHARE = 0.55;
 const EDGE = 6;
 const ACK_TRACK = 14;
 const LARGEST = 12;
+/** Where the queues begin, below the title of their frame. */
+const TITLE = EDGE + 14;
 /** Reasons for drops at the head of the queue. All other drops happen at the tail. */
 const AT_HEAD = new Set<string>(["target"]);
 
@@ -39,8 +41,7 @@ export function drawLink(ctx: CanvasRenderingContext2D, width: number, height: n
     } else if (!(packet.arrived_s <= now_s)) (packet.way === 0 ? wire : acks).push(packet);
   }
   drawTracks(ctx, width, exit, floor, theme);
-  const size = cellSize(view.most_packets, exit - 2 * EDGE, floor - EDGE);
-  const tail = view.byFlow ? drawQueues(ctx, queue, exit, floor, theme) : drawFifo(ctx, queue, exit, floor, size, theme);
+  const tails = drawSorted(ctx, queue, exit, floor, view, theme);
   const travel_s = travelTime(sight);
   // A packet is drawn no wider than the distance between packets. Otherwise packets back to back would look like one.
   const pitch = (width - exit) / Math.max(1, wire.length);
@@ -58,7 +59,7 @@ export function drawLink(ctx: CanvasRenderingContext2D, width: number, height: n
   }
   for (const packet of fallen) {
     const share = (now_s - packet.decided_s) / view.fall_s;
-    const x = AT_HEAD.has(DROPS[packet.fate - FIRST_DROP] ?? "") ? exit - 8 : Math.max(EDGE + 4, tail - 8);
+    const x = AT_HEAD.has(DROPS[packet.fate - FIRST_DROP] ?? "") ? exit - 8 : Math.max(EDGE + 4, (tails[packet.queue] ?? exit) - 8);
     ctx.globalAlpha = 1 - share * share;
     drawCross(ctx, x - share * 10, EDGE + 8 + share * share * (height - 20), packet, theme);
     ctx.globalAlpha = 1;
@@ -81,14 +82,44 @@ function drawTracks(ctx: CanvasRenderingContext2D, width: number, exit: number, 
   ctx.stroke();
 }
 
+/**
+ * Draws each queue into which the discipline sorts packets in a box of its own, from the top, or else all packets in
+ * one box. Returns the position of the tail in each.
+ */
+function drawSorted(ctx: CanvasRenderingContext2D, queue: readonly Packet[], exit: number, floor: number, view: LinkView, theme: Theme): number[] {
+  const { queues } = view.sight;
+  const boxes = Math.max(1, queues.length);
+  const tall = (floor - TITLE) / boxes;
+  const size = cellSize(view.most_packets, exit - 2 * EDGE, tall);
+  return Array.from({ length: boxes }, (_, number) => {
+    const top = TITLE + number * tall;
+    const packets = queues.length > 0 ? queue.filter((packet) => packet.queue === number) : queue;
+    if (number > 0) {
+      ctx.strokeStyle = theme.line;
+      ctx.beginPath();
+      ctx.moveTo(EDGE - 3, Math.round(top) + 0.5);
+      ctx.lineTo(exit - 2, Math.round(top) + 0.5);
+      ctx.stroke();
+    }
+    const draw = view.byFlow ? drawFlows : drawFifo;
+    const tail = draw(ctx, packets, exit, top, top + tall - (number + 1 < boxes ? 2 : 0), size, theme);
+    // A name lies over the packets, which reach it only where a queue is long.
+    ctx.fillStyle = theme.text;
+    ctx.textAlign = "left";
+    ctx.textBaseline = "top";
+    if (tall > 11) ctx.fillText(queues[number] ?? "", EDGE, top + 2);
+    return tail;
+  });
+}
+
 /** Returns the size of a packet with which the longest queue fits. */
 function cellSize(most: number, width: number, height: number): number {
-  return Math.max(1.5, Math.min(LARGEST, Math.sqrt((width * (height - 14)) / Math.max(1, most * 1.15))));
+  return Math.max(1.5, Math.min(LARGEST, Math.sqrt((width * height) / Math.max(1, most * 1.15))));
 }
 
 /** Draws a FIFO as columns, from the exit to the left. Returns the position of the tail. */
-function drawFifo(ctx: CanvasRenderingContext2D, queue: readonly Packet[], exit: number, floor: number, size: number, theme: Theme): number {
-  const rows = Math.max(1, Math.floor((floor - EDGE - 14) / size));
+function drawFifo(ctx: CanvasRenderingContext2D, queue: readonly Packet[], exit: number, top: number, floor: number, size: number, theme: Theme): number {
+  const rows = Math.max(1, Math.floor((floor - top) / size));
   queue.forEach((packet, place) => {
     const x = exit - EDGE - (Math.floor(place / rows) + 0.5) * size;
     drawPacket(ctx, x, floor - ((place % rows) + 0.5) * size, size > 3 ? size - 1 : size, packet, false, theme);
@@ -97,9 +128,9 @@ function drawFifo(ctx: CanvasRenderingContext2D, queue: readonly Packet[], exit:
 }
 
 /** Draws one queue per flow, one above the other. Returns the position of the longest queue's tail. */
-function drawQueues(ctx: CanvasRenderingContext2D, queue: readonly Packet[], exit: number, floor: number, theme: Theme): number {
+function drawFlows(ctx: CanvasRenderingContext2D, queue: readonly Packet[], exit: number, top: number, floor: number, _size: number, theme: Theme): number {
   const flows = group(queue);
-  const row = Math.min(LARGEST, (floor - EDGE - 14) / Math.max(1, flows.size));
+  const row = Math.min(LARGEST, (floor - top) / Math.max(1, flows.size));
   let tail = exit - EDGE;
   [...flows].sort(([a], [b]) => a - b).forEach(([, packets], place) => {
     const pitch = Math.min(row, (exit - 2 * EDGE) / Math.max(1, packets.length));

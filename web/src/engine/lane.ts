@@ -1,19 +1,7 @@
 // A lane: one worker that runs the experiment under one line. The newest question replaces older ones.
 
-import moduleUrl from "../../wasm/goodqueue_web_bg.wasm?url";
-import type { Choices } from "./choices.ts";
+import { module } from "./core.ts";
 import type { FromWorker, Refusal, ToWorker } from "./protocol.ts";
-
-let compiled: Promise<WebAssembly.Module> | undefined;
-
-/** Returns the simulator, compiled once for all workers. */
-function module(): Promise<WebAssembly.Module> {
-  compiled ??= WebAssembly.compileStreaming(fetch(moduleUrl)).catch(async () =>
-    // For a server that sends the file with another content type.
-    WebAssembly.compile(await (await fetch(moduleUrl)).arrayBuffer()),
-  );
-  return compiled;
-}
 
 export interface Answer {
   text: string;
@@ -25,11 +13,13 @@ export type Outcome = { kind: "record"; answer: Answer } | { kind: "refused"; re
 
 export interface Packets {
   rows: Float64Array;
+  /** The names of the queues into which the disciplines sort packets. Most have none. */
+  queues: { down: string[]; up: string[] };
   laws: { down: Record<string, (number | null)[]>; up: Record<string, (number | null)[]> };
 }
 
 export class Lane {
-  readonly ready: Promise<Choices>;
+  readonly ready: Promise<void>;
   private readonly worker: Worker;
   private readonly waiting = new Map<number, (message: FromWorker) => void>();
   private next = 1;
@@ -38,7 +28,7 @@ export class Lane {
     this.worker = new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
     this.ready = new Promise((resolve, reject) => {
       this.worker.addEventListener("message", ({ data }: MessageEvent<FromWorker>) => {
-        if (data.kind === "ready") resolve(data.choices);
+        if (data.kind === "ready") resolve();
         else this.waiting.get(data.id)?.(data);
       });
       this.worker.addEventListener("error", (event) => reject(new Error(event.message)));
@@ -75,7 +65,11 @@ export class Lane {
       this.waiting.set(id, (message) => {
         this.waiting.delete(id);
         if (message.kind !== "packets") return resolve(undefined);
-        resolve({ rows: message.rows, laws: JSON.parse(message.laws) as Packets["laws"] });
+        resolve({
+          rows: message.rows,
+          queues: JSON.parse(message.queues) as Packets["queues"],
+          laws: JSON.parse(message.laws) as Packets["laws"],
+        });
       });
       this.tell({ kind: "look", id, scenario, from_s, until_s });
     });

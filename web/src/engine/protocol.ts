@@ -1,7 +1,5 @@
 // The messages between the page and its workers. Each lane has its own worker, so that lanes run at the same time.
 
-import type { Choices } from "./choices.ts";
-
 export type ToWorker =
   | { kind: "start"; module: WebAssembly.Module }
   | { kind: "run"; id: number; scenario: string }
@@ -11,12 +9,12 @@ export type ToWorker =
   | { kind: "look"; id: number; scenario: string; from_s: number; until_s: number };
 
 export type FromWorker =
-  | { kind: "ready"; choices: Choices }
+  | { kind: "ready" }
   | { kind: "progress"; id: number; share: number }
   | { kind: "record"; id: number; text: string; duration_s: number; took_ms: number }
   | { kind: "given_up"; id: number }
   | { kind: "refused"; id: number; refusal: Refusal }
-  | { kind: "packets"; id: number; rows: Float64Array; laws: string };
+  | { kind: "packets"; id: number; rows: Float64Array; laws: string; queues: string };
 
 /** Why a scenario does not run, in the core's words, as on the command line. */
 export interface Refusal {

@@ -1,7 +1,6 @@
 // A worker: it holds the simulator, and runs one scenario at a time.
 
-import init, { Run, choices } from "../../wasm/goodqueue_web.js";
-import type { Choices } from "./choices.ts";
+import init, { Run } from "../../wasm/goodqueue_web.js";
 import type { FromWorker, Refusal, ToWorker } from "./protocol.ts";
 
 /** Length of a slice of a run, about, in real time. Messages are read between slices. */
@@ -78,7 +77,7 @@ function look(id: number, scenario: string, from_s: number, until_s: number): vo
     }
     const rows = seen.run.packets(until_s);
     seen.at_s = until_s;
-    say({ kind: "packets", id, rows, laws: seen.run.laws() }, [rows.buffer]);
+    say({ kind: "packets", id, rows, laws: seen.run.laws(), queues: seen.run.queues() }, [rows.buffer]);
   } catch (error) {
     seen = undefined;
     say({ kind: "refused", id, refusal: refusalOf(error) });
@@ -87,9 +86,7 @@ function look(id: number, scenario: string, from_s: number, until_s: number): vo
 
 addEventListener("message", ({ data }: MessageEvent<ToWorker>) => {
   if (data.kind === "start") {
-    void init({ module_or_path: data.module }).then(() => {
-      say({ kind: "ready", choices: JSON.parse(choices()) as Choices });
-    });
+    void init({ module_or_path: data.module }).then(() => say({ kind: "ready" }));
   } else if (data.kind === "run") {
     void run(data.id, data.scenario);
   } else if (data.kind === "give_up") {

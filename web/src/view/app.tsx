@@ -4,8 +4,9 @@ import { useRef } from "preact/hooks";
 import { toAddress } from "../address.ts";
 import { flowColour, theme } from "../draw/colours.ts";
 import { FIRST, MOST_LINES } from "../experiment.ts";
+import { shown } from "../lane-state.ts";
 import { toToml } from "../files.ts";
-import { addLine, experiment, results, trouble } from "../state.ts";
+import { addLine, allStates, experiment, openExperiment, trouble } from "../state.ts";
 import { Controls } from "./controls.tsx";
 import { CopyButton, download } from "./copying.tsx";
 import { Lane } from "./lane.tsx";
@@ -97,7 +98,7 @@ function Tools() {
         onClick={() => {
           lesson.value = undefined;
           trouble.value = "";
-          experiment.value = FIRST;
+          openExperiment(FIRST);
         }}
       >
         Start over
@@ -110,7 +111,7 @@ const MOST_NAMES = 10;
 
 function Legend() {
   // The series have all flows, in the order of their numbers. Pings are not among the record's flows.
-  const flows = results.value.find((result) => result.record)?.record?.series?.flows ?? [];
+  const flows = allStates().map((state) => shown(state)?.record.series?.flows ?? []).find((all) => all.length > 0) ?? [];
   return (
     <p class="legend">
       {flows.slice(0, MOST_NAMES).map((flow, number) => (

@@ -1,8 +1,10 @@
 // The sliders. Each changes a key of the scenario, and then all lanes run again.
 
+import { useId } from "preact/hooks";
+import { core, withoutBuffer } from "../engine/core.ts";
 import { bulkPlace, mbps, seconds } from "../experiment.ts";
 import { at } from "../record.ts";
-import { change, choices, experiment } from "../state.ts";
+import { change, experiment } from "../state.ts";
 import { Slider } from "./slider.tsx";
 
 export function showRate(value: number): string {
@@ -32,7 +34,7 @@ export function Controls() {
         <Slider name="Base RTT" value={Number((rtt * 1e3).toPrecision(6))} least={1} most={1000} show={(value) => `${value} ms`} onChange={(value) => change("path.rtt", `${value}ms`)} />
       )}
       {typeof bdp === "number" && rate !== undefined && rtt !== undefined && (
-        <Slider name="Buffer" value={bdp} least={0.05} most={20} show={(value) => showBuffer(value, rate, rtt)} onChange={(value) => change("bottleneck.buffer.bdp", value)} />
+        <BufferSlider bdp={bdp} rate={rate} rtt={rtt} />
       )}
       {place !== undefined && (
         <>
@@ -40,7 +42,7 @@ export function Controls() {
           <label class="choice">
             <span class="name">Congestion control</span>
             <select value={name} onChange={(event) => chooseCc(bulk, event.currentTarget.value)}>
-              {(choices.value?.congestion_controls ?? [{ name, summary: "" }]).map((one) => (
+              {(core.value?.congestion_controls ?? [{ name, summary: "" }]).map((one) => (
                 <option key={one.name} value={one.name} title={one.summary}>
                   {one.name}
                 </option>
@@ -54,6 +56,30 @@ export function Controls() {
         </>
       )}
     </fieldset>
+  );
+}
+
+/** The slider of the buffer. It says under which lines the buffer does not apply, and why, in the core's words. */
+function BufferSlider({ bdp, rate, rtt }: { bdp: number; rate: number; rtt: number }) {
+  const id = useId();
+  const whys = experiment.value.lines.map(withoutBuffer);
+  const isForNone = whys.every((why) => why !== undefined);
+  return (
+    <div>
+      <Slider
+        name="Buffer"
+        value={bdp}
+        least={0.05}
+        most={20}
+        show={(value) => showBuffer(value, rate, rtt)}
+        onChange={(value) => change("bottleneck.buffer.bdp", value)}
+        describedBy={id}
+        disabled={isForNone}
+      />
+      <p id={id} class="note" role="status">
+        {[...new Set(whys)].flatMap((why) => why ?? []).map((why) => `Does not apply: ${why}. `)}
+      </p>
+    </div>
   );
 }
 

@@ -1,6 +1,6 @@
 // What a person on this link experiences: the quality of a call, and the load time of a page.
 
-import type { RunRecord } from "../record.ts";
+import { shown, standing, type LaneState } from "../lane-state.ts";
 import { number } from "./numbers.ts";
 
 /** Quality bands of ITU-T G.109, converted from R to MOS by ITU-T G.107, annex B. */
@@ -13,7 +13,9 @@ const BANDS: readonly [number, string][] = [
   [0, "not recommended"],
 ];
 
-export function Feeling({ record }: { record: RunRecord | undefined }) {
+export function Feeling({ state }: { state: LaneState }) {
+  const record = shown(state)?.record;
+  const before = standing(state);
   const mos = record?.apps.find((app) => app.kind === "voip")?.mos;
   const page = record?.apps.find((app) => app.kind === "page")?.load_ms;
   return (
@@ -22,8 +24,8 @@ export function Feeling({ record }: { record: RunRecord | undefined }) {
         <div>
           <dt>Call</dt>
           <dd>
-            <meter min={1} max={4.5} low={3.1} high={4.03} optimum={4.5} value={mos} aria-label={`Mean opinion score ${number(mos, 2)} of 4.5`} />
-            <b>MOS {number(mos, 2)}</b> {BANDS.find(([least]) => mos >= least)?.[1]}
+            <meter min={1} max={4.5} low={3.1} high={4.03} optimum={4.5} value={mos} aria-label={`${before}Mean opinion score ${number(mos, 2)} of 4.5`} />
+            <b>{before}MOS {number(mos, 2)}</b> {BANDS.find(([least]) => mos >= least)?.[1]}
           </dd>
         </div>
       )}
@@ -34,7 +36,7 @@ export function Feeling({ record }: { record: RunRecord | undefined }) {
             <span class="loading" aria-hidden="true">
               <span style={{ animationDuration: `${Math.max(0.2, page.p50 / 1e3)}s` }} />
             </span>
-            <b>{number(page.p50 / 1e3, 2)} s</b> to load; one in twenty takes {number(page.p95 / 1e3, 2)} s
+            <b>{before}{number(page.p50 / 1e3, 2)} s</b> to load; one in twenty takes {number(page.p95 / 1e3, 2)} s
           </dd>
         </div>
       )}

@@ -1,14 +1,16 @@
 // One lane: a tc line, and the results of the experiment under it.
 
 import { useComputed } from "@preact/signals";
-import { drawChart, timeAt } from "../draw/chart.ts";
+import { drawChart, timeAt, type Curve } from "../draw/chart.ts";
 import { flowColour, theme } from "../draw/colours.ts";
 import { drawLink } from "../draw/link.ts";
 import { drawSojourn, timeAt as timeInSight } from "../draw/sojourn.ts";
 import { seconds } from "../experiment.ts";
 import { toCommand } from "../files.ts";
-import { playhead, playing, seek, sights, speed } from "../playing.ts";
-import { choices, experiment, lane, removeLine, results, scenarioText, type Result } from "../state.ts";
+import { shown, standing, type LaneState } from "../lane-state.ts";
+import { playhead, playing, seek, sightAt, speed } from "../playing.ts";
+import { core } from "../engine/core.ts";
+import { allStates, experiment, lane, removeLine, stateOf } from "../state.ts";
 import { Canvas } from "./canvas.tsx";
 import { CopyButton, download } from "./copying.tsx";
 import { Feeling } from "./feeling.tsx";
@@ -19,12 +21,13 @@ import { ms, percent } from "./numbers.ts";
 /** Returns the top of a chart's scale. It is the same in all lanes, so that charts can be compared. */
 function top(of: (place: number) => readonly (number | null)[]): number {
   let most = 0;
-  results.value.forEach((_, place) => of(place).forEach((value) => (most = Math.max(most, value ?? 0))));
+  allStates().forEach((_, place) => of(place).forEach((value) => (most = Math.max(most, value ?? 0))));
   return most;
 }
 
-const watchRun = (): void => void [results.value, playhead.value];
-const watchSight = (): void => void [sights.value, playhead.value, results.value];
+const watchRun = (): void => void [allStates(), playhead.value];
+const watchSight = (): void => void [allStates().map((_, place) => sightAt(place)), playhead.value];
+const seriesOf = (place: number) => shown(stateOf(place))?.record.series;
 
 /** Returns the value of a parameter in the full line, as the record prints it. */
 function parameter(qdisc: string | undefined, name: string): string | undefined {
@@ -34,34 +37,34 @@ function parameter(qdisc: string | undefined, name: string): string | undefined 
 }
 
 export function Lane({ place }: { place: number }) {
-  const result = useComputed(() => results.value[place]).value;
+  const state = useComputed(() => stateOf(place)).value;
   const line = experiment.value.lines[place] ?? "";
-  const record = result?.record;
-  const series = record?.series;
-  const down = record?.queues.down;
+  const run = shown(state);
+  const before = standing(state);
+  const down = run?.record.queues.down;
   const delay = down?.delay_ms;
-  const name = line.split(" ")[0] ?? "";
-  const spec = choices.value?.qdiscs.find((qdisc) => qdisc.name === name);
+  const name = run?.line.trim().split(/\s/)[0];
+  const spec = core.value?.qdiscs.find((qdisc) => qdisc.name === name);
   const byFlow = spec?.params.some(({ name: param }) => ["flows", "quantum", "isolation", "scheduler"].includes(param)) ?? false;
+  const queues = sightAt(place)?.queues ?? [];
+  const sorted = queues.length > 0 ? `; queues: ${queues.join("; ")}` : "";
   const target_s = seconds(parameter(down?.qdisc, "target"));
-  const end_s = result?.duration_s ?? 0;
   const chart = (values: (place: number) => readonly (number | null)[]) => {
     return (ctx: CanvasRenderingContext2D, width: number, height: number): void => {
-      const curves = [{ values: values(place), colour: theme.value.accent }];
-      drawChart(ctx, width, height, { times: series?.time_s ?? [], curves, top: top(values), end_s, playhead_s: playhead.value }, theme.value);
+      drawSeries(ctx, width, height, place, [{ values: values(place), colour: theme.value.accent }], top(values));
     };
   };
-  const delays = (of: number) => results.value[of]?.record?.series?.queues.down.delay_ms ?? [];
-  const backlogs = (of: number) => results.value[of]?.record?.series?.queues.down.backlog_packets ?? [];
-  const windows = (of: number) => (results.value[of]?.record?.series?.flows ?? []).map((flow) => flow.cwnd_packets);
-  const pointTime = (x: number, width: number): void => seek(timeAt(x, width, end_s));
+  const delays = (of: number) => seriesOf(of)?.queues.down.delay_ms ?? [];
+  const backlogs = (of: number) => seriesOf(of)?.queues.down.backlog_packets ?? [];
+  const windows = (of: number) => (seriesOf(of)?.flows ?? []).map((flow) => flow.cwnd_packets);
+  const pointTime = (x: number, width: number): void => run && seek(timeAt(x, width, run.duration_s));
   return (
-    <section class={`lane${result?.refusal ? " refused" : ""}`} aria-label={`Under ${line}`}>
+    <section class={`lane${before ? " before" : ""}`} aria-label={`Under ${line}`}>
       <h2 class="hidden">Under {line}</h2>
       <LineField place={place} />
       <div class="tools">
         <CopyButton name="Copy as command" text={() => toCommand(experiment.value, line)} />
-        <button type="button" onClick={() => void saveRecord(place)} disabled={!record || result?.refusal !== undefined}>
+        <button type="button" onClick={() => void saveRecord(place, state)} disabled={state.kind !== "done"}>
           Record
         </button>
         {experiment.value.lines.length > 1 && (
@@ -69,36 +72,36 @@ export function Lane({ place }: { place: number }) {
             Remove
           </button>
         )}
-        <span class="state">{result && stateOf(result)}</span>
+        <span class="state">{told(state)}</span>
       </div>
       <Canvas
-        label={`The link: ${down ? `${percent(down.utilisation_percent)} used, ${percent(down.drop_percent)} of packets dropped, ${percent(down.mark_percent)} marked` : "nothing yet"}`}
+        label={`The link: ${before}${down ? `${percent(down.utilisation_percent)} used, ${percent(down.drop_percent)} of packets dropped, ${percent(down.mark_percent)} marked${sorted}` : "nothing yet"}`}
         height={170}
         watch={watchSight}
         draw={(ctx, width, height) => {
-          const sight = sights.value[place];
+          const sight = sightAt(place);
           if (!sight) return;
           const fall_s = 0.7 * (playing.value ? speed.value : Math.min(speed.value, 0.02));
           drawLink(ctx, width, height, { sight, now_s: playhead.value, fall_s, most_packets: top(backlogs), byFlow }, theme.value);
         }}
       />
-      <Feeling record={record} />
+      <Feeling state={state} />
       <h3>
-        Queueing delay, ms <small>{delay ? `mean ${ms(delay.mean)}, p95 ${ms(delay.p95)}` : ""}</small>
+        Queueing delay, ms <small>{delay ? `${before}mean ${ms(delay.mean)}, p95 ${ms(delay.p95)}` : ""}</small>
       </h3>
-      <Canvas label={`Queueing delay over time: ${delay ? `mean ${ms(delay.mean)} ms, 95th percentile ${ms(delay.p95)} ms` : "nothing waited"}`} height={120} watch={watchRun} draw={chart(delays)} onPoint={pointTime} />
+      <Canvas label={`Queueing delay over time: ${before}${delay ? `mean ${ms(delay.mean)} ms, 95th percentile ${ms(delay.p95)} ms` : run ? "nothing waited" : "nothing yet"}`} height={120} watch={watchRun} draw={chart(delays)} onPoint={pointTime} />
       <h3>Queue, packets</h3>
-      <Canvas label="Length of the queue over time" height={90} watch={watchRun} draw={chart(backlogs)} onPoint={pointTime} />
+      <Canvas label={`Length of the queue over time${before && ", before"}`} height={90} watch={watchRun} draw={chart(backlogs)} onPoint={pointTime} />
       <h3>Congestion windows, packets</h3>
       <Canvas
-        label={`Congestion window of ${windows(place).length} flows over time`}
+        label={run ? `Congestion window of ${windows(place).length} flows over time${before && ", before"}` : "Congestion windows: nothing yet"}
         height={110}
         watch={watchRun}
         onPoint={pointTime}
         draw={(ctx, width, height) => {
           const curves = windows(place).map((values, flow) => ({ values, colour: flowColour(theme.value, flow) }));
-          const most = Math.max(1, ...results.value.map((_, of) => Math.max(0, ...windows(of).map((values) => values.reduce<number>((a, b) => Math.max(a, b ?? 0), 0)))));
-          drawChart(ctx, width, height, { times: series?.time_s ?? [], curves, top: most, end_s, playhead_s: playhead.value }, theme.value);
+          const most = Math.max(1, ...allStates().map((_, of) => Math.max(0, ...windows(of).map((values) => values.reduce<number>((a, b) => Math.max(a, b ?? 0), 0)))));
+          drawSeries(ctx, width, height, place, curves, most);
         }}
       />
       <h3>
@@ -109,27 +112,37 @@ export function Lane({ place }: { place: number }) {
         height={110}
         watch={watchSight}
         draw={(ctx, width, height) => {
-          const sight = sights.value[place];
+          const sight = sightAt(place);
           const target_ms = target_s === undefined ? undefined : target_s * 1e3;
           if (sight) drawSojourn(ctx, width, height, { sight, now_s: playhead.value, target_ms }, theme.value);
         }}
         onPoint={(x, width) => {
-          const sight = sights.value[place];
+          const sight = sightAt(place);
           if (sight) seek(timeInSight(x, width, sight));
         }}
       />
-      <Law place={place} name={name} target_ms={target_s === undefined ? undefined : target_s * 1e3} />
+      <Law state={state} sight={sightAt(place)} target_ms={target_s === undefined ? undefined : target_s * 1e3} />
     </section>
   );
 }
 
-function stateOf({ progress, refusal, took_ms }: Result): string {
-  if (progress !== undefined) return `running: ${Math.round(progress * 100)} %`;
-  return refusal ? "refused: what is shown is of the line before" : `simulated in ${took_ms.toFixed(0)} ms`;
+/** Draws curves over the time of the run that a lane shows, or nothing if it shows none. */
+function drawSeries(ctx: CanvasRenderingContext2D, width: number, height: number, place: number, curves: readonly Curve[], most: number): void {
+  const run = shown(stateOf(place));
+  if (!run) return;
+  drawChart(ctx, width, height, { times: run.record.series?.time_s ?? [], curves, top: most, end_s: run.duration_s, playhead_s: playhead.value }, theme.value);
+}
+
+/** Returns a lane's state in words. */
+function told(state: LaneState): string {
+  if (state.kind === "refused") return "refused: nothing has run";
+  if (state.kind === "done") return `simulated in ${state.run.took_ms.toFixed(0)} ms`;
+  return `running: ${Math.round(state.progress * 100)} %${state.before ? "; what is dimmed is of the setting before" : ""}`;
 }
 
 /** Saves the record as `goodqueue run --json` prints it, without the time series for the charts. */
-async function saveRecord(place: number): Promise<void> {
-  const outcome = await lane(place).run(scenarioText(place));
+async function saveRecord(place: number, state: LaneState): Promise<void> {
+  if (state.kind !== "done") return;
+  const outcome = await lane(place).run(state.run.scenario);
   if (outcome.kind === "record") download("record.json", `${outcome.answer.text}\n`);
 }

@@ -1,25 +1,40 @@
-// The state of the law after its last decision: its variables, and for some laws a sentence.
+// The state of the law after its last decision: its variables, and a sentence.
 
-import { DROPS, FIRST_DROP, lastDecision, MARKED, playhead, sights, type Packet, type Sight } from "../playing.ts";
+import { shown, standing, type LaneState, type Run } from "../lane-state.ts";
+import { DROPS, FIRST_DROP, lastDecision, MARKED, playhead, type Packet, type Sight } from "../playing.ts";
 import { ms } from "./numbers.ts";
+import { thought, type Vars } from "./thinking.ts";
 
-type Vars = Record<string, number | null>;
+interface Props {
+  state: LaneState;
+  /** The packets of the run that the state shows. */
+  sight: Sight | undefined;
+  target_ms: number | undefined;
+}
 
-export function Law({ place, name, target_ms }: { place: number; name: string; target_ms: number | undefined }) {
-  const sight = sights.value[place];
+export function Law({ state, sight, target_ms }: Props) {
+  const run = shown(state);
+  const name = run?.line.trim().split(/\s/)[0];
   const packet = sight && lastDecision(sight, playhead.value);
-  const vars = sight && packet ? variables(sight, packet) : {};
+  const vars: Vars = run && sight && packet ? variables(run, sight, packet) : {};
+  const said = (): string => {
+    if (run === undefined) return state.kind === "refused" ? "The line is refused, and nothing ran." : "The line has not run yet.";
+    if (!sight) return "Its packets come in a moment.";
+    return packet ? sentence(run.record.queues.down.qdisc, packet, vars, target_ms) : `No packet has left the queue since ${ms(sight.from_s * 1e3)} ms, where what is shown begins.`;
+  };
   return (
     <details class="law" open>
-      <summary>What is {name || "the law"} thinking?</summary>
-      <p>{packet ? sentence(name, packet, vars, target_ms) : `No packet has left the queue since ${ms((sight?.from_s ?? 0) * 1e3)} ms, where what is shown begins.`}</p>
+      <summary>
+        {standing(state)}What is {name ?? "the law"} thinking?
+      </summary>
+      <p>{said()}</p>
       <table>
-        <caption class="hidden">Variables of {name} after the last packet</caption>
+        <caption class="hidden">Variables of {name ?? "the law"} after the last packet</caption>
         <tbody>
           {Object.entries(vars).map(([key, value]) => (
             <tr key={key}>
               <th scope="row">{key}</th>
-              <td>{value === null ? "–" : String(Number(value.toPrecision(6)))}</td>
+              <td>{value === null || value === undefined ? "–" : String(Number(value.toPrecision(6)))}</td>
             </tr>
           ))}
         </tbody>
@@ -28,32 +43,18 @@ export function Law({ place, name, target_ms }: { place: number; name: string; t
   );
 }
 
-function variables(sight: Sight, packet: Packet): Vars {
-  return Object.fromEntries(Object.entries(sight.laws.down).map(([key, values]) => [key, values[packet.law] ?? null]));
+/** Returns the law's variables after a decision. Its probability is that of the interval around it. */
+function variables(run: Run, sight: Sight, packet: Packet): Vars {
+  const law = Object.entries(sight.laws.down).map(([key, values]) => [key, values[packet.law] ?? null] as const);
+  const series = run.record.series;
+  const place = series?.time_s.findIndex((time) => time >= packet.decided_s) ?? -1;
+  const probability = series?.queues.down.drop_probability[place];
+  return Object.fromEntries(typeof probability === "number" ? [...law, ["drop_probability", probability] as const] : law);
 }
 
-function sentence(name: string, packet: Packet, vars: Vars, target_ms: number | undefined): string {
+function sentence(line: string, packet: Packet, vars: Vars, target_ms: number | undefined): string {
   const waited = (packet.decided_s - packet.offered_s) * 1e3;
   const fate =
     packet.fate >= FIRST_DROP ? `was dropped (${DROPS[packet.fate - FIRST_DROP]}) after ${ms(waited)} ms` : `waited ${ms(waited)} ms${packet.fate === MARKED ? " and was marked" : ""}`;
-  const first = `The last packet ${fate}.`;
-  const rest = name === "codel" ? codel(vars, target_ms) : name === "pie" ? pie(vars, target_ms) : name.endsWith("fifo") ? "There is no law: what does not fit is dropped." : "";
-  return `${first} ${rest}`;
-}
-
-function codel(vars: Vars, target_ms: number | undefined): string {
-  const { dropping, count, drop_next_ms: next, first_above_time_ms: above } = vars;
-  if (dropping) {
-    const due = next !== null && next !== undefined ? ` The next drop is due in ${ms(Math.max(0, next))} ms.` : "";
-    return `CoDel drops: this is number ${count}, and the interval shrinks with its square root.${due}`;
-  }
-  if (above !== null && above !== undefined && above > 0) {
-    return `The delay is above the target of ${ms(target_ms)} ms. CoDel begins to drop if it stays there for ${ms(above)} ms more.`;
-  }
-  return `CoDel rests: the delay was below the target of ${ms(target_ms)} ms within the last interval.`;
-}
-
-function pie(vars: Vars, target_ms: number | undefined): string {
-  const { prob, qdelay_ms: delay } = vars;
-  return `PIE drops an arriving packet with probability ${((prob ?? 0) * 100).toPrecision(3)} %: it saw a delay of ${ms(delay)} ms against a target of ${ms(target_ms)} ms.`;
+  return `The last packet ${fate}. ${thought(line, vars, target_ms)}`;
 }

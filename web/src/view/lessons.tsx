@@ -3,7 +3,7 @@
 import { signal } from "@preact/signals";
 import { readToml } from "../files.ts";
 import { at, type RunRecord, type Table } from "../record.ts";
-import { currentRecord, experiment } from "../state.ts";
+import { allStates, openExperiment } from "../state.ts";
 
 interface Goal {
   line?: number;
@@ -41,14 +41,15 @@ export function begin(number: number): void {
   const chosen = LESSONS[number];
   if (!chosen) return;
   lesson.value = number;
-  experiment.value = { scenario: chosen.scenario, lines: chosen.lines };
+  openExperiment({ scenario: chosen.scenario, lines: chosen.lines });
 }
 
 export function LessonPanel() {
   const number = lesson.value;
   const chosen = number === undefined ? undefined : LESSONS[number];
   if (chosen === undefined || number === undefined) return null;
-  const records = experiment.value.lines.map((_, place) => currentRecord(place));
+  // Only runs of the present experiment reach a goal.
+  const records = allStates().map((state) => (state.kind === "done" ? state.run.record : undefined));
   const ticks = chosen.goal.map((goal) => isReached(goal, records));
   const isDone = ticks.every(Boolean);
   return (

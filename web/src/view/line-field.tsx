@@ -2,7 +2,8 @@
 
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import type { Choices, Param } from "../engine/choices.ts";
-import { changeLine, choices, experiment, results } from "../state.ts";
+import { core } from "../engine/core.ts";
+import { changeLine, experiment, stateOf } from "../state.ts";
 
 interface Suggestion {
   word: string;
@@ -52,8 +53,9 @@ export function LineField({ place }: { place: number }) {
   const [isOpen, setOpen] = useState(false);
   const [chosen, setChosen] = useState(-1);
   const line = experiment.value.lines[place] ?? "";
-  const refusal = results.value[place]?.refusal;
-  const found = isOpen ? suggest(line, choices.value) : [];
+  const state = stateOf(place);
+  const refusal = state.kind === "refused" ? state.refusal : undefined;
+  const found = isOpen ? suggest(line, core.value) : [];
   useEffect(() => document.getElementById(`${id}-${chosen}`)?.scrollIntoView({ block: "nearest" }), [chosen]);
   const take = (suggestion: Suggestion | undefined): void => {
     if (!suggestion?.word) return;

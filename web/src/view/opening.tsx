@@ -5,13 +5,13 @@ import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import { ofJson, open, type Opened } from "../files.ts";
 import { at } from "../record.ts";
-import { experiment, trouble } from "../state.ts";
+import { openExperiment, trouble } from "../state.ts";
 import { lesson } from "./lessons.tsx";
 
 const MOST_BYTES = 64 * 1024 * 1024;
 
 function show({ experiment: opened, note }: Opened): void {
-  experiment.value = opened;
+  openExperiment(opened);
   lesson.value = undefined;
   trouble.value = note;
 }

@@ -9,6 +9,9 @@ interface Props {
   /** Formats the value with its unit. */
   show: (value: number) => string;
   whole?: boolean;
+  /** The id of a note about the slider. */
+  describedBy?: string;
+  disabled?: boolean;
   onChange: (value: number) => void;
 }
 
@@ -20,7 +23,7 @@ function rounded(value: number, whole: boolean): number {
   return whole ? Math.max(1, Math.round(value)) : Number(value.toPrecision(2));
 }
 
-export function Slider({ name, value, least, most, show, whole = false, onChange }: Props) {
+export function Slider({ name, value, least, most, show, whole = false, describedBy, disabled = false, onChange }: Props) {
   const valueAt = (step: number): number => rounded(least * (most / least) ** (step / STEPS), whole);
   const share = Math.log(Math.min(most, Math.max(least, value)) / least) / Math.log(most / least);
   const place = Math.round(share * STEPS);
@@ -46,6 +49,8 @@ export function Slider({ name, value, least, most, show, whole = false, onChange
         step={1}
         value={place}
         aria-valuetext={show(value)}
+        aria-describedby={describedBy}
+        disabled={disabled}
         onKeyDown={onKey}
         onInput={(event) => onChange(valueAt(Number(event.currentTarget.value)))}
       />

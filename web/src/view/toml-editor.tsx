@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { stringify } from "smol-toml";
 import { readToml } from "../files.ts";
 import { withAt } from "../experiment.ts";
-import { experiment } from "../state.ts";
+import { experiment, openExperiment } from "../state.ts";
 
 export function TomlEditor() {
   const shown = stringify(experiment.value.scenario);
@@ -13,7 +13,7 @@ export function TomlEditor() {
   const apply = (): void => {
     try {
       const scenario = withAt(readToml(text ?? shown, "the scenario"), "bottleneck.qdisc", undefined);
-      experiment.value = { ...experiment.value, scenario };
+      openExperiment({ ...experiment.value, scenario });
       setText(undefined);
       setWrong("");
     } catch (error) {

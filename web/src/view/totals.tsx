@@ -4,7 +4,8 @@ import { signal } from "@preact/signals";
 import { scenarioOf, withAt } from "../experiment.ts";
 import { confidence, type Interval } from "../confidence.ts";
 import type { RunRecord } from "../record.ts";
-import { experiment, lane, results } from "../state.ts";
+import { shown, standing } from "../lane-state.ts";
+import { allStates, experiment, lane } from "../state.ts";
 
 interface Column {
   name: string;
@@ -69,8 +70,10 @@ async function repeat(): Promise<void> {
 
 export function Totals() {
   const { lines } = experiment.value;
-  const records = results.value.map((result) => result.record);
-  const shown = COLUMNS.filter((column) => records.some((record) => record && typeof column.of(record) === "number"));
+  const states = allStates();
+  const records = states.map((state) => shown(state)?.record);
+  const columns = COLUMNS.filter((column) => records.some((record) => record && typeof column.of(record) === "number"));
+  const standings = states.map(standing);
   const current = repeats.value?.of === identity() ? repeats.value : undefined;
   const rows = current?.rows.length ? current.rows : undefined;
   return (
@@ -81,7 +84,7 @@ export function Totals() {
           <thead>
             <tr>
               <th scope="col">Under</th>
-              {shown.map((column) => (
+              {columns.map((column) => (
                 <th scope="col" key={column.name}>
                   {column.name} <small>{column.unit}</small>
                 </th>
@@ -90,9 +93,12 @@ export function Totals() {
           </thead>
           <tbody>
             {lines.map((line, place) => (
-              <tr key={place}>
-                <th scope="row">{line}</th>
-                {shown.map((column) => {
+              <tr key={place} class={standings[place] ? "before" : ""}>
+                <th scope="row">
+                  {standings[place]}
+                  {line}
+                </th>
+                {columns.map((column) => {
                   const record = records[place];
                   const interval = rows?.[place]?.[COLUMNS.indexOf(column)];
                   const value = interval ? interval.mean : record && column.of(record);
@@ -111,7 +117,7 @@ export function Totals() {
       <p class="sure">
         {rows ? `Means of ${SEEDS} seeds with their 95 % confidence intervals (Student's t).` : "One run, with one seed. "}
         {!rows && (
-          <button type="button" disabled={current !== undefined} onClick={() => void repeat()}>
+          <button type="button" disabled={current !== undefined || !states.some(({ kind }) => kind === "done")} onClick={() => void repeat()}>
             {current ? `Seed ${current.done + 1} of ${SEEDS}` : `How sure? Run ${SEEDS} seeds`}
           </button>
         )}

@@ -271,37 +271,77 @@ fn foreign(table: &Table<'_>, line: &str, rate: Rate, buffer: Option<Buffer>, pa
     let mut line = words.join(" ");
     if let Some(buffer) = buffer {
         if words.contains(&"limit") {
-            return Err(twice(table, "the discipline", "limit"));
+            return Err(Unset::Given("the discipline", "limit").refusal(table));
         }
         line += &format!(" limit {}", buffer.frames(rate, path));
     }
     Ok(line)
 }
 
-fn twice(table: &Table<'_>, name: &str, word: &str) -> ScenarioError {
-    let message = format!("{name} has a {word} in its line already; accepted: one of them");
-    ScenarioError::new(table.key("buffer"), message)
+/// Why a buffer cannot set the limit of a line: the discipline, and the word in the line that is its limit.
+enum Unset<'a> {
+    Given(&'a str, &'a str),
+    NoLimit(&'a str),
 }
 
-/// Sets the limit of the discipline to this number of `frames`, or the limit of the discipline inside it, which
-/// queues.
-fn apply_buffer(table: &Table<'_>, args: &mut Args, (frames, frame_bytes): (u64, u32)) -> Result<()> {
-    if let Some(child) = args.child_mut() {
-        return apply_buffer(table, child, (frames, frame_bytes));
+impl std::fmt::Display for Unset<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Given(name, word) => write!(f, "{name} has a {word} in its line already"),
+            Self::NoLimit(name) => write!(f, "{name} has no limit that a buffer could set"),
+        }
+    }
+}
+
+impl Unset<'_> {
+    fn refusal(&self, table: &Table<'_>) -> ScenarioError {
+        let accepted = if matches!(self, Self::Given(..)) { "; accepted: one of them" } else { "" };
+        ScenarioError::new(table.key("buffer"), format!("{self}{accepted}"))
+    }
+}
+
+/// Returns the unit of the limit that a buffer sets in a line: that of the innermost discipline, which queues.
+fn limit_unit(args: &Args) -> std::result::Result<Unit, Unset<'_>> {
+    if let Some(child) = args.child() {
+        return limit_unit(child);
     }
     let name = args.spec.name;
     if let Some(word) = ["limit", "latency"].into_iter().find(|word| args.is_given(word)) {
-        return Err(twice(table, name, word));
+        return Err(Unset::Given(name, word));
     }
-    let limit = args.spec.params.iter().find(|param| param.name == "limit");
-    let limit = match limit.and_then(ParamSpec::unit) {
-        Some(Unit::Packets) => frames,
-        Some(Unit::Bytes) => frames.saturating_mul(frame_bytes.into()),
-        _ => {
-            let message = format!("{name} has no limit that a buffer could set");
-            return Err(ScenarioError::new(table.key("buffer"), message));
-        }
+    let limit = args.spec.params.iter().find(|param| param.name == "limit").and_then(ParamSpec::unit);
+    limit.filter(|unit| matches!(unit, Unit::Packets | Unit::Bytes)).ok_or(Unset::NoLimit(name))
+}
+
+/// Returns why a `buffer` does not apply to `line`, in one sentence. Returns `None` if it sets the limit of the line,
+/// and for a line that is refused.
+#[must_use]
+pub fn without_buffer(line: &str) -> Option<String> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let first = *words.first()?;
+    if first == mac80211::SPEC.name {
+        return Some(Unset::NoLimit(first).to_string());
+    }
+    if is_foreign(line) {
+        return words.contains(&"limit").then(|| Unset::Given("the discipline", "limit").to_string());
+    }
+    let args = registry::parse_line(line).ok()?;
+    limit_unit(&args).err().map(|why| why.to_string())
+}
+
+/// Sets the limit of the discipline that queues to this number of `frames`.
+fn apply_buffer(table: &Table<'_>, args: &mut Args, (frames, frame_bytes): (u64, u32)) -> Result<()> {
+    let limit = match limit_unit(args).map_err(|why| why.refusal(table))? {
+        Unit::Bytes => frames.saturating_mul(frame_bytes.into()),
+        _ => frames,
     };
-    args.set_default("limit", Value::Integer(limit));
+    set_limit(args, limit);
     Ok(())
+}
+
+fn set_limit(args: &mut Args, limit: u64) {
+    match args.child_mut() {
+        Some(child) => set_limit(child, limit),
+        None => args.set_default("limit", Value::Integer(limit)),
+    }
 }

@@ -25,7 +25,7 @@ pub use dscp::Dscp;
 pub use ecn::{Codepoint, EcnAsked};
 pub use hop::{BOTTLENECK, Hop, Hops};
 pub use host::HostName;
-pub use link::{Bottleneck, Line, LinkSpec, is_foreign};
+pub use link::{Bottleneck, Line, LinkSpec, is_foreign, without_buffer};
 pub use series::{Series, Window};
 pub use text::{RateText, Size, Span};
 pub use traffic::Traffic;

@@ -200,6 +200,17 @@ impl<P: Packet> Qdisc<P> for DualPi2<P> {
         Backlog { packets: self.queues.packets(), bytes: self.queues.bytes() }
     }
 
+    fn queues(&self) -> &'static [&'static str] {
+        &["L, low latency", "C, classic"]
+    }
+
+    fn queue_of(&self, packet: &P) -> usize {
+        match self.side(packet) {
+            Side::Low => 0,
+            Side::Classic => 1,
+        }
+    }
+
     fn probe(&self, probe: &mut dyn Probe) {
         match &self.law {
             Law::Linux(law) => law.probe(probe),

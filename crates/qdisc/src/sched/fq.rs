@@ -23,6 +23,7 @@ mod params;
 #[cfg(test)]
 mod tests;
 
+use super::prio::BAND_NAMES;
 use super::slab::{Chain, Slab};
 use crate::discipline::Discipline;
 use crate::fifo::Fifo;
@@ -161,7 +162,7 @@ impl<P: Packet> Qdisc<P> for Fq<P> {
     fn enqueue<O: Owner<P>>(&mut self, now: Instant, mut packet: P, owner: &mut O) -> Enqueued {
         packet.set_arrival(now);
         let now = now.as_nanos();
-        let band = self.settings.priomap[usize::from(packet.priority() & 15)];
+        let band = self.band_of(&packet);
         let home = &mut self.bands[usize::from(band)];
         if home.packets >= self.settings.limit {
             home.drops += 1;
@@ -252,6 +253,15 @@ impl<P: Packet> Qdisc<P> for Fq<P> {
         }
     }
 
+    fn queues(&self) -> &'static [&'static str] {
+        &BAND_NAMES[..BANDS]
+    }
+
+    #[inline]
+    fn queue_of(&self, packet: &P) -> usize {
+        self.band_of(packet).into()
+    }
+
     fn is_work_conserving(&self) -> bool {
         false
     }
@@ -304,6 +314,11 @@ fn list_of(band: &mut Band, is_new: bool) -> &mut List {
 }
 
 impl<P: Packet> Fq<P> {
+    #[inline]
+    fn band_of(&self, packet: &P) -> u8 {
+        self.settings.priomap[usize::from(packet.priority() & 15)]
+    }
+
     fn count_in(&mut self, len: u32) {
         self.backlog.packets += 1;
         self.backlog.bytes += u64::from(len);

@@ -140,6 +140,14 @@ impl<P: Packet> Qdisc<P> for Htb<P> {
         Some(packet)
     }
 
+    fn queues(&self) -> &'static [&'static str] {
+        self.child.queues()
+    }
+
+    fn queue_of(&self, packet: &P) -> usize {
+        self.child.queue_of(packet)
+    }
+
     fn is_work_conserving(&self) -> bool {
         false
     }

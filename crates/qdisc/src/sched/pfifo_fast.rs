@@ -8,6 +8,7 @@
 //!
 //! The band follows from [`Packet::priority`]. There is no limit for all bands together.
 
+use super::prio::BAND_NAMES;
 use crate::discipline::Discipline;
 use crate::fifo::Fifo;
 use crate::packet::Packet;
@@ -102,8 +103,8 @@ impl<P: Packet> Qdisc<P> for PfifoFast<P> {
     #[inline]
     fn enqueue<O: Owner<P>>(&mut self, now: Instant, mut packet: P, owner: &mut O) -> Enqueued {
         packet.set_arrival(now);
-        let band = PRIO_TO_BAND[usize::from(packet.priority() & 15)];
-        match self.bands[usize::from(band)].push(packet) {
+        let band = self.queue_of(&packet);
+        match self.bands[band].push(packet) {
             Ok(()) => Enqueued::Success,
             Err(packet) => {
                 owner.dropped(packet, Drop::Overlimit);
@@ -120,6 +121,15 @@ impl<P: Packet> Qdisc<P> for PfifoFast<P> {
     fn head(&self) -> Head {
         let looks = self.bands.iter().map(|band| band.packets.look());
         { looks }.find(|look| *look != Head::Nothing).unwrap_or(Head::Nothing)
+    }
+
+    fn queues(&self) -> &'static [&'static str] {
+        &BAND_NAMES[..self.bands.len()]
+    }
+
+    #[inline]
+    fn queue_of(&self, packet: &P) -> usize {
+        PRIO_TO_BAND[usize::from(packet.priority() & 15)].into()
     }
 
     #[inline]

@@ -78,11 +78,24 @@ impl<P: Packet> Discipline<P> for Prio<P> {
     }
 }
 
+/// The names of the bands, in the order in which they are served. `fq` and `pfifo_fast` have the first three.
+pub(super) const BAND_NAMES: [&str; MOST_BANDS] = [
+    "band 0", "band 1", "band 2", "band 3", "band 4", "band 5", "band 6", "band 7", "band 8", "band 9",
+    "band 10", "band 11", "band 12", "band 13", "band 14", "band 15",
+];
+
+impl<P: Packet> Prio<P> {
+    #[inline]
+    fn band_of(&self, packet: &P) -> usize {
+        self.priomap[usize::from(packet.priority() & 15)] as usize
+    }
+}
+
 impl<P: Packet> Qdisc<P> for Prio<P> {
     #[inline]
     fn enqueue<O: Owner<P>>(&mut self, now: Instant, packet: P, owner: &mut O) -> Enqueued {
-        let band = self.priomap[usize::from(packet.priority() & 15)];
-        self.bands[band as usize].enqueue(now, packet, owner)
+        let band = self.band_of(&packet);
+        self.bands[band].enqueue(now, packet, owner)
     }
 
     #[inline]
@@ -97,6 +110,14 @@ impl<P: Packet> Qdisc<P> for Prio<P> {
 
     fn next_timer(&self) -> Option<Instant> {
         self.bands.iter().filter_map(|band| band.next_timer()).min()
+    }
+
+    fn queues(&self) -> &'static [&'static str] {
+        &BAND_NAMES[..self.bands.len()]
+    }
+
+    fn queue_of(&self, packet: &P) -> usize {
+        self.band_of(packet)
     }
 
     fn is_work_conserving(&self) -> bool {

@@ -196,6 +196,14 @@ impl<P: Packet> Qdisc<P> for Tbf<P> {
         self.kept.take().or_else(|| self.child.dequeue(now, owner))
     }
 
+    fn queues(&self) -> &'static [&'static str] {
+        self.child.queues()
+    }
+
+    fn queue_of(&self, packet: &P) -> usize {
+        self.child.queue_of(packet)
+    }
+
     fn is_work_conserving(&self) -> bool {
         false
     }

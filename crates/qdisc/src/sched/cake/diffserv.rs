@@ -116,6 +116,26 @@ impl Plan {
         }
     }
 
+    /// Returns the names of the tins as `tc` shows them, the most urgent one first. Empty: there is only one.
+    pub(super) fn names(&self) -> &'static [&'static str] {
+        match self.split {
+            Split::Whole => &[],
+            Split::Eighths => &["tin 7", "tin 6", "tin 5", "tin 4", "tin 3", "tin 2", "tin 1", "tin 0"],
+            Split::Shifted([_, _, _]) => &["voice", "best effort", "bulk"],
+            Split::Shifted(_) => &["voice", "video", "best effort", "bulk"],
+        }
+    }
+
+    /// Returns the place of a tin among [`Self::names`].
+    pub(super) fn place(&self, tin: usize) -> usize {
+        let last = self.tins() - 1;
+        match (self.split, tin) {
+            (Split::Shifted(_), 0) => last - 1,
+            (Split::Shifted(_), 1) => last,
+            _ => last - tin,
+        }
+    }
+
     /// Returns the tin of a firewall mark. Marks count tins from 1 in the order in which `tc` shows them, bulk first.
     /// `None`: there is no such tin.
     pub(super) fn of_mark(&self, mark: u32) -> Option<usize> {

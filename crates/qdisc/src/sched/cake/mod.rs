@@ -194,6 +194,14 @@ impl<P: Packet> Qdisc<P> for Cake<P> {
     }
 
     /// Returns false, because a change may set `bandwidth` or `autorate-ingress` later.
+    fn queues(&self) -> &'static [&'static str] {
+        self.plan.names()
+    }
+
+    fn queue_of(&self, packet: &P) -> usize {
+        self.plan.place(self.tin_of(packet))
+    }
+
     fn is_work_conserving(&self) -> bool {
         false
     }
