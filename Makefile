@@ -8,9 +8,13 @@
 #   make web      the page for the browser, into the Python package; needs Node 20 and Rust for WebAssembly
 #   make web-test the page's tests, in a real browser; needs Chromium
 #   make bare     the crates units, qdisc and tcp for a target that has no std
-#   make fuzz     the fuzz targets, a minute each (SECONDS=60); needs cargo-fuzz
+#   make debug-link-test   the link's tests on the same build
+#   make fuzz     the fuzz targets, a minute each (SECONDS=60, TARGETS="qdisc path"); needs cargo-fuzz
 #   make mutants  wrong changes that no test notices, of a share of all (SHARD=0/100); needs cargo-mutants
 #   make fuzz-standalone   the fuzz targets without cargo-fuzz: compiled, and run on random inputs (INPUTS=20000)
+#   make sanitize   the same, tests of the crates with unsafe code, and C programs, under AddressSanitizer
+#   make miri     tests under Miri, which finds undefined behaviour; needs a nightly Rust
+#   make audit    advisories, licences and sources of what we depend on; needs cargo-deny and Node
 #   make bench-instructions   instructions a packet, of the simulator and of each qdisc, counted by valgrind
 #   make install-c   the C library, its header and its file for pkg-config, to $(DESTDIR)$(PREFIX) (/usr/local)
 #   make man      manual pages of the command, of what --help shows; make dist puts them into the wheel
@@ -19,7 +23,7 @@
 #   make try-debian   the same in a new Debian without a compiler, with man and bash (SUITE=bookworm); needs root
 #   make msrv     whether the oldest Rust that is promised compiles the code; needs rustup
 #   make lint     format, clippy, ruff, mypy (fix the format: make format)
-#   make pins     write the newest versions of what Python packages there are into constraints.txt
+#   make pins     write the newest versions of Python packages, and the hashes of their files, into requirements/
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
@@ -29,26 +33,35 @@ MAKEFLAGS += --no-print-directory
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export VIRTUAL_ENV := $(CURDIR)/.venv
-# The known good versions, for maturin's pip, too. A warning of a newer version would be a failed test.
-export PIP_CONSTRAINT := constraints.txt
 BIN := .venv/bin
 GOODQUEUE := $(BIN)/goodqueue
+# The files of requirements/ have the known good versions, because a warning of a newer one would be a failed test. They
+# also have the hashes of the files: pip refuses any other file.
+PIP := $(BIN)/pip install --quiet --require-hashes --requirement
 
 rust_sources := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: help demo web web-test test debug-test bench bench-instructions fuzz fuzz-standalone mutants lint format rust rust-test python-test bare msrv install-c man dist try-wheel try-debian docs pins clean
+.PHONY: help demo web web-test test debug-test debug-link-test bench bench-instructions fuzz fuzz-seeds fuzz-standalone sanitize miri audit mutants lint format rust rust-test python-test bare msrv install-c man dist try-wheel try-debian docs pins clean
 help:
 	@sed -n '3,/^$$/s/^# *//p' Makefile
 
 # --- the environment; one stamp per step, so that only changed steps run again --------------------------------------
 
 # Checks the version, because a Rust that is too old reports errors about editions and resolvers instead.
+#
+# Panic messages name source files. The flags remove this machine's folders from these names: the folder of the
+# registry's crates, and the one of Rust's own source. A file has the flags, so that a cargo that is started by hand
+# uses them, too, and compiles nothing again.
 rust:
 	@command -v cargo >/dev/null || { echo "make: no cargo; accepted: Rust's cargo on PATH (https://rustup.rs)" >&2; exit 1; }
 	@command -v cc >/dev/null || { echo "make: no C compiler, which Rust links with; accepted: cc on PATH (Debian: gcc libc6-dev)" >&2; exit 1; }
 	@needed=$$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml); found=$$(cargo --version | cut -d' ' -f2); \
 	  [ "$$(printf '%s\n' "$$needed" "$$found" | sort -V | head -n 1)" = "$$needed" ] \
 	  || { echo "make: found Rust $$found; accepted: $$needed or newer (https://rustup.rs)" >&2; exit 1; }
+	@flags=$$(printf '# Written by make.\n[build]\nrustflags = [\n'; \
+	    printf '    "--remap-path-prefix=%s=",\n' "$${CARGO_HOME:-$$HOME/.cargo}/registry/src" "$$(rustc --print sysroot)/lib/rustlib/src/rust"; echo ']'); \
+	  [ "$$(cat .cargo/config.toml 2>/dev/null)" = "$$flags" ] \
+	  || { mkdir -p .cargo && echo "$$flags" >.cargo/config.$$$$ && mv .cargo/config.$$$$ .cargo/config.toml; }
 
 # Skips a shim without a Python behind it (pyenv).
 .venv/.made: | rust
@@ -60,29 +73,26 @@ rust:
 	  || { echo "make: $$found cannot make a virtual environment; Debian has it in python3-venv" >&2; exit 1; }
 	@touch $@
 
-.venv/.maturin: .venv/.made constraints.txt
-	@$(BIN)/pip install --quiet 'maturin>=1.9,<2' \
-	  || { echo "make: maturin (the build tool) cannot be installed; is the package index (PyPI) reachable?" >&2; exit 1; }
+# With what the package needs, so that pip downloads nothing more for the next step.
+.venv/.maturin: .venv/.made requirements/package.txt
+	@$(PIP) requirements/package.txt \
+	  || { echo "make: maturin (the build tool) and the packages beside it cannot be installed; is the package index (PyPI) reachable?" >&2; exit 1; }
 	@touch $@
 
 # The install is editable: the package stays in place, and a change of Python code needs no build.
 .venv/.package: .venv/.maturin pyproject.toml $(rust_sources)
 	@echo "building goodqueue (release; about a minute the first time)"
-	@$(BIN)/maturin develop --release >.venv/build.log 2>&1 \
+	@PIP_NO_INDEX=1 $(BIN)/maturin develop --release >.venv/build.log 2>&1 \
 	  || { cat .venv/build.log >&2; echo "make: the build failed; the lines above say where" >&2; exit 1; }
 	@touch $@
 
-.venv/.dev: .venv/.package
-	@$(BIN)/pip install --quiet $$($(BIN)/python -c 'import tomllib; \
-	  print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["dev"])')
+.venv/.dev: .venv/.package requirements/dev.txt
+	@$(PIP) requirements/dev.txt
 	@touch $@
 
-pins: export PIP_CONSTRAINT :=
-pins: .venv/.dev
-	@$(BIN)/pip install --quiet --upgrade --upgrade-strategy eager 'maturin>=1.9,<2' $$($(BIN)/python -c 'import tomllib; \
-	  project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
-	  print(*project["dependencies"], *project["optional-dependencies"]["dev"])')
-	@$(BIN)/pip freeze --exclude-editable | sed '1i # Written by make pins: the versions of Python packages that the tests are known to pass with.' >constraints.txt
+pins: .venv/.made
+	@$(PIP) requirements/pins.txt
+	@$(BIN)/python requirements/pins.py
 
 # --- the page -------------------------------------------------------------------------------------------------------
 
@@ -100,13 +110,12 @@ web-tools: | rust
 	  || { command -v rustup >/dev/null && rustup target add $(WASM); } \
 	  || { echo "make web: no Rust for $(WASM); accepted: rustup target add $(WASM), or Rust's source and wasm-ld (Debian: rustc-web, cargo-web, rust-web-src, lld)" >&2; exit 1; }
 
-# The flags remove this machine's paths from panic messages. The module is then smaller, and equal on all machines.
+# Without this machine's paths in panic messages the module is smaller, and equal on all machines.
 target/web.module: $(rust_sources) crates/web/bindgen/Cargo.lock crates/web/bindgen/src/main.rs | web-tools
 	@echo "building the simulator for the browser (about a minute the first time)"
 	@flags=; [ -d "$$(rustc --print target-libdir --target $(WASM))" ] || { flags='-Zbuild-std=std,panic_abort'; \
 	    export RUSTC_BOOTSTRAP=1 CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER="$$(command -v wasm-ld || echo rust-lld)"; }; \
-	  RUSTFLAGS="$${RUSTFLAGS:-} --remap-path-prefix=$${CARGO_HOME:-$$HOME/.cargo}/registry/src= --remap-path-prefix=crates=" \
-	  cargo build --quiet --locked --profile web --package goodqueue-web --target $(WASM) $$flags
+	  cargo build --config 'build.rustflags=["--remap-path-prefix=crates="]' --quiet --locked --profile web --package goodqueue-web --target $(WASM) $$flags
 	@cargo run --quiet --locked --manifest-path crates/web/bindgen/Cargo.toml --target-dir target -- \
 	  target/$(WASM)/web/goodqueue_web.wasm web/wasm
 	@touch $@
@@ -164,9 +173,13 @@ debug-test: .venv/.dev | rust
 	PYO3_BUILD_EXTENSION_MODULE=1 cargo build --quiet --profile test --workspace --lib
 	@rm -rf target/debug-python && mkdir -p target/debug-python && cp -RL python/goodqueue target/debug-python/
 	@cp target/debug/lib_goodqueue.so target/debug-python/goodqueue/_goodqueue.abi3.so
-	PYTHONPATH=$(CURDIR)/target/debug-python $(BIN)/python -m pytest --quiet --numprocesses logical --dist worksteal \
-	  tests/test_run.py tests/test_python_discipline.py tests/test_qdisc_api.py tests/test_determinism.py \
-	  tests/test_trace.py tests/test_replay.py tests/test_record.py tests/test_scenario.py
+	PYTHONPATH=$(CURDIR)/target/debug-python $(BIN)/python -m pytest --quiet --numprocesses logical --dist worksteal $(DEBUG_TESTS)
+
+DEBUG_TESTS := tests/test_run.py tests/test_python_discipline.py tests/test_qdisc_api.py tests/test_determinism.py \
+  tests/test_trace.py tests/test_replay.py tests/test_record.py tests/test_scenario.py
+
+debug-link-test:
+	@$(MAKE) debug-test DEBUG_TESTS="$(wildcard tests/test_link*.py) tests/test_live_engine.py"
 
 # The code must pass the lints of this Rust. Lints of a newer Rust are reported, but are no error.
 DENIED = $(shell printf '%s\n' "$$(cargo --version | cut -d' ' -f2)" 1.95.99 | sort -V -C && echo -D warnings)
@@ -186,18 +199,66 @@ format: .venv/.dev
 	$(BIN)/ruff format
 	$(BIN)/ruff check --fix
 
+# Advisories: of RustSec, of the Python index and of npm.
+audit: .venv/.dev
+	@command -v cargo-deny >/dev/null || { echo "make audit: no cargo-deny; accepted: cargo install --locked cargo-deny" >&2; exit 1; }
+	@$(PIP) requirements/audit.txt
+	@for manifest in Cargo.toml fuzz/Cargo.toml crates/web/bindgen/Cargo.toml; do \
+	  echo "$$manifest"; cargo deny --manifest-path $$manifest --locked check --config deny.toml; done
+	$(BIN)/pip-audit --strict --disable-pip --require-hashes $(foreach file,$(wildcard requirements/*.txt),--requirement $(file))
+	cd web && npm audit
+
 bench: .venv/.package
 	@$(GOODQUEUE) bench
 
 bench-instructions: .venv/.made
 	@$(BIN)/python benches/instructions.py
 
+TARGETS := $(basename $(notdir $(wildcard fuzz/fuzz_targets/*.rs)))
+
+# What is found goes into fuzz/corpus, which git ignores. fuzz/seeds has a small part of it.
 fuzz: SECONDS ?= 60
 fuzz:
 	@command -v cargo-fuzz >/dev/null || { echo "make: no cargo-fuzz; accepted: cargo install cargo-fuzz" >&2; exit 1; }
-	@for target in qdisc line trace header path packet capture; do \
-	  RUSTC_BOOTSTRAP=1 cargo fuzz run $$target -- -max_total_time=$(SECONDS) -max_len=4096 -len_control=0 -timeout=20 -print_final_stats=1; \
+	@for target in $(TARGETS); do mkdir -p fuzz/corpus/$$target fuzz/seeds/$$target; \
+	  RUSTC_BOOTSTRAP=1 cargo fuzz run $$target fuzz/corpus/$$target fuzz/seeds/$$target -- \
+	    -max_total_time=$(SECONDS) -max_len=4096 -len_control=0 -timeout=20 -print_final_stats=1; \
 	done
+
+# Of the inputs that reach what no smaller one reaches, the smallest: 4 kB per target.
+fuzz-seeds:
+	@for target in $(TARGETS); do seeds=fuzz/seeds/$$target; \
+	  rm -rf target/seeds && mkdir -p target/seeds fuzz/corpus/$$target $$seeds; \
+	  RUSTC_BOOTSTRAP=1 cargo fuzz run $$target target/seeds fuzz/corpus/$$target $$seeds -- -merge=1 -max_len=1024; \
+	  rm -f $$seeds/*; left=4096; \
+	  for file in $$(ls -Sr target/seeds); do left=$$((left - $$(wc -c <target/seeds/$$file))); \
+	    [ $$left -lt 0 ] || cp target/seeds/$$file $$seeds; done; \
+	done
+
+# AddressSanitizer is a part of Rust whose switch is not stable. cc compiles C's part of the programs, with the sanitizer
+# of undefined behaviour, too. A target of its own keeps the sanitizer out of build scripts.
+sanitize: export RUSTC_BOOTSTRAP := 1
+sanitize: export RUSTFLAGS := -Zsanitizer=address
+sanitize: export CARGO_TARGET_DIR := $(CURDIR)/target/sanitize
+sanitize: export CARGO_BUILD_TARGET = $(shell rustc --print host-tuple)
+sanitize: export GOODQUEUE_CFLAGS := -fsanitize=address,undefined -fno-sanitize-recover=all
+sanitize: | rust
+	cargo test --quiet --locked --lib --tests --package goodqueue-units --package goodqueue-qdisc --package goodqueue-capi
+	@built=$(CARGO_TARGET_DIR)/$(CARGO_BUILD_TARGET)/debug/deps; cc $(GOODQUEUE_CFLAGS) -Icrates/capi/include \
+	    crates/capi/tests/ack_filter.c $$built/libgoodqueue_capi.a -lpthread -ldl -lm -o $$built/ack_filter; \
+	  for size in 40 39 0; do $$built/ack_filter $$size; done
+	@$(MAKE) fuzz-standalone INPUTS=2000
+
+# Miri calls no C, so it checks the C library by the calls of its Rust tests. Of `qdisc`, which has no unsafe code, it
+# runs the tests of what its queues are made of. Miri is a hundred times slower than the program.
+miri: export MIRIFLAGS ?= -Zmiri-disable-isolation
+miri: export PROPTEST_CASES ?= 8
+miri: | rust
+	@cargo +nightly miri --version >/dev/null 2>&1 \
+	  || { echo "make miri: no Miri; accepted: rustup toolchain install nightly --component miri --component rust-src" >&2; exit 1; }
+	cargo +nightly miri test --quiet --locked --target-dir target/miri --package goodqueue-capi --test ffi
+	cargo +nightly miri test --quiet --locked --target-dir target/miri --package goodqueue-units --lib
+	cargo +nightly miri test --quiet --locked --target-dir target/miri --package goodqueue-qdisc --lib -- slab fattest heap
 
 mutants: SHARD ?= 0/100
 mutants:
@@ -207,14 +268,17 @@ mutants:
 # Links fuzz/standalone.c in place of libFuzzer, so that a stable Rust without a C++ compiler is enough.
 fuzz-standalone: export CUSTOM_LIBFUZZER_PATH := $(CURDIR)/target/fuzz-standalone/libstandalone.a
 fuzz-standalone: export CUSTOM_LIBFUZZER_STD_CXX := none
+fuzz-standalone: export CARGO_TARGET_DIR ?= $(CURDIR)/target
 fuzz-standalone: INPUTS ?= 20000
 fuzz-standalone: | rust
 	@mkdir -p $(dir $(CUSTOM_LIBFUZZER_PATH))
 	@cc -O1 -Wall -Wextra -Werror -c fuzz/standalone.c -o $(CUSTOM_LIBFUZZER_PATH:.a=.o)
 	@ar rcs $(CUSTOM_LIBFUZZER_PATH) $(CUSTOM_LIBFUZZER_PATH:.a=.o)
-	cargo build --quiet --locked --manifest-path fuzz/Cargo.toml --target-dir target
-	@for target in qdisc line trace header packet capture; do target/debug/$$target $(INPUTS); done
-	@target/debug/path $$(( ($(INPUTS) + 3) / 4 )) # each input whose scenario resolves is run twice
+	cargo build --quiet --locked --manifest-path fuzz/Cargo.toml
+	@for target in $(TARGETS); do \
+	  [ $$target = path ] && inputs=$$(( ($(INPUTS) + 3) / 4 )) || inputs=$(INPUTS); `# a scenario that resolves is run twice` \
+	  "$(CARGO_TARGET_DIR)/$(CARGO_BUILD_TARGET)/debug/$$target" $$inputs fuzz/seeds/$$target/*; \
+	done
 
 # --- packaging -----------------------------------------------------------------------------------------------------
 
@@ -250,7 +314,7 @@ man: .venv/.package
 WHEELS := x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu x86_64-apple-darwin aarch64-apple-darwin x86_64-pc-windows-gnu
 dist: web man
 	@rm -rf dist
-	@$(BIN)/pip install --quiet 'ziglang>=0.13' || { echo "make: ziglang (a linker) cannot be installed; is the package index (PyPI) reachable?" >&2; exit 1; }
+	@$(PIP) requirements/dist.txt || { echo "make: ziglang (a linker) cannot be installed; is the package index (PyPI) reachable?" >&2; exit 1; }
 	@for target in $(WHEELS); do [ -d "$$(rustc --print target-libdir --target $$target)" ] \
 	  || { command -v rustup >/dev/null && rustup target add $$target; } \
 	  || { echo "make dist: no Rust for $$target; accepted: rustup target add $$target" >&2; exit 1; }; done
@@ -261,10 +325,11 @@ dist: web man
 	  case $$target in *-linux-*) how='--zig --compatibility manylinux_2_17';; *-windows-*) how=;; *) how=--zig;; esac; \
 	  PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/maturin build --release --locked $$how --target $$target --out dist; \
 	done
+	@cd dist && sha256sum -- * >SHA256SUMS.new && mv SHA256SUMS.new SHA256SUMS && cat SHA256SUMS
 
 PYTHONS ?= python3
 try-wheel:
-	@for python in $(PYTHONS); do PIP_CONSTRAINT= $$python tests/wheel.py dist; done
+	@for python in $(PYTHONS); do $$python tests/wheel.py dist; done
 
 export SUITE ?= bookworm
 try-debian:

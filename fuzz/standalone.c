@@ -1,6 +1,6 @@
-/* Replaces libFuzzer's main: it runs a fuzz target on a number of random inputs, which are the same each time. It needs
-   no C++ compiler, sanitizer or nightly, and learns nothing from a run. It shows that a target compiles, runs and
-   holds. */
+/* Replaces libFuzzer's main: it runs a fuzz target on a number of random inputs, which are the same each time, and on
+   each file that is named. It needs no C++ compiler, sanitizer or nightly, and learns nothing from a run. It shows that
+   a target compiles, runs and holds. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,12 +25,22 @@ static uint64_t next(void) {
 
 int main(int argc, char **argv) {
     static uint8_t data[4096];
-    long runs = argc == 2 ? strtol(argv[1], NULL, 10) : 0;
+    long runs = argc >= 2 ? strtol(argv[1], NULL, 10) : 0;
     if (runs <= 0) {
-        fprintf(stderr, "%s: found no number of inputs; accepted: one, above 0\n", argv[0]);
+        fprintf(stderr, "%s: found no number of inputs; accepted: one, above 0, and files\n", argv[0]);
         return 2;
     }
     LLVMFuzzerInitialize(&argc, &argv);
+    for (int file = 2; file < argc; file++) {
+        FILE *opened = fopen(argv[file], "rb");
+        if (!opened) {
+            perror(argv[file]);
+            return 2;
+        }
+        size_t size = fread(data, 1, sizeof data, opened);
+        fclose(opened);
+        LLVMFuzzerTestOneInput(data, size);
+    }
     for (long run = 0; run < runs; run++) {
         size_t size = next() % (sizeof data + 1);
         /* The crate arbitrary continues a list while a byte is odd. Every other input has mostly odd bytes. */
@@ -42,6 +52,6 @@ int main(int argc, char **argv) {
         }
         LLVMFuzzerTestOneInput(data, size);
     }
-    printf("%s: %ld inputs\n", argv[0], runs);
+    printf("%s: %ld inputs, %d files\n", argv[0], runs, argc - 2);
     return 0;
 }

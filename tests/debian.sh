@@ -33,7 +33,6 @@ cp /etc/ssl/certs/ca-certificates.crt "$debian/etc/ssl/certs"
 [ ! -f /etc/pip.conf ] || cp /etc/pip.conf "$debian/etc"
 chroot "$debian" useradd --create-home stranger
 chroot "$debian" find / -xdev -iname '*goodqueue*' -not -path '/srv/*' >"$place/before"
-unset PIP_CONSTRAINT
 for user in root stranger; do
     echo "as $user"
     # The mounts belong to a namespace that ends with the command.

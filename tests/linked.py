@@ -16,11 +16,16 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
+import goodqueue
+
 USER = "12345"
 """A user ID that needs no account."""
 
-ROOT = Path(__file__).resolve().parents[1]
-SHOWN = {"python": ROOT / "python", "tests": ROOT / "tests", "site": Path(sysconfig.get_paths()["purelib"])}
+SHOWN = {
+    "python": Path(goodqueue.__file__).parents[1],
+    "tests": Path(__file__).resolve().parent,
+    "site": Path(sysconfig.get_paths()["purelib"]),
+}
 """The folders that an ordinary user must read, by their names below `PLACE`. Root mounts them there, since only root
 may be able to read the checkout."""
 

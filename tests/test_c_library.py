@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT
+from test_packaging import folders_in
 
 PREFIX = "opt/goodqueue"
 
@@ -67,6 +68,8 @@ def test_what_is_installed_is_named_by_its_final_place(stage: Path) -> None:
     text = (stage / PREFIX / "lib" / "pkgconfig" / "goodqueue-qdisc.pc").read_text(encoding="utf-8")
     assert f"prefix=/{PREFIX}\n" in text
     assert str(stage) not in text
+    for library in ("libgoodqueue_qdisc.a", "libgoodqueue_qdisc.so"):
+        assert folders_in(stage / PREFIX / "lib" / library) == set()
 
 
 def test_the_header_declares_what_the_library_has(stage: Path) -> None:

@@ -11,22 +11,8 @@ import pytest
 from conftest import ROOT
 from test_architecture import cargo
 
-ACCEPTED = {
-    "0BSD",
-    "Apache-2.0",
-    "BSD-2-Clause",
-    "BSD-3-Clause",
-    "CC0-1.0",
-    "ISC",
-    "MIT",
-    "MIT-0",
-    "MIT-CMU",
-    "NCSA",
-    "PSF-2.0",
-    "Unicode-3.0",
-    "Unlicense",
-    "Zlib",
-}
+DENY = tomllib.loads((ROOT / "deny.toml").read_text(encoding="utf-8"))
+ACCEPTED = set(DENY["licenses"]["allow"])
 
 CLASSIFIERS = {
     "Apache Software License",

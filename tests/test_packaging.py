@@ -1,13 +1,16 @@
 """The installed files: all of the repository's data for them. The index's page. What the workflows call."""
 
+import os
 import re
 import subprocess
 import sys
 import tomllib
+from pathlib import Path
 
 import pytest
 
 from conftest import ROOT
+from goodqueue import _goodqueue
 
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 MATURIN = PYPROJECT["tool"]["maturin"]
@@ -38,6 +41,25 @@ def test_all_data_are_in_the_wheel(folder: str) -> None:
     assert len(tracked) > 3
     left_out = {name for name in tracked if link / name.removeprefix(f"{folder}/") not in taken}
     assert left_out <= READERS_ONLY, left_out - READERS_ONLY
+
+
+def folders_in(built: Path) -> set[str]:
+    """Return the folders of this machine that a file contains: homes, and the checkout."""
+    home = Path.home()
+    cargo = os.environ.get("CARGO_HOME", home / ".cargo")
+    rustup = os.environ.get("RUSTUP_HOME", home / ".rustup")
+    content = built.read_bytes()
+    return {str(folder) for folder in (home / "_", cargo, rustup, ROOT) if str(folder).strip("_").encode() in content}
+
+
+def test_what_is_built_names_no_folder_of_its_builder() -> None:
+    """A wheel from somebody's home would tell the name of that person. A cargo without make's flags writes it, too."""
+    assert folders_in(Path(_goodqueue.__file__)) == set(), "make .venv/.package builds it with the flags"
+
+
+def test_the_wheel_has_no_list_of_crates_with_folders() -> None:
+    """maturin's list (SBOM) has the path of each of our crates."""
+    assert MATURIN["sbom"]["rust"] is False
 
 
 def test_the_readme_of_an_index_needs_no_repository() -> None:

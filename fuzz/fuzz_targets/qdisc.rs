@@ -6,10 +6,10 @@ mod invariants;
 
 use arbitrary::Arbitrary;
 use goodqueue_qdisc::Link;
-use goodqueue_qdisc::param::{ParamSpec, Unit};
+use goodqueue_qdisc::param::{ParamSpec, QdiscSpec, Unit};
 use goodqueue_qdisc::registry::{ALL, parse_line};
 use goodqueue_units::Rate;
-use invariants::{Op, PIE_WRAP, TICKS_WRAP, YEAR, every_packet_has_one_fate, unusual};
+use invariants::{Op, PIE_WRAP, TICKS_WRAP, YEAR, every_packet_has_one_fate, may_join, unusual};
 use libfuzzer_sys::fuzz_target;
 
 /// Each event takes one byte or a few, so that libFuzzer's mutations of bytes change events.
@@ -37,7 +37,7 @@ struct Case {
     rate_bps: u64,
     mtu: u16,
     start: (u8, u32),
-    values: [(u8, u16); 24],
+    values: [(u8, u16); 48],
     events: Vec<Event>,
 }
 
@@ -47,9 +47,10 @@ impl Case {
         let mut line = spec.name.to_string();
         for (param, &(how, value)) in spec.params.iter().zip(&self.values) {
             match how % 4 {
+                _ if !may_join(&line, spec, param) => continue,
                 0 | 1 => continue,
-                2 => line += &format!(" {}", unusual(param, value.into())),
-                _ => line += &format!(" {}", within(param, value)),
+                2 => line += &format!(" {}", unusual(spec, param, value.into())),
+                _ => line += &format!(" {}", within(spec, param, value)),
             }
         }
         line
@@ -108,16 +109,16 @@ impl Case {
 }
 
 /// Returns the words for `param` with a value between its bounds, spread over orders of magnitude.
-fn within(param: &ParamSpec, value: u16) -> String {
+fn within(spec: &QdiscSpec, param: &ParamSpec, value: u16) -> String {
     let (least, greatest) = param.range;
     let share = f64::from(value) / f64::from(u16::MAX);
     let number = (least - 1.0 + (greatest - least + 1.0).powf(share)).clamp(least, greatest);
-    match param.unit() {
-        Some(Unit::Time | Unit::Milliseconds) => format!("{} {}ns", param.name, number as u64),
+    match param.unit().filter(|_| param.follows.is_none()) {
+        Some(Unit::Time) => format!("{} {}ns", param.name, number as u64),
         Some(Unit::Rate) => format!("{} {}bit", param.name, number as u64),
         Some(Unit::Real | Unit::Percent) => format!("{} {number}", param.name),
         Some(Unit::Bytes | Unit::Packets | Unit::Count) => format!("{} {}", param.name, number as u64),
-        _ => unusual(param, value.into()),
+        _ => unusual(spec, param, value.into()),
     }
 }
 

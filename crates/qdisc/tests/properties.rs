@@ -4,11 +4,11 @@
 mod invariants;
 
 use goodqueue_qdisc::packet::Plain;
-use goodqueue_qdisc::param::{Form, ParamSpec};
+use goodqueue_qdisc::param::Form;
 use goodqueue_qdisc::registry::{ALL, parse_line};
 use goodqueue_qdisc::{AnyQdisc, Args, Link};
 use goodqueue_units::Rate;
-use invariants::{Op, PIE_WRAP, TICKS_WRAP, YEAR, every_packet_has_one_fate, unusual};
+use invariants::{Op, PIE_WRAP, TICKS_WRAP, YEAR, every_packet_has_one_fate, may_join, unusual};
 use proptest::prelude::*;
 
 fn ops() -> impl Strategy<Value = Vec<Op>> {
@@ -47,15 +47,7 @@ fn line() -> impl Strategy<Value = String> {
             let spec = &ALL[which];
             let mut line = spec.name.to_string();
             for (param, (chance, which)) in spec.params.iter().zip(luck) {
-                // A parameter that follows another one brings its word.
-                let head = param.follows.and_then(|name| spec.param(name)).unwrap_or(param);
-                let has = |name: &str| format!("{line} ").contains(&format!(" {name} "));
-                let excludes = |other: &ParamSpec| {
-                    head.rules.excludes == Some(other.name) || other.rules.excludes == Some(head.name)
-                };
-                let is_excluded = (head.rules.once && has(head.name))
-                    || spec.params.iter().any(|other| excludes(other) && has(other.name));
-                if !plain && chance == 0 && !is_excluded {
+                if !plain && chance == 0 && may_join(&line, spec, param) {
                     line.push(' ');
                     line.push_str(&unusual(spec, param, which));
                 }

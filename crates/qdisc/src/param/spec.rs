@@ -357,6 +357,13 @@ impl ParamSpec {
             (Value::Numbers(numbers), _) => {
                 numbers.as_slice().iter().map(u32::to_string).collect::<Vec<_>>().join(" ")
             }
+            // A line that is printed is read again: tc cuts any other unit to whole microseconds, of 32 bits.
+            (Value::Integer(ns), Form::Number(Unit::Time | Unit::TimeOrPackets))
+                if !ns.is_multiple_of(1_000)
+                    || !self.rules.nanoseconds && ns / 1_000 > u64::from(u32::MAX) =>
+            {
+                format!("{ns}ns")
+            }
             (_, Form::Number(unit)) => unit.show(value),
             _ => "?".to_string(),
         }

@@ -24,6 +24,18 @@ fn a_line_is_read_and_printed_back() {
     assert!(!Args::parse(&SPEC, "noecn").unwrap().get(&ECN));
 }
 
+/// Otherwise a result's line would give another run. A decision trace has Linux's own times, in nanoseconds.
+#[test]
+fn a_time_is_printed_so_that_it_is_read_back() {
+    const LONG: Param<Duration> = Param::time("long", "").default(ms(5)).range(us(1), secs(10_000));
+    const TOY: QdiscSpec = QdiscSpec::new("toy", params! { LONG });
+    // The second was found by the fuzz target `line`.
+    for words in ["long 1500ns", "long 4294967190ns", "long 5000000000000ns"] {
+        let printed = Args::parse(&TOY, words).unwrap().to_string();
+        assert_eq!(printed, format!("toy {words}"));
+    }
+}
+
 /// Otherwise a result's line would name a variant beside values that the run did not use.
 #[test]
 fn a_default_follows_the_variant_unless_the_line_sets_the_parameter() {

@@ -103,6 +103,16 @@ pub(crate) fn unusual(spec: &QdiscSpec, param: &ParamSpec, which: usize) -> Stri
     unusual_alone(parent, which) + &values.collect::<String>()
 }
 
+/// Returns whether `tc` takes `param` after the words of `line`. A parameter that follows another one brings its word.
+pub(crate) fn may_join(line: &str, spec: &QdiscSpec, param: &ParamSpec) -> bool {
+    let head = param.follows.and_then(|name| spec.param(name)).unwrap_or(param);
+    let has = |name: &str| format!("{line} ").contains(&format!(" {name} "));
+    let excludes = |other: &ParamSpec| {
+        head.rules.excludes == Some(other.name) || other.rules.excludes == Some(head.name)
+    };
+    !(head.rules.once && has(head.name) || spec.params.iter().any(|other| excludes(other) && has(other.name)))
+}
+
 fn unusual_alone(param: &ParamSpec, which: usize) -> String {
     let (least, greatest) = param.range;
     let unit = match param.form {
