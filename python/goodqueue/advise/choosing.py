@@ -45,9 +45,7 @@ FELT = (
     Felt("voip_delay_p95_ms", "A call: 95 % of its packets arrive within", "call\np95 ms", "ms", ("calls",)),
     Felt("ping_rtt_p95_ms", "A game: 95 % of its round trips within", "ping\np95 ms", "ms", ("games",)),
     Felt("page_load_mean_ms", "The web: a small page is there after", "page\nmean ms", "ms", ("web",)),
-    Felt(
-        SINGLE_KEY, "A lone download beside a user with three", "single\nMbit/s", "Mbit/s", ("downloads",), "high"
-    ),
+    Felt(SINGLE_KEY, "A lone download beside a user with three", "single\nMbit/s", "Mbit/s", ("downloads",), "high"),
     Felt("goodput_mbps", "Downloads together", "down\nMbit/s", "Mbit/s", ("downloads",), "high"),
     Felt("up_goodput_mbps", "Uploads together", "up\nMbit/s", "Mbit/s", ("downloads",), "high"),
 )

@@ -357,10 +357,11 @@ impl ParamSpec {
             (Value::Numbers(numbers), _) => {
                 numbers.as_slice().iter().map(u32::to_string).collect::<Vec<_>>().join(" ")
             }
-            // A line that is printed is read again: tc cuts any other unit to whole microseconds, of 32 bits.
+            // A line that is printed is read again. tc's `get_time` cuts other units to whole microseconds of 32 bits.
+            // Its `get_time64` does not, and its release 6.1 reads no ns in netem's.
             (Value::Integer(ns), Form::Number(Unit::Time | Unit::TimeOrPackets))
-                if !ns.is_multiple_of(1_000)
-                    || !self.rules.nanoseconds && ns / 1_000 > u64::from(u32::MAX) =>
+                if !self.rules.nanoseconds
+                    && (!ns.is_multiple_of(1_000) || ns / 1_000 > u64::from(u32::MAX)) =>
             {
                 format!("{ns}ns")
             }
