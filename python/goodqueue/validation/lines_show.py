@@ -63,6 +63,14 @@ def markdown(result: Mapping[str, Any]) -> str:
         "*Decided* are differences that have a reason:",
         "\n".join(_wrapped(f"- **{name}**: {why}", "  ") for name, why in result["decisions"].items()),
     ]
+    opened = [
+        f"- {heading}: `{found['line']}`"
+        for qdisc in result["qdiscs"].values()
+        for key, heading in LISTS.items()
+        for found in qdisc["open"][key]
+    ]
+    if opened:
+        parts += ["Differences without a reason:", "\n".join(opened)]
     return "\n\n".join(parts)
 
 
