@@ -122,7 +122,7 @@ fn every_discipline_is_recorded_and_what_a_kernel_cannot_have_is_refused_in_one_
         assert!(LINES.iter().any(|line| line.split(' ').next() == Some(spec.name)), "{}", spec.name);
     }
     let table = [
-        ("codel target 1500ns", "codel target: found \"1.5us\"; accepted in a trace: 1us"),
+        ("codel target 1500ns", "codel target: found \"1500ns\"; accepted in a trace: 1us"),
         ("netem duplicate 1%", "netem duplicate: found one; accepted in a trace: none"),
         ("codle", "unknown qdisc \"codle\"; did you mean \"codel\"?"),
         ("red limit 4000 min 3000 max 2000", "red: max must be above zero and not less than min"),
