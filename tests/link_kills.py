@@ -190,12 +190,15 @@ def kill(number: int, seed: int, kinds: Sequence[Kind] = (nested, containers, wo
     found = []
     for turn in range(number):
         with public_folder() as folder, public_folder() as elsewhere:
+            before, home = dict(os.environ), Path.cwd()
             os.environ |= {"TMPDIR": str(folder), "MPLCONFIGDIR": str(elsewhere)}
             os.chdir(folder)
             try:
                 one = kinds[turn % len(kinds)](folder, dice)
             finally:
-                os.chdir("/")
+                os.chdir(home)
+                os.environ.clear()
+                os.environ.update(before)
             found.append(one)
             for line in one.said.splitlines():
                 assert re.fullmatch(r"goodqueue: [^\n]+|.*Killed.*", line), one

@@ -125,7 +125,7 @@ def test_captures_go_on_until_a_full_queue_has_run_empty() -> None:
         ),
         (
             {"qdisc": "codel target 5500ns"},
-            'bottleneck.qdisc: found "codel target 5.5us"; accepted by the kernel engine',
+            'bottleneck.qdisc: found "codel target 5500ns"; accepted by the kernel engine',
         ),
         (
             {"qdisc": "red adaptive"},  # would run, with a probability that never moves

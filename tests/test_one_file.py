@@ -25,6 +25,7 @@ ALLOWED: dict[str, set[str]] = {
         "python/goodqueue/cli/run.py",  # an example in the help
         "python/goodqueue/traffic.py",  # `BULK`, the kind that competes for the link
         "python/goodqueue/engines/kernel/lab/bulk.py",
+        "crates/qdisc/src/sched/cake/diffserv.rs",  # cake's own name of a tin
     },
     "transfer": {
         "python/goodqueue/validation/show.py",  # a heading

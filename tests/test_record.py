@@ -64,7 +64,7 @@ def test_a_seed_gives_the_same_bytes_and_gzip_changes_nothing(here: Path) -> Non
         (["codel", "--seed", "-1"], '--seed: found "-1"; accepted: a whole number from 0'),
         (["codle"], 'unknown qdisc "codle"; did you mean "codel"?'),
         (["codel target 1parsec"], "codel target: found"),
-        (["codel target 1500ns"], 'codel target: found "1.5us"; accepted in a trace: 1us'),
+        (["codel target 1500ns"], 'codel target: found "1500ns"; accepted in a trace: 1us'),
     ],
 )
 def test_a_wrong_option_is_one_line(

@@ -148,7 +148,7 @@ def test_a_capture_of_what_was_replayed_gives_the_same_vectors(
 
 def test_a_capture_that_is_none_is_one_line(folder: Path, goodqueue: Callable[..., Result]) -> None:
     for name, content, why in (
-        ("none.pcap", None, "cannot be read: "),
+        ("none.pcap", None, "not found; accepted: "),
         ("text.pcap", b"no capture, but more than enough bytes of text", "offset 0: no header of a capture"),
     ):
         if content is not None:

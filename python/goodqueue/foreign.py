@@ -1,6 +1,6 @@
 """Code from files: the classes of disciplines written in Python, and the ``figures.py`` of studies.
 
-Nothing else that a file contains is ever executed. SECURITY.md says so to users. ``--no-code`` calls `refuse`.
+Nothing else that a file contains is ever executed. SECURITY.md says so to users. ``--no-code`` is `refused`.
 """
 
 import os
@@ -24,9 +24,15 @@ _within = 0
 _streams: tuple[TextIO, TextIO] = (sys.stdout, sys.stderr)
 
 
-def refuse() -> None:
-    """Let this process, and those that it starts, execute no file's code from now on."""
+@contextmanager
+def refused() -> Iterator[None]:
+    """Let this process, and those that it starts, execute no file's code within this block."""
+    before = os.environ.get(VARIABLE)
     os.environ[VARIABLE] = "1"
+    try:
+        yield
+    finally:
+        os.environ[VARIABLE] = before or ""
 
 
 def allowed(file: str) -> bool:

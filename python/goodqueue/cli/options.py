@@ -3,6 +3,7 @@
 import functools
 import inspect
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Annotated, Any
 
 import typer
@@ -32,9 +33,8 @@ def with_no_code(verb: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(verb)
     def run(*, no_code: bool, **given: Any) -> None:
-        if no_code:
-            foreign.refuse()
-        verb(**given)
+        with foreign.refused() if no_code else nullcontext():
+            verb(**given)
 
     signature = inspect.signature(verb)
     option = inspect.Parameter("no_code", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=NoCode)
