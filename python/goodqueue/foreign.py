@@ -32,7 +32,10 @@ def refused() -> Iterator[None]:
     try:
         yield
     finally:
-        os.environ[VARIABLE] = before or ""
+        if before is None:
+            del os.environ[VARIABLE]
+        else:
+            os.environ[VARIABLE] = before
 
 
 def allowed(file: str) -> bool:

@@ -89,7 +89,7 @@ app.command("list")(listing.listing)
 app.command("schema")(schema.schema)
 app.command("bench")(bench.bench)
 app.command("completion")(completion.completion)
-for command in app.registered_commands:
+for command in (*app.registered_commands, *kernel.app.registered_commands):
     assert command.callback is not None
     command.callback = options.with_no_code(command.callback)
 
