@@ -75,7 +75,7 @@ def _of_shapers(scenario: Scenario, qdiscs: Sequence[str]) -> Iterator[str]:
         if link is None:
             continue
         for line in replaced or own:
-            for step in _steps(line):
+            for step in _reading(str(line))["steps"]:
                 rate = _bps(step["value"]) if step["shapes"] else None
                 if rate is not None and rate > link:
                     yield (
@@ -84,17 +84,19 @@ def _of_shapers(scenario: Scenario, qdiscs: Sequence[str]) -> Iterator[str]:
                     )
 
 
-def _steps(line: object) -> list[dict[str, Any]]:
+def _reading(line: str) -> dict[str, Any]:
+    """Return what the words of ``line`` set. A line that the registry refuses has none: another part says why."""
     from goodqueue import _goodqueue
 
     try:
-        steps: list[dict[str, Any]] = json.loads(_goodqueue.qdisc_reading(str(line)))["steps"]
-    except ValueError:  # another part says what is wrong with the line
-        return []
-    return steps
+        reading: dict[str, Any] = json.loads(_goodqueue.qdisc_reading(line))
+    except ValueError:
+        return {"steps": [], "replaced": []}
+    return reading
 
 
 def _bps(text: object) -> int | None:
+    """Return a rate in bit/s, or None for what is no rate."""
     from goodqueue import _goodqueue
 
     try:
@@ -151,12 +153,7 @@ def _of_line(line: str) -> Iterator[str]:
 
     Disciplines in Python, and of Wi-Fi cells, have none.
     """
-    from goodqueue import _goodqueue
-
-    try:
-        reading = json.loads(_goodqueue.qdisc_reading(line))
-    except ValueError:  # another part says what is wrong with the line
-        return
+    reading = _reading(line)
     for step in reading["steps"]:
         word, value, unit = step["word"], step["value"], step["unit"]
         if unit == "rate" and (readings := _of_rate(value)):
