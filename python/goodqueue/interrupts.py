@@ -5,8 +5,8 @@ Further ones would interrupt that removal, so they are ignored for `GRACE_S`. Af
 once, since something does not end by itself.
 
 The exception may come at any instruction, for example between taking a lock and the block that releases it. A thread
-that needs that lock would then never end, nor the process. Whoever shares locks with threads therefore holds the
-signals (`held`) and asks for them (`check`) from time to time.
+that needs that lock would then never end, nor the process. So code that shares locks with threads holds signals back
+(`held`), and asks for them (`check`) from time to time.
 """
 
 import atexit

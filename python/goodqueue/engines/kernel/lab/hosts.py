@@ -86,8 +86,8 @@ def _be_host(
 def _connect_once() -> None:
     """Make Linux choose a port before the run.
 
-    At the first choice since it started, Linux fills a table of 256 KiB at random. In the virtual machine that takes
-    6 ms, which the first connection of the run would wait.
+    Linux fills a table of 256 KiB at random when it chooses a port for the first time. In the virtual machine that
+    takes 6 ms, which the first connection of the run would wait.
     """
     with socket.socket() as made:
         made.connect_ex(("127.0.0.1", 1))  # no one listens there
