@@ -14,7 +14,7 @@ import goodqueue as gq
 import needs
 from conftest import Result
 from goodqueue import run, scenario
-from goodqueue.advise import candidates, choosing, commands, links, question, scenarios, show, trying
+from goodqueue.advise import candidates, choosing, commands, gain, links, question, scenarios, show, trying
 from goodqueue.advise import flent as measured
 from goodqueue.advise.answer import Advice
 from goodqueue.advise.question import Question
@@ -148,23 +148,59 @@ def ranked(*tried: tuple[int, dict[str, list[float]]]) -> str:
     return next(one.label for one in choosing.rank(rows, ("games", "downloads")) if one.is_choice)
 
 
-def test_the_most_points_win_and_a_simpler_line_within_one() -> None:
+def test_a_longer_line_has_to_be_felt() -> None:
     now = (0, values([100.0, 102.0, 101.0], [10.0, 10.0, 10.0]))
     good = (1, values([20.0, 20.1, 20.2], [9.5, 9.5, 9.5]))
-    barely = (2, values([19.5, 19.6, 19.4], [9.5, 9.5, 9.5]))
-    far = (3, values([15.0, 15.1, 15.2], [9.5, 9.5, 9.5]))
-    assert ranked(now, good, barely) == "1", "a tenth is not worth more words"
-    assert ranked(now, good, far) == "2", "three tenths are"
-    assert ranked(now, (1, values([100.0, 95.0, 101.0], [9.9, 9.9, 9.9]))) == "0", "nothing is the simplest of all"
+    barely = (5, values([17.5, 17.6, 17.4], [9.5, 9.5, 9.5]))
+    far = (5, values([15.0, 15.1, 15.2], [9.5, 9.5, 9.5]))
+    assert ranked(now, good, barely) == "1", "an eighth of a ping is not worth six lines"
+    assert ranked(now, good, far) == "2", "a quarter is"
+    assert ranked(now, (1, values([90.0, 85.0, 91.0], [9.9, 9.9, 9.9]))) == "0", "nothing is the simplest of all"
+    spread = (5, values([17.5, 17.6, 17.4], [11.0, 11.0, 11.0]))
+    assert ranked(now, good, spread) == "1", "1.4 points for games and 1.5 for downloads: felt in neither"
     slower = (1, values([19.8, 19.9, 20.0], [9.4, 9.4, 9.4]))
     assert ranked(now, good, slower) == "1", "of equally simple ones that with the most goodput"
 
 
+def test_a_longer_line_has_to_be_told_apart_by_the_seeds() -> None:
+    good = (1, values([20.0, 40.0, 20.0], [9.5, 9.5, 9.5]))
+    luck = (5, values([20.0, 10.0, 20.0], [9.5, 9.5, 9.5]))
+    rows = [(name, ("a", "b"), *one) for name, one in (("short", good), ("long", luck))]
+    short, long = choosing.rank(rows, ("games",))
+    assert (short.is_choice, long.gain.is_felt, long.gain.is_told_apart) == (True, True, False)
+    one_seed = [
+        (name, lines, level, {key: found[1:2] for key, found in own.items()}) for name, lines, level, own in rows
+    ]
+    assert choosing.rank(one_seed, ("games",))[1].is_choice, "a single seed cannot say that they are the same"
+
+
+@pytest.mark.parametrize(
+    ("long", "said"),
+    [
+        (
+            [17.5, 17.6, 17.4],
+            "long has 1.5 ± 0.2 more, but at most 1.5 ± 0.2 in one use (games): nobody feels less than 2",
+        ),
+        (
+            [18.0, 9.0, 18.0],
+            "long has 3.6 ± 10.4 more, which these seeds do not tell from none: the simpler line is taken",
+        ),
+    ],
+)
+def test_the_answer_says_why_it_is_the_simpler_line(long: list[float], said: str, answers: dict[str, Advice]) -> None:
+    rows = [
+        ("short", ("a", "b"), 1, values([20.0, 20.1, 20.2], [9.5] * 3)),
+        ("long", ("a", "b"), 5, values(long, [9.5] * 3)),
+    ]
+    answer = replace(answers["dsl"], tried=choosing.rank(rows, ("games",)))
+    assert said in next(show.sure(answer))
+
+
 def test_a_point_is_a_tenth() -> None:
     one, other = values([110.0], [10.0]), values([100.0], [11.0])
-    gained = [choosing.points(found, ("games", "downloads"), 0) for found in (one, other)]
-    assert gained[1] - gained[0] == pytest.approx(2.0)
-    assert choosing.points(other, ("games",), 0) - choosing.points(one, ("games",), 0) == pytest.approx(1.0)
+    assert gain.gain(*(choosing.points(found, ("games",)) for found in (other, one))).points.mean == pytest.approx(1.0)
+    both = gain.gain(*(choosing.points(found, ("games", "downloads")) for found in (other, one)))
+    assert (both.points.mean, both.most.mean) == (pytest.approx(2.0), pytest.approx(1.0))
 
 
 def test_what_never_came_took_as_long_as_the_run(tmp_path: Path) -> None:
@@ -191,7 +227,9 @@ def test_a_modem_that_holds_little_needs_no_shaper() -> None:
     """A FIFO of 3 ms delays nobody. A user who only plays is told to type nothing."""
     answer = trying.advise(asked("cable", use="games", buffer="3ms"))
     assert (answer.label, answer.commands["down"], answer.sqm) == ("nothing typed", [], {})
-    assert show.lines(answer) == ["Type nothing: no line is worth a point more than what is there now."]
+    assert show.lines(answer) == [
+        "Type nothing: no line is so much better than what is there now that somebody would feel it."
+    ]
 
 
 def single(found: Advice, label: str) -> float:
@@ -291,6 +329,11 @@ def test_an_answer_that_the_seeds_do_not_support_begins_with_that(
     said = capsys.readouterr().out.splitlines()
     assert said[0].startswith("Too uncertain: 3.0 ± 8.0 points better than now may be none at all. Give --seeds ")
     assert sum(line.endswith("not told apart") for line in said) == len(worse)
+    same = gain.Gain(Estimate(3.0, 8.0, 3), "games", Estimate(3.0, 8.0, 3))
+    idle = [replace(one, is_choice=at == 0, gain=same, points=same.points) for at, one in enumerate(sure.tried)]
+    idle[0] = replace(idle[0], points=Estimate(0.0, 0.0, 3))
+    (said,) = show.warning(replace(sure, tried=idle))
+    assert "(cake at 95 %) Give --seeds" in said, "to type nothing is not sure either"
     cli_advise._print(sure, why=False)
     assert "Too uncertain" not in capsys.readouterr().out
 

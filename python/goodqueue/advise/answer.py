@@ -3,6 +3,7 @@
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from goodqueue.advise.gain import Gain
 from goodqueue.advise.question import Question
 from goodqueue.compare import estimate_json
 from goodqueue.measures.stats import Estimate
@@ -46,6 +47,8 @@ class Tried:
     """By how many points it is better than the present state, paired by seed."""
     behind: Estimate
     """By how many points it is behind the best, paired by seed."""
+    gain: Gain
+    """What it has more than the choice."""
     is_choice: bool
 
 
@@ -113,8 +116,22 @@ class Advice:
 
     @property
     def is_doubtful(self) -> bool:
-        """Whether the seeds do not show that the choice is better than what is there now."""
-        return not self.tried[0].is_choice and not self.choice.points.excludes_zero
+        """Whether the seeds do not show whether a line is better than what is there now."""
+        return self.supposed is not self.tried[0] and not self.supposed.points.excludes_zero
+
+    @property
+    def supposed(self) -> Tried:
+        """The choice. If it is to type nothing, the best line whose gain somebody would feel, if the mean is true."""
+        if not self.tried[0].is_choice:
+            return self.choice
+        felt = [one for one in self.tried if one.gain.is_felt]
+        return max(felt, key=lambda one: one.points.mean, default=self.choice)
+
+    @property
+    def longer(self) -> Tried | None:
+        """The candidate with the most points, if it is not the choice because it is not worth it."""
+        best = min(self.tried, key=lambda one: one.behind.mean)
+        return None if best.is_choice else best
 
     @property
     def next(self) -> Tried | None:
@@ -187,4 +204,10 @@ def _tried_json(one: Tried) -> dict[str, Any]:
         "metrics": {key: estimate_json(mean) for key, mean in one.means.items()},
         "points": estimate_json(one.points),
         "behind": estimate_json(one.behind),
+        "gain": {
+            "points": estimate_json(one.gain.points),
+            "use": one.gain.use,
+            "most": estimate_json(one.gain.most),
+            "worth_it": one.gain.is_worth_it,
+        },
     }

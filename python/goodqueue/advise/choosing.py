@@ -1,9 +1,10 @@
 """Chooses a candidate: the rule, and the numbers that it uses.
 
-A point is a difference that a person just notices. It is a tenth of the time of a ping, a call's packet or a page, a
-tenth of the goodput in each direction, or 0.1 of a call's MOS. A candidate's points are the sum over the uses of the
-link. Candidates less than a point behind the best are as good as the best. The simplest of them wins; among equally
-simple ones, the one with the most goodput.
+A point is a tenth of the time of a ping, of a call's packet or of a page, a tenth of the goodput in each direction, or
+0.1 of a call's MOS. A candidate's points are the sum over the uses of the link.
+
+The simplest candidate wins ties. Another one takes its place only if the seeds tell the two apart, and if somebody
+feels the gain (`gain.NOTICED`). Among equally simple candidates the one with the most goodput wins.
 """
 
 import math
@@ -11,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from goodqueue.advise.answer import Change, Tried
+from goodqueue.advise.gain import difference, gain, total
 from goodqueue.measures import metrics, stats
 from goodqueue.measures.stats import Estimate
 from goodqueue.record import Record
@@ -84,45 +86,51 @@ def _measured_ms(record: Record) -> float:
     return 1e3 * (seconds(record["scenario"]["duration"]) - seconds(record["scenario"]["warmup"]))
 
 
-def points(values: Values, uses: Sequence[str], at: int) -> float:
-    """Return the points of one seed's run. Only differences of points have a meaning."""
-    found = 0.0
-    for felt in FELT:
-        if not set(felt.uses) & set(uses):
-            continue
-        value = values[felt.key][at]
-        if felt.key == "voip_mos":
-            found += value / MOS_POINT
-        else:
-            found += (1 if felt.better == "high" else -1) * math.log(max(value, 1e-3)) / TENTH
-    return found
+def points(values: Values, uses: Sequence[str]) -> dict[str, list[float]]:
+    """Return the points of each of ``uses``, one number per seed. Only differences of points have a meaning."""
+    return {
+        use: [sum(each) for each in zip(*(_points(felt, values) for felt in FELT if use in felt.uses), strict=True)]
+        for use in uses
+    }
 
 
-def rank(
-    tried: Sequence[tuple[str, tuple[str, str], int, Values]], uses: Sequence[str], chosen: int | None = None
-) -> list[Tried]:
-    """Return the candidates with their points, one of them as the choice: ``chosen``, or the one that the rule picks.
+def _points(felt: Felt, values: Values) -> list[float]:
+    found = values[felt.key]
+    if felt.key == "voip_mos":
+        return [value / MOS_POINT for value in found]
+    return [(1 if felt.better == "high" else -1) * math.log(max(value, 1e-3)) / TENTH for value in found]
 
-    Each of ``tried`` has a label, its lines, its level (the effort it takes), and its measurements.
-    """
-    seeds = range(len(tried[0][3][FELT[2].key]))
-    own = [[points(values, uses, at) for at in seeds] for *_, values in tried]
-    best = max(own, key=sum)
-    behind = [_difference(best, one) for one in own]
-    as_good = [at for at, one in enumerate(behind) if one.mean < 1]
-    goodput = [sum(points(values, ("downloads",), at) for at in seeds) for *_, values in tried]
-    choice = min(as_good, key=lambda at: (tried[at][2], -goodput[at])) if chosen is None else chosen
+
+Row = tuple[str, tuple[str, str], int, Values]
+"""A candidate: its label, its lines, its level (the effort it takes), and its measurements."""
+
+
+def rank(tried: Sequence[Row], uses: Sequence[str], chosen: int | None = None) -> list[Tried]:
+    """Return the candidates with their points. The choice is ``chosen``, or the one that the rule picks."""
+    own = [points(values, uses) for *_, values in tried]
+    whole = [total(one) for one in own]
+    best = max(whole, key=sum)
+    choice = pick(tried, uses) if chosen is None else chosen
     return [
         Tried(
             label,
             *lines,
             {key: _estimate(found) for key, found in values.items()},
-            _difference(own[at], own[0]),
-            behind[at],
+            difference(whole[at], whole[0]),
+            difference(best, whole[at]),
+            gain(own[at], own[choice]),
             at == choice,
         )
         for at, (label, lines, _, values) in enumerate(tried)
     ]
+
+
+def pick(tried: Sequence[Row], uses: Sequence[str]) -> int:
+    """Return the index of the simplest candidate in whose place no other one is worth it."""
+    own = [points(values, uses) for *_, values in tried]
+    stay = [at for at, one in enumerate(own) if not any(gain(other, one).is_worth_it for other in own)]
+    goodput = [sum(total(points(values, ("downloads",)))) for *_, values in tried]
+    return min(stay, key=lambda at: (tried[at][2], -goodput[at]))
 
 
 def changes(now: Values, then: Values, uses: Sequence[str]) -> list[Change]:
@@ -134,7 +142,7 @@ def changes(now: Values, then: Values, uses: Sequence[str]) -> list[Change]:
             felt.unit,
             _estimate(now[felt.key]),
             _estimate(then[felt.key]),
-            _difference(then[felt.key], now[felt.key]),
+            difference(then[felt.key], now[felt.key]),
         )
         for felt in FELT
         if felt.key in now and (felt.key in ALWAYS or set(felt.uses) & set(uses))
@@ -143,11 +151,5 @@ def changes(now: Values, then: Values, uses: Sequence[str]) -> list[Change]:
 
 def _estimate(values: Sequence[float]) -> Estimate:
     found = stats.estimate(values)
-    assert found is not None, "there is a seed"
-    return found
-
-
-def _difference(values: Sequence[float], reference: Sequence[float]) -> Estimate:
-    found = stats.paired(values, reference)
     assert found is not None, "there is a seed"
     return found

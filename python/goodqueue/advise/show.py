@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from goodqueue.advise.answer import Advice, Change, Check, Tried
 from goodqueue.advise.candidates import FAIR
 from goodqueue.advise.choosing import FELT, SINGLE_KEY
+from goodqueue.advise.gain import NOTICED, Gain
 from goodqueue.advise.question import USES, Question
 from goodqueue.measures.stats import Estimate
 from goodqueue.show.tables import Column, Table, decimals, number, plus_minus, span
@@ -23,12 +24,13 @@ def warning(advice: Advice) -> list[str]:
     """Return the first sentence of an answer that the seeds do not support, or none."""
     if not advice.is_doubtful:
         return []
-    points = advice.choice.points
+    points = advice.supposed.points
     if points.half_width is None:
         return ["Too uncertain: one seed cannot show whether these lines help. Give --seeds 5 or more."]
     more = 4 * len(advice.question.seeds)
     said = f"Too uncertain: {plus_minus(points)} points better than now may be none at all."
-    return [f"{said} Give --seeds {more} to halve the interval."]
+    which = "" if advice.supposed.is_choice else f" ({advice.supposed.label})"
+    return [f"{said}{which} Give --seeds {more} to halve the interval."]
 
 
 def _mbps(bps: int) -> str:
@@ -55,7 +57,7 @@ def lines(advice: Advice) -> list[str]:
             found.append("It leaves all to the driver's own queues; `iw phy | grep TXQ` says whether it has any.")
         return found
     if not typed["down"]:
-        return ["Type nothing: no line is worth a point more than what is there now."]
+        return ["Type nothing: no line is so much better than what is there now that somebody would feel it."]
     both = len(typed["down"]) == 1
     found = [f"Type {'these two lines' if both else 'these lines'}; eth0 is the router's port that faces the modem:"]
     found += [f"  {line}" for line in (*typed["up"], *typed["down"])]
@@ -123,16 +125,15 @@ def sure(advice: Advice) -> Iterator[str]:
     choice = advice.choice
     seeds = f"{n} seeds, the same for all" if n > 1 else "one seed, so nobody knows"
     gain = "" if advice.tried[0].is_choice else f" {plus_minus(choice.points)} points better than now, where"
-    yield f"How sure: {seeds}.{gain or ' Here'} a point is a tenth of one of these numbers. {_next(advice, choice)}"
+    yield f"How sure: {seeds}.{gain or ' Here'} a point is a tenth of one of these numbers. {_next(advice)}"
     if FAIR[0] in choice.down:
         plain, fair = (one.means[SINGLE_KEY].mean for one in (advice.tried[1], choice))
         yield f"Without nat, dual-srchost and dual-dsthost the only download gets {plain:.3g} Mbit/s, not {fair:.3g}."
 
 
-def _next(advice: Advice, choice: Tried) -> str:
-    if choice.behind.mean > 0:
-        best = min(advice.tried, key=lambda one: one.behind.mean)
-        return f"{best.label} has {plus_minus(choice.behind)} more: not a whole point."
+def _next(advice: Advice) -> str:
+    if (best := advice.longer) is not None:
+        return f"{best.label} has {plus_minus(best.gain.points)} more, {_why_not(best.gain)}."
     after = advice.next
     if after is None:
         return ""
@@ -140,6 +141,13 @@ def _next(advice: Advice, choice: Tried) -> str:
         "" if after.behind.half_width is None or after.behind.excludes_zero else ": these seeds do not tell them apart"
     )
     return f"Next is {after.label}, {plus_minus(after.behind)} points behind{told}."
+
+
+def _why_not(gain: Gain) -> str:
+    """Return why a candidate with more points than the choice is not the choice."""
+    if not gain.is_told_apart:
+        return "which these seeds do not tell from none: the simpler line is taken"
+    return f"but at most {plus_minus(gain.most)} in one use ({gain.use}): nobody feels less than {NOTICED:g}"
 
 
 def doubts(advice: Advice) -> Iterator[str]:
@@ -186,7 +194,8 @@ def why(advice: Advice) -> list[Table]:
     """Return the evidence: all candidates on the stated link, and on the links of the doubts."""
     rule = (
         "Points: one for each tenth of a delay or of goodput, and for 0.1 of MOS, above what is there now.",
-        "Lines less than a point behind the best are as good; of them the simplest is taken, then the most goodput.",
+        f"A longer line is taken if it has {NOTICED:g} points more in one use, and the seeds tell the two apart;",
+        "otherwise the simplest line is taken, and of equally simple ones the one with the most goodput.",
     )
     found = [_all("Everything that was tried, the simplest first", advice.tried, [" ".join(rule)])]
     found += [_all(one.what, one.tried, []) for one in advice.doubts]

@@ -98,6 +98,6 @@ def _doubts(bench: Bench, asked: Sequence[Asked]) -> list[Doubt]:
         own, found = found[: len(one.trials)], found[len(one.trials) :]
         tried = [trial.candidate for trial in one.trials]
         ranked = _rank(bench.question, [trial.label for trial in one.trials], tried, own, one.chosen)
-        changes = one.asks and ranked[one.chosen].behind.mean >= 1
+        changes = one.asks and any(other.gain.is_worth_it for other in ranked)
         made.append(Doubt(one.what, one.say(ranked), changes, ranked))
     return made
