@@ -90,15 +90,23 @@ def test_a_shaper_with_a_child_is_typed_as_tc_wants_it(kind: str, count: int) ->
 
 
 @pytest.mark.needs("host")
-@pytest.mark.parametrize("name", LINKS)
-def test_tc_itself_understands_what_is_typed(name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "more"),
+    [
+        *((name, {}) for name in LINKS),
+        *((name, {"pppoe": "router", "vlan": True}) for name in ("dsl", "vdsl", "fibre")),
+        ("vdsl", {"overhead": 26}),
+        ("dsl", {"pppoe": "no"}),
+    ],
+)
+def test_tc_itself_understands_what_is_typed(name: str, more: dict[str, Any]) -> None:
     """tc reads the whole command before it looks for the device, which does not exist. That needs no root."""
-    one = asked(name)
+    one = asked(name, **more)
     typed = [line for found in candidates.of(one) for part in commands.commands(one, found).values() for line in part]
     words = [line.split("; ")[-1].split() for line in typed]
     for command in words:
         assert command[0] == "tc"
-        nowhere = ["gqnone0" if word in ("eth0", "ifb0", "wlan0") else word for word in command]
+        nowhere = ["gqnone0" if word in (one.wan.name, commands.IFB) else word for word in command]
         done = subprocess.run(nowhere, check=False, capture_output=True, text=True, env={"PATH": needs.PATH})
         assert done.stderr == 'Cannot find device "gqnone0"\n', " ".join(command)
 
@@ -113,6 +121,51 @@ def test_framing_rates_and_times_are_the_links() -> None:
     assert slow == " target 19124us interval 114124us", "CoDel needs room for one and a half packets"
     assert candidates._times(asked("cable"), 19_000_000) == ""
     assert candidates._times(asked("satellite"), 9_500_000) == " target 30000us interval 600000us"
+
+
+@pytest.mark.parametrize(
+    ("name", "more", "cake", "htb", "device"),
+    [
+        ("vdsl", {}, "pppoe-ptm", "overhead 16", "eth0"),
+        ("vdsl", {"pppoe": "router", "vlan": True}, "pppoe-ptm ether-vlan", "overhead 34", "pppoe-wan"),
+        ("vdsl", {"pppoe": "no"}, "bridged-ptm", "overhead 8", "eth0"),
+        ("vdsl", {"overhead": 26}, "overhead 26 ptm", "overhead 12", "eth0"),
+        ("dsl", {"pppoe": "router"}, "pppoe-llcsnap", "overhead 40 linklayer atm", "pppoe-wan"),
+        ("dsl", {"pppoe": "no", "vlan": True}, "bridged-llcsnap ether-vlan", "overhead 22 linklayer atm", "eth0"),
+        ("fibre", {"pppoe": "modem"}, "overhead 46 mpu 84", "overhead 32 mpu 84", "eth0"),
+        ("fibre", {"pppoe": "router"}, "overhead 46 mpu 84", "overhead 46 mpu 84", "pppoe-wan"),
+        ("fibre", {"wan": "ppp0", "vlan": True}, "overhead 46 mpu 84 ether-vlan", "overhead 50 mpu 84", "ppp0"),
+        ("cable", {"wan": "wan", "overhead": 22}, "overhead 22 mpu 64", "overhead 8 mpu 64", "wan"),
+    ],
+)
+def test_framing_is_that_of_the_interface_that_dials(
+    name: str, more: dict[str, Any], cake: str, htb: str, device: str
+) -> None:
+    """cake counts from the IP packet. htb counts the frame, and a PPPoE interface has none of Ethernet's 14 bytes.
+
+    docs/advise.md has what Linux made of these lines on a PPPoE session.
+    """
+    one = asked(name, **more)
+    plain, other = candidates.of(one)[1], candidates.of(one)[-1]
+    typed = commands.commands(one, plain)
+    assert (
+        f" dev {device} root cake bandwidth {candidates.kbit(plain.rates_bps(one)[1])} besteffort {cake}"
+        in typed["up"][0]
+    )
+    assert all(f" dev {device} " in line for line in typed["prepare"])
+    assert htb in commands.commands(one, other)["up"][1]
+    assert commands.sqm(one, other)["overhead"] == htb.split()[1]
+    assert (commands.sqm(one, plain)["interface"], f"dev {device} root" in commands.undo(one)) == (device, True)
+    resolved = scenario.resolve(scenarios.scenario(one, plain, 1, Truth(), Path()))
+    said = resolved["bottleneck"]["qdisc"]
+    assert f"overhead {one.link.overhead}" in said, "the core adds the words up to the same number"
+
+
+def test_the_router_needs_packages_and_a_way_back(answers: dict[str, Advice]) -> None:
+    for name, answer in answers.items():
+        said = show.lines(answer)
+        assert said[-1].startswith("Undo: tc qdisc del dev "), name
+        assert [line.split(":")[0] for line in said[-3:-1]] == ["Packages", "LuCI"] or name == "wifi"
 
 
 def test_ptm_goes_off_the_rate_where_there_is_no_word_for_it() -> None:
@@ -345,7 +398,7 @@ def test_an_answer_that_the_seeds_do_not_support_begins_with_that(
 def test_the_answer_fits_one_screen(name: str, answers: dict[str, Advice], capsys: pytest.CaptureFixture[str]) -> None:
     cli_advise._print(answers[name], why=False)
     lines = capsys.readouterr().out.splitlines()
-    assert len(lines) <= 40, f"{len(lines)} lines"
+    assert len(lines) <= 45, f"{len(lines)} lines: 40, packages, LuCI, undo, and the address"
     assert max(len(line) for line in lines if not line.startswith("  tc ")) <= 100, "a command stays in one piece"
     assert [line for line in lines if line.startswith(("Type", "How sure", "What would", "Assumed"))]
 
@@ -374,6 +427,7 @@ def test_json_has_all_of_it(goodqueue: Callable[..., Result]) -> None:
     assert (found["schema"], found["made_by"]) == (1, "goodqueue advise")
     assert found["link"] == {
         "kind": "dsl", "down_bps": 8_000_000, "up_bps": 1_000_000, "rtt_ms": 30.0, "buffer_ms": 250.0, "flent": None,
+        "overhead": 40, "wan": "eth0",
     }  # fmt: skip
     assert found["seeds"] == [1, 2, 3]
     assert [one["is_choice"] for one in found["tried"]].count(True) == 1
@@ -497,6 +551,12 @@ def test_what_is_said_goes_before_what_was_measured(real: str, goodqueue: Callab
             "--down 9mbit --up 1mbit --link satellite",
             '--link: found "satellite"; accepted: docsis (cable, hfc), dsl (adsl',
         ),
+        ("--down 9mbit --up 1mbit --pppoe me", '--pppoe: found "me"; accepted: router, modem, no'),
+        ("--down 9mbit --up 1mbit --link lte --vlan", "--vlan: found with --link lte; accepted: with a link by wire"),
+        ("--down 9mbit --up 1mbit --vlan --overhead 8", "--vlan: found beside --overhead; accepted: one of them"),
+        ("--down 9mbit --up 1mbit --overhead 257", '--overhead: found "257"; accepted: a whole number from 0 to 256'),
+        ("--down 9mbit --up 1mbit --wan a;reboot", '--wan: found "a;reboot"; accepted: an interface'),
+        ("--down 9mbit --up 1mbit --wan 0123456789abcdef", '--wan: found "0123456789abcdef"; accepted: an interface'),
         ("--down 9mbit --up 1mbit --use calls,calls", '--use: found "calls" twice; accepted: a list of calls, games'),
         ("--down 9mbit --up 1mbit --use mail", '--use: found "mail"; accepted: a list of calls, games'),
         ("--down 900mbit --link wifi", '--down: found "900mbit" with --link wifi; accepted: up to 189mbit'),

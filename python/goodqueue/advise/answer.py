@@ -98,6 +98,8 @@ class Advice:
     """The commands to type, by direction. ``prepare`` comes before ``down``."""
     sqm: dict[str, str]
     """The options of OpenWrt's /etc/config/sqm. Empty if SQM has none for this line."""
+    undo: str
+    """The command that takes the typed lines away. Empty if there are none."""
     changes: list[Change]
     tried: list[Tried]
     """All candidates, the simplest first. The first is the present state."""
@@ -153,6 +155,8 @@ def as_json(advice: Advice, version: str) -> dict[str, Any]:
             "up_bps": None if asked.link.key == "wifi" else asked.up_bps,
             "rtt_ms": asked.rtt_s * 1e3,
             "buffer_ms": None if asked.link.key == "wifi" else asked.buffer_s * 1e3,
+            "overhead": asked.link.overhead if asked.link.framing else None,
+            "wan": asked.wan.name,
             "flent": asdict(asked.found) if asked.found else None,
         },
         "uses": list(asked.uses),
@@ -163,6 +167,7 @@ def as_json(advice: Advice, version: str) -> dict[str, Any]:
             "up": advice.up,
             "commands": advice.commands,
             "sqm": advice.sqm,
+            "undo": advice.undo,
             "doubtful": advice.is_doubtful,
         },
         "changes": [

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 
+from goodqueue.advise.framing import HEADER
 from goodqueue.advise.links import Link
 from goodqueue.advise.question import Question
 from goodqueue.show.labels import BOTH
@@ -49,8 +50,8 @@ class Candidate:
         """Return the candidate with its shapers at other shares of the rate."""
         return replace(self, down=down, up=down if up is None else up)
 
-    def lines(self, question: Question) -> tuple[str, str]:
-        """Return the qdisc lines down and up, as in a scenario."""
+    def lines(self, question: Question, header: int = HEADER) -> tuple[str, str]:
+        """Return the qdisc lines down and up, as in a scenario: its interfaces count an Ethernet ``header``."""
         link = question.link
         if link.key == "wifi":
             return self.kind, STATION
@@ -63,7 +64,7 @@ class Candidate:
                 _words(f"cake bandwidth {kbit(up)}", base, fair_up, self.words_up),
             )
         if self.kind in ("htb", "tbf"):
-            return _shaped(self.kind, question, down), _shaped(self.kind, question, up)
+            return _shaped(self.kind, question, down, header), _shaped(self.kind, question, up, header)
         return NOTHING, NOTHING
 
     def rates_bps(self, question: Question) -> tuple[int, int]:
@@ -145,16 +146,16 @@ def _rtt(question: Question, said: str) -> str:
     return f"rtt {_ms(question.rtt_s)}" if question.rtt_s > LARGE_RTT_S and "rtt " not in said else ""
 
 
-def _shaped(kind: str, question: Question, bps: int) -> str:
+def _shaped(kind: str, question: Question, bps: int, header: int) -> str:
     """Return fq_codel below a shaper. A bucket of tbf holds 1 ms (as in sqm-scripts) or two full frames."""
     burst = f"burst {max(2 * 1514, bps // 8000)} " if kind == "tbf" else ""
-    framing = _framing(question.link)
+    framing = _framing(question.link, header)
     return _words(f"{kind} rate {kbit(bps)}", burst.strip(), framing, f"child fq_codel{_times(question, bps)}")
 
 
-def _framing(link: Link) -> str:
-    """Return the link's framing in the words of tbf and htb. They count the frame with its 14 bytes of header."""
-    words = [f"overhead {link.overhead - 14}"] if link.overhead > 14 else []
+def _framing(link: Link, header: int) -> str:
+    """Return the link's framing in the words of tbf and htb. They count the frame with its ``header``."""
+    words = [f"overhead {link.overhead - header}"] if link.overhead > header else []
     words += [f"mpu {link.mpu}"] if link.mpu else []
     return " ".join(words + (["linklayer atm"] if link.cells == "atm" else []))
 

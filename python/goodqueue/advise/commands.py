@@ -3,25 +3,28 @@
 from goodqueue.advise.candidates import Candidate, kbit
 from goodqueue.advise.question import Question
 
-DEVICE, IFB = "eth0", "ifb0"
-"""The router's port to the modem, and the interface through which incoming packets are sent."""
+IFB = "ifb0"
+"""The interface through which incoming packets are sent."""
 
-PREPARE = [
-    f"ip link add {IFB} type ifb; ip link set {IFB} up; tc qdisc add dev {DEVICE} handle ffff: ingress",
-    f"tc filter add dev {DEVICE} parent ffff: matchall action mirred egress redirect dev {IFB}",
-]
-"""A qdisc acts on outgoing packets. Incoming ones must be sent through an interface of their own (tc-mirred(8))."""
+
+def _prepare(device: str) -> list[str]:
+    """Return the commands that send incoming packets through an interface of their own (tc-mirred(8))."""
+    return [
+        f"ip link add {IFB} type ifb; ip link set {IFB} up; tc qdisc add dev {device} handle ffff: ingress",
+        f"tc filter add dev {device} parent ffff: matchall action mirred egress redirect dev {IFB}",
+    ]
 
 
 def commands(question: Question, candidate: Candidate) -> dict[str, list[str]]:
     """Return the commands to type, by direction."""
-    down, up = candidate.lines(question)
+    device = question.wan.name
+    down, up = candidate.lines(question, question.wan.header)
     if question.link.key == "wifi":
         root = "noqueue" if candidate.kind == "mac80211" else down
-        return {"down": [f"tc qdisc replace dev wlan0 root {root}"], "up": []}
+        return {"down": [f"tc qdisc replace dev {device} root {root}"], "up": []}
     if candidate.kind == "nothing":
         return {"prepare": [], "down": [], "up": []}
-    return {"prepare": PREPARE, "up": _typed(up, DEVICE), "down": _typed(down, IFB)}
+    return {"prepare": _prepare(device), "up": _typed(up, device), "down": _typed(down, IFB)}
 
 
 def _typed(line: str, device: str) -> list[str]:
@@ -54,15 +57,15 @@ def sqm(question: Question, candidate: Candidate) -> dict[str, str]:
         down, up = down * 64 // 65, up * 64 // 65
     found = {
         "enabled": "1",
-        "interface": DEVICE,
+        "interface": question.wan.name,
         "download": kbit(down).removesuffix("kbit"),
         "upload": kbit(up).removesuffix("kbit"),
         "qdisc": "cake" if is_cake else "fq_codel",
         "script": SCRIPTS[candidate.kind],
     }
     if link.framing:
-        # Without cake the kernel itself counts the Ethernet header (tc-stab(8)).
-        overhead = link.overhead if is_cake else link.overhead - 14
+        # Without cake the kernel itself counts the interface's header (tc-stab(8)).
+        overhead = link.overhead if is_cake else link.overhead - question.wan.header
         found |= {"linklayer": "atm" if link.cells == "atm" else "ethernet", "overhead": str(overhead)}
         found |= {"tcMPU": str(link.mpu)} if link.mpu else {}
     if is_cake:
@@ -70,6 +73,21 @@ def sqm(question: Question, candidate: Candidate) -> dict[str, str]:
         found |= {"qdisc_advanced": "1", "qdisc_really_really_advanced": "1", "iqdisc_opts": own[0]}
         found |= {"eqdisc_opts": own[1]} if own[1] else {}
     return found
+
+
+def undo(question: Question) -> str:
+    """Return the command that takes the typed lines away again."""
+    device = question.wan.name
+    if question.link.key == "wifi":
+        return f"tc qdisc del dev {device} root"
+    return f"tc qdisc del dev {device} root; tc qdisc del dev {device} ingress; ip link del {IFB}"
+
+
+PACKAGES = "opkg install tc-full kmod-ifb kmod-sched-cake; SQM: luci-app-sqm (since 25.12: apk add)"
+"""What OpenWrt needs for the typed lines, and for SQM."""
+
+LUCI = "Network > SQM QoS > Basic Settings, Queue Discipline, Link Layer Adaptation"
+"""Where OpenWrt's pages have the options of SQM."""
 
 
 def _own(line: str) -> str:

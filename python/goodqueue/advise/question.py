@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from goodqueue.advise.framing import USUAL, Wan, framed
 from goodqueue.advise.links import LINKS, SYNONYMS, Link, cell, find
 from goodqueue.errors import UserError, quoted
 
@@ -41,6 +42,8 @@ class Question:
     """A file of rates for the direction down."""
     found: "Found | None" = None
     """Flent's measurements of the link."""
+    wan: Wan = USUAL
+    """The router's interface to the Internet."""
 
     @property
     def is_wired(self) -> bool:
@@ -60,12 +63,18 @@ def ask(
     quick: bool,
     trace: str | None = None,
     files: Sequence[str] = (),
+    *,
+    pppoe: str | None = None,
+    vlan: bool = False,
+    overhead: int | None = None,
+    wan: str | None = None,
 ) -> Question:
     """Return the question of these options. Raises UserError."""
     kind = find(link)
     if kind is None:
         known = ", ".join(f"{key} ({', '.join(SYNONYMS[key])})" for key in LINKS)
         raise UserError("--link", f"found {quoted(link)}; accepted: {known}")
+    kind, interface = framed(kind, pppoe, vlan, overhead, wan)
     uses = tuple(word.strip() for word in use.split(","))
     for word in uses:
         if word not in USES or uses.count(word) > 1:
@@ -87,9 +96,8 @@ def ask(
         buffer_s = _time("--buffer", buffer, 0.001, 10.0)
     usual = (RADIO_SEEDS, QUICK_RADIO_SEEDS) if kind.key == "lte" else (SEEDS, QUICK_SEEDS)
     count = seeds or usual[quick]
-    return Question(
-        kind, down_bps, up_bps, rtt_s, uses, buffer_s, tuple(range(seed, seed + count)), quick, trace, found
-    )
+    every = tuple(range(seed, seed + count))
+    return Question(kind, down_bps, up_bps, rtt_s, uses, buffer_s, every, quick, trace, found, interface)
 
 
 def _found(files: Sequence[str]) -> "Found | None":

@@ -13,6 +13,7 @@ from typing import Any
 
 from goodqueue.advise.candidates import STATION, Candidate
 from goodqueue.advise.choosing import SINGLE
+from goodqueue.advise.framing import HEADER
 from goodqueue.advise.links import FRAME, air_mbps, cell, frames_bps
 from goodqueue.advise.question import Question
 from goodqueue.files import har
@@ -149,7 +150,7 @@ def _hidden(question: Question, way: str, rate_bps: int, truth: Truth, seed: int
         return {"rate": f"{frames_bps(link, rate)}bit", "qdisc": fifo}
     # A serial link of cells: htb counts the packets' cells and never sends early (docs/qdiscs/htb.md). On the link
     # below a packet takes another quarter of its time. The kernel engine's machine would refuse a faster link.
-    cells = f"htb rate {rate}bit burst 1b cburst 1b overhead {link.overhead - 14} linklayer atm child {fifo}"
+    cells = f"htb rate {rate}bit burst 1b cburst 1b overhead {link.overhead - HEADER} linklayer atm child {fifo}"
     return {"rate": f"{4 * rate}bit", "qdisc": cells}
 
 

@@ -3,6 +3,7 @@
 import textwrap
 from collections.abc import Iterator
 
+from goodqueue.advise import commands
 from goodqueue.advise.answer import Advice, Change, Check, Tried
 from goodqueue.advise.candidates import FAIR
 from goodqueue.advise.choosing import FELT, SINGLE_KEY
@@ -55,17 +56,24 @@ def lines(advice: Advice) -> list[str]:
         found = ["Type this line on the access point:", f"  {line}"]
         if advice.down == "mac80211":
             found.append("It leaves all to the driver's own queues; `iw phy | grep TXQ` says whether it has any.")
-        return found
+        return [*found, f"Undo: {advice.undo}"]
     if not typed["down"]:
         return ["Type nothing: no line is so much better than what is there now that somebody would feel it."]
     both = len(typed["down"]) == 1
-    found = [f"Type {'these two lines' if both else 'these lines'}; eth0 is the router's port that faces the modem:"]
+    found = [f"Type {'these two lines' if both else 'these lines'}; {_interface(advice.question)}:"]
     found += [f"  {line}" for line in (*typed["up"], *typed["down"])]
     found += ["Once, before the " + ("second" if both else "lines on ifb0") + ", for what comes in:"]
     found += [f"  {line}" for line in typed["prepare"]]
     if advice.sqm:
         found += ["Or on OpenWrt, in /etc/config/sqm:", *_options(advice.sqm)]
-    return found
+    return [*found, f"Packages: {commands.PACKAGES}.", f"LuCI: {commands.LUCI}.", f"Undo: {advice.undo}"]
+
+
+def _interface(question: Question) -> str:
+    name = question.wan.name
+    if not question.wan.header:
+        return f"{name} is the router's PPPoE interface"
+    return f"{name} is the router's port that faces the modem"
 
 
 def _options(sqm: dict[str, str]) -> Iterator[str]:

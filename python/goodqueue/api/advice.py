@@ -3,7 +3,7 @@
 import os
 from collections.abc import Sequence
 
-from goodqueue.advise import checking, show, trying
+from goodqueue.advise import checking, framing, show, trying
 from goodqueue.advise import question as asking_of
 from goodqueue.advise.answer import Advice as Answer
 from goodqueue.advise.answer import Change, Check, Doubt, Tried
@@ -96,6 +96,10 @@ def advise(
     flent: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = (),
     buffer: str | None = None,
     trace: str | os.PathLike[str] | None = None,
+    pppoe: str | None = None,
+    vlan: bool = False,
+    overhead: int | None = None,
+    wan: str | None = None,
     verify: bool = False,
     quick: bool = False,
     seeds: int | None = None,
@@ -113,6 +117,10 @@ def advise(
         flent: Flent's measurements of the real link: one file, or several.
         buffer: The present size of the modem's queue, as a time.
         trace: A file of rates for the direction down of an LTE link.
+        pppoe: Who dials: ``router``, ``modem`` or ``no``. If None, the modem for DSL, and nobody for other links.
+        vlan: Whether the packets have a VLAN's tag on the line.
+        overhead: The bytes that the line adds to an IP packet. If None, those of the kind of link.
+        wan: The router's interface to the Internet.
         verify: Whether to run the answer on Linux's own qdiscs too.
         quick: Whether to run only 3 seeds (4 for LTE), of half the length.
         seeds: Number of runs per line.
@@ -135,14 +143,19 @@ def advise(
     asking.whole("seed", seed, 0)
     if workers is not None:
         asking.whole("workers", workers, 1, 4096)
-    given = {"down": down, "up": up, "rtt": rtt, "buffer": buffer}
+    if overhead is not None:
+        asking.whole("overhead", overhead, 0, framing.MOST)
+    given = {"down": down, "up": up, "rtt": rtt, "buffer": buffer, "pppoe": pppoe, "wan": wan}
     for name, value in given.items():
         if value is not None:
             asking.word(name, value)
     files = [asking.place("flent", one) for one in (flent if isinstance(flent, list | tuple) else [flent])]
     uses = ",".join(asking.words("use", use))
     rates = None if trace is None else asking.place("trace", trace)
-    question = asking_of.ask(down, up, rtt, asking.word("link", link), uses, buffer, seeds, seed, quick, rates, files)
+    question = asking_of.ask(
+        down, up, rtt, asking.word("link", link), uses, buffer, seeds, seed, quick, rates, files,
+        pppoe=pppoe, vlan=vlan, overhead=overhead, wan=wan,
+    )  # fmt: skip
     with terminal.progress(f"{question.link.title}: what Linux ships") as progress:
         answer = trying.advise(question, workers, progress)
     if verify:

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from goodqueue.advise import framing
 from goodqueue.cli.options import Json, Workers, whole
 from goodqueue.measures import FIRST_SEED
 
@@ -35,6 +36,20 @@ def advise(
     trace: Annotated[
         str | None, typer.Option(metavar="FILE", help="A file of rates that an lte link follows down.")
     ] = None,
+    pppoe: Annotated[
+        str | None, typer.Option(metavar="WHO", help="Who dials: router, modem, no. [dsl, vdsl: modem; others: no]")
+    ] = None,
+    vlan: Annotated[bool, typer.Option("--vlan", help="The packets have a VLAN's tag on the line.")] = False,
+    overhead: Annotated[
+        int | None,
+        typer.Option(
+            parser=whole("--overhead", 0, framing.MOST), metavar="BYTES", help="What the line adds to an IP packet."
+        ),
+    ] = None,
+    wan: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="The router's interface. [eth0; pppoe-wan if the router dials; wlan0]"),
+    ] = None,
     why: Annotated[bool, typer.Option("--why", help="Show every line that was tried.")] = False,
     verify: Annotated[
         bool, typer.Option("--verify", help="Run the answer also on Linux's own qdiscs. This takes minutes.")
@@ -53,6 +68,7 @@ def advise(
     Examples:
       goodqueue advise --down 50mbit --up 10mbit --rtt 30ms
       goodqueue advise --down 8mbit --up 1mbit --link dsl --use calls,games --why
+      goodqueue advise --down 100mbit --up 40mbit --link vdsl --pppoe router --vlan
       goodqueue advise --down 100mbit --up 40mbit --link ethernet --verify
       goodqueue advise --down 12mbit --up 4mbit --link lte --rtt 60ms
       goodqueue advise --down 40mbit --link wifi
@@ -72,7 +88,23 @@ def advise(
     if more and not flent:
         raise UserError("advise", f"found {quoted(more[0])} without --flent; accepted: --flent FILE...")
     files = [*(flent or []), *(more or [])]
-    question = asking.ask(down, up, rtt, link, use, buffer, seeds, seed, quick, trace, files)
+    question = asking.ask(
+        down,
+        up,
+        rtt,
+        link,
+        use,
+        buffer,
+        seeds,
+        seed,
+        quick,
+        trace,
+        files,
+        pppoe=pppoe,
+        vlan=vlan,
+        overhead=overhead,
+        wan=wan,
+    )
     with terminal.progress(f"{question.link.title}: what Linux ships") as progress:
         advice = trying.advise(question, workers, progress)
     if verify:
