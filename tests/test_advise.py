@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
@@ -14,7 +15,7 @@ import goodqueue as gq
 import needs
 from conftest import Result
 from goodqueue import run, scenario
-from goodqueue.advise import candidates, choosing, commands, gain, links, question, scenarios, show, trying
+from goodqueue.advise import candidates, choosing, commands, gain, links, page, question, scenarios, show, trying
 from goodqueue.advise import flent as measured
 from goodqueue.advise.answer import Advice
 from goodqueue.advise.question import Question
@@ -23,6 +24,7 @@ from goodqueue.cli import advise as cli_advise
 from goodqueue.engines.kernel import planning, tc
 from goodqueue.errors import UserError
 from goodqueue.measures.stats import Estimate
+from goodqueue.serving import address
 from test_flent import data, written
 
 LINKS = {
@@ -34,6 +36,7 @@ LINKS = {
     "satellite": "--down 10mbit --up 2mbit --rtt 600ms --link ethernet",
     "wifi": "--down 20mbit --link wifi",
 }
+RADIO = ("lte",)
 WIRED = ("cable", "dsl", "vdsl", "fibre", "satellite")
 
 
@@ -399,7 +402,9 @@ def test_the_answer_fits_one_screen(name: str, answers: dict[str, Advice], capsy
     cli_advise._print(answers[name], why=False)
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) <= 45, f"{len(lines)} lines: 40, packages, LuCI, undo, and the address"
-    assert max(len(line) for line in lines if not line.startswith("  tc ")) <= 100, "a command stays in one piece"
+    assert max(len(line) for line in lines if not line.startswith(("  tc ", "http"))) <= 100, (
+        "a command stays in one piece"
+    )
     assert [line for line in lines if line.startswith(("Type", "How sure", "What would", "Assumed"))]
 
 
@@ -442,6 +447,57 @@ def test_why_shows_the_evidence(goodqueue: Callable[..., Result]) -> None:
     for candidate in candidates.of(asked("dsl")):
         assert candidate.label in out
     assert "Points: one for each tenth" in out
+
+
+def test_the_address_is_the_one_that_the_page_s_test_opens() -> None:
+    """web/tests/advise.spec.ts opens this address in the page, and compares the goodput."""
+    one = asked("cable")
+    now, _, fair, *_ = candidates.of(one)
+    held = Path(__file__).parents[1] / "web" / "tests" / "advise.address.txt"
+    assert page.of(one, now, fair) == held.read_text(encoding="utf-8").strip()
+
+
+@pytest.mark.parametrize("name", LINKS)
+def test_the_address_holds_what_was_measured(name: str, answers: dict[str, Advice]) -> None:
+    """Read as web/src/address.ts does, it is the scenario of the first seed, and the lines of both directions."""
+    answer = answers[name]
+    if name in RADIO:
+        assert answer.address == "", "a browser has no file of rates"
+        return
+    words = parse_qsl(urlsplit(answer.address).fragment, strict_parsing=True)
+    lines = [value for key, value in words if key == "qdisc"]
+    assert lines == [f"{one.down} / {one.up}" for one in answer.tried if one.is_choice or one is answer.tried[0]]
+    read: dict[str, Any] = {}
+    for key, text in words:
+        if key != "qdisc":
+            put(read, key.split("."), text)
+    then = next(one for one in candidates.of(answer.question) if one.label == answer.label)
+    wanted = scenarios.scenario(answer.question, then, 1, Truth(), Path())
+    read["bottleneck"] |= {"qdisc": answer.down, "up": read["bottleneck"].get("up", {}) | {"qdisc": answer.up}}
+    assert scenario.resolve(read) == scenario.resolve(wanted)
+
+
+def put(table: Any, path: list[str], text: str) -> None:
+    """Put a leaf at its place, as the page does: lists are numbered from 0 on."""
+    name: Any = path[0] if isinstance(table, dict) else int(path[0])
+    if isinstance(table, list) and name == len(table):
+        table.append({})
+    if len(path) == 1:
+        try:
+            table[name] = json.loads(text)
+        except ValueError:
+            table[name] = text
+        return
+    inner: Any = [] if path[1].isdecimal() else {}
+    put(table.setdefault(name, inner) if isinstance(table, dict) else table[name], path[1:], text)
+
+
+@pytest.mark.parametrize(
+    ("leaf", "written"),
+    [("2", "%222%22"), ("a b", "a+b"), (True, "true"), (1.5, "1.5"), ([1, 2], "%5B1%2C2%5D"), ({}, "%7B%7D")],
+)
+def test_an_address_does_not_turn_text_into_another_value(leaf: Any, written: str) -> None:
+    assert address.address({"key": {"of": leaf}}, []) == f"http://localhost:8289/#key.of={written}"
 
 
 def test_linux_cannot_be_asked_of_a_radio(goodqueue: Callable[..., Result]) -> None:

@@ -12,6 +12,9 @@ export interface Experiment {
 
 export const MOST_LINES = 4;
 
+/** Separates the line down from the line up, as in `goodqueue compare`. */
+const BOTH = " / ";
+
 export const FIRST: Experiment = {
   lines: ["pfifo", "fq_codel"],
   scenario: {
@@ -45,13 +48,21 @@ export function withAt<T extends Value>(value: T, path: string, leaf: Value | un
   return table as T;
 }
 
+/** Returns the line down, and the line up if `line` has both. */
+export function ways(line: string): readonly [string, string | undefined] {
+  const place = line.indexOf(BOTH);
+  return place < 0 ? [line.trim(), undefined] : [line.slice(0, place).trim(), line.slice(place + BOTH.length).trim()];
+}
+
 /**
  * Returns the scenario that runs under `line`, as a scenario file would hold it. It has no buffer if the core says that
  * the buffer does not apply to the line: the line has a limit of its own, or its discipline has none.
  */
 export function scenarioOf(experiment: Experiment, line: string): Table {
-  const scenario = withAt(experiment.scenario, "bottleneck.qdisc", line.trim());
-  return withoutBuffer(line) === undefined ? scenario : withAt(scenario, "bottleneck.buffer", undefined);
+  const [down, up] = ways(line);
+  const both = withAt(experiment.scenario, "bottleneck.qdisc", down);
+  const scenario = up === undefined ? both : withAt(both, "bottleneck.up.qdisc", up);
+  return withoutBuffer(down) === undefined ? scenario : withAt(scenario, "bottleneck.buffer", undefined);
 }
 
 /** Number of intervals of the time series. */

@@ -103,6 +103,8 @@ class Advice:
     changes: list[Change]
     tried: list[Tried]
     """All candidates, the simplest first. The first is the present state."""
+    address: str
+    """The address that opens the experiment in the page of ``goodqueue serve``, or an empty text if none can."""
     doubts: list[Doubt]
     assumed: list[tuple[str, str]]
     """The assumptions that the user did not state, with their sources."""
@@ -183,6 +185,7 @@ def as_json(advice: Advice, version: str) -> dict[str, Any]:
             for one in advice.changes
         ],
         "tried": [_tried_json(one) for one in advice.tried],
+        "address": advice.address or None,
         "doubts": [
             {
                 "what": one.what,

@@ -23,6 +23,11 @@ class Link:
     """The assumed length of the present queue, in seconds at the link's rate."""
     buffer_source: str = ""
 
+    @property
+    def is_radio(self) -> bool:
+        """Whether its rate varies, and follows a file of rates."""
+        return self.key == "lte"
+
 
 SHALLOW = "as RFC 9332, A.1 has it; modems had more, White et al. 2011"
 

@@ -174,6 +174,13 @@ def assumed(advice: Advice) -> str:
     return "Assumed: " + "; ".join(f"{what} ({source})" for what, source in advice.assumed) + "."
 
 
+def address(advice: Advice) -> list[str]:
+    """Return where to see the answer packet by packet, or nothing if the page cannot run it."""
+    if not advice.address:
+        return []
+    return ["See both, packet by packet: start `goodqueue serve --no-browser`, and open", advice.address]
+
+
 def hanging(text: str, width: int) -> list[str]:
     """Return ``text`` in lines. If it is indented, the lines after the first are indented twice as far."""
     inner = len(text) - len(text.lstrip())

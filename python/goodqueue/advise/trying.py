@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from goodqueue import engines, run
-from goodqueue.advise import candidates, choosing, commands, doubts, scenarios
+from goodqueue.advise import candidates, choosing, commands, doubts, page, scenarios
 from goodqueue.advise.answer import Advice, Doubt, Tried
 from goodqueue.advise.candidates import Candidate
 from goodqueue.advise.choosing import Values
@@ -72,6 +72,7 @@ def advise(question: Question, workers: int | None = None, progress: run.Progres
         "" if choice.kind == "nothing" else commands.undo(question),
         choosing.changes(found[0], found[at], question.uses),
         ranked,
+        page.of(question, tried[0], after if at == 0 else choice),
         otherwise,
         scenarios.assumptions(question),
         [],

@@ -49,6 +49,14 @@ class Advice(showing.Shown):
         return self.answer.sqm
 
     @property
+    def address(self) -> str:
+        """The address that shows the link as it is beside the link with the lines, in the page of ``goodqueue serve``.
+
+        Empty for a link that follows a file of rates.
+        """
+        return self.answer.address
+
+    @property
     def changes(self) -> list[Change]:
         """What the lines change: each number before and after, with its interval."""
         return self.answer.changes
@@ -81,7 +89,7 @@ class Advice(showing.Shown):
     def _parts(self) -> tuple[str, Sequence[Table], Sequence[str]]:
         answer = self.answer
         above = [show.headline(answer.question), *show.measured(answer.question), "", *show.lines(answer)]
-        below = [*show.sure(answer), *show.doubts(answer), show.assumed(answer)]
+        below = [*show.sure(answer), *show.doubts(answer), show.assumed(answer), *show.address(answer)]
         return "\n".join(above), [show.changes(answer), *show.checks(answer)], below
 
 

@@ -135,6 +135,8 @@ def _print(advice: "Advice", why: bool) -> None:
     for sentence in (*show.sure(advice), *show.doubts(advice), show.assumed(advice)):
         for line in show.hanging(sentence, terminal.width()):
             terminal.say(line)
+    for line in show.address(advice):  # in one piece, too
+        terminal.emit(f"{line}\n")
     if advice.checks or advice.kernel:
         terminal.say()
     for table in show.checks(advice):

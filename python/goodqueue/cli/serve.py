@@ -6,9 +6,7 @@ import typer
 
 from goodqueue.cli.options import whole
 from goodqueue.errors import warn
-
-PORT = 8289
-"""The number of CoDel's RFC."""
+from goodqueue.serving.address import PORT
 
 
 def serve(

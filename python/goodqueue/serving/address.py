@@ -1,0 +1,44 @@
+"""The address that opens an experiment in the page: a scenario, and the lines under which it runs, side by side.
+
+`web/src/address.ts` reads it, and writes the same. Each ``qdisc`` is a line; the other words are the scenario's keys,
+as ``--set`` names them.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+from urllib.parse import urlencode
+
+PORT = 8289
+"""The usual port of ``goodqueue serve``: the number of CoDel's RFC."""
+
+PAGE = f"http://localhost:{PORT}/"
+
+LINE = "qdisc"
+
+
+def address(scenario: dict[str, Any], lines: Sequence[str]) -> str:
+    """Return the address of ``scenario`` under ``lines``, on this machine. The scenario needs no line of its own."""
+    words = [(LINE, line) for line in lines]
+    words += [(key, _written(leaf)) for key, leaf in _leaves(scenario)]
+    return f"{PAGE}#{urlencode(words)}"
+
+
+def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the dotted keys with their values. A list of numbers or words is one value."""
+    is_tables = isinstance(value, list) and all(isinstance(one, dict) for one in value)
+    inner = list(value.items()) if isinstance(value, dict) else list(enumerate(value)) if is_tables else []
+    if not inner:
+        yield path, value
+    for name, item in inner:
+        yield from _leaves(item, f"{path}.{name}" if path else str(name))
+
+
+def _written(leaf: Any) -> str:
+    """Return text as it is, unless the page would read it as another value."""
+    if isinstance(leaf, str):
+        try:
+            json.loads(leaf)
+        except ValueError:
+            return leaf
+    return json.dumps(leaf, ensure_ascii=False, separators=(",", ":"))
