@@ -300,6 +300,11 @@ impl Link {
         }
     }
 
+    /// Returns the bytes that have been sent since the run began.
+    pub(crate) fn forwarded_bytes(&self) -> u64 {
+        self.forwarded_bytes
+    }
+
     /// Handles the discipline's timer.
     pub(crate) fn on_timer(&mut self, now: Instant, agenda: &mut Agenda) {
         self.settle_before(now, agenda);

@@ -3,6 +3,7 @@
 mod ahead;
 mod air;
 mod applications;
+mod autorate;
 mod build;
 mod onward;
 pub(crate) mod outside;
@@ -62,6 +63,8 @@ pub struct Simulation {
     /// cache.
     ways: PerFlow<Way>,
     observer: Option<SharedObserver>,
+    /// The program that sets the shapers' rates, if there is one.
+    autorate: Option<Box<autorate::Controller>>,
     /// Packets from outside that have arrived, for their owner to take.
     arrivals: Vec<Arrival>,
 }
@@ -168,6 +171,7 @@ impl Simulation {
         }
         let [tcp, law] = scenario.series.as_ref().map_or([false; 2], |series| [series.tcp, series.law]);
         let named = interval.is_some().then(|| flows.iter()).into_iter().flatten();
+        let autorate = autorate::Controller::of(&scenario, &flows);
         let flow_series = named
             .map(|flow| FlowSeries::new(flow.name.clone(), tcp && flow.kind.is_tcp(), flow.is_echoed()))
             .collect();
@@ -187,6 +191,7 @@ impl Simulation {
             components,
             ways,
             observer: None,
+            autorate,
             arrivals: Vec::new(),
             scenario,
         })
@@ -383,7 +388,11 @@ impl Simulation {
             return self.heard_datagram(flow, direction, datagram);
         };
         if direction != self.ways[flow].direction {
-            source.returned(self.now, datagram.number);
+            if let Some(rtt) = source.returned(self.now, datagram.number)
+                && self.autorate.is_some()
+            {
+                self.autorate(flow, rtt);
+            }
         } else if source.arrived(self.now, datagram.number) {
             self.send_datagram(flow, direction.reverse(), datagram.number, datagram.dscp);
         }

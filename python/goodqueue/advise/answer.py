@@ -98,6 +98,8 @@ class Advice:
     """The commands to type, by direction. ``prepare`` comes before ``down``."""
     sqm: dict[str, str]
     """The options of OpenWrt's /etc/config/sqm. Empty if SQM has none for this line."""
+    program: dict[str, str]
+    """The settings of cake-autorate, if that program sets the rates."""
     undo: str
     """The command that takes the typed lines away. Empty if there are none."""
     changes: list[Change]
@@ -169,6 +171,7 @@ def as_json(advice: Advice, version: str) -> dict[str, Any]:
             "up": advice.up,
             "commands": advice.commands,
             "sqm": advice.sqm,
+            "autorate": advice.program,
             "undo": advice.undo,
             "doubtful": advice.is_doubtful,
         },

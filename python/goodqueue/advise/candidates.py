@@ -20,6 +20,9 @@ FAIR = "nat dual-dsthost", "nat dual-srchost"
 """cake's words for fairness between users, down and up. Without ``nat`` cake sees one host, the router: on its port to
 the modem all packets have the router's address (tc-cake(8))."""
 
+SPREAD = 4
+"""An outside program may set a quarter to four times the rate of the line: cake-autorate's 5, 20 and 80 Mbit/s."""
+
 LARGE_RTT_S = 0.1
 """cake's default ``rtt`` and CoDel's default ``interval`` (tc-cake(8); RFC 8289, 4.3)."""
 
@@ -39,11 +42,13 @@ class Candidate:
     words_up: str = ""
     fair: bool = False
     """Whether cake shares between the users behind the router, by `FAIR`."""
+    outside: bool = False
+    """Whether a program beside the router sets cake's rates by the delay of pings, as cake-autorate does."""
 
     @property
     def level(self) -> int:
         """How much there is to type and to understand. It is the same for all lines of a Wi-Fi card."""
-        cake = 1 + self.fair + bool(self.words_down + self.words_up)
+        cake = 1 + self.fair + bool(self.words_down + self.words_up) + 2 * self.outside
         return {"nothing": 0, "cake": cake, "tbf": 4, "htb": 5}.get(self.kind, 0)
 
     def at(self, down: float, up: float | None = None) -> "Candidate":
@@ -73,6 +78,11 @@ class Candidate:
         cells = 64 / 65 if question.link.cells == "ptm" and self.kind != "cake" else 1.0
         return _whole(question.down_bps * self.down * cells), _whole(question.up_bps * self.up * cells)
 
+    def bounds_bps(self, question: Question) -> tuple[tuple[int, int], tuple[int, int]]:
+        """Return the lowest and the highest rate of each shaper, which an outside program may set."""
+        down, up = ((_whole(base / SPREAD), _whole(base * SPREAD)) for base in self.rates_bps(question))
+        return down, up
+
     def pair(self, question: Question) -> str:
         """Return both lines as one text, which identifies the candidate."""
         return BOTH.join(self.lines(question))
@@ -88,13 +98,14 @@ def of(question: Question) -> list[Candidate]:
         ]
     cake = Candidate("cake", f"cake at {_percent(MARGIN)}")
     nothing = Candidate("nothing", "nothing typed")
-    if question.link.key == "lte":
+    if question.link.is_radio:
         return [
             nothing,
             replace(cake, label="cake at 95 % of the mean"),
             replace(cake.at(0.5), label="cake at half of the mean"),
             replace(cake.at(0.25), label="cake at a quarter of the mean"),
             replace(cake.at(MARGIN, 0.5), label="cake autorate-ingress", words_down="autorate-ingress"),
+            replace(cake.at(0.5), label="cake, its rate set by cake-autorate", outside=True),
         ]
     short = f"rtt {_ms(question.rtt_s)}"
     fair = replace(cake, label="cake, fair between users", fair=True)

@@ -17,8 +17,11 @@ HELD = ("ping_rtt_p95_ms", "voip_delay_p95_ms", "page_load_mean_ms", "goodput_mb
 """The metrics that are compared: the promised delays, and their cost."""
 
 
+RADIO = "the kernel engine has no link that follows a radio's delivery opportunities"
+
 WHY_NOT = {
-    "lte": "the kernel engine has no link that follows a radio's delivery opportunities",
+    "lte": RADIO,
+    "5g": RADIO,
     "wifi": "the kernel engine has no medium that stations compete for",
 }
 """The reasons why Linux cannot be run, by kind of link."""

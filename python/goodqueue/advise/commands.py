@@ -75,6 +75,18 @@ def sqm(question: Question, candidate: Candidate) -> dict[str, str]:
     return found
 
 
+def program(question: Question, candidate: Candidate) -> dict[str, str]:
+    """Return the settings of cake-autorate's config.primary.sh. Empty if no program sets the rates."""
+    if not candidate.outside:
+        return {}
+    found = {"dl_if": IFB, "ul_if": question.wan.name}
+    each = zip(("dl", "ul"), candidate.rates_bps(question), candidate.bounds_bps(question), strict=True)
+    for way, base, (least, most) in each:
+        for word, bps in (("min", least), ("base", base), ("max", most)):
+            found[f"{word}_{way}_shaper_rate_kbps"] = str(bps // 1000)
+    return found
+
+
 def undo(question: Question) -> str:
     """Return the command that takes the typed lines away again."""
     device = question.wan.name

@@ -54,10 +54,13 @@ def of(question: Question, choice: Candidate, after: Candidate) -> list[Asked]:
         return _of_wifi(question, choice)
     if choice.kind == "nothing":
         return [_deeper(question, choice, after), _last_hop(choice)]
-    if question.link.key == "lte":
+    if question.link.is_radio:
         slower = [] if question.trace else [_slower_radio(choice, now)]
-        follows = next(one for one in candidates.of(question) if "autorate" in one.words_down)
-        return [*slower, *([] if choice == follows else [_autorate(choice, follows)]), _last_hop(choice)]
+        every = candidates.of(question)
+        arrivals = next(one for one in every if "autorate" in one.words_down)
+        program = next(one for one in every if one.outside)
+        tried = [(arrivals, ARRIVALS), (program, PROGRAM)]
+        return [*slower, *(_follows(choice, one, *said) for one, said in tried if one != choice), _last_hop(choice)]
     own = [_own_port(choice, now)] if question.link.key == "ethernet" else []
     return [
         _slower(question, choice, now),
@@ -174,16 +177,23 @@ def _slower_radio(choice: Candidate, now: Candidate) -> Asked:
     return Asked("The radio carries half of what you said", trials, 1, say)
 
 
-def _autorate(choice: Candidate, follows: Candidate) -> Asked:
-    """Return the doubt about a shaper that follows the arrival rate. It does not see the base station's queue."""
+ARRIVALS = "You let cake follow the rate (autorate-ingress)", ": it does not see the base station's queue"
+"""A shaper that follows the rate at which packets arrive."""
+
+PROGRAM = "A program sets the rates by the delay of pings (cake-autorate)", ""
+"""A program beside the router."""
+
+
+def _follows(choice: Candidate, follows: Candidate, what: str, why: str) -> Asked:
+    """Return the doubt about a shaper whose rate follows the radio's."""
 
     def say(ranked: Sequence[Tried]) -> str:
         same, auto = ranked
         pings = f"pings take {_ping(auto)}, not {_ping(same)}"
-        return f"{pings}, and downloads get {_down(auto)}, not {_down(same)}: it does not see the base station's queue."
+        return f"{pings}, and downloads get {_down(auto)}, not {_down(same)}{why}."
 
     trials = [Trial(SAME, choice, Truth()), Trial(follows.label, follows, Truth())]
-    return Asked("You let cake follow the rate (autorate-ingress)", trials, 0, say)
+    return Asked(what, trials, 0, say)
 
 
 def _of_wifi(question: Question, choice: Candidate) -> list[Asked]:

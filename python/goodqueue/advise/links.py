@@ -26,7 +26,7 @@ class Link:
     @property
     def is_radio(self) -> bool:
         """Whether its rate varies, and follows a file of rates."""
-        return self.key == "lte"
+        return self.key in ("lte", "5g")
 
 
 SHALLOW = "as RFC 9332, A.1 has it; modems had more, White et al. 2011"
@@ -45,6 +45,13 @@ LINKS = {
             buffer_s=1.0,
             buffer_source="base stations queue for seconds, Winstein et al. 2013",
         ),
+        Link(
+            "5g",
+            "5G",
+            source="what the radio adds is not known to tc",
+            buffer_s=0.5,
+            buffer_source="3GPP's RLC queues per user, hundreds of ms and more; docs/advise.md",
+        ),
         Link("wifi", "Wi-Fi", source="docs/wifi.md: the driver holds what a discipline does not see"),
     )
 }
@@ -56,6 +63,7 @@ SYNONYMS = {
     "vdsl": ("vdsl2", "fttc"),
     "ethernet": ("fibre", "fiber", "ftth", "gpon"),
     "lte": ("4g",),
+    "5g": ("nr",),
     "wifi": ("wi-fi", "wlan"),
 }
 """What people call a kind of link, by its key."""

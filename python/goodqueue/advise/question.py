@@ -20,7 +20,7 @@ RTT = "30ms"
 
 SEEDS, QUICK_SEEDS = 5, 3
 RADIO_SEEDS, QUICK_RADIO_SEEDS = 12, 4
-"""For LTE, since each seed also draws another radio."""
+"""For LTE and 5G, since each seed also draws another radio."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Question:
     @property
     def is_wired(self) -> bool:
         """Whether the link has its own constant rate."""
-        return self.link.key not in ("lte", "wifi")
+        return not self.link.is_radio and self.link.key != "wifi"
 
 
 def ask(
@@ -80,8 +80,8 @@ def ask(
         if word not in USES or uses.count(word) > 1:
             said = quoted(word) + (" twice" if word in USES else "")
             raise UserError("--use", f"found {said}; accepted: a list of {', '.join(USES)}, each once")
-    if trace is not None and kind.key != "lte":
-        raise UserError("--trace", f"found with --link {link}; accepted: with --link lte")
+    if trace is not None and not kind.is_radio:
+        raise UserError("--trace", f"found with --link {link}; accepted: with --link lte or 5g")
     found = _found(files)
     down_bps = _rate("--down", down, found.down_bps if found else None, trace)
     up_bps = down_bps if kind.key == "wifi" and up is None else _rate("--up", up, found.up_bps if found else None)
@@ -94,7 +94,7 @@ def ask(
         raise UserError("--buffer", "found with --link wifi; accepted: without, as the driver's queue is what it is")
     else:
         buffer_s = _time("--buffer", buffer, 0.001, 10.0)
-    usual = (RADIO_SEEDS, QUICK_RADIO_SEEDS) if kind.key == "lte" else (SEEDS, QUICK_SEEDS)
+    usual = (RADIO_SEEDS, QUICK_RADIO_SEEDS) if kind.is_radio else (SEEDS, QUICK_SEEDS)
     count = seeds or usual[quick]
     every = tuple(range(seed, seed + count))
     return Question(kind, down_bps, up_bps, rtt_s, uses, buffer_s, every, quick, trace, found, interface)

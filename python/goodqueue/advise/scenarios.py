@@ -33,6 +33,9 @@ USES = {"calls": "voip:host=caller,voip:up:host=caller", "web": "page:google:hos
 TRANSLATED = "router"
 """The user's host of all packets on the router's port to the modem, if nobody looks behind the translation (NAT)."""
 
+REFLECTORS = "reflectors"
+"""The hosts that an outside program pings: six, each every 0.3 s (cake-autorate's defaults)."""
+
 PAGE_EVERY = "1s"
 """The time from the end of a page to the start of the next."""
 
@@ -107,7 +110,18 @@ def scenario(question: Question, candidate: Candidate, seed: int, truth: Truth, 
             source |= {"interval": PAGE_EVERY, "start_spread": "1s"}
         elif source["kind"] == probe().name:
             source["interval"] = TICK
+    if candidate.outside and not truth.air:
+        _add_program(found, question, candidate)
     return found | {"seed": seed}
+
+
+def _add_program(found: Scenario, question: Question, candidate: Candidate) -> None:
+    """Add the program that sets the rates, with its published rules, and the pings that it measures."""
+    pings = {"kind": "ping", "name": REFLECTORS, "count": 6, "interval": "300ms", "stagger": "50ms", "host": TRANSLATED}
+    found["traffic"].append(pings)
+    bounds = zip(("down", "up"), candidate.bounds_bps(question), strict=True)
+    shapers = {way: {"min": f"{least}bit", "max": f"{most}bit"} for way, (least, most) in bounds}
+    found["autorate"] = {"pings": REFLECTORS, **shapers}
 
 
 def _lan(question: Question) -> int:
@@ -144,7 +158,7 @@ def _hidden(question: Question, way: str, rate_bps: int, truth: Truth, seed: int
     link = question.link
     rate = round(rate_bps * truth.rate)
     fifo = f"bfifo limit {max(2 * FRAME, round(rate * question.buffer_s * truth.buffer / 8))}"
-    if link.key == "lte":
+    if link.is_radio:
         return {"trace": _trace(question, way, rate, seed, folder), "qdisc": fifo}
     if link.cells != "atm":
         return {"rate": f"{frames_bps(link, rate)}bit", "qdisc": fifo}
@@ -215,7 +229,7 @@ def assumptions(question: Question) -> list[tuple[str, str]]:
     else:
         source = link.buffer_source if question.buffer_s == link.buffer_s else "as said"
     found = [(buffer, source), ("four users behind NAT", "docs/advise.md")]
-    if link.key == "lte":
+    if link.is_radio:
         varies = question.trace or "another draw of `goodqueue generate lte` each seed"
         found.insert(0, (f"a rate that wanders, with outages: {varies}", "docs/advise.md"))
     else:

@@ -64,6 +64,10 @@ def lines(advice: Advice) -> list[str]:
     found += [f"  {line}" for line in (*typed["up"], *typed["down"])]
     found += ["Once, before the " + ("second" if both else "lines on ifb0") + ", for what comes in:"]
     found += [f"  {line}" for line in typed["prepare"]]
+    if advice.program:
+        words = [f"{name}={value}" for name, value in advice.program.items()]
+        found += ["Then let cake-autorate set the rates. In its config.primary.sh:"]
+        found += ["  " + "; ".join(some) for some in (words[:5], words[5:])]
     if advice.sqm:
         found += ["Or on OpenWrt, in /etc/config/sqm:", *_options(advice.sqm)]
     return [*found, f"Packages: {commands.PACKAGES}.", f"LuCI: {commands.LUCI}.", f"Undo: {advice.undo}"]

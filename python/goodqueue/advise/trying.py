@@ -69,6 +69,7 @@ def advise(question: Question, workers: int | None = None, progress: run.Progres
         *choice.lines(question),
         commands.commands(question, choice),
         commands.sqm(question, choice),
+        commands.program(question, choice),
         "" if choice.kind == "nothing" else commands.undo(question),
         choosing.changes(found[0], found[at], question.uses),
         ranked,

@@ -21,7 +21,9 @@ def advise(
     rtt: Annotated[str | None, typer.Option(metavar="TIME", help="Round trip without queueing. [30ms]")] = None,
     link: Annotated[
         str,
-        typer.Option(metavar="KIND", help="docsis (cable), dsl (ATM), vdsl (PTM), ethernet (fibre), lte (4g), wifi."),
+        typer.Option(
+            metavar="KIND", help="docsis (cable), dsl (ATM), vdsl (PTM), ethernet (fibre), lte (4g), 5g, wifi."
+        ),
     ] = "docsis",
     use: Annotated[
         str, typer.Option(metavar="LIST", help="What matters to you: any of calls,games,downloads,web.")
@@ -31,10 +33,11 @@ def advise(
         typer.Option(metavar="FILE...", help="Flent's measurements of the real link: its rates, RTT, queue."),
     ] = None,
     buffer: Annotated[
-        str | None, typer.Option(metavar="TIME", help="Delay of the modem's full queue, as it is now. [250ms; lte 1s]")
+        str | None,
+        typer.Option(metavar="TIME", help="Delay of the modem's full queue, as it is now. [250ms; lte 1s, 5g 500ms]"),
     ] = None,
     trace: Annotated[
-        str | None, typer.Option(metavar="FILE", help="A file of rates that an lte link follows down.")
+        str | None, typer.Option(metavar="FILE", help="A file of rates that a radio link follows down.")
     ] = None,
     pppoe: Annotated[
         str | None, typer.Option(metavar="WHO", help="Who dials: router, modem, no. [dsl, vdsl: modem; others: no]")

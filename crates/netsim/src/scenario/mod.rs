@@ -3,6 +3,7 @@
 //! A file is read once, table by table ([`key::Table`]), and every default is filled in: a [`Scenario`] has no open
 //! values. Its JSON form reads back as the same scenario and gives the same run.
 
+pub(crate) mod autorate;
 mod change;
 mod draws;
 mod dscp;
@@ -18,6 +19,7 @@ mod text;
 mod traffic;
 
 pub use crate::direction::Direction;
+pub use autorate::Autorate;
 pub use change::Change;
 pub(crate) use draws::line_through;
 pub use draws::{Bytes, Count, Draws, Seconds, Unit};
@@ -118,6 +120,9 @@ pub struct Scenario {
     /// The changes during the run, in the order of time.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub change: Vec<Change>,
+    /// The program that sets the shapers' rates, if any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub autorate: Option<Autorate>,
     /// Time series, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub series: Option<Series>,
@@ -175,7 +180,8 @@ impl Scenario {
         let content: Json =
             serde_json::from_str(json).map_err(|error| ScenarioError::new("", error.to_string()))?;
         let table = Table::new("", &content)?;
-        table.refuse_others(KEYS, &["bottleneck", "path", "hop", "traffic", "change", "series"])?;
+        table
+            .refuse_others(KEYS, &["bottleneck", "path", "hop", "traffic", "change", "autorate", "series"])?;
         let (duration, warmup) = (table.take(&DURATION)?, table.take(&WARMUP)?);
         let seed = table.take(&SEED)?;
         if warmup >= duration {
@@ -208,8 +214,12 @@ impl Scenario {
         }
         hops.check(&traffic)?;
         bottleneck.check(&traffic)?;
+        let autorate =
+            table.table("autorate")?.map(|table| Autorate::read(&table, &bottleneck)).transpose()?;
+        autorate.as_ref().map_or(Ok(()), |autorate| autorate.check(&traffic))?;
         let series = table.table("series")?.map(|table| Series::read(&table)).transpose()?;
-        let scenario = Self { duration, warmup, seed, bottleneck, path, hops, traffic, change, series };
+        let scenario =
+            Self { duration, warmup, seed, bottleneck, path, hops, traffic, change, autorate, series };
         scenario.series.as_ref().map_or(Ok(()), |series| series.check(&scenario))?;
         Ok(scenario)
     }

@@ -1,7 +1,7 @@
 //! Every table of a scenario with its keys, as data for the reference page and the JSON Schema.
 
 use super::key::{AnyKey, KeyDoc};
-use super::{change, hop, link, series, traffic};
+use super::{autorate, change, hop, link, series, traffic};
 use crate::path::HOPS;
 use crate::path::link::KEYS as LINK_KEYS;
 use crate::path::wifi::spec as wifi;
@@ -140,6 +140,14 @@ pub const TABLES: &[TableDoc] = &[
         ..TableDoc::new("[traffic]", true, "One flow, or several equal flows.", traffic::COMMON)
     },
     TableDoc::new("[change]", false, "A change during the run.", change::KEYS),
+    TableDoc::new(
+        "autorate",
+        false,
+        "A program that measures pings and sets the rates of the shapers (cake), as cake-autorate does.",
+        autorate::KEYS,
+    ),
+    TableDoc::new("autorate.down", false, "The rates of the shaper on the way down.", autorate::BOUNDS),
+    TableDoc::new("autorate.up", false, "The same for the way up.", autorate::BOUNDS),
     TableDoc::new("series", false, "Time series in the record.", series::KEYS),
     TableDoc::new(
         "series.packets",

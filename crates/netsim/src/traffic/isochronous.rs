@@ -199,11 +199,12 @@ impl Isochronous {
         }
     }
 
-    /// The echo of the packet that carries `low` has arrived at `now`.
-    pub(crate) fn returned(&mut self, now: Instant, low: u32) {
-        if let Some(rtt) = self.settle(now, low) {
-            self.echoes = (self.echoes.0 + 1, self.echoes.1 + u128::from(rtt.as_nanos()));
-        }
+    /// The echo of the packet that carries `low` has arrived at `now`. Returns its round-trip time, or none if it
+    /// arrived before.
+    pub(crate) fn returned(&mut self, now: Instant, low: u32) -> Option<Duration> {
+        let rtt = self.settle(now, low)?;
+        self.echoes = (self.echoes.0 + 1, self.echoes.1 + u128::from(rtt.as_nanos()));
+        Some(rtt)
     }
 
     /// The packet that carries `low` has arrived at the end that measures. Returns how long it took, or none if it
@@ -306,7 +307,9 @@ mod tests {
             Isochronous::new(Instant::ZERO, Pace { interval, packets: 1, len: 60, ecn: Ecn::NotEct, far });
         (0..4).for_each(|_| _ = source.send());
         let now = Instant::from_nanos(9_000_000);
-        [2, 2, 0, 2, 0].into_iter().for_each(|low| source.returned(now, low));
+        for low in [2, 2, 0, 2, 0] {
+            source.returned(now, low);
+        }
         let result = source.packets(); // 1 did not come, and 3 is not settled
         assert_eq!((result.sent, result.received), (4, 2));
         assert_eq!(result.loss_percent, 33.333333, "one of three");

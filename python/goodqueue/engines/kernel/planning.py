@@ -47,6 +47,8 @@ def lay_out(scenario: Scenario, path: paths.Path, engine: str = "kernel") -> Pla
     """
     from goodqueue import _goodqueue
 
+    if scenario.get("autorate"):
+        raise UserError("autorate", f"found a program that sets rates; accepted by the {engine} engine: none")
     outlines = json.loads(_goodqueue.flows(to_json(scenario)))
     if len(outlines) > MOST_FLOWS:
         raise UserError(
