@@ -14,8 +14,20 @@ import pytest
 import goodqueue as gq
 import needs
 from conftest import Result
-from goodqueue import run, scenario
-from goodqueue.advise import candidates, choosing, commands, gain, links, page, question, scenarios, show, trying
+from goodqueue import _goodqueue, run, scenario
+from goodqueue.advise import (
+    candidates,
+    choosing,
+    commands,
+    gain,
+    links,
+    page,
+    playout,
+    question,
+    scenarios,
+    show,
+    trying,
+)
 from goodqueue.advise import flent as measured
 from goodqueue.advise.answer import Advice
 from goodqueue.advise.question import Question
@@ -32,11 +44,12 @@ LINKS = {
     "dsl": "--down 8mbit --up 1mbit --rtt 30ms --link dsl",
     "vdsl": "--down 16mbit --up 4mbit --rtt 20ms --link vdsl",
     "lte": "--down 12mbit --up 4mbit --rtt 60ms --link lte",
+    "5g": "--down 60mbit --up 15mbit --rtt 40ms --link 5g",
     "fibre": "--down 40mbit --up 20mbit --rtt 10ms --link ethernet",
     "satellite": "--down 10mbit --up 2mbit --rtt 600ms --link ethernet",
     "wifi": "--down 20mbit --link wifi",
 }
-RADIO = ("lte",)
+RADIO = ("lte", "5g")
 WIRED = ("cable", "dsl", "vdsl", "fibre", "satellite")
 
 
@@ -259,6 +272,33 @@ def test_a_point_is_a_tenth() -> None:
     assert (both.points.mean, both.most.mean) == (pytest.approx(2.0), pytest.approx(1.0))
 
 
+def call(delays_ms: list[float], loss_percent: float = 0.0) -> dict[str, Any]:
+    """Return the part of a record for a call with these delays."""
+    ordered = sorted(delays_ms)
+    at = [ordered[round(percent / 100 * (len(ordered) - 1))] for percent in range(101)]
+    return {"kind": "voip", "loss_percent": loss_percent, "delay_percentiles_ms": at}
+
+
+def test_jitter_is_heard_although_the_mean_delay_is_short() -> None:
+    """Delays of 20 to 260 ms have a mean of 140 ms. A telephone has to wait for the last ones, or to lose them."""
+    even = playout.mos(call([140.0]))
+    jittery = playout.mos(call([20.0 + 2.4 * step for step in range(101)]))
+    assert even == pytest.approx(_goodqueue.mos(140.0, 0.0))
+    assert even - jittery > choosing.MOS_POINT
+    assert jittery == pytest.approx(_goodqueue.mos(260.0, 0.0)), "to wait for all of them is better than to lose some"
+
+
+def test_a_buffer_does_not_wait_for_a_straggler() -> None:
+    """One packet of a hundred after 2 s costs its loss, not 2 s of delay."""
+    found = playout.mos(call([20.0] * 200 + [2000.0] * 2))
+    assert found == pytest.approx(_goodqueue.mos(20.0, 1.0), abs=0.01)
+    assert found > _goodqueue.mos(2000.0, 0.0) + 1
+
+
+def test_a_call_of_which_nothing_arrives_is_the_worst() -> None:
+    assert playout.mos({"loss_percent": 100.0, "delay_percentiles_ms": None}) == 1.0
+
+
 def test_what_never_came_took_as_long_as_the_run(tmp_path: Path) -> None:
     """A page that no seed loads must not look better than a page that takes long."""
     one = asked("cable")
@@ -365,6 +405,23 @@ def test_a_slow_wifi_is_out_of_reach(answers: dict[str, Advice]) -> None:
     fifo, own = (one.means["ping_rtt_p95_ms"].mean for one in doubt.tried)
     assert "Wi-Fi" in doubt.what
     assert fifo > 3 * own, "the access point's FIFO is the bottleneck, whatever the router's line is"
+
+
+def test_a_radio_s_answer_names_the_program_that_follows_the_delay(answers: dict[str, Advice]) -> None:
+    """Nobody can set one rate for a radio. Whether a program is better is measured, too."""
+    for name in RADIO:
+        (doubt,) = (one for one in answers[name].doubts if "cake-autorate" in one.what)
+        same, program = (one.means["ping_rtt_p95_ms"].mean for one in doubt.tried)
+        assert same != program
+        assert "pings take" in doubt.then
+        one = answers[name].question
+        outside = next(tried for tried in candidates.of(one) if tried.outside)
+        settings = commands.program(one, outside)
+        assert (settings["dl_if"], settings["ul_if"]) == ("ifb0", "eth0")
+        rates = [int(settings[f"{word}_dl_shaper_rate_kbps"]) for word in ("min", "base", "max")]
+        assert rates == [one.down_bps // 8000, one.down_bps // 2000, one.down_bps * 2 // 1000]
+        chosen = replace(answers[name], label=outside.label, program=settings)
+        assert "  dl_if=ifb0; ul_if=eth0; " in "\n".join(show.lines(chosen))
 
 
 def test_wifi_is_the_drivers(answers: dict[str, Advice]) -> None:
@@ -501,7 +558,7 @@ def test_an_address_does_not_turn_text_into_another_value(leaf: Any, written: st
 
 
 def test_linux_cannot_be_asked_of_a_radio(goodqueue: Callable[..., Result]) -> None:
-    for name, why in (("lte", "delivery opportunities"), ("wifi", "stations compete")):
+    for name, why in (("5g", "delivery opportunities"), ("wifi", "stations compete")):
         out = goodqueue("advise", *LINKS[name].split(), "--quick", "--verify").out
         (line,) = (line for line in " ".join(out.split()).split("Not checked on Linux: ")[1:])
         assert why in line
@@ -617,7 +674,7 @@ def test_what_is_said_goes_before_what_was_measured(real: str, goodqueue: Callab
         ("--down 9mbit --up 1mbit --use mail", '--use: found "mail"; accepted: a list of calls, games'),
         ("--down 900mbit --link wifi", '--down: found "900mbit" with --link wifi; accepted: up to 189mbit'),
         ("--down 20mbit --link wifi --buffer 1s", "--buffer: found with --link wifi; accepted: without"),
-        ("--down 9mbit --up 1mbit --trace x", "--trace: found with --link docsis; accepted: with --link lte"),
+        ("--down 9mbit --up 1mbit --trace x", "--trace: found with --link docsis; accepted: with --link lte or 5g"),
         ("--link lte --trace none.txt --up 1mbit", "none.txt: not found; accepted: a trace of rates"),
         ("--link lte --down 1mbit --trace ok.toml --up 1mbit", '--down: found "1mbit" beside --trace; accepted: one'),
         ("--flent ok.toml", "ok.toml: not JSON"),
@@ -642,7 +699,7 @@ def test_python_has_the_same_answer(goodqueue: Callable[..., Result]) -> None:
     theirs = json.loads(goodqueue("advise", *words, "--quick", "--json").out)
     advice = gq.advise("8mbit", "1mbit", "30ms", link="dsl", quick=True)
     assert (advice.down, advice.up) == (theirs["choice"]["down"], theirs["choice"]["up"])
-    assert advice.change("voip_mos").then.mean == theirs["changes"][0]["then"]["mean"]
+    assert advice.change(choosing.CALL_KEY).then.mean == theirs["changes"][0]["then"]["mean"]
     shown = goodqueue("advise", *words, "--quick").out
     for line in (*advice.commands["up"], *advice.commands["down"]):
         assert line in shown
@@ -654,8 +711,8 @@ def test_python_has_the_same_answer(goodqueue: Callable[..., Result]) -> None:
 
 
 def test_a_kind_of_link_has_the_names_that_people_give_it(goodqueue: Callable[..., Result]) -> None:
-    assert {word: links.find(word).key for word in ("cable", "Fibre", "ADSL", "4g", "wlan")} == {  # type: ignore[union-attr]
-        "cable": "docsis", "Fibre": "ethernet", "ADSL": "dsl", "4g": "lte", "wlan": "wifi",
+    assert {word: links.find(word).key for word in ("cable", "Fibre", "ADSL", "4g", "NR", "wlan")} == {  # type: ignore[union-attr]
+        "cable": "docsis", "Fibre": "ethernet", "ADSL": "dsl", "4g": "lte", "NR": "5g", "wlan": "wifi",
     }  # fmt: skip
     refused = goodqueue("advise", "--down", "5mbit", "--up", "1mbit", "--link", "satellite")
     assert refused.status == 2

@@ -301,6 +301,7 @@ impl Link {
     }
 
     /// Returns the bytes that have been sent since the run began.
+    #[cfg(feature = "emulation")]
     pub(crate) fn forwarded_bytes(&self) -> u64 {
         self.forwarded_bytes
     }

@@ -3,6 +3,7 @@
 mod ahead;
 mod air;
 mod applications;
+#[cfg_attr(not(feature = "emulation"), path = "sim/autorate_off.rs")]
 mod autorate;
 mod build;
 mod onward;

@@ -10,7 +10,9 @@ feels the gain (`gain.NOTICED`). Among equally simple candidates the one with th
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 
+from goodqueue.advise import playout
 from goodqueue.advise.answer import Change, Tried
 from goodqueue.advise.gain import difference, gain, total
 from goodqueue.measures import metrics, stats
@@ -26,6 +28,9 @@ SINGLE = "single"
 
 SINGLE_KEY = "single_goodput_mbps"
 """The key of this flow's goodput, which only these scenarios have."""
+
+CALL_KEY = "call_mos"
+"""The key of a call's quality behind a play-out buffer. A record's ``mos`` has none (`playout`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +48,7 @@ class Felt:
 
 
 FELT = (
-    Felt("voip_mos", "A call: its quality (MOS, 1 to 4.5)", "call\nMOS", "", ("calls",), "high"),
+    Felt(CALL_KEY, "A call: its quality (MOS, 1 to 4.5)", "call\nMOS", "", ("calls",), "high"),
     Felt("voip_delay_p95_ms", "A call: 95 % of its packets arrive within", "call\np95 ms", "ms", ("calls",)),
     Felt("ping_rtt_p95_ms", "A game: 95 % of its round trips within", "ping\np95 ms", "ms", ("games",)),
     Felt("page_load_mean_ms", "The web: a small page is there after", "page\nmean ms", "ms", ("web",)),
@@ -65,15 +70,25 @@ def numbers(records: Sequence[Record]) -> Values:
 
     A page that never came counts as one that took as long as the run. So does a ping or a call without an answer.
     """
-    each = [{**metrics.numbers(record), SINGLE_KEY: _single(record)} for record in records]
+    own = [{SINGLE_KEY: _single(record), CALL_KEY: _call(record)} for record in records]
+    each = [{**metrics.numbers(record), **one} for record, one in zip(records, own, strict=True)]
     found = {}
     for felt in FELT:
         values = [one[felt.key] for one in each]
         kinds = {metric.app for metric in metrics.METRICS if metric.key == felt.key}
+        kinds |= {playout.KIND} if felt.key == CALL_KEY else set()
         if any(app["kind"] in kinds for app in records[0]["apps"]) or kinds <= {""}:
-            worst = 1.0 if felt.key == "voip_mos" else 1e-3 if felt.better == "high" else _measured_ms(records[0])
+            worst = (
+                playout.WORST if felt.key == CALL_KEY else 1e-3 if felt.better == "high" else _measured_ms(records[0])
+            )
             found[felt.key] = [worst if value is None else value for value in values]
     return found
+
+
+def _call(record: Record) -> float | None:
+    """Return the mean of the calls of both directions."""
+    scores = [playout.mos(app) for app in record["apps"] if app["kind"] == playout.KIND]
+    return fmean(scores) if scores else None
 
 
 def _single(record: Record) -> float | None:
@@ -96,7 +111,7 @@ def points(values: Values, uses: Sequence[str]) -> dict[str, list[float]]:
 
 def _points(felt: Felt, values: Values) -> list[float]:
     found = values[felt.key]
-    if felt.key == "voip_mos":
+    if felt.key == CALL_KEY:
         return [value / MOS_POINT for value in found]
     return [(1 if felt.better == "high" else -1) * math.log(max(value, 1e-3)) / TENTH for value in found]
 

@@ -3,6 +3,7 @@
 //! A file is read once, table by table ([`key::Table`]), and every default is filled in: a [`Scenario`] has no open
 //! values. Its JSON form reads back as the same scenario and gives the same run.
 
+#[cfg_attr(not(feature = "emulation"), path = "autorate_off.rs")]
 pub(crate) mod autorate;
 mod change;
 mod draws;

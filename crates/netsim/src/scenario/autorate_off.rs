@@ -1,0 +1,29 @@
+//! Stands for `[autorate]` in builds without the feature `emulation`, such as the page's: no scenario has it.
+
+#[cfg(feature = "reference")]
+use super::key::AnyKey;
+use super::key::{Result, Table};
+use super::link::Bottleneck;
+use super::refuse;
+use super::traffic::Traffic;
+use serde::Serialize;
+
+/// The program that this build has not.
+#[derive(Clone, Debug, Serialize)]
+pub enum Autorate {}
+
+#[cfg(feature = "reference")]
+pub(super) const KEYS: &[&dyn AnyKey] = &[];
+#[cfg(feature = "reference")]
+pub(super) const BOUNDS: &[&dyn AnyKey] = KEYS;
+
+impl Autorate {
+    /// Refuses the table.
+    pub(super) fn read(table: &Table<'_>, _bottleneck: &Bottleneck) -> Result<Self> {
+        refuse(table.path(), "a program that sets rates", "none here; goodqueue run has it")
+    }
+
+    pub(super) fn check(&self, _traffic: &[Traffic]) -> Result<()> {
+        match *self {}
+    }
+}
