@@ -2,6 +2,7 @@
 
 import json
 import shlex
+import shutil
 import subprocess
 from collections.abc import Callable
 from dataclasses import replace
@@ -44,7 +45,7 @@ LINKS = {
     "dsl": "--down 8mbit --up 1mbit --rtt 30ms --link dsl",
     "vdsl": "--down 16mbit --up 4mbit --rtt 20ms --link vdsl",
     "lte": "--down 12mbit --up 4mbit --rtt 60ms --link lte",
-    "5g": "--down 60mbit --up 15mbit --rtt 40ms --link 5g",
+    "5g": "--down 20mbit --up 5mbit --rtt 40ms --link 5g",
     "fibre": "--down 40mbit --up 20mbit --rtt 10ms --link ethernet",
     "satellite": "--down 10mbit --up 2mbit --rtt 600ms --link ethernet",
     "wifi": "--down 20mbit --link wifi",
@@ -497,6 +498,40 @@ def test_json_has_all_of_it(goodqueue: Callable[..., Result]) -> None:
     assert {one["metric"] for one in found["changes"]} == {one.key for one in choosing.FELT}
     assert all(len(one["then"]["ci"]) == 2 for one in found["changes"])
     assert found["kernel"] == {"why_not": None, "checks": []}
+
+
+def test_out_writes_a_report_that_repeats(goodqueue: Callable[..., Result], here: Path) -> None:
+    """The page, the answer as JSON, and scenarios that run: with the files of rates of a radio beside them."""
+    words = ["advise", *LINKS["lte"].split(), "--quick", "--out"]
+    printed = goodqueue(*words, "a").out
+    assert printed.splitlines()[-1] == "Written: a/report.html, with results.json and both scenarios beside it."
+    goodqueue(*words, "b", "--json")
+    names = sorted(file.name for file in (here / "a").iterdir())
+    assert names == [
+        "down-12000000-1.mahimahi", "now.toml", "report.html", "results.json", "then.toml", "up-4000000-1.mahimahi",
+    ]  # fmt: skip
+    assert [(here / "a" / name).read_bytes() for name in names] == [(here / "b" / name).read_bytes() for name in names]
+    results = json.loads((here / "a" / "results.json").read_text(encoding="utf-8"))
+    assert results["files"] == names
+    assert results["command"].startswith("goodqueue advise --down 12mbit --up 4mbit --rtt 60ms --link lte --quick")
+    html = (here / "a" / "report.html").read_text(encoding="utf-8")
+    for part in (results["choice"]["up"], "How sure: 4 seeds", "cake-autorate", results["command"]):
+        assert part in html
+    shutil.move(here / "a", here / "moved")
+    then = json.loads(goodqueue("run", "moved/then.toml", "--json").out)
+    assert then["scenario"]["bottleneck"]["qdisc"].startswith("cake bandwidth")
+
+
+def test_out_replaces_nothing_unasked(goodqueue: Callable[..., Result], here: Path) -> None:
+    words = ["advise", "--down", "5mbit", "--up", "1mbit", "--quick"]
+    assert goodqueue(*words, "--force").err == "goodqueue: --force: found without --out; accepted: with --out DIR\n"
+    (here / "mine").mkdir()
+    (here / "mine" / "notes.txt").write_text("keep", encoding="utf-8")
+    refused = goodqueue(*words, "--out", "mine")
+    assert (refused.status, refused.out) == (2, "")
+    assert refused.err.startswith("goodqueue: --out mine: holds "), "before anything is run"
+    assert goodqueue(*words, "--out", "mine", "--force").status == 0
+    assert (here / "mine" / "notes.txt").read_text(encoding="utf-8") == "keep"
 
 
 def test_why_shows_the_evidence(goodqueue: Callable[..., Result]) -> None:

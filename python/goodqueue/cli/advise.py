@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from goodqueue.advise.answer import Advice
 
 
+USES = "calls,games,downloads,web"
+"""Everything that a link is used for."""
+
+
 def advise(
     more: Annotated[
         list[str] | None, typer.Argument(metavar="FILE", help="Further files of --flent.", show_default=False)
@@ -27,7 +31,7 @@ def advise(
     ] = "docsis",
     use: Annotated[
         str, typer.Option(metavar="LIST", help="What matters to you: any of calls,games,downloads,web.")
-    ] = "calls,games,downloads,web",
+    ] = USES,
     flent: Annotated[
         list[str] | None,
         typer.Option(metavar="FILE...", help="Flent's measurements of the real link: its rates, RTT, queue."),
@@ -58,6 +62,10 @@ def advise(
         bool, typer.Option("--verify", help="Run the answer also on Linux's own qdiscs. This takes minutes.")
     ] = False,
     quick: Annotated[bool, typer.Option("--quick", help="3 seeds of half the length.")] = False,
+    out: Annotated[
+        str | None, typer.Option(metavar="DIR", help="Write a report: a page, JSON, and the scenarios.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace what is in --out; files of others stay.")] = False,
     seeds: Annotated[
         int | None, typer.Option(parser=whole("--seeds", 1, 1000), metavar="N", help="Runs of each line. [5]")
     ] = None,
@@ -75,7 +83,7 @@ def advise(
       goodqueue advise --down 100mbit --up 40mbit --link ethernet --verify
       goodqueue advise --down 12mbit --up 4mbit --link lte --rtt 60ms
       goodqueue advise --down 40mbit --link wifi
-      goodqueue advise --flent rrul-*.flent.gz --link docsis --json
+      goodqueue advise --flent rrul-*.flent.gz --link docsis --out report
 
     The command simulates the link with qdiscs that Linux ships, in both directions at once. The downloads and uploads
     of a household of four users fill the link, and the modem has a queue behind the router. The answer is what was
@@ -86,11 +94,16 @@ def advise(
     from goodqueue.advise import checking, trying
     from goodqueue.advise import question as asking
     from goodqueue.errors import UserError, quoted
+    from goodqueue.files import output
     from goodqueue.show import terminal
 
     if more and not flent:
         raise UserError("advise", f"found {quoted(more[0])} without --flent; accepted: --flent FILE...")
     files = [*(flent or []), *(more or [])]
+    if force and out is None:
+        raise UserError("--force", "found without --out; accepted: with --out DIR")
+    if out is not None:
+        output.check(out, force)
     question = asking.ask(
         down,
         up,
@@ -113,6 +126,22 @@ def advise(
     if verify:
         with terminal.progress("Linux's own qdiscs") as progress:
             advice = checking.checked(advice, progress)
+    written = None
+    if out is not None:
+        from goodqueue.advise import report
+
+        said: dict[str, object] = {
+            "down": down,
+            "up": up,
+            "rtt": rtt,
+            "link": link,
+            "use": None if use == USES else use,
+            "buffer": buffer,
+        }
+        said |= {"trace": trace, "pppoe": pppoe, "vlan": vlan, "overhead": overhead, "wan": wan}
+        said |= {"verify": verify, "quick": quick, "seeds": seeds, "seed": None if seed == FIRST_SEED else seed}
+        command = _command(said, files)
+        written, _ = output.write(out, force, lambda folder: report.write(folder, advice, command))
     if json:
         from json import dumps
 
@@ -120,8 +149,24 @@ def advise(
         from goodqueue.advise.answer import as_json
 
         terminal.emit(dumps(as_json(advice, VERSION), ensure_ascii=False) + "\n")
-        return
-    _print(advice, why)
+    else:
+        _print(advice, why)
+    if out is not None and written is not None:
+        if not json:
+            terminal.say(f"Written: {written}/{report.WRITTEN}.")
+        if written != out:
+            raise output.appeared(out, written, force=force)
+
+
+def _command(said: dict[str, object], files: list[str]) -> str:
+    """Return the command that repeats the answer."""
+    import shlex
+
+    words = ["goodqueue", "advise"]
+    for name, value in said.items():
+        if value is not None and value is not False:
+            words += [f"--{name}", *([] if value is True else [str(value)])]
+    return shlex.join(words + (["--flent", *files] if files else []))
 
 
 def _print(advice: "Advice", why: bool) -> None:
