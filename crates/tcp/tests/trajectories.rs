@@ -4,11 +4,8 @@
 //! behaviour shows as changed rows in review.
 //!
 //! After an intended change: `GOODQUEUE_BLESS=1 cargo test -p goodqueue-tcp --test trajectories`.
-#![allow(clippy::unwrap_used)] // clippy.toml's exemption covers test functions, not their helpers
 
-mod common;
-
-use common::{MSS, Pair, Path};
+use crate::common::{MSS, Pair, Path};
 use goodqueue_tcp::{Cc, CcOptions, Config, Connection, EcnMode, Segment, Stack};
 use goodqueue_units::{Duration, Instant, Rate, Stream, Streams};
 use std::fmt::Write;
