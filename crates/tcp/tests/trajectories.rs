@@ -3,7 +3,7 @@
 //! situations and scripts beside this file say what is right; this says that nothing else has moved. A change of
 //! behaviour shows as changed rows in review.
 //!
-//! After an intended change: `GOODQUEUE_BLESS=1 cargo test -p goodqueue-tcp --test trajectories`.
+//! After an intended change: `GOODQUEUE_BLESS=1 cargo test -p goodqueue-tcp --test all trajectories`.
 
 use crate::common::{MSS, Pair, Path};
 use goodqueue_tcp::{Cc, CcOptions, Config, Connection, EcnMode, Segment, Stack};
