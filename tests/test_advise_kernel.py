@@ -15,7 +15,7 @@ WITHIN_PERCENT = 15.0
 """The tolerance of the promised delays."""
 
 LINKS = {
-    "cable": ("10mbit", "3mbit", "30ms", "docsis"),
+    "cable": ("5mbit", "1500kbit", "30ms", "docsis"),
     "dsl": ("8mbit", "1mbit", "30ms", "dsl"),
     "satellite": ("8mbit", "2mbit", "600ms", "ethernet"),
 }
