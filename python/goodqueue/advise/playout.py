@@ -8,8 +8,10 @@ arrives later is discarded: for the listener it is lost (RFC 3611, 4.7.1 and 4.7
 from typing import Any
 
 from goodqueue import _goodqueue
+from goodqueue.measures import metrics
 
-KIND = "voip"
+KIND = next(metric.app for metric in metrics.METRICS if metric.key == "voip_mos")
+"""The kind of traffic that is a call."""
 
 WORST = 1.0
 """The score of a call of which nothing arrives."""

@@ -117,8 +117,8 @@ def scenario(question: Question, candidate: Candidate, seed: int, truth: Truth, 
 
 def _add_program(found: Scenario, question: Question, candidate: Candidate) -> None:
     """Add the program that sets the rates, with its published rules, and the pings that it measures."""
-    pings = {"kind": "ping", "name": REFLECTORS, "count": 6, "interval": "300ms", "stagger": "50ms", "host": TRANSLATED}
-    found["traffic"].append(pings)
+    pings = {"kind": probe().name, "name": REFLECTORS, "count": 6, "interval": "300ms", "stagger": "50ms"}
+    found["traffic"].append({**pings, "host": TRANSLATED})
     bounds = zip(("down", "up"), candidate.bounds_bps(question), strict=True)
     shapers = {way: {"min": f"{least}bit", "max": f"{most}bit"} for way, (least, most) in bounds}
     found["autorate"] = {"pings": REFLECTORS, **shapers}

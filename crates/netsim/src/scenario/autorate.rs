@@ -165,7 +165,7 @@ impl Autorate {
     /// Refuses a name of pings that no traffic has.
     pub(super) fn check(&self, traffic: &[Traffic]) -> Result<()> {
         let name = self.values.get(&PINGS);
-        let is_meant = |one: &Traffic| one.kind.name == "ping" && one.name.as_ref() == Some(&name);
+        let is_meant = |one: &Traffic| one.kind.is_icmp && one.name.as_ref() == Some(&name);
         if traffic.iter().any(is_meant) {
             return Ok(());
         }
