@@ -36,6 +36,9 @@ function parameter(qdisc: string | undefined, name: string): string | undefined 
   return place < 0 ? undefined : words[place + 1];
 }
 
+/** Whether the page began with room for more than the first pictures of each lane. */
+const isWide = matchMedia("(min-width: 60rem)").matches;
+
 export function Lane({ place }: { place: number }) {
   const state = useComputed(() => stateOf(place)).value;
   const line = experiment.value.lines[place] ?? "";
@@ -61,7 +64,23 @@ export function Lane({ place }: { place: number }) {
   return (
     <section class={`lane${before ? " before" : ""}`} aria-label={`Under ${line}`}>
       <h2 class="hidden">Under {line}</h2>
-      <LineField place={place} />
+      <LineField place={place} told={told(state)} />
+      <Canvas
+        label={`The link: ${before}${down ? `${percent(down.utilisation_percent)} used, ${percent(down.drop_percent)} of packets dropped, ${percent(down.mark_percent)} marked${sorted}` : "nothing yet"}`}
+        height={150}
+        watch={watchSight}
+        draw={(ctx, width, height) => {
+          const sight = sightAt(place);
+          if (!sight) return;
+          const fall_s = 0.7 * (playing.value ? speed.value : Math.min(speed.value, 0.02));
+          drawLink(ctx, width, height, { sight, now_s: playhead.value, fall_s, most_packets: top(backlogs), byFlow }, theme.value);
+        }}
+      />
+      <h3>
+        Queueing delay, ms <small>{delay ? `${before}mean ${ms(delay.mean)}, p95 ${ms(delay.p95)}` : ""}</small>
+      </h3>
+      <Canvas label={`Queueing delay over time: ${before}${delay ? `mean ${ms(delay.mean)} ms, 95th percentile ${ms(delay.p95)} ms` : run ? "nothing waited" : "nothing yet"}`} height={110} watch={watchRun} draw={chart(delays)} onPoint={pointTime} />
+      <Feeling state={state} />
       <div class="tools">
         <CopyButton name="Copy as command" text={() => toCommand(experiment.value, line)} />
         <button type="button" onClick={() => void saveRecord(place, state)} disabled={state.kind !== "done"}>
@@ -72,56 +91,42 @@ export function Lane({ place }: { place: number }) {
             Remove
           </button>
         )}
-        <span class="state">{told(state)}</span>
       </div>
-      <Canvas
-        label={`The link: ${before}${down ? `${percent(down.utilisation_percent)} used, ${percent(down.drop_percent)} of packets dropped, ${percent(down.mark_percent)} marked${sorted}` : "nothing yet"}`}
-        height={170}
-        watch={watchSight}
-        draw={(ctx, width, height) => {
-          const sight = sightAt(place);
-          if (!sight) return;
-          const fall_s = 0.7 * (playing.value ? speed.value : Math.min(speed.value, 0.02));
-          drawLink(ctx, width, height, { sight, now_s: playhead.value, fall_s, most_packets: top(backlogs), byFlow }, theme.value);
-        }}
-      />
-      <Feeling state={state} />
-      <h3>
-        Queueing delay, ms <small>{delay ? `${before}mean ${ms(delay.mean)}, p95 ${ms(delay.p95)}` : ""}</small>
-      </h3>
-      <Canvas label={`Queueing delay over time: ${before}${delay ? `mean ${ms(delay.mean)} ms, 95th percentile ${ms(delay.p95)} ms` : run ? "nothing waited" : "nothing yet"}`} height={120} watch={watchRun} draw={chart(delays)} onPoint={pointTime} />
-      <h3>Queue, packets</h3>
-      <Canvas label={`Length of the queue over time${before && ", before"}`} height={90} watch={watchRun} draw={chart(backlogs)} onPoint={pointTime} />
-      <h3>Congestion windows, packets</h3>
-      <Canvas
-        label={run ? `Congestion window of ${windows(place).length} flows over time${before && ", before"}` : "Congestion windows: nothing yet"}
-        height={110}
-        watch={watchRun}
-        onPoint={pointTime}
-        draw={(ctx, width, height) => {
-          const curves = windows(place).map((values, flow) => ({ values, colour: flowColour(theme.value, flow) }));
-          const most = Math.max(1, ...allStates().map((_, of) => Math.max(0, ...windows(of).map((values) => values.reduce<number>((a, b) => Math.max(a, b ?? 0), 0)))));
-          drawSeries(ctx, width, height, place, curves, most);
-        }}
-      />
-      <h3>
-        Each packet's time in the queue, ms <small>larger: marked; red: dropped</small>
-      </h3>
-      <Canvas
-        label="Time in the queue of each packet about the moment that is shown"
-        height={110}
-        watch={watchSight}
-        draw={(ctx, width, height) => {
-          const sight = sightAt(place);
-          const target_ms = target_s === undefined ? undefined : target_s * 1e3;
-          if (sight) drawSojourn(ctx, width, height, { sight, now_s: playhead.value, target_ms }, theme.value);
-        }}
-        onPoint={(x, width) => {
-          const sight = sightAt(place);
-          if (sight) seek(timeInSight(x, width, sight));
-        }}
-      />
-      <Law state={state} sight={sightAt(place)} target_ms={target_s === undefined ? undefined : target_s * 1e3} />
+      <details class="more" open={isWide}>
+        <summary>More of this run</summary>
+        <h3>Queue, packets</h3>
+        <Canvas label={`Length of the queue over time${before && ", before"}`} height={90} watch={watchRun} draw={chart(backlogs)} onPoint={pointTime} />
+        <h3>Congestion windows, packets</h3>
+        <Canvas
+          label={run ? `Congestion window of ${windows(place).length} flows over time${before && ", before"}` : "Congestion windows: nothing yet"}
+          height={110}
+          watch={watchRun}
+          onPoint={pointTime}
+          draw={(ctx, width, height) => {
+            const curves = windows(place).map((values, flow) => ({ values, colour: flowColour(theme.value, flow) }));
+            const most = Math.max(1, ...allStates().map((_, of) => Math.max(0, ...windows(of).map((values) => values.reduce<number>((a, b) => Math.max(a, b ?? 0), 0)))));
+            drawSeries(ctx, width, height, place, curves, most);
+          }}
+        />
+        <h3>
+          Each packet's time in the queue, ms <small>larger: marked; red: dropped</small>
+        </h3>
+        <Canvas
+          label="Time in the queue of each packet about the moment that is shown"
+          height={110}
+          watch={watchSight}
+          draw={(ctx, width, height) => {
+            const sight = sightAt(place);
+            const target_ms = target_s === undefined ? undefined : target_s * 1e3;
+            if (sight) drawSojourn(ctx, width, height, { sight, now_s: playhead.value, target_ms }, theme.value);
+          }}
+          onPoint={(x, width) => {
+            const sight = sightAt(place);
+            if (sight) seek(timeInSight(x, width, sight));
+          }}
+        />
+        <Law state={state} sight={sightAt(place)} target_ms={target_s === undefined ? undefined : target_s * 1e3} />
+      </details>
     </section>
   );
 }
