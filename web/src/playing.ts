@@ -59,7 +59,9 @@ const FULL_BITS = 1514 * 8;
 
 /** Returns the length of a span in seconds. Spans begin at multiples of it. */
 export function span_s(): number {
-  const rate = mbps(at(experiment.value.scenario, "bottleneck.rate")) ?? 50;
+  // A shaper may use a small part of the link.
+  const used = Math.max(0, ...allStates().map((state) => shown(state)?.record.queues.down.throughput_mbps ?? 0));
+  const rate = used || (mbps(at(experiment.value.scenario, "bottleneck.rate")) ?? 50);
   return Math.min(1, Math.max(0.005, (SPAN_PACKETS * FULL_BITS) / (rate * 1e6)));
 }
 

@@ -93,7 +93,7 @@ async function drawn(page: Page, place: number): Promise<number[]> {
   );
 }
 
-const NO_PICTURE = [0, 0, 0, 0, 0];
+const NO_PICTURE = [0, 0, 0, 0, 0, 0];
 
 /**
  * Types a line into the second field, and checks each moment until it has run or is refused. Returns the message of a

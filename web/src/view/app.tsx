@@ -3,10 +3,10 @@
 import { useRef } from "preact/hooks";
 import { toAddress } from "../address.ts";
 import { flowColour, theme } from "../draw/colours.ts";
-import { FIRST, MOST_LINES } from "../experiment.ts";
+import { MOST_LINES } from "../experiment.ts";
 import { shown } from "../lane-state.ts";
 import { toToml } from "../files.ts";
-import { addLine, allStates, experiment, openExperiment, trouble } from "../state.ts";
+import { addLine, allStates, experiment, home, openExperiment, trouble } from "../state.ts";
 import { Controls } from "./controls.tsx";
 import { CopyButton, download } from "./copying.tsx";
 import { Lane } from "./lane.tsx";
@@ -94,7 +94,7 @@ function Tools() {
         onClick={() => {
           lesson.value = undefined;
           trouble.value = "";
-          openExperiment(FIRST);
+          openExperiment(home.value);
         }}
       >
         Start over

@@ -5,8 +5,8 @@ import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import { ofJson, open, type Opened } from "../files.ts";
 import { at } from "../record.ts";
-import { openExperiment, trouble } from "../state.ts";
-import { lesson } from "./lessons.tsx";
+import { experiment, hasBegun, home, openExperiment, trouble } from "../state.ts";
+import { lesson, lessons, type Lesson } from "./lessons.tsx";
 
 const MOST_BYTES = 64 * 1024 * 1024;
 
@@ -21,7 +21,7 @@ export async function openFile(file: File): Promise<void> {
     if (file.size > MOST_BYTES) throw new Error(`${file.name}: found ${file.size} bytes; accepted: ${MOST_BYTES} at most`);
     show(open(await file.text(), file.name));
   } catch (error) {
-    trouble.value = error instanceof Error ? error.message : String(error);
+    tell(error);
   }
 }
 
@@ -61,33 +61,59 @@ interface Own {
 interface Mine {
   scenarios: Own[];
   results: Own[];
+  /** The address of the one that the page opens. */
+  opens?: string;
+  /** The address of the user's lessons. */
+  lessons?: string;
 }
 
 const mine = signal<Mine>({ scenarios: [], results: [] });
 
-/** Asks the server for the user's scenarios and results. A static host has none. */
-export async function fetchMine(): Promise<void> {
+const allOf = ({ scenarios, results }: Mine): Own[] => [...scenarios, ...results];
+
+/**
+ * Asks the server for the user's scenarios and results. A static host has none. If the address is bare, opens the one
+ * that the user has named.
+ */
+export async function fetchMine(isBare: boolean): Promise<void> {
   try {
     mine.value = (await (await fetch("mine.json")).json()) as Mine;
-  } catch {
-    // The host does not have this file.
+    if (mine.value.lessons) lessons.value = (await ask(mine.value.lessons)) as Lesson[];
+    const named = allOf(mine.value).find(({ url }) => url === mine.value.opens);
+    if (isBare && named && (await openOwn(named))) home.value = experiment.value;
+  } catch (error) {
+    // A static host may not have the first file. Then there is nothing to say.
+    if (mine.value.lessons) tell(error);
   }
+  hasBegun.value = true;
 }
 
-async function openOwn(own: Own): Promise<void> {
+/** Asks the server for a file. Throws an Error if it cannot be read. */
+async function ask(url: string): Promise<unknown> {
+  const json: unknown = await (await fetch(url)).json();
+  const error = at(json, "error");
+  if (typeof error === "string") throw new Error(error);
+  return json;
+}
+
+function tell(error: unknown): void {
+  trouble.value = error instanceof Error ? error.message : String(error);
+}
+
+/** Opens one of the user's own, and returns whether that went well. */
+async function openOwn(own: Own): Promise<boolean> {
   try {
-    const json: unknown = await (await fetch(own.url)).json();
-    const error = at(json, "error");
-    if (typeof error === "string") throw new Error(error);
-    show(ofJson(json, own.name));
+    show(ofJson(await ask(own.url), own.name));
+    return true;
   } catch (error) {
-    trouble.value = error instanceof Error ? error.message : String(error);
+    tell(error);
+    return false;
   }
 }
 
 export function OwnFiles() {
   const { scenarios, results } = mine.value;
-  const all = [...scenarios, ...results];
+  const all = allOf(mine.value);
   if (all.length === 0) return null;
   return (
     <label class="choice">
