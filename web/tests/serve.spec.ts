@@ -187,7 +187,9 @@ test("a number that the record does not have is not told", async ({ page }) => {
   await page.route("**/mine.json", (route) => route.fulfill({ json: { scenarios: [], results: [], lessons: "lessons.json" } }));
   await page.route("**/lessons.json", (route) => route.fulfill({ json: [own] }));
   await page.goto("./");
-  await page.getByRole("navigation", { name: "Lessons" }).getByRole("button").click();
+  const path = page.getByRole("navigation", { name: "Lessons" }).getByRole("button");
+  await expect(path).toHaveCount(1);
+  await path.click();
   await settled(page);
   await expect(page.locator(".lesson .goals")).toContainText("this run has no apps.3.mos");
 });

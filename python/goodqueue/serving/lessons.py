@@ -8,6 +8,7 @@ from typing import Any
 
 from goodqueue import scenario as scenarios
 from goodqueue.errors import UserError, quoted
+from goodqueue.files import traffic_files
 from goodqueue.record import Scenario, dotted
 from goodqueue.scenario import discipline
 from goodqueue.studies.reading import Table, load_toml
@@ -107,6 +108,7 @@ def _scenario(top: Table, lines: Sequence[str]) -> Scenario:
     bottleneck = top.table("scenario").mapping("bottleneck")
     if "qdisc" in bottleneck:
         top.refuse("scenario.bottleneck.qdisc", "found a line; accepted: none, since `lines` has them")
+    traffic_files.expand(scenario.get("traffic"), top.file.parent, pipes=False)
     try:
         scenarios.resolve(_under(scenario, "pfifo"))
     except UserError as error:

@@ -10,7 +10,7 @@ interface Props {
   title: string;
   /** What stands behind the title. */
   says?: string;
-  /** The line that the picture is of, or undefined if it shows no run. */
+  /** The line that the picture is of, or undefined if it cannot be saved now. */
   line: string | undefined;
   /** A description of the picture for people who cannot see it. */
   label: string;

@@ -49,7 +49,8 @@ export function Lane({ place }: { place: number }) {
   const down = run?.record.queues.down;
   const delay = down?.delay_ms;
   const up = run?.record.queues.up.delay_ms;
-  const of = run?.line;
+  // A picture is saved only under the setting that it shows.
+  const ran = state.kind === "done" ? state.run.line : undefined;
   const name = run?.line.trim().split(/\s/)[0];
   const spec = core.value?.qdiscs.find((qdisc) => qdisc.name === name);
   const byFlow = spec?.params.some(({ name: param }) => ["flows", "quantum", "isolation", "scheduler"].includes(param)) ?? false;
@@ -67,7 +68,7 @@ export function Lane({ place }: { place: number }) {
       <LineField place={place} told={told(state)} />
       <Picture
         title="The link"
-        line={of}
+        line={ran}
         label={`The link: ${before}${down ? `${percent(down.utilisation_percent)} used, ${percent(down.drop_percent)} of packets dropped, ${percent(down.mark_percent)} marked${sorted}` : "nothing yet"}`}
         height={150}
         watch={watchSight}
@@ -81,7 +82,7 @@ export function Lane({ place }: { place: number }) {
       <Picture
         title="Queueing delay, ms"
         says={delay ? `${before}mean ${ms(delay.mean)}, p95 ${ms(delay.p95)}${up ? `; up, grey: p95 ${ms(up.p95)}` : ""}` : ""}
-        line={of}
+        line={ran}
         label={`Queueing delay over time: ${before}${delay ? `mean ${ms(delay.mean)} ms, 95th percentile ${ms(delay.p95)} ms` : run ? "nothing waited" : "nothing yet"}`}
         height={110}
         watch={watchRun}
@@ -108,7 +109,7 @@ export function Lane({ place }: { place: number }) {
         <Picture
           title="Other queues of the path"
           says="now, and the longest of the run in red"
-          line={of}
+          line={ran}
           label={`Other queues of the path${before && ", before"}: ${run ? places(run.record).map(({ name }) => name).join("; ") : "nothing yet"}`}
           height={ROW * (run ? places(run.record).length : 1)}
           watch={watchRun}
@@ -116,7 +117,7 @@ export function Lane({ place }: { place: number }) {
         />
         <Picture
           title="Queue, packets"
-          line={of}
+          line={ran}
           label={`Length of the queue over time${before && ", before"}`}
           height={90}
           watch={watchRun}
@@ -125,7 +126,7 @@ export function Lane({ place }: { place: number }) {
         />
         <Picture
           title="Congestion windows, packets"
-          line={of}
+          line={ran}
           label={run ? `Congestion window of ${windows(place).length} flows over time${before && ", before"}` : "Congestion windows: nothing yet"}
           height={110}
           watch={watchRun}
@@ -139,7 +140,7 @@ export function Lane({ place }: { place: number }) {
         <Picture
           title="Each packet's time in the queue, ms"
           says="larger: marked; red: dropped"
-          line={of}
+          line={ran}
           label="Time in the queue of each packet about the moment that is shown"
           height={130}
           watch={watchSight}

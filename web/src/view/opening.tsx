@@ -78,7 +78,10 @@ const allOf = ({ scenarios, results }: Mine): Own[] => [...scenarios, ...results
 export async function fetchMine(isBare: boolean): Promise<void> {
   try {
     mine.value = (await (await fetch("mine.json")).json()) as Mine;
-    if (mine.value.lessons) lessons.value = (await ask(mine.value.lessons)) as Lesson[];
+    if (mine.value.lessons) {
+      lessons.value = (await ask(mine.value.lessons)) as Lesson[];
+      lesson.value = undefined;
+    }
     const named = allOf(mine.value).find(({ url }) => url === mine.value.opens);
     if (isBare && named && (await openOwn(named))) home.value = experiment.value;
   } catch (error) {
