@@ -110,6 +110,8 @@ test.describe("serve FILE", () => {
     await page.reload();
     await settled(page);
     await expect(slider(page, "Rate")).toHaveAttribute("aria-valuetext", "1 Gbit/s");
+    await page.getByRole("button", { name: "Start over" }).click();
+    await expect(slider(page, "Rate")).toHaveAttribute("aria-valuetext", "9 Mbit/s");
   });
 
   test("an address with an experiment loses it to the file", async ({ page }) => {

@@ -5,7 +5,7 @@ import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import { ofJson, open, type Opened } from "../files.ts";
 import { at } from "../record.ts";
-import { experiment, hasBegun, home, openExperiment, trouble } from "../state.ts";
+import { hasBegun, home, openExperiment, trouble } from "../state.ts";
 import { lesson, lessons, type Lesson } from "./lessons.tsx";
 
 const MOST_BYTES = 64 * 1024 * 1024;
@@ -72,21 +72,29 @@ const mine = signal<Mine>({ scenarios: [], results: [] });
 const allOf = ({ scenarios, results }: Mine): Own[] => [...scenarios, ...results];
 
 /**
- * Asks the server for the user's scenarios and results. A static host has none. If the address is bare, opens the one
- * that the user has named.
+ * Asks the server for what the user has. A static host has nothing. If the user has named a file, it is what Start over
+ * brings, and a bare address opens it.
  */
 export async function fetchMine(isBare: boolean): Promise<void> {
   try {
     mine.value = (await (await fetch("mine.json")).json()) as Mine;
-    if (mine.value.lessons) {
-      lessons.value = (await ask(mine.value.lessons)) as Lesson[];
+  } catch {
+    // The host does not have this file.
+  }
+  const { opens, lessons: folder } = mine.value;
+  try {
+    if (folder) {
+      lessons.value = (await ask(folder)) as Lesson[];
       lesson.value = undefined;
     }
-    const named = allOf(mine.value).find(({ url }) => url === mine.value.opens);
-    if (isBare && named && (await openOwn(named))) home.value = experiment.value;
+    const named = allOf(mine.value).find(({ url }) => url === opens);
+    if (named) {
+      const opened = ofJson(await ask(named.url), named.name);
+      home.value = opened.experiment;
+      if (isBare) show(opened);
+    }
   } catch (error) {
-    // A static host may not have the first file. Then there is nothing to say.
-    if (mine.value.lessons) tell(error);
+    tell(error);
   }
   hasBegun.value = true;
 }
@@ -103,14 +111,11 @@ function tell(error: unknown): void {
   trouble.value = error instanceof Error ? error.message : String(error);
 }
 
-/** Opens one of the user's own, and returns whether that went well. */
-async function openOwn(own: Own): Promise<boolean> {
+async function openOwn(own: Own): Promise<void> {
   try {
     show(ofJson(await ask(own.url), own.name));
-    return true;
   } catch (error) {
     tell(error);
-    return false;
   }
 }
 
