@@ -111,13 +111,25 @@ class Comparison(showing.Shown):
         return self._entry(qdisc).differences[metric]
 
     @asking.in_words_of_python
-    def plot(self, kind: str = "estimates", metric: str | None = None, title: str = "") -> "Figure":
+    def plot(
+        self,
+        kind: str = "estimates",
+        metric: str | None = None,
+        title: str = "",
+        *,
+        width: str | None = None,
+        font: str | None = None,
+        style: str | None = None,
+    ) -> "Figure":
         """Return a figure.
 
         ``kind`` is a figure of the report, for the loaded direction (``felt``, ``delay-cdf``, ``delay-over-time``,
         ``delay-goodput``, ``flow-goodput``, ``estimates``), or a figure of ``goodqueue plot`` (``ellipse``, ``cdf``,
         ``box``, ``bar``, ``time``, ``jain``). Only the latter take ``metric`` and ``title``. Figures over time need
         ``series__interval="100ms"``. Raises `gq.UserError` if the runs do not have the numbers to draw.
+
+        ``width`` (``"3.5in"``, ``"9cm"``, ``"slide"``), ``font`` (``"Times New Roman 9pt"``) and ``style`` are as in
+        ``goodqueue plot``. A figure also follows a matplotlibrc, and what a notebook sets in ``matplotlib.rcParams``.
         """
         from goodqueue.plot import KINDS
         from goodqueue.report import figures
@@ -126,10 +138,12 @@ class Comparison(showing.Shown):
             if kind not in KINDS:
                 raise UserError("plot", f"found {quoted(kind)}; accepted: {', '.join((*figures.KINDS, *KINDS))}")
             records = [record for entry in self.result.entries for record in entry.records]
-            return showing.drawn(kind, records, asking.words("metric", metric), None, None, title)
+            with showing.looking(width, font, style):
+                return showing.drawn(kind, records, asking.words("metric", metric), None, None, title)
         if metric is not None or title:
             raise UserError("plot", f"found a metric or a title with {kind}; accepted: with {', '.join(KINDS)}")
-        found = figures.of(self.result, [kind])
+        with showing.looking(width, font, style):
+            found = figures.of(self.result, [kind])
         if not found:
             raise UserError("plot", f"no run has what {kind} draws; accepted: {', '.join(self._figures())}")
         return found[0][3]

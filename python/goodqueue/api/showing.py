@@ -2,7 +2,7 @@
 
 import io
 from collections.abc import Sequence
-from contextlib import redirect_stdout
+from contextlib import AbstractContextManager, redirect_stdout
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -50,6 +50,13 @@ class Shown:
         headline, tables, sentences = self._parts()
         said = [f"<p>{escape(sentence)}</p>" for sentence in sentences]
         return "\n".join([f"<p>{escape(headline)}</p>", *map(fragment, tables), *said])
+
+
+def looking(width: str | None, font: str | None, style: str | None) -> AbstractContextManager[None]:
+    """Return a context in which figures have the look that the user asks for. Raises UserError."""
+    from goodqueue.plot import asked
+
+    return asked.applied(asked.of(width, font, style))
 
 
 def drawn(

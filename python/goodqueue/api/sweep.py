@@ -84,10 +84,21 @@ class Sweep(showing.Shown):
         raise UserError("at", f"found {quoted(wanted)}; accepted: a value for each key, as {quoted(first)}")
 
     @asking.in_words_of_python
-    def plot(self, metric: str = "delay_p95_ms", title: str = "") -> "Figure":
+    def plot(
+        self,
+        metric: str = "delay_p95_ms",
+        title: str = "",
+        *,
+        width: str | None = None,
+        font: str | None = None,
+        style: str | None = None,
+    ) -> "Figure":
         """Return the figure of ``metric`` along the longest axis: one line per qdisc, with 95 % intervals.
 
         Raises `gq.UserError` if the grid has no axis, or the metric is unknown.
+
+        ``width`` (``"3.5in"``, ``"9cm"``, ``"slide"``), ``font`` (``"Times New Roman 9pt"``) and ``style`` are as in
+        ``goodqueue plot``. A figure also follows a matplotlibrc, and what a notebook sets in ``matplotlib.rcParams``.
         """
         from goodqueue.plot import sweep as drawing
 
@@ -95,7 +106,8 @@ class Sweep(showing.Shown):
         if not self.axes:
             raise UserError("plot", "found one cell; accepted: a sweep of a key with several values")
         (chosen,) = metrics.find([metric])
-        return drawing.along_axis(self.result, chosen, title)
+        with showing.looking(width, font, style):
+            return drawing.along_axis(self.result, chosen, title)
 
     def _check(self, metric: str) -> None:
         known = [one.key for one in self.result.metrics]

@@ -42,43 +42,65 @@ def plot(
     ] = None,
     x: Annotated[str | None, typer.Option("--x", metavar="KEY", help="The horizontal axis, with lines.")] = None,
     title: Annotated[str, typer.Option(metavar="TEXT", help="The title above the figure.")] = "",
+    width: Annotated[
+        str | None,
+        typer.Option(metavar="LENGTH", help="Width: 3.5in, 9cm, 252pt; or slide, for one of 16:9. [5.8in, or 7.8in]"),
+    ] = None,
+    font: Annotated[
+        str | None, typer.Option(metavar="FONT", help='Font, size or both: "Times New Roman 9pt". [by the width]')
+    ] = None,
+    style: Annotated[
+        str | None, typer.Option(metavar="STYLE", help="A style of matplotlib, or a file of its settings.")
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace --out.")] = False,
 ) -> None:
     """Draw a figure of stored results, in the forms that papers use. Nothing is run.
 
     \b
     Kinds:
-      ellipse  latency against goodput, better up and to the right; 1 standard deviation of the runs
-      cdf      a distribution: --metric delay_ms (packets in the queue), up_delay_ms or ping_rtt_ms
-      box      the same, whiskers at p5 and p95; or any metric over the runs: delay_p95_ms, apps.0.rtt_ms.p99
-      bar      a metric's mean over the runs, with its standard deviation
-      time     mean over the runs, with a band: --metric delay_ms, backlog_packets, drop_probability, goodput_mbps,
-               cwnd_packets, ping_rtt_ms, hops.NAME.delay_ms, stations.NAME.rate_mbps or .airtime_percent, or a variable
-               of the law (count); several are rows
+      ellipse  latency against goodput, better up and to the
+               right; 1 standard deviation of the runs
+      cdf      a distribution: --metric delay_ms (packets in
+               the queue), up_delay_ms or ping_rtt_ms
+      box      the same, whiskers at p5 and p95; or a metric
+               over the runs: delay_p95_ms, apps.0.rtt_ms.p99
+      bar      a metric's mean over the runs, with its
+               standard deviation
+      time     mean over the runs, with a band; several
+               metrics are rows
       jain     Jain's index of the flows' goodput
-      lines    a metric along a key of the scenario: mean and 95 % confidence interval
-      air      who sent when on the air of a Wi-Fi cell, and what became of it: runs with [series.air]
+      lines    a metric along a key of the scenario: mean and
+               95 % confidence interval
+      air      who sent when on the air of a Wi-Fi cell, and
+               what became of it: runs with [series.air]
+
+    \b
+    Metrics of time: delay_ms, backlog_packets,
+      drop_probability, goodput_mbps, cwnd_packets,
+      ping_rtt_ms, hops.NAME.delay_ms, a variable of the law
+      (count), stations.NAME.rate_mbps or .airtime_percent
 
     \b
     Examples:
       goodqueue plot ellipse store --out ellipse.svg
-      goodqueue plot cdf store real.json --metric ping_rtt_ms --out cdf.pdf
-      goodqueue plot ellipse store --by qdisc --where rtt=10ms,50ms --out panels.svg
-      goodqueue plot lines store --metric delay_p95_ms --x rtt --by qdisc --out along.svg
-      goodqueue plot lines store --metric delay_p95_ms --x qdisc.target --out target.svg
-      goodqueue plot time store --metric delay_ms --metric count --metric cwnd_packets --out law.svg
-      goodqueue plot air run.json --out air.svg
+      goodqueue plot ellipse store --by qdisc --out panels.svg
+      goodqueue plot cdf store --metric delay_ms --out cdf.pdf
+      goodqueue plot lines store --x rtt --out along.svg
+      goodqueue plot time store --width 3.5in --out time.pdf
 
-    Runs that differ only in the seed are repeats: they make one line, box or ellipse. A KEY is a scenario's key, as in
-    sweep --set: path.rtt, traffic.0.count, seed, engine. Its last word is enough if no other key ends with it. Queues,
-    flows and metrics are those of the loaded direction; up_ before a name asks for the way up. Time series, and
-    distributions of pings, need runs with series.interval, for example --set series.interval=200ms. A law's variables
-    also need --set series.law=true.
+    Runs that differ only in the seed are repeats: they make one line, box or ellipse. Qdiscs and values stand in the
+    order in which a sweep, --where or the files name them. A KEY is a scenario's key, as in sweep --set: path.rtt,
+    traffic.0.count, seed, engine. Its last word is enough if no other key ends with it. Queues, flows and metrics are
+    those of the loaded direction; up_ before a name asks for the way up. Time series, and distributions of pings,
+    need runs with series.interval, for example --set series.interval=200ms. A law's variables also need --set
+    series.law=true. A figure follows your matplotlibrc; --style and --font come after it.
     """
     from pathlib import Path
 
     from goodqueue.files import inputs, output
-    from goodqueue.plot import drawing, selection, style
+    from goodqueue.plot import asked as wishes
+    from goodqueue.plot import drawing, selection
+    from goodqueue.plot.style import encode
     from goodqueue.show import terminal
     from goodqueue.store import results
 
@@ -96,13 +118,15 @@ def plot(
         raise UserError("--metric", f"found with {kind}, which leaves no choice; accepted: no --metric")
     if len(asked) > 1 and kind != "time":
         raise UserError("--metric", f"found {len(asked)} with {kind}; accepted: one, or several with time")
+    wished = wishes.of(width, font, style)
     output.check_file(out, force)
     with inputs.noted() as read:
         records = [one.record for one in results.records(paths)]
     output.spare(out, read)
     found = selection.where(selection.runs(records), where or [])
-    figure = drawing.of_runs(kind, found, asked, by, x, title)
-    written = output.write_file(out, force, style.encode(figure, form, kind))
+    with wishes.applied(wished):
+        figure = drawing.of_runs(kind, found, asked, by, x, title)
+    written = output.write_file(out, force, encode(figure, form, kind))
     terminal.say(f"Written: {written}")
     if written != out:
         raise output.appeared(out, written)

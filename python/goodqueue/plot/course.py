@@ -119,9 +119,7 @@ def _course(group: Group, what: str) -> Course | None:
 
 def _rows(asked: Sequence[str], titles: Sequence[str]) -> tuple[Figure, dict[tuple[str, str], Axes]]:
     """Return a figure with one row per series and one column per panel. A row shares its y axis, all share the time."""
-    figure = style.new_figure(0.8 + 1.45 * len(asked))
-    if len(titles) > 2:
-        figure.set_size_inches(panels.WIDE_IN, figure.get_size_inches()[1])
+    figure = style.new_figure(0.8 + 1.45 * len(asked), panels.WIDE_IN if len(titles) > 2 else style.WIDTH_IN)
     axes = figure.subplots(len(asked), len(titles), sharex=True, sharey="row", squeeze=False)
     if len(titles) > 1:
         panels.leave_room(axes[0, 0])
@@ -134,9 +132,9 @@ def _label_rows(
     places: dict[tuple[str, str], Axes], asked: Sequence[str], titles: Sequence[str], named: Sequence[str]
 ) -> None:
     for name, words in zip(asked, named, strict=True):
-        places[name, titles[0]].set_ylabel(panels.wrapped(words, 20), fontsize=9)
+        places[name, titles[0]].set_ylabel(panels.wrapped(words, 20), fontsize=style.size(9))
     for panel in titles:
-        places[asked[0], panel].set_title(panels.wrapped(panel, 30) if panel else "", fontsize=9)
+        places[asked[0], panel].set_title(panels.wrapped(panel, 30) if panel else "", fontsize=style.size(9))
         places[asked[-1], panel].set_xlabel("time (s)")
     next(iter(places.values())).get_figure(root=True).align_ylabels()  # type: ignore[union-attr]
 

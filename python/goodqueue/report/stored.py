@@ -19,7 +19,6 @@ from goodqueue.report.sections import Section
 from goodqueue.run import Progress
 from goodqueue.store import Store, results
 from goodqueue.store.results import Loose
-from goodqueue.sweep import pages as sweeps
 from goodqueue.sweep import result
 
 ACCEPTED = "a store, a record in JSON, or a folder that study, compare, sweep or validate made"
@@ -76,7 +75,7 @@ def _read(path: Path, found: Found) -> None:
 
 def _read_store(kept: Store, found: Found) -> None:
     swept: set[str] = set()
-    found_files = (folder / RESULTS for folder in sorted((kept.folder / sweeps.FOLDER).glob("*")))
+    found_files = (folder / RESULTS for folder in sorted((kept.folder / store.SWEEPS).glob("*")))
     for file in inputs.found(filter(os.path.lexists, found_files), ACCEPTED):
         sweep = _sweep(results.parse(results.text(file, ACCEPTED, pipes=False), str(file), ACCEPTED), str(file))
         swept |= {key for cell in sweep.cells for key in cell.keys}

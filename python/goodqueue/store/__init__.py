@@ -31,6 +31,7 @@ FORMAT = 1
 
 MANIFEST = output.STORE
 RUNS = "runs"
+SWEEPS = "sweeps"
 DAMAGED = "damaged"
 
 

@@ -14,11 +14,9 @@ from goodqueue.engines import identity
 from goodqueue.errors import UserError, warn
 from goodqueue.files import output
 from goodqueue.files.output import RESULTS
-from goodqueue.store import DamagedError, Store, files
+from goodqueue.store import SWEEPS, DamagedError, Store, files
 from goodqueue.sweep.grid import value_of
 from goodqueue.sweep.result import Sweep, as_json
-
-FOLDER = "sweeps"
 
 
 def write(store: Store, sweep: Sweep) -> Path:
@@ -31,7 +29,7 @@ def write(store: Store, sweep: Sweep) -> Path:
     data = as_json(sweep)
     asked = {key: value for key, value in data.items() if key != "cells"}
     name = f"{Path(sweep.name).stem}-{identity.digest(asked)[:8]}"
-    folder = store.folder / FOLDER / name
+    folder = store.folder / SWEEPS / name
 
     listed = {"files": ["cells.csv", RESULTS, "runs.parquet"]}
     text = json.dumps(data | listed, ensure_ascii=False, indent=1) + "\n"
