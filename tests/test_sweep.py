@@ -65,6 +65,43 @@ def test_every_combination_runs_on_the_same_seeds(here: Path, goodqueue: Command
     assert codel["difference_from_first_qdisc"] is None
 
 
+def test_any_value_of_any_key_may_be_the_baseline(here: Path, goodqueue: Command) -> None:
+    found = sweep(goodqueue, "--seeds", "3", "--against", "rtt=40ms", "--correct", "holm", "--metric", "delay_mean_ms")
+    assert (found["against"], found["correct"]) == ({"path.rtt": "40ms"}, "holm")
+    near, far = found["cells"][:2]
+    difference = near["difference_from_against"]["delay_mean_ms"]
+    pairs = zip(*(cell["metrics"]["delay_mean_ms"]["values"] for cell in (near, far)), strict=True)
+    by_hand = stats.estimate([one - other for one, other in pairs])
+    assert by_hand is not None
+    assert (difference["mean"], difference["p"], difference["d_z"]) == (by_hand.mean, by_hand.p, by_hand.effect)
+    assert far["difference_from_against"] is None
+    restored = result.as_json(result.from_json(found))
+    assert restored == found, "a report has the same baseline"
+    options = ["--set", "path.rtt=10ms,40ms", "--seeds", "2", "--against", "path.rtt=40ms", "--effect"]
+    out = goodqueue("sweep", "ok.toml", *options).out
+    assert "Difference from path.rtt = 40ms" in out
+    assert "Effect size against path.rtt = 40ms" in out
+    assert "no stars: 2 seeds are too few" in " ".join(out.split())
+    assert "*" not in out
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["--against", "path.rtt"], '--against: found "path.rtt"; accepted: KEY=VALUE of bottleneck.qdisc, path.rtt'),
+        (["--against", "path.rtt=9ms"], '--against: found "9ms"; accepted: 10ms, 40ms'),
+        (["--against", "seed=1"], '--against: found "seed=1"; accepted: KEY=VALUE of'),
+        (["--correct", "bonferroni"], '--correct: found "bonferroni"; accepted: holm'),
+        (["--latex", "--json"], "--latex: found beside --json; accepted: one of them"),
+    ],
+)
+def test_a_baseline_that_is_none_is_refused(here: Path, goodqueue: Command, options: list[str], expected: str) -> None:
+    axes = ["--set", "bottleneck.qdisc=codel,pie", "--set", "path.rtt=10ms,40ms"]
+    said = goodqueue("sweep", "ok.toml", *axes, *options)
+    assert (said.status, said.out) == (2, "")
+    assert said.err.startswith(f"goodqueue: {expected}")
+
+
 def test_a_metric_may_be_any_number_of_the_record(here: Path, goodqueue: Command) -> None:
     found = sweep(goodqueue, "--seeds", "2", "--metric", "queues.up.packets.offered", "--metric", "jain_goodput")
     assert list(found["cells"][0]["metrics"]) == ["queues.up.packets.offered", "jain_goodput"]
@@ -186,7 +223,7 @@ def test_the_files_of_a_sweep_are_tables(here: Path, goodqueue: Command) -> None
     found = json.loads(goodqueue(*command, "--out", "st", "--json").out)
     (folder,) = (here / "st" / "sweeps").iterdir()
     assert json.loads((folder / "results.json").read_text(encoding="utf-8")) == found | {
-        "files": ["cells.csv", "results.json", "runs.parquet"]
+        "files": ["cells.csv", "results.json", "runs.parquet", "tables.tex"]
     }
     rows = parquet.read_table(folder / "runs.parquet").to_pylist()
     places = [(row["traffic.0.count"], row["path.rtt"], row["seed"]) for row in rows]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from conftest import Result, spawn
 from goodqueue.compare import Comparison
-from goodqueue.compare.tables import difference_table, findings
+from goodqueue.compare.tables import difference_tables, findings
 from goodqueue.compare.tables import tables as means
 from goodqueue.measures.stats import Estimate
 from goodqueue.record import Record
@@ -117,7 +117,7 @@ def test_no_width_loses_a_digit(
     shown = {
         "run": tables.run_tables(record),
         "many": tables.run_tables(many),
-        "compare": [table for table in (*means(comparison), difference_table(comparison)) if table],
+        "compare": [*means(comparison), *difference_tables(comparison)],
         "study": a_study,
     }[what]
     for table in shown:
@@ -231,8 +231,8 @@ def test_decimals_keep_two_digits_of_the_least(values: list[float | None], digit
 def test_plus_minus() -> None:
     assert tables.plus_minus(Estimate(180.26, 2.14, 5)) == "180.3 ± 2.1"
     assert tables.plus_minus(Estimate(180.26, None, 1)) == "180.3"
-    assert tables.plus_minus(Estimate(-5.0, 1.0, 5), mark=True).endswith(" *")
-    assert not tables.plus_minus(Estimate(-5.0, 6.0, 5), mark=True).rstrip().endswith("*")
+    assert tables.plus_minus(Estimate(-5.0, 1.0, 5), star=True).endswith(" *")
+    assert not tables.plus_minus(Estimate(-5.0, 6.0, 5), star=False).rstrip().endswith("*")
     assert tables.plus_minus(None) == "–"
 
 

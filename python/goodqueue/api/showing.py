@@ -41,6 +41,12 @@ class Shown:
         stream.seek(0)
         return stream.read().rstrip("\n")
 
+    def latex(self) -> str:
+        """Return the tables as LaTeX, with the rules of booktabs, for ``\\input`` in a paper."""
+        from goodqueue.show import latex
+
+        return latex.document(self._parts()[1])
+
     def __repr__(self) -> str:
         return self.table()
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from goodqueue.cli.options import Engines, Json, Sets, Workers, whole
+from goodqueue.cli.options import Correct, Effect, Engines, Json, Latex, Sets, Workers, check_format, whole
 from goodqueue.measures import FIRST_SEED, SEEDS
 
 if TYPE_CHECKING:
@@ -64,6 +64,11 @@ def compare(
             metavar="NAME", help="What to show, e.g. up_delay_p95_ms, or a path in the record, e.g. apps.0.rtt_ms.p99."
         ),
     ] = None,
+    against: Annotated[
+        str | None, typer.Option(metavar="QDISC", help="The qdisc from which the others differ. [the first]")
+    ] = None,
+    correct: Correct = None,
+    effect: Effect = False,
     sets: Sets = None,
     out: Annotated[
         str | None, typer.Option(metavar="DIR", help="Write figures, report.html and results.json to this folder.")
@@ -71,6 +76,7 @@ def compare(
     force: Annotated[bool, typer.Option("--force", help="Replace what is in --out; files of others stay.")] = False,
     engine: Engines = "sim",
     workers: Workers = None,
+    latex: Latex = False,
     json: Json = False,
 ) -> None:
     """Compare qdiscs on the same traffic, seed by seed.
@@ -105,6 +111,8 @@ def compare(
     from goodqueue.scenario.asked import base as scenario_of
     from goodqueue.show import notes, terminal
 
+    check_format(json, latex)
+    by = asked.correction(correct)
     on = engines.parse(engine)
     wanted = metrics.find(metric or []) or metrics.METRICS
     options = {"rate": rate, "rtt": rtt, "up_rate": up_rate, "up_qdisc": up_qdisc}
@@ -113,6 +121,7 @@ def compare(
     with inputs.noted() as read:
         base, origins = scenario_of(scenario, options, described, sets or [])
         lines, duration_s = asked.check(base, qdiscs, seed, scenario or "", origins, on)
+    first = asked.against(against, lines)
     notes.tell(base, origins, lines)
     if out is not None:
         output.check(out, force)
@@ -122,27 +131,29 @@ def compare(
     chosen = list(range(seed, seed + seeds))
     what = f"{len(lines)} qdiscs x {seeds} seeds" + (f" x {len(on)} engines" if on[1:] else "")
     with terminal.progress(what) as progress:
-        result = comparing.compare(base, lines, chosen, workers, progress, on, wanted)
+        result = comparing.compare(base, lines, chosen, workers, progress, on, wanted, first, by)
     written = failed = None
     if out is not None:
         from goodqueue import report
 
         said = {**options, **described, "engine": None if engine == "sim" else engine}
+        said |= {"against": against, "correct": correct, "effect": effect or None}
         command = asked.command(lines, scenario, said, seeds, seed, sets or [], metric or [])
         with terminal.progress("figures and report") as progress:
             written, failed = output.write(out, force, lambda folder: report.write(folder, result, command, progress))
-    _print(result, json, written and f"{written}/{'results.json and records.jsonl' if failed else WRITTEN}")
+    form = "json" if json else "latex" if latex else ""
+    _print(result, form, effect, written and f"{written}/{'results.json and records.jsonl' if failed else WRITTEN}")
     if failed:
         raise failed
     if out is not None and written is not None and written != out:
         raise output.appeared(out, written, force=force)
 
 
-def _print(result: "Comparison", json: bool, out: str | None) -> None:
+def _print(result: "Comparison", form: str, effect: bool, out: str | None) -> None:
     from goodqueue.compare import as_json
     from goodqueue.show import terminal
 
-    if json:
+    if form == "json":
         from json import dumps
 
         from goodqueue._goodqueue import VERSION
@@ -152,6 +163,13 @@ def _print(result: "Comparison", json: bool, out: str | None) -> None:
     from goodqueue.compare import tables
     from goodqueue.show import describe
 
+    differences = tables.difference_tables(result, effect)
+    if form == "latex":
+        from goodqueue.show import latex
+
+        terminal.emit(latex.document([*tables.full_tables(result), *differences]))
+        return
+
     terminal.say(describe.whole(result.scenario))
     terminal.say()
     for table in tables.tables(result):
@@ -160,9 +178,8 @@ def _print(result: "Comparison", json: bool, out: str | None) -> None:
         pictures = [(one.label, delays) for one in result.entries if (delays := one.delay_percentiles_ms[way])]
         if pictures:
             terminal.print_picture(f"Queueing delay, {way}, all seeds", pictures)
-    for differences in (tables.engine_table(result), tables.difference_table(result)):
-        if differences:
-            terminal.print_table(differences)
+    for table in differences:
+        terminal.print_table(table)
     for sentence in (*tables.findings(result), *tables.certainty(result)):
         terminal.say(sentence)
     if out is not None:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from goodqueue.cli.options import Json, whole
+from goodqueue.cli.options import Correct, Effect, Json, Latex, check_format, whole
 from goodqueue.errors import UserError, quoted, warn
 from goodqueue.measures import FIRST_SEED, SEEDS
 
@@ -47,6 +47,12 @@ def sweep(
             metavar="NAME", help="What to show, e.g. delay_p95_ms, or a path in the record, e.g. apps.0.rtt_ms.p99."
         ),
     ] = None,
+    against: Annotated[
+        str | None,
+        typer.Option(metavar="KEY=VALUE", help="What all others are compared with: path.rtt=10ms. [the first qdisc]"),
+    ] = None,
+    correct: Correct = None,
+    effect: Effect = False,
     engine: Annotated[
         str, typer.Option(metavar="NAME", help="sim, kernel (Linux's own), or live (its TCP on our path).")
     ] = "sim",
@@ -66,6 +72,7 @@ def sweep(
     out: Annotated[
         str | None, typer.Option(metavar="DIR", help="The store: keeps every run. A run that is in it is not repeated.")
     ] = None,
+    latex: Latex = False,
     json: Json = False,
 ) -> None:
     """Run a scenario over a grid of values; show the means per cell.
@@ -86,14 +93,19 @@ def sweep(
 
     from goodqueue import engines, executors, store
     from goodqueue import scenario as scenarios
+    from goodqueue.compare import asked
     from goodqueue.measures import metrics
+    from goodqueue.show import latex as texts
     from goodqueue.show import notes, terminal
     from goodqueue.sweep import carrying, grid, pages, result, show
 
+    check_format(json, latex)
+    by = asked.correction(correct)
     (on,) = engines.parse(engine, several=False)
     wanted = metrics.find(metric or []) or list(metrics.METRICS)
     goal = _goal(until_ci, max_seeds, seeds, wanted[0].key)
     axes = grid.axes(sets or [])
+    first = None if against is None else result.baseline(against, axes)
     base = scenarios.load(scenario)
     cells = grid.cells(base, axes, scenario, on)
     notes.tell_of_grid(base, [(axis.key, axis.values) for axis in axes])
@@ -102,7 +114,7 @@ def sweep(
         store.check(Path(out), origin)
     execute = executors.parse(executor, jobs, warn)
     kept = store.create(Path(out), origin) if out is not None else None
-    plan = carrying.Plan(scenario, base, axes, cells, on, wanted, seed, seeds, goal)
+    plan = carrying.Plan(scenario, base, axes, cells, on, wanted, seed, seeds, goal, first, by)
     try:
         found, computed = carrying.carry_out(plan, kept, execute, terminal.progress, warn)
     except OSError as error:
@@ -116,16 +128,19 @@ def sweep(
         from json import dumps
 
         terminal.emit(dumps(result.as_json(found), ensure_ascii=False) + "\n")
+    elif latex:
+        terminal.emit(texts.document(show.tables(found, effect)))
     else:
         terminal.say(show.describe(found))
         terminal.say()
-        for table in (show.cells_table(found), show.difference_table(found)):
-            if table:
-                terminal.print_table(table)
+        for table in show.tables(found, effect):
+            terminal.print_table(table)
         for sentence in show.certainty(found):
             terminal.say(sentence)
         if written is not None:
-            terminal.say(f"Written: {written}: results.json, cells.csv, and runs.parquet with one row per run.")
+            terminal.say(
+                f"Written: {written}: results.json, cells.csv, tables.tex, and runs.parquet with one row per run."
+            )
     failures = show.failures(found)
     for line in failures:
         warn(line)

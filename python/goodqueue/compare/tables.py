@@ -79,32 +79,35 @@ def _full(comparison: Comparison, title: str, shown: Sequence[Metric]) -> Table:
     return Table(title, columns, rows, metric_columns.notes(shown))
 
 
-def difference_table(comparison: Comparison) -> Table | None:
-    """Return the paired differences from the first discipline, or None if there is nothing to compare."""
-    found = [(entry.label, entry.differences) for entry in comparison.entries[len(comparison.engines) :]]
+def difference_tables(comparison: Comparison, effect: bool = False) -> list[Table]:
+    """Return the paired differences from the first engine and from the reference, where there is any to compare.
+
+    With ``effect``, the effect sizes of each table follow it.
+    """
+    on_first = [(entry.label, entry.engine_differences) for entry in comparison.entries if entry.engine_differences]
+    others = [entry for entry in comparison.entries if entry.qdisc != comparison.reference]
+    name = next(entry.name for entry in comparison.entries if entry.qdisc == comparison.reference)
     note = " on the same engine" if len(comparison.engines) > 1 else ""
-    return _differences(comparison, f"Difference from {comparison.entries[0].name}{note}", found)
-
-
-def engine_table(comparison: Comparison) -> Table | None:
-    """Return each discipline's paired differences from itself on the first engine, or None if there is one engine."""
-    found = [(entry.label, entry.engine_differences) for entry in comparison.entries if entry.engine_differences]
-    return _differences(comparison, f"Difference from engine {comparison.engines[0]}", found)
+    return [
+        *_differences(comparison, f"engine {comparison.engines[0]}", on_first, effect),
+        *_differences(comparison, f"{name}{note}", [(entry.label, entry.differences) for entry in others], effect),
+    ]
 
 
 def _differences(
-    comparison: Comparison, title: str, found: Sequence[tuple[str, Mapping[str, Estimate | None]]]
-) -> Table | None:
-    """Return one row per label of ``found``, with its differences by metric. Returns None for a single seed."""
+    comparison: Comparison, first: str, found: Sequence[tuple[str, Mapping[str, Estimate | None]]], effect: bool
+) -> list[Table]:
+    """Return one row per label of ``found``, with its differences by metric. Returns nothing for a single seed."""
     if not found or len(comparison.seeds) < 2:
-        return None
+        return []
     shown = [metric for metric in comparison.shown() if comparison.is_asked or metric.is_main]
-    columns = [Column("qdisc", numeric=False), *(metric_columns.heading(metric, shown) for metric in shown)]
-    rows = [[label] for label, _ in found]
-    for metric in shown:
-        metric_columns.fill(rows, metric, [differences[metric.key] for _, differences in found], differences=True)
-    note = metric_columns.difference_note(len(found) * len(shown))
-    return Table(f"{title}, paired by seed (± 95 % CI)", columns, rows, [note])
+    names, places = [Column("qdisc", numeric=False)], [[label] for label, _ in found]
+    values = [[differences[metric.key] for metric in shown] for _, differences in found]
+    title = f"Difference from {first}, paired by seed (± 95 % CI)"
+    made = [metric_columns.differences(title, names, places, shown, values, comparison.correct)]
+    if effect:
+        made.append(metric_columns.effects(f"Effect size against {first}", names, places, shown, values))
+    return made
 
 
 # --- in sentences ---------------------------------------------------------------------------------------------------

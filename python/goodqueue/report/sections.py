@@ -105,7 +105,7 @@ def of_sweep(sweep: Sweep, place: str, kept: Store | None, prefix: str) -> Secti
     return Section(
         title=f"Sweep of {Path(sweep.name).name}",
         description=f"{show.describe(sweep)}; goodqueue {sweep.version}{build}; runs in {place}.",
-        tables=[table for table in (show.cells_table(sweep), show.difference_table(sweep)) if table],
+        tables=show.tables(sweep),
         sentences=[*show.certainty(sweep), *(f"Failed: {line}" for line in show.failures(sweep))],
         figures=found,
         named={name: line for line, name in lines if line},
@@ -188,12 +188,11 @@ def of_records(
         return of_record(json.loads(records[0]), build, prefix)
     names = labels.short(lines)
     shared = compare.summarise({"bottleneck": {}}, [names[line] for line in lines], seeds, texts)
-    engine, difference = comparison_tables.engine_table(shared), comparison_tables.difference_table(shared)
     return Section(
         title=_title(shared, [names[line] for line in lines]),
         description=f"{describe.whole(shared.scenario)}; {_by(shared.entries[0].records[0], build)}.",
         findings=comparison_tables.findings(shared),
-        tables=[table for table in (*comparison_tables.full_tables(shared), engine, difference) if table],
+        tables=[*comparison_tables.full_tables(shared), *comparison_tables.difference_tables(shared)],
         sentences=comparison_tables.certainty(shared),
         figures=[
             Figure(title, caption, style.svg(figure, f"{prefix}-{name}"))

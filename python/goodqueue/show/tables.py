@@ -56,18 +56,18 @@ def span(ms: float) -> str:
     return f"{ms / 1000:.2f} s" if ms >= 1000 else f"{ms:.{decimals([ms])}f} ms"
 
 
-def plus_minus(estimate: Estimate | None, digits: int = 1, mark: bool = False) -> str:
-    """Return ``mean ± half-width``. With ``mark`` it is followed by ``*`` if the interval excludes zero.
+def plus_minus(estimate: Estimate | None, digits: int = 1, star: bool | None = None) -> str:
+    """Return ``mean ± half-width``, followed by ``*`` if ``star``. With False the star's place is empty.
 
     A difference that is zero with the digits shown has no star.
     """
     if estimate is None:
         return "–"
     text = number(estimate.mean, digits)
-    mark_it = estimate.excludes_zero and float(text) != 0
+    mark_it = star and float(text) != 0
     if estimate.half_width is not None:
         text += f" ± {number(estimate.half_width, digits)}"
-    return text + ((" *" if mark_it else "  ") if mark else "")
+    return text + ("" if star is None else " *" if mark_it else "  ")
 
 
 def run_tables(record: Record) -> list[Table]:

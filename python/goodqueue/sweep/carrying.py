@@ -40,6 +40,9 @@ class Plan:
     seeds: int
     """The number of seeds per cell. With a goal, the first number."""
     goal: Goal | None
+    against: tuple[str, str] | None = None
+    """The baseline of the differences: a key and its value."""
+    correct: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +101,8 @@ def carry_out(
         seeds=plan.seeds,
         goal=plan.goal,
         cells=[_values(plan, cell, own, state) for cell, own in zip(plan.cells, runs, strict=True)],
+        against=plan.against,
+        correct=plan.correct,
     )
     return sweep, state.computed - len(state.errors)
 

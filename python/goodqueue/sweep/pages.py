@@ -14,13 +14,15 @@ from goodqueue.engines import identity
 from goodqueue.errors import UserError, warn
 from goodqueue.files import output
 from goodqueue.files.output import RESULTS
+from goodqueue.show import latex
 from goodqueue.store import SWEEPS, DamagedError, Store, files
+from goodqueue.sweep import show
 from goodqueue.sweep.grid import value_of
 from goodqueue.sweep.result import Sweep, as_json
 
 
 def write(store: Store, sweep: Sweep) -> Path:
-    """Write results.json, cells.csv and runs.parquet atomically, and return their folder.
+    """Write results.json, cells.csv, runs.parquet and tables.tex atomically, and return their folder.
 
     The same sweep gives the same bytes. Files that are missing or differ are written again. One that differs is kept
     among the store's damaged files, since somebody may have changed it. Raises UserError if the system refuses, or the
@@ -31,9 +33,10 @@ def write(store: Store, sweep: Sweep) -> Path:
     name = f"{Path(sweep.name).stem}-{identity.digest(asked)[:8]}"
     folder = store.folder / SWEEPS / name
 
-    listed = {"files": ["cells.csv", RESULTS, "runs.parquet"]}
+    listed = {"files": ["cells.csv", RESULTS, "runs.parquet", "tables.tex"]}
     text = json.dumps(data | listed, ensure_ascii=False, indent=1) + "\n"
     contents = {"cells.csv": as_csv(data).encode(), RESULTS: text.encode(), "runs.parquet": _runs(sweep)}
+    contents["tables.tex"] = latex.document(show.tables(sweep)).encode()
 
     def fill(draft: Path) -> None:
         for file, content in contents.items():

@@ -38,28 +38,33 @@ def cells_table(sweep: Sweep) -> Table:
     return Table("Means over the seeds (± 95 % CI)", columns, rows, notes, names=max(1, len(sweep.swept())))
 
 
+def tables(sweep: Sweep, effect: bool = False) -> list[Table]:
+    """Return the tables of a sweep: its cells, and their differences."""
+    return [cells_table(sweep), *difference_tables(sweep, effect)]
+
+
 def _n(cell: Values) -> str:
     """Return the number of independent runs of a cell: 1 if every seed gave the same numbers."""
     return "failed" if cell.error is not None else "1" if cell.is_nil else str(len(cell.keys))
 
 
-def difference_table(sweep: Sweep) -> Table | None:
-    """Return the paired differences from the first qdisc in the same place, or None if there are none."""
+def difference_tables(sweep: Sweep, effect: bool = False) -> list[Table]:
+    """Return the paired differences from the baseline in the same place. With ``effect``, their effect sizes too."""
     cells = [
         cell for cell in sweep.cells if cell.error is None and (other := sweep.reference(cell)) and not other.error
     ]
     if not cells or all(len(cell.keys) < 2 for cell in cells):
-        return None
-    first = next(axis.values[0] for axis in sweep.swept() if axis.key == QDISC)
+        return []
+    key, value = sweep.baseline() or ("", "")
+    first = value if key == QDISC else f"{key} = {value}"
     chosen = [metric for metric in shown(sweep) if sweep.is_asked or metric.is_main]
-    columns = [*_axis_columns(sweep), *(metric_columns.heading(metric, chosen) for metric in chosen)]
-    rows = [_place(cell, sweep) for cell in cells]
-    for metric in chosen:
-        found = [sweep.difference(cell, metric.key) for cell in cells]
-        metric_columns.fill(rows, metric, found, differences=True)
-    notes = [metric_columns.difference_note(len(cells) * len(chosen))]
+    names, places = _axis_columns(sweep), [_place(cell, sweep) for cell in cells]
+    found = [[sweep.difference(cell, metric.key) for metric in chosen] for cell in cells]
     title = f"Difference from {first}, paired by seed (± 95 % CI)"
-    return Table(title, columns, rows, notes, names=len(sweep.swept()))
+    made = [metric_columns.differences(title, names, places, chosen, found, sweep.correct)]
+    if effect:
+        made.append(metric_columns.effects(f"Effect size against {first}", names, places, chosen, found))
+    return made
 
 
 def _axis_columns(sweep: Sweep) -> list[Column]:
