@@ -19,6 +19,7 @@ from goodqueue.compare.tables import tables as means
 from goodqueue.measures.stats import Estimate
 from goodqueue.record import Record
 from goodqueue.show import layout, picture, tables, terminal
+from goodqueue.show.many import worst_tenth
 from goodqueue.show.tables import Column, Table
 from goodqueue.studies import libraries, loading, outcome, planning, selection, show
 
@@ -206,6 +207,21 @@ def test_many_flows_are_shown_by_kind(record: Record) -> None:
     table = tables.run_tables(many)[1]  # type: ignore[arg-type]
     assert table.title == "Flows by kind (14 flows)"
     assert len(table.rows) == 1
+
+
+def test_many_applications_are_one_row_with_the_worst_tenth(record: Record) -> None:
+    (ping,) = record["apps"]
+    many: Any = record | {"apps": []}
+    for number in range(1, 22):
+        times = {key: float(number) for key in ("mean", "p10", "p50", "p90", "p95", "p99", "max", "min")}
+        many["apps"].append(ping | {"name": f"ping/{number}", "rtt_ms": times})
+    table = tables.run_tables(many)[-1]
+    assert table.title == "Pings (21)"
+    assert [list(row) for row in table.rows] == [["ping", "21", "11.0", "19.0", "0.732"]]
+    assert [column.heading for column in table.columns][2:4] == ["ping p95 ms\nmedian", "worst\ntenth"]
+    assert "worst tenth: a tenth have this or worse" in table.notes[0]
+    goodputs = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 11.0]
+    assert (worst_tenth(goodputs, "high"), worst_tenth(goodputs, "low")) == (2.0, 10.0), "of goodput, the least"
 
 
 def test_ascii_where_the_output_is_not_utf8(here: Path) -> None:
