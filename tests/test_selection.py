@@ -11,8 +11,8 @@ import pytest
 from conftest import Result
 from goodqueue.errors import UserError
 from goodqueue.plot import drawing, selection
-from goodqueue.plot.quantity import order, quantity, same
 from goodqueue.record import Record
+from goodqueue.scenario.quantity import order, quantity, same
 
 QDISCS = ("codel limit 1000 target 5ms", "codel limit 1000 target 20ms", "pie limit 1000 target 15ms")
 RTTS = ("10ms", "200ms", "5ms")

@@ -228,11 +228,28 @@ def test_the_files_of_a_sweep_are_tables(here: Path, goodqueue: Command) -> None
     rows = parquet.read_table(folder / "runs.parquet").to_pylist()
     places = [(row["traffic.0.count"], row["path.rtt"], row["seed"]) for row in rows]
     assert places == [(count, rtt, seed) for count in (1.0, 3.0) for rtt in ("10ms", "40ms") for seed in (1, 2)]
+    assert {(row["set.path.rtt"], row["set.path.rtt_ms"]) for row in rows} == {("10ms", 10.0), ("40ms", 40.0)}
+    assert {(row["set.traffic.0.count"], row["set.traffic.0.count_number"]) for row in rows} == {("1", 1), ("3", 3)}
     assert [row["goodput_mbps"] for row in rows[:2]] == found["cells"][0]["metrics"]["goodput_mbps"]["values"]
     assert {row["key"] for row in rows} == set(store.find(here / "st").all_keys())
     with (folder / "cells.csv").open(encoding="utf-8", newline="") as file:
         lines = list(csv.DictReader(file))
     assert float(lines[3]["delay_p95_ms_mean"]) == found["cells"][3]["metrics"]["delay_p95_ms"]["mean"]
+
+
+def test_every_key_that_is_set_is_a_column_and_a_quantity_has_a_number(here: Path, goodqueue: Command) -> None:
+    sets = ["--set", "traffic.0.cc=cubic,reno", "--set", "path.rtt=0.02s", "--set", "bottleneck.rate=5mbit"]
+    assert goodqueue("sweep", "ok.toml", *sets, "--seeds", "1", "--out", "st").status == 0
+    (file,) = (here / "st").glob("sweeps/*/runs.parquet")
+    table = parquet.read_table(file)
+    first = table.to_pylist()[0]
+    assert {key: value for key, value in first.items() if key.startswith("set.")} == {
+        "set.traffic.0.cc": "cubic",
+        "set.path.rtt": "0.02s",
+        "set.path.rtt_ms": 20.0,
+        "set.bottleneck.rate": "5mbit",
+        "set.bottleneck.rate_mbps": 5.0,
+    }
 
 
 def measured(plan: carrying.Plan, values: Callable[[int], float]) -> tuple[result.Sweep, list[int]]:

@@ -41,6 +41,10 @@ def plot(
         ),
     ] = None,
     x: Annotated[str | None, typer.Option("--x", metavar="KEY", help="The horizontal axis, with lines.")] = None,
+    begin: Annotated[
+        str | None, typer.Option("--from", metavar="TIME", help="Where time and law begin, in the run: 9s.")
+    ] = None,
+    end: Annotated[str | None, typer.Option("--to", metavar="TIME", help="Where they end.")] = None,
     title: Annotated[str, typer.Option(metavar="TEXT", help="The title above the figure.")] = "",
     width: Annotated[
         str | None,
@@ -71,6 +75,8 @@ def plot(
       jain     Jain's index of the flows' goodput
       lines    a metric along a key of the scenario: mean and
                95 % confidence interval
+      law      one run as CoDel's article draws it: the
+               delay, its target, each drop, and the law's count
       air      who sent when on the air of a Wi-Fi cell, and
                what became of it: runs with [series.air]
 
@@ -111,10 +117,11 @@ def plot(
     form = Path(out).suffix.lower().removeprefix(".")
     if form not in FORMATS:
         raise UserError(f"--out {out}", f"found no such format; accepted: {', '.join('.' + name for name in FORMATS)}")
+    window = _window(kind, begin, end)
     if x is not None and kind != "lines":
         raise UserError("--x", f"found with {kind}; accepted: with lines")
     asked = metric or []
-    if kind in ("ellipse", "jain", "air") and asked:
+    if kind in ("ellipse", "jain", "air", "law") and asked:
         raise UserError("--metric", f"found with {kind}, which leaves no choice; accepted: no --metric")
     if len(asked) > 1 and kind != "time":
         raise UserError("--metric", f"found {len(asked)} with {kind}; accepted: one, or several with time")
@@ -125,8 +132,29 @@ def plot(
     output.spare(out, read)
     found = selection.where(selection.runs(records), where or [])
     with wishes.applied(wished):
-        figure = drawing.of_runs(kind, found, asked, by, x, title)
+        figure = drawing.of_runs(kind, found, asked, by, x, title, window)
     written = output.write_file(out, force, encode(figure, form, kind))
     terminal.say(f"Written: {written}")
     if written != out:
         raise output.appeared(out, written)
+
+
+def _window(kind: str, begin: str | None, end: str | None) -> tuple[float | None, float | None]:
+    """Return the time to draw, in seconds of the run. Raises UserError."""
+    from goodqueue.scenario.quantity import quantity
+
+    found: list[float | None] = []
+    for option, text in (("--from", begin), ("--to", end)):
+        if text is None:
+            found.append(None)
+            continue
+        if kind not in ("time", "law"):
+            raise UserError(option, f"found with {kind}; accepted: with time and law")
+        number = quantity(text)
+        if number is None or number[1] not in ("ms", "") or number[0] < 0:
+            raise UserError(option, f"found {quoted(text)}; accepted: a time of the run, such as 9s")
+        found.append(number[0] / 1e3 if number[1] else number[0])
+    first, last = found
+    if first is not None and last is not None and first >= last:
+        raise UserError("--to", f"found {quoted(end)}, not after --from {begin}; accepted: a later time")
+    return first, last

@@ -9,8 +9,9 @@ from goodqueue.measures.metrics import Metric
 from goodqueue.measures.stats import Estimate
 from goodqueue.scenario.discipline import is_python
 from goodqueue.show import metric_columns
+from goodqueue.show.findings import sentence
 from goodqueue.show.labels import ways
-from goodqueue.show.tables import Column, Table, number, plus_minus, span
+from goodqueue.show.tables import Column, Table, number, plus_minus
 
 
 def tables(comparison: Comparison) -> list[Table]:
@@ -119,39 +120,19 @@ def findings(comparison: Comparison) -> list[str]:
     Metrics that a person feels come first.
     """
     told = sorted((one for one in comparison.shown() if any(one.sentence)), key=lambda metric: not metric.is_felt)
-    return [sentence for metric in told if (sentence := _finding(comparison, metric))]
+    return [said for metric in told if (said := _finding(comparison, metric))]
 
 
 def _finding(comparison: Comparison, metric: Metric) -> str | None:
     """Return the sentence on ``metric``, or None if fewer than two disciplines have a number."""
-    first, second, end = metric.sentence
-    ranked = sorted(
-        ((found.mean, entry) for entry in comparison.entries if (found := entry.estimates[metric.key])),
-        key=lambda pair: pair[0],
-        reverse=metric.better == "high",
-    )
-    if len(ranked) < 2:
-        return None
-    (best, one), (worst, other) = ranked[0], ranked[-1]
-    with_one, with_other = _said(metric, best), _said(metric, worst)
-    if with_one == with_other:
-        return f"{first.format(with_one)} with every qdisc{end}."
-    ratio = worst / best if best > 0 and metric.unit == "ms" else 0.0
-    times = f", {number(ratio, 0 if ratio >= 10 else 1)} times as long" if ratio >= 1.05 else ""
-    said = f"{first.format(with_one)} with {one.label}, {second.format(with_other)} with {other.label}{times}{end}."
-    return said if _is_told_apart(one, other, metric) else f"{said} These seeds do not tell the two apart."
+    found = [(mean.mean, entry) for entry in comparison.entries if (mean := entry.estimates[metric.key])]
+    return sentence(metric, found, lambda one: one.label, lambda one, other: _is_told_apart(one, other, metric))
 
 
 def _is_told_apart(one: Entry, other: Entry, metric: Metric) -> bool:
     """Return whether the paired difference excludes zero. Also True if a single run leaves that unknown."""
     found = measured.difference(one.values, other.values, metric.key, one.is_nil and other.is_nil)
     return found is None or found.half_width is None or found.excludes_zero
-
-
-def _said(metric: Metric, value: float) -> str:
-    if metric.unit == "ms":
-        return span(value)
-    return f"{number(value, 1)} %" if metric.unit == "%" else number(value, 2)
 
 
 def certainty(comparison: Comparison) -> list[str]:

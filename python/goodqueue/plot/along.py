@@ -13,8 +13,8 @@ from matplotlib.ticker import FixedLocator, NullLocator
 from goodqueue.measures.metrics import Metric
 from goodqueue.measures.stats import Estimate
 from goodqueue.plot import panels, style
-from goodqueue.plot.quantity import order, quantities
 from goodqueue.plot.style import Look
+from goodqueue.scenario.quantity import order, quantities
 
 DECADE = 10.0
 """A numeric axis is logarithmic if the ratio of the largest to the smallest value is above this."""

@@ -7,9 +7,9 @@ from typing import Any
 
 from goodqueue.errors import UserError, quoted
 from goodqueue.plot import stored
-from goodqueue.plot.quantity import same
 from goodqueue.plot.stored import Group
 from goodqueue.record import Record
+from goodqueue.scenario.quantity import same
 from goodqueue.show import labels as naming
 from goodqueue.store import results
 from goodqueue.sweep.grid import split

@@ -17,10 +17,10 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from goodqueue.errors import UserError
 from goodqueue.plot import asked
-from goodqueue.plot.looks import Look, look_of, looks, looks_by_label
+from goodqueue.plot.looks import DASHED, Look, look_of, looks, looks_by_label
 
 __all__ = [
-    "WIDTH_IN", "Look", "encode", "log_ms", "look", "look_of", "looks", "looks_by_label", "new_figure",
+    "DASHED", "WIDTH_IN", "Look", "encode", "log_ms", "look", "look_of", "looks", "looks_by_label", "new_figure",
     "note", "plain_numbers", "save", "size", "svg", "width",
 ]  # fmt: skip
 

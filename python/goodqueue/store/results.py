@@ -45,6 +45,8 @@ class Loose:
     """The build of the simulator that made it, if known."""
     place: str = ""
     """The file, and the line if it has several, in which it was found."""
+    command: str = ""
+    """The command that made it, if known."""
 
     @property
     def maker(self) -> tuple[str, str, str | None]:

@@ -1,8 +1,12 @@
 """A sweep as tables and sentences, for the terminal and the report."""
 
+import shlex
+
+from goodqueue.measures import FIRST_SEED, measured
 from goodqueue.measures.metrics import Metric
 from goodqueue.measures.stats import Estimate
 from goodqueue.show import metric_columns
+from goodqueue.show.findings import sentence
 from goodqueue.show.tables import Column, Table, number
 from goodqueue.sweep.grid import QDISC
 from goodqueue.sweep.result import Sweep, Values
@@ -76,6 +80,52 @@ def _axis_columns(sweep: Sweep) -> list[Column]:
 
 def _place(cell: Values, sweep: Sweep) -> list[str]:
     return [cell.cell.at[axis.key] for axis in sweep.swept()] or [sweep.name]
+
+
+def findings(sweep: Sweep) -> list[str]:
+    """Return the main findings in sentences: the best and the worst cell by each metric, if there are several."""
+    told = sorted((one for one in sweep.shown() if any(one.sentence)), key=lambda metric: not metric.is_felt)
+    return [said for metric in told if (said := _finding(sweep, metric))]
+
+
+def _finding(sweep: Sweep, metric: Metric) -> str | None:
+    def is_told_apart(one: Values, other: Values) -> bool:
+        nil = one.is_nil and other.is_nil
+        found = measured.difference(one.values, other.values, metric.key, nil)
+        return found is None or found.half_width is None or found.excludes_zero
+
+    found = [(mean.mean, cell) for cell in sweep.cells if (mean := cell.estimate(metric.key))]
+    return sentence(metric, found, lambda cell: _called(sweep, cell), is_told_apart, "cell")
+
+
+def _called(sweep: Sweep, cell: Values) -> str:
+    """Return the name of a cell in a sentence: ``codel at rtt 10ms, count 4``."""
+    names = [column.heading for column in _axis_columns(sweep)]
+    words = dict(zip(names, _place(cell, sweep), strict=True))
+    qdisc = words.pop("qdisc", "")
+    rest = ", ".join(f"{name} {value}" for name, value in words.items())
+    return f"{qdisc} at {rest}" if qdisc and rest else qdisc or rest
+
+
+def command(sweep: Sweep, store: str = "") -> str:
+    """Return the command that makes the sweep again, in the folder of its scenario file."""
+    words = ["goodqueue", "sweep", sweep.name]
+    for axis in sweep.axes:
+        words += ["--set", f"{axis.key}={','.join(axis.values)}"]
+    words += ["--seeds", str(sweep.seeds)]
+    if sweep.first_seed != FIRST_SEED:
+        words += ["--seed", str(sweep.first_seed)]
+    if sweep.goal:
+        words += ["--until-ci", f"{sweep.goal.percent:g}%", "--max-seeds", str(sweep.goal.most)]
+    for metric in sweep.metrics if sweep.is_asked else ():
+        words += ["--metric", metric.key]
+    if sweep.engine != "sim":
+        words += ["--engine", sweep.engine]
+    if sweep.against:
+        words += ["--against", "=".join(sweep.against)]
+    if sweep.correct:
+        words += ["--correct", sweep.correct]
+    return shlex.join([*words, *(["--out", store] if store else [])])
 
 
 def certainty(sweep: Sweep) -> list[str]:
