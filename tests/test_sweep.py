@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -14,12 +15,12 @@ from typing import Any
 import pytest
 from pyarrow import parquet
 
-from conftest import Result, spawn
+from conftest import TOML, Result, spawn
 from goodqueue import engines, run, store
 from goodqueue.errors import UserError
 from goodqueue.measures import metrics, stats
 from goodqueue.record import Record, Scenario
-from goodqueue.sweep import carrying, grid, result
+from goodqueue.sweep import carrying, grid, result, show
 from goodqueue.sweep.result import Goal
 
 Command = Callable[..., Result]
@@ -235,6 +236,41 @@ def test_the_files_of_a_sweep_are_tables(here: Path, goodqueue: Command) -> None
     with (folder / "cells.csv").open(encoding="utf-8", newline="") as file:
         lines = list(csv.DictReader(file))
     assert float(lines[3]["delay_p95_ms_mean"]) == found["cells"][3]["metrics"]["delay_p95_ms"]["mean"]
+
+
+def test_a_mix_of_traffic_is_a_value_of_the_axis_traffic(here: Path, goodqueue: Command) -> None:
+    (here / "other.toml").write_text(TOML.replace("count = 2", "count = 3"), encoding="utf-8")
+    mixes = ["--mix", "calls=bulk:1,voip:2,ping", "--mix", "other=other.toml"]
+    command = ["sweep", "ok.toml", "--set", "bottleneck.qdisc=codel,pie", *mixes, "--seeds", "1"]
+    found = json.loads(goodqueue(*command, "--out", "st", "--json").out)
+    assert [tuple(cell["at"].values()) for cell in found["cells"]][:2] == [("codel", "calls"), ("codel", "other")]
+    kept = store.find(here / "st")
+    records = {
+        cell["at"]["traffic"]: next(kept.rows([cell["runs"][0]], ["record"]))["record"] for cell in found["cells"][:2]
+    }
+    kinds = {name: [flow["kind"] for flow in json.loads(str(text))["flows"]] for name, text in records.items()}
+    assert kinds == {"calls": ["bulk", "voip", "voip"], "other": ["bulk"] * 3}
+    assert result.as_json(result.from_json(found)) == found
+    assert show.command(result.from_json(found)) == shlex.join(["goodqueue", *command])
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["--mix", "bulk:4"], "--mix bulk:4: found no NAME=LIST; accepted: as in calls=bulk:4,voip:10"),
+        (["--mix", "a=bulk", "--mix", "a=ping"], '--mix a=ping: found "a" twice; accepted: each name once'),
+        (["--mix", "a=nosuch"], '--traffic: found "nosuch"; accepted: bulk'),
+        (["--mix", "a=none.toml"], "none.toml: "),
+        (
+            ["--mix", "a=ping", "--set", "traffic.0.count=1,2"],
+            "--mix: found beside --set traffic.0.count",
+        ),
+    ],
+)
+def test_a_mix_that_is_none_is_refused(here: Path, goodqueue: Command, options: list[str], expected: str) -> None:
+    said = goodqueue("sweep", "ok.toml", *options)
+    assert (said.status, said.out) == (2, "")
+    assert said.err.startswith(f"goodqueue: {expected}")
 
 
 def test_every_key_that_is_set_is_a_column_and_a_quantity_has_a_number(here: Path, goodqueue: Command) -> None:

@@ -154,6 +154,7 @@ def sweep(
     progress: bool = True,
     against: str | None = None,
     correct: str | None = None,
+    mixes: Mapping[str, str] | None = None,
     **sets: Any,
 ) -> Sweep:
     """Run a scenario over every combination of the values in ``grid``, with the same seeds in each cell.
@@ -170,6 +171,8 @@ def sweep(
         progress: Whether a terminal shows a progress bar if the work takes longer than half a second.
         against: The baseline of the differences in the tables, such as ``"path.rtt=10ms"``. If None, the first qdisc.
         correct: ``"holm"`` corrects the stars in the tables for the number of comparisons.
+        mixes: Mixes of traffic by name, as the values of the key ``traffic``: ``{"calls": "bulk:8,voip:20,ping"}``, or
+            a scenario file with the traffic.
         **sets: Options and keys of the scenario that are the same in each cell, as in `gq.run`.
 
     Returns:
@@ -191,15 +194,16 @@ def sweep(
         asking.whole("workers", workers, 1, 4096)
     if not isinstance(grid, Mapping | None):
         raise UserError("grid", f"found {quoted(grid)}; accepted: a dict of keys with their values")
-    axes = grids.axes([_axis(key, values) for key, values in (grid or {}).items()])
+    mixed = grids.mixes([f"{name}={text}" for name, text in (mixes or {}).items()])
+    axes = grids.with_mixes(grids.axes([_axis(key, values) for key, values in (grid or {}).items()]), mixed)
     first = None if against is None else result.baseline(asking.word("against", against), axes, "against")
     by = asked.correction(correct)
     base, _, _ = asking.scenario_of(scenario, sets)
     name = "sweep" if scenario is None or isinstance(scenario, Mapping) else os.fspath(scenario)
-    cells = grids.cells(base, axes, "" if name == "sweep" else name, on)
-    notes.tell_of_grid(base, [(axis.key, axis.values) for axis in axes])
+    cells = grids.cells(base, axes, "" if name == "sweep" else name, on, mixed)
+    notes.tell_of_grid(base, [(axis.key, axis.values) for axis in axes if axis.key != grids.MIX])
     kept = asking.kept(out)
-    plan = carrying.Plan(name, base, axes, cells, on, wanted, seed, seeds, None, first, by)
+    plan = carrying.Plan(name, base, axes, cells, on, wanted, seed, seeds, None, first, by, mixed)
     shows = terminal.progress if progress else terminal.silent
     try:
         found, _ = carrying.carry_out(plan, kept, executors.local(workers), shows, warn)

@@ -125,7 +125,7 @@ def _delay(ax: Axes, record: Record, what: str, colour: str, window: Window) -> 
     top = 1.15 * max(high, (target or 0) * 1.2, 0.1)
     if times:
         known = [(time, value) for time, value in zip(at, values, strict=True) if not math.isnan(value)] or [(0.0, 0.0)]
-        heights = np.interp(times, *zip(*known, strict=True))
+        heights = np.interp(times, [time for time, _ in known], [value for _, value in known])
         ax.plot(times, heights, ls="", marker="v", ms=4.5, color=DROP, mew=0)
     ax.set_ylim(0, top)
 

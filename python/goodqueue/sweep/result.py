@@ -1,7 +1,7 @@
 """The results of a sweep, as plain values. ``results.json`` stores them; tables and figures are made from them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from goodqueue import compare
@@ -10,7 +10,7 @@ from goodqueue.measures import measured, metrics, stats
 from goodqueue.measures.metrics import Metric
 from goodqueue.measures.stats import Estimate
 from goodqueue.record import Scenario
-from goodqueue.sweep.grid import QDISC, Axis, Cell
+from goodqueue.sweep.grid import QDISC, Axis, Cell, Mix
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +76,8 @@ class Sweep:
     """The key and the value from which all others differ. If None, the first qdisc."""
     correct: str = ""
     """The correction of the stars for the number of comparisons: none, or ``holm``."""
+    mixes: Sequence[Mix] = ()
+    """The mixes of traffic that are the values of an axis."""
 
     @property
     def is_asked(self) -> bool:
@@ -148,6 +150,7 @@ def as_json(sweep: Sweep) -> dict[str, Any]:
         "confidence": stats.CONFIDENCE,
         **({"against": dict([sweep.against])} if sweep.against else {}),
         **({"correct": sweep.correct} if sweep.correct else {}),
+        **({"mixes": [asdict(mix) for mix in sweep.mixes]} if sweep.mixes else {}),
         "cells": [_cell_json(sweep, cell) for cell in sweep.cells],
     }
 
@@ -207,4 +210,5 @@ def from_json(data: Mapping[str, Any]) -> Sweep:
         ],
         against=next(iter(data["against"].items())) if "against" in data else None,
         correct=data.get("correct", ""),
+        mixes=[Mix(mix["name"], mix["said"], mix["traffic"]) for mix in data.get("mixes", [])],
     )

@@ -8,7 +8,7 @@ from goodqueue.measures.stats import Estimate
 from goodqueue.show import metric_columns
 from goodqueue.show.findings import sentence
 from goodqueue.show.tables import Column, Table, number
-from goodqueue.sweep.grid import QDISC
+from goodqueue.sweep.grid import MIX, QDISC
 from goodqueue.sweep.result import Sweep, Values
 
 LEFT_OUT = ("p50", "p99")
@@ -111,7 +111,10 @@ def command(sweep: Sweep, store: str = "") -> str:
     """Return the command that makes the sweep again, in the folder of its scenario file."""
     words = ["goodqueue", "sweep", sweep.name]
     for axis in sweep.axes:
-        words += ["--set", f"{axis.key}={','.join(axis.values)}"]
+        if axis.key != MIX or not sweep.mixes:
+            words += ["--set", f"{axis.key}={','.join(axis.values)}"]
+    for mix in sweep.mixes:
+        words += ["--mix", f"{mix.name}={mix.said}"]
     words += ["--seeds", str(sweep.seeds)]
     if sweep.first_seed != FIRST_SEED:
         words += ["--seed", str(sweep.first_seed)]
