@@ -15,6 +15,7 @@ from goodqueue import interrupts
 from goodqueue.cli import (
     advise,
     bench,
+    cite,
     compare,
     completion,
     export,
@@ -89,6 +90,7 @@ app.command("list")(listing.listing)
 app.command("schema")(schema.schema)
 app.command("bench")(bench.bench)
 app.command("completion")(completion.completion)
+app.command("cite")(cite.cite)
 for command in (*app.registered_commands, *kernel.app.registered_commands):
     assert command.callback is not None
     command.callback = options.with_no_code(command.callback)

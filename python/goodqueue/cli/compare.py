@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from goodqueue.cli import words
 from goodqueue.cli.options import Correct, Effect, Engines, Json, Latex, Sets, Workers, check_format, whole
 from goodqueue.measures import FIRST_SEED, SEEDS
 
@@ -21,7 +22,9 @@ def compare(
     qdiscs: Annotated[
         list[str],
         typer.Argument(
-            metavar="QDISC...", help="tc lines, or FILE.py:CLASS; quote one with spaces. 'DOWN / UP' is one each way."
+            metavar="QDISC...",
+            help="tc lines, or FILE.py:CLASS; quote one with spaces. 'DOWN / UP' is one each way.",
+            autocompletion=words.qdisc,
         ),
     ],
     rate: Annotated[str | None, typer.Option(metavar="RATE", help="Bottleneck rate. [10mbit]")] = None,
@@ -36,11 +39,15 @@ def compare(
     ] = None,
     up_rate: Annotated[str | None, typer.Option(metavar="RATE", help="Rate of the way back. [as --rate]")] = None,
     up_qdisc: Annotated[
-        str | None, typer.Option(metavar="QDISC", help="The tc line of the way back, for all runs. [as QDISC]")
+        str | None,
+        typer.Option(
+            metavar="QDISC", help="The tc line of the way back, for all runs. [as QDISC]", autocompletion=words.qdisc
+        ),
     ] = None,
     flows: Annotated[int | None, typer.Option(parser=whole("--flows", 1), metavar="N", help="Bulk flows. [4]")] = None,
     cc: Annotated[
-        str | None, typer.Option(metavar="LINE", help="Congestion control, e.g. 'cubic abe'. [cubic]")
+        str | None,
+        typer.Option(metavar="LINE", help="Congestion control, e.g. 'cubic abe'. [cubic]", autocompletion=words.cc),
     ] = None,
     ecn: Annotated[bool, typer.Option("--ecn", help="Bulk flows use ECN; the qdisc's line needs `ecn` too.")] = False,
     traffic: Annotated[
@@ -48,6 +55,7 @@ def compare(
         typer.Option(
             metavar="LIST",
             help="KIND[:COUNT][:down|up][:DETAIL][:host=NAME],... e.g. bulk:4,bulk:up,cbr:1mbit,ping. [bulk,ping]",
+            autocompletion=words.traffic,
         ),
     ] = None,
     duration: Annotated[str | None, typer.Option(metavar="TIME", help="Simulated time of a run. [60s]")] = None,
@@ -61,11 +69,16 @@ def compare(
     metric: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="NAME", help="What to show, e.g. up_delay_p95_ms, or a path in the record, e.g. apps.0.rtt_ms.p99."
+            metavar="NAME",
+            help="What to show, e.g. up_delay_p95_ms, or a path in the record, e.g. apps.0.rtt_ms.p99.",
+            autocompletion=words.metric,
         ),
     ] = None,
     against: Annotated[
-        str | None, typer.Option(metavar="QDISC", help="The qdisc from which the others differ. [the first]")
+        str | None,
+        typer.Option(
+            metavar="QDISC", help="The qdisc from which the others differ. [the first]", autocompletion=words.qdisc
+        ),
     ] = None,
     correct: Correct = None,
     effect: Effect = False,

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from goodqueue import foreign
+from goodqueue.cli import words
 from goodqueue.errors import UserError, quoted
 
 
@@ -69,7 +70,12 @@ Workers = Annotated[
 ]
 Sets = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="Change a key: traffic.0.count=4. Repeatable."),
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="Change a key: traffic.0.count=4. Repeatable.",
+        autocompletion=words.assignment,
+    ),
 ]
 Engines = Annotated[
     str,

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from goodqueue.cli import words
 from goodqueue.errors import UserError, quoted
 from goodqueue.plot import KINDS
 
@@ -21,14 +22,20 @@ FORMATS = ("svg", "pdf", "png")
 
 
 def plot(
-    kind: Annotated[str, typer.Argument(metavar="KIND", help=f"One of: {', '.join(KINDS)}.")],
+    kind: Annotated[
+        str, typer.Argument(metavar="KIND", help=f"One of: {', '.join(KINDS)}.", autocompletion=words.among(KINDS))
+    ],
     paths: Annotated[
         list[str], typer.Argument(metavar="PATH...", help="A store, a record in JSON, or a folder of compare.")
     ],
     out: Annotated[str, typer.Option(metavar="FILE", help="The figure: .svg, .pdf or .png.")],
     metric: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="The metric to draw, if the kind leaves a choice; with time, repeatable."),
+        typer.Option(
+            metavar="NAME",
+            help="The metric to draw, if the kind leaves a choice; with time, repeatable.",
+            autocompletion=words.drawn,
+        ),
     ] = None,
     where: Annotated[
         list[str] | None,
@@ -40,7 +47,10 @@ def plot(
             metavar="KEY,...", help="One line, box or ellipse per value; other differences become panels. [all]"
         ),
     ] = None,
-    x: Annotated[str | None, typer.Option("--x", metavar="KEY", help="The horizontal axis, with lines.")] = None,
+    x: Annotated[
+        str | None,
+        typer.Option("--x", metavar="KEY", help="The horizontal axis, with lines.", autocompletion=words.key),
+    ] = None,
     begin: Annotated[
         str | None, typer.Option("--from", metavar="TIME", help="Where time and law begin, in the run: 9s.")
     ] = None,

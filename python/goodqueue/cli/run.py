@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from goodqueue.capture import LEAST_BYTES, WHOLE_BYTES
+from goodqueue.cli import words
 from goodqueue.cli.options import Json, Latex, Sets, check_format, whole
 
 
@@ -17,7 +18,10 @@ def run(
         int | None, typer.Option(parser=whole("--seed", 0), metavar="N", help="Seed of the draws. [the file's]")
     ] = None,
     sets: Sets = None,
-    qdisc: Annotated[str | None, typer.Option(metavar="QDISC", help="The bottleneck's tc line. [the file's]")] = None,
+    qdisc: Annotated[
+        str | None,
+        typer.Option(metavar="QDISC", help="The bottleneck's tc line. [the file's]", autocompletion=words.qdisc),
+    ] = None,
     up_qdisc: Annotated[
         str | None, typer.Option(metavar="QDISC", help="The tc line of the way up. [the file's]")
     ] = None,

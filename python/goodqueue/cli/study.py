@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from goodqueue.cli import planned
+from goodqueue.cli import planned, words
 from goodqueue.cli.options import Json, Workers
 from goodqueue.cli.planned import Force, OneEngine, Quick, Seeds, StoreDir
 from goodqueue.errors import UserError, warn
@@ -17,7 +17,12 @@ if TYPE_CHECKING:
 
 
 def study(
-    name: Annotated[str, typer.Argument(metavar="NAME|FOLDER", help="One of `goodqueue list studies`, or a folder.")],
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME|FOLDER", help="One of `goodqueue list studies`, or a folder.", autocompletion=words.study
+        ),
+    ],
     only: Annotated[
         list[str] | None,
         typer.Option(metavar="ID", help="A published scenario, value or claim: table1a, v001, c04; repeatable."),

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from goodqueue.cli import planned
+from goodqueue.cli import planned, words
 from goodqueue.cli.options import Json, Workers
 from goodqueue.cli.planned import Force, OneEngine, Quick, Seeds, StoreDir
 from goodqueue.errors import UserError, warn
@@ -17,10 +17,19 @@ if TYPE_CHECKING:
 
 
 def suite(
-    name: Annotated[str, typer.Argument(metavar="NAME|FOLDER", help="One of `goodqueue list suites`, or a folder.")],
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME|FOLDER", help="One of `goodqueue list suites`, or a folder.", autocompletion=words.suite
+        ),
+    ],
     tested: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[QDISC|CC]...", help="What is tested: qdisc lines, or congestion controls."),
+        typer.Argument(
+            metavar="[QDISC|CC]...",
+            help="What is tested: qdisc lines, or congestion controls.",
+            autocompletion=words.qdisc,
+        ),
     ] = None,
     only: Annotated[
         list[str] | None, typer.Option(metavar="SECTION", help="A section of the standard: 5.1; repeatable.")

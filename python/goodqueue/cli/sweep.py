@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from goodqueue.cli import words
 from goodqueue.cli.options import Correct, Effect, Json, Latex, check_format, whole
 from goodqueue.errors import UserError, quoted, warn
 from goodqueue.measures import FIRST_SEED, SEEDS
@@ -22,7 +23,12 @@ def sweep(
     scenario: Annotated[str, typer.Argument(metavar="SCENARIO.toml", help="The scenario file.")],
     sets: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="KEY=V1,V2,...", help="Values of a key; repeatable: all combinations are run."),
+        typer.Option(
+            "--set",
+            metavar="KEY=V1,V2,...",
+            help="Values of a key; repeatable: all combinations are run.",
+            autocompletion=words.assignment,
+        ),
     ] = None,
     mix: Annotated[
         list[str] | None,
@@ -51,7 +57,9 @@ def sweep(
     metric: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="NAME", help="What to show, e.g. delay_p95_ms, or a path in the record, e.g. apps.0.rtt_ms.p99."
+            metavar="NAME",
+            help="What to show, e.g. delay_p95_ms, or a path in the record, e.g. apps.0.rtt_ms.p99.",
+            autocompletion=words.metric,
         ),
     ] = None,
     against: Annotated[
