@@ -11,7 +11,7 @@ from typing import NoReturn
 
 import typer
 
-from goodqueue import interrupts
+from goodqueue import extras, interrupts
 from goodqueue.cli import (
     advise,
     bench,
@@ -148,6 +148,10 @@ def _dispatch(arguments: list[str]) -> int:
         return ended.exit_code
     except UserError as error:
         return _refuse(str(error), 2)
+    except ModuleNotFoundError as error:
+        if (refusal := extras.missing(error, arguments[0])) is None:
+            raise
+        return _refuse(str(refusal), 2)
     except typer.TyperException as error:
         if type(error).__name__ == "NoArgsIsHelpError":
             typer.echo(error.format_message())

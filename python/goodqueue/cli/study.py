@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from goodqueue import extras
 from goodqueue.cli import planned, words
 from goodqueue.cli.options import Json, Workers
 from goodqueue.cli.planned import Force, OneEngine, Quick, Seeds, StoreDir
@@ -69,6 +70,7 @@ def study(
         from goodqueue.studies import figures
 
         output.check(out, force)
+        extras.needed("matplotlib", f"--out {out}")
         output.spare(out, read)
         draw = figures.own(found.folder)
     result = planned.carry_out(

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from goodqueue import extras
 from goodqueue.cli import planned, words
 from goodqueue.cli.options import Json, Workers
 from goodqueue.cli.planned import Force, OneEngine, Quick, Seeds, StoreDir
@@ -70,6 +71,7 @@ def suite(
     plan = sheet.plan(found, named, rows, quick, seeds, on)
     if out is not None:
         output.check(out, force)
+        extras.needed("matplotlib", f"--out {out}")
         output.spare(out, read)
     result = planned.carry_out(
         f"{len(plan.scenarios)} runs",

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+from goodqueue import extras
 from goodqueue.compare import Comparison, as_json, tables
 from goodqueue.errors import UserError, one_line
 from goodqueue.files.output import RESULTS
@@ -35,7 +36,8 @@ def write(folder: Path, comparison: Comparison, command: str, progress: Progress
     except OSError:
         raise
     except Exception as error:  # noqa: BLE001 - a library may raise anything, or fail to be imported
-        what = f"the figures cannot be drawn: {type(error).__name__}: {one_line(str(error))}"
+        refusal = extras.missing(error, "") if isinstance(error, ModuleNotFoundError) else None
+        what = f"the figures cannot be drawn: {refusal or f'{type(error).__name__}: {one_line(str(error))}'}"
         trouble = UserError("report.html", f"{what}; the records and results.json are there")
         for file in folder.iterdir():
             if file.name not in data:
