@@ -11,6 +11,7 @@
 #   make debug-link-test   the link's tests on the same build
 #   make fuzz     the fuzz targets, a minute each (SECONDS=60, TARGETS="qdisc path"); needs cargo-fuzz
 #   make mutants  wrong changes that no test notices, of a share of all (SHARD=0/100); needs cargo-mutants
+#   make fuzz-check   whether the fuzz targets compile; they are no part of the workspace
 #   make fuzz-standalone   the fuzz targets without cargo-fuzz: compiled, and run on random inputs (INPUTS=20000)
 #   make sanitize   the same, tests of the crates with unsafe code, and C programs, under AddressSanitizer
 #   make miri     tests under Miri, which finds undefined behaviour; needs a nightly Rust
@@ -41,7 +42,7 @@ PIP := $(BIN)/pip install --quiet --require-hashes --requirement
 
 rust_sources := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: help demo web web-test test debug-test debug-link-test bench bench-instructions fuzz fuzz-seeds fuzz-standalone sanitize miri audit mutants lint format rust rust-test python-test bare msrv install-c man dist try-wheel try-debian docs pins clean
+.PHONY: help demo web web-test test debug-test debug-link-test bench bench-instructions fuzz fuzz-seeds fuzz-check fuzz-standalone sanitize miri audit mutants lint format rust rust-test python-test bare msrv install-c man dist try-wheel try-debian docs pins clean
 help:
 	@sed -n '3,/^$$/s/^# *//p' Makefile
 
@@ -86,7 +87,7 @@ rust:
 	  || { cat .venv/build.log >&2; echo "make: the build failed; the lines above say where" >&2; exit 1; }
 	@touch $@
 
-.venv/.dev: .venv/.package requirements/dev.txt
+.venv/.dev: .venv/.maturin requirements/dev.txt
 	@$(PIP) requirements/dev.txt
 	@touch $@
 
@@ -163,13 +164,13 @@ msrv: | rust
 	    || { echo "make msrv: no Rust $$oldest; accepted: rustup toolchain install $$oldest" >&2; exit 1; }; \
 	  PYO3_BUILD_EXTENSION_MODULE=1 rustup run $$oldest cargo check --quiet --locked --workspace --target-dir target/msrv
 
-python-test: .venv/.dev
+python-test: .venv/.package .venv/.dev
 	$(BIN)/python -m pytest --quiet --numprocesses logical --dist worksteal
 
 # A debug build checks what the extension does inside Python's objects, which a release build does not. It builds the
 # whole workspace: for the extension alone, cargo would choose other features than for `rust-test`, and build the
 # simulator and its dependencies again.
-debug-test: .venv/.dev | rust
+debug-test: .venv/.package .venv/.dev | rust
 	PYO3_BUILD_EXTENSION_MODULE=1 cargo build --quiet --profile test --workspace --lib
 	@rm -rf target/debug-python && mkdir -p target/debug-python && cp -RL python/goodqueue target/debug-python/
 	@cp target/debug/lib_goodqueue.so target/debug-python/goodqueue/_goodqueue.abi3.so
@@ -184,7 +185,7 @@ debug-link-test:
 # The code must pass the lints of this Rust. Lints of a newer Rust are reported, but are no error.
 DENIED = $(shell printf '%s\n' "$$(cargo --version | cut -d' ' -f2)" 1.95.99 | sort -V -C && echo -D warnings)
 
-lint: .venv/.dev | rust
+lint: .venv/.package .venv/.dev | rust
 	@cargo fmt --version >/dev/null 2>&1 || { echo "make: no rustfmt; accepted: rustup component add rustfmt" >&2; exit 1; }
 	@cargo clippy --version >/dev/null 2>&1 || { echo "make: no clippy; accepted: rustup component add clippy" >&2; exit 1; }
 	cargo fmt --all --check
@@ -265,6 +266,13 @@ mutants:
 	@command -v cargo-mutants >/dev/null || { echo "make: no cargo-mutants; accepted: cargo install cargo-mutants" >&2; exit 1; }
 	CARGO_PROFILE_TEST_DEBUG=0 cargo mutants --output target --sharding round-robin --shard $(SHARD)
 
+# Nothing is linked, so libFuzzer, which is C++, need not be compiled: any other path in its place will do.
+fuzz-check: export CUSTOM_LIBFUZZER_PATH := ./libnone.a
+fuzz-check: export CUSTOM_LIBFUZZER_STD_CXX := none
+fuzz-check: export CARGO_TARGET_DIR ?= $(CURDIR)/target
+fuzz-check: | rust
+	cargo check --quiet --locked --manifest-path fuzz/Cargo.toml
+
 # Links fuzz/standalone.c in place of libFuzzer, so that a stable Rust without a C++ compiler is enough.
 fuzz-standalone: export CUSTOM_LIBFUZZER_PATH := $(CURDIR)/target/fuzz-standalone/libstandalone.a
 fuzz-standalone: export CUSTOM_LIBFUZZER_STD_CXX := none
@@ -336,7 +344,7 @@ try-debian:
 	@sh tests/debian.sh dist
 
 # Without the variable, mkdocs prints an advertisement of its next version.
-docs: .venv/.dev
+docs: .venv/.package .venv/.dev
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python docs/site.py site
 	@echo "Open $(CURDIR)/site/index.html in a browser; for the search: python3 -m http.server --bind 127.0.0.1 --directory site"
 

@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -240,3 +241,14 @@ def page(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPat
         (folder / name).write_bytes(data)
     monkeypatch.setattr(server, "PAGE", folder)
     return folder
+
+
+def at_work(process: "subprocess.Popen[str]") -> None:
+    """Wait until ``process`` has taken 1.5 s of CPU. Starting takes a third of that, so it simulates by then."""
+    ticks = 1.5 * os.sysconf("SC_CLK_TCK")
+    while process.poll() is None:
+        fields = Path(f"/proc/{process.pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+        if int(fields[11]) + int(fields[12]) >= ticks:
+            return
+        time.sleep(0.02)
+    raise AssertionError(process.communicate())

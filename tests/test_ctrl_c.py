@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import drafts_of
+from conftest import at_work, drafts_of
 from goodqueue import interrupts, run
 from goodqueue._goodqueue import Simulation
 from goodqueue.record import Scenario
@@ -105,7 +105,7 @@ def test_a_replay_is_interrupted(here: Path) -> None:
 @pytest.mark.parametrize("rate", ["10gbit", "1000gbit"])
 def test_a_long_and_fast_run_is_interrupted(here: Path, rate: str) -> None:
     with command("run", "ok.toml", "--set", "duration=1000000s", "--set", f"bottleneck.rate={rate}") as process:
-        time.sleep(3.0)
+        at_work(process)
         process.send_signal(signal.SIGINT)
         assert ended(process) == SAID
 
@@ -223,7 +223,7 @@ def test_five_in_a_row_are_as_good_as_one(here: Path, verb: str) -> None:
         "run": ["run", "ok.toml", "--set", "duration=9999s", "--trace", "x.pcapng"],
     }[verb]
     with command(*arguments) as process:
-        time.sleep(2.0)
+        at_work(process)
         for _ in range(5):
             process.send_signal(signal.SIGINT)
             time.sleep(0.02)

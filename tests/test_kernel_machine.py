@@ -303,10 +303,14 @@ def fake_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, script: str) -
         ("kill -9 $$", "ended"),
     ],
 )
+@pytest.mark.parametrize("has_booted", [False, True])
 def test_a_machine_that_fails_says_why_in_one_line_and_keeps_its_console(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, script: str, reason: str
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, has_booted: bool, script: str, reason: str
 ) -> None:
     found = fake_machine(monkeypatch, tmp_path, script)
+    if has_booted:
+        (tmp_path / "state").touch()
+        monkeypatch.setattr(vm, "_booted", lambda *_: tmp_path / "state")
     with folders.private(tmp_path) as folder, pytest.raises(UserError) as refused:
         vm.run(found, plan(), folder, lambda _: None, never())
     assert reason in str(refused.value)
@@ -314,16 +318,65 @@ def test_a_machine_that_fails_says_why_in_one_line_and_keeps_its_console(
     console = image.cache() / vm.CONSOLE
     assert str(console) in str(refused.value)
     assert console.exists()
+    assert not list(found.folder.glob("booted-*")), "a state of a machine that has not booted"
 
 
-def test_a_machine_has_memory_for_every_packet_that_the_links_can_carry(tmp_path: Path) -> None:
-    def megabytes(task: Plan) -> int:
-        out_mb = vm._captures_mb(task)
-        command = vm._command(image.Image("", tmp_path, "", "", []), out_mb, task.seed, tmp_path, tmp_path)
-        return int(command[command.index("-m") + 1])
-
+def test_a_machine_has_memory_for_every_packet_that_the_links_can_carry() -> None:
     # 2 x 10 Mbit/s for 101 s: 2 x 83 000 full packets, as many acknowledgements, each captured twice in 116 bytes.
-    assert megabytes(plan(10_000_000, 100.0)) - megabytes(plan(10_000_000, 0.0)) == pytest.approx(77, abs=2)
+    assert vm._captures_mb(plan(10_000_000, 100.0)) - vm._captures_mb(plan(10_000_000, 0.0)) == pytest.approx(77, abs=2)
+    assert [vm._memory_mb(plan(10_000_000, seconds)) for seconds in (0.0, 100.0, 1000.0)] == [1024, 1024, 2048]
+
+
+QMP = """
+import json, os, socket, sys
+chardev = next(word for word in sys.argv if word.startswith("socket,id=qmp"))
+peer = socket.socket(fileno=int(chardev.rpartition("=")[2]))
+lines = peer.makefile("r")
+peer.sendall(b'{"QMP": {}}\\n')
+polls = iter(["prelaunch", "running", "guest-panicked"])
+while True:
+    message, descriptors, _, _ = socket.recv_fds(peer, 65536, 1)
+    asked = json.loads(message)["execute"]
+    if descriptors:
+        os.write(descriptors[0], b"state")
+    said = {"query-status": lambda: {"status": next(polls)}, "query-migrate": lambda: ANSWER}
+    peer.sendall(json.dumps({"event": "RESUME"}).encode() + b"\\n")
+    peer.sendall(json.dumps({"return": said.get(asked, dict)()}).encode() + b"\\n")
+    if asked == "quit":
+        break
+"""
+"""A qemu that answers as its documentation says. ANSWER is what it says of the saving."""
+
+
+def talking_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, answer: dict[str, str]) -> image.Image:
+    script = tmp_path / "qmp.py"
+    script.write_text(QMP.replace("ANSWER", repr(answer)), encoding="utf-8")
+    return fake_machine(monkeypatch, tmp_path, f'exec {sys.executable} {script} "$@"')
+
+
+def test_a_machine_boots_once_for_all_runs_of_a_size(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The states of an older laboratory go: each has the size of the machine's memory in use."""
+    found = talking_machine(monkeypatch, tmp_path, {"status": "completed"})
+    old = found.folder / "booted-0123456789abcdef-1024"
+    old.touch()
+    state = vm._booted(found, 1024, never())
+    assert state.read_bytes() == b"state"
+    assert not old.exists()
+    made = state.stat().st_mtime_ns
+    other = vm._booted(found, 2048, never())
+    assert vm._booted(found, 1024, never()) == state
+    assert state.stat().st_mtime_ns == made
+    assert sorted(found.folder.glob("booted-*")) == sorted([state, other])
+
+
+def test_a_state_that_cannot_be_saved_is_one_line_and_leaves_nothing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    failed = {"status": "failed", "error-desc": "Unable to write to file: No space left on device"}
+    found = talking_machine(monkeypatch, tmp_path, failed)
+    with pytest.raises(UserError, match="did not save the machine's state: Unable to write to file: No space left"):
+        vm._booted(found, 1024, never())
+    assert {path.name for path in found.folder.iterdir()} == {image.KERNEL, image.FILES, image.ABOUT}
 
 
 # --- Linux itself ----------------------------------------------------------------------------------------------------
@@ -486,4 +539,4 @@ def test_killed_at_ten_random_moments_a_run_on_this_host_leaves_nothing(tmp_path
 @pytest.mark.needs("qemu", "image")
 def test_killed_at_ten_random_moments_a_virtual_machine_leaves_nothing(tmp_path: Path) -> None:
     call = "vm.run(image.find(), plan(duration_s=1000.0), folder, lambda _: None, threading.Event())"
-    killed_at_random(tmp_path, CODE.format(tests=str(Path(__file__).parent), call=call), 6.0)
+    killed_at_random(tmp_path, CODE.format(tests=str(Path(__file__).parent), call=call), 3.0)

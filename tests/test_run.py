@@ -5,14 +5,13 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from conftest import SCENARIO, TOML, Result, spawn
+from conftest import SCENARIO, TOML, Result, at_work, spawn
 from goodqueue import run
 from goodqueue._goodqueue import ScenarioError, Simulation
 from goodqueue.record import Record, Scenario
@@ -155,7 +154,7 @@ def test_ctrl_c_ends_with_one_line(here: Path, verb: list[str]) -> None:
         stderr=subprocess.PIPE,
         text=True,
     )
-    time.sleep(2.0)  # by then it simulates
+    at_work(process)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err) == (130, "", "goodqueue: interrupted\n")

@@ -1,6 +1,5 @@
 //! Logs of a cell's air: each transmission in a window, stations over time, and each frame. All logs must agree with
 //! the record's own counts, and logging must change nothing.
-#![allow(clippy::unwrap_used)] // clippy.toml's exemption covers test functions, not their helpers
 
 use goodqueue_netsim::path::wifi::frames::{AirBody, AirFate, AirFrame};
 use goodqueue_netsim::scenario::Direction;

@@ -2,11 +2,8 @@
 //!
 //! Every wire here has 10 Mbit/s (0.8 µs per byte). A full segment (1514 bytes) takes 1211.2 µs, a bare ACK (66
 //! bytes) 52.8 µs, a SYN or SYN-ACK (74 bytes) 59.2 µs. Unless noted, 25 ms of propagation follow in each direction.
-#![allow(clippy::unwrap_used)] // clippy.toml's exemption covers test functions, not their helpers
 
-mod common;
-
-use common::{access_link, assert_cut_is_the_same_and_seeds_differ, run};
+use crate::common::{access_link, assert_cut_is_the_same_and_seeds_differ, run};
 use goodqueue_netsim::Record;
 use goodqueue_netsim::record::{RrResult, StreamResult, TransferResult};
 use serde_json::json;

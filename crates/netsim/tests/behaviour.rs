@@ -2,8 +2,7 @@
 //! as a changed row in review. The digests check the promise that every build gives the same bytes: this test runs
 //! without optimisation, and `tests/test_determinism.py` compares the optimised build with the same table.
 //!
-//! After an intended change: `GOODQUEUE_BLESS=1 cargo test -p goodqueue-netsim --test behaviour`.
-#![allow(clippy::unwrap_used)] // clippy.toml's exemption covers test functions, not their helpers
+//! After an intended change: `GOODQUEUE_BLESS=1 cargo test -p goodqueue-netsim --test all behaviour`.
 
 use goodqueue_netsim::{Scenario, Simulation};
 use serde_json::{Value, json};

@@ -1,10 +1,7 @@
 //! `[[change]]` during a run: the packet on the wire, the capacity over time, and disciplines that change while
 //! packets wait.
-#![allow(clippy::unwrap_used)] // clippy.toml's exemption covers test functions, not their helpers
 
-mod common;
-
-use common::{run, simulation};
+use crate::common::{run, simulation};
 use goodqueue_units::Duration;
 use serde_json::{Value, json};
 

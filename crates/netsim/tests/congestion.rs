@@ -1,7 +1,7 @@
 //! Every congestion control on a link of its own, and the L4S ones beside a classic one.
 //!
-//! `cargo test -p goodqueue-netsim --test congestion -- --nocapture` prints the measurements.
-#![allow(clippy::unwrap_used, clippy::print_stdout)] // the first: clippy.toml's exemption covers test functions only
+//! `cargo test -p goodqueue-netsim --test all congestion -- --nocapture` prints the measurements.
+#![allow(clippy::print_stdout)] // the measurements
 
 use goodqueue_netsim::{Record, Scenario, Simulation};
 use goodqueue_tcp::Cc;

@@ -1,5 +1,4 @@
 //! Paths with more than a bottleneck: hops in a row, their effect on packets, and error messages.
-#![allow(clippy::unwrap_used)] // clippy.toml's exemption covers test functions, not their helpers
 
 use goodqueue_netsim::{Record, Scenario, Simulation};
 use serde_json::{Value, json};

@@ -1,9 +1,6 @@
 //! Hosts: who shares a link with whom under each of cake's words, in both directions and at every place.
-#![allow(clippy::unwrap_used)] // clippy.toml's exemption covers test functions, not their helpers
 
-mod common;
-
-use common::run;
+use crate::common::run;
 use goodqueue_netsim::{Record, Scenario};
 use serde_json::{Value, json};
 

@@ -1,9 +1,6 @@
 //! `series.law`: the variables of a law at the end of each interval, in the units that their names say.
-#![allow(clippy::unwrap_used)] // clippy.toml's exemption covers test functions, not their helpers
 
-mod common;
-
-use common::run;
+use crate::common::run;
 use goodqueue_netsim::{Record, Scenario};
 use goodqueue_qdisc::registry;
 use serde_json::{Value, json};

@@ -1,9 +1,6 @@
 //! Runs with netem as the discipline of a link, with a size table, with a policer, and with datagrams of ECT(1).
-#![allow(clippy::unwrap_used)] // clippy.toml's exemption covers test functions, not their helpers
 
-mod common;
-
-use common::{access_link, assert_cut_is_the_same_and_seeds_differ, run};
+use crate::common::{access_link, assert_cut_is_the_same_and_seeds_differ, run};
 use serde_json::{Value, json};
 
 /// 1000 packets per second of 1000 bytes, for 20 s, over a link on which netem plays a path.

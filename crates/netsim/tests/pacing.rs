@@ -1,5 +1,4 @@
 //! Pacing, and the congestion controls that depend on it.
-#![allow(clippy::unwrap_used)] // clippy.toml's exemption covers test functions only
 
 use goodqueue_netsim::traffic::tcp;
 use goodqueue_netsim::{Record, Scenario, Simulation};

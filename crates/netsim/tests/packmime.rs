@@ -1,9 +1,6 @@
 //! PackMime's web traffic on a link: its load, its end, and that it does not grow.
-#![allow(clippy::unwrap_used)] // clippy.toml's exemption covers test functions, not their helpers
 
-mod common;
-
-use common::{access_link, assert_cut_is_the_same_and_seeds_differ, run};
+use crate::common::{access_link, assert_cut_is_the_same_and_seeds_differ, run};
 use goodqueue_netsim::record::PackmimeResult;
 use goodqueue_netsim::{Record, Scenario};
 use serde_json::{Value, json};

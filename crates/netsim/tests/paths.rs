@@ -1,10 +1,8 @@
 //! Random paths: every path that resolves runs, conserves packets, resolves to itself and is the same in pieces.
 
-mod random_paths;
-
+use crate::random_paths::path_holds;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
-use random_paths::path_holds;
 
 /// Enough bytes for every choice of a path with the most possible hops.
 fn bytes() -> impl Strategy<Value = Vec<u8>> {

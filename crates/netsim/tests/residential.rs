@@ -1,11 +1,8 @@
 //! Traffic of homes: calls, web pages, and Flent's loads, compared with times calculated by hand.
 //!
 //! Every wire here has 10 Mbit/s (0.8 µs per byte) and 25 ms of propagation in each direction.
-#![allow(clippy::unwrap_used)] // clippy.toml's exemption covers test functions, not their helpers
 
-mod common;
-
-use common::{access_link, assert_cut_is_the_same_and_seeds_differ, run};
+use crate::common::{access_link, assert_cut_is_the_same_and_seeds_differ, run};
 use goodqueue_netsim::record::{CallSeries, PageResult, PageSeries, PingResult, VoipResult};
 use goodqueue_netsim::scenario::Direction;
 use goodqueue_netsim::traffic::tcp;

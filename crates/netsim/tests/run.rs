@@ -1,9 +1,6 @@
 //! Whole runs: determinism, conservation, and orders of magnitude that no tuning could hide.
-#![allow(clippy::unwrap_used)] // clippy.toml's exemption covers test functions, not their helpers
 
-mod common;
-
-use common::{run, simulation};
+use crate::common::{run, simulation};
 use goodqueue_netsim::record::{PingResult, PingSeries};
 use goodqueue_netsim::scenario::Direction;
 use goodqueue_netsim::{Event, Observer, Packet, Record};

@@ -1,5 +1,4 @@
 //! A bad scenario is refused with the key, what was found and what is accepted. A good scenario resolves to itself.
-#![allow(clippy::unwrap_used)] // clippy.toml's exemption covers test functions, not their helpers
 
 use goodqueue_netsim::scenario::without_buffer;
 use goodqueue_netsim::{Scenario, Simulation};

@@ -1,9 +1,6 @@
 //! Replayed connection vectors, compared with times calculated by hand.
-#![allow(clippy::unwrap_used)] // clippy.toml's exemption covers test functions, not their helpers
 
-mod common;
-
-use common::{assert_cut_is_the_same_and_seeds_differ, run};
+use crate::common::{assert_cut_is_the_same_and_seeds_differ, run};
 use goodqueue_netsim::record::TmixResult;
 use goodqueue_netsim::{Record, Scenario};
 use serde_json::{Value, json};

@@ -1,10 +1,7 @@
 //! Wi-Fi cells: goodputs that another simulator measured, shares of airtime, places where packets wait, and error
 //! messages.
-#![allow(clippy::unwrap_used)] // clippy.toml's exemption covers test functions, not their helpers
 
-mod common;
-
-use common::run;
+use crate::common::run;
 use goodqueue_netsim::{Record, Scenario};
 use serde_json::{Value, json};
 
@@ -262,7 +259,7 @@ fn a_run_can_be_cut_anywhere_and_seeds_differ() {
     let traffic = json!([{"kind": "bulk", "count": 3}, {"kind": "bulk", "name": "back", "direction": "up"}, {"kind": "ping"}]);
     let mut asked = anomaly("fq_codel", &traffic);
     asked["bottleneck"]["wifi"]["station"][1] = json!({"name": "slow", "snr": 12.0});
-    common::assert_cut_is_the_same_and_seeds_differ(asked);
+    crate::common::assert_cut_is_the_same_and_seeds_differ(asked);
 }
 
 /// A written scenario resolves to itself, and flows know their stations.

@@ -1,5 +1,4 @@
 //! `tc qdisc change` for each discipline: refused changes, kept state, dropped packets.
-#![allow(clippy::unwrap_used)] // clippy.toml's exemption covers test functions, not their helpers
 
 use goodqueue_qdisc::packet::Plain;
 use goodqueue_qdisc::param::Value;

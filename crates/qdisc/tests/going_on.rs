@@ -1,6 +1,5 @@
 //! The state that a discipline shows, and that a change does not reset it: each line on one fixed load, sampled as it
 //! runs.
-#![allow(clippy::unwrap_used)] // clippy.toml's exemption covers test functions, not their helpers
 
 use goodqueue_qdisc::packet::Plain;
 use goodqueue_qdisc::param::Form;

@@ -1,14 +1,11 @@
 //! Properties that every discipline of the registry must have, for all parameters, loads and clocks.
-#![allow(clippy::unwrap_used)] // clippy.toml's exemption covers test functions, not their helpers
 
-mod invariants;
-
+use crate::invariants::{Op, PIE_WRAP, TICKS_WRAP, YEAR, every_packet_has_one_fate, may_join, unusual};
 use goodqueue_qdisc::packet::Plain;
 use goodqueue_qdisc::param::Form;
 use goodqueue_qdisc::registry::{ALL, parse_line};
 use goodqueue_qdisc::{AnyQdisc, Args, Link};
 use goodqueue_units::Rate;
-use invariants::{Op, PIE_WRAP, TICKS_WRAP, YEAR, every_packet_has_one_fate, may_join, unusual};
 use proptest::prelude::*;
 
 fn ops() -> impl Strategy<Value = Vec<Op>> {

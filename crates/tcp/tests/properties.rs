@@ -1,9 +1,7 @@
 //! Whatever the path does, within reason, the stream arrives complete. Debug assertions recount the scoreboard on the
 //! way.
 
-mod common;
-
-use common::{Pair, Path};
+use crate::common::{Pair, Path};
 use goodqueue_tcp::{Cc, CcOptions, Config, EcnMode, SeqNumber, Stack};
 use goodqueue_units::{Duration, Instant};
 use proptest::collection::{btree_map, hash_set};

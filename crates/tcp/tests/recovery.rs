@@ -1,9 +1,7 @@
 //! Two endpoints whose path delays, reorders and loses: what recovery and the timers make of it. RTT is 100 ms; segment
 //! `n` of the client's data is number `n + 1` of the path until something is sent again.
 
-mod common;
-
-use common::{MSS, Pair, Path, upload};
+use crate::common::{MSS, Pair, Path, upload};
 use goodqueue_tcp::{Cc, Config, CongestionState, Stack};
 use goodqueue_units::{Duration, Instant};
 

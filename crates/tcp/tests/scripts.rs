@@ -2,9 +2,7 @@
 //! `tests/scripts/README.md`. The tests below the first are of the runner itself: wrong would be one that lets anything
 //! pass.
 
-mod runner;
-
-use runner::{Outcome, run, scripts};
+use crate::runner::{Outcome, run, scripts};
 use std::path::Path;
 
 #[test]

@@ -2,9 +2,7 @@
 //! number `n + 1` of the path until something is retransmitted. The ACK of the handshake leaves at 100 ms, and the
 //! first data with it.
 
-mod common;
-
-use common::{MSS, Pair, Path, upload};
+use crate::common::{MSS, Pair, Path, upload};
 use goodqueue_tcp::{Cc, Config, CongestionState, EcnMode, SeqNumber, Stack};
 use goodqueue_units::{Duration, Ecn};
 

@@ -3,12 +3,9 @@
 //! situations and scripts beside this file say what is right; this says that nothing else has moved. A change of
 //! behaviour shows as changed rows in review.
 //!
-//! After an intended change: `GOODQUEUE_BLESS=1 cargo test -p goodqueue-tcp --test trajectories`.
-#![allow(clippy::unwrap_used)] // clippy.toml's exemption covers test functions, not their helpers
+//! After an intended change: `GOODQUEUE_BLESS=1 cargo test -p goodqueue-tcp --test all trajectories`.
 
-mod common;
-
-use common::{MSS, Pair, Path};
+use crate::common::{MSS, Pair, Path};
 use goodqueue_tcp::{Cc, CcOptions, Config, Connection, EcnMode, Segment, Stack};
 use goodqueue_units::{Duration, Instant, Rate, Stream, Streams};
 use std::fmt::Write;

@@ -153,7 +153,7 @@ def _ask(entries: list[list[Command]], progress: run.Progress, stop: threading.E
         "plan.json": json.dumps(entries).encode(),
     }
     with folders.private() as folder:
-        vm.boot(system, cpio.files(files), OUT_MB, 1, folder, progress, stop)
+        vm.boot(system, cpio.files(files), OUT_MB, folder, progress, stop)
         made: dict[str, Any] = json.loads((folder / "results" / "lines.json").read_text(encoding="utf-8"))
     judge = {"tc": made["tc"], "kernel": made["kernel"]}
     return [(shown, said) for shown, said in made["lines"]], judge

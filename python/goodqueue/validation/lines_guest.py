@@ -1,9 +1,9 @@
-"""``lines_guest.py SEED LINES OUT``: gives lines to `tc` in the virtual machine, and notes what `tc` makes of each.
+"""``lines_guest.py OUT``: gives lines to `tc` in the virtual machine, and notes what `tc` makes of each.
 
-`LINES` is a JSON list. Each entry is a list of commands: the words after ``tc qdisc add dev DEV``, or after ``tc class
-add dev DEV`` if they begin with ``class``. OUT/lines.json has the releases of `tc` and of Linux, and one list ``[shown,
-said]`` per entry. ``shown`` is what ``tc -j qdisc show`` shows of the root's options (of an htb: the text of its
-class), or null if `tc` or the kernel refused a command. ``said`` is the first line of `tc`'s complaint.
+The file `LINES` is a JSON list. Each entry is a list of commands: the words after ``tc qdisc add dev DEV``, or after
+``tc class add dev DEV`` if they begin with ``class``. OUT/lines.json has the releases of `tc` and of Linux, and one
+list ``[shown, said]`` per entry. ``shown`` is what ``tc -j qdisc show`` shows of the root's options (of an htb: the
+text of its class), or null if `tc` or the kernel refused a command. ``said`` is the first line of `tc`'s complaint.
 
 One `tc` reads a batch of commands, because a program's start is what costs time here. An incomplete command ends `tc`.
 The next batch then begins behind it. A batch that a signal ends loses what it had to print, so its lines are tried one
@@ -22,6 +22,7 @@ from pyroute2 import IPRoute
 
 DEVICE = "v0"
 """A veth, because it has a speed (10 Gbit/s), which a rate in percent needs."""
+LINES = Path("/plan.json")
 TYPED = Path("/typed")
 BATCH = 250
 IGNORED = ("Usage", "Warning", "RED: set", "SFQ: WARN", "RED: WARN", "CHOKE: WARN")
@@ -118,12 +119,12 @@ def all_of(entries: list[list[list[str]]]) -> list[list[object]]:
 
 def main() -> None:
     """Do what the module says."""
-    _, _, lines, out = sys.argv
+    _, out = sys.argv
     with IPRoute() as route:
         route.link("add", ifname=DEVICE, kind="veth", peer="v1")
         for device in (DEVICE, "v1"):
             route.link("set", index=route.link_lookup(ifname=device)[0], state="up")
-    entries = json.loads(Path(lines).read_text(encoding="utf-8"))
+    entries = json.loads(LINES.read_text(encoding="utf-8"))
     asked = ["tc", "-V"]
     version = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
     made = {"tc": version, "kernel": os.uname().release, "lines": all_of(entries)}

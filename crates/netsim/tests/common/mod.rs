@@ -1,5 +1,4 @@
 //! Functions that the tests of whole runs share.
-#![allow(dead_code)] // each test binary compiles its own copy, and uses a part of it
 
 use goodqueue_netsim::{Record, Scenario, Simulation};
 use goodqueue_units::Duration;

@@ -3,7 +3,6 @@
 //!
 //! Each choice takes one byte. After the last byte every choice is its first option, so a short input is a simple
 //! path.
-#![allow(clippy::unwrap_used)] // clippy.toml's exemption covers test functions, not their helpers
 
 use goodqueue_netsim::record::{HopBody, QueueRecord, WirePackets};
 use goodqueue_netsim::scenario::Direction;

@@ -1,6 +1,6 @@
 //! Two endpoints on a virtual clock, with a path between them that a test controls.
 
-#![allow(dead_code, unreachable_pub)] // each test file compiles this module and uses a part of it
+#![allow(unreachable_pub)] // a module of a test
 
 use goodqueue_tcp::{Config, Connection, Segment, Wire};
 use goodqueue_units::{Duration, Ecn, Instant};

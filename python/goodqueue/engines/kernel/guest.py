@@ -1,4 +1,8 @@
-"""``guest.py SEED PLAN OUT``: seeds the kernel's random numbers and starts the laboratory in the virtual machine.
+"""``guest.py OUT``: waits for an order, seeds the kernel's random numbers and starts the laboratory in the machine.
+
+Everything that is the same in each run comes first: the programs, the modules. Then the machine pauses itself. The
+state that is saved there is the beginning of each run. A run's order, a seed and a plan, is in files of the firmware,
+which the machine reads without waiting for the host.
 
 A machine without devices has no source of randomness, and waits a second until its own timers look random. The seed
 is as good here, and makes the wait and the random numbers the same in each run.
@@ -13,16 +17,42 @@ import hashlib
 import os
 import runpy
 import struct
+import subprocess
 import sys
 from pathlib import Path
 
-_RNDADDENTROPY = 0x40085203
-"""random(4): adds bytes to the kernel's pool, and counts their bits as random."""
+import goodqueue.engines.kernel.lab.run  # noqa: F401 - takes a second here
 
-seed = hashlib.sha256(sys.argv.pop(1).encode()).digest()
-with open("/dev/random", "wb", buffering=0) as device:  # noqa: PTH123
-    fcntl.ioctl(device, _RNDADDENTROPY, struct.pack("ii32s", 8 * len(seed), len(seed), seed))
+_RNDADDENTROPY = 0x40085203
+_RNDRESEEDCRNG = 0x5207
+"""random(4): the first adds bytes to the kernel's pool, and counts their bits as random. The second uses them now."""
+
+_PVPANIC = 0x505
+_PANICKED = b"\x01"
+"""The port of qemu's device for guests that panic, and what they write there. It is the one way for a guest to stop
+itself at an instruction of its own."""
+
+_ORDER = Path("/sys/firmware/qemu_fw_cfg/by_name/opt/goodqueue")
+
+
+def seed_kernel(seed: str) -> None:
+    """Let the kernel's random numbers follow from ``seed``."""
+    bits = hashlib.sha256(seed.encode()).digest()
+    with open("/dev/random", "wb", buffering=0) as device:  # noqa: PTH123
+        fcntl.ioctl(device, _RNDADDENTROPY, struct.pack("ii32s", 8 * len(bits), len(bits), bits))
+        fcntl.ioctl(device, _RNDRESEEDCRNG)
+
+
 for name in Path("/proc").glob("[0-9]*/comm"):
     if name.read_text(encoding="ascii").startswith("ksoftirqd/"):
         os.sched_setscheduler(int(name.parent.name), os.SCHED_FIFO, os.sched_param(2))  # the hosts have 1
+seed_kernel("booted")
+ports = os.open("/dev/port", os.O_RDWR)
+os.pwrite(ports, _PANICKED, _PVPANIC)
+os.close(ports)
+# The module lists the firmware's files when it is loaded, so it must not be loaded earlier.
+loading = ["modprobe", "qemu_fw_cfg"]
+subprocess.run(loading, check=True)
+seed_kernel((_ORDER / "seed/raw").read_text(encoding="ascii"))
+sys.argv[1:1] = [str(_ORDER / "plan.json/raw")]
 runpy.run_module("goodqueue.engines.kernel.lab", run_name="__main__", alter_sys=True)

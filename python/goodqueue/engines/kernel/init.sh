@@ -6,15 +6,15 @@ mount -t proc proc /proc
 mount -t sysfs sys /sys
 mount -t devtmpfs dev /dev
 mount -t tmpfs -o size="$captures" out /out
-modprobe -a veth inet_diag tcp_diag
+modprobe -a veth inet_diag tcp_diag sch_htb sch_netem 9p
 
 cd /
 # Without PYTHONHASHSEED, Python would draw its hash seed before guest.py has seeded the kernel.
-PYTHONHASHSEED=0 PYTHONPATH=/lab python3 -S /lab/guest.py "$seed" /plan.json /out </dev/null 2>&1
+PYTHONHASHSEED=0 PYTHONPATH=/lab python3 -S /lab/guest.py /out </dev/null 2>&1
 status=$?
 if [ $status = 0 ]; then
     # Only now, since the guest's clock continues while the guest waits for the host.
-    modprobe -a virtio_mmio 9pnet_virtio 9p
+    modprobe -a virtio_mmio 9pnet_virtio
     if mount -t 9p -o trans=virtio,version=9p2000.L,msize=512000 results /results \
         && cp /out/* /results/ && umount /results; then
         echo done

@@ -2,21 +2,32 @@
 
 The guest's clock counts its instructions, one nanosecond each, and jumps over idle time. A busy host therefore does
 not disturb a run, and runs are repeatable. The host must not reach the guest while the guest works. The guest reads
-its input from its first file system, and writes its output after all measurements.
+its input from the firmware, and writes its output after all measurements.
 """
 
+import fcntl
 import functools
+import hashlib
+import json
+import os
 import re
 import shutil
 import subprocess
 import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from goodqueue.engines.kernel import cpio, image, packages, watching
+from goodqueue.engines.kernel import cpio, folders, image, packages, watching
 from goodqueue.engines.kernel.lab import chain
 from goodqueue.engines.kernel.lab.plan import Plan
+from goodqueue.engines.kernel.monitor import Monitor
 from goodqueue.errors import UserError
-from goodqueue.run import Progress
+from goodqueue.run import Progress, StoppedError
+
+NAME = "kernel engine"
+"""Whose errors these are."""
 
 QEMU = "qemu-system-x86_64"
 
@@ -32,6 +43,12 @@ INSTALL = "apt-get install --no-install-recommends qemu-system-x86"
 _LAB = Path(__file__).with_name("lab")
 _LAB_IN_GUEST = "lab/goodqueue/engines/kernel/lab"
 
+_ORDER = "opt/goodqueue"
+"""The folder of the firmware's files from which guest.py takes its order."""
+
+_BOOTED = "booted-"
+"""The beginning of the names of saved states in an image's folder: the hash of what booted, and the memory in MB."""
+
 _SYSTEM_MB = 512
 """Memory of the kernel, the programs and the socket buffers."""
 _FRAME_BITS = 1514 * 8
@@ -40,36 +57,106 @@ _CAPTURED_BYTES = 116
 
 
 def run(system: image.Image, plan: Plan, folder: Path, progress: Progress, stop: threading.Event) -> None:
-    """Do ``plan`` in a new machine, and leave the results in ``folder``/results.
+    """Do ``plan`` in a machine that has booted, and leave the results in ``folder``/results.
 
     Raises StoppedError, and UserError if the run fails.
     """
-    boot(system, _archive(plan), _captures_mb(plan), plan.seed, folder, progress, stop)
+    ordered = folder / "plan.json"
+    ordered.write_text(plan.to_json(), encoding="utf-8")
+    results = _results(folder)
+    memory_mb = _memory_mb(plan)
+    # The guest reads these without the host's help, so that no moment of the host's is a moment of the guest's.
+    order = ["-fw_cfg", f"name={_ORDER}/plan.json,file={_quoted(ordered)}"]
+    order += ["-fw_cfg", f"name={_ORDER}/seed,string={plan.seed}"]
+    monitor = Monitor()
+    with _booted(system, memory_mb, stop).open("rb") as state:
+        command = [*_command(system, memory_mb, results), *order, *monitor.options, "-incoming", f"fd:{state.fileno()}"]
+        with monitor.doing(monitor.resume):
+            inherited = (state.fileno(), monitor.theirs.fileno())
+            ended = watching.watch(command, progress, stop, NAME, inherited)
+    if "done" not in ended.lines:
+        raise _failed(ended)
 
 
 def boot(
-    system: image.Image,
-    archive: bytes,
-    out_mb: int,
-    seed: int,
-    folder: Path,
-    progress: Progress,
-    stop: threading.Event,
+    system: image.Image, archive: bytes, out_mb: int, folder: Path, progress: Progress, stop: threading.Event
 ) -> None:
-    """Start a new machine with the files of ``archive``, and leave what it writes to /out in ``folder``/results.
+    """Boot a machine with the files of ``archive``, and leave what it writes to /out in ``folder``/results.
 
     /out has ``out_mb`` megabytes. Raises StoppedError, and UserError if the machine fails.
     """
+    with _first_files(system, archive, folder) as first:
+        command = [*_command(system, _SYSTEM_MB + out_mb, _results(folder)), "-initrd", str(first)]
+        ended = watching.watch(command, progress, stop, NAME)
+    if "done" not in ended.lines:
+        raise _failed(ended)
+
+
+def _booted(system: image.Image, memory_mb: int, stop: threading.Event) -> Path:
+    """Return the state of a machine that has booted and started the laboratory. The first run makes it.
+
+    A boot takes five times as much of the host's processor as a short run. The guest pauses itself at one instruction,
+    so the state is the same whenever it is made, and a run from it is the run that the boot would have gone on to.
+    """
+    archive = _archive()
+    key = hashlib.sha256(json.dumps([_command(system, 0, Path()), said()]).encode() + archive).hexdigest()[:16]
+    state = system.folder / f"{_BOOTED}{key}-{memory_mb}"
+    with _alone(system.folder, stop):
+        if state.exists():
+            return state
+        for old in system.folder.glob(f"{_BOOTED}*"):
+            if not old.name.startswith(f"{_BOOTED}{key}-"):
+                old.unlink(missing_ok=True)
+        with folders.private(system.folder) as folder, _first_files(system, archive, folder) as first:
+            monitor = Monitor()
+            with (folder / "state").open("wb") as file:
+                command = [*_command(system, memory_mb, _results(folder)), "-initrd", str(first), *monitor.options]
+                command += ["-action", "panic=pause"]
+                with monitor.doing(functools.partial(monitor.save, file.fileno())):
+                    ended = watching.watch(command, lambda _: None, stop, NAME, [monitor.theirs.fileno()])
+            if not monitor.saved:
+                raise _failed(ended, monitor.refusal)
+            (folder / "state").rename(state)
+    return state
+
+
+@contextmanager
+def _alone(folder: Path, stop: threading.Event) -> Iterator[None]:
+    """Wait until no other thread or process does this in ``folder``. Raises StoppedError."""
+    lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        while True:
+            if stop.is_set():
+                raise StoppedError
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                time.sleep(0.1)
+        yield
+    finally:
+        os.close(lock)
+
+
+@contextmanager
+def _first_files(system: image.Image, archive: bytes, folder: Path) -> Iterator[Path]:
+    """Yield the machine's first file system: the image's files and those of ``archive``."""
     first = folder / "initramfs.cpio"
     with first.open("wb") as file, system.initramfs.open("rb") as cached:
         shutil.copyfileobj(cached, file)
         file.write(archive)
+    yield first
+    first.unlink()
+
+
+def _results(folder: Path) -> Path:
     results = folder / "results"
     results.mkdir()
-    ended = watching.watch(_command(system, out_mb, seed, first, results), progress, stop, "kernel engine")
-    first.unlink()
-    if "done" not in ended.lines:
-        raise UserError("kernel engine", ended.error or _died(ended), f"the console's last lines: {_kept(ended)}")
+    return results
+
+
+def _failed(ended: watching.Ended, refusal: str = "") -> UserError:
+    return UserError(NAME, ended.error or refusal or _died(ended), f"the console's last lines: {_kept(ended)}")
 
 
 def why_not(plan: Plan | None = None) -> str | None:
@@ -100,26 +187,34 @@ def said() -> str:
     return done.stdout.partition("\n")[0].removeprefix("QEMU emulator ")
 
 
-def _archive(plan: Plan) -> bytes:
+def _archive() -> bytes:
     contents = {f"{_LAB_IN_GUEST}/{path.name}": path.read_bytes() for path in _LAB.glob("*.py")}
     contents["init"] = Path(__file__).with_name("init.sh").read_bytes()
     contents["lab/guest.py"] = Path(__file__).with_name("guest.py").read_bytes()
-    contents["plan.json"] = plan.to_json().encode()
     return cpio.files(contents)
 
 
-def _command(system: image.Image, out_mb: int, seed: int, first: Path, results: Path) -> list[str]:
+def _command(system: image.Image, memory_mb: int, results: Path) -> list[str]:
     # The kernel passes words that it does not know to the first process as environment variables.
-    line = f"console=ttyS0 quiet nokaslr mitigations=off panic=-1 reboot=t captures={out_mb}m seed={seed}"
+    line = f"console=ttyS0 quiet nokaslr mitigations=off panic=-1 reboot=t captures={memory_mb - _SYSTEM_MB}m"
     command = [QEMU, "-accel", "tcg,thread=single,tb-size=256", "-icount", "shift=0,sleep=off,align=off"]
     # Without arat the guest's timers tick at 4 ms on this machine. The calendar starts at the same moment in all runs.
     command += ["-M", "microvm,acpi=on,rtc=on,pic=on,pit=on", "-cpu", "Nehalem,+arat,-spec-ctrl"]
-    command += ["-rtc", "base=2020-01-01T00:00:00,clock=vm", "-m", str(_SYSTEM_MB + out_mb)]
+    command += ["-rtc", "base=2020-01-01T00:00:00,clock=vm", "-m", str(memory_mb)]
     command += ["-nodefaults", "-no-user-config", "-nographic", "-no-reboot", "-serial", "stdio"]
-    command += ["-kernel", str(system.vmlinux), "-initrd", str(first), "-append", line]
-    path = str(results).replace(",", ",,")  # a comma would begin another option
-    command += ["-fsdev", f"local,id=results,path={path},security_model=none"]
-    return [*command, "-device", "virtio-9p-device,fsdev=results,mount_tag=results"]
+    command += ["-kernel", str(system.vmlinux), "-append", line]
+    command += ["-fsdev", f"local,id=results,path={_quoted(results)},security_model=none"]
+    command += ["-device", "virtio-9p-device,fsdev=results,mount_tag=results"]
+    return [*command, "-device", "pvpanic"]  # guest.py says what for
+
+
+def _quoted(path: Path) -> str:
+    return str(path).replace(",", ",,")  # a comma would begin another option
+
+
+def _memory_mb(plan: Plan) -> int:
+    """Return a machine's memory: a power of two, so that few states serve all plans."""
+    return max(1024, 1 << (_SYSTEM_MB + _captures_mb(plan) - 1).bit_length())
 
 
 def _captures_mb(plan: Plan) -> int:

@@ -1,0 +1,24 @@
+//! All tests of whole runs, as one program: each program would be compiled and linked on its own.
+#![allow(clippy::unwrap_used)] // clippy.toml's exemption covers test functions, not their helpers
+
+mod air;
+mod applications;
+mod behaviour;
+mod change;
+mod common;
+mod congestion;
+mod hops;
+mod hosts;
+mod law;
+mod media;
+mod netem;
+mod pacing;
+mod packmime;
+mod paths;
+mod random_paths;
+mod residential;
+mod run;
+mod scenario;
+mod tmix;
+mod web_users;
+mod wifi;
