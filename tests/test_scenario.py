@@ -123,12 +123,12 @@ def test_times_are_read_in_seconds(text: str, expected: float) -> None:
 
 
 def test_an_element_of_a_list_may_be_set_by_its_name() -> None:
-    scenario: Any = {"hop": [{"kind": "link", "name": "modem"}, {"kind": "wire", "name": "air"}, {"name": "air"}]}
-    assert scenarios.apply_set(scenario, "hop.modem.rate=5mbit") == "hop.0.rate"
-    assert scenario["hop"][0]["rate"] == "5mbit"
+    given: Any = {"hop": [{"kind": "link", "name": "modem"}, {"kind": "wire", "name": "air"}, {"name": "air"}]}
+    assert scenario.apply_set(given, "hop.modem.rate=5mbit") == "hop.0.rate"
+    assert given["hop"][0]["rate"] == "5mbit"
     with pytest.raises(UserError) as several:
-        scenarios.apply_set(scenario, "hop.air.delay=5ms")
+        scenario.apply_set(given, "hop.air.delay=5ms")
     assert str(several.value).endswith('found "air", the name of 2; accepted: hop.0 to hop.3 (the last adds one)')
     with pytest.raises(UserError) as unknown:
-        scenarios.apply_set(scenario, "hop.mode.rate=5mbit")
+        scenario.apply_set(given, "hop.mode.rate=5mbit")
     assert "or a name of one: modem, air" in str(unknown.value)
