@@ -5,7 +5,7 @@ import json
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from goodqueue.serving import mine, server
@@ -39,9 +39,9 @@ class Ask:
 
 
 @contextmanager
-def served(*paths: str) -> Iterator[Ask]:
-    """Run the server in this process, with the records in ``paths``."""
-    with server.Server(server.page(), mine.find(paths), 0) as listening:
+def served(*paths: str, lessons: str = "") -> Iterator[Ask]:
+    """Run the server in this process, with the records in ``paths`` and the folder ``lessons``."""
+    with server.Server(server.page(), replace(mine.find(paths), lessons=lessons), 0) as listening:
         thread = threading.Thread(target=listening.serve_forever, args=[0.01])
         thread.start()
         try:

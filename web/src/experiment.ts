@@ -23,6 +23,7 @@ export const FIRST: Experiment = {
       { kind: "bulk", count: 2, cc: "cubic", start_spread: "1s" },
       { kind: "voip" },
       { kind: "page", page: "google" },
+      { kind: "ping" },
     ],
   },
 };
@@ -88,9 +89,9 @@ function quantity(text: string, units: Readonly<Record<string, number>>): number
   return unit === undefined || !Number.isFinite(number) ? undefined : number * unit;
 }
 
-/** Returns the index in `traffic` of the first bulk flows, which the controls change, or undefined. */
-export function bulkPlace(scenario: Table): number | undefined {
+/** Returns the index in `traffic` of the first bulk flows down, or up, or undefined if there are none. */
+export function bulkPlace(scenario: Table, way: "down" | "up" = "down"): number | undefined {
   const traffic = scenario["traffic"];
-  const place = Array.isArray(traffic) ? traffic.findIndex((item) => at(item, "kind") === "bulk") : -1;
+  const place = Array.isArray(traffic) ? traffic.findIndex((item) => at(item, "kind") === "bulk" && (at(item, "direction") ?? "down") === way) : -1;
   return place < 0 ? undefined : place;
 }

@@ -5,9 +5,9 @@ import "./style.css";
 import { App } from "./view/app.tsx";
 import { fetchMine } from "./view/opening.tsx";
 
-followAddress();
+const isBare = !followAddress();
 startRuns();
 startClock();
-void fetchMine();
+void fetchMine(isBare);
 const root = document.getElementById("app");
 if (root) render(<App />, root);

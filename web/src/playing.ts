@@ -56,10 +56,16 @@ export function sightAt(place: number): Sight | undefined {
 /** About this many packets are in a span: enough to see, few enough to draw. */
 const SPAN_PACKETS = 1500;
 const FULL_BITS = 1514 * 8;
+/** At a round time some packets before it are seen, too, because no span begins there. In spans. */
+const EARLY = 0.3125;
+/** A time this close to the end of a span is in the next one, in spans or seconds. */
+const ROUNDING = 1e-9;
 
-/** Returns the length of a span in seconds. Spans begin at multiples of it. */
+/** Returns the length of a span in seconds. They begin `EARLY` before its multiples. */
 export function span_s(): number {
-  const rate = mbps(at(experiment.value.scenario, "bottleneck.rate")) ?? 50;
+  // A shaper may use a small part of the link.
+  const used = Math.max(0, ...allStates().map((state) => shown(state)?.record.queues.down.throughput_mbps ?? 0));
+  const rate = used || (mbps(at(experiment.value.scenario, "bottleneck.rate")) ?? 50);
   return Math.min(1, Math.max(0.005, (SPAN_PACKETS * FULL_BITS) / (rate * 1e6)));
 }
 
@@ -70,7 +76,7 @@ const pending = new WeakSet<Lane>();
 function isMissing(place: number): boolean {
   if (stateOf(place).kind !== "done") return false;
   const sight = sightAt(place);
-  return sight === undefined || !(sight.from_s <= playhead.value && playhead.value < sight.until_s);
+  return sight === undefined || !(sight.from_s - ROUNDING <= playhead.value && playhead.value < sight.until_s);
 }
 
 /** Asks lane `place` for the packets that it should show now, unless it has them or has not run. */
@@ -82,12 +88,13 @@ async function see(place: number): Promise<void> {
   const { scenario } = state.run;
   pending.add(asked);
   const length = span_s();
-  const from_s = Math.floor(playhead.value / length + 1e-9) * length;
-  const packets = await asked.look(scenario, from_s, from_s + length);
+  const number = Math.floor(playhead.value / length + EARLY + ROUNDING);
+  const [from_s, until_s] = [Math.max(0, (number - EARLY) * length), (number + 1 - EARLY) * length];
+  const packets = await asked.look(scenario, from_s, until_s);
   pending.delete(asked);
   if (packets) {
     const now = [...sights.value];
-    now[place] = sightOf(packets, scenario, from_s, from_s + length);
+    now[place] = sightOf(packets, scenario, from_s, until_s);
     sights.value = now;
     goOn();
   }

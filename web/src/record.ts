@@ -10,6 +10,7 @@ export interface Spread {
 export interface Queue {
   qdisc: string;
   utilisation_percent: number;
+  throughput_mbps: number;
   delay_ms: Spread | null;
   drop_percent: number;
   mark_percent: number;
@@ -27,6 +28,7 @@ export interface App {
   kind: string;
   mos?: number | null;
   load_ms?: Spread | null;
+  rtt_ms?: Spread | null;
 }
 
 export interface QueueSeries {
@@ -43,7 +45,16 @@ export interface FlowSeries {
 export interface Series {
   time_s: number[];
   queues: { down: QueueSeries; up: QueueSeries };
+  /** The links beside the bottleneck, by name. */
+  hops?: Record<string, QueueSeries>;
   flows: FlowSeries[];
+}
+
+/** A hop beside the bottleneck. Only a link has a queue. */
+export interface Hop {
+  name: string;
+  kind: string;
+  direction: string;
 }
 
 export interface RunRecord {
@@ -51,6 +62,7 @@ export interface RunRecord {
   seed: number;
   scenario: Table;
   queues: { down: Queue; up: Queue };
+  hops?: Hop[];
   flows: Flow[];
   fairness: { jain_goodput: number | null };
   apps: App[];

@@ -9,6 +9,10 @@ import { NOTHING_YET, started, type LaneState } from "./lane-state.ts";
 import type { RunRecord, Value } from "./record.ts";
 
 export const experiment = signal<Experiment>(FIRST);
+/** The experiment of an address without words: the first one, or the file that `goodqueue serve` opens. */
+export const home = signal<Experiment>(FIRST);
+/** Whether it is known which experiment the page begins with. Nothing runs before. */
+export const hasBegun = signal(false);
 /** A problem beside the experiment itself, in one line, or empty. */
 export const trouble = signal("");
 
@@ -101,7 +105,7 @@ export function startRuns(): void {
   effect(() => {
     const { lines } = experiment.value;
     // Workers start while the core does.
-    if (!core.value) return lines.forEach((_, place) => void lane(place));
+    if (!core.value || !hasBegun.value) return lines.forEach((_, place) => void lane(place));
     const texts = lines.map(question);
     batch(() => {
       const now = states.peek();
@@ -147,23 +151,31 @@ export function removeLine(place: number): void {
   experiment.value = { ...experiment.value, lines: experiment.value.lines.filter((_, at) => at !== place) };
 }
 
-/** Reads the address now and after each change to it, and keeps it up to date. */
-export function followAddress(): void {
-  const read = (): void => {
+/**
+ * Reads the address now and after each change to it, and keeps it up to date. Returns whether the address says what the
+ * page begins with.
+ */
+export function followAddress(): boolean {
+  const read = (): boolean => {
     try {
       const found = fromAddress(location.hash);
       if (found) openExperiment(found);
       trouble.value = "";
+      return found !== undefined;
     } catch (error) {
       trouble.value = error instanceof Error ? error.message : String(error);
+      return true;
     }
   };
-  read();
+  hasBegun.value = read();
   addEventListener("hashchange", read);
   let timer: ReturnType<typeof setTimeout> | undefined;
   effect(() => {
-    const address = toAddress(experiment.value);
+    // After a file that the server opens the address stays without words, so that a reload reads the file again.
+    const isOfServer = experiment.value === home.value && home.value !== FIRST;
+    const address = isOfServer ? location.pathname : toAddress(experiment.value);
     clearTimeout(timer);
-    timer = setTimeout(() => history.replaceState(null, "", address), 250);
+    if (hasBegun.value) timer = setTimeout(() => history.replaceState(null, "", address), 250);
   });
+  return hasBegun.value;
 }

@@ -69,6 +69,8 @@ for (const width of [390, 320]) {
     await field(page, 0).fill(`codel ${"x".repeat(300)}`);
     await expect(refusal(page, 0)).not.toBeEmpty();
     expect(await isTooWide(), "with a refused line").toBe(false);
+    await page.locator("details").evaluateAll((all) => all.forEach((one) => one.setAttribute("open", "")));
+    expect(await isTooWide(), "with all that can be opened").toBe(false);
     // The middle of each control can be scrolled onto the screen, and no other element covers it.
     const covered = await page.locator("button:not(:disabled), select, input:not([hidden]), textarea, summary").evaluateAll((controls) =>
       controls.flatMap((control) => {

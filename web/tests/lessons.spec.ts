@@ -4,7 +4,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import type { Page } from "@playwright/test";
 import { parse } from "smol-toml";
-import { applyToml, expect, field, lines, scenario, settled, test } from "./page.ts";
+import { applyToml, expect, field, firstPictures, fits, LAPTOP, lines, scenario, settled, test } from "./page.ts";
 
 interface Lesson {
   title: string;
@@ -46,6 +46,8 @@ async function set(page: Page, first: string, key: string, value: string | numbe
   }
 }
 
+test.use({ viewport: LAPTOP });
+
 test("there is no lesson", () => {
   expect(LESSONS.length).toBeGreaterThan(4);
 });
@@ -71,6 +73,8 @@ LESSONS.forEach((lesson, number) => {
     await expect(panel.locator(".answer")).toHaveText(lesson.answer);
     await expect(panel.locator(".goals li.reached")).toHaveCount(lesson.goal.length);
     await expect(panel.locator(".goals")).not.toContainText("not reached yet");
+    await page.evaluate(() => scrollTo(0, 0));
+    await fits(page, { goals: panel.locator(".goals"), answer: panel.locator(".answer"), controls: page.locator(".controls"), ...firstPictures(page, 0) });
 
     await panel.getByRole("button", { name: "Start again" }).click();
     await expect(panel.locator(".answer")).toHaveCount(0);

@@ -100,3 +100,36 @@ export async function saysOneLine(message: Locator): Promise<void> {
   expect(text.trim(), "one line").not.toContain("\n");
   expect(text, "the page's own words").not.toMatch(/undefined|\[object|TypeError|RangeError|SyntaxError|InternalError|unreachable|panicked/);
 }
+
+/** The screen of a small laptop. */
+export const LAPTOP = { width: 1366, height: 768 };
+
+/** Checks that elements are seen whole without scrolling, and that none covers another one. */
+export async function fits(page: Page, wanted: Record<string, Locator>): Promise<void> {
+  const screen = page.viewportSize() ?? LAPTOP;
+  expect(await page.evaluate(() => scrollY), "the page is not scrolled").toBe(0);
+  for (const [what, found] of Object.entries(wanted)) {
+    for (const one of await found.all()) {
+      const box = await one.boundingBox();
+      if (!box) throw new Error(`${what} is not shown`);
+      const place = `${what}: x ${box.x} to ${box.x + box.width}, y ${box.y} to ${box.y + box.height}`;
+      expect(box.x >= 0 && box.y >= 0 && box.x + box.width <= screen.width && box.y + box.height <= screen.height, place).toBe(true);
+      const isClear = await one.evaluate((element) => {
+        const { left, top, right, bottom } = element.getBoundingClientRect();
+        const points = [[(left + right) / 2, (top + bottom) / 2], [left + 9, top + 9], [right - 9, bottom - 9]];
+        return points.every(([x, y]) => element.contains(document.elementFromPoint(x ?? 0, y ?? 0)));
+      });
+      expect(isClear, `${what}: nothing lies over it`).toBe(true);
+    }
+  }
+}
+
+/** Returns what a lane shows first: its line, the link and the delay over time. */
+export function firstPictures(page: Page, place: number): Record<string, Locator> {
+  const of = lane(page, place);
+  return {
+    [`the line of lane ${place}`]: field(page, place),
+    [`the link of lane ${place}`]: of.getByRole("img", { name: /^The link/ }),
+    [`the delay of lane ${place}`]: of.getByRole("img", { name: /^Queueing delay over time/ }),
+  };
+}

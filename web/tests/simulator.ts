@@ -20,6 +20,31 @@ export async function disciplines(): Promise<string[]> {
   return (JSON.parse(choices()) as { qdiscs: { name: string }[] }).qdiscs.map(({ name }) => name);
 }
 
+/** The parts of a record with series, as the page asks for it. */
+export interface Charted {
+  queues: Record<"down" | "up", { delay_ms: { p95: number } | null }>;
+  flows: { direction: string; goodput_mbps: number }[];
+  apps: { kind: string; mos?: number | null; rtt_ms?: { p50: number; p95: number } | null }[];
+  series: {
+    time_s: number[];
+    queues: Record<"down" | "up", { backlog_packets: number[] }>;
+    hops?: Record<string, { backlog_packets: number[] }>;
+  };
+}
+
+/** Returns the record of a scenario (TOML) under a line, with 300 intervals. */
+export async function record(toml: string, line: string): Promise<Charted> {
+  await ready;
+  const scenario = parse(toml) as { duration: string; bottleneck: { qdisc?: string }; series?: unknown };
+  scenario.bottleneck.qdisc = line;
+  scenario.series = { interval: `${Math.round((Number.parseFloat(scenario.duration) * 1000) / 300)}ms` };
+  const run = new Run(JSON.stringify(scenario));
+  run.advance(run.duration_s());
+  const found = JSON.parse(run.record()) as Charted;
+  run.free();
+  return found;
+}
+
 const known = new Map<string, Numbers | { refusal: string }>();
 
 /** Returns the numbers of a scenario (TOML) under a line, or the core's refusal. The same question runs only once. */

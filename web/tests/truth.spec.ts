@@ -93,7 +93,7 @@ async function drawn(page: Page, place: number): Promise<number[]> {
   );
 }
 
-const NO_PICTURE = [0, 0, 0, 0, 0];
+const NO_PICTURE = [0, 0, 0, 0, 0, 0];
 
 /**
  * Types a line into the second field, and checks each moment until it has run or is refused. Returns the message of a
@@ -286,7 +286,7 @@ test("the queues of a discipline are drawn as those of its flows", async ({ page
   const halves = (): Promise<number[][]> =>
     link(0).evaluate((one) => {
       const canvas = one as HTMLCanvasElement;
-      const [top, floor, exit] = [20, 148, Math.round(canvas.width * 0.55) - 4];
+      const [top, floor, exit] = [20, 128, Math.round(canvas.width * 0.55) - 4];
       const count = (from: number, until: number): number[] => {
         const pixels = canvas.getContext("2d")?.getImageData(0, from, exit, until - from).data ?? [];
         const found = [0, 0];

@@ -1,4 +1,4 @@
-"""``goodqueue serve``: serves the page in the browser, with the user's own scenarios and results."""
+"""``goodqueue serve``: serves the page in the browser, with the user's own scenarios, results and lessons."""
 
 from typing import Annotated
 
@@ -19,6 +19,10 @@ def serve(
             help="Scenarios, records, stores, comparisons, folders of scenarios. [scenarios in this folder]",
         ),
     ] = None,
+    lessons: Annotated[
+        str | None,
+        typer.Option("--lessons", metavar="DIR", help="Lessons of your own, in place of the page's: a folder of TOML."),
+    ] = None,
     port: Annotated[
         int,
         typer.Option(parser=whole("--port", 0, 65535), metavar="N", help="The port to listen on; 0 picks a free one."),
@@ -31,21 +35,29 @@ def serve(
     \b
     Examples:
       goodqueue serve
+      goodqueue serve one-flow.toml
       goodqueue serve examples store
+      goodqueue serve --lessons my-lessons
       goodqueue run one-flow.toml --json > record.json; goodqueue serve one-flow.toml record.json
       goodqueue serve --port 0 --no-browser --json
 
-    The page runs scenarios and shows stored results. Nothing leaves this machine: the command listens only on
-    127.0.0.1. Ctrl-C ends it. The page reads a file again at each request, so a reload shows a changed file.
+    The page runs scenarios and shows stored results. If the first PATH is a file, the page opens it. Nothing leaves
+    this machine: the command listens only on 127.0.0.1. Ctrl-C ends it. The page reads a file again at each request,
+    so a reload shows a changed file.
     """
+    from dataclasses import replace
     from json import dumps
 
+    from goodqueue.serving import lessons as own_lessons
     from goodqueue.serving import mine, server
     from goodqueue.show import terminal
 
     files = server.page()
     with terminal.progress("results") as progress:
         found = mine.find(paths or (), progress)
+    if lessons is not None:
+        own_lessons.load(lessons)  # refuses a file before anything is served
+        found = replace(found, lessons=lessons)
     for line in found.left_out:
         warn(line)
     with server.Server(files, found, port) as listening:

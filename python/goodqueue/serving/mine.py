@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from goodqueue import scenario as scenarios
 from goodqueue import store
@@ -20,6 +20,9 @@ ACCEPTED = f"a scenario (.toml), a folder of them, {results.ACCEPTED}"
 
 MOST = 2000
 """The most results that are listed: reading the name of one takes some milliseconds."""
+
+LESSONS = "lessons.json"
+"""The address of the user's lessons."""
 
 One = TypeVar("One")
 
@@ -41,16 +44,25 @@ class Mine:
     results: list[Entry]
     left_out: list[str]
     """The files that were left out, and why, in one line each."""
+    opens: int | None = None
+    """The number of the entry that the page opens."""
+    lessons: str = ""
+    """The folder of the user's lessons, or nothing if there is none."""
 
     @property
     def entries(self) -> list[Entry]:
         """All entries. Their order gives their numbers."""
         return [*self.scenarios, *self.results]
 
-    def listing(self) -> dict[str, list[dict[str, str]]]:
+    def listing(self) -> dict[str, Any]:
         """Return names and addresses, in the format of ``mine.json``."""
         rows = [{"name": one.name, "url": f"mine/{number}.json"} for number, one in enumerate(self.entries)]
-        return {"scenarios": rows[: len(self.scenarios)], "results": rows[len(self.scenarios) :]}
+        listed: dict[str, Any] = {"scenarios": rows[: len(self.scenarios)], "results": rows[len(self.scenarios) :]}
+        if self.opens is not None:
+            listed["opens"] = rows[self.opens]["url"]
+        if self.lessons:
+            listed["lessons"] = LESSONS
+        return listed
 
 
 @dataclass(slots=True)
@@ -72,13 +84,20 @@ class _Search:
 
 
 def find(paths: Sequence[str], progress: Progress = lambda _: None) -> Mine:
-    """Return the entries in ``paths``, or the scenarios in this folder if there are none. Raises UserError."""
+    """Return the entries in ``paths``, or the scenarios in this folder if there are none. Raises UserError.
+
+    If the first path is a file, the page opens it. Of a file with several records, it opens the first one.
+    """
     search = _Search(progress)
-    for name in paths:
+    opens_scenario = opens_run = False
+    for place, name in enumerate(paths):
         _look(Path(name), search)
+        if place == 0 and Path(name).is_file():
+            opens_scenario, opens_run = bool(search.scenarios), bool(search.runs)
     if not paths:
         _look_for_scenarios(Path(), search)
-    return Mine(list(search.scenarios.values()), _named(search.runs), search.left_out)
+    opens = 0 if opens_scenario else len(search.scenarios) if opens_run else None
+    return Mine(list(search.scenarios.values()), _named(search.runs), search.left_out, opens)
 
 
 def _look(path: Path, search: _Search) -> None:

@@ -9,14 +9,15 @@ import errno
 import gzip
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote
 
 from goodqueue import listening
 from goodqueue.errors import UserError
-from goodqueue.serving.mine import Mine
+from goodqueue.serving import lessons
+from goodqueue.serving.mine import LESSONS, Mine
 
 PAGE = Path(__file__).resolve().parents[1].joinpath("page/index.html").parent
 """The folder that `make web` builds and that a wheel contains."""
@@ -127,6 +128,8 @@ class Handler(listening.Handler):
         path = unquote(self.path.partition("?")[0])
         if path == "/mine.json":
             return _json(200, self.server.mine.listing())
+        if path == f"/{LESSONS}" and (folder := self.server.mine.lessons):
+            return _read(lambda: json.dumps(lessons.load(folder)))
         if number := _MINE.fullmatch(path):
             return self._mine(int(number[1]))
         return self.server.files.get(path) or _error(404, "not found; accepted: what the page asks for")
@@ -135,10 +138,7 @@ class Handler(listening.Handler):
         entries = self.server.mine.entries
         if number >= len(entries):
             return _error(404, f"found number {number}; accepted: one that mine.json lists")
-        try:
-            return Answer(200, JSON, entries[number].read().encode())
-        except UserError as error:  # the file was changed and is now broken
-            return _error(422, str(error))
+        return _read(entries[number].read)
 
     def _send(self, answer: Answer) -> None:
         data = answer.data
@@ -170,6 +170,13 @@ class Handler(listening.Handler):
             self._send(_error(405, f"found {self.command}; accepted: GET, HEAD"))
         else:
             self._send(_error(code, message or "not understood"))
+
+
+def _read(read: Callable[[], str]) -> Answer:
+    try:
+        return Answer(200, JSON, read().encode())
+    except UserError as error:  # a file was changed and is now broken
+        return _error(422, str(error))
 
 
 def _json(status: int, value: object) -> Answer:

@@ -1,6 +1,7 @@
 // A chart over time, on a canvas.
 
 import type { Theme } from "./colours.ts";
+import type { Pen } from "./svg.ts";
 
 export interface Curve {
   values: readonly (number | null)[];
@@ -31,7 +32,7 @@ export function scale(value: number): { top: number; step: number } {
   return { top, step: top / (top / power === 2.5 ? 5 : top / power === 5 ? 5 : 4) };
 }
 
-export function drawChart(ctx: CanvasRenderingContext2D, width: number, height: number, chart: Chart, theme: Theme): void {
+export function drawChart(ctx: Pen, width: number, height: number, chart: Chart, theme: Theme): void {
   const { top, step } = scale(chart.top);
   const x = (time: number): number => LEFT + (time / Math.max(chart.end_s, 1e-9)) * (width - LEFT);
   const y = (value: number): number => TOP + (1 - value / top) * (height - TOP - BOTTOM);

@@ -2,6 +2,7 @@
 
 import { DROPS, FIRST_DROP, MARKED, type Packet, type Sight } from "../playing.ts";
 import { flowColour, type Theme } from "./colours.ts";
+import type { Pen } from "./svg.ts";
 
 export interface LinkView {
   sight: Sight;
@@ -24,7 +25,7 @@ const TITLE = EDGE + 14;
 /** Reasons for drops at the head of the queue. All other drops happen at the tail. */
 const AT_HEAD = new Set<string>(["target"]);
 
-export function drawLink(ctx: CanvasRenderingContext2D, width: number, height: number, view: LinkView, theme: Theme): void {
+export function drawLink(ctx: Pen, width: number, height: number, view: LinkView, theme: Theme): void {
   const exit = Math.round(width * QUEUE_SHARE);
   const floor = height - ACK_TRACK - 8;
   const { now_s, sight } = view;
@@ -66,7 +67,7 @@ export function drawLink(ctx: CanvasRenderingContext2D, width: number, height: n
   }
 }
 
-function drawTracks(ctx: CanvasRenderingContext2D, width: number, exit: number, floor: number, theme: Theme): void {
+function drawTracks(ctx: Pen, width: number, exit: number, floor: number, theme: Theme): void {
   ctx.strokeStyle = theme.line;
   ctx.lineWidth = 1;
   ctx.strokeRect(EDGE - 3.5, EDGE - 3.5, exit - EDGE + 2, floor - EDGE + 7);
@@ -86,7 +87,7 @@ function drawTracks(ctx: CanvasRenderingContext2D, width: number, exit: number, 
  * Draws each queue into which the discipline sorts packets in a box of its own, from the top, or else all packets in
  * one box. Returns the position of the tail in each.
  */
-function drawSorted(ctx: CanvasRenderingContext2D, queue: readonly Packet[], exit: number, floor: number, view: LinkView, theme: Theme): number[] {
+function drawSorted(ctx: Pen, queue: readonly Packet[], exit: number, floor: number, view: LinkView, theme: Theme): number[] {
   const { queues } = view.sight;
   const boxes = Math.max(1, queues.length);
   const tall = (floor - TITLE) / boxes;
@@ -118,7 +119,7 @@ function cellSize(most: number, width: number, height: number): number {
 }
 
 /** Draws a FIFO as columns, from the exit to the left. Returns the position of the tail. */
-function drawFifo(ctx: CanvasRenderingContext2D, queue: readonly Packet[], exit: number, top: number, floor: number, size: number, theme: Theme): number {
+function drawFifo(ctx: Pen, queue: readonly Packet[], exit: number, top: number, floor: number, size: number, theme: Theme): number {
   const rows = Math.max(1, Math.floor((floor - top) / size));
   queue.forEach((packet, place) => {
     const x = exit - EDGE - (Math.floor(place / rows) + 0.5) * size;
@@ -128,7 +129,7 @@ function drawFifo(ctx: CanvasRenderingContext2D, queue: readonly Packet[], exit:
 }
 
 /** Draws one queue per flow, one above the other. Returns the position of the longest queue's tail. */
-function drawFlows(ctx: CanvasRenderingContext2D, queue: readonly Packet[], exit: number, top: number, floor: number, _size: number, theme: Theme): number {
+function drawFlows(ctx: Pen, queue: readonly Packet[], exit: number, top: number, floor: number, _size: number, theme: Theme): number {
   const flows = group(queue);
   const row = Math.min(LARGEST, (floor - top) / Math.max(1, flows.size));
   let tail = exit - EDGE;
@@ -153,7 +154,7 @@ function group(queue: readonly Packet[]): Map<number, Packet[]> {
 }
 
 /** Draws a packet as a square in its flow's colour. A marked packet is a diamond with an edge. */
-function drawPacket(ctx: CanvasRenderingContext2D, x: number, y: number, size: number, packet: Packet, isMarked: boolean, theme: Theme): void {
+function drawPacket(ctx: Pen, x: number, y: number, size: number, packet: Packet, isMarked: boolean, theme: Theme): void {
   ctx.fillStyle = flowColour(theme, packet.flow);
   if (!isMarked) {
     ctx.fillRect(x - size / 2, y - size / 2, size, size);
@@ -172,7 +173,7 @@ function drawPacket(ctx: CanvasRenderingContext2D, x: number, y: number, size: n
   ctx.stroke();
 }
 
-function drawCross(ctx: CanvasRenderingContext2D, x: number, y: number, packet: Packet, theme: Theme): void {
+function drawCross(ctx: Pen, x: number, y: number, packet: Packet, theme: Theme): void {
   ctx.fillStyle = flowColour(theme, packet.flow);
   ctx.fillRect(x - 4, y - 4, 8, 8);
   ctx.strokeStyle = theme.bad;

@@ -3,14 +3,14 @@
 import { useRef } from "preact/hooks";
 import { toAddress } from "../address.ts";
 import { flowColour, theme } from "../draw/colours.ts";
-import { FIRST, MOST_LINES } from "../experiment.ts";
+import { MOST_LINES } from "../experiment.ts";
 import { shown } from "../lane-state.ts";
 import { toToml } from "../files.ts";
-import { addLine, allStates, experiment, openExperiment, trouble } from "../state.ts";
+import { addLine, allStates, experiment, home, openExperiment, trouble } from "../state.ts";
 import { Controls } from "./controls.tsx";
 import { CopyButton, download } from "./copying.tsx";
 import { Lane } from "./lane.tsx";
-import { begin, lesson, LessonPanel, LESSONS } from "./lessons.tsx";
+import { lesson, LessonPanel, LessonPath } from "./lessons.tsx";
 import { openFile, OwnFiles, useDrops } from "./opening.tsx";
 import { Playback } from "./playback.tsx";
 import { TomlEditor } from "./toml-editor.tsx";
@@ -32,31 +32,27 @@ export function App() {
         <p class="error trouble" role="alert">
           {trouble.value}
         </p>
-        <nav aria-label="Lessons">
-          <ol class="lesson-list">
-            {LESSONS.map(({ title }, number) => (
-              <li key={title}>
-                <button type="button" aria-current={lesson.value === number ? "step" : undefined} onClick={() => begin(number)}>
-                  {title}
-                </button>
-              </li>
-            ))}
-          </ol>
-        </nav>
+        <LessonPath />
         <LessonPanel />
-        <Controls />
         <Playback />
-        <Legend />
-        <div class="lanes">
-          {lines.map((_, place) => (
-            <Lane key={place} place={place} />
-          ))}
+        <div class="bench">
+          <div>
+            <Legend />
+            <div class="lanes">
+              {lines.map((_, place) => (
+                <Lane key={place} place={place} />
+              ))}
+            </div>
+          </div>
+          <div class="side">
+            <Controls />
+            {lines.length < MOST_LINES && (
+              <button type="button" onClick={() => addLine(NEXT_LINES.find((line) => !lines.includes(line)) ?? "codel")}>
+                Compare with another line
+              </button>
+            )}
+          </div>
         </div>
-        {lines.length < MOST_LINES && (
-          <button type="button" class="add" onClick={() => addLine(NEXT_LINES.find((line) => !lines.includes(line)) ?? "codel")}>
-            Compare with another line
-          </button>
-        )}
         <Totals />
         <TomlEditor />
       </main>
@@ -98,7 +94,7 @@ function Tools() {
         onClick={() => {
           lesson.value = undefined;
           trouble.value = "";
-          openExperiment(FIRST);
+          openExperiment(home.value);
         }}
       >
         Start over

@@ -3,7 +3,7 @@
 import { useId } from "preact/hooks";
 import { core, withoutBuffer } from "../engine/core.ts";
 import { bulkPlace, mbps, seconds } from "../experiment.ts";
-import { at } from "../record.ts";
+import { at, type Value } from "../record.ts";
 import { change, experiment } from "../state.ts";
 import { Slider } from "./slider.tsx";
 
@@ -30,6 +30,9 @@ export function Controls() {
       {rate !== undefined && (
         <Slider name="Rate" value={rate} least={0.25} most={1000} show={showRate} onChange={(value) => change("bottleneck.rate", rateText(value))} />
       )}
+      {rate !== undefined && (
+        <Slider name="Rate up" value={mbps(at(scenario, "bottleneck.up.rate")) ?? rate} least={0.25} most={1000} show={showRate} onChange={(value) => change("bottleneck.up.rate", rateText(value))} />
+      )}
       {rtt !== undefined && (
         <Slider name="Base RTT" value={Number((rtt * 1e3).toPrecision(6))} least={1} most={1000} show={(value) => `${value} ms`} onChange={(value) => change("path.rtt", `${value}ms`)} />
       )}
@@ -49,12 +52,22 @@ export function Controls() {
               ))}
             </select>
           </label>
+        </>
+      )}
+      <div>
+        {place !== undefined && (
           <label class="choice tick">
             <input type="checkbox" checked={at(scenario, `${bulk}.ecn`) === true} onChange={(event) => change(`${bulk}.ecn`, event.currentTarget.checked ? true : undefined)} />
             <span class="name">ECN</span>
           </label>
-        </>
-      )}
+        )}
+        {Array.isArray(scenario["traffic"]) && (
+          <label class="choice tick">
+            <input type="checkbox" checked={bulkPlace(scenario, "up") !== undefined} onChange={toggleUpload} />
+            <span class="name">An upload</span>
+          </label>
+        )}
+      </div>
     </fieldset>
   );
 }
@@ -81,6 +94,14 @@ function BufferSlider({ bdp, rate, rtt }: { bdp: number; rate: number; rtt: numb
       </p>
     </div>
   );
+}
+
+/** Adds an upload to the traffic, or takes the first uploads away. */
+function toggleUpload(): void {
+  const { scenario } = experiment.value;
+  const traffic = scenario["traffic"] as Value[];
+  const place = bulkPlace(scenario, "up");
+  change("traffic", place === undefined ? [...traffic, { kind: "bulk", direction: "up" }] : traffic.filter((_, at) => at !== place));
 }
 
 /**

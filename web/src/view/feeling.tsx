@@ -1,7 +1,7 @@
-// What a person on this link experiences: the quality of a call, and the load time of a page.
+// What a household on this link experiences: a call, pages, pings, and the speed both ways.
 
 import { shown, standing, type LaneState } from "../lane-state.ts";
-import { number } from "./numbers.ts";
+import { ms, number } from "./numbers.ts";
 
 /** Quality bands of ITU-T G.109, converted from R to MOS by ITU-T G.107, annex B. */
 const BANDS: readonly [number, string][] = [
@@ -18,6 +18,8 @@ export function Feeling({ state }: { state: LaneState }) {
   const before = standing(state);
   const mos = record?.apps.find((app) => app.kind === "voip")?.mos;
   const page = record?.apps.find((app) => app.kind === "page")?.load_ms;
+  const ping = record?.apps.find((app) => app.kind === "ping")?.rtt_ms;
+  const mbps = (way: string): number => (record?.flows ?? []).filter((flow) => flow.direction === way).reduce((sum, flow) => sum + flow.goodput_mbps, 0);
   return (
     <dl class="feeling">
       {mos !== undefined && mos !== null && (
@@ -37,6 +39,22 @@ export function Feeling({ state }: { state: LaneState }) {
               <span style={{ animationDuration: `${Math.max(0.2, page.p50 / 1e3)}s` }} />
             </span>
             <b>{before}{number(page.p50 / 1e3, 2)} s</b> to load; one in twenty takes {number(page.p95 / 1e3, 2)} s
+          </dd>
+        </div>
+      )}
+      {ping && (
+        <div>
+          <dt>Ping</dt>
+          <dd>
+            <b>{before}{ms(ping.p50)} ms</b>; one in twenty takes {ms(ping.p95)} ms
+          </dd>
+        </div>
+      )}
+      {record && (
+        <div>
+          <dt>Speed</dt>
+          <dd>
+            <b>{before}{number(mbps("down"), 1)} Mbit/s</b> down, <b>{number(mbps("up"), 1)}</b> up
           </dd>
         </div>
       )}

@@ -3,15 +3,17 @@
 import { useComputed } from "@preact/signals";
 import { drawChart, timeAt, type Curve } from "../draw/chart.ts";
 import { flowColour, theme } from "../draw/colours.ts";
+import { drawHops, places, ROW } from "../draw/hops.ts";
 import { drawLink } from "../draw/link.ts";
 import { drawSojourn, timeAt as timeInSight } from "../draw/sojourn.ts";
+import type { Pen } from "../draw/svg.ts";
 import { seconds } from "../experiment.ts";
 import { toCommand } from "../files.ts";
 import { shown, standing, type LaneState } from "../lane-state.ts";
 import { playhead, playing, seek, sightAt, speed } from "../playing.ts";
 import { core } from "../engine/core.ts";
 import { allStates, experiment, lane, removeLine, stateOf } from "../state.ts";
-import { Canvas } from "./canvas.tsx";
+import { Picture } from "./canvas.tsx";
 import { CopyButton, download } from "./copying.tsx";
 import { Feeling } from "./feeling.tsx";
 import { Law } from "./law.tsx";
@@ -36,6 +38,9 @@ function parameter(qdisc: string | undefined, name: string): string | undefined 
   return place < 0 ? undefined : words[place + 1];
 }
 
+/** Whether the page began with room for more than the first pictures of each lane. */
+const isWide = matchMedia("(min-width: 60rem)").matches;
+
 export function Lane({ place }: { place: number }) {
   const state = useComputed(() => stateOf(place)).value;
   const line = experiment.value.lines[place] ?? "";
@@ -43,25 +48,51 @@ export function Lane({ place }: { place: number }) {
   const before = standing(state);
   const down = run?.record.queues.down;
   const delay = down?.delay_ms;
+  const up = run?.record.queues.up.delay_ms;
+  // A picture is saved only under the setting that it shows.
+  const ran = state.kind === "done" ? state.run.line : undefined;
   const name = run?.line.trim().split(/\s/)[0];
   const spec = core.value?.qdiscs.find((qdisc) => qdisc.name === name);
   const byFlow = spec?.params.some(({ name: param }) => ["flows", "quantum", "isolation", "scheduler"].includes(param)) ?? false;
   const queues = sightAt(place)?.queues ?? [];
   const sorted = queues.length > 0 ? `; queues: ${queues.join("; ")}` : "";
   const target_s = seconds(parameter(down?.qdisc, "target"));
-  const chart = (values: (place: number) => readonly (number | null)[]) => {
-    return (ctx: CanvasRenderingContext2D, width: number, height: number): void => {
-      drawSeries(ctx, width, height, place, [{ values: values(place), colour: theme.value.accent }], top(values));
-    };
-  };
   const delays = (of: number) => seriesOf(of)?.queues.down.delay_ms ?? [];
+  const delaysUp = (of: number) => seriesOf(of)?.queues.up.delay_ms ?? [];
   const backlogs = (of: number) => seriesOf(of)?.queues.down.backlog_packets ?? [];
   const windows = (of: number) => (seriesOf(of)?.flows ?? []).map((flow) => flow.cwnd_packets);
   const pointTime = (x: number, width: number): void => run && seek(timeAt(x, width, run.duration_s));
   return (
     <section class={`lane${before ? " before" : ""}`} aria-label={`Under ${line}`}>
       <h2 class="hidden">Under {line}</h2>
-      <LineField place={place} />
+      <LineField place={place} told={told(state)} />
+      <Picture
+        title="The link"
+        line={ran}
+        label={`The link: ${before}${down ? `${percent(down.utilisation_percent)} used, ${percent(down.drop_percent)} of packets dropped, ${percent(down.mark_percent)} marked${sorted}` : "nothing yet"}`}
+        height={150}
+        watch={watchSight}
+        draw={(pen, width, height) => {
+          const sight = sightAt(place);
+          if (!sight) return;
+          const fall_s = 0.7 * (playing.value ? speed.value : Math.min(speed.value, 0.02));
+          drawLink(pen, width, height, { sight, now_s: playhead.value, fall_s, most_packets: top(backlogs), byFlow }, theme.value);
+        }}
+      />
+      <Picture
+        title="Queueing delay, ms"
+        says={delay ? `${before}mean ${ms(delay.mean)}, p95 ${ms(delay.p95)}${up ? `; up, grey: p95 ${ms(up.p95)}` : ""}` : ""}
+        line={ran}
+        label={`Queueing delay over time: ${before}${delay ? `mean ${ms(delay.mean)} ms, 95th percentile ${ms(delay.p95)} ms` : run ? "nothing waited" : "nothing yet"}`}
+        height={110}
+        watch={watchRun}
+        onPoint={pointTime}
+        draw={(pen, width, height) => {
+          const curves = [{ values: delaysUp(place), colour: theme.value.soft }, { values: delays(place), colour: theme.value.accent }];
+          drawSeries(pen, width, height, place, curves, Math.max(top(delays), top(delaysUp)));
+        }}
+      />
+      <Feeling state={state} />
       <div class="tools">
         <CopyButton name="Copy as command" text={() => toCommand(experiment.value, line)} />
         <button type="button" onClick={() => void saveRecord(place, state)} disabled={state.kind !== "done"}>
@@ -72,65 +103,68 @@ export function Lane({ place }: { place: number }) {
             Remove
           </button>
         )}
-        <span class="state">{told(state)}</span>
       </div>
-      <Canvas
-        label={`The link: ${before}${down ? `${percent(down.utilisation_percent)} used, ${percent(down.drop_percent)} of packets dropped, ${percent(down.mark_percent)} marked${sorted}` : "nothing yet"}`}
-        height={170}
-        watch={watchSight}
-        draw={(ctx, width, height) => {
-          const sight = sightAt(place);
-          if (!sight) return;
-          const fall_s = 0.7 * (playing.value ? speed.value : Math.min(speed.value, 0.02));
-          drawLink(ctx, width, height, { sight, now_s: playhead.value, fall_s, most_packets: top(backlogs), byFlow }, theme.value);
-        }}
-      />
-      <Feeling state={state} />
-      <h3>
-        Queueing delay, ms <small>{delay ? `${before}mean ${ms(delay.mean)}, p95 ${ms(delay.p95)}` : ""}</small>
-      </h3>
-      <Canvas label={`Queueing delay over time: ${before}${delay ? `mean ${ms(delay.mean)} ms, 95th percentile ${ms(delay.p95)} ms` : run ? "nothing waited" : "nothing yet"}`} height={120} watch={watchRun} draw={chart(delays)} onPoint={pointTime} />
-      <h3>Queue, packets</h3>
-      <Canvas label={`Length of the queue over time${before && ", before"}`} height={90} watch={watchRun} draw={chart(backlogs)} onPoint={pointTime} />
-      <h3>Congestion windows, packets</h3>
-      <Canvas
-        label={run ? `Congestion window of ${windows(place).length} flows over time${before && ", before"}` : "Congestion windows: nothing yet"}
-        height={110}
-        watch={watchRun}
-        onPoint={pointTime}
-        draw={(ctx, width, height) => {
-          const curves = windows(place).map((values, flow) => ({ values, colour: flowColour(theme.value, flow) }));
-          const most = Math.max(1, ...allStates().map((_, of) => Math.max(0, ...windows(of).map((values) => values.reduce<number>((a, b) => Math.max(a, b ?? 0), 0)))));
-          drawSeries(ctx, width, height, place, curves, most);
-        }}
-      />
-      <h3>
-        Each packet's time in the queue, ms <small>larger: marked; red: dropped</small>
-      </h3>
-      <Canvas
-        label="Time in the queue of each packet about the moment that is shown"
-        height={110}
-        watch={watchSight}
-        draw={(ctx, width, height) => {
-          const sight = sightAt(place);
-          const target_ms = target_s === undefined ? undefined : target_s * 1e3;
-          if (sight) drawSojourn(ctx, width, height, { sight, now_s: playhead.value, target_ms }, theme.value);
-        }}
-        onPoint={(x, width) => {
-          const sight = sightAt(place);
-          if (sight) seek(timeInSight(x, width, sight));
-        }}
-      />
-      <Law state={state} sight={sightAt(place)} target_ms={target_s === undefined ? undefined : target_s * 1e3} />
+      <details class="more" open={isWide}>
+        <summary>More of this run</summary>
+        <Picture
+          title="Other queues of the path"
+          says="now, and the longest of the run in red"
+          line={ran}
+          label={`Other queues of the path${before && ", before"}: ${run ? places(run.record).map(({ name }) => name).join("; ") : "nothing yet"}`}
+          height={ROW * (run ? places(run.record).length : 1)}
+          watch={watchRun}
+          draw={(pen, width) => run && drawHops(pen, width, run.record, playhead.value, theme.value)}
+        />
+        <Picture
+          title="Queue, packets"
+          line={ran}
+          label={`Length of the queue over time${before && ", before"}`}
+          height={90}
+          watch={watchRun}
+          onPoint={pointTime}
+          draw={(pen, width, height) => drawSeries(pen, width, height, place, [{ values: backlogs(place), colour: theme.value.accent }], top(backlogs))}
+        />
+        <Picture
+          title="Congestion windows, packets"
+          line={ran}
+          label={run ? `Congestion window of ${windows(place).length} flows over time${before && ", before"}` : "Congestion windows: nothing yet"}
+          height={110}
+          watch={watchRun}
+          onPoint={pointTime}
+          draw={(pen, width, height) => {
+            const curves = windows(place).map((values, flow) => ({ values, colour: flowColour(theme.value, flow) }));
+            const most = Math.max(1, ...allStates().map((_, of) => Math.max(0, ...windows(of).map((values) => values.reduce<number>((a, b) => Math.max(a, b ?? 0), 0)))));
+            drawSeries(pen, width, height, place, curves, most);
+          }}
+        />
+        <Picture
+          title="Each packet's time in the queue, ms"
+          says="larger: marked; red: dropped"
+          line={ran}
+          label="Time in the queue of each packet about the moment that is shown"
+          height={130}
+          watch={watchSight}
+          draw={(pen, width, height) => {
+            const sight = sightAt(place);
+            const interval_s = seconds(parameter(down?.qdisc, "interval"));
+            if (sight) drawSojourn(pen, width, height, { sight, now_s: playhead.value, target_s, interval_s }, theme.value);
+          }}
+          onPoint={(x, width) => {
+            const sight = sightAt(place);
+            if (sight) seek(timeInSight(x, width, sight));
+          }}
+        />
+        <Law state={state} sight={sightAt(place)} target_ms={target_s === undefined ? undefined : target_s * 1e3} />
+      </details>
     </section>
   );
 }
 
 /** Draws curves over the time of the run that a lane shows, or nothing if it shows none. */
-function drawSeries(ctx: CanvasRenderingContext2D, width: number, height: number, place: number, curves: readonly Curve[], most: number): void {
+function drawSeries(pen: Pen, width: number, height: number, place: number, curves: readonly Curve[], most: number): void {
   const run = shown(stateOf(place));
   if (!run) return;
-  drawChart(ctx, width, height, { times: run.record.series?.time_s ?? [], curves, top: most, end_s: run.duration_s, playhead_s: playhead.value }, theme.value);
+  drawChart(pen, width, height, { times: run.record.series?.time_s ?? [], curves, top: most, end_s: run.duration_s, playhead_s: playhead.value }, theme.value);
 }
 
 /** Returns a lane's state in words. */

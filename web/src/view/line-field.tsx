@@ -47,7 +47,7 @@ function takesValue(param: Param): boolean {
   return param.unit !== "flag" && param.words[0] === param.name;
 }
 
-export function LineField({ place }: { place: number }) {
+export function LineField({ place, told }: { place: number; told: string }) {
   const id = useId();
   const input = useRef<HTMLInputElement>(null);
   const [isOpen, setOpen] = useState(false);
@@ -76,7 +76,10 @@ export function LineField({ place }: { place: number }) {
   };
   return (
     <div class="line-field">
-      <label for={id}>tc qdisc add dev X root</label>
+      <div class="above">
+        <label for={id}>tc qdisc add dev X root</label>
+        <span class="state">{told}</span>
+      </div>
       <input
         id={id}
         ref={input}

@@ -5,8 +5,8 @@ import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import { ofJson, open, type Opened } from "../files.ts";
 import { at } from "../record.ts";
-import { openExperiment, trouble } from "../state.ts";
-import { lesson } from "./lessons.tsx";
+import { hasBegun, home, openExperiment, trouble } from "../state.ts";
+import { lesson, lessons, type Lesson } from "./lessons.tsx";
 
 const MOST_BYTES = 64 * 1024 * 1024;
 
@@ -21,7 +21,7 @@ export async function openFile(file: File): Promise<void> {
     if (file.size > MOST_BYTES) throw new Error(`${file.name}: found ${file.size} bytes; accepted: ${MOST_BYTES} at most`);
     show(open(await file.text(), file.name));
   } catch (error) {
-    trouble.value = error instanceof Error ? error.message : String(error);
+    tell(error);
   }
 }
 
@@ -61,33 +61,67 @@ interface Own {
 interface Mine {
   scenarios: Own[];
   results: Own[];
+  /** The address of the one that the page opens. */
+  opens?: string;
+  /** The address of the user's lessons. */
+  lessons?: string;
 }
 
 const mine = signal<Mine>({ scenarios: [], results: [] });
 
-/** Asks the server for the user's scenarios and results. A static host has none. */
-export async function fetchMine(): Promise<void> {
+const allOf = ({ scenarios, results }: Mine): Own[] => [...scenarios, ...results];
+
+/**
+ * Asks the server for what the user has. A static host has nothing. If the user has named a file, it is what Start over
+ * brings, and a bare address opens it.
+ */
+export async function fetchMine(isBare: boolean): Promise<void> {
   try {
     mine.value = (await (await fetch("mine.json")).json()) as Mine;
   } catch {
     // The host does not have this file.
   }
+  const { opens, lessons: folder } = mine.value;
+  try {
+    if (folder) {
+      lessons.value = (await ask(folder)) as Lesson[];
+      lesson.value = undefined;
+    }
+    const named = allOf(mine.value).find(({ url }) => url === opens);
+    if (named) {
+      const opened = ofJson(await ask(named.url), named.name);
+      home.value = opened.experiment;
+      if (isBare) show(opened);
+    }
+  } catch (error) {
+    tell(error);
+  }
+  hasBegun.value = true;
+}
+
+/** Asks the server for a file. Throws an Error if it cannot be read. */
+async function ask(url: string): Promise<unknown> {
+  const json: unknown = await (await fetch(url)).json();
+  const error = at(json, "error");
+  if (typeof error === "string") throw new Error(error);
+  return json;
+}
+
+function tell(error: unknown): void {
+  trouble.value = error instanceof Error ? error.message : String(error);
 }
 
 async function openOwn(own: Own): Promise<void> {
   try {
-    const json: unknown = await (await fetch(own.url)).json();
-    const error = at(json, "error");
-    if (typeof error === "string") throw new Error(error);
-    show(ofJson(json, own.name));
+    show(ofJson(await ask(own.url), own.name));
   } catch (error) {
-    trouble.value = error instanceof Error ? error.message : String(error);
+    tell(error);
   }
 }
 
 export function OwnFiles() {
   const { scenarios, results } = mine.value;
-  const all = [...scenarios, ...results];
+  const all = allOf(mine.value);
   if (all.length === 0) return null;
   return (
     <label class="choice">
