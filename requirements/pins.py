@@ -16,7 +16,7 @@ PYPROJECT = tomllib.loads((HERE.parent / "pyproject.toml").read_text(encoding="u
 PROJECT, GROUPS = PYPROJECT["project"], PYPROJECT["dependency-groups"]
 
 NEEDED: dict[str, list[str]] = {
-    "package": PYPROJECT["build-system"]["requires"] + PROJECT["dependencies"],
+    "package": PYPROJECT["build-system"]["requires"] + PROJECT["dependencies"] + PROJECT["optional-dependencies"]["all"],
     "dev": PROJECT["optional-dependencies"]["dev"],
     **GROUPS,
 }

@@ -7,6 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
 from goodqueue.plot import style
@@ -79,3 +80,46 @@ def colours(figure: Figure) -> set[str]:
     return {
         to_hex(colour) for colour in [*lines, *(patch.get_edgecolor() for ax in figure.axes for patch in ax.patches)]
     }
+
+
+def check_texts(figure: Figure) -> None:
+    """Check that no text that is drawn overlaps another one, or is cut off at the figure's edge.
+
+    Slanted texts are left out: their rectangles overlap where they do not.
+    """
+    renderer, whole, places = boxes(figure)
+    shown = [text for text in _texts(figure) if text.get_text().strip() and text.get_visible()]
+    outside = {id(label) for ax in places for label in _beyond(ax)}
+    found = [
+        (text.get_text(), text.get_window_extent(renderer))
+        for text in shown
+        if id(text) not in outside and text.get_rotation() in (0, 90)
+    ]
+    for at, (words, box) in enumerate(found):
+        assert whole.x0 - 1 <= box.x0 <= box.x1 <= whole.x1 + 1, f"cut off at a side: {words}"
+        assert whole.y0 - 1 <= box.y0 <= box.y1 <= whole.y1 + 1, f"cut off above or below: {words}"
+        for other, there in found[:at]:
+            assert not _overlap(box, there), f"{words!r} is over {other!r}"
+
+
+def _overlap(one: Bbox, other: Bbox) -> bool:
+    """Return whether two boxes overlap by more than a pixel, which a rectangle around letters may be too large."""
+    across = min(one.x1, other.x1) - max(one.x0, other.x0)
+    up = min(one.y1, other.y1) - max(one.y0, other.y0)
+    return across > 1 and up > 1
+
+
+def _texts(figure: Figure) -> list[Text]:
+    hidden = {id(text) for ax in figure.axes if not ax.get_visible() for text in ax.findobj(Text)}  # type: ignore[arg-type]
+    return [text for text in figure.findobj(Text) if id(text) not in hidden]  # type: ignore[arg-type, misc]
+
+
+def _beyond(ax: Axes) -> list[Text]:
+    """Return the numbers of an axis that are not drawn, since they lie beyond its ends."""
+    found: list[Text] = []
+    for axis, (low, high) in ((ax.xaxis, sorted(ax.get_xlim())), (ax.yaxis, sorted(ax.get_ylim()))):
+        margin = 1e-9 * (high - low)
+        for tick in (*axis.get_major_ticks(), *axis.get_minor_ticks()):
+            if not low - margin <= tick.get_loc() <= high + margin:
+                found += [tick.label1, tick.label2]
+    return found

@@ -224,6 +224,21 @@ def test_a_sweep_has_a_row_per_run_and_an_axis_per_key(grid: gq.Sweep) -> None:
     assert grid.failures == []
 
 
+def test_a_difference_of_a_sweep_takes_any_baseline(grid: gq.Sweep) -> None:
+    at = {"bottleneck.qdisc": "codel target 15ms", "traffic.0.count": 3}
+    values = grid.values("goodput_mbps")
+    from_first = grid.difference(at, "goodput_mbps")
+    assert from_first is not None
+    assert from_first.mean == pytest.approx((values[1, 2] - values[0, 2]).mean()), "the first qdisc, same traffic"
+    from_one = grid.difference(at, "goodput_mbps", against="traffic.0.count=1")
+    assert from_one is not None
+    assert from_one.mean == pytest.approx((values[1, 2] - values[1, 0]).mean())
+    assert grid.difference(at, "goodput_mbps", against="count=3") is None, "the baseline itself"
+    with pytest.raises(gq.UserError, match=r'^against: found "9"; accepted: 1, 2, 3$'):
+        grid.difference(at, "goodput_mbps", against="traffic.0.count=9")
+    assert "Difference from" in grid.latex()
+
+
 def test_a_sweep_with_a_store_does_nothing_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     wanted: dict[str, Any] = {"grid": {"path.rtt": ["10ms", "30ms"]}, "seeds": 1, "out": tmp_path / "store"}
     first = gq.sweep(**wanted, qdisc="codel", rate="10mbit", duration="3s", warmup="1s")

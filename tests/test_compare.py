@@ -106,7 +106,7 @@ def test_options_change_a_scenario_file(here: Path, goodqueue: Callable[..., Res
     assert found["qdiscs"][0]["resolved"] == "pfifo limit 16", "2 x 5 Mbit/s x 20 ms are 16 frames of 1514 bytes"
 
 
-FILES = {"report.html", "results.json", "records.jsonl", "scenario.toml"}
+FILES = {"report.html", "results.json", "records.jsonl", "scenario.toml", "tables.tex"}
 FIGURES = {"felt", "delay-cdf", "delay-over-time", "estimates", "delay-goodput", "flow-goodput"}
 
 
@@ -341,7 +341,7 @@ def test_figures_that_cannot_be_drawn_lose_no_runs(
     assert "report.html: the figures cannot be drawn: ValueError: no such font; the records" in result.err
     assert "Written: out/results.json and records.jsonl." in result.out
     found = {file.name for file in (here / "out").iterdir()}
-    assert found == {"records.jsonl", "results.json", "scenario.toml"}
+    assert found == {"records.jsonl", "results.json", "scenario.toml", "tables.tex"}
     assert len((here / "out" / "records.jsonl").read_text(encoding="utf-8").splitlines()) == 6
 
 

@@ -9,7 +9,7 @@ import pytest
 from conftest import Result
 from goodqueue.compare import Comparison, compare
 from goodqueue.compare import tables as comparison_tables
-from goodqueue.measures import measured, metrics
+from goodqueue.measures import measured, metrics, stats
 from goodqueue.record import Record, Scenario
 from goodqueue.show.tables import number, plus_minus
 
@@ -80,8 +80,7 @@ def test_each_loaded_direction_has_a_table(loaded_up: Comparison) -> None:
         "Applications: means over the seeds",
     )
     assert [column.heading for column in felt.columns] == ["qdisc", "ping\np95 ms"]
-    differences = comparison_tables.difference_table(both)
-    assert differences is not None
+    (differences,) = comparison_tables.difference_tables(both)
     headings = [column.heading for column in differences.columns]
     assert "delay p95 down\nms" in headings
     assert "delay p95 up\nms" in headings, "a name without its direction would be taken for the other one"
@@ -129,7 +128,7 @@ def test_equal_seeds_are_one_run() -> None:
     assert (one.n, one.half_width) == (1, None)
     apart = measured.difference(equal, {"a": [868.2] * 3}, "a", True)
     assert apart is not None
-    assert plus_minus(apart, 1, mark=True).strip() == "-867.2", "neither an interval nor a star"
+    assert plus_minus(apart, 1, *stats.starred([apart])).strip() == "-867.2", "neither an interval nor a star"
 
 
 def test_every_verb_says_that_equal_seeds_are_one(here: Any, goodqueue: Command) -> None:
@@ -156,7 +155,7 @@ def test_no_number_is_minus_zero() -> None:
     assert [number(value, 3) for value in (-0.0004, -0.0, 0.0004, -0.0006)] == ["0.000", "0.000", "0.000", "-0.001"]
     tiny = measured.difference({"a": [0.0, 0.0, 1e-6]}, {"a": [1e-4, 1.0001e-4, 1e-4]}, "a", False)
     assert tiny is not None
-    assert plus_minus(tiny, 3, mark=True).strip() == "0.000 ± 0.000", "what is zero as shown has no star"
+    assert plus_minus(tiny, 3, star=True).strip() == "0.000 ± 0.000", "what is zero as shown has no star"
 
 
 def test_jain_of_the_other_direction_is_of_its_own_flows(record: Record) -> None:

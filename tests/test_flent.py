@@ -202,12 +202,33 @@ def test_a_lost_packet_of_a_call_counts_where_the_next_one_came() -> None:
     assert found["VoIP::induced_delay"][:4] == [5, None, 30, None]
 
 
-def test_a_record_without_series_says_which_option_to_run_with(here: Path, goodqueue: Command) -> None:
-    (here / "r.json").write_text(goodqueue("run", "ok.toml", "--json").out, encoding="utf-8")
+def test_runs_without_series_are_run_again_and_have_the_same_numbers(here: Path, goodqueue: Command) -> None:
+    axes = ["--set", "bottleneck.qdisc=pfifo,codel", "--seeds", "2"]
+    assert goodqueue("sweep", "ok.toml", *axes, "--out", "plain").status == 0
+    said = goodqueue("export", "--flent", "plain", "--out", "one")
+    assert said.status == 0
+    assert said.err == "goodqueue: 4 runs had no time series: run again, same numbers, series.interval=200ms\n"
+    series = ["--set", "series.interval=200ms", "--set", "series.tcp=true"]
+    assert goodqueue("sweep", "ok.toml", *axes, *series, "--out", "full").status == 0
+    assert goodqueue("export", "--flent", "full", "--out", "other").err == ""
+    first, second = ({file.name: file.read_bytes() for file in Path(name).iterdir()} for name in ("one", "other"))
+    assert first == second, "to the byte"
+
+
+def test_a_record_that_cannot_be_repeated_says_which_option_to_run_with(here: Path, goodqueue: Command) -> None:
+    record = json.loads(goodqueue("run", "ok.toml", "--json").out)
+    (here / "r.json").write_text(json.dumps(record | {"engine": "kernel"}), encoding="utf-8")
     said = goodqueue("export", "--flent", "r.json", "--out", "out")
     accepted = "a run with --set series.interval=200ms --set series.tcp=true"
     why = "holds no time series, of which Flent's files are made"
     assert (said.status, said.err) == (2, f"goodqueue: r.json: {why}; accepted: {accepted}\n")
+    record["flows"][0]["goodput_mbps"] += 1
+    (here / "r.json").write_text(json.dumps(record | {"version": "0.0.9"}), encoding="utf-8")
+    said = goodqueue("export", "--flent", "r.json", "--out", "out")
+    assert said.status == 2
+    assert said.err.startswith(
+        "goodqueue: r.json: holds no time series, and is of goodqueue 0.0.9, which measured other"
+    )
     assert not (here / "out").exists()
     assert goodqueue("export", "r.json", "--out", "out").err == "goodqueue: export: no format; accepted: --flent\n"
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT, Result
-from goodqueue.cli import app
+from goodqueue.cli import app, words
 from test_terminal import widest
 
 
@@ -48,6 +48,42 @@ def test_bash_completes_verbs_and_options(command: Path) -> None:
     assert completed(command, "run", "x.toml", "--see") == ["--seed"]
     assert completed(command, "run", "--seed", "nonsense", "--js") == ["--json"], "it is asked in the middle of a line"
     assert completed(command, "nonsense", "--js") == []
+
+
+@pytest.mark.parametrize(
+    ("typed", "expected"),
+    [
+        (["compare", "fq_"], ["fq_codel", "fq_nocodel", "fq_pie"]),
+        (["compare", "pfifo", "coba"], ["cobalt"]),
+        (["run", "x.toml", "--qdisc", "coba"], ["cobalt"]),
+        (["compare", "pie", "--cc", "bbr"], ["bbr", "bbr3"]),
+        (["compare", "pie", "--traffic", "vo"], ["voip"]),
+        (["sweep", "x.toml", "--set", "path.rt"], ["path.rtt="]),
+        (["sweep", "x.toml", "--set", "traffic.0.start_sp"], ["traffic.0.start_spread="]),
+        (["sweep", "x.toml", "--metric", "voip_m"], ["voip_mos"]),
+        (["plot", "ell"], ["ellipse"]),
+        (["plot", "time", "s", "--metric", "cwnd"], ["cwnd_packets"]),
+        (["list", "traffic", "tmi"], ["tmix"]),
+        (["list", "cc", "cub"], ["cubic"]),
+        (["study", "khad"], ["khademi2013"]),
+        (["suite", "rfc79"], ["rfc7928"]),
+        (["init", "a.toml", "--example", "voip-"], ["voip-and-web"]),
+    ],
+)
+def test_bash_completes_disciplines_kinds_keys_and_names(command: Path, typed: list[str], expected: list[str]) -> None:
+    assert completed(command, *typed) == expected
+
+
+def test_words_within_words_are_completed() -> None:
+    """A shell gives what is typed so far, which may be a list, or a line of tc."""
+    assert words.traffic("bulk:4,pin") == ["bulk:4,ping"]
+    assert words.qdisc("codel tar") == ["codel target"]
+    assert words.qdisc("nosuch tar") == []
+    assert words.assignment("bottleneck.qdisc=pie,coba") == ["bottleneck.qdisc=pie,cobalt"]
+    assert words.assignment("path.rtt=1") == []
+    assert words.assignment("traffic.0.cc=cub") == ["traffic.0.cc=cubic"]
+    assert words.key("path.rt") == ["path.rtt"]
+    assert words.metric("nosuch") == []
 
 
 @pytest.mark.parametrize(("shell", "said"), [("bash", "complete -o"), ("zsh", "#compdef"), ("fish", "complete --c")])

@@ -153,7 +153,7 @@ def test_each_kind_is_drawn_from_a_store_alone(
     [
         (
             ["pie", "r.json", "--out", "a.svg"],
-            'plot: found "pie"; accepted: ellipse, cdf, box, bar, time, jain, lines, air',
+            'plot: found "pie"; accepted: ellipse, cdf, box, bar, time, jain, lines, air, law',
         ),
         (
             ["ping_cdf", "r.json", "--out", "a.svg"],

@@ -1,7 +1,9 @@
 """The report on stored results: one page that loads nothing, fits a phone, and agrees with the files."""
 
+import html
 import json
 import re
+import shlex
 import shutil
 import subprocess
 from collections.abc import Callable, Sequence
@@ -43,6 +45,9 @@ class Page(HTMLParser):
         self.text += data
 
 
+QUICK = ["--duration", "4s", "--warmup", "1s", "--seeds", "2"]
+
+
 @pytest.fixture
 def everything(here: Path, goodqueue: Command, kernel: list[Scenario]) -> Path:
     """Fill a folder with one of each: a store with a sweep, a record, a comparison, a study, a validation."""
@@ -50,8 +55,7 @@ def everything(here: Path, goodqueue: Command, kernel: list[Scenario]) -> Path:
     sweep = ["sweep", "ok.toml", "--set", many, "--set", "path.rtt=10ms,40ms", "--set", "traffic.0.count=1,2"]
     assert goodqueue(*sweep, "--seeds", "2", "--out", "store").status == 0
     (here / "record.json").write_text(goodqueue("run", "ok.toml", "--json", "--seed", "5").out, encoding="utf-8")
-    quick = ["--duration", "4s", "--warmup", "1s", "--seeds", "2"]
-    assert goodqueue("compare", "pfifo", "codel", *quick, "--out", "compared").status == 0
+    assert goodqueue("compare", "pfifo", "codel", *QUICK, "--out", "compared").status == 0
     assert goodqueue("study", "schwardmann2014", "--quick", "--only", "v001", "--out", "study").status == 0
     assert goodqueue("validate", "--quick", "--only", "codel", "--seeds", "2", "--out", "validation").status == 0
     return here
@@ -127,6 +131,23 @@ def laid_out(page: Path, width: int) -> tuple[int, int, int]:
     found = re.search(r"<title>(\d+) (\d+) (\d+)</title>", dom)
     assert found, dom[:500]
     return int(found[1]), int(found[2]), int(found[3])
+
+
+def test_findings_stand_before_figures_and_these_before_tables(here: Path, goodqueue: Command) -> None:
+    sweep = ["sweep", "ok.toml", "--set", "bottleneck.qdisc=pfifo,codel target 4ms", "--set", "path.rtt=10ms,40ms"]
+    command = [*sweep, "--seeds", "3", "--seed", "2", "--out", "store"]
+    assert goodqueue(*command).status == 0
+    assert goodqueue("compare", "pfifo", "codel", *QUICK, "--out", "compared").status == 0
+    assert goodqueue("report", "store", "compared", "--out", "all.html").status == 0
+    page = (here / "all.html").read_text(encoding="utf-8")
+    for text in (*page.split("<section ")[1:], (here / "compared" / "report.html").read_text(encoding="utf-8")):
+        places = [text.index(mark) for mark in ('class="findings"', "<figure", "<table")]
+        assert places == sorted(places)
+    said = html.unescape(page)
+    assert f">{shlex.join(['goodqueue', *command])}<" in said
+    assert ">goodqueue compare pfifo codel --duration 4s --warmup 1s --seeds 2<" in said
+    assert "packets queue for at most" in said
+    assert " with codel target 4ms at rtt 10ms, " in said, "a cell has a name in a sentence"
 
 
 def test_a_report_shows_what_fits_the_runs(here: Path, goodqueue: Command) -> None:

@@ -120,3 +120,15 @@ def test_calls_pages_and_flents_tests_are_options_too() -> None:
 @pytest.mark.parametrize(("text", "expected"), [("70s", 70.0), ("200ms", 0.2), ("2min", 120.0), ("15us", 15e-6)])
 def test_times_are_read_in_seconds(text: str, expected: float) -> None:
     assert scenario.seconds(text) == pytest.approx(expected)
+
+
+def test_an_element_of_a_list_may_be_set_by_its_name() -> None:
+    given: Any = {"hop": [{"kind": "link", "name": "modem"}, {"kind": "wire", "name": "air"}, {"name": "air"}]}
+    assert scenario.apply_set(given, "hop.modem.rate=5mbit") == "hop.0.rate"
+    assert given["hop"][0]["rate"] == "5mbit"
+    with pytest.raises(UserError) as several:
+        scenario.apply_set(given, "hop.air.delay=5ms")
+    assert str(several.value).endswith('found "air", the name of 2; accepted: hop.0 to hop.3 (the last adds one)')
+    with pytest.raises(UserError) as unknown:
+        scenario.apply_set(given, "hop.mode.rate=5mbit")
+    assert "or a name of one: modem, air" in str(unknown.value)

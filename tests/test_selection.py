@@ -11,8 +11,8 @@ import pytest
 from conftest import Result
 from goodqueue.errors import UserError
 from goodqueue.plot import drawing, selection
-from goodqueue.plot.quantity import order, quantity, same
 from goodqueue.record import Record
+from goodqueue.scenario.quantity import order, quantity, same
 
 QDISCS = ("codel limit 1000 target 5ms", "codel limit 1000 target 20ms", "pie limit 1000 target 15ms")
 RTTS = ("10ms", "200ms", "5ms")
@@ -38,7 +38,7 @@ def cells(record: Record, qdiscs: Sequence[str] = QDISCS, rtts: Sequence[str] = 
 def test_what_differs_is_said_by_the_fewest_keys(record: Record) -> None:
     found = selection.runs(cells(record))
     assert found.differ == ["path.rtt", "bottleneck.qdisc"] or found.differ == ["bottleneck.qdisc", "path.rtt"]
-    assert found.values("path.rtt") == ["5ms", "10ms", "200ms"]
+    assert found.values("path.rtt") == list(RTTS), "in the order of the runs, not by size"
     assert selection.runs(cells(record, QDISCS[:1], ("5ms",))).differ == []
 
 
@@ -79,7 +79,7 @@ def test_runs_are_chosen_by_values_of_keys(record: Record, conditions: list[str]
     [
         ("rtt", "--where rtt: found no KEY=VALUE; accepted: as in rtt=10ms,50ms"),
         ("rtt=", "--where rtt=: found no KEY=VALUE"),
-        ("rtt=7ms", '--where rtt=7ms: found no run with rtt "7ms"; accepted: 5ms, 10ms, 200ms'),
+        ("rtt=7ms", '--where rtt=7ms: found no run with rtt "7ms"; accepted: 10ms, 200ms, 5ms'),
         ("qdisc=red", '--where qdisc=red: found no run with qdisc "red"; accepted: codel target 5ms, codel'),
         ("rat=1", '--where rat=1: found no key "rat" in these runs; accepted: what differs ('),
         ("kind=bulk", '--where kind=bulk: found "kind", the last word of several; accepted: traffic.0.kind, traffic.1'),
@@ -92,6 +92,12 @@ def test_a_condition_that_chooses_nothing_is_refused(record: Record, condition: 
     assert str(refused.value).startswith(expected)
 
 
+def test_a_condition_orders_the_runs_as_its_values_are_written(record: Record) -> None:
+    found = selection.where(selection.runs(cells(record)), ["rtt=200ms,5ms", "qdisc=pie,codel"])
+    assert found.values("path.rtt") == ["200ms", "5ms"]
+    assert next(group.label for group in selection.groups(found, ["bottleneck.qdisc"])) == "pie"
+
+
 def test_conditions_that_no_run_fulfils_together_are_refused(record: Record) -> None:
     records = [one for one in cells(record) if (one["scenario"]["path"]["rtt"] == "5ms") == ("pie" in _line(one))]
     with pytest.raises(UserError, match="found no run that fulfils all"):
@@ -102,14 +108,14 @@ def _line(record: Record) -> str:
     return str(record["scenario"]["bottleneck"]["qdisc"])
 
 
-def test_what_else_differs_becomes_panels_by_size(record: Record) -> None:
+def test_what_else_differs_becomes_panels_in_the_order_of_the_runs(record: Record) -> None:
     found = selection.runs(cells(record))
     made = selection.groups(found, ["bottleneck.qdisc"])
-    assert list(dict.fromkeys(group.panel for group in made)) == ["rtt 5ms", "rtt 10ms", "rtt 200ms"]
+    assert list(dict.fromkeys(group.panel for group in made)) == ["rtt 10ms", "rtt 200ms", "rtt 5ms"]
     assert [group.label for group in made[:3]] == ["codel target 5ms", "codel target 20ms", "pie"]
     assert {len(group.records) for group in made} == {2}
     made = selection.groups(found, ["path.rtt"])
-    assert [group.label for group in made[:3]] == ["rtt 5ms", "rtt 10ms", "rtt 200ms"]
+    assert [group.label for group in made[:3]] == ["rtt 10ms", "rtt 200ms", "rtt 5ms"]
     assert len({group.panel for group in made}) == 3
     assert {group.panel for group in selection.groups(found, ["bottleneck.qdisc", "path.rtt"])} == {""}
     assert {group.panel for group in selection.groups(found, [])} == {""}

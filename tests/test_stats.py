@@ -1,11 +1,13 @@
 """Statistics compared with numbers worked by hand."""
 
 import math
+import statistics
 from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import ttest_rel
 
 from goodqueue.measures import stats
 
@@ -105,3 +107,43 @@ def test_the_share_below_is_a_share(percentiles: list[float], value: float) -> N
     share = stats.share_below(percentiles, value)
     assert 0.0 <= share <= 1.0
     assert math.isfinite(share)
+
+
+# --- tests of differences
+
+
+def test_p_and_effect_size_are_those_of_the_paired_t_test() -> None:
+    ours, theirs = [5.1, 4.8, 6.0, 5.5, 5.9], [4.0, 4.1, 4.9, 5.6, 4.2]
+    found = stats.paired(ours, theirs)
+    assert found is not None
+    expected = ttest_rel(ours, theirs)
+    assert found.p == pytest.approx(expected.pvalue, rel=1e-9)
+    apart = [one - other for one, other in zip(ours, theirs, strict=True)]
+    assert found.effect == pytest.approx(statistics.fmean(apart) / statistics.stdev(apart))
+    single = stats.estimate([1.0])
+    assert single is not None
+    assert (single.p, single.effect) == (None, None)
+
+
+def test_equal_differences_have_a_p_value_but_no_effect_size() -> None:
+    same, nothing = stats.estimate([1.0, 1.0, 1.0]), stats.estimate([0.0, 0.0, 0.0])
+    assert same is not None
+    assert nothing is not None
+    assert (same.p, same.effect) == (0.0, None), "a division by a deviation of 0"
+    assert (nothing.p, nothing.effect) == (1.0, 0.0)
+
+
+def test_holm_by_hand() -> None:
+    """Sorted: 0.01 · 4, 0.02 · 3, 0.03 · 2 = 0.06 = its predecessor, 0.9 · 1."""
+    assert stats.holm([0.03, None, 0.01, 0.9, 0.02]) == pytest.approx([0.06, None, 0.04, 0.9, 0.06], nan_ok=True)
+    assert stats.holm([0.6, 0.7]) == [1.0, 1.0], "no p value is above 1"
+    assert stats.holm([]) == []
+
+
+def test_a_star_needs_three_seeds_and_holm_leaves_fewer() -> None:
+    two, three = stats.estimate([1.0, 1.01]), stats.estimate([1.0, 1.5, 1.3])
+    assert two is not None
+    assert two.excludes_zero
+    assert stats.starred([two, three, None]) == [False, True, False]
+    assert stats.starred([three, *[stats.estimate([1.0, -1.0, 0.5])] * 3], "holm") == [False] * 4
+    assert stats.starred([three], "holm") == [True]

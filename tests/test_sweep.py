@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -14,12 +15,12 @@ from typing import Any
 import pytest
 from pyarrow import parquet
 
-from conftest import Result, spawn
+from conftest import TOML, Result, spawn
 from goodqueue import engines, run, store
 from goodqueue.errors import UserError
 from goodqueue.measures import metrics, stats
 from goodqueue.record import Record, Scenario
-from goodqueue.sweep import carrying, grid, result
+from goodqueue.sweep import carrying, grid, result, show
 from goodqueue.sweep.result import Goal
 
 Command = Callable[..., Result]
@@ -63,6 +64,43 @@ def test_every_combination_runs_on_the_same_seeds(here: Path, goodqueue: Command
     difference = pie["difference_from_first_qdisc"]["delay_mean_ms"]
     assert (difference["mean"], difference["ci"]) == (by_hand.mean, [by_hand.low, by_hand.high])
     assert codel["difference_from_first_qdisc"] is None
+
+
+def test_any_value_of_any_key_may_be_the_baseline(here: Path, goodqueue: Command) -> None:
+    found = sweep(goodqueue, "--seeds", "3", "--against", "rtt=40ms", "--correct", "holm", "--metric", "delay_mean_ms")
+    assert (found["against"], found["correct"]) == ({"path.rtt": "40ms"}, "holm")
+    near, far = found["cells"][:2]
+    difference = near["difference_from_against"]["delay_mean_ms"]
+    pairs = zip(*(cell["metrics"]["delay_mean_ms"]["values"] for cell in (near, far)), strict=True)
+    by_hand = stats.estimate([one - other for one, other in pairs])
+    assert by_hand is not None
+    assert (difference["mean"], difference["p"], difference["d_z"]) == (by_hand.mean, by_hand.p, by_hand.effect)
+    assert far["difference_from_against"] is None
+    restored = result.as_json(result.from_json(found))
+    assert restored == found, "a report has the same baseline"
+    options = ["--set", "path.rtt=10ms,40ms", "--seeds", "2", "--against", "path.rtt=40ms", "--effect"]
+    out = goodqueue("sweep", "ok.toml", *options).out
+    assert "Difference from path.rtt = 40ms" in out
+    assert "Effect size against path.rtt = 40ms" in out
+    assert "no stars: 2 seeds are too few" in " ".join(out.split())
+    assert "*" not in out
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["--against", "path.rtt"], '--against: found "path.rtt"; accepted: KEY=VALUE of bottleneck.qdisc, path.rtt'),
+        (["--against", "path.rtt=9ms"], '--against: found "9ms"; accepted: 10ms, 40ms'),
+        (["--against", "seed=1"], '--against: found "seed=1"; accepted: KEY=VALUE of'),
+        (["--correct", "bonferroni"], '--correct: found "bonferroni"; accepted: holm'),
+        (["--latex", "--json"], "--latex: found beside --json; accepted: one of them"),
+    ],
+)
+def test_a_baseline_that_is_none_is_refused(here: Path, goodqueue: Command, options: list[str], expected: str) -> None:
+    axes = ["--set", "bottleneck.qdisc=codel,pie", "--set", "path.rtt=10ms,40ms"]
+    said = goodqueue("sweep", "ok.toml", *axes, *options)
+    assert (said.status, said.out) == (2, "")
+    assert said.err.startswith(f"goodqueue: {expected}")
 
 
 def test_a_metric_may_be_any_number_of_the_record(here: Path, goodqueue: Command) -> None:
@@ -186,16 +224,68 @@ def test_the_files_of_a_sweep_are_tables(here: Path, goodqueue: Command) -> None
     found = json.loads(goodqueue(*command, "--out", "st", "--json").out)
     (folder,) = (here / "st" / "sweeps").iterdir()
     assert json.loads((folder / "results.json").read_text(encoding="utf-8")) == found | {
-        "files": ["cells.csv", "results.json", "runs.parquet"]
+        "files": ["cells.csv", "results.json", "runs.parquet", "tables.tex"]
     }
     rows = parquet.read_table(folder / "runs.parquet").to_pylist()
     places = [(row["traffic.0.count"], row["path.rtt"], row["seed"]) for row in rows]
     assert places == [(count, rtt, seed) for count in (1.0, 3.0) for rtt in ("10ms", "40ms") for seed in (1, 2)]
+    assert {(row["set.path.rtt"], row["set.path.rtt_ms"]) for row in rows} == {("10ms", 10.0), ("40ms", 40.0)}
+    assert {(row["set.traffic.0.count"], row["set.traffic.0.count_number"]) for row in rows} == {("1", 1), ("3", 3)}
     assert [row["goodput_mbps"] for row in rows[:2]] == found["cells"][0]["metrics"]["goodput_mbps"]["values"]
     assert {row["key"] for row in rows} == set(store.find(here / "st").all_keys())
     with (folder / "cells.csv").open(encoding="utf-8", newline="") as file:
         lines = list(csv.DictReader(file))
     assert float(lines[3]["delay_p95_ms_mean"]) == found["cells"][3]["metrics"]["delay_p95_ms"]["mean"]
+
+
+def test_a_mix_of_traffic_is_a_value_of_the_axis_traffic(here: Path, goodqueue: Command) -> None:
+    (here / "other.toml").write_text(TOML.replace("count = 2", "count = 3"), encoding="utf-8")
+    mixes = ["--mix", "calls=bulk:1,voip:2,ping", "--mix", "other=other.toml"]
+    command = ["sweep", "ok.toml", "--set", "bottleneck.qdisc=codel,pie", *mixes, "--seeds", "1"]
+    found = json.loads(goodqueue(*command, "--out", "st", "--json").out)
+    assert [tuple(cell["at"].values()) for cell in found["cells"]][:2] == [("codel", "calls"), ("codel", "other")]
+    kept = store.find(here / "st")
+    records = {
+        cell["at"]["traffic"]: next(kept.rows([cell["runs"][0]], ["record"]))["record"] for cell in found["cells"][:2]
+    }
+    kinds = {name: [flow["kind"] for flow in json.loads(str(text))["flows"]] for name, text in records.items()}
+    assert kinds == {"calls": ["bulk", "voip", "voip"], "other": ["bulk"] * 3}
+    assert result.as_json(result.from_json(found)) == found
+    assert show.command(result.from_json(found)) == shlex.join(["goodqueue", *command])
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["--mix", "bulk:4"], "--mix bulk:4: found no NAME=LIST; accepted: as in calls=bulk:4,voip:10"),
+        (["--mix", "a=bulk", "--mix", "a=ping"], '--mix a=ping: found "a" twice; accepted: each name once'),
+        (["--mix", "a=nosuch"], '--traffic: found "nosuch"; accepted: bulk'),
+        (["--mix", "a=none.toml"], "none.toml: "),
+        (
+            ["--mix", "a=ping", "--set", "traffic.0.count=1,2"],
+            "--mix: found beside --set traffic.0.count",
+        ),
+    ],
+)
+def test_a_mix_that_is_none_is_refused(here: Path, goodqueue: Command, options: list[str], expected: str) -> None:
+    said = goodqueue("sweep", "ok.toml", *options)
+    assert (said.status, said.out) == (2, "")
+    assert said.err.startswith(f"goodqueue: {expected}")
+
+
+def test_every_key_that_is_set_is_a_column_and_a_quantity_has_a_number(here: Path, goodqueue: Command) -> None:
+    sets = ["--set", "traffic.0.cc=cubic,reno", "--set", "path.rtt=0.02s", "--set", "bottleneck.rate=5mbit"]
+    assert goodqueue("sweep", "ok.toml", *sets, "--seeds", "1", "--out", "st").status == 0
+    (file,) = (here / "st").glob("sweeps/*/runs.parquet")
+    table = parquet.read_table(file)
+    first = table.to_pylist()[0]
+    assert {key: value for key, value in first.items() if key.startswith("set.")} == {
+        "set.traffic.0.cc": "cubic",
+        "set.path.rtt": "0.02s",
+        "set.path.rtt_ms": 20.0,
+        "set.bottleneck.rate": "5mbit",
+        "set.bottleneck.rate_mbps": 5.0,
+    }
 
 
 def measured(plan: carrying.Plan, values: Callable[[int], float]) -> tuple[result.Sweep, list[int]]:

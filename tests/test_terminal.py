@@ -14,11 +14,12 @@ from hypothesis import strategies as st
 
 from conftest import Result, spawn
 from goodqueue.compare import Comparison
-from goodqueue.compare.tables import difference_table, findings
+from goodqueue.compare.tables import difference_tables, findings
 from goodqueue.compare.tables import tables as means
 from goodqueue.measures.stats import Estimate
 from goodqueue.record import Record
 from goodqueue.show import layout, picture, tables, terminal
+from goodqueue.show.many import worst_tenth
 from goodqueue.show.tables import Column, Table
 from goodqueue.studies import libraries, loading, outcome, planning, selection, show
 
@@ -117,7 +118,7 @@ def test_no_width_loses_a_digit(
     shown = {
         "run": tables.run_tables(record),
         "many": tables.run_tables(many),
-        "compare": [table for table in (*means(comparison), difference_table(comparison)) if table],
+        "compare": [*means(comparison), *difference_tables(comparison)],
         "study": a_study,
     }[what]
     for table in shown:
@@ -208,6 +209,22 @@ def test_many_flows_are_shown_by_kind(record: Record) -> None:
     assert len(table.rows) == 1
 
 
+def test_many_applications_are_one_row_with_the_worst_tenth(record: Record) -> None:
+    (ping,) = record["apps"]
+    many: Any = record | {"apps": []}
+    for number in range(1, 22):
+        times = {key: float(number) for key in ("mean", "p10", "p50", "p90", "p95", "p99", "max", "min")}
+        many["apps"].append(ping | {"name": f"ping/{number}", "rtt_ms": times})
+    table = tables.run_tables(many)[-1]
+    assert table.title == "Pings (21)"
+    # Jain: (1 + ... + 21)² / (21 · (1 + 4 + ... + 441)) = 231² / (21 · 3311).
+    assert [list(row) for row in table.rows] == [["ping", "21", "11.0", "19.0", "0.767"]]
+    assert [column.heading for column in table.columns][2:4] == ["ping p95 ms\nmedian", "worst\ntenth"]
+    assert "worst tenth: a tenth have this or worse" in table.notes[0]
+    goodputs = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 11.0]
+    assert (worst_tenth(goodputs, "high"), worst_tenth(goodputs, "low")) == (2.0, 10.0), "of goodput, the least"
+
+
 def test_ascii_where_the_output_is_not_utf8(here: Path) -> None:
     process = spawn("compare", "pfifo", "codel", "--duration", "6s", environment={"PYTHONIOENCODING": "ascii"})
     assert process.returncode == 0
@@ -231,8 +248,8 @@ def test_decimals_keep_two_digits_of_the_least(values: list[float | None], digit
 def test_plus_minus() -> None:
     assert tables.plus_minus(Estimate(180.26, 2.14, 5)) == "180.3 ± 2.1"
     assert tables.plus_minus(Estimate(180.26, None, 1)) == "180.3"
-    assert tables.plus_minus(Estimate(-5.0, 1.0, 5), mark=True).endswith(" *")
-    assert not tables.plus_minus(Estimate(-5.0, 6.0, 5), mark=True).rstrip().endswith("*")
+    assert tables.plus_minus(Estimate(-5.0, 1.0, 5), star=True).endswith(" *")
+    assert not tables.plus_minus(Estimate(-5.0, 6.0, 5), star=False).rstrip().endswith("*")
     assert tables.plus_minus(None) == "–"
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
-from goodqueue import store
+from goodqueue import extras, store
 from goodqueue.errors import UserError, quoted
 from goodqueue.record import Scenario
 from goodqueue.scenario import asked
@@ -37,6 +37,8 @@ def in_words_of_python(call: Callable[Args, Made]) -> Callable[Args, Made]:
             return call(*args, **kwargs)
         except (UserError, ScenarioError) as error:
             raise UserError(_renamed(str(error))) from None
+        except ModuleNotFoundError as error:
+            raise extras.missing(error, getattr(call, "__name__", "goodqueue")) or error from None
 
     return calling
 

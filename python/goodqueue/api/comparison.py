@@ -77,9 +77,11 @@ class Comparison(showing.Shown):
     def differences(self) -> "pd.DataFrame":
         """The differences from the first qdisc on the same engine, paired by seed, with the columns of `estimates`.
 
-        ``excludes_zero`` says whether the interval excludes 0, that is, whether the difference is significant at 5 %.
+        They differ from another one if ``against`` names it. ``excludes_zero`` says whether the interval excludes 0,
+        that is, whether the difference is significant at 5 %. ``p`` is the p value of that test, and ``d_z`` the effect
+        size: the mean difference over the standard deviation of the differences (Cohen's d_z; Lakens 2013).
         """
-        others = self.result.entries[len(self.result.engines) :]
+        others = [entry for entry in self.result.entries if entry.qdisc != self.result.reference]
         return frames.frame(self._rows({id(entry): entry.differences for entry in others}, paired=True))
 
     @property
@@ -106,18 +108,33 @@ class Comparison(showing.Shown):
         return self._entry(qdisc).estimates[metric]
 
     def difference(self, qdisc: str, metric: str) -> Estimate | None:
-        """Return the mean difference from the first qdisc, paired by seed. Otherwise as `estimate`."""
+        """Return the mean difference from the first qdisc, or from ``against``, paired by seed.
+
+        Its ``p`` is the p value of Student's t test, and its ``effect`` the effect size. Otherwise as `estimate`.
+        """
         self._check(metric)
         return self._entry(qdisc).differences[metric]
 
     @asking.in_words_of_python
-    def plot(self, kind: str = "estimates", metric: str | None = None, title: str = "") -> "Figure":
+    def plot(
+        self,
+        kind: str = "estimates",
+        metric: str | None = None,
+        title: str = "",
+        *,
+        width: str | None = None,
+        font: str | None = None,
+        style: str | None = None,
+    ) -> "Figure":
         """Return a figure.
 
         ``kind`` is a figure of the report, for the loaded direction (``felt``, ``delay-cdf``, ``delay-over-time``,
         ``delay-goodput``, ``flow-goodput``, ``estimates``), or a figure of ``goodqueue plot`` (``ellipse``, ``cdf``,
         ``box``, ``bar``, ``time``, ``jain``). Only the latter take ``metric`` and ``title``. Figures over time need
         ``series__interval="100ms"``. Raises `gq.UserError` if the runs do not have the numbers to draw.
+
+        ``width`` (``"3.5in"``, ``"9cm"``, ``"slide"``), ``font`` (``"Times New Roman 9pt"``) and ``style`` are as in
+        ``goodqueue plot``. A figure also follows a matplotlibrc, and what a notebook sets in ``matplotlib.rcParams``.
         """
         from goodqueue.plot import KINDS
         from goodqueue.report import figures
@@ -126,10 +143,12 @@ class Comparison(showing.Shown):
             if kind not in KINDS:
                 raise UserError("plot", f"found {quoted(kind)}; accepted: {', '.join((*figures.KINDS, *KINDS))}")
             records = [record for entry in self.result.entries for record in entry.records]
-            return showing.drawn(kind, records, asking.words("metric", metric), None, None, title)
+            with showing.looking(width, font, style):
+                return showing.drawn(kind, records, asking.words("metric", metric), None, None, title)
         if metric is not None or title:
             raise UserError("plot", f"found a metric or a title with {kind}; accepted: with {', '.join(KINDS)}")
-        found = figures.of(self.result, [kind])
+        with showing.looking(width, font, style):
+            found = figures.of(self.result, [kind])
         if not found:
             raise UserError("plot", f"no run has what {kind} draws; accepted: {', '.join(self._figures())}")
         return found[0][3]
@@ -186,7 +205,7 @@ class Comparison(showing.Shown):
                 "mean": one.mean,
                 "half_width": one.half_width,
                 "n": one.n,
-                **({"excludes_zero": one.excludes_zero} if paired else {}),
+                **({"excludes_zero": one.excludes_zero, "p": one.p, "d_z": one.effect} if paired else {}),
             }
             for entry in self.result.entries
             if id(entry) in found
@@ -196,8 +215,7 @@ class Comparison(showing.Shown):
 
     def _parts(self) -> tuple[str, list[Table], list[str]]:
         result = self.result
-        differences = (tabled.engine_table(result), tabled.difference_table(result))
-        shown = [*tabled.tables(result), *(table for table in differences if table)]
+        shown = [*tabled.tables(result), *tabled.difference_tables(result)]
         return describe.whole(result.scenario), shown, [*tabled.findings(result), *tabled.certainty(result)]
 
 
@@ -214,6 +232,8 @@ def compare(
     metric: str | Sequence[str] | None = None,
     engine: str = "sim",
     workers: int | None = None,
+    against: str | None = None,
+    correct: str | None = None,
     **sets: Any,
 ) -> Comparison:
     """Run each of ``qdiscs`` on the same traffic and the same seeds, and compare them seed by seed.
@@ -227,6 +247,8 @@ def compare(
             ``"apps.0.rtt_ms.p99"``; several as a list. If None, the metrics of the loaded directions.
         engine: ``"sim"``, ``"kernel"``, ``"live"``, or several to compare: ``"sim,kernel,live"``.
         workers: Number of threads; the result does not depend on it. If None, all cores.
+        against: The qdisc from which the others differ. If None, the first.
+        correct: ``"holm"`` corrects the stars in the tables for the number of comparisons.
         **sets: Options of ``goodqueue compare`` and keys of the scenario, as in `gq.run`.
 
     Returns:
@@ -246,6 +268,7 @@ def compare(
         if not said(line).strip():
             raise UserError("compare", f"found {quoted(line)}; accepted: lines of tc, as text")
     on = engines.parse(asking.word("engine", engine))
+    by = asked.correction(correct)
     names = asking.words("metric", metric)
     wanted = metrics.find(names) or metrics.METRICS
     asking.whole("seeds", seeds, 1, 10_000)
@@ -255,9 +278,11 @@ def compare(
     base, origins, given = asking.scenario_of(scenario, sets)
     file = None if scenario is None or isinstance(scenario, Mapping) else os.fspath(scenario)
     lines, _ = asked.check(base, [str(line) for line in qdiscs], seed, file or "", origins, on)
+    first = asked.against(against, lines)
     notes.tell(base, origins, lines)
     with terminal.progress(f"{len(lines)} qdiscs x {seeds} seeds") as progress:
-        result = comparing.compare(base, lines, range(seed, seed + seeds), workers, progress, on, wanted)
+        result = comparing.compare(base, lines, range(seed, seed + seeds), workers, progress, on, wanted, first, by)
     options = {**given.options, **given.described, "engine": None if engine == "sim" else engine}
+    options |= {"against": against, "correct": correct}
     place = "scenario.toml" if isinstance(scenario, Mapping) else file
     return Comparison(result, asked.command(lines, place, options, seeds, seed, given.sets, names))

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from goodqueue.errors import UserError
+from goodqueue import extras
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -11,10 +11,9 @@ if TYPE_CHECKING:
 
 def frame(rows: Sequence[Mapping[str, Any]] | Mapping[str, Any], index: str | None = None) -> "pd.DataFrame":
     """Return ``rows`` (or columns) as a DataFrame; a missing value is NaN. Raises UserError if pandas is missing."""
-    try:
-        import pandas as pd
-    except ImportError:
-        raise UserError("DataFrames", "pandas is not installed; accepted: pip install 'goodqueue[notebook]'") from None
+    extras.needed("pandas", "DataFrames")
+    import pandas as pd
+
     made = pd.DataFrame(rows)
     return made if index is None else made.set_index(index)
 

@@ -138,13 +138,26 @@ class Run(showing.Shown):
         return _array(self.queues[way]["delay_percentiles_ms"] or [])
 
     @asking.in_words_of_python
-    def plot(self, kind: str = "cdf", metric: str | Sequence[str] | None = None, title: str = "") -> "Figure":
+    def plot(
+        self,
+        kind: str = "cdf",
+        metric: str | Sequence[str] | None = None,
+        title: str = "",
+        *,
+        width: str | None = None,
+        font: str | None = None,
+        style: str | None = None,
+    ) -> "Figure":
         """Return a figure of ``goodqueue plot``: ``kind`` cdf, box, bar, time, ellipse or jain.
 
         ``metric`` chooses the metric if the kind can draw several. ``time`` takes several metrics, one row each, and
         needs series. Raises `gq.UserError` if the run has no such number.
+
+        ``width`` (``"3.5in"``, ``"9cm"``, ``"slide"``), ``font`` (``"Times New Roman 9pt"``) and ``style`` are as in
+        ``goodqueue plot``. A figure also follows a matplotlibrc, and what a notebook sets in ``matplotlib.rcParams``.
         """
-        return showing.drawn(kind, [self.record], asking.words("metric", metric), None, None, title)
+        with showing.looking(width, font, style):
+            return showing.drawn(kind, [self.record], asking.words("metric", metric), None, None, title)
 
     @asking.in_words_of_python
     def save(self, path: str | os.PathLike[str], force: bool = False) -> None:

@@ -2,7 +2,7 @@
 
 import io
 from collections.abc import Sequence
-from contextlib import redirect_stdout
+from contextlib import AbstractContextManager, redirect_stdout
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -41,6 +41,12 @@ class Shown:
         stream.seek(0)
         return stream.read().rstrip("\n")
 
+    def latex(self) -> str:
+        """Return the tables as LaTeX, with the rules of booktabs, for ``\\input`` in a paper."""
+        from goodqueue.show import latex
+
+        return latex.document(self._parts()[1])
+
     def __repr__(self) -> str:
         return self.table()
 
@@ -50,6 +56,13 @@ class Shown:
         headline, tables, sentences = self._parts()
         said = [f"<p>{escape(sentence)}</p>" for sentence in sentences]
         return "\n".join([f"<p>{escape(headline)}</p>", *map(fragment, tables), *said])
+
+
+def looking(width: str | None, font: str | None, style: str | None) -> AbstractContextManager[None]:
+    """Return a context in which figures have the look that the user asks for. Raises UserError."""
+    from goodqueue.plot import asked
+
+    return asked.applied(asked.of(width, font, style))
 
 
 def drawn(

@@ -2,11 +2,12 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from goodqueue import engines, executors
 from goodqueue.api import asking, frames, showing
+from goodqueue.compare import asked
 from goodqueue.errors import UserError, quoted, warn
 from goodqueue.measures import FIRST_SEED, SEEDS, metrics
 from goodqueue.measures.stats import Estimate
@@ -14,6 +15,7 @@ from goodqueue.show import notes, terminal
 from goodqueue.show.tables import Table
 from goodqueue.sweep import carrying, pages, result, show
 from goodqueue.sweep import grid as grids
+from goodqueue.sweep.result import Values
 
 if TYPE_CHECKING:
     import numpy as np
@@ -76,18 +78,48 @@ class Sweep(showing.Shown):
         Raises `gq.UserError` for an unknown cell or metric.
         """
         self._check(metric)
+        return self._cell(at).estimate(metric)
+
+    def difference(self, at: Mapping[str, Any], metric: str, against: str | None = None) -> Estimate | None:
+        """Return the mean difference of the cell ``at`` from its baseline, paired by seed, with its 95 % interval.
+
+        The baseline has the value ``against``, such as ``"path.rtt=10ms"``, and otherwise the values of ``at``. If
+        None, it is the sweep's own, or the first qdisc. ``p`` and ``effect`` of the result are the p value of Student's
+        t test and the effect size. Returns None if ``at`` is the baseline itself. Raises `gq.UserError` for an unknown
+        cell, metric or baseline, or if there is none.
+        """
+        self._check(metric)
+        found = self.result
+        if against is not None:
+            found = replace(found, against=result.baseline(against, found.axes, "against"))
+        if found.baseline() is None:
+            raise UserError("against", "found none, and no qdiscs are swept; accepted: KEY=VALUE of the grid")
+        return found.difference(self._cell(at), metric)
+
+    def _cell(self, at: Mapping[str, Any]) -> Values:
         wanted = {key: asking.text(key, value) for key, value in at.items()}
         for cell in self.result.cells:
             if cell.cell.at == wanted:
-                return cell.estimate(metric)
+                return cell
         first = dict(self.result.cells[0].cell.at)
         raise UserError("at", f"found {quoted(wanted)}; accepted: a value for each key, as {quoted(first)}")
 
     @asking.in_words_of_python
-    def plot(self, metric: str = "delay_p95_ms", title: str = "") -> "Figure":
+    def plot(
+        self,
+        metric: str = "delay_p95_ms",
+        title: str = "",
+        *,
+        width: str | None = None,
+        font: str | None = None,
+        style: str | None = None,
+    ) -> "Figure":
         """Return the figure of ``metric`` along the longest axis: one line per qdisc, with 95 % intervals.
 
         Raises `gq.UserError` if the grid has no axis, or the metric is unknown.
+
+        ``width`` (``"3.5in"``, ``"9cm"``, ``"slide"``), ``font`` (``"Times New Roman 9pt"``) and ``style`` are as in
+        ``goodqueue plot``. A figure also follows a matplotlibrc, and what a notebook sets in ``matplotlib.rcParams``.
         """
         from goodqueue.plot import sweep as drawing
 
@@ -95,7 +127,8 @@ class Sweep(showing.Shown):
         if not self.axes:
             raise UserError("plot", "found one cell; accepted: a sweep of a key with several values")
         (chosen,) = metrics.find([metric])
-        return drawing.along_axis(self.result, chosen, title)
+        with showing.looking(width, font, style):
+            return drawing.along_axis(self.result, chosen, title)
 
     def _check(self, metric: str) -> None:
         known = [one.key for one in self.result.metrics]
@@ -104,8 +137,7 @@ class Sweep(showing.Shown):
 
     def _parts(self) -> tuple[str, list[Table], list[str]]:
         found = self.result
-        shown = [table for table in (show.cells_table(found), show.difference_table(found)) if table]
-        return show.describe(found), shown, [*show.certainty(found), *self.failures]
+        return show.describe(found), show.tables(found), [*show.certainty(found), *self.failures]
 
 
 @asking.in_words_of_python
@@ -120,6 +152,9 @@ def sweep(
     out: str | os.PathLike[str] | None = None,
     workers: int | None = None,
     progress: bool = True,
+    against: str | None = None,
+    correct: str | None = None,
+    mixes: Mapping[str, str] | None = None,
     **sets: Any,
 ) -> Sweep:
     """Run a scenario over every combination of the values in ``grid``, with the same seeds in each cell.
@@ -134,6 +169,10 @@ def sweep(
         out: The folder of a store. It keeps each run; a run that it holds already is not run again.
         workers: Number of threads; the result does not depend on it. If None, all cores.
         progress: Whether a terminal shows a progress bar if the work takes longer than half a second.
+        against: The baseline of the differences in the tables, such as ``"path.rtt=10ms"``. If None, the first qdisc.
+        correct: ``"holm"`` corrects the stars in the tables for the number of comparisons.
+        mixes: Mixes of traffic by name, as the values of the key ``traffic``: ``{"calls": "bulk:8,voip:20,ping"}``, or
+            a scenario file with the traffic.
         **sets: Options and keys of the scenario that are the same in each cell, as in `gq.run`.
 
     Returns:
@@ -155,13 +194,16 @@ def sweep(
         asking.whole("workers", workers, 1, 4096)
     if not isinstance(grid, Mapping | None):
         raise UserError("grid", f"found {quoted(grid)}; accepted: a dict of keys with their values")
-    axes = grids.axes([_axis(key, values) for key, values in (grid or {}).items()])
+    mixed = grids.mixes([f"{name}={text}" for name, text in (mixes or {}).items()])
+    axes = grids.with_mixes(grids.axes([_axis(key, values) for key, values in (grid or {}).items()]), mixed)
+    first = None if against is None else result.baseline(asking.word("against", against), axes, "against")
+    by = asked.correction(correct)
     base, _, _ = asking.scenario_of(scenario, sets)
     name = "sweep" if scenario is None or isinstance(scenario, Mapping) else os.fspath(scenario)
-    cells = grids.cells(base, axes, "" if name == "sweep" else name, on)
-    notes.tell_of_grid(base, [(axis.key, axis.values) for axis in axes])
+    cells = grids.cells(base, axes, "" if name == "sweep" else name, on, mixed)
+    notes.tell_of_grid(base, [(axis.key, axis.values) for axis in axes if axis.key != grids.MIX])
     kept = asking.kept(out)
-    plan = carrying.Plan(name, base, axes, cells, on, wanted, seed, seeds, None)
+    plan = carrying.Plan(name, base, axes, cells, on, wanted, seed, seeds, None, first, by, mixed)
     shows = terminal.progress if progress else terminal.silent
     try:
         found, _ = carrying.carry_out(plan, kept, executors.local(workers), shows, warn)

@@ -11,10 +11,11 @@ from typing import NoReturn
 
 import typer
 
-from goodqueue import interrupts
+from goodqueue import extras, interrupts
 from goodqueue.cli import (
     advise,
     bench,
+    cite,
     compare,
     completion,
     export,
@@ -89,6 +90,7 @@ app.command("list")(listing.listing)
 app.command("schema")(schema.schema)
 app.command("bench")(bench.bench)
 app.command("completion")(completion.completion)
+app.command("cite")(cite.cite)
 for command in (*app.registered_commands, *kernel.app.registered_commands):
     assert command.callback is not None
     command.callback = options.with_no_code(command.callback)
@@ -146,6 +148,10 @@ def _dispatch(arguments: list[str]) -> int:
         return ended.exit_code
     except UserError as error:
         return _refuse(str(error), 2)
+    except ModuleNotFoundError as error:
+        if (refusal := extras.missing(error, arguments[0])) is None:
+            raise
+        return _refuse(str(refusal), 2)
     except typer.TyperException as error:
         if type(error).__name__ == "NoArgsIsHelpError":
             typer.echo(error.format_message())

@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from goodqueue.cli.options import Engines, Json, Sets, Workers, whole
+from goodqueue.cli import words
+from goodqueue.cli.options import Correct, Effect, Engines, Json, Latex, Sets, Workers, check_format, whole
 from goodqueue.measures import FIRST_SEED, SEEDS
 
 if TYPE_CHECKING:
@@ -21,7 +22,9 @@ def compare(
     qdiscs: Annotated[
         list[str],
         typer.Argument(
-            metavar="QDISC...", help="tc lines, or FILE.py:CLASS; quote one with spaces. 'DOWN / UP' is one each way."
+            metavar="QDISC...",
+            help="tc lines, or FILE.py:CLASS; quote one with spaces. 'DOWN / UP' is one each way.",
+            autocompletion=words.qdisc,
         ),
     ],
     rate: Annotated[str | None, typer.Option(metavar="RATE", help="Bottleneck rate. [10mbit]")] = None,
@@ -36,11 +39,15 @@ def compare(
     ] = None,
     up_rate: Annotated[str | None, typer.Option(metavar="RATE", help="Rate of the way back. [as --rate]")] = None,
     up_qdisc: Annotated[
-        str | None, typer.Option(metavar="QDISC", help="The tc line of the way back, for all runs. [as QDISC]")
+        str | None,
+        typer.Option(
+            metavar="QDISC", help="The tc line of the way back, for all runs. [as QDISC]", autocompletion=words.qdisc
+        ),
     ] = None,
     flows: Annotated[int | None, typer.Option(parser=whole("--flows", 1), metavar="N", help="Bulk flows. [4]")] = None,
     cc: Annotated[
-        str | None, typer.Option(metavar="LINE", help="Congestion control, e.g. 'cubic abe'. [cubic]")
+        str | None,
+        typer.Option(metavar="LINE", help="Congestion control, e.g. 'cubic abe'. [cubic]", autocompletion=words.cc),
     ] = None,
     ecn: Annotated[bool, typer.Option("--ecn", help="Bulk flows use ECN; the qdisc's line needs `ecn` too.")] = False,
     traffic: Annotated[
@@ -48,6 +55,7 @@ def compare(
         typer.Option(
             metavar="LIST",
             help="KIND[:COUNT][:down|up][:DETAIL][:host=NAME],... e.g. bulk:4,bulk:up,cbr:1mbit,ping. [bulk,ping]",
+            autocompletion=words.traffic,
         ),
     ] = None,
     duration: Annotated[str | None, typer.Option(metavar="TIME", help="Simulated time of a run. [60s]")] = None,
@@ -61,9 +69,19 @@ def compare(
     metric: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="NAME", help="What to show, e.g. up_delay_p95_ms, or a path in the record, e.g. apps.0.rtt_ms.p99."
+            metavar="NAME",
+            help="What to show, e.g. up_delay_p95_ms, or a path in the record, e.g. apps.0.rtt_ms.p99.",
+            autocompletion=words.metric,
         ),
     ] = None,
+    against: Annotated[
+        str | None,
+        typer.Option(
+            metavar="QDISC", help="The qdisc from which the others differ. [the first]", autocompletion=words.qdisc
+        ),
+    ] = None,
+    correct: Correct = None,
+    effect: Effect = False,
     sets: Sets = None,
     out: Annotated[
         str | None, typer.Option(metavar="DIR", help="Write figures, report.html and results.json to this folder.")
@@ -71,6 +89,7 @@ def compare(
     force: Annotated[bool, typer.Option("--force", help="Replace what is in --out; files of others stay.")] = False,
     engine: Engines = "sim",
     workers: Workers = None,
+    latex: Latex = False,
     json: Json = False,
 ) -> None:
     """Compare qdiscs on the same traffic, seed by seed.
@@ -105,6 +124,8 @@ def compare(
     from goodqueue.scenario.asked import base as scenario_of
     from goodqueue.show import notes, terminal
 
+    check_format(json, latex)
+    by = asked.correction(correct)
     on = engines.parse(engine)
     wanted = metrics.find(metric or []) or metrics.METRICS
     options = {"rate": rate, "rtt": rtt, "up_rate": up_rate, "up_qdisc": up_qdisc}
@@ -113,6 +134,7 @@ def compare(
     with inputs.noted() as read:
         base, origins = scenario_of(scenario, options, described, sets or [])
         lines, duration_s = asked.check(base, qdiscs, seed, scenario or "", origins, on)
+    first = asked.against(against, lines)
     notes.tell(base, origins, lines)
     if out is not None:
         output.check(out, force)
@@ -122,27 +144,29 @@ def compare(
     chosen = list(range(seed, seed + seeds))
     what = f"{len(lines)} qdiscs x {seeds} seeds" + (f" x {len(on)} engines" if on[1:] else "")
     with terminal.progress(what) as progress:
-        result = comparing.compare(base, lines, chosen, workers, progress, on, wanted)
+        result = comparing.compare(base, lines, chosen, workers, progress, on, wanted, first, by)
     written = failed = None
     if out is not None:
         from goodqueue import report
 
         said = {**options, **described, "engine": None if engine == "sim" else engine}
+        said |= {"against": against, "correct": correct, "effect": effect or None}
         command = asked.command(lines, scenario, said, seeds, seed, sets or [], metric or [])
         with terminal.progress("figures and report") as progress:
             written, failed = output.write(out, force, lambda folder: report.write(folder, result, command, progress))
-    _print(result, json, written and f"{written}/{'results.json and records.jsonl' if failed else WRITTEN}")
+    form = "json" if json else "latex" if latex else ""
+    _print(result, form, effect, written and f"{written}/{'results.json and records.jsonl' if failed else WRITTEN}")
     if failed:
         raise failed
     if out is not None and written is not None and written != out:
         raise output.appeared(out, written, force=force)
 
 
-def _print(result: "Comparison", json: bool, out: str | None) -> None:
+def _print(result: "Comparison", form: str, effect: bool, out: str | None) -> None:
     from goodqueue.compare import as_json
     from goodqueue.show import terminal
 
-    if json:
+    if form == "json":
         from json import dumps
 
         from goodqueue._goodqueue import VERSION
@@ -152,6 +176,13 @@ def _print(result: "Comparison", json: bool, out: str | None) -> None:
     from goodqueue.compare import tables
     from goodqueue.show import describe
 
+    differences = tables.difference_tables(result, effect)
+    if form == "latex":
+        from goodqueue.show import latex
+
+        terminal.emit(latex.document([*tables.full_tables(result), *differences]))
+        return
+
     terminal.say(describe.whole(result.scenario))
     terminal.say()
     for table in tables.tables(result):
@@ -160,9 +191,8 @@ def _print(result: "Comparison", json: bool, out: str | None) -> None:
         pictures = [(one.label, delays) for one in result.entries if (delays := one.delay_percentiles_ms[way])]
         if pictures:
             terminal.print_picture(f"Queueing delay, {way}, all seeds", pictures)
-    for differences in (tables.engine_table(result), tables.difference_table(result)):
-        if differences:
-            terminal.print_table(differences)
+    for table in differences:
+        terminal.print_table(table)
     for sentence in (*tables.findings(result), *tables.certainty(result)):
         terminal.say(sentence)
     if out is not None:

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from goodqueue.cli import words
 from goodqueue.errors import UserError, quoted
 
 ASKED_BY = "_GOODQUEUE_COMPLETE"
@@ -14,7 +15,9 @@ SHELLS = ("bash", "zsh", "fish")
 
 
 def completion(
-    shell: Annotated[str, typer.Argument(metavar="|".join(SHELLS), help="The shell.")],
+    shell: Annotated[
+        str, typer.Argument(metavar="|".join(SHELLS), help="The shell.", autocompletion=words.among(SHELLS))
+    ],
 ) -> None:
     """Print the completion script for a shell.
 

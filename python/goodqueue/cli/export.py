@@ -37,12 +37,13 @@ def export(
       ping            none
 
     Pings become Flent's pings; the first one is its ICMP ping. The command leaves out what has no series in Flent, and
-    names it. The records need time series. Seeds become repeats of a test, which Flent's combining plots take together:
-    see docs/flent.md.
+    names it. A run of the simulator without time series is run again with them, since it repeats to the byte. Other
+    records need time series. Seeds become repeats of a test, which Flent's combining plots take together: see
+    docs/flent.md.
     """
     from goodqueue.errors import UserError
     from goodqueue.files import inputs, output
-    from goodqueue.flent import exporting
+    from goodqueue.flent import again, exporting
     from goodqueue.show import terminal
     from goodqueue.store.results import records
 
@@ -50,7 +51,12 @@ def export(
         raise UserError("export", "no format; accepted: --flent")
     output.check(out, force)
     with inputs.noted() as read:
-        files = exporting.files(records(paths))
+        found = records(paths)
+    if lacking := again.lacking(found):
+        with terminal.progress(f"{len(lacking)} runs again, with time series") as progress:
+            found = again.with_series(found, progress)
+        warn(f"{len(lacking)} runs had no time series: run again, same numbers, series.interval={again.INTERVAL}")
+    files = exporting.files(found)
     output.spare(out, read)
     written, _ = output.write(out, force, lambda folder: exporting.fill(folder, files))
     for line in exporting.notes(files):

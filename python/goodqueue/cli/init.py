@@ -4,13 +4,20 @@ from typing import Annotated
 
 import typer
 
+from goodqueue.cli import words
 from goodqueue.examples import FIRST
 
 
 def init(
     file: Annotated[str, typer.Argument(metavar="[FILE]", help="The file to write.")] = "scenario.toml",
     example: Annotated[
-        str, typer.Option("--example", metavar="NAME", help="The name of an example: see `goodqueue list examples`.")
+        str,
+        typer.Option(
+            "--example",
+            metavar="NAME",
+            help="The name of an example: see `goodqueue list examples`.",
+            autocompletion=words.example,
+        ),
     ] = FIRST,
     force: Annotated[bool, typer.Option("--force", help="Replace the file.")] = False,
 ) -> None:

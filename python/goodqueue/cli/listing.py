@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
+from goodqueue.cli import words
 from goodqueue.cli.options import Json
 
 TOPICS = {
@@ -24,8 +25,17 @@ HOW = {
 
 
 def listing(
-    topic: Annotated[str, typer.Argument(metavar="qdiscs|cc|traffic|studies|suites|examples", help="What to list.")],
-    name: Annotated[str | None, typer.Argument(metavar="NAME", help="One of them: its words or keys.")] = None,
+    topic: Annotated[
+        str,
+        typer.Argument(
+            metavar="qdiscs|cc|traffic|studies|suites|examples",
+            help="What to list.",
+            autocompletion=words.among(TOPICS),
+        ),
+    ],
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="One of them: its words or keys.", autocompletion=words.listed)
+    ] = None,
     json: Json = False,
 ) -> None:
     """List qdiscs, congestion controls, traffic, studies and more.

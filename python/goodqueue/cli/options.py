@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from goodqueue import foreign
+from goodqueue.cli import words
 from goodqueue.errors import UserError, quoted
 
 
@@ -26,6 +27,12 @@ def whole(option: str, least: int, most: int = 2**63 - 1) -> Callable[[str], int
         return number
 
     return read
+
+
+def check_format(json: bool, latex: bool) -> None:
+    """Refuse two formats of the output. Raises UserError."""
+    if json and latex:
+        raise UserError("--latex", "found beside --json; accepted: one of them")
 
 
 def with_no_code(verb: Callable[..., None]) -> Callable[..., None]:
@@ -47,6 +54,11 @@ NoCode = Annotated[
     bool, typer.Option("--no-code", help="Refuse the Python code of files: classes, and figures.py of studies.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
+Latex = Annotated[bool, typer.Option("--latex", help="Print the tables as LaTeX, with booktabs.")]
+Correct = Annotated[
+    str | None, typer.Option("--correct", metavar="holm", help="Correct the stars for the number of comparisons.")
+]
+Effect = Annotated[bool, typer.Option("--effect", help="Show effect sizes of the differences, too (Cohen's d_z).")]
 Workers = Annotated[
     int | None,
     typer.Option(
@@ -58,7 +70,12 @@ Workers = Annotated[
 ]
 Sets = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="Change a key: traffic.0.count=4. Repeatable."),
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="Change a key: traffic.0.count=4. Repeatable.",
+        autocompletion=words.assignment,
+    ),
 ]
 Engines = Annotated[
     str,

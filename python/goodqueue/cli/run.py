@@ -5,7 +5,8 @@ from typing import Annotated
 import typer
 
 from goodqueue.capture import LEAST_BYTES, WHOLE_BYTES
-from goodqueue.cli.options import Json, Sets, whole
+from goodqueue.cli import words
+from goodqueue.cli.options import Json, Latex, Sets, check_format, whole
 
 
 def run(
@@ -17,7 +18,10 @@ def run(
         int | None, typer.Option(parser=whole("--seed", 0), metavar="N", help="Seed of the draws. [the file's]")
     ] = None,
     sets: Sets = None,
-    qdisc: Annotated[str | None, typer.Option(metavar="QDISC", help="The bottleneck's tc line. [the file's]")] = None,
+    qdisc: Annotated[
+        str | None,
+        typer.Option(metavar="QDISC", help="The bottleneck's tc line. [the file's]", autocompletion=words.qdisc),
+    ] = None,
     up_qdisc: Annotated[
         str | None, typer.Option(metavar="QDISC", help="The tc line of the way up. [the file's]")
     ] = None,
@@ -40,6 +44,7 @@ def run(
         ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the file of --trace.")] = False,
+    latex: Latex = False,
     json: Json = False,
 ) -> None:
     """Run one scenario and show what it measured.
@@ -90,6 +95,7 @@ def run(
     from goodqueue.scenario import from_file
     from goodqueue.show import notes, terminal
 
+    check_format(json, latex)
     (name,) = engines.parse(engine, several=False)
     given = {"--trace-at": trace_at, "--trace-snap": trace_snap, "--force": force}
     if trace is None and (at := next((option for option, value in given.items() if value), None)):
@@ -111,18 +117,21 @@ def run(
     if json:
         terminal.emit(text + "\n")
     else:
-        _show(scenario, text)
+        _show(scenario, text, latex)
     if trace is not None and written is not None and written != trace:
         raise output.appeared(trace, written, "--trace")
 
 
-def _show(name: str, text: str) -> None:
+def _show(name: str, text: str, as_latex: bool) -> None:
     from json import loads
 
     from goodqueue.record import Record
-    from goodqueue.show import describe, tables, terminal
+    from goodqueue.show import describe, latex, tables, terminal
 
     record: Record = loads(text)
+    if as_latex:
+        terminal.emit(latex.document(tables.run_tables(record)))
+        return
     terminal.say(describe.run(name, record))
     terminal.say()
     for table in tables.run_tables(record):

@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from goodqueue.cli import planned
+from goodqueue import extras
+from goodqueue.cli import planned, words
 from goodqueue.cli.options import Json, Workers
 from goodqueue.cli.planned import Force, OneEngine, Quick, Seeds, StoreDir
 from goodqueue.errors import UserError, warn
@@ -17,7 +18,12 @@ if TYPE_CHECKING:
 
 
 def study(
-    name: Annotated[str, typer.Argument(metavar="NAME|FOLDER", help="One of `goodqueue list studies`, or a folder.")],
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME|FOLDER", help="One of `goodqueue list studies`, or a folder.", autocompletion=words.study
+        ),
+    ],
     only: Annotated[
         list[str] | None,
         typer.Option(metavar="ID", help="A published scenario, value or claim: table1a, v001, c04; repeatable."),
@@ -64,6 +70,7 @@ def study(
         from goodqueue.studies import figures
 
         output.check(out, force)
+        extras.needed("matplotlib", f"--out {out}")
         output.spare(out, read)
         draw = figures.own(found.folder)
     result = planned.carry_out(

@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from goodqueue.cli import planned
+from goodqueue import extras
+from goodqueue.cli import planned, words
 from goodqueue.cli.options import Json, Workers
 from goodqueue.cli.planned import Force, OneEngine, Quick, Seeds, StoreDir
 from goodqueue.errors import UserError, warn
@@ -17,10 +18,19 @@ if TYPE_CHECKING:
 
 
 def suite(
-    name: Annotated[str, typer.Argument(metavar="NAME|FOLDER", help="One of `goodqueue list suites`, or a folder.")],
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME|FOLDER", help="One of `goodqueue list suites`, or a folder.", autocompletion=words.suite
+        ),
+    ],
     tested: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[QDISC|CC]...", help="What is tested: qdisc lines, or congestion controls."),
+        typer.Argument(
+            metavar="[QDISC|CC]...",
+            help="What is tested: qdisc lines, or congestion controls.",
+            autocompletion=words.qdisc,
+        ),
     ] = None,
     only: Annotated[
         list[str] | None, typer.Option(metavar="SECTION", help="A section of the standard: 5.1; repeatable.")
@@ -61,6 +71,7 @@ def suite(
     plan = sheet.plan(found, named, rows, quick, seeds, on)
     if out is not None:
         output.check(out, force)
+        extras.needed("matplotlib", f"--out {out}")
         output.spare(out, read)
     result = planned.carry_out(
         f"{len(plan.scenarios)} runs",

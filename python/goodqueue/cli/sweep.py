@@ -4,12 +4,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from goodqueue.cli.options import Json, whole
+from goodqueue.cli import words
+from goodqueue.cli.options import Correct, Effect, Json, Latex, check_format, whole
 from goodqueue.errors import UserError, quoted, warn
 from goodqueue.measures import FIRST_SEED, SEEDS
 
 if TYPE_CHECKING:
-    from goodqueue.sweep.result import Goal
+    from goodqueue.sweep.result import Goal, Sweep
 
 SEED = 2**63 - 1 - 10_000
 """The highest first seed. A store can then hold the last seed of a cell."""
@@ -22,7 +23,19 @@ def sweep(
     scenario: Annotated[str, typer.Argument(metavar="SCENARIO.toml", help="The scenario file.")],
     sets: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="KEY=V1,V2,...", help="Values of a key; repeatable: all combinations are run."),
+        typer.Option(
+            "--set",
+            metavar="KEY=V1,V2,...",
+            help="Values of a key; repeatable: all combinations are run.",
+            autocompletion=words.assignment,
+        ),
+    ] = None,
+    mix: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=LIST",
+            help="A mix of traffic as a value of the key traffic: calls=bulk:4,voip:10 or calls=FILE.toml; repeatable.",
+        ),
     ] = None,
     seeds: Annotated[
         int, typer.Option(parser=whole("--seeds", 1, 10_000), metavar="N", help="Runs of each cell.")
@@ -44,9 +57,17 @@ def sweep(
     metric: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="NAME", help="What to show, e.g. delay_p95_ms, or a path in the record, e.g. apps.0.rtt_ms.p99."
+            metavar="NAME",
+            help="What to show, e.g. delay_p95_ms, or a path in the record, e.g. apps.0.rtt_ms.p99.",
+            autocompletion=words.metric,
         ),
     ] = None,
+    against: Annotated[
+        str | None,
+        typer.Option(metavar="KEY=VALUE", help="What all others are compared with: path.rtt=10ms. [the first qdisc]"),
+    ] = None,
+    correct: Correct = None,
+    effect: Effect = False,
     engine: Annotated[
         str, typer.Option(metavar="NAME", help="sim, kernel (Linux's own), or live (its TCP on our path).")
     ] = "sim",
@@ -66,6 +87,7 @@ def sweep(
     out: Annotated[
         str | None, typer.Option(metavar="DIR", help="The store: keeps every run. A run that is in it is not repeated.")
     ] = None,
+    latex: Latex = False,
     json: Json = False,
 ) -> None:
     """Run a scenario over a grid of values; show the means per cell.
@@ -76,6 +98,7 @@ def sweep(
       goodqueue sweep link.toml --set bottleneck.qdisc=codel,pie --set bottleneck.qdisc.target=5ms,9ms
       goodqueue sweep link.toml --set traffic.0.count=1,4,16 --until-ci 2% --metric delay_p95_ms
       goodqueue sweep link.toml --set bottleneck.rate=5mbit,50mbit --seeds 20 --out store
+      goodqueue sweep link.toml --mix few=bulk:2,ping --mix calls=bulk:8,voip:20,ping --set path.rtt=20ms,80ms
       goodqueue sweep link.toml --set path.rtt=10ms,100ms --out store --executor dask://head:8786
 
     All cells have the same seeds, so qdiscs are compared per seed. With --out the same command continues a sweep that
@@ -86,23 +109,28 @@ def sweep(
 
     from goodqueue import engines, executors, store
     from goodqueue import scenario as scenarios
+    from goodqueue.compare import asked
     from goodqueue.measures import metrics
     from goodqueue.show import notes, terminal
     from goodqueue.sweep import carrying, grid, pages, result, show
 
+    check_format(json, latex)
+    by = asked.correction(correct)
     (on,) = engines.parse(engine, several=False)
     wanted = metrics.find(metric or []) or list(metrics.METRICS)
     goal = _goal(until_ci, max_seeds, seeds, wanted[0].key)
-    axes = grid.axes(sets or [])
+    mixes = grid.mixes(mix or [])
+    axes = grid.with_mixes(grid.axes(sets or []), mixes)
+    first = None if against is None else result.baseline(against, axes)
     base = scenarios.load(scenario)
-    cells = grid.cells(base, axes, scenario, on)
-    notes.tell_of_grid(base, [(axis.key, axis.values) for axis in axes])
+    cells = grid.cells(base, axes, scenario, on, mixes)
+    notes.tell_of_grid(base, [(axis.key, axis.values) for axis in axes if axis.key != grid.MIX])
     origin = f"--out {out}"
     if out is not None:
         store.check(Path(out), origin)
     execute = executors.parse(executor, jobs, warn)
     kept = store.create(Path(out), origin) if out is not None else None
-    plan = carrying.Plan(scenario, base, axes, cells, on, wanted, seed, seeds, goal)
+    plan = carrying.Plan(scenario, base, axes, cells, on, wanted, seed, seeds, goal, first, by, mixes)
     try:
         found, computed = carrying.carry_out(plan, kept, execute, terminal.progress, warn)
     except OSError as error:
@@ -112,25 +140,36 @@ def sweep(
     if kept:
         keys = {key for cell in found.cells for key in cell.keys}
         warn(f"{len(keys)} runs in {out}, {computed} of them new")
-    if json:
-        from json import dumps
-
-        terminal.emit(dumps(result.as_json(found), ensure_ascii=False) + "\n")
-    else:
-        terminal.say(show.describe(found))
-        terminal.say()
-        for table in (show.cells_table(found), show.difference_table(found)):
-            if table:
-                terminal.print_table(table)
-        for sentence in show.certainty(found):
-            terminal.say(sentence)
-        if written is not None:
-            terminal.say(f"Written: {written}: results.json, cells.csv, and runs.parquet with one row per run.")
+    _print(found, "json" if json else "latex" if latex else "", effect)
+    if written is not None and not json and not latex:
+        files = "results.json, cells.csv, tables.tex, and runs.parquet with one row per run"
+        terminal.say(f"Written: {written}: {files}.")
     failures = show.failures(found)
     for line in failures:
         warn(line)
     if failures:
         raise typer.Exit(1)
+
+
+def _print(found: "Sweep", form: str, effect: bool) -> None:
+    """Print the sweep as ``form``: json, latex, or tables."""
+    from goodqueue.show import latex, terminal
+    from goodqueue.sweep import result, show
+
+    if form == "json":
+        from json import dumps
+
+        terminal.emit(dumps(result.as_json(found), ensure_ascii=False) + "\n")
+        return
+    if form == "latex":
+        terminal.emit(latex.document(show.tables(found, effect)))
+        return
+    terminal.say(show.describe(found))
+    terminal.say()
+    for table in show.tables(found, effect):
+        terminal.print_table(table)
+    for sentence in show.certainty(found):
+        terminal.say(sentence)
 
 
 def _goal(until_ci: str | None, most: int | None, seeds: int, metric: str) -> "Goal | None":

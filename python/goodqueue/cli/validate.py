@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from goodqueue import extras
 from goodqueue.cli.options import Json, Workers, whole
 
 
@@ -87,6 +88,7 @@ def validate(
     else:
         wanted = cells.load(quick, only or [], seeds)
     if out is not None:
+        extras.needed("matplotlib", f"--out {out}")
         pages.check(Path(out), force)
     runs.check(wanted)
     try:

@@ -3,7 +3,7 @@
 import copy
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from goodqueue import engines, run
@@ -34,7 +34,7 @@ class Entry:
     """Whether there are several seeds and every seed gave the same numbers."""
     estimates: dict[str, Estimate | None]
     differences: dict[str, Estimate | None]
-    """The paired difference of each metric from the first discipline on the same engine."""
+    """The paired difference of each metric from the reference, or the first discipline, on the same engine."""
     engine_differences: dict[str, Estimate | None] | None
     """The paired difference of each metric from the same discipline on the first engine. None on the first engine."""
     delay_percentiles_ms: dict[str, list[float] | None]
@@ -57,6 +57,15 @@ class Comparison:
 
     metrics: Sequence[Metric]
     """The metrics that were asked for, or all metrics."""
+    against: str = ""
+    """The line from which the others differ. If empty, the first."""
+    correct: str = ""
+    """The correction of the stars for the number of comparisons: none, or ``holm``."""
+
+    @property
+    def reference(self) -> str:
+        """The line of the discipline from which the others differ."""
+        return self.against or self.entries[0].qdisc
 
     @property
     def is_asked(self) -> bool:
@@ -102,10 +111,12 @@ def compare(
     progress: run.Progress | None = None,
     on: Sequence[str] = ("sim",),
     shown: Sequence[Metric] = METRICS,
+    against: str = "",
+    correct: str = "",
 ) -> Comparison:
     """Run ``base`` with each of ``qdiscs`` on each of ``seeds``, on each of the engines ``on``, and compare them.
 
-    ``shown`` are the metrics that somebody asked for, if any.
+    ``shown`` are the metrics that somebody asked for, if any. ``against`` and ``correct`` are those of `Comparison`.
 
     Raises goodqueue._goodqueue.ScenarioError if a scenario is refused, and UserError if an engine refuses or fails.
     """
@@ -118,7 +129,7 @@ def compare(
                 progress((done + share) / len(on))
 
         texts[engine] = engines.run_many(engine, runs, workers, note)
-    return summarise(base, qdiscs, seeds, texts, shown)
+    return summarise(base, qdiscs, seeds, texts, shown, against, correct)
 
 
 def summarise(
@@ -127,6 +138,8 @@ def summarise(
     seeds: Sequence[int],
     texts: Mapping[str, Sequence[str]],
     shown: Sequence[Metric] = METRICS,
+    against: str = "",
+    correct: str = "",
 ) -> Comparison:
     """Return the comparison of the records ``texts`` of each engine, which have the order of `scenarios`."""
     n, names = len(seeds), labels.called(qdiscs)
@@ -136,8 +149,17 @@ def summarise(
             own = list(found[position * n : (position + 1) * n])
             label = names[line] if len(texts) == 1 else f"{names[line]} ({engine})"
             entries.append(_entry(line, engine, names[line], label, own, entries, shown))
+    if against:
+        references = {entry.engine: entry for entry in entries if entry.qdisc == against}
+        entries = [replace(one, differences=_paired(one, references[one.engine])) for one in entries]
     shared = _shared(base, entries[0].records[0]["scenario"])
-    return Comparison(shared, list(seeds), list(texts), entries, shown)
+    return Comparison(shared, list(seeds), list(texts), entries, shown, against, correct)
+
+
+def _paired(one: Entry, reference: Entry) -> dict[str, Estimate | None]:
+    """Return the paired difference of each metric of ``one`` from ``reference``."""
+    both = one.is_nil and reference.is_nil
+    return {key: measured.difference(one.values, reference.values, key, both) for key in one.values}
 
 
 def _entry(
@@ -197,6 +219,8 @@ def as_json(comparison: Comparison, version: str) -> dict[str, Any]:
         "seeds": comparison.seeds,
         "confidence": stats.CONFIDENCE,
         "loaded": list(comparison.loaded()),
+        **({"against": comparison.against} if comparison.against else {}),
+        **({"correct": comparison.correct} if comparison.correct else {}),
         "qdiscs": [
             {
                 "qdisc": entry.qdisc,
@@ -206,7 +230,9 @@ def as_json(comparison: Comparison, version: str) -> dict[str, Any]:
                     key: estimate_json(estimate) | {"values": entry.values[key]}
                     for key, estimate in entry.estimates.items()
                 },
-                "difference_from_first": _differences_json(entry.differences),
+                "difference_from_against" if comparison.against else "difference_from_first": _differences_json(
+                    entry.differences
+                ),
                 "difference_from_first_engine": _differences_json(entry.engine_differences),
                 "delay_percentiles_ms": entry.delay_percentiles_ms["down"],
                 "up_delay_percentiles_ms": entry.delay_percentiles_ms["up"],
@@ -219,7 +245,13 @@ def as_json(comparison: Comparison, version: str) -> dict[str, Any]:
 def _differences_json(differences: Mapping[str, Estimate | None] | None) -> dict[str, Any] | None:
     if differences is None:
         return None
-    return {key: estimate_json(estimate) for key, estimate in differences.items()}
+    return {key: difference_json(estimate) for key, estimate in differences.items()}
+
+
+def difference_json(estimate: Estimate | None) -> dict[str, Any]:
+    """Return a paired difference in the format of results.json: with ``p`` and the effect size ``d_z``, too."""
+    found = estimate_json(estimate)
+    return found | {"p": estimate.p, "d_z": estimate.effect} if estimate else found
 
 
 def estimate_json(estimate: Estimate | None) -> dict[str, Any]:

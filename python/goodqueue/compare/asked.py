@@ -44,6 +44,23 @@ def check(
     return lines, reading.seconds(resolved["duration"])
 
 
+def against(asked: str | None, lines: Sequence[str]) -> str:
+    """Return the line from which the others differ, one of ``lines``, or an empty text if nobody asks."""
+    if asked is None:
+        return ""
+    line = " ".join(asked.removeprefix("qdisc=").split())
+    if line not in lines:
+        raise UserError("--against", f"found {quoted(asked)}; accepted: {', '.join(lines)}")
+    return line
+
+
+def correction(text: str | None) -> str:
+    """Return the correction that ``--correct`` names, or an empty text. Raises UserError."""
+    if text not in (None, "", "holm"):
+        raise UserError("--correct", f"found {quoted(text)}; accepted: holm")
+    return text or ""
+
+
 def command(
     lines: Sequence[str],
     file: str | None,

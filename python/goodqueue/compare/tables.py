@@ -9,8 +9,9 @@ from goodqueue.measures.metrics import Metric
 from goodqueue.measures.stats import Estimate
 from goodqueue.scenario.discipline import is_python
 from goodqueue.show import metric_columns
+from goodqueue.show.findings import sentence
 from goodqueue.show.labels import ways
-from goodqueue.show.tables import Column, Table, number, plus_minus, span
+from goodqueue.show.tables import Column, Table, number, plus_minus
 
 
 def tables(comparison: Comparison) -> list[Table]:
@@ -79,32 +80,35 @@ def _full(comparison: Comparison, title: str, shown: Sequence[Metric]) -> Table:
     return Table(title, columns, rows, metric_columns.notes(shown))
 
 
-def difference_table(comparison: Comparison) -> Table | None:
-    """Return the paired differences from the first discipline, or None if there is nothing to compare."""
-    found = [(entry.label, entry.differences) for entry in comparison.entries[len(comparison.engines) :]]
+def difference_tables(comparison: Comparison, effect: bool = False) -> list[Table]:
+    """Return the paired differences from the first engine and from the reference, where there is any to compare.
+
+    With ``effect``, the effect sizes of each table follow it.
+    """
+    on_first = [(entry.label, entry.engine_differences) for entry in comparison.entries if entry.engine_differences]
+    others = [entry for entry in comparison.entries if entry.qdisc != comparison.reference]
+    name = next(entry.name for entry in comparison.entries if entry.qdisc == comparison.reference)
     note = " on the same engine" if len(comparison.engines) > 1 else ""
-    return _differences(comparison, f"Difference from {comparison.entries[0].name}{note}", found)
-
-
-def engine_table(comparison: Comparison) -> Table | None:
-    """Return each discipline's paired differences from itself on the first engine, or None if there is one engine."""
-    found = [(entry.label, entry.engine_differences) for entry in comparison.entries if entry.engine_differences]
-    return _differences(comparison, f"Difference from engine {comparison.engines[0]}", found)
+    return [
+        *_differences(comparison, f"engine {comparison.engines[0]}", on_first, effect),
+        *_differences(comparison, f"{name}{note}", [(entry.label, entry.differences) for entry in others], effect),
+    ]
 
 
 def _differences(
-    comparison: Comparison, title: str, found: Sequence[tuple[str, Mapping[str, Estimate | None]]]
-) -> Table | None:
-    """Return one row per label of ``found``, with its differences by metric. Returns None for a single seed."""
+    comparison: Comparison, first: str, found: Sequence[tuple[str, Mapping[str, Estimate | None]]], effect: bool
+) -> list[Table]:
+    """Return one row per label of ``found``, with its differences by metric. Returns nothing for a single seed."""
     if not found or len(comparison.seeds) < 2:
-        return None
+        return []
     shown = [metric for metric in comparison.shown() if comparison.is_asked or metric.is_main]
-    columns = [Column("qdisc", numeric=False), *(metric_columns.heading(metric, shown) for metric in shown)]
-    rows = [[label] for label, _ in found]
-    for metric in shown:
-        metric_columns.fill(rows, metric, [differences[metric.key] for _, differences in found], differences=True)
-    note = metric_columns.difference_note(len(found) * len(shown))
-    return Table(f"{title}, paired by seed (± 95 % CI)", columns, rows, [note])
+    names, places = [Column("qdisc", numeric=False)], [[label] for label, _ in found]
+    values = [[differences[metric.key] for metric in shown] for _, differences in found]
+    title = f"Difference from {first}, paired by seed (± 95 % CI)"
+    made = [metric_columns.differences(title, names, places, shown, values, comparison.correct)]
+    if effect:
+        made.append(metric_columns.effects(f"Effect size against {first}", names, places, shown, values))
+    return made
 
 
 # --- in sentences ---------------------------------------------------------------------------------------------------
@@ -116,39 +120,19 @@ def findings(comparison: Comparison) -> list[str]:
     Metrics that a person feels come first.
     """
     told = sorted((one for one in comparison.shown() if any(one.sentence)), key=lambda metric: not metric.is_felt)
-    return [sentence for metric in told if (sentence := _finding(comparison, metric))]
+    return [said for metric in told if (said := _finding(comparison, metric))]
 
 
 def _finding(comparison: Comparison, metric: Metric) -> str | None:
     """Return the sentence on ``metric``, or None if fewer than two disciplines have a number."""
-    first, second, end = metric.sentence
-    ranked = sorted(
-        ((found.mean, entry) for entry in comparison.entries if (found := entry.estimates[metric.key])),
-        key=lambda pair: pair[0],
-        reverse=metric.better == "high",
-    )
-    if len(ranked) < 2:
-        return None
-    (best, one), (worst, other) = ranked[0], ranked[-1]
-    with_one, with_other = _said(metric, best), _said(metric, worst)
-    if with_one == with_other:
-        return f"{first.format(with_one)} with every qdisc{end}."
-    ratio = worst / best if best > 0 and metric.unit == "ms" else 0.0
-    times = f", {number(ratio, 0 if ratio >= 10 else 1)} times as long" if ratio >= 1.05 else ""
-    said = f"{first.format(with_one)} with {one.label}, {second.format(with_other)} with {other.label}{times}{end}."
-    return said if _is_told_apart(one, other, metric) else f"{said} These seeds do not tell the two apart."
+    found = [(mean.mean, entry) for entry in comparison.entries if (mean := entry.estimates[metric.key])]
+    return sentence(metric, found, lambda one: one.label, lambda one, other: _is_told_apart(one, other, metric))
 
 
 def _is_told_apart(one: Entry, other: Entry, metric: Metric) -> bool:
     """Return whether the paired difference excludes zero. Also True if a single run leaves that unknown."""
     found = measured.difference(one.values, other.values, metric.key, one.is_nil and other.is_nil)
     return found is None or found.half_width is None or found.excludes_zero
-
-
-def _said(metric: Metric, value: float) -> str:
-    if metric.unit == "ms":
-        return span(value)
-    return f"{number(value, 1)} %" if metric.unit == "%" else number(value, 2)
 
 
 def certainty(comparison: Comparison) -> list[str]:

@@ -11,6 +11,12 @@ from dataclasses import dataclass
 
 CONFIDENCE = 0.95
 
+LEAST_STARRED = 3
+"""The fewest seeds for a star. With two there is one degree of freedom, and the test is worth little."""
+
+EFFECT = "Cohen's d_z: the mean difference over the standard deviation of the differences (Lakens 2013)"
+"""The effect size, and its source: D. Lakens, Frontiers in Psychology 4:863, for paired values."""
+
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
@@ -36,6 +42,56 @@ class Estimate:
     def excludes_zero(self) -> bool:
         """Whether zero lies outside the interval: the difference is significant at 5 %."""
         return self.half_width is not None and abs(self.mean) > self.half_width
+
+    @property
+    def p(self) -> float | None:
+        """The p value of Student's t test that the mean is 0, two-sided. None for a single seed."""
+        if (t := self._t) is None:
+            return None
+        from scipy.special import stdtr
+
+        return 2 * float(stdtr(self.n - 1, -abs(t)))
+
+    @property
+    def effect(self) -> float | None:
+        """The effect size of a paired difference, `EFFECT`: t / √n. None for one seed, or if all differ equally."""
+        t = self._t
+        return None if t is None or math.isinf(t) else t / math.sqrt(self.n)
+
+    @property
+    def _t(self) -> float | None:
+        """Student's t: the mean over its standard error."""
+        if self.half_width is None:
+            return None
+        if self.half_width == 0:
+            return math.copysign(math.inf, self.mean) if self.mean else 0.0
+        return self.mean * t_quantile(self.n - 1) / self.half_width
+
+
+def holm(found: Sequence[float | None]) -> list[float | None]:
+    """Return p values adjusted for the number of tests by Holm's step-down method. None stays None.
+
+    S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6 (1979).
+    """
+    order = sorted((p, at) for at, p in enumerate(found) if p is not None)
+    adjusted: list[float | None] = [None] * len(found)
+    least = 0.0
+    for rank, (p, at) in enumerate(order):
+        least = max(least, min(1.0, p * (len(order) - rank)))
+        adjusted[at] = least
+    return adjusted
+
+
+def starred(found: Sequence[Estimate | None], correct: str = "") -> list[bool]:
+    """Return which differences have a star: those that exclude 0, over at least `LEAST_STARRED` seeds.
+
+    With ``correct`` "holm" the tests are one family, whose error of 5 % Holm's method keeps.
+    """
+    enough = [one is not None and one.excludes_zero and one.n >= LEAST_STARRED for one in found]
+    if not correct:
+        return enough
+    adjusted = holm([one.p if one and one.n >= LEAST_STARRED else None for one in found])
+    return [star and p is not None and p < 1 - CONFIDENCE for star, p in zip(enough, adjusted, strict=True)]
 
 
 def estimate(values: Sequence[float]) -> Estimate | None:

@@ -28,7 +28,7 @@ HEIGHT = 0.66
 """The height of a bar, where a lane is 1."""
 
 CHARACTER = 0.011
-"""Width of a digit in a bar, as a share of the axis."""
+"""Width of a digit in a bar, as a share of the axis of a figure of the usual width."""
 
 LANES = 40
 """The maximum number of lanes in a panel."""
@@ -103,14 +103,13 @@ def figure(found: Sequence[Group], title: str = "") -> Figure | None:
     senders = [lanes(record) for _, record in shown]
     heights = [0.55 + 0.27 * len(own) for own in senders]
     with style.look():
-        drawn = style.new_figure(0.7 + sum(heights))
-        drawn.set_size_inches(panels.WIDE_IN, drawn.get_size_inches()[1])
+        drawn = style.new_figure(0.7 + sum(heights), panels.WIDE_IN)
         axes = drawn.subplots(len(shown), 1, squeeze=False, height_ratios=heights)[:, 0].tolist()
         for ax, (group, record), own in zip(axes, shown, senders, strict=True):
             _panel(ax, record, own)
             named = [name for name in (group.panel, group.label) if name]
             if len(shown) > 1:
-                ax.set_title(panels.wrapped(", ".join(dict.fromkeys(named)), 90), fontsize=9)
+                ax.set_title(panels.wrapped(", ".join(dict.fromkeys(named)), 90), fontsize=style.size(9))
         axes[-1].set_xlabel(f"time (ms) from {window_s(shown[-1][1])[0]:g} s of the run on")
         seen = [bar for _, record in shown for bar in bars(record)]
         outcomes = [key for key in OUTCOMES if any(bar.outcome == key for bar in seen)]
@@ -123,6 +122,7 @@ def figure(found: Sequence[Group], title: str = "") -> Figure | None:
         first = "; the first run of each" if any(len(group.records) > 1 for group, _ in shown) else ""
         words = "A bar is a transmission with its answer; numbers: frames in an aggregate; ?: BlockAckReq"
         style.note(drawn, f"{words}{first}.")
+        panels.settle(drawn)
     return drawn
 
 
@@ -153,11 +153,12 @@ def _panel(ax: Axes, record: Record, senders: Sequence[str]) -> None:
                 [bar.lane for bar in some], [bar.lasts for bar in some], HEIGHT, [bar.begins for bar in some],
                 color=colour, edgecolor="white", linewidth=0.4, hatch=HATCH if is_retry else None, clip_on=True,
             )  # fmt: skip
+    digit = CHARACTER * panels.WIDE_IN / style.width(panels.WIDE_IN) * style.size(7) / 7
     for bar in own:
         shown = min(bar.lasts, length - bar.begins)
-        if bar.label and shown > length * CHARACTER * (len(bar.label) + 0.5):
+        if bar.label and shown > length * digit * (len(bar.label) + 0.5):
             backing = {"facecolor": OUTCOMES[bar.outcome][0], "linewidth": 0, "pad": 1}  # hatching hides digits
             ax.text(
-                bar.begins + shown / 2, bar.lane, bar.label, ha="center", va="center", fontsize=7, color="white",
-                bbox=backing,
+                bar.begins + shown / 2, bar.lane, bar.label, ha="center", va="center", color="white",
+                fontsize=style.size(7), bbox=backing,
             )  # fmt: skip

@@ -13,14 +13,11 @@ from matplotlib.ticker import FixedLocator, NullLocator
 from goodqueue.measures.metrics import Metric
 from goodqueue.measures.stats import Estimate
 from goodqueue.plot import panels, style
-from goodqueue.plot.quantity import order, quantities
 from goodqueue.plot.style import Look
+from goodqueue.scenario.quantity import order, quantities
 
 DECADE = 10.0
 """A numeric axis is logarithmic if the ratio of the largest to the smallest value is above this."""
-
-CHARACTERS = 74
-"""The maximum number of characters of the values below a single panel. Wider values are slanted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +91,7 @@ def figure(
                 for look in looks
             ]
             panels.legend(drawn, handles, labels, title)
+        panels.settle(drawn)
     return drawn
 
 
@@ -132,7 +130,8 @@ def _line(ax: Axes, own: Estimates, scale: Scale, across: Sequence[float], look:
 def _ticks(places: Sequence[Axes], scale: Scale, called: Sequence[str]) -> None:
     """Write the values below the axis. On a numeric axis, only those that have room."""
     ax = places[0]
-    room = CHARACTERS / len({one.get_subplotspec().colspan.start for one in places})  # type: ignore[union-attr]
+    columns = len({one.get_subplotspec().colspan.start for one in places})  # type: ignore[union-attr]
+    room = style.characters(0.89 * style.width() / columns, 9.5)  # more are slanted
     if not scale.is_numeric:
         names = panels.row_names(called)
         slanted = sum(max(map(len, name.split("\n"))) + 2 for name in names) > room

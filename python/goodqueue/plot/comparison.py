@@ -77,11 +77,11 @@ def estimates(comparison: Comparison, chosen: Sequence[Metric], title: str = "")
             ax.set_visible(False)
         for ax, metric in zip(places, chosen, strict=False):
             _panel(ax, comparison, metric, looks)
-            ax.set_title(panels.wrapped(metrics.label(metric, metrics.ways_of(chosen)), 12), fontsize=9.5)
+            ax.set_title(panels.wrapped(metrics.label(metric, metrics.ways_of(chosen)), 12), fontsize=style.size(9.5))
         panels.name_rows(places[0], labels, names)
         for ax in places[columns : len(chosen) : columns]:
             panels.name_rows(ax, labels, names)
-        figure.suptitle(title, x=0.01, ha="left", weight="bold", fontsize=10.5)
+        figure.suptitle(title, x=0.01, ha="left", weight="bold", fontsize=style.size(10.5))
         panels.thin_ticks(figure, places[: len(chosen)])
     return figure
 
@@ -104,7 +104,7 @@ def _panel(ax: Axes, comparison: Comparison, metric: Metric, looks: Sequence[Loo
         ax.plot(estimate.mean, index, color=look.colour, **look.marks(5.5))
         ax.annotate(
             number(estimate.mean, digits), (estimate.mean, index), (0, 5), textcoords="offset points",
-            ha="center", fontsize=8, color=look.ink,
+            ha="center", fontsize=style.size(8), color=look.ink,
         )  # fmt: skip
     if metric.scale is not None:
         ax.set_xlim(*metric.scale)

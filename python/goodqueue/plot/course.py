@@ -10,7 +10,7 @@ from matplotlib.lines import Line2D
 
 from goodqueue.plot import panels, style
 from goodqueue.plot.labels import Curve, name_curves
-from goodqueue.plot.series import described, is_law, series
+from goodqueue.plot.series import Values, described, is_law, series
 from goodqueue.plot.stored import Group, labels_of, measured_s, repeats
 from goodqueue.plot.style import Look
 
@@ -33,7 +33,12 @@ class Course:
     """The percentiles of `BAND`."""
 
 
-def figure(found: Sequence[Group], what: str | Sequence[str], title: str = "") -> Figure | None:
+def figure(
+    found: Sequence[Group],
+    what: str | Sequence[str],
+    title: str = "",
+    window: tuple[float | None, float | None] = (None, None),
+) -> Figure | None:
     """Draw series (see `series`) over time: a line for the mean of each group's runs, a band for their spread.
 
     The band is ± one standard deviation. On a logarithmic axis it is the 10th to the 90th percentile of the runs. At
@@ -44,7 +49,7 @@ def figure(found: Sequence[Group], what: str | Sequence[str], title: str = "") -
     asked = [what] if isinstance(what, str) else list(what)
     titles = panels.titles([group.panel for group in found])
     courses = {
-        (name, panel): [one for group in found if group.panel == panel and (one := _course(group, name))]
+        (name, panel): [one for group in found if group.panel == panel and (one := _course(group, name, window))]
         for name in asked
         for panel in titles
     }
@@ -67,17 +72,17 @@ def figure(found: Sequence[Group], what: str | Sequence[str], title: str = "") -
                 curves.append(_draw(places[name, panel], course, looks[course.label], drawn_on, index))
         warmup = min(measured_s(one)[0] for group in found for one in group.records)
         for ax in places.values():
-            if warmup > 0:
+            if warmup > (window[0] or 0):
                 ax.axvspan(0, warmup, color="#f0f0f0", lw=0, zorder=0)
             ax.margins(x=0)
-            ax.set_xlim(left=0)
+            ax.set_xlim(window[0] or 0, window[1])
         if len(asked) == 1:
             panels.label_axes(list(places.values()), "time (s)", named[0])
         else:
             _label_rows(places, asked, titles, named)
         several = any(len(group.records) > 1 for group in found)
         words = f"mean of the runs; band: {_band(logarithmic)}" if several else "the run"
-        style.note(drawn, f"Line: {words}{_shade(warmup)}. {repeats(found)}.")
+        style.note(drawn, f"Line: {words}{_shade(warmup - (window[0] or 0))}. {repeats(found)}.")
         name_curves(drawn, list(places.values()), curves, labels, title)
     return drawn
 
@@ -87,7 +92,7 @@ def has(found: Sequence[Group], what: str) -> bool:
     return any(series(one, what) for group in found for one in group.records)
 
 
-def _course(group: Group, what: str) -> Course | None:
+def _course(group: Group, what: str, window: tuple[float | None, float | None]) -> Course | None:
     """Return the course of the series ``what`` over the runs of ``group``, or None if no run has it.
 
     A variable that a law has not set, such as CoDel's next drop, is nan at that time. Gaps in other series are
@@ -98,7 +103,11 @@ def _course(group: Group, what: str) -> Course | None:
     runs = [own for one in group.records if (own := series(one, what))]
     if not runs:
         return None
+    begin, end = (np.inf * sign if edge is None else edge for edge, sign in zip(window, (-1, 1), strict=True))
+    runs = [_cut(own, begin, end) for own in runs]
     grid = np.unique(np.concatenate([np.round(at, 6) for at, _ in runs]))
+    if not len(grid):
+        return None
     sampled = np.full((len(runs), len(grid)), np.nan)
     for row, (at, values) in zip(sampled, runs, strict=True):
         row[np.searchsorted(grid, np.round(at, 6))] = [np.nan if v is None else v for v in values]
@@ -117,11 +126,15 @@ def _course(group: Group, what: str) -> Course | None:
     return Course(group.label, times, mean, spread, percentiles)
 
 
+def _cut(run: tuple[list[float], Values], begin: float, end: float) -> tuple[list[float], Values]:
+    """Return the part of a series from ``begin`` to ``end``, in seconds of the run."""
+    kept = [(at, value) for at, value in zip(*run, strict=True) if begin <= at <= end]
+    return [at for at, _ in kept], [value for _, value in kept]
+
+
 def _rows(asked: Sequence[str], titles: Sequence[str]) -> tuple[Figure, dict[tuple[str, str], Axes]]:
     """Return a figure with one row per series and one column per panel. A row shares its y axis, all share the time."""
-    figure = style.new_figure(0.8 + 1.45 * len(asked))
-    if len(titles) > 2:
-        figure.set_size_inches(panels.WIDE_IN, figure.get_size_inches()[1])
+    figure = style.new_figure(0.8 + 1.45 * len(asked), panels.WIDE_IN if len(titles) > 2 else style.WIDTH_IN)
     axes = figure.subplots(len(asked), len(titles), sharex=True, sharey="row", squeeze=False)
     if len(titles) > 1:
         panels.leave_room(axes[0, 0])
@@ -134,9 +147,9 @@ def _label_rows(
     places: dict[tuple[str, str], Axes], asked: Sequence[str], titles: Sequence[str], named: Sequence[str]
 ) -> None:
     for name, words in zip(asked, named, strict=True):
-        places[name, titles[0]].set_ylabel(panels.wrapped(words, 20), fontsize=9)
+        places[name, titles[0]].set_ylabel(panels.wrapped(words, 20), fontsize=style.size(9))
     for panel in titles:
-        places[asked[0], panel].set_title(panels.wrapped(panel, 30) if panel else "", fontsize=9)
+        places[asked[0], panel].set_title(panels.wrapped(panel, 30) if panel else "", fontsize=style.size(9))
         places[asked[-1], panel].set_xlabel("time (s)")
     next(iter(places.values())).get_figure(root=True).align_ylabels()  # type: ignore[union-attr]
 

@@ -90,11 +90,12 @@ def over_time(
             ax.fill_between(series["time_s"], low, delays, color=look.colour, alpha=0.25, linewidth=0)
             ax.plot(series["time_s"], delays, color=look.colour, linewidth=1.0)
             ax.text(
-                0.008, 0.95, label, transform=ax.transAxes, va="top", weight="bold", fontsize=9.5, color=look.ink,
-                bbox=BACKING,
+                0.008, 0.95, label, transform=ax.transAxes, va="top", weight="bold", fontsize=style.size(9.5),
+                color=look.ink, bbox=BACKING,
             )  # fmt: skip
             ax.margins(x=0)
         rows[0].set_title(title)
         rows[-1].set_xlabel("time (s)")
-        figure.supylabel(f"{what} (ms)", fontsize=10.5, color="#444444")
+        figure.supylabel(f"{what} (ms)", fontsize=style.size(10.5), color="#444444")
+        panels.settle(figure)
     return figure

@@ -7,12 +7,12 @@ from goodqueue.errors import UserError, quoted
 from goodqueue.measures import measured, metrics
 from goodqueue.measures.metrics import Metric
 from goodqueue.measures.stats import Estimate
-from goodqueue.plot import air, along, course, delay, ellipse, panels, rows, selection
-from goodqueue.plot.quantity import quantities
+from goodqueue.plot import air, along, course, delay, ellipse, law, panels, rows, selection
 from goodqueue.plot.selection import NONE, QDISCS, Runs
 from goodqueue.plot.series import available, hop_delays, is_law
 from goodqueue.plot.stored import DISTRIBUTIONS, Group, directed, distribution, labels_of, loaded, percentiles
 from goodqueue.record import Record
+from goodqueue.scenario.quantity import quantities
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -30,8 +30,18 @@ COLUMNS = 4
 """The maximum number of panels beside each other if several series are rows."""
 
 
-def of_runs(kind: str, found: Runs, asked: Sequence[str], by: str | None, x: str | None, title: str = "") -> "Figure":
+def of_runs(
+    kind: str,
+    found: Runs,
+    asked: Sequence[str],
+    by: str | None,
+    x: str | None,
+    title: str = "",
+    window: law.Window = (None, None),
+) -> "Figure":
     """Return the figure of ``kind`` of the runs ``found``. ``by`` may be several keys, separated by commas.
+
+    ``window`` is the time that figures over time show.
 
     Raises UserError if there is no such metric, if no record has it, or if the figure would be too full.
     """
@@ -39,9 +49,9 @@ def of_runs(kind: str, found: Runs, asked: Sequence[str], by: str | None, x: str
     if kind == "lines":
         return lines(found, asked, keys, x, title)
     groups = selection.groups(found, keys)
-    if kind != "air":
+    if kind not in ("air", "law"):
         check(kind, found, groups, len(asked) or 1)
-    return draw(kind, groups, asked, title)
+    return draw(kind, groups, asked, title, window)
 
 
 def check(kind: str, found: Runs, groups: Sequence[Group], series: int = 1) -> None:
@@ -62,13 +72,17 @@ def check(kind: str, found: Runs, groups: Sequence[Group], series: int = 1) -> N
     )
 
 
-def draw(kind: str, groups: Sequence[Group], asked: Sequence[str], title: str) -> "Figure":
+def draw(
+    kind: str, groups: Sequence[Group], asked: Sequence[str], title: str, window: law.Window = (None, None)
+) -> "Figure":
     """Return the figure of ``groups``. Without a metric in ``asked`` it shows the loaded direction.
 
     Raises UserError if there is no such metric, or no record has it.
     """
     if kind == "time":
-        return _time(groups, asked, title)
+        return _time(groups, asked, title, window)
+    if kind == "law":
+        return _law(groups, window, title)
     if kind == "air":
         return _air(groups, title)
     name = asked[0] if asked else directed("delay_mean_ms" if kind == "bar" else "delay_ms", groups)
@@ -112,7 +126,28 @@ def _air(groups: Sequence[Group], title: str) -> "Figure":
     return drawn
 
 
-def _time(groups: Sequence[Group], asked: Sequence[str], title: str) -> "Figure":
+def _law(groups: Sequence[Group], window: law.Window, title: str) -> "Figure":
+    if len(groups) > law.RUNS:
+        accepted = f"at most {law.RUNS}, by --where KEY=VALUE or --by KEY"
+        raise UserError("plot law", f"found {len(groups)} runs to draw below each other; accepted: {accepted}")
+    _check_window(groups, window)
+    drawn = law.figure(groups, window, title)
+    if drawn is None:
+        accepted = "runs with --set series.interval=10ms --set series.law=true"
+        raise UserError("plot law", f"no record has the queue over time; accepted: {accepted}")
+    return drawn
+
+
+def _check_window(groups: Sequence[Group], window: law.Window) -> None:
+    """Refuse a window without any time of the runs in it. Raises UserError."""
+    begin, end = window
+    times = [at for group in groups for one in group.records for at in (one.get("series") or {"time_s": []})["time_s"]]
+    if times and not any((begin is None or at >= begin) and (end is None or at <= end) for at in times):
+        said = " ".join(f"{name} {at:g}s" for name, at in (("--from", begin), ("--to", end)) if at is not None)
+        raise UserError(said, f"found no time of these runs; accepted: within {min(times):g}s to {max(times):g}s")
+
+
+def _time(groups: Sequence[Group], asked: Sequence[str], title: str, window: law.Window) -> "Figure":
     names = list(asked) or [directed("delay_ms", groups), *hop_delays(groups)]
     if twice := [name for name in names if names.count(name) > 1]:
         raise UserError("--metric", f"found {quoted(twice[0])} twice; accepted: each once")
@@ -124,7 +159,8 @@ def _time(groups: Sequence[Group], asked: Sequence[str], title: str) -> "Figure"
             raise UserError("plot time", f"no record has {name}; accepted: runs with --set series.interval=200ms")
         more = "" if any(is_law(one) for one in there) else "; of the law, runs with --set series.law=true"
         raise UserError("--metric", f"found {quoted(name)}; accepted of these records: {', '.join(there)}{more}")
-    drawn = course.figure(groups, names, title)
+    _check_window(groups, window)
+    drawn = course.figure(groups, names, title, window)
     assert drawn is not None
     return drawn
 

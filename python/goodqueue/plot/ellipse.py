@@ -3,6 +3,7 @@
 import math
 import statistics
 from collections.abc import Sequence
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -26,7 +27,7 @@ def figure(found: Sequence[Group], title: str = "") -> Figure | None:
 
     The ellipse is one standard deviation of the two-dimensional normal distribution that is likeliest for the runs.
     If the axis of latency is logarithmic, the distribution is of the logarithm. Groups with a panel of their own
-    stand in panels on the same axes.
+    stand in panels, each with its own axes: an ellipse at 10 ms and one at 200 ms would both be points on the same.
     """
     across, up = latency(found), goodput(found)
     if across is None:
@@ -43,20 +44,17 @@ def figure(found: Sequence[Group], title: str = "") -> Figure | None:
     labels = labels_of(found)
     looks = style.looks_by_label(labels)
     with style.look():
-        drawn, places = panels.grid(list(named), 2.3, 3.8)
+        drawn, places = panels.grid(list(named), 2.3, 3.8, is_shared=False)
         curves: list[Curve] = []
-        every = [point for own in points for point in own]
-        is_log = _is_logarithmic(every)
-        every += [point for own in points for point in outline(own, is_log)]
         for ax, own_named in zip(places, named.values(), strict=True):
-            curves += clouds(ax, own_named, looks=[looks[label] for label, _ in own_named], beside=every)
+            if any(own for _, own in own_named):
+                curves += clouds(ax, own_named, looks=[looks[label] for label, _ in own_named])
         words = f"{across.label} ({across.unit}), less to the right"
         panels.label_axes(places, words if len(places) == 1 else _brief(across), f"{up.label} ({up.unit})")
         better(places[0])
-        style.note(
-            drawn,
-            f"Small marks: runs; large: their mean; ellipse: 1 standard deviation (3 runs or more). {repeats(found)}.",
-        )
+        own_axes = " Each panel has its own axes." if len(places) > 1 else ""
+        marks = "Small marks: runs; large: their mean; ellipse: 1 standard deviation (3 runs or more)"
+        style.note(drawn, f"{marks}. {repeats(found)}.{own_axes}")
         name_curves(drawn, places, curves, labels, title)
     return drawn
 
@@ -68,7 +66,8 @@ def _brief(latency: Metric) -> str:
 
 def better(ax: Axes) -> None:
     """Mark the better direction, in the corner of ``ax`` that is least likely to have data."""
-    ax.text(0.995, 0.02, "better ↗", transform=ax.transAxes, va="bottom", ha="right", color="#777777", fontsize=9.5)
+    corner: dict[str, Any] = {"va": "bottom", "ha": "right", "transform": ax.transAxes}
+    ax.text(0.995, 0.02, "better ↗", color="#777777", fontsize=style.size(9.5), **corner)
 
 
 def clouds(
@@ -76,15 +75,13 @@ def clouds(
     named: Sequence[tuple[str, Cloud]],
     medians: bool = False,
     looks: Sequence[Look] | None = None,
-    beside: Cloud = (),
 ) -> list[Curve]:
     """Draw a cloud of runs with its ellipse for each name. Returns the curves for `label_curves`.
 
     The large mark is the mean, or with ``medians`` the median of either axis. A cloud without runs is not drawn, but
-    at least one must have some. The axes have room for the points ``beside``, which are in other panels on the same
-    axes.
+    at least one must have some.
     """
-    every = [*beside, *(point for _, own in named for point in own)]
+    every = [point for _, own in named for point in own]
     logarithmic = _is_logarithmic(every)
     outlines = [outline(own, logarithmic) for _, own in named]
     _limits(ax, [*every, *(point for edge in outlines for point in edge)], logarithmic)

@@ -5,11 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from goodqueue.plot import panels
+from goodqueue.plot import panels, style
 
 BACKING = {"facecolor": "white", "alpha": 0.8, "linewidth": 0, "pad": 1}
 """The background of text above lines."""
@@ -81,6 +80,7 @@ def name_curves(
     first = {curve.label: curve.line for curve in reversed(curves)}
     shown = [label for label in labels if label in first]
     panels.legend(figure, [first[label] for label in shown], shown, title)
+    panels.settle(figure)
 
 
 def label_curves(ax: Axes, curves: Sequence[Curve]) -> None:
@@ -92,20 +92,21 @@ def label_curves(ax: Axes, curves: Sequence[Curve]) -> None:
     """
     figure = ax.figure.get_figure(root=True)
     assert figure is not None
-    canvas = FigureCanvasAgg(figure)
-    canvas.draw()  # type: ignore[no-untyped-call]  # settles the layout, which the positions depend on
-    renderer = canvas.get_renderer()  # type: ignore[no-untyped-call]
+    panels.settle(figure)
+    renderer = panels.drawn(figure)
     if len(curves) <= DIRECT and _write(ax, curves, renderer):
         return
     lines, names = [curve.line for curve in curves], [curve.label for curve in curves]
     if max(map(len, names), default=0) <= LONG:
         height = ax.get_window_extent().height
-        drawn = figure.legend(lines, names, loc="outside right upper", frameon=False, fontsize=9)
-        needed = drawn.get_window_extent(renderer)
+        beside = figure.legend(lines, names, loc="outside right upper", frameon=False, fontsize=style.size(9))
+        needed = beside.get_window_extent(renderer)
         if needed.height <= height and needed.width <= BESIDE * figure.bbox.width:
+            panels.settle(figure)
             return
-        drawn.remove()
+        beside.remove()
     panels.legend(figure, lines, names)
+    panels.settle(figure)
 
 
 def _write(ax: Axes, curves: Sequence[Curve], renderer: Any) -> bool:
@@ -113,9 +114,10 @@ def _write(ax: Axes, curves: Sequence[Curve], renderer: Any) -> bool:
     extent = ax.get_window_extent()
     frame = Box(extent.x0, extent.y0, extent.x1, extent.y1)
     paths = [ax.transData.transform(list(zip(curve.x, curve.y, strict=True))).tolist() for curve in curves]
-    looks: dict[str, Any] = {"weight": "bold", "fontsize": 9.5, "bbox": BACKING, "va": "bottom"}
+    written = (text.get_window_extent(renderer) for text in ax.texts)
+    taken = [Box(box.x0, box.y0, box.x1, box.y1) for box in written]
+    looks: dict[str, Any] = {"weight": "bold", "fontsize": style.size(9.5), "bbox": BACKING, "va": "bottom"}
     texts = [ax.text(0, 0, curve.label, color=curve.colour, transform=None, **looks) for curve in curves]
-    taken: list[Box] = []
     for index, text in enumerate(texts):
         size = text.get_window_extent(renderer)
         cost, box = _best(paths, index, size.width, size.height, frame, taken)

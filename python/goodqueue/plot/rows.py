@@ -74,6 +74,7 @@ def boxes(found: Sequence[Group], metric: Metric, title: str = "") -> Figure | N
                 _box(place, box)
         whiskers = "whiskers: the furthest runs within 1.5 box widths; circles: runs beyond"
         style.note(drawn, f"Line: median of the runs; box: quartiles; {whiskers}. {repeats(found)}.")
+        panels.settle(drawn)
     return drawn
 
 
@@ -96,6 +97,7 @@ def distribution_boxes(found: Sequence[Group], what: str, title: str = "") -> Fi
                 box = {"med": own[50], "q1": own[25], "q3": own[75], "whislo": own[low], "whishi": own[high]}
                 _box(place, {**box, "fliers": []})
         style.note(drawn, f"Line: median; box: quartiles; whiskers: p{low} and p{high}; runs pooled. {repeats(found)}.")
+        panels.settle(drawn)
     return drawn
 
 
@@ -134,12 +136,29 @@ def bars(found: Sequence[Group], metric: Metric, title: str = "") -> Figure | No
             place.ax.errorbar(mean, place.row, xerr=deviation, color=ink, capsize=3.5, elinewidth=1.4)
             place.ax.annotate(
                 number(mean, digits), (mean + deviation, place.row), (6, 0), textcoords="offset points",
-                va="center", fontsize=8.5, color=ink,
+                va="center", fontsize=style.size(8.5), color=ink,
             )  # fmt: skip
         reach = max(statistics.fmean(own) + (statistics.stdev(own) if len(own) > 1 else 0.0) for own in values if own)
         axes[0].set_xlim(0, reach * (1.13 if len(axes) == 1 else 1.35) or 1.0)  # the numbers stand beyond the bars
         style.note(drawn, f"Bar: mean of the runs; line: ± 1 standard deviation. {repeats(found)}.")
+        panels.settle(drawn)
+        _make_room(drawn, axes)
     return drawn
+
+
+def _make_room(figure: Figure, axes: Sequence[Axes]) -> None:
+    """Move the right end of the axes, which all panels share, until no number reaches beyond its panel."""
+    for _ in range(3):
+        renderer = panels.drawn(figure)
+        beyond = 0.0
+        for ax in axes:
+            frame = ax.get_window_extent(renderer)
+            ends = [text.get_window_extent(renderer).x1 for text in ax.texts]
+            beyond = max([beyond, *((end - frame.x1) / frame.width for end in ends)])
+        if beyond <= 0:
+            return
+        low, high = axes[0].get_xlim()
+        axes[0].set_xlim(low, high + (high - low) * (beyond + 0.02))
 
 
 def jain(found: Sequence[Group], title: str = "") -> Figure | None:
@@ -159,12 +178,14 @@ def jain(found: Sequence[Group], title: str = "") -> Figure | None:
             ax.plot(ends, [row, row], color=colour, lw=2.2)
             ax.plot(one.mean, row, color=colour, **place.look.marks(6.5))
             ax.annotate(
-                number(one.mean, 3), (one.mean, row), (0, 6), textcoords="offset points", ha="center", fontsize=8.5,
-                color=place.look.ink,
+                number(one.mean, 3), (one.mean, row), (0, 6), textcoords="offset points", ha="center",
+                fontsize=style.size(8.5), color=place.look.ink,
             )  # fmt: skip
         least = min(min(own) for own in values if own)
         axes[0].set_xlim(max(0.0, 1 - 1.25 * max(1 - least, 0.04)), 1.0 + 0.06 * max(1 - least, 0.04))
         for ax in axes:
             ax.axvline(1, color="#999999", lw=0.9, zorder=0)
         style.note(drawn, f"Mark: mean; bar: its 95 % confidence interval; strokes: runs. {repeats(found)}.")
+        panels.settle(drawn)
+        _make_room(drawn, axes)
     return drawn

@@ -7,9 +7,9 @@ from typing import Any
 
 from goodqueue.errors import UserError, quoted
 from goodqueue.plot import stored
-from goodqueue.plot.quantity import order, same
 from goodqueue.plot.stored import Group
 from goodqueue.record import Record
+from goodqueue.scenario.quantity import same
 from goodqueue.show import labels as naming
 from goodqueue.store import results
 from goodqueue.sweep.grid import split
@@ -37,8 +37,8 @@ class Runs:
     """The keys that distinguish the records, without the seed and without keys that follow from another key."""
 
     def values(self, key: str) -> list[str]:
-        """Return the values of ``key``: numbers by size, other values in the order of the runs."""
-        return order(list(dict.fromkeys(run.get(key, NONE) for run in self.at)))
+        """Return the values of ``key`` in the order of the runs."""
+        return list(dict.fromkeys(run.get(key, NONE) for run in self.at))
 
     def whole(self, at: int, key: str) -> str:
         """Return the value of ``key`` in the record ``at``. For a qdisc, this is its whole line."""
@@ -159,7 +159,10 @@ def key_of(found: Runs, asked: str, option: str) -> str:
 
 
 def where(found: Runs, conditions: Sequence[str]) -> Runs:
-    """Return the runs that fulfil each of ``conditions``, ``KEY=VALUE[,VALUE]``. Raises UserError."""
+    """Return the runs that fulfil each of ``conditions``, ``KEY=VALUE[,VALUE]``, in the order of these values.
+
+    Raises UserError.
+    """
     kept = list(range(len(found.records)))
     for condition in conditions:
         asked, equals, text = condition.partition("=")
@@ -172,10 +175,17 @@ def where(found: Runs, conditions: Sequence[str]) -> Runs:
             if not any(_fits(key, value, found.whole(at, key)) for at in range(len(found.records))):
                 names = ", ".join(found.values(key))
                 raise UserError(option, f"found no run with {asked.strip()} {quoted(value)}; accepted: {names}")
-        kept = [at for at in kept if any(_fits(key, value, found.whole(at, key)) for value in wanted)]
+        fitting = [(wanted_at, at) for at in kept if (wanted_at := _place(found, key, at, wanted)) is not None]
+        kept = [at for _, at in sorted(fitting, key=lambda pair: pair[0])]
     if not kept:
         raise UserError("--where", f"found no run that fulfils all; accepted: values of {found.said()}")
     return runs([found.records[at] for at in kept]) if conditions else found
+
+
+def _place(found: Runs, key: str, at: int, wanted: Sequence[str]) -> int | None:
+    """Return which of the values ``wanted`` the run ``at`` has, or None."""
+    value = found.whole(at, key)
+    return next((place for place, asked in enumerate(wanted) if _fits(key, asked, value)), None)
 
 
 def _fits(key: str, asked: str, value: str) -> bool:

@@ -15,14 +15,29 @@ from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from goodqueue.plot.looks import Look, look_of, looks, looks_by_label
+from goodqueue.errors import UserError
+from goodqueue.plot import asked
+from goodqueue.plot.looks import DASHED, Look, look_of, looks, looks_by_label
 
 __all__ = [
-    "WIDTH_IN", "Look", "encode", "log_ms", "look", "look_of", "looks", "looks_by_label", "new_figure",
-    "note", "plain_numbers", "save", "svg",
+    "DASHED", "WIDTH_IN", "Look", "encode", "log_ms", "look", "look_of", "looks", "looks_by_label", "new_figure",
+    "note", "plain_numbers", "save", "size", "svg", "width",
 ]  # fmt: skip
 
 WIDTH_IN = 5.8
+"""The width of a figure of which nobody asks for another width."""
+
+PLAIN_PT = 10.5
+"""The size of text in such a figure. All other sizes in this room are relative to it."""
+
+SMALLEST_PT = 6.5
+"""The smallest text, if the whole figure has small text."""
+
+SIZES = ("axes.titlesize", "axes.labelsize", "xtick.labelsize", "ytick.labelsize")
+
+FLATTEST = 2.2
+"""A figure of a fixed height is refused if its content needs this many times the height."""
+
 FONT_STACK = "'DejaVu Sans', Verdana, 'Segoe UI', sans-serif"
 
 
@@ -30,14 +45,46 @@ FONT_STACK = "'DejaVu Sans', Verdana, 'Segoe UI', sans-serif"
 def look() -> Iterator[None]:
     """Apply goodqueue.mplstyle within the context, and restore matplotlib's settings afterwards.
 
+    What the user asks for (`asked.applied`) takes precedence.
+
     Warnings of matplotlib are suppressed, for example about a character that the font lacks.
     """
     with mpl.rc_context(), _quiet():
         mpl.rcdefaults()
         text = files("goodqueue.plot").joinpath("goodqueue.mplstyle").read_text(encoding="utf-8")
-        for key, value in _parameters(text).items():
+        ours, wanted = _parameters(text), asked.now()
+        for key, value in {**ours, "font.size": _font_pt(), **wanted.settings}.items():
             mpl.rcParams[key] = value  # type: ignore[index]
+        if wanted.font:
+            mpl.rcParams["font.family"] = wanted.font
+        if wanted.font_pt is not None:
+            mpl.rcParams["font.size"] = wanted.font_pt
+        for key in SIZES:
+            if wanted.font_pt is not None or key not in wanted.settings:
+                mpl.rcParams[key] = size(float(ours[key]))  # type: ignore[index]
         yield
+
+
+def _font_pt() -> float:
+    """Return the size of text that fits the width asked for."""
+    wanted = asked.now().width_in
+    return PLAIN_PT if wanted is None else asked.size_pt(wanted)
+
+
+def size(points: float) -> float:
+    """Return the size of text that has ``points`` in a figure of the common width. Call within `look`."""
+    scale = float(mpl.rcParams["font.size"]) / PLAIN_PT
+    return points if scale == 1 else max(points * scale, min(SMALLEST_PT, points))
+
+
+def width(plain_in: float = WIDTH_IN) -> float:
+    """Return the width of the figure: the one asked for, or ``plain_in``."""
+    return asked.now().width_in or plain_in
+
+
+def characters(inches: float, points: float) -> int:
+    """Return how many characters of text of ``points`` (see `size`) are ``inches`` wide."""
+    return max(6, int(inches * 136 / size(points)))
 
 
 @contextmanager
@@ -52,9 +99,24 @@ def _parameters(text: str) -> dict[str, str]:
     return {key.strip(): value.strip() for key, value in lines}
 
 
-def new_figure(height_in: float) -> Figure:
-    """Return an empty figure of the common width. Call within `look`."""
-    return Figure(figsize=(WIDTH_IN, height_in))
+def new_figure(height_in: float, plain_in: float = WIDTH_IN) -> Figure:
+    """Return an empty figure of the width asked for, or else of ``plain_in``. Call within `look`.
+
+    Raises UserError if a height is asked for, and the figure's content needs much more than that.
+    """
+    fixed = asked.now().height_in
+    if fixed is not None and height_in > FLATTEST * fixed:
+        needs = f"found a figure that needs {height_in / fixed:.1f} times its height"
+        accepted = "less in one figure, by --where KEY=VALUE, or --width in inches"
+        raise UserError("--width slide", f"{needs}; accepted: {accepted}")
+    return Figure(figsize=(width(plain_in), fixed or height_in))
+
+
+def grow(figure: Figure, by_in: float) -> None:
+    """Make ``figure`` higher by ``by_in`` inches, unless its height is asked for."""
+    if asked.now().height_in is None:
+        across, high = figure.get_size_inches()
+        figure.set_size_inches(across, high + by_in)
 
 
 def log_ms(ax: Axes, axis: str, low: float, high: float, fine: bool = True) -> None:
@@ -78,8 +140,8 @@ def plain_numbers(axis: Axis) -> None:
 
 def note(figure: Figure, text: str) -> None:
     """Write an explanation of the marks below ``figure``."""
-    width = round(17 * figure.get_size_inches()[0])  # characters of this size per inch
-    figure.supxlabel("\n".join(textwrap.wrap(text, width)), x=0.01, ha="left", fontsize=8, color="#666666")
+    across = characters(figure.get_size_inches()[0], 8)
+    figure.supxlabel("\n".join(textwrap.wrap(text, across)), x=0.01, ha="left", fontsize=size(8), color="#666666")
 
 
 def svg(figure: Figure, name: str) -> str:

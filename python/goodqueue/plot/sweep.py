@@ -6,7 +6,6 @@ from matplotlib.figure import Figure
 
 from goodqueue.measures.metrics import Metric, label, ways_of
 from goodqueue.plot import along as drawing
-from goodqueue.plot.quantity import order
 from goodqueue.show import labels as naming
 from goodqueue.sweep.grid import QDISC, Axis
 from goodqueue.sweep.result import Sweep, Values
@@ -28,7 +27,7 @@ def panels(sweep: Sweep) -> tuple[Axis, Axis | None, list[dict[str, str]]]:
     rest = [axis for axis in others if axis is not lines]
     places = [
         dict(zip((axis.key for axis in rest), values, strict=True))
-        for values in itertools.product(*(order(axis.values) for axis in rest))
+        for values in itertools.product(*(axis.values for axis in rest))
     ]
     return along, lines, places
 
@@ -63,7 +62,7 @@ def _names(lines: Axis) -> dict[str, str]:
     """Return the name of each line: a qdisc's own name, or a value with the last word of its key."""
     if lines.key == QDISC:
         return naming.short(lines.values)
-    return {value: f"{_word(lines)} {value}" for value in order(lines.values)}
+    return {value: f"{_word(lines)} {value}" for value in lines.values}
 
 
 def _word(axis: Axis) -> str:

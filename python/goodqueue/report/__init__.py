@@ -3,17 +3,18 @@
 import json
 from pathlib import Path
 
+from goodqueue import extras
 from goodqueue.compare import Comparison, as_json, tables
 from goodqueue.errors import UserError, one_line
 from goodqueue.files.output import RESULTS
 from goodqueue.pages import render
 from goodqueue.run import Progress
 from goodqueue.scenario.toml import to_toml
-from goodqueue.show import describe
+from goodqueue.show import describe, latex
 
 
 def write(folder: Path, comparison: Comparison, command: str, progress: Progress = lambda _: None) -> UserError | None:
-    """Write into ``folder``: results.json, records.jsonl, scenario.toml, figures as SVG and PNG, and report.html.
+    """Write into ``folder``: results.json, records.jsonl, scenario.toml, tables.tex, figures, and report.html.
 
     ``command`` is the command that repeats the comparison. The same comparison gives the same bytes. If the figures
     cannot be drawn, the error is returned, and neither they nor report.html are written, but the measurements are.
@@ -25,6 +26,8 @@ def write(folder: Path, comparison: Comparison, command: str, progress: Progress
     (folder / "scenario.toml").write_text(f"{_header(comparison)}{scenario}", encoding="utf-8")
     records = (text for entry in comparison.entries for text in entry.texts)
     (folder / "records.jsonl").write_text("".join(f"{text}\n" for text in records), encoding="utf-8")
+    shown = [*tables.full_tables(comparison), *tables.difference_tables(comparison)]
+    (folder / "tables.tex").write_text(latex.document(shown), encoding="utf-8")
     data = {file.name for file in folder.iterdir()}
     trouble = None
     try:
@@ -33,7 +36,8 @@ def write(folder: Path, comparison: Comparison, command: str, progress: Progress
     except OSError:
         raise
     except Exception as error:  # noqa: BLE001 - a library may raise anything, or fail to be imported
-        what = f"the figures cannot be drawn: {type(error).__name__}: {one_line(str(error))}"
+        refusal = extras.missing(error, "") if isinstance(error, ModuleNotFoundError) else None
+        what = f"the figures cannot be drawn: {refusal or f'{type(error).__name__}: {one_line(str(error))}'}"
         trouble = UserError("report.html", f"{what}; the records and results.json are there")
         for file in folder.iterdir():
             if file.name not in data:
@@ -70,14 +74,13 @@ def page(
     """Return the report as HTML. ``drawn`` holds name, title, caption and SVG of each figure."""
     names = list(dict.fromkeys(entry.name for entry in comparison.entries))
     title = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
-    differences = [tables.engine_table(comparison), tables.difference_table(comparison)]
     return render(
         "report/page.html.j2",
         title=title,
         description=describe.whole(comparison.scenario),
         findings=tables.findings(comparison),
         results=tables.full_tables(comparison),
-        differences=[table for table in differences if table],
+        differences=tables.difference_tables(comparison),
         certainty=tables.certainty(comparison),
         figures=drawn,
         entries=comparison.entries,

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +18,7 @@ from goodqueue.plot import course, delay, ellipse, rows, style
 from goodqueue.plot import sweep as plots
 from goodqueue.plot.series import series
 from goodqueue.plot.stored import Group, directed, percentiles, repeats
-from goodqueue.record import Record, Scenario
+from goodqueue.record import Record, Scenario, source_of
 from goodqueue.report import figures
 from goodqueue.scenario.toml import to_toml
 from goodqueue.show import describe, labels, tables
@@ -76,6 +77,8 @@ class Section:
     """The names that the tables use, with their meanings."""
     scenario: str = ""
     """The scenario as TOML."""
+    command: str = ""
+    """The command that made the runs, or that makes them again."""
 
 
 def of_sweep(sweep: Sweep, place: str, kept: Store | None, prefix: str) -> Section:
@@ -105,7 +108,9 @@ def of_sweep(sweep: Sweep, place: str, kept: Store | None, prefix: str) -> Secti
     return Section(
         title=f"Sweep of {Path(sweep.name).name}",
         description=f"{show.describe(sweep)}; goodqueue {sweep.version}{build}; runs in {place}.",
-        tables=[table for table in (show.cells_table(sweep), show.difference_table(sweep)) if table],
+        findings=show.findings(sweep),
+        command=show.command(sweep, place if kept is not None else ""),
+        tables=show.tables(sweep),
         sentences=[*show.certainty(sweep), *(f"Failed: {line}" for line in show.failures(sweep))],
         figures=found,
         named={name: line for line, name in lines if line},
@@ -177,23 +182,28 @@ def _name(at: Mapping[str, str]) -> str:
 
 
 def of_records(
-    lines: Sequence[str], seeds: Sequence[int], texts: Mapping[str, Sequence[str]], build: str | None, prefix: str
+    lines: Sequence[str],
+    seeds: Sequence[int],
+    texts: Mapping[str, Sequence[str]],
+    build: str | None,
+    command: str,
+    prefix: str,
 ) -> Section:
     """Return the section of records that differ only in qdisc, seed and engine.
 
     ``texts`` are each engine's records, in the order of `compare.scenarios`. A single record has a section of a run.
+    ``command`` made them, if it is known.
     """
     records = [text for own in texts.values() for text in own]
     if len(records) == 1:
-        return of_record(json.loads(records[0]), build, prefix)
+        return of_record(json.loads(records[0]), build, command, prefix)
     names = labels.short(lines)
     shared = compare.summarise({"bottleneck": {}}, [names[line] for line in lines], seeds, texts)
-    engine, difference = comparison_tables.engine_table(shared), comparison_tables.difference_table(shared)
     return Section(
         title=_title(shared, [names[line] for line in lines]),
         description=f"{describe.whole(shared.scenario)}; {_by(shared.entries[0].records[0], build)}.",
         findings=comparison_tables.findings(shared),
-        tables=[table for table in (*comparison_tables.full_tables(shared), engine, difference) if table],
+        tables=[*comparison_tables.full_tables(shared), *comparison_tables.difference_tables(shared)],
         sentences=comparison_tables.certainty(shared),
         figures=[
             Figure(title, caption, style.svg(figure, f"{prefix}-{name}"))
@@ -202,7 +212,20 @@ def of_records(
         + of_runs([Group(entry.label, list(entry.records)) for entry in shared.entries], prefix),
         named={names[line]: line for line in lines},
         scenario=to_toml(shared.scenario),
+        command=command or _again(records, list(lines), seeds, list(texts)),
     )
+
+
+def _again(records: Sequence[str], lines: Sequence[str], seeds: Sequence[int], on: Sequence[str]) -> str:
+    """Return the command that makes runs of the scenario below again, or an empty text if they were only imported."""
+    if any(source_of(json.loads(record)) for record in records):
+        return ""
+    engine = [] if list(on) == ["sim"] else ["--engine", ",".join(on)]
+    if not lines:
+        return shlex.join(["goodqueue", "run", "scenario.toml", "--seed", str(seeds[0]), *engine])
+    words = ["goodqueue", "compare", *lines, "--scenario", "scenario.toml", "--seeds", str(len(seeds))]
+    in_a_row = list(seeds) == list(range(seeds[0], seeds[0] + len(seeds)))
+    return shlex.join([*words, "--seed", str(seeds[0]), *engine]) if in_a_row else ""
 
 
 def _title(shared: Comparison, names: Sequence[str]) -> str:
@@ -218,7 +241,7 @@ def _by(record: Record, build: str | None) -> str:
     return f"goodqueue {record['version']}" + (f" (build {build})" if build else "")
 
 
-def of_record(record: Record, build: str | None, prefix: str) -> Section:
+def of_record(record: Record, build: str | None, command: str, prefix: str) -> Section:
     """Return the section of a single run."""
     scenario: Scenario = {key: value for key, value in record["scenario"].items() if key != "seed"}
     found = []
@@ -241,6 +264,7 @@ def of_record(record: Record, build: str | None, prefix: str) -> Section:
         figures=found,
         named={name: line},
         scenario=to_toml(scenario),
+        command=command or _again([json.dumps(record)], [], [record["seed"]], [record["engine"]]),
     )
 
 

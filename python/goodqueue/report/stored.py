@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,6 @@ from goodqueue.report.sections import Section
 from goodqueue.run import Progress
 from goodqueue.store import Store, results
 from goodqueue.store.results import Loose
-from goodqueue.sweep import pages as sweeps
 from goodqueue.sweep import result
 
 ACCEPTED = "a store, a record in JSON, or a folder that study, compare, sweep or validate made"
@@ -76,7 +75,7 @@ def _read(path: Path, found: Found) -> None:
 
 def _read_store(kept: Store, found: Found) -> None:
     swept: set[str] = set()
-    found_files = (folder / RESULTS for folder in sorted((kept.folder / sweeps.FOLDER).glob("*")))
+    found_files = (folder / RESULTS for folder in sorted((kept.folder / store.SWEEPS).glob("*")))
     for file in inputs.found(filter(os.path.lexists, found_files), ACCEPTED):
         sweep = _sweep(results.parse(results.text(file, ACCEPTED, pipes=False), str(file), ACCEPTED), str(file))
         swept |= {key for cell in sweep.cells for key in cell.keys}
@@ -98,7 +97,9 @@ def _read_folder(folder: Path, found: Found) -> None:
     data = results.parse(results.text(file, ACCEPTED, pipes=False), str(file), ACCEPTED)
     kind = data.get("made_by") if isinstance(data, dict) else None
     if kind == "goodqueue compare":
-        found.loose += results.in_file(folder / results.RECORDS, ACCEPTED, pipes=False)
+        command = str(data.get("command", ""))
+        loose = results.in_file(folder / results.RECORDS, ACCEPTED, pipes=False)
+        found.loose += [replace(one, command=command) for one in loose]
     elif kind == "goodqueue study":
         found.makers.append(partial(sections.of_study, data, folder))
     elif kind == "goodqueue sweep":
@@ -130,7 +131,14 @@ def _groups(loose: Sequence[Loose]) -> Iterator[Make]:
             seeds,
             {maker[0]: [own[maker][seed].text for _, own in members for seed in seeds] for maker in makers},
             next((build for _, _, build in makers if build), None),
+            _command([own[maker][seed] for maker in makers for _, own in members for seed in seeds]),
         )
+
+
+def _command(members: Sequence[Loose]) -> str:
+    """Return the command that made all of ``members``, or an empty text."""
+    commands = {one.command for one in members}
+    return commands.pop() if len(commands) == 1 else ""
 
 
 def _alike(own: Mapping[Maker, Mapping[int, Loose]]) -> Iterator[Alike]:

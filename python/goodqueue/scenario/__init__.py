@@ -72,7 +72,8 @@ def apply_set(scenario: Scenario, assignment: str) -> str:
     """Apply one ``--set KEY=VALUE`` to ``scenario`` in place, and return the key.
 
     The key is a dotted path. A number in it is an index into a list (``traffic.0.count=4``); the number after the last
-    index appends an element. Missing tables on the way are created. A key below ``qdisc`` is a parameter of its line.
+    index appends an element. A name stands for the element that has it (``hop.modem.rate=5mbit``), and is a number in
+    the key that is returned. Missing tables on the way are created. A key below ``qdisc`` is a parameter of its line.
     A new ``page`` replaces the old page's objects. Files that traffic names are read. Raises UserError.
     """
     key, equals, text = assignment.partition("=")
@@ -89,6 +90,7 @@ def apply_set(scenario: Scenario, assignment: str) -> str:
             parameters.set_one(holder, parts[depth + 1 :], text.strip(), origin)
             break
         slot = _slot(holder, part, where=".".join(parts[:depth]), origin=origin)
+        parts[depth] = str(slot)
         if depth == len(parts) - 1:
             holder[slot] = parse_value(text.strip())
             if part == har.KEY:
@@ -99,18 +101,28 @@ def apply_set(scenario: Scenario, assignment: str) -> str:
             holder = holder.setdefault(part, {})
         else:
             holder = holder[slot]
-    return key
+    return ".".join(parts)
 
 
 def _slot(holder: Any, part: str, where: str, origin: str) -> Any:
-    """Return the key or index that ``part`` names in ``holder``. A list grows by one element at its end if needed."""
+    """Return the key or index that ``part`` names in ``holder``: a key, a number, or an element's name.
+
+    A list grows by one element at its end if needed.
+    """
     if isinstance(holder, dict):
         return part
     if not isinstance(holder, list):
         raise UserError(origin, f"{where} is {quoted(holder)}, which has no keys; accepted: {where}=VALUE")
     if not (part.isascii() and part.isdecimal() and len(part) < 6 and int(part) <= len(holder)):
-        accepted = f"{where}.0 to {where}.{len(holder)}"
-        raise UserError(origin, f"found {quoted(part)}; accepted: {accepted} (the last adds one)")
+        names = [one.get("name") if isinstance(one, dict) else None for one in holder]
+        if names.count(part) == 1:
+            return names.index(part)
+        accepted = f"{where}.0 to {where}.{len(holder)} (the last adds one)"
+        named = ", ".join(str(name) for name in names if isinstance(name, str))
+        more = f", or a name of one: {named}" if named else ""
+        if part in names:
+            raise UserError(origin, f"found {quoted(part)}, the name of {names.count(part)}; accepted: {accepted}")
+        raise UserError(origin, f"found {quoted(part)}; accepted: {accepted}{more}")
     if int(part) == len(holder):
         holder.append({})
     return int(part)
@@ -344,6 +356,16 @@ def _traffic(text: str, flows: int | None, cc: str | None, ecn: bool | None, usu
         if ecn:  # otherwise the congestion control decides
             source["ecn"] = True
     return sources
+
+
+def mix(text: str) -> list[dict[str, Any]]:
+    """Return the traffic tables of a list as ``--traffic`` takes it, or those of a scenario file. Raises UserError."""
+    if text.endswith(".toml"):
+        found = load(text).get("traffic")
+        if not isinstance(found, list) or not found:
+            raise UserError(text, "traffic: found none; accepted: a file with [[traffic]]")
+        return found
+    return _traffic(text, None, None, None, usual=4)
 
 
 def _source(item: str) -> dict[str, Any]:

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 
-from goodqueue.measures import metrics
+from goodqueue.measures import metrics, stats
 from goodqueue.measures.metrics import Metric
 from goodqueue.measures.stats import Estimate
-from goodqueue.show.tables import Column, decimals, plus_minus
+from goodqueue.show.tables import Column, Table, decimals, number, plus_minus
 
 
 def heading(metric: Metric, shown: Iterable[Metric]) -> Column:
@@ -13,13 +13,51 @@ def heading(metric: Metric, shown: Iterable[Metric]) -> Column:
     return Column(f"{metrics.label(metric, metrics.ways_of(shown))}\n{metric.unit}")
 
 
-def fill(
-    rows: Sequence[list[str]], metric: Metric, found: Sequence[Estimate | None], differences: bool = False
-) -> None:
-    """Add a cell to each of ``rows``: the estimate with its interval, and a star if a difference excludes 0."""
-    decimal_places = _difference_digits(found) if differences else digits(metric, found)
+def fill(rows: Sequence[list[str]], metric: Metric, found: Sequence[Estimate | None]) -> None:
+    """Add a cell to each of ``rows``: the estimate with its interval."""
     for row, one in zip(rows, found, strict=True):
-        row.append(plus_minus(one, decimal_places, mark=differences))
+        row.append(plus_minus(one, digits(metric, found)))
+
+
+Differences = Sequence[Sequence[Estimate | None]]
+"""The differences in each row of a table, for each of its metrics."""
+
+
+def differences(
+    title: str,
+    names: Sequence[Column],
+    places: Sequence[Sequence[str]],
+    shown: Sequence[Metric],
+    found: Differences,
+    correct: str,
+) -> Table:
+    """Return the table of the differences ``found``, with a star where zero is excluded (`stats.starred`).
+
+    ``places`` are the first cells of each row, below the columns ``names``.
+    """  # fmt: skip
+    rows = [[*place] for place in places]
+    stars = iter(stats.starred([one for row in found for one in row], correct))
+    marked = [[(one, next(stars)) for one in row] for row in found]
+    for column in range(len(shown)):
+        own = [row[column] for row in marked]
+        decimal_places = _difference_digits([one for one, _ in own])
+        for row, (one, star) in zip(rows, own, strict=True):
+            row.append(plus_minus(one, decimal_places, star))
+    columns = [*names, *(heading(metric, shown) for metric in shown)]
+    return Table(title, columns, rows, [_star_note(found, correct)], names=len(names))
+
+
+def effects(
+    title: str, names: Sequence[Column], places: Sequence[Sequence[str]], shown: Sequence[Metric], found: Differences
+) -> Table:
+    """Return the table of the effect sizes of differences."""
+    rows = [
+        [*place, *(number(one.effect if one else None, 2) for one in row)]
+        for place, row in zip(places, found, strict=True)
+    ]
+    columns = [*names, *(Column(metrics.label(metric, metrics.ways_of(shown))) for metric in shown)]
+    notes = [f"{stats.EFFECT}. A dash: one seed, or the same difference in each."]
+    return Table(title, columns, rows, notes, names=len(names))
 
 
 def digits(metric: Metric, found: Sequence[Estimate | None]) -> int:
@@ -39,9 +77,15 @@ def notes(shown: Sequence[Metric]) -> list[str]:
     return ["; ".join(found) + "."] if found else []
 
 
-def difference_note(count: int) -> str:
-    """Return the meaning of the star beside one of ``count`` differences."""
-    return f"* the 95 % interval excludes 0 ({count} comparisons, each on its own at 5 %)"
+def _star_note(found: Differences, correct: str) -> str:
+    """Return the meaning of the star beside one of the differences ``found``."""
+    every = [one for row in found for one in row]
+    most = max((one.n for one in every if one), default=0)
+    if 1 < most < stats.LEAST_STARRED:
+        return f"no stars: {most} seeds are too few for one, which needs {stats.LEAST_STARRED}"
+    if correct:
+        return f"* differs from 0 at 5 % over all {len(every)} comparisons (Holm's correction)"
+    return f"* the 95 % interval excludes 0 ({len(every)} comparisons, each on its own at 5 %)"
 
 
 def nil_note(who: str) -> str:

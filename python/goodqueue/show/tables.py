@@ -56,29 +56,32 @@ def span(ms: float) -> str:
     return f"{ms / 1000:.2f} s" if ms >= 1000 else f"{ms:.{decimals([ms])}f} ms"
 
 
-def plus_minus(estimate: Estimate | None, digits: int = 1, mark: bool = False) -> str:
-    """Return ``mean ± half-width``. With ``mark`` it is followed by ``*`` if the interval excludes zero.
+def plus_minus(estimate: Estimate | None, digits: int = 1, star: bool | None = None) -> str:
+    """Return ``mean ± half-width``, followed by ``*`` if ``star``. With False the star's place is empty.
 
     A difference that is zero with the digits shown has no star.
     """
     if estimate is None:
         return "–"
     text = number(estimate.mean, digits)
-    mark_it = estimate.excludes_zero and float(text) != 0
+    mark_it = star and float(text) != 0
     if estimate.half_width is not None:
         text += f" ± {number(estimate.half_width, digits)}"
-    return text + ((" *" if mark_it else "  ") if mark else "")
+    return text + ("" if star is None else " *" if mark_it else "  ")
 
 
 def run_tables(record: Record) -> list[Table]:
     """Return the tables of one run: its queues, its other hops, its flows, its applications."""
+    from goodqueue.show import many  # which makes tables, too
+
     tables = [_queues(record), *_air(record), *(table for table in (_links(record), _wires(record)) if table.rows)]
     if record["flows"]:
         tables.append(_by_kind(record) if len(record["flows"]) > MANY_FLOWS else _flows(record))
     tables += _hosts(record)
     for kind in traffic.probes_first():
         if apps := [app for app in record["apps"] if app["kind"] == kind.name]:
-            tables.append(_applications(kind, apps, warmup.notes(record, kind.name)))
+            several = many.applications if len(apps) > MANY_FLOWS else _applications
+            tables.append(several(kind, apps, warmup.notes(record, kind.name)))
     return tables
 
 
@@ -202,13 +205,15 @@ def _flows(record: Record) -> Table:
 
 
 def _by_kind(record: Record) -> Table:
+    from goodqueue.show import many
+
     groups: dict[tuple[str, str, str], list[Flow]] = {}
     for flow in record["flows"]:
         groups.setdefault((flow["kind"], flow["direction"], flow.get("cc") or "–"), []).append(flow)
     rows = []
     for (kind, way, cc), flows in groups.items():
         goodputs = [flow["goodput_mbps"] for flow in flows]
-        rtts = sorted(rtt for flow in flows if (rtt := statistic(flow.get("rtt_ms"), "p50")) is not None)
+        rtts = [rtt for flow in flows if (rtt := statistic(flow.get("rtt_ms"), "p50")) is not None]
         losses = [flow["loss_percent"] for flow in flows if flow["loss_percent"] is not None]
         digits = max(2, decimals(goodputs))
         rows.append(
@@ -218,17 +223,30 @@ def _by_kind(record: Record) -> Table:
                 cc,
                 str(len(flows)),
                 number(sum(goodputs), 2),
-                number(sum(goodputs) / len(goodputs), digits),
+                number(many.median(goodputs), digits),
+                number(many.worst_tenth(goodputs, "high"), digits),
                 number(min(goodputs), digits),
                 number(max(goodputs), digits),
-                number(rtts[len(rtts) // 2] if rtts else None),
+                number(many.median(rtts)),
                 number(sum(losses) / len(losses) if losses else None, 2),
                 number(jain(goodputs), 3),
             ]
         )
-    headings = ["flows", "goodput\nsum Mbit/s", "\nmean", "\nleast", "\nmost", "RTT\np50 ms", "loss\n%", "Jain"]
+    headings = [
+        "flows",
+        "goodput\nsum Mbit/s",
+        "\nmedian",
+        "worst\ntenth",
+        "\nleast",
+        "\nmost",
+        "RTT\np50 ms",
+        "loss\n%",
+    ]
+    headings.append("Jain")
     columns = [Column("kind", False), Column("way", False), Column("cc", False), *map(Column, headings)]
-    return Table(f"Flows by kind ({len(record['flows'])} flows)", columns, rows, _fairness(record), names=3)
+    return Table(
+        f"Flows by kind ({len(record['flows'])} flows)", columns, rows, [many.TENTH, *_fairness(record)], names=3
+    )
 
 
 def _hosts(record: Record) -> list[Table]:
@@ -270,12 +288,12 @@ def _count(value: int | None) -> str:
 def _applications(kind: traffic.Kind, apps: Sequence[App], notes: Sequence[str]) -> Table:
     """Return one row per application of ``apps``, all of ``kind``. The columns are the kind's record fields."""
     columns = [Column("application", False)]
-    rows = [[app["name"]] for app in apps[:MANY_FLOWS]]
+    rows = [[app["name"]] for app in apps]
     means = []
     for part in kind.fields:
         if (column := part.column) is None:
             continue
-        found: list[Any] = [app.get(part.key) for app in apps[:MANY_FLOWS]]
+        found: list[Any] = [app.get(part.key) for app in apps]
         if part.type == "times":
             for place, name in enumerate(column.detail.split()):
                 columns.append(Column(f"{'' if place else column.heading}\n{name} ms"))
@@ -287,12 +305,7 @@ def _applications(kind: traffic.Kind, apps: Sequence[App], notes: Sequence[str])
             for row, value in zip(rows, found, strict=False):
                 row.append(_count(value) if part.type == "count" else number(value, column.decimals))
             means += [f"{one.label}: {one.note}" for one in kind.measures if one.path == part.key and one.is_plain]
-    return Table(kind.plural.capitalize(), columns, rows, ["; ".join(means), *notes, *_more(apps)])
-
-
-def _more(apps: Sequence[App]) -> list[str]:
-    """Return the note that some applications are left out, if there are too many."""
-    return [f"and {len(apps) - MANY_FLOWS} more, which --json shows"] if len(apps) > MANY_FLOWS else []
+    return Table(kind.plural.capitalize(), columns, rows, ["; ".join(means), *notes])
 
 
 def qdisc_parameters(qdisc: dict[str, Any]) -> Table:

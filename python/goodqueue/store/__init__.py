@@ -18,6 +18,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from goodqueue import extras
 from goodqueue.engines.identity import Run
 from goodqueue.errors import UserError, quoted, warn
 from goodqueue.files import drafts, inputs, output
@@ -31,6 +32,7 @@ FORMAT = 1
 
 MANIFEST = output.STORE
 RUNS = "runs"
+SWEEPS = "sweeps"
 DAMAGED = "damaged"
 
 
@@ -175,6 +177,7 @@ def _write_manifest(kept: Store) -> None:
 
 def check(folder: Path, origin: str) -> None:
     """Check that a folder can be a store of ours, before anything is written. Raises UserError."""
+    extras.needed("pyarrow", origin)
     if is_one(folder):
         _check_format(folder, origin)
         return

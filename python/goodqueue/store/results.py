@@ -1,6 +1,7 @@
 """Reads records from stores, files and folders, and gives each a label."""
 
 import json
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -44,6 +45,8 @@ class Loose:
     """The build of the simulator that made it, if known."""
     place: str = ""
     """The file, and the line if it has several, in which it was found."""
+    command: str = ""
+    """The command that made it, if known."""
 
     @property
     def maker(self) -> tuple[str, str, str | None]:
@@ -52,7 +55,11 @@ class Loose:
 
 
 def records(paths: Sequence[str]) -> list[Loose]:
-    """Return all records in ``paths``. Records of a store are sorted by scenario, qdisc and seed. Raises UserError."""
+    """Return all records in ``paths``. Raises UserError.
+
+    Records of a store stand in the order of its sweeps, as their axes were written. Others follow, by scenario, qdisc
+    and seed.
+    """
     found: list[Loose] = []
     for name in paths:
         path = Path(name)
@@ -62,7 +69,11 @@ def records(paths: Sequence[str]) -> list[Loose]:
             found += in_file(path, ACCEPTED)
         elif store.is_one(path):
             kept = store.find(path)
-            found += sorted(in_store(kept, kept.all_keys()), key=lambda one: order(one.record))
+            keys = kept.all_keys()
+            swept = _swept(kept)
+            first = [key for key in swept if key in set(keys)]
+            found += in_store(kept, first)
+            found += sorted(in_store(kept, sorted(set(keys) - set(first))), key=lambda one: order(one.record))
         elif (path / RECORDS).exists():
             found += in_file(path / RECORDS, ACCEPTED, pipes=False)
         else:
@@ -72,10 +83,27 @@ def records(paths: Sequence[str]) -> list[Loose]:
     return found
 
 
-def order(record: About) -> tuple[str, str, int]:
-    """Return the sort key of a store's records: scenario, qdisc and seed."""
+def _swept(kept: Store) -> list[str]:
+    """Return the keys of the runs of a store's sweeps in the order of the cells, which is that of the user's values.
+
+    A results.json that is none has no order.
+    """
+    found: dict[str, None] = {}
+    for file in sorted((kept.folder / store.SWEEPS).glob(f"*/{RESULTS}")):
+        try:
+            cells = parse(text(file, ACCEPTED, pipes=False), str(file), ACCEPTED)["cells"]
+            found |= dict.fromkeys(str(key) for cell in cells for key in cell["runs"])
+        except (KeyError, TypeError, UserError):
+            continue
+    return list(found)
+
+
+def order(record: About) -> tuple[list[float | str], str, int]:
+    """Return the sort key of a store's records: scenario, qdisc and seed. Numbers in the scenario count as numbers."""
     scenario = record["scenario"]
-    return _shared(scenario), str(scenario["bottleneck"]["qdisc"]), record["seed"]
+    words = re.split(r"(\d+\.?\d*)", _shared(scenario))
+    shared: list[float | str] = [float(word) if at % 2 else word for at, word in enumerate(words)]
+    return shared, str(scenario["bottleneck"]["qdisc"]), record["seed"]
 
 
 def in_store(kept: Store, keys: Sequence[str]) -> list[Loose]:

@@ -78,6 +78,6 @@ def _lines(sheet: "Sheet", found: "RowResult", figure: "Figure") -> "Drawing":
 
 
 def _ascending(values: Sequence[str]) -> list[str]:
-    from goodqueue.plot.quantity import order
+    from goodqueue.scenario.quantity import order
 
     return list(order(values))

@@ -17,7 +17,7 @@ from goodqueue.measures import measured, metrics, stats
 from goodqueue.measures.metrics import WAYS, Metric
 from goodqueue.record import Record, Scenario
 from goodqueue.store import Store, completing
-from goodqueue.sweep.grid import Axis, Cell
+from goodqueue.sweep.grid import Axis, Cell, Mix
 from goodqueue.sweep.result import Goal, Sweep, Values
 
 Show = Callable[[str], AbstractContextManager[run.Progress]]
@@ -40,6 +40,11 @@ class Plan:
     seeds: int
     """The number of seeds per cell. With a goal, the first number."""
     goal: Goal | None
+    against: tuple[str, str] | None = None
+    """The baseline of the differences: a key and its value."""
+    correct: str = ""
+    mixes: Sequence[Mix] = ()
+    """The mixes of traffic that are an axis."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +103,9 @@ def carry_out(
         seeds=plan.seeds,
         goal=plan.goal,
         cells=[_values(plan, cell, own, state) for cell, own in zip(plan.cells, runs, strict=True)],
+        against=plan.against,
+        correct=plan.correct,
+        mixes=plan.mixes,
     )
     return sweep, state.computed - len(state.errors)
 

@@ -3,6 +3,7 @@
 import copy
 import itertools
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,9 @@ from goodqueue.errors import UserError, quoted
 from goodqueue.record import Scenario
 
 QDISC = "bottleneck.qdisc"
+MIX = "traffic"
+"""The axis of named mixes of traffic (``--mix``)."""
+
 """The axis along which cells are compared in pairs."""
 
 MOST = 10_000
@@ -70,6 +74,42 @@ def axes(sets: Sequence[str]) -> list[Axis]:
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class Mix:
+    """A mix of traffic, which is a value of the axis `MIX`."""
+
+    name: str
+    said: str
+    """What the user wrote: a list as ``--traffic`` takes it, or a scenario file."""
+    traffic: Sequence[Any]
+    """Its tables."""
+
+
+def mixes(given: Sequence[str]) -> list[Mix]:
+    """Return the mixes of traffic ``NAME=LIST`` or ``NAME=FILE.toml``. Raises UserError."""
+    found: list[Mix] = []
+    for one in given:
+        name, equals, text = (part.strip() for part in one.partition("="))
+        origin = f"--mix {one}"
+        if not equals or not re.fullmatch(r"\w[\w-]*", name):
+            raise UserError(origin, "found no NAME=LIST; accepted: as in calls=bulk:4,voip:10, or calls=FILE.toml")
+        if name in {mix.name for mix in found}:
+            raise UserError(origin, f"found {quoted(name)} twice; accepted: each name once")
+        found.append(Mix(name, text, scenarios.mix(text)))
+    return found
+
+
+def with_mixes(along: Sequence[Axis], found: Sequence[Mix]) -> list[Axis]:
+    """Return the axes, and one more of the mixes ``found`` if there are any. Raises UserError."""
+    if not found:
+        return list(along)
+    if clash := next((axis.key for axis in along if axis.key.split(".")[0] == MIX), None):
+        raise UserError("--mix", f"found beside --set {clash}; accepted: one of them")
+    if len(found) * math.prod(len(axis.values) for axis in along) > MOST:
+        raise UserError("--mix", f"the grid has more than {MOST} cells; accepted: fewer values")
+    return [*along, Axis(MIX, tuple(mix.name for mix in found))]
+
+
 def split(text: str, origin: str) -> list[str]:
     """Split ``text`` at its commas, except those within quotes, brackets or braces.
 
@@ -97,10 +137,11 @@ def split(text: str, origin: str) -> list[str]:
     return parts
 
 
-def cells(base: Scenario, along: Sequence[Axis], origin: str, engine: str) -> list[Cell]:
+def cells(base: Scenario, along: Sequence[Axis], origin: str, engine: str, mixed: Sequence[Mix] = ()) -> list[Cell]:
     """Return one cell per combination of the values of ``along``. The last axis varies fastest.
 
-    ``base`` is an unresolved scenario, ``origin`` its file. A cell that the core or ``engine`` refuses has the reason.
+    ``base`` is an unresolved scenario, ``origin`` its file. ``mixed`` are the values of `MIX`. A cell that the core or
+    ``engine`` refuses has the reason.
     Raises UserError if all cells are refused.
     """
     found = []
@@ -108,7 +149,7 @@ def cells(base: Scenario, along: Sequence[Axis], origin: str, engine: str) -> li
     for values in itertools.product(*(axis.values for axis in along)):
         at = {axis.key: value for axis, value in zip(along, values, strict=True) if len(axis.values) > 1}
         try:
-            scenario = _resolved(base, list(zip(along, values, strict=True)), origin, engine)
+            scenario = _resolved(base, list(zip(along, values, strict=True)), origin, engine, mixed)
             found.append(Cell(at, scenario))
         except UserError as error:
             refused.append(error)
@@ -118,13 +159,19 @@ def cells(base: Scenario, along: Sequence[Axis], origin: str, engine: str) -> li
     return found
 
 
-def _resolved(base: Scenario, values: Sequence[tuple[Axis, str]], origin: str, engine: str) -> Scenario:
+def _resolved(
+    base: Scenario, values: Sequence[tuple[Axis, str]], origin: str, engine: str, mixed: Sequence[Mix]
+) -> Scenario:
     scenario = copy.deepcopy(base)
     origins = {}
+    traffic = {mix.name: mix for mix in mixed}
     # Parameters of a qdisc line are set after the lines, since another axis may set the line.
     for axis, value in sorted(values, key=lambda pair: ".qdisc." in pair[0].key):
-        scenarios.apply_set(scenario, f"{axis.key}={value}")
-        origins[axis.key] = f"--set {axis.key}"
+        if axis.key == MIX and value in traffic:
+            scenario["traffic"] = copy.deepcopy(list(traffic[value].traffic))
+            origins[MIX] = f"--mix {value}"
+            continue
+        origins[scenarios.apply_set(scenario, f"{axis.key}={value}")] = f"--set {axis.key}"
     resolved = scenarios.resolve(scenario, origin, origins)
     engines.check(engine, resolved)
     return resolved

@@ -14,15 +14,22 @@ from goodqueue.engines import identity
 from goodqueue.errors import UserError, warn
 from goodqueue.files import output
 from goodqueue.files.output import RESULTS
-from goodqueue.store import DamagedError, Store, files
-from goodqueue.sweep.grid import value_of
-from goodqueue.sweep.result import Sweep, as_json
+from goodqueue.scenario.quantity import quantities, quantity
+from goodqueue.show import latex
+from goodqueue.store import SWEEPS, DamagedError, Store, files
+from goodqueue.sweep import show
+from goodqueue.sweep.grid import Axis, value_of
+from goodqueue.sweep.result import Sweep, Values, as_json
 
-FOLDER = "sweeps"
+SET = "set."
+"""The prefix of the columns of keys that a sweep sets."""
+
+TWINS = {"ms": "_ms", "Mbit/s": "_mbps", "kB": "_kb", "%": "_percent", "BDP": "_bdp", "": "_number"}
+"""The suffix of a numeric column, by the unit of its values."""
 
 
 def write(store: Store, sweep: Sweep) -> Path:
-    """Write results.json, cells.csv and runs.parquet atomically, and return their folder.
+    """Write results.json, cells.csv, runs.parquet and tables.tex atomically, and return their folder.
 
     The same sweep gives the same bytes. Files that are missing or differ are written again. One that differs is kept
     among the store's damaged files, since somebody may have changed it. Raises UserError if the system refuses, or the
@@ -31,11 +38,12 @@ def write(store: Store, sweep: Sweep) -> Path:
     data = as_json(sweep)
     asked = {key: value for key, value in data.items() if key != "cells"}
     name = f"{Path(sweep.name).stem}-{identity.digest(asked)[:8]}"
-    folder = store.folder / FOLDER / name
+    folder = store.folder / SWEEPS / name
 
-    listed = {"files": ["cells.csv", RESULTS, "runs.parquet"]}
+    listed = {"files": ["cells.csv", RESULTS, "runs.parquet", "tables.tex"]}
     text = json.dumps(data | listed, ensure_ascii=False, indent=1) + "\n"
     contents = {"cells.csv": as_csv(data).encode(), RESULTS: text.encode(), "runs.parquet": _runs(sweep)}
+    contents["tables.tex"] = latex.document(show.tables(sweep)).encode()
 
     def fill(draft: Path) -> None:
         for file, content in contents.items():
@@ -107,12 +115,17 @@ def as_csv(data: dict[str, Any]) -> str:
 def rows(sweep: Sweep) -> list[dict[str, Any]]:
     """Return one row per run: its place in the grid, its seed, its key, and its metrics.
 
-    An axis whose values are all numbers has numbers. Any other axis has its values as they were written.
+    An axis whose values are all numbers has numbers. Any other axis has its values as they were written. Each key that
+    is set also has a column ``set.KEY`` with its text, and if all its values are quantities of one kind, a numeric twin
+    that ends in the unit, such as ``set.path.rtt_ms``.
     """
     numeric = _numeric(sweep)
+    twins = _twins(sweep)
     return [
         {
             **{key: float(value) if key in numeric else value for key, value in cell.cell.at.items()},
+            **{f"{SET}{axis.key}": _value(cell, axis) for axis in sweep.axes},
+            **{twins[axis.key]: _amount(_value(cell, axis)) for axis in sweep.axes if axis.key in twins},
             "engine": sweep.engine,
             "seed": sweep.first_seed + number,
             "key": key,
@@ -122,6 +135,22 @@ def rows(sweep: Sweep) -> list[dict[str, Any]]:
         for cell in sweep.cells
         for number, key in enumerate(cell.keys)
     ]
+
+
+def _value(cell: Values, axis: Axis) -> str:
+    """Return the value of a key in a cell. A key with a single value is the same in all cells."""
+    return cell.cell.at.get(axis.key, axis.values[0])
+
+
+def _amount(text: str) -> float | None:
+    found = quantity(text)
+    return found[0] if found else None
+
+
+def _twins(sweep: Sweep) -> dict[str, str]:
+    """Return the name of the numeric column of each key whose values are quantities of one kind."""
+    found = {axis.key: quantities(axis.values) for axis in sweep.axes}
+    return {key: f"{SET}{key}{TWINS[own[1]]}" for key, own in found.items() if own}
 
 
 def _numeric(sweep: Sweep) -> list[str]:
@@ -138,6 +167,8 @@ def _runs(sweep: Sweep) -> bytes:
     kinds: dict[str, pa.DataType] = {
         axis.key: pa.float64() if axis.key in numeric else pa.string() for axis in sweep.swept()
     }
+    kinds |= {f"{SET}{axis.key}": pa.string() for axis in sweep.axes}
+    kinds |= dict.fromkeys(_twins(sweep).values(), pa.float64())
     kinds |= {"engine": pa.string(), "seed": pa.int64(), "key": pa.string(), "qdisc_line": pa.string()}
     kinds |= {metric.key: pa.float64() for metric in sweep.metrics}
     buffer = pa.BufferOutputStream()

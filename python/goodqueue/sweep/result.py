@@ -1,15 +1,16 @@
 """The results of a sweep, as plain values. ``results.json`` stores them; tables and figures are made from them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from goodqueue import compare
+from goodqueue.errors import UserError, quoted
 from goodqueue.measures import measured, metrics, stats
 from goodqueue.measures.metrics import Metric
 from goodqueue.measures.stats import Estimate
 from goodqueue.record import Scenario
-from goodqueue.sweep.grid import QDISC, Axis, Cell
+from goodqueue.sweep.grid import QDISC, Axis, Cell, Mix
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +72,12 @@ class Sweep:
     """The number of seeds per cell that was asked for. With a goal a cell may have more."""
     goal: Goal | None
     cells: Sequence[Values]
+    against: tuple[str, str] | None = None
+    """The key and the value from which all others differ. If None, the first qdisc."""
+    correct: str = ""
+    """The correction of the stars for the number of comparisons: none, or ``holm``."""
+    mixes: Sequence[Mix] = ()
+    """The mixes of traffic that are the values of an axis."""
 
     @property
     def is_asked(self) -> bool:
@@ -89,12 +96,17 @@ class Sweep:
         """Return the axes that have several values."""
         return [axis for axis in self.axes if len(axis.values) > 1]
 
-    def reference(self, cell: Values) -> Values | None:
-        """Return the cell that differs from ``cell`` only in having the first qdisc, or None if ``cell`` has it."""
+    def baseline(self) -> tuple[str, str] | None:
+        """Return the key and the value from which others differ: those asked for, or the first of several qdiscs."""
         first = next((axis.values[0] for axis in self.swept() if axis.key == QDISC), None)
-        if first is None or cell.cell.at[QDISC] == first:
+        return self.against or (None if first is None else (QDISC, first))
+
+    def reference(self, cell: Values) -> Values | None:
+        """Return the cell that differs from ``cell`` only in having the baseline, or None if ``cell`` has it."""
+        found = self.baseline()
+        if found is None or cell.cell.at[found[0]] == found[1]:
             return None
-        wanted = {**cell.cell.at, QDISC: first}
+        wanted = {**cell.cell.at, found[0]: found[1]}
         return next(other for other in self.cells if other.cell.at == wanted)
 
     def difference(self, cell: Values, metric: str) -> Estimate | None:
@@ -103,6 +115,20 @@ class Sweep:
         if other is None:
             return None
         return measured.difference(cell.values, other.values, metric, cell.is_nil and other.is_nil)
+
+
+def baseline(text: str, axes: Sequence[Axis], option: str = "--against") -> tuple[str, str]:
+    """Return the key and the value that ``KEY=VALUE`` names, among several values of ``axes``. Raises UserError."""
+    key, equals, value = (part.strip() for part in text.partition("="))
+    swept = [axis for axis in axes if len(axis.values) > 1]
+    named = [axis for axis in swept if axis.key == key] or [axis for axis in swept if axis.key.endswith(f".{key}")]
+    if not equals or len(named) != 1:
+        keys = ", ".join(axis.key for axis in swept) or "a sweep of a key with several values"
+        raise UserError(option, f"found {quoted(text)}; accepted: KEY=VALUE of {keys}")
+    value = " ".join(value.split())
+    if value not in named[0].values:
+        raise UserError(option, f"found {quoted(value)}; accepted: {', '.join(named[0].values)}")
+    return named[0].key, value
 
 
 def as_json(sweep: Sweep) -> dict[str, Any]:
@@ -122,6 +148,9 @@ def as_json(sweep: Sweep) -> dict[str, Any]:
         "seeds": sweep.seeds,
         "until_ci": goal and {"percent": goal.percent, "metric": goal.metric, "max_seeds": goal.most},
         "confidence": stats.CONFIDENCE,
+        **({"against": dict([sweep.against])} if sweep.against else {}),
+        **({"correct": sweep.correct} if sweep.correct else {}),
+        **({"mixes": [asdict(mix) for mix in sweep.mixes]} if sweep.mixes else {}),
         "cells": [_cell_json(sweep, cell) for cell in sweep.cells],
     }
 
@@ -129,7 +158,7 @@ def as_json(sweep: Sweep) -> dict[str, Any]:
 def _cell_json(sweep: Sweep, cell: Values) -> dict[str, Any]:
     paired = sweep.reference(cell) is not None and cell.error is None
     differences = {
-        metric.key: compare.estimate_json(sweep.difference(cell, metric.key)) for metric in sweep.metrics if paired
+        metric.key: compare.difference_json(sweep.difference(cell, metric.key)) for metric in sweep.metrics if paired
     }
     return {
         "at": dict(cell.cell.at),
@@ -142,7 +171,7 @@ def _cell_json(sweep: Sweep, cell: Values) -> dict[str, Any]:
             key: compare.estimate_json(cell.estimate(key)) | {"values": list(values)}
             for key, values in cell.values.items()
         },
-        "difference_from_first_qdisc": differences or None,
+        "difference_from_against" if sweep.against else "difference_from_first_qdisc": differences or None,
         "delay_percentiles_ms": cell.delay_percentiles_ms.get("down"),
         "up_delay_percentiles_ms": cell.delay_percentiles_ms.get("up"),
         "runs": list(cell.keys),
@@ -179,4 +208,7 @@ def from_json(data: Mapping[str, Any]) -> Sweep:
             )
             for cell in data["cells"]
         ],
+        against=next(iter(data["against"].items())) if "against" in data else None,
+        correct=data.get("correct", ""),
+        mixes=[Mix(mix["name"], mix["said"], mix["traffic"]) for mix in data.get("mixes", [])],
     )

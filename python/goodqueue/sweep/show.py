@@ -1,10 +1,14 @@
 """A sweep as tables and sentences, for the terminal and the report."""
 
+import shlex
+
+from goodqueue.measures import FIRST_SEED, measured
 from goodqueue.measures.metrics import Metric
 from goodqueue.measures.stats import Estimate
 from goodqueue.show import metric_columns
+from goodqueue.show.findings import sentence
 from goodqueue.show.tables import Column, Table, number
-from goodqueue.sweep.grid import QDISC
+from goodqueue.sweep.grid import MIX, QDISC
 from goodqueue.sweep.result import Sweep, Values
 
 LEFT_OUT = ("p50", "p99")
@@ -38,28 +42,33 @@ def cells_table(sweep: Sweep) -> Table:
     return Table("Means over the seeds (± 95 % CI)", columns, rows, notes, names=max(1, len(sweep.swept())))
 
 
+def tables(sweep: Sweep, effect: bool = False) -> list[Table]:
+    """Return the tables of a sweep: its cells, and their differences."""
+    return [cells_table(sweep), *difference_tables(sweep, effect)]
+
+
 def _n(cell: Values) -> str:
     """Return the number of independent runs of a cell: 1 if every seed gave the same numbers."""
     return "failed" if cell.error is not None else "1" if cell.is_nil else str(len(cell.keys))
 
 
-def difference_table(sweep: Sweep) -> Table | None:
-    """Return the paired differences from the first qdisc in the same place, or None if there are none."""
+def difference_tables(sweep: Sweep, effect: bool = False) -> list[Table]:
+    """Return the paired differences from the baseline in the same place. With ``effect``, their effect sizes too."""
     cells = [
         cell for cell in sweep.cells if cell.error is None and (other := sweep.reference(cell)) and not other.error
     ]
     if not cells or all(len(cell.keys) < 2 for cell in cells):
-        return None
-    first = next(axis.values[0] for axis in sweep.swept() if axis.key == QDISC)
+        return []
+    key, value = sweep.baseline() or ("", "")
+    first = value if key == QDISC else f"{key} = {value}"
     chosen = [metric for metric in shown(sweep) if sweep.is_asked or metric.is_main]
-    columns = [*_axis_columns(sweep), *(metric_columns.heading(metric, chosen) for metric in chosen)]
-    rows = [_place(cell, sweep) for cell in cells]
-    for metric in chosen:
-        found = [sweep.difference(cell, metric.key) for cell in cells]
-        metric_columns.fill(rows, metric, found, differences=True)
-    notes = [metric_columns.difference_note(len(cells) * len(chosen))]
+    names, places = _axis_columns(sweep), [_place(cell, sweep) for cell in cells]
+    found = [[sweep.difference(cell, metric.key) for metric in chosen] for cell in cells]
     title = f"Difference from {first}, paired by seed (± 95 % CI)"
-    return Table(title, columns, rows, notes, names=len(sweep.swept()))
+    made = [metric_columns.differences(title, names, places, chosen, found, sweep.correct)]
+    if effect:
+        made.append(metric_columns.effects(f"Effect size against {first}", names, places, chosen, found))
+    return made
 
 
 def _axis_columns(sweep: Sweep) -> list[Column]:
@@ -71,6 +80,55 @@ def _axis_columns(sweep: Sweep) -> list[Column]:
 
 def _place(cell: Values, sweep: Sweep) -> list[str]:
     return [cell.cell.at[axis.key] for axis in sweep.swept()] or [sweep.name]
+
+
+def findings(sweep: Sweep) -> list[str]:
+    """Return the main findings in sentences: the best and the worst cell by each metric, if there are several."""
+    told = sorted((one for one in sweep.shown() if any(one.sentence)), key=lambda metric: not metric.is_felt)
+    return [said for metric in told if (said := _finding(sweep, metric))]
+
+
+def _finding(sweep: Sweep, metric: Metric) -> str | None:
+    def is_told_apart(one: Values, other: Values) -> bool:
+        nil = one.is_nil and other.is_nil
+        found = measured.difference(one.values, other.values, metric.key, nil)
+        return found is None or found.half_width is None or found.excludes_zero
+
+    found = [(mean.mean, cell) for cell in sweep.cells if (mean := cell.estimate(metric.key))]
+    return sentence(metric, found, lambda cell: _called(sweep, cell), is_told_apart, "cell")
+
+
+def _called(sweep: Sweep, cell: Values) -> str:
+    """Return the name of a cell in a sentence: ``codel at rtt 10ms, count 4``."""
+    names = [column.heading for column in _axis_columns(sweep)]
+    words = dict(zip(names, _place(cell, sweep), strict=True))
+    qdisc = words.pop("qdisc", "")
+    rest = ", ".join(f"{name} {value}" for name, value in words.items())
+    return f"{qdisc} at {rest}" if qdisc and rest else qdisc or rest
+
+
+def command(sweep: Sweep, store: str = "") -> str:
+    """Return the command that makes the sweep again, in the folder of its scenario file."""
+    words = ["goodqueue", "sweep", sweep.name]
+    for axis in sweep.axes:
+        if axis.key != MIX or not sweep.mixes:
+            words += ["--set", f"{axis.key}={','.join(axis.values)}"]
+    for mix in sweep.mixes:
+        words += ["--mix", f"{mix.name}={mix.said}"]
+    words += ["--seeds", str(sweep.seeds)]
+    if sweep.first_seed != FIRST_SEED:
+        words += ["--seed", str(sweep.first_seed)]
+    if sweep.goal:
+        words += ["--until-ci", f"{sweep.goal.percent:g}%", "--max-seeds", str(sweep.goal.most)]
+    for metric in sweep.metrics if sweep.is_asked else ():
+        words += ["--metric", metric.key]
+    if sweep.engine != "sim":
+        words += ["--engine", sweep.engine]
+    if sweep.against:
+        words += ["--against", "=".join(sweep.against)]
+    if sweep.correct:
+        words += ["--correct", sweep.correct]
+    return shlex.join([*words, *(["--out", store] if store else [])])
 
 
 def certainty(sweep: Sweep) -> list[str]:

@@ -1,0 +1,64 @@
+"""Many flows of a kind in one row: the median of what each measured, the worst tenth, and Jain's index."""
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+from goodqueue import traffic
+from goodqueue.measures.stats import jain
+from goodqueue.record import App, dotted
+from goodqueue.show.tables import Column, Table, decimals, number
+
+TENTH = "worst tenth: a tenth have this or worse"
+"""The note on the column of that name."""
+
+
+def median(values: Sequence[float]) -> float | None:
+    """Return the median of ``values``, or None for no values."""
+    return _quantile(values, 0.5)
+
+
+def worst_tenth(values: Sequence[float], better: str) -> float | None:
+    """Return the number that a tenth of ``values`` reach or are beyond, on the side that is not ``better``."""
+    return _quantile(values, 0.1 if better == "high" else 0.9)
+
+
+def _quantile(values: Sequence[float], share: float) -> float | None:
+    """Return the quantile of ``values``, linear between neighbours, or None for no values."""
+    if not values:
+        return None
+    ranked = sorted(values)
+    at = share * (len(ranked) - 1)
+    below = int(at)
+    above = min(below + 1, len(ranked) - 1)
+    return ranked[below] + (at - below) * (ranked[above] - ranked[below])
+
+
+def applications(kind: traffic.Kind, apps: Sequence[App], notes: Sequence[str]) -> Table:
+    """Return one row for all of ``apps``, which are of one kind."""
+    columns = [Column("kind", False), Column(kind.plural)]
+    row = [kind.name, str(len(apps))]
+    fairness: tuple[str, float | None] = ("", None)
+    for heading, values, places, better in _measured(kind, apps):
+        columns += [Column(f"{heading}\nmedian"), Column("worst\ntenth")]
+        row += [number(median(values), places), number(worst_tenth(values, better), places)]
+        if not fairness[0]:
+            fairness = heading, jain(values)
+    columns.append(Column("Jain"))
+    row.append(number(fairness[1], 3))
+    title = f"{kind.plural.capitalize()} ({len(apps)})"
+    said = [f"{TENTH}; Jain's index of {fairness[0]}; --json shows each"]
+    return Table(title, columns, [row], [*said, *notes])
+
+
+def _measured(kind: traffic.Kind, apps: Sequence[App]) -> list[tuple[str, list[float], int, str]]:
+    """Return heading, values, decimals and the better direction of each number that flows of the kind measure."""
+    found = []
+    for measure in kind.measures:
+        picked: list[float | None] = [dotted.walk(cast("Any", app), measure.path) for app in apps]
+        values = [value for value in picked if value is not None]
+        if values:
+            unit = f" {measure.unit}" if measure.sum == "mean" and measure.unit else ""
+            unit = " ms" if measure.sum == "share_of_time" else unit
+            places = decimals(values) if measure.decimals is None else measure.decimals
+            found.append((f"{measure.label}{unit}", values, places, measure.better or "high"))
+    return found
