@@ -86,7 +86,7 @@ def plot(
       lines    a metric along a key of the scenario: mean and
                95 % confidence interval
       law      one run as CoDel's article draws it: the
-               delay, its target, each drop, and the law's count
+               delay, its target, each drop, the law's count
       air      who sent when on the air of a Wi-Fi cell, and
                what became of it: runs with [series.air]
 
