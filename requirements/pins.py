@@ -15,9 +15,10 @@ HERE = Path(__file__).parent
 PYPROJECT = tomllib.loads((HERE.parent / "pyproject.toml").read_text(encoding="utf-8"))
 PROJECT, GROUPS = PYPROJECT["project"], PYPROJECT["dependency-groups"]
 
+EXTRAS = PROJECT["optional-dependencies"]
 NEEDED: dict[str, list[str]] = {
-    "package": PYPROJECT["build-system"]["requires"] + PROJECT["dependencies"] + PROJECT["optional-dependencies"]["all"],
-    "dev": PROJECT["optional-dependencies"]["dev"],
+    "package": PYPROJECT["build-system"]["requires"] + PROJECT["dependencies"] + EXTRAS["all"],
+    "dev": EXTRAS["dev"],
     **GROUPS,
 }
 """The requirements of each file, without its ending."""
