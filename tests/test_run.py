@@ -29,10 +29,12 @@ def test_one_thread_and_two_give_the_same_bytes_in_the_same_order() -> None:
     assert len(set(alone)) == len(alone), "each seed must be another experiment"
 
 
-def test_slices_do_not_change_the_result(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("slice_s", [1e-4, 0.0])
+def test_slices_do_not_change_the_result(monkeypatch: pytest.MonkeyPatch, slice_s: float) -> None:
+    """A slice cannot be as short as the second one says. Such a run has ended late, or never."""
     whole = Simulation(json.dumps(SCENARIO))
     whole.advance(whole.duration_s)
-    monkeypatch.setattr(run, "SLICE_S", 1e-5)
+    monkeypatch.setattr(run, "SLICE_S", slice_s)
     assert run.one_text(SCENARIO) == whole.record()
 
 

@@ -46,6 +46,9 @@ STUCK_S = 1.0
 MOST_EVENTS = 300_000
 """The most events between two checks: traffic may begin within a slice that was empty."""
 
+MOST_SLICES = 100_000
+"""The number of slices of a run, where each takes longer than it should."""
+
 
 class StoppedError(Exception):
     """Raised if a run was told to stop before its end."""
@@ -232,7 +235,8 @@ def _advance(simulation: "Simulation", progress: Progress, stop: threading.Event
         with python(), discipline.blaming(files):
             at = simulation.advance(until, MOST_EVENTS)
         took = time.perf_counter() - began
-        step *= min(4.0, max(0.25, SLICE_S / max(took, 1e-9)))
+        # Without a least step, slices that always take longer than they should would never reach the end.
+        step = max(end / MOST_SLICES, step * min(4.0, max(0.25, SLICE_S / max(took, 1e-9))))
         progress(at / end)
 
 
