@@ -323,7 +323,7 @@ def test_results_refuse_what_they_do_not_have(one: gq.Run, both: gq.Comparison, 
 
 def test_without_pandas_the_rest_works(one: gq.Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(gq.UserError, match=r"^DataFrames: pandas is not installed; accepted: pip install"):
+    with pytest.raises(gq.UserError, match=r"^DataFrames: needs pandas; accepted: pip install"):
         one.df  # noqa: B018
     assert one.array("delay_ms").shape == (40,)
     assert one.table()

@@ -91,6 +91,8 @@ def built_and_run(tree: Path, recipes: Sequence[Recipe]) -> dict[str, Any]:
     shutil.copytree(ROOT / netsim / "src", tree / netsim / "src")
     for name in ("Cargo.toml", "README.md"):
         shutil.copy(ROOT / netsim / name, tree / netsim)
+    (tree / netsim / "tests").mkdir()
+    (tree / netsim / "tests" / "all.rs").touch()  # Cargo.toml names it
     shutil.copy(ROOT / "Cargo.lock", tree)
     workspace = (ROOT / "Cargo.toml").read_text(encoding="utf-8")
     workspace = re.sub(r"members = \[.*?\]", f'members = ["{netsim}", "stranger"]', workspace, flags=re.DOTALL)
