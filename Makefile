@@ -2,6 +2,7 @@
 #
 #   make demo     compare five qdiscs on a 10 Mbit/s access link: a table here, a report in demo-report/
 #   make test     everything: Rust, Python, lint, types
+#   make long-test   the tests that make test leaves out: each takes ten seconds or more
 #   make docs     the documentation site, in site/: all pages with search; a dead link stops it
 #   make debug-test   Python tests on a debug build of the extension, which checks alignment and overflow
 #   make bench    packets per CPU second, nanoseconds per qdisc operation
@@ -42,7 +43,7 @@ PIP := $(BIN)/pip install --quiet --require-hashes --requirement
 
 rust_sources := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: help demo web web-test test debug-test debug-link-test bench bench-instructions fuzz fuzz-seeds fuzz-check fuzz-standalone sanitize miri audit mutants lint format rust rust-test python-test bare msrv install-c man dist try-wheel try-debian docs pins clean
+.PHONY: help demo web web-test test debug-test debug-link-test bench bench-instructions fuzz fuzz-seeds fuzz-check fuzz-standalone sanitize miri audit mutants lint format rust rust-test python-test long-test bare msrv install-c man dist try-wheel try-debian docs pins clean
 help:
 	@sed -n '3,/^$$/s/^# *//p' Makefile
 
@@ -167,6 +168,9 @@ msrv: | rust
 python-test: .venv/.package .venv/.dev
 	$(BIN)/python -m pytest --quiet --numprocesses logical --dist worksteal
 
+long-test: .venv/.package .venv/.dev
+	$(BIN)/python -m pytest --quiet --numprocesses logical --dist worksteal -m long
+
 # A debug build checks what the extension does inside Python's objects, which a release build does not. It builds the
 # whole workspace: for the extension alone, cargo would choose other features than for `rust-test`, and build the
 # simulator and its dependencies again.
@@ -176,8 +180,7 @@ debug-test: .venv/.package .venv/.dev | rust
 	@cp target/debug/lib_goodqueue.so target/debug-python/goodqueue/_goodqueue.abi3.so
 	PYTHONPATH=$(CURDIR)/target/debug-python $(BIN)/python -m pytest --quiet --numprocesses logical --dist worksteal $(DEBUG_TESTS)
 
-DEBUG_TESTS := tests/test_run.py tests/test_python_discipline.py tests/test_qdisc_api.py tests/test_determinism.py \
-  tests/test_trace.py tests/test_replay.py tests/test_record.py tests/test_scenario.py
+DEBUG_TESTS := tests/test_python_discipline.py tests/test_qdisc_api.py tests/test_trace.py tests/test_record.py
 
 debug-link-test:
 	@$(MAKE) debug-test DEBUG_TESTS="$(wildcard tests/test_link*.py) tests/test_live_engine.py"

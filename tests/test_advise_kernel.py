@@ -49,6 +49,7 @@ def delays(found: list[Check]) -> Iterator[Check]:
     return (one for one in found if one.lines == "then" and one.unit == "ms")
 
 
+@pytest.mark.long
 @pytest.mark.kernel
 @pytest.mark.needs("qemu", "image")
 @pytest.mark.parametrize("name", ASKED_OF_LINUX)

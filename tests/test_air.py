@@ -153,6 +153,7 @@ def test_rates_and_lengths_are_those_of_the_modes(cell: Path, goodqueue: Command
     assert {int(whole) - int(packet) for *_, whole, packet in data} == {28 + 38, 19 + 38}
 
 
+@pytest.mark.long
 @pytest.mark.needs("tshark")
 def test_a_packet_has_the_same_number_on_the_air_as_at_its_hosts(cell: Path, goodqueue: Command) -> None:
     """Some packets are lost on the air, so not all packets that were sent arrive."""

@@ -27,6 +27,7 @@ incremental = false
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("crate", PUBLISHED)
 def test_the_example_of_a_readme_is_a_program_that_needs_that_crate_alone(tmp_path: Path, crate: str) -> None:
     """Otherwise a stranger would have to find the other crates to name, and the missing parts of the example."""

@@ -74,6 +74,7 @@ def test_a_file_that_is_read_stays(here: Path, goodqueue: Command, record: Recor
     assert Path(file).read_bytes() == before
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("alias", ["symbolic link", "hard link"])
 def test_a_file_of_results_that_are_read_stays(here: Path, goodqueue: Command, alias: str) -> None:
     assert goodqueue("compare", "pfifo", "codel", "--duration", "2s", "--warmup", "1s", "--out", "cmp").status == 0

@@ -281,6 +281,7 @@ def test_distributions_are_those_of_iproute2s_tables(name: str, mean: float, dev
     assert (fmean(table), stdev(table)) == (pytest.approx(mean, abs=0.002), pytest.approx(deviation, abs=0.002))
 
 
+@pytest.mark.long
 @pytest.mark.kernel
 @pytest.mark.needs("qemu", "image")
 def test_links_and_wires_do_on_linux_what_they_do_in_the_simulator() -> None:

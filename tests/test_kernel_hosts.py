@@ -47,6 +47,7 @@ def shares(record: Any) -> dict[str, float]:
     return {f"{host['name']} {way}": mbps for host in record["hosts"] for way, mbps in host["goodput_mbps"].items()}
 
 
+@pytest.mark.long
 @pytest.mark.kernel
 @pytest.mark.needs("qemu", "image")
 def test_linux_shares_between_the_same_hosts(capsys: pytest.CaptureFixture[str]) -> None:

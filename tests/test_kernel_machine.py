@@ -401,6 +401,7 @@ def this_host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         pytest.skip(needs.reason("host", why))
 
 
+@pytest.mark.long
 @pytest.mark.kernel
 @pytest.mark.needs("qemu", "image")
 def test_two_runs_in_virtual_time_agree_and_another_seed_differs() -> None:
@@ -535,6 +536,7 @@ def test_killed_at_ten_random_moments_a_run_on_this_host_leaves_nothing(tmp_path
     killed_at_random(tmp_path, CODE.format(tests=str(Path(__file__).parent), call=call), 3.0)
 
 
+@pytest.mark.long
 @pytest.mark.kernel
 @pytest.mark.needs("qemu", "image")
 def test_killed_at_ten_random_moments_a_virtual_machine_leaves_nothing(tmp_path: Path) -> None:

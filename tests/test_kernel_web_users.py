@@ -107,6 +107,7 @@ def test_users_get_each_object_of_their_pages_once(persistent: str, waves: int) 
     assert (per_page > 5) if persistent == "0%" else (per_page <= 2)
 
 
+@pytest.mark.long
 @pytest.mark.kernel
 @pytest.mark.needs("qemu", "image")
 def test_responses_take_as_long_on_linux_as_in_the_simulator(capsys: pytest.CaptureFixture[str]) -> None:

@@ -78,6 +78,7 @@ class Stuck:
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", [None, signal.SIGTERM])
 def test_a_discipline_that_never_returns_from_c_does_not_outlive_the_command(
     folder: Path, number: signal.Signals | None

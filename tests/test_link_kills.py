@@ -11,6 +11,7 @@ KILLS = int(os.environ.get("GOODQUEUE_KILLS", "3"))
 pytestmark = pytest.mark.needs("link", "unnamed")
 
 
+@pytest.mark.long
 # Not link_kills.work: the folder of an engine's run stays until the next run if the outermost command is killed.
 @pytest.mark.parametrize("kind", [link_kills.nested, link_kills.containers])
 def test_nothing_is_lost_and_nothing_is_left(kind: link_kills.Kind) -> None:

@@ -147,6 +147,7 @@ def test_a_short_run_is_near_the_simulators() -> None:
     assert 0 < max(lost) < 5, "what still waited at the end was not lost"
 
 
+@pytest.mark.long
 @pytest.mark.kernel
 @pytest.mark.needs("host")
 @pytest.mark.usefixtures("networks_can_be_built")

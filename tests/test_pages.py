@@ -70,6 +70,7 @@ def load(name: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return module
 
 
+@pytest.mark.long
 def test_every_picture_is_what_its_caption_s_command_draws(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Otherwise a page would show a figure that the reader's command does not give."""
     pictures = load("pictures", monkeypatch)

@@ -119,6 +119,7 @@ def key_names(table: str, kind: str) -> list[str]:
     return [key["name"] for key in next(one["keys"] for one in kinds if one["name"] == kind)]
 
 
+@pytest.mark.long
 def test_a_kind_of_traffic_and_a_kind_of_hop_are_a_file_and_a_word_each(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -61,6 +61,7 @@ def everything(here: Path, goodqueue: Command, kernel: list[Scenario]) -> Path:
     return here
 
 
+@pytest.mark.long
 def test_a_report_of_everything_is_one_page_that_fits(everything: Path, goodqueue: Command) -> None:
     inputs = ["store", "record.json", "compared", "study", "validation", "validation/store"]
     said = goodqueue("report", *inputs, "--out", "all.html")

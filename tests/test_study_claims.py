@@ -254,6 +254,7 @@ def test_agrees_is_false_for_exactly_the_claims_that_the_papers_own_numbers_cont
     assert contradicted == {one.id for one in facts.claims if not one.agrees}
 
 
+@pytest.mark.long
 @needs_shared
 @pytest.mark.parametrize("key", KEYS)
 def test_the_reference_evaluator_says_the_same_on_random_rows(key: str) -> None:

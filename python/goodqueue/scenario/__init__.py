@@ -13,7 +13,7 @@ from typing import Any
 from goodqueue.errors import UserError, bounded, quoted, said
 from goodqueue.files import har, inputs, traffic_files
 from goodqueue.record import Scenario
-from goodqueue.scenario import air, discipline, parameters, paths
+from goodqueue.scenario import air, discipline, parameters, paths, strict
 from goodqueue.traffic import BULK, kinds
 
 Tell = Callable[[Scenario, Mapping[str, str]], None]
@@ -131,38 +131,14 @@ def _slot(holder: Any, part: str, where: str, origin: str) -> Any:
 def to_json(scenario: Scenario) -> str:
     """Return ``scenario`` as the JSON that the core takes. Raises UserError for a value that JSON cannot hold."""
     try:
-        return _strict_json(scenario)
+        return strict.text(scenario)
     except (TypeError, ValueError, RecursionError):
         pass
-    key, value = _first_unusable(scenario) or ("", None)
+    key, value = strict.first_unusable(scenario) or ("", None)
     found = "a value nested too deeply" if value is None else bounded(said(value), 60)
     if isinstance(value, str):
         raise UserError(key, f"found {quoted(value)}, which is not UTF-8; accepted: text in UTF-8")
     raise UserError(key, f"found {found}; accepted: text, a finite number, true or false, a list or a table")
-
-
-def _strict_json(value: Any) -> str:
-    """Return JSON that any reader accepts: finite numbers, and UTF-8 text (a command line may hold other bytes)."""
-    text = json.dumps(value, allow_nan=False, ensure_ascii=False)
-    text.encode("utf-8")
-    return text
-
-
-def _first_unusable(value: Any, key: str = "", depth: int = 0) -> tuple[str, Any] | None:
-    """Return the dotted key and the value of the first thing in ``value`` that JSON cannot hold."""
-    if depth > 100:
-        return key, None
-    if isinstance(value, dict | list):
-        items: Iterable[tuple[Any, Any]] = value.items() if isinstance(value, dict) else enumerate(value)
-        for name, inner in items:
-            if found := _first_unusable(inner, f"{key}.{name}" if key else f"{name}", depth + 1):
-                return found
-        return None
-    try:
-        _strict_json(value)
-    except (TypeError, ValueError):
-        return key, value
-    return None
 
 
 def resolve(scenario: Scenario, origin: str = "", origins: Mapping[str, str] | None = None) -> Scenario:
