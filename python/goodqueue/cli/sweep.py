@@ -98,7 +98,7 @@ def sweep(
       goodqueue sweep link.toml --set bottleneck.qdisc=codel,pie --set bottleneck.qdisc.target=5ms,9ms
       goodqueue sweep link.toml --set traffic.0.count=1,4,16 --until-ci 2% --metric delay_p95_ms
       goodqueue sweep link.toml --set bottleneck.rate=5mbit,50mbit --seeds 20 --out store
-      goodqueue sweep link.toml --mix few=bulk:2,ping --mix calls=bulk:8,voip:20,ping --set path.rtt=20ms,80ms
+      goodqueue sweep link.toml --mix few=bulk:2,ping --mix calls=bulk:8,voip:20,ping
       goodqueue sweep link.toml --set path.rtt=10ms,100ms --out store --executor dask://head:8786
 
     All cells have the same seeds, so qdiscs are compared per seed. With --out the same command continues a sweep that
