@@ -528,6 +528,7 @@ with folders.private() as folder:
 """
 
 
+@pytest.mark.long
 @pytest.mark.kernel
 @pytest.mark.needs("host")
 @pytest.mark.usefixtures("this_host")

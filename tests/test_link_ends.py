@@ -42,7 +42,15 @@ def folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         assert list(place.iterdir()) == [], "a file is left"
 
 
-@pytest.mark.parametrize("who", [LINK, LAB, PARENT, FIRST], ids=["link", "lab", "parent", "first"])
+@pytest.mark.parametrize(
+    "who",
+    [
+        pytest.param(LINK, id="link"),
+        pytest.param(LAB, id="lab", marks=pytest.mark.long),
+        pytest.param(PARENT, id="parent", marks=pytest.mark.long),
+        pytest.param(FIRST, id="first", marks=pytest.mark.long),
+    ],
+)
 def test_killed_at_any_moment_it_leaves_nothing(who: int, folder: Path) -> None:
     dice = random.Random(who)
     interfaces = set(Path("/sys/class/net").iterdir())

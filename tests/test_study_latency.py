@@ -174,6 +174,7 @@ def test_without_load_the_same_page_is_fetched_over_the_same_link() -> None:
     assert (fetch["page"], scenario["bottleneck"]["up"]["rate"]) == ("huffpost", "10mbit")
 
 
+@pytest.mark.long
 def test_hoiland_draws_what_was_run(tmp_path: Path, goodqueue: Callable[..., Result]) -> None:
     """One panel of each kind, with --quick. A page's figure has room for panels that were not run."""
     panels = ("fig2c", "fig3f", "fig4c", "fig6d", "fig9", "fig10a", "fig11a")
