@@ -7,7 +7,7 @@
 #   make debug-test   Python tests on a debug build of the extension, which checks alignment and overflow
 #   make bench    packets per CPU second, nanoseconds per qdisc operation
 #   make web      the page for the browser, into the Python package; needs Node 20 and Rust for WebAssembly
-#   make web-test the page's tests, in a real browser; needs Chromium
+#   make web-test the page's tests, in a real browser; needs Chromium (some of them: WEB_TESTS="truth layout")
 #   make bare     the crates units, qdisc and tcp for a target that has no std
 #   make debug-link-test   the link's tests on the same build
 #   make fuzz     the fuzz targets, a minute each (SECONDS=60, TARGETS="qdisc path"); needs cargo-fuzz
@@ -135,7 +135,7 @@ web: python/goodqueue/page/index.html
 
 web-test: web
 	@command -v chromium >/dev/null || { echo "make web-test: no chromium; accepted: Chromium on PATH (Debian: chromium)" >&2; exit 1; }
-	cd web && npm test --silent
+	cd web && npm test --silent -- $(WEB_TESTS)
 
 # --- demo and tests -------------------------------------------------------------------------------------------------
 

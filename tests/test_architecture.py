@@ -115,6 +115,7 @@ fn panic(_: &core::panic::PanicInfo) -> ! {
 """A program defines its panic handler once. std defines one, wherever in the dependencies std is named."""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("line", "refused"), [("", False), ("extern crate std;", True)])
 def test_disciplines_and_tcp_do_without_std(tmp_path: Path, line: str, refused: bool) -> None:
     """The crates and their dependencies, with the features that they request. The workspace's features include std."""

@@ -14,8 +14,13 @@ import pytest
 from conftest import ROOT
 
 NEEDS = {"cluster": ["dask"], "real-kernel": ["qemu", "image"]}
+LONG = {"real-kernel", "reproduce-a-paper"}
 GUIDES = [
-    pytest.param(page, marks=pytest.mark.needs(*NEEDS.get(page.stem, [])), id=page.stem)
+    pytest.param(
+        page,
+        marks=[pytest.mark.needs(*NEEDS.get(page.stem, [])), *([pytest.mark.long] if page.stem in LONG else [])],
+        id=page.stem,
+    )
     for page in sorted((ROOT / "docs" / "guides").glob("*.md"))
 ]
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
