@@ -118,6 +118,7 @@ def live(folder: Path, **keys: Any) -> Record:
     return record
 
 
+@pytest.mark.long
 @pytest.mark.kernel
 @pytest.mark.needs("host")
 @pytest.mark.usefixtures("networks_can_be_built")

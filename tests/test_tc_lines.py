@@ -68,6 +68,7 @@ def test_the_lines_are_the_same_for_the_same_seed() -> None:
     assert {line.split(maxsplit=1)[0] for line in made} == set(line_making.KNOWN)
 
 
+@pytest.mark.long
 @pytest.mark.kernel
 @pytest.mark.needs("qemu", "image")
 def test_tc_and_goodqueue_read_lines_alike() -> None:
