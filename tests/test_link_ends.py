@@ -15,7 +15,7 @@ import pytest
 
 from linked import PATIENCE_S, Link, children, gone, public_folder, until
 
-pytestmark = pytest.mark.needs("link")
+pytestmark = [pytest.mark.needs("link"), pytest.mark.long]
 
 KILLS = int(os.environ.get("GOODQUEUE_KILLS", "10"))
 """How often each process is killed at a random moment."""
@@ -42,15 +42,7 @@ def folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         assert list(place.iterdir()) == [], "a file is left"
 
 
-@pytest.mark.parametrize(
-    "who",
-    [
-        pytest.param(LINK, id="link"),
-        pytest.param(LAB, id="lab", marks=pytest.mark.long),
-        pytest.param(PARENT, id="parent", marks=pytest.mark.long),
-        pytest.param(FIRST, id="first", marks=pytest.mark.long),
-    ],
-)
+@pytest.mark.parametrize("who", [LINK, LAB, PARENT, FIRST], ids=["link", "lab", "parent", "first"])
 def test_killed_at_any_moment_it_leaves_nothing(who: int, folder: Path) -> None:
     dice = random.Random(who)
     interfaces = set(Path("/sys/class/net").iterdir())
@@ -86,7 +78,6 @@ class Stuck:
 """
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("number", [None, signal.SIGTERM])
 def test_a_discipline_that_never_returns_from_c_does_not_outlive_the_command(
     folder: Path, number: signal.Signals | None

@@ -24,6 +24,8 @@ from goodqueue.errors import UserError
 from goodqueue.record import Record
 from goodqueue.scenario import resolve
 
+pytestmark = pytest.mark.long
+
 SCENARIO = {
     "duration": "7s",
     "warmup": "2s",
@@ -118,7 +120,6 @@ def live(folder: Path, **keys: Any) -> Record:
     return record
 
 
-@pytest.mark.long
 @pytest.mark.kernel
 @pytest.mark.needs("host")
 @pytest.mark.usefixtures("networks_can_be_built")
@@ -148,7 +149,6 @@ def test_a_short_run_is_near_the_simulators() -> None:
     assert 0 < max(lost) < 5, "what still waited at the end was not lost"
 
 
-@pytest.mark.long
 @pytest.mark.kernel
 @pytest.mark.needs("host")
 @pytest.mark.usefixtures("networks_can_be_built")

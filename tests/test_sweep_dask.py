@@ -21,7 +21,7 @@ from goodqueue.errors import UserError
 from goodqueue.executors import cluster, fleet
 from goodqueue.scenario import resolve
 
-pytestmark = pytest.mark.needs("dask")
+pytestmark = [pytest.mark.needs("dask"), pytest.mark.long]
 
 GRID = ["sweep", "ok.toml", "--set", "bottleneck.qdisc=codel,pie", "--set", "path.rtt=10ms,40ms", "--seeds", "3"]
 
@@ -112,7 +112,6 @@ def test_two_workers_give_the_bytes_of_one_machine(here: Path) -> None:
     assert again.stderr == "goodqueue: 12 runs in remote, 0 of them new\n"
 
 
-@pytest.mark.long
 def test_a_lost_worker_s_runs_are_done_by_the_other(here: Path) -> None:
     with running(here / "cluster") as dask:
         first = dask.worker()
@@ -174,7 +173,6 @@ def package(folder: Path, content: str) -> str:
     return str(folder)
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(
     ("content", "why"), [(NONE, "has no goodqueue"), (OTHER, "build another, and not goodqueue")], ids=["none", "other"]
 )
@@ -200,7 +198,6 @@ def test_a_worker_that_cannot_compute_ours_gets_no_runs(here: Path, content: str
     assert both.stderr.endswith("goodqueue: 12 runs in st, 12 of them new\n")
 
 
-@pytest.mark.long
 def test_when_all_workers_die_a_line_says_so_and_nothing_is_lost(here: Path) -> None:
     with running(here / "cluster") as dask:
         worker = dask.worker()
@@ -217,7 +214,6 @@ def test_when_all_workers_die_a_line_says_so_and_nothing_is_lost(here: Path) -> 
     assert on.stderr == f"goodqueue: 12 runs in st, {12 - kept} of them new\n"
 
 
-@pytest.mark.long
 def test_a_worker_that_comes_in_the_place_of_the_last_takes_over(here: Path) -> None:
     with running(here / "cluster") as dask:
         worker = dask.worker()

@@ -21,6 +21,8 @@ from goodqueue.plot import comparison as figures
 from goodqueue.plot.stored import Group
 from goodqueue.record import Record
 
+pytestmark = pytest.mark.long
+
 Command = Callable[..., Result]
 
 SETTINGS = """
