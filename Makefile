@@ -1,7 +1,7 @@
 # What a fresh clone needs: Python 3.11 or newer, Rust 1.90 or newer, a C compiler. The rest goes into .venv and target.
 #
 #   make demo     compare five qdiscs on a 10 Mbit/s access link: a table here, a report in demo-report/
-#   make test     everything: Rust, Python, lint, types
+#   make test     Rust, Python except what is marked long, lint, types
 #   make long-test   the tests that make test leaves out: each takes ten seconds or more
 #   make docs     the documentation site, in site/: all pages with search; a dead link stops it
 #   make debug-test   Python tests on a debug build of the extension, which checks alignment and overflow
@@ -9,7 +9,7 @@
 #   make web      the page for the browser, into the Python package; needs Node 20 and Rust for WebAssembly
 #   make web-test the page's tests, in a real browser; needs Chromium (some of them: WEB_TESTS="truth layout")
 #   make bare     the crates units, qdisc and tcp for a target that has no std
-#   make debug-link-test   the link's tests on the same build
+#   make debug-link-test   the link's tests on the same build, the long ones, too
 #   make fuzz     the fuzz targets, a minute each (SECONDS=60, TARGETS="qdisc path"); needs cargo-fuzz
 #   make mutants  wrong changes that no test notices, of a share of all (SHARD=0/100); needs cargo-mutants
 #   make fuzz-check   whether the fuzz targets compile; they are no part of the workspace
@@ -183,7 +183,7 @@ debug-test: .venv/.package .venv/.dev | rust
 DEBUG_TESTS := tests/test_python_discipline.py tests/test_qdisc_api.py tests/test_trace.py tests/test_record.py
 
 debug-link-test:
-	@$(MAKE) debug-test DEBUG_TESTS="$(wildcard tests/test_link*.py) tests/test_live_engine.py"
+	@$(MAKE) debug-test DEBUG_TESTS="$(wildcard tests/test_link*.py) tests/test_live_engine.py -m ''"
 
 # The code must pass the lints of this Rust. Lints of a newer Rust are reported, but are no error.
 DENIED = $(shell printf '%s\n' "$$(cargo --version | cut -d' ' -f2)" 1.95.99 | sort -V -C && echo -D warnings)

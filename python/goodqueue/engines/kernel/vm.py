@@ -68,8 +68,8 @@ def run(system: image.Image, plan: Plan, folder: Path, progress: Progress, stop:
     # The guest reads these without the host's help, so that no moment of the host's is a moment of the guest's.
     order = ["-fw_cfg", f"name={_ORDER}/plan.json,file={_quoted(ordered)}"]
     order += ["-fw_cfg", f"name={_ORDER}/seed,string={plan.seed}"]
-    monitor = Monitor()
     with _booted(system, memory_mb, stop).open("rb") as state:
+        monitor = Monitor()
         command = [*_command(system, memory_mb, results), *order, *monitor.options, "-incoming", f"fd:{state.fileno()}"]
         with monitor.doing(monitor.resume):
             inherited = (state.fileno(), monitor.theirs.fileno())
