@@ -1,6 +1,8 @@
 """The kernel engine's laboratory, as far as it needs neither root nor its own kernel."""
 
+import select
 import socket
+import time
 from pathlib import Path
 from typing import Any
 
@@ -224,6 +226,38 @@ def test_a_flow_that_stops_before_it_starts_does_nothing() -> None:
     sender = Sender(task.flows[0], between, task, clock, loop)
     loop.run(clock.at(0.35))
     assert sender.results() == {"tcp_info": []}
+
+
+class Overslept:
+    """An epoll that sleeps 0.02 s past its time, as on a busy machine, and returns what is ready by then."""
+
+    def __init__(self, epoll: select.epoll) -> None:
+        self._epoll = epoll
+
+    def register(self, descriptor: int, events: int) -> None:
+        self._epoll.register(descriptor, events)
+
+    def unregister(self, descriptor: int) -> None:
+        self._epoll.unregister(descriptor)
+
+    def poll(self, seconds: float) -> list[tuple[int, int]]:
+        time.sleep(seconds + 0.02)
+        return self._epoll.poll(0)
+
+
+def test_a_sender_that_wakes_late_takes_the_reset_after_the_run_for_no_failure() -> None:
+    """The receiver's process closes at the end of the run. The sender, which wakes later, is due to stop by then."""
+    loop, clock = Loop(), Clock.starting_in(0.0)
+    loop._epoll = Overslept(loop._epoll)  # type: ignore[assignment]
+    ours, theirs = socket.socketpair()
+    theirs.close()
+    seen = []
+    loop.watch(ours.fileno(), select.EPOLLIN, lambda: seen.append("reset"))
+    loop.at(clock.at(0.0), lambda: seen.append("started"))
+    loop.at(clock.at(0.03), lambda: (seen.append("stopped"), loop.forget(ours.fileno())))
+    loop.run(clock.at(0.1))
+    ours.close()
+    assert seen == ["started", "stopped"]
 
 
 def test_an_unknown_congestion_control_is_named() -> None:

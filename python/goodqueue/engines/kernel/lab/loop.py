@@ -38,7 +38,11 @@ class Loop:
         heapq.heappush(self._due, (when_ns, self._order, due))
 
     def run(self, until_ns: int) -> None:
-        """Run until ``until_ns``."""
+        """Run until ``until_ns``.
+
+        What is due comes before what is ready. At the end of a run the other side may close its sockets first. The
+        sender that wakes late is then due to stop, and must not take the reset for a failure.
+        """
         self.at(until_ns, self._stop)
         self._running = True
         while self._running:
@@ -51,6 +55,8 @@ class Loop:
             else:
                 select.select([self._epoll], [], [], ahead / 1e9)
                 events = self._epoll.poll(0)
+            if self._due[0][0] <= time.monotonic_ns():
+                continue  # epoll names the ready descriptors again
             for descriptor, _ in events:
                 if (ready := self._ready.get(descriptor)) is not None:
                     ready()
