@@ -48,6 +48,12 @@ impl HopKind {
     pub(crate) const fn new(name: &'static str, summary: &'static str, make: Make) -> Self {
         Self { name, summary, keys: &[], check: |_, _| Ok(()), make, delay: |_| Duration::ZERO }
     }
+
+    /// Returns whether the hop has a queue discipline.
+    #[must_use]
+    pub const fn is_link(&self) -> bool {
+        matches!(self.make, Make::Link)
+    }
 }
 
 impl PartialEq for HopKind {

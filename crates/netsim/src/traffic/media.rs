@@ -67,7 +67,7 @@ pub(crate) const KIND: Kind = Kind {
     transport: &[&CC, &CODEPOINT, &DSCP],
     check,
     plural: "media flows",
-    fields: MediaResult::FIELDS,
+    result: Some(MediaResult::PART),
     measures: &[
         Measure {
             unit: "Mbit/s",
@@ -195,6 +195,7 @@ result::part! {
         /// Mean of the encoder's target rate, which the congestion control sets. Without headers.
         pub rate_mbps: Option<f64> => result::column("rate", "Mbit/s", 3),
         /// The 0th to 100th percentile of the target rate. Each frame is a sample.
+        #[wider(Option<Vec<Option<f64>>>)]
         pub rate_percentiles_mbps: Option<Vec<f64>>,
         /// From sending a packet to its arrival.
         pub delay_ms: Option<Summary> => result::times("delay", "mean p50 p95 p99"),
