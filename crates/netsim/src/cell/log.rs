@@ -22,7 +22,8 @@ struct Noted {
 }
 
 part! {
-    /// Single transmissions. Each is a frame or an aggregate, with its answer and what goes before it.
+    /// Every transmission of a window of time on the air of a Wi-Fi cell. Each is a frame or an aggregate, with its
+    /// answer and what goes before it.
     #[derive(Default)]
     pub struct AirSeries {
         /// When it began, in seconds of the run.

@@ -12,7 +12,7 @@ use crate::probe::{ratio, rounded};
 use goodqueue_units::{Duration, Instant};
 
 part! {
-    /// A cell in the measured time.
+    /// A Wi-Fi cell within the measured time.
     pub struct WifiRecord as "Air" {
         /// Share of the time in which frames of either direction, with their answers, were on the air.
         pub busy_percent: f64,
@@ -24,9 +24,9 @@ part! {
 }
 
 part! {
-    /// A station.
+    /// A station of a Wi-Fi cell.
     pub struct StationRecord as "Station" {
-        /// Its name.
+        /// Its name in the scenario.
         pub name: String,
         /// The station's share of all airtime, both ways. The shares of all stations add up to 100.
         pub airtime_percent: f64,

@@ -37,9 +37,9 @@ struct Since {
 }
 
 part! {
-    /// A station over time.
+    /// A station of a Wi-Fi cell over time.
     pub struct StationSeries {
-        /// Its name.
+        /// Its name in the scenario.
         pub name: String,
         /// From the access point.
         pub down: AirtimeSeries,

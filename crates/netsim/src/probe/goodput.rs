@@ -16,7 +16,7 @@ pub(crate) struct Bins {
 }
 
 part! {
-    /// Quantiles over the bins.
+    /// Quantiles of a flow's goodput over whole bins of five seconds.
     #[derive(Copy)]
     pub struct Quantiles {
         /// 10th percentile.

@@ -14,9 +14,9 @@ use goodqueue_units::Instant;
 use std::collections::BTreeMap;
 
 part! {
-    /// A host during the measured time.
+    /// A host that the scenario names, within the measured time.
     pub struct HostRecord as "Host" {
-        /// Its name.
+        /// Its name in the scenario.
         pub name: HostName,
         /// The key of `[[traffic]]` that names it: `host` for a user's host, or `server`.
         pub role: &'static str,
