@@ -155,7 +155,7 @@ def _help(field: layout.Field) -> str:
     engines = dict.fromkeys(name for part in layout.parts().values() for one in part.own for name in one.not_from)
     words = [field.help]
     if field.null_from:
-        words.append(f"Null from {_listed(field.null_from)}.")
+        words.append(f"May be null from {_listed(field.null_from)}.")
     if "sim" in field.not_from:
         words.append(f"Only from {_listed([name for name in engines if name not in field.not_from])}.")
     elif field.not_from:
