@@ -1,8 +1,8 @@
 """The pages of the disciplines: one per discipline, with generated parts that are up to date."""
 
 import ast
-import importlib.util
 import re
+from collections.abc import Iterator
 from types import ModuleType
 
 import pytest
@@ -10,16 +10,13 @@ import pytest
 from conftest import ROOT
 from goodqueue import traffic
 from goodqueue.measures import metrics
+from test_pages import load
 
 
 @pytest.fixture(scope="module")
-def generate() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("generate", ROOT / "docs" / "generate.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def generate() -> Iterator[ModuleType]:
+    with pytest.MonkeyPatch.context() as patch:
+        yield load("generate", patch)
 
 
 def test_every_discipline_has_a_page_and_every_page_a_discipline(generate: ModuleType) -> None:

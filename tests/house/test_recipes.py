@@ -1,4 +1,4 @@
-"""CONTRIBUTING.md's recipes for a kind of traffic and a kind of hop: their code is built and run here."""
+"""CONTRIBUTING.md's recipes for a kind of traffic, a kind of hop and a number: their code is built and run here."""
 
 import json
 import re
@@ -13,8 +13,11 @@ from typing import Any
 import pytest
 
 from conftest import ROOT
+from goodqueue import _goodqueue
+from goodqueue.record import dotted, layout
 from goodqueue.show import reference, schema
 from test_architecture import cargo
+from test_pages import load
 
 PROGRAM = """
 use goodqueue_netsim::scenario::reference::TABLES;
@@ -27,10 +30,11 @@ fn main() {
         simulation.record()
     });
     let records: Vec<_> = records.collect();
-    println!("{}", serde_json::json!({"tables": TABLES, "records": records}));
+    let layout = goodqueue_netsim::record::layout::layout();
+    println!("{}", serde_json::json!({"tables": TABLES, "records": records, "layout": layout}));
 }
 """
-"""Prints the reference of all tables, and the record of each scenario."""
+"""Prints the reference of all tables, the record of each scenario, and the layout of records."""
 
 MANIFEST = """
 [package]
@@ -85,6 +89,18 @@ class Recipe:
         return json.dumps(tomllib.loads(self.scenario))
 
 
+def add_a_number(tree: Path) -> None:
+    """Follow the recipe for a number of the record: each block of code goes into its file, after a line there."""
+    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    section = page.partition("\n## Add a number to the record\n")[2].partition("\n## ")[0]
+    step = re.compile(r"in `([^`]+)`, after `([^`]+)`:\n\n```rust,ignore\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+    steps = step.findall(section)
+    assert len(steps) == 2, "the recipe has not what this test follows"
+    for file, line, code in steps:
+        text = (tree / file).read_text(encoding="utf-8")
+        (tree / file).write_text(text.replace(f"{line}\n", f"{line}\n{code}", 1), encoding="utf-8")
+
+
 def built_and_run(tree: Path, recipes: Sequence[Recipe]) -> dict[str, Any]:
     """Follow ``recipes`` in a copy of the simulator in ``tree``, and return the program's output."""
     netsim = "crates/netsim"
@@ -104,6 +120,7 @@ def built_and_run(tree: Path, recipes: Sequence[Recipe]) -> dict[str, Any]:
     (tree / "stranger" / "src" / "main.rs").write_text(PROGRAM, encoding="utf-8")
     for recipe in recipes:
         recipe.follow(tree)
+    add_a_number(tree)
     command = [cargo(), "run", "--quiet", "--offline", "--package", "stranger"]
     command += ["--target-dir", str(ROOT / "target" / "recipes"), "--", *(recipe.asked() for recipe in recipes)]
     done = subprocess.run(command, cwd=tree, check=False, capture_output=True, text=True)
@@ -120,7 +137,7 @@ def key_names(table: str, kind: str) -> list[str]:
 
 
 @pytest.mark.long
-def test_a_kind_of_traffic_and_a_kind_of_hop_are_a_file_and_a_word_each(
+def test_a_kind_of_traffic_and_a_kind_of_hop_are_a_file_and_a_word_each_and_a_number_is_a_field(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """If more were necessary, the page's reader would get a compiler's error, or a kind that no list contains."""
@@ -151,3 +168,20 @@ def test_a_kind_of_traffic_and_a_kind_of_hop_are_a_file_and_a_word_each(
     assert packets["offered"] == packets["delivered"] + packets["lost"] > 1000
     assert packets["lost"] > 0
     assert policed["flows"][0]["goodput_mbps"] < 8
+
+    generate = load("generate", monkeypatch)
+    record_types = generate.record_types
+    monkeypatch.setattr(_goodqueue, "record_layout", lambda: json.dumps(printed["layout"]))
+    layout.parts.cache_clear()
+    try:
+        assert "\n    forwarded_bytes: NotRequired[int]\n" in record_types.python()
+        assert "\n  forwarded_bytes: number;\n" in record_types.typescript()
+        assert dotted.check_path("queues.down.forwarded_bytes") is None
+        pages = generate.record()
+    finally:
+        layout.parts.cache_clear()
+    (of_docs,) = (text for path, text in pages.items() if path.name == "record.md")
+    row = "| `forwarded_bytes` | whole number; not always there | bytes | Bytes that left, headers included."
+    assert f"{row} Not from `kernel`, `flent`, `irtt`, `iperf3`. |" in of_docs
+    # 5 s at no more than 10 Mbit/s, and at no less than half of it.
+    assert 3_125_000 < with_connects["queues"]["down"]["forwarded_bytes"] < 6_250_000
