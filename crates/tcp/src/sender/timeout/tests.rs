@@ -70,7 +70,7 @@ fn a_window_of_less_than_a_segment_is_used_only_by_the_probe() {
     assert_eq!(s.board.packets_out(), 1);
 }
 
-/// RFC 9293, 3.10.7.4 (SND.WL1): wrong would be to miss a pure window update, or to believe an old one.
+/// RFC 9293, 3.10.7.4 (SND.WL1). It would be wrong to miss a pure window update, or to believe an old one.
 #[test]
 fn a_window_is_taken_from_updates_and_not_from_late_segments() {
     let mut s = sender(&config(10), 20);
