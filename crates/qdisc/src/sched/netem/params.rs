@@ -266,7 +266,7 @@ impl Setup {
             duplicate: probability(&DUPLICATE),
             reorder,
             gap: args.get(&GAP).unwrap_or(u32::from(reorder > 0)),
-            pace: (bytes_per_s > 0).then_some(pace), // Linux counts whole bytes
+            pace: (bytes_per_s > 0).then_some(pace), // Linux counts whole bytes: below 8 bit/s there is no rate
             slots,
             seed: args.get(&SEED),
         })
