@@ -29,7 +29,8 @@ FENCED = re.compile(r"^ *```.*?^ *```", re.MULTILINE | re.DOTALL)
 
 def git(*words: str) -> str:
     """Return what git prints."""
-    return subprocess.run(["git", *words], check=True, capture_output=True, encoding="utf-8", errors="replace").stdout
+    found = subprocess.run(["git", *words], check=True, capture_output=True, encoding="utf-8", errors="replace")  # noqa: S607
+    return found.stdout
 
 
 def paragraphs(suffix: str, text: str) -> Iterator[str]:
@@ -41,7 +42,11 @@ def paragraphs(suffix: str, text: str) -> Iterator[str]:
             if token.type == tokenize.COMMENT:
                 yield token.string.lstrip("# ")
         for node in ast.walk(ast.parse(text)):
-            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            if (
+                isinstance(node, ast.Expr)
+                and isinstance(node.value, ast.Constant)
+                and isinstance(node.value.value, str)
+            ):
                 yield from re.split(r"\n\s*\n", node.value.value)
     elif suffix in COMMENTS:
         found = (COMMENTS[suffix].search(line) for line in text.splitlines())
@@ -63,9 +68,7 @@ def tree(commit: str) -> dict[str, frozenset[str]]:
     entries = (line.split(None, 3) for line in git("ls-tree", "-r", commit).splitlines())
     known = COMMENTS.keys() | {"md", "py"}
     return {
-        path: sentences(suffix, blob)
-        for _, _, blob, path in entries
-        if (suffix := path.rpartition(".")[2]) in known
+        path: sentences(suffix, blob) for _, _, blob, path in entries if (suffix := path.rpartition(".")[2]) in known
     }
 
 

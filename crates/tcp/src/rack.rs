@@ -111,7 +111,7 @@ mod tests {
         Duration::from_millis(ms)
     }
 
-    /// min_RTT 40 ms, SRTT 60 ms: (7·40 + 200)/8.
+    /// Returns an estimator with min_RTT 40 ms and SRTT 60 ms: (7·40 + 200)/8.
     fn rtt() -> RttEstimator {
         let mut rtt = RttEstimator::new(Duration::ZERO);
         rtt.sample(ms(40), ms(40), SeqNumber(1), SeqNumber(2));

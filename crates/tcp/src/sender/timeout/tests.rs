@@ -4,7 +4,7 @@ use super::*;
 use crate::sender::tests::{MSS, WIDE, at, config, plain, sender, time_out, transmit};
 use crate::{Config, EcnMode, Flags, Segment, SeqNumber, Stack};
 
-/// An ACK of the first `n` segments that leaves room for `window` bytes, on the peer's byte `seq`.
+/// Takes an ACK of the first `n` segments that leaves room for `window` bytes, on the peer's byte `seq`.
 fn offered(s: &mut Sender, ms: u64, n: u32, window: u16, seq: u32) {
     s.peer_shift = 0;
     let (ack, seq) = (SeqNumber(1 + n * MSS), SeqNumber(seq));
