@@ -64,7 +64,7 @@ pub const CE_THRESHOLD: Param<Option<Duration>> =
         .source("tc-codel(8)");
 const VARIANT: Param<Variant> = Param::choice(
     "variant",
-    "which CoDel: Linux's, the RFC's, the article's of 2012 or its authors' for ns-2",
+    "which CoDel; its page describes each variant",
     "linux",
 )
 .fixed()
