@@ -129,7 +129,7 @@ export interface App {
   sent?: number;
   received?: number;
   loss_percent?: number | null;
-  ramp_up_percent?: number;
+  ramp_up_percent?: number | null;
   response_ms?: Delay | null;
   connections?: number;
   count?: number;

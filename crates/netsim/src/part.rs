@@ -144,16 +144,24 @@ pub(crate) trait Value {
     }
 }
 
-/// Declares the shapes of plain types.
-macro_rules! plain {
-    ($($type:ty => $shape:ident),* $(,)?) => {
-        $(impl Value for $type {
-            const SHAPE: Shape = Shape::$shape;
+/// Declares the shapes of types that are no part.
+macro_rules! shapes {
+    ($($type:ty => $shape:expr),* $(,)?) => {
+        $(impl $crate::part::Value for $type {
+            const SHAPE: $crate::part::Shape = $shape;
         })*
     };
 }
+pub(crate) use shapes;
 
-plain!(u32 => Count, f64 => Number, bool => Flag, String => Text, &'static str => Text, Json => Anything);
+shapes! {
+    u32 => Shape::Count,
+    f64 => Shape::Number,
+    bool => Shape::Flag,
+    String => Shape::Text,
+    &'static str => Shape::Text,
+    Json => Shape::Anything,
+}
 
 impl Value for u64 {
     const SHAPE: Shape = Shape::Count;

@@ -290,7 +290,7 @@ class Fairness(TypedDict):
     jain_goodput: float | None
     """The index of the goodputs of the bulk flows in the direction of the first one."""
     jain_drops: float | None
-    """The index of the loss shares of the same flows."""
+    """Jain's index of the loss ratios of the same flows."""
     jain_hosts: NotRequired[float | None]
     """The index of the goodputs in that direction of the users' hosts that the scenario names."""
 
@@ -316,7 +316,7 @@ class App(TypedDict):
     """Packets that arrived."""
     loss_percent: NotRequired[float | None]
     """Share of the packets that did not arrive, up to the last one that did. 100 if none did."""
-    ramp_up_percent: NotRequired[float]
+    ramp_up_percent: NotRequired[float | None]
     """Share of the arrived reports that ask for an accelerated ramp-up (RFC 8698, 4.2)."""
     response_ms: NotRequired[Delay | None]
     """From the request to the response's last byte in order. For a connection's first request, from the SYN."""

@@ -4,7 +4,7 @@ use super::{HostRecord, WifiRecord};
 use crate::cell::log::AirSeries;
 use crate::cell::stations::StationSeries;
 use crate::direction::Direction;
-use crate::part::{Kinds, Shape, Value, part};
+use crate::part::{Kinds, Shape, Value, part, shapes};
 use crate::probe::delay::Summary;
 use crate::probe::goodput::Quantiles;
 use crate::probe::law::LawSeries;
@@ -276,7 +276,7 @@ part! {
     pub struct Fairness {
         /// The index of the goodputs of the bulk flows in the direction of the first one.
         pub jain_goodput: Option<f64>,
-        /// The index of the loss shares of the same flows.
+        /// Jain's index of the loss ratios of the same flows.
         pub jain_drops: Option<f64>,
         /// The index of the goodputs in that direction of the users' hosts that the scenario names.
         #[serde(skip_serializing_if = "Value::is_nothing")]
@@ -381,15 +381,6 @@ impl Serialize for KindSeries {
         self.0.iter().try_for_each(|(name, list)| lists.serialize_entry(name, list))?;
         lists.end()
     }
-}
-
-/// Declares the shapes of types of other rooms.
-macro_rules! shapes {
-    ($($type:ty => $shape:expr),* $(,)?) => {
-        $(impl Value for $type {
-            const SHAPE: Shape = $shape;
-        })*
-    };
 }
 
 shapes! {
