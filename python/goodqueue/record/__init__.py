@@ -302,40 +302,28 @@ class App(TypedDict):
     """The flow's name."""
     kind: str
     """Its kind of traffic."""
-    rate_mbps: NotRequired[float | None]
-    """Mean of the encoder's target rate, which the congestion control sets. Without headers."""
-    rate_percentiles_mbps: NotRequired[list[float | None] | None]
-    """The 0th to 100th percentile of the target rate. Each frame is a sample."""
-    delay_ms: NotRequired[Delay | None]
-    """From sending a packet to its arrival."""
-    frame_delay_ms: NotRequired[Delay | None]
-    """From capturing a frame to the arrival of its last packet. Frames that lost a packet do not count."""
-    sent: NotRequired[int]
-    """Packets sent."""
-    received: NotRequired[int]
-    """Packets that arrived."""
-    loss_percent: NotRequired[float | None]
-    """Share of the packets that did not arrive, up to the last one that did. 100 if none did."""
-    ramp_up_percent: NotRequired[float | None]
-    """Share of the arrived reports that ask for an accelerated ramp-up (RFC 8698, 4.2)."""
-    response_ms: NotRequired[Delay | None]
-    """From the request to the response's last byte in order. For a connection's first request, from the SYN."""
-    connections: NotRequired[int]
-    """Connections that were opened."""
+    completion_ms: NotRequired[Delay | None]
+    """From the SYN to the last byte in order at the receiver."""
     count: NotRequired[int]
-    """Requests that were sent."""
+    """Transfers that began."""
     completed: NotRequired[int]
-    """Requests that were answered."""
-    load_ms: NotRequired[Delay | None]
-    """From the lookup of the document's host to the last byte of the last object."""
-    rtt_ms: NotRequired[Delay | None]
-    """Round-trip times."""
+    """Transfers that were completed."""
+    response_ms: NotRequired[Delay | None]
+    """From writing the request to the response's last byte in order."""
+    delay_ms: NotRequired[Delay | None]
+    """From writing a chunk to its last byte in order at the receiver."""
     stalls: NotRequired[int]
     """How often the player had to wait."""
     stalled_ms: NotRequired[float]
     """Total time that the player had to wait."""
-    completion_ms: NotRequired[Delay | None]
-    """From the SYN to the last byte in order at the receiver."""
+    rtt_ms: NotRequired[Delay | None]
+    """Round-trip times."""
+    sent: NotRequired[int]
+    """Packets sent."""
+    received: NotRequired[int]
+    """Packets that came back."""
+    loss_percent: NotRequired[float | None]
+    """Share of the packets that did not come back, up to the last one that did. 100 if none did."""
     delay_percentiles_ms: NotRequired[list[float | None] | None]
     """The 0th to 100th percentile of that delay."""
     jitter_ms: NotRequired[float | None]
@@ -345,6 +333,18 @@ class App(TypedDict):
     mos: NotRequired[float | None]
     """Mean opinion score of the E-model (ITU-T G.107), 1 to 4.5, for the mean delay and the loss. Null if nothing was
     sent."""
+    rate_mbps: NotRequired[float | None]
+    """Mean of the encoder's target rate, which the congestion control sets. Without headers."""
+    rate_percentiles_mbps: NotRequired[list[float | None] | None]
+    """The 0th to 100th percentile of the target rate. Each frame is a sample."""
+    frame_delay_ms: NotRequired[Delay | None]
+    """From capturing a frame to the arrival of its last packet. Frames that lost a packet do not count."""
+    ramp_up_percent: NotRequired[float | None]
+    """Share of the arrived reports that ask for an accelerated ramp-up (RFC 8698, 4.2)."""
+    load_ms: NotRequired[Delay | None]
+    """From the lookup of the document's host to the last byte of the last object."""
+    connections: NotRequired[int]
+    """Connections that were opened."""
     response_small_ms: NotRequired[Delay | None]
     """The same for responses of less than 10 kB."""
     response_medium_ms: NotRequired[Delay | None]

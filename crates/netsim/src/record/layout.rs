@@ -5,7 +5,7 @@ use crate::part::{Engine, Field, Kinds, Part, Shape};
 use crate::path::{HOPS, HopKind};
 use crate::record::parts::{QueueRecord, WireRecord};
 use crate::traffic::KINDS;
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Value as Json, json};
 
 /// The units, by the words of a key that stand for them.
 const UNITS: [(&str, &str); 7] = [
@@ -21,7 +21,7 @@ const UNITS: [(&str, &str); 7] = [
 /// Returns the parts of a record, each after the part that has it. The first is the record itself.
 ///
 /// A part has `name`, `help` and `fields`. If a kind of hop or of traffic decides which further keys it has, `kinds`
-/// has the name of the part with these keys, by kind. A field has:
+/// has pairs of a kind and the name of the part with its keys. A field has:
 ///
 /// - `key`, `help`, `unit` (empty: none).
 /// - `type`: what the simulator writes. It is a word (`count`, `number`, `text`, `flag`, `anything`, `scenario`), or a
@@ -41,9 +41,8 @@ pub fn layout() -> Json {
 
 /// Returns `part` as JSON, and adds the parts that it has to `parts`.
 fn part_as_json(part: &'static Part, parts: &mut Vec<&'static Part>) -> Json {
-    let (mut fields, mut kinds) = (Vec::new(), Map::new());
-    let mut by_kind =
-        |kind: &str, part, parts: &mut Vec<_>| _ = kinds.insert(kind.to_string(), name(part, parts));
+    let (mut fields, mut kinds) = (Vec::new(), Vec::new());
+    let mut by_kind = |kind: &str, part, parts: &mut Vec<_>| kinds.push(json!([kind, name(part, parts)]));
     for field in part.fields {
         match field.shape {
             Shape::Flat(Kinds::Hops) => {
