@@ -15,8 +15,10 @@ import pytest
 import needs
 from conftest import SCENARIO, TOML, Result
 from goodqueue import run
+from goodqueue.pages import Findings
 from goodqueue.record import Scenario
 from goodqueue.report import sections
+from goodqueue.show.tables import Table
 
 Command = Callable[..., Result]
 
@@ -319,9 +321,12 @@ def test_a_stored_study_is_told_in_words_and_units(tmp_path: Path) -> None:
     ]
     counted = {"values": {"not_run": 1}, "claims": {}}
     data = {"study": "x", "runs": 1, "engine": "sim", "quick": True, "version": "1", "values": values, "claims": []}
-    (table,) = sections.of_study(data | {"summary": counted}, tmp_path, "s1").tables
+    (table,) = (
+        one for one in sections.of_study(data | {"summary": counted}, tmp_path, "s1").parts if isinstance(one, Table)
+    )
     model = {"n": 4, "verdicts": {"reproduced": 2}, "here": {"reproduced": 3}}
-    said = sections.of_study(data | {"summary": counted | {"trivial": model}}, tmp_path, "s1").findings
+    parts = sections.of_study(data | {"summary": counted | {"trivial": model}}, tmp_path, "s1").parts
+    said = next(one.sentences for one in parts if isinstance(one, Findings))
     beside = "3 reproduced; by a model that never loses a packet and always fills the link: 2."
     assert said == ["Values: 1 not run.", f"Of the 4 that are a loss, marks or a utilisation: {beside}"]
     heads = [column.heading for column in table.columns]

@@ -138,6 +138,9 @@ def _decimals(number: float) -> int:
 NOT_TESTED = "not tested: "
 """The beginning of the reason of a claim without a verdict."""
 
+CLAIMS = "Claims"
+"""The title of the table of claims that have a verdict."""
+
 UNSURE = "?: within the 95 % intervals, of the numbers or of differences seed by seed, the verdict could turn round."
 
 
@@ -187,7 +190,7 @@ def claims_tables(outcome: Outcome) -> list[Table]:
     if claims := tested(outcome):
         rows = [[told.id, told.verdict, f"{told.statement}\n{told.why}"] for told in claims]
         columns = [Column("claim", numeric=False), Column("verdict", numeric=False), Column("statement", numeric=False)]
-        found.append(Table("Claims", columns, rows, [UNSURE] if any("?" in told.verdict for told in claims) else []))
+        found.append(Table(CLAIMS, columns, rows, [UNSURE] if any("?" in told.verdict for told in claims) else []))
     for reason, group in untested(outcome).items():
         rows = [[told.id, f"{told.statement}\n{told.why}".rstrip()] for told in group]
         columns = [Column("claim", numeric=False), Column("statement", numeric=False)]
