@@ -40,17 +40,17 @@ def _groups(shown: Sequence[Metric]) -> list[tuple[str, list[Metric], str]]:
 
 def _means(comparison: Comparison, title: str, shown: Sequence[Metric], way: str) -> Table:
     """Return one row per discipline: the means of ``shown``, and the interval of the mean delay in ``way``."""
-    lead = next((one for one in shown if one.way and one.key.endswith("delay_mean_ms")), None)
+    lead = next((one for one in shown if one.is_delay and one.detail == "mean"), None)
     columns = [Column("qdisc", numeric=False)]
     rows = [[entry.label] for entry in comparison.entries]
     before = ""
     for metric in shown:
-        queue = f"{metric.heading} {way}" if metric.heading == "delay" and way == "up" else metric.heading
+        queue = f"{metric.heading} {way}" if metric.is_delay and way == "up" else metric.heading
         top = queue or metric.label
         if metric is lead:
             columns.append(Column(f"{top} {metric.unit}\nmean ± CI"))
         else:
-            below = metric.detail if metric.heading == "delay" else f"{metric.detail} {metric.unit}".strip()
+            below = metric.detail if metric.is_delay else f"{metric.detail} {metric.unit}".strip()
             columns.append(Column(f"{'' if top == before else top}\n{below}" if below else top))
         before = top
         found = [entry.estimates[metric.key] for entry in comparison.entries]
