@@ -70,8 +70,7 @@ def listing(
     elif name is not None and topic == "cc":
         terminal.print_table(tables.cc_words(items[0]))
     elif name is not None and topic == "traffic":
-        for table in reference.of_kind(kinds()[name]):
-            terminal.print_table(table)
+        terminal.show(reference.of_kind(kinds()[name]))
     elif items:
         terminal.print_table(tables.catalogue(TOPICS[topic], items))
         if topic in HOW and name is None:

@@ -1,10 +1,11 @@
 """Shortens names so that they stay distinct: of queue disciplines, and of anything named beside others.
 
 The order is fixed. A name that fits stays as it is. Otherwise it loses its folder, then the parts that all share.
-A name that is still too long is cut: its first word stays, and as many of its last words as fit.
+A name that is still too long is cut after the last whole word that fits, or in its middle.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate
 
 CUT = "…"
 """Replaces the letters that were left out."""
@@ -112,8 +113,8 @@ def fit(names: Sequence[str], width: int) -> list[str]:
 def cut(names: Sequence[str], width: int) -> list[str]:
     """Return ``names`` with those longer than ``width`` cut. Equal names stay equal, different names different.
 
-    If another name has the same cut, the name ends with a number: ``codel li…#2``. A name is longer than ``width`` only
-    if ``width`` has no room for that number.
+    If other names have the same cuts, the name ends with a number: ``codel li…#2``. A name is longer than ``width``
+    only if ``width`` has no room for that number.
     """
     distinct = list(dict.fromkeys(names))
     taken = {name for name in distinct if len(name) <= width}
@@ -121,9 +122,7 @@ def cut(names: Sequence[str], width: int) -> list[str]:
     for name in distinct:
         tried = name
         if len(name) > width:
-            tried = _cut(name, width)
-            if tried in taken:
-                tried = _numbered(name, width, taken)
+            tried = next((cut for cut in _cuts(name, width) if cut not in taken), "") or _numbered(name, width, taken)
             taken.add(tried)
         fitted[name] = tried
     return [fitted[name] for name in names]
@@ -147,16 +146,13 @@ def _bases(names: Sequence[str], width: int) -> dict[str, str]:
     return bases if unique else {name: name for name in names}
 
 
-def _cut(name: str, width: int) -> str:
-    """Return the first word of ``name`` and as many of its last words as fit. Without any it is cut in the middle."""
-    first, *rest = name.split(" ")
-    tail = ""
-    while rest and len(first) + len(CUT) + 1 + len(rest[-1]) + len(tail) <= width:
-        tail = f" {rest.pop()}{tail}"
-    if tail:
-        return first + CUT + tail
+def _cuts(name: str, width: int) -> Iterator[str]:
+    """Yield the cuts of ``name``: after the last whole word that fits, then in the middle."""
+    heads = accumulate(parts(name), lambda head, part: f"{head} {part}")
+    if fitting := [head for head in heads if len(head) + len(CUT) <= width]:
+        yield fitting[-1] + CUT
     room = max(0, width - len(CUT))
-    return name[: room // 2] + CUT + name[len(name) - room + room // 2 :]
+    yield name[: room // 2] + CUT + name[len(name) - room + room // 2 :]
 
 
 def _numbered(name: str, width: int, taken: set[str]) -> str:

@@ -8,7 +8,7 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal, TextIO
 
@@ -98,6 +98,21 @@ def print_table(table: "Table") -> None:
     for note in table.notes:
         console.print(Text(fit(note), style="dim"))
     console.print()
+
+
+class Bold(str):
+    """A heading among the parts of `show`."""
+
+    __slots__ = ()
+
+
+def show(parts: "Iterable[str | Table]") -> None:
+    """Print ``parts`` one after the other: texts as paragraphs, and tables."""
+    for part in parts:
+        if isinstance(part, str):
+            say(part, style="bold" if isinstance(part, Bold) else "")
+        else:
+            print_table(part)
 
 
 def _grid(part: "layout.Part") -> "Grid":
