@@ -143,12 +143,10 @@ def advise(
         command = _command(said, files)
         written, _ = output.write(out, force, lambda folder: report.write(folder, advice, command))
     if json:
-        from json import dumps
-
         from goodqueue._goodqueue import VERSION
         from goodqueue.advise.answer import as_json
 
-        terminal.emit(dumps(as_json(advice, VERSION), ensure_ascii=False) + "\n")
+        terminal.emit_json(as_json(advice, VERSION))
     else:
         _print(advice, why)
     if out is not None and written is not None:

@@ -73,10 +73,8 @@ def import_(
     for record in records:
         _note(_source(record))
     if json:
-        from json import dumps
-
         for record in records:
-            terminal.emit(dumps(record, ensure_ascii=False) + "\n")
+            terminal.emit_json(record)
         return
     for record in records:
         about = _source(record)

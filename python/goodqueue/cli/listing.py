@@ -62,9 +62,7 @@ def listing(
             raise UserError(f"list {topic}", f"found {quoted(name)}; accepted: {known}")
         items = [_whole(topic, chosen[0])]
     if json:
-        from json import dumps
-
-        terminal.emit(dumps(items if name is None else items[0], ensure_ascii=False) + "\n")
+        terminal.emit_json(items if name is None else items[0])
     elif name is not None and items[0].get("params"):
         terminal.print_table(tables.qdisc_parameters(items[0]))
     elif name is not None and topic == "cc":

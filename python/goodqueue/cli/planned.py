@@ -2,7 +2,6 @@
 
 import shlex
 from collections.abc import Callable, Iterable, Sequence
-from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
@@ -87,7 +86,7 @@ def teller(
 
     def tell(written: str | None) -> None:
         if json:
-            terminal.emit(dumps(as_json(VERSION), ensure_ascii=False) + "\n")
+            terminal.emit_json(as_json(VERSION))
             return
         terminal.show(parts())
         if written is not None:

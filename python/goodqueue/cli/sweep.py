@@ -157,9 +157,7 @@ def _print(found: "Sweep", form: str, effect: bool) -> None:
     from goodqueue.sweep import result, show
 
     if form == "json":
-        from json import dumps
-
-        terminal.emit(dumps(result.as_json(found), ensure_ascii=False) + "\n")
+        terminal.emit_json(result.as_json(found))
         return
     if form == "latex":
         terminal.emit(latex.document(show.tables(found, effect)))

@@ -103,9 +103,7 @@ def validate(
     except OSError as error:
         raise UserError(f"--out {out}", f"cannot be written: {error.strerror or error}") from error
     if json:
-        from json import dumps
-
-        terminal.emit(dumps(pages.as_json(validation, judgement), ensure_ascii=False) + "\n")
+        terminal.emit_json(pages.as_json(validation, judgement))
         return
     tables = show.tables(validation, judgement)
     terminal.show([show.describe(validation), "", *tables, *show.headline(validation, judgement)])

@@ -4,6 +4,7 @@ Colour and the progress bar appear only on terminals (NO_COLOR is respected). If
 drawn with ASCII characters. rich is imported only when something is printed.
 """
 
+import json
 import os
 import shutil
 import sys
@@ -74,6 +75,11 @@ def emit(text: str) -> None:
     """Write ``text`` to standard output unchanged, for programs that read it."""
     sys.stdout.write(text)
     sys.stdout.flush()
+
+
+def emit_json(value: object) -> None:
+    """Write ``value`` to standard output as a line of JSON."""
+    emit(json.dumps(value, ensure_ascii=False) + "\n")
 
 
 def say(text: str = "", style: str = "") -> None:

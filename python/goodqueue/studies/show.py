@@ -281,10 +281,18 @@ def describe(outcome: Outcome) -> list[str]:
     facts, study = outcome.study.published, outcome.study
     who = facts.authors[0].split()[-1] + (" et al." if len(facts.authors) > 2 else "") if facts.authors else ""
     head = f"{study.title} ({who}, {facts.year})" if who and facts.year else study.title
-    seeds = sorted({len(cell.seeds) for cell in outcome.cells})
-    repeats = " to ".join(map(str, dict.fromkeys([seeds[0], seeds[-1]]))) if seeds else ""
     quick = " Quick: shorter runs and fewer seeds than the paper's; the numbers are rough." if outcome.quick else ""
-    where = "" if outcome.engine == "sim" else f" on engine {outcome.engine}"
-    counted = f"{len(outcome.cells)} cells from {outcome.runs} runs{where}, {repeats} seeds each"
-    runs = f"{counted}; ± is half of the 95 % interval."
-    return [head, runs + quick] if outcome.cells else [head, "Nothing to run."]
+    counted = f"{len(outcome.cells)} cells from {runs(outcome)}, {repeats(outcome)} seeds each"
+    told = f"{counted}; ± is half of the 95 % interval.{quick}"
+    return [head, told if outcome.cells else "Nothing to run."]
+
+
+def runs(outcome: Outcome) -> str:
+    """Return the number of runs, and the engine if it is not the simulator."""
+    return f"{outcome.runs} runs{'' if outcome.engine == 'sim' else f' on engine {outcome.engine}'}"
+
+
+def repeats(outcome: Outcome) -> str:
+    """Return the least and the greatest number of seeds of a cell. Empty: there is no cell."""
+    seeds = sorted({len(cell.seeds) for cell in outcome.cells})
+    return " to ".join(map(str, dict.fromkeys([*seeds[:1], *seeds[-1:]])))

@@ -22,15 +22,12 @@ def parts(sheet: Sheet) -> list[str | Table]:
 
 def describe(sheet: Sheet) -> list[str]:
     """Return sentences on the suite and its runs."""
-    cells = sheet.outcome.cells
-    seeds = sorted({len(cell.seeds) for cell in cells})
-    repeats = " to ".join(map(str, dict.fromkeys([seeds[0], seeds[-1]]))) if seeds else "no"
+    repeats = studies.repeats(sheet.outcome) or "no"
     rough = " Quick: shorter runs and fewer seeds; the numbers are rough." if sheet.outcome.quick else ""
-    where = "" if sheet.outcome.engine == "sim" else f" on engine {sheet.outcome.engine}"
     beside = [name for name in sheet.suite.beside if name not in sheet.subjects]
     against = f", beside {' and '.join(beside)}" if beside else ""
     word = "seed" if repeats == "1" else "seeds"
-    runs = f"{sheet.outcome.runs} runs{where}, {repeats} {word} each; ± is half of the 95 % interval.{rough}"
+    runs = f"{studies.runs(sheet.outcome)}, {repeats} {word} each; ± is half of the 95 % interval.{rough}"
     return [f"{sheet.suite.title}: {', '.join(map(sheet.words.algorithm, sheet.subjects))}{against}", runs]
 
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from goodqueue.measures.stats import Estimate, estimate
+from goodqueue.show import markdown as markdowns
 from goodqueue.show.tables import Column, Table, decimals, number, plus_minus
 from goodqueue.validation.judging import FACTOR, FEW, FLOOR_MS, Judgement, Summary, agree
 from goodqueue.validation.result import Result, Validation
@@ -223,25 +224,13 @@ def markdown(validation: Validation, judgement: Judgement) -> str:
     parts = [describe(validation), "\n".join(f"- {sentence}" for sentence in headline(validation, judgement))]
     *others, summary = tables(validation, judgement)
     for table in (summary, *others):
-        parts += [f"### {table.title}", table_markdown(table), *table.notes]
+        parts += [f"### {table.title}", markdowns.table(table), *table.notes]
     lines: dict[str, str] = {}
     for result in [] if validation.drawn else validation.results:
         lines.setdefault(result.qdisc, result.line)
     if lines:
         parts += ["### Qdiscs", "\n".join(f"- {name}: `{line}`" for name, line in lines.items())]
     return "\n\n".join(parts) + "\n"
-
-
-def table_markdown(table: Table) -> str:
-    """Return the columns and rows of ``table`` as Markdown."""
-    heads: list[str] = []
-    over = ""
-    for column in table.columns:
-        first, _, second = column.heading.partition("\n")
-        over = first or over
-        heads.append(f"{over} {second}".strip())
-    rule = ["---:" if column.numeric else "---" for column in table.columns]
-    return "\n".join(f"| {' | '.join(line)} |" for line in [heads, rule, *table.rows])
 
 
 def as_json(judgement: Judgement, ids: Sequence[str]) -> dict[str, Any]:
