@@ -190,29 +190,22 @@ def groups_table(judgement: Judgement) -> Table:
     if _share_changes(judgement):
         groups |= judgement.by_change
     rows = [
-        [
-            name,
-            str(found.cells),
-            number(found.delay_mean_ln, 3),
-            number(found.delay_p95_ln, 3),
-            number(found.utilisation_points, 2),
-            _share(found.drops_agree, found.drops_judged),
-            _share(found.marks_agree, found.marks_judged),
-            number(found.jain, 3),
-            number(found.flow_goodput_percent, 1),
-            number(found.cwnd_area, 2),
-        ]
+        {
+            "cells of": name,
+            "cells": str(found.cells),
+            "delay mean\nln": number(found.delay_mean_ln, 3),
+            "p95\nln": number(found.delay_p95_ln, 3),
+            "used\npoints": number(found.utilisation_points, 2),
+            "drops\nagree": _share(found.drops_agree, found.drops_judged),
+            "marks\nagree": _share(found.marks_agree, found.marks_judged),
+            "Jain": number(found.jain, 3),
+            "flows\napart %": number(found.flow_goodput_percent, 1),
+            "cwnd\narea": number(found.cwnd_area, 2),
+        }
         for name, found in groups.items()
     ]
-    headings = ["cells", "delay mean\nln", "p95\nln", "used\npoints", "drops\nagree", "marks\nagree", "Jain"]
-    headings += ["flows\napart %", "cwnd\narea"]
     notes = ["Delays: median over the cells; all else: mean. Agree: cells of those that are judged."]
-    return Table(
-        "How far apart, by qdisc and by what departs from the base",
-        [Column("cells of", False), *map(Column, headings)],
-        rows,
-        notes,
-    )
+    return Table.of("How far apart, by qdisc and by what departs from the base", rows, notes, ("cells of",))
 
 
 def _share(agreeing: int, judged: int) -> str:
