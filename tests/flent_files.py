@@ -7,7 +7,7 @@ from typing import Any
 
 
 def data(**changes: Any) -> dict[str, Any]:
-    """A file as Flent writes it, by hand: uploads of 4 and 2 Mbit/s from 1 s to 11 s, one ping per second, one lost."""
+    """Return a file as Flent writes it: uploads of 4 and 2 Mbit/s from 1 s to 11 s, one ping per second, one lost."""
     t0 = 1_500_000_000.0
     grid = [float(second) for second in range(13)]
     flow = {

@@ -420,7 +420,7 @@ def test_a_call_that_flent_measured_is_read_to_the_number(tmp_path: Path, way: s
 
 
 def foreign(raw: dict[str, list[dict[str, Any]]], results: dict[str, list[float | None]], **about: str) -> DataFile:
-    """A file as Flent writes it from 0 to 12 s, with the units ``about``. Samples have times of the run."""
+    """Return a file as Flent writes it from 0 to 12 s, with the units ``about``. Samples have times of the run."""
     t0 = 1_500_000_000.0
     given = data(results={name: [None] * 13 for name in raw} | results)
     given["raw_values"] = {name: [{**one, "t": t0 + one["t"]} for one in own] for name, own in raw.items()}

@@ -155,7 +155,7 @@ def test_a_cached_page_loads_as_fast_as_what_it_fetches(tmp_path: Path, goodqueu
 
 
 def paged(**log: Any) -> dict[str, Any]:
-    """A file with two pages. The last entry names none: it began while the second page was open."""
+    """Return a file with two pages. The last entry names none: it began while the second page was open."""
     pages = [
         {"id": "p1", "title": "http://a.org/#top", "startedDateTime": "2026-01-01T00:00:00Z"},
         {"id": "p2", "title": "Second", "startedDateTime": "2026-01-01T00:01:00Z"},

@@ -25,7 +25,7 @@ Command = Callable[..., Result]
 
 
 def trip(number: int, up_ms: float = 20.0, down_ms: float = 30.0, lost: str = "false") -> dict[str, Any]:
-    """A round trip as irtt writes it, sent every 20 ms."""
+    """Return a round trip as irtt writes it, sent every 20 ms."""
     sent = 1_700_000_000_000_000_000 + 20_000_000 * number
     stamps = {"client": {"send": {"wall": sent, "monotonic": 5_000_000 + 20_000_000 * number}, "receive": {}}}
     ms = {"send": up_ms, "receive": down_ms, "rtt": up_ms + down_ms} if lost == "false" else {}
@@ -113,14 +113,14 @@ def test_a_file_without_single_packets_has_irtts_own_sums() -> None:
 def step(
     second: int, size: int, sender: bool | None = True, socket: int = 5, omitted: bool = False, **more: Any
 ) -> dict[str, Any]:
-    """One stream's part of an interval of 1 s."""
+    """Return one stream's part of an interval of 1 s."""
     flag = {} if sender is None else {"sender": sender}
     return {"socket": socket, "start": second, "end": second + 1, "seconds": 1.0, "bytes": size, "omitted": omitted,
             "bits_per_second": 8.0 * size, **flag, **more}  # fmt: skip
 
 
 def run(streams: list[list[dict[str, Any]]], end: dict[str, Any], protocol: str = "TCP", **test: Any) -> dict[str, Any]:
-    """A client's file. ``streams`` has for each interval the parts of the streams."""
+    """Return a client's file. ``streams`` has for each interval the parts of the streams."""
     return {
         "start": {
             "version": "iperf 3.16",
@@ -135,7 +135,7 @@ def run(streams: list[list[dict[str, Any]]], end: dict[str, Any], protocol: str 
 
 
 def of_tcp(size: int, received: int, socket: int = 5, sender: bool = True, **more: Any) -> dict[str, Any]:
-    """One stream's result after 2 s."""
+    """Return one stream's result after 2 s."""
     both = {"socket": socket, "seconds": 2.0, "sender": sender}
     return {
         "sender": both | {"bytes": size, "bits_per_second": 4.0 * size, **more},

@@ -20,6 +20,7 @@ use crate::flow::{Flow, Source};
 use crate::foreign::Maker;
 use crate::hosts::Hosts;
 use crate::ids::{FlowId, LinkId, PipeId, SocketId, Timer};
+use crate::keys::ScenarioError;
 use crate::link::{Link, Parts};
 use crate::lists::{List, PerFlow, PerWay};
 use crate::metronome::{Beat, Metronome};
@@ -30,7 +31,7 @@ use crate::pipe::Pipes;
 use crate::probe::goodput::BIN;
 use crate::probe::law::LawSeries;
 use crate::probe::series::{FlowSeries, FlowTotals, Pick, QueueSeries};
-use crate::scenario::{Scenario, ScenarioError};
+use crate::scenario::Scenario;
 use crate::sockets::Sockets;
 use crate::tally::{FlowFates, Totals};
 use build::{Build, Place};
@@ -307,8 +308,7 @@ impl Simulation {
         self.links.iter_mut().chain(of_hops).for_each(|link| link.settle(now, agenda));
     }
 
-    // This function is inlined into the loop, so that a wire costs no second call. What is rarer or larger stands
-    // apart.
+    // Inlined, because most hops are wires. Rare or large cases are in functions of their own.
     #[inline]
     fn act(&mut self, component: Component) {
         let (now, agenda) = (self.now, &mut self.agenda);

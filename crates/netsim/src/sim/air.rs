@@ -11,6 +11,7 @@ use crate::cell::watch::AirWatch;
 use crate::cell::{Cell, Protection};
 use crate::direction::Direction;
 use crate::ids::FlowId;
+use crate::keys::ScenarioError;
 use crate::link::Fates;
 use crate::lists::{PerFlow, PerWay};
 use crate::path::wifi::driver::Limits;
@@ -19,7 +20,7 @@ use crate::path::wifi::minstrel_ht::MinstrelHt;
 use crate::path::wifi::rate_control::{RateControl, Stage};
 use crate::path::wifi::spec::{StationSpec, WifiSpec};
 use crate::path::wifi::standard::{Standard, Timing};
-use crate::scenario::{Line, Scenario, ScenarioError};
+use crate::scenario::{Line, Scenario};
 use goodqueue_qdisc::sched::mac80211::{AIRTIME, Txqs};
 use goodqueue_units::{Instant, Stream, Streams};
 
@@ -132,7 +133,7 @@ impl Simulation {
         self.row.as_ref()?.cell.as_deref()
     }
 
-    /// As [`cell`](Self::cell).
+    /// Returns the cell, to change it.
     pub(super) fn cell_mut(&mut self) -> Option<&mut Cell> {
         self.row.as_mut()?.cell.as_deref_mut()
     }

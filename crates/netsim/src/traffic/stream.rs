@@ -12,8 +12,7 @@ use crate::direction::Side;
 use crate::ids::SocketId;
 use crate::probe::delay::{FlowDelays, Summary};
 use crate::probe::rounded;
-use crate::scenario::key::Key;
-use crate::scenario::{MOST_RATE, RateText, Span, refuse};
+use crate::keys::{Key, MOST_RATE, RateText, Span, refuse};
 use goodqueue_units::{Duration, Instant, Rate};
 use std::sync::Arc;
 
@@ -130,7 +129,7 @@ impl Stream {
         host.wake_at(began + self.interval * self.written);
     }
 
-    /// The next chunk has arrived completely.
+    /// Takes the next chunk, which has arrived completely.
     fn take(&mut self, began: Instant, now: Instant) {
         if self.arrived >= self.first_measured {
             self.delays.record(now.since(began + self.interval * self.arrived));
