@@ -1,5 +1,7 @@
 """The meaning of what a report's tables and figures show."""
 
+from goodqueue.traffic import probe
+
 STORED = {
     "direction": "Tables and figures are of the direction that is loaded, down or up, or of both. Names and axes say "
     "which, except where the way down alone is.",
@@ -20,7 +22,7 @@ MEANINGS = {
     "utilisation": STORED["utilisation"],
     "goodput": "What the flows in one direction deliver to their applications, all together.",
     "drops": "Dropped packets against packets offered to the queue.",
-    "ping": "Round-trip time of small packets in both directions, base RTT included.",
+    probe().name: "Round-trip time of small packets in both directions, base RTT included.",
     "call (voip)": "One-way delay and loss of a call's packets, and its mean opinion score (MOS) by ITU-T G.107's "
     "E-model: 1 is bad, 4.4 is as good as this codec gets.",
     "page, transfer": "From the lookup of a page's host to the last byte of its last object; from a transfer's SYN to "
