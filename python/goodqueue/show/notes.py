@@ -52,7 +52,7 @@ def _of_wires(scenario: Scenario) -> Iterator[str]:
     """Yield a note for each wire whose jitter keeps packets in order, which users of netem do not expect."""
     hops = scenario.get("hop")
     for place, hop in enumerate(hops if isinstance(hops, list) else ()):
-        if isinstance(hop, dict) and hop.get("kind") == "wire" and not hop.get("jitter_reorders"):
+        if isinstance(hop, dict) and not hop.get("jitter_reorders"):
             jitter = str(hop.get("jitter", "0s"))
             if re.search("[1-9]", jitter):
                 yield (
