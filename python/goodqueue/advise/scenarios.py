@@ -19,7 +19,7 @@ from goodqueue.advise.question import Question
 from goodqueue.files import har
 from goodqueue.hops import queue
 from goodqueue.record import Scenario
-from goodqueue.scenario import air, from_options
+from goodqueue.scenario import air, asked
 from goodqueue.traffic import BULK, probe
 
 LOAD = "bulk:3:host=busy,bulk:2:up:host=busy,bulk:1:host=single,ping:host=player"
@@ -100,7 +100,7 @@ def scenario(question: Question, candidate: Candidate, seed: int, truth: Truth, 
         found = _cell(question, options, truth)
         found["bottleneck"] |= {"qdisc": lines[0], "up": {"qdisc": lines[1]}}
     else:
-        found = _air(options, truth) if truth.air else from_options(rate=f"{_lan(question)}bit", **options)
+        found = _air(options, truth) if truth.air else asked.base(None, {"rate": f"{_lan(question)}bit", **options})[0]
         _put(found, question, lines, truth, seed, folder)
     for source in found["traffic"]:
         if source["host"] == SINGLE:
@@ -214,7 +214,7 @@ def _air(options: dict[str, Any], truth: Truth) -> Scenario:
 
 def _in_cell(options: dict[str, Any], standard: str, rate: str) -> Scenario:
     """Return a scenario whose bottleneck is a cell with one station."""
-    return from_options(**options) | {"bottleneck": {"wifi": air.cell(standard, f"{YOU}:{rate}")}}
+    return asked.base(None, options)[0] | {"bottleneck": {"wifi": air.cell(standard, f"{YOU}:{rate}")}}
 
 
 def assumptions(question: Question) -> list[tuple[str, str]]:
