@@ -29,6 +29,7 @@ def test_every_discipline_has_a_page_and_every_page_a_discipline(generate: Modul
 def test_what_is_generated_is_current(generate: ModuleType) -> None:
     made = generate.pages() | generate.congestion_controls() | generate.validation()
     made |= generate.scenario() | generate.record() | generate.store() | generate.concepts()
+    made |= generate.options()
     stale = [path.name for path, text in made.items() if path.read_text(encoding="utf-8") != text]
     assert not stale, "run docs/generate.py"
 

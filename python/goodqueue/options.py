@@ -106,9 +106,13 @@ class Declared:
 
     def described(self, otherwise: str | None = None, named: Callable[[Option], str] = str) -> str:
         """Return the help, with what holds without the option in brackets: ``otherwise``, or its own words."""
-        usual = [] if self.default is None else [str(self.default)]
-        said = otherwise or ", ".join(filter(None, [*usual, worded(self.otherwise, named)]))
+        said = otherwise or self.without(named)
         return f"{self.help} [{said}]" if said else self.help
+
+    def without(self, named: Callable[[Option], str] = str) -> str:
+        """Return what holds without the option, in words."""
+        usual = [] if self.default is None else [str(self.default)]
+        return ", ".join(filter(None, [*usual, worded(self.otherwise, named)]))
 
 
 DECLARED = {
