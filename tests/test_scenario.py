@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 
 from conftest import SCENARIO
 from goodqueue import scenario
+from goodqueue.cli import words
 from goodqueue.errors import Option, UserError
 from goodqueue.files import inputs
+from goodqueue.options import DECLARED
 from goodqueue.scenario import asked, toml
 
 
@@ -136,6 +138,15 @@ def test_a_value_reaches_the_scenario_as_it_is() -> None:
     assert made["series"] == {"interval": "1s"}
     assert made["bottleneck"]["qdisc"] == "codel limit 50"
     assert origins["path.rtt"] == Option("set", "path.rtt")
+
+
+def test_an_option_sets_a_key_that_a_scenario_has() -> None:
+    known = words.keys()
+    for one in DECLARED.values():
+        key = one.key.replace("*", "0")
+        assert any(name == key or name.startswith(f"{key}.") for name in known), one.name
+        assert one.instead_of in {"", *DECLARED}
+        assert one.completes == "" or hasattr(words, one.completes)
 
 
 def test_an_error_names_an_option_in_the_words_of_each_front_end() -> None:
