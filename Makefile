@@ -180,10 +180,10 @@ debug-test: .venv/.package .venv/.dev | rust
 	@cp target/debug/lib_goodqueue.so target/debug-python/goodqueue/_goodqueue.abi3.so
 	PYTHONPATH=$(CURDIR)/target/debug-python $(BIN)/python -m pytest --quiet --numprocesses logical --dist worksteal $(DEBUG_TESTS)
 
-DEBUG_TESTS := tests/test_python_discipline.py tests/test_qdisc_api.py tests/test_trace.py tests/test_record.py
+DEBUG_TESTS := tests/api/test_python_discipline.py tests/api/test_qdisc_api.py tests/store/test_trace.py tests/store/test_record.py
 
 debug-link-test:
-	@$(MAKE) debug-test DEBUG_TESTS="$(wildcard tests/test_link*.py) tests/test_live_engine.py -m ''"
+	@$(MAKE) debug-test DEBUG_TESTS="$(wildcard tests/engines/test_link*.py) tests/engines/test_live_engine.py -m ''"
 
 # The code must pass the lints of this Rust. Lints of a newer Rust are reported, but are no error.
 DENIED = $(shell printf '%s\n' "$$(cargo --version | cut -d' ' -f2)" 1.95.99 | sort -V -C && echo -D warnings)

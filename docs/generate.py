@@ -338,16 +338,21 @@ def table(heading: list[str], rows: list[list[str]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def main() -> int:
-    """Write the pages, or check them."""
+def stale() -> dict[Path, str]:
+    """Return each page that is not current, with the text that it must have."""
     made = pages() | tcp() | congestion_controls() | validation() | scenario() | record() | store() | concepts()
     made |= options()
-    stale = [path for path, text in made.items() if not path.exists() or path.read_text(encoding="utf-8") != text]
-    for path in stale:
+    return {path: text for path, text in made.items() if not path.exists() or path.read_text(encoding="utf-8") != text}
+
+
+def main() -> int:
+    """Write the pages, or check them."""
+    found = stale()
+    for path, text in found.items():
         if "--check" not in sys.argv[1:]:
-            path.write_text(made[path], encoding="utf-8")
+            path.write_text(text, encoding="utf-8")
         sys.stdout.write(f"{path.relative_to(ROOT)}\n")
-    return int(bool(stale) and "--check" in sys.argv[1:])
+    return int(bool(found) and "--check" in sys.argv[1:])
 
 
 if __name__ == "__main__":

@@ -1,9 +1,11 @@
-"""Writes captures: one TCP connection within any link type, tag and tunnel, as pcap or pcapng."""
+"""Writes captures: one TCP connection within any link type, tag and tunnel, as pcap or pcapng. Also reads captures."""
 
 import struct
+import subprocess
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from pathlib import Path
 
 FIN, SYN, RST, PSH, ACK = 1, 2, 4, 8, 16
 
@@ -359,3 +361,13 @@ def packet(frame: Frame, number: int = 0, order: str = "<", ticks: int = 10**6, 
 def simple(frame: Frame, order: str = "<") -> bytes:
     """Return a simple packet's block."""
     return block(3, struct.pack(f"{order}I", frame.wire) + frame.data, order)
+
+
+def tshark(file: Path, shown: str, *fields: str) -> list[list[str]]:
+    """Return the fields of the packets that match a display filter, with all checksums checked."""
+    options = [word for name in ("ip", "tcp", "udp", "wlan") for word in ("-o", f"{name}.check_checksum:TRUE")]
+    options += [word for name in fields or ("frame.number",) for word in ("-e", name)]
+    command = ["tshark", "-n", "-r", str(file), "-Y", shown, "-T", "fields", *options]
+    result = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert "cut short" not in result.stderr
+    return [line.split("\t") for line in result.stdout.splitlines()]

@@ -69,7 +69,7 @@ def check() -> None:
 
 @contextmanager
 def held() -> Iterator[None]:
-    """Only note signals, which `check` raises. The end of the block raises them, too.
+    """Hold signals, which `check` raises. The end of the block raises them, too.
 
     In a program that only imports goodqueue, such as a notebook, this holds for Ctrl-C, and only within the block.
     """
@@ -98,7 +98,7 @@ def ours(error: BaseException) -> bool:
 
 
 def end_if_stuck() -> None:
-    """From now on, end the process `GRACE_S` after a signal that Python has not handled by then.
+    """End the process, from now on, `GRACE_S` after a signal that Python has not handled by then.
 
     Python handles a signal between two of its own instructions. Code in C that never returns has none, such as
     ``sum(iter(int, 1))`` in a discipline's class. A thread that needs no Python ends the process then. Drafts of files

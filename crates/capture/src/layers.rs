@@ -122,8 +122,8 @@ fn ether_type_at(rest: Rest<'_>, at: usize) -> Next<'_> {
     Ok((Layer::EtherType(number), inside.after(2)?))
 }
 
-/// BSD's loopback: the address family is in the byte order of the machine that captured, or of the network. IPv6 has a
-/// number of its own in each system.
+/// Reads BSD's loopback. The address family is in the byte order of the machine that captured, or of the network. IPv6
+/// has a number of its own in each system.
 fn family(rest: Rest<'_>) -> Next<'_> {
     let number: [u8; 4] = rest.head()?;
     let number = u32::from_le_bytes(number).min(u32::from_be_bytes(number));
@@ -133,7 +133,7 @@ fn family(rest: Rest<'_>) -> Next<'_> {
     }
 }
 
-/// Linux's cooked captures, of `tcpdump -i any`.
+/// Reads Linux's cooked captures, of `tcpdump -i any`.
 fn cooked(device: u16, protocol: u16, rest: Rest<'_>) -> Next<'_> {
     const LLC: u16 = 4;
     match (device, protocol) {
@@ -181,7 +181,7 @@ fn ether_type(number: u16, rest: Rest<'_>) -> Next<'_> {
     }
 }
 
-/// LLC, with SNAP (RFC 1042) or IP's own address. All others, such as spanning trees, have no TCP.
+/// Reads LLC, with SNAP (RFC 1042) or IP's own address. All others, such as spanning trees, have no TCP.
 fn llc(rest: Rest<'_>) -> Next<'_> {
     match rest.head::<3>()? {
         [0xaa, 0xaa, 3] => match rest.after(3)?.head::<3>()? {
@@ -193,7 +193,7 @@ fn llc(rest: Rest<'_>) -> Next<'_> {
     }
 }
 
-/// PPP (RFC 1661), with or without HDLC's address and control (RFC 1662). A protocol number may be one odd byte.
+/// Reads PPP (RFC 1661), with or without HDLC's address and control (RFC 1662). A protocol number may be one odd byte.
 fn ppp(rest: Rest<'_>) -> Next<'_> {
     let rest = if rest.data.starts_with(&[0xff, 3]) { rest.after(2)? } else { rest };
     let [first]: [u8; 1] = rest.head()?;
@@ -211,7 +211,7 @@ fn ppp(rest: Rest<'_>) -> Next<'_> {
     }
 }
 
-/// A stack of labels (RFC 3032), and IP or a pseudowire of Ethernet with a control word (RFC 4385) below it.
+/// Reads a stack of labels (RFC 3032), and IP or a pseudowire of Ethernet with a control word (RFC 4385) below it.
 fn mpls(mut rest: Rest<'_>) -> Next<'_> {
     loop {
         let label: [u8; 4] = rest.head()?;

@@ -256,7 +256,7 @@ impl<'a> Ip<'a> {
     }
 }
 
-/// GRE (RFC 2784, RFC 2890), PPTP's version of it (RFC 2637), and mirrored frames in it (ERSPAN).
+/// Reads GRE (RFC 2784, RFC 2890), PPTP's version of it (RFC 2637), and mirrored frames in it (ERSPAN).
 fn gre(rest: Rest<'_>) -> Next<'_> {
     const CHECKSUM: u16 = 0x8000;
     const ROUTING: u16 = 0x4000;
@@ -286,7 +286,7 @@ fn gre(rest: Rest<'_>) -> Next<'_> {
     }
 }
 
-/// Tunnels in UDP, by their ports. All other datagrams have no TCP.
+/// Reads tunnels in UDP, by their ports. All other datagrams have no TCP.
 fn udp(rest: Rest<'_>) -> Next<'_> {
     let header: [u8; 8] = rest.head()?;
     let (port, inside) = (be16(&header, 2), rest.after(header.len())?);

@@ -146,7 +146,7 @@ impl Half {
     }
 }
 
-/// Whether sequence number `a` comes after `b` (RFC 9293, 3.4).
+/// Returns whether sequence number `a` comes after `b` (RFC 9293, 3.4).
 fn is_after(a: u32, b: u32) -> bool {
     (a.wrapping_sub(b) as i32) > 0
 }

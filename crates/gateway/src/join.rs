@@ -109,7 +109,7 @@ impl Joined {
     }
 }
 
-/// Whether two IP headers are equal except for length, identification and checksum.
+/// Returns whether two IP headers are equal except for length, identification and checksum.
 fn same_ip(a: &[u8], b: &[u8]) -> bool {
     match a.len() {
         20 => a[..2] == b[..2] && a[6..10] == b[6..10] && a[12..] == b[12..],

@@ -73,7 +73,7 @@ impl Live {
         Ok(answered.recv().map_err(|_| over())??)
     }
 
-    /// Whether the thread has ended by itself.
+    /// Returns whether the thread has ended by itself.
     #[must_use]
     pub fn has_ended(&self) -> bool {
         self.thread.is_finished()

@@ -79,7 +79,7 @@ impl Offload {
         }
     }
 
-    /// Whether the packet is a large segment.
+    /// Returns whether the packet is a large segment.
     pub(crate) fn is_large(self) -> bool {
         self.segmentation != 0
     }

@@ -24,7 +24,7 @@ pub fn qdiscs() -> Value {
                     "default": param.show_default(),
                     "accepted": accepted(param),
                     "source": param.source,
-                    "help": param.help,
+                    "help": param.about(),
                     "follows": param.follows,
                 })
             })

@@ -17,19 +17,19 @@ pub trait Foreign: Send + Sync {
     /// Returns its line with every parameter. The record shows this line, and the same discipline can be made from
     /// it.
     fn line(&self) -> String;
-    /// As [`Qdisc::enqueue`].
+    /// Does what [`Qdisc::enqueue`] does.
     fn enqueue(&mut self, now: Instant, packet: Packet, owner: &mut dyn Owner<Packet>);
-    /// As [`Qdisc::dequeue`].
+    /// Does what [`Qdisc::dequeue`] does.
     fn dequeue(&mut self, now: Instant, owner: &mut dyn Owner<Packet>) -> Option<Packet>;
-    /// As [`Qdisc::next_timer`].
+    /// Does what [`Qdisc::next_timer`] does.
     fn next_timer(&self) -> Option<Instant>;
-    /// As [`Qdisc::on_timer`].
+    /// Does what [`Qdisc::on_timer`] does.
     fn on_timer(&mut self, now: Instant, owner: &mut dyn Owner<Packet>);
     /// Sets the rate of the link below.
     fn set_link_rate(&mut self, rate: Rate);
-    /// As [`Qdisc::backlog`].
+    /// Does what [`Qdisc::backlog`] does.
     fn backlog(&self) -> Backlog;
-    /// As [`Qdisc::probe`].
+    /// Does what [`Qdisc::probe`] does.
     fn probe(&self, probe: &mut dyn Probe);
     /// Shows each variable that is a number, under the discipline's own name for it.
     fn show(&self, see: &mut dyn FnMut(&str, f64));

@@ -293,7 +293,7 @@ impl Link {
         }
     }
 
-    /// As [`settle`](Self::settle), for components that act before the wires at equal times.
+    /// Settles as [`settle`](Self::settle) does, for components that act before the wires at equal times.
     pub(crate) fn settle_before(&mut self, now: Instant, agenda: &mut Agenda) {
         while self.ends < now {
             self.transmit(self.ends, agenda);
@@ -396,7 +396,7 @@ impl Link {
         agenda.set(self.parts.wire, self.ends + self.patience);
     }
 
-    /// As [`transmit`](Self::transmit), for a link with more than a fixed rate and hosts behind it.
+    /// Transmits as [`transmit`](Self::transmit) does, for a link with more than a fixed rate and hosts behind it.
     #[cold]
     fn transmit_special(&mut self, now: Instant, agenda: &mut Agenda) {
         let Some(mut special) = self.special.take() else { return };
@@ -460,7 +460,7 @@ impl Link {
         self.special.as_ref()?.ring.as_ref()
     }
 
-    /// As [`ring`](Self::ring).
+    /// Returns what [`ring`](Self::ring) returns, to change it.
     pub(crate) fn ring_mut(&mut self) -> Option<&mut Ring> {
         self.special.as_mut()?.ring.as_mut()
     }

@@ -17,7 +17,7 @@ pub(crate) enum Beat {
     Change,
 }
 
-/// Returns when the next beat is due, and which one it is.
+/// The times at which the simulator acts for its own measurements and changes, one beat at a time.
 pub(crate) struct Metronome {
     warmed_up: Instant,
     bin: Instant,

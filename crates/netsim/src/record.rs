@@ -243,7 +243,7 @@ pub struct FlowRecord {
 pub struct Fairness {
     /// The index of the goodputs of bulk transfers in the direction of the first one.
     pub jain_goodput: Option<f64>,
-    /// The index of the loss shares of the same flows.
+    /// Jain's index of the loss ratios of the same flows.
     pub jain_drops: Option<f64>,
     /// The index of the goodputs in that direction of the users' hosts that the scenario names.
     #[serde(skip_serializing_if = "Option::is_none")]

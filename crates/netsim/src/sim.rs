@@ -307,8 +307,7 @@ impl Simulation {
         self.links.iter_mut().chain(of_hops).for_each(|link| link.settle(now, agenda));
     }
 
-    // This function is inlined into the loop, so that a wire costs no second call. What is rarer or larger stands
-    // apart.
+    // Inlined, because most hops are wires. Rare or large cases are in functions of their own.
     #[inline]
     fn act(&mut self, component: Component) {
         let (now, agenda) = (self.now, &mut self.agenda);

@@ -1,6 +1,6 @@
 //! The behaviour of every discipline under three loads, as a table under version control. A change of behaviour shows
 //! as a changed row in review. The digests check the promise that every build gives the same bytes: this test runs
-//! without optimisation, and `tests/test_determinism.py` compares the optimised build with the same table.
+//! without optimisation, and `tests/house/test_determinism.py` compares the optimised build with the same table.
 //!
 //! After an intended change: `GOODQUEUE_BLESS=1 cargo test -p goodqueue-netsim --test all behaviour`.
 

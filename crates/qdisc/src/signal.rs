@@ -52,7 +52,7 @@ impl Drop {
         Self::Loss,
     ];
 
-    /// The reason in one word, as results print it.
+    /// Returns the reason in one word, as results print it.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -72,7 +72,7 @@ impl Mark {
     /// All reasons, in declaration order: the index of a reason is `reason as usize`.
     pub const ALL: [Self; 5] = [Self::Early, Self::Forced, Self::Target, Self::CeThreshold, Self::Loss];
 
-    /// The reason in one word, as results print it.
+    /// Returns the reason in one word, as results print it.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

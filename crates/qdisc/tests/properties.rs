@@ -130,7 +130,7 @@ fn every_discipline_is_made_from_its_defaults_and_its_line_can_be_read_back() {
         assert_eq!(again.to_string(), line);
         assert!(!spec.summary.is_empty() && !spec.source.is_empty(), "{}", spec.name);
         for param in spec.params {
-            assert!(!param.help.is_empty() && !param.source.is_empty(), "{} {}", spec.name, param.name);
+            assert!(!param.about().is_empty() && !param.source.is_empty(), "{} {}", spec.name, param.name);
         }
     }
 }

@@ -69,8 +69,8 @@ pub struct Config {
     pub ack_every: Option<u8>,
     /// First slow-start threshold in segments.
     pub initial_ssthresh: u32,
-    /// The most that the receive window may grow to, in bytes: half of the last number in Linux's `tcp_rmem`. Raised to
-    /// two full segments where it is smaller.
+    /// The limit of the receive window in bytes: half of the last number in Linux's `tcp_rmem`. A limit below two full
+    /// segments is raised to them.
     pub receive_window: u32,
     /// Sequence number of the SYN. It is fixed, because nobody attacks a simulation.
     pub initial_sequence: SeqNumber,

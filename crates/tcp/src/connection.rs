@@ -29,8 +29,8 @@ enum Phase {
 /// The result of handling a segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Handled {
-    /// A sample of the path's RTT, without the delayed ACK's wait: of segments that were sent once only (Karn; RFC
-    /// 6298, section 3).
+    /// A sample of the path's RTT, without the wait of a delayed ACK. Only segments that were sent once give samples
+    /// (Karn; RFC 6298, section 3).
     pub rtt: Option<Duration>,
     /// Payload bytes that came into order.
     pub newly_delivered_bytes: u32,
@@ -173,8 +173,8 @@ impl Connection {
         self.handle::<true>(now, segment)
     }
 
-    /// As [`handle_segment`](Self::handle_segment), without the fast path that most ACKs take: for tests, which compare
-    /// the two.
+    /// Does what [`handle_segment`](Self::handle_segment) does, without the fast path that most ACKs take. Tests
+    /// compare the two.
     #[doc(hidden)]
     pub fn handle_segment_slowly(&mut self, now: Instant, segment: &Segment) -> Handled {
         self.handle::<false>(now, segment)
@@ -253,8 +253,8 @@ impl Connection {
         };
         self.sender.open(now, rtt, lost, segment, self.ecn);
         self.receiver.established(now);
-        // A server that sent or heard a SYN without ECN cannot know what the client has agreed to (RFC 9768, 3.1.5).
-        // Classic ECN has no such rule: a server there takes the first SYN as it was.
+        // A server that sent a SYN-ACK without ECN, or received a SYN without ECN, cannot know what the client has
+        // agreed to (RFC 9768, 3.1.5). Classic ECN has no such rule: there the server goes by the first SYN.
         let is_client = phase == Phase::AckDue;
         let is_unsure = self.gave_up_ecn() || (self.heard_plain_syn && self.ecn == EcnMode::Accurate);
         self.set_codepoints(if is_client || !is_unsure { self.sender.ecn() } else { EcnMode::Off });
@@ -263,9 +263,9 @@ impl Connection {
         self.phase = phase;
     }
 
-    /// Classic feedback keeps ECT for new data (RFC 3168, 6.1.4 to 6.1.6). Accurate feedback counts the marks of all
-    /// packets, ACKs and retransmissions included (RFC 9768, 3.2), so Linux sends all as ECT from the ACK of the
-    /// SYN-ACK on.
+    /// Sets the codepoints for the ECN feedback `mode`. Classic feedback keeps ECT for new data (RFC 3168, 6.1.4 to
+    /// 6.1.6). Accurate feedback counts the marks of all packets, including ACKs and retransmissions (RFC 9768, 3.2),
+    /// so Linux sends all packets as ECT from the ACK of the SYN-ACK on.
     fn set_codepoints(&mut self, mode: EcnMode) {
         self.ect = mode.codepoint(self.ecn_use);
         let all = self.ecn_use != EcnUse::Classic
@@ -306,8 +306,9 @@ impl Connection {
         }
     }
 
-    /// Puts every segment that is to go out now on `wire`: what [`poll_transmit`](Self::poll_transmit) gives, for who
-    /// sends millions. As with segmentation offload, a packet of several segments is decided on once and then split.
+    /// Puts on `wire` every segment that is due now: the same segments that [`poll_transmit`](Self::poll_transmit)
+    /// returns, at less cost per segment. As with segmentation offload, a packet of several segments is decided once
+    /// and then split.
     #[inline]
     pub fn transmit(&mut self, now: Instant, wire: &mut impl Wire) {
         if self.phase != Phase::Established || self.receiver.owes_ack() {
@@ -443,8 +444,8 @@ impl Connection {
         }
     }
 
-    /// Prefetches the record of the oldest segment, which the next ACK touches, and the ranges held out of order, which
-    /// the next data touch.
+    /// Prefetches the record of the oldest segment, which the next ACK reads, and the ranges held out of order, which
+    /// the next data reads (cache line).
     #[inline]
     pub fn prefetch_oldest(&self) {
         self.sender.board().prefetch_oldest();
@@ -548,8 +549,8 @@ impl Connection {
         self.sender.board().packets_out()
     }
 
-    /// The delivery rate in payload, as `ss` shows it: the last that the path limited, or a higher one since. None
-    /// before the first sample, and where [`Config::delivery_rate`] did not ask for it.
+    /// Returns the delivery rate of payload, as `ss` shows it: the last rate that the path limited, or a higher one
+    /// since. `None` before the first sample, and if [`Config::delivery_rate`] did not ask for it.
     #[must_use]
     pub fn delivery_rate(&self) -> Option<Rate> {
         self.sender.delivery_rate()

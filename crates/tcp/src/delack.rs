@@ -21,8 +21,8 @@ const MAX_PUSHED: Duration = Duration::from_millis(200);
 pub(crate) const QUICK_ACKS: u8 = 16;
 /// The assumed length of a full segment before one is seen (RFC 9293, 3.7.1).
 const FIRST_MSS: u16 = 536;
-/// A segment of fewer bytes than this may be a whole message, where it is pushed; of fewer than that it is no full one.
-/// Linux's `tcp_measure_rcv_mss` counts headers with it: 536 + 20, and 88 + 20, of which ours take 32.
+/// A pushed segment of fewer bytes than this may be a whole message. Linux's `tcp_measure_rcv_mss` counts the headers
+/// too: 536 + 20 bytes, and ours take 32.
 const LONG: u16 = 524;
 /// A segment of fewer bytes than this is no full one: Linux's 88 + 20 bytes with headers, and ours take 32.
 const SHORT: u16 = 76;
@@ -102,8 +102,7 @@ impl DelayedAck {
         }
     }
 
-    /// The peer sends data, in order, with a segment of `len` bytes: learns its rhythm. `window` is what it was
-    /// offered.
+    /// Takes a segment of `len` bytes in order, and learns the peer's rhythm. `window` is what the peer was offered.
     #[inline]
     pub(crate) fn on_data(
         &mut self,
@@ -164,8 +163,9 @@ impl DelayedAck {
         }
     }
 
-    /// The peer has ended its direction. Its FIN is acknowledged at once where this end has `closed`, too (RFC 9293,
-    /// 3.10.7.4, has no other case), else as an answer is expected that carries it: the application closes as well.
+    /// Takes the peer's FIN. It is acknowledged at once if this end has `closed` too (RFC 9293, 3.10.7.4, has no other
+    /// case). Otherwise its ACK waits, because the application is expected to close as well, and our FIN can carry the
+    /// ACK.
     #[cold]
     pub(crate) fn on_fin(&mut self, closed: bool) {
         let era = self.stack.era();
@@ -216,8 +216,9 @@ impl DelayedAck {
         pushed > 1 || !self.in_ping_pong()
     }
 
-    /// A segment is not as long as those before: a short one ends what the application wrote; two alike are full ones
-    /// of a peer that has no longer, unless they are so short, and pushed, that they are rather two messages alike.
+    /// Takes a segment of another length than the last ones. A short segment ends what the application wrote. Two of
+    /// equal length are full segments of a peer that sends no longer ones, unless they are pushed and short: then they
+    /// are rather two messages.
     #[cold]
     fn on_other(&mut self, len: u16, push: bool) {
         if len > self.mss {
@@ -267,9 +268,9 @@ impl DelayedAck {
         }
     }
 
-    /// Notes that a segment up to `nxt` filled one hole, that another hole is left, and that the window shrinks. Linux
-    /// then acknowledges at once not as for more than a full segment, but as the first of the ACKs of data out of order
-    /// (`__tcp_ack_snd_check`).
+    /// Handles a filled hole while another one is left and the window shrinks; `nxt` is the next byte in order. Because
+    /// of the shrinking window Linux does not send this ACK as an ACK of more than a full segment, but as the first of
+    /// those that leave at once (`__tcp_ack_snd_check`).
     pub(crate) fn on_part_filled(&mut self, nxt: SeqNumber) {
         if self.quick == 0 || self.in_ping_pong() {
             (self.order, self.duplicates) = (nxt, 1);

@@ -1,8 +1,9 @@
 //! ECN in TCP: the negotiation, the receiver's echo, and the sender's reading of the echo.
 //!
-//! Three feedbacks: classic (RFC 3168, 6.1), one signal a round trip; DCTCP's (RFC 8257, 3.2), in which ECE says of
-//! each ACK whether what it covers was marked; and accurate (RFC 9768, AccECN), a counter of CE packets, modulo 8, in
-//! the bits AE, CWR and ECE of every segment.
+//! There are three kinds of feedback:
+//! - Classic (RFC 3168, 6.1): one signal per round trip.
+//! - DCTCP's (RFC 8257, 3.2): ECE in each ACK says whether the segments that it covers were marked.
+//! - Accurate (RFC 9768, AccECN): a counter of CE packets, modulo 8, in the bits AE, CWR and ECE of every segment.
 //!
 //! Not modelled from RFC 9768: the AccECN option (the three-bit counter is the only feedback), a response to a CE mark
 //! on SYN or SYN-ACK, and the tests for mangled IP headers (3.2.2.3), because nothing here mangles them.
@@ -158,8 +159,9 @@ impl Echo {
     pub(crate) const OFF: Self =
         Self { kind: EchoKind::Off, flags: Flags::NONE, ce: false, untold: 0, owed: None };
 
-    /// That of an endpoint that agreed to `mode` and whose congestion control uses ECN as `of` does. `handshake` is how
-    /// the peer's SYN, or SYN-ACK, came; a marked SYN-ACK counts, a SYN does not (RFC 9768, 3.2.2.2).
+    /// Builds the echo of an endpoint that agreed to `mode` and whose congestion control uses ECN as `of` does.
+    /// `handshake` is the codepoint with which the peer's SYN, or SYN-ACK, arrived. A marked SYN-ACK counts, a marked
+    /// SYN does not (RFC 9768, 3.2.2.2).
     pub(crate) fn new(mode: EcnMode, of: EcnUse, handshake: Ecn, is_client: bool) -> Self {
         let kind = match (mode, of) {
             (EcnMode::Off, _) => EchoKind::Off,
@@ -189,8 +191,8 @@ impl Echo {
         }
     }
 
-    /// Takes the marks of `segment`, which arrives when `in_order` was the next byte expected, and `unacked` says
-    /// whether a delayed ACK waits.
+    /// Takes the marks of `segment`. `in_order` was the next byte expected when it arrived, and `unacked` says whether
+    /// a delayed ACK waits.
     #[cold]
     pub(crate) fn on_data(&mut self, segment: &Segment, in_order: SeqNumber, unacked: bool) -> Urgency {
         let ce = segment.ecn == Ecn::Ce;
@@ -354,8 +356,8 @@ impl Feedback {
         self.is_news(flags, u32::MAX)
     }
 
-    /// Reads `flags` on an ACK that delivered `segments`, or at least `is_newer` than all before by its timestamp: how
-    /// many were marked, or none where there is no news.
+    /// Reads `flags` on an ACK that delivered `segments`, or that `is_newer` than all before by its timestamp. Returns
+    /// how many segments were marked, or `None` without news.
     ///
     /// Classic feedback does not report how many. DCTCP's applies to all segments that the ACK delivered (RFC 8257,
     /// 3.3).
@@ -373,9 +375,9 @@ impl Feedback {
             self.per_ack.note(segments);
         }
         let count = u32::from(ace_count(flags).wrapping_sub(ace_count(self.known)) & 7);
-        // RFC 9768, A.2: the greatest count that the counter and what was delivered allow. It asks for "the safest
-        // likely case" (3.2.2.5.2): where ACKs are as long as a rule, none was lost, and as on Linux the counter is
-        // believed.
+        // RFC 9768, A.2: the greatest count that the counter and the delivered segments allow. The RFC asks for "the
+        // safest likely case" (3.2.2.5.2): if ACKs are usually that long, none was lost, and as on Linux the counter is
+        // taken as it is.
         let may_have_gone_round = segments > 7 && !self.per_ack.is_thinned();
         let marked = if may_have_gone_round { segments - (segments.wrapping_sub(count) & 7) } else { count };
         self.known = flags & Flags::ACE;

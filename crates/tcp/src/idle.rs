@@ -24,8 +24,8 @@ impl Window {
         self.cwnd = (self.cwnd >> periods.min(31)).max(least);
     }
 
-    /// Of the window no more than `used` segments were out for an RTO (RFC 2861; RFC 7661 replaces it, but not in
-    /// Linux).
+    /// Shrinks the window half way to `used`, the most segments in flight during an RTO (RFC 2861; RFC 7661 replaces
+    /// it, but not in Linux).
     #[cold]
     pub(crate) fn shrink_to_use(&mut self, used: u32) {
         let used = used.max(self.initial);

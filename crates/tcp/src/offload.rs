@@ -1,13 +1,13 @@
 //! Segmentation offload: how many segments leave together, which of them carry PSH, and which wait for others.
 //!
-//! Linux hands segments down in packets of several, for the hardware or the driver to split. With pacing such a packet
-//! is the unit that leaves at once. Since Linux 6 it says PSH, so that receivers put no wait behind it, and the split
-//! leaves that to its last segment; a segment that goes alone says it only where it ends what was written. A receiver
-//! acknowledges a pushed segment at once as soon as the application has taken it.
+//! Linux hands segments down in packets of several segments, which the hardware or the driver splits. With pacing a
+//! packet is the unit that leaves at once. Since Linux 6 a packet carries PSH, so that receivers do not delay its ACK;
+//! after the split only the last segment carries it. A segment that leaves alone carries PSH only if it ends what was
+//! written. A receiver acknowledges a pushed segment as soon as the application has read it.
 //!
-//! Nor does a packet reach beyond what is one piece in the socket: what the application writes is kept in pieces of 64
-//! KiB, an odd number of full segments. So even where pairs leave one segment in 45 leaves alone, and what was even is
-//! odd.
+//! A packet never extends beyond one piece in the socket. The data that the application writes is kept in pieces of 64
+//! KiB, an odd number of full segments. Therefore one segment in 45 leaves alone even if pairs leave, and the pairs are
+//! then shifted by one.
 //!
 //! A packet that could be longer waits for the next ACK, if that is expected within a millisecond (Linux from October
 //! 2025 on, and its older series since then). If ACKs come close together, as on fast links or behind data in the same
@@ -21,8 +21,8 @@ use goodqueue_units::{Duration, Rate};
 const SPANS_PER_S: u64 = 1024;
 /// The largest packet in bytes, less the room for headers that Linux leaves.
 const MOST_BYTES: u64 = 65_536 - 1 - 320;
-/// … which on a path this short counts in whole, and half as much each time the shortest RTT is 512 µs longer: where
-/// the next ACK is so near, a large packet does not wait.
+/// On a short path a packet is larger, because the next ACK is near and the packet need not wait: 64 KiB are added,
+/// halved for each 512 µs of the shortest RTT.
 const SHORT_RTT: Duration = Duration::from_micros(512);
 /// A packet waits only within this time after the last one, and for an ACK that is expected within this time (or within
 /// half an SRTT).
@@ -101,9 +101,9 @@ impl Offload {
         if self.piece == 0 { piece() } else { self.piece.into() }
     }
 
-    /// Whether a new packet, for which the window has `room`, waits for the next ACK. The last segment was sent
-    /// `since_last` ago, the oldest that is out `since_oldest`: its ACK is due when that is an SRTT. `exceeds(room)`
-    /// says whether a packet might have more segments. The rest of a piece waits for nothing: it would not become more.
+    /// Returns whether a new packet, for which the window has `room`, waits for the next ACK. The last segment was sent
+    /// `since_last` ago, the oldest in flight `since_oldest` ago: its ACK is due when that is an SRTT. `exceeds(room)`
+    /// says whether a packet may have more segments. The rest of a piece does not wait, because it would not grow.
     #[inline]
     pub(crate) fn defers(
         &self,
@@ -137,8 +137,8 @@ pub(crate) fn packet(pace: Option<Pace>, window: &Window, mss: u16, min_rtt: Dur
     segments.min((window.cwnd / 2).max(1))
 }
 
-/// Whether a packet has more segments than `room`: as [`packet`] says, without its divisions, since it is asked with
-/// nearly every ACK.
+/// Returns whether a packet has more segments than `room`. The result is that of [`packet`] without its divisions,
+/// because nearly every ACK asks for it.
 #[inline]
 pub(crate) fn exceeds(room: u32, pace: Option<Pace>, window: &Window, mss: u16, min_rtt: Duration) -> bool {
     room < (window.cwnd / 2).max(1)

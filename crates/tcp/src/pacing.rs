@@ -65,8 +65,8 @@ impl Pacer {
     }
 }
 
-/// A pacing rate that is not divided out: a packet's size mostly asks whether it is low, several times a round trip of
-/// a segment, and a division takes as long as all else there.
+/// A pacing rate kept as a fraction, because most callers only compare it. They do so several times per segment, and a
+/// division would take as long as everything else there.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pace {
     /// The rate in bits per second, times `micros`.
@@ -75,8 +75,8 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    /// The congestion control's, or else the usual one: twice the window a round trip while slow start is far from its
-    /// end, so that it can double, else 1.2 of it (Linux's `tcp_pacing_ss_ratio` and `tcp_pacing_ca_ratio`).
+    /// Returns the congestion control's rate, or else the usual one: 1.2 windows per round trip, and 2 windows while
+    /// slow start is far from its end, so that it can double (Linux's `tcp_pacing_ss_ratio` and `tcp_pacing_ca_ratio`).
     #[inline]
     pub(crate) fn of(window: &Window, packets_out: u32, srtt: Option<Duration>, mss: u16) -> Option<Self> {
         if let Some(rate) = window.pacing_rate {
@@ -108,8 +108,8 @@ mod tests {
         Instant::from_nanos(us * 1000)
     }
 
-    /// 1250 bytes at 10 Mbit/s are 1 ms. Guards against no wait behind a packet of two, or one that is only for the
-    /// second.
+    /// 1250 bytes at 10 Mbit/s take 1 ms. Guards against no wait behind a packet of two segments, or a wait only for
+    /// the second.
     #[test]
     fn the_next_packet_leaves_when_the_rate_has_made_up_for_the_last() {
         let rate = Rate::from_bps(10_000_000);

@@ -1,32 +1,34 @@
 //! Proportional rate reduction (RFC 6937, section 3; its successor RFC 9937).
 //!
-//! Counted in segments, as Linux does. A reduction by ECN (state CWR) is paced by it too.
+//! It counts segments, as Linux does. It also spreads a reduction by ECN (state CWR) over a round trip.
 
 /// One window reduction under way.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Prr {
     /// RecoverFS: the window when the reduction began.
     recover_fs: u32,
-    /// Segments delivered since.
+    /// Segments delivered since then (prr_delivered).
     delivered: u32,
-    /// Segments sent since.
+    /// Segments sent since then (prr_out).
     out: u32,
 }
 
 impl Prr {
+    /// Begins a reduction of the window `cwnd`.
     pub(crate) const fn new(cwnd: u32) -> Self {
         Self { recover_fs: cwnd, delivered: 0, out: 0 }
     }
 
-    /// A segment was sent, new or again.
+    /// Takes note that a segment was sent, new or retransmitted.
     #[inline]
     pub(crate) fn on_sent(&mut self) {
         self.out += 1;
     }
 
-    /// How many segments the arriving ACK, which delivered `newly_delivered`, releases.
+    /// Returns how many segments may leave after an ACK that delivered `newly_delivered`.
     ///
-    /// `bonus`: below `ssthresh`, whether to grow by one segment more than was delivered (the SSRB bound) or not (CRB).
+    /// Below `ssthresh`, `bonus` says whether one segment more than was delivered may leave (the SSRB bound) or not
+    /// (the CRB bound).
     pub(crate) fn on_ack(&mut self, newly_delivered: u32, in_flight: u32, ssthresh: u32, bonus: bool) -> u32 {
         self.delivered += newly_delivered;
         let allowed = if in_flight > ssthresh {
@@ -73,8 +75,8 @@ mod tests {
         assert_eq!(pipes, [19, 18, 18, 17, 17, 16, 16, 15, 15, 14, 14, 13, 13, 12, 12, 11, 10]);
     }
 
-    /// The situation of RFC 6937, section 4, second example: a burst loss puts in-flight far below ssthresh at once.
-    /// CRB sends one segment per one delivered, SSRB one more.
+    /// The situation of RFC 6937, section 4, second example: a burst of losses puts the flight far below ssthresh at
+    /// once. CRB sends one segment per delivered segment, SSRB one more.
     #[test]
     fn a_burst_loss_is_repaired_by_the_reduction_bound() {
         let mut crb = Prr::new(20);

@@ -4,26 +4,27 @@ use crate::SeqNumber;
 use crate::rtt::RttEstimator;
 use goodqueue_units::Duration;
 
-/// RFC 8985, section 5.2: RACK.reo_wnd_persist, in recoveries.
+/// RACK.reo_wnd_persist, in recoveries (RFC 8985, section 5.2).
 const PERSIST: u8 = 16;
-/// RFC 6675, section 2: DupThresh, until reordering is seen.
+/// DupThresh until reordering is seen (RFC 6675, section 2).
 pub(crate) const DUP_THRESH: u32 = 3;
-/// The most that DupThresh grows to (Linux's `tcp_max_reordering`).
+/// The largest DupThresh (Linux's `tcp_max_reordering`).
 const MAX_REORDERING: u32 = 300;
 
+/// The reordering seen so far, and the window that follows from it.
 #[derive(Clone, Debug)]
 pub(crate) struct Rack {
     /// RACK.reo_wnd_mult.
     steps: u8,
     /// Recoveries until the window falls back to one step.
     persist: u8,
-    /// RACK.dsack_round: DSACKs count once until this is acknowledged.
+    /// RACK.dsack_round: further DSACKs do not count until this byte is acknowledged.
     dsack_round: Option<SeqNumber>,
     /// RACK.reordering_seen.
     seen: bool,
-    /// The largest distance, in segments, by which one was seen to be late; at least [`DUP_THRESH`].
+    /// The longest lateness seen, in segments. At least [`DUP_THRESH`].
     degree: u32,
-    /// It never was more than [`DUP_THRESH`].
+    /// No segment was ever later than [`DUP_THRESH`].
     in_order: bool,
 }
 
@@ -32,13 +33,13 @@ impl Rack {
         Self { steps: 1, persist: 0, dsack_round: None, seen: false, degree: DUP_THRESH, in_order: true }
     }
 
-    /// Segments that must be SACKed before others count as lost.
+    /// Returns DupThresh: how many segments must be SACKed before a segment below them counts as lost.
     #[inline]
     pub(crate) fn degree(&self) -> u32 {
         self.degree
     }
 
-    /// A segment that was sent once arrived `segments` later than it was sent (step 3).
+    /// Takes note that a segment that was sent once arrived after `segments` later ones (step 3).
     #[cold]
     pub(crate) fn on_reordering(&mut self, segments: u32) {
         self.seen = true;
@@ -46,25 +47,26 @@ impl Rack {
         self.degree = self.degree.max(segments.min(MAX_REORDERING));
     }
 
-    /// Segments were late.
+    /// Returns whether reordering was seen.
     pub(crate) fn has_seen_reordering(&self) -> bool {
         self.seen
     }
 
-    /// No segment was ever later than DupThresh allows, so that what is missing below a SACKed one is lost.
+    /// Returns whether no segment was ever later than DupThresh allows. If so, each segment that is missing below a
+    /// SACKed one is lost.
     pub(crate) fn is_in_order(&self) -> bool {
         self.in_order
     }
 
-    /// Much was SACKed and yet the timer fired: DupThresh was too large, and reordering is not what happened.
+    /// Resets DupThresh to 3 if at least 3 segments were SACKed when the timer fired: there was loss, not reordering.
     pub(crate) fn on_timeout(&mut self, sacked_out: u32) {
         if sacked_out >= DUP_THRESH {
             self.degree = DUP_THRESH;
         }
     }
 
-    /// A DSACK: a retransmission was needless, so the window was too short (step 4). Before any reordering is seen
-    /// there is no window to widen.
+    /// Widens the window by one step per round trip with a DSACK, because a retransmission was needless (step 4).
+    /// Before any reordering is seen there is no window to widen.
     pub(crate) fn on_dsack(&mut self, una: SeqNumber, nxt: SeqNumber) {
         if self.dsack_round.is_some_and(|round| una >= round) {
             self.dsack_round = None;
@@ -76,7 +78,7 @@ impl Rack {
         }
     }
 
-    /// A recovery is over; `needless` if its reduction was undone.
+    /// Takes note that a recovery is over. `needless` says whether its reduction was undone.
     pub(crate) fn on_recovered(&mut self, needless: bool) {
         if needless {
             self.persist = PERSIST.min(self.persist + 1);
@@ -88,7 +90,8 @@ impl Rack {
         }
     }
 
-    /// RACK_update_reo_wnd (step 4), for a sender that is `recovering` or has `sacked_out` segments SACKed.
+    /// Returns the reordering window (step 4, RACK_update_reo_wnd) of a sender that is `recovering` or has `sacked_out`
+    /// segments SACKed.
     pub(crate) fn window(&self, recovering: bool, sacked_out: u32, rtt: &RttEstimator) -> Duration {
         if !self.seen && (recovering || sacked_out >= self.degree) {
             return Duration::ZERO;
@@ -108,7 +111,7 @@ mod tests {
         Duration::from_millis(ms)
     }
 
-    /// min_RTT 40 ms, SRTT 60 ms: (7·40 + 200)/8.
+    /// Returns an estimator with min_RTT 40 ms and SRTT 60 ms: (7·40 + 200)/8.
     fn rtt() -> RttEstimator {
         let mut rtt = RttEstimator::new(Duration::ZERO);
         rtt.sample(ms(40), ms(40), SeqNumber(1), SeqNumber(2));
@@ -117,7 +120,8 @@ mod tests {
         rtt
     }
 
-    /// Guards against a wait before the fast retransmit on a path that never reordered, or none with two SACKed.
+    /// Guards against a wait before the fast retransmit on a path that never reordered, or no wait with two segments
+    /// SACKed.
     #[test]
     fn without_reordering_dupthresh_or_recovery_close_the_window() {
         let rack = Rack::new();

@@ -60,8 +60,8 @@ pub struct LostSegment {
 pub struct RateSample {
     /// Segments delivered over `interval`.
     pub delivered: u64,
-    /// How long that took, sent or acknowledged, whichever was longer. None: nothing was delivered, or in less time
-    /// than any round trip takes.
+    /// The time of these deliveries: to send or to acknowledge them, whichever was longer. `None` if nothing was
+    /// delivered, or if the time is shorter than any round trip.
     pub interval: Option<Duration>,
     /// Total segments delivered when the newest segment was sent.
     pub prior_delivered: u64,
@@ -309,8 +309,8 @@ mod tests {
         assert_eq!(rate.delivery_rate(1000), Rate::from_bps(320_000));
     }
 
-    /// Slow sending must not look like fast delivery: ACKs that were held back and come together say nothing of the
-    /// rate, the time in which the segments were sent does (4.1.1.2).
+    /// Slow sending must not look like fast delivery. ACKs that were held back and come together say nothing about the
+    /// rate, but the time in which the segments were sent does (4.1.1.2).
     #[test]
     fn the_longer_of_send_and_ack_time_counts() {
         let mut rate = estimator();
@@ -330,8 +330,8 @@ mod tests {
         assert_eq!((sample.delivered, sample.interval), (2, Some(ms(201))));
     }
 
-    /// Of segments that left together the one further on is the newest, in whichever order they are told of; and what
-    /// is known of each stays known when there is room for more. Guards against a sample of another segment's flight.
+    /// Of segments that left together, the one with the higher number is the newest, in whatever order they are
+    /// reported. The snapshots survive a larger ring. Guards against a sample with the flight of another segment.
     #[test]
     fn of_segments_that_left_together_the_last_is_the_newest() {
         for order in [[6, 7], [7, 6]] {
@@ -390,8 +390,8 @@ mod tests {
         assert_eq!((rate.sample(at(150), 0, 0, ms(100)).losses, rate.lost()), (0, 3));
     }
 
-    /// Where nobody knows the shortest RTT yet, it is zero, and so may a sample's time be. Guards against a rate
-    /// without bound.
+    /// While the shortest RTT is unknown it is zero, and the time of a sample may be zero too. Guards against an
+    /// infinite rate.
     #[test]
     fn no_time_is_no_rate() {
         let mut rate = estimator();
@@ -400,8 +400,8 @@ mod tests {
         assert_eq!(rate.sample(at(0), 1, 0, Duration::ZERO).interval, None);
     }
 
-    /// Of two segments, each marked, sent one after the other's ACK, each sample has one mark. Guards against a sample
-    /// with those of the whole connection.
+    /// Two marked segments are sent, the second after the ACK of the first: each sample has one mark. Guards against a
+    /// sample with the marks of the whole connection.
     #[test]
     fn marks_count_since_the_segment_was_sent() {
         let mut rate = estimator();
@@ -412,8 +412,8 @@ mod tests {
         }
     }
 
-    /// What was lost since a segment left, itself among them: the second of two that were sent and lost in turns counts
-    /// one, not those before it. BBRv3 judges a probe by this.
+    /// Losses count since the segment left, including itself. The second of two segments, sent and lost in turns,
+    /// counts one. BBRv3 judges a probe by this.
     #[test]
     fn losses_count_since_the_segment_was_sent() {
         let mut rate = estimator();

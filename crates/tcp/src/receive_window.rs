@@ -404,7 +404,7 @@ mod tests {
         assert_eq!(growths(&mut ReceiveWindow::new(Stack::Linux3_10, 1448, 3000)), 0);
     }
 
-    /// RFC 9293, 3.8.6.2: wrong would be an edge that moves back, and an offer of less than a segment.
+    /// RFC 9293, 3.8.6.2. Guards against an edge that moves back, and an offer of less than a segment.
     #[test]
     fn what_waits_takes_room_and_the_edge_never_moves_back() {
         let mut w = ReceiveWindow::new(Stack::Linux6, 1448, 20_000);

@@ -63,7 +63,7 @@ impl RttEstimator {
     /// include that delay.
     #[inline]
     pub(crate) fn sample(&mut self, smoothed: Duration, path: Duration, una: SeqNumber, nxt: SeqNumber) {
-        // Karn: only a sample ends the backoff. An ACK of a segment sent twice is none; would it end the backoff, a
+        // Karn: only a sample ends the backoff. An ACK of a segment sent twice is no sample. If it ended the backoff, a
         // path whose RTT exceeds the RTO would never get a sample.
         self.backoff = 0;
         self.latest = path;
@@ -193,7 +193,7 @@ mod tests {
         assert_eq!(e.rto(), ms(900)); // 300 + 4·150
     }
 
-    /// RFC 6298, 2.3 by hand: SRTT 300, deviation 150; R = 460: error 160, SRTT 320, deviation 150 + (160−150)/4 =
+    /// RFC 6298, 2.3 by hand: SRTT 300, deviation 150. R = 460: error 160, SRTT 320, deviation 150 + (160−150)/4 =
     /// 152.5.
     #[test]
     fn later_samples_follow_the_gains_of_an_eighth_and_a_quarter() {
@@ -213,7 +213,7 @@ mod tests {
         assert_eq!(e.rto(), ms(270) + Duration::from_micros(611_250));
     }
 
-    /// RFC 6298, 2.3 by hand: SRTT 300, RTTVAR 150; R = 60: RTTVAR = 3/4·150 + 240/4 = 172.5, SRTT = 7/8·300 + 60/8 =
+    /// RFC 6298, 2.3 by hand: SRTT 300, RTTVAR 150. R = 60: RTTVAR = 3/4·150 + 240/4 = 172.5, SRTT = 7/8·300 + 60/8 =
     /// 270.
     #[test]
     fn the_rfc_weighs_a_falling_rtt_like_a_rising_one_and_waits_a_second_at_least() {

@@ -47,7 +47,7 @@ pub(crate) struct Scoreboard {
     highest_sacked: SeqNumber,
     /// The SACK blocks of the last ACK: the segments that they cover are marked already.
     known: [SackBlock; 3],
-    /// Retransmissions in the order sent, tail loss probes too; those overtaken by events are skipped when they come to
+    /// Retransmissions, including tail loss probes, in the order sent. Outdated entries are skipped when they come to
     /// the front.
     resent: VecDeque<Resent>,
 }
@@ -56,7 +56,7 @@ impl Scoreboard {
     /// Where the part ends that each segment touches.
     pub(crate) const HOT_BYTES: usize = offset_of!(Self, next_lost);
 
-    /// An empty one, whose first byte will be `una`.
+    /// Builds an empty scoreboard. Its first byte will be `una`.
     pub(crate) fn new(una: SeqNumber, mss: u16) -> Self {
         Self {
             ring: Vec::new(),
@@ -249,8 +249,8 @@ impl Scoreboard {
         }
     }
 
-    /// Takes everything before `ack` off, where that is whole segments that were sent once, and nothing was heard of
-    /// any: how many, and when the first and the last were sent.
+    /// Removes everything before `ack` if that is whole segments without any mark. Returns how many, and when the first
+    /// and the last were sent. Returns `None`, without a change, otherwise.
     #[inline]
     pub(crate) fn acknowledge_plain(
         &mut self,
@@ -357,8 +357,8 @@ impl Scoreboard {
         self.forget_loss(record.flags);
         if record.has(AMBIGUOUS) {
             delivery.ambiguous = true;
-            // RFC 8985, section 6.2, step 2: by the original, if the echo is older than the retransmission. (A SACK's
-            // echo is not of what it SACKs.)
+            // RFC 8985, section 6.2, step 2: the original was delivered if the echo is older than the retransmission.
+            // The echo of a SACK does not belong to the segment that it SACKs.
             let age = timestamp(record.sent_at).wrapping_sub(delivery.tsecr);
             if delivery.tsecr == 0 || age == 0 || age > 1 << 31 {
                 self.delivered_again(&record, delivery);
@@ -378,8 +378,9 @@ impl Scoreboard {
         }
     }
 
-    /// RFC 8985, section 6.2, step 2: segments are told of in the order of their numbers. RACK.rtt is that of each, so
-    /// of the last, and RACK.xmit_ts that of the most recently sent (Linux: `tcp_rack_advance`).
+    /// Updates RACK's state with a delivered segment (RFC 8985, section 6.2, step 2). Segments come in the order of
+    /// their numbers. RACK.rtt is the RTT of the last segment, RACK.xmit_ts the send time of the most recently sent one
+    /// (Linux: `tcp_rack_advance`).
     #[inline]
     fn deliver(&mut self, record: &Record, now: Instant) {
         self.rack_rtt = now.since(record.sent_at);

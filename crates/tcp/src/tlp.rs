@@ -1,24 +1,25 @@
 //! Tail loss probes (RFC 8985, section 7): when ACKs stop, one segment is sent before the retransmission timer fires.
 //!
-//! The probe's ACK brings SACKs, from which RACK finds what else of the tail is missing. If the probe itself repaired
-//! the loss, only its ACK shows that: nothing came twice, so something had been lost, and the window is reduced.
+//! The probe's ACK brings SACKs, from which RACK finds the other missing segments of the tail. If the probe itself
+//! repaired the loss, only its ACK shows that: no segment came twice, so one had been lost, and the window is reduced.
 
 use crate::SeqNumber;
 use crate::era::TailLossProbe;
 use crate::rtt::RttEstimator;
 use goodqueue_units::Duration;
 
-/// What a delayed ACK may take (max_ack_delay of RFC 8985, section 7.2; Linux takes its least RTO).
+/// The longest wait of a delayed ACK (max_ack_delay of RFC 8985, section 7.2; Linux takes its least RTO).
 const ACK_DELAY: Duration = Duration::from_millis(200);
-/// Without an RTT sample (RFC 8985, 7.2).
+/// The PTO without an RTT sample (RFC 8985, 7.2).
 const FIRST: Duration = Duration::from_secs(1);
-/// Linux adds this to each timer of the order of a round trip, for its clock's ticks.
+/// Linux adds this to each timer of about a round trip, because its clock has ticks.
 pub(crate) const TICKS: Duration = Duration::from_millis(2);
-/// Linux 3.10 probes no earlier.
+/// The shortest PTO of Linux 3.10.
 const LEAST: Duration = Duration::from_millis(10);
 
 impl TailLossProbe {
-    /// PTO: how long after the last segment or ACK the probe leaves, if RTO does not come first; none without probes.
+    /// Returns the PTO: the time from the last segment or ACK to the probe, if the RTO does not end first. `None`
+    /// without probes.
     #[inline]
     pub(crate) fn timeout(self, rtt: &RttEstimator, packets_out: u32) -> Option<Duration> {
         let srtt = rtt.srtt();
@@ -36,18 +37,18 @@ impl TailLossProbe {
     }
 }
 
-/// What an ACK says of the probe.
+/// What an ACK says about the probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// Nothing yet.
     Pending,
-    /// Nothing was lost, or what was lost is seen otherwise.
+    /// Nothing was lost, or the loss is detected otherwise.
     Needless,
     /// The probe repaired a loss.
     Repaired,
 }
 
-/// The probe that is out, if one is.
+/// The probe in flight, if there is one.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tail {
     probe: Option<Probe>,
@@ -62,31 +63,34 @@ struct Probe {
 }
 
 impl Tail {
+    /// Returns whether a probe is in flight.
     #[inline]
     pub(crate) fn is_pending(&self) -> bool {
         self.probe.is_some()
     }
 
+    /// Returns whether a probe is in flight that was a retransmission.
     pub(crate) fn is_resent(&self) -> bool {
         self.probe.is_some_and(|probe| probe.is_resent)
     }
 
+    /// Takes note that a probe left, when SND.NXT was `nxt`.
     pub(crate) fn begin(&mut self, nxt: SeqNumber, is_resent: bool) {
         self.probe = Some(Probe { end: nxt, is_resent });
     }
 
-    /// A reduction or a timeout ends the episode.
+    /// Ends the episode, because of a reduction or a timeout.
     pub(crate) fn end(&mut self) {
         self.probe = None;
     }
 
-    /// Whether a DSACK up to `end` is of the probe.
+    /// Returns whether a DSACK up to `end` reports the probe.
     pub(crate) fn is_end(&self, end: SeqNumber) -> bool {
         self.probe.is_some_and(|probe| probe.end == end)
     }
 
-    /// TLP_process_ack (section 7.4.2) for an ACK up to `ack`. `plain`: the ACK has no news at all. `duplicate`: the
-    /// ACK reports the probe as a duplicate.
+    /// Judges the probe by an ACK up to `ack` (TLP_process_ack, section 7.4.2). `plain` says that the ACK has no news
+    /// at all, `duplicate` that it reports the probe as a duplicate.
     #[cold]
     pub(crate) fn on_ack(&mut self, ack: SeqNumber, plain: bool, duplicate: bool) -> Verdict {
         let Some(Probe { end, is_resent }) = self.probe.filter(|probe| ack >= probe.end) else {
@@ -97,7 +101,7 @@ impl Tail {
         } else if ack > end {
             Verdict::Repaired
         } else {
-            return Verdict::Pending; // by the original or by the probe: the next ACK tells
+            return Verdict::Pending; // caused by the original or by the probe: the next ACK shows which
         };
         self.probe = None;
         verdict
@@ -146,7 +150,7 @@ mod tests {
         assert!(!tail.is_pending());
     }
 
-    /// Guards against a probe that is counted with a later episode: its DSACK would undo what was no mistake.
+    /// Guards against a probe that counts in a later episode: its DSACK would undo a reduction that was right.
     #[test]
     fn a_probe_is_of_its_episode_alone() {
         let mut tail = Tail::default();

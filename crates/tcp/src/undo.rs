@@ -1,8 +1,10 @@
-//! Taking back a reduction that proves needless: nothing was lost, it only came late.
+//! Undoing a window reduction that proves needless: no segment was lost, some only came late.
 //!
-//! Two proofs, both Linux's: the ACK that ends the doubt echoes a timestamp older than the first retransmission (the
-//! Eifel detection of RFC 3522), or a DSACK came for every retransmission (RFC 2883; RFC 3708). A third, F-RTO (RFC
-//! 5682), is the sender's: it needs to know what was sent after the timeout.
+//! There are two proofs, both as in Linux:
+//! - An ACK echoes a timestamp older than the first retransmission (the Eifel detection of RFC 3522).
+//! - A DSACK came for every retransmission (RFC 2883; RFC 3708).
+//!
+//! A third proof, F-RTO (RFC 5682), is in the sender, because it needs the segments that were sent after the timeout.
 
 use crate::{SackBlock, SeqNumber};
 
@@ -13,78 +15,82 @@ pub(crate) struct Prior {
     pub(crate) ssthresh: u32,
 }
 
+/// The reduction that may be undone, and the evidence so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Undo {
-    /// SND.UNA when the reduction began; what is below was retransmitted for another reason. None: nothing to undo.
+    /// SND.UNA when the reduction began. Segments below were retransmitted for another reason. `None` if there is
+    /// nothing to undo.
     marker: Option<SeqNumber>,
-    /// None: ECN asked for the reduction too, so the window stays.
+    /// `None` if ECN asked for the reduction too, so that the window stays reduced.
     prior: Option<Prior>,
-    /// The clock at the first retransmission; none before it.
+    /// The timestamp of the first retransmission. `None` before it.
     stamp: Option<u32>,
-    /// Retransmissions that no DSACK has told of; none before the first.
+    /// Retransmissions that no DSACK has reported. `None` before the first retransmission.
     unproven: Option<u32>,
 }
 
 impl Undo {
-    /// A reduction begins with `resent` retransmissions out, the tail loss probe included.
+    /// Begins a reduction with `resent` retransmissions in flight, including the tail loss probe.
     pub(crate) fn begin(&mut self, una: SeqNumber, prior: Option<Prior>, resent: u32) {
         self.marker = Some(una);
         self.prior = prior;
         self.unproven = (resent > 0).then_some(resent);
     }
 
-    /// What comes now is another episode: nothing was retransmitted in it.
+    /// Forgets when the first retransmission left, because a new episode begins.
     pub(crate) fn forget_stamp(&mut self) {
         self.stamp = None;
     }
 
-    /// ECN asks for the reduction: the window stays reduced whatever else was needless.
+    /// Keeps the window reduced, because ECN asks for the reduction too.
     pub(crate) fn keep_reduced(&mut self) {
         self.prior = None;
     }
 
-    /// There is nothing to undo any more.
+    /// Ends the episode without an undo.
     pub(crate) fn end(&mut self) {
         self.marker = None;
     }
 
+    /// Returns whether there is a reduction to undo.
     pub(crate) fn is_armed(&self) -> bool {
         self.marker.is_some()
     }
 
-    /// A segment is sent again at the clock's `timestamp`.
+    /// Takes note that a segment was retransmitted at `timestamp`.
     pub(crate) fn on_resent(&mut self, timestamp: u32) {
         self.stamp.get_or_insert(timestamp);
         self.unproven = Some(self.unproven.unwrap_or(0) + 1);
     }
 
-    /// A DSACK up to `end` told of `segments`.
+    /// Takes a DSACK up to `end` that reports `segments` duplicates.
     pub(crate) fn on_dsack(&mut self, end: SeqNumber, segments: u32) {
         if self.marker.is_some_and(|marker| end > marker) {
             self.unproven = self.unproven.map(|unproven| unproven.saturating_sub(segments));
         }
     }
 
-    /// Every retransmission was needless.
+    /// Returns whether DSACKs have reported every retransmission as needless.
     pub(crate) fn is_disproved(&self) -> bool {
         self.marker.is_some() && self.unproven == Some(0)
     }
 
-    /// The ACK with the echo `tsecr` was caused by an original (RFC 3522, section 3.2, step 4); or nothing was sent
-    /// again.
+    /// Returns whether an original caused the ACK with the echo `tsecr` (RFC 3522, section 3.2, step 4). This is so,
+    /// too, if nothing was retransmitted.
     pub(crate) fn is_late(&self, tsecr: u32) -> bool {
         let is_before = |stamp: u32| tsecr != 0 && tsecr.wrapping_sub(stamp) > 1 << 31;
         self.marker.is_some() && self.stamp.is_none_or(is_before)
     }
 
-    /// Ends the episode; the window to return to.
+    /// Ends the episode, and returns the window to restore.
     pub(crate) fn take(&mut self) -> Option<Prior> {
         self.marker = None;
         self.prior.take()
     }
 }
 
-/// The DSACK among `blocks`: the first one, where it lies below `ack` or within the second (RFC 2883, section 4).
+/// Returns the DSACK among `blocks`: the first block, if it lies below `ack` or within the second (RFC 2883, section
+/// 4).
 pub(crate) fn dsack(ack: SeqNumber, blocks: &[SackBlock]) -> Option<SackBlock> {
     let (first, second) = (blocks.first()?, blocks.get(1));
     let is_within = second.is_some_and(|second| first.start >= second.start && first.end <= second.end);
@@ -130,7 +136,7 @@ mod tests {
         assert_eq!((undo.take(), undo.is_armed()), (Some(PRIOR), false));
     }
 
-    /// RFC 3522, 3.2: the echo is compared with the first retransmission's timestamp; equal is not older.
+    /// RFC 3522, 3.2: the echo is compared with the timestamp of the first retransmission. An equal one is not older.
     #[test]
     fn an_echo_older_than_the_first_retransmission_is_of_an_original() {
         let mut undo = Undo::default();

@@ -44,8 +44,9 @@ impl Usage {
         self.stamp = now;
     }
 
-    /// All there is was sent, `out` segments of it are out: what was used of the window where that was less than the
-    /// whole for an `rto` (Linux's `tcp_cwnd_validate`). Once for all that was sent together.
+    /// Takes note that all data was sent; `out` segments are in flight. Returns the most segments that were used of the
+    /// window, if the window was not full for an `rto` (Linux's `tcp_cwnd_validate`). Counts once for all segments sent
+    /// together.
     #[cold]
     pub(crate) fn on_starved(
         &mut self,
@@ -122,7 +123,7 @@ mod tests {
         assert_eq!(starved(700, 100), [None; 2], "it was full");
     }
 
-    /// Linux 3.10's `tcp_is_cwnd_limited`: all but three segments of the window, whatever its size; or all but a third
+    /// Linux 3.10's `tcp_is_cwnd_limited`: the window may lack three segments, whatever its size, or less than a third
     /// of it, if that is less than the 45 segments of 64 KiB. Guards against a window that grows although nobody fills
     /// it.
     #[test]

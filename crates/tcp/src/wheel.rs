@@ -1,9 +1,9 @@
 //! The clock of Linux's timers. A tick is a jiffy, and long timeouts have coarser levels.
 //!
-//! Source: Linux 6.1, `kernel/time/timer.c` (since 4.8), and `CONFIG_HZ` of 250, as Debian and Ubuntu build it. A
-//! timeout is rounded up to whole ticks, counted from the last tick, and the timer fires one tick after that, so that
-//! it is never early: 2 ms take 4 to 8. From 63 ticks on, the timer fires with every eighth tick; from 504 on, with
-//! every 64th.
+//! Source: Linux 6.1, `kernel/time/timer.c` (since 4.8), with `CONFIG_HZ` of 250, as Debian and Ubuntu build it. A
+//! timeout is rounded up to whole ticks, counted from the last tick. The timer fires one tick after that, so that it is
+//! never early: 2 ms take 4 to 8 ms. From 63 ticks on, the timer fires with every eighth tick; from 504 on, with every
+//! 64th.
 
 use goodqueue_units::{Duration, Instant};
 
@@ -25,8 +25,8 @@ pub(crate) fn fires_at(tick: Duration, now: Instant, timeout: Duration) -> Insta
     Instant::from_nanos((slot << shift) * tick.as_nanos())
 }
 
-/// The first tick from `deadline` on: when a timer fires that was set to whole ticks, and it is known only now that
-/// nothing has put it off. One that was set just at a tick is a tick later on Linux.
+/// Returns the first tick from `deadline` on: when a timer of whole ticks fires, if the caller finds only now that
+/// nothing has postponed it. On Linux a timer that was set exactly at a tick is one tick later.
 pub(crate) fn first_tick(tick: Duration, deadline: Instant) -> Instant {
     match deadline.as_nanos().checked_next_multiple_of(tick.as_nanos()) {
         Some(at) => Instant::from_nanos(at),

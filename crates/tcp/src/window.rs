@@ -17,8 +17,8 @@ pub struct Window {
     pub pacing_rate: Option<Rate>,
     /// The fewest segments that leave as one packet, if as many are ready.
     pub min_packet: u16,
-    /// The segments of a packet, where the congestion control says it itself (`tso_segs` of Linux's L4S branch); 0
-    /// leaves it to the pacing rate.
+    /// The segments of a packet, if the congestion control sets it (`tso_segs` of Linux's L4S branch). 0 leaves it to
+    /// the pacing rate.
     pub packet: u16,
     /// Segments counted towards the next segment of linear growth.
     pub(crate) counted: u32,
@@ -75,7 +75,7 @@ impl Window {
     #[inline]
     pub fn increase(&mut self, per: u32, counted: u32) {
         let by_segment = self.stack.era().growth.cong_avoid_by_acked;
-        // What was counted towards a slower growth is worth one segment at most.
+        // The count towards a slower growth is worth one segment at most.
         if self.counted >= per {
             self.counted = 0;
             self.cwnd += 1;

@@ -93,8 +93,8 @@ proptest! {
         prop_assert_eq!((pair.client.in_flight(), pair.server.in_flight()), (0, 0));
     }
 
-    /// On a path that only loses, all that is taken for lost by SACKs was lost; F-RTO, after a timeout, may err. Guards
-    /// against a window that does not fall although something was lost.
+    /// On a path that only loses segments, every segment that SACKs mark as lost was lost. F-RTO, after a timeout, may
+    /// err. Guards against a window that does not fall although something was lost.
     #[test]
     fn nothing_is_undone_where_nothing_overtakes(
         lost in hash_set(0..2000_u64, 0..60), config in config(), spacing in 100..3000_u64,
@@ -108,9 +108,9 @@ proptest! {
         prop_assert!(stats.undos == 0 || stats.timeouts > 0, "{:?}", stats);
     }
 
-    /// Where nothing overtakes, SACKs say exactly what is missing, though only one ACK in `thinned` comes and a block
-    /// has grown at both of its ends since the last. It would be wrong to send again what the receiver has. (Probes and
-    /// timeouts may; each block is in three ACKs in a row, RFC 2018.)
+    /// Without reordering, SACKs say exactly what is missing, even if only one ACK in `thinned` arrives and a block has
+    /// grown at both ends since the last one. It would be wrong to send again what the receiver has. (Probes and
+    /// timeouts may. Each block is in three ACKs in a row, RFC 2018.)
     #[test]
     fn nothing_is_sent_again_that_was_not_lost(
         lost in hash_set(0..800_u64, 0..30), config in config(), spacing in 100..3000_u64, thinned in 1..4_u64,
@@ -143,8 +143,8 @@ proptest! {
     }
 }
 
-/// Each congestion control with each stack and feedback at least once, which the draws above do not promise: losses
-/// alone and in bursts, marks, reordering by half a round trip, duplicates, lost ACKs.
+/// Each congestion control with each stack and feedback at least once, which the random cases above do not guarantee:
+/// single and bursty losses, marks, reordering by half a round trip, duplicates, lost ACKs.
 #[test]
 fn every_combination_completes() {
     for &cc in Cc::ALL {

@@ -1,5 +1,5 @@
-//! Two endpoints whose path delays, reorders and loses: what recovery and the timers make of it. RTT is 100 ms; segment
-//! `n` of the client's data is number `n + 1` of the path until something is sent again.
+//! Recovery and timers of two endpoints whose path delays, reorders and loses segments. RTT is 100 ms. Segment `n` of
+//! the client's data is number `n + 1` of the path until something is sent again.
 
 use crate::common::{MSS, Pair, Path, upload};
 use goodqueue_tcp::{Cc, Config, CongestionState, Stack};
@@ -13,8 +13,8 @@ fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
 }
 
-/// A whole window comes 2 s late, as over a radio link that pauses. It would be wrong to keep the window of after the
-/// timeout, or to send all of it again.
+/// A whole window comes 2 s late, as over a radio link that pauses. It would be wrong to keep the window that the
+/// timeout set, or to send all of it again.
 #[test]
 fn a_pause_of_the_path_is_no_congestion() {
     for stack in [Stack::Linux3_10, Stack::Linux3_14, Stack::Linux6, Stack::Rfc] {
@@ -34,8 +34,8 @@ fn a_pause_of_the_path_is_no_congestion() {
     }
 }
 
-/// Segments overtake each other by up to eight. RACK waits once it has seen that; DupThresh grows; RFC 6675 does not
-/// learn.
+/// Segments overtake each other by up to eight. RACK waits once it has seen that, and DupThresh grows. RFC 6675 does
+/// not adapt.
 #[test]
 fn linux_learns_of_reordering() {
     let late = |every: usize| (100..1200).step_by(every).map(|n| (n, ms(5))).collect();
@@ -56,8 +56,8 @@ fn linux_learns_of_reordering() {
     assert!(new <= 3 && old <= 8 && rfc >= 10, "{old} {new} {rfc}");
 }
 
-/// The receiver's application stops for a minute. Guards against a transfer that never goes on because the ACK that
-/// opens the window is lost, or a timeout for what was never lost.
+/// The receiver's application stops for a minute. Guards against a transfer that stalls because the ACK that opens the
+/// window is lost, or a timeout for segments that were never lost.
 #[test]
 fn a_closed_window_opens_again_even_if_nobody_says_so() {
     for lose_update in [false, true] {
@@ -94,8 +94,8 @@ fn both_ends_close_at_once() {
     assert_eq!((pair.client.delivered_bytes(), pair.server.delivered_bytes()), (0, 0), "nothing after FIN");
 }
 
-/// Only the tail of each of many short transfers is lost: with a probe it costs two round trips or 200 ms, never the
-/// timer.
+/// Only the tail of each of many short transfers is lost. With a probe it costs two round trips or 200 ms, never a
+/// timeout.
 #[test]
 fn a_probe_spares_the_timeout_whichever_of_the_last_segments_is_lost() {
     for lost in 1..=10 {

@@ -1,6 +1,6 @@
-//! Situations of one endpoint, written down to be read: `tests/scripts/<topic>/<name>.tcp`. The grammar is in
-//! `tests/scripts/README.md`. The tests below the first are of the runner itself: wrong would be one that lets anything
-//! pass.
+//! Situations of one endpoint as readable scripts: `tests/scripts/<topic>/<name>.tcp`. The grammar is in
+//! `tests/scripts/README.md`. All tests after the first one test the runner itself. Guards against a runner that lets
+//! anything pass.
 
 use crate::runner::{Outcome, run, scripts};
 use std::path::Path;

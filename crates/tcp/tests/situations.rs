@@ -37,9 +37,9 @@ fn slow_start_doubles_each_round_trip() {
 fn slow_start_of_linux_3_10_counts_acks() {
     let mut pair = Pair::alike(Config { stack: Stack::Linux3_10, ..reno() });
     pair.client.write_unlimited();
-    // 10 segments let the window grow from 14 600 to 42 230 bytes: 10 single ACKs. Of 5 quick ones 4 are left: 4 and
-    // 16/2. The 20 segments of that round trip are room for 57 920 bytes: 6 growths, of which the first acknowledges
-    // two segments, then 12 pairs and one that waits for its timer.
+    // 10 segments let the window grow from 14 600 to 42 230 bytes: 10 single ACKs. Of 5 quick ACKs 4 are left: 4 and
+    // 16/2. The 20 segments of that round trip make room for 57 920 bytes: 6 growths, the first of which acknowledges
+    // two segments. Then come 12 pairs, and one segment that waits for its timer.
     for (ms, cwnd) in [(150, 10), (250, 20), (350, 32), (450, 51)] {
         pair.run_until(ms);
         assert_eq!(pair.client.cwnd(), cwnd, "at {ms} ms");
@@ -82,8 +82,8 @@ fn a_lost_retransmission_is_repaired_without_a_timeout() {
     assert_eq!((stats.retransmitted, stats.timeouts, stats.fast_recoveries), (2, 0, 1));
 }
 
-/// Nothing follows the last segment, so nothing can show its loss but time: SRTT + 200 ms for the probe of Linux, 1 s
-/// for the timer of RFC 6298.
+/// Nothing follows the last segment, so only time can show its loss: SRTT + 200 ms for Linux's probe, 1 s for the timer
+/// of RFC 6298.
 #[test]
 fn a_lost_tail_waits_for_the_probe_or_the_timer() {
     let mut pair = upload(reno(), 10, Path::drop([10]));
@@ -144,7 +144,8 @@ fn lost_syn_and_lost_syn_ack_cost_a_second_each() {
     assert_eq!(time, Duration::from_millis(1250));
 }
 
-/// Guards against a retransmission, a second reduction by the ECEs that follow the first, no CWR (then ECE never ends).
+/// Guards against a retransmission, a second reduction by the ECEs that follow the first, or no CWR (ECE would then
+/// never end).
 #[test]
 fn a_mark_reduces_once_and_loses_nothing() {
     let mut pair = upload(Config { ecn: EcnMode::Classic, ..reno() }, 300, Path::default());

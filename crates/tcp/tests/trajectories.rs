@@ -1,7 +1,7 @@
-//! What each congestion control and each stack does on six paths, as tables under version control: when the last thing
-//! happened (60 s at most), what the client sent, and a digest of all that either end did and showed on the way. The
-//! situations and scripts beside this file say what is right; this says that nothing else has moved. A change of
-//! behaviour shows as changed rows in review.
+//! Runs of each congestion control and each stack on six paths, as tables under version control. A row has the time of
+//! the last event (60 s at most), the client's counters, and a digest of everything that both ends did and showed on
+//! the way. The situations and scripts beside this file say what is right. These tables say that nothing else has
+//! changed: a change of behaviour shows as changed rows in review.
 //!
 //! After an intended change: `GOODQUEUE_BLESS=1 cargo test -p goodqueue-tcp --test all trajectories`.
 
@@ -104,8 +104,8 @@ fn losses(config: Config, draw: &mut Stream) -> Pair {
     pair
 }
 
-/// Runs of up to 20, in which retransmissions are lost too, the tail among them; the second write ends short of a
-/// segment.
+/// Builds a path that loses runs of up to 20 segments, including retransmissions and the tail. The second write ends in
+/// the middle of a segment.
 fn bursts(config: Config, draw: &mut Stream) -> Pair {
     let mut pair = pair(config);
     let begins: Vec<_> = some(draw, 800, 2.0).collect();
@@ -241,8 +241,8 @@ fn configs() -> Vec<Config> {
     new.chain(old).chain(with_words).collect()
 }
 
-/// Holds the rows of a path against `tests/data/trajectories/NAME.txt`. Its draws are from a stream of that name, so
-/// that a new path changes no other.
+/// Compares the rows of a path with `tests/data/trajectories/NAME.txt`. Its random numbers come from a stream of that
+/// name, so that a new path changes no other.
 #[track_caller]
 fn is_as_the_table_says(name: &str, set_up: fn(Config, &mut Stream) -> Pair) {
     let mut table = String::from(

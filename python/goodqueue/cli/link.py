@@ -43,7 +43,7 @@ def link(
         typer.Option(
             parser=whole("trace_snap", LEAST_BYTES, WHOLE_BYTES),
             metavar="BYTES",
-            help="Keep so much of each packet. [all]",
+            help="Keep only the first BYTES of each packet. [all]",
         ),
     ] = None,
     record: Annotated[str | None, typer.Option(metavar="FILE.json", help="Write the record there.")] = None,

@@ -31,7 +31,7 @@ def run(
         typer.Option(
             parser=whole("trace_snap", LEAST_BYTES, WHOLE_BYTES),
             metavar="BYTES",
-            help="Keep so much of each packet. [all, so that checksums can be checked]",
+            help="Keep only the first BYTES of each packet. [all, so that checksums can be checked]",
         ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the file of --trace.")] = False,

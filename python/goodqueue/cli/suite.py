@@ -53,7 +53,7 @@ def suite(
       goodqueue suite rfc7928 "codel target 10ms" --only 6 --only 8.2.6
       goodqueue suite rfc9743 bbr3 "cubic hystart++"    tests congestion controls
       goodqueue suite rfc7928 codel --out sheet         one page to attach to a draft
-      goodqueue suite rfc7928 codel --store runs        killed half-way, it goes on where it was
+      goodqueue suite rfc7928 codel --store runs        a suite that was killed continues where it stopped
 
     The sheet has one row per section. A suite is a folder: suite.toml and scenarios. Copy one of ours to begin your
     own.

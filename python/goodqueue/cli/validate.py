@@ -51,10 +51,10 @@ def validate(
     Every other scenario changes one thing: flows, cc, rate, rtt, ecn, loaded. Bursts, transfers and paths with other
     hops come in addition. The whole set takes hours on the kernel. --drawn runs another set, for which the model was
     not made: 1 to 50 Mbit/s, 5 to 200 ms, 1 to 8 flows of CUBIC, Reno and BBR, and also the qdiscs cake, fq_pie and
-    choke. Beside each overall figure stands, in brackets, the part of chance: the simulator compared with itself under
-    other seeds. With --out the same command continues a validation that was interrupted, and repeats no run. --force
-    adds to a validation that was complete. --lines compares no runs: it gives lines, made at random, to the tc of the
-    kernel engine's machine, and lists where goodqueue refuses another line or understands another value.
+    choke. The number in brackets is what chance alone gives: the simulator against itself with other seeds. With
+    --out the same command continues a validation that was interrupted, and repeats no run. --force adds to a validation
+    that was complete. --lines compares no runs: it gives lines, made at random, to the tc of the kernel engine's
+    machine, and lists where goodqueue refuses another line or understands another value.
     """
     from pathlib import Path
 

@@ -95,7 +95,7 @@ def _within(found: tuple[list[float], list[float | None]] | None, window: Window
 
 
 def drops(record: Record, way: str, window: Window) -> list[float]:
-    """Return the ends of the intervals in which the bottleneck dropped a packet of a flow in this direction."""
+    """Return the ends of the intervals in which a packet of a flow in direction `way` was dropped or lost."""
     found = record.get("series")
     if found is None:
         return []

@@ -211,7 +211,10 @@ class Flow(TypedDict):
     Only TCP. From the kernel as `timeouts`.
     """
     loss_percent: float | None
-    """Share of the sender's packets that the bottleneck dropped. From iperf3, that were lost anywhere."""
+    """Share of the sender's packets that were dropped at the bottleneck or lost at another hop.
+
+    From iperf3: lost anywhere.
+    """
     jitter_rfc3550_ms: NotRequired[float | None]
     """Jitter of a datagram flow at its receiver, as RFC 3550 smooths it. Only from iperf3."""
     completion_ms: NotRequired[float | None]
@@ -265,9 +268,9 @@ class Fairness(TypedDict):
     """Jain's index over flows: 1 means equal shares. 1/n means that one of n flows has everything."""
 
     jain_goodput: float | None
-    """Index of the goodputs of the TCP flows in the direction of the first one."""
+    """Index of the goodputs of bulk transfers in the direction of the first one."""
     jain_drops: float | None
-    """Index of the shares of their packets that these flows lost."""
+    """Jain's index of the loss ratios of the same flows."""
     jain_hosts: NotRequired[float | None]
     """Index of the goodputs in that direction of the users' hosts, if the scenario names hosts."""
 
@@ -289,7 +292,7 @@ class Host(TypedDict):
     rtt_ms: Delay | None
     """Round-trip times as the senders of its TCP flows measured them."""
     loss_percent: float
-    """Share of the packets of its flows that were dropped or lost."""
+    """Share of the packets of its flows that were dropped at the bottleneck or lost at another hop."""
 
 
 class AirOfStation(TypedDict):

@@ -55,7 +55,7 @@ class FlowSeries(TypedDict):
     goodput_mbps: list[float | None]
     """Goodput within the interval."""
     dropped_packets: NotRequired[list[int]]
-    """The sender's packets that the bottleneck dropped. Only from the simulator."""
+    """The sender's packets that were dropped at the bottleneck or lost at another hop. Only from the simulator."""
     rtt_ms: NotRequired[list[float | None]]
     """For a ping: mean of the echoes that came back within the interval."""
     tcp: NotRequired[TcpSeries]

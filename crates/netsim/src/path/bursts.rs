@@ -20,6 +20,8 @@ pub(crate) struct Bursts {
 }
 
 impl Bursts {
+    /// Builds a link that sends in bursts.
+    ///
     /// # Errors
     /// If `every` is 0, or the peak rate is below the rate.
     pub(crate) fn new(rate: Rate, every: Duration, peak: Option<Rate>) -> Result<Self, String> {

@@ -57,21 +57,21 @@ impl<C: Capacity> Served<C> {
         if now == self.until { self.used } else { self.capacity.by(now) }
     }
 
-    /// See [`Transmitter::start`](super::transmitter::Transmitter::start).
+    /// Does what [`Transmitter::start`](super::transmitter::Transmitter::start) does.
     pub(crate) fn start(&mut self, now: Instant) -> Instant {
         self.used = self.used_by(now);
         self.until = self.capacity.begins(self.used).max(now);
         self.until
     }
 
-    /// See [`Transmitter::occupy`](super::transmitter::Transmitter::occupy).
+    /// Does what [`Transmitter::occupy`](super::transmitter::Transmitter::occupy) does.
     pub(crate) fn occupy(&mut self, now: Instant, bytes: u32) -> Duration {
         self.used = self.used_by(now) + Nanobits::from(bytes) * BYTE;
         self.until = self.capacity.ends(self.used);
         if self.until == Instant::MAX { Duration::MAX } else { self.until.since(now) }
     }
 
-    /// See [`Transmitter::idle`](super::transmitter::Transmitter::idle).
+    /// Does what [`Transmitter::idle`](super::transmitter::Transmitter::idle) does.
     pub(crate) fn idle(&mut self) {
         self.until = Instant::MAX;
     }

@@ -41,7 +41,7 @@ pub(crate) struct Cellular {
 }
 
 impl Cellular {
-    /// LTE in a moving car.
+    /// Returns the parameters of LTE in a moving car.
     pub(crate) const fn lte(mean: Rate) -> Self {
         Self {
             mean,

@@ -34,7 +34,7 @@ pub(crate) struct WireParams {
 }
 
 impl Default for WireParams {
-    /// Neither delays nor changes any packet.
+    /// Returns a wire that neither delays nor changes any packet.
     fn default() -> Self {
         Self {
             delay: Duration::ZERO,

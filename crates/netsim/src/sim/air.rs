@@ -132,7 +132,7 @@ impl Simulation {
         self.row.as_ref()?.cell.as_deref()
     }
 
-    /// As [`cell`](Self::cell).
+    /// Returns the cell, to change it.
     pub(super) fn cell_mut(&mut self) -> Option<&mut Cell> {
         self.row.as_mut()?.cell.as_deref_mut()
     }

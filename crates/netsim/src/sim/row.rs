@@ -350,7 +350,7 @@ impl HopState {
         }
     }
 
-    /// As [`link`](Self::link).
+    /// Returns the link, to change it.
     pub(crate) fn link_mut(&mut self) -> Option<&mut Link> {
         match &mut self.body {
             Body::Link(link) => Some(link),

@@ -23,10 +23,8 @@ use std::collections::VecDeque;
 pub(crate) const MOST_BYTES: Size = Size(1_000_000_000_000_000);
 /// Upper bound of the time between two actions of an application.
 pub(crate) const LONGEST_WAIT: Span = Span(Duration::from_secs(1_000_000));
-/// How many times an application acts: transfers, exchanges or pages.
-pub(crate) const REPEAT: Key<u64> = Key::optional("repeat", "10")
-    .range(1, 1_000_000_000)
-    .help("number of transfers, exchanges or pages, one after the other. If left out, they go on until `stop`; without `interval` there is one transfer");
+/// How many times an application acts. Each kind says what it counts.
+pub(crate) const REPEAT: Key<u64> = Key::optional("repeat", "10").range(1, 1_000_000_000);
 /// Time from the end of one action to the start of the next.
 pub(crate) const AGAIN: Key<Span> =
     Key::with_default("interval", "\"0s\"").range(Span(Duration::ZERO), LONGEST_WAIT).example("\"1s\"");
@@ -53,17 +51,19 @@ pub(crate) fn check_rtts(table: &Table<'_>, rtt: Span, values: &Values) -> Resul
 
 /// What an application does. One object plays both [sides](Side).
 pub(crate) trait Application: Send + Sync {
-    /// The flow starts.
+    /// Begins the application, because the flow starts.
     fn start(&mut self, host: &mut Host<'_>);
-    /// The time that the application asked for with [`Host::wake_at`] has come.
+    /// Acts at the time that the application asked for with [`Host::wake_at`].
     fn wake(&mut self, host: &mut Host<'_>);
-    /// At `end` of `socket` the handshake is over, more bytes have arrived in order, or the peer has closed.
+    /// Takes note that at `end` of `socket` the handshake is over, more bytes have arrived in order, or the peer has
+    /// closed.
     fn notice(&mut self, socket: SocketId, end: Side, host: &mut Host<'_>);
-    /// A datagram of this application arrived at `end`.
+    /// Takes a datagram of this application that arrived at `end`.
     fn datagram(&mut self, _datagram: Datagram, _end: Side, _host: &mut Host<'_>) {}
-    /// The flow's time is over. The application begins nothing new; what is under way may end.
+    /// Ends the application, because the flow's time is over. The application begins nothing new. What is under way may
+    /// end.
     fn stop(&mut self, host: &mut Host<'_>);
-    /// Measuring begins.
+    /// Begins measuring.
     fn measure_from(&mut self, now: Instant);
     /// Returns what the application measured up to `now`.
     fn result(&self, now: Instant) -> result::Result;
@@ -235,7 +235,7 @@ impl App {
         if self.stopped { Instant::MAX } else { self.desk.wake_at.min(stop) }
     }
 
-    /// The timer has fired: the flow starts or stops, or the application is woken.
+    /// Handles the timer: the flow starts or stops, or the application is woken.
     pub(crate) fn handle_timeout(&mut self, now: Instant, stop: Instant, sockets: &mut Sockets) {
         let host = &mut Host { now, desk: &mut self.desk, sockets };
         if now >= stop {
@@ -255,7 +255,7 @@ impl App {
         self.desk.open.find(direction, hash)
     }
 
-    /// A segment has arrived at an end of a connection; `handled` says what the segment brought.
+    /// Takes note of a segment that arrived at an end of a connection. `handled` says what the segment brought.
     pub(crate) fn handled(
         &mut self,
         now: Instant,
@@ -282,7 +282,7 @@ impl App {
         }
     }
 
-    /// A datagram has arrived at `end`.
+    /// Takes a datagram that arrived at `end`.
     pub(crate) fn handle_datagram(
         &mut self,
         now: Instant,
@@ -294,7 +294,7 @@ impl App {
         self.program.datagram(datagram, end, host);
     }
 
-    /// The timer of `end` of `socket` has fired. The timer is lazy: the deadline may have moved to a later time
+    /// Handles the timer of `end` of `socket`. The timer is lazy: the deadline may have moved to a later time
     /// since.
     pub(crate) fn handle_socket_timeout(
         &mut self,
@@ -336,7 +336,7 @@ impl App {
         true
     }
 
-    /// Measuring begins.
+    /// Begins measuring.
     pub(crate) fn measure_from(&mut self, now: Instant) {
         self.rtt.reset();
         self.program.measure_from(now);

@@ -49,9 +49,9 @@ pub(crate) enum Far {
 
 /// The end that measures how long packets took, for a round trip or one way.
 pub(crate) trait Listener: Send + Sync {
-    /// Measuring begins.
+    /// Begins measuring.
     fn reset(&mut self);
-    /// A packet that was sent within the measured time took `time`.
+    /// Takes note that a packet that was sent within the measured time took `time`.
     fn took(&mut self, time: Duration);
     /// Returns what was measured, given what became of the packets.
     fn result(&self, packets: Packets) -> result::Result;
@@ -171,7 +171,7 @@ impl Isochronous {
         (self.next - 1) as u32
     }
 
-    /// Measuring begins.
+    /// Begins measuring.
     pub(crate) fn measure_from_now(&mut self) {
         (self.first_measured, self.returned, self.last_returned) = (self.next, 0, None);
         if let Far::Echoes(listener) | Far::Listens(listener) = &mut self.far {
@@ -184,7 +184,7 @@ impl Isochronous {
         matches!(self.far, Far::Echoes(_))
     }
 
-    /// The packet that carries `low` has arrived at the far side at `now`. Returns whether the far side sends it
+    /// Takes the packet that carries `low` at the far side at `now`. Returns whether the far side sends it
     /// back.
     #[inline]
     pub(crate) fn arrived(&mut self, now: Instant, low: u32) -> bool {
@@ -199,7 +199,7 @@ impl Isochronous {
         }
     }
 
-    /// The echo of the packet that carries `low` has arrived at `now`. Returns its round-trip time, or none if it
+    /// Takes the echo of the packet that carries `low` at `now`. Returns its round-trip time, or none if it
     /// arrived before.
     pub(crate) fn returned(&mut self, now: Instant, low: u32) -> Option<Duration> {
         let rtt = self.settle(now, low)?;
@@ -207,7 +207,7 @@ impl Isochronous {
         Some(rtt)
     }
 
-    /// The packet that carries `low` has arrived at the end that measures. Returns how long it took, or none if it
+    /// Takes the packet that carries `low` at the end that measures. Returns how long it took, or none if it
     /// arrived before.
     fn settle(&mut self, now: Instant, low: u32) -> Option<Duration> {
         let number = self.number(low);

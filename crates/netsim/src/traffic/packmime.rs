@@ -158,14 +158,14 @@ impl Packmime {
 }
 
 impl Ongoing {
-    /// The client sends a request.
+    /// Sends a request of the client.
     fn ask(&mut self, socket: SocketId, host: &mut Host<'_>) {
         (self.step, self.asked_at, self.counts) = (Step::Asked, host.now, true);
         self.wanted += self.visit.exchanges[self.number].response;
         host.write(socket, host.receiver(), self.visit.request);
     }
 
-    /// The server sends the response, and closes after the last response.
+    /// Sends the server's response, and closes after the last one.
     fn answer(&mut self, socket: SocketId, host: &mut Host<'_>) {
         self.step = Step::Answered;
         host.write(socket, host.sender(), self.visit.exchanges[self.number].response);
@@ -228,7 +228,7 @@ impl Application for Packmime {
         }
     }
 
-    /// Nobody is woken any more: servers answer without thinking, and clients send no more requests.
+    /// Stops waking anyone: servers answer without thinking, and clients send no more requests.
     fn stop(&mut self, host: &mut Host<'_>) {
         self.next = None;
         self.timers.clear();

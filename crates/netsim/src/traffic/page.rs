@@ -9,7 +9,7 @@
 
 mod objects;
 
-use super::app::{AGAIN, Application, Host, REPEAT};
+use super::app::{self, AGAIN, Application, Host};
 use super::kind::{Kind, Make, Measure, Shorthand};
 use super::result::{self, AppResult};
 use super::tcp;
@@ -38,6 +38,8 @@ const CONNECTIONS: Key<u64> = Key::with_default("connections", "6")
     .range(1, 100)
     .help("most connections that a browser has to a host at a time");
 const INTERVAL: Key<Span> = AGAIN.help("time from the end of a fetch to the start of the next");
+const REPEAT: Key<u64> =
+    app::REPEAT.help("number of pages, one after the other. If left out, they go on until `stop`");
 
 pub(crate) const KIND: Kind = Kind {
     keys: &[&INTERVAL, &REPEAT, &REQUEST, &PAGE, &OBJECTS, &CONNECTIONS],
@@ -221,7 +223,7 @@ impl Page {
         fetch.plan(host);
     }
 
-    /// The object `item` of `site` has arrived.
+    /// Takes the object `item` of `site`, which has arrived.
     fn came(&mut self, mut fetch: Fetch, (site, item): (usize, usize), host: &mut Host<'_>) {
         fetch.missing -= 1;
         fetch.sites[site].ask(&self.items, self.connections, host);
@@ -293,7 +295,7 @@ impl Application for Page {
         self.begin(host);
     }
 
-    /// A fetch is due, or a lookup is to be repeated.
+    /// Begins the fetch that is due, or repeats a lookup.
     fn wake(&mut self, host: &mut Host<'_>) {
         let Some(fetch) = &mut self.fetch else { return self.begin(host) };
         for site in &mut fetch.sites {

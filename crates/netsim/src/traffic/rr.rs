@@ -1,7 +1,7 @@
 //! Requests and responses on one connection, as in netperf's TCP_RR. The receiver of the flow's data asks, and the
 //! sender answers.
 
-use super::app::{Application, Host, LONGEST_WAIT, MOST_BYTES, REPEAT};
+use super::app::{self, Application, Host, LONGEST_WAIT, MOST_BYTES};
 use super::kind::{Kind, Make, Measure, Shorthand};
 use super::result::{self, AppResult};
 use super::tcp;
@@ -13,6 +13,8 @@ use crate::scenario::{ScenarioError, Size, Span};
 use goodqueue_units::{Duration, Instant, Stream as Random};
 use std::sync::Arc;
 
+const REPEAT: Key<u64> =
+    app::REPEAT.help("number of exchanges, one after the other. If left out, they go on until `stop`");
 const REQUEST: Key<Size> =
     Key::required("request", "\"100kB\"").range(Size(1), MOST_BYTES).help("bytes of a request");
 const RESPONSE: Key<Size> = Key::required("response", "\"100kB\"")

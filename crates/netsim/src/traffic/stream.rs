@@ -130,7 +130,7 @@ impl Stream {
         host.wake_at(began + self.interval * self.written);
     }
 
-    /// The next chunk has arrived completely.
+    /// Takes the next chunk, which has arrived completely.
     fn take(&mut self, began: Instant, now: Instant) {
         if self.arrived >= self.first_measured {
             self.delays.record(now.since(began + self.interval * self.arrived));

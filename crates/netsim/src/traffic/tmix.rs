@@ -193,7 +193,7 @@ impl Tmix {
         self.count += u64::from(is_request);
     }
 
-    /// `end` of `socket` makes its next send, or closes if there is none.
+    /// Makes the next send of `end` of `socket`, or closes it if there is none.
     fn act(&mut self, socket: SocketId, end: End, host: &mut Host<'_>) {
         let Some(active) = self.active.get_mut(&socket) else { return };
         let Vector { is_concurrent, sends, .. } = &self.vectors[active.number];
@@ -273,7 +273,7 @@ impl Application for Tmix {
         self.carry_on(host);
     }
 
-    /// Nobody is woken any more. What was written still arrives, and then the connections end.
+    /// Stops waking anyone. What was written still arrives, and then the connections end.
     fn stop(&mut self, host: &mut Host<'_>) {
         self.is_over = true;
         self.timers.clear();

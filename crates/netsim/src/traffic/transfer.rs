@@ -1,7 +1,7 @@
 //! Transfers of a fixed size. Each transfer has a new connection, which the user opens; the sender's end writes all
 //! bytes and closes.
 
-use super::app::{AGAIN, Application, Host, MOST_BYTES, REPEAT};
+use super::app::{self, AGAIN, Application, Host, MOST_BYTES};
 use super::kind::{Kind, Make, Measure, Shorthand};
 use super::result::{self, AppResult};
 use super::tcp;
@@ -17,6 +17,9 @@ use std::sync::Arc;
 const SIZE: Key<Size> =
     Key::required("size", "\"100kB\"").range(Size(1), MOST_BYTES).help("bytes of each transfer");
 const INTERVAL: Key<Span> = AGAIN.help("time from the end of a transfer to the start of the next");
+const REPEAT: Key<u64> = app::REPEAT.help(
+    "number of transfers, one after the other. If left out, they go on until `stop`, and without `interval` there is one",
+);
 
 pub(crate) const KIND: Kind = Kind {
     keys: &[&INTERVAL, &SIZE, &REPEAT],
@@ -116,7 +119,8 @@ impl Application for Transfer {
         self.begin(host);
     }
 
-    /// The user learns that an upload has ended when the far end, which has received everything, closes.
+    /// Ends a transfer. The user learns that an upload has ended when the far end, which has received everything,
+    /// closes.
     fn notice(&mut self, socket: SocketId, end: Side, host: &mut Host<'_>) {
         let Some(current) = self.current.as_mut().filter(|current| current.socket == socket) else { return };
         if current.counts && end == host.receiver() && host.delivered(socket, end) >= self.size {

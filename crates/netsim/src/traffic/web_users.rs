@@ -203,7 +203,7 @@ impl WebUsers {
         self.channels.get_mut(socket.index()).and_then(Option::as_mut)
     }
 
-    /// `user` begins a page and requests its document.
+    /// Begins a page of `user` and requests its document.
     fn begin(&mut self, user: u32, host: &mut Host<'_>) {
         if self.is_over {
             return;
@@ -278,7 +278,7 @@ impl WebUsers {
         host.write(socket, host.receiver(), request);
     }
 
-    /// The server of `socket` has received something. It answers requests as soon as it can, in order.
+    /// Takes what the server of `socket` has received. The server answers requests as soon as it can, in order.
     fn hear(&mut self, socket: SocketId, host: &mut Host<'_>) {
         let delivered = host.delivered(socket, host.sender());
         let Some(channel) = self.channel(socket) else { return };
@@ -312,7 +312,7 @@ impl WebUsers {
         }
     }
 
-    /// The user of `socket` has received something.
+    /// Takes what the user of `socket` has received.
     fn receive(&mut self, socket: SocketId, host: &mut Host<'_>) {
         let delivered = host.delivered(socket, host.receiver());
         let established = host.is_established(socket, host.receiver());
@@ -340,7 +340,8 @@ impl WebUsers {
         }
     }
 
-    /// An object of `user`'s page has arrived on `socket`. The next request in its place follows after `gap`.
+    /// Takes an object of `user`'s page that has arrived on `socket`. The next request in its place follows after
+    /// `gap`.
     fn came(&mut self, user: u32, socket: SocketId, gap: Duration, host: &mut Host<'_>) {
         let Some(page) = &mut self.users[user as usize].page else { return };
         page.missing -= 1;
@@ -360,7 +361,8 @@ impl WebUsers {
         }
     }
 
-    /// HTTP/1: `socket` is free now. Opens connections if objects wait and more connections are allowed.
+    /// Goes on after `socket` has become free (HTTP/1). Opens connections if objects wait and more connections are
+    /// allowed.
     fn go_on(&mut self, user: u32, socket: SocketId, gap: Duration, host: &mut Host<'_>) {
         let most = self.connections;
         let Some(page) = &mut self.users[user as usize].page else { return };
@@ -382,7 +384,7 @@ impl WebUsers {
         self.carry_on(host);
     }
 
-    /// The gap is over after which `user` opens a connection.
+    /// Opens a connection of `user`, because the gap before it is over.
     fn open_again(&mut self, user: u32, host: &mut Host<'_>) {
         let Some(page) = &mut self.users[user as usize].page else { return };
         page.to_open -= 1;
@@ -393,7 +395,7 @@ impl WebUsers {
         }
     }
 
-    /// The gap is over after which `socket` is used again.
+    /// Uses `socket` again, because the gap before that is over.
     fn ask(&mut self, socket: SocketId, host: &mut Host<'_>) {
         let Some(user) = self.channel(socket).map(|channel| channel.user) else { return };
         let Some(page) = &mut self.users[user as usize].page else { return };
@@ -403,7 +405,7 @@ impl WebUsers {
         }
     }
 
-    /// HTTP/2: requests all known objects. A draw decides the server of each object.
+    /// Requests all known objects (HTTP/2). A draw decides the server of each object.
     fn ask_for_all(&mut self, user: u32, host: &mut Host<'_>) {
         loop {
             let User { random, page } = &mut self.users[user as usize];
@@ -416,7 +418,7 @@ impl WebUsers {
         }
     }
 
-    /// The page of `user` is complete.
+    /// Ends the page of `user`, which is complete.
     fn end(&mut self, user: u32, host: &mut Host<'_>) {
         let User { random, page } = &mut self.users[user as usize];
         let Some(page) = page.take() else { return };
@@ -440,7 +442,7 @@ impl WebUsers {
 }
 
 impl Application for WebUsers {
-    /// Users begin as if they had been thinking before. Each first page starts within a think time of its user.
+    /// Begins with users that have been thinking before. Each first page starts within a think time of its user.
     fn start(&mut self, host: &mut Host<'_>) {
         for number in 0..self.users.len() {
             let think = self.profile.first_think(&mut self.users[number].random);

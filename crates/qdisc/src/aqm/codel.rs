@@ -73,7 +73,7 @@ pub const CE_THRESHOLD: Param<Option<Duration>> =
         .source("tc-codel(8)");
 const VARIANT: Param<Variant> = Param::choice(
     "variant",
-    "Linux's fixed-point root, the RFC's exact one, the article's pseudocode of 2012, its authors' code for ns-2, or the RFC's that resumes the whole count",
+    "which CoDel; its page describes each variant",
     "linux",
 )
 .fixed()

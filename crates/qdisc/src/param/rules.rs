@@ -123,7 +123,7 @@ impl<T> Param<T> {
         self.excludes_named(other.name())
     }
 
-    /// As [`Param::excludes`], for two constants that would have to mention each other.
+    /// Does what [`Param::excludes`] does, for two constants that would have to mention each other.
     pub const fn excludes_named(self, other: &'static str) -> Self {
         let rules = Rules { excludes: Some(other), ..self.spec.rules };
         self.ruled(rules)

@@ -234,6 +234,15 @@ impl ParamSpec {
         }
     }
 
+    /// Returns the sentence of help. An alias names the parameter that it stands for.
+    #[must_use]
+    pub fn about(&self) -> String {
+        match self.form {
+            Form::Alias(of) => format!("another word for {of}"),
+            _ => self.help.to_string(),
+        }
+    }
+
     /// Returns the words by which a line names the parameter. There are none if the parameter is an alias, follows
     /// another or has no meaning here.
     #[must_use]

@@ -172,9 +172,9 @@ impl Param<()> {
         self.with(Default::Line(line))
     }
 
-    /// Declares `name` as another word for the parameter `of`.
+    /// Declares `name` as another word for the parameter `of`. [`ParamSpec::about`] says so.
     pub const fn alias<T>(name: &'static str, of: &Param<T>) -> Self {
-        Self::new(name, "another word for burst", Form::Alias(of.spec.name), (0.0, 0.0))
+        Self::new(name, "", Form::Alias(of.spec.name), (0.0, 0.0))
     }
 
     /// Declares `name` as a word of `tc` that is refused for the reason `why`.

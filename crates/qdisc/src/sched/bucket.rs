@@ -138,10 +138,10 @@ pub(super) const ANY_RATE: Param<Option<Rate>> =
         .once()
         .zero_is_unset()
         .source("tc-tbf(8), tc-htb(8)");
-/// Whether the child learns that there is nothing to send.
+/// Whether the child learns that the link is idle.
 pub(super) const IDLE: Param<Idle> = Param::choice(
     "idle",
-    "told: htb always asks the child for a packet, as a link does; linux: see the page of htb",
+    "linux: an empty child is not asked for a packet; told: it is always asked, as a link asks",
     "linux",
 )
 .source("goodqueue");

@@ -270,7 +270,7 @@ impl<P: Packet> Qdisc<P> for Fq<P> {
         self.wake.map(|time| Instant::from_nanos(time.saturating_add(self.settings.timer_slack)))
     }
 
-    /// Only forgets the time: the link asks for a packet afterwards.
+    /// Forgets the time, and does nothing else: the link asks for a packet afterwards.
     fn on_timer<O: Owner<P>>(&mut self, now: Instant, _owner: &mut O) {
         if self.next_timer().is_some_and(|due| due <= now) {
             self.wake = None;

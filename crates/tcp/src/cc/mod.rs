@@ -108,25 +108,26 @@ pub trait CongestionControl: Sized {
     /// Builds the state of a new connection.
     fn new(config: &Config) -> Self;
 
-    /// Called once, before `on_open`: the ECN feedback that this connection has.
+    /// Takes the ECN feedback that this connection has. Called once, before `on_open`.
     fn on_ecn_agreed(&mut self, _mode: EcnMode) {}
 
-    /// Called once, when the handshake is over; `rtt` is its sample.
+    /// Takes `rtt`, the sample of the handshake. Called once, when the handshake is over.
     fn on_open(&mut self, _now: Instant, _rtt: Option<Duration>, _window: &mut Window) {}
 
-    /// Called for every ACK that delivered something, in any state, before `on_ack`. `state` and `in_flight` are then
-    /// the values before losses are looked for.
+    /// Takes note of a delivery. Called for every ACK that delivered something, in any state, before `on_ack`. `state`
+    /// and `in_flight` are then the values before losses are looked for.
     fn on_delivered(&mut self, _ack: &Ack, _window: &mut Window) {}
 
-    /// Called for every ACK, as the last call, if the algorithm is [`MODEL_BASED`](Self::MODEL_BASED).
+    /// Takes a sample of the delivery rate. Called for every ACK, as the last call, if the algorithm is
+    /// [`MODEL_BASED`](Self::MODEL_BASED).
     fn on_rate(&mut self, _ack: &Ack, _sample: &RateSample, _rate: &mut RateEstimator, _window: &mut Window) {
     }
 
-    /// Called for every ACK that advances the window, except while a reduction is under way (recovery, CWR).
+    /// Grows the window. Called for every ACK that advances it, except while a reduction is under way (recovery, CWR).
     fn on_ack(&mut self, ack: &Ack, window: &mut Window);
 
-    /// Called when congestion begins, once per window of data. Returns the new slow-start threshold, at least 2
-    /// segments.
+    /// Returns the new slow-start threshold, at least 2 segments. Called when congestion begins, once per window of
+    /// data.
     fn ssthresh(&mut self, congestion: &Congestion) -> u32;
 
     /// Returns the window to restore when it turns out that nothing was lost. `prior_cwnd` is the window at the time of
@@ -135,19 +136,19 @@ pub trait CongestionControl: Sized {
         window.cwnd.max(prior_cwnd)
     }
 
-    /// Called before `undo_cwnd`.
+    /// Prepares an undo. Called before `undo_cwnd`.
     fn on_undo(&mut self) {}
 
-    /// Called when the sender has entered `state`.
+    /// Takes note that the sender has entered `state`.
     fn on_state(&mut self, _state: CongestionState, _window: &mut Window) {}
 
-    /// Called after `ssthresh` if the congestion was a retransmission timeout.
+    /// Takes note that the congestion was a retransmission timeout. Called after `ssthresh`.
     fn on_rto(&mut self) {}
 
-    /// Called when data is sent after `idle` with nothing in flight.
+    /// Takes note that data is sent after `idle` with nothing in flight.
     fn on_restart(&mut self, _now: Instant, _idle: Duration) {}
 
-    /// Called when something is sent while nothing was in flight, if the delivery rate is estimated.
+    /// Takes note that something is sent while nothing was in flight. Called if the delivery rate is estimated.
     fn on_transmit_start(&mut self, _now: Instant, _rate: &RateEstimator, _window: &mut Window) {}
 
     /// Shows inner state to plots and traces: name (with its unit) and value.

@@ -263,8 +263,8 @@ fn dctcps_receiver_tells_the_state_of_before_and_then_the_new_one() {
     assert!(s.poll_transmit(at(ms)).is_none());
 }
 
-/// RFC 9293, 3.10.7.2 to 3.10.7.4. Guards against a connection of which one end knows nothing: by what is no SYN, by an
-/// answer to another SYN, by what acknowledges none.
+/// RFC 9293, 3.10.7.2 to 3.10.7.4. Guards against a connection that exists at one end only: by a segment that is no
+/// SYN, by an answer to another SYN, or by an ACK of nothing.
 #[test]
 fn a_handshake_is_not_taken_for_another_one() {
     let mut s = Connection::server(config(false));
@@ -290,8 +290,8 @@ fn a_handshake_is_not_taken_for_another_one() {
     assert!(s.is_established());
 }
 
-/// Data may overtake our answer to the SYN-ACK. It would be wrong to drop them: the peer would send them again after an
-/// RTO.
+/// Data may overtake our answer to the SYN-ACK. It would be wrong to drop the data: the peer would send it again after
+/// an RTO.
 #[test]
 fn data_that_come_before_the_clients_ack_has_left_are_taken() {
     let (mut c, mut s) = (Connection::client(config(false)), Connection::server(config(false)));

@@ -148,8 +148,8 @@ fn quick_acks_are_as_many_as_half_the_window_has_segments() {
     assert_eq!(d.quick, 4, "never fewer than there were");
 }
 
-/// Nichols and Jacobson 2012, figure 4: a receiver that acknowledges once a window. Guards against an ACK before, or
-/// none ever.
+/// Nichols and Jacobson 2012, figure 4: a receiver acknowledges once per window. Guards against an earlier ACK, or
+/// none.
 #[test]
 fn a_receiver_may_acknowledge_each_segment_or_so_many_together() {
     let ms = |ms| Instant::ZERO + Duration::from_millis(ms);
@@ -173,8 +173,8 @@ fn a_receiver_may_acknowledge_each_segment_or_so_many_together() {
     }
 }
 
-/// Linux: 200 ms at the most where the sender waits for nothing, or pushed, else 500. Guards against an ACK that comes
-/// after the peer's RTO, or before an answer that could carry it.
+/// Linux: the delay is at most 200 ms in a ping-pong or after a push, and 500 ms otherwise. Guards against an ACK after
+/// the peer's RTO, or before an answer that could carry it.
 #[test]
 fn a_delay_is_at_most_200_ms_where_the_peer_waits() {
     for (pushed, answers, most) in [(0, 0, 500), (1, 0, 200), (0, 3, 200)] {
@@ -186,8 +186,8 @@ fn a_delay_is_at_most_200_ms_where_the_peer_waits() {
     }
 }
 
-/// Linux's `tcp_measure_rcv_mss`: two segments alike are full ones, where they are longer than 76 bytes and not pushed.
-/// Guards against a window of quick ACKs, and ACKs of each two, counted in messages.
+/// Linux's `tcp_measure_rcv_mss`: two segments of equal length are full ones if they are longer than 76 bytes and not
+/// pushed. Guards against a window of quick ACKs, and ACKs of every second segment, counted in messages.
 #[test]
 fn two_short_segments_alike_are_messages_where_they_are_pushed() {
     for (len, push, mss) in [(100, true, 1448), (75, false, 1448), (100, false, 100), (600, true, 600)] {

@@ -108,8 +108,8 @@ fn a_marked_syn_ack_counts_once_and_marked_acks_are_told_every_third() {
     assert_eq!((told, echo.flags()), (std::vec![Urgency::NONE, Urgency::NONE, Urgency::NOW], NO));
 }
 
-/// RFC 9768, 3.2.2.2: the difference to the last counter heard, modulo 8. A.1: an ACK that delivers nothing is read if
-/// its timestamp is newer.
+/// RFC 9768, 3.2.2.2: the sender reads the difference to the last counter, modulo 8. A.1: an ACK that delivers nothing
+/// counts if its timestamp is newer.
 #[test]
 fn the_sender_reads_the_difference_of_the_counter() {
     let mut f = Feedback::new(Accurate, None);
@@ -124,8 +124,9 @@ fn the_sender_reads_the_difference_of_the_counter() {
     assert!(f.is_news(A | W, 0) && !f.is_news(A | E, 0));
 }
 
-/// RFC 9768, A.2: of ten delivered segments a difference of 2 may be 2 or 10; 10 is safe. Of nine, 2; of eight, 0 or 8.
-/// That is where ACKs are short: eight segments, after 64 ACKs of one, are a mean of 1 + 7/64.
+/// RFC 9768, A.2: with ten delivered segments a difference of 2 may mean 2 or 10, and 10 is safe. With nine it means 2,
+/// and with eight a difference of 0 may mean 0 or 8. This holds while ACKs are short: after 64 ACKs of one segment, an
+/// ACK of eight makes a mean of 1 + 7/64.
 #[test]
 fn a_counter_that_may_have_gone_round_is_read_safely() {
     let of_short_acks = |flags, delivered| {
@@ -138,8 +139,8 @@ fn a_counter_that_may_have_gone_round_is_read_safely() {
     assert_eq!((of_short_acks(A | E, 8), of_short_acks(A | E, 7)), (Some(8), None));
 }
 
-/// Where ACKs deliver more than four segments as a rule, a long one hides none, and the difference is the count:
-/// Linux's reading of "the safest likely case" (RFC 9768, 3.2.2.5.2). With ACKs of four it is not yet so.
+/// If ACKs usually deliver more than four segments, a long ACK hides none, and the difference is the count: Linux's
+/// reading of "the safest likely case" (RFC 9768, 3.2.2.5.2). With ACKs of four segments this does not hold yet.
 #[test]
 fn where_acks_are_thinned_the_counter_is_believed() {
     let read = |before, flags, delivered| {

@@ -76,8 +76,8 @@ impl Scoreboard {
         }
     }
 
-    /// When the last original was sent that is missing and older than the most recently sent delivered segment. There
-    /// is one at `scan`.
+    /// Returns when the last original was sent that is missing and older than the most recently sent delivered segment.
+    /// `scan` is at such an original.
     fn last_sent_before_newest(&self) -> Instant {
         let newest = &self.newest_delivered;
         let end = if newest.resent { self.tail } else { self.find(newest.end) };
@@ -125,8 +125,8 @@ impl Scoreboard {
         found
     }
 
-    /// FACK (Mathis & Mahdavi 1996, section 3): marks what is `dup_thresh` segments or more below the highest SACKed
-    /// one; where not `in_order`, only if as many above it are SACKed.
+    /// Marks as lost every segment that is at least `dup_thresh` segments below the highest SACKed one (FACK; Mathis &
+    /// Mahdavi 1996, section 3). If not `in_order`, at least `dup_thresh` segments above it must be SACKed.
     pub(crate) fn detect_by_forward_ack(&mut self, dup_thresh: u32, in_order: bool) -> Found {
         if self.sacked_out == 0 {
             return Found::default();
@@ -286,8 +286,8 @@ impl Scoreboard {
         self.resent_out
     }
 
-    /// The lowest of the segments before `ack` that were sent once and arrive now although later ones, up to `highest`,
-    /// were SACKed by an ACK before (RFC 8985, 6.2, step 3).
+    /// Returns the lowest segment before `ack` that was sent once and arrives only now, although later segments, up to
+    /// `highest`, were SACKed by an earlier ACK (RFC 8985, 6.2, step 3).
     #[cold]
     pub(super) fn lowest_late(&self, ack: SeqNumber, highest: SeqNumber) -> Option<SeqNumber> {
         let is_late = |record: &Record| !record.has(SACKED | AMBIGUOUS) && record.start() < highest;

@@ -140,8 +140,8 @@ fn repeated_moved_and_stale_blocks_are_counted_once() {
     assert_eq!((b.packets_out(), b.sacked_out()), (3, 0));
 }
 
-/// Of a block that was told before only what it grew by is looked at. It would be wrong to miss either end: what was
-/// delivered there would be taken for lost, and sent again.
+/// Of a block reported before, only its growth is checked. It would be wrong to miss either end: the delivered segments
+/// there would be marked as lost, and sent again.
 #[test]
 fn a_block_that_grew_at_both_ends_delivers_both() {
     let mut b = board(12);
@@ -167,8 +167,8 @@ fn segments_of_unequal_size_are_found_and_a_partial_ack_trims() {
     assert_eq!((d.segments, b.packets_out(), b.una() == b.nxt()), (5, 0, true));
 }
 
-/// What is left of a segment of which a part was acknowledged is what is sent again; its FIN takes a number of the
-/// sequence, and no byte.
+/// After a partial acknowledgement of a segment, only the rest is sent again. Its FIN takes one sequence number and no
+/// byte.
 #[test]
 fn of_a_trimmed_segment_the_rest_is_sent_again() {
     for (ends, numbers) in [(Flags::NONE, 100), (Flags::FIN, 101)] {
@@ -222,8 +222,8 @@ fn the_ring_grows_and_keeps_its_order() {
     assert_eq!(ack(&mut b, 1100, 1000, &[]).acked, (at(7), at(999)));
 }
 
-/// RFC 8985, 6.2, step 5. Segment n leaves at n ms, RTT 100. With 25 ms for reordering, segment n may come until n +
-/// 125 ms; one timer waits for the latest. Guards against a loss before its time, or a timer for a segment that is
+/// RFC 8985, 6.2, step 5. Segment n leaves at n ms, RTT 100 ms. With 25 ms for reordering, segment n may come until n +
+/// 125 ms. One timer waits for the latest. Guards against a loss before its time, or a timer for a segment that is
 /// here.
 #[test]
 fn segments_that_may_be_late_are_waited_for_until_the_last_of_them() {
@@ -306,8 +306,8 @@ fn by_rfc_6675_three_runs_or_three_segments_above_make_a_loss() {
     assert_eq!((b.detect_by_sacks(3).segments, resend_all(&mut b, 111)), (1, [0].to_vec()));
 }
 
-/// Mathis & Mahdavi 1996, section 3, with DupThresh 3: 8 is SACKed, so 0 to 5 are lost, three or more below it. Where
-/// segments overtake each other three must be SACKed above: not before 8 to 10 are.
+/// Mathis & Mahdavi 1996, section 3, with DupThresh 3: 8 is SACKed, so 0 to 5 are lost, three or more below it. If
+/// segments overtake each other, three above must be SACKed: this is so only once 8 to 10 are.
 #[test]
 fn by_forward_ack_all_is_lost_that_the_highest_sack_is_dupthresh_above() {
     let mut b = board(12);
@@ -392,9 +392,9 @@ fn a_segment_that_comes_late_tells_by_how_much() {
     assert_eq!(ack(&mut b, 107, 5, &[]).late, 300, "1 came after 4");
 }
 
-/// RFC 8985, 6.2, step 2, with timestamps: 0 was sent again at 110 ms; the echo of 1 ms says that the original came,
-/// 300 ms late. It would be wrong to take all that was sent before 110 ms for lost because of it. An echo of 151 is of
-/// a later segment, so the retransmission came too, and its own ACK was lost.
+/// RFC 8985, 6.2, step 2, with timestamps: 0 was sent again at 110 ms. The echo of 1 ms says that the original came,
+/// 300 ms late. It would be wrong to mark as lost, by that, everything sent before 110 ms. An echo of 151 is of a later
+/// segment, so the retransmission came too, and its own ACK was lost.
 #[test]
 fn by_its_echo_a_late_original_says_nothing_of_its_retransmission() {
     for (tsecr, expected) in [(1, false), (111, true), (151, true), (0, true)] {
@@ -419,8 +419,8 @@ fn a_retransmission_behind_the_first_segment_is_one() {
     assert!(b.is_any_resent());
 }
 
-/// Linux's `tcp_is_rack`: after a timeout only what is as old as an RTT is lost, and the first segment. It would be
-/// wrong to send again at once what was just sent again, or to wait for what is as old.
+/// Linux's `tcp_is_rack`: a timeout marks only segments at least one RTT old, and the first segment. It would be wrong
+/// to repeat at once a retransmission that has just left, or to wait for segments that are old enough.
 #[test]
 fn a_timeout_spares_what_was_sent_within_an_rtt() {
     let mut b = board(8);

@@ -51,12 +51,12 @@ pub(super) fn transmit(s: &mut Sender, ms: u64) -> (Vec<u32>, bool) {
     (sent, cwr)
 }
 
-/// An ACK of the first `n` segments with SACK blocks of segments `first..end`. It echoes the clock of 100 ms ago.
+/// Takes an ACK of the first `n` segments with SACK blocks of segments `first..end`. It echoes the clock of 100 ms ago.
 fn ack(s: &mut Sender, ms: u64, n: u32, blocks: &[(u32, u32)], flags: Flags) -> Option<Duration> {
     echoed(s, ms, ms - 100, n, blocks, flags)
 }
 
-/// The same, caused by a segment sent at `sent_ms`.
+/// Takes the same ACK, caused by a segment sent at `sent_ms`.
 pub(super) fn echoed(
     s: &mut Sender,
     ms: u64,
@@ -85,7 +85,7 @@ fn answer(
     s.on_ack::<true>(at(ms), &segment, false)
 }
 
-/// An ACK without a timestamp.
+/// Takes an ACK without a timestamp.
 pub(super) fn without_echo(s: &mut Sender, ms: u64, n: u32, blocks: &[(u32, u32)]) {
     answer(s, ms, 0, n, blocks, Flags::NONE);
 }
@@ -113,7 +113,7 @@ fn slow_start_counts_segments_since_linux_3_13_and_acks_before_and_in_rfc_5681()
     }
 }
 
-/// The numbers of the segments that say PSH, of those that may be sent now.
+/// Returns the numbers of the segments that carry PSH, of those that may be sent now.
 fn pushed(s: &mut Sender, ms: u64) -> Vec<u32> {
     core::iter::from_fn(|| s.poll_transmit(at(ms)))
         .filter(|(_, flags, _)| flags.contains(Flags::PSH))

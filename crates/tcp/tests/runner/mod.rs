@@ -1,5 +1,5 @@
-//! Situations of one endpoint as scripts: `parse` reads them, `play` plays them, `wire` is the segment as a script says
-//! it.
+//! Situations of one endpoint as scripts: `parse` reads them, `play` plays them, `wire` is a segment in a script's
+//! words.
 //!
 //! The grammar, and how to add a script, are in `tests/scripts/README.md`.
 

@@ -166,7 +166,7 @@ impl Session {
         host.send_datagram(host.sender(), self.ports, number, len, self.setup.ecn);
     }
 
-    /// A media packet arrives. Its report is due `DELTA` after the last report (RFC 8698, 4.2).
+    /// Takes a media packet. Its report is due `DELTA` after the last report (RFC 8698, 4.2).
     fn take(&mut self, datagram: Datagram, host: &mut Host<'_>) {
         let Some(came) = self.transit.arrived(host.now, datagram.number) else { return };
         host.count_delivered(u64::from(datagram.len));
@@ -177,7 +177,7 @@ impl Session {
         self.report_at.get_or_insert((self.t_last + DELTA).max(at));
     }
 
-    /// The receiver sends a report.
+    /// Sends a report of the receiver.
     fn report(&mut self, host: &mut Host<'_>) {
         (self.report_at, self.t_last) = (None, host.now);
         let (t_sent, came) = self.last;
@@ -193,7 +193,7 @@ impl Session {
         host.send_datagram(host.receiver(), self.ports, number, len, Ecn::NotEct);
     }
 
-    /// A report arrives. Earlier reports that have not arrived are taken as lost: a report that arrives out of order
+    /// Takes a report. Earlier reports that have not arrived are taken as lost: a report that arrives out of order
     /// is too old.
     fn hear(&mut self, number: u32, now: Instant) {
         let Some(place) = self.posted.iter().position(|posted| posted.number == number) else { return };
@@ -237,7 +237,7 @@ impl Application for Session {
         self.act(host);
     }
 
-    /// Nothing more is sent, not even what the buffer holds.
+    /// Stops sending, even of what the buffer holds.
     fn stop(&mut self, _host: &mut Host<'_>) {
         self.is_over = true;
     }

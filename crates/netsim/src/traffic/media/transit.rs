@@ -106,7 +106,7 @@ impl Transit {
         (self.packets.next() - 1) as u32
     }
 
-    /// The packet that carries `low` arrives. Returns none if it arrived before.
+    /// Takes the packet that carries `low`. Returns none if it arrived before.
     pub(super) fn arrived(&mut self, now: Instant, low: u32) -> Option<Came> {
         let last_sent = self.packets.next().checked_sub(1)?;
         let number = last_sent - u64::from((last_sent as u32).wrapping_sub(low));
@@ -127,7 +127,7 @@ impl Transit {
         Some(Came { number, t_sent: at, bytes })
     }
 
-    /// Measuring begins: what was sent and captured before does not count.
+    /// Begins measuring. What was sent and captured before does not count.
     pub(super) fn measure_from_now(&mut self) {
         self.from = (self.packets.next(), self.frames.next());
         (self.received, self.settled) = (0, 0);

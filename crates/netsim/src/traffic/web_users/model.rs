@@ -166,10 +166,10 @@ impl Profile {
         }
     }
 
-    /// PackMime-HTTP (Cao, Cleveland, Gao, Jeffay, Smith, Weigle, INFOCOM 2004) describes connections. This model is
-    /// a user made of its parts. The think time is PackMime's time between the pages of one connection, over all
-    /// connections: its log₂ is normal with mean 3.22 and variance 0.73 + 1.21. Each size is a mixture of PackMime's
-    /// two parts, in their mean shares (28 % of responses only validate a cache).
+    /// Returns PackMime-HTTP (Cao, Cleveland, Gao, Jeffay, Smith, Weigle, INFOCOM 2004), which describes connections.
+    /// This model is a user made of its parts. The think time is PackMime's time between the pages of one connection,
+    /// over all connections: its log₂ is normal with mean 3.22 and variance 0.73 + 1.21. Each size is a mixture of
+    /// PackMime's two parts, in their mean shares (28 % of responses only validate a cache).
     fn packmime() -> Self {
         let response = Draws::mixture([(0.28, Draws::points(VALIDATION)), (0.72, Draws::tail(DOWNLOAD))]);
         let request = Draws::mixture([(0.5, Draws::points(SMALL_REQUEST)), (0.5, Draws::tail(LARGE_REQUEST))]);
@@ -196,7 +196,7 @@ impl Profile {
         }
     }
 
-    /// The model of Barford and Crovella, SIGMETRICS 1998.
+    /// Returns the model of Barford and Crovella, SIGMETRICS 1998.
     fn surge() -> Self {
         let size = r#"[{"share": 0.93, "of": "lognormal(9.357, 1.318)"}, {"share": 0.07, "of": "pareto(133kB, 1.1)"}]"#;
         Self {
@@ -214,11 +214,11 @@ impl Profile {
         }
     }
 
-    /// HTTP Archive's Web Almanac of 2025, mobile pages. The number of objects follows the requests of a page at its
-    /// 10th, 25th, 50th, 75th and 90th percentile. Objects are mixed by kind as on the median page (22 scripts of 632
-    /// kB in all, 8 style sheets of 77 kB, 16 images, 4 fonts). Images and fonts follow their own percentiles. The
-    /// Almanac says nothing of servers, think times and waves, so three choices are ours: 12 servers, PackMime's
-    /// think time, and 2 waves (what the document names, and what those objects ask for).
+    /// Returns the mobile pages of HTTP Archive's Web Almanac of 2025. The number of objects follows the requests of a
+    /// page at its 10th, 25th, 50th, 75th and 90th percentile. Objects are mixed by kind as on the median page (22
+    /// scripts of 632 kB in all, 8 style sheets of 77 kB, 16 images, 4 fonts). Images and fonts follow their own
+    /// percentiles. The Almanac says nothing of servers, think times and waves, so three choices are ours: 12 servers,
+    /// PackMime's think time, and 2 waves (what the document names, and what those objects ask for).
     fn web2025() -> Self {
         let object = r#"[
             {"share": 0.31, "of": "exponential(28700B)"},

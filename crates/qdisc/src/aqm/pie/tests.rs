@@ -41,8 +41,8 @@ pub(super) fn ms(ms: u64) -> u64 {
     ticks(Duration::from_millis(ms))
 }
 
-/// Linux's scale has no round numbers for a probability of one, so a difference of a millionth of a point is
-/// accepted.
+/// Compares percentages. Linux's scale has no round numbers for a probability of one, so a difference of a millionth of
+/// a point is accepted.
 pub(super) fn assert_percent(got: f64, want: f64, what: &str) {
     assert!((got - want).abs() < 1e-6 * want.abs().max(1.0), "{what}: {got} %, not {want} %");
 }

@@ -126,7 +126,7 @@ pub(super) const TH_LEN: Param<Option<u32>> =
         .source(APPENDIX);
 pub(super) const SCHEDULER: Param<Option<Scheduler>> = Param::choice(
     "scheduler",
-    "by weights, or the packet that has waited longest, where L4S packets get tshift more",
+    "wrr: by weights; ts_fifo: the packet that has waited longest, with tshift added to the wait of L4S packets",
     "wrr",
 )
 .only_in_variant(1)

@@ -35,7 +35,7 @@ impl Packet for Sent {
     fn dscp(&self) -> u8 {
         self.plain.dscp
     }
-    /// The codepoint is the priority here, so that tests can reach each.
+    /// Returns the codepoint as the priority, so that tests can reach each.
     fn priority(&self) -> u8 {
         self.plain.dscp
     }
@@ -126,7 +126,7 @@ impl Bench {
     }
 }
 
-/// A packet of 1514 bytes without a socket.
+/// Returns a packet of 1514 bytes without a socket.
 fn forwarded(flow_hash: u32, priority: u8) -> Sent {
     Sent { plain: Plain { flow_hash, dscp: priority, ..Plain::new(1514) }, departure: None, socket: None }
 }

@@ -120,13 +120,13 @@ const fn correlation(name: &'static str) -> Param<Option<f64>> {
 
 /// netem's parameters.
 pub(super) const PARAMS: &[ParamSpec] = params! { from MAN =>
-    PACKETS_HELD, DELAY, Param::alias("latency", &DELAY).abbreviates().help("another word for delay"), JITTER, DELAY_CORRELATION,
+    PACKETS_HELD, DELAY, Param::alias("latency", &DELAY).abbreviates(), JITTER, DELAY_CORRELATION,
     DISTRIBUTION,
-    LOSS, Param::alias("loss random", &LOSS).help("another word for loss"),
-    Param::alias("drop", &LOSS).abbreviates().help("another word for loss"), LOSS_CORRELATION,
-    Param::alias("drop random", &LOSS).help("another word for loss"),
-    STATE, Param::alias("drop state", &STATE).help("another word for loss state"), P31, P32, P23, P14, GEMODEL,
-    Param::alias("drop gemodel", &GEMODEL).help("another word for loss gemodel"), R, LOST_IN_BAD, LOST_IN_GOOD, MARKS,
+    LOSS, Param::alias("loss random", &LOSS),
+    Param::alias("drop", &LOSS).abbreviates(), LOSS_CORRELATION,
+    Param::alias("drop random", &LOSS),
+    STATE, Param::alias("drop state", &STATE), P31, P32, P23, P14, GEMODEL,
+    Param::alias("drop gemodel", &GEMODEL), R, LOST_IN_BAD, LOST_IN_GOOD, MARKS,
     CORRUPT, CORRUPT_CORRELATION, DUPLICATE, DUPLICATE_CORRELATION,
     REORDER, REORDER_CORRELATION, GAP, RATE, PACKET_OVERHEAD, CELL_SIZE, CELL_OVERHEAD,
     SLOT, SLOT_MOST, SLOT_DISTRIBUTION, SLOT_DELAY, SLOT_JITTER, SLOT_PACKETS, SLOT_BYTES, SEED,
@@ -266,7 +266,7 @@ impl Setup {
             duplicate: probability(&DUPLICATE),
             reorder,
             gap: args.get(&GAP).unwrap_or(u32::from(reorder > 0)),
-            pace: (bytes_per_s > 0).then_some(pace), // Linux counts whole bytes
+            pace: (bytes_per_s > 0).then_some(pace), // Linux counts whole bytes: below 8 bit/s there is no rate
             slots,
             seed: args.get(&SEED),
         })

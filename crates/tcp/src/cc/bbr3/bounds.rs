@@ -1,5 +1,4 @@
-//! How fast, and with how much in flight: the measured maximum, and the bounds that losses set (5.5.2 to 5.5.6,
-//! 5.5.10).
+//! Bandwidth and flight: the measured maximum, and the bounds that losses set (5.5.2 to 5.5.6, 5.5.10).
 
 use super::super::bandwidth::{Bandwidth, UNIT};
 use super::LEAST_CWND;
@@ -128,8 +127,8 @@ impl Bounds {
         (self.bw_shortterm, self.inflight_shortterm) = (Bandwidth::INFINITE, INFINITE);
     }
 
-    /// 5.5.10.2, HandleInflightTooHigh: the flight that was too high was `in_flight`, and as much as `target` is aimed
-    /// for.
+    /// Lowers the long-term bound (5.5.10.2, HandleInflightTooHigh). `in_flight` was too high, and `target` is the
+    /// flight aimed for.
     pub(super) fn lower_longterm(&mut self, in_flight: u32, target: u32) {
         self.inflight_longterm = in_flight.max(times(target, BETA));
     }

@@ -1,5 +1,5 @@
-//! Marks, as Google's BBRv3 takes them: like DCTCP's, and only where the path is short, since there marks come from
-//! shallow thresholds. The draft leaves it to others.
+//! ECN marks in Google's BBRv3: they count as in DCTCP, and only on short paths, where marks come from shallow
+//! thresholds. The draft leaves ECN to other documents.
 
 use super::super::bandwidth::UNIT;
 use super::super::{Ack, CongestionState};
@@ -78,8 +78,8 @@ mod tests {
     use super::*;
     use goodqueue_units::Instant;
 
-    /// All of ten segments a round are marked. The share is that of the round: wrong would be one that falls with all
-    /// that was ever delivered. The second such round ends Startup, where that has not filled the path yet.
+    /// All ten segments of a round are marked. The share is that of the round. Guards against a share that falls with
+    /// everything delivered before. The second round of this kind ends Startup, if the path is not full yet.
     #[test]
     fn the_share_is_of_a_round_and_two_rounds_of_marks_end_startup() {
         for is_full in [false, true] {

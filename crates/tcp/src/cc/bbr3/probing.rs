@@ -295,17 +295,18 @@ mod tests {
     use super::*;
     use crate::cc::bench::{Bench, RTT};
 
-    /// 5.5.10.2 by hand: of 101 in flight the last is lost. Before it 100 were in flight, and 2 % of them, two, might
-    /// be lost: with none lost before, another 2/0.98 would have passed the threshold; with one 1/0.98, with two or
-    /// more nothing.
+    /// 5.5.10.2 by hand: the last of 101 segments in flight is lost. Before it 100 were in flight, and 2 % of them,
+    /// two, might be lost. With no loss before, another 2/0.98 would have passed the threshold; with one loss 1/0.98,
+    /// with two or more nothing.
     #[test]
     fn losses_pass_the_threshold_within_a_segment() {
         assert_eq!([1, 2, 3, 9].map(|lost| inflight_at_loss(101, lost)), [102, 101, 100, 100]);
         assert_eq!((inflight_at_loss(1, 1), inflight_at_loss(4901, 1)), (0, 5000));
     }
 
-    /// 5.3.3.7: while the bound is what limits, a rate that does not grow says nothing of the path. Guards against a
-    /// probe that ends before it has asked for more than the bound, or one whose window is not full that never ends.
+    /// 5.3.3.7: while the bound limits the flight, a rate that does not grow says nothing about the path. Guards
+    /// against a probe that ends before it has asked for more than the bound, or a probe without a full window that
+    /// never ends.
     #[test]
     fn a_probe_goes_on_while_the_bound_limits_it() {
         for (is_cwnd_limited, cwnd, ends) in [(true, 60, false), (true, 59, true), (false, 60, true)] {
@@ -319,8 +320,8 @@ mod tests {
         }
     }
 
-    /// 5.3.3.7: what was too much once is not exceeded again. Guards against a probe that stops short of it, or at
-    /// once.
+    /// 5.3.3.7: a probe does not exceed a flight that was too high before. Guards against a probe that stops short of
+    /// that flight, or at once.
     #[test]
     fn a_probe_ends_where_it_was_too_much_before() {
         for (was_too_high, in_flight, ends) in [(true, 59, false), (true, 60, true), (false, 60, false)] {
@@ -333,8 +334,8 @@ mod tests {
         }
     }
 
-    /// 5.3.3.9: the bound is raised while it limits, and never up to "no bound". Guards against one that grows unasked,
-    /// or not.
+    /// 5.3.3.9: the bound rises while it limits the flight, and never up to "no bound". Guards against a bound that
+    /// rises without need, or never.
     #[test]
     fn the_bound_is_raised_by_those_who_reach_it() {
         let raised = |is_cwnd_limited, cwnd, bound| {

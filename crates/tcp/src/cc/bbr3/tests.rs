@@ -85,7 +85,7 @@ fn drain_gives_up_after_three_rounds() {
 }
 
 /// 5.3.1.3: six ACKs with losses in a round, more than 2 % of the flight, in fast recovery. Then the bound is the
-/// larger of the BDP (50 ms of the largest rate, 60 segments in 50 ms) and what a round delivered.
+/// larger of the BDP (the largest rate, 60 segments in 50 ms, times 50 ms) and what a round delivered.
 #[test]
 fn startup_ends_by_losses_in_recovery() {
     for (events, state) in [(5, State::Startup), (6, State::Drain)] {
@@ -130,8 +130,8 @@ fn the_cycle_is_down_cruise_refill_up() {
     assert_eq!((bench.cc.state, rounds), (State::Down, 3));
 }
 
-/// 5.3.3.8.2: on a short path Reno's rhythm comes first: as many rounds as the BDP has segments, here 41 of 50 ms … and
-/// with a BDP of 10 after 10 rounds, which is half a second and not two.
+/// 5.3.3.8.2: on a short path Reno's time scale comes first: as many rounds as the BDP has segments. With a BDP of 10
+/// these are 10 rounds, half a second instead of two seconds.
 #[test]
 fn a_small_bdp_is_probed_as_often_as_reno_would() {
     let mut bench = Bench::<Bbr3>::new();
@@ -150,8 +150,9 @@ fn a_small_bdp_is_probed_as_often_as_reno_would() {
     assert!((8..=10).contains(&rounds), "{rounds}"); // less the earlier rounds, and 0 or 1 at random
 }
 
-/// 5.5.10.2: a probe that loses more than 2 % lowers the bound to where losses passed 2 %, and ends; the bound is at
-/// least 0.7 of what is aimed for. With 100 in flight 3 lost are too many: the third passed it, at 99.
+/// 5.5.10.2: a probe that loses more than 2 % lowers the bound to the flight at which losses passed 2 %, and ends. The
+/// bound is at least 0.7 of the flight aimed for. With 100 in flight, 3 losses are too many: the third passed the
+/// threshold, at 99.
 #[test]
 fn losses_of_a_probe_set_the_bound_and_end_it() {
     let mut bench = Bench::<Bbr3>::new();
@@ -199,9 +200,9 @@ fn the_probe_after_a_loss_is_careful_and_then_repeated() {
     assert_eq!(states.first(), Some(&State::Refill));
 }
 
-/// 5.3.3.5: the bound rises by 1, 2, 4, 8 … segments a window while the flight is at it. Up began with a window of 132,
-/// and 64 are acknowledged a round: none; then, of a window of 64, one per 32 (128 have gathered), one per 16, one per
-/// 68/8.
+/// 5.3.3.5: the bound rises by 1, 2, 4, 8 … segments per window while the flight reaches it. Up began with a window of
+/// 132, and 64 segments are acknowledged per round: no rise. Then, with a window of 64, the bound rises by one per 32
+/// segments (128 have gathered), one per 16, one per 68/8.
 #[test]
 fn the_bound_rises_faster_each_round() {
     let mut bench = Bench::<Bbr3>::new();
@@ -295,8 +296,8 @@ fn what_needless_losses_did_is_undone() {
     assert_eq!((bench.cc.state, bench.cc.bounds.inflight_longterm), (State::Refill, INFINITE));
 }
 
-/// 5.5.11.2: the losses that ended Startup were none, so it goes on. Guards against a path that is filled at the speed
-/// of probes.
+/// 5.5.11.2: the losses that ended Startup were spurious, so Startup continues. It would be wrong to fill the path at
+/// the speed of probes.
 #[test]
 fn startup_goes_on_after_needless_losses() {
     let mut bench = Bench::<Bbr3>::new();
@@ -384,8 +385,8 @@ fn a_sample_of_the_applications_rate_counts_if_it_is_the_largest() {
     }
 }
 
-/// Google's BBRv3: the share of marks is smoothed by a sixteenth from 1, a third of it is cut, on paths up to 5 ms
-/// only.
+/// Google's BBRv3: the share of marks is smoothed by a sixteenth, from 1 on. A third of it is cut from the flight, on
+/// paths up to 5 ms only.
 #[test]
 fn marks_count_on_short_paths_only() {
     for (rtt_ms, cut) in [(5, Some(256 - 248 * 85 / 256)), (6, None)] {
@@ -447,8 +448,8 @@ fn the_first_data_that_are_delivered_end_a_restart() {
     assert!(!bench.cc.idle_restart);
 }
 
-/// What the window returns to is not what a recovery, or the look for the RTT, has made of it. Guards against a
-/// connection that goes on with four segments.
+/// The saved window is never the one of a recovery or of ProbeRTT. Guards against a connection that continues with four
+/// segments.
 #[test]
 fn a_small_window_of_a_recovery_or_of_probe_rtt_is_not_remembered() {
     let cases = [

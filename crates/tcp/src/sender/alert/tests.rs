@@ -8,7 +8,8 @@ use crate::{Config, Flags, Stack};
 
 const NONE: Flags = Flags::NONE;
 
-/// Segments 0 to 9 are out, 1 to 3 are SACKed at 100 ms: 0 is sent again, and by PRR (CEIL(3·5/10)) one more.
+/// Returns a sender in recovery. Segments 0 to 9 are out, and 1 to 3 are SACKed at 100 ms. 0 is retransmitted, and PRR
+/// (CEIL(3·5/10)) releases one more.
 fn recovering(stack: Stack) -> Sender {
     let mut s = sender(&Config { stack, ..config(10) }, 1000);
     transmit(&mut s, 0);

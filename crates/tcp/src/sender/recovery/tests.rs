@@ -14,7 +14,7 @@ fn at(ms: u64) -> Instant {
     Instant::from_nanos(ms * 1_000_000)
 }
 
-/// A sender in `state` that sent 10 segments, all of them when the state began.
+/// Returns the recovery of a sender in `state` that sent 10 segments, all of them when the state began.
 fn recovery(state: CongestionState) -> Recovery {
     let mut recovery = Recovery::new(seq(0));
     assert!(!recovery.enter(CongestionState::Open), "it begins there");
@@ -23,7 +23,7 @@ fn recovery(state: CongestionState) -> Recovery {
     recovery
 }
 
-/// A sender whose timer fired at 500 ms with 10 segments out.
+/// Returns the recovery of a sender whose timer fired at 500 ms with 10 segments out.
 fn timed_out() -> Recovery {
     let mut recovery = recovery(CongestionState::Open);
     recovery.begin_undo(seq(0), Some(PRIOR), 0);

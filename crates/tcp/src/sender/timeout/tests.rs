@@ -4,7 +4,7 @@ use super::*;
 use crate::sender::tests::{MSS, WIDE, at, config, plain, sender, time_out, transmit};
 use crate::{Config, EcnMode, Flags, Segment, SeqNumber, Stack};
 
-/// An ACK of the first `n` segments that leaves room for `window` bytes, on the peer's byte `seq`.
+/// Takes an ACK of the first `n` segments that leaves room for `window` bytes, on the peer's byte `seq`.
 fn offered(s: &mut Sender, ms: u64, n: u32, window: u16, seq: u32) {
     s.peer_shift = 0;
     let (ack, seq) = (SeqNumber(1 + n * MSS), SeqNumber(seq));
@@ -70,7 +70,7 @@ fn a_window_of_less_than_a_segment_is_used_only_by_the_probe() {
     assert_eq!(s.board.packets_out(), 1);
 }
 
-/// RFC 9293, 3.10.7.4 (SND.WL1): wrong would be to miss a pure window update, or to believe an old one.
+/// RFC 9293, 3.10.7.4 (SND.WL1). It would be wrong to miss a pure window update, or to believe an old one.
 #[test]
 fn a_window_is_taken_from_updates_and_not_from_late_segments() {
     let mut s = sender(&config(10), 20);

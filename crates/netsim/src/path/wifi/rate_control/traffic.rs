@@ -27,7 +27,7 @@ impl Traffic {
         traffic
     }
 
-    /// Knuth's MMIX generator.
+    /// Draws the next number of Knuth's MMIX generator.
     fn next(&mut self) -> u64 {
         self.state =
             self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

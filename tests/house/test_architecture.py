@@ -1,0 +1,192 @@
+"""The arrows between the crates, and between the rooms of the Python package, point one way (ARCHITECTURE.md)."""
+
+import ast
+import graphlib
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+# The crates of the workspace that each crate may use.
+KNOWS = {
+    "units": set(),
+    "qdisc": {"units"},
+    "tcp": {"units"},
+    "netsim": {"units", "qdisc", "tcp"},
+    "conformance": {"units", "qdisc"},
+    "capi": {"units", "qdisc"},
+    "capture": set(),
+    "trace": {"units", "qdisc", "tcp", "netsim", "capture"},
+    "gateway": {"units", "qdisc", "netsim", "capture", "trace"},
+    "python": {"units", "qdisc", "tcp", "netsim", "conformance", "capture", "trace", "gateway"},
+    "web": {"units", "qdisc", "netsim"},
+}
+
+
+def cargo() -> str:
+    """Return the path of cargo, which the tests of a checkout need, as its build does."""
+    path = shutil.which("cargo")
+    if path is None:
+        pytest.fail("cargo is not on PATH")
+    return path
+
+
+def test_arrows_point_one_way() -> None:
+    command = [cargo(), "metadata", "--format-version", "1", "--no-deps", "--offline"]
+    metadata = json.loads(subprocess.run(command, cwd=ROOT, check=True, capture_output=True).stdout)
+    ours = {
+        package["name"].removeprefix("goodqueue-"): {
+            dependency["name"].removeprefix("goodqueue-")
+            for dependency in package["dependencies"]
+            if dependency["name"].startswith("goodqueue-") and dependency["kind"] is None
+        }
+        for package in metadata["packages"]
+    }
+    assert ours.keys() == KNOWS.keys(), "a crate is missing in the list above, and in ARCHITECTURE.md"
+    for crate, dependencies in ours.items():
+        assert dependencies <= KNOWS[crate], f"{crate} must not know {dependencies - KNOWS[crate]}"
+
+
+def test_only_disciplines_that_hold_any_other_know_the_registry() -> None:
+    """Otherwise a parameter's file and the table of all disciplines would each depend on the other."""
+    source = ROOT / "crates" / "qdisc" / "src"
+    names = re.compile(r"\b(registry|AnyQdisc|parse_line)\b")
+    tests = re.compile(r"^#\[cfg\(test\)\]\n(mod tests \{|fn ).*", re.DOTALL | re.MULTILINE)
+    comment = re.compile(r"//.*")
+    know = {
+        path.relative_to(source).as_posix()
+        for path in source.rglob("*.rs")
+        if path.name != "tests.rs" and names.search(tests.sub("", comment.sub("", path.read_text(encoding="utf-8"))))
+    }
+    assert know == {"lib.rs", "registry.rs", "sched/htb.rs", "sched/prio.rs", "sched/stab.rs", "sched/tbf.rs"}
+
+
+TABLES = {"scenario", "path", "traffic"}
+"""The only cycle between the simulator's modules: a scenario's tables list the kinds of hops and of traffic, and those
+declare their keys in the scenario's words."""
+
+
+def modules_that_each_knows() -> dict[str, set[str]]:
+    """Return the other modules that each module (file or folder) of the simulator names in its code without tests."""
+    source = ROOT / "crates" / "netsim" / "src"
+    beside = re.compile(r"^#\[cfg\(test\)\]\n(mod \w+ \{|fn ).*|//[^\n]*", re.DOTALL | re.MULTILINE)
+    knows: dict[str, set[str]] = {}
+    for path in sorted(source.rglob("*.rs")):
+        module = path.relative_to(source).parts[0].removesuffix(".rs")
+        named = re.findall(r"\bcrate::(\w+|\{)", beside.sub("", path.read_text(encoding="utf-8")))
+        if module != "lib":
+            knows.setdefault(module, set()).update(set(named) - {module})
+    return knows
+
+
+def test_no_module_of_the_simulator_is_in_a_circle() -> None:
+    """Otherwise one could not be read without all the others: flow, record and sim once were a cycle of 13 files."""
+    knows = modules_that_each_knows()
+    assert {"flow", "link", "sockets"} <= knows["sim"]
+    assert "sim" in knows["record"]
+    unknown = set().union(*knows.values()) - knows.keys()
+    assert not unknown, f"named by the crate's root and not by their module: {unknown}"
+    graph: dict[str, set[str]] = {}
+    for module, known in knows.items():
+        name = "tables" if module in TABLES else module
+        others = {"tables" if other in TABLES else other for other in known}
+        graph.setdefault(name, set()).update(others - {name})
+    try:
+        graphlib.TopologicalSorter(graph).prepare()
+    except graphlib.CycleError as error:
+        pytest.fail(f"each of these knows the one before it: {' '.join(error.args[1])}")
+
+
+BARE = """#![no_std]
+use goodqueue_qdisc as _;
+use goodqueue_tcp as _;
+use goodqueue_units as _;
+
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo) -> ! {
+    loop {}
+}
+"""
+"""A program defines its panic handler once. std defines one, wherever in the dependencies std is named."""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("line", "refused"), [("", False), ("extern crate std;", True)])
+def test_disciplines_and_tcp_do_without_std(tmp_path: Path, line: str, refused: bool) -> None:
+    """The crates and their dependencies, with the features that they request. The workspace's features include std."""
+    crates = ("units", "qdisc", "tcp")
+    lines = [f'goodqueue-{crate} = {{ path = "{ROOT / "crates" / crate}" }}' for crate in crates]
+    name = "with_std" if refused else "bare"  # for cargo, packages of one name are the same, whatever their folder
+    package = f'[package]\nname = "{name}"\nedition = "2024"\n[workspace]\n[dependencies]'
+    (tmp_path / "Cargo.toml").write_text("\n".join([package, *lines, ""]), encoding="utf-8")
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "lib.rs").write_text(BARE + line, encoding="utf-8")
+    shutil.copy(ROOT / "Cargo.lock", tmp_path)
+    command = [cargo(), "check", "--quiet", "--offline", "--target-dir", str(ROOT / "target" / "no_std")]
+    done = subprocess.run(command, cwd=tmp_path, check=False, capture_output=True, text=True)
+    assert (done.returncode != 0) == refused, done.stderr
+    assert ("duplicate lang item `panic_impl`" in done.stderr) == refused
+
+
+PACKAGE = ROOT / "python" / "goodqueue"
+
+COUNTING_USERS = ("scenario", "run")
+"""The only arrow in Python that points back: a load becomes a number of users by running scenarios."""
+
+
+def room(module: str) -> str:
+    """Return the room of one of our modules: the folder or file in the package's root, or "" for the package itself."""
+    return module.removeprefix("goodqueue").lstrip(".").partition(".")[0]
+
+
+def rooms_that_each_knows() -> dict[str, set[str]]:
+    """Return the rooms that each room of the Python package imports. Imports for types alone do not count."""
+    knows: dict[str, set[str]] = {}
+    rooms = {path.stem for path in PACKAGE.iterdir()}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        name = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+        named: set[str] = set()
+        waiting: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"))]
+        while waiting:
+            node = waiting.pop()
+            if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+                continue
+            waiting += ast.iter_child_nodes(node)
+            if isinstance(node, ast.Import):
+                named |= {room(alias.name) for alias in node.names if alias.name.startswith("goodqueue.")}
+            elif isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "goodqueue":
+                found = room(str(node.module))
+                named |= {found} if found else {alias.name for alias in node.names}
+        knows.setdefault(name, set()).update(named & rooms - {name})
+    return knows
+
+
+def test_no_room_of_the_python_package_is_in_a_circle() -> None:
+    knows = rooms_that_each_knows()
+    assert {"engines", "show"} <= knows["compare"]
+    below, above = COUNTING_USERS
+    assert above in knows[below], "the exception is no longer one"
+    assert below in knows[above]
+    knows[below].discard(above)
+    try:
+        graphlib.TopologicalSorter(knows).prepare()
+    except graphlib.CycleError as error:
+        pytest.fail(f"each of these knows the one before it: {' '.join(error.args[1])}")
+
+
+def test_the_table_of_rooms_names_every_room() -> None:
+    table = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    crates = {f"`crates/{path.name}`" for path in (ROOT / "crates").iterdir() if path.is_dir()}
+    made = {"__pycache__", "page", "golden"}  # built, or a link to a folder at the root
+    rooms = sorted(path.name for path in PACKAGE.iterdir() if path.is_dir() and path.name not in made)
+    names = [*sorted(crates), *(f"`python/goodqueue/{name}`" for name in rooms)]
+    missing = [name for name in names if name not in table]
+    modules = sorted(path.stem for path in PACKAGE.glob("*.py") if not path.stem.startswith("_"))
+    loose = next(line for line in table.splitlines() if "beside the rooms" in line)
+    missing += [name for name in modules if f"`{name}`" not in loose]
+    assert not missing, f"no row of ARCHITECTURE.md names {missing}"
