@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from goodqueue import traffic
+from goodqueue import hops, traffic
 from goodqueue.measures.stats import Estimate, jain
 from goodqueue.record import App, Flow, Queue, Record, statistic
 from goodqueue.scenario import warmup
@@ -123,7 +123,7 @@ def _air(record: Record) -> list[Table]:
 
 def links(record: Record) -> dict[str, Queue]:
     """Return the hops that are links, by name, as queues."""
-    return {hop["name"]: cast("Queue", hop) for hop in record.get("hops", []) if hop["kind"] == "link"}
+    return {hop["name"]: cast("Queue", hop) for hop in record.get("hops", []) if hops.has_queue(hop)}
 
 
 def _links(record: Record) -> Table:
@@ -163,6 +163,7 @@ def _ring(queue: Queue) -> str:
 
 
 def _wires(record: Record) -> Table:
+    others = [hop for hop in record.get("hops", []) if not hops.has_queue(hop)]
     rows = [
         [
             hop["name"],
@@ -171,12 +172,12 @@ def _wires(record: Record) -> Table:
             number(hop.get("loss_percent"), 2),
             _count(hop["packets"].get("duplicated")),
         ]
-        for hop in record.get("hops", [])
-        if hop["kind"] != "link"
+        for hop in others
     ]
     columns = [Column("hop", False), Column("way", False), Column("offered\npackets"), Column("lost\n%")]
-    policers = " and policers" if any(hop["kind"] == "police" for hop in record.get("hops", [])) else ""
-    return Table(f"Hops: wires{policers}", [*columns, Column("dupli-\ncated")], rows, names=2)
+    there = {hop["kind"] for hop in others}
+    named = " and ".join(kind.plural for kind in hops.kinds().values() if kind.name in there)
+    return Table(f"Hops: {named}", [*columns, Column("dupli-\ncated")], rows, names=2)
 
 
 def _flows(record: Record) -> Table:
