@@ -2,9 +2,10 @@
 
 use crate::direction::Direction;
 use crate::ids::{FlowId, Number};
+use crate::keys::RateText;
 use crate::lists::{PerFlow, PerWay};
 use crate::probe::goodput::Bins;
-use crate::scenario::{RateText, Scenario, Traffic};
+use crate::scenario::{Scenario, Traffic};
 use crate::sockets::{Bulk, Sockets};
 use crate::tally::{FlowFates, Totals};
 use crate::traffic::app::App;

@@ -26,6 +26,7 @@ mod flow;
 pub mod foreign;
 mod hosts;
 mod ids;
+pub mod keys;
 mod link;
 mod lists;
 mod metronome;
@@ -44,6 +45,7 @@ mod sockets;
 mod tally;
 pub mod traffic;
 
+pub use keys::ScenarioError;
 pub use observer::{Event, Observer, SharedObserver};
 pub use outline::FlowOutline;
 pub use outside::{Arrival, Envelope, Headers, OutsideWay};
@@ -52,7 +54,7 @@ pub use probe::delay::{FlowDelays as Delays, Summary};
 pub use probe::law::LawSeries;
 pub use probe::mos::mos;
 pub use record::Record;
-pub use scenario::{Scenario, ScenarioError};
+pub use scenario::Scenario;
 pub use sim::Simulation;
 pub use sim::outside::Glance;
 

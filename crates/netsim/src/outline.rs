@@ -2,7 +2,8 @@
 
 use crate::direction::Direction;
 use crate::flow::Flow;
-use crate::scenario::{HostName, Json, Scenario, Traffic};
+use crate::keys::Json;
+use crate::scenario::{HostName, Scenario, Traffic};
 use crate::sockets::Sockets;
 use crate::traffic::{Kind, isochronous, tcp};
 use goodqueue_tcp::EcnMode;
@@ -63,7 +64,8 @@ impl Scenario {
         let streams = Streams::new(self.seed);
         let drawn = self.described().map(|(flow, traffic)| {
             let random = Flow::random(streams, &flow.name);
-            (flow.name, (traffic.kind.ahead)(traffic, random))
+            let time = traffic.stop.0.saturating_sub(traffic.start.0);
+            (flow.name, (traffic.kind.ahead)(&traffic.values, time, random))
         });
         drawn.filter(|(_, ahead)| !ahead.is_null()).collect()
     }
@@ -83,7 +85,7 @@ fn outline(flow: Flow, traffic: &Traffic) -> FlowOutline {
     let codepoint = values.find(&isochronous::CODEPOINT).unwrap_or_default().0;
     let own = |name: &str| traffic.kind.keys.iter().any(|key| key.name() == name);
     let mut own: Map<String, Json> = values.plain(own).collect();
-    own.extend((traffic.kind.outline)(traffic).into_iter().map(|(name, value)| (name.to_string(), value)));
+    own.extend((traffic.kind.outline)(values).into_iter().map(|(name, value)| (name.to_string(), value)));
     FlowOutline {
         name: flow.name,
         kind: flow.kind,

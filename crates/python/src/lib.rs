@@ -16,8 +16,8 @@ mod trace;
 
 use crate::heeding::{Heeding, Opened};
 use crate::law::{Failure, InRun, Law};
+use goodqueue_netsim::keys::KeyDoc;
 use goodqueue_netsim::path::HOPS;
-use goodqueue_netsim::scenario::key::KeyDoc;
 use goodqueue_netsim::scenario::reference::TABLES;
 use goodqueue_netsim::traffic::KINDS;
 use goodqueue_netsim::{Scenario, Simulation as Run, catalogue};

@@ -57,8 +57,13 @@ def name_of(line: str) -> str:
 def rebase(scenario: dict[str, Any], folder: Path) -> None:
     """Make the paths in the qdisc lines of ``scenario``, which are relative to ``folder``, relative to this process."""
     for _, table in paths.links(scenario):
-        if is_python(table.get("qdisc")):
-            table["qdisc"] = os.path.normpath(folder / table["qdisc"].lstrip())
+        if "qdisc" in table:
+            table["qdisc"] = rebased(table["qdisc"], folder)
+
+
+def rebased(line: str, folder: Path) -> str:
+    """Return ``line`` with the path of its class, which is relative to ``folder``, relative to this process."""
+    return os.path.normpath(folder / line.lstrip()) if is_python(line) else line
 
 
 def make(line: str, link: Any) -> tuple[Any, str, str]:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from goodqueue import scenario as scenarios
 from goodqueue.errors import UserError, quoted
 from goodqueue.record.dotted import check_path
+from goodqueue.scenario.discipline import rebased
 from goodqueue.studies.metrics import COMPUTATIONS, FORMS, POOLS
 from goodqueue.studies.model import ALONE, EACH, Experiment, Lines, Metric, Parameter, Quick, Tolerance
 from goodqueue.studies.published import At, Published
@@ -18,14 +19,15 @@ from goodqueue.studies.wording import Words
 
 
 def read_lines(table: Table) -> dict[str, Lines]:
-    """Return the qdisc lines of ``table``, by algorithm."""
+    """Return the qdisc lines of ``table``, by algorithm. A line may name a class of a file in the study's folder."""
     found: dict[str, Lines] = {}
+    folder = table.file.parent
     for algorithm, content in table.content.items():
         if isinstance(content, dict):
             inner = table.table(algorithm)
-            found[algorithm] = {rate: inner.text(rate) for rate in inner.content}
+            found[algorithm] = {rate: rebased(inner.text(rate), folder) for rate in inner.content}
         else:
-            found[algorithm] = table.text(algorithm)
+            found[algorithm] = rebased(table.text(algorithm), folder)
     return found
 
 

@@ -1,7 +1,6 @@
 //! Probabilities as in tc-netem(8): percentages, and correlated random draws.
 
-use crate::scenario::Json;
-use crate::scenario::key::{Quantity, describe};
+use crate::keys::{Json, Quantity, describe};
 use goodqueue_units::Stream;
 use serde_json::json;
 use std::fmt;

@@ -7,8 +7,7 @@
 use super::kind::{Element, HopKind, Make};
 use super::netem::{Accepted, WireCounts};
 use crate::packet::Packet;
-use crate::scenario::key::{Key, Values};
-use crate::scenario::{MOST_RATE, RateText, ScenarioError, Size, word};
+use crate::keys::{Key, MOST_RATE, RateText, ScenarioError, Size, Values, word};
 use goodqueue_qdisc::Packet as _;
 use goodqueue_qdisc::sched::bucket::{Bucket, Weight};
 use goodqueue_units::Instant;

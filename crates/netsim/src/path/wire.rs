@@ -5,8 +5,7 @@ use super::kind::{Element, HopKind, Linux, Make};
 use super::loss::Loss;
 use super::netem::{Accepted, Wire, WireCounts, WireParams};
 use crate::packet::Packet;
-use crate::scenario::key::{Key, Quantity, Values};
-use crate::scenario::{Json, ScenarioError, Span};
+use crate::keys::{Json, Key, Quantity, ScenarioError, Span, Values};
 use goodqueue_qdisc::distribution::Distribution;
 use goodqueue_units::{Duration, Instant};
 use serde_json::json;
@@ -104,7 +103,7 @@ struct Share(f64);
 /// Returns a value as text.
 fn text(found: &Json) -> Result<&str, String> {
     let described =
-        || format!("found {}; accepted: a share such as \"1%\"", crate::scenario::key::describe(found));
+        || format!("found {}; accepted: a share such as \"1%\"", crate::keys::describe(found));
     found.as_str().ok_or_else(described)
 }
 
@@ -164,9 +163,9 @@ impl Quantity for Distribution {
         let names = Self::ALL.map(|(name, _)| name);
         let known = Self::ALL.iter().find(|(name, _)| Some(*name) == found.as_str());
         known.map(|(_, one)| *one).ok_or_else(|| match found.as_str() {
-            Some(text) => crate::scenario::key::no_such_word(text, &names),
+            Some(text) => crate::keys::no_such_word(text, &names),
             None => {
-                format!("found {}; accepted: {}", crate::scenario::key::describe(found), names.join(", "))
+                format!("found {}; accepted: {}", crate::keys::describe(found), names.join(", "))
             }
         })
     }

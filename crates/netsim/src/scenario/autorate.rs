@@ -1,10 +1,10 @@
 //! `[autorate]`: a program beside the router that measures pings and sets the rates of the shapers, as cake-autorate
 //! does. Its rules are numbers, and each number is a key.
 
-use super::key::{AnyKey, Key, Result, Table, Values};
+use super::Direction;
 use super::link::{Bottleneck, Line};
 use super::traffic::Traffic;
-use super::{Direction, MOST_RATE, RateText, Span, refuse};
+use crate::keys::{AnyKey, Key, MOST_RATE, RateText, Result, Span, Table, Values, refuse};
 use crate::lists::PerWay;
 use goodqueue_units::Duration;
 use serde::ser::{Serialize, SerializeMap, Serializer};
@@ -203,7 +203,7 @@ impl Shaper {
 fn bandwidth(line: &str) -> Option<RateText> {
     let mut words = line.split(' ').skip_while(|word| *word != "bandwidth");
     let text = line.starts_with("cake ").then(|| words.nth(1)).flatten()?;
-    <RateText as super::key::Quantity>::read(&serde_json::Value::from(text)).ok()
+    <RateText as crate::keys::Quantity>::read(&serde_json::Value::from(text)).ok()
 }
 
 impl Serialize for Autorate {

@@ -1,11 +1,9 @@
 //! Stands for `[autorate]` in builds without the feature `emulation`, such as the page's: no scenario has it.
 
-#[cfg(feature = "reference")]
-use super::key::AnyKey;
-use super::key::{Result, Table};
 use super::link::Bottleneck;
-use super::refuse;
 use super::traffic::Traffic;
+#[cfg(feature = "reference")]
+use crate::keys::{AnyKey, Result, Table, refuse};
 use serde::Serialize;
 
 /// The program that this build has not.

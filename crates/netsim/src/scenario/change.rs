@@ -1,10 +1,12 @@
 //! `[[change]]`: a change of a link's rate or of its discipline's parameters during a run.
 
 use super::hop::{BOTTLENECK, Hops};
-use super::key::{AnyKey, Key, Result, Table, no_such_word};
 use super::link::{Bottleneck, Line, LinkSpec};
-use super::{Direction, MOST_RATE, RateText, ScenarioError, Span, refuse, traffic};
+use super::{Direction, traffic};
 use crate::ids::HopId;
+use crate::keys::{
+    AnyKey, Key, MOST_RATE, RateText, Result, ScenarioError, Span, Table, no_such_word, refuse,
+};
 use crate::lists::{PerHop, PerWay};
 use crate::packet::Packet;
 use goodqueue_qdisc::{AnyQdisc, Args, Link};

@@ -1,10 +1,12 @@
 //! `[[hop]]`: the hops of a path beside the bottleneck. The hops of a direction form a row with the bottleneck in it.
 
-use super::key::{AnyKey, Key, Quantity, Result, Table, Values, describe, no_such_word};
 use super::link::LinkSpec;
 use super::traffic::{DIRECTION, Traffic};
-use super::{Direction, Json, Path, ScenarioError, refuse};
+use super::{Direction, Path};
 use crate::ids::HopId;
+use crate::keys::{
+    AnyKey, Json, Key, Quantity, Result, ScenarioError, Table, Values, describe, no_such_word, refuse,
+};
 use crate::lists::{PerHop, PerWay};
 use crate::path::kind::Make;
 use crate::path::{HOPS, HopKind};

@@ -1,7 +1,7 @@
 //! `[bottleneck]` and `[bottleneck.up]`: the queue and the link of each direction. Also reads a hop that is a link.
 
-use super::key::{AnyKey, Key, Result, Table, no_such_word};
-use super::{Path, RateText, ScenarioError, Traffic, refuse};
+use super::{Path, Traffic};
+use crate::keys::{AnyKey, Key, RateText, Result, ScenarioError, Table, no_such_word, refuse};
 use crate::packet::Packet;
 use crate::path::link::{self, Below, KEYS};
 use crate::path::wifi::spec::WifiSpec;
@@ -10,9 +10,6 @@ use goodqueue_qdisc::sched::mac80211;
 use goodqueue_qdisc::{AnyQdisc, Args, Link, registry};
 use goodqueue_units::Rate;
 use serde::{Serialize, Serializer};
-
-/// Bytes of a full frame: MSS 1448, timestamps, IPv4, Ethernet.
-pub(crate) const FRAME_BYTES: u32 = 1514;
 
 const BDP: Key<f64> = Key::required("bdp", "2.0")
     .range(0.0, 1e6)

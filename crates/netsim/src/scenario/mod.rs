@@ -1,75 +1,34 @@
 //! The scenario: the description of a run, as in its TOML file.
 //!
-//! A file is read once, table by table ([`key::Table`]), and every default is filled in: a [`Scenario`] has no open
+//! A file is read once, table by table ([`Table`]), and every default is filled in: a [`Scenario`] has no open
 //! values. Its JSON form reads back as the same scenario and gives the same run.
 
 #[cfg_attr(not(feature = "emulation"), path = "autorate_off.rs")]
 pub(crate) mod autorate;
 mod change;
-mod draws;
-mod dscp;
-mod ecn;
 mod hop;
 mod host;
-pub mod key;
 mod link;
 #[cfg(feature = "reference")]
 pub mod reference;
 mod series;
-mod text;
 mod traffic;
 
 pub use crate::direction::Direction;
 pub use autorate::Autorate;
 pub use change::Change;
-pub(crate) use draws::line_through;
-pub use draws::{Bytes, Count, Draws, Seconds, Unit};
-pub use dscp::Dscp;
-pub use ecn::{Codepoint, EcnAsked};
 pub use hop::{BOTTLENECK, Hop, Hops};
 pub use host::HostName;
 pub use link::{Bottleneck, Line, LinkSpec, is_foreign, without_buffer};
 pub use series::{Series, Window};
-pub use text::{RateText, Size, Span};
 pub use traffic::Traffic;
 
-pub(crate) use key::refuse;
-pub(crate) use link::FRAME_BYTES;
-pub(crate) use serde_json::Value as Json;
-pub(crate) use text::word;
-
+use crate::keys::{AnyKey, FRAME_BYTES, Json, Key, Result, ScenarioError, Span, Table, refuse, word};
 use crate::outside::OutsideWay;
-use goodqueue_units::{Duration, Rate};
-use key::{AnyKey, Key, Result, Table};
+use goodqueue_units::Duration;
 use serde::Serialize;
 
-/// A refused scenario: the key, what was found there and what is accepted.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}{message}", if key.is_empty() { String::new() } else { format!("{key}: ") })]
-pub struct ScenarioError {
-    /// Dotted path of the key, such as `bottleneck.rate` or `traffic[0].cc`; may be empty.
-    pub key: String,
-    /// What was found, and what is accepted.
-    pub message: String,
-}
-
-impl ScenarioError {
-    pub(crate) fn new(key: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { key: key.into(), message: message.into() }
-    }
-}
-
 word!(Direction);
-
-/// The lowest and the highest rate of any link or flow.
-pub(crate) const MOST_RATE: (RateText, RateText) = (RateText(rate(1)), RateText(rate(1_000_000_000_000)));
-
-const fn rate(bps: u64) -> Rate {
-    match Rate::from_bps(bps) {
-        Some(rate) => rate,
-        None => unreachable!(),
-    }
-}
 
 const DURATION: Key<Span> = Key::required("duration", "\"60s\"")
     .range(Span(Duration::from_micros(1)), Span(Duration::from_secs(1_000_000)))

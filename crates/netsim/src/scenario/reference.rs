@@ -1,7 +1,7 @@
 //! Every table of a scenario with its keys, as data for the reference page and the JSON Schema.
 
-use super::key::{AnyKey, KeyDoc};
 use super::{autorate, change, hop, link, series, traffic};
+use crate::keys::{AnyKey, KeyDoc};
 use crate::path::HOPS;
 use crate::path::link::KEYS as LINK_KEYS;
 use crate::path::wifi::spec as wifi;

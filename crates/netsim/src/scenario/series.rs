@@ -1,8 +1,8 @@
 //! `[series]`: the time series to keep. They are the only data whose memory grows with the run. Series that would
 //! fill the memory are refused before the run.
 
-use super::key::{AnyKey, Key, Result, Table};
-use super::{Direction, RateText, Scenario, ScenarioError, Span, refuse};
+use super::{Direction, Scenario};
+use crate::keys::{AnyKey, Key, RateText, Result, ScenarioError, Span, Table, refuse};
 use goodqueue_units::{Duration, Rate};
 use serde::Serialize;
 

@@ -1,9 +1,11 @@
 //! `[[traffic]]`: one table, as it was written and as it runs.
 
+use super::Direction;
 use super::host::HostName;
-use super::key::{AnyKey, Key, Quantity, Result, Table, Values, describe, no_such_word};
-use super::text::Span;
-use super::{Direction, Dscp, Json, ScenarioError, refuse};
+use crate::keys::{
+    AnyKey, Dscp, Json, Key, Quantity, Result, ScenarioError, Span, Table, Values, describe, no_such_word,
+    refuse,
+};
 use crate::outside::OutsideWay;
 use crate::traffic::kind::Make;
 use crate::traffic::web_users::MOST_USERS;

@@ -11,6 +11,7 @@ use crate::cell::watch::AirWatch;
 use crate::cell::{Cell, Protection};
 use crate::direction::Direction;
 use crate::ids::FlowId;
+use crate::keys::ScenarioError;
 use crate::link::Fates;
 use crate::lists::{PerFlow, PerWay};
 use crate::path::wifi::driver::Limits;
@@ -19,7 +20,7 @@ use crate::path::wifi::minstrel_ht::MinstrelHt;
 use crate::path::wifi::rate_control::{RateControl, Stage};
 use crate::path::wifi::spec::{StationSpec, WifiSpec};
 use crate::path::wifi::standard::{Standard, Timing};
-use crate::scenario::{Line, Scenario, ScenarioError};
+use crate::scenario::{Line, Scenario};
 use goodqueue_qdisc::sched::mac80211::{AIRTIME, Txqs};
 use goodqueue_units::{Instant, Stream, Streams};
 

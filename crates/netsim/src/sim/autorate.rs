@@ -9,10 +9,10 @@ use super::Simulation;
 use crate::direction::Direction;
 use crate::flow::Flow;
 use crate::ids::{FlowId, LinkId};
+use crate::keys::{Key, Span};
 use crate::lists::{PerFlow, PerWay};
 use crate::scenario::autorate as key;
-use crate::scenario::key::Key;
-use crate::scenario::{Autorate, Scenario, Span};
+use crate::scenario::{Autorate, Scenario};
 use goodqueue_units::{Duration, Instant};
 use std::collections::VecDeque;
 

@@ -6,6 +6,7 @@ use crate::direction::Direction;
 use crate::foreign::{Discipline, Maker, Request};
 use crate::hosts::Hosts;
 use crate::ids::{HopId, Number};
+use crate::keys::{FRAME_BYTES, MOST_RATE, ScenarioError};
 use crate::link::{Below, Fates, Link, Parts};
 use crate::lists::PerHop;
 use crate::observer::Watch;
@@ -14,7 +15,7 @@ use crate::path::transmitter::Transmitter;
 use crate::pipe::Pipes;
 use crate::probe::series::PacketLog;
 use crate::ring::Ring;
-use crate::scenario::{FRAME_BYTES, Line, LinkSpec, MOST_RATE, Scenario, ScenarioError};
+use crate::scenario::{Line, LinkSpec, Scenario};
 use goodqueue_qdisc::{AnyQdisc, registry};
 use goodqueue_units::{Instant, Stream, Streams};
 

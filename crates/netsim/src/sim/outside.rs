@@ -5,10 +5,11 @@ use crate::direction::Direction;
 use crate::flow::Source;
 use crate::ids::LinkId;
 use crate::ids::{FlowId, Number};
+use crate::keys::ScenarioError;
 use crate::link::Counts;
 use crate::outside::{Arrival, Envelope, Headers, OutsideWay};
 use crate::packet::{Body, Datagram, Packet};
-use crate::scenario::{Scenario, ScenarioError};
+use crate::scenario::Scenario;
 use goodqueue_units::{Duration, Instant};
 use serde::Serialize;
 

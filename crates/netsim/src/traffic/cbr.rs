@@ -2,8 +2,7 @@
 
 use super::isochronous::{DATAGRAM_KEYS, FRAME, Far, Pace, ecn_of};
 use super::kind::{Kind, Make, Shorthand};
-use crate::scenario::key::Key;
-use crate::scenario::{FRAME_BYTES, MOST_RATE, RateText};
+use crate::keys::{FRAME_BYTES, Key, MOST_RATE, RateText};
 use goodqueue_units::Duration;
 use serde_json::json;
 
@@ -18,8 +17,8 @@ const _: () = assert!(FRAME_BYTES == 1514, "the default of packet_size is a full
 pub(crate) const KIND: Kind = Kind {
     keys: &[&RATE, &PACKET_SIZE],
     transport: DATAGRAM_KEYS,
-    outline: |traffic| {
-        let (rate, size) = (traffic.values.get(&RATE).0, traffic.values.get(&PACKET_SIZE));
+    outline: |values| {
+        let (rate, size) = (values.get(&RATE).0, values.get(&PACKET_SIZE));
         let interval_s = 8.0 * size as f64 / rate.as_bps() as f64;
         vec![("interval_s", json!(interval_s))]
     },

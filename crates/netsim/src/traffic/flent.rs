@@ -10,8 +10,7 @@
 
 use super::kind::{Content, Kind, Make};
 use super::tcp;
-use crate::scenario::key::{Quantity, Result, Table};
-use crate::scenario::{Dscp, Json, refuse};
+use crate::keys::{Dscp, Json, Quantity, Result, Table, refuse};
 use serde_json::json;
 
 /// Bytes of a UDP probe: the smallest Ethernet frame, without its checksum.

@@ -1,9 +1,8 @@
 //! Datagrams at fixed times, and what becomes of them. `cbr`, `ping` and `voip` are built on this machine.
 
 use super::result;
+use crate::keys::{AnyKey, Codepoint, FRAME_BYTES, Key, Values};
 use crate::probe::{percent, rounded};
-use crate::scenario::key::{AnyKey, Key, Values};
-use crate::scenario::{Codepoint, FRAME_BYTES};
 use crate::traffic::tcp::DSCP;
 use goodqueue_units::{Duration, Ecn, Instant};
 use std::collections::BTreeSet;

@@ -6,9 +6,8 @@
 use super::app::Application;
 use super::isochronous::Pace;
 use super::result::Field;
-use crate::scenario::key::{AnyKey, Result, Table, Values};
-use crate::scenario::{Json, Traffic};
-use goodqueue_units::Stream as Random;
+use crate::keys::{AnyKey, Json, Result, Table, Values};
+use goodqueue_units::{Duration, Stream as Random};
 use serde::{Serialize, Serializer};
 use serde_json::Map;
 use std::fmt;
@@ -37,10 +36,10 @@ pub struct Kind {
     /// Whether the packets are ICMP echoes.
     pub is_icmp: bool,
     /// What engines get beside the values of the kind's keys, in base units.
-    pub(crate) outline: fn(&Traffic) -> Vec<(&'static str, Json)>,
-    /// What a flow of this kind will draw from the stream, for engines without the simulator's generator; null:
-    /// nothing.
-    pub(crate) ahead: fn(&Traffic, Random) -> Json,
+    pub(crate) outline: fn(&Values) -> Vec<(&'static str, Json)>,
+    /// What a flow of this kind will draw from the stream in this time, for engines without the simulator's generator;
+    /// null: nothing.
+    pub(crate) ahead: fn(&Values, Duration, Random) -> Json,
     /// The plural of what the kind measures: the title of its table. Empty if the kind measures nothing.
     pub plural: &'static str,
     /// The kind's part of the record beside name and kind, for the table of one run and the reference.
@@ -201,7 +200,7 @@ impl Kind {
             in_parallel: false,
             is_icmp: false,
             outline: |_| Vec::new(),
-            ahead: |_, _| Json::Null,
+            ahead: |_, _, _| Json::Null,
             plural: "",
             fields: &[],
             measures: &[],

@@ -11,8 +11,7 @@ use super::kind::{Kind, Make, Measure, Shorthand};
 use super::result::{self, AppResult};
 use super::tcp::DSCP;
 use crate::probe::delay::Summary;
-use crate::scenario::key::{Key, Quantity, Result, Table, Values, describe};
-use crate::scenario::{FRAME_BYTES, Json, MOST_RATE, RateText, Span, refuse};
+use crate::keys::{FRAME_BYTES, Json, Key, MOST_RATE, Quantity, RateText, Result, Span, Table, Values, describe, refuse};
 use goodqueue_units::{Duration, Instant};
 use serde_json::json;
 use session::{HEADER_BYTES, Session, Setup};
@@ -116,7 +115,7 @@ pub(crate) const KIND: Kind = Kind {
     )
 };
 
-crate::scenario::word!(MediaCc);
+crate::keys::word!(MediaCc);
 
 /// A congestion control for media.
 #[derive(Clone, Copy, Debug)]

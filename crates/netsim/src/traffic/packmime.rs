@@ -17,7 +17,7 @@ use super::kind::{Kind, Make, Measure, Shorthand};
 use super::result::{self, AppResult};
 use super::tcp;
 use crate::probe::delay::{FlowDelays, Summary};
-use crate::scenario::key::Key;
+use crate::keys::Key;
 use crate::direction::Side;
 use crate::ids::SocketId;
 use goodqueue_units::Instant;

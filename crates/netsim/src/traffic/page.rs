@@ -19,8 +19,7 @@ use crate::lists::PerWay;
 use crate::packet::Datagram;
 use crate::probe::delay::{FlowDelays, Summary};
 use crate::probe::rounded;
-use crate::scenario::key::{Key, Values};
-use crate::scenario::{Size, Span};
+use crate::keys::{Key, Size, Span, Values};
 use goodqueue_units::{Duration, Ecn, Instant};
 use objects::{Item, OBJECTS, PAGE, items};
 use serde::Serialize;
@@ -46,7 +45,7 @@ pub(crate) const KIND: Kind = Kind {
     transport: tcp::UNPACED,
     in_parallel: true,
     check: objects::check,
-    outline: |traffic| vec![("objects", json!(items_of(&traffic.values)))],
+    outline: |values| vec![("objects", json!(items_of(values)))],
     plural: "pages",
     fields: PageResult::FIELDS,
     measures: &[

@@ -4,8 +4,7 @@ use super::isochronous::{DATAGRAM_KEYS, FRAME, Far, Listener, Log, Pace, Packets
 use super::kind::{Kind, Make, Measure};
 use super::result::{self, AppResult};
 use crate::probe::delay::{FlowDelays, Summary};
-use crate::scenario::Span;
-use crate::scenario::key::Key;
+use crate::keys::{Key, Span};
 use goodqueue_units::Duration;
 use serde::Serialize;
 use std::sync::Arc;

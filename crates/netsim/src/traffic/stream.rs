@@ -12,8 +12,7 @@ use crate::direction::Side;
 use crate::ids::SocketId;
 use crate::probe::delay::{FlowDelays, Summary};
 use crate::probe::rounded;
-use crate::scenario::key::Key;
-use crate::scenario::{MOST_RATE, RateText, Span, refuse};
+use crate::keys::{Key, MOST_RATE, RateText, Span, refuse};
 use goodqueue_units::{Duration, Instant, Rate};
 use std::sync::Arc;
 

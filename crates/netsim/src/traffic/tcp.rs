@@ -1,7 +1,8 @@
 //! The keys that kinds above TCP share.
 
-use crate::scenario::key::{AnyKey, Key, Quantity, Result, Table, Values};
-use crate::scenario::{Dscp, EcnAsked, Json, ScenarioError, refuse};
+use crate::keys::{
+    AnyKey, Dscp, EcnAsked, Json, Key, Quantity, Result, ScenarioError, Table, Values, refuse,
+};
 use goodqueue_tcp::{CcLine, Config, Stack};
 use serde_json::json;
 
@@ -81,7 +82,7 @@ impl Quantity for CcLine {
     }
 }
 
-crate::scenario::word!(Stack);
+crate::keys::word!(Stack);
 
 /// Fills in the ECN mode that the congestion control needs, and refuses contradictions.
 pub(crate) fn check(table: &Table<'_>, values: &mut Values) -> Result<()> {

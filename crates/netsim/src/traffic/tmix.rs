@@ -15,7 +15,7 @@ use super::tcp;
 use crate::direction::Side;
 use crate::ids::SocketId;
 use crate::probe::delay::{FlowDelays, Summary};
-use crate::scenario::key::Key;
+use crate::keys::Key;
 use goodqueue_units::Instant;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};

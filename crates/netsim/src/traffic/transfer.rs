@@ -8,8 +8,7 @@ use super::tcp;
 use crate::direction::Side;
 use crate::ids::SocketId;
 use crate::probe::delay::{FlowDelays, Summary};
-use crate::scenario::key::Key;
-use crate::scenario::{Size, Span};
+use crate::keys::{Key, Size, Span};
 use goodqueue_units::{Duration, Instant};
 use std::sync::Arc;
 

@@ -10,7 +10,7 @@ use super::result::{self, AppResult};
 use crate::probe::delay::{FlowDelays, Summary};
 use crate::probe::mos::mos;
 use crate::probe::rounded;
-use crate::scenario::key::Key;
+use crate::keys::Key;
 use goodqueue_units::Duration;
 use serde::Serialize;
 use serde_json::json;
@@ -23,8 +23,8 @@ const CODEC: Key<Codec> = Key::with_default("codec", "\"g711\"")
 pub(crate) const KIND: Kind = Kind {
     keys: &[&CODEC],
     transport: DATAGRAM_KEYS,
-    outline: |traffic| {
-        let codec = traffic.values.get(&CODEC);
+    outline: |values| {
+        let codec = values.get(&CODEC);
         vec![
             ("packet_size", json!(codec.packet_bytes())),
             ("interval_s", json!(codec.interval().as_secs_f64())),
@@ -69,7 +69,7 @@ pub(crate) const KIND: Kind = Kind {
     )
 };
 
-crate::scenario::word!(Codec);
+crate::keys::word!(Codec);
 
 /// Bytes of the headers: RTP (RFC 3550, 5.1), UDP, IPv4 and Ethernet.
 const HEADER_BYTES: u16 = 12 + 8 + 20 + 14;

@@ -12,7 +12,7 @@
 //! An overflow has the same victim as in Linux, but a tree of maxima finds it in O(log flows), not a search.
 
 use super::drr::{Drr, Flow, FlowQueue};
-use crate::aqm::codel::{CE_THRESHOLD, INTERVAL, Params, Source, TARGET, Vars, Verdict};
+use crate::aqm::codel::{CE_THRESHOLD, INTERVAL, Linux, Params, Source, TARGET, Vars, Verdict};
 use crate::discipline::Discipline;
 use crate::packet::Packet;
 use crate::param::{Args, Digits, ECN, Error, Link, Masked, Param, ParamSpec, QdiscSpec};
@@ -163,7 +163,7 @@ impl<P: Packet> Qdisc<P> for FqCodel<P> {
                 Verdict::Passes { len } => return self.flows.send(bucket, len),
                 Verdict::Empty => {}
                 Verdict::Acts { drop } => {
-                    let packet = vars.act(drop, &self.settings.params, now, &mut queue, owner);
+                    let packet = vars.act::<Linux, _, _>(drop, &self.settings.params, now, &mut queue, owner);
                     if packet.is_some() {
                         self.flows.charge(bucket);
                         return packet;

@@ -14,7 +14,7 @@
 //! Here each station has its own buckets, so stations do not collide. Within a station flows collide as in Linux.
 
 use super::drr::{Drr, FlowQueue};
-use crate::aqm::codel::{INTERVAL, Params, Source, TARGET, Vars, Verdict};
+use crate::aqm::codel::{INTERVAL, Linux, Params, Source, TARGET, Vars, Verdict};
 use crate::packet::Packet;
 use crate::param::{Args, ECN, Link, Param, QdiscSpec, ms};
 use crate::params;
@@ -203,7 +203,7 @@ fn next<P: Packet, O: Owner<P>>(
             Verdict::Passes { len } => return flows.send(bucket, len),
             Verdict::Empty => {}
             Verdict::Acts { drop } => {
-                let packet = vars.act(drop, params, now, &mut queue, owner);
+                let packet = vars.act::<Linux, _, _>(drop, params, now, &mut queue, owner);
                 if packet.is_some() {
                     flows.charge(bucket);
                     return packet;

@@ -3,7 +3,7 @@
 //! A discipline does not see the packets that the driver below it holds, and cannot take them back. So every
 //! discipline has the delay of a full driver queue as well. On a slow link that is most of the delay.
 
-use crate::scenario::word;
+use crate::keys::word;
 use goodqueue_units::Duration;
 
 /// A driver, under the name that Linux has for it.

@@ -4,7 +4,7 @@
 //! windows are those that Linux's mac80211 sets (`net/mac80211/util.c`).
 
 use super::mode::Mode;
-use crate::scenario::word;
+use crate::keys::word;
 use goodqueue_units::Duration;
 
 /// A standard.

@@ -11,7 +11,7 @@ use crate::lists::PerWay;
 use crate::packet::Datagram;
 use crate::probe::histogram::Histogram;
 use crate::probe::{percent, rounded};
-use crate::scenario::FRAME_BYTES;
+use crate::keys::FRAME_BYTES;
 use crate::traffic::app::{Application, Host};
 use crate::traffic::isochronous::FRAME;
 use crate::traffic::result;

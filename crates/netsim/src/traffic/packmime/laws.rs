@@ -6,7 +6,7 @@
 
 use super::curves::{DOWNLOAD, LARGE_REQUEST, REQUEST, VALIDATION};
 use super::farima::{Farima, Normal, above, logit_inverse};
-use crate::scenario::line_through;
+use crate::keys::line_through;
 use goodqueue_units::{Duration, Stream, Streams};
 
 /// A first response of more bytes than this is a download, not a validation.

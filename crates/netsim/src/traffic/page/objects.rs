@@ -7,8 +7,7 @@
 //! large objects among many small ones; each size is spread evenly over the document.
 
 use crate::lists::sort_by_key;
-use crate::scenario::key::{Key, Quantity, Result, Table, Values, describe, no_such_word};
-use crate::scenario::{Json, ScenarioError, Size, refuse};
+use crate::keys::{Json, Key, Quantity, Result, ScenarioError, Size, Table, Values, describe, no_such_word, refuse};
 use crate::traffic::app::MOST_BYTES;
 use serde::Serialize;
 use serde_json::json;

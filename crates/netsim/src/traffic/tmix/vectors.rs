@@ -2,8 +2,7 @@
 
 use crate::lists::sort_by_key;
 use super::End;
-use crate::scenario::Json;
-use crate::scenario::key::{Quantity, describe};
+use crate::keys::{Json, Quantity, describe};
 use goodqueue_units::Duration;
 use serde_json::json;
 use std::sync::Arc;

@@ -2,20 +2,19 @@
 
 use super::model::{Asked, Profile, Protocol, Visit};
 use super::{USERS, of_user};
-use crate::scenario::{Json, Traffic};
+use crate::keys::{Json, Values};
 use goodqueue_units::{Duration, Stream as Random, Streams};
 use serde_json::json;
 
 /// The greatest number of requests that are drawn.
 const MOST: usize = 300_000;
 
-/// Returns the pages of each user: as many as the user can request within the flow's time.
-pub(super) fn pages(traffic: &Traffic, mut random: Random) -> Json {
-    let profile = Profile::of(&traffic.values);
+/// Returns the pages of each user: as many as the user can request within the flow's `time`.
+pub(super) fn pages(values: &Values, time: Duration, mut random: Random) -> Json {
+    let profile = Profile::of(values);
     let streams = Streams::new(random.next_u64());
-    let time = traffic.stop.0.saturating_sub(traffic.start.0);
     let mut room = MOST;
-    let users: Vec<Json> = (0..traffic.values.find(&USERS).unwrap_or_default())
+    let users: Vec<Json> = (0..values.find(&USERS).unwrap_or_default())
         .map(|number| of_one(&profile, of_user(streams, number), time, &mut room))
         .collect();
     json!({"protocol": profile.protocol.name(), "waves": profile.waves, "is_whole": room > 0, "users": users})

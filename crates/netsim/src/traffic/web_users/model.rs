@@ -2,8 +2,7 @@
 //! parts.
 
 use crate::path::chance::Percent;
-use crate::scenario::key::{Key, Quantity, Values};
-use crate::scenario::{Bytes, Count, Draws, Seconds, word};
+use crate::keys::{Bytes, Count, Draws, Key, Quantity, Seconds, Values, word};
 use goodqueue_units::{Duration, Stream as Random};
 use crate::traffic::packmime::curves::{DOWNLOAD, LARGE_REQUEST, REQUEST as SMALL_REQUEST, VALIDATION};
 
@@ -259,7 +258,7 @@ mod tests {
         }
     }
 
-    fn sorted<U: crate::scenario::Unit>(draws: &Draws<U>, count: usize) -> Vec<f64> {
+    fn sorted<U: crate::keys::Unit>(draws: &Draws<U>, count: usize) -> Vec<f64> {
         let mut random = Streams::new(1).stream("test", 0);
         let mut drawn: Vec<f64> = (0..count).map(|_| draws.draw(&mut random)).collect();
         drawn.sort_by(f64::total_cmp);

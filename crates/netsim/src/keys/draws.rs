@@ -192,7 +192,7 @@ pub(crate) fn normal(random: &mut Stream) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenario::key::Quantity;
+    use crate::keys::Quantity;
     use goodqueue_units::Streams;
 
     fn read<U: Unit>(text: &str) -> Read<Draws<U>> {

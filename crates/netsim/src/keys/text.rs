@@ -219,16 +219,16 @@ impl Quantity for String {
 /// Implements [`Quantity`] for an enum whose values have names: `Type::ALL`, and `name()` of each.
 macro_rules! word {
     ($type:ty) => {
-        impl $crate::scenario::key::Quantity for $type {
+        impl $crate::keys::Quantity for $type {
             const TYPE: &'static str = "word";
             fn read(found: &serde_json::Value) -> std::result::Result<Self, String> {
                 let names: Vec<&str> = Self::ALL.iter().map(|one| one.name()).collect();
                 let Some(text) = found.as_str() else {
-                    let found = $crate::scenario::key::describe(found);
+                    let found = $crate::keys::describe(found);
                     return Err(format!("found {found}; accepted: {}", names.join(", ")));
                 };
                 let known = Self::ALL.iter().copied().find(|one| one.name() == text);
-                known.ok_or_else(|| $crate::scenario::key::no_such_word(text, &names))
+                known.ok_or_else(|| $crate::keys::no_such_word(text, &names))
             }
             fn write(&self) -> serde_json::Value {
                 self.name().into()

@@ -1,8 +1,8 @@
 //! How distributions are written, and which ones are refused.
 
 use super::{Draws, Read, Shape, Unit};
-use crate::scenario::Json;
-use crate::scenario::key::{Quantity, describe};
+use crate::keys::Json;
+use crate::keys::{Quantity, describe};
 use serde_json::json;
 use std::marker::PhantomData;
 

@@ -1,0 +1,144 @@
+use super::*;
+use crate::packet::Plain;
+use goodqueue_units::{Ecn, Rate};
+
+static SPEC: QdiscSpec = Codel::SPEC;
+
+/// Returns the default parameters of the law `L`, for full frames of 1514 bytes.
+pub(super) fn params<L: Law>() -> Params {
+    let link = Link { rate: Rate::from_bps(1_000_000).unwrap(), mtu: 1514 };
+    Params::new(&Args::parse(&SPEC, "").unwrap(), &link).of::<L>(&link)
+}
+
+/// Returns whether the interval above target begins when a packet that waited `waited_ms` leaves `backlog` bytes.
+fn begins<L: Law>(waited_ms: u64, backlog: u64) -> bool {
+    let arrival = Instant::ZERO + Duration::from_millis(1000 - waited_ms);
+    let packet = Plain { arrival, ..Plain::new(1514) };
+    let mut vars = Vars::default();
+    vars.should_drop(Some(&packet), backlog, &params::<L>(), Ticks::of(Duration::from_secs(1)));
+    vars.first_above_time != Ticks(0)
+}
+
+/// 1 s is 976 562 ticks, 100 ms are 97 656. The next drop was due at 10 s. Dropping that begins again 50 ms later
+/// resumes from count - 2 = 5 in the article, and from the drops of the last episode (7 - 4) in the RFC. After
+/// 150 ms the article's law has forgotten, the RFC's only after 1.6 s. ns-2's code resumes from count - 1. From
+/// counts of 1 to 3 the article begins from 1. A start before the due time counts as recent.
+#[test]
+fn each_variant_resumes_by_its_own_rule() {
+    fn resumed<L: Law>(count: u32, after_ms: i64) -> u32 {
+        let due = Ticks(9_765_625);
+        let mut vars = Vars { count, lastcount: 4, drop_next: due, ..Vars::default() };
+        vars.resume::<L>(&params::<L>(), Ticks((i64::from(due.0) + after_ms * 1_000_000 / 1024) as u32));
+        assert_eq!(vars.lastcount, vars.count);
+        vars.count
+    }
+    assert_eq!(resumed::<Acm2012>(7, 50), 5);
+    assert_eq!(resumed::<Acm2012>(7, -50), 5);
+    assert_eq!(resumed::<Acm2012>(7, 150), 1);
+    assert_eq!(resumed::<Acm2012>(7, 100), 1, "an interval to the tick is not less than one");
+    assert_eq!([1, 2, 3, 4].map(|count| resumed::<Acm2012>(count, 50)), [1, 1, 1, 2]);
+    assert_eq!([50, 150, 1500, 1700].map(|ms| resumed::<Linux>(7, ms)), [3, 3, 3, 1]);
+    assert_eq!([50, 150, 1500, 1700].map(|ms| resumed::<Rfc8289>(7, ms)), [3, 3, 3, 1]);
+    assert_eq!([50, 150, 1500, 1700].map(|ms| resumed::<Ns2>(7, ms)), [6, 6, 6, 1]);
+    assert_eq!([0, 1, 2, 3].map(|count| resumed::<Ns2>(count, 50)), [1, 1, 1, 2]);
+}
+
+/// Every 10 ms a packet leaves that waited longer than the target. The first packet above target begins the
+/// interval. The RFC drops 100 ms later. The article drops 200 ms later, or 100 ms later if a drop was due 50 ms
+/// before.
+#[test]
+fn the_article_waits_for_a_second_interval_unless_drops_are_recent() {
+    fn first_drop_ms<L: Law>(due_ms: u64) -> Option<u64> {
+        let params = params::<L>();
+        let drop_next = Ticks::of(Duration::from_millis(due_ms));
+        let mut vars = Vars { drop_next, ..Vars::default() };
+        (0..).map(|step| 10 * step).find(|ms| {
+            let now = Ticks::of(Duration::from_millis(5000 + ms));
+            vars.should_drop(Some(&Plain::new(1514)), 10_000, &params, now)
+                && L::may_start(&vars, params.interval, now)
+        })
+    }
+    assert_eq!(first_drop_ms::<Rfc8289>(1000), Some(100));
+    assert_eq!(first_drop_ms::<Acm2012>(1000), Some(200));
+    assert_eq!(first_drop_ms::<Acm2012>(5050), Some(100));
+}
+
+/// One waiting full frame is no queue for the RFC and Linux. It is a queue for the article, which says "fewer".
+#[test]
+fn the_guard_of_the_article_is_less_than_a_frame() {
+    assert!(!begins::<Linux>(1000, 1514) && !begins::<Rfc8289>(1000, 1514));
+    assert!(begins::<Acm2012>(1000, 1514) && !begins::<Acm2012>(1000, 1513));
+}
+
+/// RFC 8289, 5.6, drops from `now >= first_above_time` on. Linux drops from `now > first_above_time` on
+/// (`codel_time_after`). The RFC's variant one tick later would be Linux's.
+#[test]
+fn exactly_one_interval_above_target_is_enough_for_the_rfc() {
+    fn late<L: Law>() -> Option<i32> {
+        let params = params::<L>();
+        let (mut vars, start) = (Vars::default(), Ticks::of(Duration::from_secs(5)));
+        let mut is_due = |ticks| {
+            let now = start.plus(params.interval).plus(Ticks(ticks));
+            vars.should_drop(Some(&Plain::new(1514)), 10_000, &params, now)
+        };
+        assert!(!is_due(0_u32.wrapping_sub(params.interval.0)), "the first above target");
+        (-1..3).find(|ticks| is_due(*ticks as u32))
+    }
+    assert_eq!((late::<Rfc8289>(), late::<Acm2012>(), late::<Ns2>()), (Some(0), Some(0), Some(0)));
+    assert_eq!(late::<Linux>(), Some(1));
+}
+
+/// A packet that waited less than the target and leaves a small queue has two reasons to pass. They must not cancel
+/// each other: `codel_should_drop` of Linux, and RFC 8289, 5.6, join them by "or".
+#[test]
+fn a_short_delay_in_a_short_queue_is_no_standing_queue() {
+    assert!(begins::<Linux>(6, 1515), "above target, with a queue");
+    assert!(!begins::<Linux>(4, 1515) && !begins::<Linux>(6, 1514) && !begins::<Linux>(4, 1514));
+}
+
+/// The DS field is the DSCP followed by the two ECN bits: EF is 46 << 2 = 0xb8. L4S's ECT(1) is 0x01 under the
+/// mask 0x03.
+#[test]
+fn ce_threshold_selects_by_the_ds_field() {
+    let params = params::<Linux>();
+    let selects = |value, mask, dscp, ecn| {
+        let params = params.selecting(Some(Masked { value, mask }));
+        params.selects(&Plain { dscp, ecn, ..Plain::new(100) })
+    };
+    assert!(selects(0xb8, 0xfc, 46, Ecn::Ect1) && !selects(0xb8, 0xfc, 45, Ecn::Ect1));
+    assert!(selects(0x01, 0x03, 46, Ecn::Ect1) && !selects(0x01, 0x03, 46, Ecn::Ect0));
+    assert!(selects(0xbb, 0xff, 46, Ecn::Ce) && !selects(0xbb, 0xff, 46, Ecn::Ect0));
+    assert!(params.selects(&Plain::new(100)), "without a selector all packets are");
+}
+
+/// A line's `variant` chooses the law. Otherwise a study of the article's CoDel would run Linux's. The queue stands for
+/// one second and twice for half a second, and is good for one packet in between. The drops of the exact laws are those
+/// of a model in seconds, with gaps of 100 ms/sqrt(count). ns-2's law resumes faster the third time. Linux's second gap
+/// is shorter.
+#[test]
+fn a_line_builds_the_law_that_it_names() {
+    let link = Link { rate: Rate::from_bps(10_000_000).unwrap(), mtu: 1514 };
+    let drops = |line: &str| {
+        let mut codel = Codel::build(&Args::parse(&SPEC, line).unwrap(), &link).unwrap();
+        let spans = [
+            (10_000..11_000, 0),
+            (11_000..11_001, 1),
+            (11_001..11_500, 0),
+            (11_500..11_501, 1),
+            (11_501..12_000, 0),
+        ];
+        spans.map(|(span, is_good)| {
+            let (mut queue, mut owner) = (Fifo::default(), crate::sched::Noted::default());
+            let arrival = Instant::from_nanos(span.start * is_good * 1_000_000);
+            (0..2000).for_each(|_| queue.push(Plain { arrival, ..Plain::new(1514) }));
+            for ms in span {
+                codel.dequeue(Instant::from_nanos(ms * 1_000_000), &mut queue, &mut owner);
+            }
+            owner.dropped.len()
+        })
+    };
+    assert_eq!(drops("variant rfc8289"), [27, 0, 25, 0, 24]);
+    assert_eq!(drops("variant ns2"), [27, 0, 25, 0, 32]);
+    assert_eq!(drops("variant acm2012"), [22, 0, 22, 0, 29]);
+    assert_eq!(drops("variant linux"), [29, 0, 25, 0, 24]);
+}
