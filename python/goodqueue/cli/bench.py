@@ -61,10 +61,10 @@ def bench(
         first, second = [name for name, is_asked in asked.items() if is_asked][:2]
         raise UserError(first, f"found with {second}; accepted: one of them")
     if users is not None:
-        _users([whole("--users", 1, 1_000_000)(word) for word in users.split(",")], quick, json)
+        _users([whole("users", 1, 1_000_000)(word) for word in users.split(",")], quick, json)
         return
     if flows is not None:
-        _crowds([whole("--flows", 1, 1_000_000)(word) for word in flows.split(",")], quick, json)
+        _crowds([whole("flows", 1, 1_000_000)(word) for word in flows.split(",")], quick, json)
         return
     if wifi:
         _cells(quick, json)

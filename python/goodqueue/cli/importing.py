@@ -25,7 +25,7 @@ def import_(
     seed: Annotated[
         int,
         typer.Option(
-            parser=whole("--seed", 0, 2**62),
+            parser=whole("seed", 0, 2**62),
             metavar="N",
             help="Number of the first file. Each further file has the next number.",
         ),

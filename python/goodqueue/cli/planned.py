@@ -1,6 +1,5 @@
 """Code that ``study`` and ``suite`` share: options, executing the runs, and writing the page."""
 
-import shlex
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
@@ -21,11 +20,7 @@ Made = TypeVar("Made")
 Quick = Annotated[bool, typer.Option("--quick", help="Shorter runs, fewer seeds: a look, in seconds.")]
 Seeds = Annotated[
     int | None,
-    typer.Option("--seeds", parser=whole("--seeds", 1, 10_000), metavar="N", help="Seeds per cell. [its own number]"),
-]
-Force = Annotated[bool, typer.Option("--force", help="Replace what is in --out; files of others stay.")]
-OneEngine = Annotated[
-    str, typer.Option("--engine", metavar="NAME", help="sim, kernel (Linux's own), or live (its TCP on our path).")
+    typer.Option("--seeds", parser=whole("seeds"), metavar="N", help="Seeds per cell. [its own number]"),
 ]
 StoreDir = Annotated[
     str | None, typer.Option("--store", metavar="DIR", help="Keeps each run; what is in it is not run again.")
@@ -63,18 +58,6 @@ def carry_out(label: str, store: str | None, work: "Callable[[Progress, Store | 
         except OSError as error:
             stays = "what is stored stays, and the same command goes on from there"
             raise UserError(origin, f"cannot be written: {error.strerror or error}; {stays}") from error
-
-
-def again(verb: list[str], only: list[str], quick: bool, seeds: int | None, engine: str, more: list[str]) -> str:
-    """Return the command that repeats this one."""
-    words = ["goodqueue", *verb]
-    for one in only:
-        words += ["--only", one]
-    words += ["--quick"] if quick else []
-    words += ["--seeds", str(seeds)] if seeds is not None else []
-    words += more
-    words += ["--engine", engine] if engine != "sim" else []
-    return shlex.join(words)
 
 
 def teller(

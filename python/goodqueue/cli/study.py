@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from goodqueue import options
 from goodqueue.cli import planned, words
-from goodqueue.cli.options import Json, Workers
-from goodqueue.cli.planned import Force, OneEngine, Quick, Seeds, StoreDir
+from goodqueue.cli.options import Force, Json, OneEngine, Workers
+from goodqueue.cli.planned import Quick, Seeds, StoreDir
 from goodqueue.errors import UserError, warn
 
 if TYPE_CHECKING:
@@ -78,8 +79,10 @@ def study(
     def pages(folder: "Path", progress: "Progress") -> UserError | None:
         from goodqueue.studies import pages as reports
 
-        more = ["--reconstructed"] if reconstructed else []
-        command = planned.again(["study", name], only or [], quick, seeds, on, more)
+        command = options.command(
+            "study", name, only=only, quick=quick, seeds=seeds, reconstructed=reconstructed,
+            engine=None if on == "sim" else on,
+        )  # fmt: skip
         return reports.write(folder, result, command, draw, progress)
 
     data = ["results.json", "measured.csv"]

@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from goodqueue import options
 from goodqueue.cli import planned, words
-from goodqueue.cli.options import Json, Workers
-from goodqueue.cli.planned import Force, OneEngine, Quick, Seeds, StoreDir
+from goodqueue.cli.options import Force, Json, OneEngine, Workers
+from goodqueue.cli.planned import Quick, Seeds, StoreDir
 from goodqueue.errors import UserError, warn
 
 if TYPE_CHECKING:
@@ -78,7 +79,8 @@ def suite(
     def pages(folder: "Path", progress: "Progress") -> UserError | None:
         from goodqueue.suites import pages as sheets
 
-        command = planned.again(["suite", name, *result.subjects], only or [], quick, seeds, on, [])
+        said = {"only": only, "quick": quick, "seeds": seeds, "engine": None if on == "sim" else on}
+        command = options.command("suite", name, *result.subjects, **said)
         return sheets.write(folder, result, command, progress)
 
     tell = planned.teller(json, partial(sheet.as_json, result), lambda: show.parts(result))

@@ -192,6 +192,18 @@ def read_text(path: Path, most: int, accepted: str, pipes: bool = True) -> str:
         raise UserError(str(path), f"cannot be read: not UTF-8; accepted: {accepted}") from None
 
 
+def parse_value(text: str) -> Any:
+    """Return ``text`` as a TOML value, or unchanged if it is not one: ``4`` becomes a number, ``10mbit`` stays text."""
+    if "\n" in text or "\r" in text:
+        return text
+    try:
+        table = toml(f"value = {text}")
+        json.dumps(table, allow_nan=False)
+    except (ValueError, TypeError):
+        return text
+    return table["value"]
+
+
 def toml(text: str) -> dict[str, Any]:
     """Return the TOML table in ``text``. Raises ValueError, or its subclass TooDeepError.
 

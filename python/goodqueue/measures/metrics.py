@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from goodqueue import traffic
-from goodqueue.errors import UserError, quoted
+from goodqueue.errors import Option, UserError, quoted
 from goodqueue.measures import stats
 from goodqueue.record import App, Record, statistic, times_of
 from goodqueue.record.dotted import check_path, walk
@@ -283,12 +283,12 @@ def find(asked: Sequence[str]) -> list[Metric]:
     for key in asked:
         if key not in known and "." not in key:
             accepted = f"{', '.join(known)}, or a path in the record as flows.0.goodput_mbps"
-            raise UserError("--metric", f"found {quoted(key)}; accepted: {accepted}")
+            raise UserError(Option("metric"), f"found {quoted(key)}; accepted: {accepted}")
         if key not in known and (why := check_path(key)):
-            raise UserError(f"--metric {key}", why)
+            raise UserError(Option("metric", str(key)), why)
         found.append(known.get(key) or _of_path(key))
     if twice := [key for key in asked if asked.count(key) > 1]:
-        raise UserError("--metric", f"found {quoted(twice[0])} twice; accepted: each once")
+        raise UserError(Option("metric"), f"found {quoted(twice[0])} twice; accepted: each once")
     return found
 
 

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from goodqueue import traffic
+from goodqueue import hops, traffic
 from goodqueue.measures.stats import Estimate, jain
 from goodqueue.record import App, Delay, Flow, Queue, Record, statistic
 from goodqueue.scenario import warmup
@@ -133,7 +133,7 @@ def _air(record: Record) -> list[Table]:
 
 def links(record: Record) -> dict[str, Queue]:
     """Return the hops that are links, by name, as queues."""
-    return {hop["name"]: cast("Queue", hop) for hop in record.get("hops", []) if hop["kind"] == "link"}
+    return {hop["name"]: cast("Queue", hop) for hop in record.get("hops", []) if hops.has_queue(hop)}
 
 
 def _links(record: Record) -> Table:
@@ -171,6 +171,7 @@ def _ring(queue: Queue) -> str:
 
 
 def _wires(record: Record) -> Table:
+    others = [hop for hop in record.get("hops", []) if not hops.has_queue(hop)]
     rows = [
         {
             "hop": hop["name"],
@@ -179,11 +180,11 @@ def _wires(record: Record) -> Table:
             "lost\n%": number(hop.get("loss_percent"), 2),
             "dupli-\ncated": _count(hop["packets"].get("duplicated")),
         }
-        for hop in record.get("hops", [])
-        if hop["kind"] != "link"
+        for hop in others
     ]
-    policers = " and policers" if any(hop["kind"] == "police" for hop in record.get("hops", [])) else ""
-    return Table.of(f"Hops: wires{policers}", rows, texts=("hop", "way"), names=2)
+    there = {hop["kind"] for hop in others}
+    named = " and ".join(kind.plural for kind in hops.kinds().values() if kind.name in there)
+    return Table.of(f"Hops: {named}", rows, texts=("hop", "way"), names=2)
 
 
 def _flows(record: Record) -> Table:

@@ -1,7 +1,6 @@
 """A sweep as tables and sentences, for the terminal and the report."""
 
-import shlex
-
+from goodqueue import options
 from goodqueue.measures import FIRST_SEED
 from goodqueue.measures.metrics import Metric
 from goodqueue.measures.stats import Estimate
@@ -98,26 +97,21 @@ def _called(sweep: Sweep, cell: Values) -> str:
 
 def command(sweep: Sweep, store: str = "") -> str:
     """Return the command that makes the sweep again, in the folder of its scenario file."""
-    words = ["goodqueue", "sweep", sweep.name]
-    for axis in sweep.axes:
-        if axis.key != MIX or not sweep.mixes:
-            words += ["--set", f"{axis.key}={','.join(axis.values)}"]
-    for mix in sweep.mixes:
-        words += ["--mix", f"{mix.name}={mix.said}"]
-    words += ["--seeds", str(sweep.seeds)]
-    if sweep.first_seed != FIRST_SEED:
-        words += ["--seed", str(sweep.first_seed)]
-    if sweep.goal:
-        words += ["--until-ci", f"{sweep.goal.percent:g}%", "--max-seeds", str(sweep.goal.most)]
-    for metric in sweep.metrics if sweep.is_asked else ():
-        words += ["--metric", metric.key]
-    if sweep.engine != "sim":
-        words += ["--engine", sweep.engine]
-    if sweep.against:
-        words += ["--against", "=".join(sweep.against)]
-    if sweep.correct:
-        words += ["--correct", sweep.correct]
-    return shlex.join([*words, *(["--out", store] if store else [])])
+    axes = (axis for axis in sweep.axes if axis.key != MIX or not sweep.mixes)
+    return options.command(
+        "sweep", sweep.name,
+        set=[f"{axis.key}={','.join(axis.values)}" for axis in axes],
+        mix=[f"{mix.name}={mix.said}" for mix in sweep.mixes],
+        seeds=sweep.seeds,
+        seed=None if sweep.first_seed == FIRST_SEED else sweep.first_seed,
+        until_ci=f"{sweep.goal.percent:g}%" if sweep.goal else None,
+        max_seeds=sweep.goal.most if sweep.goal else None,
+        metric=[metric.key for metric in sweep.metrics if sweep.is_asked],
+        engine=None if sweep.engine == "sim" else sweep.engine,
+        against="=".join(sweep.against) if sweep.against else None,
+        correct=sweep.correct or None,
+        out=store or None,
+    )  # fmt: skip
 
 
 def certainty(sweep: Sweep) -> list[str]:
