@@ -138,12 +138,10 @@ def advise(
         )  # fmt: skip
         written, _ = output.write(out, force, lambda folder: report.write(folder, advice, command))
     if json:
-        from json import dumps
-
         from goodqueue._goodqueue import VERSION
         from goodqueue.advise.answer import as_json
 
-        terminal.emit(dumps(as_json(advice, VERSION), ensure_ascii=False) + "\n")
+        terminal.emit_json(as_json(advice, VERSION))
     else:
         _print(advice, why)
     if out is not None and written is not None:
@@ -157,9 +155,7 @@ def _print(advice: "Advice", why: bool) -> None:
     from goodqueue.advise import show
     from goodqueue.show import terminal
 
-    for sentence in (*show.warning(advice), show.headline(advice.question), *show.measured(advice.question)):
-        terminal.say(sentence)
-    terminal.say()
+    terminal.show([*show.warning(advice), show.headline(advice.question), *show.measured(advice.question), ""])
     for line in show.lines(advice):  # not wrapped, so that they can be pasted
         terminal.emit(f"{terminal.fit(line)}\n")
     terminal.say()
@@ -169,13 +165,8 @@ def _print(advice: "Advice", why: bool) -> None:
             terminal.say(line)
     for line in show.address(advice):  # in one piece, too
         terminal.emit(f"{line}\n")
-    if advice.checks or advice.kernel:
-        terminal.say()
-    for table in show.checks(advice):
-        terminal.print_table(table)
-    if advice.kernel:
-        terminal.say(f"Not checked on Linux: {advice.kernel}.")
+    unchecked = [f"Not checked on Linux: {advice.kernel}."] if advice.kernel else []
+    if advice.checks or unchecked:
+        terminal.show(["", *show.checks(advice), *unchecked])
     if why:
-        terminal.say()
-        for table in show.why(advice):
-            terminal.print_table(table)
+        terminal.show(["", *show.why(advice)])

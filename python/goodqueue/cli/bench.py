@@ -85,8 +85,7 @@ def bench(
     if json:
         terminal.emit(dumps(measuring.as_json(results, costs, quick, others, web, web_others)) + "\n")
         return
-    for table in bench_tables.bench_tables(results, costs, others, web, web_others):
-        terminal.print_table(table)
+    terminal.show(bench_tables.bench_tables(results, costs, others, web, web_others))
 
 
 def _users(counts: list[int], quick: bool, as_json: bool) -> None:
@@ -124,8 +123,7 @@ def _cells(quick: bool, as_json: bool) -> None:
         found = {"cells": [asdict(one) for one in cells], "stations": [asdict(one) for one in growth]}
         terminal.emit(dumps({"schema": 1, "quick": quick, **found}) + "\n")
         return
-    for table in bench_tables.cell_tables(cells, growth):
-        terminal.print_table(table)
+    terminal.show(bench_tables.cell_tables(cells, growth))
 
 
 def _crowds(counts: list[int], quick: bool, as_json: bool) -> None:

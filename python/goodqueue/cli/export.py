@@ -62,9 +62,7 @@ def export(
     for line in exporting.notes(files):
         warn(line)
     if json:
-        from json import dumps
-
-        terminal.emit(dumps(exporting.as_json(files), ensure_ascii=False) + "\n")
+        terminal.emit_json(exporting.as_json(files))
     else:
         for one in files:
             terminal.say(f"{written}/{one.name}: {one.choice.test}, {one.title}, seed {one.seed}")

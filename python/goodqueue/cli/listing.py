@@ -63,16 +63,13 @@ def listing(
             raise UserError(f"list {topic}", f"found {quoted(name)}; accepted: {known}")
         items = [_whole(topic, chosen[0])]
     if json:
-        from json import dumps
-
-        terminal.emit(dumps(items if name is None else items[0], ensure_ascii=False) + "\n")
+        terminal.emit_json(items if name is None else items[0])
     elif name is not None and items[0].get("params"):
         terminal.print_table(tables.qdisc_parameters(items[0]))
     elif name is not None and topic == "cc":
         terminal.print_table(tables.cc_words(items[0]))
     elif name is not None and topic in reference.KINDS:
-        for table in reference.of_kind(topic, name):
-            terminal.print_table(table)
+        terminal.show(reference.of_kind(topic, name))
     elif items:
         terminal.print_table(tables.catalogue(TOPICS[topic], items))
         if topic in HOW and name is None:

@@ -1,16 +1,18 @@
 """Code that ``study`` and ``suite`` share: options, executing the runs, and writing the page."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
+from goodqueue import extras
 from goodqueue.cli.options import whole
 from goodqueue.errors import UserError
 
 if TYPE_CHECKING:
     from goodqueue.run import Progress
+    from goodqueue.show.tables import Table
     from goodqueue.store import Store
 
 Made = TypeVar("Made")
@@ -23,6 +25,21 @@ Seeds = Annotated[
 StoreDir = Annotated[
     str | None, typer.Option("--store", metavar="DIR", help="Keeps each run; what is in it is not run again.")
 ]
+
+
+def check(out: str | None, force: bool, read: Sequence[Path]) -> bool:
+    """Return whether there is a folder ``out`` to write a page into. It must spare the files that were ``read``.
+
+    Raises UserError if it cannot be written.
+    """
+    from goodqueue.files import output
+
+    if out is None:
+        return False
+    output.check(out, force)
+    extras.needed("matplotlib", f"--out {out}")
+    output.spare(out, read)
+    return True
 
 
 def carry_out(label: str, store: str | None, work: "Callable[[Progress, Store | None], Made]") -> Made:
@@ -43,12 +60,30 @@ def carry_out(label: str, store: str | None, work: "Callable[[Progress, Store | 
             raise UserError(origin, f"cannot be written: {error.strerror or error}; {stays}") from error
 
 
+def teller(
+    json: bool, as_json: Callable[[str], object], parts: "Callable[[], Iterable[str | Table]]"
+) -> Callable[[str | None], None]:
+    """Return the function that prints a result as ``json`` or in ``parts``, and then the files that were written."""
+    from goodqueue._goodqueue import VERSION
+    from goodqueue.show import terminal
+
+    def tell(written: str | None) -> None:
+        if json:
+            terminal.emit_json(as_json(VERSION))
+            return
+        terminal.show(parts())
+        if written is not None:
+            terminal.say(f"\nWritten: {written}.")
+
+    return tell
+
+
 def write(
     out: str | None,
     force: bool,
     pages: "Callable[[Path, Progress], UserError | None]",
     data: Sequence[str],
-    tell: Callable[..., None],
+    tell: Callable[[str | None], None],
 ) -> None:
     """Let ``pages`` write the folder ``out``, if any, and call ``tell`` with the list of files, or None.
 

@@ -55,9 +55,7 @@ def record(
     offered = Load(pattern, multiple, rate, packets, sizes, flows, ecn, seed)
     totals = record(qdisc, offered, out, force)
     if json:
-        from json import dumps
-
-        terminal.emit(dumps({"file": out, **totals}, ensure_ascii=False) + "\n")
+        terminal.emit_json({"file": out, **totals})
     else:
         told = ", ".join(f"{totals[key]} {key}" for key in ("offered", "delivered", "dropped", "marked"))
         typer.echo(terminal.fit(f"{out}: {told}"))

@@ -144,19 +144,12 @@ def _print(found: "Sweep", form: str, effect: bool) -> None:
     from goodqueue.sweep import result, show
 
     if form == "json":
-        from json import dumps
-
-        terminal.emit(dumps(result.as_json(found), ensure_ascii=False) + "\n")
+        terminal.emit_json(result.as_json(found))
         return
     if form == "latex":
         terminal.emit(latex.document(show.tables(found, effect)))
         return
-    terminal.say(show.describe(found))
-    terminal.say()
-    for table in show.tables(found, effect):
-        terminal.print_table(table)
-    for sentence in show.certainty(found):
-        terminal.say(sentence)
+    terminal.show([show.describe(found), "", *show.tables(found, effect), *show.certainty(found)])
 
 
 def _goal(until_ci: str | None, most: int | None, seeds: int, metric: str) -> "Goal | None":

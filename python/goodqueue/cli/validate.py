@@ -99,15 +99,9 @@ def validate(
     except OSError as error:
         raise UserError(f"--out {out}", f"cannot be written: {error.strerror or error}") from error
     if json:
-        from json import dumps
-
-        terminal.emit(dumps(pages.as_json(validation, judgement), ensure_ascii=False) + "\n")
+        terminal.emit_json(pages.as_json(validation, judgement))
         return
-    terminal.say(show.describe(validation))
-    terminal.say()
-    for table in show.tables(validation, judgement):
-        terminal.print_table(table)
-    for sentence in show.headline(validation, judgement):
-        terminal.say(sentence)
+    tables = show.tables(validation, judgement)
+    terminal.show([show.describe(validation), "", *tables, *show.headline(validation, judgement)])
     if out is not None:
         terminal.say(f"\nWritten: {out}/table.md, with figures, results.json and the store of its runs beside it.")

@@ -7,6 +7,7 @@ are written next to it, under a free name. With ``--force``, a folder that holds
 """
 
 import errno
+import json
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator
@@ -86,6 +87,15 @@ def listed(path: Path) -> list[str]:
     """Return the entries of the folder ``path`` that are ours, as its ``results.json`` says."""
     files = about(path).get("files")
     return [name for name in files if isinstance(name, str)] if isinstance(files, list) else []
+
+
+def write_results(folder: Path, data: dict[str, object], command: str) -> None:
+    """Write the results ``data`` into ``folder``, with the ``command`` that repeats them and the list of all files.
+
+    Raises OSError.
+    """
+    results = data | {"command": command, "files": sorted([RESULTS, *(file.name for file in folder.iterdir())])}
+    (folder / RESULTS).write_text(json.dumps(results, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
 def about(path: Path) -> dict[str, object]:

@@ -228,11 +228,8 @@ def from_file(path: str | Path, sets: Sets = ()) -> Scenario:
     return resolve(scenario, str(path), apply(scenario, sets))
 
 
-def seconds(text: str | float) -> float:
+def seconds(text: str) -> float:
     """Return a time of a resolved scenario, such as ``70s`` or ``200ms``, in seconds. Raises ValueError."""
-    units = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "min": 60.0, "s": 1.0}
-    word = str(text).strip()
-    for unit, factor in units.items():
-        if word.endswith(unit):
-            return float(word.removesuffix(unit)) * factor
-    return float(word)
+    from goodqueue import _goodqueue
+
+    return _goodqueue.time_ns(text) / 1e9

@@ -128,7 +128,7 @@ def scenario(data: Scenario, place: str) -> None:
             _words(hop.get("qdisc", ""), f"{place}.hop.{index}.qdisc")
     for key in ("duration", "warmup"):
         try:
-            length = scenarios.seconds(data.get(key, "0s"))
+            length = scenarios.seconds(str(data.get(key, "0s")))
         except ValueError:
             length = -1.0
         if not 0 <= length < math.inf:

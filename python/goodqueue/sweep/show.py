@@ -1,11 +1,11 @@
 """A sweep as tables and sentences, for the terminal and the report."""
 
 from goodqueue import options
-from goodqueue.measures import FIRST_SEED, measured
+from goodqueue.measures import FIRST_SEED
 from goodqueue.measures.metrics import Metric
 from goodqueue.measures.stats import Estimate
 from goodqueue.show import metric_columns
-from goodqueue.show.findings import sentence
+from goodqueue.show.findings import sentences
 from goodqueue.show.tables import Column, Table, number
 from goodqueue.sweep.grid import MIX, QDISC
 from goodqueue.sweep.result import Sweep, Values
@@ -83,18 +83,7 @@ def _place(cell: Values, sweep: Sweep) -> list[str]:
 
 def findings(sweep: Sweep) -> list[str]:
     """Return the main findings in sentences: the best and the worst cell by each metric, if there are several."""
-    told = sorted((one for one in sweep.shown() if any(one.sentence)), key=lambda metric: not metric.is_felt)
-    return [said for metric in told if (said := _finding(sweep, metric))]
-
-
-def _finding(sweep: Sweep, metric: Metric) -> str | None:
-    def is_told_apart(one: Values, other: Values) -> bool:
-        nil = one.is_nil and other.is_nil
-        found = measured.difference(one.values, other.values, metric.key, nil)
-        return found is None or found.half_width is None or found.excludes_zero
-
-    found = [(mean.mean, cell) for cell in sweep.cells if (mean := cell.estimate(metric.key))]
-    return sentence(metric, found, lambda cell: _called(sweep, cell), is_told_apart, "cell")
+    return sentences(sweep.shown(), sweep.cells, lambda cell: _called(sweep, cell), "cell")
 
 
 def _called(sweep: Sweep, cell: Values) -> str:
