@@ -355,6 +355,7 @@ def test_every_name_of_the_package_in_a_text_exists(page: str) -> None:
     assert [name for name in sorted(named) if not hasattr(gq, name)] == []
 
 
+@pytest.mark.long
 def test_the_notebook_runs_and_is_kept_without_outputs(monkeypatch: pytest.MonkeyPatch) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of what jupyter imports

@@ -134,6 +134,7 @@ def laid_out(page: Path, width: int) -> tuple[int, int, int]:
     return int(found[1]), int(found[2]), int(found[3])
 
 
+@pytest.mark.long
 def test_findings_stand_before_figures_and_these_before_tables(here: Path, goodqueue: Command) -> None:
     sweep = ["sweep", "ok.toml", "--set", "bottleneck.qdisc=pfifo,codel target 4ms", "--set", "path.rtt=10ms,40ms"]
     command = [*sweep, "--seeds", "3", "--seed", "2", "--out", "store"]
@@ -151,6 +152,7 @@ def test_findings_stand_before_figures_and_these_before_tables(here: Path, goodq
     assert " with codel target 4ms at rtt 10ms, " in said, "a cell has a name in a sentence"
 
 
+@pytest.mark.long
 def test_a_report_shows_what_fits_the_runs(here: Path, goodqueue: Command) -> None:
     """Several groups give ellipses and boxes, several flows their index, and series the course."""
     sets = ["--set", "bottleneck.qdisc=pfifo,fq_codel", "--seeds", "3", "--set", "duration=4s", "--set", "warmup=1s"]
@@ -235,7 +237,7 @@ def test_a_page_that_is_too_wide_is_noticed(tmp_path: Path) -> None:
     assert laid_out(page, 390)[2] == 1, "a table that scrolls must be counted"
 
 
-@pytest.mark.parametrize("ways", ["bulk:4:up", "bulk:2,bulk:2:up"])
+@pytest.mark.parametrize("ways", ["bulk:4:up", pytest.param("bulk:2,bulk:2:up", marks=pytest.mark.long)])
 def test_a_comparison_with_calls_and_pages_shows_every_column(here: Path, goodqueue: Command, ways: str) -> None:
     qdiscs = ["pfifo", "fq_codel flows 1024 target 5ms interval 100ms"]
     link = ["--rate", "50mbit", "--up-rate", "10mbit", "--rtt", "30ms", "--traffic", f"{ways},voip:up,page:google,ping"]

@@ -62,13 +62,10 @@ pub const CE_THRESHOLD: Param<Option<Duration>> =
     Param::time("ce_threshold", "mark every ECN-capable packet that waited longer; unset: off")
         .range(us(0), MOST_TIME)
         .source("tc-codel(8)");
-const VARIANT: Param<Variant> = Param::choice(
-    "variant",
-    "which CoDel; its page describes each variant",
-    "linux",
-)
-.fixed()
-.source("RFC 8289, 5.6; Nichols, Jacobson 2012; ns-2.35 queue/codel.cc");
+const VARIANT: Param<Variant> =
+    Param::choice("variant", "which CoDel; its page describes each variant", "linux")
+        .fixed()
+        .source("RFC 8289, 5.6; Nichols, Jacobson 2012; ns-2.35 queue/codel.cc");
 
 words! {
     enum Variant { Linux = "linux", Rfc8289 = "rfc8289", Acm2012 = "acm2012", Ns2 = "ns2" }
