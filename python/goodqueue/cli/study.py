@@ -47,7 +47,7 @@ def study(
       goodqueue study schwardmann2014 --quick
       goodqueue study schwardmann2014 --only table1b --only c17
       goodqueue study schwardmann2014 --out report --json > results.json
-      goodqueue study hoiland2015 --store runs          a study that was killed continues where it stopped
+      goodqueue study hoiland2015 --store runs          a killed study continues where it stopped
       goodqueue study schwardmann2014 --reconstructed   what its numbers imply beside what it says
       goodqueue study path/to/my-study
 
