@@ -2,7 +2,7 @@
 #
 #   make demo     compare five qdiscs on a 10 Mbit/s access link: a table here, a report in demo-report/
 #   make test     Rust, Python except what is marked long, lint, types
-#   make long-test   the tests that make test leaves out: each takes ten seconds or more
+#   make long-test   the tests that make test leaves out: each takes five seconds or more
 #   make docs     the documentation site, in site/: all pages with search; a dead link stops it
 #   make debug-test   Python tests on a debug build of the extension, which checks alignment and overflow
 #   make bench    packets per CPU second, nanoseconds per qdisc operation

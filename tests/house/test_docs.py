@@ -1,6 +1,5 @@
 """The pages of the disciplines: one per discipline, with generated parts that are up to date."""
 
-import ast
 import re
 from collections.abc import Iterator
 from types import ModuleType
@@ -10,6 +9,7 @@ import pytest
 from conftest import ROOT
 from goodqueue import traffic
 from goodqueue.measures import metrics
+from goodqueue.record import layout
 from test_pages import load
 
 
@@ -43,13 +43,11 @@ def test_a_page_has_short_prose_that_names_every_variant(generate: ModuleType) -
 
 
 def test_every_key_of_a_record_has_a_sentence(generate: ModuleType) -> None:
-    (text,) = generate.record().values()
-    files = [ROOT / "python" / "goodqueue" / "record" / name for name in ("__init__.py", "series.py")]
-    for node in [node for file in files for node in ast.parse(file.read_text(encoding="utf-8")).body]:
-        if isinstance(node, ast.ClassDef):
-            for key, _, words in generate._fields(node):
-                assert f"| `{key}` |" in text, f"{node.name}.{key} is on no page"
-                assert words or node.name == "App", f"{node.name}.{key} has no sentence"  # of an App, its kind says it
+    text = generate.record()[ROOT / "docs" / "record.md"]
+    for part in layout.parts().values():
+        for field in part.own:
+            assert f"| `{field.key}` |" in text, f"{part.name}.{field.key} is on no page"
+            assert field.help, f"{part.name}.{field.key} has no sentence"
 
 
 def test_every_key_and_column_stands_on_its_page(generate: ModuleType) -> None:

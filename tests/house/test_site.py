@@ -51,6 +51,7 @@ def test_the_site_builds_and_has_every_page(tmp_path: Path) -> None:
     assert (tmp_path / "site" / "search" / "search_index.json").is_file()
 
 
+@pytest.mark.long
 @pytest.mark.needs("checkout")
 @pytest.mark.parametrize("dead", ["[gone](gone.md)", "[no such part](style.md#nothing)"])
 def test_a_dead_link_stops_the_site(tmp_path: Path, dead: str) -> None:
@@ -95,6 +96,7 @@ def run(command: list[str], folder: Path) -> None:
 DONE = "guide: done\n"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("page", GUIDES)
 def test_the_commands_of_a_guide_run(page: Path, tmp_path: Path) -> None:
     """In order, in one folder, as a reader would type them. A class is saved under the page's name for it."""

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from conftest import Result
+from goodqueue import qdisc
 from goodqueue.studies import libraries, loading, planning, selection
 
 Command = Callable[..., Result]
@@ -71,3 +72,28 @@ def test_a_copy_elsewhere_is_the_same_study(tmp_path: Path, goodqueue: Command) 
 
 def test_studies_are_listed(goodqueue: Command) -> None:
     assert "schwardmann2014" in goodqueue("list", "studies").out
+
+
+def test_the_law_that_no_text_has_is_the_rfcs_until_it_resumes() -> None:
+    """It is a copy in Python, found beside its study from any folder. A mistake in the copy would be no hypothesis."""
+    line = loading.load(libraries.STUDIES.available()["schwardmann2014"]).reconstructions[0].qdiscs["codel"]
+    assert isinstance(line, str)
+
+    def drops(line: str) -> list[list[int]]:
+        law, found = qdisc.make(f"{line} limit 10000"), []
+        for begin in (0, 1000, 2000):  # the queue stands for most of a second, and is empty for the rest
+            dropped = []
+            for ms in range(begin, begin + 900):
+                for number in range(2):
+                    law.enqueue(ms * 1_000_000, qdisc.Packet(1514, id=2 * ms + number))
+                law.dequeue(ms * 1_000_000)
+                dropped += [packet.id for packet, _ in law.dropped]
+            while law.dequeue((begin + 900) * 1_000_000) is not None:
+                pass
+            found.append(dropped)
+        return found
+
+    ours, rfc = drops(line), drops("codel variant rfc8289")
+    assert ours[0] == rfc[0]
+    assert [len(episode) for episode in ours] == [22, 53, 84]
+    assert [len(episode) for episode in rfc] == [22, 52, 72]

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import NoneType
 from typing import Any
 
-from goodqueue import traffic
+from goodqueue import hops, traffic
 from goodqueue.errors import UserError, quoted
 from goodqueue.files import inputs
 from goodqueue.record import Record, Scenario, layout
@@ -72,12 +72,10 @@ def record(data: Any, place: str) -> Record:
         if way not in data["queues"]:
             raise UserError(place, f"queues.{way}: missing; accepted: both, down and up")
         _queue(data["queues"][way], place, f"queues.{way}")
-    kinds = layout.parts()["Hop"].kinds
     for index, hop in enumerate(data.get("hops", [])):
-        if hop["kind"] not in kinds:
-            raise UserError(place, f"hops.{index}.kind: found {quoted(hop['kind'])}; accepted: {', '.join(kinds)}")
-        _check(hop, {"part": kinds[hop["kind"]]}, place, f"hops.{index}")
-        if kinds[hop["kind"]] == "Queue":
+        _kind_of_hop(hop, f"{place}: hops.{index}.kind")
+        _check(hop, {"part": "Queue" if hops.has_queue(hop) else "Wire"}, place, f"hops.{index}")
+        if hops.has_queue(hop):
             _queue(hop, place, f"hops.{index}")
     measuring = [kind.name for kind in traffic.kinds().values() if kind.times]
     for index, app in enumerate(data["apps"]):
@@ -88,6 +86,11 @@ def record(data: Any, place: str) -> Record:
         _lengths(series, place)
     found_record: Record = data
     return found_record
+
+
+def _kind_of_hop(hop: Mapping[str, Any], place: str) -> None:
+    if hop["kind"] not in hops.kinds():
+        raise UserError(place, f"found {quoted(hop['kind'])}; accepted: {', '.join(hops.kinds())}")
 
 
 def _queue(queue: Mapping[str, Any], place: str, key: str) -> None:
@@ -117,15 +120,13 @@ def scenario(data: Scenario, place: str) -> None:
         if not _is_rate(rate := station.get("rate", "")):
             found = f"found {quoted(rate)}; accepted: a rate's name, or a list of times with such names"
             raise UserError(f"{place}.bottleneck.wifi.station.{index}.rate", found)
-    kinds = layout.parts()["Hop"].kinds
     for index, hop in enumerate(data.get("hop", [])):
-        if hop["kind"] not in kinds:
-            raise UserError(f"{place}.hop.{index}.kind", f"found {quoted(hop['kind'])}; accepted: {', '.join(kinds)}")
-        if kinds[hop["kind"]] == "Queue":
+        _kind_of_hop(hop, f"{place}.hop.{index}.kind")
+        if hops.has_queue(hop):
             _words(hop.get("qdisc", ""), f"{place}.hop.{index}.qdisc")
     for key in ("duration", "warmup"):
         try:
-            length = scenarios.seconds(data.get(key, "0s"))
+            length = scenarios.seconds(str(data.get(key, "0s")))
         except ValueError:
             length = -1.0
         if not 0 <= length < math.inf:

@@ -71,7 +71,7 @@ fn part_as_json(part: &'static Part, parts: &mut Vec<&'static Part>) -> Json {
 
 /// Returns the part with the keys of a hop of this kind.
 fn hop_part(kind: &HopKind) -> &'static Part {
-    if kind.is_link() { QueueRecord::PART } else { WireRecord::PART }
+    if kind.has_queue() { QueueRecord::PART } else { WireRecord::PART }
 }
 
 /// Returns the name of `part`, and adds it to `parts` if it is not there.

@@ -150,7 +150,8 @@ result::part! {
 }
 
 result::part! {
-    /// The packets of a call that arrived, in order of arrival, including those of the warm-up. Lost packets are missing.
+    /// The packets of a call that arrived, in order of arrival, including those of the warm-up. Lost packets are
+    /// missing.
     pub struct CallSeries {
         /// The flow's name.
         pub name: String,

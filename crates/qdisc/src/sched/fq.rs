@@ -19,6 +19,7 @@
 //! later packets.
 
 mod flows;
+mod pacing;
 mod params;
 #[cfg(test)]
 mod tests;
@@ -42,7 +43,6 @@ use params::{PARAMS, Settings, settle};
 const BANDS: usize = 3;
 /// Most packets in the fast path while other packets wait.
 const MOST_FAST: usize = 8;
-const SECOND: u64 = 1_000_000_000;
 /// No time: [`Fq::time_next_delayed_flow`] while no flow is throttled.
 const NEVER: u64 = u64::MAX;
 
@@ -337,21 +337,6 @@ impl<P: Packet> Fq<P> {
         }
     }
 
-    /// Returns the time before which the packet does not leave. `None`: the time is beyond the horizon.
-    fn time_to_send(&mut self, packet: &P, now: u64) -> Option<u64> {
-        let Some(departure) = packet.departure() else { return Some(now) };
-        let (departure, latest) = (departure.as_nanos(), now.saturating_add(self.settings.horizon));
-        if departure <= latest {
-            return Some(departure);
-        }
-        if self.settings.horizon_drop {
-            self.counts.horizon_drops += 1;
-            return None;
-        }
-        self.counts.horizon_caps += 1;
-        Some(latest)
-    }
-
     /// Returns whether the packet may take the fast path: nobody competes, and no rate holds for it.
     fn is_fast(&self, packet: &P, time_to_send: u64, now: u64) -> bool {
         let nobody_competes = || {
@@ -422,41 +407,6 @@ impl<P: Packet> Fq<P> {
         }
     }
 
-    /// Throttles the flow, which is in no list, until `due`.
-    fn throttle(&mut self, index: u32, due: u64) {
-        let flow = &mut self.flows[index];
-        flow.paced_until = flow.time_next_packet;
-        flow.set_throttled();
-        self.counts.throttled += 1;
-        self.delay(index, due);
-    }
-
-    /// Enters a throttled flow into the order of times.
-    fn delay(&mut self, index: u32, due: u64) {
-        self.order += 1;
-        let flow = &mut self.flows[index];
-        (flow.time_next_packet, flow.order) = (due, self.order);
-        self.delayed.insert((0, due, self.order), index);
-        self.time_next_delayed_flow = self.time_next_delayed_flow.min(due);
-    }
-
-    /// Moves throttled flows whose time has come to their old lists.
-    fn release(&mut self, now: u64) {
-        if self.time_next_delayed_flow > now {
-            return;
-        }
-        self.time_next_delayed_flow = NEVER;
-        while let Some(first) = self.delayed.first_entry() {
-            let (_, due, _) = *first.key();
-            if due > now {
-                self.time_next_delayed_flow = due;
-                break;
-            }
-            let index = first.remove();
-            self.join_old(index);
-        }
-    }
-
     fn join_old(&mut self, index: u32) {
         let band = usize::from(self.flows[index].band);
         self.bands[band].old.push(&mut self.flows, index);
@@ -514,40 +464,5 @@ impl<P: Packet> Fq<P> {
             self.pace(index, now, &packet);
         }
         Some(packet)
-    }
-
-    /// Sets when the flow may send again, after it sent `packet`. Rates are in bytes per second.
-    fn pace(&mut self, index: u32, now: u64, packet: &P) {
-        let Settings { quantum, maxrate, low_rate_threshold, .. } = self.settings;
-        let flow = &mut self.flows[index];
-        let (mut rate, mut len) = (maxrate, u64::from(packet.len()));
-        if packet.departure().is_none() {
-            let of_socket = packet.socket().and_then(|socket| socket.pacing);
-            rate = rate.into_iter().chain(of_socket.map(|rate| rate.as_bps() / 8)).min();
-            if rate.is_some_and(|rate| rate <= low_rate_threshold) {
-                flow.credit = 0;
-            } else {
-                len = len.max(quantum as u64);
-                if flow.credit > 0 {
-                    return;
-                }
-            }
-        }
-        let Some(rate) = rate else { return };
-        // A rate may rise again, so that no gap is longer than a second.
-        let mut gap = (len * SECOND).checked_div(rate).map_or(SECOND, |gap| gap.min(SECOND));
-        if flow.time_next_packet > 0 {
-            gap -= now.saturating_sub(flow.time_next_packet).min(gap / 2); // made up for a late dequeue
-        }
-        flow.time_next_packet = now + gap;
-    }
-
-    /// Sets the timer for the first throttled flow. A timer that is due within the slack of that time stays.
-    fn set_timer(&mut self) {
-        let next = self.time_next_delayed_flow;
-        let stays = |set: u64| set.checked_sub(next).is_some_and(|later| later <= self.settings.timer_slack);
-        if next != NEVER && !self.wake.is_some_and(stays) {
-            self.wake = Some(next);
-        }
     }
 }
