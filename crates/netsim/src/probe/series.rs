@@ -127,8 +127,8 @@ pub(crate) struct FlowTotals {
 
 part! {
     /// A TCP sender's variables at the end of each interval, by the names of `ss -tin`. They are those of the
-    /// connection that was opened last. A value is null if there is no connection, or if the variable has no value yet. `cwnd` is
-    /// the flow's `cwnd_packets`.
+    /// connection that was opened last. A value is null if there is no connection, or if the variable has no value
+    /// yet. `cwnd` is the flow's `cwnd_packets`.
     #[derive(Default)]
     pub struct TcpSeries {
         /// Slow-start threshold. Null before it is set.
