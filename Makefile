@@ -2,7 +2,7 @@
 #
 #   make demo     compare five qdiscs on a 10 Mbit/s access link: a table here, a report in demo-report/
 #   make test     Rust, Python except what is marked long, lint, types
-#   make long-test   the tests that make test leaves out: each takes ten seconds or more
+#   make long-test   the tests that make test leaves out: each takes five seconds or more
 #   make docs     the documentation site, in site/: all pages with search; a dead link stops it
 #   make debug-test   Python tests on a debug build of the extension, which checks alignment and overflow
 #   make bench    packets per CPU second, nanoseconds per qdisc operation
@@ -17,6 +17,8 @@
 #   make sanitize   the same, tests of the crates with unsafe code, and C programs, under AddressSanitizer
 #   make miri     tests under Miri, which finds undefined behaviour; needs a nightly Rust
 #   make audit    advisories, licences and sources of what we depend on; needs cargo-deny and Node
+#   make semver   what the published crates no longer offer that the last release did (BASELINE=v0.1.0); needs
+#                 cargo-semver-checks
 #   make bench-instructions   instructions a packet, of the simulator and of each qdisc, counted by valgrind
 #   make install-c   the C library, its header and its file for pkg-config, to $(DESTDIR)$(PREFIX) (/usr/local)
 #   make man      manual pages of the command, of what --help shows; make dist puts them into the wheel
@@ -43,7 +45,7 @@ PIP := $(BIN)/pip install --quiet --require-hashes --requirement
 
 rust_sources := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: help demo web web-test test debug-test debug-link-test bench bench-instructions fuzz fuzz-seeds fuzz-check fuzz-standalone sanitize miri audit mutants lint format rust rust-test python-test long-test bare msrv install-c man dist try-wheel try-debian docs pins clean
+.PHONY: help demo web web-test test debug-test debug-link-test bench bench-instructions fuzz fuzz-seeds fuzz-check fuzz-standalone sanitize miri audit semver mutants lint format rust rust-test python-test long-test bare msrv install-c man dist try-wheel try-debian docs pins clean
 help:
 	@sed -n '3,/^$$/s/^# *//p' Makefile
 
@@ -211,6 +213,14 @@ audit: .venv/.dev
 	  echo "$$manifest"; cargo deny --manifest-path $$manifest --locked check --config deny.toml; done
 	$(BIN)/pip-audit --strict --disable-pip --require-hashes $(foreach file,$(wildcard requirements/*.txt),--requirement $(file))
 	cd web && npm audit
+
+# What a crate's next version may change (docs/stability.md). It reads the crates' interfaces, and compiles no tests.
+BASELINE ?= $(shell git describe --tags --abbrev=0 --match 'v*' 2>/dev/null)
+semver: | rust
+	@[ -n "$(BASELINE)" ] || { echo "make semver: no tag v*, so no release to compare with; accepted: BASELINE=COMMIT" >&2; exit 1; }
+	@command -v cargo-semver-checks >/dev/null \
+	  || { echo "make semver: no cargo-semver-checks; accepted: cargo install --locked cargo-semver-checks" >&2; exit 1; }
+	cargo semver-checks --workspace --baseline-rev $(BASELINE)
 
 bench: .venv/.package
 	@$(GOODQUEUE) bench

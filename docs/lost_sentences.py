@@ -7,7 +7,8 @@ the new lines. No test notices. So list the lost sentences after each merge, jud
     python3 docs/lost_sentences.py v1..HEAD   # of all merges since v1
 
 A sentence is new if neither the merge base nor the result has it anywhere. How its lines are wrapped does not matter.
-Sentences are those of comments and docstrings, and of Markdown outside code. Exit status 1 if any is lost.
+Sentences are those of comments and docstrings, and of Markdown outside code and generated parts. Exit status 1 if any
+is lost.
 """
 
 import argparse
@@ -24,7 +25,7 @@ COMMENTS = {"rs": SLASHES, "ts": SLASHES, "tsx": SLASHES, "c": SLASHES, "h": SLA
     ("tcp", "toml", "sh", "yml"), HASH
 )
 END = re.compile(r"(?<=[.!?:;])[)\"*`]*\s+")
-FENCED = re.compile(r"^ *```.*?^ *```", re.MULTILINE | re.DOTALL)
+NO_PROSE = re.compile(r"^ *```.*?^ *```|^<!-- Generated.*?^<!-- End", re.MULTILINE | re.DOTALL)
 
 
 def git(*words: str) -> str:
@@ -36,7 +37,7 @@ def git(*words: str) -> str:
 def paragraphs(suffix: str, text: str) -> Iterator[str]:
     """Yield the paragraphs of the comments and docstrings in a file, or of a Markdown page."""
     if suffix == "md":
-        yield from re.split(r"\n\s*\n|\n(?=\s*[-*|] )", FENCED.sub("\n\n", text))
+        yield from re.split(r"\n\s*\n|\n(?=\s*[-*|] )", NO_PROSE.sub("\n\n", text))
     elif suffix == "py":
         for token in tokenize.generate_tokens(io.StringIO(text).readline):
             if token.type == tokenize.COMMENT:

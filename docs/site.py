@@ -31,8 +31,9 @@ FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 
 
 def pages() -> list[str]:
-    """Return the Markdown files that are kept in the repository."""
-    listed = subprocess.run(["git", "ls-files", "*.md"], cwd=ROOT, check=True, capture_output=True, text=True)  # noqa: S607
+    """Return the Markdown files that are kept in the repository, except the forge's templates."""
+    command = ["git", "ls-files", "*.md", ":!.github"]
+    listed = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
     return listed.stdout.split()
 
 

@@ -386,6 +386,9 @@ def stacks() -> str:
 def traffic_kinds() -> str:
     """Return a list of all kinds of traffic, as `goodqueue.traffic.Kind` describes them."""
 
+def hop_kinds() -> str:
+    """Return a list of all kinds of hops, as `goodqueue.hops.Kind` describes them."""
+
 def scenario_tables() -> str:
     """Return a list of all tables of a scenario: name, help, required, keys and kinds (each name, summary and keys).
 

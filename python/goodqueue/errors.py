@@ -3,6 +3,8 @@
 import json
 import re
 import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 LONGEST = 2000
 """The most characters of a line. Our own lines have some hundred."""
@@ -13,17 +15,57 @@ LONGEST_PLACE = 300
 _LONG = re.compile(r'"[^"]{300,}+"|[^\s"]{300,}+')
 
 
+@dataclass(frozen=True, slots=True)
+class Option:
+    """An option that an error names, by its name in Python. Each front end writes it in its own words.
+
+    ``Option("set", "path.rtt")`` is a key of the scenario that the user has set.
+    """
+
+    name: str
+    value: str = ""
+
+    def __str__(self) -> str:
+        """Return it as on the command line: ``--up-rate``, ``--set path.rtt``."""
+        return f"--{self.name.replace('_', '-')}{' ' if self.value else ''}{self.value}"
+
+    @property
+    def in_python(self) -> str:
+        """The same as an argument in Python: ``up_rate``, ``path.rtt``."""
+        return self.value if self.name == "set" and self.value else f"{self.name} {self.value}".strip()
+
+
+Place = str | Option
+"""Where something was found: a file, a key or an option."""
+
+Part = Place | Sequence[Place]
+"""A place or a message. A message that names options is a list of texts and options."""
+
+
 class UserError(Exception):
     """Raised for bad input. Its text is one line: the place, what was found, what is accepted.
 
     The command line prints it after ``goodqueue: `` and exits with status 2. Nothing has been written by then.
     """
 
-    def __init__(self, *parts: str) -> None:
-        """Join the non-empty ``parts`` (file, key, message) with a colon."""
-        *places, message = parts
+    def __init__(self, *parts: "Part | UserError") -> None:
+        """Join the non-empty ``parts`` (file, key, message) with a colon. Another error is the parts that it has."""
+        self.parts: list[Part] = []
+        for part in parts:
+            self.parts += part.parts if isinstance(part, UserError) else [part]
+        super().__init__(self.text(str))
+
+    def text(self, named: Callable[[Option], str]) -> str:
+        """Return the line, with each option as ``named`` writes it."""
+        *places, message = (worded(part, named) for part in self.parts)
         known = [*(bounded(place, LONGEST_PLACE) for place in places), message]
-        super().__init__(one_line(": ".join(part for part in known if part)))
+        return one_line(": ".join(part for part in known if part))
+
+
+def worded(part: Part, named: Callable[[Option], str]) -> str:
+    """Return ``part`` as text, with each option as ``named`` writes it."""
+    each = [part] if isinstance(part, str | Option) else part
+    return "".join(named(one) if isinstance(one, Option) else one for one in each)
 
 
 def warn(text: str) -> None:

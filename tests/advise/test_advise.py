@@ -466,6 +466,7 @@ def test_the_answer_fits_one_screen(name: str, answers: dict[str, Advice], capsy
     assert [line for line in lines if line.startswith(("Type", "How sure", "What would", "Assumed"))]
 
 
+@pytest.mark.long
 def test_the_same_bytes_twice_and_with_any_workers(goodqueue: Callable[..., Result]) -> None:
     words = ["advise", *LINKS["lte"].split(), "--quick", "--json"]
     first = goodqueue(*words)
@@ -500,6 +501,7 @@ def test_json_has_all_of_it(goodqueue: Callable[..., Result]) -> None:
     assert found["kernel"] == {"why_not": None, "checks": []}
 
 
+@pytest.mark.long
 def test_out_writes_a_report_that_repeats(goodqueue: Callable[..., Result], here: Path) -> None:
     """The page, the answer as JSON, and scenarios that run: with the files of rates of a radio beside them."""
     words = ["advise", *LINKS["lte"].split(), "--quick", "--out"]
@@ -671,6 +673,7 @@ def test_a_measurement_without_a_ping_is_refused(tmp_path: Path, goodqueue: Call
     assert goodqueue("advise", "--flent", file).err == said
 
 
+@pytest.mark.long
 def test_what_is_said_goes_before_what_was_measured(real: str, goodqueue: Callable[..., Result]) -> None:
     words = ["advise", "--flent", real, real, "--quick", "--json"]
     link = json.loads(goodqueue(*words).out)["link"]

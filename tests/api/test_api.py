@@ -268,8 +268,8 @@ REFUSED = {
     "a unit": (lambda: gq.run(qdisc="codel", rate="10"), r"^rate: "),
     "an option": (lambda: gq.run(qdisc="codel", up_rate="1furlong"), r"^up_rate: .*1furlong"),
     "a key": (lambda: gq.run(qdisc="codel", path__rtx="1ms"), r"^path\.rtx"),
-    "a value": (lambda: gq.run(qdisc="codel", path__rtt={"a": 1}), r"^path__rtt: found .*accepted: text"),
-    "not finite": (lambda: gq.run(qdisc="codel", path__rtt=float("nan")), r"^path__rtt: .*finite"),
+    "a value": (lambda: gq.run(qdisc="codel", path__rtt={"a": 1}), r"^path\.rtt: found .*accepted: a time"),
+    "not finite": (lambda: gq.run(qdisc="codel", path__rtt=float("nan")), r"^path\.rtt: .*finite"),
     "a source": (lambda: gq.run(5), r"^scenario: found 5"),
     "no file": (lambda: gq.run("no.toml"), r"^no\.toml: not found"),
     "a seed": (lambda: gq.run(qdisc="codel", seed=-1), r"^seed: found -1"),
@@ -307,6 +307,19 @@ def test_a_refusal_is_one_line_in_words_of_python(case: str) -> None:
     assert "--" not in str(caught.value)
 
 
+def test_a_refusal_repeats_what_was_written() -> None:
+    with pytest.raises(gq.UserError, match=r'^traffic: found "ping:--up-rate"; accepted: a list'):
+        gq.run(traffic="bulk,ping:--up-rate")
+
+
+def test_help_lists_the_options_with_their_defaults() -> None:
+    said = inspect.getdoc(gq.compare.__call__) or ""
+    assert "Options of a scenario:" in said
+    assert "    rate: Bottleneck rate. [10mbit]" in said
+    assert "    up_rate: Rate of the way up. [as rate]" in said
+    assert "Options of a scenario:" not in (inspect.getdoc(gq.suite) or "")
+
+
 def test_results_refuse_what_they_do_not_have(one: gq.Run, both: gq.Comparison, grid: gq.Sweep) -> None:
     for call, pattern in (
         (lambda: one.array("speed"), r"^series: found .speed.*accepted of this run: delay_ms"),
@@ -342,6 +355,7 @@ def test_every_name_of_the_package_in_a_text_exists(page: str) -> None:
     assert [name for name in sorted(named) if not hasattr(gq, name)] == []
 
 
+@pytest.mark.long
 def test_the_notebook_runs_and_is_kept_without_outputs(monkeypatch: pytest.MonkeyPatch) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of what jupyter imports

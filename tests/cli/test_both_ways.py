@@ -35,6 +35,7 @@ def test_an_option_gives_all_the_same_way_up(here: Path, goodqueue: Command) -> 
     assert "--up-qdisc 'pie target 20ms'" in (here / "report" / "report.html").read_text().replace("&#39;", "'")
 
 
+@pytest.mark.long
 def test_a_report_names_both(here: Path, goodqueue: Command) -> None:
     assert goodqueue("compare", "codel / pie", "codel / fq_codel", *QUICK, "--out", "report").status == 0
     page = (here / "report" / "report.html").read_text(encoding="utf-8")

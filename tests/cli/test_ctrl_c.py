@@ -163,8 +163,17 @@ class Stuck:
 """
 
 
-@pytest.mark.parametrize("verb", ["run", "compare", "study"])
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    ("number", "verb"),
+    [
+        (signal.SIGINT, "run"),
+        (signal.SIGTERM, "compare"),
+        pytest.param(signal.SIGINT, "compare", marks=pytest.mark.long),
+        pytest.param(signal.SIGTERM, "run", marks=pytest.mark.long),
+        pytest.param(signal.SIGINT, "study", marks=pytest.mark.long),
+        pytest.param(signal.SIGTERM, "study", marks=pytest.mark.long),
+    ],
+)
 def test_a_discipline_that_never_returns_from_c_is_ended(here: Path, verb: str, number: signal.Signals) -> None:
     Path("stuck.py").write_text(STUCK, encoding="utf-8")
     line = "./stuck.py:Stuck"

@@ -48,7 +48,14 @@ def test_a_reader_that_goes_away_is_told_from_one_that_read_all(here: Path) -> N
     assert json.loads(whole.stdout)["seed"] == 1
 
 
-@pytest.mark.parametrize("backend", ["module://matplotlib_inline.backend_inline", "nonsense", "tkagg"])
+@pytest.mark.parametrize(
+    "backend",
+    [
+        "module://matplotlib_inline.backend_inline",
+        pytest.param("nonsense", marks=pytest.mark.long),
+        pytest.param("tkagg", marks=pytest.mark.long),
+    ],
+)
 def test_the_backend_of_a_notebook_loses_no_figure(here: Path, backend: str) -> None:
     # Jupyter sets MPLBACKEND for its children. matplotlib was imported, and failed, after all runs were done.
     words = ["compare", "codel", "--duration", "2s", "--warmup", "0s", "--seeds", "2", "--out", "report"]

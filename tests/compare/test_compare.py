@@ -195,6 +195,7 @@ def test_figures_leave_matplotlib_as_it_was(comparison: Comparison) -> None:
     assert dict(mpl.rcParams) == before
 
 
+@pytest.mark.long
 def test_what_is_there_is_replaced_only_by_force(here: Path, goodqueue: Callable[..., Result]) -> None:
     (here / "new" / "report").mkdir(parents=True)
     command = ["compare", "pfifo", "codel", *QUICK, "--out", "new/report"]

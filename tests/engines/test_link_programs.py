@@ -63,7 +63,11 @@ def test_a_transfer_by_quic() -> None:
 @pytest.mark.needs("host")
 @pytest.mark.parametrize(
     ("second", "line", "share"),
-    [("100.64.1.77", "dual-dsthost", 0.5), ("100.64.1.77", "flows", 0.25), ("100.64.1.2", "dual-dsthost", 0.25)],
+    [
+        ("100.64.1.77", "dual-dsthost", 0.5),
+        ("100.64.1.77", "flows", 0.25),
+        pytest.param("100.64.1.2", "dual-dsthost", 0.25, marks=pytest.mark.long),
+    ],
 )
 def test_an_address_of_a_program_is_a_host_to_cake(second: str, line: str, share: float) -> None:
     """One connection of one address beside three of another. With one address for all, a note says so."""

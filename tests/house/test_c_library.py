@@ -13,6 +13,9 @@ from test_packaging import folders_in
 PREFIX = "opt/goodqueue"
 
 
+pytestmark = pytest.mark.long
+
+
 @pytest.fixture(scope="module")
 def stage(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of a staged installation, as a packager does it: the folder is to become a system's root."""

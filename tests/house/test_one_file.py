@@ -1,4 +1,4 @@
-"""A kind of traffic is one file and one word in a list. This test counts all other files that name a kind."""
+"""A kind of traffic, or of hop, is one file and one word in a list. This test counts all other files that name one."""
 
 import re
 import tomllib
@@ -8,13 +8,18 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT, Result
-from goodqueue import run
+from goodqueue import hops, run
+from goodqueue.engines.kernel import path as kernel
+from goodqueue.engines.live import planning as live
+from goodqueue.errors import UserError
 from goodqueue.record import App, dotted
+from goodqueue.scenario import resolve
 from goodqueue.scenario.toml import to_toml
+from goodqueue.show import describe
 from goodqueue.traffic import kinds
 
-OWN = "crates/netsim/src/traffic"
-"""The folder of the kinds' files."""
+OWN = {"traffic": "crates/netsim/src/traffic", "hops": "crates/netsim/src/path"}
+"""The folders of the kinds' files."""
 
 APPS = {"python/goodqueue/engines/kernel/lab/apps.py", "python/goodqueue/engines/kernel/applications.py"}
 DATAGRAMS = {"python/goodqueue/engines/kernel/lab/datagrams.py", "python/goodqueue/engines/kernel/applications.py"}
@@ -61,23 +66,39 @@ ALLOWED: dict[str, set[str]] = {
 }
 """The files and folders that name a kind, besides its own file. Other programs' files have names for some kinds."""
 
+ALLOWED_HOPS: dict[str, set[str]] = {
+    "link": {  # the verb, and what else has the name of the kind
+        "python/goodqueue/cli",
+        "python/goodqueue/engines/live",
+        "python/goodqueue/api/advice.py",  # the kind of access link
+        "python/goodqueue/advise",
+        "python/goodqueue/engines/kernel/lab/plan.py",  # a field of the laboratory's hop
+    },
+    "wire": set(),
+    "police": set(),
+}
+"""The same for kinds of hops."""
 
-def sources() -> Iterator[tuple[str, str]]:
-    """Yield path and text of each of our files, without the tests at its end and without line comments."""
+
+def sources(own: str) -> Iterator[tuple[str, str]]:
+    """Yield path and text of each of our files outside ``own``, without the tests at its end."""
     for file in sorted([*(ROOT / "python" / "goodqueue").rglob("*.py"), *(ROOT / "crates").glob("*/src/**/*.rs")]):
         name = str(file.relative_to(ROOT))
-        if "/library/" not in name and not name.startswith(OWN):
+        if "/library/" not in name and not name.startswith(own):
             yield name, file.read_text(encoding="utf-8").partition("\n#[cfg(test)]")[0]
 
 
-def test_nobody_else_names_a_kind() -> None:
-    assert ALLOWED.keys() == kinds().keys(), "a kind is missing in the list above"
-    files = list(sources())
-    for kind, allowed in ALLOWED.items():
+@pytest.mark.parametrize(
+    ("room", "listed", "known"), [("traffic", ALLOWED, kinds()), ("hops", ALLOWED_HOPS, hops.kinds())]
+)
+def test_nobody_else_names_a_kind(room: str, listed: dict[str, set[str]], known: dict[str, object]) -> None:
+    assert listed.keys() == known.keys(), "a kind is missing in the list above"
+    files = list(sources(OWN[room]))
+    for kind, allowed in listed.items():
         word = re.compile(rf"""["']{kind}["']""")
         found = {name for name, text in files if word.search(text)}
         strangers = {name for name in found if not any(name == one or name.startswith(f"{one}/") for one in allowed)}
-        assert strangers == set(), f"{kind} is named in {sorted(strangers)}: look it up in goodqueue.traffic"
+        assert strangers == set(), f"{kind} is named in {sorted(strangers)}: look it up in goodqueue.{room}"
         unused = {one for one in allowed if not any(name == one or name.startswith(f"{one}/") for name in found)}
         assert unused == set(), f"{sorted(unused)} need not be allowed for {kind} any more"
 
@@ -106,3 +127,41 @@ def test_a_record_has_what_a_kind_declares(kind: str, goodqueue: Callable[..., R
     for part in made.fields:
         if part.column and part.column.heading:
             assert part.column.heading.split()[0] in out, part
+
+
+@pytest.mark.parametrize("kind", hops.kinds())
+def test_a_page_says_what_a_hop_is(kind: str, goodqueue: Callable[..., Result], here: Path) -> None:
+    """Its name in the title of a table of its kind, its value in the sentence, and its keys in the list."""
+    made = hops.kinds()[kind]
+    needed = {key["name"]: tomllib.loads(f"x = {key['example']}")["x"] for key in made.keys if key["required"]}
+    needed |= {} if "rate" in needed or not made.has_queue else {"rate": "8mbit"}
+    scenario = {
+        "duration": "4s",
+        "warmup": "1s",
+        "bottleneck": {"rate": "10mbit", "qdisc": "codel"},
+        "path": {"rtt": "20ms"},
+        "hop": [{"name": "edge", "kind": kind, **needed}],
+        "traffic": [{"kind": "bulk"}],
+    }
+    (here / "k.toml").write_text(to_toml(scenario), encoding="utf-8")
+    assert f"Hops: {made.plural}" in goodqueue("run", "k.toml").out
+    said = describe.path(run.one(scenario)["scenario"])
+    assert "then edge (" in said
+    assert made.has_queue or f"({made.noun}" in said
+    shown = goodqueue("list", "hops", kind).out
+    assert all(key["name"] in shown for key in made.keys)
+
+
+def test_a_policer_runs_where_the_core_does_and_not_where_linux_would_have_to() -> None:
+    scenario = {
+        "duration": "4s",
+        "bottleneck": {"rate": "10mbit", "qdisc": "codel"},
+        "path": {"rtt": "20ms"},
+        "hop": [{"name": "edge", "kind": "police", "rate": "8mbit", "burst": "15kB"}],
+        "traffic": [{"kind": "bulk"}],
+    }
+    resolved = resolve(scenario)
+    (hop,) = live.plan(resolved).hops
+    assert (hop.name, hop.delay_s) == ("edge", 0), "nothing waits in a policer"
+    with pytest.raises(UserError, match="accepted by the kernel engine: link, wire"):
+        kernel.path(resolved)

@@ -45,6 +45,7 @@ WORDS = {
     "--flent": "needs a measurement of Flent's",
     "follows.py": "a file of the guide; test_site.py runs it",
     "connect": "a kind of traffic of CONTRIBUTING.md's recipe; test_recipes.py",
+    "policer": "a kind of hop of the same recipe; test_recipes.py",
     "office.tmix": "needs a capture; test_tmix.py",
     "shop.har": "needs a page that a browser saved; test_har.py",
     **dict.fromkeys(("case.toml", "users.toml", "link.toml", "one-flow.toml"), "a scenario of the reader's"),

@@ -137,7 +137,7 @@ def test_an_action_is_named_by_its_commit() -> None:
 
 def test_a_program_that_a_workflow_installs_has_a_version() -> None:
     installed = [line for text in WORKFLOWS.values() for line in re.findall(r"cargo install .*", text)]
-    assert len(installed) == 2
+    assert len(installed) == 3
     assert all(re.fullmatch(r"cargo install --locked [\w-]+@\d+\.\d+\.\d+", line) for line in installed), installed
 
 

@@ -97,3 +97,15 @@ def test_every_command_in_a_page_is_one_that_the_command_line_takes() -> None:
                 ):  # a mention, not a command
                     refused.append(f"{page}: goodqueue {line}: {said}")
     assert not refused, "\n".join(refused)
+
+
+@pytest.mark.needs("checkout")
+def test_a_word_of_the_glossary_is_in_use() -> None:
+    """A word of ours that nobody uses any more would send a reader to look for it."""
+    glossary = (ROOT / "docs" / "style.md").read_text(encoding="utf-8").partition("\n## Glossary\n")[2]
+    words = re.findall(r"^\| ([a-z ]+) \|", glossary, re.MULTILINE)[1:]
+    assert words == sorted(words)
+    for word in words:
+        command = ["git", "grep", "--quiet", "--ignore-case", "--word-regexp", f"{word}s\\?", "--"]
+        used = subprocess.run([*command, "crates", "python", "web/src"], cwd=ROOT, check=False)
+        assert used.returncode == 0, word

@@ -1,11 +1,12 @@
 """CONTRIBUTING.md's recipes for a kind of traffic and a kind of hop: their code is built and run here."""
 
 import json
+import os
 import re
 import shutil
 import subprocess
-import tomllib
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,33 +14,7 @@ from typing import Any
 import pytest
 
 from conftest import ROOT
-from goodqueue.show import reference, schema
 from test_architecture import cargo
-
-PROGRAM = """
-use goodqueue_netsim::scenario::reference::TABLES;
-use goodqueue_netsim::{Scenario, Simulation};
-
-fn main() {
-    let records = std::env::args().skip(1).map(|text| {
-        let mut simulation = Simulation::new(Scenario::from_json(&text).unwrap()).unwrap();
-        simulation.run();
-        simulation.record()
-    });
-    let records: Vec<_> = records.collect();
-    println!("{}", serde_json::json!({"tables": TABLES, "records": records}));
-}
-"""
-"""Prints the reference of all tables, and the record of each scenario."""
-
-MANIFEST = """
-[package]
-name = "stranger"
-edition = "2024"
-[dependencies]
-goodqueue-netsim = { workspace = true }
-serde_json = { workspace = true }
-"""
 
 
 @dataclass(frozen=True)
@@ -80,64 +55,88 @@ class Recipe:
         assert count == 1
         listed_in.write_text(text, encoding="utf-8")
 
-    def asked(self) -> str:
-        """Return the scenario as the core reads it."""
-        return json.dumps(tomllib.loads(self.scenario))
+
+CHANGED = ("netsim", "trace", "gateway", "python")
+"""The crate that the recipes change, and the crates between it and Python. The others are built once for all trees."""
 
 
-def built_and_run(tree: Path, recipes: Sequence[Recipe]) -> dict[str, Any]:
-    """Follow ``recipes`` in a copy of the simulator in ``tree``, and return the program's output."""
-    netsim = "crates/netsim"
-    shutil.copytree(ROOT / netsim / "src", tree / netsim / "src")
-    for name in ("Cargo.toml", "README.md"):
-        shutil.copy(ROOT / netsim / name, tree / netsim)
-    (tree / netsim / "tests").mkdir()
-    (tree / netsim / "tests" / "all.rs").touch()  # Cargo.toml names it
+def built(tree: Path, recipes: Sequence[Recipe]) -> Path:
+    """Follow ``recipes`` in a copy of the crates in ``tree``. Return a folder with the package and its extension."""
+    for name in CHANGED:
+        shutil.copytree(ROOT / "crates" / name, tree / "crates" / name)
     shutil.copy(ROOT / "Cargo.lock", tree)
     workspace = (ROOT / "Cargo.toml").read_text(encoding="utf-8")
-    workspace = re.sub(r"members = \[.*?\]", f'members = ["{netsim}", "stranger"]', workspace, flags=re.DOTALL)
-    # Only the simulator changes. The crates below it are built once, beside other builds.
-    workspace = re.sub(rf'path = "(?!{netsim}")', f'path = "{ROOT}/', workspace)
-    (tree / "Cargo.toml").write_text(workspace + "\n[profile.dev]\ndebug = false\nincremental = false\n")
-    (tree / "stranger" / "src").mkdir(parents=True)
-    (tree / "stranger" / "Cargo.toml").write_text(MANIFEST, encoding="utf-8")
-    (tree / "stranger" / "src" / "main.rs").write_text(PROGRAM, encoding="utf-8")
+    members = ", ".join(f'"crates/{name}"' for name in CHANGED)
+    workspace = re.sub(r"members = \[.*?\]", f"members = [{members}]", workspace, flags=re.DOTALL)
+    workspace = re.sub(rf'path = "(?!crates/({"|".join(CHANGED)})")', f'path = "{ROOT}/', workspace)
+    (tree / "Cargo.toml").write_text(workspace + "\n[profile.dev]\ndebug = false\nincremental = false\nopt-level = 1\n")
     for recipe in recipes:
         recipe.follow(tree)
-    command = [cargo(), "run", "--quiet", "--offline", "--package", "stranger"]
-    command += ["--target-dir", str(ROOT / "target" / "recipes"), "--", *(recipe.asked() for recipe in recipes)]
+    target = ROOT / "target" / "recipes"
+    command = [cargo(), "build", "--quiet", "--offline", "--package", "goodqueue-python", "--target-dir", str(target)]
     done = subprocess.run(command, cwd=tree, check=False, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert not done.stderr, "a recipe that warns is not one to follow"
-    printed: dict[str, Any] = json.loads(done.stdout)
-    return printed
+    package = tree / "python" / "goodqueue"
+    package.mkdir(parents=True)
+    for file in (ROOT / "python" / "goodqueue").iterdir():
+        if not file.name.startswith(("_goodqueue.", "__pycache__")):
+            (package / file.name).symlink_to(file)
+    (made,) = target.glob("debug/lib_goodqueue.*[!d]")
+    shutil.copy(made, package / "_goodqueue.abi3.so")
+    return package.parent
 
 
-def key_names(table: str, kind: str) -> list[str]:
-    """Return the keys that the reference lists for a kind of ``table``, in its order."""
-    kinds: list[Mapping[str, Any]] = next(one["kinds"] for one in reference.tables() if one["name"] == table)
-    return [key["name"] for key in next(one["keys"] for one in kinds if one["name"] == kind)]
+@dataclass(frozen=True)
+class Changed:
+    """The command line of the changed tree."""
+
+    package: Path
+    here: Path
+
+    def run(self, *words: str, refused: bool = False) -> str:
+        """Return what ``goodqueue`` with ``words`` prints: its results, or the line of a refusal."""
+        command = [sys.executable, "-m", "goodqueue", *words]
+        environment = os.environ | {"PYTHONPATH": str(self.package), "PYTHONDONTWRITEBYTECODE": "1"}
+        done = subprocess.run(command, cwd=self.here, env=environment, check=False, capture_output=True, text=True)
+        assert done.returncode == (2 if refused else 0), done.stderr
+        assert refused or not done.stderr
+        return done.stderr if refused else done.stdout
+
+    def json(self, *words: str) -> Any:
+        """Return what it prints as JSON."""
+        return json.loads(self.run(*words))
+
+
+def key_names(kind: dict[str, Any]) -> list[str]:
+    """Return the names of the keys that a kind has beside those of all kinds."""
+    return [key["name"] for key in kind["keys"]]
 
 
 @pytest.mark.long
 def test_a_kind_of_traffic_and_a_kind_of_hop_are_a_file_and_a_word_each(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
 ) -> None:
     """If more were necessary, the page's reader would get a compiler's error, or a kind that no list contains."""
     traffic, hop = Recipe.read("Add a kind of traffic"), Recipe.read("Add a kind of hop")
-    printed = built_and_run(tmp_path, [traffic, hop])
+    package = built(tmp_path, [traffic, hop])
+    here = tmp_path / "here"
+    here.mkdir()
+    goodqueue = Changed(package, here)
 
-    monkeypatch.setattr(reference, "tables", lambda: printed["tables"])
     shared = ["cc", "stack", "ecn", "dscp", "initial_window", "ack_every", "mss"]
-    assert key_names("[traffic]", "connect") == ["interval", *shared]
-    assert key_names("[hop]", "policer") == ["rate", "burst"]
-    headings = [heading for heading, _, _ in reference.headings()]
-    assert {'kind = "connect"', 'kind = "policer"'} <= set(headings)
-    schemas = schema.scenario()["$defs"]
+    assert key_names(goodqueue.json("list", "traffic", "connect", "--json")) == ["interval", *shared]
+    assert key_names(goodqueue.json("list", "hops", "policer", "--json")) == ["rate", "burst"]
+    assert "policer" in goodqueue.run("list", "hops")
+    assert "what passes in the long run" in goodqueue.run("list", "hops", "policer")
+    schemas = goodqueue.json("schema")["$defs"]
     assert schemas["traffic.connect"]["properties"]["interval"]["default"] == "100ms"
     assert schemas["hop.policer"]["required"] == ["name", "kind", "rate"]
 
-    with_connects, policed = printed["records"]
+    for recipe in (traffic, hop):
+        (here / f"{recipe.word}.toml").write_text(recipe.scenario, encoding="utf-8")
+        (here / f"{recipe.word}.json").write_text(goodqueue.run("run", f"{recipe.word}.toml", "--json"))
+    with_connects = json.loads((here / "connect.json").read_text())
     (connect,) = with_connects["apps"]
     assert connect["kind"] == "connect"
     # 40 ms of path, and up to 100 packets of 1.2 ms before each SYN-ACK.
@@ -145,9 +144,19 @@ def test_a_kind_of_traffic_and_a_kind_of_hop_are_a_file_and_a_word_each(
     assert 40 < connect["handshake_ms"]["mean"] < 40 + 122
     assert [flow["kind"] for flow in with_connects["flows"]] == ["bulk"], "a probe is no flow that carries data"
 
+    policed = json.loads((here / "policer.json").read_text())
     (edge,) = policed["hops"]
     packets = edge["packets"]
     assert (edge["name"], edge["kind"]) == ("edge", "policer")
     assert packets["offered"] == packets["delivered"] + packets["lost"] > 1000
     assert packets["lost"] > 0
     assert policed["flows"][0]["goodput_mbps"] < 8
+
+    assert "Hops: policers" in goodqueue.run("run", "policer.toml")
+    goodqueue.run("report", "policer.json", "--out", "page.html")
+    assert "a policer at 8mbit" in (here / "page.html").read_text(encoding="utf-8")
+    goodqueue.run("plot", "bar", "policer.json", "--metric", "drop_percent", "--out", "bar.svg")
+    assert (here / "bar.svg").stat().st_size > 1000
+    goodqueue.run("compare", "codel", "pie", "--scenario", "policer.toml", "--seeds", "1", "--out", "compared")
+    refusal = goodqueue.run("run", "policer.toml", "--engine", "kernel", refused=True)
+    assert 'hop[0].kind: found "policer"; accepted by the kernel engine: link, wire' in refusal

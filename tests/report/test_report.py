@@ -14,9 +14,11 @@ import pytest
 
 import needs
 from conftest import SCENARIO, TOML, Result
-from goodqueue import run
+from goodqueue import pages, run
+from goodqueue.pages import Code, Findings, Section, Terms
 from goodqueue.record import Scenario
 from goodqueue.report import sections
+from goodqueue.show.tables import Table
 
 Command = Callable[..., Result]
 
@@ -134,6 +136,7 @@ def laid_out(page: Path, width: int) -> tuple[int, int, int]:
     return int(found[1]), int(found[2]), int(found[3])
 
 
+@pytest.mark.long
 def test_findings_stand_before_figures_and_these_before_tables(here: Path, goodqueue: Command) -> None:
     sweep = ["sweep", "ok.toml", "--set", "bottleneck.qdisc=pfifo,codel target 4ms", "--set", "path.rtt=10ms,40ms"]
     command = [*sweep, "--seeds", "3", "--seed", "2", "--out", "store"]
@@ -151,6 +154,7 @@ def test_findings_stand_before_figures_and_these_before_tables(here: Path, goodq
     assert " with codel target 4ms at rtt 10ms, " in said, "a cell has a name in a sentence"
 
 
+@pytest.mark.long
 def test_a_report_shows_what_fits_the_runs(here: Path, goodqueue: Command) -> None:
     """Several groups give ellipses and boxes, several flows their index, and series the course."""
     sets = ["--set", "bottleneck.qdisc=pfifo,fq_codel", "--seeds", "3", "--set", "duration=4s", "--set", "warmup=1s"]
@@ -235,7 +239,7 @@ def test_a_page_that_is_too_wide_is_noticed(tmp_path: Path) -> None:
     assert laid_out(page, 390)[2] == 1, "a table that scrolls must be counted"
 
 
-@pytest.mark.parametrize("ways", ["bulk:4:up", "bulk:2,bulk:2:up"])
+@pytest.mark.parametrize("ways", ["bulk:4:up", pytest.param("bulk:2,bulk:2:up", marks=pytest.mark.long)])
 def test_a_comparison_with_calls_and_pages_shows_every_column(here: Path, goodqueue: Command, ways: str) -> None:
     qdiscs = ["pfifo", "fq_codel flows 1024 target 5ms interval 100ms"]
     link = ["--rate", "50mbit", "--up-rate", "10mbit", "--rtt", "30ms", "--traffic", f"{ways},voip:up,page:google,ping"]
@@ -319,9 +323,12 @@ def test_a_stored_study_is_told_in_words_and_units(tmp_path: Path) -> None:
     ]
     counted = {"values": {"not_run": 1}, "claims": {}}
     data = {"study": "x", "runs": 1, "engine": "sim", "quick": True, "version": "1", "values": values, "claims": []}
-    (table,) = sections.of_study(data | {"summary": counted}, tmp_path, "s1").tables
+    (table,) = (
+        one for one in sections.of_study(data | {"summary": counted}, tmp_path, "s1").parts if isinstance(one, Table)
+    )
     model = {"n": 4, "verdicts": {"reproduced": 2}, "here": {"reproduced": 3}}
-    said = sections.of_study(data | {"summary": counted | {"trivial": model}}, tmp_path, "s1").findings
+    parts = sections.of_study(data | {"summary": counted | {"trivial": model}}, tmp_path, "s1").parts
+    said = next(one.sentences for one in parts if isinstance(one, Findings))
     beside = "3 reproduced; by a model that never loses a packet and always fills the link: 2."
     assert said == ["Values: 1 not run.", f"Of the 4 that are a loss, marks or a utilisation: {beside}"]
     heads = [column.heading for column in table.columns]
@@ -365,3 +372,28 @@ def test_a_page_that_is_there_stays(here: Path, goodqueue: Command) -> None:
     assert goodqueue("report", "record.json", "--force").status == 0
     assert said in goodqueue("report", "record.json").err, "a page of ours is a result too"
     assert sorted(file.name for file in here.iterdir()) == ["ok.toml", "record.json", "report.html"]
+
+
+def test_a_page_leaves_out_what_is_empty_and_escapes_what_others_wrote() -> None:
+    parts = [Section("Nothing here", []), Findings([]), Code(""), Section("Names", [Terms({"<b>": "a & b"})]), "1 < 2"]
+    page = pages.render("A <title>", parts)
+    assert "Nothing here" not in page
+    assert 'class="findings"' not in page
+    assert "<pre" not in page
+    assert "<h1>A &lt;title&gt;</h1>" in page
+    assert "<h2>Names</h2>" in page
+    assert "<dt>&lt;b&gt;</dt><dd>a &amp; b</dd>" in page
+    assert "<p>1 &lt; 2</p>" in page
+
+
+def test_a_report_that_cannot_be_drawn_leaves_the_files_that_were_there(tmp_path: Path) -> None:
+    (tmp_path / "records.jsonl").write_text("{}\n")
+
+    def half() -> str:
+        (tmp_path / "felt.svg").write_text("<svg/>")
+        raise ValueError("no font")
+
+    assert str(pages.draw(tmp_path, "records.jsonl is", half)) == (
+        "report.html: the figures cannot be drawn: ValueError: no font; records.jsonl is there"
+    )
+    assert [file.name for file in tmp_path.iterdir()] == ["records.jsonl"]

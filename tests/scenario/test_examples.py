@@ -51,7 +51,11 @@ def commands() -> Iterator[Any]:
         found = re.findall(r"^#   goodqueue (.*?)(?:  +.*)?$", example.read_text(encoding="utf-8"), re.MULTILINE)
         assert len(found) >= 2, example
         for number, command in enumerate(found, 1):
-            marks = [pytest.mark.kernel, pytest.mark.needs("qemu", "image")] if "kernel" in command else []
+            marks = (
+                [pytest.mark.long, pytest.mark.kernel, pytest.mark.needs("qemu", "image")]
+                if "kernel" in command
+                else []
+            )
             yield pytest.param(command, marks=marks, id=f"{example.stem}-{number}")
 
 

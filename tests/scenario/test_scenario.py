@@ -10,8 +10,11 @@ from hypothesis import strategies as st
 
 from conftest import SCENARIO
 from goodqueue import scenario
-from goodqueue.errors import UserError
-from goodqueue.scenario import toml
+from goodqueue.cli import words
+from goodqueue.errors import Option, UserError
+from goodqueue.files import inputs
+from goodqueue.options import DECLARED
+from goodqueue.scenario import asked, toml
 
 
 @pytest.mark.parametrize(
@@ -31,7 +34,7 @@ from goodqueue.scenario import toml
     ],
 )
 def test_a_value_is_toml_where_it_can_be_and_text_where_not(text: str, value: object) -> None:
-    assert scenario.parse_value(text) == value
+    assert inputs.parse_value(text) == value
 
 
 def test_set_reaches_tables_lists_and_what_is_not_there_yet() -> None:
@@ -87,15 +90,11 @@ def test_toml_reads_back_as_what_was_written(table: dict[str, Any]) -> None:
 
 
 def test_options_make_the_scenario_they_describe() -> None:
-    made = scenario.from_options(
-        rate="20mbit",
-        rtt="30ms",
-        up_rate="2mbit",
-        flows=3,
-        cc="reno",
-        buffer="1.5bdp",
-        traffic="bulk,bulk:up,cbr:1mbit",
-    )
+    said = {"rate": "20mbit", "up_rate": "2mbit", "flows": "3", "cc": "reno", "buffer": "1.5bdp", "ecn": False}
+    made, origins = asked.base(None, {**said, "rtt": None, "traffic": "bulk,bulk:up,cbr:1mbit"})
+    assert (made["duration"], made["path"]) == ("60s", {"rtt": "50ms"}), "what nobody says has its default"
+    assert origins["bottleneck.up.rate"] == Option("up_rate")
+    assert origins["traffic.1.count"] == Option("flows")
     bulk, up, cbr = made["traffic"]
     assert made["bottleneck"] == {"rate": "20mbit", "buffer": {"bdp": 1.5}, "up": {"rate": "2mbit"}}
     assert (bulk["count"], bulk["cc"]) == (3, "reno")
@@ -104,9 +103,8 @@ def test_options_make_the_scenario_they_describe() -> None:
 
 
 def test_calls_pages_and_flents_tests_are_options_too() -> None:
-    made = scenario.from_options(
-        rate="20mbit", rtt="30ms", cc="reno", traffic="rrul,tcp_nup:8,voip:up:ditg,page:huffpost:2,page,web_users:500"
-    )
+    traffic = "rrul,tcp_nup:8,voip:up:ditg,page:huffpost:2,page,web_users:500"
+    made, _ = asked.base(None, {"cc": "reno", "traffic": traffic})
     rrul, uploads, call, big, default, users = made["traffic"]
     load = {"cc": "reno", "start_spread": "1s"}
     assert rrul == {"kind": "rrul", **load}
@@ -115,6 +113,56 @@ def test_calls_pages_and_flents_tests_are_options_too() -> None:
     assert big == {"kind": "page", "page": "huffpost", "count": 2}
     assert default == {"kind": "page"}
     assert users == {"kind": "web_users", "users": 500}, "a population is no number of flows"
+
+
+@pytest.mark.parametrize(
+    ("said", "sets", "warmup"),
+    [
+        ({"duration": "6s"}, [], "5s"),
+        ({"duration": "5s"}, [], "2500000000ns"),
+        ({}, ["duration=1s"], "500000000ns"),
+        ({"duration": "3s", "warmup": "4s"}, [], "4s"),
+        ({"duration": "3s"}, ["warmup=4s"], "4s"),
+        ({"duration": "soon"}, [], "5s"),
+    ],
+)
+def test_a_warm_up_that_nobody_asked_for_fits_into_the_run(said: dict[str, str], sets: list[str], warmup: str) -> None:
+    assert asked.base(None, said, sets)[0]["warmup"] == warmup
+
+
+def test_a_value_reaches_the_scenario_as_it_is() -> None:
+    """A number or a table in Python was text on its way, and a comma or a quote in it meant something there."""
+    given = {"path.rtt": "5ms", "traffic.0.count": 2, "series": {"interval": "1s"}, "bottleneck.qdisc.limit": 50}
+    made, origins = asked.base(None, {"qdisc": "codel", "seed": 7}, given)
+    assert (made["path"]["rtt"], made["traffic"][0]["count"], made["seed"]) == ("5ms", 2, 7)
+    assert made["series"] == {"interval": "1s"}
+    assert made["bottleneck"]["qdisc"] == "codel limit 50"
+    assert origins["path.rtt"] == Option("set", "path.rtt")
+
+
+def test_an_option_sets_a_key_that_a_scenario_has() -> None:
+    known = words.keys()
+    for one in DECLARED.values():
+        key = one.key.replace("*", "0")
+        assert any(name == key or name.startswith(f"{key}.") for name in known), one.name
+        assert one.instead_of in {"", *DECLARED}
+        assert one.completes == "" or hasattr(words, one.completes)
+
+
+def test_an_error_names_an_option_in_the_words_of_each_front_end() -> None:
+    """What the user wrote is no option, though it may look like one."""
+    for said, line, python in (
+        ({"traffic": "bulk,ping:--up-rate"}, '--traffic: found "ping:--up-rate"', 'traffic: found "ping:--up-rate"'),
+        (
+            {"flows": 2, "traffic": "bulk:2"},
+            "--flows: --traffic bulk:2 gives a number of flows too",
+            "flows: traffic bulk:2 gives a number of flows too",
+        ),
+    ):
+        with pytest.raises(UserError) as caught:
+            asked.base(None, said)
+        assert str(caught.value).startswith(line)
+        assert caught.value.text(lambda option: option.in_python).startswith(python)
 
 
 @pytest.mark.parametrize(("text", "expected"), [("70s", 70.0), ("200ms", 0.2), ("2min", 120.0), ("15us", 15e-6)])

@@ -14,6 +14,7 @@ from conftest import Result
 from goodqueue import _goodqueue, scenario
 from goodqueue.errors import UserError
 from goodqueue.files import tmix
+from goodqueue.scenario import asked
 from goodqueue.show import describe
 
 FILE = """\
@@ -95,13 +96,13 @@ def test_a_file_stands_beside_the_scenario_or_where_an_option_says(folder: Path)
     (folder / "other.tmix").write_text("SEQ 5 1 0 0\n> 1\n", encoding="ascii")
     resolved = scenario.from_file("scenario.toml", ["traffic.0.vectors=other.tmix"])
     assert resolved["traffic"][0]["vectors"] == [{"start_us": 5, "sends": [[">", 1, 0]]}]
-    described = scenario.from_options(rate="1mbit", rtt="10ms", traffic="tmix:some.tmix")
+    described = asked.base(None, {"traffic": "tmix:some.tmix"})[0]
     assert described["traffic"][0]["vectors"] == READ
 
 
 def test_a_title_shows_the_file_and_not_its_connections(folder: Path) -> None:
     """A title of eight connections had 18 lines. Stored records from before have no name of the file."""
-    described = scenario.from_options(rate="1mbit", rtt="10ms", traffic="tmix:some.tmix")
+    described = asked.base(None, {"traffic": "tmix:some.tmix"})[0]
     assert describe.traffic(described) == "1 × tmix of some.tmix"
     resolved = json.loads(_goodqueue.resolve(json.dumps(scenario.from_file("scenario.toml"))))
     assert describe.traffic(resolved) == "1 × tmix of some.tmix down"

@@ -101,4 +101,6 @@ def test_what_is_cut_is_what_is_shared(names: list[str], width: int, fitted: lis
 
 
 def test_titles_are_cut_and_lose_no_word_for_being_alone() -> None:
-    assert labels.cut(["Friday afternoon at the office with cake", "x"], 24) == ["Friday… office with cake", "x"]
+    assert labels.cut(["Friday afternoon at the office with cake", "x"], 24) == ["Friday afternoon at the…", "x"]
+    alike = [f"codel target 5ms limit {limit}" for limit in (1, 2, 12)]
+    assert labels.cut(alike, 18) == ["codel target 5ms…", "codel ta…s limit 2", "codel ta… limit 12"]

@@ -4,6 +4,8 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from conftest import Result
 from goodqueue.show import latex
 from goodqueue.show.tables import Column, Table
@@ -56,6 +58,7 @@ def test_names_of_every_kind_are_text() -> None:
     assert rows[3].startswith(r"{* pie \{} & 0 & ")
 
 
+@pytest.mark.long
 def test_every_verb_with_tables_prints_them_as_latex(here: Path, goodqueue: Command) -> None:
     grid = ["--set", "bottleneck.qdisc=codel,pie", "--seeds", "3"]
     for command, words in (

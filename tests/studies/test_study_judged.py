@@ -37,7 +37,16 @@ def of(*values: Value, exclusions: tuple[Exclusion, ...] = ()) -> Study:
     """Return a study of k/s, which has an experiment, and of k/none, which has none."""
     facts = Published(Path("p"), "k", "t", (), 2014, "", {}, values, ())
     experiments = (experiment("k/s", delay=Metric("delay_ms"), loss=Metric("loss_percent")), experiment("k/bare"))
-    return Study(Path("f"), "k", "t", "", "", facts, experiments, exclusions, (), {})
+    return Study(
+        folder=Path("f"),
+        key="k",
+        title="t",
+        citation="",
+        published=facts,
+        experiments=experiments,
+        exclusions=exclusions,
+        tolerances={},
+    )
 
 
 def cell(at: Mapping[str, Any], **numbers: Measurement) -> Measured:
@@ -104,7 +113,7 @@ def test_a_claim_is_asked_for_by_its_id_or_by_one_of_its_scenarios() -> None:
     own = Claim("k/c1", ("k/s",), "…", "within", left, low=1, high=2)
     other = Claim("k/c2", ("k/s", "k/t"), "…", "less_than", left, Term(constant=5.0))
     facts = Published(Path("p"), "k", "t", (), 2014, "", {}, (), (own, other))
-    whole = Study(Path("f"), "k", "t", "", "", facts, (), (), (), {})
+    whole = Study(folder=Path("f"), key="k", title="t", citation="", published=facts, tolerances={})
     by_id = select(whole, ["c1"])
     assert by_id.wanted == (("k/s", "codel", {}),)
     assert (by_id.takes_claim(own), by_id.takes_claim(other)) == (True, False)

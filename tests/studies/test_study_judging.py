@@ -17,7 +17,7 @@ from goodqueue.studies.summary import summarise
 
 def study(**tolerances: Tolerance) -> Study:
     facts = Published(Path("p"), "k", "t", (), 2014, "", {}, (), ())
-    return Study(Path("f"), "k", "t", "", "", facts, (), (), (), tolerances)
+    return Study(folder=Path("f"), key="k", title="t", citation="", published=facts, tolerances=tolerances)
 
 
 def value(low: float, unit: str = "ms", high: float | None = None, **more: Any) -> Value:

@@ -21,6 +21,7 @@ VERDICTS = {
 }
 
 
+@pytest.mark.long
 def test_nichols_in_a_hurry(goodqueue: Command, tmp_path: Path) -> None:
     """Guards against a change of verdict that nobody notices, and against a missing figure of the paper."""
     result = goodqueue("study", "nichols2012", "--quick", "--json", "--out", str(tmp_path / "out"))

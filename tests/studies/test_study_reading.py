@@ -87,6 +87,7 @@ def test_of_many_names_twelve_are_listed() -> None:
         (b"\n\xff", "line 2: found a byte that is not UTF-8; accepted: TOML in UTF-8"),
         (b"a = 1\nb =\n", "not TOML: Invalid value (at line 2, column 4)"),
         (b"# nothing", "the file is empty; accepted: a study"),
+        (b"a" + b".a" * 50_000 + b" = 1", "not TOML: nested deeper than 64"),
         (None, "not found; accepted: a study"),
     ],
 )

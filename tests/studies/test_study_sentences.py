@@ -18,7 +18,7 @@ WORDS = Words(
     {"x": "with {} flows", "way": {"up": "upwards", "down": "downwards"}},
 )
 FACTS = Published(Path("p"), "k", "t", (), 2014, "", {"k/s": PublishedScenario("k/s", "", "Table 1", {})}, (), ())
-STUDY = Study(Path("f"), "k", "t", "", "", FACTS, (), (), (), {}, WORDS)
+STUDY = Study(folder=Path("f"), key="k", title="t", citation="", published=FACTS, tolerances={}, words=WORDS)
 
 CODEL, PIE = Term(algorithms=("codel",), metrics=("delay_ms",)), Term(algorithms=("pie",))
 

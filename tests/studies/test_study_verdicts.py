@@ -30,7 +30,16 @@ def judged(
     one: Claim, *cells: Measured, exclusions: tuple[Exclusion, ...] = (), selection: Selection = EVERYTHING
 ) -> JudgedClaim:
     facts = Published(Path("p"), "k", "t", (), 2014, "", {"k/s": PublishedScenario("k/s", "", "", {})}, (), (one,))
-    study = Study(Path("f"), "k", "t", "", "", facts, (experiment("k/s", delay=DELAY),), exclusions, (), {})
+    study = Study(
+        folder=Path("f"),
+        key="k",
+        title="t",
+        citation="",
+        published=facts,
+        experiments=(experiment("k/s", delay=DELAY),),
+        exclusions=exclusions,
+        tolerances={},
+    )
     (found,) = verdicts.judge(study, cells, selection)
     return found
 

@@ -95,6 +95,7 @@ def test_each_cell_whose_flows_differ_by_more_than_10_percent_has_its_order_as_a
     assert len(claimed) == 28
 
 
+@pytest.mark.long
 def test_swapped_flows_would_break_the_orders(tmp_path: Path) -> None:
     """CUBIC at 160 ms gets less than at 10 ms behind any of the three. Guards against a claim that always holds."""
     folder = libraries.SUITES.find("l4s")

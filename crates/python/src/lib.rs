@@ -17,6 +17,7 @@ mod trace;
 use crate::heeding::{Heeding, Opened};
 use crate::law::{Failure, InRun, Law};
 use goodqueue_netsim::keys::KeyDoc;
+use goodqueue_netsim::path::HOPS;
 use goodqueue_netsim::scenario::reference::TABLES;
 use goodqueue_netsim::traffic::KINDS;
 use goodqueue_netsim::{Scenario, Simulation as Run, catalogue};
@@ -214,6 +215,28 @@ fn traffic_kinds() -> PyResult<String> {
     to_json(&all)
 }
 
+/// Returns every kind of hop, with its keys, as JSON.
+#[pyfunction]
+fn hop_kinds() -> PyResult<String> {
+    let all: Vec<Value> = HOPS
+        .iter()
+        .map(|kind| {
+            let keys: Vec<KeyDoc> = kind.keys.iter().map(|key| key.doc()).collect();
+            json!({
+                "name": kind.name,
+                "summary": kind.summary,
+                "has_queue": kind.has_queue(),
+                "plural": kind.plural,
+                "noun": kind.noun,
+                "shows": kind.shows,
+                "linux": kind.linux,
+                "keys": keys,
+            })
+        })
+        .collect();
+    to_json(&all)
+}
+
 /// Replays the decision trace `name`, whose bytes `file` has. Raises ValueError once `stopped()` is true.
 #[pyfunction]
 #[pyo3(signature = (name, file, stopped=None))]
@@ -313,6 +336,7 @@ fn _goodqueue(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(congestion_controls, module)?)?;
     module.add_function(wrap_pyfunction!(stacks, module)?)?;
     module.add_function(wrap_pyfunction!(traffic_kinds, module)?)?;
+    module.add_function(wrap_pyfunction!(hop_kinds, module)?)?;
     module.add_function(wrap_pyfunction!(scenario_tables, module)?)?;
     module.add_function(wrap_pyfunction!(lines::toml_line, module)?)?;
     module.add_function(wrap_pyfunction!(mos, module)?)?;

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass, replace
 
 from goodqueue.advise.links import Link
-from goodqueue.errors import UserError, quoted
+from goodqueue.errors import Option, UserError, quoted
 
 HEADER = 14
 """The bytes of an Ethernet header, which an Ethernet interface counts."""
@@ -50,17 +50,22 @@ USUAL = Wan(PORT)
 def framed(link: Link, pppoe: str | None, vlan: bool, overhead: int | None, wan: str | None) -> tuple[Link, Wan]:
     """Return the link with its framing, and the router's interface, as the options say. Raises UserError."""
     if pppoe is not None and pppoe not in WHO_DIALS:
-        raise UserError("--pppoe", f"found {quoted(pppoe)}; accepted: {', '.join(WHO_DIALS)}")
+        raise UserError(Option("pppoe"), f"found {quoted(pppoe)}; accepted: {', '.join(WHO_DIALS)}")
     if wan is not None and not _NAME.fullmatch(wan):
-        raise UserError("--wan", f"found {quoted(wan)}; accepted: an interface's name, such as eth0 or pppoe-wan")
-    said = {"--pppoe": pppoe is not None, "--vlan": vlan, "--overhead": overhead is not None}
+        raise UserError(Option("wan"), f"found {quoted(wan)}; accepted: an interface's name, such as eth0 or pppoe-wan")
+    said = {"pppoe": pppoe is not None, "vlan": vlan, "overhead": overhead is not None}
     if not link.framing:
         for option, is_said in said.items():
             if is_said:
-                raise UserError(option, f"found with --link {link.key}; accepted: with a link by wire")
+                raise UserError(
+                    Option(option), ["found with ", Option("link", link.key), "; accepted: with a link by wire"]
+                )
         return link, Wan(wan or (CARD if link.key == "wifi" else PORT))
     if vlan and overhead is not None:
-        raise UserError("--vlan", "found beside --overhead; accepted: one of them, as --overhead counts all bytes")
+        both = Option("overhead")
+        raise UserError(
+            Option("vlan"), ["found beside ", both, "; accepted: one of them, as ", both, " counts all bytes"]
+        )
     dials = pppoe == "router" or (pppoe is None and wan is not None and wan.startswith("ppp"))
     pppoe = "router" if dials else pppoe
     interface = Wan(wan or (DIALLED if dials else PORT), 0 if dials else HEADER)

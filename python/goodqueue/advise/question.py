@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 from goodqueue.advise.framing import USUAL, Wan, framed
 from goodqueue.advise.links import LINKS, SYNONYMS, Link, cell, find
-from goodqueue.errors import UserError, quoted
+from goodqueue.errors import Option, UserError, quoted
 
 if TYPE_CHECKING:
     from goodqueue.advise.flent import Found
+
+WIFI = Option("link", "wifi")
 
 USES = ("calls", "games", "downloads", "web")
 
@@ -73,27 +75,33 @@ def ask(
     kind = find(link)
     if kind is None:
         known = ", ".join(f"{key} ({', '.join(SYNONYMS[key])})" for key in LINKS)
-        raise UserError("--link", f"found {quoted(link)}; accepted: {known}")
+        raise UserError(Option("link"), f"found {quoted(link)}; accepted: {known}")
     kind, interface = framed(kind, pppoe, vlan, overhead, wan)
     uses = tuple(word.strip() for word in use.split(","))
     for word in uses:
         if word not in USES or uses.count(word) > 1:
             said = quoted(word) + (" twice" if word in USES else "")
-            raise UserError("--use", f"found {said}; accepted: a list of {', '.join(USES)}, each once")
+            raise UserError(Option("use"), f"found {said}; accepted: a list of {', '.join(USES)}, each once")
     if trace is not None and not kind.is_radio:
-        raise UserError("--trace", f"found with --link {link}; accepted: with --link lte or 5g")
+        raise UserError(
+            Option("trace"), ["found with ", Option("link", link), "; accepted: with ", Option("link", "lte"), " or 5g"]
+        )
     found = _found(files)
-    down_bps = _rate("--down", down, found.down_bps if found else None, trace)
-    up_bps = down_bps if kind.key == "wifi" and up is None else _rate("--up", up, found.up_bps if found else None)
+    down_bps = _rate(Option("down"), down, found.down_bps if found else None, trace)
+    up_bps = down_bps if kind.key == "wifi" and up is None else _rate(Option("up"), up, found.up_bps if found else None)
     if kind.key == "wifi" and cell(down_bps) is None:
-        raise UserError("--down", f"found {quoted(down)} with --link wifi; accepted: up to 189mbit, as 802.11n carries")
-    rtt_s = _time("--rtt", rtt, 0.001, 2.0) if rtt is not None or not found else found.rtt_s
+        raise UserError(
+            Option("down"), [f"found {quoted(down)} with ", WIFI, "; accepted: up to 189mbit, as 802.11n carries"]
+        )
+    rtt_s = _time(Option("rtt"), rtt, 0.001, 2.0) if rtt is not None or not found else found.rtt_s
     if buffer is None:
         buffer_s = (found.buffer_s if found else None) or kind.buffer_s
     elif kind.key == "wifi":
-        raise UserError("--buffer", "found with --link wifi; accepted: without, as the driver's queue is what it is")
+        raise UserError(
+            Option("buffer"), ["found with ", WIFI, "; accepted: without, as the driver's queue is what it is"]
+        )
     else:
-        buffer_s = _time("--buffer", buffer, 0.001, 10.0)
+        buffer_s = _time(Option("buffer"), buffer, 0.001, 10.0)
     usual = (RADIO_SEEDS, QUICK_RADIO_SEEDS) if kind.is_radio else (SEEDS, QUICK_SEEDS)
     count = seeds or usual[quick]
     every = tuple(range(seed, seed + count))
@@ -108,7 +116,7 @@ def _found(files: Sequence[str]) -> "Found | None":
     return flent.found(files)
 
 
-def _rate(option: str, text: str | None, measured: int | None, trace: str | None = None) -> int:
+def _rate(option: Option, text: str | None, measured: int | None, trace: str | None = None) -> int:
     """Return the rate in ``text``, or the ``measured`` one, or the mean of the file ``trace``."""
     from goodqueue import _goodqueue
     from goodqueue.scenario import paths
@@ -116,11 +124,13 @@ def _rate(option: str, text: str | None, measured: int | None, trace: str | None
 
     if trace is not None:
         if text is not None:
-            raise UserError(option, f"found {quoted(text)} beside --trace; accepted: one of them")
+            raise UserError(option, [f"found {quoted(text)} beside ", Option("trace"), "; accepted: one of them"])
         return paths.rate_bps({"trace": trace})
     if text is None:
         if measured is None:
-            raise UserError(option, "missing; accepted: a rate such as 50mbit, or --flent FILE that measured it")
+            raise UserError(
+                option, ["missing; accepted: a rate such as 50mbit, or ", Option("flent", "FILE"), " that measured it"]
+            )
         return measured
     try:
         bps = _goodqueue.rate_bps(text)
@@ -132,7 +142,7 @@ def _rate(option: str, text: str | None, measured: int | None, trace: str | None
     return bps
 
 
-def _time(option: str, text: str | None, least_s: float, most_s: float) -> float:
+def _time(option: Option, text: str | None, least_s: float, most_s: float) -> float:
     from goodqueue import _goodqueue
 
     try:

@@ -1,13 +1,14 @@
 """The report of an answer: one self-contained page, the answer as JSON, and the two scenarios."""
 
-import json
 from pathlib import Path
+
+from markupsafe import Markup
 
 from goodqueue.advise import candidates, scenarios, show
 from goodqueue.advise.answer import Advice, as_json
 from goodqueue.advise.scenarios import Truth
-from goodqueue.files.output import RESULTS
-from goodqueue.pages import render
+from goodqueue.files import output
+from goodqueue.pages import REPORT, Code, Findings, Part, Section, Text, render
 from goodqueue.record import Scenario
 from goodqueue.scenario.toml import to_toml
 
@@ -30,11 +31,8 @@ def write(folder: Path, advice: Advice, command: str) -> None:
         found = scenarios.scenario(advice.question, one, advice.question.seeds[0], Truth(), folder)
         texts[name] = to_toml(_beside(found, folder))
         (folder / f"{name}.toml").write_text(texts[name], encoding="utf-8")
-    page = _page(advice, command, texts["then"], VERSION)
-    (folder / "report.html").write_text(page, encoding="utf-8")
-    results = as_json(advice, VERSION) | {"command": command}
-    results["files"] = sorted([RESULTS, *(file.name for file in folder.iterdir())])
-    (folder / RESULTS).write_text(json.dumps(results, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    (folder / REPORT).write_text(_page(advice, command, texts["then"]), encoding="utf-8")
+    output.write_results(folder, as_json(advice, VERSION), command)
 
 
 def _beside(found: Scenario, folder: Path) -> Scenario:
@@ -47,17 +45,25 @@ def _beside(found: Scenario, folder: Path) -> Scenario:
     return found
 
 
-def _page(advice: Advice, command: str, scenario: str, version: str) -> str:
+def _page(advice: Advice, command: str, scenario: str) -> str:
+    sentences: list[Part] = [*show.sure(advice), *show.doubts(advice), show.assumed(advice)]
+    if advice.address:
+        link = Markup('<p><a href="{}">See both, packet by packet</a>, while <code>goodqueue serve</code> runs.</p>')
+        sentences.append(link.format(advice.address))
+    link_is = Markup(
+        "The first seed's scenario with these lines, as in <code>then.toml</code>; <code>now.toml</code> has the link "
+        "as it is."
+    )
     return render(
-        "advise/report.html.j2",
-        title=show.headline(advice.question),
-        findings=[*show.warning(advice), *show.measured(advice.question)],
-        lines=show.lines(advice),
-        changes=[show.changes(advice), *show.checks(advice)],
-        sentences=[*show.sure(advice), *show.doubts(advice), show.assumed(advice)],
-        address=advice.address,
-        evidence=show.why(advice),
-        scenario=scenario,
-        command=command,
-        version=version,
+        show.headline(advice.question),
+        [
+            Findings([*show.warning(advice), *show.measured(advice.question)]),
+            Section("What to type", [Code("\n".join(show.lines(advice)), wraps=True)]),
+            show.changes(advice),
+            *show.checks(advice),
+            Section("How sure, and what would change it", sentences),
+            Section("The evidence", show.why(advice)),
+            Section("The link", [Text(link_is, "note"), Code(scenario, folded="Scenario")]),
+            Section("Do it again", [Code(command, wraps=True)]),
+        ],
     )

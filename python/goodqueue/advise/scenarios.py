@@ -17,8 +17,9 @@ from goodqueue.advise.framing import HEADER
 from goodqueue.advise.links import FRAME, air_mbps, cell, frames_bps
 from goodqueue.advise.question import Question
 from goodqueue.files import har
+from goodqueue.hops import queue
 from goodqueue.record import Scenario
-from goodqueue.scenario import air, from_options
+from goodqueue.scenario import air, asked
 from goodqueue.traffic import BULK, probe
 
 LOAD = "bulk:3:host=busy,bulk:2:up:host=busy,bulk:1:host=single,ping:host=player"
@@ -99,7 +100,7 @@ def scenario(question: Question, candidate: Candidate, seed: int, truth: Truth, 
         found = _cell(question, options, truth)
         found["bottleneck"] |= {"qdisc": lines[0], "up": {"qdisc": lines[1]}}
     else:
-        found = _air(options, truth) if truth.air else from_options(rate=f"{_lan(question)}bit", **options)
+        found = _air(options, truth) if truth.air else asked.base(None, {"rate": f"{_lan(question)}bit", **options})[0]
         _put(found, question, lines, truth, seed, folder)
     for source in found["traffic"]:
         if source["host"] == SINGLE:
@@ -135,11 +136,12 @@ def _put(found: Scenario, question: Question, lines: tuple[str, str], truth: Tru
         for way, table in (("down", found["bottleneck"]), ("up", found["bottleneck"].setdefault("up", {}))):
             table |= {"rate": f"{frames_bps(question.link, rates[way])}bit"}
     hops: list[dict[str, Any]] = []
+    kind = queue().name
     inner = "bottleneck"
     if truth.air:  # the cell is the bottleneck, so the router's lines are on hops of their own
         for way, line in zip(("down", "up"), lines, strict=True):
             place = "before" if way == "down" else "after"
-            router = {"name": f"router {way}", "kind": "link", "direction": way, place: "bottleneck"}
+            router = {"name": f"router {way}", "kind": kind, "direction": way, place: "bottleneck"}
             hops.append({**router, "rate": f"{_lan(question)}bit", "qdisc": line})
         inner = "router "
     else:
@@ -148,7 +150,7 @@ def _put(found: Scenario, question: Question, lines: tuple[str, str], truth: Tru
     if not truth.own:
         for way, place, name in (("down", "before", "provider"), ("up", "after", "modem")):
             beside = f"{inner}{way}" if truth.air else inner
-            hop = {"name": name, "kind": "link", "direction": way, place: beside}
+            hop = {"name": name, "kind": kind, "direction": way, place: beside}
             hops.append(hop | _hidden(question, way, rates[way], truth, seed, folder))
     found["hop"] = hops
 
@@ -212,7 +214,7 @@ def _air(options: dict[str, Any], truth: Truth) -> Scenario:
 
 def _in_cell(options: dict[str, Any], standard: str, rate: str) -> Scenario:
     """Return a scenario whose bottleneck is a cell with one station."""
-    return from_options(**options) | {"bottleneck": {"wifi": air.cell(standard, f"{YOU}:{rate}")}}
+    return asked.base(None, options)[0] | {"bottleneck": {"wifi": air.cell(standard, f"{YOU}:{rate}")}}
 
 
 def assumptions(question: Question) -> list[tuple[str, str]]:

@@ -148,9 +148,7 @@ def advise(
     """
     if seeds is not None:
         asking.whole("seeds", seeds, 1, 1000)
-    asking.whole("seed", seed, 0)
-    if workers is not None:
-        asking.whole("workers", workers, 1, 4096)
+    asking.numbers(seed=seed, workers=workers)
     if overhead is not None:
         asking.whole("overhead", overhead, 0, framing.MOST)
     given = {"down": down, "up": up, "rtt": rtt, "buffer": buffer, "pppoe": pppoe, "wan": wan}

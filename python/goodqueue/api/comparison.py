@@ -271,18 +271,16 @@ def compare(
     by = asked.correction(correct)
     names = asking.words("metric", metric)
     wanted = metrics.find(names) or metrics.METRICS
-    asking.whole("seeds", seeds, 1, 10_000)
-    asking.whole("seed", seed, 0)
-    if workers is not None:
-        asking.whole("workers", workers, 1, 4096)
-    base, origins, given = asking.scenario_of(scenario, sets)
+    asking.numbers(seeds=seeds, seed=seed, workers=workers)
+    base, origins = asking.scenario_of(scenario, sets)
     file = None if scenario is None or isinstance(scenario, Mapping) else os.fspath(scenario)
     lines, _ = asked.check(base, [str(line) for line in qdiscs], seed, file or "", origins, on)
     first = asked.against(against, lines)
     notes.tell(base, origins, lines)
     with terminal.progress(f"{len(lines)} qdiscs x {seeds} seeds") as progress:
         result = comparing.compare(base, lines, range(seed, seed + seeds), workers, progress, on, wanted, first, by)
-    options = {**given.options, **given.described, "engine": None if engine == "sim" else engine}
-    options |= {"against": against, "correct": correct}
-    place = "scenario.toml" if isinstance(scenario, Mapping) else file
-    return Comparison(result, asked.command(lines, place, options, seeds, seed, given.sets, names))
+    command = asked.command(
+        lines, "scenario.toml" if isinstance(scenario, Mapping) else file, *asking.said(sets), seeds=seeds, seed=seed,
+        metric=names, engine=engine, against=against, correct=correct,
+    )  # fmt: skip
+    return Comparison(result, command)

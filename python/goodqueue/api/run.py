@@ -191,14 +191,12 @@ def run(scenario: asking.Source | None = None, *, seed: int | None = None, engin
 
     Args:
         scenario: The path of a TOML file, or its tables as a dict. If None, the options of ``goodqueue compare``
-            describe the scenario, with its defaults: ``rate`` (10mbit), ``rtt`` (50ms, without queueing), ``up_rate``,
-            ``buffer`` (``"2bdp"``), ``duration`` (60s), ``warmup`` (5s), ``flows`` (4), ``cc``, ``ecn``, ``traffic``
-            (``"bulk,ping"``); ``wifi`` (``"802.11n"``) and ``stations`` replace the rate.
+            describe the scenario, with the same defaults, such as ``rate``, ``rtt``, ``traffic`` and ``duration``.
         seed: The seed of the random draws. If None, the scenario's own, or 1.
         engine: ``"sim"``, ``"kernel"`` for Linux's own qdiscs and TCP (run ``goodqueue kernel doctor`` once before),
             or ``"live"`` for this host's TCP across the emulated path, in real time.
-        **sets: ``qdisc``, a line as after ``tc qdisc add dev X root``; the options above, and beside a scenario only
-            those that do not describe the traffic; and any key of the scenario, with ``__`` for the dot:
+        **sets: Options, such as ``qdisc``, a line as after ``tc qdisc add dev X root``; beside a scenario only those
+            that do not describe the traffic. And any key of the scenario, with ``__`` for the dot:
             ``path__rtt="10ms"``, ``traffic__0__count=4``, ``series__interval="100ms"``. Rates and times are text with
             their unit.
 
@@ -214,10 +212,7 @@ def run(scenario: asking.Source | None = None, *, seed: int | None = None, engin
     (['bulk/0', 'bulk/1'], 100.0)
     """
     (on,) = engines.parse(asking.word("engine", engine), several=False)
-    base, origins, _ = asking.scenario_of(scenario, sets)
-    if seed is not None:
-        base["seed"] = asking.whole("seed", seed, 0)
-        origins["seed"] = "--seed"
+    base, origins = asking.scenario_of(scenario, sets | {"seed": seed})
     name = "run" if scenario is None or isinstance(scenario, Mapping) else os.fspath(scenario)
     resolved = reading.resolve(base, "" if name == "run" else name, origins)
     notes.tell(base, origins)

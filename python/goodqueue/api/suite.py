@@ -140,10 +140,7 @@ def suite(
     goodqueue.errors.UserError: suite rfc7928: no qdisc; accepted: one or several, such as codel, or ./my_aqm.py:MyAqm
     """
     (on,) = engines.parse(asking.word("engine", engine), several=False)
-    if seeds is not None:
-        asking.whole("seeds", seeds, 1, 10_000)
-    if workers is not None:
-        asking.whole("workers", workers, 1, 4096)
+    asking.numbers(seeds=seeds, workers=workers)
     found = loading.load(libraries.SUITES.find(asking.place("name", name)))
     named = subjects.read(found, asking.words("tested", tested))
     rows = sheet.choose(found, asking.words("only", only))

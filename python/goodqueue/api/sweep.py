@@ -1,5 +1,6 @@
 """``gq.sweep``: one scenario over a grid of values."""
 
+import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -8,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from goodqueue import engines, executors
 from goodqueue.api import asking, frames, showing
 from goodqueue.compare import asked
-from goodqueue.errors import UserError, quoted, warn
+from goodqueue.errors import Option, Place, UserError, quoted, warn
 from goodqueue.measures import FIRST_SEED, SEEDS, metrics
 from goodqueue.measures.stats import Estimate
 from goodqueue.show import notes, terminal
@@ -80,6 +81,7 @@ class Sweep(showing.Shown):
         self._check(metric)
         return self._cell(at).estimate(metric)
 
+    @asking.in_words_of_python
     def difference(self, at: Mapping[str, Any], metric: str, against: str | None = None) -> Estimate | None:
         """Return the mean difference of the cell ``at`` from its baseline, paired by seed, with its 95 % interval.
 
@@ -91,13 +93,13 @@ class Sweep(showing.Shown):
         self._check(metric)
         found = self.result
         if against is not None:
-            found = replace(found, against=result.baseline(against, found.axes, "against"))
+            found = replace(found, against=result.baseline(against, found.axes))
         if found.baseline() is None:
             raise UserError("against", "found none, and no qdiscs are swept; accepted: KEY=VALUE of the grid")
         return found.difference(self._cell(at), metric)
 
     def _cell(self, at: Mapping[str, Any]) -> Values:
-        wanted = {key: asking.text(key, value) for key, value in at.items()}
+        wanted = {key: _written(key, value) for key, value in at.items()}
         for cell in self.result.cells:
             if cell.cell.at == wanted:
                 return cell
@@ -188,17 +190,14 @@ def sweep(
     """
     (on,) = engines.parse(asking.word("engine", engine), several=False)
     wanted = metrics.find(asking.words("metric", metric)) or list(metrics.METRICS)
-    asking.whole("seeds", seeds, 1, 10_000)
-    asking.whole("seed", seed, 0)
-    if workers is not None:
-        asking.whole("workers", workers, 1, 4096)
+    asking.numbers(seeds=seeds, seed=seed, workers=workers)
     if not isinstance(grid, Mapping | None):
         raise UserError("grid", f"found {quoted(grid)}; accepted: a dict of keys with their values")
     mixed = grids.mixes([f"{name}={text}" for name, text in (mixes or {}).items()])
-    axes = grids.with_mixes(grids.axes([_axis(key, values) for key, values in (grid or {}).items()]), mixed)
-    first = None if against is None else result.baseline(asking.word("against", against), axes, "against")
+    axes = grids.with_mixes(grids.checked([_axis(key, values) for key, values in (grid or {}).items()]), mixed)
+    first = None if against is None else result.baseline(asking.word("against", against), axes)
     by = asked.correction(correct)
-    base, _, _ = asking.scenario_of(scenario, sets)
+    base, _ = asking.scenario_of(scenario, sets)
     name = "sweep" if scenario is None or isinstance(scenario, Mapping) else os.fspath(scenario)
     cells = grids.cells(base, axes, "" if name == "sweep" else name, on, mixed)
     notes.tell_of_grid(base, [(axis.key, axis.values) for axis in axes if axis.key != grids.MIX])
@@ -214,15 +213,29 @@ def sweep(
     return Sweep(found)
 
 
-def _axis(key: str, values: Sequence[Any]) -> str:
-    """Return an axis as ``--set`` takes it. Raises UserError."""
+def _axis(key: str, values: Sequence[Any]) -> tuple[Place, grids.Axis]:
+    """Return an axis, and its name in errors. Raises UserError."""
     place = f"grid {key}"
     if isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
         raise UserError(place, f"found {quoted(values)}; accepted: a list of values")
-    texts = [asking.text(place, value) for value in values]
+    texts = [_written(place, value) for value in values]
     if not texts:
         raise UserError(place, "found no values; accepted: a list of them")
     joined = ",".join(texts)
     if grids.split(joined, place) != texts:
         raise UserError(place, f"found {quoted(joined)}, with a comma within a value; accepted: values without")
-    return f"{key}={joined}"
+    return Option("set", key), grids.Axis(key, tuple(" ".join(text.split()) for text in texts))
+
+
+def _written(place: str, value: object) -> str:
+    """Return a value as it is written in a grid, where it names cells. Raises UserError."""
+    plain = asking.plain(value)
+    if isinstance(plain, str):
+        return plain
+    try:
+        if isinstance(plain, bool | int | float | list | tuple) and "{" not in str(plain):
+            return json.dumps(plain, allow_nan=False)
+    except (TypeError, ValueError):
+        pass
+    accepted = "text, a finite number, True or False, or a list of these; tables stand in the scenario's dict"
+    raise UserError(place, f"found {quoted(plain)}; accepted: {accepted}")

@@ -93,7 +93,7 @@ app.command("completion")(completion.completion)
 app.command("cite")(cite.cite)
 for command in (*app.registered_commands, *kernel.app.registered_commands):
     assert command.callback is not None
-    command.callback = options.with_no_code(command.callback)
+    command.callback = options.prepared(command.callback)
 
 
 def _version(asked: bool) -> None:

@@ -4,8 +4,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from goodqueue import options
 from goodqueue.advise import framing
-from goodqueue.cli.options import Json, Workers, whole
+from goodqueue.cli.options import FirstSeed, Force, Json, Workers, whole
 from goodqueue.measures import FIRST_SEED
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def advise(
     overhead: Annotated[
         int | None,
         typer.Option(
-            parser=whole("--overhead", 0, framing.MOST), metavar="BYTES", help="What the line adds to an IP packet."
+            parser=whole("overhead", 0, framing.MOST), metavar="BYTES", help="What the line adds to an IP packet."
         ),
     ] = None,
     wan: Annotated[
@@ -65,11 +66,11 @@ def advise(
     out: Annotated[
         str | None, typer.Option(metavar="DIR", help="Write a report: a page, JSON, and the scenarios.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace what is in --out; files of others stay.")] = False,
+    force: Force = False,
     seeds: Annotated[
-        int | None, typer.Option(parser=whole("--seeds", 1, 1000), metavar="N", help="Runs of each line. [5]")
+        int | None, typer.Option(parser=whole("seeds", 1, 1000), metavar="N", help="Runs of each line. [5]")
     ] = None,
-    seed: Annotated[int, typer.Option(parser=whole("--seed", 0), metavar="N", help="The first seed.")] = FIRST_SEED,
+    seed: FirstSeed = FIRST_SEED,
     workers: Workers = None,
     json: Json = False,
 ) -> None:
@@ -130,25 +131,17 @@ def advise(
     if out is not None:
         from goodqueue.advise import report
 
-        said: dict[str, object] = {
-            "down": down,
-            "up": up,
-            "rtt": rtt,
-            "link": link,
-            "use": None if use == USES else use,
-            "buffer": buffer,
-        }
-        said |= {"trace": trace, "pppoe": pppoe, "vlan": vlan, "overhead": overhead, "wan": wan}
-        said |= {"verify": verify, "quick": quick, "seeds": seeds, "seed": None if seed == FIRST_SEED else seed}
-        command = _command(said, files)
+        command = options.command(
+            "advise", down=down, up=up, rtt=rtt, link=link, use=None if use == USES else use, buffer=buffer,
+            trace=trace, pppoe=pppoe, vlan=vlan, overhead=overhead, wan=wan, verify=verify, quick=quick, seeds=seeds,
+            seed=None if seed == FIRST_SEED else seed, flent=files,
+        )  # fmt: skip
         written, _ = output.write(out, force, lambda folder: report.write(folder, advice, command))
     if json:
-        from json import dumps
-
         from goodqueue._goodqueue import VERSION
         from goodqueue.advise.answer import as_json
 
-        terminal.emit(dumps(as_json(advice, VERSION), ensure_ascii=False) + "\n")
+        terminal.emit_json(as_json(advice, VERSION))
     else:
         _print(advice, why)
     if out is not None and written is not None:
@@ -158,24 +151,11 @@ def advise(
             raise output.appeared(out, written, force=force)
 
 
-def _command(said: dict[str, object], files: list[str]) -> str:
-    """Return the command that repeats the answer."""
-    import shlex
-
-    words = ["goodqueue", "advise"]
-    for name, value in said.items():
-        if value is not None and value is not False:
-            words += [f"--{name}", *([] if value is True else [str(value)])]
-    return shlex.join(words + (["--flent", *files] if files else []))
-
-
 def _print(advice: "Advice", why: bool) -> None:
     from goodqueue.advise import show
     from goodqueue.show import terminal
 
-    for sentence in (*show.warning(advice), show.headline(advice.question), *show.measured(advice.question)):
-        terminal.say(sentence)
-    terminal.say()
+    terminal.show([*show.warning(advice), show.headline(advice.question), *show.measured(advice.question), ""])
     for line in show.lines(advice):  # not wrapped, so that they can be pasted
         terminal.emit(f"{terminal.fit(line)}\n")
     terminal.say()
@@ -185,13 +165,8 @@ def _print(advice: "Advice", why: bool) -> None:
             terminal.say(line)
     for line in show.address(advice):  # in one piece, too
         terminal.emit(f"{line}\n")
-    if advice.checks or advice.kernel:
-        terminal.say()
-    for table in show.checks(advice):
-        terminal.print_table(table)
-    if advice.kernel:
-        terminal.say(f"Not checked on Linux: {advice.kernel}.")
+    unchecked = [f"Not checked on Linux: {advice.kernel}."] if advice.kernel else []
+    if advice.checks or unchecked:
+        terminal.show(["", *show.checks(advice), *unchecked])
     if why:
-        terminal.say()
-        for table in show.why(advice):
-            terminal.print_table(table)
+        terminal.show(["", *show.why(advice)])

@@ -61,10 +61,10 @@ def bench(
         first, second = [name for name, is_asked in asked.items() if is_asked][:2]
         raise UserError(first, f"found with {second}; accepted: one of them")
     if users is not None:
-        _users([whole("--users", 1, 1_000_000)(word) for word in users.split(",")], quick, json)
+        _users([whole("users", 1, 1_000_000)(word) for word in users.split(",")], quick, json)
         return
     if flows is not None:
-        _crowds([whole("--flows", 1, 1_000_000)(word) for word in flows.split(",")], quick, json)
+        _crowds([whole("flows", 1, 1_000_000)(word) for word in flows.split(",")], quick, json)
         return
     if wifi:
         _cells(quick, json)
@@ -85,8 +85,7 @@ def bench(
     if json:
         terminal.emit(dumps(measuring.as_json(results, costs, quick, others, web, web_others)) + "\n")
         return
-    for table in bench_tables.bench_tables(results, costs, others, web, web_others):
-        terminal.print_table(table)
+    terminal.show(bench_tables.bench_tables(results, costs, others, web, web_others))
 
 
 def _users(counts: list[int], quick: bool, as_json: bool) -> None:
@@ -124,8 +123,7 @@ def _cells(quick: bool, as_json: bool) -> None:
         found = {"cells": [asdict(one) for one in cells], "stations": [asdict(one) for one in growth]}
         terminal.emit(dumps({"schema": 1, "quick": quick, **found}) + "\n")
         return
-    for table in bench_tables.cell_tables(cells, growth):
-        terminal.print_table(table)
+    terminal.show(bench_tables.cell_tables(cells, growth))
 
 
 def _crowds(counts: list[int], quick: bool, as_json: bool) -> None:

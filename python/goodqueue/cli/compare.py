@@ -5,8 +5,24 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from goodqueue.cli import words
-from goodqueue.cli.options import Correct, Effect, Engines, Json, Latex, Sets, Workers, check_format, whole
+from goodqueue.cli.options import (
+    Correct,
+    Effect,
+    Engines,
+    FirstSeed,
+    Force,
+    Json,
+    Latex,
+    Metrics,
+    Said,
+    Sets,
+    Workers,
+    check_format,
+    described,
+    whole,
+)
 from goodqueue.measures import FIRST_SEED, SEEDS
+from goodqueue.options import COMPARED
 
 if TYPE_CHECKING:
     from goodqueue.compare import Comparison
@@ -27,53 +43,11 @@ def compare(
             autocompletion=words.qdisc,
         ),
     ],
-    rate: Annotated[str | None, typer.Option(metavar="RATE", help="Bottleneck rate. [10mbit]")] = None,
-    rtt: Annotated[str | None, typer.Option(metavar="TIME", help="Round trip without queueing. [50ms]")] = None,
-    wifi: Annotated[
-        str | None,
-        typer.Option(metavar="STANDARD", help="A Wi-Fi cell instead of a rate: 802.11n, 802.11n:40:sgi, 802.11g."),
-    ] = None,
-    stations: Annotated[
-        str | None,
-        typer.Option(metavar="LIST", help="NAME:RATE[@SNR][*N],... e.g. fast:mcs15*2,slow:mcs0. [one, by Minstrel]"),
-    ] = None,
-    up_rate: Annotated[str | None, typer.Option(metavar="RATE", help="Rate of the way back. [as --rate]")] = None,
-    up_qdisc: Annotated[
-        str | None,
-        typer.Option(
-            metavar="QDISC", help="The tc line of the way back, for all runs. [as QDISC]", autocompletion=words.qdisc
-        ),
-    ] = None,
-    flows: Annotated[int | None, typer.Option(parser=whole("--flows", 1), metavar="N", help="Bulk flows. [4]")] = None,
-    cc: Annotated[
-        str | None,
-        typer.Option(metavar="LINE", help="Congestion control, e.g. 'cubic abe'. [cubic]", autocompletion=words.cc),
-    ] = None,
-    ecn: Annotated[bool, typer.Option("--ecn", help="Bulk flows use ECN; the qdisc's line needs `ecn` too.")] = False,
-    traffic: Annotated[
-        str | None,
-        typer.Option(
-            metavar="LIST",
-            help="KIND[:COUNT][:down|up][:DETAIL][:host=NAME],... e.g. bulk:4,bulk:up,cbr:1mbit,ping. [bulk,ping]",
-            autocompletion=words.traffic,
-        ),
-    ] = None,
-    duration: Annotated[str | None, typer.Option(metavar="TIME", help="Simulated time of a run. [60s]")] = None,
-    warmup: Annotated[str | None, typer.Option(metavar="TIME", help="Left out of the statistics. [5s]")] = None,
-    buffer: Annotated[str | None, typer.Option(metavar="Nbdp", help="Buffer in BDPs. [each qdisc's own limit]")] = None,
-    seeds: Annotated[
-        int, typer.Option(parser=whole("--seeds", 1, 10_000), metavar="N", help="Runs of each qdisc.")
-    ] = SEEDS,
-    seed: Annotated[int, typer.Option(parser=whole("--seed", 0), metavar="N", help="The first seed.")] = FIRST_SEED,
+    said: Annotated[Said, described(*COMPARED, up_qdisc="as each QDISC")],
+    seeds: Annotated[int, typer.Option(parser=whole("seeds"), metavar="N", help="Runs of each qdisc.")] = SEEDS,
+    seed: FirstSeed = FIRST_SEED,
     scenario: Annotated[str | None, typer.Option(metavar="FILE", help="Link and traffic from a scenario file.")] = None,
-    metric: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="What to show, e.g. up_delay_p95_ms, or a path in the record, e.g. apps.0.rtt_ms.p99.",
-            autocompletion=words.metric,
-        ),
-    ] = None,
+    metric: Metrics = None,
     against: Annotated[
         str | None,
         typer.Option(
@@ -86,7 +60,7 @@ def compare(
     out: Annotated[
         str | None, typer.Option(metavar="DIR", help="Write figures, report.html and results.json to this folder.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace what is in --out; files of others stay.")] = False,
+    force: Force = False,
     engine: Engines = "sim",
     workers: Workers = None,
     latex: Latex = False,
@@ -128,11 +102,8 @@ def compare(
     by = asked.correction(correct)
     on = engines.parse(engine)
     wanted = metrics.find(metric or []) or metrics.METRICS
-    options = {"rate": rate, "rtt": rtt, "up_rate": up_rate, "up_qdisc": up_qdisc}
-    options |= {"duration": duration, "warmup": warmup, "buffer": buffer}
-    described = {"wifi": wifi, "stations": stations, "flows": flows, "cc": cc, "ecn": ecn or None, "traffic": traffic}
     with inputs.noted() as read:
-        base, origins = scenario_of(scenario, options, described, sets or [])
+        base, origins = scenario_of(scenario, said, sets or [])
         lines, duration_s = asked.check(base, qdiscs, seed, scenario or "", origins, on)
     first = asked.against(against, lines)
     notes.tell(base, origins, lines)
@@ -149,9 +120,10 @@ def compare(
     if out is not None:
         from goodqueue import report
 
-        said = {**options, **described, "engine": None if engine == "sim" else engine}
-        said |= {"against": against, "correct": correct, "effect": effect or None}
-        command = asked.command(lines, scenario, said, seeds, seed, sets or [], metric or [])
+        command = asked.command(
+            lines, scenario, said, sets or [], seeds=seeds, seed=seed, metric=metric, engine=engine, against=against,
+            correct=correct, effect=effect,
+        )  # fmt: skip
         with terminal.progress("figures and report") as progress:
             written, failed = output.write(out, force, lambda folder: report.write(folder, result, command, progress))
     form = "json" if json else "latex" if latex else ""

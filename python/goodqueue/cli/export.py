@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from goodqueue.cli.options import Json
+from goodqueue.cli.options import Force, Json
 from goodqueue.errors import warn
 
 
@@ -14,7 +14,7 @@ def export(
     ],
     out: Annotated[str, typer.Option(metavar="DIR", help="The folder for the files.")],
     flent: Annotated[bool, typer.Option("--flent", help="Write Flent's data files, *.flent.gz.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace what is in --out; files of others stay.")] = False,
+    force: Force = False,
     json: Json = False,
 ) -> None:
     """Write stored runs as Flent's data files, one file per run.
@@ -62,9 +62,7 @@ def export(
     for line in exporting.notes(files):
         warn(line)
     if json:
-        from json import dumps
-
-        terminal.emit(dumps(exporting.as_json(files), ensure_ascii=False) + "\n")
+        terminal.emit_json(exporting.as_json(files))
     else:
         for one in files:
             terminal.say(f"{written}/{one.name}: {one.choice.test}, {one.title}, seed {one.seed}")

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from goodqueue.cli.options import whole
+from goodqueue.cli.options import ForceFile, whole
 
 
 def generate(
@@ -19,8 +19,8 @@ def generate(
         ),
     ] = None,
     length: Annotated[str, typer.Option(metavar="TIME", help="Length of the file; then it repeats.")] = "60s",
-    seed: Annotated[int, typer.Option(parser=whole("--seed", 0), metavar="N", help="Seed of all draws.")] = 1,
-    force: Annotated[bool, typer.Option("--force", help="Replace the file.")] = False,
+    seed: Annotated[int, typer.Option(parser=whole("seed"), metavar="N", help="Seed of all draws.")] = 1,
+    force: ForceFile = False,
 ) -> None:
     """Write a file of rates, like those of a kind of link.
 

@@ -25,7 +25,7 @@ def import_(
     seed: Annotated[
         int,
         typer.Option(
-            parser=whole("--seed", 0, 2**62),
+            parser=whole("seed", 0, 2**62),
             metavar="N",
             help="Number of the first file. Each further file has the next number.",
         ),
@@ -73,10 +73,8 @@ def import_(
     for record in records:
         _note(_source(record))
     if json:
-        from json import dumps
-
         for record in records:
-            terminal.emit(dumps(record, ensure_ascii=False) + "\n")
+            terminal.emit_json(record)
         return
     for record in records:
         about = _source(record)
@@ -84,8 +82,7 @@ def import_(
         terminal.say(f"{about['file']}: {about['test']}, {about['title'] or 'no title'}; {begin:.1f} s to {end:.1f} s")
         terminal.say()
         sees_queue = any(queue["delay_ms"] or queue["packets"] for queue in record["queues"].values())
-        for table in tables.run_tables(record)[0 if sees_queue else 1 :]:
-            terminal.print_table(table)
+        terminal.show(tables.run_tables(record)[0 if sees_queue else 1 :])
     if out is not None:
         terminal.say(f"Kept: {len(records)} in {out}.")
 

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from goodqueue.cli import words
+from goodqueue.cli.options import ForceFile
 from goodqueue.examples import FIRST
 
 
@@ -19,7 +20,7 @@ def init(
             autocompletion=words.example,
         ),
     ] = FIRST,
-    force: Annotated[bool, typer.Option("--force", help="Replace the file.")] = False,
+    force: ForceFile = False,
 ) -> None:
     """Write a scenario to edit.
 

@@ -6,11 +6,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from goodqueue.capture import LEAST_BYTES, WHOLE_BYTES
-from goodqueue.cli.options import Json, Sets, whole
+from goodqueue.cli.options import Json, Said, Sets, described, whole
 from goodqueue.errors import warn
 
 if TYPE_CHECKING:
     from goodqueue.engines.live.outside import End, Task
+
+OPTIONS = ("rate", "rtt", "qdisc", "up_rate", "up_qdisc", "trace_down", "trace_up")
+"""The options that describe the path."""
 
 BETWEEN = "--"
 """Separates SERVER from CLIENT."""
@@ -23,21 +26,9 @@ def link(
             metavar="CMD", help="What runs: [SCENARIO.toml] -- CMD..., or two: -- SERVER... -- CLIENT...; or doctor."
         ),
     ] = None,
-    rate: Annotated[str | None, typer.Option(metavar="RATE", help="Bottleneck rate. [10mbit]")] = None,
-    rtt: Annotated[str | None, typer.Option(metavar="TIME", help="Round trip without queueing. [50ms]")] = None,
-    qdisc: Annotated[str | None, typer.Option(metavar="QDISC", help="The bottleneck's tc line. [pfifo]")] = None,
-    up_rate: Annotated[str | None, typer.Option(metavar="RATE", help="Rate of the way up. [as --rate]")] = None,
-    up_qdisc: Annotated[
-        str | None, typer.Option(metavar="QDISC", help="The tc line of the way up. [as --qdisc]")
-    ] = None,
-    trace_down: Annotated[
-        str | None, typer.Option(metavar="FILE", help="File of rates for the way down: mahimahi's, or rates over time.")
-    ] = None,
-    trace_up: Annotated[str | None, typer.Option(metavar="FILE", help="File of rates for the way up.")] = None,
+    *,
+    said: Annotated[Said, described(*OPTIONS, qdisc="pfifo", up_qdisc="as --qdisc", seed="1, or the file's")],
     sets: Sets = None,
-    seed: Annotated[
-        int | None, typer.Option(parser=whole("--seed", 0), metavar="N", help="Seed of the draws. [1, or the file's]")
-    ] = None,
     trace: Annotated[
         str | None, typer.Option(metavar="FILE.pcapng", help="Capture the packets that cross the path.")
     ] = None,
@@ -50,7 +41,7 @@ def link(
     trace_snap: Annotated[
         int | None,
         typer.Option(
-            parser=whole("--trace-snap", LEAST_BYTES, WHOLE_BYTES),
+            parser=whole("trace_snap", LEAST_BYTES, WHOLE_BYTES),
             metavar="BYTES",
             help="Keep only the first BYTES of each packet. [all]",
         ),
@@ -103,13 +94,11 @@ def link(
         return
     scenario_file = given.pop(0) if given and given[0].endswith(".toml") else None
     server, client = _commands(given[1:] if given[:1] == [BETWEEN] else given)
-    options = {"rate": rate, "rtt": rtt, "qdisc": qdisc, "up_rate": up_rate, "up_qdisc": up_qdisc}
-    options |= {"trace_down": trace_down, "trace_up": trace_up}
     of_trace = {"--trace-at": trace_at, "--trace-snap": trace_snap}
     if trace is None and (at := next((option for option, value in of_trace.items() if value), None)):
         raise UserError(at, "found without --trace; accepted: with --trace FILE.pcapng")
     with inputs.noted() as read:
-        scenario = path.read(scenario_file, options, sets or (), seed)
+        scenario = path.read(scenario_file, said, sets or ())
     if trace is not None and record is not None and output.are_same(trace, record):
         raise UserError(f"--record {record}", "found the file of --trace; accepted: another one")
     written = {}

@@ -1,4 +1,4 @@
-"""``goodqueue list``: lists disciplines, congestion controls, kinds of traffic, studies, suites and examples."""
+"""``goodqueue list``: lists disciplines, congestion controls, kinds of traffic and of hops, studies and more."""
 
 from typing import Annotated, Any
 
@@ -11,6 +11,7 @@ TOPICS = {
     "qdiscs": "Queue disciplines",
     "cc": "Congestion controls",
     "traffic": "Kinds of traffic",
+    "hops": "Kinds of hops",
     "studies": "Studies",
     "suites": "Suites",
     "examples": "Examples",
@@ -19,6 +20,7 @@ TOPICS = {
 HOW = {
     "qdiscs": "The parameters of one: goodqueue list qdiscs codel",
     "traffic": "The keys of one, and what it measures: goodqueue list traffic voip",
+    "hops": "The keys of one: goodqueue list hops wire",
     "examples": "One to edit: goodqueue init FILE --example voip-and-web",
 }
 """The line below a list: how to see more about one item."""
@@ -28,7 +30,7 @@ def listing(
     topic: Annotated[
         str,
         typer.Argument(
-            metavar="qdiscs|cc|traffic|studies|suites|examples",
+            metavar="|".join(TOPICS),
             help="What to list.",
             autocompletion=words.among(TOPICS),
         ),
@@ -38,7 +40,7 @@ def listing(
     ] = None,
     json: Json = False,
 ) -> None:
-    """List qdiscs, congestion controls, traffic, studies and more.
+    """List qdiscs, congestion controls, traffic, hops and more.
 
     \b
     Examples:
@@ -50,7 +52,6 @@ def listing(
     """
     from goodqueue.errors import UserError, quoted
     from goodqueue.show import reference, tables, terminal
-    from goodqueue.traffic import kinds
 
     if topic not in TOPICS:
         raise UserError("list", f"found {quoted(topic)}; accepted: {', '.join(TOPICS)}")
@@ -62,16 +63,13 @@ def listing(
             raise UserError(f"list {topic}", f"found {quoted(name)}; accepted: {known}")
         items = [_whole(topic, chosen[0])]
     if json:
-        from json import dumps
-
-        terminal.emit(dumps(items if name is None else items[0], ensure_ascii=False) + "\n")
+        terminal.emit_json(items if name is None else items[0])
     elif name is not None and items[0].get("params"):
         terminal.print_table(tables.qdisc_parameters(items[0]))
     elif name is not None and topic == "cc":
         terminal.print_table(tables.cc_words(items[0]))
-    elif name is not None and topic == "traffic":
-        for table in reference.of_kind(kinds()[name]):
-            terminal.print_table(table)
+    elif name is not None and topic in reference.KINDS:
+        terminal.show(reference.of_kind(topic, name))
     elif items:
         terminal.print_table(tables.catalogue(TOPICS[topic], items))
         if topic in HOW and name is None:
@@ -81,10 +79,10 @@ def listing(
 
 
 def _whole(topic: str, item: dict[str, Any]) -> dict[str, Any]:
-    """Return all details of ``item``. A kind of traffic also has the keys that every kind takes."""
+    """Return all details of ``item``. A kind of traffic or hop also has the keys that every kind takes."""
     from goodqueue.show import reference
 
-    return item | {"common_keys": reference.common_keys()} if topic == "traffic" else item
+    return item | {"common_keys": reference.common_keys(topic)} if topic in reference.KINDS else item
 
 
 def _items(topic: str) -> list[dict[str, Any]]:
@@ -103,6 +101,7 @@ def _items(topic: str) -> list[dict[str, Any]]:
         "qdiscs": _goodqueue.qdiscs,
         "cc": _goodqueue.congestion_controls,
         "traffic": _goodqueue.traffic_kinds,
+        "hops": _goodqueue.hop_kinds,
     }
     items: list[dict[str, Any]] = loads(texts[topic]())
     return items

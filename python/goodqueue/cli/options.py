@@ -2,31 +2,22 @@
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 import typer
 
-from goodqueue import foreign
+from goodqueue import foreign, options
 from goodqueue.cli import words
-from goodqueue.errors import UserError, quoted
+from goodqueue.errors import Option, UserError
 
 
-def whole(option: str, least: int, most: int = 2**63 - 1) -> Callable[[str], int]:
-    """Return the parser of an option that is a whole number. Its error message says what was found."""
-
-    def read(text: str | int) -> int:
-        try:
-            number = int(text)
-        except ValueError:
-            number = least - 1
-        if not least <= number <= most:
-            accepted = f"a whole number from {least}" + (f" to {most}" if number > most or most < 2**63 - 1 else "")
-            raise UserError(option, f"found {quoted(text)}; accepted: {accepted}")
-        return number
-
-    return read
+def whole(name: str, least: int | None = None, most: int = options.MOST) -> Callable[[str], int]:
+    """Return the parser of the option ``name``, a whole number: within `options.BOUNDS` if no bounds are given."""
+    bounds = options.BOUNDS[name] if least is None else (least, most)
+    return lambda text: options.whole(Option(name), text, *bounds)
 
 
 def check_format(json: bool, latex: bool) -> None:
@@ -35,18 +26,63 @@ def check_format(json: bool, latex: bool) -> None:
         raise UserError("--latex", "found beside --json; accepted: one of them")
 
 
-def with_no_code(verb: Callable[..., None]) -> Callable[..., None]:
-    """Return ``verb`` with the option ``--no-code``."""
+Said = dict[str, Any]
+"""Options that describe a scenario, by name, with the text that the user wrote, or None."""
+
+
+@dataclass(frozen=True)
+class Described:
+    """Stands in a verb's signature for the options of `options.DECLARED` by these ``names``, in their order."""
+
+    names: tuple[str, ...]
+    otherwise: dict[str, str]
+    """What holds without an option, where it is not what the table says."""
+
+    def parameters(self) -> Iterator[inspect.Parameter]:
+        """Yield the parameters that typer makes options of."""
+        for name in self.names:
+            one = options.DECLARED[name]
+            flag = str(one.option)
+            option = typer.Option(
+                flag,
+                metavar=one.metavar or None,
+                help=one.described(self.otherwise.get(name)),
+                autocompletion=getattr(words, one.completes) if one.completes else None,
+            )
+            kind, default = (str | None, None) if one.metavar else (bool, False)
+            yield inspect.Parameter(
+                name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, option]
+            )
+
+
+def described(*names: str, **otherwise: str) -> Described:
+    """Return what `Said` is annotated with: ``names``, and those of ``otherwise`` with what holds without them."""
+    return Described((*names, *(name for name in otherwise if name not in names)), otherwise)
+
+
+def prepared(verb: Callable[..., None]) -> Callable[..., None]:
+    """Return ``verb`` with the options that stand for scenarios in its signature, and with ``--no-code``."""
+    parameters: dict[str, inspect.Parameter] = {}
+    groups: dict[str, tuple[str, ...]] = {}
+    for name, parameter in inspect.signature(verb).parameters.items():
+        found = [one for one in getattr(parameter.annotation, "__metadata__", ()) if isinstance(one, Described)]
+        own = [one for group in found for one in group.parameters()] or [parameter]
+        if found:
+            groups[name] = tuple(one.name for one in own)
+        parameters |= {one.name: one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in own}
+    parameters["no_code"] = inspect.Parameter(
+        "no_code", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=NoCode
+    )
 
     @functools.wraps(verb)
     def run(*, no_code: bool, **given: Any) -> None:
+        for group, names in groups.items():
+            given[group] = {name: given.pop(name) for name in names}
         with foreign.refused() if no_code else nullcontext():
             verb(**given)
 
-    signature = inspect.signature(verb)
-    option = inspect.Parameter("no_code", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=NoCode)
-    run.__signature__ = signature.replace(parameters=[*signature.parameters.values(), option])  # type: ignore[attr-defined]
-    run.__annotations__ = verb.__annotations__ | {"no_code": NoCode}
+    run.__signature__ = inspect.Signature(list(parameters.values()))  # type: ignore[attr-defined]
+    run.__annotations__ = {name: one.annotation for name, one in parameters.items()}
     return run
 
 
@@ -55,6 +91,18 @@ NoCode = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 Latex = Annotated[bool, typer.Option("--latex", help="Print the tables as LaTeX, with booktabs.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace what is in --out; files of others stay.")]
+ForceFile = Annotated[bool, typer.Option("--force", help="Replace the file.")]
+FirstSeed = Annotated[int, typer.Option("--seed", parser=whole("seed"), metavar="N", help="The first seed.")]
+Metrics = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--metric",
+        metavar="NAME",
+        help="What to show, e.g. up_delay_p95_ms, or a path in the record, e.g. apps.0.rtt_ms.p99.",
+        autocompletion=words.metric,
+    ),
+]
 Correct = Annotated[
     str | None, typer.Option("--correct", metavar="holm", help="Correct the stars for the number of comparisons.")
 ]
@@ -63,7 +111,7 @@ Workers = Annotated[
     int | None,
     typer.Option(
         "--workers",
-        parser=whole("--workers", 1, 4096),
+        parser=whole("workers"),
         metavar="N",
         help="Number of threads. It does not change the result. [all cores]",
     ),
@@ -82,4 +130,7 @@ Engines = Annotated[
     typer.Option(
         "--engine", metavar="NAMES", help="sim, kernel (Linux's own), live (its TCP on our path), or several."
     ),
+]
+OneEngine = Annotated[
+    str, typer.Option("--engine", metavar="NAME", help="sim, kernel (Linux's own), or live (its TCP on our path).")
 ]

@@ -1,17 +1,18 @@
 """Code that ``study`` and ``suite`` share: options, executing the runs, and writing the page."""
 
-import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
+from goodqueue import extras
 from goodqueue.cli.options import whole
 from goodqueue.errors import UserError
 
 if TYPE_CHECKING:
     from goodqueue.run import Progress
+    from goodqueue.show.tables import Table
     from goodqueue.store import Store
 
 Made = TypeVar("Made")
@@ -19,15 +20,26 @@ Made = TypeVar("Made")
 Quick = Annotated[bool, typer.Option("--quick", help="Shorter runs, fewer seeds: a look, in seconds.")]
 Seeds = Annotated[
     int | None,
-    typer.Option("--seeds", parser=whole("--seeds", 1, 10_000), metavar="N", help="Seeds per cell. [its own number]"),
-]
-Force = Annotated[bool, typer.Option("--force", help="Replace what is in --out; files of others stay.")]
-OneEngine = Annotated[
-    str, typer.Option("--engine", metavar="NAME", help="sim, kernel (Linux's own), or live (its TCP on our path).")
+    typer.Option("--seeds", parser=whole("seeds"), metavar="N", help="Seeds per cell. [its own number]"),
 ]
 StoreDir = Annotated[
     str | None, typer.Option("--store", metavar="DIR", help="Keeps each run; what is in it is not run again.")
 ]
+
+
+def check(out: str | None, force: bool, read: Sequence[Path]) -> bool:
+    """Return whether there is a folder ``out`` to write a page into. It must spare the files that were ``read``.
+
+    Raises UserError if it cannot be written.
+    """
+    from goodqueue.files import output
+
+    if out is None:
+        return False
+    output.check(out, force)
+    extras.needed("matplotlib", f"--out {out}")
+    output.spare(out, read)
+    return True
 
 
 def carry_out(label: str, store: str | None, work: "Callable[[Progress, Store | None], Made]") -> Made:
@@ -48,16 +60,22 @@ def carry_out(label: str, store: str | None, work: "Callable[[Progress, Store | 
             raise UserError(origin, f"cannot be written: {error.strerror or error}; {stays}") from error
 
 
-def again(verb: list[str], only: list[str], quick: bool, seeds: int | None, engine: str, more: list[str]) -> str:
-    """Return the command that repeats this one."""
-    words = ["goodqueue", *verb]
-    for one in only:
-        words += ["--only", one]
-    words += ["--quick"] if quick else []
-    words += ["--seeds", str(seeds)] if seeds is not None else []
-    words += more
-    words += ["--engine", engine] if engine != "sim" else []
-    return shlex.join(words)
+def teller(
+    json: bool, as_json: Callable[[str], object], parts: "Callable[[], Iterable[str | Table]]"
+) -> Callable[[str | None], None]:
+    """Return the function that prints a result as ``json`` or in ``parts``, and then the files that were written."""
+    from goodqueue._goodqueue import VERSION
+    from goodqueue.show import terminal
+
+    def tell(written: str | None) -> None:
+        if json:
+            terminal.emit_json(as_json(VERSION))
+            return
+        terminal.show(parts())
+        if written is not None:
+            terminal.say(f"\nWritten: {written}.")
+
+    return tell
 
 
 def write(
@@ -65,7 +83,7 @@ def write(
     force: bool,
     pages: "Callable[[Path, Progress], UserError | None]",
     data: Sequence[str],
-    tell: Callable[..., None],
+    tell: Callable[[str | None], None],
 ) -> None:
     """Let ``pages`` write the folder ``out``, if any, and call ``tell`` with the list of files, or None.
 

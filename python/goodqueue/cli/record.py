@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from goodqueue.cli.options import Json, whole
+from goodqueue.cli.options import ForceFile, Json, whole
 
 
 def record(
@@ -14,15 +14,13 @@ def record(
     load: Annotated[str, typer.Option(metavar="X", help="Packets offered, as a multiple of the rate.")] = "1.1",
     rate: Annotated[str, typer.Option(metavar="RATE", help="The link's rate.")] = "10mbit",
     packets: Annotated[
-        int, typer.Option(parser=whole("--packets", 1), metavar="N", help="Number of packets that arrive.")
+        int, typer.Option(parser=whole("packets", 1), metavar="N", help="Number of packets that arrive.")
     ] = 5000,
     sizes: Annotated[str, typer.Option(metavar="BYTES|mix", help="mix: half 1514, a quarter 64.")] = "1514",
-    flows: Annotated[int, typer.Option(parser=whole("--flows", 1), metavar="N", help="Number of flows.")] = 10,
+    flows: Annotated[int, typer.Option(parser=whole("flows", 1), metavar="N", help="Number of flows.")] = 10,
     ecn: Annotated[str, typer.Option(metavar="none|ect0|ect1|mix", help="Codepoints; mix: all four.")] = "none",
-    seed: Annotated[
-        int, typer.Option(parser=whole("--seed", 0, 2**64 - 1), metavar="N", help="Seed of all draws.")
-    ] = 1,
-    force: Annotated[bool, typer.Option("--force", help="Replace the file.")] = False,
+    seed: Annotated[int, typer.Option(parser=whole("seed", 0, 2**64 - 1), metavar="N", help="Seed of all draws.")] = 1,
+    force: ForceFile = False,
     json: Json = False,
 ) -> None:
     """Record a qdisc's decisions, packet by packet.
@@ -57,9 +55,7 @@ def record(
     offered = Load(pattern, multiple, rate, packets, sizes, flows, ecn, seed)
     totals = record(qdisc, offered, out, force)
     if json:
-        from json import dumps
-
-        terminal.emit(dumps({"file": out, **totals}, ensure_ascii=False) + "\n")
+        terminal.emit_json({"file": out, **totals})
     else:
         told = ", ".join(f"{totals[key]} {key}" for key in ("offered", "delivered", "dropped", "marked"))
         typer.echo(terminal.fit(f"{out}: {told}"))

@@ -43,9 +43,7 @@ def replay(
     with terminal.progress(f"{len(found)} traces") as progress:
         outcomes = replaying.replay(found, workers, progress)
     if json:
-        from json import dumps
-
-        terminal.emit(dumps({"traces": outcomes}, ensure_ascii=False) + "\n")
+        terminal.emit_json({"traces": outcomes})
     else:
         shown = 0
         for outcome in outcomes:

@@ -5,26 +5,17 @@ from typing import Annotated
 import typer
 
 from goodqueue.capture import LEAST_BYTES, WHOLE_BYTES
-from goodqueue.cli import words
-from goodqueue.cli.options import Json, Latex, Sets, check_format, whole
+from goodqueue.cli.options import Json, Latex, Said, Sets, check_format, described, whole
 
 
 def run(
     scenario: Annotated[str, typer.Argument(metavar="SCENARIO.toml", help="The scenario file.")],
+    *,
     engine: Annotated[
         str, typer.Option(metavar="NAME", help="sim; kernel: Linux's own; or live: its TCP on our path, in real time.")
     ] = "sim",
-    seed: Annotated[
-        int | None, typer.Option(parser=whole("--seed", 0), metavar="N", help="Seed of the draws. [the file's]")
-    ] = None,
+    said: Annotated[Said, described(seed="the file's", qdisc="the file's", up_qdisc="the file's")],
     sets: Sets = None,
-    qdisc: Annotated[
-        str | None,
-        typer.Option(metavar="QDISC", help="The bottleneck's tc line. [the file's]", autocompletion=words.qdisc),
-    ] = None,
-    up_qdisc: Annotated[
-        str | None, typer.Option(metavar="QDISC", help="The tc line of the way up. [the file's]")
-    ] = None,
     trace: Annotated[
         str | None, typer.Option(metavar="FILE.pcapng", help="Capture the run, for Wireshark, tshark and tcptrace.")
     ] = None,
@@ -38,7 +29,7 @@ def run(
     trace_snap: Annotated[
         int | None,
         typer.Option(
-            parser=whole("--trace-snap", LEAST_BYTES, WHOLE_BYTES),
+            parser=whole("trace_snap", LEAST_BYTES, WHOLE_BYTES),
             metavar="BYTES",
             help="Keep only the first BYTES of each packet. [all, so that checksums can be checked]",
         ),
@@ -92,7 +83,8 @@ def run(
     from goodqueue.capture import asked, settle
     from goodqueue.errors import UserError
     from goodqueue.files import inputs, output
-    from goodqueue.scenario import from_file
+    from goodqueue.scenario import resolve
+    from goodqueue.scenario.asked import base as scenario_of
     from goodqueue.show import notes, terminal
 
     check_format(json, latex)
@@ -100,14 +92,11 @@ def run(
     given = {"--trace-at": trace_at, "--trace-snap": trace_snap, "--force": force}
     if trace is None and (at := next((option for option, value in given.items() if value), None)):
         raise UserError(at, "found without --trace; accepted: with --trace FILE.pcapng")
-    lines = {"bottleneck.qdisc": ("--qdisc", qdisc), "bottleneck.up.qdisc": ("--up-qdisc", up_qdisc)}
-    asked_lines = {key: (option, line) for key, (option, line) in lines.items() if line is not None}
-    # Lines come first, since --set may change their parameters.
-    assignments = [*(f"{key}={line}" for key, (_, line) in asked_lines.items()), *(sets or ())]
-    named = {key: option for key, (option, _) in asked_lines.items()}
     written = None
     with inputs.noted() as read:
-        resolved = from_file(scenario, assignments, seed, notes.tell, named)
+        base, origins = scenario_of(scenario, said, sets or ())
+        resolved = resolve(base, scenario, origins)
+        notes.tell(base, origins)
     with asked(trace, trace_at, trace_snap, name, force, read) as capture:
         runs = engines.find(name) if capture is None else engines.traced(name, capture)
         with terminal.progress("simulating" if name == "sim" else f"engine {name}") as progress:

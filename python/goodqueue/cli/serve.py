@@ -23,7 +23,7 @@ def serve(
     ] = None,
     port: Annotated[
         int,
-        typer.Option(parser=whole("--port", 0, 65535), metavar="N", help="The port to listen on; 0 picks a free one."),
+        typer.Option(parser=whole("port", 0, 65535), metavar="N", help="The port to listen on; 0 picks a free one."),
     ] = PORT,
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Open no browser.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the address as JSON.")] = False,

@@ -1,20 +1,20 @@
 """``goodqueue study``: compares a paper's published numbers and claims with measured ones."""
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from goodqueue import extras
+from goodqueue import options
 from goodqueue.cli import planned, words
-from goodqueue.cli.options import Json, Workers
-from goodqueue.cli.planned import Force, OneEngine, Quick, Seeds, StoreDir
+from goodqueue.cli.options import Force, Json, OneEngine, Workers
+from goodqueue.cli.planned import Quick, Seeds, StoreDir
 from goodqueue.errors import UserError, warn
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from goodqueue.run import Progress
-    from goodqueue.studies.outcome import Outcome
 
 
 def study(
@@ -47,7 +47,7 @@ def study(
       goodqueue study schwardmann2014 --quick
       goodqueue study schwardmann2014 --only table1b --only c17
       goodqueue study schwardmann2014 --out report --json > results.json
-      goodqueue study hoiland2015 --store runs          a study that was killed continues where it stopped
+      goodqueue study hoiland2015 --store runs          a killed study continues where it stopped
       goodqueue study schwardmann2014 --reconstructed   what its numbers imply beside what it says
       goodqueue study path/to/my-study
 
@@ -55,8 +55,8 @@ def study(
     somebody else may contain Python code, which runs with your rights. --no-code refuses it.
     """
     from goodqueue import engines
-    from goodqueue.files import inputs, output
-    from goodqueue.studies import libraries, loading, outcome, planning, selection
+    from goodqueue.files import inputs
+    from goodqueue.studies import libraries, loading, outcome, planning, selection, show
 
     (on,) = engines.parse(engine, several=False)
     with inputs.noted() as read:
@@ -66,12 +66,9 @@ def study(
         raise UserError("--reconstructed", f"{name} names no reconstruction; accepted: a study with [[reconstruction]]")
     plan = planning.plan(found, chosen, quick, seeds, on, reconstructed)
     draw = None
-    if out is not None:
+    if planned.check(out, force, read):
         from goodqueue.studies import figures
 
-        output.check(out, force)
-        extras.needed("matplotlib", f"--out {out}")
-        output.spare(out, read)
         draw = figures.own(found.folder)
     result = planned.carry_out(
         f"{len(plan.scenarios)} runs",
@@ -82,38 +79,13 @@ def study(
     def pages(folder: "Path", progress: "Progress") -> UserError | None:
         from goodqueue.studies import pages as reports
 
-        more = ["--reconstructed"] if reconstructed else []
-        command = planned.again(["study", name], only or [], quick, seeds, on, more)
+        command = options.command(
+            "study", name, only=only, quick=quick, seeds=seeds, reconstructed=reconstructed,
+            engine=None if on == "sim" else on,
+        )  # fmt: skip
         return reports.write(folder, result, command, draw, progress)
 
-    planned.write(out, force, pages, ["results.json", "measured.csv"], lambda place: _print(result, json, place))
-
-
-def _print(result: "Outcome", json: bool, written: str | None) -> None:
-    from goodqueue.show import terminal
-
-    if json:
-        from json import dumps
-
-        from goodqueue._goodqueue import VERSION
-        from goodqueue.studies.outcome import as_json
-
-        terminal.emit(dumps(as_json(result, VERSION), ensure_ascii=False) + "\n")
-        return
-    from goodqueue.studies import show, show_readings
-
-    for sentence in show.describe(result):
-        terminal.say(sentence)
-    terminal.say()
-    for table in show.tables(result):
-        terminal.print_table(table)
-    for table in show.claims_tables(result):
-        terminal.print_table(table)
-    if result.summary:
-        terminal.print_table(show.summary_table(result))
-    for table in show_readings.tables(result):
-        terminal.print_table(table)
-    for sentence in [*show.counts(result), *show_readings.counts(result)]:
-        terminal.say(sentence)
-    if written is not None:
-        terminal.say(f"\nWritten: {written}.")
+    data = ["results.json", "measured.csv"]
+    planned.write(
+        out, force, pages, data, planned.teller(json, partial(outcome.as_json, result), lambda: show.parts(result))
+    )

@@ -1,20 +1,20 @@
 """``goodqueue suite``: runs the tests that a standard asks for."""
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from goodqueue import extras
+from goodqueue import options
 from goodqueue.cli import planned, words
-from goodqueue.cli.options import Json, Workers
-from goodqueue.cli.planned import Force, OneEngine, Quick, Seeds, StoreDir
+from goodqueue.cli.options import Force, Json, OneEngine, Workers
+from goodqueue.cli.planned import Quick, Seeds, StoreDir
 from goodqueue.errors import UserError, warn
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from goodqueue.run import Progress
-    from goodqueue.suites.sheet import Sheet
 
 
 def suite(
@@ -59,9 +59,9 @@ def suite(
     own.
     """
     from goodqueue import engines
-    from goodqueue.files import inputs, output
+    from goodqueue.files import inputs
     from goodqueue.studies import libraries
-    from goodqueue.suites import loading, sheet, subjects
+    from goodqueue.suites import loading, sheet, show, subjects
 
     (on,) = engines.parse(engine, several=False)
     with inputs.noted() as read:
@@ -69,10 +69,7 @@ def suite(
     named = subjects.read(found, tested or [])
     rows = sheet.choose(found, only or [])
     plan = sheet.plan(found, named, rows, quick, seeds, on)
-    if out is not None:
-        output.check(out, force)
-        extras.needed("matplotlib", f"--out {out}")
-        output.spare(out, read)
+    planned.check(out, force, read)
     result = planned.carry_out(
         f"{len(plan.scenarios)} runs",
         store,
@@ -82,38 +79,9 @@ def suite(
     def pages(folder: "Path", progress: "Progress") -> UserError | None:
         from goodqueue.suites import pages as sheets
 
-        command = planned.again(["suite", name, *result.subjects], only or [], quick, seeds, on, [])
+        said = {"only": only, "quick": quick, "seeds": seeds, "engine": None if on == "sim" else on}
+        command = options.command("suite", name, *result.subjects, **said)
         return sheets.write(folder, result, command, progress)
 
-    planned.write(out, force, pages, ["results.json"], lambda place: _print(result, json, place))
-
-
-def _print(result: "Sheet", json: bool, written: str | None) -> None:
-    from goodqueue.show import terminal
-
-    if json:
-        from json import dumps
-
-        from goodqueue._goodqueue import VERSION
-        from goodqueue.suites.sheet import as_json
-
-        terminal.emit(dumps(as_json(result, VERSION), ensure_ascii=False) + "\n")
-        return
-    from goodqueue.suites import show
-
-    for sentence in show.describe(result):
-        terminal.say(sentence)
-    for found in result.rows:
-        terminal.say()
-        terminal.say(show.heading(found), style="bold")
-        terminal.say(found.row.asked)
-        for table in show.tables(result, found):
-            terminal.print_table(table)
-        for line in show.checks(result, found):
-            terminal.say(line)
-    terminal.say()
-    terminal.print_table(show.overview(result))
-    for sentence in show.conclusion(result):
-        terminal.say(sentence)
-    if written is not None:
-        terminal.say(f"\nWritten: {written}.")
+    tell = planned.teller(json, partial(sheet.as_json, result), lambda: show.parts(result))
+    planned.write(out, force, pages, ["results.json"], tell)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from goodqueue.cli import words
-from goodqueue.cli.options import Correct, Effect, Json, Latex, check_format, whole
+from goodqueue.cli.options import Correct, Effect, Json, Latex, Metrics, OneEngine, check_format, whole
 from goodqueue.errors import UserError, quoted, warn
 from goodqueue.measures import FIRST_SEED, SEEDS
 
@@ -37,12 +37,8 @@ def sweep(
             help="A mix of traffic as a value of the key traffic: calls=bulk:4,voip:10 or calls=FILE.toml; repeatable.",
         ),
     ] = None,
-    seeds: Annotated[
-        int, typer.Option(parser=whole("--seeds", 1, 10_000), metavar="N", help="Runs of each cell.")
-    ] = SEEDS,
-    seed: Annotated[
-        int, typer.Option(parser=whole("--seed", 0, SEED), metavar="N", help="The first seed.")
-    ] = FIRST_SEED,
+    seeds: Annotated[int, typer.Option(parser=whole("seeds"), metavar="N", help="Runs of each cell.")] = SEEDS,
+    seed: Annotated[int, typer.Option(parser=whole("seed", 0, SEED), metavar="N", help="The first seed.")] = FIRST_SEED,
     until_ci: Annotated[
         str | None,
         typer.Option(
@@ -52,25 +48,16 @@ def sweep(
     ] = None,
     max_seeds: Annotated[
         int | None,
-        typer.Option(parser=whole("--max-seeds", 2, 10_000), metavar="N", help=f"Most seeds of a cell. [{MOST}]"),
+        typer.Option(parser=whole("max_seeds", 2, 10_000), metavar="N", help=f"Most seeds of a cell. [{MOST}]"),
     ] = None,
-    metric: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="What to show, e.g. delay_p95_ms, or a path in the record, e.g. apps.0.rtt_ms.p99.",
-            autocompletion=words.metric,
-        ),
-    ] = None,
+    metric: Metrics = None,
     against: Annotated[
         str | None,
         typer.Option(metavar="KEY=VALUE", help="What all others are compared with: path.rtt=10ms. [the first qdisc]"),
     ] = None,
     correct: Correct = None,
     effect: Effect = False,
-    engine: Annotated[
-        str, typer.Option(metavar="NAME", help="sim, kernel (Linux's own), or live (its TCP on our path).")
-    ] = "sim",
+    engine: OneEngine = "sim",
     executor: Annotated[
         str, typer.Option(metavar="WHERE", help="local, or dask://HOST:PORT, a Dask scheduler.")
     ] = "local",
@@ -79,7 +66,7 @@ def sweep(
         typer.Option(
             "--jobs",
             "--workers",
-            parser=whole("--jobs", 1, 4096),
+            parser=whole("jobs", 1, 4096),
             metavar="N",
             help="Threads; the result is the same with any. [all cores]",
         ),
@@ -157,19 +144,12 @@ def _print(found: "Sweep", form: str, effect: bool) -> None:
     from goodqueue.sweep import result, show
 
     if form == "json":
-        from json import dumps
-
-        terminal.emit(dumps(result.as_json(found), ensure_ascii=False) + "\n")
+        terminal.emit_json(result.as_json(found))
         return
     if form == "latex":
         terminal.emit(latex.document(show.tables(found, effect)))
         return
-    terminal.say(show.describe(found))
-    terminal.say()
-    for table in show.tables(found, effect):
-        terminal.print_table(table)
-    for sentence in show.certainty(found):
-        terminal.say(sentence)
+    terminal.show([show.describe(found), "", *show.tables(found, effect), *show.certainty(found)])
 
 
 def _goal(until_ci: str | None, most: int | None, seeds: int, metric: str) -> "Goal | None":

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from goodqueue import extras
-from goodqueue.cli.options import Json, Workers, whole
+from goodqueue.cli.options import Force, Json, Workers, whole
 
 
 def validate(
@@ -16,28 +16,24 @@ def validate(
     ] = None,
     drawn: Annotated[
         int | None,
-        typer.Option(parser=whole("--drawn", 1, 1000), metavar="N", help="N scenarios drawn at random instead."),
+        typer.Option(parser=whole("drawn", 1, 1000), metavar="N", help="N scenarios drawn at random instead."),
     ] = None,
     draw_seed: Annotated[
         int | None,
-        typer.Option(parser=whole("--draw-seed", 1), metavar="S", help="Which ones are drawn, with --drawn. [1]"),
+        typer.Option(parser=whole("draw_seed", 1), metavar="S", help="Which ones are drawn, with --drawn. [1]"),
     ] = None,
     lines: Annotated[
         int | None,
-        typer.Option(
-            parser=whole("--lines", 1, 200_000), metavar="N", help="N lines of tc, read by tc itself instead."
-        ),
+        typer.Option(parser=whole("lines", 1, 200_000), metavar="N", help="N lines of tc, read by tc itself instead."),
     ] = None,
     seed: Annotated[
-        int | None, typer.Option(parser=whole("--seed", 1), metavar="S", help="Which lines, with --lines. [1]")
+        int | None, typer.Option(parser=whole("seed", 1), metavar="S", help="Which lines, with --lines. [1]")
     ] = None,
-    seeds: Annotated[
-        int | None, typer.Option(parser=whole("--seeds", 1, 10_000), metavar="N", help="Seeds per cell. [3]")
-    ] = None,
+    seeds: Annotated[int | None, typer.Option(parser=whole("seeds"), metavar="N", help="Seeds per cell. [3]")] = None,
     out: Annotated[
         str | None, typer.Option(metavar="DIR", help="Keep each run there, and write tables and figures.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace what is in --out; files of others stay.")] = False,
+    force: Force = False,
     workers: Workers = None,
     json: Json = False,
 ) -> None:
@@ -103,15 +99,9 @@ def validate(
     except OSError as error:
         raise UserError(f"--out {out}", f"cannot be written: {error.strerror or error}") from error
     if json:
-        from json import dumps
-
-        terminal.emit(dumps(pages.as_json(validation, judgement), ensure_ascii=False) + "\n")
+        terminal.emit_json(pages.as_json(validation, judgement))
         return
-    terminal.say(show.describe(validation))
-    terminal.say()
-    for table in show.tables(validation, judgement):
-        terminal.print_table(table)
-    for sentence in show.headline(validation, judgement):
-        terminal.say(sentence)
+    tables = show.tables(validation, judgement)
+    terminal.show([show.describe(validation), "", *tables, *show.headline(validation, judgement)])
     if out is not None:
         terminal.say(f"\nWritten: {out}/table.md, with figures, results.json and the store of its runs beside it.")

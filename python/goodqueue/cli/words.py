@@ -47,6 +47,13 @@ def traffic(incomplete: str) -> list[str]:
     return [f"{before}{comma}{name}" for name in _begin(kinds(), last)]
 
 
+def hop(incomplete: str) -> list[str]:
+    """Complete the name of a kind of hop."""
+    from goodqueue.hops import kinds
+
+    return _begin(kinds(), incomplete)
+
+
 def assignment(incomplete: str) -> list[str]:
     """Complete a key of the scenario with its equals sign, or the qdisc after it."""
     key, equals, value = incomplete.partition("=")
@@ -115,6 +122,7 @@ def example(incomplete: str) -> list[str]:
 
 def listed(ctx: Any, incomplete: str) -> list[str]:
     """Complete the name of an item of the topic before it."""
-    topics = {"qdiscs": qdisc, "cc": cc, "traffic": traffic, "studies": study, "suites": suite, "examples": example}
+    topics = {"qdiscs": qdisc, "cc": cc, "traffic": traffic, "hops": hop}
+    topics |= {"studies": study, "suites": suite, "examples": example}
     found = topics.get(ctx.params.get("topic", ""))
     return found(incomplete) if found else []

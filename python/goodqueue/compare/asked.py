@@ -1,16 +1,21 @@
 """Checks a comparison before any run, and writes the command that repeats it."""
 
+import json
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from goodqueue.errors import UserError, quoted
+from goodqueue import options
+from goodqueue.errors import Option, UserError, quoted
+from goodqueue.measures import FIRST_SEED
+from goodqueue.options import COMPARED, DECLARED
 
 if TYPE_CHECKING:
     from goodqueue.record import Scenario
+    from goodqueue.scenario import Origins, Sets
 
 
 def check(
-    base: "Scenario", qdiscs: Sequence[str], seed: int, file: str, origins: Mapping[str, str], on: Sequence[str]
+    base: "Scenario", qdiscs: Sequence[str], seed: int, file: str, origins: "Origins", on: Sequence[str]
 ) -> tuple[list[str], float]:
     """Resolve ``base`` with each qdisc and let each engine check it, so that errors come before any run.
 
@@ -38,7 +43,7 @@ def check(
     for scenario, line in zip(scenarios(base, lines, [seed]), lines, strict=True):
         said = f"QDISC {quoted(line)}"
         own = {up: said} if line in both else {}
-        resolved = reading.resolve(scenario, file, {"bottleneck.qdisc": said, "seed": "--seed", **origins, **own})
+        resolved = reading.resolve(scenario, file, {"bottleneck.qdisc": said, "seed": Option("seed"), **origins, **own})
         for name in on:
             engines.check(name, resolved)
     return lines, reading.seconds(resolved["duration"])
@@ -50,35 +55,40 @@ def against(asked: str | None, lines: Sequence[str]) -> str:
         return ""
     line = " ".join(asked.removeprefix("qdisc=").split())
     if line not in lines:
-        raise UserError("--against", f"found {quoted(asked)}; accepted: {', '.join(lines)}")
+        raise UserError(Option("against"), f"found {quoted(asked)}; accepted: {', '.join(lines)}")
     return line
 
 
 def correction(text: str | None) -> str:
     """Return the correction that ``--correct`` names, or an empty text. Raises UserError."""
     if text not in (None, "", "holm"):
-        raise UserError("--correct", f"found {quoted(text)}; accepted: holm")
+        raise UserError(Option("correct"), f"found {quoted(text)}; accepted: holm")
     return text or ""
 
 
 def command(
     lines: Sequence[str],
     file: str | None,
-    options: Mapping[str, object],
+    said: Mapping[str, Any],
+    sets: "Sets",
+    *,
     seeds: int,
     seed: int,
-    sets: Sequence[str],
-    asked: Sequence[str],
+    metric: Sequence[str] | None,
+    engine: str,
+    against: str | None,
+    correct: str | None,
+    effect: bool = False,
 ) -> str:
-    """Return the command that repeats this comparison."""
-    import shlex
-
-    words = ["goodqueue", "compare", *lines]
-    for name, value in {"scenario": file, **options, "seeds": seeds, "seed": None if seed == 1 else seed}.items():
-        if value is not None:
-            words += [f"--{name.replace('_', '-')}"] + ([] if value is True else [str(value)])
-    for assignment in sets:
-        words += ["--set", assignment]
-    for name in asked:
-        words += ["--metric", name]
-    return shlex.join(words)
+    """Return the command that repeats this comparison, with the options ``said`` and the keys ``sets``."""
+    if isinstance(sets, Mapping):
+        others = {DECLARED[name].key: value for name, value in said.items() if name not in COMPARED}
+        sets = [
+            f"{key}={value if isinstance(value, str) else json.dumps(value)}"
+            for key, value in {**others, **sets}.items()
+        ]
+    return options.command(
+        "compare", *lines, scenario=file, **{name: said.get(name) for name in COMPARED},
+        engine=None if engine == "sim" else engine, against=against, correct=correct, effect=effect, seeds=seeds,
+        seed=None if seed == FIRST_SEED else seed, set=sets, metric=metric,
+    )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Tables with one row per discipline and part of the record, such as a Wi-Fi station or a host."""
+"""Tables with one row per discipline and part of the record: the stations of a Wi-Fi cell, the hosts with a name."""
 
 from collections.abc import Sequence
 
@@ -7,35 +7,64 @@ from goodqueue.measures import measured
 from goodqueue.measures.stats import Estimate
 from goodqueue.record import Record
 from goodqueue.record.dotted import walk
-from goodqueue.show.tables import Column, Table, number, plus_minus
+from goodqueue.show.tables import MANY_HOSTS, Column, Table, number, plus_minus
 
 Measure = tuple[str, str, int]
 """The heading of a column, its dotted path in the part, and its decimals."""
 
+STATION: tuple[Measure, ...] = (
+    ("airtime\n%", "airtime_percent", 1),
+    ("down\nMbit/s", "down.throughput_mbps", 2),
+    ("up\nMbit/s", "up.throughput_mbps", 2),
+    ("delay down\nmean ms", "down.delay_ms.mean", 1),
+    ("\np95 ms", "down.delay_ms.p95", 1),
+    ("frames per\naggregate", "down.aggregate_frames", 1),
+    ("retries\n%", "down.retry_percent", 1),
+)
 
-def table(
-    comparison: Comparison,
-    title: str,
-    head: str,
-    parts: tuple[str, Sequence[str]],
-    measures: Sequence[Measure],
-    leading: Sequence[str],
-    notes: Sequence[str],
+HOST: tuple[Measure, ...] = (
+    ("flows", "flows", 0),
+    ("down\nMbit/s", "goodput_mbps.down", 2),
+    ("up\nMbit/s", "goodput_mbps.up", 2),
+    ("RTT\np50 ms", "rtt_ms.p50", 1),
+    ("\np95 ms", "rtt_ms.p95", 1),
+    ("loss\n%", "loss_percent", 2),
+)
+
+LEADING = ("down.throughput_mbps", "down.delay_ms.mean", "goodput_mbps.down", "goodput_mbps.up")
+"""Columns that show their interval too. Intervals of all columns would make a table too wide for a terminal."""
+
+
+def tables(comparison: Comparison) -> list[Table]:
+    """Return the tables of the stations and of the hosts that the scenario has."""
+    first, found = comparison.entries[0].records[0], []
+    if all("wifi" in entry.records[0] for entry in comparison.entries):
+        names = [station["name"] for station in first["wifi"]["stations"]]
+        note = "airtime: a station's share of all airtime, both ways; delay: until delivered; "
+        note += "aggregates and retries: down"
+        found.append(_table(comparison, "Stations", "wifi.stations", names, STATION, [note]))
+    if hosts := first.get("hosts", []):
+        names = [host["name"] if host["role"] == "host" else f"{host['name']}, server" for host in hosts]
+        left = len(names) - MANY_HOSTS
+        notes = [f"and {left} more, which --json shows"] if left > 0 else []
+        found.append(_table(comparison, "Hosts", "hosts", names[:MANY_HOSTS], HOST, notes))
+    return found
+
+
+def _table(
+    comparison: Comparison, title: str, path: str, names: Sequence[str], measures: Sequence[Measure], notes: list[str]
 ) -> Table:
-    """Return the means over the seeds. ``parts`` is the path of the list in a record, and the names of its entries.
-
-    ``head`` is the heading of the names. The columns whose paths are ``leading`` show their interval too.
-    """
-    path, names = parts
+    """Return the means over the seeds. ``path`` is that of the list in a record, whose entries have these ``names``."""
     rows = []
     for entry in comparison.entries:
         for place, name in enumerate(names):
             estimates = [_estimate(entry.records, f"{path}.{place}.{own}") for _, own, _ in measures]
             shown = [
-                plus_minus(one, digits) if own in leading else number(one.mean if one else None, digits)
+                plus_minus(one, digits) if own in LEADING else number(one.mean if one else None, digits)
                 for one, (_, own, digits) in zip(estimates, measures, strict=True)
             ]
             rows.append([entry.label if place == 0 else "", name, *shown])
+    head = title.lower().removesuffix("s")
     columns = [Column("qdisc", False), Column(head, False), *(Column(heading) for heading, *_ in measures)]
     return Table(f"{title}: means over the seeds", columns, rows, notes, names=2)
 

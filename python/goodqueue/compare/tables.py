@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from goodqueue.compare import Comparison, Entry, hosts, stations
-from goodqueue.measures import measured, metrics
+from goodqueue.compare import Comparison, parts
+from goodqueue.measures import metrics
 from goodqueue.measures.metrics import Metric
 from goodqueue.measures.stats import Estimate
 from goodqueue.scenario.discipline import is_python
 from goodqueue.show import metric_columns
-from goodqueue.show.findings import sentence
+from goodqueue.show.findings import sentences
 from goodqueue.show.labels import ways
 from goodqueue.show.tables import Column, Table, number, plus_minus
 
@@ -28,7 +28,7 @@ def tables(comparison: Comparison) -> list[Table]:
     else:
         found = [_means(comparison, f"{name}: means over the seeds", own, way) for name, own, way in _groups(shown)]
     found[-1] = replace(found[-1], notes=metric_columns.notes(shown))
-    return [*found, *stations.comparison_tables(comparison), *hosts.comparison_tables(comparison)]
+    return [*found, *parts.tables(comparison)]
 
 
 def _groups(shown: Sequence[Metric]) -> list[tuple[str, list[Metric], str]]:
@@ -40,17 +40,17 @@ def _groups(shown: Sequence[Metric]) -> list[tuple[str, list[Metric], str]]:
 
 def _means(comparison: Comparison, title: str, shown: Sequence[Metric], way: str) -> Table:
     """Return one row per discipline: the means of ``shown``, and the interval of the mean delay in ``way``."""
-    lead = next((one for one in shown if one.way and one.key.endswith("delay_mean_ms")), None)
+    lead = next((one for one in shown if one.is_delay and one.detail == "mean"), None)
     columns = [Column("qdisc", numeric=False)]
     rows = [[entry.label] for entry in comparison.entries]
     before = ""
     for metric in shown:
-        queue = f"{metric.heading} {way}" if metric.heading == "delay" and way == "up" else metric.heading
+        queue = f"{metric.heading} {way}" if metric.is_delay and way == "up" else metric.heading
         top = queue or metric.label
         if metric is lead:
             columns.append(Column(f"{top} {metric.unit}\nmean ± CI"))
         else:
-            below = metric.detail if metric.heading == "delay" else f"{metric.detail} {metric.unit}".strip()
+            below = metric.detail if metric.is_delay else f"{metric.detail} {metric.unit}".strip()
             columns.append(Column(f"{'' if top == before else top}\n{below}" if below else top))
         before = top
         found = [entry.estimates[metric.key] for entry in comparison.entries]
@@ -69,7 +69,7 @@ def full_tables(comparison: Comparison) -> list[Table]:
     if comparison.is_asked:
         return [_full(comparison, "Means over the seeds (± 95 % CI)", shown)]
     found = [_full(comparison, f"{name}: means over the seeds (± 95 % CI)", own) for name, own, _ in _groups(shown)]
-    return [*found, *stations.comparison_tables(comparison), *hosts.comparison_tables(comparison)]
+    return [*found, *parts.tables(comparison)]
 
 
 def _full(comparison: Comparison, title: str, shown: Sequence[Metric]) -> Table:
@@ -115,24 +115,8 @@ def _differences(
 
 
 def findings(comparison: Comparison) -> list[str]:
-    """Return the main findings in sentences: the best and the worst discipline by each metric.
-
-    Metrics that a person feels come first.
-    """
-    told = sorted((one for one in comparison.shown() if any(one.sentence)), key=lambda metric: not metric.is_felt)
-    return [said for metric in told if (said := _finding(comparison, metric))]
-
-
-def _finding(comparison: Comparison, metric: Metric) -> str | None:
-    """Return the sentence on ``metric``, or None if fewer than two disciplines have a number."""
-    found = [(mean.mean, entry) for entry in comparison.entries if (mean := entry.estimates[metric.key])]
-    return sentence(metric, found, lambda one: one.label, lambda one, other: _is_told_apart(one, other, metric))
-
-
-def _is_told_apart(one: Entry, other: Entry, metric: Metric) -> bool:
-    """Return whether the paired difference excludes zero. Also True if a single run leaves that unknown."""
-    found = measured.difference(one.values, other.values, metric.key, one.is_nil and other.is_nil)
-    return found is None or found.half_width is None or found.excludes_zero
+    """Return the main findings in sentences: the best and the worst discipline by each metric."""
+    return sentences(comparison.shown(), comparison.entries, lambda one: one.label)
 
 
 def certainty(comparison: Comparison) -> list[str]:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from goodqueue import run
 from goodqueue.capture import Trace
-from goodqueue.errors import UserError, quoted
+from goodqueue.errors import Option, Place, UserError, quoted
 from goodqueue.record import Scenario
 from goodqueue.scenario import resolve
 
@@ -26,16 +26,16 @@ def parse(text: str, several: bool = True) -> tuple[str, ...]:
     for name in found:
         if name not in NAMES:
             accepted = ", ".join(NAMES) + (", or several, as sim,kernel,live" if several else "")
-            raise UserError("--engine", f"found {quoted(name)}; accepted: {accepted}")
+            raise UserError(Option("engine"), f"found {quoted(name)}; accepted: {accepted}")
     if len(set(found)) < len(found):
-        raise UserError("--engine", f"found {quoted(text)}, the same twice; accepted: each once")
+        raise UserError(Option("engine"), f"found {quoted(text)}, the same twice; accepted: each once")
     for name in found:
         if name != "sim":
-            need_linux(f"--engine {name}")
+            need_linux(Option("engine", name))
     return found
 
 
-def need_linux(place: str) -> None:
+def need_linux(place: Place) -> None:
     """Raise UserError with ``place`` if this system is not Linux. Other systems have only the simulator."""
     if (system := platform.system()) != "Linux":
         raise UserError(place, f"found {system}; accepted: Linux, since other systems have only the simulator")

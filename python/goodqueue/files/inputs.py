@@ -31,6 +31,9 @@ MIB = 1 << 20
 DEEPEST = 64
 """The deepest nesting of tables and lists, and the most parts of a dotted key. Our own files have eight."""
 
+FLAGS = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
+"""How a file is opened. Without O_NONBLOCK the call would wait for ever at a pipe that no process writes to."""
+
 _LONG_KEY = re.compile(
     r"""(?<![\w"'.-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){%d}""" % DEEPEST  # noqa: UP031 - braces
 )
@@ -84,8 +87,7 @@ def opened(path: Path, accepted: str, pipes: bool = True, stopped: Callable[[], 
     """
     name = str(path)
     try:
-        # Without O_NONBLOCK this would wait for ever if the file is a pipe that no process writes to.
-        number = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0))
+        number = os.open(path, FLAGS)
     except FileNotFoundError:
         raise UserError(name, f"not found; accepted: {accepted}") from None
     except (OSError, ValueError) as error:
@@ -188,6 +190,18 @@ def read_text(path: Path, most: int, accepted: str, pipes: bool = True) -> str:
         return read(path, most, accepted, pipes).decode("utf-8-sig")
     except UnicodeDecodeError:
         raise UserError(str(path), f"cannot be read: not UTF-8; accepted: {accepted}") from None
+
+
+def parse_value(text: str) -> Any:
+    """Return ``text`` as a TOML value, or unchanged if it is not one: ``4`` becomes a number, ``10mbit`` stays text."""
+    if "\n" in text or "\r" in text:
+        return text
+    try:
+        table = toml(f"value = {text}")
+        json.dumps(table, allow_nan=False)
+    except (ValueError, TypeError):
+        return text
+    return table["value"]
 
 
 def toml(text: str) -> dict[str, Any]:

@@ -7,6 +7,7 @@ are written next to it, under a free name. With ``--force``, a folder that holds
 """
 
 import errno
+import json
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator
@@ -15,7 +16,7 @@ from itertools import count
 from pathlib import Path
 from typing import TypeVar
 
-from goodqueue.errors import UserError, one_line
+from goodqueue.errors import Option, Place, UserError, one_line
 from goodqueue.files import drafts, inputs
 
 Result = TypeVar("Result")
@@ -25,19 +26,26 @@ RESULTS = "results.json"
 MOST_BYTES = 2048 * inputs.MIB
 """The largest size of a file of results or records."""
 
+OUT, FORCE = Option("out"), Option("force")
+
 STORE = "store.json"
 """The file that makes a folder a store of runs. `store` writes it."""
 
 
 def check(out: str | Path, force: bool = False) -> None:
     """Raise UserError if a folder cannot or must not be written, before any work is done."""
-    path = check_place(out, f"--out {out}")
+    path = check_place(out, _at(OUT, out))
     if not force and (held := held_in(path)):
-        way = f"--force to {'write beside them' if _unlisted(path) else 'replace them'}"
-        raise UserError(f"--out {out}", f"holds {held}; accepted: another name, or {way}")
+        way = f" to {'write beside them' if _unlisted(path) else 'replace them'}"
+        raise UserError(_at(OUT, out), [f"holds {held}; accepted: another name, or ", FORCE, way])
 
 
-def check_place(out: str | Path, name: str) -> Path:
+def _at(option: Place, out: str | Path) -> Place:
+    """Return the ``option`` with its value ``out``, for an error message."""
+    return Option(option.name, str(out)) if isinstance(option, Option) else f"{option} {out}"
+
+
+def check_place(out: str | Path, name: Place) -> Path:
     """Return the resolved path of the folder ``out``. Raises UserError with ``name`` if no folder can be there."""
     path = _resolved(out, name)
     if path.exists() and not path.is_dir():
@@ -81,6 +89,15 @@ def listed(path: Path) -> list[str]:
     return [name for name in files if isinstance(name, str)] if isinstance(files, list) else []
 
 
+def write_results(folder: Path, data: dict[str, object], command: str) -> None:
+    """Write the results ``data`` into ``folder``, with the ``command`` that repeats them and the list of all files.
+
+    Raises OSError.
+    """
+    results = data | {"command": command, "files": sorted([RESULTS, *(file.name for file in folder.iterdir())])}
+    (folder / RESULTS).write_text(json.dumps(results, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+
+
 def about(path: Path) -> dict[str, object]:
     """Return the content of the ``results.json`` in the folder ``path``, if it is ours."""
     try:
@@ -90,13 +107,13 @@ def about(path: Path) -> dict[str, object]:
     return found if isinstance(found, dict) else {}
 
 
-def _resolved(out: str | Path, name: str = "") -> Path:
+def _resolved(out: str | Path, name: Place = "") -> Path:
     """Return the path of ``out`` with links followed, so that a link's target is replaced. Raises UserError."""
     try:
         return Path(out).resolve()
     except (OSError, RuntimeError, ValueError) as error:
         message = getattr(error, "strerror", None) or one_line(str(error))
-        raise UserError(name or f"--out {out}", f"cannot be written: {message}") from None
+        raise UserError(name or _at(OUT, out), f"cannot be written: {message}") from None
 
 
 def _sweep(path: Path) -> None:
@@ -138,7 +155,7 @@ def _written(out: str | Path, fill: Callable[[Path], Result], put: Callable[[Pat
             result = fill(draft)
             return _shown(out, path, put(draft, path)), result
     except OSError as error:
-        raise UserError(f"--out {out}", f"cannot be written: {error.strerror or error}") from error
+        raise UserError(_at(OUT, out), f"cannot be written: {error.strerror or error}") from error
 
 
 def _shown(out: str | Path, path: Path, found: Path) -> str:
@@ -146,10 +163,10 @@ def _shown(out: str | Path, path: Path, found: Path) -> str:
     return str(out) if found == path else str(found if Path(out).is_symlink() else Path(out).with_name(found.name))
 
 
-def appeared(out: str | Path, written: str, option: str = "--out", force: bool = False) -> UserError:
+def appeared(out: str | Path, written: str, option: Place = OUT, force: bool = False) -> UserError:
     """Return the error message for an ``out`` that was ``written`` under another name."""
     why = "holds files of others under names of ours" if force else "appeared in the meantime"
-    return UserError(f"{option} {out}", f"{why} and stays as it is; written: {written}")
+    return UserError(_at(option, out), f"{why} and stays as it is; written: {written}")
 
 
 def _settled(path: Path, place: Callable[[Path], None]) -> Path:
@@ -225,9 +242,9 @@ def _swap(draft: Path, path: Path) -> None:
         drafts.discard(old)
 
 
-def check_file(out: str | Path, force: bool = False, option: str = "--out") -> None:
+def check_file(out: str | Path, force: bool = False, option: Place = OUT) -> None:
     """Raise UserError if a file cannot be written, or if it exists already, before any work is done."""
-    name = f"{option} {out}"
+    name = _at(option, out)
     path = _resolved(out, name)
     if path.exists() and not path.is_file():
         raise UserError(name, f"found a {'folder' if path.is_dir() else 'device'}; accepted: a file")
@@ -237,10 +254,10 @@ def check_file(out: str | Path, force: bool = False, option: str = "--out") -> N
     if not os.access(parent, os.W_OK | os.X_OK):
         raise UserError(name, f"cannot be written: no permission in {parent}")
     if path.exists() and not force:
-        raise UserError(name, "exists already; accepted: another name, or --force to replace it")
+        raise UserError(name, ["exists already; accepted: another name, or ", FORCE, " to replace it"])
 
 
-def spare(out: str | Path, read: Iterable[Path], option: str = "--out") -> None:
+def spare(out: str | Path, read: Iterable[Path], option: Place = OUT) -> None:
     """Raise UserError if the file ``out`` is one that the same command reads, or if the folder ``out`` holds one.
 
     ``read`` comes from `inputs.noted`. ``--force`` replaces earlier results, but not what the new ones are made from.
@@ -254,7 +271,7 @@ def spare(out: str | Path, read: Iterable[Path], option: str = "--out") -> None:
         for one, what in ((path, "found a file that"), (path.parent, f"holds {path.name}, which")):
             with suppress(OSError):  # it was removed in the meantime, so nobody can overwrite it
                 if os.path.samestat(target, one.stat()):
-                    raise UserError(f"{option} {out}", f"{what} this command reads; accepted: another name")
+                    raise UserError(_at(option, out), f"{what} this command reads; accepted: another name")
 
 
 def are_same(one: str | Path, other: str | Path) -> bool:
@@ -264,7 +281,7 @@ def are_same(one: str | Path, other: str | Path) -> bool:
     return Path(one).exists() and Path(other).exists() and Path(one).samefile(other)
 
 
-def write_file(out: str | Path, force: bool, data: bytes, option: str = "--out") -> str:
+def write_file(out: str | Path, force: bool, data: bytes, option: Place = OUT) -> str:
     """Write ``data`` to ``out`` atomically, and return its path, as `write` does. Raises UserError."""
     path = _resolved(out)
     try:
@@ -272,7 +289,7 @@ def write_file(out: str | Path, force: bool, data: bytes, option: str = "--out")
             draft.write_bytes(data)
             return settle(draft, out, force)
     except OSError as error:
-        raise UserError(f"{option} {out}", f"cannot be written: {error.strerror or error}") from error
+        raise UserError(_at(option, out), f"cannot be written: {error.strerror or error}") from error
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from goodqueue import traffic
-from goodqueue.errors import UserError, quoted
+from goodqueue.errors import Option, UserError, quoted
 from goodqueue.measures import stats
 from goodqueue.record import App, Record, statistic, times_of
 from goodqueue.record.dotted import check_path, walk
@@ -66,6 +66,12 @@ class Metric:
     """The kind of application that measures it, otherwise empty."""
     is_main: bool = False
     """Whether tables show its differences by default."""
+    is_drawn: bool = False
+    """Whether the figure of all metrics shows it although it is not main."""
+    is_delay: bool = False
+    """Whether it is a statistic of the queueing delay, which shares its heading with the others."""
+    hides_zero: bool = False
+    """Whether it is shown only if some run has another value than 0."""
     note: str = ""
     """Its meaning, printed below a table that shows it."""
     scale: tuple[float, float] | None = None
@@ -194,6 +200,7 @@ def _of_queue(way: str) -> tuple[Metric, ...]:
                 detail=name,
                 way=way,
                 is_main=name in ("mean", "p95"),
+                is_delay=True,
                 note="delay: in the queue",
                 sentence=(f"95 % of the packets{up} queue for at most {{}}", "{}", "") if name == "p95" else SILENT,
             )
@@ -211,8 +218,8 @@ def _of_queue(way: str) -> tuple[Metric, ...]:
             sentence=(f"The link{up} is used to {{}}", "to {}", ""),
         ),
         Metric(of("goodput_mbps"), "goodput", "Mbit/s", "high", _goodput(way), decimals=2, way=way, is_main=True),
-        Metric(of("drop_percent"), "drops", "%", "", _queue(way, "drop_percent"), decimals=2, way=way),
-        Metric(of("mark_percent"), "marks", "%", "", _queue(way, "mark_percent"), decimals=2, way=way),
+        Metric(of("drop_percent"), "drops", "%", "", _queue(way, "drop_percent"), decimals=2, way=way, is_drawn=True),
+        Metric(of("mark_percent"), "marks", "%", "", _queue(way, "mark_percent"), decimals=2, way=way, hides_zero=True),
         Metric(
             of("jain_goodput"),
             "Jain",
@@ -276,12 +283,12 @@ def find(asked: Sequence[str]) -> list[Metric]:
     for key in asked:
         if key not in known and "." not in key:
             accepted = f"{', '.join(known)}, or a path in the record as flows.0.goodput_mbps"
-            raise UserError("--metric", f"found {quoted(key)}; accepted: {accepted}")
+            raise UserError(Option("metric"), f"found {quoted(key)}; accepted: {accepted}")
         if key not in known and (why := check_path(key)):
-            raise UserError(f"--metric {key}", why)
+            raise UserError(Option("metric", str(key)), why)
         found.append(known.get(key) or _of_path(key))
     if twice := [key for key in asked if asked.count(key) > 1]:
-        raise UserError("--metric", f"found {quoted(twice[0])} twice; accepted: each once")
+        raise UserError(Option("metric"), f"found {quoted(twice[0])} twice; accepted: each once")
     return found
 
 
@@ -325,13 +332,13 @@ def shown(chosen: Sequence[Metric], measured: Sequence[Values], ways: Sequence[s
     """Return the metrics of ``chosen`` that a person is shown: all of them if somebody asked for them.
 
     Otherwise the metrics that have a number in some run, and belong to no direction or to one of ``ways``, the loaded
-    directions. Marks are shown only if there are any.
+    directions. One that `Metric.hides_zero` is shown only if it is not 0 everywhere.
     """
     if are_asked(chosen):
         return list(chosen)
     found = []
     for metric in chosen:
         values = [value for one in measured for value in one.get(metric.key, ()) if value is not None]
-        if metric.way in ("", *ways) and values and (metric.label != "marks" or any(values)):
+        if metric.way in ("", *ways) and values and (any(values) or not metric.hides_zero):
             found.append(metric)
     return found

@@ -3,14 +3,21 @@
 import json
 from pathlib import Path
 
-from goodqueue import extras
+from markupsafe import Markup
+
 from goodqueue.compare import Comparison, as_json, tables
-from goodqueue.errors import UserError, one_line
-from goodqueue.files.output import RESULTS
-from goodqueue.pages import render
+from goodqueue.errors import UserError
+from goodqueue.files import output
+from goodqueue.pages import Code, Figure, Findings, Part, Section, Terms, Text, draw, render
+from goodqueue.report.meanings import MEANINGS
 from goodqueue.run import Progress
 from goodqueue.scenario.toml import to_toml
 from goodqueue.show import describe, latex
+
+LINK = """\
+senders ──▶ [ queue ] ── {down} down ──▶ receivers
+        ◀── {up} up ── [ queue ] ◀──            base RTT {rtt}
+"""
 
 
 def write(folder: Path, comparison: Comparison, command: str, progress: Progress = lambda _: None) -> UserError | None:
@@ -28,35 +35,24 @@ def write(folder: Path, comparison: Comparison, command: str, progress: Progress
     (folder / "records.jsonl").write_text("".join(f"{text}\n" for text in records), encoding="utf-8")
     shown = [*tables.full_tables(comparison), *tables.difference_tables(comparison)]
     (folder / "tables.tex").write_text(latex.document(shown), encoding="utf-8")
-    data = {file.name for file in folder.iterdir()}
-    trouble = None
-    try:
-        drawn = _draw(folder, comparison, progress)
-        (folder / "report.html").write_text(page(comparison, drawn, command, scenario, VERSION), encoding="utf-8")
-    except OSError:
-        raise
-    except Exception as error:  # noqa: BLE001 - a library may raise anything, or fail to be imported
-        refusal = extras.missing(error, "") if isinstance(error, ModuleNotFoundError) else None
-        what = f"the figures cannot be drawn: {refusal or f'{type(error).__name__}: {one_line(str(error))}'}"
-        trouble = UserError("report.html", f"{what}; the records and results.json are there")
-        for file in folder.iterdir():
-            if file.name not in data:
-                file.unlink()
-    results = as_json(comparison, VERSION) | {"command": command}
-    results["files"] = sorted([RESULTS, *(file.name for file in folder.iterdir())])
-    (folder / RESULTS).write_text(json.dumps(results, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    trouble = draw(
+        folder,
+        "the records and results.json are",
+        lambda: page(comparison, _draw(folder, comparison, progress), command, scenario),
+    )
+    output.write_results(folder, as_json(comparison, VERSION), command)
     return trouble
 
 
-def _draw(folder: Path, comparison: Comparison, progress: Progress) -> list[tuple[str, str, str, str]]:
-    """Write each figure into ``folder`` and return its name, title, caption and SVG."""
+def _draw(folder: Path, comparison: Comparison, progress: Progress) -> list[Figure]:
+    """Write each figure into ``folder``, and return them."""
     from goodqueue.plot import style
     from goodqueue.report import figures
 
     drawn = []
     todo = figures.of(comparison)
     for name, title, caption, figure in todo:
-        drawn.append((name, title, caption, style.save(figure, folder, name)))
+        drawn.append(Figure(title, caption, style.save(figure, folder, name), name))
         progress(len(drawn) / (len(todo) + 1))
     return drawn
 
@@ -68,30 +64,40 @@ def _header(comparison: Comparison) -> str:
     return "\n".join([*lines, ""]) + "\n"
 
 
-def page(
-    comparison: Comparison, drawn: list[tuple[str, str, str, str]], command: str, scenario: str, version: str
-) -> str:
-    """Return the report as HTML. ``drawn`` holds name, title, caption and SVG of each figure."""
+def page(comparison: Comparison, drawn: list[Figure], command: str, scenario: str) -> str:
+    """Return the report as HTML, with the figures ``drawn``."""
     names = list(dict.fromkeys(entry.name for entry in comparison.entries))
     title = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
+    link = {**describe.ways(comparison.scenario), "rtt": str(comparison.scenario["path"]["rtt"])}
+    shared = "What all runs share, as resolved: defaults are filled in. The qdisc and the seed are added to it."
+    experiment: list[Part] = [
+        Code(LINK.format_map(link)),
+        Section("Queue disciplines", [Terms({one.label: one.resolved for one in comparison.entries}, are_code=True)]),
+        Section("Scenario", [Text(shared, "note"), Code(scenario)]),
+        Section("What the numbers mean", [Terms(MEANINGS)]),
+        Section("Do it again", [Code(command, wraps=True), Text(_made_by(comparison), "note")]),
+    ]
+    certainty = [Text(sentence, "note") for sentence in tables.certainty(comparison)]
     return render(
-        "report/page.html.j2",
-        title=title,
-        description=describe.whole(comparison.scenario),
-        findings=tables.findings(comparison),
-        results=tables.full_tables(comparison),
-        differences=tables.difference_tables(comparison),
-        certainty=tables.certainty(comparison),
-        figures=drawn,
-        entries=comparison.entries,
-        link=_link(comparison),
-        scenario=scenario,
-        command=command,
-        seeds=comparison.seeds,
-        engines=comparison.engines,
-        version=version,
+        title,
+        [
+            Text(describe.whole(comparison.scenario), "lead"),
+            Code(command, wraps=True),
+            Findings(tables.findings(comparison)),
+            Section("Figures", drawn),
+            Section("Results", [*tables.full_tables(comparison), *certainty, *tables.difference_tables(comparison)]),
+            Section("The experiment", experiment),
+        ],
     )
 
 
-def _link(comparison: Comparison) -> dict[str, str]:
-    return {**describe.ways(comparison.scenario), "rtt": str(comparison.scenario["path"]["rtt"])}
+def _made_by(comparison: Comparison) -> Markup:
+    """Return the note on the version, the seeds and the files."""
+    from goodqueue._goodqueue import VERSION
+
+    engines = f"engine{'s' if comparison.engines[1:] else ''} {' and '.join(comparison.engines)}"
+    nearly = "" if comparison.engines == ["sim"] else " in the simulator; those of other engines repeat nearly"
+    return Markup(
+        "Seeds {}; goodqueue {}, {}. The same command gives the same numbers on any machine{}. Each run's record "
+        "stands in <code>records.jsonl</code>, the summary in <code>results.json</code>."
+    ).format(", ".join(map(str, comparison.seeds)), VERSION, engines, nearly)

@@ -32,7 +32,7 @@ def of(comparison: Comparison, kinds: Collection[str] = KINDS) -> list[tuple[str
             found.append((kind if way == ways[0] else f"{kind}-{way}", title, caption, drawn))
     if "estimates" in kinds:
         if not comparison.is_asked:
-            shown = [one for one in shown if one.way and (one.is_main or one.label == "drops")]
+            shown = [one for one in shown if one.way and (one.is_main or one.is_drawn)]
         found.append(("estimates", "Side by side", sides, plots.estimates(comparison, shown)))
     return found
 

@@ -4,7 +4,6 @@ import json
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +13,7 @@ from goodqueue.compare import tables as comparison_tables
 from goodqueue.errors import UserError, warn
 from goodqueue.files import inputs
 from goodqueue.measures import metrics
+from goodqueue.pages import Code, Figure, Findings, Part, Section, Terms, Text
 from goodqueue.plot import course, delay, ellipse, rows, style
 from goodqueue.plot import sweep as plots
 from goodqueue.plot.series import series
@@ -54,31 +54,26 @@ ROWS = 24
 """The most boxes or indices below each other in one figure."""
 
 
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """A drawn figure."""
+def _section(
+    title: str,
+    description: str,
+    *,
+    findings: Sequence[str] = (),
+    tables: Sequence[Table] = (),
+    sentences: Sequence[str] = (),
+    figures: Sequence[Figure] = (),
+    named: Mapping[str, str] | None = None,
+    scenario: str = "",
+    command: str = "",
+) -> Section:
+    """Return a section of the page. ``named`` has the disciplines of the names in the tables, ``scenario`` is in TOML.
 
-    title: str
-    caption: str
-    svg: str
-
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """A section of the page."""
-
-    title: str
-    description: str = ""
-    findings: Sequence[str] = ()
-    tables: Sequence[Table] = ()
-    sentences: Sequence[str] = ()
-    figures: Sequence[Figure] = ()
-    named: Mapping[str, str] = field(default_factory=dict)
-    """The names that the tables use, with their meanings."""
-    scenario: str = ""
-    """The scenario as TOML."""
-    command: str = ""
-    """The command that made the runs, or that makes them again."""
+    ``command`` made the runs, or makes them again.
+    """
+    above: list[Part] = [Text(description, "lead"), Code(command, wraps=True), Findings(findings)]
+    notes = [Text(sentence, "note") for sentence in sentences]
+    disciplines = Section("Queue disciplines", [Terms(named, are_code=True)] if named else [])
+    return Section(title, [*above, *figures, *tables, *notes, disciplines, Code(scenario, folded="Scenario")])
 
 
 def of_sweep(sweep: Sweep, place: str, kept: Store | None, prefix: str) -> Section:
@@ -105,7 +100,7 @@ def of_sweep(sweep: Sweep, place: str, kept: Store | None, prefix: str) -> Secti
         found += of_runs([group for group in groups if group.records], prefix)
     lines = dict.fromkeys((cell.qdisc or "", cell.cell.at.get("bottleneck.qdisc", "qdisc")) for cell in sweep.cells)
     build = f" (build {sweep.build})" if sweep.build else ""
-    return Section(
+    return _section(
         title=f"Sweep of {Path(sweep.name).name}",
         description=f"{show.describe(sweep)}; goodqueue {sweep.version}{build}; runs in {place}.",
         findings=show.findings(sweep),
@@ -199,7 +194,7 @@ def of_records(
         return of_record(json.loads(records[0]), build, command, prefix)
     names = labels.short(lines)
     shared = compare.summarise({"bottleneck": {}}, [names[line] for line in lines], seeds, texts)
-    return Section(
+    return _section(
         title=_title(shared, [names[line] for line in lines]),
         description=f"{describe.whole(shared.scenario)}; {_by(shared.entries[0].records[0], build)}.",
         findings=comparison_tables.findings(shared),
@@ -256,7 +251,7 @@ def of_record(record: Record, build: str | None, command: str, prefix: str) -> S
     line = str(scenario["bottleneck"]["qdisc"])
     name = labels.short([line])[line]
     found += of_runs([Group(name, [record])], prefix)
-    return Section(
+    return _section(
         title=f"{name} at {_where(scenario)}, one run",
         description=f"{describe.whole(scenario)}; seed {record['seed']}, engine {record['engine']}, "
         f"{_by(record, build)}.",
@@ -286,7 +281,7 @@ def of_study(data: Mapping[str, Any], folder: Path, prefix: str) -> Section:
     if (model := verdicts.get("trivial")) and model["n"]:
         counts.insert(1, trivial.told(model["here"]["reproduced"], model["verdicts"]["reproduced"], model["n"]))
     columns = [Column("claim", False), Column("verdict", False), Column("why", False)]
-    return Section(
+    return _section(
         title=f"Study {data['study']}",
         description=f"{data['runs']} runs on engine {data['engine']}{', quick' if data['quick'] else ''}; "
         f"goodqueue {data['version']}.",
@@ -360,7 +355,7 @@ def of_validation(folder: Path, prefix: str) -> Section:
     from goodqueue.validation import show as showing
 
     validation, judgement = pages.load(folder / "results.json")
-    return Section(
+    return _section(
         title="The simulator beside Linux",
         description=showing.describe(validation),
         findings=showing.headline(validation, judgement),

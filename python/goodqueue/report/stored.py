@@ -12,10 +12,10 @@ from goodqueue import store
 from goodqueue.errors import UserError, quoted
 from goodqueue.files import inputs
 from goodqueue.files.output import RESULTS
-from goodqueue.pages import render
+from goodqueue.pages import Code, Section, Terms, render
 from goodqueue.record import Scenario
 from goodqueue.report import sections
-from goodqueue.report.sections import Section
+from goodqueue.report.meanings import STORED
 from goodqueue.run import Progress
 from goodqueue.store import Store, results
 from goodqueue.store.results import Loose
@@ -43,8 +43,6 @@ class Found:
 
 def page(paths: Sequence[str], command: str, progress: Progress = lambda _: None) -> str:
     """Return one self-contained HTML page on all results in ``paths``. Raises UserError."""
-    from goodqueue._goodqueue import VERSION
-
     found = Found([], [])
     for path in paths:
         _read(Path(path), found)
@@ -55,8 +53,11 @@ def page(paths: Sequence[str], command: str, progress: Progress = lambda _: None
     for index, maker in enumerate(makers):
         made.append(maker(f"s{index + 1}"))
         progress((index + 1) / len(makers))
-    title = made[0].title if len(made) == 1 else f"{len(made)} results of {', '.join(paths)}"
-    return render("report/stored.html.j2", title=title, sections=made, command=command, version=VERSION)
+    below = [Section("What the numbers mean", [Terms(STORED)]), Section("Do it again", [Code(command, wraps=True)])]
+    if len(made) == 1:
+        return render(made[0].title, [replace(made[0], title="", name="s1"), *below])
+    named = [replace(section, name=f"s{index}") for index, section in enumerate(made, 1)]
+    return render(f"{len(made)} results of {', '.join(paths)}", [*named, *below], named)
 
 
 def _read(path: Path, found: Found) -> None:

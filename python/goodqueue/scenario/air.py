@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from goodqueue.errors import UserError, quoted
+from goodqueue.errors import Option, UserError, quoted
 
 STANDARDS = ("802.11b", "802.11g", "802.11a", "802.11n")
 WORDS = {"20": ("width", 20), "40": ("width", 40), "sgi": ("short_guard", True), "rts": ("rts", True)}
@@ -23,7 +23,7 @@ def cell(standard: str, stations: str | None) -> dict[str, Any]:
     name, *words = standard.split(":")
     accepted = f"{', '.join(STANDARDS)}, and after it any of :40 (MHz), :sgi (short guard interval) and :rts"
     if name not in STANDARDS or any(word not in WORDS for word in words):
-        raise UserError("--wifi", f"found {quoted(standard)}; accepted: {accepted}")
+        raise UserError(Option("wifi"), f"found {quoted(standard)}; accepted: {accepted}")
     found: dict[str, Any] = {"standard": name, **dict(WORDS[word] for word in words)}
     found["station"] = [_station(text.strip()) for text in stations.split(",")] if stations else [{"name": "station"}]
     return found
@@ -33,13 +33,13 @@ def _station(text: str) -> dict[str, Any]:
     match = STATION.fullmatch(text)
     if match is None:
         accepted = "NAME:RATE, as fast:mcs15*2,slow:mcs0 or near:minstrel@40,far:minstrel@12"
-        raise UserError("--stations", f"found {quoted(text)}; accepted: {accepted}")
+        raise UserError(Option("stations"), f"found {quoted(text)}; accepted: {accepted}")
     station: dict[str, Any] = {"name": match["name"], "rate": match["rate"]}
     try:
         station |= {"snr": float(match["snr"])} if match["snr"] else {}
     except ValueError:
         found = f"found {quoted(match['snr'])} in {quoted(text)}"
-        raise UserError("--stations", f"{found}; accepted: a signal-to-noise ratio in dB") from None
+        raise UserError(Option("stations"), f"{found}; accepted: a signal-to-noise ratio in dB") from None
     return station | ({"count": int(match["count"])} if match["count"] else {})
 
 

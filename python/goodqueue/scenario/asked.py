@@ -1,76 +1,86 @@
 """Builds the scenario that options describe, with their defaults, for the command line and for Python."""
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
-from goodqueue.errors import UserError
-
-if TYPE_CHECKING:
-    from goodqueue.record import Scenario
-
-LINK = {"rate": "10mbit", "rtt": "50ms"}
-"""The link if no option describes it. `goodqueue.scenario.from_options` has the other defaults."""
-
-# Keys of the scenario and the options that set them. An error message names the option.
-ORIGINS = {
-    "bottleneck.rate": "--rate",
-    "bottleneck.up.rate": "--up-rate",
-    "bottleneck.up.qdisc": "--up-qdisc",
-    "bottleneck.buffer": "--buffer",
-    "path.rtt": "--rtt",
-    "duration": "--duration",
-    "warmup": "--warmup",
-    "traffic": "--traffic",
-    "bottleneck.wifi": "--wifi",
-    "bottleneck.wifi.station": "--stations",
-}
+from goodqueue import scenario as reading
+from goodqueue.errors import Option, Place, UserError, quoted
+from goodqueue.files import traffic_files
+from goodqueue.options import DECLARED
+from goodqueue.record import Scenario
+from goodqueue.scenario import Sets, air, sources
 
 
-def place(file: "str | Scenario | None") -> str:
-    """Return the name of the scenario in error messages."""
-    return file if isinstance(file, str) else "" if file is None else "the scenario"
-
-
-def base(
-    file: "str | Scenario | None",
-    options: Mapping[str, str | None],
-    described: Mapping[str, object],
-    sets: Sequence[str],
-) -> tuple["Scenario", dict[str, str]]:
+def base(file: str | Scenario | None, said: Mapping[str, Any], sets: Sets = ()) -> tuple[Scenario, dict[str, Place]]:
     """Return the unresolved scenario and, for each key that did not come from the file, the option it came from.
 
-    ``file`` is a file's name or a scenario. If it is None, ``options`` and ``described`` build the scenario: both have
-    options of ``goodqueue compare`` by name. Raises UserError.
+    ``file`` is a file's name or a scenario. If it is None, the options describe the scenario. ``said`` has the options
+    that the user gave, by name; None is no value. ``sets`` come last. Raises UserError.
     """
-    from goodqueue import scenario as reading
-    from goodqueue.files import traffic_files
-
-    given = {name: value for name, value in options.items() if value is not None}
-    wanted = {name: value for name, value in described.items() if value is not None}
+    read = {
+        one.name: one.read(one.option, said[one.name]) for one in DECLARED.values() if said.get(one.name) is not None
+    }
+    given = {name: value for name, value in read.items() if value is not None}
     if file is None:
-        link = {"rtt": LINK["rtt"]} if "wifi" in wanted else LINK
-        scenario = reading.from_options(**(link | given | wanted))  # type: ignore[arg-type]
-        origins = dict(ORIGINS)
-        for option, key in (("flows", "count"), ("cc", "cc")):
-            if option in wanted:
-                origins |= {f"traffic.{index}.{key}": f"--{option}" for index in range(len(scenario["traffic"]))}
+        scenario, origins = _described(given)
     else:
-        if wanted:
-            name = next(iter(wanted))
-            raise UserError(
-                f"--{name}", f"{place(file)} says what the traffic is; accepted: one of --{name} and --scenario"
-            )
+        for name in given:
+            if DECLARED[name].of_traffic:
+                where = file if isinstance(file, str) else "the scenario"
+                accepted: list[str | Option] = ["one of ", Option(name), " and ", Option("scenario")]
+                raise UserError(Option(name), [f"{where} says what the traffic is; accepted: ", *accepted])
         scenario = reading.load(file) if isinstance(file, str) else copy.deepcopy(file)
         if not isinstance(file, str):
             traffic_files.expand(scenario.get("traffic"), Path())
-        keys = {option.removeprefix("--").replace("-", "_"): key for key, option in ORIGINS.items()}
-        for name, value in given.items():
-            if name == "buffer":
-                reading.apply_set(scenario, f"bottleneck.buffer.bdp={reading.parse_buffer(value)['bdp']}")
-            else:
-                reading.apply_set(scenario, f"{keys[name]}={value}")
-        origins = {keys[name]: ORIGINS[keys[name]] for name in given}
-    own = {key: f"--set {key}" for key in (reading.apply_set(scenario, assignment) for assignment in sets)}
-    return scenario, origins | own
+        origins = _put(scenario, given)
+    origins |= reading.apply(scenario, sets)
+    if file is None and "warmup" not in given and origins.get("warmup") == Option("warmup"):
+        _fit(scenario)
+    return scenario, origins
+
+
+def _put(scenario: Scenario, given: Mapping[str, Any]) -> dict[str, Place]:
+    """Set the keys of the ``given`` options in ``scenario``, and return the option of each."""
+    every = ((DECLARED[name].key, value, Option(name)) for name, value in given.items())
+    return {reading.put(scenario, key, value, option): option for key, value, option in every}
+
+
+def _described(given: Mapping[str, Any]) -> tuple[Scenario, dict[str, Place]]:
+    """Return the scenario of the ``given`` options, with the defaults of the others, and the origins of its keys."""
+    replaced = {DECLARED[name].instead_of for name in given}
+    usual = {one.name: one.default for one in DECLARED.values() if one.default is not None and one.name not in replaced}
+    of_traffic = {name: value for name, value in given.items() if DECLARED[name].of_traffic}
+    plain = {name: value for name, value in {**usual, **given}.items() if not DECLARED[name].of_traffic}
+    scenario: Scenario = {"duration": "", "warmup": "", "bottleneck": {}, "path": {}}
+    origins = _put(scenario, plain)
+    cell, stations = of_traffic.pop("wifi", None), of_traffic.pop("stations", None)
+    if stations is not None and cell is None:
+        without: list[str | Option] = [f"found {quoted(stations)} without ", Option("wifi")]
+        raise UserError(Option("stations"), [*without, "; accepted: both, or neither"])
+    text = of_traffic.pop("traffic", usual["traffic"])
+    if cell is None:
+        scenario["traffic"] = sources.listed(text, **of_traffic)
+    else:
+        scenario["bottleneck"]["wifi"] = air.cell(cell, stations)
+        origins |= {DECLARED[name].key: Option(name) for name in ("wifi", "stations")}
+        each = sources.listed(text, **of_traffic, usual=1)
+        scenario["traffic"] = air.for_each(each, scenario["bottleneck"]["wifi"]["station"])
+    origins[DECLARED["traffic"].key] = Option("traffic")
+    for name in of_traffic:
+        for index in range(len(scenario["traffic"])):
+            origins[DECLARED[name].key.replace("*", str(index))] = Option(name)
+    return scenario, origins
+
+
+def _fit(scenario: Scenario) -> None:
+    """Make the default warm-up half of a run that is not longer than it."""
+    from goodqueue import _goodqueue
+
+    try:
+        length_ns = _goodqueue.time_ns(str(scenario["duration"]))
+    except ValueError:
+        return  # the core refuses it
+    if length_ns <= _goodqueue.time_ns(scenario["warmup"]):
+        scenario["warmup"] = f"{length_ns // 2}ns"

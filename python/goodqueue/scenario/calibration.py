@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from goodqueue.errors import UserError, quoted, warn
+from goodqueue.errors import Place, UserError, quoted, warn
 from goodqueue.record import Scenario
 from goodqueue.scenario import paths
 
@@ -35,7 +35,7 @@ MOST_GROWTH = 30.0
 _found: dict[str, int] = {}
 
 
-def settle(scenario: Scenario, origin: str = "", origins: Mapping[str, str] | None = None) -> None:
+def settle(scenario: Scenario, origin: str = "", origins: Mapping[str, Place] | None = None) -> None:
     """Replace each ``load`` in the traffic of ``scenario`` by the number of users, in place.
 
     A malformed scenario is left for the core to refuse. Raises UserError if no number of users offers the load.
@@ -49,7 +49,7 @@ def settle(scenario: Scenario, origin: str = "", origins: Mapping[str, str] | No
             del source["load"]
 
 
-def _users(scenario: Scenario, source: dict[str, Any], origin: str, key: str) -> int:
+def _users(scenario: Scenario, source: dict[str, Any], origin: Place, key: str) -> int:
     from goodqueue import scenario as reading
 
     alone, rate_bps = _alone(scenario, source, origin, key)
@@ -62,7 +62,7 @@ def _users(scenario: Scenario, source: dict[str, Any], origin: str, key: str) ->
     return _found[known]
 
 
-def _alone(scenario: Scenario, source: dict[str, Any], origin: str, key: str) -> tuple[Scenario, float]:
+def _alone(scenario: Scenario, source: dict[str, Any], origin: Place, key: str) -> tuple[Scenario, float]:
     """Return the scenario with only the users on a fast link, and the load in bit/s. Raises UserError."""
     from goodqueue import scenario as reading
 
@@ -74,7 +74,7 @@ def _alone(scenario: Scenario, source: dict[str, Any], origin: str, key: str) ->
         probe["bottleneck"] = {"rate": bottleneck.get("rate"), "qdisc": "pfifo limit 100000"}
     one = {name: value for name, value in source.items() if name not in IRRELEVANT} | {"users": 1}
     probe["traffic"] = [one]
-    resolved = reading.resolve(probe, origin)  # the core's error messages show the user's own numbers
+    resolved = reading.resolve(probe, str(origin))  # the core's error messages show the user's own numbers
     rate_bps = _load_bps(source["load"], paths.rate_bps(resolved["bottleneck"]))
     if not 0 < rate_bps < MOST_BPS:
         accepted = 'a share of the bottleneck\'s rate such as "98%", or a rate such as "98mbit"'
@@ -93,7 +93,7 @@ def _load_bps(text: str, bottleneck_bps: int) -> float:
         return 0.0
 
 
-def _search(alone: Scenario, rate_bps: float, origin: str, key: str, asked: str) -> tuple[int, float]:
+def _search(alone: Scenario, rate_bps: float, origin: Place, key: str, asked: str) -> tuple[int, float]:
     """Return the number of users that offer ``rate_bps``, and the rate that they do offer."""
     users, best = FIRST_USERS, (0, 0.0)
     for _ in range(TRIES):

@@ -4,7 +4,7 @@ import functools
 import json
 from typing import Any
 
-from goodqueue.errors import UserError, quoted
+from goodqueue.errors import Place, UserError, quoted
 from goodqueue.scenario.discipline import is_python, name_of, split_stab
 
 CHILD = "child"
@@ -17,7 +17,7 @@ NUMERIC = {
 """Units of the registry whose values are numbers."""
 
 
-def set_one(table: Any, names: list[str], value: str, origin: str) -> None:
+def set_one(table: Any, names: list[str], value: str, origin: Place) -> None:
     """Set a parameter in the ``qdisc`` line of ``table``: ``["target"]``, or ``["child", "target"]`` of the inner one.
 
     Raises UserError, which begins with ``origin``, if there is no line.

@@ -7,6 +7,7 @@ from typing import Any
 
 from goodqueue.errors import UserError
 from goodqueue.files import inputs
+from goodqueue.hops import has_queue
 from goodqueue.record import Scenario
 
 MOST_BYTES = 64 * inputs.MIB
@@ -26,7 +27,7 @@ def links(scenario: Scenario) -> Iterator[tuple[str, dict[str, Any]]]:
     tables = [("bottleneck", bottleneck), ("bottleneck.up", up)]
     tables += [(f"hop[{place}]", table) for place, table in enumerate(hops if isinstance(hops, list) else [])]
     for key, table in tables:
-        if isinstance(table, dict) and table.get("kind", "link") == "link":
+        if isinstance(table, dict) and ("kind" not in table or has_queue(table)):
             yield key, table
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import PurePath
 from typing import Any
 
+from goodqueue import hops
 from goodqueue.record import Record, Scenario
 from goodqueue.record.lateness import Live
 from goodqueue.scenario import air, discipline
@@ -74,19 +75,10 @@ def sends(link: Mapping[str, Any]) -> str:
     return words + (f" below a ring of {link['ring']}" if link.get("ring") else "")
 
 
-WIRE = {"delay": "", "jitter": "jitter ", "loss": "loss ", "duplicate": "duplicates ", "reorder": "reorders "}
-"""The keys of a wire that are shown if they are not zero, and the words before them."""
-
-
 def _hop(hop: Mapping[str, Any]) -> str:
     """Return a hop as ``, then modem (20mbit bfifo)``, or as ``, after …`` if it comes before the bottleneck."""
-    if hop["kind"] == "link":
-        what = f"{sends(hop)} {discipline.name_of(hop['qdisc'])}"
-    elif hop["kind"] == "police":
-        what = f"a policer at {hop['rate']}"
-    else:
-        said = [f"{word}{value}" for key, word in WIRE.items() if (value := hop.get(key)) and value not in ("0s", "0%")]
-        what = ", ".join(["wire", *said])
+    kind = hops.kinds()[hop["kind"]]
+    what = f"{sends(hop)} {discipline.name_of(hop['qdisc'])}" if kind.has_queue else kind.described(hop)
     way = " up" if hop.get("direction") == "up" else ""
     return f", {'after' if hop.get('before') else 'then'} {hop['name']}{way} ({what})"
 

@@ -1,23 +1,44 @@
 """Findings as sentences: what is best and what is worst by a metric."""
 
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
-from goodqueue.measures.metrics import Metric
+from goodqueue.measures import measured
+from goodqueue.measures.metrics import Metric, Values
 from goodqueue.show.tables import number, span
 
-Of = TypeVar("Of")
+
+class Measured(Protocol):
+    """What has a mean of each metric over the seeds: a discipline, a cell of a sweep."""
+
+    @property
+    def values(self) -> Values:
+        """The values of each metric, one per seed."""
+
+    @property
+    def is_nil(self) -> bool:
+        """Whether there are several seeds and every seed gave the same numbers."""
 
 
-def sentence(
-    metric: Metric,
-    found: Sequence[tuple[float, Of]],
-    name: Callable[[Of], str],
-    is_told_apart: Callable[[Of, Of], bool],
-    every: str = "qdisc",
-) -> str | None:
-    """Return the sentence on ``metric``, or None for fewer than two means. ``every`` is what has a mean."""
+Of = TypeVar("Of", bound=Measured)
+
+
+def sentences(
+    shown: Sequence[Metric], found: Sequence[Of], name: Callable[[Of], str], every: str = "qdisc"
+) -> list[str]:
+    """Return a sentence on the best and the worst of ``found`` by each metric: first metrics that a person feels.
+
+    ``every`` is what has a mean, ``name`` returns its name.
+    """
+    told = sorted((one for one in shown if any(one.sentence)), key=lambda metric: not metric.is_felt)
+    return [said for metric in told if (said := _sentence(metric, found, name, every))]
+
+
+def _sentence(metric: Metric, those: Sequence[Of], name: Callable[[Of], str], every: str) -> str | None:
+    """Return the sentence on ``metric``, or None for fewer than two means."""
     first, second, end = metric.sentence
+    means = [(measured.estimate(one.values, metric.key, one.is_nil), one) for one in those]
+    found = [(mean.mean, one) for mean, one in means if mean]
     ranked = sorted(found, key=lambda pair: pair[0], reverse=metric.better == "high")
     if len(ranked) < 2:
         return None
@@ -28,7 +49,13 @@ def sentence(
     ratio = worst / best if best > 0 and metric.unit == "ms" else 0.0
     times = f", {number(ratio, 0 if ratio >= 10 else 1)} times as long" if ratio >= 1.05 else ""
     said = f"{first.format(with_one)} with {name(one)}, {second.format(with_other)} with {name(other)}{times}{end}."
-    return said if is_told_apart(one, other) else f"{said} These seeds do not tell the two apart."
+    return said if _is_told_apart(one, other, metric) else f"{said} These seeds do not tell the two apart."
+
+
+def _is_told_apart(one: Measured, other: Measured, metric: Metric) -> bool:
+    """Return whether the paired difference excludes zero. Also True if a single run leaves that unknown."""
+    found = measured.difference(one.values, other.values, metric.key, one.is_nil and other.is_nil)
+    return found is None or found.half_width is None or found.excludes_zero
 
 
 def _said(metric: Metric, value: float) -> str:

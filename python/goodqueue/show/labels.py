@@ -1,23 +1,17 @@
 """Shortens names so that they stay distinct: of queue disciplines, and of anything named beside others.
 
-A name first loses the parts that all others share, and only then is cut. A cut name still identifies its original: no
-other name fits the letters that are left.
+The order is fixed. A name that fits stays as it is. Otherwise it loses its folder, then the parts that all share.
+A name that is still too long is cut after the last whole word that fits, or in its middle.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise
+from itertools import accumulate
 
 CUT = "…"
 """Replaces the letters that were left out."""
 
-STUMP = 3
-"""The least number of letters between two cuts."""
-
 BOTH = " / "
 """Separates the line down from the line up if they are named together."""
-
-Pieces = tuple[tuple[int, int], ...]
-"""The remaining pieces of a name: where each begins and ends."""
 
 
 def short(lines: Sequence[str]) -> dict[str, str]:
@@ -119,8 +113,8 @@ def fit(names: Sequence[str], width: int) -> list[str]:
 def cut(names: Sequence[str], width: int) -> list[str]:
     """Return ``names`` with those longer than ``width`` cut. Equal names stay equal, different names different.
 
-    The cut is in the middle if possible. If no cut is unique, the name ends with a number: ``codel li…#2``. A name is
-    longer than ``width`` only if ``width`` has no room for that number.
+    If other names have the same cuts, the name ends with a number: ``codel li…#2``. A name is longer than ``width``
+    only if ``width`` has no room for that number.
     """
     distinct = list(dict.fromkeys(names))
     taken = {name for name in distinct if len(name) <= width}
@@ -128,9 +122,7 @@ def cut(names: Sequence[str], width: int) -> list[str]:
     for name in distinct:
         tried = name
         if len(name) > width:
-            tried = _cut(name, [other for other in distinct if other != name], width)
-            if tried in taken or not tried:
-                tried = _numbered(name, width, taken)
+            tried = next((cut for cut in _cuts(name, width) if cut not in taken), "") or _numbered(name, width, taken)
             taken.add(tried)
         fitted[name] = tried
     return [fitted[name] for name in names]
@@ -154,73 +146,13 @@ def _bases(names: Sequence[str], width: int) -> dict[str, str]:
     return bases if unique else {name: name for name in names}
 
 
-def _cut(name: str, others: Sequence[str], width: int) -> str:
-    """Return the best cut of ``name`` that fits none of ``others``, or an empty text if there is none."""
-    for cuts in (_once(name, width), _twice(name, width)):
-        for pieces in sorted(cuts, key=lambda pieces: (_harm(name, pieces, width), pieces)):
-            left = [name[begin:end] for begin, end in pieces]
-            if not any(_matches(left, other) for other in others):
-                return CUT.join(left)
-    return ""
-
-
-def _once(name: str, width: int) -> Iterator[Pieces]:
-    """Yield the ways to leave out one part of ``name``."""
-    room, size = width - len(CUT), len(name)
-    ends = [place for place in range(1, room + 1) if name[place] == " "]
-    begins = [place for place in range(max(1, size - room), size) if name[place - 1] == " "]
-    for head in range(1, room + 1):
-        yield (0, head), (size - (room - head), size)
-    for end in ends:
-        yield (0, end), (size, size)
-        for begin in begins:
-            if end + size - begin <= room:
-                yield (0, end), (begin, size)
-
-
-def _twice(name: str, width: int) -> Iterator[Pieces]:
-    """Yield ways to leave out two parts of ``name``, with a piece between them."""
-    room, size = width - 2 * len(CUT), len(name)
-    for head in {min(len(_first(name)), room // 2), min(1, room)}:
-        for tail in {room // 4, 0}:
-            middle = room - head - tail
-            if middle >= STUMP:
-                for begin in range(head + 1, size - tail - middle):
-                    yield (0, head), (begin, begin + middle), (size - tail, size)
-
-
-def _harm(name: str, pieces: Pieces, width: int) -> float:
-    """Return how bad a cut is: a number without some digits misleads, a word without some letters is hard to read."""
-    words = [(place, place + len(word)) for place, word in _words(name)]
-    edges = [(end, begin) for (_, end), (begin, _) in pairwise(pieces)]
-    torn = {(begin, end) for edge in edges for place in edge for begin, end in words if begin < place < end}
-    harm = sum(5.0 if any(map(str.isdigit, name[begin:end])) else 2.5 for begin, end in torn)
-    harm += sum(0.3 for end, _ in edges if name[end - 1] == " ")
-    first = words[0][1] if words else 0
-    harm += 4.0 * (pieces[0][1] < first)
-    kept = sum(end - begin for begin, end in pieces)
-    head, tail = pieces[0][1], pieces[-1][1] - pieces[-1][0]
-    return harm + 0.5 * (width - kept) + 0.1 * abs(head - tail)
-
-
-def _words(name: str) -> Iterator[tuple[int, str]]:
-    """Yield the position and the text of each word of ``name``."""
-    place = 0
-    for word in name.split(" "):
-        if word:
-            yield place, word
-        place += len(word) + 1
-
-
-def _matches(left: Sequence[str], other: str) -> bool:
-    """Return whether the pieces ``left`` could be a cut of ``other``."""
-    place = 0
-    for index, piece in enumerate(left):
-        found = other.startswith(piece) if index == 0 else (place := other.find(piece, place)) >= 0
-        if not found:
-            return False
-        place = (0 if index == 0 else place) + len(piece)
-    return other.endswith(left[-1]) and len(other) >= sum(map(len, left))
+def _cuts(name: str, width: int) -> Iterator[str]:
+    """Yield the cuts of ``name``: after the last whole word that fits, then in the middle."""
+    heads = accumulate(parts(name), lambda head, part: f"{head} {part}")
+    if fitting := [head for head in heads if len(head) + len(CUT) <= width]:
+        yield fitting[-1] + CUT
+    room = max(0, width - len(CUT))
+    yield name[: room // 2] + CUT + name[len(name) - room + room // 2 :]
 
 
 def _numbered(name: str, width: int, taken: set[str]) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 from goodqueue.errors import warn
 from goodqueue.record import Scenario
-from goodqueue.scenario import paths
+from goodqueue.scenario import Origins, paths
 from goodqueue.show import isolation
 from goodqueue.show.labels import ways
 
@@ -22,7 +22,7 @@ BARE = re.compile(r"\d*\.?\d+")
 """A number without a unit."""
 
 
-def tell(scenario: Scenario, origins: Mapping[str, str], qdiscs: Sequence[str] = ()) -> None:
+def tell(scenario: Scenario, origins: Origins, qdiscs: Sequence[str] = ()) -> None:
     """Write a note to standard error for each rate and time of ``scenario`` and ``qdiscs`` that is easily misread.
 
     There is also a note for each word of `cake` that has no effect on the traffic. ``scenario`` is unresolved, but the
@@ -38,7 +38,7 @@ def tell(scenario: Scenario, origins: Mapping[str, str], qdiscs: Sequence[str] =
 
 def tell_of_grid(scenario: Scenario, axes: Sequence[tuple[str, Sequence[str]]]) -> None:
     """Write the notes of `tell` for a scenario, and for the values that the ``axes`` of a sweep give its keys."""
-    from goodqueue.scenario import parse_value
+    from goodqueue.files.inputs import parse_value
 
     notes = [*_of_table(scenario, "", {}, [key for key, _ in axes])]
     for key, values in axes:
@@ -52,7 +52,7 @@ def _of_wires(scenario: Scenario) -> Iterator[str]:
     """Yield a note for each wire whose jitter keeps packets in order, which users of netem do not expect."""
     hops = scenario.get("hop")
     for place, hop in enumerate(hops if isinstance(hops, list) else ()):
-        if isinstance(hop, dict) and hop.get("kind") == "wire" and not hop.get("jitter_reorders"):
+        if isinstance(hop, dict) and not hop.get("jitter_reorders"):
             jitter = str(hop.get("jitter", "0s"))
             if re.search("[1-9]", jitter):
                 yield (
@@ -110,7 +110,7 @@ def _write(notes: Sequence[str]) -> None:
         warn(f"note: {note}")
 
 
-def _of_table(table: Any, path: str, origins: Mapping[str, str], replaced: Collection[str] = ()) -> Iterator[str]:
+def _of_table(table: Any, path: str, origins: Origins, replaced: Collection[str] = ()) -> Iterator[str]:
     """Yield the notes on a scenario's table or list at the dotted ``path``, except on the keys ``replaced``."""
     items = table.items() if isinstance(table, dict) else enumerate(table) if isinstance(table, list) else ()
     for key, value in items:

@@ -1,19 +1,22 @@
-"""The keys of a scenario as rows: for `goodqueue list traffic`, the reference pages and the JSON Schema."""
+"""The keys of a scenario as rows: for `goodqueue list`, the reference pages and the JSON Schema."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
+from goodqueue import hops, traffic
 from goodqueue.measures.metrics import METRICS
 from goodqueue.show.tables import Column, Table
-from goodqueue.traffic import Kind
 
 Key = Mapping[str, Any]
 """The core's description of a key."""
 
-TRAFFIC = "[traffic]"
-"""The table whose keys depend on its kind."""
+KINDS: Mapping[str, tuple[str, Callable[[], Mapping[str, traffic.Kind | hops.Kind]]]] = {
+    "traffic": ("[traffic]", traffic.kinds),
+    "hops": ("[hop]", hops.kinds),
+}
+"""The tables whose keys depend on their kind, and the kinds, by the topic of ``goodqueue list``."""
 
 
 @cache
@@ -27,9 +30,9 @@ def tables() -> tuple[dict[str, Any], ...]:
     return tuple(json.loads(_goodqueue.scenario_tables()))
 
 
-def common_keys() -> list[Key]:
-    """Return the keys that every kind of traffic takes."""
-    keys: list[Key] = next(table["keys"] for table in tables() if table["name"] == TRAFFIC)
+def common_keys(topic: str = "traffic") -> list[Key]:
+    """Return the keys that every kind of a ``topic`` takes."""
+    keys: list[Key] = next(table["keys"] for table in tables() if table["name"] == KINDS[topic][0])
     return keys
 
 
@@ -49,9 +52,12 @@ def accepted_of(key: Key) -> str:
     return key["range"] or ", ".join(word if isinstance(word, str) else json.dumps(word) for word in words) or "–"
 
 
-def of_kind(kind: Kind) -> list[Table]:
-    """Return the reference of one kind of traffic: its keys, the keys of all kinds, and its measurements."""
-    found = [_keys(f"{kind.name}: {kind.summary}", kind.keys), _keys("Keys of every kind", common_keys())]
+def of_kind(topic: str, name: str) -> list[Table]:
+    """Return the reference of one kind of a ``topic``: its keys, the keys of all kinds, and its measurements."""
+    kind = KINDS[topic][1]()[name]
+    found = [_keys(f"{kind.name}: {kind.summary}", kind.keys), _keys("Keys of every kind", common_keys(topic))]
+    if not isinstance(kind, traffic.Kind):
+        return found
     if kind.fields:
         about = [[part.key, part.type, part.help] for part in kind.fields]
         columns = [Column("in the record", False), Column("type", False), Column("what it is", False)]

@@ -1,12 +1,12 @@
 """Tables: rows of text under headings, and the format of numbers in them. `terminal` and `report` print them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from goodqueue import traffic
+from goodqueue import hops, traffic
 from goodqueue.measures.stats import Estimate, jain
-from goodqueue.record import App, Flow, Queue, Record, statistic
+from goodqueue.record import App, Delay, Flow, Queue, Record, statistic
 from goodqueue.scenario import warmup
 
 MANY_FLOWS = 12
@@ -35,6 +35,19 @@ class Table:
     """Sentences below the table."""
     names: int = 1
     """The number of columns that name a row. If a table is split, each part begins with them."""
+
+    @classmethod
+    def of(
+        cls,
+        title: str,
+        rows: Sequence[Mapping[str, str]],
+        notes: Sequence[str] = (),
+        texts: Collection[str] = (),
+        names: int = 1,
+    ) -> "Table":
+        """Return the table of ``rows``, each a cell by heading. The columns ``texts`` are no numbers."""
+        columns = [Column(heading, heading not in texts) for heading in (rows[0] if rows else ())]
+        return cls(title, columns, [list(row.values()) for row in rows], notes, names)
 
 
 def decimals(values: Iterable[float | None]) -> int:
@@ -93,22 +106,19 @@ def _air(record: Record) -> list[Table]:
     """Return the table of a Wi-Fi cell's stations: airtime, rate, aggregation, retries, throughput and delay."""
     if (air := record.get("wifi")) is None:
         return []
-    columns = [Column("station", False), Column("way", False), Column("airtime\n%"), Column("rate\nMbit/s")]
-    columns += [Column("frames per\naggregate"), Column("retries\n%"), Column("lost\nframes")]
-    columns += [Column("delivered\nMbit/s"), Column("delay\nmean ms"), Column("\np95 ms")]
     rows = [
-        [
-            station["name"],
-            way,
-            number(one["airtime_percent"]),
-            number(one["rate_mbps"]),
-            number(one["aggregate_frames"]),
-            number(one["retry_percent"]),
-            str(one["lost"]),
-            number(one["throughput_mbps"], 2),
-            number(statistic(one["delay_ms"], "mean")),
-            number(statistic(one["delay_ms"], "p95")),
-        ]
+        {
+            "station": station["name"],
+            "way": way,
+            "airtime\n%": number(one["airtime_percent"]),
+            "rate\nMbit/s": number(one["rate_mbps"]),
+            "frames per\naggregate": number(one["aggregate_frames"]),
+            "retries\n%": number(one["retry_percent"]),
+            "lost\nframes": str(one["lost"]),
+            "delivered\nMbit/s": number(one["throughput_mbps"], 2),
+            "delay\nmean ms": number(statistic(one["delay_ms"], "mean")),
+            "\np95 ms": number(statistic(one["delay_ms"], "p95")),
+        }
         for station in air["stations"]
         for way, one in (("down", station["down"]), ("up", station["up"]))
         if one["transmissions"]
@@ -118,12 +128,12 @@ def _air(record: Record) -> list[Table]:
         f"on the air {busy} % of the time, without collisions; {collided} % of the transmissions collided",
         "delay: from a packet's arrival at its sender's queue until it was delivered",
     ]
-    return [Table("Air", columns, rows, notes, names=2)]
+    return [Table.of("Air", rows, notes, ("station", "way"), names=2)]
 
 
 def links(record: Record) -> dict[str, Queue]:
     """Return the hops that are links, by name, as queues."""
-    return {hop["name"]: cast("Queue", hop) for hop in record.get("hops", []) if hop["kind"] == "link"}
+    return {hop["name"]: cast("Queue", hop) for hop in record.get("hops", []) if hops.has_queue(hop)}
 
 
 def _links(record: Record) -> Table:
@@ -134,24 +144,22 @@ def _links(record: Record) -> Table:
 
 def _queue_table(title: str, named: Mapping[str, Queue], head: str) -> Table:
     """Return the table of queues by name. ``head`` is the heading of the names."""
-    names = ("mean", "p50", "p95", "p99", "max")
-    digits = decimals(statistic(queue["delay_ms"], name) for queue in named.values() for name in names)
+    names = {"delay\nmean": "mean", "\np50": "p50", "\np95": "p95", "\np99": "p99", "\nmax": "max"}
+    digits = decimals(statistic(queue["delay_ms"], name) for queue in named.values() for name in names.values())
     rows = [
-        [
-            name,
-            queue["qdisc"].split(" ")[0],
-            number(queue["utilisation_percent"]),
-            number(queue["throughput_mbps"], 2),
-            *(number(statistic(queue["delay_ms"], one), digits) for one in names),
-            number(queue["drop_percent"], 2),
-            number(queue["mark_percent"], 2),
-        ]
+        {
+            head: name,
+            "qdisc": queue["qdisc"].split(" ")[0],
+            "used\n%": number(queue["utilisation_percent"]),
+            "rate\nMbit/s": number(queue["throughput_mbps"], 2),
+            **{f"{over} ms": number(statistic(queue["delay_ms"], one), digits) for over, one in names.items()},
+            "drops\n%": number(queue["drop_percent"], 2),
+            "marks\n%": number(queue["mark_percent"], 2),
+        }
         for name, queue in named.items()
     ]
-    headings = ["used\n%", "rate\nMbit/s", "delay\nmean ms", "\np50 ms", "\np95 ms", "\np99 ms", "\nmax ms"]
-    columns = [Column(head, False), Column("qdisc", False), *map(Column, headings), Column("drops\n%")]
     notes = [f"{name}: {queue['qdisc']}{_ring(queue)}" for name, queue in named.items()]
-    return Table(title, [*columns, Column("marks\n%")], rows, notes)
+    return Table.of(title, rows, notes, (head, "qdisc"))
 
 
 def _ring(queue: Queue) -> str:
@@ -163,45 +171,47 @@ def _ring(queue: Queue) -> str:
 
 
 def _wires(record: Record) -> Table:
+    others = [hop for hop in record.get("hops", []) if not hops.has_queue(hop)]
     rows = [
-        [
-            hop["name"],
-            hop["direction"],
-            _count(hop["packets"]["offered"]),
-            number(hop.get("loss_percent"), 2),
-            _count(hop["packets"].get("duplicated")),
-        ]
-        for hop in record.get("hops", [])
-        if hop["kind"] != "link"
+        {
+            "hop": hop["name"],
+            "way": hop["direction"],
+            "offered\npackets": _count(hop["packets"]["offered"]),
+            "lost\n%": number(hop.get("loss_percent"), 2),
+            "dupli-\ncated": _count(hop["packets"].get("duplicated")),
+        }
+        for hop in others
     ]
-    columns = [Column("hop", False), Column("way", False), Column("offered\npackets"), Column("lost\n%")]
-    policers = " and policers" if any(hop["kind"] == "police" for hop in record.get("hops", [])) else ""
-    return Table(f"Hops: wires{policers}", [*columns, Column("dupli-\ncated")], rows, names=2)
+    there = {hop["kind"] for hop in others}
+    named = " and ".join(kind.plural for kind in hops.kinds().values() if kind.name in there)
+    return Table.of(f"Hops: {named}", rows, texts=("hop", "way"), names=2)
 
 
 def _flows(record: Record) -> Table:
-    rows = []
-    digits = decimals(flow["goodput_mbps"] for flow in record["flows"])
-    for flow in record["flows"]:
-        rows.append(
-            [
-                flow["name"],
-                flow["direction"],
-                flow.get("cc") or "–",
-                number(flow["goodput_mbps"], max(2, digits)),
-                *(number(statistic(flow.get("rtt_ms"), name)) for name in ("p10", "p50", "p90")),
-                _count(flow.get("retransmitted")),
-                _count(flow.get("timeouts")),
-                number(flow["loss_percent"], 2),
-            ]
-        )
-    headings = ["goodput\nMbit/s", "RTT\np10 ms", "\np50 ms", "\np90 ms", "retrans-\nmitted", "time-\nouts", "loss\n%"]
-    if any(flow.get("jitter_rfc3550_ms") is not None for flow in record["flows"]):
-        headings.append("jitter\nms")
-        for row, flow in zip(rows, record["flows"], strict=True):
-            row.append(number(flow.get("jitter_rfc3550_ms"), 3))
-    columns = [Column("flow", False), Column("way", False), Column("cc", False), *map(Column, headings)]
-    return Table("Flows", columns, rows, _fairness(record))
+    flows = record["flows"]
+    digits = decimals(flow["goodput_mbps"] for flow in flows)
+    has_jitter = any(flow.get("jitter_rfc3550_ms") is not None for flow in flows)
+    rows = [
+        {
+            "flow": flow["name"],
+            "way": flow["direction"],
+            "cc": flow.get("cc") or "–",
+            "goodput\nMbit/s": number(flow["goodput_mbps"], max(2, digits)),
+            **_rtt(flow.get("rtt_ms")),
+            "retrans-\nmitted": _count(flow.get("retransmitted")),
+            "time-\nouts": _count(flow.get("timeouts")),
+            "loss\n%": number(flow["loss_percent"], 2),
+            **({"jitter\nms": number(flow.get("jitter_rfc3550_ms"), 3)} if has_jitter else {}),
+        }
+        for flow in flows
+    ]
+    return Table.of("Flows", rows, _fairness(record), ("flow", "way", "cc"))
+
+
+def _rtt(rtt_ms: Delay | None) -> dict[str, str]:
+    """Return the cells of a round-trip time."""
+    names = {"RTT\np10 ms": "p10", "\np50 ms": "p50", "\np90 ms": "p90"}
+    return {heading: number(statistic(rtt_ms, name)) for heading, name in names.items()}
 
 
 def _by_kind(record: Record) -> Table:
@@ -217,36 +227,23 @@ def _by_kind(record: Record) -> Table:
         losses = [flow["loss_percent"] for flow in flows if flow["loss_percent"] is not None]
         digits = max(2, decimals(goodputs))
         rows.append(
-            [
-                kind,
-                way,
-                cc,
-                str(len(flows)),
-                number(sum(goodputs), 2),
-                number(many.median(goodputs), digits),
-                number(many.worst_tenth(goodputs, "high"), digits),
-                number(min(goodputs), digits),
-                number(max(goodputs), digits),
-                number(many.median(rtts)),
-                number(sum(losses) / len(losses) if losses else None, 2),
-                number(jain(goodputs), 3),
-            ]
+            {
+                "kind": kind,
+                "way": way,
+                "cc": cc,
+                "flows": str(len(flows)),
+                "goodput\nsum Mbit/s": number(sum(goodputs), 2),
+                "\nmedian": number(many.median(goodputs), digits),
+                "worst\ntenth": number(many.worst_tenth(goodputs, "high"), digits),
+                "\nleast": number(min(goodputs), digits),
+                "\nmost": number(max(goodputs), digits),
+                "RTT\np50 ms": number(many.median(rtts)),
+                "loss\n%": number(sum(losses) / len(losses) if losses else None, 2),
+                "Jain": number(jain(goodputs), 3),
+            }
         )
-    headings = [
-        "flows",
-        "goodput\nsum Mbit/s",
-        "\nmedian",
-        "worst\ntenth",
-        "\nleast",
-        "\nmost",
-        "RTT\np50 ms",
-        "loss\n%",
-    ]
-    headings.append("Jain")
-    columns = [Column("kind", False), Column("way", False), Column("cc", False), *map(Column, headings)]
-    return Table(
-        f"Flows by kind ({len(record['flows'])} flows)", columns, rows, [many.TENTH, *_fairness(record)], names=3
-    )
+    title = f"Flows by kind ({len(record['flows'])} flows)"
+    return Table.of(title, rows, [many.TENTH, *_fairness(record)], ("kind", "way", "cc"), names=3)
 
 
 def _hosts(record: Record) -> list[Table]:
@@ -255,25 +252,23 @@ def _hosts(record: Record) -> list[Table]:
         return []
     shown = sorted(hosts, key=lambda host: -sum(one or 0 for one in host["goodput_mbps"].values()))[:MANY_HOSTS]
     rows = [
-        [
-            host["name"],
-            host["role"],
-            str(host["flows"]),
-            *(number(host["goodput_mbps"][way], 2) for way in ("down", "up")),
-            *(number(statistic(host["rtt_ms"], name)) for name in ("p10", "p50", "p90")),
-            number(host["loss_percent"], 2),
-        ]
+        {
+            "host": host["name"],
+            "role": host["role"],
+            "flows": str(host["flows"]),
+            **{f"{way}\nMbit/s": number(host["goodput_mbps"][way], 2) for way in ("down", "up")},
+            **_rtt(host["rtt_ms"]),
+            "loss\n%": number(host["loss_percent"], 2),
+        }
         for host in hosts
         if host in shown
     ]
-    headings = ["flows", "down\nMbit/s", "up\nMbit/s", "RTT\np10 ms", "\np50 ms", "\np90 ms", "loss\n%"]
-    columns = [Column("host", False), Column("role", False), *map(Column, headings)]
     left = len(hosts) - len(rows)
     notes = [f"and {left} with less goodput, which --json shows"] if left else []
     index = record["fairness"].get("jain_hosts")
     if index is not None and sum(host["role"] == "host" for host in hosts) > 1:
         notes.append(f"Jain's fairness index of the users' hosts: {number(index, 3)}")
-    return [Table("Hosts", columns, rows, notes)]
+    return [Table.of("Hosts", rows, notes, ("host", "role"))]
 
 
 def _fairness(record: Record) -> list[str]:

@@ -4,11 +4,12 @@ Colour and the progress bar appear only on terminals (NO_COLOR is respected). If
 drawn with ASCII characters. rich is imported only when something is printed.
 """
 
+import json
 import os
 import shutil
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal, TextIO
 
@@ -76,6 +77,11 @@ def emit(text: str) -> None:
     sys.stdout.flush()
 
 
+def emit_json(value: object) -> None:
+    """Write ``value`` to standard output as a line of JSON."""
+    emit(json.dumps(value, ensure_ascii=False) + "\n")
+
+
 def say(text: str = "", style: str = "") -> None:
     """Print a paragraph, wrapped at the terminal's width."""
     from rich.text import Text
@@ -98,6 +104,21 @@ def print_table(table: "Table") -> None:
     for note in table.notes:
         console.print(Text(fit(note), style="dim"))
     console.print()
+
+
+class Bold(str):
+    """A heading among the parts of `show`."""
+
+    __slots__ = ()
+
+
+def show(parts: "Iterable[str | Table]") -> None:
+    """Print ``parts`` one after the other: texts as paragraphs, and tables."""
+    for part in parts:
+        if isinstance(part, str):
+            say(part, style="bold" if isinstance(part, Bold) else "")
+        else:
+            print_table(part)
 
 
 def _grid(part: "layout.Part") -> "Grid":

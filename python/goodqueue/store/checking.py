@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin, is_typeddict
 
-from goodqueue import traffic
+from goodqueue import hops, traffic
 from goodqueue.errors import UserError, quoted
 from goodqueue.files import inputs
 from goodqueue.record import Queue, Record, Scenario
@@ -20,10 +20,6 @@ from goodqueue.store import layouts
 
 MOST = 1e100
 """The upper bound of any number. Ours are far smaller, and the square of a larger one would be infinite."""
-
-
-HOPS = ("link", "wire", "police")
-"""The kinds of hops whose entries a record may have."""
 
 
 def results(data: Any, place: str) -> None:
@@ -79,10 +75,9 @@ def record(data: Any, place: str) -> Record:
             raise UserError(place, f"queues.{way}: missing; accepted: both, down and up")
         _queue(data["queues"][way], place, f"queues.{way}")
     for index, hop in enumerate(data.get("hops", [])):
-        if hop["kind"] not in HOPS:
-            raise UserError(place, f"hops.{index}.kind: found {quoted(hop['kind'])}; accepted: {', '.join(HOPS)}")
-        _check(hop, Queue if hop["kind"] == "link" else layouts.Wire, place, f"hops.{index}")
-        if hop["kind"] == "link":
+        _kind_of_hop(hop, f"{place}: hops.{index}.kind")
+        _check(hop, Queue if hops.has_queue(hop) else layouts.Wire, place, f"hops.{index}")
+        if hops.has_queue(hop):
             _queue(hop, place, f"hops.{index}")
     measuring = [kind.name for kind in traffic.kinds().values() if kind.times]
     for index, app in enumerate(data["apps"]):
@@ -93,6 +88,11 @@ def record(data: Any, place: str) -> Record:
         _lengths(series, place)
     found_record: Record = data
     return found_record
+
+
+def _kind_of_hop(hop: Mapping[str, Any], place: str) -> None:
+    if hop["kind"] not in hops.kinds():
+        raise UserError(place, f"found {quoted(hop['kind'])}; accepted: {', '.join(hops.kinds())}")
 
 
 def _queue(queue: Mapping[str, Any], place: str, key: str) -> None:
@@ -123,13 +123,12 @@ def scenario(data: Scenario, place: str) -> None:
             found = f"found {quoted(rate)}; accepted: a rate's name, or a list of times with such names"
             raise UserError(f"{place}.bottleneck.wifi.station.{index}.rate", found)
     for index, hop in enumerate(data.get("hop", [])):
-        if hop["kind"] not in HOPS:
-            raise UserError(f"{place}.hop.{index}.kind", f"found {quoted(hop['kind'])}; accepted: {', '.join(HOPS)}")
-        for key in ("qdisc",) if hop["kind"] == "link" else ():
-            _words(hop.get(key, ""), f"{place}.hop.{index}.{key}")
+        _kind_of_hop(hop, f"{place}.hop.{index}.kind")
+        if hops.has_queue(hop):
+            _words(hop.get("qdisc", ""), f"{place}.hop.{index}.qdisc")
     for key in ("duration", "warmup"):
         try:
-            length = scenarios.seconds(data.get(key, "0s"))
+            length = scenarios.seconds(str(data.get(key, "0s")))
         except ValueError:
             length = -1.0
         if not 0 <= length < math.inf:

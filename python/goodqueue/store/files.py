@@ -55,7 +55,7 @@ def read(path: Path) -> bytes:
     Raises OSError, also if it is no regular file, since a pipe may never end, or if it is larger than `MOST_BYTES`.
     """
     inputs.note(path)
-    number = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    number = os.open(path, inputs.FLAGS)
     with os.fdopen(number, "rb") as file:
         state = os.fstat(number)
         if not stat.S_ISREG(state.st_mode):

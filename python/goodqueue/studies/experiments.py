@@ -5,7 +5,7 @@ runs are planned.
 """
 
 import copy
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from goodqueue import scenario as scenarios
 from goodqueue.errors import UserError, quoted
@@ -157,6 +157,14 @@ def _check_assignments(experiment: Experiment, table: Table) -> None:
             for key, text in parameter.assignments(value).items():
                 places.append((f"sweep.{parameter.name}.set.{key}", f"{key}={text}"))
     check_sets(experiment, table, places)
+
+
+def check_ids(top: Table, ids: Sequence[str]) -> None:
+    """Raise UserError if there is no experiment, or if two have the same id."""
+    if not ids:
+        top.refuse("experiment", "missing; accepted: at least one [[experiment]]")
+    if twice := {id_ for id_ in ids if ids.count(id_) > 1}:
+        top.refuse("experiment", f"the id {quoted(min(twice))} is used twice; accepted: ids that differ")
 
 
 def check_sets(experiment: Experiment, table: Table, places: list[tuple[str, str]]) -> None:

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from goodqueue.errors import quoted
 from goodqueue.studies import published
 from goodqueue.studies.experiments import (
+    check_ids,
     check_sets,
     read_assignments,
     read_experiment,
@@ -34,8 +34,7 @@ def load(folder: Path) -> Study:
     facts = published.load(folder / about.text("published", "published.toml"))
     common = read_lines(top.table("qdiscs"))
     experiments = tuple(read_experiment(table, facts, common) for table in top.tables("experiment"))
-    if not experiments:
-        top.refuse("experiment", "missing; accepted: at least one [[experiment]]")
+    check_ids(top, [experiment.id for experiment in experiments])
     _check_unique(top, experiments)
     study = Study(
         folder=folder,
@@ -59,8 +58,6 @@ def load(folder: Path) -> Study:
 def _check_unique(top: Table, experiments: tuple[Experiment, ...]) -> None:
     for index, experiment in enumerate(experiments):
         for other in experiments[:index]:
-            if other.id == experiment.id:
-                top.refuse("experiment", f"the id {quoted(other.id)} is used twice; accepted: ids that differ")
             both = set(other.published) & set(experiment.published)
             if both and other.at == experiment.at and set(other.qdiscs) & set(experiment.qdiscs):
                 found = f"{min(both)} is answered by {other.id} and by {experiment.id}"

@@ -182,7 +182,7 @@ class Tolerance:
     close: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Study:
     """A checked study."""
 
@@ -190,11 +190,11 @@ class Study:
     key: str
     title: str
     citation: str
-    doi: str
+    doi: str = ""
     published: Published
-    experiments: tuple[Experiment, ...]
-    exclusions: tuple[Exclusion, ...]
-    decisions: tuple[Decision, ...]
+    experiments: tuple[Experiment, ...] = ()
+    exclusions: tuple[Exclusion, ...] = ()
+    decisions: tuple[Decision, ...] = ()
     tolerances: Mapping[str, Tolerance]
     """The study's own tolerances, by unit."""
     words: Words = field(default_factory=Words)

@@ -2,14 +2,20 @@
 
 import csv
 import io
-import json
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
+from markupsafe import Markup
+
 from goodqueue.errors import UserError
-from goodqueue.files.output import RESULTS
+from goodqueue.files import output
+from goodqueue.pages import Code, Figure, Findings, Section, Text, draw, render
 from goodqueue.run import Progress
+from goodqueue.show.tables import Table
 from goodqueue.studies import show, show_readings
 from goodqueue.studies.figures import Draw, all_figures, save
+from goodqueue.studies.model import Study
 from goodqueue.studies.notes import parts, text_in
 from goodqueue.studies.outcome import Outcome, as_json
 
@@ -20,35 +26,29 @@ COLUMNS = (
 
 
 def write(
-    folder: Path, outcome: Outcome, command: str, draw: Draw | None = None, progress: Progress = lambda _: None
+    folder: Path, outcome: Outcome, command: str, own: Draw | None = None, progress: Progress = lambda _: None
 ) -> UserError | None:
     """Write into ``folder``: report.html, each figure as SVG and PNG, results.json, measured.csv, and the notes.
 
-    ``command`` is the command that repeats the study; ``draw`` draws its own figures. The same outcome gives the same
+    ``command`` is the command that repeats the study; ``own`` draws its own figures. The same outcome gives the same
     bytes. If the study's figures cannot be drawn, the error is returned, and neither figures nor report.html are
     written. Raises OSError.
     """
     from goodqueue._goodqueue import VERSION
 
-    notes, trouble = "", None
-    try:
-        notes = text_in(outcome.study.folder)
-        figures = all_figures(outcome, draw)
-        drawn = []
-        for figure in figures:
-            drawn.append((figure.name, figure.title, figure.caption, save(figure, outcome, folder)))
-            progress(len(drawn) / (len(figures) + 1))
-        (folder / "report.html").write_text(page(outcome, drawn, notes, command, VERSION), encoding="utf-8")
-    except UserError as error:
-        trouble = error
-        for file in folder.iterdir():
-            file.unlink()
+    notes = text_in(outcome.study.folder)
+
+    def drawn() -> Iterator[Figure]:
+        figures = all_figures(outcome, own)
+        for index, one in enumerate(figures, 1):
+            yield Figure(one.title, one.caption, save(one, outcome, folder), one.name)
+            progress(index / (len(figures) + 1))
+
+    trouble = draw(folder, "results.json is", lambda: page(outcome, list(drawn()), notes, command))
     (folder / "measured.csv").write_text(as_csv(outcome), encoding="utf-8", newline="")
     if notes:
         (folder / "NOTES.md").write_text(notes, encoding="utf-8")
-    results = as_json(outcome, VERSION) | {"command": command}
-    results["files"] = sorted([RESULTS, *(file.name for file in folder.iterdir())])
-    (folder / RESULTS).write_text(json.dumps(results, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    output.write_results(folder, as_json(outcome, VERSION), command)
     return trouble
 
 
@@ -65,26 +65,53 @@ def as_csv(outcome: Outcome) -> str:
     return buffer.getvalue()
 
 
-def page(outcome: Outcome, drawn: list[tuple[str, str, str, str]], notes: str, command: str, version: str) -> str:
-    """Return the report as HTML. ``drawn`` holds name, title, caption and SVG of each figure; ``notes`` is Markdown."""
-    from goodqueue.pages import render
-
+def page(outcome: Outcome, drawn: Sequence[Figure], notes: str, command: str) -> str:
+    """Return the report as HTML with the figures ``drawn``. ``notes`` is Markdown."""
     lead, *more = show.describe(outcome)
-    return render(
-        "studies/page.html.j2",
-        title=lead,
-        description=" ".join(more),
-        study=outcome.study,
-        findings=[*show.counts(outcome), *show_readings.counts(outcome)],
-        summary=show.summary_table(outcome) if outcome.summary else None,
-        tables=show.tables(outcome),
-        readings=show_readings.tables(outcome),
-        claims=show.tested(outcome),
-        untested=show.untested(outcome),
-        unsure=show.UNSURE,
-        figures=drawn,
-        notes=parts(notes),
-        command=command,
-        version=version,
-        engine=outcome.engine,
+    inferred = (
+        "Choices that the paper does not state but that its numbers imply, each by itself. The verdicts above are of "
+        "what it states."
     )
+    readings = show_readings.tables(outcome)
+    return render(
+        lead,
+        [
+            Text(" ".join(more), "lead"),
+            Findings([*show.counts(outcome), *show_readings.counts(outcome)]),
+            *([show.summary_table(outcome)] if outcome.summary else []),
+            Section("Published beside measured", show.tables(outcome)),
+            Section("Claims", _claims(outcome)),
+            Section("Inferred, not stated", [inferred, *readings] if readings else []),
+            Section("Figures", drawn),
+            Section("What was seen", parts(notes)),
+            Section("The experiment", list(_experiment(outcome.study, command, outcome.engine))),
+        ],
+    )
+
+
+def _claims(outcome: Outcome) -> list[Table]:
+    """Return the claims as the terminal shows them, under the page's own heading."""
+    return [replace(one, title="") if one.title == show.CLAIMS else one for one in show.claims_tables(outcome)]
+
+
+def _experiment(study: Study, command: str, engine: str) -> Iterator[str | Text | Section]:
+    if study.citation:
+        yield f"{study.citation}{f', doi:{study.doi}' if study.doi else ''}."
+    decided = [
+        Markup("<p><strong>{}</strong>: {}. {}</p>").format(one.about, one.choice, one.why) for one in study.decisions
+    ]
+    yield Section("What the paper leaves open, and what was chosen", decided)
+    beside = Markup(", each compared value in <code>measured.csv</code>")
+    yield Section("Do it again", [Code(command), made_by(engine, "", beside)])
+
+
+def made_by(engine: str, exceptions: str, beside: str) -> Text:
+    """Return the note on the version and the engine. ``exceptions`` are numbers that differ if the command is repeated.
+
+    ``beside`` names further files.
+    """
+    from goodqueue._goodqueue import VERSION
+
+    same = f" The same command gives the same numbers on any machine and any number of cores{exceptions}."
+    told = Markup("goodqueue {}, engine {}.{} Each seed's number stands in <code>results.json</code>{}.")
+    return Text(told.format(VERSION, engine, same if engine == "sim" else "", beside), "note")

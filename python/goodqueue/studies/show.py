@@ -5,7 +5,7 @@ from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 
 from goodqueue.show.tables import Column, Table, number
-from goodqueue.studies import trivial
+from goodqueue.studies import show_readings, trivial
 from goodqueue.studies.judging import PERCENT, Judged, is_difference, tolerance
 from goodqueue.studies.metrics import Measurement
 from goodqueue.studies.model import Study
@@ -138,6 +138,9 @@ def _decimals(number: float) -> int:
 NOT_TESTED = "not tested: "
 """The beginning of the reason of a claim without a verdict."""
 
+CLAIMS = "Claims"
+"""The title of the table of claims that have a verdict."""
+
 UNSURE = "?: within the 95 % intervals, of the numbers or of differences seed by seed, the verdict could turn round."
 
 
@@ -187,7 +190,7 @@ def claims_tables(outcome: Outcome) -> list[Table]:
     if claims := tested(outcome):
         rows = [[told.id, told.verdict, f"{told.statement}\n{told.why}"] for told in claims]
         columns = [Column("claim", numeric=False), Column("verdict", numeric=False), Column("statement", numeric=False)]
-        found.append(Table("Claims", columns, rows, [UNSURE] if any("?" in told.verdict for told in claims) else []))
+        found.append(Table(CLAIMS, columns, rows, [UNSURE] if any("?" in told.verdict for told in claims) else []))
     for reason, group in untested(outcome).items():
         rows = [[told.id, f"{told.statement}\n{told.why}".rstrip()] for told in group]
         columns = [Column("claim", numeric=False), Column("statement", numeric=False)]
@@ -266,15 +269,30 @@ def counts(outcome: Outcome) -> list[str]:
     return sentences
 
 
+def parts(outcome: Outcome) -> list[str | Table]:
+    """Return what the terminal shows of a study."""
+    summary = [summary_table(outcome)] if outcome.summary else []
+    shown = [*tables(outcome), *claims_tables(outcome), *summary, *show_readings.tables(outcome)]
+    return [*describe(outcome), "", *shown, *counts(outcome), *show_readings.counts(outcome)]
+
+
 def describe(outcome: Outcome) -> list[str]:
     """Return sentences on the study and the runs."""
     facts, study = outcome.study.published, outcome.study
     who = facts.authors[0].split()[-1] + (" et al." if len(facts.authors) > 2 else "") if facts.authors else ""
     head = f"{study.title} ({who}, {facts.year})" if who and facts.year else study.title
-    seeds = sorted({len(cell.seeds) for cell in outcome.cells})
-    repeats = " to ".join(map(str, dict.fromkeys([seeds[0], seeds[-1]]))) if seeds else ""
     quick = " Quick: shorter runs and fewer seeds than the paper's; the numbers are rough." if outcome.quick else ""
-    where = "" if outcome.engine == "sim" else f" on engine {outcome.engine}"
-    counted = f"{len(outcome.cells)} cells from {outcome.runs} runs{where}, {repeats} seeds each"
-    runs = f"{counted}; ± is half of the 95 % interval."
-    return [head, runs + quick] if outcome.cells else [head, "Nothing to run."]
+    counted = f"{len(outcome.cells)} cells from {runs(outcome)}, {repeats(outcome)} seeds each"
+    told = f"{counted}; ± is half of the 95 % interval.{quick}"
+    return [head, told if outcome.cells else "Nothing to run."]
+
+
+def runs(outcome: Outcome) -> str:
+    """Return the number of runs, and the engine if it is not the simulator."""
+    return f"{outcome.runs} runs{'' if outcome.engine == 'sim' else f' on engine {outcome.engine}'}"
+
+
+def repeats(outcome: Outcome) -> str:
+    """Return the least and the greatest number of seeds of a cell. Empty: there is no cell."""
+    seeds = sorted({len(cell.seeds) for cell in outcome.cells})
+    return " to ".join(map(str, dict.fromkeys([*seeds[:1], *seeds[-1:]])))

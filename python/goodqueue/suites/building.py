@@ -10,10 +10,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from goodqueue.show import labels
-from goodqueue.studies.model import Experiment, Lines, Parameter, Study
+from goodqueue.studies.model import Experiment, Lines, Parameter
 from goodqueue.studies.published import Claim, PublishedScenario, Term
 from goodqueue.studies.selection import Selection
-from goodqueue.studies.wording import Words
 from goodqueue.suites.loading import terms_of
 from goodqueue.suites.model import Check, Row, Suite, Trial
 from goodqueue.suites.subjects import Subject, takes_buffer, with_cc
@@ -26,7 +25,7 @@ VARIATION = "variation"
 """The swept parameter of a qdisc line whose parameters are varied: ``as given``, ``target 2.5ms``."""
 
 
-def study(suite: Suite, subjects: Sequence[Subject]) -> Study:
+def study(suite: Suite, subjects: Sequence[Subject]) -> Suite:
     """Return the study of ``subjects`` that ``suite`` asks for."""
     made = (
         _of_qdiscs(trial, subjects) if suite.tests == "qdisc" else _of_ccs(suite, trial, subjects)
@@ -48,27 +47,12 @@ def study(suite: Suite, subjects: Sequence[Subject]) -> Study:
         for subject in subjects
         if not compares_itself(check, subject.name)
     )
-    return Study(
-        folder=suite.folder,
-        key=suite.key,
-        title=suite.title,
-        citation=suite.citation,
-        doi="",
-        published=replace(
-            suite.published, scenarios={**suite.published.scenarios, **own}, claims=(*suite.published.claims, *claims)
-        ),
-        experiments=experiments,
-        exclusions=(),
-        decisions=(),
-        tolerances=suite.tolerances,
-        words=words(suite, [subject.name for subject in subjects]),
-    )
-
-
-def words(suite: Suite, tested: Sequence[str]) -> Words:
-    """Return the names in tables. The ``tested`` lines have short names that stay distinct."""
-    short = labels.short(tested) if suite.tests == "qdisc" else {}
-    return replace(suite.words, names={**short, **suite.words.names})
+    facts = suite.published
+    facts = replace(facts, scenarios={**facts.scenarios, **own}, claims=(*facts.claims, *claims))
+    # The tested lines have short names in tables that stay distinct.
+    short = labels.short([subject.name for subject in subjects]) if suite.tests == "qdisc" else {}
+    words = replace(suite.words, names={**short, **suite.words.names})
+    return replace(suite, published=facts, experiments=experiments, words=words)
 
 
 def _of_qdiscs(trial: Trial, subjects: Sequence[Subject]) -> Iterator[Experiment]:

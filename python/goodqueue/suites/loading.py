@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from goodqueue.errors import quoted
 from goodqueue.studies import published
 from goodqueue.studies.experiments import (
+    check_ids,
     check_sets,
     read_assignments,
     read_experiment,
@@ -35,11 +35,7 @@ def load(folder: Path) -> Suite:
     beside = read_lines(top.table("beside"))
     queues = {name: str(line) for name, line in read_lines(top.table("queues")).items()}
     trials = tuple(_trial(table, facts, tests, beside, queues) for table in top.tables("experiment"))
-    if not trials:
-        top.refuse("experiment", "missing; accepted: at least one [[experiment]]")
-    ids = [trial.experiment.id for trial in trials]
-    if twice := {id_ for id_ in ids if ids.count(id_) > 1}:
-        top.refuse("experiment", f"the id {quoted(min(twice))} is used twice; accepted: ids that differ")
+    check_ids(top, [trial.experiment.id for trial in trials])
     known = {trial.experiment.id: trial for trial in trials}
     suite = Suite(
         folder=folder,

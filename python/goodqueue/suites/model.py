@@ -2,11 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
-from goodqueue.studies.model import Experiment, Lines, Tolerance
-from goodqueue.studies.published import At, Claim, Published
-from goodqueue.studies.wording import Words
+from goodqueue.studies.model import Experiment, Lines, Study
+from goodqueue.studies.published import At, Claim
 
 TESTED = ("qdisc", "cc")
 """The subjects that a suite may test: queue disciplines or congestion controls."""
@@ -74,14 +72,13 @@ class Trial:
     """For a suite of qdiscs: whether each tested line is also run with each of its parameters halved and doubled."""
 
 
-@dataclass(frozen=True, slots=True)
-class Suite:
-    """A checked suite."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suite(Study):
+    """A checked suite: a study whose experiments and claims follow from what is tested.
 
-    folder: Path
-    key: str
-    title: str
-    citation: str
+    Its published numbers are for the same tests. There may be none.
+    """
+
     tests: str
     """One of `TESTED`."""
     default: tuple[str, ...]
@@ -92,10 +89,6 @@ class Suite:
     """For a suite of congestion controls: queues by name."""
     trials: tuple[Trial, ...]
     rows: tuple[Row, ...]
-    words: Words
-    published: Published
-    """Published numbers for the same tests, if any."""
-    tolerances: Mapping[str, Tolerance]
 
     def scenarios_of(self, row: Row) -> list[str]:
         """Return the ids of the scenarios that the experiments behind ``row`` answer."""

@@ -1,19 +1,21 @@
 """Writes a pass sheet as one HTML page to attach to a draft, with its figures and the data behind them."""
 
-import json
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
-from goodqueue.errors import UserError, one_line
-from goodqueue.files import inputs
-from goodqueue.files.output import RESULTS
+from markupsafe import Markup
+
+from goodqueue.errors import UserError
+from goodqueue.files import inputs, output
+from goodqueue.pages import Code, Figure, Findings, Section, Text, draw, render
 from goodqueue.run import Progress
+from goodqueue.show.tables import Table
 from goodqueue.studies.notes import parts, text_in
+from goodqueue.studies.pages import made_by
 from goodqueue.studies.reading import MOST_BYTES
 from goodqueue.suites import show
 from goodqueue.suites.sheet import RowResult, Sheet, as_json
-
-Drawn = tuple[str, str, str]
-"""The name, caption and SVG of a figure."""
 
 
 def write(folder: Path, sheet: Sheet, command: str, progress: Progress = lambda _: None) -> UserError | None:
@@ -24,69 +26,61 @@ def write(folder: Path, sheet: Sheet, command: str, progress: Progress = lambda 
     """
     from goodqueue._goodqueue import VERSION
 
-    trouble = None
-    try:
-        drawn = _draw(folder, sheet, progress)
-        (folder / "report.html").write_text(page(sheet, drawn, command, VERSION), encoding="utf-8")
-    except OSError:
-        raise
-    except Exception as error:  # noqa: BLE001 - a library may raise anything, or fail to be imported
-        what = f"the figures cannot be drawn: {type(error).__name__}: {one_line(str(error))}"
-        trouble = UserError("report.html", f"{what}; results.json is there")
-        for file in folder.iterdir():
-            file.unlink()
-    results = as_json(sheet, VERSION) | {"command": command}
-    results["files"] = sorted([RESULTS, *(file.name for file in folder.iterdir())])
-    (folder / RESULTS).write_text(json.dumps(results, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    trouble = draw(folder, "results.json is", lambda: page(sheet, _draw(folder, sheet, progress), command))
+    output.write_results(folder, as_json(sheet, VERSION), command)
     return trouble
 
 
-def _draw(folder: Path, sheet: Sheet, progress: Progress) -> dict[str, list[Drawn]]:
-    """Write each figure into ``folder`` and return them by their row's heading."""
+def _draw(folder: Path, sheet: Sheet, progress: Progress) -> list[list[Figure]]:
+    """Write each figure into ``folder`` and return those of each row."""
     from goodqueue.plot import style
     from goodqueue.suites import figures
 
-    drawn: dict[str, list[Drawn]] = {}
+    drawn = []
     for index, found in enumerate(sheet.rows, 1):
-        drawn[show.heading(found)] = [
-            (name, caption, style.save(figure, folder, name)) for name, caption, figure in figures.of_row(sheet, found)
-        ]
+        own = figures.of_row(sheet, found)
+        drawn.append([Figure("", caption, style.save(figure, folder, name), name) for name, caption, figure in own])
         progress(index / (len(sheet.rows) + 1))
     return drawn
 
 
-def page(sheet: Sheet, drawn: dict[str, list[Drawn]], command: str, version: str) -> str:
-    """Return the page as HTML."""
-    from goodqueue.pages import render
-
+def page(sheet: Sheet, drawn: list[list[Figure]], command: str) -> str:
+    """Return the page as HTML, with the figures ``drawn`` of each row."""
     lead, *more = show.describe(sheet)
+    rows = zip(sheet.rows, drawn, strict=True)
     return render(
-        "suites/page.html.j2",
-        title=lead,
-        description=" ".join(more),
-        suite=sheet.suite,
-        overview=show.overview(sheet),
-        findings=list(show.conclusion(sheet)),
-        rows=[_row(sheet, found, drawn[show.heading(found)]) for found in sheet.rows],
-        scenarios=_scenarios(sheet),
-        lines=_lines(sheet),
-        notes=parts(text_in(sheet.suite.folder)),
-        command=command,
-        version=version,
-        engine=sheet.outcome.engine,
+        lead,
+        [
+            Text(" ".join(more), "lead"),
+            Findings(list(show.conclusion(sheet))),
+            show.overview(sheet),
+            *(Section(show.heading(found), list(_row(sheet, found, figures))) for found, figures in rows),
+            Section("What was seen", parts(text_in(sheet.suite.folder))),
+            Section("The experiment", _experiment(sheet, command)),
+        ],
     )
 
 
-def _row(sheet: Sheet, found: RowResult, drawn: list[Drawn]) -> dict[str, object]:
-    """Return the content of the page on one row."""
-    return {
-        "heading": show.heading(found),
-        "asked": found.row.asked,
-        "tables": show.tables(sheet, found),
-        "checks": list(show.checks(sheet, found)),
-        "sources": list(dict.fromkeys(check.source for check in found.row.checks)),
-        "figures": drawn,
-    }
+def _row(sheet: Sheet, found: RowResult, drawn: list[Figure]) -> Iterator[str | Text | Table | Figure]:
+    """Yield the parts of the section on one row."""
+    yield found.row.asked
+    yield from (replace(table, title="") for table in show.tables(sheet, found))
+    yield from show.checks(sheet, found)
+    if sources := dict.fromkeys(check.source for check in found.row.checks):
+        yield Text(f"Source of the checks: {'; '.join(sources)}.", "note")
+    yield from drawn
+
+
+def _experiment(sheet: Sheet, command: str) -> list[str | Section]:
+    def named(form: Markup, texts: dict[str, str]) -> list[Markup | Code]:
+        return [part for name, text in texts.items() for part in (form.format(name), Code(text))]
+
+    return [
+        f"{sheet.suite.citation}.",
+        Section("The lines, with every parameter", named(Markup("<p><strong>{}</strong></p>"), _lines(sheet))),
+        Section("The scenarios", named(Markup("<p><code>{}</code></p>"), _scenarios(sheet))),
+        Section("Do it again", [Code(command), made_by(sheet.outcome.engine, ", except times of this machine", "")]),
+    ]
 
 
 def _scenarios(sheet: Sheet) -> dict[str, str]:
@@ -96,11 +90,11 @@ def _scenarios(sheet: Sheet) -> dict[str, str]:
     return {file.name: inputs.read_text(file, MOST_BYTES, "a scenario in TOML", pipes=False) for file in sorted(files)}
 
 
-def _lines(sheet: Sheet) -> dict[str, list[str]]:
+def _lines(sheet: Sheet) -> dict[str, str]:
     """Return every qdisc line that was run, with every parameter, by its name in the sheet."""
     found: dict[str, list[str]] = {}
     for cell in sheet.outcome.cells:
         lines = found.setdefault(cell.cell.algorithm if sheet.suite.tests == "qdisc" else "at the bottleneck", [])
         if cell.qdisc not in lines:
             lines.append(cell.qdisc)
-    return found
+    return {name: "\n".join(lines) for name, lines in found.items()}

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from goodqueue import run
-from goodqueue.errors import UserError, quoted
+from goodqueue.errors import Option, UserError, quoted
 from goodqueue.store import Store
 from goodqueue.studies import outcome as outcomes
 from goodqueue.studies import planning
@@ -97,7 +97,7 @@ def choose(suite: Suite, only: Sequence[str]) -> list[Row]:
         found = [row for row in suite.rows if f"{row.section} ".startswith((f"{section}.", f"{section} "))]
         if not found:
             known = ", ".join(dict.fromkeys(row.section for row in suite.rows))
-            raise UserError("--only", f"found {quoted(section)}; accepted: {known}")
+            raise UserError(Option("only"), f"found {quoted(section)}; accepted: {known}")
         chosen += found
     return [row for row in suite.rows if row in chosen] if only else list(suite.rows)
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from goodqueue.show.tables import Column, Table, decimals, number
+from goodqueue.show.terminal import Bold
 from goodqueue.studies import show as studies
 from goodqueue.suites.loading import terms_of
 from goodqueue.suites.sheet import FAILS, MEASURED, NOT_RUN, OPEN, PASSES, STATED, Number, RowResult, Sheet
@@ -11,17 +12,22 @@ UNSURE = "open: within the 95 % intervals, of the numbers or of differences seed
 MARKS = {"holds": "✓", "fails": "✗", "not_run": "–"}
 
 
+def parts(sheet: Sheet) -> list[str | Table]:
+    """Return what the terminal shows of a sheet."""
+    rows: list[str | Table] = []
+    for found in sheet.rows:
+        rows += ["", Bold(heading(found)), found.row.asked, *tables(sheet, found), *checks(sheet, found)]
+    return [*describe(sheet), *rows, "", overview(sheet), *conclusion(sheet)]
+
+
 def describe(sheet: Sheet) -> list[str]:
     """Return sentences on the suite and its runs."""
-    cells = sheet.outcome.cells
-    seeds = sorted({len(cell.seeds) for cell in cells})
-    repeats = " to ".join(map(str, dict.fromkeys([seeds[0], seeds[-1]]))) if seeds else "no"
+    repeats = studies.repeats(sheet.outcome) or "no"
     rough = " Quick: shorter runs and fewer seeds; the numbers are rough." if sheet.outcome.quick else ""
-    where = "" if sheet.outcome.engine == "sim" else f" on engine {sheet.outcome.engine}"
     beside = [name for name in sheet.suite.beside if name not in sheet.subjects]
     against = f", beside {' and '.join(beside)}" if beside else ""
     word = "seed" if repeats == "1" else "seeds"
-    runs = f"{sheet.outcome.runs} runs{where}, {repeats} {word} each; ± is half of the 95 % interval.{rough}"
+    runs = f"{studies.runs(sheet.outcome)}, {repeats} {word} each; ± is half of the 95 % interval.{rough}"
     return [f"{sheet.suite.title}: {', '.join(map(sheet.words.algorithm, sheet.subjects))}{against}", runs]
 
 

@@ -10,8 +10,10 @@ from typing import Any
 
 from goodqueue import engines
 from goodqueue import scenario as scenarios
-from goodqueue.errors import UserError, quoted
+from goodqueue.errors import Option, Place, UserError, quoted
+from goodqueue.files import inputs
 from goodqueue.record import Scenario
+from goodqueue.scenario import sources
 
 QDISC = "bottleneck.qdisc"
 MIX = "traffic"
@@ -53,24 +55,33 @@ def axes(sets: Sequence[str]) -> list[Axis]:
 
     A comma within quotes, brackets or braces belongs to a value, as in ``traffic.0.kind="a,b"``.
     """
-    found: list[Axis] = []
+    found: list[tuple[Place, Axis]] = []
     for assignment in sets:
         key, equals, text = assignment.partition("=")
-        key, origin = key.strip(), f"--set {assignment}"
+        key, origin = key.strip(), Option("set", assignment)
         if not equals or not all(key.split(".")):
             raise UserError(origin, "found no KEY=VALUE; accepted: a dotted key, as in bottleneck.rate=5mbit,10mbit")
-        if key in {axis.key for axis in found}:
-            raise UserError(f"--set {key}", "given twice; accepted: all values in one, as KEY=V1,V2")
-        if key == "seed":
-            raise UserError(origin, "the seeds of each cell follow from --seeds and --seed; accepted: these")
-        values = tuple(" ".join(value.split()) for value in split(text, origin))
-        if "" in values:
+        found.append((origin, Axis(key, tuple(" ".join(value.split()) for value in split(text, origin)))))
+    return checked(found)
+
+
+def checked(named: Sequence[tuple[Place, Axis]]) -> list[Axis]:
+    """Return the axes of a grid, each given with its name in errors. Raises UserError."""
+    keys: set[str] = set()
+    for origin, axis in named:
+        if axis.key in keys:
+            raise UserError(Option("set", axis.key), "given twice; accepted: all values in one, as KEY=V1,V2")
+        keys.add(axis.key)
+        if axis.key == "seed":
+            follow: list[Place] = ["the seeds of each cell follow from ", Option("seeds"), " and ", Option("seed")]
+            raise UserError(origin, [*follow, "; accepted: these"])
+        if "" in axis.values:
             raise UserError(origin, "found an empty value; accepted: KEY=V1,V2")
-        if twice := [value for value in values if values.count(value) > 1]:
+        if twice := [value for value in axis.values if axis.values.count(value) > 1]:
             raise UserError(origin, f"found {quoted(twice[0])} twice; accepted: each value once")
-        found.append(Axis(key, values))
+    found = [axis for _, axis in named]
     if (count := math.prod(len(axis.values) for axis in found)) > MOST:
-        raise UserError("--set", f"the grid has {count} cells; accepted: at most {MOST}")
+        raise UserError(Option("set"), f"the grid has {count} cells; accepted: at most {MOST}")
     return found
 
 
@@ -90,12 +101,12 @@ def mixes(given: Sequence[str]) -> list[Mix]:
     found: list[Mix] = []
     for one in given:
         name, equals, text = (part.strip() for part in one.partition("="))
-        origin = f"--mix {one}"
+        origin = Option("mix", one)
         if not equals or not re.fullmatch(r"\w[\w-]*", name):
             raise UserError(origin, "found no NAME=LIST; accepted: as in calls=bulk:4,voip:10, or calls=FILE.toml")
         if name in {mix.name for mix in found}:
             raise UserError(origin, f"found {quoted(name)} twice; accepted: each name once")
-        found.append(Mix(name, text, scenarios.mix(text)))
+        found.append(Mix(name, text, sources.mix(text)))
     return found
 
 
@@ -104,13 +115,13 @@ def with_mixes(along: Sequence[Axis], found: Sequence[Mix]) -> list[Axis]:
     if not found:
         return list(along)
     if clash := next((axis.key for axis in along if axis.key.split(".")[0] == MIX), None):
-        raise UserError("--mix", f"found beside --set {clash}; accepted: one of them")
+        raise UserError(Option("mix"), ["found beside ", Option("set", clash), "; accepted: one of them"])
     if len(found) * math.prod(len(axis.values) for axis in along) > MOST:
-        raise UserError("--mix", f"the grid has more than {MOST} cells; accepted: fewer values")
+        raise UserError(Option("mix"), f"the grid has more than {MOST} cells; accepted: fewer values")
     return [*along, Axis(MIX, tuple(mix.name for mix in found))]
 
 
-def split(text: str, origin: str) -> list[str]:
+def split(text: str, origin: Place) -> list[str]:
     """Split ``text`` at its commas, except those within quotes, brackets or braces.
 
     Raises UserError if one of these is not closed.
@@ -163,15 +174,15 @@ def _resolved(
     base: Scenario, values: Sequence[tuple[Axis, str]], origin: str, engine: str, mixed: Sequence[Mix]
 ) -> Scenario:
     scenario = copy.deepcopy(base)
-    origins = {}
+    origins: dict[str, Place] = {}
     traffic = {mix.name: mix for mix in mixed}
     # Parameters of a qdisc line are set after the lines, since another axis may set the line.
     for axis, value in sorted(values, key=lambda pair: ".qdisc." in pair[0].key):
         if axis.key == MIX and value in traffic:
             scenario["traffic"] = copy.deepcopy(list(traffic[value].traffic))
-            origins[MIX] = f"--mix {value}"
+            origins[MIX] = Option("mix", value)
             continue
-        origins[scenarios.apply_set(scenario, f"{axis.key}={value}")] = f"--set {axis.key}"
+        origins[scenarios.apply_set(scenario, f"{axis.key}={value}")] = Option("set", axis.key)
     resolved = scenarios.resolve(scenario, origin, origins)
     engines.check(engine, resolved)
     return resolved
@@ -179,5 +190,5 @@ def _resolved(
 
 def value_of(text: str) -> Any:
     """Return a value as a number if it is one, otherwise as it was written."""
-    value = scenarios.parse_value(text)
+    value = inputs.parse_value(text)
     return value if isinstance(value, int | float) and not isinstance(value, bool) else text

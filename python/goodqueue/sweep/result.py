@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from goodqueue import compare
-from goodqueue.errors import UserError, quoted
+from goodqueue.errors import Option, UserError, quoted
 from goodqueue.measures import measured, metrics, stats
 from goodqueue.measures.metrics import Metric
 from goodqueue.measures.stats import Estimate
@@ -117,17 +117,17 @@ class Sweep:
         return measured.difference(cell.values, other.values, metric, cell.is_nil and other.is_nil)
 
 
-def baseline(text: str, axes: Sequence[Axis], option: str = "--against") -> tuple[str, str]:
+def baseline(text: str, axes: Sequence[Axis]) -> tuple[str, str]:
     """Return the key and the value that ``KEY=VALUE`` names, among several values of ``axes``. Raises UserError."""
     key, equals, value = (part.strip() for part in text.partition("="))
     swept = [axis for axis in axes if len(axis.values) > 1]
     named = [axis for axis in swept if axis.key == key] or [axis for axis in swept if axis.key.endswith(f".{key}")]
     if not equals or len(named) != 1:
         keys = ", ".join(axis.key for axis in swept) or "a sweep of a key with several values"
-        raise UserError(option, f"found {quoted(text)}; accepted: KEY=VALUE of {keys}")
+        raise UserError(Option("against"), f"found {quoted(text)}; accepted: KEY=VALUE of {keys}")
     value = " ".join(value.split())
     if value not in named[0].values:
-        raise UserError(option, f"found {quoted(value)}; accepted: {', '.join(named[0].values)}")
+        raise UserError(Option("against"), f"found {quoted(value)}; accepted: {', '.join(named[0].values)}")
     return named[0].key, value
 
 

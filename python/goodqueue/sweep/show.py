@@ -1,12 +1,11 @@
 """A sweep as tables and sentences, for the terminal and the report."""
 
-import shlex
-
-from goodqueue.measures import FIRST_SEED, measured
+from goodqueue import options
+from goodqueue.measures import FIRST_SEED
 from goodqueue.measures.metrics import Metric
 from goodqueue.measures.stats import Estimate
 from goodqueue.show import metric_columns
-from goodqueue.show.findings import sentence
+from goodqueue.show.findings import sentences
 from goodqueue.show.tables import Column, Table, number
 from goodqueue.sweep.grid import MIX, QDISC
 from goodqueue.sweep.result import Sweep, Values
@@ -84,18 +83,7 @@ def _place(cell: Values, sweep: Sweep) -> list[str]:
 
 def findings(sweep: Sweep) -> list[str]:
     """Return the main findings in sentences: the best and the worst cell by each metric, if there are several."""
-    told = sorted((one for one in sweep.shown() if any(one.sentence)), key=lambda metric: not metric.is_felt)
-    return [said for metric in told if (said := _finding(sweep, metric))]
-
-
-def _finding(sweep: Sweep, metric: Metric) -> str | None:
-    def is_told_apart(one: Values, other: Values) -> bool:
-        nil = one.is_nil and other.is_nil
-        found = measured.difference(one.values, other.values, metric.key, nil)
-        return found is None or found.half_width is None or found.excludes_zero
-
-    found = [(mean.mean, cell) for cell in sweep.cells if (mean := cell.estimate(metric.key))]
-    return sentence(metric, found, lambda cell: _called(sweep, cell), is_told_apart, "cell")
+    return sentences(sweep.shown(), sweep.cells, lambda cell: _called(sweep, cell), "cell")
 
 
 def _called(sweep: Sweep, cell: Values) -> str:
@@ -109,26 +97,21 @@ def _called(sweep: Sweep, cell: Values) -> str:
 
 def command(sweep: Sweep, store: str = "") -> str:
     """Return the command that makes the sweep again, in the folder of its scenario file."""
-    words = ["goodqueue", "sweep", sweep.name]
-    for axis in sweep.axes:
-        if axis.key != MIX or not sweep.mixes:
-            words += ["--set", f"{axis.key}={','.join(axis.values)}"]
-    for mix in sweep.mixes:
-        words += ["--mix", f"{mix.name}={mix.said}"]
-    words += ["--seeds", str(sweep.seeds)]
-    if sweep.first_seed != FIRST_SEED:
-        words += ["--seed", str(sweep.first_seed)]
-    if sweep.goal:
-        words += ["--until-ci", f"{sweep.goal.percent:g}%", "--max-seeds", str(sweep.goal.most)]
-    for metric in sweep.metrics if sweep.is_asked else ():
-        words += ["--metric", metric.key]
-    if sweep.engine != "sim":
-        words += ["--engine", sweep.engine]
-    if sweep.against:
-        words += ["--against", "=".join(sweep.against)]
-    if sweep.correct:
-        words += ["--correct", sweep.correct]
-    return shlex.join([*words, *(["--out", store] if store else [])])
+    axes = (axis for axis in sweep.axes if axis.key != MIX or not sweep.mixes)
+    return options.command(
+        "sweep", sweep.name,
+        set=[f"{axis.key}={','.join(axis.values)}" for axis in axes],
+        mix=[f"{mix.name}={mix.said}" for mix in sweep.mixes],
+        seeds=sweep.seeds,
+        seed=None if sweep.first_seed == FIRST_SEED else sweep.first_seed,
+        until_ci=f"{sweep.goal.percent:g}%" if sweep.goal else None,
+        max_seeds=sweep.goal.most if sweep.goal else None,
+        metric=[metric.key for metric in sweep.metrics if sweep.is_asked],
+        engine=None if sweep.engine == "sim" else sweep.engine,
+        against="=".join(sweep.against) if sweep.against else None,
+        correct=sweep.correct or None,
+        out=store or None,
+    )  # fmt: skip
 
 
 def certainty(sweep: Sweep) -> list[str]:

@@ -1,15 +1,14 @@
 """Carries out ``goodqueue validate --lines`` and shows its result."""
 
-import json
 import threading
 from collections.abc import Mapping
 from textwrap import fill
 from typing import Any
 
+from goodqueue.show import markdown as markdowns
 from goodqueue.show import terminal
 from goodqueue.show.tables import Column, Table
 from goodqueue.validation import lines
-from goodqueue.validation.show import table_markdown
 
 LISTS = {"tc_only": "tc only", "goodqueue_only": "goodqueue only", "values": "other values"}
 """The lists of differences, with their headings."""
@@ -25,7 +24,7 @@ def show(count: int, seed: int, as_json: bool) -> None:
     with terminal.progress(f"{count} lines, each read by tc") as progress:
         result = lines.as_json(*lines.compare(count, seed, progress, threading.Event()), count, seed)
     if as_json:
-        terminal.emit(json.dumps(result, ensure_ascii=False) + "\n")
+        terminal.emit_json(result)
         return
     terminal.print_table(table(result))
     for name, qdisc in result["qdiscs"].items():
@@ -59,7 +58,7 @@ def markdown(result: Mapping[str, Any]) -> str:
     shown = table(result)
     parts = [
         _wrapped(f"{shown.title}: `goodqueue validate --lines {result['lines']} --seed {result['seed']}`."),
-        table_markdown(shown),
+        markdowns.table(shown),
         "*Decided* are differences that have a reason:",
         "\n".join(_wrapped(f"- **{name}**: {why}", "  ") for name, why in result["decisions"].items()),
     ]

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from goodqueue.measures.stats import Estimate, estimate
+from goodqueue.show import markdown as markdowns
 from goodqueue.show.tables import Column, Table, decimals, number, plus_minus
 from goodqueue.validation.judging import FACTOR, FEW, FLOOR_MS, Judgement, Summary, agree
 from goodqueue.validation.result import Result, Validation
@@ -189,29 +190,22 @@ def groups_table(judgement: Judgement) -> Table:
     if _share_changes(judgement):
         groups |= judgement.by_change
     rows = [
-        [
-            name,
-            str(found.cells),
-            number(found.delay_mean_ln, 3),
-            number(found.delay_p95_ln, 3),
-            number(found.utilisation_points, 2),
-            _share(found.drops_agree, found.drops_judged),
-            _share(found.marks_agree, found.marks_judged),
-            number(found.jain, 3),
-            number(found.flow_goodput_percent, 1),
-            number(found.cwnd_area, 2),
-        ]
+        {
+            "cells of": name,
+            "cells": str(found.cells),
+            "delay mean\nln": number(found.delay_mean_ln, 3),
+            "p95\nln": number(found.delay_p95_ln, 3),
+            "used\npoints": number(found.utilisation_points, 2),
+            "drops\nagree": _share(found.drops_agree, found.drops_judged),
+            "marks\nagree": _share(found.marks_agree, found.marks_judged),
+            "Jain": number(found.jain, 3),
+            "flows\napart %": number(found.flow_goodput_percent, 1),
+            "cwnd\narea": number(found.cwnd_area, 2),
+        }
         for name, found in groups.items()
     ]
-    headings = ["cells", "delay mean\nln", "p95\nln", "used\npoints", "drops\nagree", "marks\nagree", "Jain"]
-    headings += ["flows\napart %", "cwnd\narea"]
     notes = ["Delays: median over the cells; all else: mean. Agree: cells of those that are judged."]
-    return Table(
-        "How far apart, by qdisc and by what departs from the base",
-        [Column("cells of", False), *map(Column, headings)],
-        rows,
-        notes,
-    )
+    return Table.of("How far apart, by qdisc and by what departs from the base", rows, notes, ("cells of",))
 
 
 def _share(agreeing: int, judged: int) -> str:
@@ -223,25 +217,13 @@ def markdown(validation: Validation, judgement: Judgement) -> str:
     parts = [describe(validation), "\n".join(f"- {sentence}" for sentence in headline(validation, judgement))]
     *others, summary = tables(validation, judgement)
     for table in (summary, *others):
-        parts += [f"### {table.title}", table_markdown(table), *table.notes]
+        parts += [f"### {table.title}", markdowns.table(table), *table.notes]
     lines: dict[str, str] = {}
     for result in [] if validation.drawn else validation.results:
         lines.setdefault(result.qdisc, result.line)
     if lines:
         parts += ["### Qdiscs", "\n".join(f"- {name}: `{line}`" for name, line in lines.items())]
     return "\n\n".join(parts) + "\n"
-
-
-def table_markdown(table: Table) -> str:
-    """Return the columns and rows of ``table`` as Markdown."""
-    heads: list[str] = []
-    over = ""
-    for column in table.columns:
-        first, _, second = column.heading.partition("\n")
-        over = first or over
-        heads.append(f"{over} {second}".strip())
-    rule = ["---:" if column.numeric else "---" for column in table.columns]
-    return "\n".join(f"| {' | '.join(line)} |" for line in [heads, rule, *table.rows])
 
 
 def as_json(judgement: Judgement, ids: Sequence[str]) -> dict[str, Any]:

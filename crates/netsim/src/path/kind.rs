@@ -6,6 +6,7 @@ use super::netem::{Accepted, WireCounts};
 use crate::keys::{AnyKey, Result, Table, Values};
 use crate::packet::Packet;
 use goodqueue_units::{Duration, Instant, Stream};
+use serde::Serialize;
 use std::fmt;
 
 /// A kind of hop.
@@ -14,6 +15,15 @@ pub struct HopKind {
     pub name: &'static str,
     /// What the hop is, in one sentence.
     pub summary: &'static str,
+    /// The plural of the kind's name for a person: the title of a table.
+    pub plural: &'static str,
+    /// What a person reads of a hop: the noun, then the values of these keys, each after its words. A value of zero is
+    /// left out. A link is described by its rate and its discipline instead.
+    pub noun: &'static str,
+    /// The keys after the noun, each with the words before its value.
+    pub shows: &'static [(&'static str, &'static str)],
+    /// What runs the hop on Linux. None: the kernel engine refuses the kind. (The live engine runs all kinds.)
+    pub linux: Option<Linux>,
     /// The keys of the hop, in the order of a resolved scenario.
     pub keys: &'static [&'static dyn AnyKey],
     /// Refuses keys that contradict each other.
@@ -21,6 +31,16 @@ pub struct HopKind {
     pub(crate) make: Make,
     /// Returns the mean delay of the hop, without queueing. Buffers are made large enough for it.
     pub(crate) delay: fn(&Values) -> Duration,
+}
+
+/// What runs a hop on Linux.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Linux {
+    /// A shaper with the hop's discipline below it.
+    Shaper,
+    /// netem, whose words are the hop's keys.
+    Netem,
 }
 
 /// How a hop is built.
@@ -44,9 +64,26 @@ pub(crate) trait Element: Send + Sync {
 }
 
 impl HopKind {
-    /// Builds a kind without keys and without delay.
+    /// Builds a kind without keys and without delay. A person reads its name alone.
     pub(crate) const fn new(name: &'static str, summary: &'static str, make: Make) -> Self {
-        Self { name, summary, keys: &[], check: |_, _| Ok(()), make, delay: |_| Duration::ZERO }
+        Self {
+            name,
+            summary,
+            plural: name,
+            noun: name,
+            shows: &[],
+            linux: None,
+            keys: &[],
+            check: |_, _| Ok(()),
+            make,
+            delay: |_| Duration::ZERO,
+        }
+    }
+
+    /// Returns whether the hop has a queue discipline.
+    #[must_use]
+    pub const fn has_queue(&self) -> bool {
+        matches!(self.make, Make::Link)
     }
 }
 

@@ -1,7 +1,7 @@
 //! A link: a queue discipline above a transmitter. The bottleneck is a link too.
 
 use super::bursts::Bursts;
-use super::kind::{HopKind, Make};
+use super::kind::{HopKind, Linux, Make};
 use super::rate_file;
 use super::rate_trace::RateTrace;
 use super::transmitter::Transmitter;
@@ -39,6 +39,8 @@ pub(crate) const KEYS: &[&dyn AnyKey] = &[&RATE, &QDISC, &TRACE, &BURSTS, &PEAK,
 
 pub(crate) const KIND: HopKind = HopKind {
     keys: KEYS,
+    plural: "links",
+    linux: Some(Linux::Shaper),
     ..HopKind::new(
         "link",
         "a queue discipline above a transmitter: a rate, a trace of rates, or bursts",

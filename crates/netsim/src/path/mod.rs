@@ -23,7 +23,7 @@ pub(crate) mod steps;
 pub(crate) mod transmitter;
 pub mod wifi;
 
-pub use kind::HopKind;
+pub use kind::{HopKind, Linux};
 
 use goodqueue_units::{Duration, Rate};
 

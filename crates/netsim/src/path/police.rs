@@ -103,6 +103,9 @@ pub(crate) const KIND: HopKind = HopKind {
             _ => Ok(()),
         }
     },
+    plural: "policers",
+    noun: "a policer",
+    shows: &[("rate", " at ")],
     ..HopKind::new(
         "police",
         "a policer as tc-police(8): packets above a rate and a burst are dropped at once",

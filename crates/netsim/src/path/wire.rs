@@ -1,7 +1,7 @@
 //! A wire: a hop without a queue. It does what tc-netem(8) does: delay, jitter, loss, duplication, reordering.
 
 use super::chance::{Chance, Percent, percent};
-use super::kind::{Element, HopKind, Make};
+use super::kind::{Element, HopKind, Linux, Make};
 use super::loss::Loss;
 use super::netem::{Accepted, Wire, WireCounts, WireParams};
 use crate::packet::Packet;
@@ -64,6 +64,15 @@ pub(crate) const KIND: HopKind = HopKind {
         Ok(())
     },
     delay: |values| values.get(&DELAY).0,
+    plural: "wires",
+    shows: &[
+        ("delay", ", "),
+        ("jitter", ", jitter "),
+        ("loss", ", loss "),
+        ("duplicate", ", duplicates "),
+        ("reorder", ", reorders "),
+    ],
+    linux: Some(Linux::Netem),
     ..HopKind::new(
         "wire",
         "delay, jitter, loss, duplication and reordering, as tc-netem(8) has them",

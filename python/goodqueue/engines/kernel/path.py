@@ -7,6 +7,7 @@ from typing import Any
 from goodqueue.engines.kernel import tc
 from goodqueue.engines.kernel.lab.plan import Change, Hop, Shaper
 from goodqueue.errors import UserError, quoted
+from goodqueue.hops import kinds
 from goodqueue.record import Scenario
 from goodqueue.scenario import paths, seconds
 
@@ -90,15 +91,19 @@ def row_of(listed: list[dict[str, Any]], direction: str) -> list[int | None]:
 
 
 def _hop(key: str, hop: dict[str, Any], duration_s: float) -> Hop:
-    if hop["kind"] == "link":
+    run_by = kinds()[hop["kind"]].linux
+    if run_by == "shaper":
         return Hop(hop["name"], hop["direction"], link=_link(key, hop, duration_s))
-    if hop["kind"] != "wire":
-        raise UserError(
-            f"{key}.kind", f"found {quoted(hop['kind'])}; accepted by the kernel engine: link, wire"
-        )  # for kinds that the core may get one day
-    delay_s, jitter_s = seconds(hop["delay"]), seconds(hop["jitter"])
-    longest_s = delay_s + 4 * jitter_s
-    return Hop(hop["name"], hop["direction"], netem=_netem(hop), delay_s=longest_s, limit=hop["limit"])
+    if run_by == "netem":
+        return replace(unqueued(hop), netem=_netem(hop))
+    accepted = ", ".join(kind.name for kind in kinds().values() if kind.linux)
+    raise UserError(f"{key}.kind", f"found {quoted(hop['kind'])}; accepted by the kernel engine: {accepted}")
+
+
+def unqueued(hop: dict[str, Any]) -> Hop:
+    """Return what the hosts must know of a hop without a queue: how long packets take, and how many it holds."""
+    longest_s = seconds(hop.get("delay", "0s")) + 4 * seconds(hop.get("jitter", "0s"))
+    return Hop(hop["name"], hop["direction"], delay_s=longest_s, limit=hop.get("limit", 0))
 
 
 def _netem(wire: dict[str, Any]) -> list[str]:

@@ -32,8 +32,8 @@ class Line:
     """A canonical line, parsed."""
 
     name: str
-    values: dict[str, str | bool]
-    """The text of each parameter, or whether a flag is on. Parameters that the line does not set are absent."""
+    values: dict[str, str]
+    """The text of each parameter that the line sets, or a flag's word: ``ecn``, ``noecn``."""
     child: str | None
     """The line of the discipline inside."""
     stab: tuple[str, ...] = ()
@@ -41,13 +41,12 @@ class Line:
 
     def text(self, name: str) -> str | None:
         """Return the text of parameter ``name``, or None if it is not set."""
-        value = self.values.get(name)
-        return value if isinstance(value, str) else None
+        return self.values.get(name)
 
     def refuse(self, name: str, accepted: str) -> UserError:
         """Return the error that refuses parameter ``name``."""
-        value = self.values[name]
-        found = f"{name} {value}" if isinstance(value, str) else name if value else f"no{name}"
+        is_flag = _params()[self.name][name]["unit"] == "flag"
+        found = self.values[name] if is_flag else f"{name} {self.values[name]}"
         return UserError(f"found {quoted(f'{self.name} {found}')}; accepted by the kernel engine: {accepted}")
 
 
@@ -106,16 +105,15 @@ def parse(line: str) -> Line:
     from goodqueue import _goodqueue
 
     stab, (name, *_) = discipline.split_stab(line)
-    values: dict[str, str | bool] = {}
+    values: dict[str, str] = {}
     child = None
     if name not in _params():  # written in Python, or of a Wi-Fi cell
         return Line(name, values, child, tuple(stab))
     for step in json.loads(_goodqueue.qdisc_reading(line))["steps"]:
-        param, value = step["param"], step["value"]
         if step["unit"] == "line":
-            child = value
+            child = step["value"]
             break
-        values[param] = step["word"] == param if step["unit"] == "flag" else value
+        values[step["param"]] = step["word" if step["unit"] == "flag" else "value"]
     return Line(name, values, child, tuple(stab))
 
 
@@ -132,7 +130,7 @@ def _params() -> dict[str, dict[str, dict[str, Any]]]:
 def _microseconds(line: Line, name: str) -> int:
     from goodqueue import _goodqueue
 
-    ns = _goodqueue.time_ns(str(line.values[name]))
+    ns = _goodqueue.time_ns(line.values[name])
     if ns % 1000 or ns >= 1000 << 32:
         raise line.refuse(name, "whole microseconds, at most 4294s")
     return ns // 1000
@@ -145,20 +143,18 @@ def _words(line: Line, *names: str) -> list[str]:
     for name in names:
         if name in line.values:
             time = params[name]["unit"] == "time"
-            words += [name, f"{_microseconds(line, name)}us" if time else str(line.values[name])]
+            words += [name, f"{_microseconds(line, name)}us" if time else line.values[name]]
     return words
 
 
 def _on(line: Line, *names: str) -> list[str]:
     """Return those flags among ``names`` that are on: `tc` has no word for "off"."""
-    return [name for name in names if line.values.get(name) is True]
+    return [name for name in names if line.values.get(name) == name]
 
 
 def _either(line: Line, *names: str) -> list[str]:
     """Return the flags ``names`` as the line sets them, on or off, for flags where `tc` has a word for both."""
-    return [
-        name if line.values[name] else ("no_" if "_" in name else "no") + name for name in names if name in line.values
-    ]
+    return [line.values[name] for name in names if name in line.values]
 
 
 Make = Callable[[Line, int, list[str]], list[list[str]]]
@@ -180,14 +176,14 @@ def _fq(line: Line, _rate: int, place: list[str]) -> list[list[str]]:
             raise line.refuse(name, "the default, since Linux 6.1's fq is older and has one band")
     words = _words(line, "limit", "flow_limit", "buckets", "orphan_mask", "quantum", "initial_quantum", "maxrate")
     words += _words(line, "low_rate_threshold", "refill_delay", "horizon", "ce_threshold")
-    words += ["timer_slack", str(line.values["timer_slack"])]  # tc takes nanoseconds here
-    words.append(str(line.values["beyond"]))
+    words += ["timer_slack", line.values["timer_slack"]]  # tc takes nanoseconds here
+    words.append(line.values["beyond"])
     return [[*place, "fq", *words, *_either(line, "pacing")]]
 
 
 def _prio(line: Line, _rate: int, place: list[str]) -> list[list[str]]:
     _refuse_other_length(line)
-    return [[*place, "prio", "bands", str(line.values["bands"]), "priomap", *str(line.values["priomap"]).split()]]
+    return [[*place, "prio", "bands", line.values["bands"], "priomap", *line.values["priomap"].split()]]
 
 
 def _refuse_other_length(line: Line) -> None:
@@ -239,7 +235,7 @@ def _choke(line: Line, _rate: int, place: list[str]) -> list[list[str]]:
 def _sfb(line: Line, _rate: int, place: list[str]) -> list[list[str]]:
     words = _words(line, "limit", "max", "target", "increment", "decrement", "penalty_rate", "penalty_burst")
     for name in ("rehash", "db"):
-        if not str(line.values[name]).isdecimal():
+        if not line.values[name].isdecimal():
             raise line.refuse(name, "whole milliseconds")
         words += _words(line, name)
     return [[*place, "sfb", *words]]
@@ -259,7 +255,7 @@ def _cake(line: Line, _rate: int, place: list[str]) -> list[list[str]]:
     words = _words(line, "bandwidth") or ["unlimited"]
     # `bandwidth` after `autorate-ingress` would switch it off; `raw` after an overhead would cancel that overhead.
     alone = ("autorate", "diffserv", "isolation", "direction", "ack_filter", "gso", "framing", "base", "cells")
-    words += [str(line.values[name]) for name in alone if name in line.values]
+    words += [line.values[name] for name in alone if name in line.values]
     words += _words(line, "rtt", "overhead", "memlimit", "fwmark")
     words += _words(line, "mpu") if line.values["mpu"] != "0" else []
     return [[*place, "cake", *words, *_either(line, "wash", "nat")]]
@@ -289,7 +285,7 @@ def _htb(line: Line, rate_bps: int, place: list[str]) -> list[list[str]]:
     handle = place[-1]
     rate = _goodqueue.rate_bps(line.text("rate") or f"{rate_bps}bit")
     ceil = _goodqueue.rate_bps(line.text("ceil") or f"{rate}bit")
-    mtu = int(str(line.values["mtu"]))
+    mtu = int(line.values["mtu"])
     # tc's own defaults, made explicit: a frame, and what the rate sends in a tick of its clock (1 ns).
     burst = line.text("burst") or str(mtu + rate // 8_000_000_000)
     cburst = line.text("cburst") or str(mtu + ceil // 8_000_000_000)
@@ -315,7 +311,7 @@ def _netem(line: Line, _rate: int, place: list[str]) -> list[list[str]]:
         if param["unit"] == "flag":
             words += _on(line, name)
         elif name in line.values and (name, line.values[name]) != ("distribution", "uniform"):
-            words += [*([] if param["follows"] else name.split()), str(line.values[name])]
+            words += [*([] if param["follows"] else name.split()), line.values[name]]
     return [[*place, "netem", *words]]
 
 

@@ -1,6 +1,7 @@
 """The path of a link, as a scenario: from a file, from options, or from both."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from goodqueue import _goodqueue
 from goodqueue import scenario as reading
@@ -18,36 +19,19 @@ MOST_INTERVALS = 1_000_000
 QDISC = "pfifo"
 """The default discipline: a bottleneck without an AQM."""
 
-KEYS = {
-    "qdisc": "bottleneck.qdisc",
-    "up_qdisc": "bottleneck.up.qdisc",
-    "trace_down": "bottleneck.trace",
-    "trace_up": "bottleneck.up.trace",
-}
-"""Options by name, and the keys that they set, besides those of `asked.ORIGINS`."""
 
-
-def read(file: str | None, options: Mapping[str, str | None], sets: Sequence[str], seed: int | None) -> Scenario:
+def read(file: str | None, said: Mapping[str, Any], sets: Sequence[str]) -> Scenario:
     """Return the resolved scenario of a link. Without ``file`` its only traffic is the real traffic.
 
     The file's duration and warm-up do not apply. The link lasts as long as CMD, and all of that time is measured.
     Raises UserError.
     """
-    given = {name: value for name, value in options.items() if value is not None}
-    own = {name: value for name, value in given.items() if name in KEYS}
-    scenario, origins = asked.base(file, {name: given[name] for name in given.keys() - own.keys()}, {}, [])
-    bottleneck = scenario.setdefault("bottleneck", {})
+    scenario, origins = asked.base(file, said)
     if file is None:
         scenario["traffic"] = []
-        bottleneck["qdisc"] = QDISC
-        if "trace_down" in own and "rate" not in given:
-            del bottleneck["rate"]
+        scenario["bottleneck"].setdefault("qdisc", QDISC)
     scenario |= {"duration": _longest(scenario), "warmup": "0s"}
-    for name, value in own.items():
-        origins[reading.apply_set(scenario, f"{KEYS[name]}={value}")] = f"--{name.replace('_', '-')}"
-    origins |= {key: f"--set {key}" for key in (reading.apply_set(scenario, one) for one in sets)}
-    if seed is not None:
-        scenario["seed"], origins["seed"] = seed, "--seed"
+    origins |= reading.apply(scenario, sets)
     alone = not scenario.get("traffic")
     # A scenario needs traffic, so resolving gets some. The core's open scenario, which the gateway makes, needs none.
     resolved = reading.resolve(scenario | {"traffic": [{"kind": BULK}]} if alone else scenario, file or "", origins)

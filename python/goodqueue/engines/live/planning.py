@@ -12,8 +12,9 @@ from goodqueue.engines.kernel import path as kernel
 from goodqueue.engines.kernel import planning, tc
 from goodqueue.engines.kernel.lab.plan import Hop, OwnPath, Plan, Shaper, Way
 from goodqueue.errors import UserError
+from goodqueue.hops import has_queue
 from goodqueue.record import Scenario
-from goodqueue.scenario import discipline, paths, seconds, to_json
+from goodqueue.scenario import discipline, paths, to_json
 
 _LIMIT_FRAMES = 1000
 """The assumed limit of a discipline written in Python, in frames."""
@@ -61,14 +62,13 @@ def _path(scenario: Scenario) -> kernel.Path:
     changes = scenario.get("change") or []
     hops, waits = [], []
     for hop in listed:
-        if hop["kind"] == "link":
+        if has_queue(hop):
             own = [change for change in changes if change.get("hop") == hop["name"]]
             hops.append(Hop(hop["name"], hop["direction"], _link(hop, own)))
             waits.append(_drain_s(hop, own))
         else:
-            longest_s = seconds(hop["delay"]) + 4 * seconds(hop["jitter"])
-            hops.append(Hop(hop["name"], hop["direction"], delay_s=longest_s, limit=hop["limit"]))
-            waits.append(longest_s)
+            hops.append(kernel.unqueued(hop))
+            waits.append(hops[-1].delay_s)
     ends, drains = {}, []
     rows = {way: kernel.row_of(listed, way) for way in ("down", "up")}
     for way, table in (("down", bottleneck), ("up", bottleneck["up"])):
