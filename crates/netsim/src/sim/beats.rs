@@ -1,0 +1,121 @@
+//! What the metronome sets off: the beginning of measuring, the ends of bins and intervals, and the scenario's changes.
+
+use super::Simulation;
+use super::row::{Body, HopState};
+use crate::baseline::Baseline;
+use crate::component::Component;
+use crate::flow::Source;
+use crate::ids::{FlowId, LinkId};
+use crate::metronome::Beat;
+use crate::probe::goodput::BIN;
+use crate::probe::series::{FlowTotals, Pick};
+use crate::tally::{FlowFates, Totals};
+use goodqueue_qdisc::Qdisc;
+
+impl Simulation {
+    #[cold]
+    pub(super) fn beat(&mut self) {
+        let (now, agenda) = (self.now, &mut self.agenda);
+        let of_hops = self.row.iter_mut().flat_map(|row| row.hops.iter_mut().filter_map(HopState::link_mut));
+        self.links.iter_mut().chain(of_hops).for_each(|link| link.settle_before(now, agenda));
+        match self.metronome.strike() {
+            Beat::WarmedUp => self.warmed_up(),
+            Beat::Bin => {
+                for id in self.flows.numbers() {
+                    let delivered = self.totals(id).delivered_bytes;
+                    let flow = &mut self.flows[id];
+                    let whole = flow.start + BIN <= self.now && self.now <= flow.stop;
+                    flow.bins.end_bin(delivered, whole);
+                }
+            }
+            Beat::Interval => self.end_interval(),
+            Beat::Change => self.change(),
+        }
+        self.agenda.set(Component::METRONOME, self.metronome.next_time());
+    }
+
+    /// Applies the scenario's next change.
+    fn change(&mut self) {
+        let Some(change) = self.scenario.change.get(self.changed) else { return };
+        self.changed += 1;
+        let link = match (change.place, &mut self.row) {
+            (Some(place), Some(row)) => row.hops[place].link_mut(),
+            _ => Some(&mut self.links[LinkId::bottleneck(change.direction)]),
+        };
+        let Some(link) = link else { return };
+        let rate = change.rate.map(|rate| rate.0);
+        if let Err(error) = link.change(self.now, rate, change.qdisc.as_deref(), &mut self.agenda) {
+            unreachable!("reading the scenario has tried it: {error}");
+        }
+    }
+
+    /// Returns the totals of flow `id` so far.
+    pub(crate) fn totals(&self, id: FlowId) -> Totals {
+        let flow = &self.flows[id];
+        let offered = self.ways[id].offered[flow.direction];
+        let mut dropped = self.links[LinkId::bottleneck(flow.direction)].fates.dropped[id];
+        if let Some(row) = &self.row {
+            dropped += row.dropped(id, flow.direction, &self.scenario);
+            dropped += self.dropped_on_air(id, flow.direction);
+        }
+        flow.totals(id, FlowFates { offered, dropped }, &self.sockets)
+    }
+
+    /// Begins measuring.
+    fn warmed_up(&mut self) {
+        let now = self.now;
+        for (link, baseline) in self.links.iter_mut().zip(self.baseline.iter_mut()) {
+            *baseline = Baseline::of(link, self.now);
+        }
+        if let Some(cell) = self.cell_mut() {
+            self.baseline = cell.warmed_up();
+        }
+        self.hops().for_each(|hop| hop.warmed_up(now));
+        for id in self.flows.numbers() {
+            let totals = self.totals(id);
+            let flow = &mut self.flows[id];
+            flow.baseline = totals;
+            flow.bins.start(totals.delivered_bytes);
+            match &mut flow.source {
+                Source::Bulk(_) => self.sockets.bulk[id].rtt.reset(),
+                Source::Isochronous(source) => source.measure_from_now(),
+                Source::App(app) => app.measure_from(self.now),
+                Source::Outside { .. } => {}
+            }
+        }
+    }
+
+    fn end_interval(&mut self) {
+        let Some(interval) = self.scenario.series.as_ref().and_then(|series| series.interval) else { return };
+        self.interval_ends.push(self.now);
+        let is_cell = self.cell().is_some();
+        if let Some(cell) = self.row.as_mut().and_then(|row| row.cell.as_mut()) {
+            cell.end_interval(self.now, interval.0, &mut self.queue_series);
+        }
+        let of_hops = self.row.iter_mut().flat_map(|row| row.hops.iter_mut());
+        let of_hops = of_hops.filter_map(|hop| match &hop.body {
+            Body::Link(link) => Some((link, &mut hop.series)),
+            Body::Element(_) => None,
+        });
+        let of_bottlenecks = self.links.iter().zip(self.queue_series.iter_mut());
+        for (link, series) in of_bottlenecks.filter(|_| !is_cell).chain(of_hops) {
+            let mut pick = Pick { name: "drop_probability", value: None };
+            link.qdisc.probe(&mut pick);
+            series.end_interval(link.delay_totals(), link.qdisc.backlog().packets, pick.value);
+            if let Some(law) = &mut series.law {
+                law.end_interval(self.now, |law| link.qdisc.show(law));
+            }
+        }
+        for id in self.flows.numbers() {
+            let totals = self.totals(id);
+            let echoes = match &self.flows[id].source {
+                Source::Isochronous(source) => source.echoes,
+                Source::Bulk(_) | Source::App(_) | Source::Outside { .. } => Default::default(),
+            };
+            let totals =
+                FlowTotals { delivered_bytes: totals.delivered_bytes, dropped: totals.fates.dropped, echoes };
+            let sender = self.flows[id].sender(id, &self.sockets);
+            self.flow_series[id].end_interval(totals, sender, interval.0);
+        }
+    }
+}
