@@ -383,6 +383,9 @@ def congestion_controls() -> str:
 def stacks() -> str:
     """Return the names of the TCP stacks, and their differences: a list of aspect, and of what each stack does."""
 
+def record_layout() -> str:
+    """Return the parts of a record, the record first: each with name, help, fields and kinds (`record.layout`)."""
+
 def traffic_kinds() -> str:
     """Return a list of all kinds of traffic, as `goodqueue.traffic.Kind` describes them."""
 

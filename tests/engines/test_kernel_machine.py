@@ -25,7 +25,7 @@ from goodqueue.engines import kernel
 from goodqueue.engines.kernel import cpio, folders, host, image, vm, watching
 from goodqueue.engines.kernel.lab.plan import Flow, Plan, Shaper, Way
 from goodqueue.errors import UserError
-from goodqueue.record import times_of
+from goodqueue.record.reading import times_of
 from goodqueue.run import StoppedError
 from goodqueue.scenario import resolve
 

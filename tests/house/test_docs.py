@@ -1,8 +1,7 @@
 """The pages of the disciplines: one per discipline, with generated parts that are up to date."""
 
-import ast
-import importlib.util
 import re
+from collections.abc import Iterator
 from types import ModuleType
 
 import pytest
@@ -10,16 +9,14 @@ import pytest
 from conftest import ROOT
 from goodqueue import traffic
 from goodqueue.measures import metrics
+from goodqueue.record import layout
+from test_pages import load
 
 
 @pytest.fixture(scope="module")
-def generate() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("generate", ROOT / "docs" / "generate.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def generate() -> Iterator[ModuleType]:
+    with pytest.MonkeyPatch.context() as patch:
+        yield load("generate", patch)
 
 
 def test_every_discipline_has_a_page_and_every_page_a_discipline(generate: ModuleType) -> None:
@@ -46,13 +43,11 @@ def test_a_page_has_short_prose_that_names_every_variant(generate: ModuleType) -
 
 
 def test_every_key_of_a_record_has_a_sentence(generate: ModuleType) -> None:
-    (text,) = generate.record().values()
-    files = [ROOT / "python" / "goodqueue" / "record" / name for name in ("__init__.py", "series.py")]
-    for node in [node for file in files for node in ast.parse(file.read_text(encoding="utf-8")).body]:
-        if isinstance(node, ast.ClassDef):
-            for key, _, words in generate._fields(node):
-                assert f"| `{key}` |" in text, f"{node.name}.{key} is on no page"
-                assert words or node.name == "App", f"{node.name}.{key} has no sentence"  # of an App, its kind says it
+    text = generate.record()[ROOT / "docs" / "record.md"]
+    for part in layout.parts().values():
+        for field in part.own:
+            assert f"| `{field.key}` |" in text, f"{part.name}.{field.key} is on no page"
+            assert field.help, f"{part.name}.{field.key} has no sentence"
 
 
 def test_every_key_and_column_stands_on_its_page(generate: ModuleType) -> None:

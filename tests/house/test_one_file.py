@@ -12,7 +12,7 @@ from goodqueue import hops, run
 from goodqueue.engines.kernel import path as kernel
 from goodqueue.engines.live import planning as live
 from goodqueue.errors import UserError
-from goodqueue.record import App, dotted
+from goodqueue.record import dotted, layout
 from goodqueue.scenario import resolve
 from goodqueue.scenario.toml import to_toml
 from goodqueue.show import describe
@@ -118,7 +118,7 @@ def test_a_record_has_what_a_kind_declares(kind: str, goodqueue: Callable[..., R
     record = run.one(scenario)
     (app,) = record["apps"]
     assert list(app) == ["name", "kind", *(part.key for part in made.fields)]
-    assert {part.key for part in made.fields} <= dotted.fields_of(App).keys()
+    assert {part.key for part in made.fields} <= layout.parts()["App"].fields.keys()
     assert all(dotted.check_path(f"apps.0.{measure.path}") is None for measure in made.measures)
     assert made.times in app
     (here / "k.toml").write_text(to_toml(scenario), encoding="utf-8")

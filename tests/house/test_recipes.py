@@ -60,6 +60,18 @@ CHANGED = ("netsim", "trace", "gateway", "python")
 """The crate that the recipes change, and the crates between it and Python. The others are built once for all trees."""
 
 
+def add_a_number(tree: Path) -> None:
+    """Follow the recipe for a number of the record: each block of code goes into its file, after a line there."""
+    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    section = page.partition("\n## Add a number to the record\n")[2].partition("\n## ")[0]
+    step = re.compile(r"in `([^`]+)`, after `([^`]+)`:\n\n```rust,ignore\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+    steps = step.findall(section)
+    assert len(steps) == 2, "the recipe has not what this test follows"
+    for file, line, code in steps:
+        text = (tree / file).read_text(encoding="utf-8")
+        (tree / file).write_text(text.replace(f"{line}\n", f"{line}\n{code}", 1), encoding="utf-8")
+
+
 def built(tree: Path, recipes: Sequence[Recipe]) -> Path:
     """Follow ``recipes`` in a copy of the crates in ``tree``. Return a folder with the package and its extension."""
     for name in CHANGED:
@@ -72,6 +84,7 @@ def built(tree: Path, recipes: Sequence[Recipe]) -> Path:
     (tree / "Cargo.toml").write_text(workspace + "\n[profile.dev]\ndebug = false\nincremental = false\nopt-level = 1\n")
     for recipe in recipes:
         recipe.follow(tree)
+    add_a_number(tree)
     target = ROOT / "target" / "recipes"
     command = [cargo(), "build", "--quiet", "--offline", "--package", "goodqueue-python", "--target-dir", str(target)]
     done = subprocess.run(command, cwd=tree, check=False, capture_output=True, text=True)
@@ -160,3 +173,6 @@ def test_a_kind_of_traffic_and_a_kind_of_hop_are_a_file_and_a_word_each(
     goodqueue.run("compare", "codel", "pie", "--scenario", "policer.toml", "--seeds", "1", "--out", "compared")
     refusal = goodqueue.run("run", "policer.toml", "--engine", "kernel", refused=True)
     assert 'hop[0].kind: found "policer"; accepted by the kernel engine: link, wire' in refusal
+
+    assert policed["queues"]["down"]["forwarded_bytes"] > 0
+    goodqueue.run("plot", "bar", "policer.json", "--metric", "queues.down.forwarded_bytes", "--out", "bytes.svg")

@@ -6,7 +6,7 @@
 
 import { FIRST, MOST_LINES, type Experiment } from "./experiment.ts";
 import { DEEPEST, plain } from "./files.ts";
-import { isTable, type Table, type Value } from "./record.ts";
+import { isTable, type Table, type Value } from "./table.ts";
 
 const LINE = "qdisc";
 const MOST_ITEMS = 10_000;

@@ -1,7 +1,7 @@
 // The page's experiment: a scenario, and the qdisc lines that it runs under, side by side.
 
 import { withoutBuffer } from "./engine/core.ts";
-import { at, isTable, type Table, type Value } from "./record.ts";
+import { at, isTable, type Table, type Value } from "./table.ts";
 
 export interface Experiment {
   /** As in a scenario file, except for `bottleneck.qdisc`. */

@@ -2,7 +2,7 @@
 
 import { parse, stringify, TomlError } from "smol-toml";
 import { MOST_LINES, scenarioOf, withAt, type Experiment } from "./experiment.ts";
-import { at, isTable, type Table, type Value } from "./record.ts";
+import { at, isTable, type Table, type Value } from "./table.ts";
 
 const LINE = "bottleneck.qdisc";
 /** Most parts of a key. */

@@ -4,7 +4,7 @@ import { effect, signal } from "@preact/signals";
 import type { Lane, Packets } from "./engine/lane.ts";
 import { mbps, seconds } from "./experiment.ts";
 import { shown } from "./lane-state.ts";
-import { at } from "./record.ts";
+import { at } from "./table.ts";
 import { allStates, experiment, lane, stateOf } from "./state.ts";
 
 /** The moment that the page shows, in seconds of the run. */

@@ -1,88 +1,294 @@
-// The parts of a record that the page shows. docs/record.md describes them.
+// The record of a run of the simulator. docs/record.md describes the keys. docs/generate.py makes this file from the
+// core's layout of a record: do not edit it, edit the parts in crates/netsim (`part!`).
 
-export interface Spread {
-  mean: number;
-  p50: number;
-  p95: number;
-  p99: number;
+import type { Table } from "./table.ts";
+
+export interface RunRecord {
+  schema: number;
+  engine: string;
+  version: string;
+  seed: number;
+  scenario: Table;
+  queues: { down: Queue; up: Queue };
+  wifi?: Air;
+  hops?: Hop[];
+  flows: Flow[];
+  hosts?: Host[];
+  fairness: Fairness;
+  apps: App[];
+  series?: Series;
 }
 
-export interface Queue {
-  qdisc: string;
-  utilisation_percent: number;
-  throughput_mbps: number;
-  delay_ms: Spread | null;
-  drop_percent: number;
-  mark_percent: number;
+export interface Series {
+  interval_s: number | null;
+  time_s: number[];
+  queues: { down: QueueSeries; up: QueueSeries };
+  hops?: Record<string, QueueSeries>;
+  flows: FlowSeries[];
+  pings?: PingSeries[];
+  calls?: CallSeries[];
+  pages?: PageSeries[];
+  web_users?: WebUsersSeries[];
+  packets?: { down: PacketSeries; up: PacketSeries };
+  stations?: StationSeries[];
+  air?: AirSeries;
 }
 
-export interface Flow {
+export interface AirSeries {
+  time_s: number[];
+  duration_us: number[];
+  station: string[];
+  direction: string[];
+  category: string[];
+  mode: string[];
+  kind: string[];
+  before: (string | null)[];
+  frames: number[];
+  came: number[];
+  retry: boolean[];
+  outcome: string[];
+}
+
+export interface StationSeries {
   name: string;
-  kind: string;
-  direction: string;
-  goodput_mbps: number;
+  down: AirtimeSeries;
+  up: AirtimeSeries;
 }
 
-export interface App {
+export interface AirtimeSeries {
+  airtime_percent: number[];
+  rate_mbps: (number | null)[];
+}
+
+export interface PacketSeries {
+  time_s: number[];
+  delay_ms: number[];
+  flow?: number[];
+}
+
+export interface WebUsersSeries {
   name: string;
-  kind: string;
-  mos?: number | null;
-  load_ms?: Spread | null;
-  rtt_ms?: Spread | null;
+  bytes: number[];
+  response_ms: number[];
+  timeout: boolean[];
+}
+
+export interface PageSeries {
+  name: string;
+  begun_s: number[];
+  load_ms: number[];
+}
+
+export interface CallSeries {
+  name: string;
+  seq: number[];
+  sent_s: number[];
+  delay_ms: number[];
+}
+
+export interface PingSeries {
+  name: string;
+  seq: number[];
+  sent_s: number[];
+  rtt_ms: number[];
+}
+
+export interface FlowSeries {
+  name: string;
+  cwnd_packets: (number | null)[];
+  goodput_mbps: number[];
+  dropped_packets: number[];
+  rtt_ms?: (number | null)[];
+  tcp?: TcpSeries;
+}
+
+export interface TcpSeries {
+  ssthresh_packets: (number | null)[];
+  rtt_ms: (number | null)[];
+  rttvar_ms: (number | null)[];
+  rto_ms: (number | null)[];
+  unacked_packets: (number | null)[];
+  delivery_rate_mbps: (number | null)[];
+  pacing_rate_mbps: (number | null)[];
 }
 
 export interface QueueSeries {
   delay_ms: (number | null)[];
   backlog_packets: number[];
   drop_probability: (number | null)[];
+  law?: Record<string, (number | null)[]>;
 }
 
-export interface FlowSeries {
+export interface App {
   name: string;
-  cwnd_packets: (number | null)[];
+  kind: string;
+  completion_ms?: Delay | null;
+  count?: number;
+  completed?: number;
+  response_ms?: Delay | null;
+  delay_ms?: Delay | null;
+  stalls?: number;
+  stalled_ms?: number;
+  rtt_ms?: Delay | null;
+  sent?: number;
+  received?: number;
+  loss_percent?: number | null;
+  delay_percentiles_ms?: (number | null)[] | null;
+  jitter_ms?: number | null;
+  jitter_rfc3550_ms?: number | null;
+  mos?: number | null;
+  rate_mbps?: number | null;
+  rate_percentiles_mbps?: (number | null)[] | null;
+  frame_delay_ms?: Delay | null;
+  ramp_up_percent?: number | null;
+  load_ms?: Delay | null;
+  connections?: number;
+  response_small_ms?: Delay | null;
+  response_medium_ms?: Delay | null;
+  response_large_ms?: Delay | null;
+  response_percentiles_ms?: (number | null)[] | null;
+  page_ms?: Delay | null;
+  pages?: number;
+  response_bytes?: number;
+  timeout_percent?: number | null;
+  lost_syn_percent?: number | null;
 }
 
-export interface Series {
-  time_s: number[];
-  queues: { down: QueueSeries; up: QueueSeries };
-  /** The links beside the bottleneck, by name. */
-  hops?: Record<string, QueueSeries>;
-  flows: FlowSeries[];
+export interface Fairness {
+  jain_goodput: number | null;
+  jain_drops: number | null;
+  jain_hosts?: number;
 }
 
-/** A hop beside the bottleneck. Only a link has a queue. */
+export interface Host {
+  name: string;
+  role: string;
+  flows: number;
+  goodput_mbps: { down: number | null; up: number | null };
+  rtt_ms: Delay | null;
+  loss_percent: number;
+}
+
+export interface Flow {
+  name: string;
+  kind: string;
+  direction: string;
+  cc?: string | null;
+  start_s: number;
+  goodput_mbps: number;
+  rtt_ms?: Delay | null;
+  bytes_sent: number | null;
+  bytes_retrans: number | null;
+  retransmitted?: number;
+  timeouts?: number | null;
+  tlp_probes: number | null;
+  spurious_retransmissions: number | null;
+  undos: number | null;
+  loss_percent: number;
+  completion_ms: number | null;
+  goodput_5s_mbps?: Quantiles | null;
+}
+
+export interface Quantiles {
+  p10: number;
+  p50: number;
+  p90: number;
+}
+
 export interface Hop {
   name: string;
   kind: string;
   direction: string;
+  qdisc?: string;
+  utilisation_percent?: number;
+  throughput_mbps?: number;
+  delay_ms?: Delay | null;
+  delay_percentiles_ms?: (number | null)[] | null;
+  packets: HopPackets;
+  drop_percent?: number;
+  mark_percent?: number;
+  drops_by_reason?: Record<string, number> | null;
+  marks_by_reason?: Record<string, number> | null;
+  ring?: Ring;
+  loss_percent?: number;
 }
 
-export interface RunRecord {
-  schema: number;
-  seed: number;
-  scenario: Table;
-  queues: { down: Queue; up: Queue };
-  hops?: Hop[];
-  flows: Flow[];
-  fairness: { jain_goodput: number | null };
-  apps: App[];
-  series?: Series;
+export interface HopPackets {
+  offered: number;
+  forwarded?: number;
+  dropped?: number;
+  marked?: number;
+  queued_at_start?: number;
+  queued_at_end?: number;
+  delivered?: number;
+  lost?: number;
+  over_limit?: number;
+  duplicated?: number;
+  exceeded?: number;
+  held_at_start?: number;
+  held_at_end?: number;
 }
 
-/** A table of a scenario, as in TOML and JSON. */
-export interface Table {
-  [key: string]: Value;
-}
-export type Value = string | number | boolean | Value[] | Table;
-
-export function isTable(value: unknown): value is Table {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+export interface Air {
+  busy_percent: number;
+  collision_percent: number;
+  stations: Station[];
 }
 
-/** Returns the value at a dotted path, as in `apps.0.mos`, or undefined if there is none. */
-export function at(value: unknown, path: string): unknown {
-  return path.split(".").reduce<unknown>((inner, part) => {
-    if (Array.isArray(inner)) return inner[Number(part)] as unknown;
-    return isTable(inner) ? inner[part] : undefined;
-  }, value);
+export interface Station {
+  name: string;
+  airtime_percent: number;
+  down: AirOfStation;
+  up: AirOfStation;
+}
+
+export interface AirOfStation {
+  airtime_percent: number;
+  throughput_mbps: number;
+  aggregate_frames: number | null;
+  rate_mbps: number | null;
+  transmissions: number;
+  retry_percent: number;
+  lost: number;
+  delay_ms: Delay | null;
+}
+
+export interface Queue {
+  qdisc: string;
+  utilisation_percent: number;
+  throughput_mbps: number;
+  delay_ms: Delay | null;
+  delay_percentiles_ms: number[] | null;
+  packets: Packets;
+  drop_percent: number;
+  mark_percent: number;
+  drops_by_reason: Record<string, number>;
+  marks_by_reason: Record<string, number>;
+  ring?: Ring;
+}
+
+export interface Ring {
+  delay_ms: Delay | null;
+  packets_at_end: number;
+}
+
+export interface Packets {
+  offered: number;
+  forwarded: number;
+  dropped: number;
+  marked: number;
+  queued_at_start: number;
+  queued_at_end: number;
+}
+
+export interface Delay {
+  mean: number;
+  stddev: number;
+  min: number;
+  p10: number;
+  p50: number;
+  p90: number;
+  p95: number;
+  p99: number;
+  max: number;
 }

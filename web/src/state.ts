@@ -6,7 +6,8 @@ import { core, startCore } from "./engine/core.ts";
 import { Lane } from "./engine/lane.ts";
 import { charted, FIRST, scenarioOf, withAt, type Experiment } from "./experiment.ts";
 import { NOTHING_YET, started, type LaneState } from "./lane-state.ts";
-import type { RunRecord, Value } from "./record.ts";
+import type { RunRecord } from "./record.ts";
+import type { Value } from "./table.ts";
 
 export const experiment = signal<Experiment>(FIRST);
 /** The experiment of an address without words: the first one, or the file that `goodqueue serve` opens. */

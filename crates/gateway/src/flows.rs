@@ -5,10 +5,10 @@
 
 use crate::packet::{Ends, Seen, Segment};
 use etherparse::ip_number;
+use goodqueue_netsim::Delays;
+use goodqueue_netsim::record::{FlowRecord, LiveHosts};
 use goodqueue_netsim::scenario::Direction;
-use goodqueue_netsim::{Delays, Summary};
 use goodqueue_units::Instant;
-use serde::Serialize;
 use std::collections::{HashMap, HashSet};
 
 /// Most flows with a count of their own. All further flows count as part of the last one, so that a port scan does
@@ -57,35 +57,6 @@ struct Flow {
 pub(crate) struct Flows {
     known: HashMap<Ends, (u32, bool)>,
     flows: Vec<Flow>,
-}
-
-/// The number of addresses at each end.
-#[derive(Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct Hosts {
-    client: usize,
-    server: usize,
-}
-
-/// A flow's part of the record. Names and meanings are as in the simulator's record.
-#[derive(Debug, Serialize)]
-pub(crate) struct FlowRecord {
-    name: String,
-    kind: &'static str,
-    direction: Direction,
-    cc: Option<String>,
-    start_s: f64,
-    goodput_mbps: f64,
-    rtt_ms: Option<Summary>,
-    bytes_sent: Option<u64>,
-    bytes_retrans: Option<u64>,
-    retransmitted: u64,
-    timeouts: Option<u64>,
-    tlp_probes: Option<u64>,
-    spurious_retransmissions: Option<u64>,
-    undos: Option<u64>,
-    loss_percent: f64,
-    completion_ms: Option<f64>,
-    goodput_5s_mbps: Option<()>,
 }
 
 impl Half {
@@ -197,12 +168,12 @@ impl Flows {
     }
 
     /// Returns the number of addresses at each end. Addresses that differ are hosts of their own to a discipline.
-    pub(crate) fn hosts(&self) -> Hosts {
+    pub(crate) fn hosts(&self) -> LiveHosts {
         let count = |sender: Direction| {
             let end = |flow: &Flow| if flow.way == sender { flow.ends.from.ip() } else { flow.ends.to.ip() };
-            self.flows.iter().map(end).collect::<HashSet<_>>().len()
+            self.flows.iter().map(end).collect::<HashSet<_>>().len() as u64
         };
-        Hosts { client: count(Direction::Up), server: count(Direction::Down) }
+        LiveHosts { client: count(Direction::Up), server: count(Direction::Down) }
     }
 
     /// Returns the flows' parts of the record. `under_way(n, way)` is the number of flow `n`'s packets on the path.
@@ -294,7 +265,7 @@ mod tests {
                 Seen { ends: Ends { protocol: 17, from, to }, segment: None, ..segment(0, 0, 0, false) };
             flows.offered(at(0), way, &seen);
         }
-        assert_eq!(flows.hosts(), Hosts { client: 2, server: 1 });
+        assert_eq!(flows.hosts(), LiveHosts { client: 2, server: 1 });
     }
 
     fn at(ms: u64) -> Instant {

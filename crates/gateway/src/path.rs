@@ -7,25 +7,14 @@ use crate::offload::{self, Offload};
 use crate::packet::{self, Ends, Hashing};
 use crate::pool::Pool;
 use goodqueue_capture::Error;
+use goodqueue_netsim::record::{Late, Live, LivePackets};
 use goodqueue_netsim::scenario::Direction;
-use goodqueue_netsim::{Arrival, Delays, OutsideWay, Scenario, ScenarioError, Simulation, Summary, foreign};
+use goodqueue_netsim::{Arrival, Delays, OutsideWay, Scenario, ScenarioError, Simulation, foreign};
 use goodqueue_trace::Point;
 use goodqueue_units::{Duration, Instant, Streams};
-use serde::Serialize;
 use serde_json::{Value, json};
 use std::ops::RangeInclusive;
 use std::path::Path as FilePath;
-
-/// Packets that are not forwarded, by reason.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
-struct Odd {
-    /// Packets that are not IP.
-    not_ip: u64,
-    /// Large segments that could not be cut.
-    not_cut: u64,
-    /// Packets that the device at the far end refused.
-    refused: u64,
-}
 
 /// Packets that take a route of their own.
 #[derive(Clone, Debug)]
@@ -54,7 +43,7 @@ pub struct Path {
     hashing: Hashing,
     arrivals: Vec<Arrival>,
     late: Delays,
-    odd: Odd,
+    odd: LivePackets,
     capture: Option<Capture>,
     failure: Option<Error>,
 }
@@ -84,7 +73,7 @@ impl Path {
             hashing,
             arrivals: Vec::new(),
             late: Delays::new(),
-            odd: Odd::default(),
+            odd: LivePackets::default(),
             capture: None,
             failure: None,
         })
@@ -223,7 +212,7 @@ impl Path {
         json!({
             "elapsed_s": rounded(self.run.elapsed().as_secs_f64()),
             "queues": {"down": self.run.glance(Direction::Down), "up": self.run.glance(Direction::Up)},
-            "late_us": late_us(self.late.summary()),
+            "late_us": self.late.summary().map(Late::from),
             "flows": self.flows.len(),
         })
     }
@@ -241,14 +230,14 @@ impl Path {
         let seen = self.flows.records(|flow, way| under_way.get(&(flow, way as u8)).copied().unwrap_or(0));
         let seen = serde_json::to_value(seen)?;
         record["engine"] = json!("live");
-        record["live"] = json!({
-            "elapsed_s": rounded(self.run.elapsed().as_secs_f64()),
-            "late_us": late_us(self.late.summary()),
-            "packets": self.odd,
-            "hosts": self.flows.hosts(),
-            "slots": self.pool.len(),
-            "slots_in_use": self.pool.under_way().count(),
-        });
+        record["live"] = serde_json::to_value(Live {
+            elapsed_s: rounded(self.run.elapsed().as_secs_f64()),
+            late_us: self.late.summary().map(Late::from),
+            packets: self.odd,
+            hosts: self.flows.hosts(),
+            slots: self.pool.len() as u64,
+            slots_in_use: self.pool.under_way().count() as u64,
+        })?;
         if let (Some(flows), Value::Array(seen)) = (record["flows"].as_array_mut(), seen) {
             flows.extend(seen);
         }
@@ -257,12 +246,4 @@ impl Path {
         }
         Ok(record)
     }
-}
-
-/// Returns how late packets left, in microseconds.
-fn late_us(found: Option<Summary>) -> Value {
-    found.map_or(Value::Null, |ms| {
-        let us = |ms: f64| rounded(ms * 1e3);
-        json!({"mean": us(ms.mean), "p50": us(ms.p50), "p90": us(ms.p90), "p99": us(ms.p99), "max": us(ms.max)})
-    })
 }

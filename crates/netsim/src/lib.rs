@@ -34,6 +34,7 @@ mod observer;
 mod outline;
 mod outside;
 mod packet;
+pub mod part;
 pub mod path;
 mod pipe;
 mod probe;

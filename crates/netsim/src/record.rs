@@ -1,6 +1,10 @@
 //! The record of a run: one object, the same from every engine.
 
+mod elsewhere;
 mod hosts;
+#[cfg(feature = "reference")]
+pub mod layout;
+mod parts;
 
 use crate::baseline::Baseline;
 use crate::cell::Cell;
@@ -12,15 +16,15 @@ use crate::flow::{Flow, Source};
 use crate::ids::{FlowId, LinkId};
 use crate::link::{Counts, Fates, Link};
 use crate::path::netem::WireCounts;
-use crate::probe::delay::{QueueDelays, Summary};
-use crate::probe::goodput::Quantiles;
-use crate::probe::series::{FlowSeries, PacketSeries, QueueSeries};
+use crate::probe::delay::QueueDelays;
+use crate::probe::series::QueueSeries;
 use crate::probe::{percent, ratio, rounded};
 use crate::ring::Ring;
-use crate::scenario::{Hop, LinkSpec, Scenario};
+use crate::scenario::{Hop, LinkSpec};
 use crate::sim::Simulation;
 use crate::sim::row::{Body, HopState};
 use crate::tally::Totals;
+use crate::traffic::KINDS;
 pub use crate::traffic::media::MediaResult;
 pub use crate::traffic::packmime::PackmimeResult;
 pub use crate::traffic::page::{PageResult, PageSeries};
@@ -31,302 +35,15 @@ pub use crate::traffic::tmix::TmixResult;
 pub use crate::traffic::transfer::TransferResult;
 pub use crate::traffic::voip::{CallSeries, VoipResult};
 pub use crate::traffic::web_users::tally::{WebUsersResult, WebUsersSeries};
-use crate::traffic::{AppResult, KINDS, Kind, result};
+pub use elsewhere::{Kernel, KernelHop, Late, Live, LiveHosts, LivePackets, SourceFile};
 use goodqueue_qdisc::{Drop, Mark};
 use goodqueue_units::Instant;
 pub use hosts::HostRecord;
-use serde::Serialize;
-use serde::ser::{SerializeMap, Serializer};
-use std::any::Any;
+pub use parts::{
+    AppRecord, Fairness, FlowRecord, HopBody, HopRecord, KindSeries, Packets, PerDirection, QueueRecord,
+    Record, RingRecord, SeriesRecord, WirePackets, WireRecord,
+};
 use std::collections::BTreeMap;
-
-/// The result of a run. Statistics leave the warm-up out. A value that was not measured is null.
-#[derive(Clone, Debug, Serialize)]
-pub struct Record {
-    /// Version of this layout.
-    pub schema: u32,
-    /// The engine that ran it.
-    pub engine: &'static str,
-    /// The version of the engine.
-    pub version: &'static str,
-    /// The seed.
-    pub seed: u64,
-    /// The scenario as resolved.
-    pub scenario: Scenario,
-    /// The bottlenecks.
-    pub queues: PerDirection<QueueRecord>,
-    /// The Wi-Fi cell, if the bottleneck is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub wifi: Option<WifiRecord>,
-    /// The hops beside the bottlenecks, in the order of the resolved scenario.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub hops: Vec<HopRecord>,
-    /// The flows that carry data, in the scenario's order.
-    pub flows: Vec<FlowRecord>,
-    /// The hosts that the scenario names. The users' hosts come first.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub hosts: Vec<HostRecord>,
-    /// How evenly the flows shared.
-    pub fairness: Fairness,
-    /// The measurements of applications.
-    pub apps: Vec<AppRecord>,
-    /// Time series, if asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub series: Option<SeriesRecord>,
-}
-
-/// One value per direction.
-#[derive(Clone, Debug, Serialize)]
-pub struct PerDirection<T> {
-    /// To the user.
-    pub down: T,
-    /// From the user.
-    pub up: T,
-}
-
-/// A bottleneck during the measured time.
-#[derive(Clone, Debug, Serialize)]
-pub struct QueueRecord {
-    /// Its qdisc line, with every parameter.
-    pub qdisc: String,
-    /// Used share of the capacity: the share of the time in which the wire was occupied, weighted by its rate at that
-    /// time.
-    pub utilisation_percent: f64,
-    /// Throughput of what was sent, headers included.
-    pub throughput_mbps: f64,
-    /// Time from a packet's arrival at the queue to the start of its transmission.
-    pub delay_ms: Option<Summary>,
-    /// The 0th to the 100th percentile of the same distribution.
-    pub delay_percentiles_ms: Option<Vec<f64>>,
-    /// Packets.
-    pub packets: Packets,
-    /// Packets dropped, as a percentage of packets offered.
-    pub drop_percent: f64,
-    /// Packets newly set to CE, as a percentage of packets offered.
-    pub mark_percent: f64,
-    /// Drops by reason. Only reasons that occurred.
-    pub drops_by_reason: BTreeMap<&'static str, u64>,
-    /// Marks by reason. Only reasons that occurred.
-    pub marks_by_reason: BTreeMap<&'static str, u64>,
-    /// The driver's ring below the discipline, if there is one. For Wi-Fi: what the driver holds.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ring: Option<RingRecord>,
-}
-
-/// A driver's ring during the measured time.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct RingRecord {
-    /// Time from the moment a packet leaves the discipline to the start of its transmission: a part of the queue's
-    /// `delay_ms`.
-    pub delay_ms: Option<Summary>,
-    /// Packets in the ring when the run ended.
-    pub packets_at_end: u64,
-}
-
-/// A hop beside the bottlenecks.
-#[derive(Clone, Debug, Serialize)]
-pub struct HopRecord {
-    /// Its name in the scenario.
-    pub name: String,
-    /// Its kind.
-    pub kind: &'static str,
-    /// The direction of the packets that cross it.
-    pub direction: Direction,
-    /// What the hop did.
-    #[serde(flatten)]
-    pub body: HopBody,
-}
-
-/// What a hop did during the measured time.
-#[derive(Clone, Debug, Serialize)]
-#[serde(untagged)]
-pub enum HopBody {
-    /// A link.
-    Link(Box<QueueRecord>),
-    /// A wire.
-    Wire(WireRecord),
-}
-
-/// A wire during the measured time.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct WireRecord {
-    /// Packets.
-    pub packets: WirePackets,
-    /// Packets lost, as a percentage of packets offered.
-    pub loss_percent: f64,
-}
-
-/// Packets: `held_at_start + offered + duplicated = delivered + lost + held_at_end`.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct WirePackets {
-    /// Packets that arrived at the wire.
-    pub offered: u64,
-    /// Packets that came out of the wire.
-    pub delivered: u64,
-    /// Packets lost, including those beyond the wire's limit.
-    pub lost: u64,
-    /// Packets lost because too many were on their way.
-    pub over_limit: u64,
-    /// Packets that were duplicated.
-    pub duplicated: u64,
-    /// Packets above a policer's rate, whether they were lost or not. Absent if there were none.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub exceeded: u64,
-    /// Packets on their way when measuring began.
-    pub held_at_start: u64,
-    /// Packets on their way when the run ended.
-    pub held_at_end: u64,
-}
-
-/// Packets: `queued_at_start + offered = forwarded + dropped + queued_at_end`.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct Packets {
-    /// Packets that arrived at the queue.
-    pub offered: u64,
-    /// Packets whose transmission began.
-    pub forwarded: u64,
-    /// Packets dropped.
-    pub dropped: u64,
-    /// Packets newly set to CE.
-    pub marked: u64,
-    /// Packets that waited when measuring began.
-    pub queued_at_start: u64,
-    /// Packets that waited when the run ended.
-    pub queued_at_end: u64,
-}
-
-/// A flow during the measured time.
-#[derive(Clone, Debug, Serialize)]
-pub struct FlowRecord {
-    /// Its name.
-    pub name: String,
-    /// Its kind.
-    pub kind: &'static Kind,
-    /// The direction of its data.
-    pub direction: Direction,
-    /// Congestion control, if it has one.
-    pub cc: Option<String>,
-    /// When it started, in seconds of the run.
-    pub start_s: f64,
-    /// Bytes that arrived in order (for TCP without headers), per time from the flow's start or from the end of the
-    /// warm-up.
-    pub goodput_mbps: f64,
-    /// Round-trip times as the sender measured them.
-    pub rtt_ms: Option<Summary>,
-    /// Payload bytes that its sender sent, each counted as often as it was sent. Null if the flow is not TCP.
-    pub bytes_sent: Option<u64>,
-    /// Payload bytes that its sender retransmitted.
-    pub bytes_retrans: Option<u64>,
-    /// Segments retransmitted.
-    pub retransmitted: u64,
-    /// Retransmission timeouts.
-    pub timeouts: u64,
-    /// Tail loss probes (RFC 8985, section 7). This field and the next two are null if the flow is not TCP.
-    pub tlp_probes: Option<u64>,
-    /// Retransmissions of segments that the receiver reported as duplicates (DSACK, RFC 2883).
-    pub spurious_retransmissions: Option<u64>,
-    /// Window reductions that were undone because nothing had been lost.
-    pub undos: Option<u64>,
-    /// Packets dropped at the bottleneck or lost at another hop, as a percentage of the packets that its sender
-    /// offered.
-    pub loss_percent: f64,
-    /// Time from the SYN to the last byte in order, if the flow made one transfer during the measured time. For
-    /// several transfers, see [`TransferResult`].
-    pub completion_ms: Option<f64>,
-    /// Goodput over whole bins of five seconds.
-    pub goodput_5s_mbps: Option<Quantiles>,
-}
-
-/// Jain's index: 1 for equal shares, 1/n if one of n flows has everything. Null without a flow, or with nothing to
-/// share.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct Fairness {
-    /// The index of the goodputs of bulk transfers in the direction of the first one.
-    pub jain_goodput: Option<f64>,
-    /// Jain's index of the loss ratios of the same flows.
-    pub jain_drops: Option<f64>,
-    /// The index of the goodputs in that direction of the users' hosts that the scenario names.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub jain_hosts: Option<f64>,
-}
-
-/// The measurements of an application.
-#[derive(Clone, Debug, Serialize)]
-pub struct AppRecord {
-    /// The flow's name.
-    pub name: String,
-    /// Its kind.
-    pub kind: &'static Kind,
-    /// The measurements of its kind.
-    #[serde(flatten)]
-    pub result: result::Result,
-}
-
-impl AppRecord {
-    /// Returns the measurements as the kind's own type, if they are of that type.
-    #[must_use]
-    pub fn result<T: AppResult>(&self) -> Option<&T> {
-        let result: &dyn Any = &*self.result;
-        result.downcast_ref()
-    }
-}
-
-/// Time series.
-#[derive(Clone, Debug, Serialize)]
-pub struct SeriesRecord {
-    /// Length of an interval.
-    pub interval_s: Option<f64>,
-    /// When each interval ended, in seconds of the run.
-    pub time_s: Vec<f64>,
-    /// The queues.
-    pub queues: PerDirection<QueueSeries>,
-    /// The hops that are links, by name.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub hops: BTreeMap<String, QueueSeries>,
-    /// The flows.
-    pub flows: Vec<FlowSeries>,
-    /// The time series of kinds, if intervals are asked for: `pings`, `calls`, `pages`, with one entry per flow.
-    #[serde(flatten)]
-    pub kinds: KindSeries,
-    /// Single packets, if asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub packets: Option<PerDirection<PacketSeries>>,
-    /// The stations of a Wi-Fi cell, if intervals are asked for.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub stations: Vec<StationSeries>,
-    /// Single transmissions of a Wi-Fi cell, if asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub air: Option<AirSeries>,
-}
-
-/// Lists of time series, each with the name that its kind gives it.
-#[derive(Clone, Debug)]
-pub struct KindSeries(Vec<(&'static str, Vec<result::Series>)>);
-
-impl KindSeries {
-    /// Returns whether there are none.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// Returns the list `name`, each entry as the kind's own type.
-    pub fn of<T: 'static>(&self, name: &str) -> impl Iterator<Item = &T> {
-        let lists = self.0.iter().filter(move |(known, _)| *known == name);
-        lists.flat_map(|(_, list)| list).filter_map(|one| {
-            let one: &dyn Any = &**one;
-            one.downcast_ref()
-        })
-    }
-}
-
-impl Serialize for KindSeries {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut lists = serializer.serialize_map(None)?;
-        self.0.iter().try_for_each(|(name, list)| lists.serialize_entry(name, list))?;
-        lists.end()
-    }
-}
 
 impl Simulation {
     /// Returns the record of the run up to now.
@@ -454,7 +171,7 @@ impl Simulation {
         };
         FlowRecord {
             name: flow.name.clone(),
-            kind: flow.kind,
+            kind: flow.kind.name,
             direction: flow.direction,
             cc,
             start_s: rounded(flow.start.as_secs_f64()),
@@ -463,7 +180,7 @@ impl Simulation {
             bytes_sent: tcp.then_some(measured.sent_bytes),
             bytes_retrans: tcp.then_some(measured.retransmitted_bytes),
             retransmitted: measured.retransmitted,
-            timeouts: measured.timeouts,
+            timeouts: Some(measured.timeouts),
             tlp_probes: tcp.then_some(measured.tlp_probes),
             spurious_retransmissions: tcp.then_some(measured.spurious_retransmissions),
             undos: tcp.then_some(measured.undos),
@@ -517,7 +234,7 @@ impl Simulation {
     fn kind_series(&self) -> KindSeries {
         let named = KINDS.iter().map(|kind| {
             let flows = self.flows.iter().filter(|flow| flow.kind == *kind);
-            (kind.series, flows.filter_map(Flow::series).collect::<Vec<_>>())
+            (kind.series.map_or("", |(name, _)| name), flows.filter_map(Flow::series).collect::<Vec<_>>())
         });
         KindSeries(named.filter(|(_, list)| !list.is_empty()).collect())
     }
@@ -587,11 +304,6 @@ impl<'a> Measured<'a> {
             }),
         }
     }
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref)] // serde's signature
-fn is_zero(number: &u64) -> bool {
-    *number == 0
 }
 
 /// Returns what a wire did since its counts were `before`.

@@ -187,6 +187,12 @@ fn scenario_tables() -> PyResult<String> {
     to_json(&TABLES)
 }
 
+/// Returns the layout of a record, as JSON.
+#[pyfunction]
+fn record_layout() -> PyResult<String> {
+    to_json(&goodqueue_netsim::record::layout::layout())
+}
+
 /// Returns every kind of traffic, with its keys and measures, as JSON.
 #[pyfunction]
 fn traffic_kinds() -> PyResult<String> {
@@ -203,11 +209,11 @@ fn traffic_kinds() -> PyResult<String> {
                 "is_made_of_flows": kind.is_made_of_flows(),
                 "keys": keys,
                 "plural": kind.plural,
-                "fields": kind.fields,
+                "fields": kind.result.map(|part| part.fields).unwrap_or_default(),
                 "measures": kind.measures,
                 "times": kind.times,
                 "times_are": kind.times_are,
-                "series": kind.series,
+                "series": kind.series.map(|(name, _)| name).unwrap_or_default(),
                 "option": kind.option,
             })
         })
@@ -335,6 +341,7 @@ fn _goodqueue(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(qdiscs, module)?)?;
     module.add_function(wrap_pyfunction!(congestion_controls, module)?)?;
     module.add_function(wrap_pyfunction!(stacks, module)?)?;
+    module.add_function(wrap_pyfunction!(record_layout, module)?)?;
     module.add_function(wrap_pyfunction!(traffic_kinds, module)?)?;
     module.add_function(wrap_pyfunction!(hop_kinds, module)?)?;
     module.add_function(wrap_pyfunction!(scenario_tables, module)?)?;

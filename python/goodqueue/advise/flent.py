@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from goodqueue.errors import UserError
-from goodqueue.record import Record, times_of
+from goodqueue.record import Record
+from goodqueue.record.reading import times_of
 
 SEGMENT, FRAME, ACK = 1448, 1514, 66
 """Bytes of a full segment's data, of its frame, and of an ACK's frame, with timestamps (RFC 7323)."""

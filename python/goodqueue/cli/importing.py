@@ -10,8 +10,7 @@ from goodqueue.errors import UserError, warn
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from goodqueue.record import Record, Scenario
-    from goodqueue.record.sources import SourceFile
+    from goodqueue.record import Record, Scenario, SourceFile
 
 
 def import_(
@@ -115,7 +114,7 @@ def _records(file: str, scenario: "Scenario | None", number: int) -> "Iterator[R
 
 
 def _source(record: "Record") -> "SourceFile":
-    from goodqueue.record import source_of
+    from goodqueue.record.reading import source_of
 
     found = source_of(record)
     assert found is not None, "an imported record has a source"

@@ -12,7 +12,8 @@ from typing import Any
 
 from goodqueue import engines
 from goodqueue.errors import UserError
-from goodqueue.record import Record, source_of
+from goodqueue.record import Record
+from goodqueue.record.reading import source_of
 from goodqueue.run import Progress
 from goodqueue.store.results import Loose
 

@@ -14,9 +14,19 @@ from goodqueue.flent.queues import nearest
 from goodqueue.flent.reading import DataFile, Sample
 from goodqueue.measures.distribution import rounded, summary
 from goodqueue.neighbours import parts
-from goodqueue.record import App, Flow, Record, Scenario
-from goodqueue.record.series import CallSeries, FlowSeries, PageSeries, PingSeries, Series
-from goodqueue.record.sources import SourceFile
+from goodqueue.record import (
+    App,
+    CallSeries,
+    Flow,
+    FlowSeries,
+    PageSeries,
+    PingSeries,
+    Quantiles,
+    Record,
+    Scenario,
+    Series,
+    SourceFile,
+)
 from goodqueue.traffic import BULK
 
 if TYPE_CHECKING:
@@ -196,20 +206,14 @@ def _flow(file: DataFile, flow: Transfer, window: Window) -> Flow:
     begin, end = (first, last) if window.is_own else (window.begin_s, window.end_s)
     bins = [flow.rate_mbps(at - BIN_S, at) for at in np.arange(begin + BIN_S, end + 1e-9, BIN_S)]
     control = file.about.get(flow.name, {}).get("CONG_CONTROL")
-    quantiles: dict[str, float | None] | None = (
-        {f"p{p}": rounded(float(np.percentile(bins, p, method="inverted_cdf"))) for p in (10, 50, 90)} if bins else None
-    )
     rtts = [one["tcp_rtt"] for one in series.part(file, flow.name, "tcp_rtt") if begin <= one["t"] <= end + NEAR_S]
-    return parts.flow(
-        flow.name,
-        flow.kind,
-        flow.way,
-        first,
-        window.rate_mbps(flow),
-        cc=str(control) if control else None,
-        rtt_ms=summary(parts.nanoseconds(rtts)),
-        goodput_5s_mbps=quantiles,
-    )
+    made = parts.flow(flow.name, flow.kind, flow.way, first, window.rate_mbps(flow))
+    made["cc"] = str(control) if control else None
+    made["rtt_ms"] = summary(parts.nanoseconds(rtts))
+    if bins:
+        p10, p50, p90 = (rounded(float(np.percentile(bins, p, method="inverted_cdf"))) for p in (10, 50, 90))
+        made["goodput_5s_mbps"] = Quantiles(p10=p10, p50=p50, p90=p90)
+    return made
 
 
 def _ping(file: DataFile, name: str, window: Window) -> App:

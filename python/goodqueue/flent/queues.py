@@ -11,8 +11,7 @@ from goodqueue.flent.reading import BETWEEN, DataFile, Sample
 from goodqueue.flent.series import part
 from goodqueue.measures.distribution import percent, percentiles_ms, rounded, summary
 from goodqueue.neighbours import parts
-from goodqueue.record import Packets, Queue
-from goodqueue.record.series import QueueSeries
+from goodqueue.record import Packets, Queue, QueueSeries
 
 _CAKE_DELAY, _CAKE_PACKETS = (f"cake_{key}{BETWEEN}" for key in ("av_delay", "pkts"))
 

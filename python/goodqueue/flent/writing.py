@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 from goodqueue.errors import UserError
 from goodqueue.flent import EPOCH_S, SUFFIX, VERSION
 from goodqueue.flent.choice import Choice, choose
-from goodqueue.record import Record
-from goodqueue.record.series import CallSeries, FlowSeries, Series
+from goodqueue.record import CallSeries, FlowSeries, Record, Series
 from goodqueue.scenario import seconds
 
 if TYPE_CHECKING:

@@ -11,8 +11,9 @@ from typing import Any
 from goodqueue import traffic
 from goodqueue.errors import Option, UserError, quoted
 from goodqueue.measures import stats
-from goodqueue.record import App, Record, statistic, times_of
+from goodqueue.record import App, Record
 from goodqueue.record.dotted import check_path, walk
+from goodqueue.record.reading import statistic, times_of
 from goodqueue.scenario import seconds
 
 WAYS = ("down", "up")

@@ -12,9 +12,7 @@ from typing import Any
 from goodqueue.errors import UserError, bounded
 from goodqueue.measures.distribution import percent, rounded, summary
 from goodqueue.neighbours import opening, parts
-from goodqueue.record import Delay, Flow, Record, Scenario
-from goodqueue.record.series import FlowSeries
-from goodqueue.record.sources import SourceFile
+from goodqueue.record import Delay, Flow, FlowSeries, Record, Scenario, SourceFile
 from goodqueue.traffic import BULK
 
 ACCEPTED = "iperf3's JSON (iperf3 --json)"
@@ -196,16 +194,10 @@ def _flow(stream: Stream, name: str, protocol: str, way: str, data: Mapping[str,
     if sent_again is None and (steps := stream.numbers("retransmits")):
         sent_again = sum(steps)
     is_known = sent_again is not None and sent_again >= 0
-    return parts.flow(
-        name,
-        BULK,
-        way,
-        0.0,
-        goodput,
-        cc=_congestion_control(stream, data),
-        rtt_ms=_rtt_ms(stream),
-        retransmitted=round(sent_again) if sent_again is not None and is_known else None,
-    )
+    made = parts.flow(name, BULK, way, 0.0, goodput)
+    made["cc"], made["rtt_ms"] = _congestion_control(stream, data), _rtt_ms(stream)
+    made["retransmitted"] = round(sent_again) if sent_again is not None and is_known else None
+    return made
 
 
 def _received_mbps(stream: Stream) -> float | None:
@@ -259,15 +251,12 @@ def _datagrams(stream: Stream, name: str, way: str, data: Mapping[str, Any], not
     elif stream.sends:
         notes.append(f"{name}: {SENT}")
         lost = packets = jitter = None
-    return parts.flow(
-        name,
-        parts.DATAGRAMS,
-        way,
-        0.0,
-        (stream.result("udp", "bits_per_second") or 0.0) / 1e6 if goodput is None else goodput,
-        loss_percent=percent(round(max(0.0, lost)), round(packets)) if lost is not None and packets else None,
-        jitter_rfc3550_ms=None if jitter is None else rounded(jitter),
-    )
+    if goodput is None:
+        goodput = (stream.result("udp", "bits_per_second") or 0.0) / 1e6
+    made = parts.flow(name, parts.DATAGRAMS, way, 0.0, goodput)
+    made["loss_percent"] = percent(round(max(0.0, lost)), round(packets)) if lost is not None and packets else None
+    made["jitter_rfc3550_ms"] = None if jitter is None else rounded(jitter)
+    return made
 
 
 def _told_mbps(stream: Stream, data: Mapping[str, Any]) -> float | None:

@@ -12,9 +12,7 @@ from typing import Any
 from goodqueue.errors import UserError, quoted
 from goodqueue.measures.distribution import rounded
 from goodqueue.neighbours import opening, parts
-from goodqueue.record import App, Delay, Record, Scenario
-from goodqueue.record.series import CallSeries, PingSeries
-from goodqueue.record.sources import SourceFile
+from goodqueue.record import App, CallSeries, Delay, PingSeries, Record, Scenario, SourceFile
 
 ACCEPTED = "irtt's JSON (irtt client -o FILE)"
 

@@ -7,9 +7,20 @@ from typing import TYPE_CHECKING, Any, Literal
 from goodqueue.engines.identity import Maker, Run, digest
 from goodqueue.errors import UserError
 from goodqueue.measures.distribution import jain, jitter_ms, percent, percentiles_ms, rounded, summary
-from goodqueue.record import UNKNOWN, App, Flow, Queue, Record, Scenario
-from goodqueue.record.series import FlowSeries, PingSeries, QueueSeries, Series, TcpSeries
-from goodqueue.record.sources import SourceFile
+from goodqueue.record import (
+    App,
+    Flow,
+    FlowSeries,
+    PingSeries,
+    Queue,
+    QueueSeries,
+    Record,
+    Scenario,
+    Series,
+    SourceFile,
+    TcpSeries,
+)
+from goodqueue.record.reading import UNKNOWN
 from goodqueue.store import Store
 from goodqueue.traffic import BULK
 
@@ -92,9 +103,9 @@ def queue(qdisc: str) -> Queue:
     )
 
 
-def flow(name: str, kind: str, way: str, start_s: float, goodput_mbps: float, **known: Any) -> Flow:
-    """Return a flow. ``known`` are the further keys that were measured."""
-    made = Flow(
+def flow(name: str, kind: str, way: str, start_s: float, goodput_mbps: float) -> Flow:
+    """Return a flow of which only the goodput is known."""
+    return Flow(
         name=name,
         kind=kind,
         direction=way,
@@ -107,8 +118,6 @@ def flow(name: str, kind: str, way: str, start_s: float, goodput_mbps: float, **
         loss_percent=None,
         goodput_5s_mbps=None,
     )
-    made.update(known)  # type: ignore[typeddict-item]
-    return made
 
 
 def ping(name: str, rtts_ms: Sequence[float], sent: int | None, received: int | None) -> App:

@@ -9,8 +9,7 @@ from matplotlib.patches import Patch
 
 from goodqueue.plot import panels, style
 from goodqueue.plot.stored import Group, labels_of
-from goodqueue.record import Record
-from goodqueue.record.series import AirSeries
+from goodqueue.record import AirSeries, Record
 
 OUTCOMES = {
     "came": ("#0072b2", "came"),

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from goodqueue import traffic
 from goodqueue.measures import metrics, stats
 from goodqueue.measures.metrics import METRICS, WAYS, Metric
-from goodqueue.record import Record, source_of
+from goodqueue.record import Record
+from goodqueue.record.reading import source_of
 
 DISTRIBUTIONS = {
     "delay_ms": "queueing delay",

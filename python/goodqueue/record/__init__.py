@@ -1,328 +1,125 @@
 """The record of one run, as every engine returns it (schema 1). Units are in the names.
 
-These types describe JSON. docs/record.md is generated from them and from the sentences below their keys. ``None`` means
-that there is nothing to measure: the delay of a queue that forwarded no packet, the drop probability of a discipline
-that has none.
+These types describe JSON, and None is its null. docs/generate.py makes this file from the core's layout of a record: do
+not edit it, edit the parts in crates/netsim (`part!`).
 """
 
-from collections.abc import Mapping
 from typing import Any, NotRequired, TypedDict
 
-from goodqueue import traffic
-from goodqueue.record.lateness import Live
-from goodqueue.record.linux import Kernel
-from goodqueue.record.series import Series
-from goodqueue.record.sources import SOURCES, SourceFile
-
 Scenario = dict[str, Any]
-"""A scenario as TOML has it: nested tables. The Rust core validates it."""
-
-UNKNOWN = "unknown"
-"""The value of keys in a scenario if an imported measurement does not describe its link."""
+"""A scenario as TOML has it: nested tables. The core validates it."""
 
 
 class Delay(TypedDict):
-    """A distribution of times in ms.
-
-    For a queue, a time runs from a packet's arrival to the start of its transmission.
-    """
+    """A distribution of times, in milliseconds."""
 
     mean: float | None
     """Arithmetic mean."""
     stddev: float | None
     """Standard deviation."""
     min: float | None
-    """Shortest time."""
+    """Least."""
     p10: float | None
-    """10th percentile: one of ten times is at most this long."""
+    """10th percentile."""
     p50: float | None
     """Median."""
     p90: float | None
-    """90th percentile: nine of ten times are at most this long."""
+    """90th percentile."""
     p95: float | None
     """95th percentile."""
     p99: float | None
     """99th percentile."""
     max: float | None
-    """Longest time."""
+    """Greatest."""
 
 
 class Packets(TypedDict):
-    """Counts of packets within the measured time."""
+    """Packets: `queued_at_start + offered = forwarded + dropped + queued_at_end`."""
 
     offered: int
-    """Packets that came to the queue."""
+    """Packets that arrived at the queue."""
     forwarded: int
     """Packets whose transmission began."""
     dropped: int
-    """Packets that were dropped, for any reason."""
+    """Packets dropped, for any reason."""
     marked: int
-    """Packets that were set to CE."""
+    """Packets newly set to CE."""
     queued_at_start: int
     """Packets that waited when measuring began."""
     queued_at_end: int
-    """Packets that wait at the end."""
+    """Packets that waited at the end."""
 
 
 class Ring(TypedDict):
     """A driver's ring below a discipline."""
 
     delay_ms: Delay | None
-    """From leaving the discipline to the start of transmission. This is part of the queue's delay."""
+    """Time from the moment a packet leaves the discipline to the start of its transmission: a part of the queue's
+    `delay_ms`."""
     packets_at_end: int
-    """Packets that wait in the ring at the end."""
+    """Packets in the ring at the end."""
 
 
 class Queue(TypedDict):
-    """One direction of the bottleneck.
+    """A bottleneck, in one direction.
 
-    Programs at the ends of a path do not see the queue. Their records have only ``qdisc``, unless Flent asked `tc`.
+    Programs at the ends of a path do not see the queue. Their records have only `qdisc`, unless Flent asked `tc`.
     """
 
     qdisc: str
     """The discipline's line, with every parameter."""
     utilisation_percent: float | None
-    """Share of the capacity that was used: the share of the time in which the wire was busy, weighted by the rate at
-    that time."""
+    """Used share of the capacity: the share of the time in which the wire was occupied, weighted by its rate at that
+    time."""
     throughput_mbps: float | None
     """Rate of the bits that left, headers included."""
     delay_ms: Delay | None
-    """Time in the queue. None if the queue forwarded nothing."""
+    """Time from a packet's arrival at the queue to the start of its transmission. Null if the queue forwarded nothing.
+    """
     delay_percentiles_ms: list[float | None] | None
-    """0th to 100th percentile of the delay: 101 numbers, ascending."""
+    """The 0th to the 100th percentile of the same distribution: 101 numbers, ascending."""
     packets: Packets | None
     """Counts of packets."""
-    drops_by_reason: dict[str, int] | None
-    """Drops by reason. None from the kernel, which does not report reasons."""
-    marks_by_reason: dict[str, int] | None
-    """Marks by reason. None from the kernel."""
     drop_percent: float | None
-    """Share of the offered packets that were dropped."""
+    """Packets dropped, as a percentage of packets offered."""
     mark_percent: float | None
-    """Share of the offered packets that were marked."""
-    ring: NotRequired[Ring]
-    """The driver's ring, if the scenario has one below the discipline."""
-
-
-class HopPackets(TypedDict):
-    """Counts of packets at a hop.
-
-    A link has the keys of `Packets`. A wire has ``offered``, and ``delivered`` and all keys after it.
-    """
-
-    offered: int
-    """Packets that came to the hop."""
-    forwarded: NotRequired[int]
-    """Packets whose transmission began."""
-    dropped: NotRequired[int]
-    """Packets that were dropped, for any reason."""
-    marked: NotRequired[int]
-    """Packets that were set to CE."""
-    queued_at_start: NotRequired[int]
-    """Packets that waited when measuring began."""
-    queued_at_end: NotRequired[int]
-    """Packets that wait at the end."""
-    delivered: NotRequired[int]
-    """Packets that came out of the wire."""
-    lost: NotRequired[int]
-    """Packets that the wire lost, including those over its limit."""
-    over_limit: NotRequired[int]
-    """Packets that were lost because too many were on the wire."""
-    duplicated: NotRequired[int]
-    """Packets that went on twice."""
-    exceeded: NotRequired[int]
-    """Packets above a policer's rate, whether it dropped them or not."""
-    held_at_start: NotRequired[int]
-    """Packets on the wire when measuring began."""
-    held_at_end: NotRequired[int]
-    """Packets on the wire at the end."""
-
-
-class Hop(TypedDict):
-    """A hop of the path beside the bottleneck. A link has the keys of a `Queue`."""
-
-    name: str
-    """Name in the scenario."""
-    kind: str
-    """``link`` or ``wire``."""
-    direction: str
-    """Direction of the packets that cross the hop."""
-    packets: HopPackets
-    """Counts of packets."""
-    loss_percent: NotRequired[float]
-    """Share of the packets that a wire lost. The keys that follow belong to links."""
-    qdisc: NotRequired[str]
-    """The discipline's line, with every parameter."""
-    utilisation_percent: NotRequired[float]
-    """Share of the capacity that was used."""
-    throughput_mbps: NotRequired[float]
-    """Rate of the bits that left, headers included."""
-    delay_ms: NotRequired[Delay | None]
-    """Time from arrival to the start of transmission."""
-    delay_percentiles_ms: NotRequired[list[float | None] | None]
-    """0th to 100th percentile of the delay."""
-    drops_by_reason: NotRequired[dict[str, int]]
-    """Drops by reason. Only reasons that occurred."""
-    marks_by_reason: NotRequired[dict[str, int]]
+    """Packets newly set to CE, as a percentage of packets offered."""
+    drops_by_reason: dict[str, int] | None
+    """Drops by reason. Only reasons that occurred. Linux does not report reasons."""
+    marks_by_reason: dict[str, int] | None
     """Marks by reason. Only reasons that occurred."""
-    drop_percent: NotRequired[float]
-    """Share of the offered packets that were dropped."""
-    mark_percent: NotRequired[float]
-    """Share of the offered packets that were marked."""
     ring: NotRequired[Ring]
-    """The driver's ring below the discipline, if there is one."""
-
-
-class Flow(TypedDict):
-    """One flow that carries data: every kind of traffic except ping."""
-
-    name: str
-    """The scenario's name of the traffic, `/`, and a number from 0."""
-    kind: str
-    """Kind of traffic."""
-    direction: str
-    """Direction of the data: `down` or `up`."""
-    cc: NotRequired[str | None]
-    """Congestion control with its parameters. Only TCP."""
-    start_s: float
-    """Start of the flow, in seconds of the run."""
-    goodput_mbps: float
-    """Rate of the data that arrived in order, without headers for TCP.
-
-    The time begins with the flow, or with the end of the warm-up if that is later.
-    """
-    rtt_ms: NotRequired[Delay | None]
-    """Round-trip times as the sender measured them."""
-    bytes_sent: NotRequired[int | None]
-    """Payload bytes that the sender of a TCP flow sent. Each byte counts as often as it was sent."""
-    bytes_retrans: NotRequired[int | None]
-    """Payload bytes that were retransmitted."""
-    retransmitted: NotRequired[int | None]
-    """Segments that were retransmitted."""
-    timeouts: NotRequired[int | None]
-    """Retransmission timeouts. The kernel counts them per host, so None if several of its senders share a host."""
-    tlp_probes: NotRequired[int | None]
-    """Tail loss probes. Only TCP. From the kernel as `timeouts`."""
-    spurious_retransmissions: NotRequired[int | None]
-    """Retransmitted segments that the receiver reported as duplicates (DSACK). Only TCP."""
-    undos: NotRequired[int | None]
-    """Window reductions that the sender undid because nothing had been lost.
-
-    Only TCP. From the kernel as `timeouts`.
-    """
-    loss_percent: float | None
-    """Share of the sender's packets that were dropped at the bottleneck or lost at another hop.
-
-    From iperf3: lost anywhere.
-    """
-    jitter_rfc3550_ms: NotRequired[float | None]
-    """Jitter of a datagram flow at its receiver, as RFC 3550 smooths it. Only from iperf3."""
-    completion_ms: NotRequired[float | None]
-    """From the SYN to the last byte in order, if the flow made one transfer.
-
-    For several transfers see its application.
-    """
-    goodput_5s_mbps: NotRequired[dict[str, float | None] | None]
-    """Percentiles p10, p50 and p90 of the goodput in whole intervals of 5 s."""
-
-
-class App(TypedDict):
-    """What one application measured.
-
-    Its kind of traffic declares which keys it has, and their meaning: `traffic.Kind.fields`.
-    """
-
-    name: str
-    """Name of the flow."""
-    kind: str
-    """Kind of traffic."""
-    completion_ms: NotRequired[Delay | None]
-    response_ms: NotRequired[Delay | None]
-    delay_ms: NotRequired[Delay | None]
-    load_ms: NotRequired[Delay | None]
-    delay_percentiles_ms: NotRequired[list[float | None] | None]
-    jitter_ms: NotRequired[float | None]
-    jitter_rfc3550_ms: NotRequired[float | None]
-    mos: NotRequired[float | None]
-    count: NotRequired[int]
-    completed: NotRequired[int]
-    stalls: NotRequired[int]
-    stalled_ms: NotRequired[float]
-    rtt_ms: NotRequired[Delay | None]
-    sent: NotRequired[int]
-    received: NotRequired[int]
-    loss_percent: NotRequired[float | None]
-    response_small_ms: NotRequired[Delay | None]
-    response_medium_ms: NotRequired[Delay | None]
-    response_large_ms: NotRequired[Delay | None]
-    response_percentiles_ms: NotRequired[list[float | None] | None]
-    page_ms: NotRequired[Delay | None]
-    pages: NotRequired[int]
-    connections: NotRequired[int]
-    response_bytes: NotRequired[int]
-    timeout_percent: NotRequired[float | None]
-    lost_syn_percent: NotRequired[float | None]
-
-
-class Fairness(TypedDict):
-    """Jain's index over flows: 1 means equal shares. 1/n means that one of n flows has everything."""
-
-    jain_goodput: float | None
-    """Index of the goodputs of bulk transfers in the direction of the first one."""
-    jain_drops: float | None
-    """Jain's index of the loss ratios of the same flows."""
-    jain_hosts: NotRequired[float | None]
-    """Index of the goodputs in that direction of the users' hosts, if the scenario names hosts."""
-
-
-class Host(TypedDict):
-    """A host that the scenario names, within the measured time."""
-
-    name: str
-    """Name in the scenario."""
-    role: str
-    """`host`, a user's host, or `server`: the key of `[[traffic]]` that names it."""
-    flows: int
-    """Number of its flows that carry data."""
-    goodput_mbps: dict[str, float | None]
-    """By direction, `down` and `up`: goodput of its flows together, from the start of the first one.
-
-    Null if none of its flows has its data in that direction.
-    """
-    rtt_ms: Delay | None
-    """Round-trip times as the senders of its TCP flows measured them."""
-    loss_percent: float
-    """Share of the packets of its flows that were dropped at the bottleneck or lost at another hop."""
+    """The driver's ring below the discipline, if there is one. For Wi-Fi: what the driver holds."""
 
 
 class AirOfStation(TypedDict):
     """What a station and the access point did in one direction."""
 
     airtime_percent: float
-    """Share of the time in which the frames of this direction, with their answers, were on the air."""
+    """Share of the time in which its frames, with their answers, were on the air."""
     throughput_mbps: float
-    """Rate of the bits of delivered packets, headers included."""
+    """Throughput of the delivered packets, headers included."""
     aggregate_frames: float | None
-    """Mean number of frames per transmission."""
+    """Mean number of frames per transmission, without questions (BlockAckReq): the size of aggregates."""
     rate_mbps: float | None
-    """Mean rate of a transmission."""
+    """Mean rate of the transmissions, without questions."""
     transmissions: int
-    """Number of transmissions. Each is a frame or an aggregate."""
+    """Number of transmissions. Each is a frame, an aggregate or a question."""
     retry_percent: float
-    """Share of the transmissions that were not answered."""
+    """Share of the transmissions that nobody answered."""
     lost: int
-    """Frames that were given up."""
+    """Frames that were given up after all tries."""
     delay_ms: Delay | None
-    """From a packet's arrival at the sender's queue until its delivery."""
+    """Time from a packet's arrival at the sender's queue to its delivery."""
 
 
 class Station(TypedDict):
     """A station of a Wi-Fi cell."""
 
     name: str
-    """Name in the scenario."""
+    """Its name in the scenario."""
     airtime_percent: float
-    """Share of all airtime that the station's frames had, in both directions."""
+    """The station's share of all airtime, both ways. The shares of all stations add up to 100."""
     down: AirOfStation
     """From the access point."""
     up: AirOfStation
@@ -333,15 +130,559 @@ class Air(TypedDict):
     """A Wi-Fi cell within the measured time."""
 
     busy_percent: float
-    """Share of the time in which frames, with their answers, were on the air."""
+    """Share of the time in which frames of either direction, with their answers, were on the air."""
     collision_percent: float
     """Share of the transmissions that collided."""
     stations: list[Station]
-    """In the order of the scenario."""
+    """The stations, in the scenario's order."""
+
+
+class HopPackets(TypedDict):
+    """Counts of packets."""
+
+    offered: int
+    """Packets that arrived at the queue."""
+    forwarded: NotRequired[int]
+    """Packets whose transmission began."""
+    dropped: NotRequired[int]
+    """Packets dropped, for any reason."""
+    marked: NotRequired[int]
+    """Packets newly set to CE."""
+    queued_at_start: NotRequired[int]
+    """Packets that waited when measuring began."""
+    queued_at_end: NotRequired[int]
+    """Packets that waited at the end."""
+    delivered: NotRequired[int]
+    """Packets that came out of the wire."""
+    lost: NotRequired[int]
+    """Packets lost, including those beyond the wire's limit."""
+    over_limit: NotRequired[int]
+    """Packets lost because too many were on their way."""
+    duplicated: NotRequired[int]
+    """Packets that were duplicated."""
+    exceeded: NotRequired[int]
+    """Packets above a policer's rate, whether they were lost or not. Absent if there were none."""
+    held_at_start: NotRequired[int]
+    """Packets on their way when measuring began."""
+    held_at_end: NotRequired[int]
+    """Packets on their way at the end."""
+
+
+class Hop(TypedDict):
+    """A hop beside the bottlenecks. Its kind decides which further keys it has."""
+
+    name: str
+    """Its name in the scenario."""
+    kind: str
+    """Its kind."""
+    direction: str
+    """The direction of the packets that cross it."""
+    qdisc: NotRequired[str]
+    """The discipline's line, with every parameter."""
+    utilisation_percent: NotRequired[float]
+    """Used share of the capacity: the share of the time in which the wire was occupied, weighted by its rate at that
+    time."""
+    throughput_mbps: NotRequired[float]
+    """Rate of the bits that left, headers included."""
+    delay_ms: NotRequired[Delay | None]
+    """Time from a packet's arrival at the queue to the start of its transmission. Null if the queue forwarded nothing.
+    """
+    delay_percentiles_ms: NotRequired[list[float | None] | None]
+    """The 0th to the 100th percentile of the same distribution: 101 numbers, ascending."""
+    packets: HopPackets
+    """Counts of packets."""
+    drop_percent: NotRequired[float]
+    """Packets dropped, as a percentage of packets offered."""
+    mark_percent: NotRequired[float]
+    """Packets newly set to CE, as a percentage of packets offered."""
+    drops_by_reason: NotRequired[dict[str, int] | None]
+    """Drops by reason. Only reasons that occurred. Linux does not report reasons."""
+    marks_by_reason: NotRequired[dict[str, int] | None]
+    """Marks by reason. Only reasons that occurred."""
+    ring: NotRequired[Ring]
+    """The driver's ring below the discipline, if there is one. For Wi-Fi: what the driver holds."""
+    loss_percent: NotRequired[float]
+    """Packets lost, as a percentage of packets offered."""
+
+
+class Quantiles(TypedDict):
+    """Quantiles of a flow's goodput over whole bins of five seconds."""
+
+    p10: float
+    """10th percentile."""
+    p50: float
+    """Median."""
+    p90: float
+    """90th percentile."""
+
+
+class Flow(TypedDict):
+    """A flow that carries data: every kind of traffic except ping."""
+
+    name: str
+    """The scenario's name of the traffic, `/`, and a number from 0."""
+    kind: str
+    """Its kind of traffic. For a real program's flow, its protocol."""
+    direction: str
+    """The direction of its data."""
+    cc: NotRequired[str | None]
+    """Congestion control with its parameters. Null if the flow is not TCP."""
+    start_s: float
+    """When it started, in seconds of the run."""
+    goodput_mbps: float
+    """Bytes that arrived in order (for TCP without headers), per time from the flow's start or from the end of the
+    warm-up."""
+    rtt_ms: NotRequired[Delay | None]
+    """Round-trip times as the sender measured them."""
+    bytes_sent: NotRequired[int | None]
+    """Payload bytes that its sender sent, each counted as often as it was sent. Null if the flow is not TCP."""
+    bytes_retrans: NotRequired[int | None]
+    """Payload bytes that its sender retransmitted. Null if the flow is not TCP."""
+    retransmitted: NotRequired[int | None]
+    """Segments retransmitted."""
+    timeouts: NotRequired[int | None]
+    """Retransmission timeouts. Linux counts them per host: null if several of its senders share a host."""
+    tlp_probes: NotRequired[int | None]
+    """Tail loss probes (RFC 8985, section 7). Null if the flow is not TCP, and as `timeouts`."""
+    spurious_retransmissions: NotRequired[int | None]
+    """Retransmissions of segments that the receiver reported as duplicates (DSACK, RFC 2883). Null if the flow is not
+    TCP."""
+    undos: NotRequired[int | None]
+    """Window reductions that were undone because nothing had been lost. Null if the flow is not TCP, and as `timeouts`.
+    """
+    loss_percent: float | None
+    """Packets dropped at the bottleneck or lost at another hop, as a percentage of the packets that its sender offered.
+    """
+    completion_ms: NotRequired[float | None]
+    """Time from the SYN to the last byte in order, if the flow made one transfer during the measured time. For several
+    transfers see its application."""
+    goodput_5s_mbps: NotRequired[Quantiles | None]
+    """Goodput over whole bins of five seconds."""
+    jitter_rfc3550_ms: NotRequired[float | None]
+    """Jitter of a datagram flow at its receiver, as RFC 3550 smooths it."""
+
+
+class Host(TypedDict):
+    """A host that the scenario names, within the measured time."""
+
+    name: str
+    """Its name in the scenario."""
+    role: str
+    """The key of `[[traffic]]` that names it: `host` for a user's host, or `server`."""
+    flows: int
+    """The number of its flows that carry data."""
+    goodput_mbps: dict[str, float | None]
+    """Bytes that its flows delivered by the direction of their data, per time from the start of the first of these
+    flows or from the end of the warm-up. Null if no flow has its data in that direction."""
+    rtt_ms: Delay | None
+    """Round-trip times as the senders of its TCP flows measured them."""
+    loss_percent: float
+    """Packets of its flows dropped at the bottleneck or lost at another hop, as a percentage of the packets that their
+    senders offered."""
+
+
+class Fairness(TypedDict):
+    """Jain's index: 1 for equal shares, 1/n if one of n flows has everything.
+
+    Null without a flow, or with nothing to share.
+    """
+
+    jain_goodput: float | None
+    """The index of the goodputs of the bulk flows in the direction of the first one."""
+    jain_drops: float | None
+    """Jain's index of the loss ratios of the same flows."""
+    jain_hosts: NotRequired[float | None]
+    """The index of the goodputs in that direction of the users' hosts that the scenario names."""
+
+
+class App(TypedDict):
+    """The measurements of an application. Its kind of traffic declares its further keys."""
+
+    name: str
+    """The flow's name."""
+    kind: str
+    """Its kind of traffic."""
+    completion_ms: NotRequired[Delay | None]
+    """From the SYN to the last byte in order at the receiver."""
+    count: NotRequired[int]
+    """Transfers that began."""
+    completed: NotRequired[int]
+    """Transfers that were completed."""
+    response_ms: NotRequired[Delay | None]
+    """From writing the request to the response's last byte in order."""
+    delay_ms: NotRequired[Delay | None]
+    """From writing a chunk to its last byte in order at the receiver."""
+    stalls: NotRequired[int]
+    """How often the player had to wait."""
+    stalled_ms: NotRequired[float]
+    """Total time that the player had to wait."""
+    rtt_ms: NotRequired[Delay | None]
+    """Round-trip times."""
+    sent: NotRequired[int]
+    """Packets sent."""
+    received: NotRequired[int]
+    """Packets that came back."""
+    loss_percent: NotRequired[float | None]
+    """Share of the packets that did not come back, up to the last one that did. 100 if none did."""
+    delay_percentiles_ms: NotRequired[list[float | None] | None]
+    """The 0th to 100th percentile of that delay."""
+    jitter_ms: NotRequired[float | None]
+    """Mean of the differences, without their signs, between the delays of packets that arrived one after the other."""
+    jitter_rfc3550_ms: NotRequired[float | None]
+    """RFC 3550's interarrival jitter (6.4.1) as it was at the end: a moving average of the same differences."""
+    mos: NotRequired[float | None]
+    """Mean opinion score of the E-model (ITU-T G.107), 1 to 4.5, for the mean delay and the loss. Null if nothing was
+    sent."""
+    rate_mbps: NotRequired[float | None]
+    """Mean of the encoder's target rate, which the congestion control sets. Without headers."""
+    rate_percentiles_mbps: NotRequired[list[float | None] | None]
+    """The 0th to 100th percentile of the target rate. Each frame is a sample."""
+    frame_delay_ms: NotRequired[Delay | None]
+    """From capturing a frame to the arrival of its last packet. Frames that lost a packet do not count."""
+    ramp_up_percent: NotRequired[float | None]
+    """Share of the arrived reports that ask for an accelerated ramp-up (RFC 8698, 4.2)."""
+    load_ms: NotRequired[Delay | None]
+    """From the lookup of the document's host to the last byte of the last object."""
+    connections: NotRequired[int]
+    """Connections that were opened."""
+    response_small_ms: NotRequired[Delay | None]
+    """The same for responses of less than 10 kB."""
+    response_medium_ms: NotRequired[Delay | None]
+    """The same for responses of 10 to 100 kB."""
+    response_large_ms: NotRequired[Delay | None]
+    """The same for responses of 100 kB and more."""
+    response_percentiles_ms: NotRequired[list[float | None] | None]
+    """The 0th to 100th percentile of the responses' times."""
+    page_ms: NotRequired[Delay | None]
+    """From the first SYN of a page to the last byte of its last object."""
+    pages: NotRequired[int]
+    """Pages that were begun."""
+    response_bytes: NotRequired[int]
+    """Bytes of the responses that arrived."""
+    timeout_percent: NotRequired[float | None]
+    """Share of the arrived responses for which a retransmission timer fired at either end."""
+    lost_syn_percent: NotRequired[float | None]
+    """Share of the arrived responses whose connection had lost a SYN or SYN-ACK."""
+
+
+class QueueSeries(TypedDict):
+    """A queue over time. The lists are as long as the series' `time_s`."""
+
+    delay_ms: list[float | None]
+    """Mean delay of the packets that left within the interval. Null if no packet left."""
+    backlog_packets: list[float | None]
+    """Packets that waited at the end of the interval."""
+    drop_probability: list[float | None]
+    """The law's drop probability at the end of the interval. Null if the law has none."""
+    law: NotRequired[dict[str, list[float | None]]]
+    """The law's variables at the end of the interval, if `series.law` asks for them. The names are Linux's or the
+    RFC's, with the unit behind: `_ms`, `_bytes`, `_packets`, `_mbps`, none for a plain number. A point of time is in ms
+    from the interval's end, negative if it has passed. Null: there is no value."""
+
+
+class TcpSeries(TypedDict):
+    """A TCP sender's variables at the end of each interval, by the names of `ss -tin`.
+
+    They are those of the connection that was opened last. A value is null if there is no connection, or if the variable
+    has no value yet. `cwnd` is the flow's `cwnd_packets`.
+    """
+
+    ssthresh_packets: list[float | None]
+    """Slow-start threshold. Null before it is set."""
+    rtt_ms: list[float | None]
+    """Smoothed RTT."""
+    rttvar_ms: list[float | None]
+    """Smoothed deviation of the RTT."""
+    rto_ms: list[float | None]
+    """Retransmission timeout, backoff included."""
+    unacked_packets: list[float | None]
+    """Segments that no cumulative ACK has covered."""
+    delivery_rate_mbps: list[float | None]
+    """Rate at which the path delivers payload, as the sender estimates it."""
+    pacing_rate_mbps: list[float | None]
+    """Pacing rate of payload. Without pacing, too, this rate decides how many bytes leave together."""
+
+
+class FlowSeries(TypedDict):
+    """A flow over time."""
+
+    name: str
+    """The flow's name."""
+    cwnd_packets: list[float | None]
+    """Congestion window at the end of the interval. Null if the flow has none."""
+    goodput_mbps: list[float | None]
+    """Bytes delivered in order within the interval, as a rate."""
+    dropped_packets: NotRequired[list[int]]
+    """Packets of its sender that were dropped at the bottleneck or lost at another hop within the interval."""
+    rtt_ms: NotRequired[list[float | None]]
+    """Mean round-trip time of a ping's echoes that returned within the interval, null if none did. Only for pings."""
+    tcp: NotRequired[TcpSeries]
+    """Its sender's variables, if `series.tcp` asks for them. Only for TCP."""
+
+
+class PingSeries(TypedDict):
+    """The round trips of a ping, including those of the warm-up, in the order in which they ended.
+
+    Lost packets are missing.
+    """
+
+    name: str
+    """The flow's name."""
+    seq: list[int]
+    """The packet's number, from 0."""
+    sent_s: list[float]
+    """When the packet was sent, in seconds of the run."""
+    rtt_ms: list[float]
+    """The packet's round-trip time."""
+
+
+class CallSeries(TypedDict):
+    """The packets of a call that arrived, in order of arrival, including those of the warm-up.
+
+    Lost packets are missing.
+    """
+
+    name: str
+    """The flow's name."""
+    seq: list[int]
+    """The packet's number, from 0."""
+    sent_s: list[float]
+    """When the packet was sent, in seconds of the run."""
+    delay_ms: list[float]
+    """The packet's one-way delay."""
+
+
+class PageSeries(TypedDict):
+    """The fetches of a page that were completed, including those of the warm-up."""
+
+    name: str
+    """The flow's name."""
+    begun_s: list[float]
+    """When each fetch began, in seconds of the run."""
+    load_ms: list[float]
+    """How long each fetch took."""
+
+
+class WebUsersSeries(TypedDict):
+    """A sample of at most 5000 responses. Each response is equally likely to be in it."""
+
+    name: str
+    """The flow's name."""
+    bytes: list[int]
+    """Bytes of each response."""
+    response_ms: list[float]
+    """How long each response took."""
+    timeout: list[bool | None]
+    """Whether a retransmission timer fired for the response. The kernel engine does not see it, and writes null."""
+
+
+class PacketSeries(TypedDict):
+    """Every forwarded packet of a window of time."""
+
+    time_s: list[float]
+    """When its transmission began, in seconds of the run."""
+    delay_ms: list[float]
+    """How long it had waited in the queue."""
+    flow: NotRequired[list[int]]
+    """The index of its flow in the scenario, from 0, if `series.packets.flows` asks for it."""
+
+
+class AirtimeSeries(TypedDict):
+    """One direction of a station over time. A transmission counts in the interval in which it ended."""
+
+    airtime_percent: list[float]
+    """Share of the interval in which its frames, with their answers, were on the air."""
+    rate_mbps: list[float | None]
+    """Mean rate of the transmissions with packets in them; null if there were none."""
+
+
+class StationSeries(TypedDict):
+    """A station of a Wi-Fi cell over time."""
+
+    name: str
+    """Its name in the scenario."""
+    down: AirtimeSeries
+    """From the access point."""
+    up: AirtimeSeries
+    """To the access point."""
+
+
+class AirSeries(TypedDict):
+    """Every transmission of a window of time on the air of a Wi-Fi cell.
+
+    Each is a frame or an aggregate, with its answer and what goes before it.
+    """
+
+    time_s: list[float]
+    """When it began, in seconds of the run."""
+    duration_us: list[float]
+    """How long it occupied the air."""
+    station: list[str]
+    """The station that sent it to the access point, or received it from the access point."""
+    direction: list[str]
+    """Its direction: `down` from the access point, or `up`."""
+    category: list[str]
+    """Access category: `background`, `best effort`, `video` or `voice`."""
+    mode: list[str]
+    """Its rate, as a scenario writes it."""
+    kind: list[str]
+    """Its kind: a `frame`, an `aggregate`, or a `question` which frames of an aggregate arrived (BlockAckReq)."""
+    before: list[str | None]
+    """The frames before it: `rts` for RTS and CTS, `cts` for a CTS-to-self, null for nothing."""
+    frames: list[int]
+    """The number of frames with packets in it."""
+    came: list[int]
+    """The number of those frames that arrived."""
+    retry: list[bool]
+    """Whether any of it had been sent before."""
+    outcome: list[str]
+    """Its outcome: `came`, `partly`, `unanswered` or `collided`. After the last two, all of it is tried again or given
+    up."""
+
+
+class Series(TypedDict):
+    """Time series."""
+
+    interval_s: float | None
+    """Length of an interval. Null if the scenario asks only for single packets."""
+    time_s: list[float]
+    """When each interval ended, in seconds of the run."""
+    queues: dict[str, QueueSeries]
+    """The queues of the bottlenecks."""
+    hops: NotRequired[dict[str, QueueSeries]]
+    """The hops that are links, by name."""
+    flows: list[FlowSeries]
+    """The flows, in the order of the scenario."""
+    pings: NotRequired[list[PingSeries]]
+    """The round trips of a ping, including those of the warm-up, in the order in which they ended. Lost packets are
+    missing."""
+    calls: NotRequired[list[CallSeries]]
+    """The packets of a call that arrived, in order of arrival, including those of the warm-up. Lost packets are
+    missing."""
+    pages: NotRequired[list[PageSeries]]
+    """The fetches of a page that were completed, including those of the warm-up."""
+    web_users: NotRequired[list[WebUsersSeries]]
+    """A sample of at most 5000 responses. Each response is equally likely to be in it."""
+    packets: NotRequired[dict[str, PacketSeries]]
+    """Single packets, if the scenario asks for a window."""
+    stations: NotRequired[list[StationSeries]]
+    """The stations of a Wi-Fi cell, if the scenario asks for intervals."""
+    air: NotRequired[AirSeries]
+    """Single transmissions of a Wi-Fi cell, if the scenario asks for a window of its air."""
+
+
+class KernelHop(TypedDict):
+    """How the kernel engine ran a hop."""
+
+    shaper: str | None
+    """Linux's discipline that served as the link. Null for a wire."""
+    qdisc_stats: list[dict[str, Any]]
+    """Counters of `tc -s`, as in `Kernel`."""
+
+
+class Kernel(TypedDict):
+    """How the kernel engine ran the scenario.
+
+    From the live engine, only what that engine has of Linux, which is not `tc`.
+    """
+
+    release: str
+    """Linux's release and version."""
+    where: str
+    """`host` or `vm`."""
+    clock: str
+    """`real` or `virtual`. Virtual time stands still while the machine is busy elsewhere."""
+    tc: NotRequired[str]
+    """Version of `tc`."""
+    shaper: NotRequired[dict[str, str]]
+    """By direction, Linux's discipline that served as the link."""
+    sysctls: dict[str, Any]
+    """The sysctls that were set, and their values."""
+    qdisc_stats: NotRequired[dict[str, list[dict[str, Any]]]]
+    """By direction, what `tc -s` reports that each discipline counted within the measured time."""
+    capture_lost: int
+    """Packets that the captures missed. Always 0, because a run with missed packets makes no record."""
+    hops: NotRequired[dict[str, KernelHop]]
+    """By name, the hops of the path, if it has any."""
+
+
+class Late(TypedDict):
+    """How much later than planned the packets left, in microseconds."""
+
+    mean: float
+    """Arithmetic mean."""
+    p50: float
+    """Median."""
+    p90: float
+    """90th percentile."""
+    p99: float
+    """99th percentile."""
+    max: float
+    """The largest."""
+
+
+class LivePackets(TypedDict):
+    """Packets of real programs that did not cross the path for reasons outside it."""
+
+    not_ip: int
+    """Packets of neither IPv4 nor IPv6."""
+    not_cut: int
+    """Segments larger than the path's packets, which could not be cut into packets."""
+    refused: int
+    """Packets that crossed the path, and that the far end refused."""
+
+
+class LiveHosts(TypedDict):
+    """The number of addresses at each end of the live engine's path."""
+
+    client: int
+    """At the users' end."""
+    server: int
+    """At the servers' end."""
+
+
+class Live(TypedDict):
+    """How the live engine ran the scenario: with real packets, in real time."""
+
+    elapsed_s: float
+    """Duration of the run."""
+    late_us: Late | None
+    """The emulator's own lateness. It does not delay later packets. Null if no packet crossed."""
+    packets: LivePackets
+    """Packets that did not cross the path."""
+    hosts: LiveHosts
+    """The number of addresses at each end. To cake's isolation each address is a host."""
+    slots: int
+    """Buffers for packets' bytes: the largest number of packets that were under way at once."""
+    slots_in_use: int
+    """Packets that were under way at the end."""
+
+
+class SourceFile(TypedDict):
+    """The file of another program that a record was read from."""
+
+    file: str
+    """Name of the file."""
+    test: str
+    """Flent's test. For irtt and iperf3, what was sent."""
+    title: str
+    """Title in the file, or the other end's address."""
+    time: str
+    """Time of the measurement, as the file gives it."""
+    version: str
+    """The program's version."""
+    measured_s: list[float]
+    """Start and end of the time that the record describes: all TCP flows ran, or `notes` says otherwise."""
+    left_out: list[str]
+    """Series that are not in the record."""
+    reasons: NotRequired[dict[str, str]]
+    """Why, for each series that was left out."""
+    notes: NotRequired[list[str]]
+    """How the record differs from what a reader would expect: a test that was interrupted, flows that ran apart."""
 
 
 class Record(TypedDict):
-    """One run."""
+    """One run. Statistics leave the warm-up out."""
 
     schema: int
     """Version of this layout: 1."""
@@ -354,47 +695,58 @@ class Record(TypedDict):
     scenario: Scenario
     """The scenario as it ran, with every default filled in."""
     queues: dict[str, Queue]
-    """By direction, `down` and `up`."""
+    """The bottlenecks."""
     wifi: NotRequired[Air]
     """The Wi-Fi cell, if the bottleneck is one."""
     hops: NotRequired[list[Hop]]
-    """The hops, in the order in which packets cross them. The hops of the way down come first."""
+    """The hops beside the bottlenecks, in the order of the resolved scenario. Those of the way down come first."""
     flows: list[Flow]
-    """In the order of the scenario."""
+    """The flows that carry data, in the order of the scenario."""
     hosts: NotRequired[list[Host]]
-    """The hosts, if the scenario names any. The users' hosts come first."""
+    """The hosts that the scenario names. The users' hosts come first."""
     fairness: Fairness
-    """Jain's index over the flows."""
+    """How evenly the flows shared."""
     apps: list[App]
-    """In the order of the scenario."""
+    """The measurements of applications, in the order of the scenario."""
     series: NotRequired[Series]
     """Time series, if the scenario asks for them."""
     kernel: NotRequired[Kernel]
-    """Linux's part in the run. Not from the simulator."""
+    """Linux's part in the run."""
     live: NotRequired[Live]
-    """How late the emulator was. Only from the live engine."""
+    """How late the emulator was."""
     flent: NotRequired[SourceFile]
-    """The source, if `goodqueue import` read a file of Flent's."""
+    """The file of Flent's that was read."""
     irtt: NotRequired[SourceFile]
-    """The source, if it read a file of irtt's."""
+    """The file of irtt's that was read."""
     iperf3: NotRequired[SourceFile]
-    """The source, if it read a file of iperf3's."""
+    """The file of iperf3's that was read."""
 
 
-def source_of(record: Record) -> SourceFile | None:
-    """Return the source of a record that was imported, or None for a run of ours."""
-    found: Mapping[str, Any] = record
-    return next((found[name] for name in SOURCES if name in found), None)
+class WirePackets(TypedDict):
+    """Packets: `held_at_start + offered + duplicated = delivered + lost + held_at_end`."""
+
+    offered: int
+    """Packets that arrived at the wire."""
+    delivered: NotRequired[int]
+    """Packets that came out of the wire."""
+    lost: int
+    """Packets lost, including those beyond the wire's limit."""
+    over_limit: NotRequired[int]
+    """Packets lost because too many were on their way."""
+    duplicated: int
+    """Packets that were duplicated."""
+    exceeded: NotRequired[int]
+    """Packets above a policer's rate, whether they were lost or not. Absent if there were none."""
+    held_at_start: NotRequired[int]
+    """Packets on their way when measuring began."""
+    held_at_end: NotRequired[int]
+    """Packets on their way at the end."""
 
 
-def statistic(times: Delay | None, name: str) -> float | None:
-    """Return one number of a distribution by its ``name``, such as ``p95``. None if there was nothing to measure."""
-    found: Mapping[str, object] = times or {}
-    value = found.get(name)
-    return value if isinstance(value, int | float) else None
+class Wire(TypedDict):
+    """A hop without a queue."""
 
-
-def times_of(app: App) -> Mapping[str, float | None]:
-    """Return the distribution of the times by which an application is judged. Empty if it measured none."""
-    found: Mapping[str, Mapping[str, float | None] | None] = app  # type: ignore[assignment]
-    return found.get(traffic.kinds()[app["kind"]].times) or {}
+    packets: WirePackets
+    """Counts of packets."""
+    loss_percent: float
+    """Packets lost, as a percentage of packets offered."""

@@ -18,7 +18,8 @@ from goodqueue.plot import course, delay, ellipse, rows, style
 from goodqueue.plot import sweep as plots
 from goodqueue.plot.series import series
 from goodqueue.plot.stored import Group, directed, percentiles, repeats
-from goodqueue.record import Record, Scenario, source_of
+from goodqueue.record import Record, Scenario
+from goodqueue.record.reading import source_of
 from goodqueue.report import figures
 from goodqueue.scenario.toml import to_toml
 from goodqueue.show import describe, labels, tables

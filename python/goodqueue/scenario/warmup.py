@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from goodqueue import traffic
-from goodqueue.record import Flow, Record, source_of
+from goodqueue.record import Flow, Record
+from goodqueue.record.reading import source_of
 from goodqueue.scenario import seconds
 
 FIRST_TIMEOUT_S = 3.0

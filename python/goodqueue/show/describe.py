@@ -5,8 +5,7 @@ from pathlib import PurePath
 from typing import Any
 
 from goodqueue import hops
-from goodqueue.record import Record, Scenario
-from goodqueue.record.lateness import Live
+from goodqueue.record import Live, Record, Scenario
 from goodqueue.scenario import air, discipline
 from goodqueue.traffic import BULK, kinds
 

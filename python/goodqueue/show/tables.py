@@ -6,7 +6,8 @@ from typing import Any, cast
 
 from goodqueue import hops, traffic
 from goodqueue.measures.stats import Estimate, jain
-from goodqueue.record import App, Delay, Flow, Queue, Record, statistic
+from goodqueue.record import App, Delay, Flow, Queue, Record
+from goodqueue.record.reading import statistic
 from goodqueue.scenario import warmup
 
 MANY_FLOWS = 12

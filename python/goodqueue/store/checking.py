@@ -1,21 +1,19 @@
 """Checks files that goodqueue wrote and that somebody may have changed by hand.
 
-The types of `record.Record` describe a record, and those of `layouts` what else goodqueue reads. An error message names
-the first wrong key, what was found and what is accepted.
+The core describes a record (`record.layout`), and `layouts` what else goodqueue reads. An error message names the first
+wrong key, what was found and what is accepted.
 """
 
 import itertools
 import math
-from collections.abc import Mapping
-from types import NoneType, UnionType
-from typing import Any, Union, get_args, get_origin, is_typeddict
+from collections.abc import Callable, Mapping, Sequence
+from types import NoneType
+from typing import Any
 
 from goodqueue import hops, traffic
 from goodqueue.errors import UserError, quoted
 from goodqueue.files import inputs
-from goodqueue.record import Queue, Record, Scenario
-from goodqueue.record.dotted import fields_of, without_none
-from goodqueue.record.linux import Kernel
+from goodqueue.record import Record, Scenario, layout
 from goodqueue.store import layouts
 
 MOST = 1e100
@@ -26,7 +24,7 @@ def results(data: Any, place: str) -> None:
     """Raise an error if results do not match their ``made_by``. Results without a known ``made_by`` are not checked."""
     made_by = data.get("made_by") if isinstance(data, dict) else None
     if isinstance(made_by, str) and made_by in layouts.RESULTS and not data.get("unfinished"):
-        _check(data, layouts.RESULTS[made_by], place, "")
+        _check(data, {"part": layouts.RESULTS[made_by]}, place, "")
         if made_by == "goodqueue sweep":
             _grid(data, place)
         if made_by == "goodqueue validate":
@@ -67,7 +65,7 @@ def _seeds(validation: Any, place: str) -> None:
 
 def record(data: Any, place: str) -> Record:
     """Return ``data`` as a record. Raises UserError with the first key that does not belong to a record."""
-    _check(data, Record, place, "")
+    _check(data, {"part": "Record"}, place, "")
     scenario(data["scenario"], f"{place}: scenario")
     inputs.seed(data["seed"], f"{place}: seed")
     for way in ("down", "up"):
@@ -76,7 +74,7 @@ def record(data: Any, place: str) -> Record:
         _queue(data["queues"][way], place, f"queues.{way}")
     for index, hop in enumerate(data.get("hops", [])):
         _kind_of_hop(hop, f"{place}: hops.{index}.kind")
-        _check(hop, Queue if hops.has_queue(hop) else layouts.Wire, place, f"hops.{index}")
+        _check(hop, {"part": "Queue" if hops.has_queue(hop) else "Wire"}, place, f"hops.{index}")
         if hops.has_queue(hop):
             _queue(hop, place, f"hops.{index}")
     measuring = [kind.name for kind in traffic.kinds().values() if kind.times]
@@ -110,7 +108,7 @@ def scenario(data: Scenario, place: str) -> None:
         inputs.check_depth(data)
     except inputs.TooDeepError as error:
         raise UserError(place, f"{error}; accepted: a scenario") from None
-    _check(data, layouts.Scenario, place, "")
+    _check(data, {"part": "Scenario"}, place, "")
     _words(data["bottleneck"]["qdisc"], f"{place}.bottleneck.qdisc")
     if not data["bottleneck"].keys() & {"rate", "trace", "wifi"}:
         raise UserError(place, "bottleneck.rate: missing")
@@ -167,62 +165,67 @@ def _lengths(series: Mapping[str, Any], place: str) -> None:
                 raise UserError(place, f"series.{kind}.{which}: found lists of several lengths; accepted: of one")
 
 
-def _check(value: Any, hint: Any, place: str, key: str) -> None:
-    """Raise an error if ``value`` is not of the type ``hint``. Unknown keys are accepted: another version wrote them.
+def _check(value: Any, expected: layout.Type, place: str, key: str) -> None:
+    """Raise an error if ``value`` is not of the type ``expected``.
 
-    The kernel engine's description of itself has grown over time. All of its keys are optional here.
+    Unknown keys are accepted: another version wrote them. The kernel engine's description of itself has grown over
+    time. All of its keys are optional here.
     """
-    if hint is Any or _is_plainly(value, hint):
+    if _is_plainly(value, expected):
         return
-    if value is None and NoneType in get_args(hint):
-        return
-    if (only := without_none(hint)) is not hint:
-        _check(value, only, place, key)
-        return
-    if is_typeddict(hint) and isinstance(value, dict):
-        fields = fields_of(hint)
-        for name, inner in fields.items():
-            if name in value:
-                _check(value[name], inner, place, f"{key}.{name}" if key else name)
-            elif name in hint.__required_keys__ and hint is not Kernel:
-                raise UserError(place, f"{key}.{name}: missing" if key else f"{name}: missing")
-        return
-    if get_origin(hint) is list and isinstance(value, list):
-        for number, one in enumerate(value):
-            _check(one, get_args(hint)[0], place, f"{key}.{number}")
-        return
-    if get_origin(hint) is dict and isinstance(value, dict):
-        for word, one in value.items():
-            _check(one, get_args(hint)[1], place, f"{key}.{word}")
-        return
-    raise UserError(place, key, f"found {quoted(value)}; accepted: {_called(hint)}")
+    match expected:
+        case {"nullable": inner}:
+            if value is not None:
+                _check(value, inner, place, key)
+            return
+        case {"part": name} if isinstance(value, dict):
+            for field in layouts.parts()[name].fields.values():
+                if field.key in value:
+                    _check(value[field.key], field.type, place, f"{key}.{field.key}" if key else field.key)
+                elif field.is_required and name != "Kernel":
+                    raise UserError(place, f"{key}.{field.key}: missing" if key else f"{field.key}: missing")
+            return
+        case {"list": inner} if isinstance(value, list):
+            for number, one in enumerate(value):
+                _check(one, inner, place, f"{key}.{number}")
+            return
+        case {"table": inner} | {"directions": inner} if isinstance(value, dict):
+            for word, one in value.items():
+                _check(one, inner, place, f"{key}.{word}")
+            return
+    raise UserError(place, key, f"found {quoted(value)}; accepted: {_called(expected)}")
 
 
-def _is_plainly(value: Any, hint: Any) -> bool:
+def _is_plainly(value: Any, expected: layout.Type) -> bool:
     """Return whether a quick test can confirm the type of ``value``. Long lists of numbers have such a test."""
-    if hint is float:
-        return inputs.is_finite(value) and abs(value) < MOST
-    if hint is int:
-        return isinstance(value, int) and not isinstance(value, bool)
-    if hint in (str, bool):
-        return isinstance(value, hint)
-    if hint in _NUMBERS and isinstance(value, list):
-        return set(map(type, value)) <= _NUMBERS[hint] and max(map(abs, filter(None, value)), default=0) < MOST
-    return False
+    if isinstance(expected, str):
+        return _PLAINLY[expected](value)
+    plain = next((types for inner, types in _NUMBERS if inner == expected.get("list")), None)
+    if plain is None or not isinstance(value, list):
+        return False
+    return set(map(type, value)) <= plain and max(map(abs, filter(None, value)), default=0) < MOST
 
 
-_NUMBERS: Mapping[Any, set[type]] = {
-    list[float]: {int, float},
-    list[int]: {int},
-    layouts.Numbers: {int, float, NoneType},
+_PLAINLY: Mapping[str, Callable[[Any], bool]] = {
+    "anything": lambda _: True,
+    "count": lambda value: isinstance(value, int) and not isinstance(value, bool),
+    "number": lambda value: inputs.is_finite(value) and abs(value) < MOST,
+    "text": lambda value: isinstance(value, str),
+    "flag": lambda value: isinstance(value, bool),
+    "scenario": lambda value: isinstance(value, dict),
 }
+_NUMBERS: Sequence[tuple[layout.Type, set[type]]] = (
+    ("count", {int}),
+    ("number", {int, float}),
+    ({"nullable": "number"}, {int, float, NoneType}),
+)
 
 
-def _called(hint: Any) -> str:
+def _called(expected: layout.Type) -> str:
     """Return the name of a type in the words of JSON."""
-    names: Mapping[Any, str] = {str: "text", int: "a whole number", float: "a finite number", bool: "true or false"}
-    if hint in names:
-        return names[hint]
-    if get_origin(hint) in (Union, UnionType):
-        return " or ".join("null" if option is NoneType else _called(option) for option in get_args(hint))
-    return "a list" if get_origin(hint) is list else "a table"
+    names = {"text": "text", "count": "a whole number", "number": "a finite number", "flag": "true or false"}
+    if isinstance(expected, str):
+        return names.get(expected, "a table")
+    if inner := expected.get("nullable"):
+        return f"{_called(inner)} or null"
+    return "a list" if "list" in expected else "a table"

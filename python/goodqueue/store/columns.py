@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from goodqueue.engines.identity import Run
 from goodqueue.files import inputs
 from goodqueue.measures import metrics
-from goodqueue.record import UNKNOWN, Record, Scenario
+from goodqueue.record import Record, Scenario
+from goodqueue.record.reading import UNKNOWN
 from goodqueue.scenario import parameters, paths, seconds
 
 if TYPE_CHECKING:

@@ -1,7 +1,10 @@
 """The layout of what goodqueue reads of its own files besides records: scenarios, and the results of verbs."""
 
-from collections.abc import Mapping
-from typing import Any, NotRequired, TypedDict
+from functools import cache
+from types import NoneType
+from typing import Any, NotRequired, TypedDict, get_args, get_origin, get_type_hints, is_typeddict
+
+from goodqueue.record import layout
 
 Numbers = list[float | None]
 
@@ -42,19 +45,6 @@ class _Hop(TypedDict):
 class _Change(TypedDict):
     at: str
     rate: NotRequired[str | None]
-
-
-class _WirePackets(TypedDict):
-    offered: int
-    lost: int
-    duplicated: int
-
-
-class Wire(TypedDict):
-    """The keys of a wire among the hops that goodqueue reads."""
-
-    packets: _WirePackets
-    loss_percent: float
 
 
 class _Path(TypedDict):
@@ -200,5 +190,32 @@ class _Validation(TypedDict):
     cells: list[_ValidationCell]
 
 
-RESULTS: Mapping[str, Any] = {"goodqueue sweep": _Sweep, "goodqueue study": _Study, "goodqueue validate": _Validation}
+RESULTS = {"goodqueue sweep": "_Sweep", "goodqueue study": "_Study", "goodqueue validate": "_Validation"}
 """The type of a ``results.json``, by its ``made_by``."""
+
+_PLAIN = {int: "count", float: "number", str: "text", bool: "flag", Any: "anything"}
+
+
+@cache
+def parts() -> dict[str, layout.Part]:
+    """Return the parts of records, and of what else goodqueue reads, by name."""
+    own = [table for table in globals().values() if isinstance(table, type) and is_typeddict(table)]
+    return layout.parts() | {table.__name__: _part(table) for table in own}
+
+
+def _part(table: Any) -> layout.Part:
+    hints = get_type_hints(table).items()
+    fields = {key: layout.Field(key, _type(hint), key in table.__required_keys__) for key, hint in hints}
+    return layout.Part(table.__name__, "", tuple(fields.values()), {}, fields)
+
+
+def _type(hint: Any) -> layout.Type:
+    """Return a type of Python as the layout of a record writes it."""
+    inner = get_args(hint)
+    if is_typeddict(hint):
+        return {"part": hint.__name__}
+    if NoneType in inner:
+        return {"nullable": _type(inner[0])}
+    if get_origin(hint) is list:
+        return {"list": _type(inner[0])}
+    return {"table": _type(inner[1])} if get_origin(hint) is dict else _PLAIN[hint]

@@ -12,7 +12,8 @@ from goodqueue import store
 from goodqueue.errors import UserError
 from goodqueue.files import inputs, output
 from goodqueue.files.output import RESULTS
-from goodqueue.record import UNKNOWN, Record, Scenario
+from goodqueue.record import Record, Scenario
+from goodqueue.record.reading import UNKNOWN
 from goodqueue.show import describe
 from goodqueue.show import labels as naming
 from goodqueue.store import DamagedError, Store, checking

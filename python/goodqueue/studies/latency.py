@@ -10,8 +10,8 @@ from statistics import fmean, median
 from typing import cast
 
 from goodqueue import traffic
-from goodqueue.record import Flow, Record, times_of
-from goodqueue.record.series import FlowSeries
+from goodqueue.record import Flow, FlowSeries, Record
+from goodqueue.record.reading import times_of
 from goodqueue.scenario import seconds
 
 Options = Mapping[str, str | float]

@@ -6,8 +6,9 @@ from typing import Any, cast
 
 from goodqueue.measures.metrics import METRICS, Metric
 from goodqueue.measures.stats import Estimate, estimate
-from goodqueue.record import Queue, Record, times_of
+from goodqueue.record import Queue, Record
 from goodqueue.record.dotted import walk
+from goodqueue.record.reading import times_of
 from goodqueue.traffic import BULK
 from goodqueue.validation.cells import Cell, Draw
 from goodqueue.validation.recovery import cwnd, recovery_s

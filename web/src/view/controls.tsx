@@ -3,7 +3,7 @@
 import { useId } from "preact/hooks";
 import { core, withoutBuffer } from "../engine/core.ts";
 import { bulkPlace, mbps, seconds, ways } from "../experiment.ts";
-import { at, type Value } from "../record.ts";
+import { at, type Value } from "../table.ts";
 import { change, experiment } from "../state.ts";
 import { Slider } from "./slider.tsx";
 

@@ -4,7 +4,8 @@
 import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import { readToml } from "../files.ts";
-import { at, type RunRecord, type Table } from "../record.ts";
+import type { RunRecord } from "../record.ts";
+import { at, type Table } from "../table.ts";
 import { allStates, openExperiment } from "../state.ts";
 
 /** A number of the record, and its bounds. */

@@ -4,7 +4,7 @@
 import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import { ofJson, open, type Opened } from "../files.ts";
-import { at } from "../record.ts";
+import { at } from "../table.ts";
 import { hasBegun, home, openExperiment, trouble } from "../state.ts";
 import { lesson, lessons, type Lesson } from "./lessons.tsx";
 

@@ -4,9 +4,9 @@ use super::Protection;
 use super::stations::Transmission;
 use super::watch::Seen;
 use crate::direction::Direction;
+use crate::part::part;
 use crate::probe::rounded;
 use goodqueue_units::{Duration, Instant};
-use serde::Serialize;
 
 /// The transmissions that began within a window of time.
 pub(crate) struct AirLog {
@@ -21,34 +21,37 @@ struct Noted {
     is_retry: bool,
 }
 
-/// Single transmissions. Each is a frame or an aggregate, with its answer and what goes before it.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct AirSeries {
-    /// When it began, in seconds of the run.
-    pub time_s: Vec<f64>,
-    /// How long it occupied the air.
-    pub duration_us: Vec<f64>,
-    /// The station that sent it to the access point, or received it from the access point.
-    pub station: Vec<String>,
-    /// Its direction: `down` from the access point, or `up`.
-    pub direction: Vec<Direction>,
-    /// Access category: `background`, `best effort`, `video` or `voice`.
-    pub category: Vec<&'static str>,
-    /// Its rate, as a scenario writes it.
-    pub mode: Vec<String>,
-    /// Its kind: a `frame`, an `aggregate`, or a `question` which frames of an aggregate arrived (BlockAckReq).
-    pub kind: Vec<&'static str>,
-    /// The frames before it: `rts` for RTS and CTS, `cts` for a CTS-to-self, null for nothing.
-    pub before: Vec<Option<&'static str>>,
-    /// The number of frames with packets in it.
-    pub frames: Vec<u32>,
-    /// The number of those frames that arrived.
-    pub came: Vec<u32>,
-    /// Whether any of it had been sent before.
-    pub retry: Vec<bool>,
-    /// Its outcome: `came`, `partly`, `unanswered` or `collided`. After the last two, all of it is tried again or
-    /// given up.
-    pub outcome: Vec<&'static str>,
+part! {
+    /// Every transmission of a window of time on the air of a Wi-Fi cell. Each is a frame or an aggregate, with its
+    /// answer and what goes before it.
+    #[derive(Default)]
+    pub struct AirSeries {
+        /// When it began, in seconds of the run.
+        pub time_s: Vec<f64>,
+        /// How long it occupied the air.
+        pub duration_us: Vec<f64>,
+        /// The station that sent it to the access point, or received it from the access point.
+        pub station: Vec<String>,
+        /// Its direction: `down` from the access point, or `up`.
+        pub direction: Vec<Direction>,
+        /// Access category: `background`, `best effort`, `video` or `voice`.
+        pub category: Vec<&'static str>,
+        /// Its rate, as a scenario writes it.
+        pub mode: Vec<String>,
+        /// Its kind: a `frame`, an `aggregate`, or a `question` which frames of an aggregate arrived (BlockAckReq).
+        pub kind: Vec<&'static str>,
+        /// The frames before it: `rts` for RTS and CTS, `cts` for a CTS-to-self, null for nothing.
+        pub before: Vec<Option<&'static str>>,
+        /// The number of frames with packets in it.
+        pub frames: Vec<u32>,
+        /// The number of those frames that arrived.
+        pub came: Vec<u32>,
+        /// Whether any of it had been sent before.
+        pub retry: Vec<bool>,
+        /// Its outcome: `came`, `partly`, `unanswered` or `collided`. After the last two, all of it is tried again or
+        /// given up.
+        pub outcome: Vec<&'static str>,
+    }
 }
 
 impl AirLog {

@@ -6,54 +6,58 @@ use super::stations::{Station, StationCounts, StationSeries};
 use crate::baseline::Baseline;
 use crate::direction::Direction;
 use crate::lists::PerWay;
+use crate::part::part;
 use crate::probe::delay::Summary;
 use crate::probe::{ratio, rounded};
 use goodqueue_units::{Duration, Instant};
-use serde::Serialize;
 
-/// A cell in the measured time.
-#[derive(Clone, Debug, Serialize)]
-pub struct WifiRecord {
-    /// Share of the time in which frames of either direction, with their answers, were on the air.
-    pub busy_percent: f64,
-    /// Share of the transmissions that collided.
-    pub collision_percent: f64,
-    /// The stations, in the scenario's order.
-    pub stations: Vec<StationRecord>,
+part! {
+    /// A Wi-Fi cell within the measured time.
+    pub struct WifiRecord as "Air" {
+        /// Share of the time in which frames of either direction, with their answers, were on the air.
+        pub busy_percent: f64,
+        /// Share of the transmissions that collided.
+        pub collision_percent: f64,
+        /// The stations, in the scenario's order.
+        pub stations: Vec<StationRecord>,
+    }
 }
 
-/// A station.
-#[derive(Clone, Debug, Serialize)]
-pub struct StationRecord {
-    /// Its name.
-    pub name: String,
-    /// The station's share of all airtime, both ways. The shares of all stations add up to 100.
-    pub airtime_percent: f64,
-    /// From the access point.
-    pub down: AirRecord,
-    /// To the access point.
-    pub up: AirRecord,
+part! {
+    /// A station of a Wi-Fi cell.
+    pub struct StationRecord as "Station" {
+        /// Its name in the scenario.
+        pub name: String,
+        /// The station's share of all airtime, both ways. The shares of all stations add up to 100.
+        pub airtime_percent: f64,
+        /// From the access point.
+        pub down: AirRecord,
+        /// To the access point.
+        pub up: AirRecord,
+    }
 }
 
-/// What a station and the access point did in one direction.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct AirRecord {
-    /// Share of the time in which its frames, with their answers, were on the air.
-    pub airtime_percent: f64,
-    /// Throughput of the delivered packets, headers included.
-    pub throughput_mbps: f64,
-    /// Mean number of frames per transmission, without questions (BlockAckReq): the size of aggregates.
-    pub aggregate_frames: Option<f64>,
-    /// Mean rate of the transmissions, without questions.
-    pub rate_mbps: Option<f64>,
-    /// Number of transmissions. Each is a frame, an aggregate or a question.
-    pub transmissions: u64,
-    /// Share of the transmissions that nobody answered.
-    pub retry_percent: f64,
-    /// Frames that were given up after all tries.
-    pub lost: u64,
-    /// Time from a packet's arrival at the sender's queue to its delivery.
-    pub delay_ms: Option<Summary>,
+part! {
+    /// What a station and the access point did in one direction.
+    #[derive(Copy)]
+    pub struct AirRecord as "AirOfStation" {
+        /// Share of the time in which its frames, with their answers, were on the air.
+        pub airtime_percent: f64,
+        /// Throughput of the delivered packets, headers included.
+        pub throughput_mbps: f64,
+        /// Mean number of frames per transmission, without questions (BlockAckReq): the size of aggregates.
+        pub aggregate_frames: Option<f64>,
+        /// Mean rate of the transmissions, without questions.
+        pub rate_mbps: Option<f64>,
+        /// Number of transmissions. Each is a frame, an aggregate or a question.
+        pub transmissions: u64,
+        /// Share of the transmissions that nobody answered.
+        pub retry_percent: f64,
+        /// Frames that were given up after all tries.
+        pub lost: u64,
+        /// Time from a packet's arrival at the sender's queue to its delivery.
+        pub delay_ms: Option<Summary>,
+    }
 }
 
 impl Cell {

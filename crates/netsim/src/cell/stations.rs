@@ -3,6 +3,7 @@
 use crate::direction::Direction;
 use crate::lists::PerWay;
 use crate::packet::Packet;
+use crate::part::part;
 use crate::path::wifi::channel::error_rate;
 use crate::path::wifi::mode::Mode;
 use crate::path::wifi::standard::Category;
@@ -10,7 +11,6 @@ use crate::probe::delay::FlowDelays;
 use crate::probe::{ratio, rounded};
 use goodqueue_qdisc::Packet as _;
 use goodqueue_units::{Duration, Instant};
-use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// A station.
@@ -36,24 +36,27 @@ struct Since {
     rates_mbps: f64,
 }
 
-/// A station over time.
-#[derive(Clone, Debug, Serialize)]
-pub struct StationSeries {
-    /// Its name.
-    pub name: String,
-    /// From the access point.
-    pub down: AirtimeSeries,
-    /// To the access point.
-    pub up: AirtimeSeries,
+part! {
+    /// A station of a Wi-Fi cell over time.
+    pub struct StationSeries {
+        /// Its name in the scenario.
+        pub name: String,
+        /// From the access point.
+        pub down: AirtimeSeries,
+        /// To the access point.
+        pub up: AirtimeSeries,
+    }
 }
 
-/// One direction of a station over time. A transmission counts in the interval in which it ended.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct AirtimeSeries {
-    /// Share of the interval in which its frames, with their answers, were on the air.
-    pub airtime_percent: Vec<f64>,
-    /// Mean rate of the transmissions with packets in them; null if there were none.
-    pub rate_mbps: Vec<Option<f64>>,
+part! {
+    /// One direction of a station over time. A transmission counts in the interval in which it ended.
+    #[derive(Default)]
+    pub struct AirtimeSeries {
+        /// Share of the interval in which its frames, with their answers, were on the air.
+        pub airtime_percent: Vec<f64>,
+        /// Mean rate of the transmissions with packets in them; null if there were none.
+        pub rate_mbps: Vec<Option<f64>>,
+    }
 }
 
 /// What a station and the access point did in one direction.

@@ -2,8 +2,8 @@
 
 use super::histogram::Histogram;
 use super::rounded;
+use crate::part::part;
 use goodqueue_units::{Duration, processor};
-use serde::Serialize;
 use std::ops::AddAssign;
 
 /// A distribution of delays in nanoseconds, in bounded memory.
@@ -108,27 +108,38 @@ impl<C: Copy + Default + AddAssign + From<u8> + Into<u64>, const BITS: u32> Dela
     }
 }
 
-/// A distribution of delays, in milliseconds.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct Summary {
-    /// Arithmetic mean.
-    pub mean: f64,
-    /// Standard deviation over packets.
-    pub stddev: f64,
-    /// Least.
-    pub min: f64,
-    /// 10th percentile.
-    pub p10: f64,
-    /// Median.
-    pub p50: f64,
-    /// 90th percentile.
-    pub p90: f64,
-    /// 95th percentile.
-    pub p95: f64,
-    /// 99th percentile.
-    pub p99: f64,
-    /// Greatest.
-    pub max: f64,
+part! {
+    /// A distribution of times, in milliseconds.
+    #[derive(Copy)]
+    pub struct Summary as "Delay" {
+        /// Arithmetic mean.
+        #[null_from(Irtt)]
+        pub mean: f64,
+        /// Standard deviation.
+        #[null_from(Irtt, Iperf3)]
+        pub stddev: f64,
+        /// Least.
+        #[null_from(Irtt)]
+        pub min: f64,
+        /// 10th percentile.
+        #[null_from(Irtt, Iperf3)]
+        pub p10: f64,
+        /// Median.
+        #[null_from(Irtt, Iperf3)]
+        pub p50: f64,
+        /// 90th percentile.
+        #[null_from(Irtt, Iperf3)]
+        pub p90: f64,
+        /// 95th percentile.
+        #[null_from(Irtt, Iperf3)]
+        pub p95: f64,
+        /// 99th percentile.
+        #[null_from(Irtt, Iperf3)]
+        pub p99: f64,
+        /// Greatest.
+        #[null_from(Irtt)]
+        pub max: f64,
+    }
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Goodput per five seconds, as quantiles over a run's bins. Khademi et al. 2013 draw box plots of it.
 
 use super::rounded;
+use crate::part::part;
 use goodqueue_units::Duration;
-use serde::Serialize;
 
 /// Length of a bin.
 pub(crate) const BIN: Duration = Duration::from_secs(5);
@@ -15,15 +15,17 @@ pub(crate) struct Bins {
     bytes: Vec<u64>,
 }
 
-/// Quantiles over the bins, in Mbit/s.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct Quantiles {
-    /// 10th percentile.
-    pub p10: f64,
-    /// Median.
-    pub p50: f64,
-    /// 90th percentile.
-    pub p90: f64,
+part! {
+    /// Quantiles of a flow's goodput over whole bins of five seconds.
+    #[derive(Copy)]
+    pub struct Quantiles {
+        /// 10th percentile.
+        pub p10: f64,
+        /// Median.
+        pub p50: f64,
+        /// 90th percentile.
+        pub p90: f64,
+    }
 }
 
 impl Bins {

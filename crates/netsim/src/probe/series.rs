@@ -2,10 +2,10 @@
 
 use super::law::LawSeries;
 use super::rounded;
+use crate::part::{Value, part};
 use goodqueue_qdisc::Probe;
 use goodqueue_tcp::{Connection, INFINITE_SSTHRESH};
 use goodqueue_units::{Duration, Instant, Rate};
-use serde::Serialize;
 
 /// Each packet's delay within a window.
 #[derive(Clone, Debug)]
@@ -38,33 +38,41 @@ impl PacketLog {
     }
 }
 
-/// The delays of single packets.
-#[derive(Clone, Debug, Serialize)]
-pub struct PacketSeries {
-    /// When the packet's transmission began, in seconds of the run.
-    pub time_s: Vec<f64>,
-    /// How long it had waited.
-    pub delay_ms: Vec<f64>,
-    /// The index of its flow in the scenario, if asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub flow: Option<Vec<u32>>,
+part! {
+    /// Every forwarded packet of a window of time.
+    pub struct PacketSeries {
+        /// When its transmission began, in seconds of the run.
+        pub time_s: Vec<f64>,
+        /// How long it had waited in the queue.
+        pub delay_ms: Vec<f64>,
+        /// The index of its flow in the scenario, from 0, if `series.packets.flows` asks for it.
+        #[serde(skip_serializing_if = "Value::is_nothing")]
+        #[not_from(Kernel)]
+        pub flow: Option<Vec<u32>>,
+    }
 }
 
-/// A queue over time.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct QueueSeries {
-    /// Mean delay of the packets that left within the interval. Null if no packet left.
-    pub delay_ms: Vec<Option<f64>>,
-    /// Packets that waited at the interval's end.
-    pub backlog_packets: Vec<u32>,
-    /// The law's drop probability at the end of the interval. Null if the law has none.
-    pub drop_probability: Vec<Option<f64>>,
-    /// The law's variables at the end of the interval, if asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub law: Option<LawSeries>,
-    /// Number and sum of the delays when the last interval ended.
-    #[serde(skip)]
-    before: (u64, u128),
+part! {
+    /// A queue over time. The lists are as long as the series' `time_s`.
+    #[derive(Default)]
+    pub struct QueueSeries {
+        /// Mean delay of the packets that left within the interval. Null if no packet left.
+        pub delay_ms: Vec<Option<f64>>,
+        /// Packets that waited at the end of the interval.
+        #[wider(Vec<Option<f64>>)]
+        pub backlog_packets: Vec<u32>,
+        /// The law's drop probability at the end of the interval. Null if the law has none.
+        pub drop_probability: Vec<Option<f64>>,
+        /// The law's variables at the end of the interval, if `series.law` asks for them. The names are Linux's or the
+        /// RFC's, with the unit behind: `_ms`, `_bytes`, `_packets`, `_mbps`, none for a plain number. A point of time
+        /// is in ms from the interval's end, negative if it has passed. Null: there is no value.
+        #[serde(skip_serializing_if = "Value::is_nothing")]
+        #[not_from(Kernel, Flent, Irtt, Iperf3)]
+        pub law: Option<LawSeries>,
+        // Number and sum of the delays when the last interval ended.
+        #[serde(skip)]
+        before: (u64, u128),
+    }
 }
 
 impl QueueSeries {
@@ -82,26 +90,30 @@ impl QueueSeries {
     }
 }
 
-/// A flow over time.
-#[derive(Clone, Debug, Serialize)]
-pub struct FlowSeries {
-    /// The flow's name.
-    pub name: String,
-    /// Congestion window at the end of the interval. Null if the flow has none.
-    pub cwnd_packets: Vec<Option<u32>>,
-    /// Bytes delivered in order within the interval, as a rate.
-    pub goodput_mbps: Vec<f64>,
-    /// Packets of its sender that were dropped at the bottleneck or lost at another hop within the interval.
-    pub dropped_packets: Vec<u64>,
-    /// Mean round-trip time of a ping's echoes that returned within the interval, null if none did. None if the flow
-    /// is not a ping.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rtt_ms: Option<Vec<Option<f64>>>,
-    /// Its sender's variables, if asked for. None if the flow is not TCP.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tcp: Option<TcpSeries>,
-    #[serde(skip)]
-    before: FlowTotals,
+part! {
+    /// A flow over time.
+    pub struct FlowSeries {
+        /// The flow's name.
+        pub name: String,
+        /// Congestion window at the end of the interval. Null if the flow has none.
+        #[wider(Vec<Option<f64>>)]
+        pub cwnd_packets: Vec<Option<u32>>,
+        /// Bytes delivered in order within the interval, as a rate.
+        #[wider(Vec<Option<f64>>)]
+        pub goodput_mbps: Vec<f64>,
+        /// Packets of its sender that were dropped at the bottleneck or lost at another hop within the interval.
+        #[not_from(Kernel, Flent, Irtt, Iperf3)]
+        pub dropped_packets: Vec<u64>,
+        /// Mean round-trip time of a ping's echoes that returned within the interval, null if none did. Only for pings.
+        #[serde(skip_serializing_if = "Value::is_nothing")]
+        #[not_from(Kernel, Flent, Irtt, Iperf3)]
+        pub rtt_ms: Option<Vec<Option<f64>>>,
+        /// Its sender's variables, if `series.tcp` asks for them. Only for TCP.
+        #[serde(skip_serializing_if = "Value::is_nothing")]
+        pub tcp: Option<TcpSeries>,
+        #[serde(skip)]
+        before: FlowTotals,
+    }
 }
 
 /// A flow's totals since the run began.
@@ -113,25 +125,29 @@ pub(crate) struct FlowTotals {
     pub(crate) echoes: (u64, u128),
 }
 
-/// A TCP sender's variables at the end of each interval, by the names of `ss -tin`. They are those of the connection
-/// that was opened last. A value is null if there is no connection, or if the variable has no value yet. `cwnd` is
-/// [`FlowSeries::cwnd_packets`].
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct TcpSeries {
-    /// Slow-start threshold. Null before it is set.
-    pub ssthresh_packets: Vec<Option<u32>>,
-    /// Smoothed RTT.
-    pub rtt_ms: Vec<Option<f64>>,
-    /// Smoothed deviation of the RTT.
-    pub rttvar_ms: Vec<Option<f64>>,
-    /// Retransmission timeout, backoff included.
-    pub rto_ms: Vec<Option<f64>>,
-    /// Segments that no cumulative ACK has covered.
-    pub unacked_packets: Vec<Option<u32>>,
-    /// Rate at which the path delivers payload, as the sender estimates it.
-    pub delivery_rate_mbps: Vec<Option<f64>>,
-    /// Pacing rate of payload. Without pacing, too, this rate decides how many bytes leave together.
-    pub pacing_rate_mbps: Vec<Option<f64>>,
+part! {
+    /// A TCP sender's variables at the end of each interval, by the names of `ss -tin`. They are those of the
+    /// connection that was opened last. A value is null if there is no connection, or if the variable has no value
+    /// yet. `cwnd` is the flow's `cwnd_packets`.
+    #[derive(Default)]
+    pub struct TcpSeries {
+        /// Slow-start threshold. Null before it is set.
+        #[wider(Vec<Option<f64>>)]
+        pub ssthresh_packets: Vec<Option<u32>>,
+        /// Smoothed RTT.
+        pub rtt_ms: Vec<Option<f64>>,
+        /// Smoothed deviation of the RTT.
+        pub rttvar_ms: Vec<Option<f64>>,
+        /// Retransmission timeout, backoff included.
+        pub rto_ms: Vec<Option<f64>>,
+        /// Segments that no cumulative ACK has covered.
+        #[wider(Vec<Option<f64>>)]
+        pub unacked_packets: Vec<Option<u32>>,
+        /// Rate at which the path delivers payload, as the sender estimates it.
+        pub delivery_rate_mbps: Vec<Option<f64>>,
+        /// Pacing rate of payload. Without pacing, too, this rate decides how many bytes leave together.
+        pub pacing_rate_mbps: Vec<Option<f64>>,
+    }
 }
 
 impl TcpSeries {

@@ -5,31 +5,32 @@ use crate::direction::Direction;
 use crate::flow::Source;
 use crate::ids::{FlowId, Number};
 use crate::lists::PerWay;
+use crate::part::part;
 use crate::probe::delay::{FlowDelays, Summary};
 use crate::scenario::{HostName, Traffic};
 use crate::sim::Simulation;
 use crate::tally::FlowFates;
 use goodqueue_units::Instant;
-use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// A host during the measured time.
-#[derive(Clone, Debug, Serialize)]
-pub struct HostRecord {
-    /// Its name.
-    pub name: HostName,
-    /// The key of `[[traffic]]` that names it: `host` for a user's host, or `server`.
-    pub role: &'static str,
-    /// The number of its flows that carry data.
-    pub flows: u64,
-    /// Bytes that its flows delivered by the direction of their data, per time from the start of the first of these
-    /// flows or from the end of the warm-up. Null if no flow has its data in that direction.
-    pub goodput_mbps: PerDirection<Option<f64>>,
-    /// Round-trip times as the senders of its TCP flows measured them.
-    pub rtt_ms: Option<Summary>,
-    /// Packets of its flows dropped at the bottleneck or lost at another hop, as a percentage of the packets that
-    /// their senders offered.
-    pub loss_percent: f64,
+part! {
+    /// A host that the scenario names, within the measured time.
+    pub struct HostRecord as "Host" {
+        /// Its name in the scenario.
+        pub name: HostName,
+        /// The key of `[[traffic]]` that names it: `host` for a user's host, or `server`.
+        pub role: &'static str,
+        /// The number of its flows that carry data.
+        pub flows: u64,
+        /// Bytes that its flows delivered by the direction of their data, per time from the start of the first of these
+        /// flows or from the end of the warm-up. Null if no flow has its data in that direction.
+        pub goodput_mbps: PerDirection<Option<f64>>,
+        /// Round-trip times as the senders of its TCP flows measured them.
+        pub rtt_ms: Option<Summary>,
+        /// Packets of its flows dropped at the bottleneck or lost at another hop, as a percentage of the packets that
+        /// their senders offered.
+        pub loss_percent: f64,
+    }
 }
 
 /// The sums over the flows of one host.

@@ -344,7 +344,7 @@ impl Traffic {
     /// Returns the greatest number of its packets in a time series that keeps each packet.
     pub(super) fn packets(&self, whole: Duration) -> u64 {
         let Make::Datagrams(pace) = self.kind.make else { return 0 };
-        if self.kind.series.is_empty() {
+        if self.kind.series.is_none() {
             return 0;
         }
         self.count.saturating_mul(whole.as_nanos() / pace(&self.values).interval.as_nanos().max(1))

@@ -5,8 +5,8 @@
 
 use super::app::Application;
 use super::isochronous::Pace;
-use super::result::Field;
 use crate::keys::{AnyKey, Json, Result, Table, Values};
+use crate::part::Part;
 use goodqueue_units::{Duration, Stream as Random};
 use serde::{Serialize, Serializer};
 use serde_json::Map;
@@ -42,16 +42,16 @@ pub struct Kind {
     pub(crate) ahead: fn(&Values, Duration, Random) -> Json,
     /// The plural of what the kind measures: the title of its table. Empty if the kind measures nothing.
     pub plural: &'static str,
-    /// The kind's part of the record beside name and kind, for the table of one run and the reference.
-    pub fields: &'static [Field],
+    /// The kind's part of the record beside name and kind; none: the kind measures nothing.
+    pub result: Option<&'static Part>,
     /// What the kind measures, for tables, figures and the store.
     pub measures: &'static [Measure],
     /// The key of the times by which the kind is judged, in its part of the record; empty: none.
     pub times: &'static str,
     /// What these times are, for a table's note: `SYN to last byte`.
     pub times_are: &'static str,
-    /// The list in a record's time series to which the kind adds; empty: none.
-    pub series: &'static str,
+    /// The list in a record's time series to which the kind adds, and what it adds; none: nothing.
+    pub series: Option<(&'static str, &'static Part)>,
     /// What a detail means in a list of sources on the command line.
     pub option: Shorthand,
 }
@@ -202,11 +202,11 @@ impl Kind {
             outline: |_| Vec::new(),
             ahead: |_, _, _| Json::Null,
             plural: "",
-            fields: &[],
+            result: None,
             measures: &[],
             times: "",
             times_are: "",
-            series: "",
+            series: None,
             option: Shorthand { detail: "", example: "", sets: &[] },
         }
     }

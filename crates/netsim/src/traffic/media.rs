@@ -66,7 +66,7 @@ pub(crate) const KIND: Kind = Kind {
     transport: &[&CC, &CODEPOINT, &DSCP],
     check,
     plural: "media flows",
-    fields: MediaResult::FIELDS,
+    result: Some(MediaResult::PART),
     measures: &[
         Measure {
             unit: "Mbit/s",
@@ -194,6 +194,7 @@ result::part! {
         /// Mean of the encoder's target rate, which the congestion control sets. Without headers.
         pub rate_mbps: Option<f64> => result::column("rate", "Mbit/s", 3),
         /// The 0th to 100th percentile of the target rate. Each frame is a sample.
+        #[wider(Option<Vec<Option<f64>>>)]
         pub rate_percentiles_mbps: Option<Vec<f64>>,
         /// From sending a packet to its arrival.
         pub delay_ms: Option<Summary> => result::times("delay", "mean p50 p95 p99"),
@@ -206,6 +207,7 @@ result::part! {
         /// Share of the packets that did not arrive, up to the last one that did. 100 if none did.
         pub loss_percent: f64 => result::column("lost", "%", 2),
         /// Share of the arrived reports that ask for an accelerated ramp-up (RFC 8698, 4.2).
+        #[wider(Option<f64>)]
         pub ramp_up_percent: f64 => result::column("ramp-up", "%", 1),
     }
 }

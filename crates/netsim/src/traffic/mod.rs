@@ -14,7 +14,7 @@ pub(crate) mod result;
 pub mod tcp;
 
 pub use kind::{Kind, Measure, Shorthand, Sum};
-pub use result::{AppResult, Column, Field, Kept};
+pub use result::{AppResult, Kept};
 
 /// Lists the kinds: one module per kind.
 macro_rules! kinds {

@@ -38,7 +38,7 @@ pub(crate) const KIND: Kind = Kind {
     transport: tcp::UNPACED,
     in_parallel: true,
     plural: "web responses",
-    fields: PackmimeResult::FIELDS,
+    result: Some(PackmimeResult::PART),
     measures: &[
         Measure::time("packmime_response_p50_ms", "response_ms.p50", "web p50", "web", "p50"),
         Measure::time("packmime_response_p95_ms", "response_ms.p95", "web p95", "web", "p95")

@@ -22,7 +22,6 @@ use crate::probe::rounded;
 use crate::keys::{Key, Size, Span, Values};
 use goodqueue_units::{Duration, Ecn, Instant};
 use objects::{Item, OBJECTS, PAGE, items};
-use serde::Serialize;
 use std::sync::Arc;
 use serde_json::json;
 use std::collections::VecDeque;
@@ -47,7 +46,7 @@ pub(crate) const KIND: Kind = Kind {
     check: objects::check,
     outline: |values| vec![("objects", json!(items_of(values)))],
     plural: "pages",
-    fields: PageResult::FIELDS,
+    result: Some(PageResult::PART),
     measures: &[
         Measure::time("page_load_mean_ms", "load_ms.mean", "page mean", "page", "mean")
             .main()
@@ -57,7 +56,7 @@ pub(crate) const KIND: Kind = Kind {
     ],
     times: "load_ms",
     times_are: "from the lookup to the last object",
-    series: "pages",
+    series: Some(("pages", PageSeries::PART)),
     option: Shorthand { detail: "page", example: "", sets: &[] },
     ..Kind::new(
         "page",
@@ -154,15 +153,16 @@ result::part! {
     }
 }
 
-/// The fetches of a page that were completed, including those of the warm-up.
-#[derive(Clone, Debug, Serialize)]
-pub struct PageSeries {
-    /// The flow's name.
-    pub name: String,
-    /// When each fetch began, in seconds of the run.
-    pub begun_s: Vec<f64>,
-    /// How long each fetch took.
-    pub load_ms: Vec<f64>,
+result::part! {
+    /// The fetches of a page that were completed, including those of the warm-up.
+    pub struct PageSeries {
+        /// The flow's name.
+        pub name: String,
+        /// When each fetch began, in seconds of the run.
+        pub begun_s: Vec<f64>,
+        /// How long each fetch took.
+        pub load_ms: Vec<f64>,
+    }
 }
 
 impl AppResult for PageResult {}

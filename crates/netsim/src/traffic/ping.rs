@@ -6,7 +6,6 @@ use super::result::{self, AppResult};
 use crate::probe::delay::{FlowDelays, Summary};
 use crate::keys::{Key, Span};
 use goodqueue_units::Duration;
-use serde::Serialize;
 use std::sync::Arc;
 
 const INTERVAL: Key<Span> = Key::with_default("interval", "\"200ms\"")
@@ -25,13 +24,13 @@ pub(crate) const KIND: Kind = Kind {
     is_probe: true,
     is_icmp: true,
     plural: "pings",
-    fields: PingResult::FIELDS,
+    result: Some(PingResult::PART),
     measures: &[Measure::time("ping_rtt_p95_ms", "rtt_ms.p95", "ping p95", "ping", "p95")
         .main()
         .said("95 % of the pings return within {}", "within {}", "")],
     times: "rtt_ms",
     times_are: "round trip, base RTT included",
-    series: "pings",
+    series: Some(("pings", PingSeries::PART)),
     ..Kind::new(
         "ping",
         "small datagrams that come back at once: the delay that others feel",
@@ -59,22 +58,24 @@ result::part! {
         /// Packets that came back.
         pub received: u64,
         /// Share of the packets that did not come back, up to the last one that did. 100 if none did.
+        #[null_from(Flent, Irtt)]
         pub loss_percent: f64 => result::column("lost", "%", 2),
     }
 }
 
-/// The round trips of a ping, including those of the warm-up, in the order in which they ended. Lost packets are
-/// missing.
-#[derive(Clone, Debug, Serialize)]
-pub struct PingSeries {
-    /// The flow's name.
-    pub name: String,
-    /// The packet's number, from 0.
-    pub seq: Vec<u64>,
-    /// When the packet was sent, in seconds of the run.
-    pub sent_s: Vec<f64>,
-    /// The packet's round-trip time.
-    pub rtt_ms: Vec<f64>,
+result::part! {
+    /// The round trips of a ping, including those of the warm-up, in the order in which they ended. Lost packets are
+    /// missing.
+    pub struct PingSeries {
+        /// The flow's name.
+        pub name: String,
+        /// The packet's number, from 0.
+        pub seq: Vec<u64>,
+        /// When the packet was sent, in seconds of the run.
+        pub sent_s: Vec<f64>,
+        /// The packet's round-trip time.
+        pub rtt_ms: Vec<f64>,
+    }
 }
 
 impl AppResult for PingResult {}

@@ -42,7 +42,7 @@ pub(crate) const KIND: Kind = Kind {
         Ok(())
     },
     plural: "exchanges",
-    fields: RrResult::FIELDS,
+    result: Some(RrResult::PART),
     measures: &[Measure::time("response_p95_ms", "response_ms.p95", "rr p95", "rr", "p95")
         .main()
         .said("95 % of the requests are answered within {}", "within {}", "")],

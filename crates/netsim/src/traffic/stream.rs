@@ -35,7 +35,7 @@ pub(crate) const KIND: Kind = Kind {
         refuse(&table.key("interval"), found, "a time for a chunk of one byte or more")
     },
     plural: "streams",
-    fields: StreamResult::FIELDS,
+    result: Some(StreamResult::PART),
     measures: &[
         Measure::time("chunk_delay_p95_ms", "delay_ms.p95", "stream p95", "stream", "p95"),
         Measure {

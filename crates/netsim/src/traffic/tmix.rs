@@ -40,7 +40,7 @@ pub(crate) const KIND: Kind = Kind {
     transport: tcp::UNPACED,
     in_parallel: true,
     plural: "replayed connections",
-    fields: TmixResult::FIELDS,
+    result: Some(TmixResult::PART),
     measures: &[
         Measure::time("tmix_response_p50_ms", "response_ms.p50", "replayed p50", "replayed", "p50"),
         Measure::time("tmix_response_p95_ms", "response_ms.p95", "replayed p95", "replayed", "p95")

@@ -31,7 +31,7 @@ pub(crate) const KIND: Kind = Kind {
         Ok(())
     },
     plural: "transfers",
-    fields: TransferResult::FIELDS,
+    result: Some(TransferResult::PART),
     measures: &[
         Measure::time("completion_p50_ms", "completion_ms.p50", "transfer p50", "transfer", "p50")
             .said("Half of the transfers are done within {}", "within {}", ""),

@@ -12,7 +12,6 @@ use crate::probe::mos::mos;
 use crate::probe::rounded;
 use crate::keys::Key;
 use goodqueue_units::Duration;
-use serde::Serialize;
 use serde_json::json;
 use std::sync::Arc;
 
@@ -31,7 +30,7 @@ pub(crate) const KIND: Kind = Kind {
         ]
     },
     plural: "calls",
-    fields: VoipResult::FIELDS,
+    result: Some(VoipResult::PART),
     measures: &[
         Measure::time("voip_delay_p95_ms", "delay_ms.p95", "voip p95", "voip", "p95"),
         Measure {
@@ -51,7 +50,7 @@ pub(crate) const KIND: Kind = Kind {
     ],
     times: "delay_ms",
     times_are: "one way",
-    series: "calls",
+    series: Some(("calls", CallSeries::PART)),
     option: Shorthand { detail: "codec", example: "", sets: &[] },
     ..Kind::new(
         "voip",
@@ -130,6 +129,7 @@ result::part! {
         /// From sending a packet to its arrival at the listener.
         pub delay_ms: Option<Summary> => result::times("delay", "mean p50 p95 p99"),
         /// The 0th to 100th percentile of that delay.
+        #[wider(Option<Vec<Option<f64>>>)]
         pub delay_percentiles_ms: Option<Vec<f64>>,
         /// Mean of the differences, without their signs, between the delays of packets that arrived one after the
         /// other.
@@ -141,6 +141,7 @@ result::part! {
         /// Packets that arrived.
         pub received: u64,
         /// Share of the packets that did not arrive, up to the last one that did. 100 if none did.
+        #[null_from(Flent, Irtt)]
         pub loss_percent: f64 => result::column("lost", "%", 2),
         /// Mean opinion score of the E-model (ITU-T G.107), 1 to 4.5, for the mean delay and the loss. Null if nothing
         /// was sent.
@@ -148,17 +149,19 @@ result::part! {
     }
 }
 
-/// The packets of a call that arrived, in order of arrival, including those of the warm-up. Lost packets are missing.
-#[derive(Clone, Debug, Serialize)]
-pub struct CallSeries {
-    /// The flow's name.
-    pub name: String,
-    /// The packet's number, from 0.
-    pub seq: Vec<u64>,
-    /// When the packet was sent, in seconds of the run.
-    pub sent_s: Vec<f64>,
-    /// The packet's one-way delay.
-    pub delay_ms: Vec<f64>,
+result::part! {
+    /// The packets of a call that arrived, in order of arrival, including those of the warm-up. Lost packets are
+    /// missing.
+    pub struct CallSeries {
+        /// The flow's name.
+        pub name: String,
+        /// The packet's number, from 0.
+        pub seq: Vec<u64>,
+        /// When the packet was sent, in seconds of the run.
+        pub sent_s: Vec<f64>,
+        /// The packet's one-way delay.
+        pub delay_ms: Vec<f64>,
+    }
 }
 
 impl AppResult for VoipResult {}

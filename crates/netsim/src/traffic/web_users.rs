@@ -28,7 +28,7 @@ use state::{Channel, Exchange, Page, Plan, User};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
-use tally::{Response, Tally, WebUsersResult};
+use tally::{Response, Tally, WebUsersResult, WebUsersSeries};
 
 /// An offered load: percent of the bottleneck's rate, or a rate.
 #[derive(Clone, Debug)]
@@ -101,7 +101,7 @@ pub(crate) const KIND: Kind = Kind {
     },
     users: |values| values.find(&USERS).unwrap_or_default(),
     plural: "web users",
-    fields: WebUsersResult::FIELDS,
+    result: Some(WebUsersResult::PART),
     measures: &[
         Measure::time("web_response_p50_ms", "response_ms.p50", "response p50", "response", "p50")
             .main()
@@ -120,7 +120,7 @@ pub(crate) const KIND: Kind = Kind {
     ],
     times: "response_ms",
     times_are: "request, or SYN where the connection is new, to last byte",
-    series: "web_users",
+    series: Some(("web_users", WebUsersSeries::PART)),
     ahead: ahead::pages,
     option: Shorthand { detail: "users", example: "500", sets: &[] },
     ..Kind::new(

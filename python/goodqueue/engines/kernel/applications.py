@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from goodqueue.engines.kernel.lab.plan import Flow
 from goodqueue.measures.distribution import jitter_ms, nanoseconds, percent, percentiles_ms, rounded, summary
-from goodqueue.record import App
-from goodqueue.record.series import CallSeries, PageSeries, PingSeries, WebUsersSeries
+from goodqueue.record import App, CallSeries, PageSeries, PingSeries, WebUsersSeries
 from goodqueue.traffic import kinds
 
 Noted = dict[str, Any]

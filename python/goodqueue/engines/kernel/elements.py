@@ -12,8 +12,7 @@ from goodqueue.engines.kernel.lab.plan import Hop as Planned
 from goodqueue.engines.kernel.lab.plan import Shaper
 from goodqueue.engines.kernel.sightings import Packets
 from goodqueue.measures.distribution import nanoseconds, percent, percentiles_ms, rounded, summary
-from goodqueue.record import Hop, HopPackets, Queue, Scenario
-from goodqueue.record.series import PacketSeries, QueueSeries
+from goodqueue.record import Hop, PacketSeries, Queue, QueueSeries, Scenario, Wire, WirePackets
 
 
 def queue(packets: Packets, link: Shaper, asked: Scenario, measured: tuple[int, int]) -> Queue:
@@ -47,13 +46,14 @@ def queue(packets: Packets, link: Shaper, asked: Scenario, measured: tuple[int, 
 def hop(packets: Packets, planned: Planned, asked: Scenario, measured: tuple[int, int]) -> Hop:
     """Return the entry of a hop. ``asked`` is the scenario's table of that hop."""
     about: dict[str, Any] = {"name": planned.name, "kind": asked["kind"], "direction": planned.direction}
+    found: Wire | Queue
     if planned.link is not None:
-        about |= queue(packets, planned.link, asked, measured)
+        found = queue(packets, planned.link, asked, measured)
     else:
         counts = _counts(packets, planned.limit, measured)
-        about |= {"packets": counts, "loss_percent": percent(counts["lost"], counts["offered"])}
-    found: Hop = about  # type: ignore[assignment]
-    return found
+        found = Wire(packets=counts, loss_percent=percent(counts["lost"], counts["offered"]))
+    made: Hop = about | found  # type: ignore[assignment]
+    return made
 
 
 def _used_percent(packets: Packets, link: Shaper, measured: tuple[int, int]) -> float:
@@ -75,7 +75,7 @@ def _used_percent(packets: Packets, link: Shaper, measured: tuple[int, int]) -> 
     return 100 * float(np.sum(np.maximum(0.0, np.minimum(ends, end) - np.maximum(starts, begin)))) / (end - begin)
 
 
-def _counts(packets: Packets, limit: int, measured: tuple[int, int]) -> HopPackets:
+def _counts(packets: Packets, limit: int, measured: tuple[int, int]) -> WirePackets:
     """Return what became of the packets of a wire that holds at most ``limit`` packets.
 
     netem counts packets over the limit as lost. They are the lost packets that found ``limit`` packets in the wire.

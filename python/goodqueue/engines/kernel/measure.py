@@ -22,8 +22,7 @@ from goodqueue.engines.kernel.lab.plan import Plan
 from goodqueue.engines.kernel.routers import Routers, span
 from goodqueue.engines.kernel.sightings import Journey, Sightings, read
 from goodqueue.measures.distribution import jain, nanoseconds, percent, rounded, summary
-from goodqueue.record import Fairness, Flow, Host, Queue, Record, Scenario
-from goodqueue.record.series import FlowSeries, Series, TcpSeries
+from goodqueue.record import Fairness, Flow, FlowSeries, Host, Quantiles, Queue, Record, Scenario, Series, TcpSeries
 from goodqueue.scenario import seconds
 from goodqueue.traffic import BULK, kinds
 
@@ -197,17 +196,19 @@ class _Measuring:
         counters: dict[str, int] = self.lab["netstat"][side]
         return sum(counters.get(f"TcpExt.{name}", 0) for name in names)
 
-    def _bins(self, flow: Planned, journey: Journey) -> dict[str, float | None] | None:
+    def _bins(self, flow: Planned, journey: Journey) -> Quantiles | None:
         """Return quantiles of the goodput in bins of five seconds. Only bins that the flow covers entirely count."""
         ends = range(self.begin + BIN_NS, self.end + 1, BIN_NS)
         whole = [end for end in ends if nanoseconds(flow.start_s) + BIN_NS <= end <= nanoseconds(flow.stop_s)]
         counts = sorted(journey.delivered(end) - journey.delivered(end - BIN_NS) for end in whole)
         if not counts:
             return None
-        ranks = {
-            name: max(1, -(-share * len(counts) // 100)) for name, share in (("p10", 10), ("p50", 50), ("p90", 90))
-        }
-        return {name: rounded(counts[rank - 1] * 8e-6 / (BIN_NS / 1e9)) for name, rank in ranks.items()}
+
+        def at(percent: int) -> float:
+            rank = max(1, -(-percent * len(counts) // 100))
+            return rounded(counts[rank - 1] * 8e-6 / (BIN_NS / 1e9))
+
+        return Quantiles(p10=at(10), p50=at(50), p90=at(90))
 
     def _fairness(self) -> Fairness:
         bulk = [place for place, flow in enumerate(self.plan.flows) if flow.kind == BULK]

@@ -6,9 +6,7 @@ from goodqueue.engines.kernel import counters, elements
 from goodqueue.engines.kernel.lab.plan import Plan
 from goodqueue.engines.kernel.sightings import Sightings
 from goodqueue.measures.distribution import nanoseconds
-from goodqueue.record import Queue, Record, Scenario
-from goodqueue.record.linux import Kernel, KernelHop
-from goodqueue.record.series import Series
+from goodqueue.record import Kernel, KernelHop, Queue, Record, Scenario, Series
 from goodqueue.scenario import seconds
 
 

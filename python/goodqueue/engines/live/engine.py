@@ -15,9 +15,7 @@ from goodqueue.engines.kernel import folders, host, making, measure, sightings
 from goodqueue.engines.kernel.lab.run import OWN
 from goodqueue.engines.live import planning
 from goodqueue.errors import UserError
-from goodqueue.record import Queue, Record, Scenario
-from goodqueue.record.linux import Kernel
-from goodqueue.record.series import Series
+from goodqueue.record import Kernel, Queue, Record, Scenario, Series
 from goodqueue.run import Progress
 
 NAME = "live engine"

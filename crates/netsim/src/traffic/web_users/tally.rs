@@ -4,7 +4,6 @@ use crate::probe::delay::{FlowDelays, QueueDelays, Summary};
 use crate::probe::rounded;
 use crate::traffic::result::{self, AppResult};
 use goodqueue_units::{Duration, Stream as Random};
-use serde::Serialize;
 use std::sync::Arc;
 
 /// The greatest number of responses in the sample.
@@ -52,6 +51,7 @@ result::part! {
         /// The same for responses of 100 kB and more.
         pub response_large_ms: Option<Summary>,
         /// The 0th to 100th percentile of the responses' times.
+        #[wider(Option<Vec<Option<f64>>>)]
         pub response_percentiles_ms: Option<Vec<f64>>,
         /// From the first SYN of a page to the last byte of its last object.
         pub page_ms: Option<Summary> => result::times("page", "p50 p95"),
@@ -72,17 +72,19 @@ result::part! {
     }
 }
 
-/// A sample of the responses.
-#[derive(Clone, Debug, Serialize)]
-pub struct WebUsersSeries {
-    /// The flow's name.
-    pub name: String,
-    /// Bytes of each response.
-    pub bytes: Vec<u64>,
-    /// How long each response took.
-    pub response_ms: Vec<f64>,
-    /// Whether a retransmission timer fired for the response.
-    pub timeout: Vec<bool>,
+result::part! {
+    /// A sample of at most 5000 responses. Each response is equally likely to be in it.
+    pub struct WebUsersSeries {
+        /// The flow's name.
+        pub name: String,
+        /// Bytes of each response.
+        pub bytes: Vec<u64>,
+        /// How long each response took.
+        pub response_ms: Vec<f64>,
+        /// Whether a retransmission timer fired for the response. The kernel engine does not see it, and writes null.
+        #[wider(Vec<Option<bool>>)]
+        pub timeout: Vec<bool>,
+    }
 }
 
 impl AppResult for WebUsersResult {}

@@ -1,0 +1,29 @@
+"""Reads what several kinds of record have at different keys: the source of an import, the times of an application."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from goodqueue import traffic
+from goodqueue.record import App, Delay, Record, SourceFile, layout
+
+UNKNOWN = "unknown"
+"""The value of keys in a scenario if an imported measurement does not describe its link."""
+
+
+def source_of(record: Record) -> SourceFile | None:
+    """Return the source of a record that was imported, or None for a run of ours."""
+    found: Mapping[str, Any] = record
+    return next((found[name] for name in layout.sources() if name in found), None)
+
+
+def statistic(times: Delay | None, name: str) -> float | None:
+    """Return one number of a distribution by its ``name``, such as ``p95``. None if there was nothing to measure."""
+    found: Mapping[str, object] = times or {}
+    value = found.get(name)
+    return value if isinstance(value, int | float) else None
+
+
+def times_of(app: App) -> Mapping[str, float | None]:
+    """Return the distribution of the times by which an application is judged. Empty if it measured none."""
+    found: Mapping[str, Mapping[str, float | None] | None] = app  # type: ignore[assignment]
+    return found.get(traffic.kinds()[app["kind"]].times) or {}
