@@ -260,7 +260,7 @@ def concepts() -> dict[Path, str]:
     measures = {measure.key: (kind, measure) for kind in kinds.values() for measure in kind.measures}
     rows = []
     for metric in metrics.METRICS:
-        if metric.way == "up":
+        if metric.direction == "up":
             continue
         if metric.key in measures:
             kind, measure = measures[metric.key]
@@ -283,7 +283,7 @@ def concepts() -> dict[Path, str]:
 
 def _metric(metric: metrics.Metric) -> str:
     """Return what a metric is, with its direction or the kind of traffic that measures it."""
-    of = f"of the way {metric.way}" if metric.way else f"of traffic of kind `{metric.app}`"
+    of = f"of the way {metric.direction}" if metric.direction else f"of traffic of kind `{metric.app}`"
     return f"{metric.label} {of}{f' ({metric.note})' if metric.note else ''}"
 
 

@@ -43,8 +43,8 @@ fuzz_target!(|sent: Vec<Sent<'_>>| {
         if let Some(byte) = packet.first_mut() {
             *byte = [0x45, 0x46, 0x60, first][usize::from(first & 3)];
         }
-        let way = if is_up { Direction::Up } else { Direction::Down };
-        path.offer(now, way, &packet, Offload::read(offload, 0));
+        let direction = if is_up { Direction::Up } else { Direction::Down };
+        path.offer(now, direction, &packet, Offload::read(offload, 0));
         path.deliver(|_, parts, _| {
             assert!(!parts[0].is_empty());
             Some(now)

@@ -66,13 +66,13 @@ class Gateway:
         server: tuple[int, bytes],
         client: tuple[int, bytes],
         make: Callable[[str, Any], tuple[Any, str, str]] | None = None,
-        ways: list[tuple[tuple[int, int], float, list[str] | None]] = ...,
+        routes: list[tuple[tuple[int, int], float, list[str] | None]] = ...,
     ) -> None:
         """Build the path of a scenario. Its traffic, if any, is simulated beside the real packets.
 
         `server` and `client` are each a non-blocking descriptor, which is duplicated, and the bytes to write before
         each packet: a TUN device's (IFF_VNET_HDR; no bytes) or a packet socket's (PACKET_VNET_HDR; the MAC addresses
-        of destination and source). `make` is as in `Simulation`. `ways` has ranges of ports (the first, the last)
+        of destination and source). `make` is as in `Simulation`. `routes` has ranges of ports (the first, the last)
         whose packets have their own base RTT, in seconds, and, if names are given, cross only these hops.
         Raises ScenarioError, OSError.
         """

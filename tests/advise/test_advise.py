@@ -78,8 +78,8 @@ def test_what_is_tried_are_lines_that_linux_has(name: str, tmp_path: Path) -> No
         resolved = scenario.resolve(scenarios.scenario(one, candidate, 1, Truth(), tmp_path))
         plan = planning.plan(resolved)
         assert [hop.name for hop in plan.hops] == ["provider", "modem"], candidate.label
-        for way in ("down", "up"):
-            line = resolved["bottleneck"]["qdisc"] if way == "down" else resolved["bottleneck"]["up"]["qdisc"]
+        for direction in ("down", "up"):
+            line = resolved["bottleneck"]["qdisc"] if direction == "down" else resolved["bottleneck"]["up"]["qdisc"]
             assert tc.translate(line, 1_000_000_000)
 
 

@@ -203,15 +203,15 @@ def test_what_is_there_is_replaced_only_by_force(here: Path, goodqueue: Callable
     folder = here / "new" / "report"
     (folder / "report.html").write_text("changed", encoding="utf-8")
     refused = goodqueue(*command)
-    ways = "accepted: another name, or --force to"
-    said = f"--out new/report: holds results of goodqueue compare; {ways} replace them"
+    directions = "accepted: another name, or --force to"
+    said = f"--out new/report: holds results of goodqueue compare; {directions} replace them"
     assert (refused.status, refused.out, refused.err) == (2, "", f"goodqueue: {said}\n")
     assert (folder / "report.html").read_text(encoding="utf-8") == "changed"
     assert goodqueue(*command, "--force").status == 0
     assert (folder / "report.html").read_text(encoding="utf-8") != "changed"
     (folder / "notes.txt").write_text("mine", encoding="utf-8")
     refused = goodqueue(*command)
-    said = f"--out new/report: holds files of others (notes.txt); {ways} write beside them"
+    said = f"--out new/report: holds files of others (notes.txt); {directions} write beside them"
     assert (refused.status, refused.err) == (2, f"goodqueue: {said}\n")
     assert goodqueue(*command, "--force").status == 0
     assert (folder / "notes.txt").read_text(encoding="utf-8") == "mine", "--force must leave others' files alone"

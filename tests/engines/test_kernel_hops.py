@@ -71,7 +71,10 @@ def test_hops_stand_in_the_row_where_packets_meet_them() -> None:
         link("modem", direction="up"),
         link("first", direction="up", before="bottleneck"),
     )
-    named = {way: [None if place is None else plan.hops[place].name for place in row] for way, row in plan.rows.items()}
+    named = {
+        direction: [None if place is None else plan.hops[place].name for place in row]
+        for direction, row in plan.rows.items()
+    }
     assert named == {"down": ["isp", "between", None, "last"], "up": ["first", None, "modem"]}
 
 
@@ -114,8 +117,8 @@ def test_each_link_but_the_last_has_a_node_for_its_transmissions() -> None:
 def test_flows_that_do_not_cross_a_hop_pass_its_disciplines_by() -> None:
     traffic = [{"kind": "bulk"}, {"kind": "bulk", "name": "near", "hops": ["bottleneck"]}]
     plan = planned(link("second"), traffic=traffic)
-    assert [(way.rtt_s, way.skips) for way in plan.ways] == [(0.01, []), (0.01, [0])]
-    assert [flow.way for flow in plan.flows] == [0, 1]
+    assert [(route.rtt_s, route.skips) for route in plan.routes] == [(0.01, []), (0.01, [0])]
+    assert [flow.route for flow in plan.flows] == [0, 1]
     lines = [" ".join(words) for words in commands.step("x", Step(Does.QUEUE, "down", 0), plan)]
     assert lines[:4] == [
         f"qdisc add dev x root handle f000: prio bands 2 priomap{' 0' * 16}",
@@ -137,8 +140,8 @@ def test_a_ways_speed_is_that_of_the_narrowest_link_that_it_crosses() -> None:
     traffic = [{"kind": "bulk"}, {"kind": "bulk", "name": "near", "hops": ["isp"]}]
     isp = link("isp", "50mbit", before="bottleneck")
     plan = planned(isp, bottleneck={"rate": "1gbit", "qdisc": "codel", "up": {"rate": "30mbit"}}, traffic=traffic)
-    assert [plan.narrowest_bps("down", way) for way in plan.ways] == [50_000_000, 50_000_000]
-    assert [plan.narrowest_bps("up", way) for way in plan.ways] == [30_000_000, None]
+    assert [plan.narrowest_bps("down", route) for route in plan.routes] == [50_000_000, 50_000_000]
+    assert [plan.narrowest_bps("up", route) for route in plan.routes] == [30_000_000, None]
     assert plan.load_bps == 2 * 50_000_000 + 30_000_000
     assert Plan.from_json(plan.to_json()) == plan
 
@@ -323,11 +326,11 @@ def test_links_and_wires_do_on_linux_what_they_do_in_the_simulator() -> None:
         assert counts[name] / n == pytest.approx(0.05, abs=4 * (0.05 * 0.95 / n) ** 0.5), name
     delays: dict[str, list[list[float]]] = {}
     for record in (ours, linux):
-        for way in ("all", "near", "far"):
-            of_way = [app["delay_ms"] for app in record["apps"] if app["name"].startswith(way)]
-            delays.setdefault(way, []).append([fmean(one[key] for one in of_way) for key in ("min", "p50", "max")])
-    for way, (here, there) in delays.items():
-        assert [there[0], there[2]] == pytest.approx([here[0], here[2]], rel=0.15), f"{way}: of five calls each"
+        for route in ("all", "near", "far"):
+            of_route = [app["delay_ms"] for app in record["apps"] if app["name"].startswith(route)]
+            delays.setdefault(route, []).append([fmean(one[key] for one in of_route) for key in ("min", "p50", "max")])
+    for route, (here, there) in delays.items():
+        assert [there[0], there[2]] == pytest.approx([here[0], here[2]], rel=0.15), f"{route}: of five calls each"
     assert delays["far"][1][1] == pytest.approx(delays["far"][0][1], rel=0.03), "the median, where no queue is"
     assert linux["series"]["hops"].keys() == {"second"}
     assert linux["kernel"]["hops"]["air"]["shaper"] is None

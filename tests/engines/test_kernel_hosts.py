@@ -44,7 +44,11 @@ def household(**bottleneck: Any) -> dict[str, Any]:
 
 
 def shares(record: Any) -> dict[str, float]:
-    return {f"{host['name']} {way}": mbps for host in record["hosts"] for way, mbps in host["goodput_mbps"].items()}
+    return {
+        f"{host['name']} {direction}": mbps
+        for host in record["hosts"]
+        for direction, mbps in host["goodput_mbps"].items()
+    }
 
 
 @pytest.mark.long

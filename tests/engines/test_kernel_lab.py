@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from goodqueue.engines.kernel.lab import bulk, commands, counters, tc, tcpinfo
-from goodqueue.engines.kernel.lab.addresses import EPHEMERAL, MOST_FLOWS, MOST_WAYS, Ends, ends, of_way, place_of
+from goodqueue.engines.kernel.lab.addresses import EPHEMERAL, MOST_FLOWS, MOST_ROUTES, Ends, ends, of_route, place_of
 from goodqueue.engines.kernel.lab.bulk import Receiver, Sender
 from goodqueue.engines.kernel.lab.clock import Clock
 from goodqueue.engines.kernel.lab.datagrams import Sink, Source
@@ -18,7 +18,7 @@ from goodqueue.engines.kernel.lab.halves import Connection
 from goodqueue.engines.kernel.lab.loop import Loop
 from goodqueue.engines.kernel.lab.orders import Orders
 from goodqueue.engines.kernel.lab.page import Page
-from goodqueue.engines.kernel.lab.plan import Flow, Plan, Shaper, Way
+from goodqueue.engines.kernel.lab.plan import Flow, Plan, Route, Shaper
 
 pytestmark = pytest.mark.usefixtures("sockets_are_closed")
 
@@ -56,7 +56,7 @@ def plan(*flows: Flow, rtts_s: list[float] | None = None, duration_s: float = 0.
         seed=1,
         down=link,
         up=link,
-        ways=[Way(rtt_s) for rtt_s in rtts_s or [0.05]],
+        routes=[Route(rtt_s) for rtt_s in rtts_s or [0.05]],
         flows=list(flows),
         sample_s=None,
     )
@@ -80,8 +80,8 @@ def test_an_address_is_a_host_whatever_the_flows_ways_and_ecn() -> None:
     task = plan(
         flow(user=300, server=1),
         flow(user=300, server=2, direction="up"),
-        flow(user=2, server=1, rtt_s=0.1, way=1, ecn=True),
-        flow(user=300, server=1, rtt_s=0.1, way=1, ways=[0, 1]),
+        flow(user=2, server=1, rtt_s=0.1, route=1, ecn=True),
+        flow(user=300, server=1, rtt_s=0.1, route=1, routes=[0, 1]),
         rtts_s=[0.05, 0.1],
     )
     assert [ends(task, place) for place in range(4)] == [
@@ -93,15 +93,15 @@ def test_an_address_is_a_host_whatever_the_flows_ways_and_ecn() -> None:
 
 
 def test_delay_goes_by_port_however_many_flows_there_are() -> None:
-    rtts_s = [number / 100 for number in range(MOST_WAYS)]
-    task = plan(*[flow(way=way) for way in (0, MOST_WAYS - 1)] * (MOST_FLOWS // 2), rtts_s=rtts_s)
+    rtts_s = [number / 100 for number in range(MOST_ROUTES)]
+    task = plan(*[flow(route=route) for route in (0, MOST_ROUTES - 1)] * (MOST_FLOWS // 2), rtts_s=rtts_s)
     for place, one in enumerate(task.flows):
         (_, own), (_, port) = ends(task, place).source, ends(task, place).sink
-        taken = [way for way in range(MOST_WAYS) for first, last in [of_way(way)] if first <= port <= last]
-        assert taken == [one.way]
+        taken = [route for route in range(MOST_ROUTES) for first, last in [of_route(route)] if first <= port <= last]
+        assert taken == [one.route]
         assert place_of((own, port)) == place_of((port, own)) == place
         assert own < EPHEMERAL[0], "a port that Linux may choose for another connection of the host"
-    assert EPHEMERAL[1] < of_way(0)[0], "a chosen port would select a way"
+    assert EPHEMERAL[1] < of_route(0)[0], "a chosen port would select a way"
     assert place_of(EPHEMERAL) is None
 
 
@@ -328,8 +328,8 @@ def browsed(**changes: Any) -> tuple[dict[str, Any], list[int], list[int]]:
             connection.write = noted  # type: ignore[method-assign]
 
     class Browser(Page):
-        def open(self, way: int = 0) -> Connection:
-            made = super().open(way)
+        def open(self, route: int = 0) -> Connection:
+            made = super().open(route)
             opened.append(len(self._connections))
             return made
 

@@ -23,7 +23,7 @@ from conftest import Result
 from goodqueue import engines
 from goodqueue.engines import kernel
 from goodqueue.engines.kernel import cpio, folders, host, image, vm, watching
-from goodqueue.engines.kernel.lab.plan import Flow, Plan, Shaper, Way
+from goodqueue.engines.kernel.lab.plan import Flow, Plan, Route, Shaper
 from goodqueue.errors import UserError
 from goodqueue.record.reading import times_of
 from goodqueue.run import StoppedError
@@ -45,7 +45,7 @@ def plan(rate_bps: int = 5_000_000, duration_s: float = 2.0) -> Plan:
     flow = Flow(
         "bulk/0", "bulk", "down", 0.0, duration_s, 0.0, False, 0, "cubic", 0, False, None, None, user=1, server=1
     )
-    return Plan(duration_s, 0.5, 1, shaper, shaper, [Way(0.0)], [flow], None)
+    return Plan(duration_s, 0.5, 1, shaper, shaper, [Route(0.0)], [flow], None)
 
 
 def never() -> threading.Event:
@@ -491,7 +491,7 @@ def test_this_host_runs_a_plan_and_leaves_its_results(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("this_host")
 def test_a_qdisc_that_this_host_has_not_is_named() -> None:
     shaper = Shaper(5_000_000, "htb", [["parent", "1:1", "handle", "10:", "nonesuch"]])
-    reason = host.why_not(Plan(1.0, 0.0, 1, shaper, shaper, [Way(0.0)], [], None), never())
+    reason = host.why_not(Plan(1.0, 0.0, 1, shaper, shaper, [Route(0.0)], [], None), never())
     assert reason is not None
     assert "nonesuch" in reason
 

@@ -89,15 +89,15 @@ def test_a_simulated_run_read_from_captures_gives_the_simulators_own_record(
     in_vain = json.loads((tmp_path / "dropped.json").read_text())
     assert own["queues"]["down"]["packets"]["dropped"] > 5, "a run without drops shows little"
     assert own["queues"]["up"]["packets"]["marked"] > 0
-    for way in ("down", "up"):
-        assert_queues_agree(measured["queues"][way], own["queues"][way])
-        for name, values in own["series"]["packets"][way].items():
-            assert measured["series"]["packets"][way][name] == pytest.approx(values), name
-        series, wanted = measured["series"]["queues"][way], own["series"]["queues"][way]
+    for direction in ("down", "up"):
+        assert_queues_agree(measured["queues"][direction], own["queues"][direction])
+        for name, values in own["series"]["packets"][direction].items():
+            assert measured["series"]["packets"][direction][name] == pytest.approx(values), name
+        series, wanted = measured["series"]["queues"][direction], own["series"]["queues"][direction]
         assert series["delay_ms"] == wanted["delay_ms"]
         # A packet that is dropped later is not seen to wait. The simulator knows when it was dropped.
         unseen = [
-            sum(came < time_s * 1e9 <= dropped for came, dropped in in_vain[way])
+            sum(came < time_s * 1e9 <= dropped for came, dropped in in_vain[direction])
             for time_s in measured["series"]["time_s"]
         ]
         seen = [waiting - missing for waiting, missing in zip(wanted["backlog_packets"], unseen, strict=True)]

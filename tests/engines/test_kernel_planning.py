@@ -76,7 +76,12 @@ def test_a_plan_holds_each_flow_with_the_start_that_the_simulator_draws() -> Non
     starts = {flow["name"]: flow["start_s"] for flow in json.loads(simulation.record())["flows"]}
     assert {flow.name: flow.start_s for flow in plan.flows if flow.kind != "ping"} == pytest.approx(starts, abs=1e-6)
     assert [(flow.user, flow.server) for flow in plan.flows] == [(1, 1), (2, 2), (3, 3), (4, 4)]
-    assert ([way.rtt_s for way in plan.ways], plan.warmup_s, plan.sample_s, plan.seed) == ([0.01, 0.03], 1.0, 0.1, 7)
+    assert ([route.rtt_s for route in plan.routes], plan.warmup_s, plan.sample_s, plan.seed) == (
+        [0.01, 0.03],
+        1.0,
+        0.1,
+        7,
+    )
     cbr, ping = plan.flows[2:]
     assert (cbr.direction, cbr.ecn, cbr.packet_size, cbr.interval_s) == ("up", True, 1250, 0.01)
     assert (ping.packet_size, ping.interval_s, ping.cc) == (98, 0.1, None)

@@ -8,7 +8,7 @@ import pytest
 
 from goodqueue import _goodqueue, engines, scenario
 from goodqueue.engines.kernel import planning
-from goodqueue.engines.kernel.lab.addresses import Ends, ends, of_way
+from goodqueue.engines.kernel.lab.addresses import Ends, ends, of_route
 from goodqueue.engines.kernel.lab.clock import Clock
 from goodqueue.engines.kernel.lab.halves import Connection
 from goodqueue.engines.kernel.lab.loop import Loop
@@ -34,18 +34,18 @@ def test_linux_gets_the_pages_that_the_simulator_draws() -> None:
     drawn = json.loads(_goodqueue.drawn_ahead(json.dumps(asked)))["web_users/0"]
     assert flow.visits == drawn["users"]
     assert len(flow.visits) == 3
-    assert (flow.connections, flow.waves, flow.ways) == (2, 1, [])
+    assert (flow.connections, flow.waves, flow.routes) == (2, 1, [])
     for visits in flow.visits:
         assert sum(visit["think_s"] for visit in visits) < 2.0, "no page that no user can get to"
 
 
 def test_each_connection_takes_one_of_twelve_rtts() -> None:
     plan = planning.plan(resolved(rtt="10ms", rtt_max="130ms"))
-    assert [way.rtt_s for way in plan.ways] == pytest.approx([0.015 + 0.01 * step for step in range(12)])
+    assert [route.rtt_s for route in plan.routes] == pytest.approx([0.015 + 0.01 * step for step in range(12)])
     (flow,) = plan.flows
-    assert flow.ways == list(range(12))
+    assert flow.routes == list(range(12))
     assert plan.captures_ends, "when a packet arrives does not follow from when it left"
-    assert list(ends(plan, 0).ports) == [of_way(way)[0] for way in range(12)]
+    assert list(ends(plan, 0).ports) == [of_route(route)[0] for route in range(12)]
     assert Plan.from_json(plan.to_json()) == plan
 
 
@@ -78,8 +78,8 @@ def test_users_get_each_object_of_their_pages_once(persistent: str, waves: int) 
     open_at_once, taken = [], set()
 
     class Users(WebUsers):
-        def open(self, way: int = 0) -> Connection:
-            made = super().open(way)
+        def open(self, route: int = 0) -> Connection:
+            made = super().open(route)
             open_at_once.append(max(len(page) for page in self.pages()))
             taken.add(made.opener[0])
             return made

@@ -80,11 +80,11 @@ def test_paths_that_linux_has_not_are_planned() -> None:
     """The kernel engine refuses these: REM, bursts, a path's MTU, the variables of a law."""
     hop = {"name": "modem", "kind": "link", "direction": "up", "rate": "2mbit", "qdisc": "pfifo limit 10"}
     bottleneck = {"rate": "8mbit", "qdisc": "rem", "bursts": "4ms"}
-    way = {"kind": "bulk", "rtt": "10ms", "hops": ["bottleneck"]}
+    direction = {"kind": "bulk", "rtt": "10ms", "hops": ["bottleneck"]}
     asked = resolve(
         SCENARIO
         | {"bottleneck": bottleneck, "path": {"rtt": "40ms", "mtu": 500}, "series": {"interval": "1s", "law": True}}
-        | {"hop": [hop], "traffic": [way, {"kind": "bulk"}]}
+        | {"hop": [hop], "traffic": [direction, {"kind": "bulk"}]}
     )
     with pytest.raises(UserError):
         engines.check("kernel", asked)
@@ -92,7 +92,7 @@ def test_paths_that_linux_has_not_are_planned() -> None:
     assert plan == Plan.from_json(plan.to_json())
     assert plan.own is not None
     assert plan.mtu == 500
-    assert [one.rtt_s for one in plan.ways] == [0.01, 0.04]
+    assert [one.rtt_s for one in plan.routes] == [0.01, 0.04]
     assert plan.own.hops == [["bottleneck"], None]
     scenario = json.loads(plan.own.scenario)
     assert float(scenario["duration"].removesuffix("s")) == pytest.approx(7 + plan.drain_s)

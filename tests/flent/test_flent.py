@@ -26,7 +26,9 @@ Command = Callable[..., Result]
 needs_flent = pytest.mark.needs("flent")
 
 SERIES = {"interval": "200ms", "tcp": True}
-BOTH_WAYS = [{"kind": "bulk", "count": 4, "direction": way, "start_spread": "500ms"} for way in ("down", "up")]
+BOTH_WAYS = [
+    {"kind": "bulk", "count": 4, "direction": direction, "start_spread": "500ms"} for direction in ("down", "up")
+]
 
 
 def simulated(traffic: list[dict[str, Any]], seed: int = 1) -> Record:
@@ -48,8 +50,8 @@ def flent(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
 # Which test a run becomes.
 
 
-def classed(way: str) -> list[dict[str, Any]]:
-    return [{"kind": "bulk", "direction": way, "dscp": dscp} for dscp in ("CS0", "CS1", "CS5", "EF")]
+def classed(direction: str) -> list[dict[str, Any]]:
+    return [{"kind": "bulk", "direction": direction, "dscp": dscp} for dscp in ("CS0", "CS1", "CS5", "EF")]
 
 
 @pytest.mark.parametrize(
@@ -58,13 +60,13 @@ def classed(way: str) -> list[dict[str, Any]]:
         (
             [*classed("up"), *classed("down"), {"kind": "ping"}, {"kind": "ping", "dscp": "EF"}],
             "rrul",
-            [f"TCP {way}load {name}" for way in ("up", "down") for name in ("BE", "BK", "CS5", "EF")],
+            [f"TCP {direction}load {name}" for direction in ("up", "down") for name in ("BE", "BK", "CS5", "EF")],
             ["Ping (ms) ICMP", "Ping (ms) UDP EF"],
         ),
         (
             [*BOTH_WAYS, {"kind": "ping", "count": 2}],
             "rrul_be",
-            [f"TCP {way}load BE{number}" for way in ("up", "down") for number in ("", 2, 3, 4)],
+            [f"TCP {direction}load BE{number}" for direction in ("up", "down") for number in ("", 2, 3, 4)],
             ["Ping (ms) ICMP", "Ping (ms) UDP BE1"],
         ),
         (
@@ -297,8 +299,8 @@ def test_all_calls_and_pages_come_back(tmp_path: Path) -> None:
         assert found == {series[one["name"]]: one[times] for one in given}
     assert [app["name"] for app in back["apps"]] == ["Ping (ms) ICMP", *choice.calls.values(), *choice.pages.values()]
     assert back["flent"]["left_out"] == [], "what is derived of the second call is known as such"
-    for way in ("down", "up"):
-        assert back["series"]["queues"][way]["delay_ms"] == record["series"]["queues"][way]["delay_ms"]
+    for direction in ("down", "up"):
+        assert back["series"]["queues"][direction]["delay_ms"] == record["series"]["queues"][direction]["delay_ms"]
 
 
 @needs_flent
@@ -387,17 +389,17 @@ def test_what_flent_measured_is_read_to_the_number(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("way", [None, "owd_up"])
-def test_a_call_that_flent_measured_is_read_to_the_number(tmp_path: Path, way: str | None) -> None:
+def test_a_call_that_flent_measured_is_read_to_the_number(tmp_path: Path, direction: str | None) -> None:
     """Delays of 30, 34, 28 and 28 ms, one packet lost before the last. irtt also has round trips of twice that.
 
     Differences of 4, 6 and 0: a mean of 10/3. J is 0.25, 0.609375, 0.571289 (RFC 3550). One of five packets is lost.
     """
     t0 = 1_500_000_000.0
     samples: list[dict[str, Any]] = [
-        {"t": t0 + 5 + number / 10, "seq": float(number), "val": 2 * delay if way else delay, "owd_up": delay}
+        {"t": t0 + 5 + number / 10, "seq": float(number), "val": 2 * delay if direction else delay, "owd_up": delay}
         for number, delay in ((1, 30.0), (2, 34.0), (3, 28.0), (5, 28.0))
     ]
-    if way is None:
+    if direction is None:
         samples = [{key: value for key, value in one.items() if key != "owd_up"} for one in samples]
     else:
         samples.insert(3, {"t": t0 + 5.4, "seq": 4.0, "lost": True})
@@ -502,7 +504,7 @@ def test_a_queue_of_two_loaded_ways_is_the_one_of_its_rate_and_a_third_one_is_le
     flows = {"TCP upload": UPLOAD, "TCP download": [{**one, "val": 20.0} for one in UPLOAD]}
     queues = {"qdisc_stats_a": sent(21.0), "qdisc_stats_b": sent(4.5), "qdisc_stats_c": sent(22.0)}
     record = importing.record(foreign(flows | queues, {}), None, 1)
-    rates = [record["queues"][way]["throughput_mbps"] for way in ("down", "up")]
+    rates = [record["queues"][direction]["throughput_mbps"] for direction in ("down", "up")]
     assert rates == [21, 4.5]
     assert record["flent"]["reasons"] == {"qdisc_stats_c": "a record has one queue in each direction"}
 
@@ -530,9 +532,9 @@ def test_a_queue_without_a_flow_says_that_its_direction_is_assumed() -> None:
         ("TCP upload::2", "", "bulk", "up"),
     ],
 )
-def test_a_flow_is_known_by_its_unit(name: str, unit: str, kind: str, way: str) -> None:
+def test_a_flow_is_known_by_its_unit(name: str, unit: str, kind: str, direction: str) -> None:
     record = importing.record(foreign({name: UPLOAD}, {}, **{name: unit}), None, 1)
-    assert [(flow["name"], flow["kind"], flow["direction"]) for flow in record["flows"]] == [(name, kind, way)]
+    assert [(flow["name"], flow["kind"], flow["direction"]) for flow in record["flows"]] == [(name, kind, direction)]
 
 
 def test_what_is_left_out_is_named_with_its_reason(here: Path, goodqueue: Command) -> None:

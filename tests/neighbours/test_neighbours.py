@@ -189,9 +189,9 @@ def test_the_server_s_file_has_the_same_directions() -> None:
 
 
 @pytest.mark.parametrize(("reverse", "way"), [(0, "up"), (1, "down")])
-def test_a_version_without_the_word_sender_says_the_direction_by_reverse(reverse: int, way: str) -> None:
+def test_a_version_without_the_word_sender_says_the_direction_by_reverse(reverse: int, direction: str) -> None:
     record = flows(run([[step(0, 125_000, sender=None)]], {}, reverse=reverse))
-    assert record["flows"][0]["direction"] == way
+    assert record["flows"][0]["direction"] == direction
 
 
 def test_the_intervals_of_a_warm_up_are_left_out() -> None:

@@ -194,8 +194,12 @@ def test_the_figure_shows_each_transmission_in_the_lane_of_its_sender(cell: Path
     assert lanes[0] == "access point"
     assert set(lanes[1:]) <= {"fast/1", "fast/2", "slow"}
     expected = Counter(
-        (0 if way == "down" else lanes.index(station), round(1e3 * (time_s - 0.5), 4), round(duration_us / 1e3, 4))
-        for station, way, time_s, duration_us in zip(
+        (
+            0 if direction == "down" else lanes.index(station),
+            round(1e3 * (time_s - 0.5), 4),
+            round(duration_us / 1e3, 4),
+        )
+        for station, direction, time_s, duration_us in zip(
             sent["station"], sent["direction"], sent["time_s"], sent["duration_us"], strict=True
         )
     )

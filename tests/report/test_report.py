@@ -240,9 +240,18 @@ def test_a_page_that_is_too_wide_is_noticed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("ways", ["bulk:4:up", pytest.param("bulk:2,bulk:2:up", marks=pytest.mark.long)])
-def test_a_comparison_with_calls_and_pages_shows_every_column(here: Path, goodqueue: Command, ways: str) -> None:
+def test_a_comparison_with_calls_and_pages_shows_every_column(here: Path, goodqueue: Command, directions: str) -> None:
     qdiscs = ["pfifo", "fq_codel flows 1024 target 5ms interval 100ms"]
-    link = ["--rate", "50mbit", "--up-rate", "10mbit", "--rtt", "30ms", "--traffic", f"{ways},voip:up,page:google,ping"]
+    link = [
+        "--rate",
+        "50mbit",
+        "--up-rate",
+        "10mbit",
+        "--rtt",
+        "30ms",
+        "--traffic",
+        f"{directions},voip:up,page:google,ping",
+    ]
     assert goodqueue("compare", *qdiscs, *link, "--duration", "8s", "--seeds", "2", "--out", "wide").status == 0
     text = (here / "wide" / "report.html").read_text(encoding="utf-8")
     heads = [" ".join(head.split()) for head in re.findall(r"<th[^>]*>([^<]*)", text)]

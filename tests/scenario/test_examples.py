@@ -105,9 +105,9 @@ def test_a_household_shares_by_host_and_not_by_flow() -> None:
     """Bob has four times as many flows as Alice each way. Under ``flows`` he would have four times the goodput."""
     fair = measured("household")
     unfair = measured("household", "bottleneck.qdisc=cake bandwidth 95mbit flows", "bottleneck.up.qdisc=cake flows")
-    for way in ("down", "up"):
+    for direction in ("down", "up"):
         for record, ratio in ((fair, 1.0), (unfair, 4.0)):
-            alice, bob = [host["goodput_mbps"][way] or 0 for host in record["hosts"]]
+            alice, bob = [host["goodput_mbps"][direction] or 0 for host in record["hosts"]]
             assert bob / alice == pytest.approx(ratio, rel=0.15)
     assert (fair["fairness"]["jain_hosts"] or 0) > 0.99
 

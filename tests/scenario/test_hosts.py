@@ -112,8 +112,8 @@ class Seen:
     )
     sets = ("--set", "bottleneck.qdisc=./seen.py:Seen", "--set", "series={interval='1s',law=true}")
     series = json.loads(goodqueue("run", str(household), *sets, "--json").out)["series"]["queues"]
-    last: dict[str, dict[str, Any]] = {way: series[way]["law"] for way in ("down", "up")}
-    assert {way: (law["sources"][-1], law["destinations"][-1]) for way, law in last.items()} == {
+    last: dict[str, dict[str, Any]] = {direction: series[direction]["law"] for direction in ("down", "up")}
+    assert {direction: (law["sources"][-1], law["destinations"][-1]) for direction, law in last.items()} == {
         "down": (6, 3),
         "up": (3, 6),
     }

@@ -77,9 +77,9 @@ def _fields() -> list[str]:
 )
 def test_a_hop_that_was_changed_is_named(whole: Record, path: str, value: object, expected: str) -> None:
     changed: Any = copy.deepcopy(whole)
-    *way, last = path.split(".")
+    *direction, last = path.split(".")
     here = changed
-    for part in way:
+    for part in direction:
         here = here[int(part)] if isinstance(here, list) else here[part]
     here[last] = value
     with pytest.raises(UserError) as raised:

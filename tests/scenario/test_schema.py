@@ -28,8 +28,8 @@ def changed(path: str, value: Any) -> dict[str, Any]:
     """Return the common scenario with one more key."""
     scenario: dict[str, Any] = copy.deepcopy(SCENARIO)
     here: Any = scenario
-    *way, last = [int(part) if part.isdecimal() else part for part in path.split(".")]
-    for part in way:
+    *direction, last = [int(part) if part.isdecimal() else part for part in path.split(".")]
+    for part in direction:
         here = here.setdefault(part, {}) if isinstance(here, dict) else here[part]
     here[last] = value
     return scenario

@@ -137,9 +137,9 @@ def test_a_capture_of_what_was_replayed_gives_the_same_vectors(
         assert after.get("concurrent") == before.get("concurrent")
         assert after["start_us"] - first == pytest.approx(before["start_us"] - 100_000, abs=300)
         # The direction whose data pass the capture first has no waits if nobody waits for its data.
-        ways = "><" if before.get("concurrent") else ["><"]
-        for way in ways:
-            sent, seen = ([one for one in vector["sends"] if one[0] in way] for vector in (before, after))
+        directions = "><" if before.get("concurrent") else ["><"]
+        for direction in directions:
+            sent, seen = ([one for one in vector["sends"] if one[0] in direction] for vector in (before, after))
             assert [send[:2] for send in seen] == [send[:2] for send in sent]
             # Delay behind the link's transmission, 73 us for the largest response, is no part of a wait.
             assert [send[2] for send in seen] == pytest.approx([send[2] for send in sent], abs=300)

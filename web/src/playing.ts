@@ -16,7 +16,7 @@ export const speed = signal(0.05);
 /** The number of columns in a packet's row, as in crates/web/src/look.rs. */
 const COLUMNS = 10;
 export interface Packet {
-  way: number;
+  direction: number;
   flow: number;
   offered_s: number;
   decided_s: number;
@@ -103,12 +103,12 @@ async function see(place: number): Promise<void> {
 function sightOf({ rows, laws, queues }: Packets, scenario: string, from_s: number, until_s: number): Sight {
   const numbered: [number, Packet][] = [];
   for (let i = 0; i < rows.length; i += COLUMNS) {
-    const [id = 0, way = 0, flow = 0, , offered_s = 0, decided_s = NaN, arrived_s = NaN, fate = 0, law = NaN, queue = 0] = rows.subarray(i, i + COLUMNS);
-    numbered.push([id, { way, flow, offered_s, decided_s, arrived_s, fate, law, queue }]);
+    const [id = 0, direction = 0, flow = 0, , offered_s = 0, decided_s = NaN, arrived_s = NaN, fate = 0, law = NaN, queue = 0] = rows.subarray(i, i + COLUMNS);
+    numbered.push([id, { direction, flow, offered_s, decided_s, arrived_s, fate, law, queue }]);
   }
   numbered.sort(([a], [b]) => a - b);
   const packets = numbered.map(([, packet]) => packet);
-  const decided = packets.filter((packet) => packet.way === 0 && packet.decided_s >= from_s);
+  const decided = packets.filter((packet) => packet.direction === 0 && packet.decided_s >= from_s);
   decided.sort((a, b) => a.decided_s - b.decided_s);
   return { scenario, from_s, until_s, packets, decided, laws, queues: queues.down };
 }

@@ -30,11 +30,11 @@ struct Tap {
 }
 
 impl Observer for Tap {
-    fn saw(&mut self, now: Instant, way: Direction, event: Event, packet: &Packet) {
+    fn saw(&mut self, now: Instant, direction: Direction, event: Event, packet: &Packet) {
         match event {
-            Event::Offered => self.log.push((false, way, now, *packet)),
-            Event::Started => self.log.push((true, way, now, *packet)),
-            Event::Dropped(_) => self.waited_in_vain.push((way, packet.arrival(), now)),
+            Event::Offered => self.log.push((false, direction, now, *packet)),
+            Event::Started => self.log.push((true, direction, now, *packet)),
+            Event::Dropped(_) => self.waited_in_vain.push((direction, packet.arrival(), now)),
             Event::Arrived => {}
         }
     }
@@ -74,9 +74,9 @@ fn main() {
     let tap = tap.lock().unwrap();
     let log = &tap.log;
     let mut files: [Vec<Frame>; 2] = Default::default();
-    for (left, way, now, packet) in log.iter() {
-        let file = usize::from((*way == Direction::Down) == *left);
-        files[file].push(frame(*way, *now, packet, &flows[packet.flow() as usize], packet.flow()));
+    for (left, direction, now, packet) in log.iter() {
+        let file = usize::from((*direction == Direction::Down) == *left);
+        files[file].push(frame(*direction, *now, packet, &flows[packet.flow() as usize], packet.flow()));
     }
     for (name, file) in ["r-wan.pcap", "r-cli.pcap"].into_iter().zip(&mut files) {
         file.sort_by_key(|frame| frame.time_ns);
@@ -110,7 +110,7 @@ fn main() {
     });
     std::fs::write(folder.join("lab.json"), lab.to_string()).unwrap();
     let waits = |wanted: Direction| -> Value {
-        let rows = tap.waited_in_vain.iter().filter(|(way, ..)| *way == wanted);
+        let rows = tap.waited_in_vain.iter().filter(|(direction, ..)| *direction == wanted);
         rows.map(|(_, from, to)| json!([from.as_nanos(), to.as_nanos()])).collect()
     };
     let dropped = json!({"down": waits(Direction::Down), "up": waits(Direction::Up)});
@@ -127,9 +127,9 @@ fn ends(flow: &FlowOutline, place: u32) -> (([u8; 4], u16), ([u8; 4], u16)) {
     ((source, 0x800 + place as u16), (sink, 0x8000 + place as u16))
 }
 
-fn frame(way: Direction, now: Instant, packet: &Packet, flow: &FlowOutline, place: u32) -> Frame {
+fn frame(direction: Direction, now: Instant, packet: &Packet, flow: &FlowOutline, place: u32) -> Frame {
     let (source, sink) = ends(flow, place);
-    let (from, to) = if way == flow.direction { (source, sink) } else { (sink, source) };
+    let (from, to) = if direction == flow.direction { (source, sink) } else { (sink, source) };
     let body = match (packet.segment(), packet.datagram()) {
         (Some(segment), _) => {
             let has = |flag, bit| if segment.flags.contains(flag) { bit } else { 0 };
@@ -162,16 +162,19 @@ fn pings(
     place: u32,
     scenario: &Scenario,
 ) -> Value {
-    let sent = log.iter().filter(|(left, way, _, packet)| {
-        !left && *way == flow.direction && packet.flow() == place && packet.datagram().is_some()
+    let sent = log.iter().filter(|(left, direction, _, packet)| {
+        !left && *direction == flow.direction && packet.flow() == place && packet.datagram().is_some()
     });
     let rate = match flow.direction {
         Direction::Down => scenario.bottleneck.up.rate.0,
         Direction::Up => scenario.bottleneck.down.rate.0,
     };
     let rows = sent.map(|(.., at, ping)| {
-        let home = log.iter().find(|(left, way, _, packet)| {
-            *left && *way != flow.direction && packet.flow() == place && packet.datagram() == ping.datagram()
+        let home = log.iter().find(|(left, direction, _, packet)| {
+            *left
+                && *direction != flow.direction
+                && packet.flow() == place
+                && packet.datagram() == ping.datagram()
         });
         let rtt = home.map(|(.., left_at, echo)| {
             let wire_s = f64::from(echo.len()) * 8.0 / rate.as_bps() as f64;

@@ -3,7 +3,7 @@
 use crate::file::Error;
 use crate::packet::{Key, Pair};
 use crate::sightings::{Reader, Sighting};
-use crate::{Transfer, Way, Writer};
+use crate::{Direction, Transfer, Writer};
 use std::collections::{HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::net::Ipv4Addr;
@@ -100,7 +100,8 @@ pub fn merge(
     let mut heads = [files[0].next()?, files[1].next()?];
     while let Some(file) = earlier(&heads) {
         if let Some(Sighting { time_ns, len, packet, .. }) = &heads[file]
-            && let Some(interface) = interfaces[packet.way.index()][usize::from(!arrives(file, packet.way))]
+            && let Some(interface) =
+                interfaces[packet.direction.index()][usize::from(!arrives(file, packet.direction))]
         {
             let time_ns = u64::try_from(time_ns + shift_ns).unwrap_or_default();
             into.frame(interface, time_ns, *len, files[file].data(), None)?;
@@ -113,7 +114,7 @@ pub fn merge(
 /// Returns the file whose next packet was seen first. At equal times a packet that arrives goes first.
 fn earlier(heads: &[Option<Sighting>; 2]) -> Option<usize> {
     let order =
-        |file: usize| heads[file].as_ref().map(|head| (head.time_ns, !arrives(file, head.packet.way)));
+        |file: usize| heads[file].as_ref().map(|head| (head.time_ns, !arrives(file, head.packet.direction)));
     match (order(0), order(1)) {
         (None, None) => None,
         (Some(_), None) => Some(0),
@@ -122,9 +123,9 @@ fn earlier(heads: &[Option<Sighting>; 2]) -> Option<usize> {
     }
 }
 
-/// Returns whether a packet that goes `way` arrives at the interface of `file`. Otherwise it leaves by it.
-fn arrives(file: usize, way: Way) -> bool {
-    (file == 0) == (way == Way::Down)
+/// Returns whether a packet that goes `direction` arrives at the interface of `file`. Otherwise it leaves by it.
+fn arrives(file: usize, direction: Direction) -> bool {
+    (file == 0) == (direction == Direction::Down)
 }
 
 #[derive(Default)]
@@ -141,7 +142,7 @@ struct Matching {
 
 impl Matching {
     fn saw(&mut self, file: usize, sighting: Sighting) {
-        if arrives(file, sighting.packet.way) {
+        if arrives(file, sighting.packet.direction) {
             self.arrived(&sighting);
         } else {
             self.left(file, sighting);
@@ -151,7 +152,7 @@ impl Matching {
     fn arrived(&mut self, sighting: &Sighting) {
         let Sighting { time_ns, len, packet, .. } = sighting;
         let place = self.place(packet.pair);
-        let queue = &mut self.crossing.queues[packet.way.index()];
+        let queue = &mut self.crossing.queues[packet.direction.index()];
         let row = queue.arrival_ns.len() as u32;
         queue.arrival_ns.push(*time_ns);
         queue.departure_ns.push(NEVER);
@@ -161,11 +162,11 @@ impl Matching {
         queue.ecn_out.push(packet.ecn);
         if let Some(segment) = &packet.tcp {
             let transfers = &mut self.crossing.flows[place as usize].transfers;
-            transfers[packet.way.index()].offered(*time_ns, segment);
-            transfers[packet.way.back().index()].acknowledged(*time_ns, segment);
+            transfers[packet.direction.index()].offered(*time_ns, segment);
+            transfers[packet.direction.back().index()].acknowledged(*time_ns, segment);
         }
-        self.waiting[packet.way.index()].entry(packet.key).or_default().push_back(row);
-        let early = &mut self.early[packet.way.index()];
+        self.waiting[packet.direction.index()].entry(packet.key).or_default().push_back(row);
+        let early = &mut self.early[packet.direction.index()];
         if early.is_empty() {
             return;
         }
@@ -180,9 +181,9 @@ impl Matching {
     }
 
     fn left(&mut self, file: usize, sighting: Sighting) {
-        let (way, key) = (sighting.packet.way, sighting.packet.key);
-        let waiting = &mut self.waiting[way.index()];
-        let queue = &mut self.crossing.queues[way.index()];
+        let (direction, key) = (sighting.packet.direction, sighting.packet.key);
+        let waiting = &mut self.waiting[direction.index()];
+        let queue = &mut self.crossing.queues[direction.index()];
         let found = waiting.get_mut(&key).and_then(|rows| {
             let row = *rows.front()? as usize;
             if queue.arrival_ns[row] > sighting.time_ns {
@@ -192,18 +193,18 @@ impl Matching {
             Some((row, rows.is_empty()))
         });
         let Some((row, last)) = found else {
-            self.early[way.index()].entry(key).or_default().push_back((sighting, file));
+            self.early[direction.index()].entry(key).or_default().push_back((sighting, file));
             return;
         };
         if last {
             waiting.remove(&key);
         }
         queue.departure_ns[row] = sighting.time_ns;
-        self.gone[way.index()].insert(hash(&key), row as u32);
+        self.gone[direction.index()].insert(hash(&key), row as u32);
         queue.ecn_out[row] = sighting.packet.ecn;
         if let Some(segment) = &sighting.packet.tcp {
             let flow = &mut self.crossing.flows[queue.flow[row] as usize];
-            flow.transfers[way.back().index()].heard(sighting.time_ns, segment);
+            flow.transfers[direction.back().index()].heard(sighting.time_ns, segment);
         }
     }
 

@@ -43,14 +43,14 @@ pub use vectors::{Vectors, vectors};
 
 /// The direction of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum Direction {
     /// From a server to a client.
     Down,
     /// From a client to a server.
     Up,
 }
 
-impl Way {
+impl Direction {
     pub(crate) const fn index(self) -> usize {
         self as usize
     }

@@ -1,6 +1,6 @@
 //! A captured frame: its flow, its TCP header, and the key by which it is recognised on the other side.
 
-use crate::Way;
+use crate::Direction;
 use crate::options;
 use etherparse::{
     Ethernet2HeaderSlice, Ipv4HeaderSlice, TcpHeaderSlice, UdpHeaderSlice, ether_type, ip_number,
@@ -31,7 +31,7 @@ pub(crate) struct Pair {
 /// One packet between a server and a client.
 #[derive(Clone, Debug)]
 pub(crate) struct Packet {
-    pub(crate) way: Way,
+    pub(crate) direction: Direction,
     pub(crate) pair: Pair,
     pub(crate) key: Key,
     /// Codepoint of the IP header: 0 not-ECT, 1 ECT(1), 2 ECT(0), 3 CE.
@@ -60,7 +60,7 @@ impl Packet {
         }
         let bytes = frame.get(ETHERNET_BYTES..).unwrap_or_default();
         let ip = Ipv4HeaderSlice::from_slice(bytes).map_err(|error| error.to_string())?;
-        let Some(way) = way(ip.source(), ip.destination()) else { return Ok(None) };
+        let Some(direction) = direction(ip.source(), ip.destination()) else { return Ok(None) };
         let header_len = ip.slice().len();
         // Ethernet pads short frames.
         let inside = bytes.get(..bytes.len().min(ip.total_len().into())).unwrap_or_default();
@@ -81,10 +81,10 @@ impl Packet {
             _ => {}
         }
         let (from, to) = ((ip.source(), ports.0), (ip.destination(), ports.1));
-        let (server, client) = if way == Way::Down { (from, to) } else { (to, from) };
+        let (server, client) = if direction == Direction::Down { (from, to) } else { (to, from) };
         let pair = Pair { protocol: ip.protocol().0, server, client };
         let key = key(inside, checksum.map(|at| header_len + at));
-        Ok(Some(Self { way, pair, key, ecn: ip.ecn().value(), tcp }))
+        Ok(Some(Self { direction, pair, key, ecn: ip.ecn().value(), tcp }))
     }
 }
 
@@ -102,11 +102,11 @@ impl Segment {
     }
 }
 
-fn way(from: [u8; 4], to: [u8; 4]) -> Option<Way> {
+fn direction(from: [u8; 4], to: [u8; 4]) -> Option<Direction> {
     let net = |[a, b, ..]: [u8; 4]| [a, b];
     match (net(from), net(to)) {
-        (SERVERS, CLIENTS) => Some(Way::Down),
-        (CLIENTS, SERVERS) => Some(Way::Up),
+        (SERVERS, CLIENTS) => Some(Direction::Down),
+        (CLIENTS, SERVERS) => Some(Direction::Up),
         _ => None,
     }
 }

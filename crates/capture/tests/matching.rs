@@ -77,13 +77,13 @@ proptest! {
             let (from, to) = if offer.down { (ends[0], ends[1]) } else { (ends[1], ends[0]) };
             let body = Body::Udp { number: nth as u32 };
             let frame = Frame { time_ns: now, from, to, id: 0, ecn: offer.ecn, len: offer.len, body };
-            let way = usize::from(!offer.down);
+            let direction = usize::from(!offer.down);
             let ecn_out = if offer.mark && offer.delay_ns.is_some() { 3 } else { offer.ecn };
             let leaves = offer.delay_ns.map_or(-1, |delay| now + delay);
-            expected[way].push((now, leaves, offer.len, offer.ecn, ecn_out));
-            files[way].push(frame.clone());
+            expected[direction].push((now, leaves, offer.len, offer.ecn, ecn_out));
+            files[direction].push(frame.clone());
             if offer.delay_ns.is_some() {
-                files[1 - way].push(Frame { time_ns: leaves, ecn: ecn_out, ..frame });
+                files[1 - direction].push(Frame { time_ns: leaves, ecn: ecn_out, ..frame });
             }
         }
         files.iter_mut().for_each(|file| file.sort_by_key(|frame| frame.time_ns));

@@ -25,9 +25,9 @@ struct Sighting {
 struct Seer(Vec<Sighting>);
 
 impl Observer for Seer {
-    fn saw(&mut self, now: Instant, way: Direction, event: Event, packet: &Packet) {
+    fn saw(&mut self, now: Instant, direction: Direction, event: Event, packet: &Packet) {
         let Some(envelope) = packet.envelope() else { return };
-        let (point, why) = match (event, way) {
+        let (point, why) = match (event, direction) {
             (Event::Offered, Direction::Down) => (Point::DownIn, None),
             (Event::Offered, Direction::Up) => (Point::UpIn, None),
             (Event::Started, Direction::Down) => (Point::DownOut, None),

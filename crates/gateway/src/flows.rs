@@ -48,7 +48,7 @@ struct Tcp {
 struct Flow {
     /// The ends, as in the flow's first packet.
     ends: Ends,
-    way: Direction,
+    direction: Direction,
     halves: [Half; 2],
 }
 
@@ -124,12 +124,12 @@ fn is_after(a: u32, b: u32) -> bool {
 
 impl Flows {
     /// Notes a packet that enters the path. Returns the number of its flow.
-    pub(crate) fn offered(&mut self, now: Instant, way: Direction, seen: &Seen) -> u32 {
+    pub(crate) fn offered(&mut self, now: Instant, direction: Direction, seen: &Seen) -> u32 {
         let number = match self.known.get(&seen.ends) {
             Some(&(number, _)) => number,
-            None => self.add(way, seen.ends),
+            None => self.add(direction, seen.ends),
         };
-        let half = &mut self.flows[number as usize].halves[way as usize];
+        let half = &mut self.flows[number as usize].halves[direction as usize];
         half.offered += 1;
         half.sent_bytes += u64::from(seen.payload);
         half.first.get_or_insert(now);
@@ -140,23 +140,23 @@ impl Flows {
     }
 
     /// Notes that a packet of flow `number` has left the path at the other end.
-    pub(crate) fn arrived(&mut self, now: Instant, way: Direction, number: u32, seen: &Seen) {
+    pub(crate) fn arrived(&mut self, now: Instant, direction: Direction, number: u32, seen: &Seen) {
         let Some(Flow { halves, .. }) = self.flows.get_mut(number as usize) else { return };
-        let half = &mut halves[way as usize];
+        let half = &mut halves[direction as usize];
         half.arrived += 1;
         half.arrived_bytes += u64::from(seen.payload);
         half.last_arrival = now;
         if let Some(ack) = seen.segment.and_then(|segment| segment.ack) {
-            halves[1 - way as usize].hears(now, ack);
+            halves[1 - direction as usize].hears(now, ack);
         }
     }
 
-    fn add(&mut self, way: Direction, ends: Ends) -> u32 {
+    fn add(&mut self, direction: Direction, ends: Ends) -> u32 {
         if self.flows.len() == MOST {
             return MOST as u32 - 1;
         }
         let number = self.flows.len() as u32;
-        self.flows.push(Flow { ends, way, halves: [Half::new(), Half::new()] });
+        self.flows.push(Flow { ends, direction, halves: [Half::new(), Half::new()] });
         self.known.insert(ends, (number, true));
         self.known.insert(ends.back(), (number, false));
         number
@@ -170,16 +170,18 @@ impl Flows {
     /// Returns the number of addresses at each end. Addresses that differ are hosts of their own to a discipline.
     pub(crate) fn hosts(&self) -> LiveHosts {
         let count = |sender: Direction| {
-            let end = |flow: &Flow| if flow.way == sender { flow.ends.from.ip() } else { flow.ends.to.ip() };
+            let end =
+                |flow: &Flow| if flow.direction == sender { flow.ends.from.ip() } else { flow.ends.to.ip() };
             self.flows.iter().map(end).collect::<HashSet<_>>().len() as u64
         };
         LiveHosts { client: count(Direction::Up), server: count(Direction::Down) }
     }
 
-    /// Returns the flows' parts of the record. `under_way(n, way)` is the number of flow `n`'s packets on the path.
+    /// Returns the flows' parts of the record. `under_way(n, direction)` is the number of flow `n`'s packets on the
+    /// path.
     pub(crate) fn records(&self, under_way: impl Fn(u32, Direction) -> u64) -> Vec<FlowRecord> {
         let numbered = self.flows.iter().enumerate();
-        numbered.map(|(number, flow)| flow.record(|way| under_way(number as u32, way))).collect()
+        numbered.map(|(number, flow)| flow.record(|direction| under_way(number as u32, direction))).collect()
     }
 }
 
@@ -190,7 +192,7 @@ impl Flow {
         let direction = match down.sent_bytes.cmp(&up.sent_bytes) {
             std::cmp::Ordering::Greater => Direction::Down,
             std::cmp::Ordering::Less => Direction::Up,
-            std::cmp::Ordering::Equal => self.way,
+            std::cmp::Ordering::Equal => self.direction,
         };
         let half = &self.halves[direction as usize];
         let kind = match self.ends.protocol {
@@ -257,13 +259,14 @@ mod tests {
     #[test]
     fn an_address_is_a_host() {
         let mut flows = Flows::default();
-        for (client, server, way) in [(2, 1, Direction::Up), (3, 1, Direction::Down), (2, 1, Direction::Down)]
+        for (client, server, direction) in
+            [(2, 1, Direction::Up), (3, 1, Direction::Down), (2, 1, Direction::Down)]
         {
             let [client, server] = [client, server].map(|last| ([10, 0, 0, last], 80).into());
-            let [from, to] = if way == Direction::Up { [client, server] } else { [server, client] };
+            let [from, to] = if direction == Direction::Up { [client, server] } else { [server, client] };
             let seen =
                 Seen { ends: Ends { protocol: 17, from, to }, segment: None, ..segment(0, 0, 0, false) };
-            flows.offered(at(0), way, &seen);
+            flows.offered(at(0), direction, &seen);
         }
         assert_eq!(flows.hosts(), LiveHosts { client: 2, server: 1 });
     }

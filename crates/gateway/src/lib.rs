@@ -26,6 +26,6 @@ pub use goodqueue_capture::Error;
 #[cfg(target_os = "linux")]
 pub use live::Live;
 pub use offload::Offload;
-pub use path::{Path, Way};
+pub use path::{Path, PortRoute};
 #[cfg(target_os = "linux")]
 pub use port::Port;

@@ -118,8 +118,8 @@ impl Work {
                 Err(TryRecvError::Empty) => {}
             }
             let mut came = false;
-            for way in Direction::ALL {
-                came |= self.read(way)?;
+            for direction in Direction::ALL {
+                came |= self.read(direction)?;
             }
             let now = self.elapsed();
             if now >= self.path.duration() {
@@ -133,12 +133,12 @@ impl Work {
         }
     }
 
-    /// Reads the packets that wait at the end that sends `way`. Returns whether there were any.
-    fn read(&mut self, way: Direction) -> std::io::Result<bool> {
+    /// Reads the packets that wait at the end that sends `direction`. Returns whether there were any.
+    fn read(&mut self, direction: Direction) -> std::io::Result<bool> {
         let Self { path, ports, began, .. } = self;
         for taken in 0..BATCH {
-            let Some((packet, offload)) = ports[way as usize].receive()? else { return Ok(taken > 0) };
-            path.offer(elapsed(*began), way, packet, offload);
+            let Some((packet, offload)) = ports[direction as usize].receive()? else { return Ok(taken > 0) };
+            path.offer(elapsed(*began), direction, packet, offload);
         }
         Ok(true)
     }
@@ -146,8 +146,8 @@ impl Work {
     /// Sends the packets that are due.
     fn send(&mut self) {
         let Self { path, ports, began, .. } = self;
-        path.deliver(|way, parts, offload| {
-            let port = &ports[1 - way as usize];
+        path.deliver(|direction, parts, offload| {
+            let port = &ports[1 - direction as usize];
             let sent = elapsed(*began);
             port.send(parts, offload).then_some(sent)
         });

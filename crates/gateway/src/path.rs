@@ -9,7 +9,7 @@ use crate::pool::Pool;
 use goodqueue_capture::Error;
 use goodqueue_netsim::record::{Late, Live, LivePackets};
 use goodqueue_netsim::scenario::Direction;
-use goodqueue_netsim::{Arrival, Delays, OutsideWay, Scenario, ScenarioError, Simulation, foreign};
+use goodqueue_netsim::{Arrival, Delays, OutsideRoute, Scenario, ScenarioError, Simulation, foreign};
 use goodqueue_trace::Point;
 use goodqueue_units::{Duration, Instant, Streams};
 use serde_json::{Value, json};
@@ -18,14 +18,14 @@ use std::path::Path as FilePath;
 
 /// Packets that take a route of their own.
 #[derive(Clone, Debug)]
-pub struct Way {
+pub struct PortRoute {
     /// The ports. One of the packet's two ports is among them.
     pub ports: RangeInclusive<u16>,
     /// The route of their packets.
-    pub route: OutsideWay,
+    pub route: OutsideRoute,
 }
 
-impl Way {
+impl PortRoute {
     fn has(&self, ends: &Ends) -> bool {
         [ends.from, ends.to].iter().any(|end| self.ports.contains(&end.port()))
     }
@@ -37,7 +37,7 @@ pub struct Path {
     /// The run's flow for the packets of the first way. The flows of the other ways follow it in order. A packet
     /// takes the first way unless one of its ports selects another.
     outside: u32,
-    ways: Vec<Way>,
+    routes: Vec<PortRoute>,
     pool: Pool,
     flows: Flows,
     hashing: Hashing,
@@ -50,16 +50,20 @@ pub struct Path {
 
 impl Path {
     /// Builds the path of the scenario in `json`. The scenario need not have traffic. Traffic that it has is
-    /// simulated, and shares the path. Real packets cross the whole path, except packets of the ports in `ways`.
+    /// simulated, and shares the path. Real packets cross the whole path, except packets of the ports in `routes`.
     ///
     /// # Errors
     /// The scenario, or a discipline that `make` builds, is refused.
-    pub fn new(json: &str, ways: Vec<Way>, make: &mut foreign::Maker<'_>) -> Result<Self, ScenarioError> {
-        let routes = match &ways[..] {
-            [] => vec![OutsideWay::default()],
-            ways => ways.iter().map(|way| way.route.clone()).collect(),
+    pub fn new(
+        json: &str,
+        routes: Vec<PortRoute>,
+        make: &mut foreign::Maker<'_>,
+    ) -> Result<Self, ScenarioError> {
+        let outside_routes = match &routes[..] {
+            [] => vec![OutsideRoute::default()],
+            routes => routes.iter().map(|direction| direction.route.clone()).collect(),
         };
-        let scenario = Scenario::open(json, &routes)?;
+        let scenario = Scenario::open(json, &outside_routes)?;
         let mut key = Streams::new(scenario.seed).stream("hash of packets from outside", 0);
         let hashing = Hashing::new([key.next_u64(), key.next_u64()]);
         let run = Box::new(Simulation::with_foreign(scenario, make)?);
@@ -67,7 +71,7 @@ impl Path {
         Ok(Self {
             run,
             outside,
-            ways,
+            routes,
             pool: Pool::default(),
             flows: Flows::default(),
             hashing,
@@ -100,25 +104,25 @@ impl Path {
         self.run.duration()
     }
 
-    /// Offers a packet in direction `way` at the run's time `now`. A large segment is offered as single packets.
-    pub fn offer(&mut self, now: Duration, way: Direction, bytes: &[u8], offload: Offload) {
+    /// Offers a packet in direction `direction` at the run's time `now`. A large segment is offered as single packets.
+    pub fn offer(&mut self, now: Duration, direction: Direction, bytes: &[u8], offload: Offload) {
         self.advance(now);
         if !offload.is_large() {
-            self.put(way, bytes, offload);
-        } else if !offload::cut(bytes, offload, &mut |one, own| self.put(way, one, own)) {
+            self.put(direction, bytes, offload);
+        } else if !offload::cut(bytes, offload, &mut |one, own| self.put(direction, one, own)) {
             self.odd.not_cut += 1;
         }
     }
 
-    fn put(&mut self, way: Direction, bytes: &[u8], offload: Offload) {
+    fn put(&mut self, direction: Direction, bytes: &[u8], offload: Offload) {
         let Some(seen) = packet::read(bytes, self.hashing) else {
             self.odd.not_ip += 1;
             return;
         };
-        let flow = self.flows.offered(self.run.now(), way, &seen);
-        let envelope = self.pool.put(bytes, offload, seen, way, flow);
-        let own = self.ways.iter().position(|way| way.has(&seen.ends)).unwrap_or(0) as u32;
-        self.run.put(self.outside + own, way, envelope, seen.headers);
+        let flow = self.flows.offered(self.run.now(), direction, &seen);
+        let envelope = self.pool.put(bytes, offload, seen, direction, flow);
+        let own = self.routes.iter().position(|direction| direction.has(&seen.ends)).unwrap_or(0) as u32;
+        self.run.put(self.outside + own, direction, envelope, seen.headers);
         self.note();
     }
 
@@ -151,7 +155,7 @@ impl Path {
             let mut joined = Joined::begin(&slot.bytes, slot.seen.payload, slot.offload);
             let follows = |next: &&Arrival| {
                 let other = self.pool.of(next.envelope);
-                next.way == first.way
+                next.direction == first.direction
                     && other.flow == slot.flow
                     && joined
                         .as_mut()
@@ -168,16 +172,16 @@ impl Path {
                     let payload = |one: &Arrival| &self.pool.of(one.envelope).bytes[joined.head_len()..];
                     let parts: Vec<&[u8]> =
                         std::iter::once(&head[..]).chain(group.iter().map(payload)).collect();
-                    send(first.way, &parts, offload)
+                    send(first.direction, &parts, offload)
                 }
-                _ => send(first.way, &[&slot.bytes], slot.offload),
+                _ => send(first.direction, &[&slot.bytes], slot.offload),
             };
-            for &Arrival { time, way, envelope, .. } in group {
+            for &Arrival { time, direction, envelope, .. } in group {
                 match sent {
                     Some(sent) => {
                         self.late.record(sent.saturating_sub(time.since(Instant::ZERO)));
                         let slot = self.pool.of(envelope);
-                        self.flows.arrived(time, way, slot.flow, &slot.seen);
+                        self.flows.arrived(time, direction, slot.flow, &slot.seen);
                     }
                     None => self.odd.refused += 1,
                 }
@@ -225,9 +229,11 @@ impl Path {
         let mut record = serde_json::to_value(self.run.record())?;
         let mut under_way = std::collections::HashMap::new();
         for slot in self.pool.under_way() {
-            *under_way.entry((slot.flow, slot.way as u8)).or_insert(0) += 1;
+            *under_way.entry((slot.flow, slot.direction as u8)).or_insert(0) += 1;
         }
-        let seen = self.flows.records(|flow, way| under_way.get(&(flow, way as u8)).copied().unwrap_or(0));
+        let seen = self
+            .flows
+            .records(|flow, direction| under_way.get(&(flow, direction as u8)).copied().unwrap_or(0));
         let seen = serde_json::to_value(seen)?;
         record["engine"] = json!("live");
         record["live"] = serde_json::to_value(Live {

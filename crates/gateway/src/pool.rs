@@ -11,7 +11,7 @@ pub(crate) struct Slot {
     pub(crate) bytes: Vec<u8>,
     pub(crate) offload: Offload,
     pub(crate) seen: Seen,
-    pub(crate) way: Direction,
+    pub(crate) direction: Direction,
     /// The number of the packet's flow.
     pub(crate) flow: u32,
 }
@@ -35,7 +35,7 @@ impl Pool {
         bytes: &[u8],
         offload: Offload,
         seen: Seen,
-        way: Direction,
+        direction: Direction,
         flow: u32,
     ) -> &'static Envelope {
         for _ in 0..LOOKS.min(self.slots.len()) {
@@ -44,13 +44,13 @@ impl Pool {
             if slot.envelope.is_free() {
                 slot.bytes.clear();
                 slot.bytes.extend_from_slice(bytes);
-                (slot.offload, slot.seen, slot.way, slot.flow) = (offload, seen, way, flow);
+                (slot.offload, slot.seen, slot.direction, slot.flow) = (offload, seen, direction, flow);
                 return slot.envelope;
             }
         }
         // Envelopes are never freed: see `Envelope`. The pool has as many as were ever under way at once.
         let envelope: &'static Envelope = Box::leak(Box::new(Envelope::new(self.slots.len() as u32)));
-        self.slots.push(Slot { envelope, bytes: bytes.to_vec(), offload, seen, way, flow });
+        self.slots.push(Slot { envelope, bytes: bytes.to_vec(), offload, seen, direction, flow });
         envelope
     }
 

@@ -37,8 +37,8 @@ fn left(path: &mut Path, until: Duration) -> Vec<(u64, Direction, Vec<u8>)> {
     let mut all = Vec::new();
     while let Some(next) = path.next_time().filter(|next| *next <= until) {
         path.advance(next);
-        path.deliver(|way, parts, _| {
-            all.push((next.as_nanos(), way, parts.concat()));
+        path.deliver(|direction, parts, _| {
+            all.push((next.as_nanos(), direction, parts.concat()));
             Some(next)
         });
     }
@@ -122,7 +122,7 @@ fn departures_are_those_of_the_plan() {
     assert!(
         all.iter()
             .enumerate()
-            .all(|(number, (_, way, packet))| *way == Down && *packet == udp(number as u16, 1500))
+            .all(|(number, (_, direction, packet))| *direction == Down && *packet == udp(number as u16, 1500))
     );
 }
 
@@ -233,8 +233,8 @@ fn a_million_malformed_packets() {
             let bytes: [u8; 10] = std::array::from_fn(|_| random.next_u32() as u8);
             Offload::read(bytes, 0)
         };
-        let way = if number % 2 == 0 { Up } else { Down };
-        path.offer(Duration::from_micros(number), way, &packet, offload);
+        let direction = if number % 2 == 0 { Up } else { Down };
+        path.offer(Duration::from_micros(number), direction, &packet, offload);
         path.deliver(|_, _, _| Some(Duration::from_micros(number)));
     }
     let record = path.record().unwrap();

@@ -21,19 +21,19 @@ impl Component {
     /// The first component that acts with every packet. The wires come first, then the first pipes.
     pub(crate) const FIRST_BUSY: Self = Self(Self::WIRE);
 
-    /// Returns the timer of the discipline at the bottleneck of `way`.
-    pub(crate) const fn qdisc_timer(way: Direction) -> Self {
-        Self(Self::QDISC_TIMER + way as u32)
+    /// Returns the timer of the discipline at the bottleneck of `direction`.
+    pub(crate) const fn qdisc_timer(direction: Direction) -> Self {
+        Self(Self::QDISC_TIMER + direction as u32)
     }
 
-    /// Returns the wire of the bottleneck of `way`.
-    pub(crate) const fn wire(way: Direction) -> Self {
-        Self(Self::WIRE + way as u32)
+    /// Returns the wire of the bottleneck of `direction`.
+    pub(crate) const fn wire(direction: Direction) -> Self {
+        Self(Self::WIRE + direction as u32)
     }
 
     #[inline]
-    pub(crate) fn pipe(way: Direction, pipe: PipeId) -> Self {
-        Self(Self::PIPE + 2 * pipe.index() as u32 + way as u32)
+    pub(crate) fn pipe(direction: Direction, pipe: PipeId) -> Self {
+        Self(Self::PIPE + 2 * pipe.index() as u32 + direction as u32)
     }
 
     /// Returns a part of a row of hops, if each direction has `pipes` pipes.

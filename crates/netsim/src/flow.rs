@@ -3,7 +3,7 @@
 use crate::direction::Direction;
 use crate::ids::{FlowId, Number};
 use crate::keys::RateText;
-use crate::lists::{PerFlow, PerWay};
+use crate::lists::{ByDirection, PerFlow};
 use crate::probe::goodput::Bins;
 use crate::scenario::{Scenario, Traffic};
 use crate::sockets::{Bulk, Sockets};
@@ -30,7 +30,7 @@ pub(crate) struct Flow {
     pub(crate) most_rtt: Duration,
     /// The hash that a classifier computes for its packets, per direction. An application's packets have their
     /// connection's.
-    pub(crate) hash: PerWay<u32>,
+    pub(crate) hash: ByDirection<u32>,
     /// Differentiated services codepoint of its packets, in both directions.
     pub(crate) dscp: u8,
     pub(crate) source: Source,
@@ -130,7 +130,7 @@ impl Flow {
             stop: Instant::ZERO + traffic.stop.0,
             rtt: traffic.rtt_of(nth),
             most_rtt: traffic.most_rtt_of(nth),
-            hash: PerWay::of(|_| hashes.next_u32()),
+            hash: ByDirection::of(|_| hashes.next_u32()),
             dscp: traffic.dscp(),
             source,
             bins: Bins::default(),
@@ -204,7 +204,11 @@ fn receive_window(scenario: &Scenario) -> u32 {
     let changed = scenario.change.iter().filter_map(|change| change.rate);
     let hops = &scenario.hops.list;
     let of_hops = hops.iter().filter_map(|hop| hop.link.as_ref()).map(|link| link.rate);
-    let rates = Direction::ALL.map(|way| scenario.link(way).rate).into_iter().chain(of_hops).chain(changed);
+    let rates = Direction::ALL
+        .map(|direction| scenario.link(direction).rate)
+        .into_iter()
+        .chain(of_hops)
+        .chain(changed);
     let bps = rates.map(|RateText(rate)| rate.as_bps()).max().unwrap_or(0);
     let rtts = scenario.traffic.iter().map(Traffic::most_rtt).chain([scenario.path.rtt.0]);
     let wires_s: f64 = hops.iter().map(|hop| (hop.kind.delay)(&hop.values).as_secs_f64()).sum();

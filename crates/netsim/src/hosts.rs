@@ -16,7 +16,7 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub(crate) struct Hosts {
     of_flow: Arc<PerFlow<PerSide<u32>>>,
-    way: Direction,
+    direction: Direction,
 }
 
 impl Hosts {
@@ -37,12 +37,12 @@ impl Hosts {
                 all.push(PerSide::from([user.unwrap_or(own.0), remote.unwrap_or(own.1)]));
             }
         }
-        Some(Self { of_flow: Arc::new(all), way: Direction::Down })
+        Some(Self { of_flow: Arc::new(all), direction: Direction::Down })
     }
 
-    /// Returns the same hosts, as links of the direction `way` see them.
-    pub(crate) fn on(&self, way: Direction) -> Self {
-        Self { way, ..self.clone() }
+    /// Returns the same hosts, as links of the direction `direction` see them.
+    pub(crate) fn on(&self, direction: Direction) -> Self {
+        Self { direction, ..self.clone() }
     }
 
     /// Returns the hashes of the source and the destination of packets of `flow`. The server is the source on the way
@@ -50,6 +50,6 @@ impl Hosts {
     #[inline]
     pub(crate) fn of_packets(&self, flow: FlowId) -> (u32, u32) {
         let hosts = &self.of_flow[flow];
-        (hosts[self.way.sender()], hosts[self.way.receiver()])
+        (hosts[self.direction.sender()], hosts[self.direction.receiver()])
     }
 }

@@ -62,13 +62,13 @@ impl PipeId {
 }
 
 impl LinkId {
-    pub(crate) const fn bottleneck(way: Direction) -> Self {
-        Self(way as u8)
+    pub(crate) const fn bottleneck(direction: Direction) -> Self {
+        Self(direction as u8)
     }
 
     /// Returns the link into which hosts send if another hop stands before the bottleneck on the way of their flow.
-    pub(crate) const fn gate(way: Direction) -> Self {
-        Self(2 + way as u8)
+    pub(crate) const fn gate(direction: Direction) -> Self {
+        Self(2 + direction as u8)
     }
 }
 

@@ -49,7 +49,7 @@ pub mod traffic;
 pub use keys::ScenarioError;
 pub use observer::{Event, Observer, SharedObserver};
 pub use outline::FlowOutline;
-pub use outside::{Arrival, Envelope, Headers, OutsideWay};
+pub use outside::{Arrival, Envelope, Headers, OutsideRoute};
 pub use packet::Packet;
 pub use probe::delay::{FlowDelays as Delays, Summary};
 pub use probe::law::LawSeries;

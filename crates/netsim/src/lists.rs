@@ -1,4 +1,4 @@
-//! Lists that are indexed by a type of their own: a [`PerFlow`] has one entry per flow, a [`PerWay`] one entry per
+//! Lists that are indexed by a type of their own: a [`PerFlow`] has one entry per flow, a [`ByDirection`] one entry per
 //! direction, and so on.
 
 use crate::direction::{Direction, Side};
@@ -120,7 +120,7 @@ pub(crate) struct Pair<K, T> {
     half: PhantomData<K>,
 }
 
-pub(crate) type PerWay<T> = Pair<Direction, T>;
+pub(crate) type ByDirection<T> = Pair<Direction, T>;
 pub(crate) type PerSide<T> = Pair<Side, T>;
 
 impl<K: Half, T> Pair<K, T> {

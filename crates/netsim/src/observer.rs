@@ -23,9 +23,9 @@ pub enum Event {
 
 /// An observer is told of every packet of a run, in the order of time. It changes nothing.
 pub trait Observer: Send {
-    /// Takes an `event` of `packet`, which goes `way`, at the time `now`. The packet's ECN codepoint is the one at
-    /// this time.
-    fn saw(&mut self, now: Instant, way: Direction, event: Event, packet: &Packet);
+    /// Takes an `event` of `packet`, which goes `direction`, at the time `now`. The packet's ECN codepoint is the one
+    /// at this time.
+    fn saw(&mut self, now: Instant, direction: Direction, event: Event, packet: &Packet);
 
     /// Takes a `frame` that was on the air of a Wi-Fi cell. The call comes when the frame's exchange has ended.
     fn aired(&mut self, _frame: &AirFrame) {}
@@ -37,8 +37,14 @@ pub type SharedObserver = Arc<Mutex<dyn Observer>>;
 /// Tells `observer` of an event.
 #[cold]
 #[inline(never)]
-pub(crate) fn tell(observer: &SharedObserver, now: Instant, way: Direction, event: Event, packet: &Packet) {
-    observer.lock().unwrap_or_else(PoisonError::into_inner).saw(now, way, event, packet);
+pub(crate) fn tell(
+    observer: &SharedObserver,
+    now: Instant,
+    direction: Direction,
+    event: Event,
+    packet: &Packet,
+) {
+    observer.lock().unwrap_or_else(PoisonError::into_inner).saw(now, direction, event, packet);
 }
 
 /// The observer of a link. It gets copies of packets: a reference would force packets into memory even where nobody
@@ -47,14 +53,14 @@ pub(crate) struct Watch {
     /// The delay of each packet within a window, if asked for.
     pub(crate) log: Option<PacketLog>,
     pub(crate) observer: Option<SharedObserver>,
-    way: Direction,
+    direction: Direction,
     /// The present time: a discipline that drops a packet does not report when.
     now: Instant,
 }
 
 impl Watch {
-    pub(crate) fn new(way: Direction, log: Option<PacketLog>) -> Self {
-        Self { log, observer: None, way, now: Instant::ZERO }
+    pub(crate) fn new(direction: Direction, log: Option<PacketLog>) -> Self {
+        Self { log, observer: None, direction, now: Instant::ZERO }
     }
 
     /// Sets the time of all events up to the next call.
@@ -88,7 +94,7 @@ impl Watch {
 
     fn tell(&self, event: Event, packet: &Packet) {
         if let Some(observer) = &self.observer {
-            tell(observer, self.now, self.way, event, packet);
+            tell(observer, self.now, self.direction, event, packet);
         }
     }
 }

@@ -77,7 +77,7 @@ impl Envelope {
 
 /// The way of packets from outside.
 #[derive(Clone, Debug, Default)]
-pub struct OutsideWay {
+pub struct OutsideRoute {
     /// Base round-trip time, if it differs from the path's.
     pub rtt: Option<Duration>,
     /// The names of the hops that they cross, if they do not cross all.
@@ -90,7 +90,7 @@ pub struct Arrival {
     /// When it arrived.
     pub time: Instant,
     /// The direction in which it went.
-    pub way: Direction,
+    pub direction: Direction,
     /// The envelope that it was sent with.
     pub envelope: &'static Envelope,
     /// Its ECN codepoint now.

@@ -2,7 +2,7 @@
 
 use crate::direction::Direction;
 use crate::ids::FlowId;
-use crate::lists::PerWay;
+use crate::lists::ByDirection;
 use crate::outside::Envelope;
 use goodqueue_qdisc::packet::hosts_of_flow;
 use goodqueue_qdisc::{Packet as QdiscPacket, TcpHeader};
@@ -46,11 +46,11 @@ pub(crate) struct Datagram {
 
 /// A classifier's hash differs between the two directions of a connection. For applications' connections the
 /// difference is this constant, so that one hash can be computed from the other.
-const OTHER_WAY: u32 = 0x9e37_79b9;
+const OTHER_DIRECTION: u32 = 0x9e37_79b9;
 
 /// Returns the hashes of an application's connection per direction. `down` is its hash in the direction `Down`.
-pub(crate) fn both_ways(down: u32) -> PerWay<u32> {
-    PerWay::from([down, down ^ OTHER_WAY])
+pub(crate) fn both_directions(down: u32) -> ByDirection<u32> {
+    ByDirection::from([down, down ^ OTHER_DIRECTION])
 }
 
 /// Returns the hashes of the hosts that belong to `flow` alone: the user's and the remote one. The multiplier is that
@@ -69,12 +69,12 @@ impl Packet {
     }
 
     /// Returns a number that distinguishes the connections of an application. It is the same for all packets of a
-    /// connection, in both directions. `way` is the direction of this packet.
+    /// connection, in both directions. `direction` is the direction of this packet.
     #[must_use]
-    pub fn connection(&self, way: Direction) -> u32 {
-        match way {
+    pub fn connection(&self, direction: Direction) -> u32 {
+        match direction {
             Direction::Down => self.hash,
-            Direction::Up => self.hash ^ OTHER_WAY,
+            Direction::Up => self.hash ^ OTHER_DIRECTION,
         }
     }
 

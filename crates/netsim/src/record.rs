@@ -242,11 +242,11 @@ impl Simulation {
     fn series(&self) -> Option<SeriesRecord> {
         let asked = self.scenario.series.as_ref()?;
         let [down, up] = self.queue_series.each_ref();
-        let fates = |way: Direction| match self.cell() {
-            Some(cell) => &cell.books[way].fates,
-            None => &self.links[LinkId::bottleneck(way)].fates,
+        let fates = |direction: Direction| match self.cell() {
+            Some(cell) => &cell.books[direction].fates,
+            None => &self.links[LinkId::bottleneck(direction)].fates,
         };
-        let log = |way: Direction| fates(way).watch.as_ref()?.log.as_ref();
+        let log = |direction: Direction| fates(direction).watch.as_ref()?.log.as_ref();
         let [down_log, up_log] = Direction::ALL.map(log);
         Some(SeriesRecord {
             interval_s: asked.interval.map(|interval| interval.0.as_secs_f64()),
@@ -290,17 +290,17 @@ impl<'a> Measured<'a> {
         }
     }
 
-    fn of_cell(cell: &'a Cell, way: Direction, baseline: &Baseline, run: &Simulation) -> Self {
-        let books = &cell.books[way];
+    fn of_cell(cell: &'a Cell, direction: Direction, baseline: &Baseline, run: &Simulation) -> Self {
+        let books = &cell.books[direction];
         let since = run.measured_from();
         Self {
-            after: cell.counts(way),
-            utilisation_percent: cell.utilisation_percent(way, since, baseline.busy, run.now),
+            after: cell.counts(direction),
+            utilisation_percent: cell.utilisation_percent(direction, since, baseline.busy, run.now),
             delays: &books.delays,
             fates: &books.fates,
             ring: Some(RingRecord {
                 delay_ms: books.below.summary(),
-                packets_at_end: cell.held_by_drivers(way),
+                packets_at_end: cell.held_by_drivers(direction),
             }),
         }
     }

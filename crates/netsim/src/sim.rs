@@ -7,11 +7,11 @@ mod applications;
 mod autorate;
 mod beats;
 mod build;
+mod flow_path;
 mod onward;
 pub(crate) mod outside;
 pub(crate) mod row;
 mod timers;
-mod way;
 
 use crate::agenda::Agenda;
 use crate::baseline::Baseline;
@@ -23,7 +23,7 @@ use crate::hosts::Hosts;
 use crate::ids::{FlowId, LinkId, PipeId, SocketId, Timer};
 use crate::keys::ScenarioError;
 use crate::link::{Link, Parts};
-use crate::lists::{List, PerFlow, PerWay};
+use crate::lists::{ByDirection, List, PerFlow};
 use crate::metronome::Metronome;
 use crate::observer::{Event, SharedObserver, Watch, tell};
 use crate::outside::Arrival;
@@ -34,11 +34,11 @@ use crate::probe::series::{FlowSeries, QueueSeries};
 use crate::scenario::Scenario;
 use crate::sockets::Sockets;
 use build::{Build, Place};
+use flow_path::FlowPath;
 use goodqueue_qdisc::Qdisc;
 use goodqueue_tcp::{Segment, Wire};
 use goodqueue_units::{Duration, Instant, processor};
-use row::{HopState, Node, Places, Row, Ways};
-use way::Way;
+use row::{HopState, Node, Places, Routes, Row};
 
 /// A run in progress.
 pub struct Simulation {
@@ -49,8 +49,8 @@ pub struct Simulation {
     pub(crate) links: List<LinkId, Link>,
     pub(crate) flows: PerFlow<Flow>,
     pub(crate) sockets: Sockets,
-    pub(crate) baseline: PerWay<Baseline>,
-    pub(crate) queue_series: PerWay<QueueSeries>,
+    pub(crate) baseline: ByDirection<Baseline>,
+    pub(crate) queue_series: ByDirection<QueueSeries>,
     pub(crate) flow_series: PerFlow<FlowSeries>,
     pub(crate) interval_ends: Vec<Instant>,
     agenda: Agenda,
@@ -62,7 +62,7 @@ pub struct Simulation {
     components: Components,
     /// The data that every packet of a flow needs. They stand apart from the flows, which are too large to stay in a
     /// cache.
-    ways: PerFlow<Way>,
+    flow_paths: PerFlow<FlowPath>,
     observer: Option<SharedObserver>,
     /// The program that sets the shapers' rates, if there is one.
     autorate: Option<Box<autorate::Controller>>,
@@ -115,8 +115,8 @@ impl Simulation {
         let mut sockets = Sockets::default();
         let mut flows = Flow::all(&scenario, &mut sockets);
         let rtts: Vec<_> = flows.iter().map(|flow| (flow.rtt, flow.most_rtt)).collect();
-        let ways_through = Ways::new(&scenario, &rtts);
-        let pipes = Direction::ALL.map(|direction| ways_through.pipes(direction));
+        let routes = Routes::new(&scenario, &rtts);
+        let pipes = Direction::ALL.map(|direction| routes.pipes(direction));
         let most_pipes = pipes.each_ref().map(Pipes::len).into_iter().max().unwrap_or(0);
         let is_row = scenario.hops.list.len() > 0 || scenario.bottleneck.wifi.is_some();
         let mut places = Places::new(most_pipes);
@@ -124,8 +124,12 @@ impl Simulation {
         let mut build = Build { scenario: &mut scenario, make, hosts };
         let [down, up] = pipes;
         // In a dumbbell no packet goes onward, so nothing is planned for it.
-        let parts = |way| {
-            if is_row { places.bottleneck(way) } else { Parts::of_bottleneck(way, Component::wire(way)) }
+        let parts = |direction| {
+            if is_row {
+                places.bottleneck(direction)
+            } else {
+                Parts::of_bottleneck(direction, Component::wire(direction))
+            }
         };
         let [down_parts, up_parts] = Direction::ALL.map(parts);
         let cell = build.cell()?;
@@ -139,19 +143,19 @@ impl Simulation {
             ]
         };
         if is_row {
-            let gates =
-                Direction::ALL.map(|way| Build::gate(way, places.gate(way), ways_through.onward(way)));
+            let gates = Direction::ALL
+                .map(|direction| Build::gate(direction, places.gate(direction), routes.onward(direction)));
             links.extend(gates);
         }
-        let hops = build.hops(&ways_through, &mut places)?;
-        let row = is_row.then(|| Box::new(ways_through.row(hops, cell, places)));
+        let hops = build.hops(&routes, &mut places)?;
+        let row = is_row.then(|| Box::new(routes.row(hops, cell, places)));
         let parts = row.as_ref().map_or(0, |row| row.parts());
         let components = Components::new(most_pipes, parts, flows.len());
         let entries = |flow: FlowId| match &row {
-            None => PerWay::of(LinkId::bottleneck),
-            Some(row) => PerWay::of(|way| row.first_link(flow, way)),
+            None => ByDirection::of(LinkId::bottleneck),
+            Some(row) => ByDirection::of(|direction| row.first_link(flow, direction)),
         };
-        let ways = flows.numbered().map(|(id, flow)| Way::of(flow, entries(id))).collect();
+        let flow_paths = flows.numbered().map(|(id, flow)| FlowPath::of(flow, entries(id))).collect();
         let interval = scenario.series.as_ref().and_then(|series| series.interval).map(|span| span.0);
         let changes = scenario.change.iter().map(|change| change.at.0);
         let metronome = Metronome::new(scenario.warmup.0, interval, changes);
@@ -182,15 +186,15 @@ impl Simulation {
             flow_series,
             flows,
             sockets,
-            baseline: PerWay::of(|_| Baseline::default()),
-            queue_series: PerWay::of(|_| QueueSeries::new(law)),
+            baseline: ByDirection::of(|_| Baseline::default()),
+            queue_series: ByDirection::of(|_| QueueSeries::new(law)),
             interval_ends: Vec::new(),
             agenda,
             metronome,
             changed: 0,
             row,
             components,
-            ways,
+            flow_paths,
             observer: None,
             autorate,
             arrivals: Vec::new(),
@@ -263,22 +267,22 @@ impl Simulation {
         acted
     }
 
-    /// Notes in `law` the present variables of the discipline at the bottleneck of `way`, as the end of one more
+    /// Notes in `law` the present variables of the discipline at the bottleneck of `direction`, as the end of one more
     /// interval.
-    pub fn note_law(&self, way: Direction, law: &mut LawSeries) {
-        law.end_interval(self.now, |law| self.links[LinkId::bottleneck(way)].qdisc.show(law));
+    pub fn note_law(&self, direction: Direction, law: &mut LawSeries) {
+        law.end_interval(self.now, |law| self.links[LinkId::bottleneck(direction)].qdisc.show(law));
     }
 
-    /// Returns the names of the queues of the discipline at the bottleneck of `way`, as [`Qdisc::queues`] does.
+    /// Returns the names of the queues of the discipline at the bottleneck of `direction`, as [`Qdisc::queues`] does.
     #[must_use]
-    pub fn queues(&self, way: Direction) -> &'static [&'static str] {
-        self.links[LinkId::bottleneck(way)].qdisc.queues()
+    pub fn queues(&self, direction: Direction) -> &'static [&'static str] {
+        self.links[LinkId::bottleneck(direction)].qdisc.queues()
     }
 
-    /// Returns the queue of `packet` at the bottleneck of `way`, as [`Qdisc::queue_of`] does.
+    /// Returns the queue of `packet` at the bottleneck of `direction`, as [`Qdisc::queue_of`] does.
     #[must_use]
-    pub fn queue_of(&self, way: Direction, packet: &Packet) -> usize {
-        self.links[LinkId::bottleneck(way)].qdisc.queue_of(packet)
+    pub fn queue_of(&self, direction: Direction, packet: &Packet) -> usize {
+        self.links[LinkId::bottleneck(direction)].qdisc.queue_of(packet)
     }
 
     /// Returns the time at which `elapsed` has passed or the run ends.
@@ -313,9 +317,9 @@ impl Simulation {
         let (now, agenda) = (self.now, &mut self.agenda);
         match self.components.actor(component) {
             Actor::Metronome => self.beat(),
-            Actor::QdiscTimer(way) => self.links[LinkId::bottleneck(way)].on_timer(now, agenda),
-            Actor::Wire(way) => self.links[LinkId::bottleneck(way)].settle(now, agenda),
-            Actor::Pipe(way, pipe) => self.arrived(way, pipe),
+            Actor::QdiscTimer(direction) => self.links[LinkId::bottleneck(direction)].on_timer(now, agenda),
+            Actor::Wire(direction) => self.links[LinkId::bottleneck(direction)].settle(now, agenda),
+            Actor::Pipe(direction, pipe) => self.arrived(direction, pipe),
             Actor::Row(part) => self.hop_acts(part),
             Actor::Flow(flow, timer) => self.flow_timer(flow, timer),
             Actor::Socket(socket, end) => self.socket_timer(socket, end),
@@ -344,7 +348,7 @@ impl Simulation {
         match &packet.body {
             Body::Tcp(segment) => {
                 // One call for all connections: with two calls the compiler inlines neither.
-                let Way { is_bulk, direction: of_data, .. } = self.ways[flow];
+                let FlowPath { is_bulk, direction: of_data, .. } = self.flow_paths[flow];
                 let mut socket = None;
                 let connection = if is_bulk {
                     Some(&mut self.sockets.bulk[flow].ends[end])
@@ -387,7 +391,7 @@ impl Simulation {
         let Source::Isochronous(source) = &mut self.flows[flow].source else {
             return self.heard_datagram(flow, direction, datagram);
         };
-        if direction != self.ways[flow].direction {
+        if direction != self.flow_paths[flow].direction {
             if let Some(rtt) = source.returned(self.now, datagram.number)
                 && self.autorate.is_some()
             {
@@ -402,16 +406,16 @@ impl Simulation {
     /// `socket` is the connection.
     fn pump(&mut self, flow: FlowId, end: Side, socket: Option<SocketId>) {
         let direction = end.sends();
-        let way = &mut self.ways[flow];
+        let path = &mut self.flow_paths[flow];
         let (connection, fires, hash) = if let Some(id) = socket {
             let socket = &mut self.sockets[id];
             (&mut socket.ends[end], &mut socket.timers[end], socket.hash)
         } else {
             let bulk = &mut self.sockets.bulk[flow];
-            (&mut bulk.ends[end], &mut way.timers[end], way.hash)
+            (&mut bulk.ends[end], &mut path.timers[end], path.hash)
         };
-        let link = &mut self.links[way.first_link[direction]];
-        let (hash, dscp, offered) = (hash[direction], way.dscp, &mut way.offered[direction]);
+        let link = &mut self.links[path.first_link[direction]];
+        let (hash, dscp, offered) = (hash[direction], path.dscp, &mut path.offered[direction]);
         let mut wire = ToLink { now: self.now, flow, hash, dscp, offered, link, agenda: &mut self.agenda };
         connection.transmit(self.now, &mut wire);
         let deadline = connection.poll_timeout().unwrap_or(Instant::MAX);
@@ -421,7 +425,7 @@ impl Simulation {
             *fires = deadline;
             let timer = match socket {
                 Some(id) => self.components.socket(id, end),
-                None => self.components.flow(flow, self.ways[flow].timer_of(end)),
+                None => self.components.flow(flow, self.flow_paths[flow].timer_of(end)),
             };
             self.agenda.set(timer, deadline);
         }
@@ -441,7 +445,7 @@ impl Simulation {
 
     /// Offers a packet without a connection to the link of `direction`.
     fn offer(&mut self, direction: Direction, packet: Packet) {
-        self.ways[packet.flow].offered[direction] += 1;
+        self.flow_paths[packet.flow].offered[direction] += 1;
         let entry = self.row.as_ref().map_or(Node::Bottleneck, |row| row.entry(packet.flow, direction));
         self.enter(entry, direction, packet);
     }

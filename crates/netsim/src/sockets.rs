@@ -3,7 +3,7 @@
 
 use crate::direction::{Direction, Side};
 use crate::ids::{FlowId, SocketId};
-use crate::lists::{List, PerFlow, PerSide, PerWay};
+use crate::lists::{ByDirection, List, PerFlow, PerSide};
 use crate::probe::delay::FlowDelays;
 use crate::tally::Totals;
 use goodqueue_tcp::{Config, Connection};
@@ -31,7 +31,7 @@ pub(crate) struct Socket {
     /// The flow of its application.
     pub(crate) flow: FlowId,
     /// The hash that a classifier computes for its packets, per direction. It distinguishes the flow's connections.
-    pub(crate) hash: PerWay<u32>,
+    pub(crate) hash: ByDirection<u32>,
 }
 
 impl Socket {
@@ -129,7 +129,7 @@ impl Sockets {
         config: &Config,
         opener: Side,
         flow: FlowId,
-        hash: PerWay<u32>,
+        hash: ByDirection<u32>,
     ) -> SocketId {
         let end = |end| {
             let make = if end == opener { Connection::client } else { Connection::server };

@@ -59,11 +59,11 @@ fn the_log_has_every_transmission_that_the_record_counts() {
     let air = &record["series"]["air"];
     let (duration_us, frames) = (numbers(&air["duration_us"]), numbers(&air["frames"]));
     for station in record["wifi"]["stations"].as_array().unwrap() {
-        for way in ["down", "up"] {
+        for direction in ["down", "up"] {
             let own: Vec<usize> = (0..frames.len())
-                .filter(|at| air["station"][at] == station["name"] && air["direction"][at] == way)
+                .filter(|at| air["station"][at] == station["name"] && air["direction"][at] == direction)
                 .collect();
-            let counted = &station[way];
+            let counted = &station[direction];
             assert_eq!(counted["transmissions"], own.len(), "{station}");
             // A BlockAckReq has no frames, and is left out of the mean.
             let with_frames = own.iter().filter(|at| frames[**at] > 0.0).count();
@@ -123,12 +123,15 @@ fn the_stations_over_time_add_up_to_the_record() {
         .zip(record["wifi"]["stations"].as_array().unwrap())
     {
         assert_eq!(series["name"], station["name"]);
-        for way in ["down", "up"] {
-            let shares = numbers(&series[way]["airtime_percent"]);
+        for direction in ["down", "up"] {
+            let shares = numbers(&series[direction]["airtime_percent"]);
             assert_eq!(shares.len(), 20);
             let mean = sum(shares) / 20.0;
-            assert!(close(mean, station[way]["airtime_percent"].as_f64().unwrap()), "{mean}: {station}");
-            let rates = series[way]["rate_mbps"].as_array().unwrap();
+            assert!(
+                close(mean, station[direction]["airtime_percent"].as_f64().unwrap()),
+                "{mean}: {station}"
+            );
+            let rates = series[direction]["rate_mbps"].as_array().unwrap();
             let rate = if station["name"] == "slow" { 39.0 } else { 130.0 };
             assert!(rates.iter().all(|found| found.is_null() || found == rate), "{rates:?}");
             assert!(rates.iter().any(|found| found == rate));
@@ -141,7 +144,7 @@ fn the_stations_over_time_add_up_to_the_record() {
 struct Told(Vec<AirFrame>);
 
 impl Observer for Told {
-    fn saw(&mut self, _now: Instant, _way: Direction, _event: Event, _packet: &Packet) {}
+    fn saw(&mut self, _now: Instant, _direction: Direction, _event: Event, _packet: &Packet) {}
     fn aired(&mut self, frame: &AirFrame) {
         self.0.push(*frame);
     }
@@ -160,7 +163,9 @@ fn watched(scenario: &Value) -> (Value, Vec<AirFrame>) {
 /// Returns the sum of a count over all stations and both directions.
 fn total(record: &Value, name: &str) -> u64 {
     let stations = record["wifi"]["stations"].as_array().unwrap().iter();
-    stations.flat_map(|station| ["down", "up"].map(|way| station[way][name].as_u64().unwrap())).sum()
+    stations
+        .flat_map(|station| ["down", "up"].map(|direction| station[direction][name].as_u64().unwrap()))
+        .sum()
 }
 
 #[test]

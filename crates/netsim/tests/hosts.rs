@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 /// Alice has one flow and Bob has four, which together offer more than 100 Mbit/s. UDP shows the scheduler alone: each
 /// queue always waits, and nothing is retransmitted. A frame is 1514 bytes, and its payload is counted with the
 /// headers.
-fn household(qdisc: &str, way: &str) -> Value {
+fn household(qdisc: &str, direction: &str) -> Value {
     let flows = |name: &str, count: u32, rate: &str| {
         json!({
-            "name": name, "host": name, "kind": "cbr", "rate": rate, "count": count, "direction": way,
+            "name": name, "host": name, "kind": "cbr", "rate": rate, "count": count, "direction": direction,
         })
     };
     json!({
@@ -66,9 +66,10 @@ fn each_word_shares_between_the_hosts_that_it_names() {
 /// With one server for each of both, the words that look at the other end must share, too, and so must pairs.
 #[test]
 fn a_server_is_a_host_too() {
-    for (words, way) in [("dual-srchost", "down"), ("dual-dsthost", "up"), ("hosts", "down"), ("hosts", "up")]
+    for (words, direction) in
+        [("dual-srchost", "down"), ("dual-dsthost", "up"), ("hosts", "down"), ("hosts", "up")]
     {
-        let mut asked = household(&cake(words), way);
+        let mut asked = household(&cake(words), direction);
         for place in 0..2 {
             let name = asked["traffic"][place]["host"].take();
             asked["traffic"][place]["server"] = name;
@@ -76,7 +77,7 @@ fn a_server_is_a_host_too() {
         if words == "hosts" {
             (0..2).for_each(|place| asked["traffic"][place]["host"] = json!("home"));
         }
-        assert_shares(&asked, PER_HOST, &format!("{words} {way}"));
+        assert_shares(&asked, PER_HOST, &format!("{words} {direction}"));
     }
     let mut one = household(&cake("triple-isolate"), "down");
     (0..2).for_each(|place| one["traffic"][place]["server"] = json!("cdn"));
@@ -100,12 +101,12 @@ fn hosts_are_known_inside_shapers_and_on_hops() {
         let line = format!("{shaper} child cake besteffort dual-dsthost");
         assert_shares(&household(&line, "down"), PER_HOST, &line);
     }
-    for (way, word) in [("down", "dual-dsthost"), ("up", "dual-srchost")] {
-        let mut asked = household("pfifo limit 1000", way);
+    for (direction, word) in [("down", "dual-dsthost"), ("up", "dual-srchost")] {
+        let mut asked = household("pfifo limit 1000", direction);
         asked["hop"] = json!([
-            {"name": "router", "kind": "link", "direction": way, "rate": "1gbit", "qdisc": cake(word)}
+            {"name": "router", "kind": "link", "direction": direction, "rate": "1gbit", "qdisc": cake(word)}
         ]);
-        assert_shares(&asked, PER_HOST, &format!("a hop {way}"));
+        assert_shares(&asked, PER_HOST, &format!("a hop {direction}"));
     }
 }
 
@@ -228,7 +229,7 @@ fn the_record_sums_the_flows_of_each_host() {
 /// With this RTT TCP keeps its queue from running empty, so that each host takes its whole half.
 #[test]
 fn one_download_beside_four_gets_a_half() {
-    for (words, way, alice, bob) in [
+    for (words, direction, alice, bob) in [
         ("flows", "down", 19.1, 19.1),
         ("dual-dsthost", "down", 47.8, 12.0),
         ("triple-isolate", "down", 47.8, 12.0),
@@ -236,15 +237,15 @@ fn one_download_beside_four_gets_a_half() {
         ("dual-srchost", "up", 47.8, 12.0),
         ("triple-isolate", "up", 47.8, 12.0),
     ] {
-        let mut asked = household(&cake(words), way);
+        let mut asked = household(&cake(words), direction);
         for one in asked["traffic"].as_array_mut().unwrap() {
             one["kind"] = json!("bulk");
             one.as_object_mut().unwrap().remove("rate");
         }
         (asked["duration"], asked["path"]["rtt"]) = (json!("8s"), json!("5ms"));
         let found = shares(&asked);
-        assert!((found.0 - alice).abs() < 0.2, "{words} {way}: {found:?}");
-        assert!((found.1 - bob).abs() < 0.1, "{words} {way}: {found:?}");
+        assert!((found.0 - alice).abs() < 0.2, "{words} {direction}: {found:?}");
+        assert!((found.1 - bob).abs() < 0.1, "{words} {direction}: {found:?}");
     }
 }
 

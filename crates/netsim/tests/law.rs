@@ -154,9 +154,9 @@ fn who_does_not_ask_has_no_law_and_the_same_record() {
     let mut with = serde_json::to_value(run(&asked)).unwrap();
     asked["series"] = json!({"interval": "50ms"});
     let without = serde_json::to_value(run(&asked)).unwrap();
-    for way in ["down", "up"] {
-        assert!(without["series"]["queues"][way].get("law").is_none());
-        with["series"]["queues"][way].as_object_mut().unwrap().remove("law");
+    for direction in ["down", "up"] {
+        assert!(without["series"]["queues"][direction].get("law").is_none());
+        with["series"]["queues"][direction].as_object_mut().unwrap().remove("law");
     }
     with["scenario"]["series"].as_object_mut().unwrap().remove("law");
     assert_eq!(with, without, "to look at a law changes the run");

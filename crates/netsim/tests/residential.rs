@@ -18,7 +18,7 @@ fn voip(record: &Record) -> VoipResult {
 }
 
 /// Returns the milliseconds that packets of these sizes take one after the other: each over the wire, plus 25 ms.
-fn ways(bytes: &[f64]) -> f64 {
+fn directions(bytes: &[f64]) -> f64 {
     bytes.iter().map(|bytes| 25.0 + bytes * 0.8e-3).sum()
 }
 
@@ -37,7 +37,7 @@ fn load_ms(traffic: Value) -> f64 {
 #[test]
 fn a_page_of_one_object_takes_three_round_trips_and_its_packets() {
     let got = load_ms(json!({"kind": "page", "repeat": 1, "objects": [{"response": "1kB"}]}));
-    let wanted = ways(&LOOKUP) + ways(&HANDSHAKE) + ACK_MS + ways(&[466.0, 1066.0]);
+    let wanted = directions(&LOOKUP) + directions(&HANDSHAKE) + ACK_MS + directions(&[466.0, 1066.0]);
     assert!((got - wanted).abs() < 1e-6, "{got} {wanted}");
 }
 
@@ -50,14 +50,14 @@ fn objects_follow_the_document_over_as_many_connections_as_there_may_be() {
     let fetch = |connections: u64| {
         load_ms(json!({"kind": "page", "repeat": 1, "connections": connections, "objects": objects}))
     };
-    let document = ways(&LOOKUP) + ways(&HANDSHAKE) + ACK_MS + ways(&[466.0, 1066.0]);
-    let exchange = ways(&[466.0, 1066.0]);
+    let document = directions(&LOOKUP) + directions(&HANDSHAKE) + ACK_MS + directions(&[466.0, 1066.0]);
+    let exchange = directions(&[466.0, 1066.0]);
     let one = document + 2.0 * exchange;
     assert!((fetch(1) - one).abs() < 1e-6, "{} {one}", fetch(1));
     // The SYN leaves after the request that was written at the same instant. So the SYN-ACK waits for the response to
     // this request. When the SYN arrives, the response has been on the wire only for the SYN's own time.
     let in_the_way = (466.0 + 1066.0 - 74.0) * 0.8e-3;
-    let two = document + in_the_way + ways(&HANDSHAKE) + ACK_MS + exchange;
+    let two = document + in_the_way + directions(&HANDSHAKE) + ACK_MS + exchange;
     assert!((fetch(2) - two).abs() < 1e-6, "{} {two}", fetch(2));
     assert!((fetch(6) - two).abs() < 1e-6, "two objects need no more than two");
 }
@@ -69,9 +69,9 @@ fn every_host_is_looked_up_and_connected_to() {
         {"response": "1kB", "host": "www.example.org"},
         {"response": "1kB", "host": "cdn.example.org", "request": "600B"},
     ]}));
-    let first = ways(&LOOKUP) + ways(&HANDSHAKE) + ACK_MS + ways(&[466.0, 1066.0]);
+    let first = directions(&LOOKUP) + directions(&HANDSHAKE) + ACK_MS + directions(&[466.0, 1066.0]);
     // The ACK of the document's data is delayed, and no packet waits for it.
-    let second = ways(&LOOKUP) + ways(&HANDSHAKE) + ACK_MS + ways(&[666.0, 1066.0]);
+    let second = directions(&LOOKUP) + directions(&HANDSHAKE) + ACK_MS + directions(&[666.0, 1066.0]);
     assert!((got - first - second).abs() < 1e-6, "{got} {}", first + second);
 }
 
@@ -79,7 +79,7 @@ fn every_host_is_looked_up_and_connected_to() {
 /// of the last response and then the FIN, 66 bytes each, precede the query.
 #[test]
 fn pages_follow_each_other_and_those_from_before_the_warm_up_do_not_count() {
-    let one_ms = ways(&LOOKUP) + ways(&HANDSHAKE) + ACK_MS + ways(&[466.0, 1066.0]);
+    let one_ms = directions(&LOOKUP) + directions(&HANDSHAKE) + ACK_MS + directions(&[466.0, 1066.0]);
     let asked = |interval: &str| json!([{"kind": "page", "objects": [{"response": "1kB"}], "interval": interval, "stop": "5s"}]);
     for (interval, gap_ms) in [("0s", 0.0), ("1s", 1000.0)] {
         let result = page(&run(&access_link(&asked(interval))));
@@ -130,7 +130,7 @@ fn a_call_over_an_empty_link_takes_its_way_and_nothing_else() {
             let record = run(&access_link(&asked));
             let call = voip(&record);
             let delay = call.delay_ms.unwrap();
-            let wanted = ways(&[bytes]);
+            let wanted = directions(&[bytes]);
             assert!((delay.min - wanted).abs() < 1e-6 && (delay.max - wanted).abs() < 1e-6, "{delay:?}");
             assert_eq!((call.jitter_ms, call.jitter_rfc3550_ms), (Some(0.0), Some(0.0)));
             // Packets of the last 25 ms are still on their way.

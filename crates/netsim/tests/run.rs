@@ -375,7 +375,7 @@ fn goodput_bins_and_fairness_leave_out_the_time_that_a_flow_was_not_there() {
 struct Clock(Instant);
 
 impl Observer for Clock {
-    fn saw(&mut self, now: Instant, _way: Direction, event: Event, _packet: &Packet) {
+    fn saw(&mut self, now: Instant, _direction: Direction, event: Event, _packet: &Packet) {
         assert!(now >= self.0, "{event:?} at {now:?}, after something at {:?}", self.0);
         self.0 = now;
     }

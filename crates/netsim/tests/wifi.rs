@@ -43,7 +43,7 @@ struct Saturated {
     short_guard: bool,
     ampdu: &'static str,
     stations: u64,
-    way: &'static str,
+    direction: &'static str,
     payload: u64,
     rts: bool,
     ns3_mbps: f64,
@@ -56,20 +56,26 @@ const G: Saturated = Saturated {
     short_guard: false,
     ampdu: "",
     stations: 1,
-    way: "up",
+    direction: "up",
     payload: 1472,
     rts: false,
     ns3_mbps: 29.732,
 };
-const N: Saturated =
-    Saturated { standard: "802.11n", rate: "mcs7", ampdu: "65535B", way: "down", ns3_mbps: 59.587, ..G };
+const N: Saturated = Saturated {
+    standard: "802.11n",
+    rate: "mcs7",
+    ampdu: "65535B",
+    direction: "down",
+    ns3_mbps: 59.587,
+    ..G
+};
 
 /// Measured with ns-3 3.37 over 5 s after 1 s. If several stations contend, the mean of three runs.
 const MEASURED: &[Saturated] = &[
     Saturated { rate: "6mbit", ns3_mbps: 5.233, ..G },
-    Saturated { rate: "9mbit", way: "down", payload: 512, ns3_mbps: 5.830, ..G },
+    Saturated { rate: "9mbit", direction: "down", payload: 512, ns3_mbps: 5.830, ..G },
     Saturated { rate: "18mbit", ns3_mbps: 13.698, ..G },
-    Saturated { rate: "36mbit", way: "down", payload: 512, ns3_mbps: 13.661, ..G },
+    Saturated { rate: "36mbit", direction: "down", payload: 512, ns3_mbps: 13.661, ..G },
     G,
     Saturated { payload: 100, ns3_mbps: 4.114, ..G },
     Saturated { rate: "6mbit", stations: 5, ns3_mbps: 4.584, ..G },
@@ -90,8 +96,8 @@ const MEASURED: &[Saturated] = &[
     Saturated { ampdu: "16000B", ns3_mbps: 56.000, ..N },
     Saturated { payload: 100, ns3_mbps: 32.941, ..N },
     Saturated { stations: 5, ns3_mbps: 59.603, ..N },
-    Saturated { stations: 2, way: "up", ns3_mbps: 55.786, ..N },
-    Saturated { rate: "mcs1", stations: 2, way: "up", ns3_mbps: 11.008, ..N },
+    Saturated { stations: 2, direction: "up", ns3_mbps: 55.786, ..N },
+    Saturated { rate: "mcs1", stations: 2, direction: "up", ns3_mbps: 11.008, ..N },
 ];
 
 #[test]
@@ -107,7 +113,7 @@ fn saturated_cells_have_the_goodput_that_ns3_has() {
             wifi["ampdu"] = json!(one.ampdu);
         }
         let traffic = json!([{
-            "kind": "cbr", "count": one.stations, "direction": one.way, "rate": "200mbit", "packet_size": size,
+            "kind": "cbr", "count": one.stations, "direction": one.direction, "rate": "200mbit", "packet_size": size,
         }]);
         let mut asked = cell(&wifi, "pfifo limit 400", &traffic);
         (asked["duration"], asked["warmup"]) = (json!("11s"), json!("1s"));

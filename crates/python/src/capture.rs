@@ -8,7 +8,7 @@ use pyo3::types::{PyBytes, PyDict};
 use serde_json::json;
 use std::path::PathBuf;
 
-const WAYS: [&str; 2] = ["down", "up"];
+const DIRECTIONS: [&str; 2] = ["down", "up"];
 
 /// Matches the packets of the captures on the two sides of the bottleneck.
 #[pyfunction]
@@ -17,7 +17,7 @@ pub(crate) fn read_captures(py: Python<'_>, wan: PathBuf, cli: PathBuf) -> PyRes
     let Crossing { queues, flows, ignored } =
         crossing.map_err(|error| PyValueError::new_err(error.to_string()))?;
     let result = PyDict::new(py);
-    result.set_item("queues", by_way(py, &queues, queue)?)?;
+    result.set_item("queues", by_direction(py, &queues, queue)?)?;
     let flows: Vec<_> = flows.iter().map(|found| flow(py, found)).collect::<PyResult<_>>()?;
     result.set_item("flows", flows)?;
     result.set_item("ignored", ignored)?;
@@ -55,8 +55,9 @@ pub(crate) fn connection_vectors(
 }
 
 fn vector(vector: &Vector) -> String {
-    let way = |is_initiators| if is_initiators { ">" } else { "<" };
-    let sends = vector.sends.iter().map(|send| json!([way(send.is_initiators), send.bytes, send.wait_us]));
+    let direction = |is_initiators| if is_initiators { ">" } else { "<" };
+    let sends =
+        vector.sends.iter().map(|send| json!([direction(send.is_initiators), send.bytes, send.wait_us]));
     let vector = json!({
         "start_us": vector.start_us,
         "concurrent": vector.is_concurrent,
@@ -67,13 +68,13 @@ fn vector(vector: &Vector) -> String {
     vector.to_string()
 }
 
-fn by_way<'py, T>(
+fn by_direction<'py, T>(
     py: Python<'py>,
     both: &[T; 2],
     convert: fn(Python<'py>, &T) -> PyResult<Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let result = PyDict::new(py);
-    for (name, one) in WAYS.into_iter().zip(both) {
+    for (name, one) in DIRECTIONS.into_iter().zip(both) {
         result.set_item(name, convert(py, one)?)?;
     }
     Ok(result)
@@ -97,7 +98,7 @@ fn flow<'py>(py: Python<'py>, flow: &Flow) -> PyResult<Bound<'py, PyDict>> {
     result.set_item("protocol", flow.protocol)?;
     result.set_item("server", (flow.server.0.to_string(), flow.server.1))?;
     result.set_item("client", (flow.client.0.to_string(), flow.client.1))?;
-    result.set_item("transfers", by_way(py, &flow.transfers, transfer)?)?;
+    result.set_item("transfers", by_direction(py, &flow.transfers, transfer)?)?;
     Ok(result)
 }
 

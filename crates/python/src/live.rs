@@ -2,8 +2,8 @@
 
 use crate::law::{Failure, InRun, Law};
 use crate::trace::{TraceError, named};
-use goodqueue_gateway::{Live, Path, Port, Way};
-use goodqueue_netsim::OutsideWay;
+use goodqueue_gateway::{Live, Path, Port, PortRoute};
+use goodqueue_netsim::OutsideRoute;
 use goodqueue_units::Duration;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -31,28 +31,28 @@ pub(crate) struct Gateway {
 type Device = (i32, Vec<u8>);
 type Route = ((u16, u16), f64, Option<Vec<String>>);
 
-fn way(((first, last), rtt_s, hops): Route) -> Way {
+fn port_route(((first, last), rtt_s, hops): Route) -> PortRoute {
     let rtt = Some(Duration::from_secs_f64(rtt_s));
-    Way { ports: first..=last, route: OutsideWay { rtt, hops } }
+    PortRoute { ports: first..=last, route: OutsideRoute { rtt, hops } }
 }
 
 #[pymethods]
 impl Gateway {
-    /// Builds the path. `ways` are ranges of ports whose packets have their own base RTT, in seconds, and cross only
+    /// Builds the path. `routes` are ranges of ports whose packets have their own base RTT, in seconds, and cross only
     /// the named hops. `make(line, link)` makes disciplines that are written in Python: see `law`.
     #[new]
-    #[pyo3(signature = (scenario_json, server, client, make=None, ways=vec![]))]
+    #[pyo3(signature = (scenario_json, server, client, make=None, routes=vec![]))]
     fn new(
         py: Python<'_>,
         scenario_json: &str,
         server: Device,
         client: Device,
         make: Option<&Bound<'_, PyAny>>,
-        ways: Vec<Route>,
+        routes: Vec<Route>,
     ) -> PyResult<Self> {
         let (failure, mut raised) = (Failure::default(), None);
-        let ways = ways.into_iter().map(way).collect();
-        let path = Path::new(scenario_json, ways, &mut |request| {
+        let routes = routes.into_iter().map(port_route).collect();
+        let path = Path::new(scenario_json, routes, &mut |request| {
             let refused =
                 |message: String| goodqueue_netsim::ScenarioError { key: request.key.to_string(), message };
             let Some(make) = make else {

@@ -102,9 +102,9 @@ impl Flows {
 
     /// Returns the number of `packet`. The sending host gives it when the packet is offered: RFC 791 has a host count
     /// its packets.
-    pub(crate) fn ip_id(&mut self, event: Event, way: Direction, packet: &Packet) -> u16 {
+    pub(crate) fn ip_id(&mut self, event: Event, direction: Direction, packet: &Packet) -> u16 {
         let flow = &mut self.flows[packet.flow() as usize];
-        let end = usize::from(way != flow.data);
+        let end = usize::from(direction != flow.data);
         flow.under_way[end].id(event, packet, &mut self.next_ids[flow.hosts[end]])
     }
 }
@@ -112,33 +112,33 @@ impl Flows {
 impl Flow {
     /// Returns source and destination of `packet`. The first connection of an application has the flow's ports. The
     /// others have source ports of their own.
-    fn ends(&mut self, way: Direction, packet: &Packet) -> (Endpoint, Endpoint) {
+    fn ends(&mut self, direction: Direction, packet: &Packet) -> (Endpoint, Endpoint) {
         let [mut source, sink] = self.ends;
         if self.kind.opens_connections() {
             let next = self.connections.len() as u16;
-            let number = *self.connections.entry(packet.connection(way)).or_insert(next);
+            let number = *self.connections.entry(packet.connection(direction)).or_insert(next);
             if number > 0 {
                 source.port = FIRST_EPHEMERAL_PORT + number % (LISTENING as u16 - FIRST_EPHEMERAL_PORT);
             }
         }
-        if way == self.data { (source, sink) } else { (sink, source) }
+        if direction == self.data { (source, sink) } else { (sink, source) }
     }
 
     /// Returns the values of `packet`'s frame that the packet itself does not hold. `id` is the host's number for the
     /// packet.
-    pub(crate) fn route(&mut self, way: Direction, packet: &Packet, id: u16, ttl: u8) -> Route {
-        let inner = match (self.kind.is_icmp, way == self.data) {
+    pub(crate) fn route(&mut self, direction: Direction, packet: &Packet, id: u16, ttl: u8) -> Route {
+        let inner = match (self.kind.is_icmp, direction == self.data) {
             (true, true) => Inner::EchoRequest,
             (true, false) => Inner::EchoReply,
             (false, _) => Inner::Udp,
         };
-        let (from, to) = self.ends(way, packet);
+        let (from, to) = self.ends(direction, packet);
         Route { from, to, id, ttl, inner }
     }
 
     /// Returns the number that the sending host gave to `packet`, which is on the air and has left the queue.
-    pub(crate) fn ip_id_on_air(&self, way: Direction, packet: &Packet) -> u16 {
-        let through = &self.under_way[usize::from(way != self.data)].through;
+    pub(crate) fn ip_id_on_air(&self, direction: Direction, packet: &Packet) -> u16 {
+        let through = &self.under_way[usize::from(direction != self.data)].through;
         through.iter().find(|(sent, _)| same(sent, packet)).map_or(0, |(_, id)| *id)
     }
 }

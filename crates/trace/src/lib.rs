@@ -43,7 +43,13 @@ pub fn merge(path: &Path, points: &[Point], wan: &Path, cli: &Path, start_ns: i6
     let interfaces = [[Point::DownIn, Point::DownOut], [Point::UpIn, Point::UpOut]];
     let mut writer = Writer::create(path, &seen, WHOLE_BYTES)?;
     let shift_ns = (EPOCH_S * 1_000_000_000) as i64 - start_ns;
-    goodqueue_capture::merge(wan, cli, &mut writer, interfaces.map(|way| way.map(number)), shift_ns)?;
+    goodqueue_capture::merge(
+        wan,
+        cli,
+        &mut writer,
+        interfaces.map(|direction| direction.map(number)),
+        shift_ns,
+    )?;
     writer.finish()
 }
 
@@ -121,17 +127,17 @@ impl Trace {
 }
 
 impl Observer for Trace {
-    fn saw(&mut self, now: Instant, way: Direction, event: Event, packet: &Packet) {
+    fn saw(&mut self, now: Instant, direction: Direction, event: Event, packet: &Packet) {
         let Self { writer: Some(writer), flows, interfaces, frame, .. } = self else { return };
-        let id = flows.ip_id(event, way, packet);
+        let id = flows.ip_id(event, direction, packet);
         let flow = flows.get(packet.flow());
-        let interfaces = Point::of(event, way, flow.data).map(|point| interfaces[point? as usize]);
+        let interfaces = Point::of(event, direction, flow.data).map(|point| interfaces[point? as usize]);
         if interfaces == [None; 2] {
             return;
         }
         let through = matches!(event, Event::Started | Event::Arrived);
         let ttl = TTL - u8::from(through); // the bottleneck's router takes one
-        frame::build(frame, packet, &flow.route(way, packet, id, ttl));
+        frame::build(frame, packet, &flow.route(direction, packet, id, ttl));
         let time_ns = since_1970(now);
         let kept = &frame[..frame.len().min(self.snap_bytes)];
         let comment = if let Event::Dropped(why) = event { Some(format!("dropped: {why}")) } else { None };
@@ -148,10 +154,10 @@ impl Observer for Trace {
         let Self { writer: Some(writer), flows, interfaces, frame, .. } = self else { return };
         let Some(interface) = interfaces[Point::Air as usize] else { return };
         frame.clear();
-        if let AirBody::Data { packet, way, .. } = &on_air.body {
+        if let AirBody::Data { packet, direction, .. } = &on_air.body {
             let flow = flows.get(packet.flow());
-            let id = flow.ip_id_on_air(*way, packet);
-            frame::build(frame, packet, &flow.route(*way, packet, id, TTL - 1));
+            let id = flow.ip_id_on_air(*direction, packet);
+            frame::build(frame, packet, &flow.route(*direction, packet, id, TTL - 1));
         }
         wifi::build(&mut self.on_air, on_air, frame);
         let kept = &self.on_air[..self.on_air.len().min(self.snap_bytes)];

@@ -69,10 +69,10 @@ impl Point {
         Self::ALL.into_iter().find(|point| point.name() == name)
     }
 
-    /// Returns the points that see `event` for a packet that goes `way`, of a flow whose data go `data`: one at the
-    /// bottleneck and one at a host.
-    pub(crate) fn of(event: Event, way: Direction, data: Direction) -> [Option<Self>; 2] {
-        let bottleneck = match (event, way) {
+    /// Returns the points that see `event` for a packet that goes `direction`, of a flow whose data go `data`: one at
+    /// the bottleneck and one at a host.
+    pub(crate) fn of(event: Event, direction: Direction, data: Direction) -> [Option<Self>; 2] {
+        let bottleneck = match (event, direction) {
             (Event::Offered, Direction::Down) => Some(Self::DownIn),
             (Event::Started, Direction::Down) => Some(Self::DownOut),
             (Event::Dropped(_), Direction::Down) => Some(Self::DownDrop),
@@ -81,7 +81,7 @@ impl Point {
             (Event::Dropped(_), Direction::Up) => Some(Self::UpDrop),
             (Event::Arrived, _) => None,
         };
-        let host = match (event, way == data) {
+        let host = match (event, direction == data) {
             (Event::Offered, true) | (Event::Arrived, false) => Some(Self::Sender),
             (Event::Offered, false) | (Event::Arrived, true) => Some(Self::Receiver),
             (Event::Started | Event::Dropped(_), _) => None,

@@ -162,14 +162,14 @@ fn mac(bytes: &mut Vec<u8>, frame: &AirFrame, ethernet: &[u8]) {
             bytes.extend(sequence(first));
             bytes.extend(bitmap.to_le_bytes());
         }
-        AirBody::Data { way, number, is_retry, .. } => {
-            let direction = if way == Direction::Down { FROM_DS } else { TO_DS };
+        AirBody::Data { direction, number, is_retry, .. } => {
+            let ds = if direction == Direction::Down { FROM_DS } else { TO_DS };
             let retry = if is_retry { RETRY } else { 0 };
-            head(if tid.is_some() { control::QOS_DATA } else { control::DATA }, direction | retry);
+            head(if tid.is_some() { control::QOS_DATA } else { control::DATA }, ds | retry);
             bytes.extend(address(frame.from));
             // The third address belongs to the end on the wire: the destination of a frame up, the source of a frame
             // down.
-            let other = if way == Direction::Down { &ethernet[6..12] } else { &ethernet[..6] };
+            let other = if direction == Direction::Down { &ethernet[6..12] } else { &ethernet[..6] };
             bytes.extend(other);
             bytes.extend(sequence(number));
             if let Some(tid) = tid {

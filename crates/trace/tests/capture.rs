@@ -117,13 +117,13 @@ fn checksum(data: &[u8], start: u32) -> u16 {
 #[test]
 fn counts_at_the_queues_are_the_records() {
     let (frames, record) = capture("counts", SCENARIO, &Point::ALL, WHOLE_BYTES);
-    for (way, packets) in [("down", record.queues.down.packets), ("up", record.queues.up.packets)] {
-        let count = |what: &str| at(&frames, &format!("{way}-{what}")).len() as u64;
+    for (direction, packets) in [("down", record.queues.down.packets), ("up", record.queues.up.packets)] {
+        let count = |what: &str| at(&frames, &format!("{direction}-{what}")).len() as u64;
         assert_eq!(
             (count("in"), count("out"), count("drop")),
             (packets.offered, packets.forwarded, packets.dropped)
         );
-        let marked = at(&frames, &format!("{way}-out")).iter().filter(|frame| frame.ce()).count();
+        let marked = at(&frames, &format!("{direction}-out")).iter().filter(|frame| frame.ce()).count();
         assert_eq!(marked as u64, packets.marked);
     }
     assert!(record.queues.down.packets.dropped > 0 && record.queues.up.packets.marked > 0);

@@ -91,7 +91,7 @@ impl Run {
     /// `{"down": ["L, low latency", …], "up": …}`. The column `queue` of a row is the index into these lists.
     #[must_use]
     pub fn queues(&self) -> String {
-        let [down, up] = [Direction::Down, Direction::Up].map(|way| self.simulation.queues(way));
+        let [down, up] = [Direction::Down, Direction::Up].map(|direction| self.simulation.queues(direction));
         serde_json::json!({"down": down, "up": up}).to_string()
     }
 

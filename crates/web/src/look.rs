@@ -9,7 +9,7 @@ use std::collections::{HashMap, VecDeque};
 /// The number of columns in a row. Times are in seconds of the run, and NaN if the event has not happened.
 ///
 /// - `id`: the packet's number, in the order in which packets were offered;
-/// - `way`: 0 down, 1 up;
+/// - `direction`: 0 down, 1 up;
 /// - `flow`: the index of its flow in the scenario;
 /// - `bytes`: its length on Ethernet;
 /// - `offered_s`: when it was offered to the queue;
@@ -30,7 +30,7 @@ const DROPPED: f64 = 3.0;
 /// Identifies a packet on its way. Two packets with equal fields are interchangeable.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Likeness {
-    way: u8,
+    direction: u8,
     flow: u32,
     connection: u32,
     bytes: u32,
@@ -39,13 +39,13 @@ struct Likeness {
 }
 
 impl Likeness {
-    fn of(way: Direction, packet: &Packet) -> Self {
+    fn of(direction: Direction, packet: &Packet) -> Self {
         let numbers = match packet.segment() {
             Some(segment) => [segment.seq.0, segment.ack.0, segment.tsval],
             None => [packet.datagram().unwrap_or(0), 0, 0],
         };
-        let (flow, connection, bytes) = (packet.flow(), packet.connection(way), packet.len());
-        Self { way: way as u8, flow, connection, bytes, numbers }
+        let (flow, connection, bytes) = (packet.flow(), packet.connection(direction), packet.len());
+        Self { direction: direction as u8, flow, connection, bytes, numbers }
     }
 }
 
@@ -73,22 +73,22 @@ pub struct Look {
     noted: [u32; 2],
 }
 
-const WAYS: [Direction; 2] = [Direction::Down, Direction::Up];
+const DIRECTIONS: [Direction; 2] = [Direction::Down, Direction::Up];
 
 impl Look {
     /// Notes the queues of the packets that a step of `simulation` offered, and the state of the laws if it had packets
     /// leave or dropped them.
     pub(crate) fn note(&mut self, simulation: &Simulation) {
         for (place, packet) in self.unsorted.drain(..) {
-            let way = WAYS[self.rows[place][1] as usize];
-            self.rows[place][9] = simulation.queue_of(way, &packet) as f64;
+            let direction = DIRECTIONS[self.rows[place][1] as usize];
+            self.rows[place][9] = simulation.queue_of(direction, &packet) as f64;
         }
-        for way in WAYS {
-            let index = way as usize;
+        for direction in DIRECTIONS {
+            let index = direction as usize;
             if self.undecided[index].is_empty() {
                 continue;
             }
-            simulation.note_law(way, &mut self.laws[index]);
+            simulation.note_law(direction, &mut self.laws[index]);
             for place in self.undecided[index].drain(..) {
                 self.rows[place][8] = f64::from(self.noted[index]);
             }
@@ -130,11 +130,12 @@ impl Look {
     }
 
     /// Begins to track a packet that is offered, or that was offered before the first look.
-    fn begin(&mut self, way: Direction, packet: &Packet, offered: Instant) -> Known {
-        let [way, flow, bytes] = [f64::from(way as u8), f64::from(packet.flow()), f64::from(packet.len())];
+    fn begin(&mut self, direction: Direction, packet: &Packet, offered: Instant) -> Known {
+        let [direction, flow, bytes] =
+            [f64::from(direction as u8), f64::from(packet.flow()), f64::from(packet.len())];
         let (id, none) = (self.offered as f64, f64::NAN);
         self.offered += 1;
-        let row = [id, way, flow, bytes, offered.as_secs_f64(), none, none, WAITING, none, 0.0];
+        let row = [id, direction, flow, bytes, offered.as_secs_f64(), none, none, WAITING, none, 0.0];
         Known { row, came_marked: packet.ecn() == Ecn::Ce, place: None }
     }
 
@@ -150,11 +151,11 @@ impl Look {
 }
 
 impl Observer for Look {
-    fn saw(&mut self, now: Instant, way: Direction, event: Event, packet: &Packet) {
-        let likeness = Likeness::of(way, packet);
+    fn saw(&mut self, now: Instant, direction: Direction, event: Event, packet: &Packet) {
+        let likeness = Likeness::of(direction, packet);
         let known = if event == Event::Offered { None } else { self.forget(&likeness) };
         let is_new = known.is_none();
-        let mut known = known.unwrap_or_else(|| self.begin(way, packet, now));
+        let mut known = known.unwrap_or_else(|| self.begin(direction, packet, now));
         match event {
             Event::Offered => {}
             Event::Dropped(why) => {
@@ -171,7 +172,7 @@ impl Observer for Look {
             self.unsorted.push((place, *packet));
         }
         if matches!(event, Event::Dropped(_) | Event::Started) {
-            self.undecided[way as usize].push(place);
+            self.undecided[direction as usize].push(place);
         }
         if matches!(event, Event::Offered | Event::Started) {
             self.known.entry(likeness).or_default().push_back(known);

@@ -81,9 +81,9 @@ def program(question: Question, candidate: Candidate) -> dict[str, str]:
         return {}
     found = {"dl_if": IFB, "ul_if": question.wan.name}
     each = zip(("dl", "ul"), candidate.rates_bps(question), candidate.bounds_bps(question), strict=True)
-    for way, base, (least, most) in each:
+    for direction, base, (least, most) in each:
         for word, bps in (("min", least), ("base", base), ("max", most)):
-            found[f"{word}_{way}_shaper_rate_kbps"] = str(bps // 1000)
+            found[f"{word}_{direction}_shaper_rate_kbps"] = str(bps // 1000)
     return found
 
 

@@ -46,9 +46,9 @@ def found(files: Sequence[str]) -> Found:
             raise UserError(file, "found no ping; accepted: a test of Flent's that has one, such as rrul_be")
         base.append(min(rtt for ping in pings for rtt in ping["rtt_ms"]))
         loaded.append(fmean(slow))
-    ways = max(sum(rate > 0 for rate in one) for one in rates)
+    directions = max(sum(rate > 0 for rate in one) for one in rates)
     rtt_ms, p95_ms = min(base), fmean(loaded)
-    queue_s = (p95_ms - rtt_ms) / 1e3 / ways if ways else 0.0
+    queue_s = (p95_ms - rtt_ms) / 1e3 / directions if directions else 0.0
     return Found(
         tuple(files),
         _mean([one[0] for one in rates]),
@@ -61,12 +61,12 @@ def found(files: Sequence[str]) -> Found:
 
 def _rates_bps(record: Record) -> tuple[float, float]:
     """Return the rates down and up while all flows ran, in frames."""
-    goodput = {way: 1e6 * sum(flow["goodput_mbps"] for flow in record["flows"] if flow["direction"] == way)
-               for way in ("down", "up")}  # fmt: skip
+    goodput = {direction: 1e6 * sum(flow["goodput_mbps"] for flow in record["flows"] if flow["direction"] == direction)
+               for direction in ("down", "up")}  # fmt: skip
     acks = ACK / (2 * SEGMENT)
     return tuple(  # type: ignore[return-value]
-        goodput[way] * FRAME / SEGMENT + goodput[other] * acks if goodput[way] else 0.0
-        for way, other in (("down", "up"), ("up", "down"))
+        goodput[direction] * FRAME / SEGMENT + goodput[other] * acks if goodput[direction] else 0.0
+        for direction, other in (("down", "up"), ("up", "down"))
     )
 
 

@@ -121,7 +121,7 @@ def _add_program(found: Scenario, question: Question, candidate: Candidate) -> N
     pings = {"kind": probe().name, "name": REFLECTORS, "count": 6, "interval": "300ms", "stagger": "50ms"}
     found["traffic"].append({**pings, "host": TRANSLATED})
     bounds = zip(("down", "up"), candidate.bounds_bps(question), strict=True)
-    shapers = {way: {"min": f"{least}bit", "max": f"{most}bit"} for way, (least, most) in bounds}
+    shapers = {direction: {"min": f"{least}bit", "max": f"{most}bit"} for direction, (least, most) in bounds}
     found["autorate"] = {"pings": REFLECTORS, **shapers}
 
 
@@ -133,35 +133,35 @@ def _put(found: Scenario, question: Question, lines: tuple[str, str], truth: Tru
     """Add the line's hops to ``found``, and set the candidate's ``lines`` at the router's place."""
     rates = {"down": question.down_bps, "up": question.up_bps}
     if truth.own:
-        for way, table in (("down", found["bottleneck"]), ("up", found["bottleneck"].setdefault("up", {}))):
-            table |= {"rate": f"{frames_bps(question.link, rates[way])}bit"}
+        for direction, table in (("down", found["bottleneck"]), ("up", found["bottleneck"].setdefault("up", {}))):
+            table |= {"rate": f"{frames_bps(question.link, rates[direction])}bit"}
     hops: list[dict[str, Any]] = []
     kind = queue().name
     inner = "bottleneck"
     if truth.air:  # the cell is the bottleneck, so the router's lines are on hops of their own
-        for way, line in zip(("down", "up"), lines, strict=True):
-            place = "before" if way == "down" else "after"
-            router = {"name": f"router {way}", "kind": kind, "direction": way, place: "bottleneck"}
+        for direction, line in zip(("down", "up"), lines, strict=True):
+            place = "before" if direction == "down" else "after"
+            router = {"name": f"router {direction}", "kind": kind, "direction": direction, place: "bottleneck"}
             hops.append({**router, "rate": f"{_lan(question)}bit", "qdisc": line})
         inner = "router "
     else:
         found["bottleneck"]["qdisc"] = lines[0]
         found["bottleneck"].setdefault("up", {})["qdisc"] = lines[1]
     if not truth.own:
-        for way, place, name in (("down", "before", "provider"), ("up", "after", "modem")):
-            beside = f"{inner}{way}" if truth.air else inner
-            hop = {"name": name, "kind": kind, "direction": way, place: beside}
-            hops.append(hop | _hidden(question, way, rates[way], truth, seed, folder))
+        for direction, place, name in (("down", "before", "provider"), ("up", "after", "modem")):
+            beside = f"{inner}{direction}" if truth.air else inner
+            hop = {"name": name, "kind": kind, "direction": direction, place: beside}
+            hops.append(hop | _hidden(question, direction, rates[direction], truth, seed, folder))
     found["hop"] = hops
 
 
-def _hidden(question: Question, way: str, rate_bps: int, truth: Truth, seed: int, folder: Path) -> dict[str, Any]:
+def _hidden(question: Question, direction: str, rate_bps: int, truth: Truth, seed: int, folder: Path) -> dict[str, Any]:
     """Return the link that the router does not see: its rate, and its FIFO."""
     link = question.link
     rate = round(rate_bps * truth.rate)
     fifo = f"bfifo limit {max(2 * FRAME, round(rate * question.buffer_s * truth.buffer / 8))}"
     if link.is_radio:
-        return {"trace": _trace(question, way, rate, seed, folder), "qdisc": fifo}
+        return {"trace": _trace(question, direction, rate, seed, folder), "qdisc": fifo}
     if link.cells != "atm":
         return {"rate": f"{frames_bps(link, rate)}bit", "qdisc": fifo}
     # A serial link of cells: htb counts the packets' cells and never sends early (docs/qdiscs/htb.md). On the link
@@ -170,13 +170,13 @@ def _hidden(question: Question, way: str, rate_bps: int, truth: Truth, seed: int
     return {"rate": f"{4 * rate}bit", "qdisc": cells}
 
 
-def _trace(question: Question, way: str, rate: int, seed: int, folder: Path) -> str:
+def _trace(question: Question, direction: str, rate: int, seed: int, folder: Path) -> str:
     """Return the file of rates of one direction: the user's, or a generated one, which differs by seed."""
-    if question.trace is not None and way == "down":
+    if question.trace is not None and direction == "down":
         return question.trace
-    file = folder / f"{way}-{rate}-{seed}.mahimahi"
+    file = folder / f"{direction}-{rate}-{seed}.mahimahi"
     if not file.exists():
-        drawn = 2 * seed + (way == "up")
+        drawn = 2 * seed + (direction == "up")
         file.write_bytes(_radio(rate, drawn))
     return str(file)
 

@@ -128,14 +128,14 @@ class Run(showing.Shown):
         assert len(found[1]) == len(times)
         return _array(found[1])
 
-    def delay_percentiles_ms(self, way: str = "down") -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
+    def delay_percentiles_ms(self, direction: str = "down") -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
         """Return the 0th to the 100th percentile of the queueing delay in ms, shape ``(101,)``.
 
-        ``way`` is ``"down"`` or ``"up"``. For a queue that forwarded nothing the shape is ``(0,)``.
+        ``direction`` is ``"down"`` or ``"up"``. For a queue that forwarded nothing the shape is ``(0,)``.
         """
-        if way not in metrics.WAYS:
-            raise UserError("way", f"found {quoted(way)}; accepted: {', '.join(metrics.WAYS)}")
-        return _array(self.queues[way]["delay_percentiles_ms"] or [])
+        if direction not in metrics.DIRECTIONS:
+            raise UserError("direction", f"found {quoted(direction)}; accepted: {', '.join(metrics.DIRECTIONS)}")
+        return _array(self.queues[direction]["delay_percentiles_ms"] or [])
 
     @asking.in_words_of_python
     def plot(

@@ -159,10 +159,10 @@ def _print(result: "Comparison", form: str, effect: bool, out: str | None) -> No
     terminal.say()
     for table in tables.tables(result):
         terminal.print_table(table)
-    for way in result.loaded():
-        pictures = [(one.label, delays) for one in result.entries if (delays := one.delay_percentiles_ms[way])]
+    for direction in result.loaded():
+        pictures = [(one.label, delays) for one in result.entries if (delays := one.delay_percentiles_ms[direction])]
         if pictures:
-            terminal.print_picture(f"Queueing delay, {way}, all seeds", pictures)
+            terminal.print_picture(f"Queueing delay, {direction}, all seeds", pictures)
     for table in differences:
         terminal.print_table(table)
     for sentence in (*tables.findings(result), *tables.certainty(result)):

@@ -9,7 +9,7 @@ from typing import Any
 from goodqueue import engines, run
 from goodqueue.calling import calls
 from goodqueue.measures import measured, metrics, stats
-from goodqueue.measures.metrics import METRICS, WAYS, Metric
+from goodqueue.measures.metrics import DIRECTIONS, METRICS, Metric
 from goodqueue.measures.stats import Estimate
 from goodqueue.record import Record, Scenario
 from goodqueue.show import labels
@@ -94,7 +94,7 @@ def scenarios(base: Scenario, qdiscs: Sequence[str], seeds: Sequence[int]) -> li
     for line in qdiscs:
         for seed in seeds:
             scenario = copy.deepcopy(base)
-            down, *up = labels.ways(line)
+            down, *up = labels.directions(line)
             scenario["bottleneck"]["qdisc"] = down
             if up:
                 scenario["bottleneck"].setdefault("up", {})["qdisc"] = up[0]
@@ -181,15 +181,19 @@ def _entry(
         engine=engine,
         name=name,
         label=label,
-        resolved=labels.BOTH.join(records[0]["queues"][way]["qdisc"] for way in WAYS[: len(labels.ways(qdisc))]),
+        resolved=labels.BOTH.join(
+            records[0]["queues"][direction]["qdisc"] for direction in DIRECTIONS[: len(labels.directions(qdisc))]
+        ),
         values=values,
         is_nil=nil,
         estimates={key: measured.estimate(values, key, nil) for key in values},
         differences=differences(next((entry for entry in before if entry.engine == engine), None)),
         engine_differences=differences(on_first[-1]) if on_first else None,
         delay_percentiles_ms={
-            way: stats.pool_percentiles([record["queues"][way]["delay_percentiles_ms"] for record in records])
-            for way in WAYS
+            direction: stats.pool_percentiles(
+                [record["queues"][direction]["delay_percentiles_ms"] for record in records]
+            )
+            for direction in DIRECTIONS
         },
         texts=texts,
         records=records,

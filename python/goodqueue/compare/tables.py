@@ -10,7 +10,7 @@ from goodqueue.measures.stats import Estimate
 from goodqueue.scenario.discipline import is_python
 from goodqueue.show import metric_columns
 from goodqueue.show.findings import sentences
-from goodqueue.show.labels import ways
+from goodqueue.show.labels import directions
 from goodqueue.show.tables import Column, Table, number, plus_minus
 
 
@@ -22,30 +22,36 @@ def tables(comparison: Comparison) -> list[Table]:
     """
     if comparison.is_asked:
         return full_tables(comparison)
-    shown, ways = comparison.shown(), comparison.loaded()
-    if len(ways) == 1:
-        found = [_means(comparison, "Means over the seeds", shown, ways[0])]
+    shown, directions = comparison.shown(), comparison.loaded()
+    if len(directions) == 1:
+        found = [_means(comparison, "Means over the seeds", shown, directions[0])]
     else:
-        found = [_means(comparison, f"{name}: means over the seeds", own, way) for name, own, way in _groups(shown)]
+        found = [
+            _means(comparison, f"{name}: means over the seeds", own, direction)
+            for name, own, direction in _groups(shown)
+        ]
     found[-1] = replace(found[-1], notes=metric_columns.notes(shown))
     return [*found, *parts.tables(comparison)]
 
 
 def _groups(shown: Sequence[Metric]) -> list[tuple[str, list[Metric], str]]:
     """Return the metrics of each direction, then those of applications, each with a name."""
-    groups = [(way.capitalize(), [one for one in shown if one.way == way], way) for way in metrics.WAYS]
-    groups.append(("Applications", [one for one in shown if not one.way], ""))
+    groups = [
+        (direction.capitalize(), [one for one in shown if one.direction == direction], direction)
+        for direction in metrics.DIRECTIONS
+    ]
+    groups.append(("Applications", [one for one in shown if not one.direction], ""))
     return [group for group in groups if group[1]]
 
 
-def _means(comparison: Comparison, title: str, shown: Sequence[Metric], way: str) -> Table:
-    """Return one row per discipline: the means of ``shown``, and the interval of the mean delay in ``way``."""
+def _means(comparison: Comparison, title: str, shown: Sequence[Metric], direction: str) -> Table:
+    """Return one row per discipline: the means of ``shown``, and the interval of the mean delay in ``direction``."""
     lead = next((one for one in shown if one.is_delay and one.detail == "mean"), None)
     columns = [Column("qdisc", numeric=False)]
     rows = [[entry.label] for entry in comparison.entries]
     before = ""
     for metric in shown:
-        queue = f"{metric.heading} {way}" if metric.is_delay and way == "up" else metric.heading
+        queue = f"{metric.heading} {direction}" if metric.is_delay and direction == "up" else metric.heading
         top = queue or metric.label
         if metric is lead:
             columns.append(Column(f"{top} {metric.unit}\nmean ± CI"))
@@ -122,7 +128,9 @@ def findings(comparison: Comparison) -> list[str]:
 def certainty(comparison: Comparison) -> list[str]:
     """Return sentences on the certainty of the numbers."""
     n = len(comparison.seeds)
-    slow = list(dict.fromkeys(entry.name for entry in comparison.entries if any(map(is_python, ways(entry.qdisc)))))
+    slow = list(
+        dict.fromkeys(entry.name for entry in comparison.entries if any(map(is_python, directions(entry.qdisc))))
+    )
     note = [f"Written in Python, so slower, and one run at a time: {', '.join(slow)}."] if slow else []
     if n == 1:
         return ["One seed: the spread is unknown, and so is how sure these numbers are. More: --seeds 5", *note]

@@ -36,8 +36,8 @@ def check(out: str | Path, force: bool = False) -> None:
     """Raise UserError if a folder cannot or must not be written, before any work is done."""
     path = check_place(out, _at(OUT, out))
     if not force and (held := held_in(path)):
-        way = f" to {'write beside them' if _unlisted(path) else 'replace them'}"
-        raise UserError(_at(OUT, out), [f"holds {held}; accepted: another name, or ", FORCE, way])
+        direction = f" to {'write beside them' if _unlisted(path) else 'replace them'}"
+        raise UserError(_at(OUT, out), [f"holds {held}; accepted: another name, or ", FORCE, direction])
 
 
 def _at(option: Place, out: str | Path) -> Place:

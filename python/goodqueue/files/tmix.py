@@ -113,14 +113,14 @@ def text(vectors: Iterable[Mapping[str, Any]]) -> str:
 def _lines(number: int, vector: Mapping[str, Any]) -> Iterator[str]:
     concurrent = vector.get("concurrent", False)
     sends = vector["sends"]
-    up, down = (sum(send[0] == way for send in sends) for way in "><")
+    up, down = (sum(send[0] == direction for send in sends) for direction in "><")
     counts = f"CONC {vector['start_us']} {up} {down}" if concurrent else f"SEQ {vector['start_us']} {max(up, down)}"
     yield f"{counts} {number} {number}"
     if windows := vector.get("windows"):
         yield f"w {windows[0]} {windows[1]}"
     if (rtt_us := vector.get("rtt_us")) is not None:
         yield f"r {rtt_us}"
-    for way, size, wait_us in sends:
-        yield f"{'c' if concurrent else ''}{way} {size}"
+    for direction, size, wait_us in sends:
+        yield f"{'c' if concurrent else ''}{direction} {size}"
         if wait_us:
-            yield f"t{way if concurrent else ''} {wait_us}"
+            yield f"t{direction if concurrent else ''} {wait_us}"

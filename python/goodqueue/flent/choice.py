@@ -59,22 +59,26 @@ def choose(record: Record) -> Choice:
     """Return the test that is nearest to ``record``."""
     classes = dict(_classes(record))
     bulk = [flow for flow in record["flows"] if flow["kind"] == BULK]
-    ways = {way: [flow["name"] for flow in bulk if flow["direction"] == way] for way in ("up", "down")}
+    directions = {
+        direction: [flow["name"] for flow in bulk if flow["direction"] == direction] for direction in ("up", "down")
+    }
     apps = {kind: [app["name"] for app in record["apps"] if app["kind"] == kind] for kind in ("ping", "page", "voip")}
-    choice = _test(ways, classes, apps)
+    choice = _test(directions, classes, apps)
     if choice.test == "rrul":
-        choice.flows = {name: f"TCP {way}load {classes[name]}" for way, names in ways.items() for name in names}
+        choice.flows = {
+            name: f"TCP {direction}load {classes[name]}" for direction, names in directions.items() for name in names
+        }
     elif choice.test == "rrul_be":
         choice.flows = {
-            name: f"TCP {way}load BE{place or ''}"
-            for way, names in ways.items()
+            name: f"TCP {direction}load BE{place or ''}"
+            for direction, names in directions.items()
             for place, name in zip(("", 2, 3, 4), names, strict=True)
         }
     else:
         middle = " BE" if choice.test == "rrul_be_nflows" else ""
         choice.flows = {
-            name: f"TCP {way}load{middle}::{place}"
-            for way, names in ways.items()
+            name: f"TCP {direction}load{middle}::{place}"
+            for direction, names in directions.items()
             for place, name in enumerate(names, 1)
         }
     _pings(choice, apps["ping"], classes)
@@ -92,14 +96,14 @@ def choose(record: Record) -> Choice:
     return choice
 
 
-def _test(ways: dict[str, list[str]], classes: dict[str, str | None], apps: dict[str, list[str]]) -> Choice:
-    counts = {f"{way}load_streams": str(len(names)) for way, names in ways.items() if names}
+def _test(directions: dict[str, list[str]], classes: dict[str, str | None], apps: dict[str, list[str]]) -> Choice:
+    counts = {f"{direction}load_streams": str(len(names)) for direction, names in directions.items() if names}
     if not counts:
         names = (("ping", "ping"), ("page", "http"), ("voip", "voip"))
         return Choice(next((test for kind, test in names if apps[kind]), "ping"))
     if len(counts) == 1:
-        return Choice("tcp_nup" if ways["up"] else "tcp_ndown", counts)
-    sets = [sorted(classes[name] or "" for name in names) for names in ways.values()]
+        return Choice("tcp_nup" if directions["up"] else "tcp_ndown", counts)
+    sets = [sorted(classes[name] or "" for name in names) for names in directions.values()]
     if all(found == sorted(CLASSES.values()) for found in sets):
         return Choice("rrul")
     if all(found == ["BE"] * 4 for found in sets):
@@ -143,9 +147,9 @@ def _pings(choice: Choice, names: Sequence[str], classes: dict[str, str | None])
 def _derive(choice: Choice) -> None:
     """List the sums and means that Flent's own plots of the test draw."""
     all_flows = list(choice.flows.values())
-    for way in ("upload", "download"):
-        if own := [series for series in all_flows if series.startswith(f"TCP {way}")]:
-            choice.derived += [(f"TCP {way} avg", "avg", own), (f"TCP {way} sum", "sum", own)]
+    for direction in ("upload", "download"):
+        if own := [series for series in all_flows if series.startswith(f"TCP {direction}")]:
+            choice.derived += [(f"TCP {direction} avg", "avg", own), (f"TCP {direction} sum", "sum", own)]
     if choice.test.startswith("rrul"):
         choice.derived.append(("TCP totals", "sum", all_flows))
         choice.derived.append((f"{PING} avg", "avg", list(choice.pings.values())))

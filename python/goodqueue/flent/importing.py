@@ -50,7 +50,7 @@ class Transfer:
 
     name: str
     kind: str
-    way: str
+    direction: str
     times_s: "Floats"
     megabits: "Floats"
 
@@ -100,14 +100,17 @@ def record(file: DataFile, scenario: Scenario | None, number: int) -> Record:
     window = _window(file, flows)
     ours = file.ours
     known = scenario or (ours["scenario"] if ours else _unknown(file, flows, found, window))
-    goodputs = {way: sum(window.rate_mbps(flow) for flow in flows if flow.way == way) for way in ("down", "up")}
+    goodputs = {
+        direction: sum(window.rate_mbps(flow) for flow in flows if flow.direction == direction)
+        for direction in ("down", "up")
+    }
     placed, second, assumed = queues.placed(
         [queues.read(file, name) for name in found.queues], goodputs, window.begin_s, window.end_s
     )
     left_out = found.left_out | dict.fromkeys(second, "a record has one queue in each direction")
     notes = [window.note] if window.note else []
-    notes += [f"{name}: nothing says in which direction this queue was; it is taken as {way}"
-              for way, one in placed.items() for name in assumed if one.name == name]  # fmt: skip
+    notes += [f"{name}: nothing says in which direction this queue was; it is taken as {direction}"
+              for direction, one in placed.items() for name in assumed if one.name == name]  # fmt: skip
     source = SourceFile(
         file=file.place,
         test=file.test,
@@ -131,7 +134,10 @@ def record(file: DataFile, scenario: Scenario | None, number: int) -> Record:
             *(_page(file, name, window) for name in found.pages),
         ],
         _series(file, flows, found, placed),
-        {way: queues.queue(one, parts.line(known, way), window.begin_s, window.end_s) for way, one in placed.items()},
+        {
+            direction: queues.queue(one, parts.line(known, direction), window.begin_s, window.end_s)
+            for direction, one in placed.items()
+        },
     )
 
 
@@ -154,10 +160,10 @@ def _transfer(file: DataFile, name: str) -> Transfer | None:
     if times[0] == times[-1]:
         return None
     kind = parts.DATAGRAMS if name.startswith("UDP") else BULK
-    return Transfer(name, kind, _way(file, name), np.array(times), np.array(megabits))
+    return Transfer(name, kind, _direction(file, name), np.array(times), np.array(megabits))
 
 
-def _way(file: DataFile, name: str) -> str:
+def _direction(file: DataFile, name: str) -> str:
     """Return the direction of a flow: as its name says, or else as netperf said. Without either it is an upload."""
     about = file.about.get(name, {})
     received, sent = (float(about[key]) if is_finite(about.get(key)) else 0.0 for key in ("BYTES_RECVD", "BYTES_SENT"))
@@ -190,9 +196,13 @@ def _window(file: DataFile, flows: Sequence[Transfer]) -> Window:
 def _unknown(file: DataFile, flows: Sequence[Transfer], found: series.Found, window: Window) -> Scenario:
     """Return the known part of the scenario, without the link."""
     sources: list[dict[str, Any]] = [
-        {"kind": kind, "count": sum((flow.kind, flow.way) == (kind, way) for flow in flows), "direction": way}
+        {
+            "kind": kind,
+            "count": sum((flow.kind, flow.direction) == (kind, direction) for flow in flows),
+            "direction": direction,
+        }
         for kind in (BULK, parts.DATAGRAMS)
-        for way in ("down", "up")
+        for direction in ("down", "up")
     ]
     apps = (("ping", found.pings), ("voip", found.calls), ("page", found.pages))
     sources += [{"kind": kind, "count": len(names)} for kind, names in apps]
@@ -207,7 +217,7 @@ def _flow(file: DataFile, flow: Transfer, window: Window) -> Flow:
     bins = [flow.rate_mbps(at - BIN_S, at) for at in np.arange(begin + BIN_S, end + 1e-9, BIN_S)]
     control = file.about.get(flow.name, {}).get("CONG_CONTROL")
     rtts = [one["tcp_rtt"] for one in series.part(file, flow.name, "tcp_rtt") if begin <= one["t"] <= end + NEAR_S]
-    made = parts.flow(flow.name, flow.kind, flow.way, first, window.rate_mbps(flow))
+    made = parts.flow(flow.name, flow.kind, flow.direction, first, window.rate_mbps(flow))
     made["cc"] = str(control) if control else None
     made["rtt_ms"] = summary(parts.nanoseconds(rtts))
     if bins:
@@ -266,7 +276,7 @@ def _series(
         [_flow_series(file, flow) for flow in flows],
         [_ping_series(name, series.values(file, name)) for name in found.pings],
     )
-    made["queues"] |= {way: queues.series(one, grid, step) for way, one in placed.items()}
+    made["queues"] |= {direction: queues.series(one, grid, step) for direction, one in placed.items()}
     if found.calls:
         heard = [_ping_series(name, series.packets(file, name)) for name in found.calls]
         made["calls"] = [

@@ -62,24 +62,24 @@ def placed(
     The name says the direction where goodqueue wrote the file. Otherwise the loaded direction has the queue. If both
     directions are loaded, the rate at which bytes left says which one it is.
     """
-    by_way: dict[str, Statistics] = {}
+    by_direction: dict[str, Statistics] = {}
     second, assumed = [], []
-    loaded = [way for way, rate in goodput_mbps.items() if rate > 0]
+    loaded = [direction for direction, rate in goodput_mbps.items() if rate > 0]
     for one in found:
         rate = one.rate_mbps(begin_s, end_s)
-        named = next((way for way in ("down", "up") if one.name.endswith(f"_{way}")), None)
+        named = next((direction for direction in ("down", "up") if one.name.endswith(f"_{direction}")), None)
         if named or len(loaded) == 1:
-            way = named or loaded[0]
+            direction = named or loaded[0]
         elif loaded and rate:
-            way = min(loaded, key=lambda way: abs(goodput_mbps[way] - rate))
+            direction = min(loaded, key=lambda direction: abs(goodput_mbps[direction] - rate))
         else:
-            way = "up" if "down" in by_way else "down"
+            direction = "up" if "down" in by_direction else "down"
             assumed.append(one.name)
-        if way in by_way:
+        if direction in by_direction:
             second.append(one.name)
         else:
-            by_way[way] = one
-    return by_way, second, [name for name in assumed if name not in second]
+            by_direction[direction] = one
+    return by_direction, second, [name for name in assumed if name not in second]
 
 
 def queue(one: Statistics, line: str, begin_s: float, end_s: float) -> Queue:

@@ -105,8 +105,8 @@ def _data(record: Record, series: Series, choice: Choice, title: str, name: str)
         results[called] = _combined(how, [results[one] for one in of if one in results], len(grid))
         meta[called] = {"UNITS": "ms" if called.startswith("Ping") else "Mbits/s"}
         raw[called] = []
-    for way, queue in series["queues"].items():
-        called = f"qdisc_stats_{way}"
+    for direction, queue in series["queues"].items():
+        called = f"qdisc_stats_{direction}"
         sampled = {"delay": queue["delay_ms"], "backlog_pkts": queue["backlog_packets"]}
         for key, values in sampled.items():
             results[f"{called}::{key}"] = list(values)
@@ -229,7 +229,7 @@ def _metadata(record: Record, series: Series, choice: Choice, title: str, name: 
     """Return the metadata that Flent's reader needs and, under ``GOODQUEUE``, the description that repeats the run."""
     host = f"goodqueue-{record['engine']}"
     length = seconds(record["scenario"]["duration"])
-    ways = list(series["queues"])
+    directions = list(series["queues"])
     kernel = record.get("kernel")
     return {
         "NAME": choice.test,
@@ -244,7 +244,7 @@ def _metadata(record: Record, series: Series, choice: Choice, title: str, name: 
         "TOTAL_LENGTH": length,
         "STEP_SIZE": series["interval_s"],
         "TEST_PARAMETERS": choice.parameters
-        | {"qdisc_stats_hosts": ",".join(ways), "qdisc_stats_interfaces": ",".join(ways)},
+        | {"qdisc_stats_hosts": ",".join(directions), "qdisc_stats_interfaces": ",".join(directions)},
         "FLENT_VERSION": f"goodqueue {record['version']}",
         "IP_VERSION": 4,
         "BATCH_NAME": None,

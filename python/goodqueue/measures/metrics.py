@@ -16,7 +16,7 @@ from goodqueue.record.dotted import check_path, walk
 from goodqueue.record.reading import statistic, times_of
 from goodqueue.scenario import seconds
 
-WAYS = ("down", "up")
+DIRECTIONS = ("down", "up")
 """The directions, in the order in which they are shown."""
 
 BUSY_PERCENT = 80.0
@@ -29,9 +29,9 @@ Values = Mapping[str, Sequence[float | None]]
 """Key of a metric to its number for each seed."""
 
 
-def of_way(key: str, way: str) -> str:
-    """Return the key for direction ``way`` of the metric whose key for ``down`` is ``key``."""
-    return key if way == "down" else f"up_{key}"
+def of_direction(key: str, direction: str) -> str:
+    """Return the key for direction ``direction`` of the metric whose key for ``down`` is ``key``."""
+    return key if direction == "down" else f"up_{key}"
 
 
 def split(key: str) -> tuple[str, str]:
@@ -61,7 +61,7 @@ class Metric:
     """The second line of its column heading, before the unit: ``p95``."""
     decimals: int | None = None
     """The number of decimals shown. None: the size of the numbers decides."""
-    way: str = ""
+    direction: str = ""
     """``down`` or ``up`` for a metric of a queue or of its flows, otherwise empty."""
     app: str = ""
     """The kind of application that measures it, otherwise empty."""
@@ -86,44 +86,48 @@ class Metric:
         return bool(self.app)
 
 
-def ways_of(metrics: Iterable[Metric]) -> set[str]:
+def directions_of(metrics: Iterable[Metric]) -> set[str]:
     """Return the directions of ``metrics``."""
-    return {metric.way for metric in metrics if metric.way}
+    return {metric.direction for metric in metrics if metric.direction}
 
 
-def label(metric: Metric, ways: Iterable[str]) -> str:
-    """Return the name of ``metric`` in a table or figure of the directions ``ways``. It includes its own if needed."""
-    return f"{metric.label} {metric.way}" if metric.way and said(metric.way, ways) else metric.label
+def label(metric: Metric, directions: Iterable[str]) -> str:
+    """Return the name of ``metric`` in a table or figure of ``directions``. It includes its own if needed."""
+    return (
+        f"{metric.label} {metric.direction}"
+        if metric.direction and said(metric.direction, directions)
+        else metric.label
+    )
 
 
-def said(way: str, ways: Iterable[str]) -> str:
-    """Return the suffix that names the direction ``way`` in a text on ``ways``. Empty if only down is concerned."""
-    return "" if {way, *ways} == {"down"} else f", {way}"
+def said(direction: str, directions: Iterable[str]) -> str:
+    """Return the suffix that names ``direction`` in a text on ``directions``. Empty if only down is concerned."""
+    return "" if {direction, *directions} == {"down"} else f", {direction}"
 
 
-def _delay(way: str, key: str) -> Callable[[Record], float | None]:
+def _delay(direction: str, key: str) -> Callable[[Record], float | None]:
     def pick(record: Record) -> float | None:
-        return statistic(record["queues"][way]["delay_ms"], key)
+        return statistic(record["queues"][direction]["delay_ms"], key)
 
     return pick
 
 
-def _queue(way: str, key: str) -> Callable[[Record], float | None]:
+def _queue(direction: str, key: str) -> Callable[[Record], float | None]:
     def pick(record: Record) -> float | None:
-        return walk(record, f"queues.{way}.{key}")
+        return walk(record, f"queues.{direction}.{key}")
 
     return pick
 
 
-def _goodput(way: str) -> Callable[[Record], float | None]:
+def _goodput(direction: str) -> Callable[[Record], float | None]:
     def pick(record: Record) -> float | None:
-        flows = [flow["goodput_mbps"] for flow in record["flows"] if flow["direction"] == way]
+        flows = [flow["goodput_mbps"] for flow in record["flows"] if flow["direction"] == direction]
         return sum(flows) if flows else None
 
     return pick
 
 
-def _jain(way: str) -> Callable[[Record], float | None]:
+def _jain(direction: str) -> Callable[[Record], float | None]:
     """Return the function that picks Jain's index of the bulk flows in one direction, which compete for the link.
 
     The record has the index for the direction of its first bulk flow. For the other direction the function computes it;
@@ -132,10 +136,10 @@ def _jain(way: str) -> Callable[[Record], float | None]:
 
     def pick(record: Record) -> float | None:
         bulk = [flow for flow in record["flows"] if flow["kind"] == traffic.BULK]
-        if bulk and bulk[0]["direction"] == way:
+        if bulk and bulk[0]["direction"] == direction:
             return record["fairness"]["jain_goodput"]
         return stats.jain(
-            [flow["goodput_mbps"] for flow in bulk if flow["direction"] == way and flow.get("bytes_sent") != 0]
+            [flow["goodput_mbps"] for flow in bulk if flow["direction"] == direction and flow.get("bytes_sent") != 0]
         )
 
     return pick
@@ -182,12 +186,12 @@ def _measured_s(record: Record) -> float:
     return seconds(scenario["duration"]) - seconds(scenario["warmup"])
 
 
-def _of_queue(way: str) -> tuple[Metric, ...]:
+def _of_queue(direction: str) -> tuple[Metric, ...]:
     """Return the metrics of one direction: its queue and its flows."""
-    up = " up" if way == "up" else ""
+    up = " up" if direction == "up" else ""
 
     def of(key: str) -> str:
-        return of_way(key, way)
+        return of_direction(key, direction)
 
     return (
         *(
@@ -196,10 +200,10 @@ def _of_queue(way: str) -> tuple[Metric, ...]:
                 f"delay {name}",
                 "ms",
                 "low",
-                _delay(way, name),
+                _delay(direction, name),
                 heading="delay",
                 detail=name,
-                way=way,
+                direction=direction,
                 is_main=name in ("mean", "p95"),
                 is_delay=True,
                 note="delay: in the queue",
@@ -212,23 +216,50 @@ def _of_queue(way: str) -> tuple[Metric, ...]:
             "utilisation",
             "%",
             "high",
-            _queue(way, "utilisation_percent"),
+            _queue(direction, "utilisation_percent"),
             heading="used",
-            way=way,
+            direction=direction,
             is_main=True,
             sentence=(f"The link{up} is used to {{}}", "to {}", ""),
         ),
-        Metric(of("goodput_mbps"), "goodput", "Mbit/s", "high", _goodput(way), decimals=2, way=way, is_main=True),
-        Metric(of("drop_percent"), "drops", "%", "", _queue(way, "drop_percent"), decimals=2, way=way, is_drawn=True),
-        Metric(of("mark_percent"), "marks", "%", "", _queue(way, "mark_percent"), decimals=2, way=way, hides_zero=True),
+        Metric(
+            of("goodput_mbps"),
+            "goodput",
+            "Mbit/s",
+            "high",
+            _goodput(direction),
+            decimals=2,
+            direction=direction,
+            is_main=True,
+        ),
+        Metric(
+            of("drop_percent"),
+            "drops",
+            "%",
+            "",
+            _queue(direction, "drop_percent"),
+            decimals=2,
+            direction=direction,
+            is_drawn=True,
+        ),
+        Metric(
+            of("mark_percent"),
+            "marks",
+            "%",
+            "",
+            _queue(direction, "mark_percent"),
+            decimals=2,
+            direction=direction,
+            hides_zero=True,
+        ),
         Metric(
             of("jain_goodput"),
             "Jain",
             "",
             "high",
-            _jain(way),
+            _jain(direction),
             decimals=3,
-            way=way,
+            direction=direction,
             note="Jain: bulk flows, 1 is equal",
         ),
     )
@@ -311,17 +342,21 @@ def loaded(measured: Iterable[Values]) -> tuple[str, ...]:
     """
     means = [{key: _mean(values) or 0.0 for key, values in one.items()} for one in measured]
 
-    def most(way: str, key: str) -> float:
-        return max((one.get(of_way(key, way), 0.0) for one in means), default=0.0)
+    def most(direction: str, key: str) -> float:
+        return max((one.get(of_direction(key, direction), 0.0) for one in means), default=0.0)
 
     found = tuple(
-        way
-        for way in WAYS
-        if most(way, "utilisation_percent") > BUSY_PERCENT or most(way, "delay_p95_ms") > STANDING_MS
+        direction
+        for direction in DIRECTIONS
+        if most(direction, "utilisation_percent") > BUSY_PERCENT or most(direction, "delay_p95_ms") > STANDING_MS
     )
     if found:
         return found
-    return (max(WAYS, key=lambda way: (most(way, "delay_p95_ms"), most(way, "utilisation_percent"))),)
+    return (
+        max(
+            DIRECTIONS, key=lambda direction: (most(direction, "delay_p95_ms"), most(direction, "utilisation_percent"))
+        ),
+    )
 
 
 def are_asked(chosen: Sequence[Metric]) -> bool:
@@ -329,17 +364,17 @@ def are_asked(chosen: Sequence[Metric]) -> bool:
     return [metric.key for metric in chosen] != [metric.key for metric in METRICS]
 
 
-def shown(chosen: Sequence[Metric], measured: Sequence[Values], ways: Sequence[str]) -> list[Metric]:
+def shown(chosen: Sequence[Metric], measured: Sequence[Values], directions: Sequence[str]) -> list[Metric]:
     """Return the metrics of ``chosen`` that a person is shown: all of them if somebody asked for them.
 
-    Otherwise the metrics that have a number in some run, and belong to no direction or to one of ``ways``, the loaded
-    directions. One that `Metric.hides_zero` is shown only if it is not 0 everywhere.
+    Otherwise the metrics that have a number in some run, and belong to no direction or to one of ``directions``, the
+    loaded ones. One that `Metric.hides_zero` is shown only if it is not 0 everywhere.
     """
     if are_asked(chosen):
         return list(chosen)
     found = []
     for metric in chosen:
         values = [value for one in measured for value in one.get(metric.key, ()) if value is not None]
-        if metric.way in ("", *ways) and values and (any(values) or not metric.hides_zero):
+        if metric.direction in ("", *directions) and values and (any(values) or not metric.hides_zero):
             found.append(metric)
     return found

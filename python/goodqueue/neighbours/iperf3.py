@@ -93,7 +93,8 @@ def record(data: Mapping[str, Any], place: str, scenario: Scenario | None, numbe
         notes.append(f"iperf3 says: {bounded(error, 200)}; what was measured until then is read")
     names = _names(measured, is_server)
     flows = [
-        _flow(stream, name, protocol, way, data, notes) for stream, (name, way) in zip(measured, names, strict=True)
+        _flow(stream, name, protocol, direction, data, notes)
+        for stream, (name, direction) in zip(measured, names, strict=True)
     ]
     end_s = max(grid[-1:] + [_seconds(stream) for stream in measured])
     left_out = {}
@@ -171,20 +172,22 @@ def _names(streams: Sequence[Stream], is_server: bool) -> list[tuple[str, str]]:
     counts = {"up": 0, "down": 0}
     named = []
     for stream in streams:
-        way = "up" if stream.sends != is_server else "down"
-        named.append((f"{way}/{counts[way]}", way))
-        counts[way] += 1
+        direction = "up" if stream.sends != is_server else "down"
+        named.append((f"{direction}/{counts[direction]}", direction))
+        counts[direction] += 1
     return named
 
 
 def _traffic(kind: str, flows: Sequence[Flow]) -> list[dict[str, Any]]:
-    ways = [flow["direction"] for flow in flows]
-    return [{"kind": kind, "count": ways.count(way), "direction": way} for way in ("down", "up")]
+    directions = [flow["direction"] for flow in flows]
+    return [
+        {"kind": kind, "count": directions.count(direction), "direction": direction} for direction in ("down", "up")
+    ]
 
 
-def _flow(stream: Stream, name: str, protocol: str, way: str, data: Mapping[str, Any], notes: list[str]) -> Flow:
+def _flow(stream: Stream, name: str, protocol: str, direction: str, data: Mapping[str, Any], notes: list[str]) -> Flow:
     if protocol == "UDP":
-        return _datagrams(stream, name, way, data, notes)
+        return _datagrams(stream, name, direction, data, notes)
     received, own = _received_mbps(stream), stream.rate_mbps()
     goodput = own if received is None and not stream.sends else received
     if goodput is None:
@@ -194,7 +197,7 @@ def _flow(stream: Stream, name: str, protocol: str, way: str, data: Mapping[str,
     if sent_again is None and (steps := stream.numbers("retransmits")):
         sent_again = sum(steps)
     is_known = sent_again is not None and sent_again >= 0
-    made = parts.flow(name, BULK, way, 0.0, goodput)
+    made = parts.flow(name, BULK, direction, 0.0, goodput)
     made["cc"], made["rtt_ms"] = _congestion_control(stream, data), _rtt_ms(stream)
     made["retransmitted"] = round(sent_again) if sent_again is not None and is_known else None
     return made
@@ -236,7 +239,7 @@ def _rtt_ms(stream: Stream) -> Delay | None:
     return sums
 
 
-def _datagrams(stream: Stream, name: str, way: str, data: Mapping[str, Any], notes: list[str]) -> Flow:
+def _datagrams(stream: Stream, name: str, direction: str, data: Mapping[str, Any], notes: list[str]) -> Flow:
     """Return a flow of UDP. Its receiver counts packets by their numbers, and tells the client of that at the end.
 
     The result ``udp`` has the sender's bytes, whichever end wrote it. A server that sends never learns what arrived.
@@ -253,7 +256,7 @@ def _datagrams(stream: Stream, name: str, way: str, data: Mapping[str, Any], not
         lost = packets = jitter = None
     if goodput is None:
         goodput = (stream.result("udp", "bits_per_second") or 0.0) / 1e6
-    made = parts.flow(name, parts.DATAGRAMS, way, 0.0, goodput)
+    made = parts.flow(name, parts.DATAGRAMS, direction, 0.0, goodput)
     made["loss_percent"] = percent(round(max(0.0, lost)), round(packets)) if lost is not None and packets else None
     made["jitter_rfc3550_ms"] = None if jitter is None else rounded(jitter)
     return made

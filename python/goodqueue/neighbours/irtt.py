@@ -19,7 +19,7 @@ ACCEPTED = "irtt's JSON (irtt client -o FILE)"
 PING = "irtt"
 LONGEST_NS = opening.LONGEST_S * 1e9
 
-_WAYS = {"up": ("send", "true_up"), "down": ("receive", "true_down")}
+_DIRECTIONS = {"up": ("send", "true_up"), "down": ("receive", "true_down")}
 """By direction, the name of its delay and the word for its losses."""
 
 
@@ -32,7 +32,7 @@ class Trip:
     """``false``, ``true_up``, ``true_down``, or ``true`` if nobody knows where."""
     sent_s: float
     rtt_ms: float | None
-    ways_ms: Mapping[str, float]
+    one_way_ms: Mapping[str, float]
     """The one-way delays that are known."""
 
 
@@ -52,7 +52,7 @@ def record(data: Mapping[str, Any], place: str, scenario: Scenario | None, numbe
     apps = [_ping(trips, stats, sent, place)]
     if trips:
         counted = opening.number(stats, "server_packets_received", f"{place}: stats")
-        apps += [_one_way(trips, way, interval_s, counted, notes) for way in _WAYS]
+        apps += [_one_way(trips, direction, interval_s, counted, notes) for direction in _DIRECTIONS]
     left_out = {
         key: "a record has no count of late or doubled echoes"
         for key in ("late_packets", "duplicates")
@@ -108,8 +108,8 @@ def _trips(data: Mapping[str, Any], place: str, interval_s: float) -> list[Trip]
         rtt = ms.get("rtt") if lost == "false" else None
         if rtt is not None and not 0 <= rtt <= 1e3 * opening.LONGEST_S:
             raise UserError(f"{here}.delay.rtt", f"found {quoted(delays['rtt'])}; accepted: nanoseconds, 0 or more")
-        ways = {way: ms[key] for way, (key, _) in _WAYS.items() if key in ms}
-        found[number] = Trip(number, lost, max(0.0, at_s), rtt, ways)
+        directions = {direction: ms[key] for direction, (key, _) in _DIRECTIONS.items() if key in ms}
+        found[number] = Trip(number, lost, max(0.0, at_s), rtt, directions)
     return [found[number] for number in sorted(found)]
 
 
@@ -133,29 +133,31 @@ def _ping(trips: Sequence[Trip], stats: Mapping[str, Any], sent: int, place: str
     return found
 
 
-def _one_way(trips: Sequence[Trip], way: str, interval_s: float, counted: float | None, notes: list[str]) -> App:
+def _one_way(trips: Sequence[Trip], direction: str, interval_s: float, counted: float | None, notes: list[str]) -> App:
     """Return the packets of one direction as a call.
 
     ``counted`` is how many packets the server received. It may say that (``--stats=count``) without saying which ones.
     """
-    offered = [trip for trip in trips if way == "up" or trip.lost != "true_up"]
-    arrived = [trip for trip in offered if trip.lost != _WAYS[way][1]]
+    offered = [trip for trip in trips if direction == "up" or trip.lost != "true_up"]
+    arrived = [trip for trip in offered if trip.lost != _DIRECTIONS[direction][1]]
     sent, received = len(offered), len(arrived)
-    delays = [trip.ways_ms[way] for trip in arrived if way in trip.ways_ms]
+    delays = [trip.one_way_ms[direction] for trip in arrived if direction in trip.one_way_ms]
     jitters = parts.jitters(delays)
     if min(delays, default=0.0) < 0:
-        notes.append(f"{PING} {way}: negative delays, so the clocks differ; the delay is left out, the jitter is not")
+        notes.append(
+            f"{PING} {direction}: negative delays, so the clocks differ; the delay is left out, the jitter is not"
+        )
         delays = []
     if any(trip.lost == "true" for trip in trips):
         came = sum(trip.rtt_ms is not None for trip in trips)
         middle = round(counted) if counted and came <= counted <= len(trips) else None
         if middle is None:
-            notes.append(f"{PING} {way}: the file does not say in which direction packets were lost")
-            found = parts.call(f"{PING} {way}", delays, jitters, 0, 0)
+            notes.append(f"{PING} {direction}: the file does not say in which direction packets were lost")
+            found = parts.call(f"{PING} {direction}", delays, jitters, 0, 0)
             del found["sent"], found["received"]
             return found
-        sent, received = (len(trips), middle) if way == "up" else (middle, came)
-    found = parts.call(f"{PING} {way}", delays, jitters, sent, received)
+        sent, received = (len(trips), middle) if direction == "up" else (middle, came)
+    found = parts.call(f"{PING} {direction}", delays, jitters, sent, received)
     if 1e3 * interval_s > parts.FURTHEST_MS:
         found["mos"] = None
     return found
@@ -173,13 +175,14 @@ def _ping_series(trips: Sequence[Trip]) -> PingSeries:
 
 
 def _call_series(trips: Sequence[Trip], name: str) -> CallSeries:
-    way = name.removeprefix(f"{PING} ")
+    direction = name.removeprefix(f"{PING} ")
     came = sorted(
-        (trip for trip in trips if way in trip.ways_ms), key=lambda trip: trip.sent_s + trip.ways_ms[way] / 1e3
+        (trip for trip in trips if direction in trip.one_way_ms),
+        key=lambda trip: trip.sent_s + trip.one_way_ms[direction] / 1e3,
     )
     return CallSeries(
         name=name,
         seq=[trip.number for trip in came],
         sent_s=[rounded(trip.sent_s) for trip in came],
-        delay_ms=[trip.ways_ms[way] for trip in came],
+        delay_ms=[trip.one_way_ms[direction] for trip in came],
     )

@@ -58,7 +58,9 @@ def record(
         version=VERSION,
         seed=seed,
         scenario={**scenario, "seed": seed},
-        queues={way: (queues or {}).get(way) or queue(line(scenario, way)) for way in ("down", "up")},
+        queues={
+            direction: (queues or {}).get(direction) or queue(line(scenario, direction)) for direction in ("down", "up")
+        },
         flows=list(flows),
         fairness={"jain_goodput": jain(first), "jain_drops": None},
         apps=list(apps),
@@ -80,10 +82,10 @@ def unknown(qdisc: str, sources: Iterable[Mapping[str, Any]], begin_s: float, en
     }
 
 
-def line(scenario: Scenario, way: str) -> str:
+def line(scenario: Scenario, direction: str) -> str:
     """Return the line of the discipline in one direction."""
     bottleneck = scenario["bottleneck"]
-    own = (bottleneck.get("up") or {}).get("qdisc") if way == "up" else None
+    own = (bottleneck.get("up") or {}).get("qdisc") if direction == "up" else None
     return str(own or bottleneck["qdisc"])
 
 
@@ -103,12 +105,12 @@ def queue(qdisc: str) -> Queue:
     )
 
 
-def flow(name: str, kind: str, way: str, start_s: float, goodput_mbps: float) -> Flow:
+def flow(name: str, kind: str, direction: str, start_s: float, goodput_mbps: float) -> Flow:
     """Return a flow of which only the goodput is known."""
     return Flow(
         name=name,
         kind=kind,
-        direction=way,
+        direction=direction,
         cc=None,
         start_s=rounded(start_s),
         goodput_mbps=rounded(goodput_mbps),

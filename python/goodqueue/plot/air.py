@@ -60,7 +60,7 @@ def lanes(record: Record) -> list[str]:
     found, cell = of(record), record.get("wifi")
     assert found is not None
     assert cell is not None
-    sent = {name for name, way in zip(found["station"], found["direction"], strict=True) if way == "up"}
+    sent = {name for name, direction in zip(found["station"], found["direction"], strict=True) if direction == "up"}
     return [ACCESS_POINT, *(name for station in cell["stations"] if (name := station["name"]) in sent)]
 
 
@@ -73,14 +73,14 @@ def bars(record: Record) -> list[Bar]:
     columns = (found["station"], found["direction"], found["kind"], found["frames"], found["retry"], found["outcome"])
     return [
         Bar(
-            lane=places[station] if way == "up" else 0,
+            lane=places[station] if direction == "up" else 0,
             begins=1e3 * (time_s - begin),
             lasts=duration_us / 1e3,
             outcome=outcome,
             is_retry=retry,
             label=str(frames) if kind == "aggregate" else "?" if kind == "question" else "",
         )
-        for time_s, duration_us, (station, way, kind, frames, retry, outcome) in zip(
+        for time_s, duration_us, (station, direction, kind, frames, retry, outcome) in zip(
             found["time_s"], found["duration_us"], zip(*columns, strict=True), strict=True
         )
     ]

@@ -11,7 +11,7 @@ from matplotlib.ticker import MaxNLocator
 from goodqueue import traffic
 from goodqueue.compare import Comparison, Entry
 from goodqueue.measures import metrics
-from goodqueue.measures.metrics import WAYS, Metric
+from goodqueue.measures.metrics import DIRECTIONS, Metric
 from goodqueue.plot import ellipse, panels, style
 from goodqueue.plot.labels import label_curves
 from goodqueue.plot.style import Look
@@ -23,21 +23,21 @@ ACROSS = 4
 """The maximum number of panels in a row."""
 
 
-def delay_against_goodput(comparison: Comparison, title: str = "", way: str = "") -> Figure:
+def delay_against_goodput(comparison: Comparison, title: str = "", direction: str = "") -> Figure:
     """Draw RFC 7928's figure (2.7): one point per run, mean delay (ms) decreasing to the right, goodput (Mbit/s) up.
 
-    Both are for the direction ``way``, or for the loaded one. The large mark is the median, the ellipse one standard
-    deviation of the runs.
+    Both are for ``direction``, or for the loaded one. The large mark is the median, the ellipse one standard deviation
+    of the runs.
     """
-    ways = comparison.loaded()
-    way = way or ways[0]
-    flows = next((one for one in (way, *WAYS) if _has_goodput(comparison, one)), way)
-    named = [(entry.label, _points(entry, way, flows)) for entry in comparison.entries]
+    directions = comparison.loaded()
+    direction = direction or directions[0]
+    flows = next((one for one in (direction, *DIRECTIONS) if _has_goodput(comparison, one)), direction)
+    named = [(entry.label, _points(entry, direction, flows)) for entry in comparison.entries]
     with style.look():
         figure = style.new_figure(3.8)
         ax = figure.subplots()
-        ax.set_xlabel(f"mean queueing delay{metrics.said(way, ways)} (ms), less to the right")
-        ax.set_ylabel(f"goodput{metrics.said(flows, ways)} (Mbit/s)")
+        ax.set_xlabel(f"mean queueing delay{metrics.said(direction, directions)} (ms), less to the right")
+        ax.set_ylabel(f"goodput{metrics.said(flows, directions)} (Mbit/s)")
         ax.set_title(title)
         ellipse.better(ax)
         if any(own for _, own in named):
@@ -46,18 +46,18 @@ def delay_against_goodput(comparison: Comparison, title: str = "", way: str = ""
     return figure
 
 
-def _has_goodput(comparison: Comparison, way: str) -> bool:
-    values = (value for entry in comparison.entries for value in _of(entry, way, "goodput_mbps"))
+def _has_goodput(comparison: Comparison, direction: str) -> bool:
+    values = (value for entry in comparison.entries for value in _of(entry, direction, "goodput_mbps"))
     return any(value is not None for value in values)
 
 
-def _of(entry: Entry, way: str, key: str) -> Sequence[float | None]:
-    return entry.values[metrics.of_way(key, way)]
+def _of(entry: Entry, direction: str, key: str) -> Sequence[float | None]:
+    return entry.values[metrics.of_direction(key, direction)]
 
 
-def _points(entry: Entry, way: str, flows: str) -> list[tuple[float, float]]:
+def _points(entry: Entry, direction: str, flows: str) -> list[tuple[float, float]]:
     """Return mean delay and goodput of each run that has both."""
-    pairs = zip(_of(entry, way, "delay_mean_ms"), _of(entry, flows, "goodput_mbps"), strict=True)
+    pairs = zip(_of(entry, direction, "delay_mean_ms"), _of(entry, flows, "goodput_mbps"), strict=True)
     return [(max(delay, LEAST_MS), goodput) for delay, goodput in pairs if delay is not None and goodput is not None]
 
 
@@ -77,7 +77,9 @@ def estimates(comparison: Comparison, chosen: Sequence[Metric], title: str = "")
             ax.set_visible(False)
         for ax, metric in zip(places, chosen, strict=False):
             _panel(ax, comparison, metric, looks)
-            ax.set_title(panels.wrapped(metrics.label(metric, metrics.ways_of(chosen)), 12), fontsize=style.size(9.5))
+            ax.set_title(
+                panels.wrapped(metrics.label(metric, metrics.directions_of(chosen)), 12), fontsize=style.size(9.5)
+            )
         panels.name_rows(places[0], labels, names)
         for ax in places[columns : len(chosen) : columns]:
             panels.name_rows(ax, labels, names)
@@ -117,13 +119,13 @@ def _panel(ax: Axes, comparison: Comparison, metric: Metric, looks: Sequence[Loo
     ax.tick_params(axis="y", length=0)
 
 
-def goodput_by_flow(comparison: Comparison, title: str = "", way: str = "down") -> Figure | None:
-    """Draw the goodput (Mbit/s) of each bulk flow in the direction ``way``, one row per discipline, for all seeds.
+def goodput_by_flow(comparison: Comparison, title: str = "", direction: str = "down") -> Figure | None:
+    """Draw the goodput (Mbit/s) of each bulk flow in ``direction``, one row per discipline, for all seeds.
 
     The vertical line is the equal share of the total goodput of the row's flows. Returns None if there is at most one
     flow.
     """
-    if len(_goodputs(comparison.entries[0].records[0], way)) < 2:
+    if len(_goodputs(comparison.entries[0].records[0], direction)) < 2:
         return None
     labels = [entry.label for entry in comparison.entries]
     names = panels.row_names(labels)
@@ -131,7 +133,7 @@ def goodput_by_flow(comparison: Comparison, title: str = "", way: str = "down") 
         figure = style.new_figure(0.9 + max(0.42, panels.row_height(names)) * len(labels))
         ax = figure.subplots()
         for index, (entry, look) in enumerate(zip(comparison.entries, style.looks(labels), strict=True)):
-            runs = [_goodputs(record, way) for record in entry.records]
+            runs = [_goodputs(record, direction) for record in entry.records]
             for seed, goodputs in enumerate(runs):
                 lift = 0.5 * ((seed + 0.5) / len(runs) - 0.5)
                 heights = [index + lift] * len(goodputs)
@@ -146,7 +148,7 @@ def goodput_by_flow(comparison: Comparison, title: str = "", way: str = "down") 
     return figure
 
 
-def _goodputs(record: Record, way: str) -> list[float]:
+def _goodputs(record: Record, direction: str) -> list[float]:
     """Return the goodput of the flows that compete for the link: the bulk flows in one direction."""
     flows = record["flows"]
-    return [flow["goodput_mbps"] for flow in flows if (flow["kind"], flow["direction"]) == (traffic.BULK, way)]
+    return [flow["goodput_mbps"] for flow in flows if (flow["kind"], flow["direction"]) == (traffic.BULK, direction)]

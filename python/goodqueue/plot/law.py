@@ -42,13 +42,13 @@ def figure(found: Sequence[Group], window: Window, title: str = "") -> Figure | 
     if not has(found):
         return None
     what = directed("delay_ms", found)
-    way = metrics.split(what)[0]
-    rows = [(group, name) for group in found for name in (what, *_count(group.records[0], way))]
+    direction = metrics.split(what)[0]
+    rows = [(group, name) for group in found for name in (what, *_count(group.records[0], direction))]
     looks = style.looks([group.label for group in found])
     with style.look():
         drawn = style.new_figure(0.9 + 1.45 * len(rows))
         axes = drawn.subplots(len(rows), 1, sharex=True, squeeze=False)[:, 0].tolist()
-        handles, names = _legend({target_ms(group.records[0], way) for group in found} - {None})
+        handles, names = _legend({target_ms(group.records[0], direction) for group in found} - {None})
         for ax, (group, name) in zip(axes, rows, strict=True):
             look = looks[found.index(group)]
             if name == what:
@@ -69,9 +69,9 @@ def figure(found: Sequence[Group], window: Window, title: str = "") -> Figure | 
     return drawn
 
 
-def _count(record: Record, way: str) -> list[str]:
+def _count(record: Record, direction: str) -> list[str]:
     """Return the series of the law that stands below the delay, if the record has one."""
-    names = [metrics.of_way(name, way) for name in COUNTS]
+    names = [metrics.of_direction(name, direction) for name in COUNTS]
     return next(([name] for name in names if series(record, name)), [])
 
 
@@ -94,34 +94,34 @@ def _within(found: tuple[list[float], list[float | None]] | None, window: Window
     return [at for at, _ in kept], [value for _, value in kept]
 
 
-def drops(record: Record, way: str, window: Window) -> list[float]:
-    """Return the ends of the intervals in which a packet of a flow in direction `way` was dropped or lost."""
+def drops(record: Record, direction: str, window: Window) -> list[float]:
+    """Return the ends of the intervals in which a packet of a flow in direction `direction` was dropped or lost."""
     found = record.get("series")
     if found is None:
         return []
     directions = {flow["name"]: flow["direction"] for flow in record["flows"]}
-    own = [flow.get("dropped_packets", []) for flow in found["flows"] if directions.get(flow["name"]) == way]
+    own = [flow.get("dropped_packets", []) for flow in found["flows"] if directions.get(flow["name"]) == direction]
     counts: list[float | None] = [float(sum(some)) for some in zip(*own, strict=True)]
     at, values = _within((found["time_s"], counts) if counts else None, window)
     return [time for time, value in zip(at, values, strict=True) if value]
 
 
-def target_ms(record: Record, way: str) -> float | None:
+def target_ms(record: Record, direction: str) -> float | None:
     """Return the target in the queue's line, or None if its law has none."""
-    words = record["queues"][way]["qdisc"].split()
+    words = record["queues"][direction]["qdisc"].split()
     found = next((quantity(value) for word, value in pairwise(words) if word == "target"), None)
     return found[0] if found and found[1] == "ms" else None
 
 
 def _delay(ax: Axes, record: Record, what: str, colour: str, window: Window) -> None:
-    way = metrics.split(what)[0]
+    direction = metrics.split(what)[0]
     at, values = _within(_delays(record, what), window)
     ax.plot(at, values, color=colour, lw=1.1)
     high = max([value for value in values if not math.isnan(value)], default=1.0)
-    target = target_ms(record, way)
+    target = target_ms(record, direction)
     if target is not None:
         ax.axhline(target, color="#333333", lw=1.0, ls=style.DASHED)
-    times = drops(record, way, window)
+    times = drops(record, direction, window)
     top = 1.15 * max(high, (target or 0) * 1.2, 0.1)
     if times:
         known = [(time, value) for time, value in zip(at, values, strict=True) if not math.isnan(value)] or [(0.0, 0.0)]

@@ -10,7 +10,7 @@ own packets.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from goodqueue.measures.metrics import WAYS, of_way, said, split
+from goodqueue.measures.metrics import DIRECTIONS, of_direction, said, split
 from goodqueue.plot.stored import Group, loaded
 from goodqueue.record import Record
 
@@ -45,11 +45,13 @@ def available(found: Sequence[Group]) -> list[str]:
     """Return the names of all series for which some record has a value, in a fixed order."""
     records = [one for group in found for one in group.records]
     names = [*QUEUES, *FLOWS, *PINGS]
-    names += [of_way(name, "up") for name in (*QUEUES, *FLOWS)]
+    names += [of_direction(name, "up") for name in (*QUEUES, *FLOWS)]
     names += [f"{HOP}{hop}.{name}" for one in records for hop in _hops(one) for name in QUEUES]
-    ways = [of_way(name, way) for way in WAYS for name in STATIONS]
-    names += [f"{STATION}{station}.{name}" for one in records for station in _stations(one) for name in ways]
-    laws = {of_way(name, way) for one in records for way in WAYS for name in _law(one, way)}
+    directions = [of_direction(name, direction) for direction in DIRECTIONS for name in STATIONS]
+    names += [f"{STATION}{station}.{name}" for one in records for station in _stations(one) for name in directions]
+    laws = {
+        of_direction(name, direction) for one in records for direction in DIRECTIONS for name in _law(one, direction)
+    }
     return [name for name in dict.fromkeys((*names, *sorted(laws))) if any(series(one, name) for one in records)]
 
 
@@ -69,18 +71,18 @@ def described(what: str, found: Sequence[Group]) -> tuple[str, str]:
         suffix = next((end for end in UNITS if own.endswith(end)), "")
         return f"{QUEUES.get(own, own)}, {hop}", UNITS.get(suffix, "")
     if what.startswith(STATION):
-        station, way, own = _station(what)
+        station, direction, own = _station(what)
         suffix = next((end for end in UNITS if own.endswith(end)), "")
-        return f"{STATIONS.get(own, own)} {'to' if way == 'down' else 'from'} {station}", UNITS.get(suffix, "")
+        return f"{STATIONS.get(own, own)} {'to' if direction == 'down' else 'from'} {station}", UNITS.get(suffix, "")
     what = next((name for group in found for one in group.records if (name := _name(one, what))), what)
-    way, name = split(what)
-    ways = {flow["direction"] for group in found for one in group.records for flow in one["flows"]}
+    direction, name = split(what)
+    directions = {flow["direction"] for group in found for one in group.records for flow in one["flows"]}
     suffix = next((end for end in UNITS if name.endswith(end)), "")
     words = {**QUEUES, **FLOWS, **PINGS}.get(name, name.removesuffix(suffix))
     unit = UNITS.get(suffix, "")
     if name in PINGS:
         return words, unit
-    return f"{words}{said(way, ways if name in FLOWS else loaded(found))}", unit
+    return f"{words}{said(direction, directions if name in FLOWS else loaded(found))}", unit
 
 
 def is_law(what: str) -> bool:
@@ -99,15 +101,15 @@ def series(record: Record, what: str) -> tuple[list[float], Values] | None:
         values: Values = list(_hops(record)[hop][name])
         return (found["time_s"], values) if any(value is not None for value in values) else None
     if what.startswith(STATION):
-        station, way, name = _station(what)
-        values = list(_stations(record)[station][way][name])
+        station, direction, name = _station(what)
+        values = list(_stations(record)[station][direction][name])
         return (found["time_s"], values) if any(value is not None for value in values) else None
-    way, name = split(exact)
+    direction, name = split(exact)
     directions = {flow["name"]: flow["direction"] for flow in record["flows"]}
     # A ping has a series like a flow, but is none.
-    flows = [flow for flow in found["flows"] if directions.get(flow["name"]) == way]
+    flows = [flow for flow in found["flows"] if directions.get(flow["name"]) == direction]
     if name in QUEUES:
-        queue: Mapping[str, Any] = found["queues"][way]
+        queue: Mapping[str, Any] = found["queues"][direction]
         values = list(queue[name])
     elif name in PINGS:
         values = _ping_means(record, found["time_s"])
@@ -116,13 +118,13 @@ def series(record: Record, what: str) -> tuple[list[float], Values] | None:
     elif name == "cwnd_packets":
         values = _over([flow["cwnd_packets"] for flow in flows], True)
     else:
-        values = _law(record, way)[name]
+        values = _law(record, direction)[name]
     return (found["time_s"], values) if any(value is not None for value in values) else None
 
 
-def _law(record: Record, way: str) -> Mapping[str, Values]:
+def _law(record: Record, direction: str) -> Mapping[str, Values]:
     queues: Mapping[str, Any] = record.get("series", {}).get("queues", {})
-    found: Mapping[str, Values] = queues.get(way, {}).get("law") or {}
+    found: Mapping[str, Values] = queues.get(direction, {}).get("law") or {}
     return found
 
 
@@ -134,11 +136,11 @@ def _name(record: Record, what: str) -> str | None:
     if what.startswith(STATION):
         station, _, name = _station(what)
         return what if name in STATIONS and station in _stations(record) else None
-    way, name = split(what)
+    direction, name = split(what)
     if name in QUEUES or name in FLOWS or what in PINGS:
         return what
-    law = _law(record, way)
-    return next((of_way(f"{name}{end}", way) for end in ("", *UNITS) if f"{name}{end}" in law), None)
+    law = _law(record, direction)
+    return next((of_direction(f"{name}{end}", direction) for end in ("", *UNITS) if f"{name}{end}" in law), None)
 
 
 def _hops(record: Record) -> Mapping[str, Any]:
@@ -158,8 +160,8 @@ def _stations(record: Record) -> Mapping[str, Any]:
 def _station(what: str) -> tuple[str, str, str]:
     """Return the station, the direction and the name of the series ``what``."""
     station, _, name = what.removeprefix(STATION).rpartition(".")
-    way, own = split(name)
-    return station, way, own
+    direction, own = split(name)
+    return station, direction, own
 
 
 def _over(flows: Sequence[Sequence[float | None]], mean: bool) -> Values:

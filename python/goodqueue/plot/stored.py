@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from goodqueue import traffic
 from goodqueue.measures import metrics, stats
-from goodqueue.measures.metrics import METRICS, WAYS, Metric
+from goodqueue.measures.metrics import DIRECTIONS, METRICS, Metric
 from goodqueue.record import Record
 from goodqueue.record.reading import source_of
 
@@ -46,7 +46,11 @@ def labels_of(found: Sequence[Group]) -> list[str]:
 
 def loaded(found: Sequence[Group]) -> tuple[str, ...]:
     """Return the directions that are loaded in at least one group, which a figure shows by default."""
-    keys = {metrics.of_way(name, way) for way in WAYS for name in ("utilisation_percent", "delay_p95_ms")}
+    keys = {
+        metrics.of_direction(name, direction)
+        for direction in DIRECTIONS
+        for name in ("utilisation_percent", "delay_p95_ms")
+    }
     needed = [metric for metric in METRICS if metric.key in keys]
     return metrics.loaded([{metric.key: group.values(metric) for metric in needed} for group in found])
 
@@ -60,7 +64,7 @@ def distribution(what: str, found: Sequence[Group]) -> str:
 
 def directed(key: str, found: Sequence[Group]) -> str:
     """Return ``key``, of a metric, a series or a distribution of the down queue, for the loaded direction."""
-    return metrics.of_way(key, loaded(found)[0])
+    return metrics.of_direction(key, loaded(found)[0])
 
 
 def repeats(found: Sequence[Group]) -> str:
@@ -77,8 +81,8 @@ def percentiles(group: Group, what: str) -> list[float] | None:
     """
     if what == "ping_rtt_ms":
         return stats.pool_percentiles([_ping_percentiles(one) for one in group.records])
-    way, _ = metrics.split(what)
-    return stats.pool_percentiles([one["queues"][way]["delay_percentiles_ms"] for one in group.records])
+    direction, _ = metrics.split(what)
+    return stats.pool_percentiles([one["queues"][direction]["delay_percentiles_ms"] for one in group.records])
 
 
 def _ping_percentiles(record: Record) -> list[float | None] | None:
@@ -114,8 +118,8 @@ def latency(found: Sequence[Group]) -> Metric | None:
     pick = metrics.times(probe, "mean")
     ping = Metric("ping_rtt_mean_ms", "mean round-trip time of pings", "ms", "low", pick, app=probe)
     (queue,) = metrics.find([directed("delay_mean_ms", found)])
-    words = f"mean queueing delay{metrics.said(queue.way, loaded(found))}"
-    for metric in (ping, Metric(queue.key, words, "ms", "low", queue.pick, way=queue.way)):
+    words = f"mean queueing delay{metrics.said(queue.direction, loaded(found))}"
+    for metric in (ping, Metric(queue.key, words, "ms", "low", queue.pick, direction=queue.direction)):
         if all(metric.pick(one) is not None for group in found for one in group.records):
             return metric
     return None
@@ -126,7 +130,14 @@ def goodput(found: Sequence[Group]) -> Metric:
 
     Its label names the direction, unless all flows go down.
     """
-    ways = {flow["direction"] for group in found for one in group.records for flow in one["flows"]}
-    way = next((way for way in (*loaded(found), *WAYS) if way in ways), "down")
-    (metric,) = metrics.find([metrics.of_way("goodput_mbps", way)])
-    return Metric(metric.key, f"goodput{metrics.said(way, ways)}", metric.unit, metric.better, metric.pick, way=way)
+    directions = {flow["direction"] for group in found for one in group.records for flow in one["flows"]}
+    direction = next((direction for direction in (*loaded(found), *DIRECTIONS) if direction in directions), "down")
+    (metric,) = metrics.find([metrics.of_direction("goodput_mbps", direction)])
+    return Metric(
+        metric.key,
+        f"goodput{metrics.said(direction, directions)}",
+        metric.unit,
+        metric.better,
+        metric.pick,
+        direction=direction,
+    )

@@ -4,7 +4,7 @@ import itertools
 
 from matplotlib.figure import Figure
 
-from goodqueue.measures.metrics import Metric, label, ways_of
+from goodqueue.measures.metrics import Metric, directions_of, label
 from goodqueue.plot import along as drawing
 from goodqueue.show import labels as naming
 from goodqueue.sweep.grid import QDISC, Axis
@@ -51,7 +51,7 @@ def along_axis(sweep: Sweep, metric: Metric, title: str = "") -> Figure:
         }
         for at in places[:PANELS]
     }
-    called = label(metric, ways_of([metric, *sweep.shown()]))
+    called = label(metric, directions_of([metric, *sweep.shown()]))
     if along.key == QDISC:
         return drawing.figure(drawn, naming.short(along.values), "", metric, called, title)
     values = dict(zip(along.values, along.values, strict=True))

@@ -68,7 +68,7 @@ def page(comparison: Comparison, drawn: list[Figure], command: str, scenario: st
     """Return the report as HTML, with the figures ``drawn``."""
     names = list(dict.fromkeys(entry.name for entry in comparison.entries))
     title = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
-    link = {**describe.ways(comparison.scenario), "rtt": str(comparison.scenario["path"]["rtt"])}
+    link = {**describe.directions(comparison.scenario), "rtt": str(comparison.scenario["path"]["rtt"])}
     shared = "What all runs share, as resolved: defaults are filled in. The qdisc and the seed are added to it."
     experiment: list[Part] = [
         Code(LINK.format_map(link)),

@@ -20,29 +20,31 @@ def of(comparison: Comparison, kinds: Collection[str] = KINDS) -> list[tuple[str
     """
     n, seeds = len(comparison.seeds), comparison.seeds
     runs = f"n = {n} seed{'s' if n > 1 else ''} ({seeds[0]} to {seeds[-1]})" if n > 1 else f"n = 1 (seed {seeds[0]})"
-    shown, ways = comparison.shown(), comparison.loaded()
+    shown, directions = comparison.shown(), comparison.loaded()
     sides = f"Mean (mark) and its 95 % confidence interval (bar) over the seeds; thin strokes are the runs; {runs}."
     found: list[tuple[str, str, str, Figure]] = []
     felt = [metric for metric in shown if metric.is_felt and metric.is_main]
     if "felt" in kinds and felt and not comparison.is_asked:
         better = " MOS: 1 is bad, 4.4 is good." if any(metric.unit == "" for metric in felt) else ""
         found.append(("felt", "What a person feels", f"{sides}{better}", plots.estimates(comparison, felt)))
-    for way in ways:
-        for kind, title, caption, drawn in _of_way(comparison, way, metrics.said(way, ways), runs, kinds):
-            found.append((kind if way == ways[0] else f"{kind}-{way}", title, caption, drawn))
+    for direction in directions:
+        for kind, title, caption, drawn in _of_direction(
+            comparison, direction, metrics.said(direction, directions), runs, kinds
+        ):
+            found.append((kind if direction == directions[0] else f"{kind}-{direction}", title, caption, drawn))
     if "estimates" in kinds:
         if not comparison.is_asked:
-            shown = [one for one in shown if one.way and (one.is_main or one.is_drawn)]
+            shown = [one for one in shown if one.direction and (one.is_main or one.is_drawn)]
         found.append(("estimates", "Side by side", sides, plots.estimates(comparison, shown)))
     return found
 
 
-def _of_way(
-    comparison: Comparison, way: str, at: str, runs: str, kinds: Collection[str]
+def _of_direction(
+    comparison: Comparison, direction: str, at: str, runs: str, kinds: Collection[str]
 ) -> Iterator[tuple[str, str, str, Figure]]:
     """Yield the figures of the queue and the flows of one direction, each after its kind. Titles end in ``at``."""
     entries = comparison.entries
-    spread = [(entry.label, delays) for entry in entries if (delays := entry.delay_percentiles_ms[way])]
+    spread = [(entry.label, delays) for entry in entries if (delays := entry.delay_percentiles_ms[direction])]
     if "delay-cdf" in kinds and spread:
         caption = (
             f"Share of packets that queued for at most a given time; all seeds pooled, {runs}. Marks: median, p95."
@@ -55,15 +57,20 @@ def _of_way(
             f"Mean queueing delay of each {interval:g} s of the first run (seed {comparison.seeds[0]}), the warm-up "
             "included. The axis is logarithmic and the same in each panel."
         )
-        drawn = delay.over_time(first, queue=way, what=f"queueing delay{at}")
+        drawn = delay.over_time(first, queue=direction, what=f"queueing delay{at}")
         yield "delay-over-time", f"The queue over time{at}", caption, drawn
-    goodput = metrics.of_way("goodput_mbps", way)
+    goodput = metrics.of_direction("goodput_mbps", direction)
     if "delay-goodput" in kinds and any(value is not None for entry in entries for value in entry.values[goodput]):
         caption = (
             f"A point per run; the large mark is the median, the ellipse one standard deviation. {runs}. After "
             "RFC 7928, section 2.7."
         )
-        yield "delay-goodput", f"What delay buys{at}", caption, plots.delay_against_goodput(comparison, way=way)
-    if "flow-goodput" in kinds and (flows := plots.goodput_by_flow(comparison, way=way)):
+        yield (
+            "delay-goodput",
+            f"What delay buys{at}",
+            caption,
+            plots.delay_against_goodput(comparison, direction=direction),
+        )
+    if "flow-goodput" in kinds and (flows := plots.goodput_by_flow(comparison, direction=direction)):
         caption = f"A mark per flow, a line of marks per seed; the vertical stroke is the equal share. {runs}."
         yield "flow-goodput", f"Who gets how much{at}", caption, flows

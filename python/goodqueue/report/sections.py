@@ -86,14 +86,14 @@ def of_sweep(sweep: Sweep, place: str, kept: Store | None, prefix: str) -> Secti
     found = []
     if sweep.swept():
         shown = sweep.shown()
-        drawn = [one for one in shown if len(sweep.metrics) <= METRICS or (one.is_main and one.way)]
+        drawn = [one for one in shown if len(sweep.metrics) <= METRICS or (one.is_main and one.direction)]
         left_out = len(plots.panels(sweep)[2]) - plots.PANELS
         for index, metric in enumerate(drawn):
             caption = f"Mean and 95 % confidence interval over the seeds of a cell, {_counts(sweep)}."
             if left_out > 0:
                 caption += f" {left_out} more panels are left out; the table has all cells."
             figure = plots.along_axis(sweep, metric)
-            title = metrics.label(metric, metrics.ways_of(shown))
+            title = metrics.label(metric, metrics.directions_of(shown))
             found.append(Figure(title, caption, style.svg(figure, f"{prefix}-metric{index}")))
     found += _distributions(sweep, prefix)
     if kept is not None and len(sweep.cells) <= ROWS:
@@ -117,13 +117,15 @@ def of_sweep(sweep: Sweep, place: str, kept: Store | None, prefix: str) -> Secti
 def _distributions(sweep: Sweep, prefix: str) -> list[Figure]:
     """Return the distributions of queueing delay in each loaded direction, if the cells are few enough for a figure."""
     caption = f"Share of packets that queued for at most a given time; all seeds pooled, {_counts(sweep)}."
-    found, ways = [], sweep.loaded()
-    for index, way in enumerate(ways):
-        spread = [(_name(cell.cell.at), runs) for cell in sweep.cells if (runs := cell.delay_percentiles_ms.get(way))]
+    found, directions = [], sweep.loaded()
+    for index, direction in enumerate(directions):
+        spread = [
+            (_name(cell.cell.at), runs) for cell in sweep.cells if (runs := cell.delay_percentiles_ms.get(direction))
+        ]
         if 0 < len(spread) <= CURVES:
-            at = metrics.said(way, ways)
+            at = metrics.said(direction, directions)
             drawn = style.svg(
-                delay.cdf(spread, what=f"queueing delay{at}"), f"{prefix}-cdf{f'-{way}' if index else ''}"
+                delay.cdf(spread, what=f"queueing delay{at}"), f"{prefix}-cdf{f'-{direction}' if index else ''}"
             )
             found.append(Figure(f"How long packets queue{at}", caption, drawn))
     return found
@@ -242,10 +244,10 @@ def of_record(record: Record, build: str | None, command: str, prefix: str) -> S
     scenario: Scenario = {key: value for key, value in record["scenario"].items() if key != "seed"}
     found = []
     full = {
-        way: [value for value in queue["delay_percentiles_ms"] or () if value is not None]
-        for way, queue in record["queues"].items()
+        direction: [value for value in queue["delay_percentiles_ms"] or () if value is not None]
+        for direction, queue in record["queues"].items()
     }
-    spread = [(way, delays) for way, delays in full.items() if len(delays) == 101 and delays[-1] > 0]
+    spread = [(direction, delays) for direction, delays in full.items() if len(delays) == 101 and delays[-1] > 0]
     if spread:
         caption = "Share of packets that queued for at most a given time, by direction. Marks: median, p95."
         found.append(Figure("How long packets queue", caption, style.svg(delay.cdf(spread), f"{prefix}-cdf")))

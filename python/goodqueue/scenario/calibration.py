@@ -119,5 +119,5 @@ def _offered_bps(alone: Scenario, users: int) -> float:
 
     source = alone["traffic"][0] | {"users": users}
     record = json.loads(run.one_text(alone | {"traffic": [source]}))
-    way = source.get("direction", "down")
-    return float(record["queues"][way]["throughput_mbps"]) * 1e6
+    direction = source.get("direction", "down")
+    return float(record["queues"][direction]["throughput_mbps"]) * 1e6

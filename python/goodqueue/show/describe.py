@@ -46,7 +46,7 @@ def lateness(live: Live) -> str:
 
 def link(scenario: Scenario) -> str:
     """Return the rate of the bottleneck, or of both directions if they differ."""
-    rates = ways(scenario)
+    rates = directions(scenario)
     return "{down} down, {up} up".format_map(rates) if rates["up"] != rates["down"] else rates["down"]
 
 
@@ -57,7 +57,7 @@ def _up(scenario: Scenario) -> str:
     return f", {discipline.name_of(line)} up" if line and "qdisc" not in bottleneck else ""
 
 
-def ways(scenario: Scenario) -> dict[str, str]:
+def directions(scenario: Scenario) -> dict[str, str]:
     """Return the rate of the bottleneck, by direction."""
     down = scenario["bottleneck"]
     up = down.get("up") or {}
@@ -78,8 +78,8 @@ def _hop(hop: Mapping[str, Any]) -> str:
     """Return a hop as ``, then modem (20mbit bfifo)``, or as ``, after …`` if it comes before the bottleneck."""
     kind = hops.kinds()[hop["kind"]]
     what = f"{sends(hop)} {discipline.name_of(hop['qdisc'])}" if kind.has_queue else kind.described(hop)
-    way = " up" if hop.get("direction") == "up" else ""
-    return f", {'after' if hop.get('before') else 'then'} {hop['name']}{way} ({what})"
+    direction = " up" if hop.get("direction") == "up" else ""
+    return f", {'after' if hop.get('before') else 'then'} {hop['name']}{direction} ({what})"
 
 
 def traffic(scenario: Scenario) -> str:
@@ -92,10 +92,10 @@ def traffic(scenario: Scenario) -> str:
 
 
 def _change(change: dict[str, Any]) -> str:
-    way = " up" if change.get("direction") == "up" else ""
-    way = f" of {change['hop']}" if change.get("hop") else way
-    what = [change["rate"] + way] if change.get("rate") else []
-    what += [f"another qdisc line{way}"] if change.get("qdisc") else []
+    direction = " up" if change.get("direction") == "up" else ""
+    direction = f" of {change['hop']}" if change.get("hop") else direction
+    what = [change["rate"] + direction] if change.get("rate") else []
+    what += [f"another qdisc line{direction}"] if change.get("qdisc") else []
     return f", {' and '.join(what)} from {change['at']}"
 
 
@@ -104,8 +104,8 @@ def _source(source: dict[str, Any]) -> str:
     name = f"{kind.name} {source['cc']}" if kind.name == BULK and source.get("cc") else kind.name
     detail = _said(source, kind.option.detail)
     what = f" {'of ' if kind.option.example else ''}{detail}" if detail else ""
-    way = f" {source['direction']}" if not kind.is_probe and source.get("direction") else ""
-    return f"{name}{what}{way}"
+    direction = f" {source['direction']}" if not kind.is_probe and source.get("direction") else ""
+    return f"{name}{what}{direction}"
 
 
 def _said(source: dict[str, Any], key: str) -> Any:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from goodqueue.record import Scenario
-from goodqueue.show.labels import ways
+from goodqueue.show.labels import directions
 from goodqueue.traffic import kinds
 
 ENDS = {
@@ -39,13 +39,15 @@ def notes(scenario: Scenario, values: Mapping[str, Sequence[str]]) -> Iterator[s
     if not traffic or named == {*EXAMPLES}:
         return
     is_parallel = any(kinds()[one["kind"]].in_parallel for one in traffic)
-    for line, way in _lines(scenario, values):
+    for line, direction in _lines(scenario, values):
         word = _word(line)
-        needed = {_key(end, one) for one in way for end in ("source", "destination") if ENDS.get(word) in (end, "both")}
+        needed = {
+            _key(end, one) for one in direction for end in ("source", "destination") if ENDS.get(word) in (end, "both")
+        }
         if needed and not needed & named:
             keys = [key for key in EXAMPLES if key in needed]
             effect = "shares between flows" if is_parallel else "has no effect"
-            where = "here" if way == BOTH else f"on the way {way[0]}"
+            where = "here" if direction == BOTH else f"on the way {direction[0]}"
             why = f"no [[traffic]] has a {' or '.join(keys)}, so each flow has one of its own"
             hint = " or ".join(EXAMPLES[key] for key in keys)
             yield f'"{word}" {effect} {where}: {why}; {hint} names one'
@@ -58,17 +60,17 @@ def of_link(scenario: Scenario, hosts: Mapping[str, int]) -> Iterator[str]:
     default gets no note.
     """
     sides = {"host": "client", "server": "server"}
-    for line, way in _lines(scenario, {}):
+    for line, direction in _lines(scenario, {}):
         word = _word(line)
-        needed = {_key(end, one) for one in way for end in ("source", "destination") if ENDS.get(word) == end}
+        needed = {_key(end, one) for one in direction for end in ("source", "destination") if ENDS.get(word) == end}
         if needed and all(hosts[sides[key]] <= 1 for key in needed):
             side = " and one ".join(sides[key] for key in sorted(needed))
             yield f'"{word}" had one host to share between: all packets had one {side} address'
 
 
-def _key(end: str, way: str) -> str:
-    """Return the key of traffic that names the host at this ``end`` of packets that go ``way``."""
-    return "server" if (end == "source") == (way == "down") else "host"
+def _key(end: str, direction: str) -> str:
+    """Return the key of traffic that names the host at this ``end`` of packets that go ``direction``."""
+    return "server" if (end == "source") == (direction == "down") else "host"
 
 
 def _word(line: str) -> str:
@@ -84,8 +86,8 @@ def _lines(scenario: Scenario, values: Mapping[str, Sequence[str]]) -> Iterator[
     bottleneck: dict[str, Any] = scenario.get("bottleneck", {})
     up = values.get("bottleneck.up.qdisc") or [line for line in [bottleneck.get("up", {}).get("qdisc")] if line]
     for line in values.get("bottleneck.qdisc") or [bottleneck.get("qdisc") or ""]:
-        for half, way in zip(ways(line), BOTH, strict=False):
-            yield half, BOTH if not up and half == line else (way,)
+        for half, direction in zip(directions(line), BOTH, strict=False):
+            yield half, BOTH if not up and half == line else (direction,)
     yield from ((line, ("up",)) for line in up)
     for name in ("hop", "change"):
         for place, table in enumerate(scenario.get(name, [])):

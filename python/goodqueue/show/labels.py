@@ -38,16 +38,18 @@ def short(lines: Sequence[str]) -> dict[str, str]:
     return whole if len(set(whole.values())) == len(whole) else {line: line for line in lines}
 
 
-def ways(line: str) -> list[str]:
+def directions(line: str) -> list[str]:
     """Return the line down, and also the line up if ``line`` has both."""
     return line.split(BOTH, 1)
 
 
 def _halves(lines: Sequence[str], names: Callable[[Sequence[str]], dict[str, str]]) -> dict[str, str]:
     """Return the names of ``lines`` whose halves ``names`` shortens."""
-    downs = names([ways(line)[0] for line in lines])
-    ups = names([up for line in lines for up in ways(line)[1:]])
-    return {line: BOTH.join([downs[down], *(ups[one] for one in up)]) for line in lines for down, *up in [ways(line)]}
+    downs = names([directions(line)[0] for line in lines])
+    ups = names([up for line in lines for up in directions(line)[1:]])
+    return {
+        line: BOTH.join([downs[down], *(ups[one] for one in up)]) for line in lines for down, *up in [directions(line)]
+    }
 
 
 def called(lines: Sequence[str]) -> dict[str, str]:

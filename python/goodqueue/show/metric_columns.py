@@ -10,7 +10,7 @@ from goodqueue.show.tables import Column, Table, decimals, number, plus_minus
 
 def heading(metric: Metric, shown: Iterable[Metric]) -> Column:
     """Return the column of ``metric`` in a table of the metrics ``shown``."""
-    return Column(f"{metrics.label(metric, metrics.ways_of(shown))}\n{metric.unit}")
+    return Column(f"{metrics.label(metric, metrics.directions_of(shown))}\n{metric.unit}")
 
 
 def fill(rows: Sequence[list[str]], metric: Metric, found: Sequence[Estimate | None]) -> None:
@@ -55,7 +55,7 @@ def effects(
         [*place, *(number(one.effect if one else None, 2) for one in row)]
         for place, row in zip(places, found, strict=True)
     ]
-    columns = [*names, *(Column(metrics.label(metric, metrics.ways_of(shown))) for metric in shown)]
+    columns = [*names, *(Column(metrics.label(metric, metrics.directions_of(shown))) for metric in shown)]
     notes = [f"{stats.EFFECT}. A dash: one seed, or the same difference in each."]
     return Table(title, columns, rows, notes, names=len(names))
 

@@ -13,7 +13,7 @@ from goodqueue.errors import warn
 from goodqueue.record import Scenario
 from goodqueue.scenario import Origins, paths
 from goodqueue.show import isolation
-from goodqueue.show.labels import ways
+from goodqueue.show.labels import directions
 
 BYTES_A_SECOND = re.compile(r"(\d*\.?\d+)([kmg]?)bps", re.IGNORECASE)
 """A rate that `tc` reads as bytes per second."""
@@ -30,7 +30,7 @@ def tell(scenario: Scenario, origins: Origins, qdiscs: Sequence[str] = ()) -> No
     `goodqueue.scenario.resolve`. Equal notes are written once.
     """
     replaced = ("bottleneck.qdisc",) if qdiscs else ()
-    halves = [half for line in qdiscs for half in ways(line)]
+    halves = [half for line in qdiscs for half in directions(line)]
     notes = [*_of_table(scenario, "", origins, replaced), *(note for half in halves for note in _of_line(half))]
     isolated = isolation.notes(scenario, {"bottleneck.qdisc": qdiscs} if qdiscs else {})
     _write([*notes, *_of_wires(scenario), *_of_shapers(scenario, qdiscs), *isolated])
@@ -70,7 +70,7 @@ def _of_shapers(scenario: Scenario, qdiscs: Sequence[str]) -> Iterator[str]:
     for key, table in paths.links(scenario):
         up = key == "bottleneck.up"
         own = [table.get("qdisc", down.get("qdisc"))] if up else [table.get("qdisc")]
-        replaced = [ways(line)[-1 if up else 0] for line in qdiscs] if key.startswith("bottleneck") else []
+        replaced = [directions(line)[-1 if up else 0] for line in qdiscs] if key.startswith("bottleneck") else []
         link = _bps(table.get("rate", down.get("rate") if up else None))
         if link is None:
             continue

@@ -110,7 +110,7 @@ def _air(record: Record) -> list[Table]:
     rows = [
         {
             "station": station["name"],
-            "way": way,
+            "way": direction,
             "airtime\n%": number(one["airtime_percent"]),
             "rate\nMbit/s": number(one["rate_mbps"]),
             "frames per\naggregate": number(one["aggregate_frames"]),
@@ -121,7 +121,7 @@ def _air(record: Record) -> list[Table]:
             "\np95 ms": number(statistic(one["delay_ms"], "p95")),
         }
         for station in air["stations"]
-        for way, one in (("down", station["down"]), ("up", station["up"]))
+        for direction, one in (("down", station["down"]), ("up", station["up"]))
         if one["transmissions"]
     ]
     busy, collided = number(air["busy_percent"]), number(air["collision_percent"])
@@ -222,7 +222,7 @@ def _by_kind(record: Record) -> Table:
     for flow in record["flows"]:
         groups.setdefault((flow["kind"], flow["direction"], flow.get("cc") or "–"), []).append(flow)
     rows = []
-    for (kind, way, cc), flows in groups.items():
+    for (kind, direction, cc), flows in groups.items():
         goodputs = [flow["goodput_mbps"] for flow in flows]
         rtts = [rtt for flow in flows if (rtt := statistic(flow.get("rtt_ms"), "p50")) is not None]
         losses = [flow["loss_percent"] for flow in flows if flow["loss_percent"] is not None]
@@ -230,7 +230,7 @@ def _by_kind(record: Record) -> Table:
         rows.append(
             {
                 "kind": kind,
-                "way": way,
+                "way": direction,
                 "cc": cc,
                 "flows": str(len(flows)),
                 "goodput\nsum Mbit/s": number(sum(goodputs), 2),
@@ -257,7 +257,7 @@ def _hosts(record: Record) -> list[Table]:
             "host": host["name"],
             "role": host["role"],
             "flows": str(host["flows"]),
-            **{f"{way}\nMbit/s": number(host["goodput_mbps"][way], 2) for way in ("down", "up")},
+            **{f"{direction}\nMbit/s": number(host["goodput_mbps"][direction], 2) for direction in ("down", "up")},
             **_rtt(host["rtt_ms"]),
             "loss\n%": number(host["loss_percent"], 2),
         }

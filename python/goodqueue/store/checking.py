@@ -68,10 +68,10 @@ def record(data: Any, place: str) -> Record:
     _check(data, {"part": "Record"}, place, "")
     scenario(data["scenario"], f"{place}: scenario")
     inputs.seed(data["seed"], f"{place}: seed")
-    for way in ("down", "up"):
-        if way not in data["queues"]:
-            raise UserError(place, f"queues.{way}: missing; accepted: both, down and up")
-        _queue(data["queues"][way], place, f"queues.{way}")
+    for direction in ("down", "up"):
+        if direction not in data["queues"]:
+            raise UserError(place, f"queues.{direction}: missing; accepted: both, down and up")
+        _queue(data["queues"][direction], place, f"queues.{direction}")
     for index, hop in enumerate(data.get("hops", [])):
         _kind_of_hop(hop, f"{place}: hops.{index}.kind")
         _check(hop, {"part": "Queue" if hops.has_queue(hop) else "Wire"}, place, f"hops.{index}")
@@ -148,7 +148,7 @@ def _words(line: str, place: str) -> None:
 def _lengths(series: Mapping[str, Any], place: str) -> None:
     """Raise an error if a time series is shorter or longer than the times."""
     times = len(series["time_s"])
-    named = [(f"queues.{way}", found) for way, found in series["queues"].items()]
+    named = [(f"queues.{direction}", found) for direction, found in series["queues"].items()]
     named += [(f"hops.{name}", found) for name, found in series.get("hops", {}).items()]
     for index, flow in enumerate(series["flows"]):
         named += [(f"flows.{index}", flow), (f"flows.{index}.tcp", flow.get("tcp") or {})]

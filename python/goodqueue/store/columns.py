@@ -145,7 +145,7 @@ def series_of(series: Any) -> Iterator[tuple[str, list[float | None]]]:
 
     Series of single packets and of pings have their own times. They are only in the record.
     """
-    queues = {f"queues.{way}": queue for way, queue in series["queues"].items()}
+    queues = {f"queues.{direction}": queue for direction, queue in series["queues"].items()}
     queues |= {f"hops.{hop}": queue for hop, queue in series.get("hops", {}).items()}
     for place, queue in queues.items():
         for name, values in queue.items():

@@ -9,7 +9,7 @@ from goodqueue.record import layout
 Numbers = list[float | None]
 
 
-class _Way(TypedDict):
+class _Direction(TypedDict):
     qdisc: NotRequired[str | None]
     rate: NotRequired[str | None]
 
@@ -31,7 +31,7 @@ class _Bottleneck(TypedDict):
     rate: NotRequired[str]
     trace: NotRequired[str]
     wifi: NotRequired[_Wifi]
-    up: NotRequired[_Way]
+    up: NotRequired[_Direction]
 
 
 class _Hop(TypedDict):

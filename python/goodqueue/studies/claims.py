@@ -203,9 +203,9 @@ def _monotone(claim: Claim, found: Sequence[Found], steps: bool) -> Check:
     missing = any(one.row is None for one in found)
     if missing or len(found) < 2 or not (steps or all(one.low == one.high for one in found)):
         return _check(found, None)
-    ways = [_minus(b, a) if claim.direction == "increasing" else _minus(a, b) for a, b in pairwise(found)]
-    surely = all(low >= -claim.tolerance for low, _ in ways)
-    return _check(found, _decide(surely, any(high < -claim.tolerance for _, high in ways)))
+    directions = [_minus(b, a) if claim.direction == "increasing" else _minus(a, b) for a, b in pairwise(found)]
+    surely = all(low >= -claim.tolerance for low, _ in directions)
+    return _check(found, _decide(surely, any(high < -claim.tolerance for _, high in directions)))
 
 
 def _within(claim: Claim, left: Found) -> Check:

@@ -72,11 +72,11 @@ def goodput_all_mbps(record: Record, _: Options) -> float:
 
 def spans_mbps(record: Record, direction: str) -> list[float]:
     """Return the total goodput of all TCP flows in one direction, for each interval of the series."""
-    ways = [flow["direction"] if flow["cc"] else "" for flow in record["flows"]]
+    of_flows = [flow["direction"] if flow["cc"] else "" for flow in record["flows"]]
     if "series" not in record:
         return []
     series = [one["goodput_mbps"] for one in record["series"]["flows"] if "rtt_ms" not in one]  # leaves out pings
-    own = [values for values, way in zip(series, ways, strict=True) if way == direction]
+    own = [values for values, of_flow in zip(series, of_flows, strict=True) if of_flow == direction]
     return [math.fsum(value or 0.0 for value in span) for span in zip(*own, strict=True)]
 
 

@@ -129,10 +129,10 @@ def _course(study: Study, claim: Claim, check: Check) -> tuple[str, str]:
     values = [one.number or 0.0 for one in found]
     digits = digits_apart(values)
     unit = study.words.name(found[0].metric).unit
-    way = "rising" if claim.direction == "increasing" else "falling"
+    direction = "rising" if claim.direction == "increasing" else "falling"
     slack = f" (steps back up to {quantity(f'{claim.tolerance:g}', unit)} are allowed)" if claim.tolerance else ""
     numbers = quantity(", ".join(significant(value, digits) for value in values), unit)
-    how = f"{numbers}, {'' if check.verdict else 'not '}{way} throughout{slack}"
+    how = f"{numbers}, {'' if check.verdict else 'not '}{direction} throughout{slack}"
     return f"{head} {_along(study.words, sides)}", how
 
 

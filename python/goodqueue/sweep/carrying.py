@@ -14,7 +14,7 @@ from goodqueue.engines import identity
 from goodqueue.engines.identity import Run
 from goodqueue.errors import one_line
 from goodqueue.measures import measured, metrics, stats
-from goodqueue.measures.metrics import WAYS, Metric
+from goodqueue.measures.metrics import DIRECTIONS, Metric
 from goodqueue.record import Record, Scenario
 from goodqueue.store import Store, completing
 from goodqueue.sweep.grid import Axis, Cell, Mix
@@ -128,7 +128,7 @@ def _do(
 ) -> None:
     def seen(one: Run, text: str) -> None:
         record: Record = json.loads(text)
-        delays = {way: record["queues"][way]["delay_percentiles_ms"] for way in WAYS}
+        delays = {direction: record["queues"][direction]["delay_percentiles_ms"] for direction in DIRECTIONS}
         values = metrics.numbers(record, plan.metrics)
         state.measured[one.key] = _Measured(record["queues"]["down"]["qdisc"], values, delays)
 
@@ -181,7 +181,8 @@ def _values(plan: Plan, cell: Cell, runs: Sequence[Run], state: _State) -> Value
         keys=tuple(one.key for one in runs),
         values={metric.key: every[metric.key] for metric in plan.metrics},
         delay_percentiles_ms={
-            way: stats.pool_percentiles([found.delay_percentiles_ms[way] for found in own]) for way in WAYS
+            direction: stats.pool_percentiles([found.delay_percentiles_ms[direction] for found in own])
+            for direction in DIRECTIONS
         },
         is_nil=measured.is_nil(every),
         error=None,

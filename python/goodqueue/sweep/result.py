@@ -47,7 +47,7 @@ class Values:
     def tails(self) -> dict[str, list[float | None]]:
         """Return the 95th percentile of the delay in each direction, by the key of its metric."""
         found = self.delay_percentiles_ms.items()
-        return {metrics.of_way("delay_p95_ms", way): [delays[95]] for way, delays in found if delays}
+        return {metrics.of_direction("delay_p95_ms", direction): [delays[95]] for direction, delays in found if delays}
 
     def estimate(self, metric: str) -> Estimate | None:
         """Return the mean over the seeds with its interval, or None if no seed has a number."""

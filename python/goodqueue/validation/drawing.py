@@ -114,8 +114,8 @@ def _cell(ranges: Ranges, seed: int, index: int) -> tuple[str, str, Scenario]:
     kbit = round(1000 * rate)
     line = _PLACE.sub(lambda place: _filled(place[1], kbit), _dealt(ranges.lines, seed, index))
     traffic: list[dict[str, Any]] = [
-        {"kind": BULK, "count": n, "cc": cc, "ecn": ecn, "direction": way, "start_spread": ranges.start_spread}
-        for way in ("down", *(["up"] if both else []))
+        {"kind": BULK, "count": n, "cc": cc, "ecn": ecn, "direction": direction, "start_spread": ranges.start_spread}
+        for direction in ("down", *(["up"] if both else []))
         for cc, n in counts.items()
     ]
     scenario = {

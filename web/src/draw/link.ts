@@ -36,10 +36,10 @@ export function drawLink(ctx: Pen, width: number, height: number, view: LinkView
   for (const packet of sight.packets) {
     if (packet.offered_s > now_s) break;
     const isDecided = packet.decided_s <= now_s;
-    if (!isDecided) (packet.way === 0 ? queue : acks).push(packet);
+    if (!isDecided) (packet.direction === 0 ? queue : acks).push(packet);
     else if (packet.fate >= FIRST_DROP) {
-      if (packet.way === 0 && now_s - packet.decided_s < view.fall_s) fallen.push(packet);
-    } else if (!(packet.arrived_s <= now_s)) (packet.way === 0 ? wire : acks).push(packet);
+      if (packet.direction === 0 && now_s - packet.decided_s < view.fall_s) fallen.push(packet);
+    } else if (!(packet.arrived_s <= now_s)) (packet.direction === 0 ? wire : acks).push(packet);
   }
   drawTracks(ctx, width, exit, floor, theme);
   const tails = drawSorted(ctx, queue, exit, floor, view, theme);
@@ -192,8 +192,8 @@ const known = new WeakMap<Sight, [number, number]>();
 function travelTime(sight: Sight): [number, number] {
   const found = known.get(sight);
   if (found) return found;
-  const of = (way: number): number => {
-    const times = sight.packets.filter((packet) => packet.way === way && packet.arrived_s > packet.decided_s);
+  const of = (direction: number): number => {
+    const times = sight.packets.filter((packet) => packet.direction === direction && packet.arrived_s > packet.decided_s);
     const middle = times[times.length >> 1];
     return middle ? middle.arrived_s - middle.decided_s : Math.max(1e-3, sight.until_s - sight.from_s);
   };

@@ -19,7 +19,7 @@ export function Feeling({ state }: { state: LaneState }) {
   const mos = record?.apps.find((app) => app.kind === "voip")?.mos;
   const page = record?.apps.find((app) => app.kind === "page")?.load_ms;
   const ping = record?.apps.find((app) => app.kind === "ping")?.rtt_ms;
-  const mbps = (way: string): number => (record?.flows ?? []).filter((flow) => flow.direction === way).reduce((sum, flow) => sum + flow.goodput_mbps, 0);
+  const mbps = (direction: string): number => (record?.flows ?? []).filter((flow) => flow.direction === direction).reduce((sum, flow) => sum + flow.goodput_mbps, 0);
   return (
     <dl class="feeling">
       {mos !== undefined && mos !== null && (

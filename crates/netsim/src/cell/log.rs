@@ -73,7 +73,7 @@ impl AirLog {
             series.time_s.push(sent.began.as_secs_f64());
             series.duration_us.push(microseconds(sent.airtime));
             series.station.push(name(sent.station).to_string());
-            series.direction.push(sent.way);
+            series.direction.push(sent.direction);
             series.category.push(sent.category.name());
             series.mode.push(sent.mode.to_string());
             series.kind.push(["question", "frame", "aggregate"][sent.frames.min(2)]);

@@ -24,7 +24,7 @@ pub(crate) mod watch;
 
 use crate::direction::Direction;
 use crate::link::Counts;
-use crate::lists::{PerFlow, PerWay};
+use crate::lists::{ByDirection, PerFlow};
 use crate::packet::Packet;
 use crate::path::wifi::contention::{ContenderId, Contention};
 use crate::path::wifi::mode::Mode;
@@ -50,7 +50,7 @@ pub(crate) struct Cell {
     pub(crate) protection: Protection,
     /// The access point first, then the stations.
     pub(crate) nodes: Vec<Node>,
-    pub(crate) books: PerWay<Books>,
+    pub(crate) books: ByDirection<Books>,
     pub(crate) stations: Vec<Station>,
     /// The observers of the air, if there are any.
     pub(crate) watch: Option<Box<AirWatch>>,
@@ -88,7 +88,7 @@ impl Cell {
         timing: Timing,
         protection: Protection,
         nodes: Vec<Node>,
-        books: PerWay<Books>,
+        books: ByDirection<Books>,
         stations: Vec<Station>,
         station_of: PerFlow<u32>,
         [backoffs, errors]: [Stream; 2],
@@ -120,7 +120,7 @@ impl Cell {
     }
 
     /// Returns the direction in which `node` sends.
-    fn way(node: usize) -> Direction {
+    fn direction(node: usize) -> Direction {
         if node == 0 { Direction::Down } else { Direction::Up }
     }
 
@@ -143,10 +143,10 @@ impl Cell {
         self.timers.iter().copied().fold(of_air, Instant::min)
     }
 
-    /// Takes `packet`, which goes in direction `way`.
-    pub(crate) fn offer(&mut self, now: Instant, way: Direction, packet: Packet) {
+    /// Takes `packet`, which goes in direction `direction`.
+    pub(crate) fn offer(&mut self, now: Instant, direction: Direction, packet: Packet) {
         let station = self.station_of[packet.flow];
-        let (node, peer) = match way {
+        let (node, peer) = match direction {
             Direction::Down => (0, station),
             Direction::Up => (station as usize + 1, 0),
         };
@@ -154,7 +154,7 @@ impl Cell {
         if self.nodes[node].lane(category).is_none() {
             self.open(node, category);
         }
-        let books = &mut self.books[way];
+        let books = &mut self.books[direction];
         books.offered += 1;
         if let Some(watch) = &mut books.fates.watch {
             watch.offered(now, packet);
@@ -163,22 +163,22 @@ impl Cell {
         self.fill(node, now);
     }
 
-    /// Returns the interfaces that send in direction `way`.
-    fn nodes(&self, way: Direction) -> &[Node] {
-        match way {
+    /// Returns the interfaces that send in direction `direction`.
+    fn nodes(&self, direction: Direction) -> &[Node] {
+        match direction {
             Direction::Down => &self.nodes[..1],
             Direction::Up => &self.nodes[1..],
         }
     }
 
-    /// Returns the packet counts of direction `way`.
-    pub(crate) fn counts(&self, way: Direction) -> Counts {
-        self.books[way].counts(self.nodes(way).iter().map(Node::unsent).sum())
+    /// Returns the packet counts of direction `direction`.
+    pub(crate) fn counts(&self, direction: Direction) -> Counts {
+        self.books[direction].counts(self.nodes(direction).iter().map(Node::unsent).sum())
     }
 
-    /// Returns the number of packets in direction `way` that the drivers hold.
-    pub(crate) fn held_by_drivers(&self, way: Direction) -> u64 {
-        self.nodes(way).iter().flat_map(Node::lanes).map(Lane::pending).sum()
+    /// Returns the number of packets in direction `direction` that the drivers hold.
+    pub(crate) fn held_by_drivers(&self, direction: Direction) -> u64 {
+        self.nodes(direction).iter().flat_map(Node::lanes).map(Lane::pending).sum()
     }
 
     /// Ends an interval of the series.
@@ -186,29 +186,29 @@ impl Cell {
         &mut self,
         now: Instant,
         interval: Duration,
-        series: &mut PerWay<QueueSeries>,
+        series: &mut ByDirection<QueueSeries>,
     ) {
         self.stations.iter_mut().for_each(|station| station.end_interval(interval));
-        for way in Direction::ALL {
-            let books = &self.books[way];
-            let nodes = self.nodes(way);
+        for direction in Direction::ALL {
+            let books = &self.books[direction];
+            let nodes = self.nodes(direction);
             // If there are several stations, the series shows the control law of the first and the packets of all.
             let mut pick = Pick { name: "drop_probability", value: None };
             if let Some(Node { above: Above::Qdisc(qdisc, _), .. }) = nodes.first() {
                 qdisc.probe(&mut pick);
-                if let Some(law) = &mut series[way].law {
+                if let Some(law) = &mut series[direction].law {
                     law.end_interval(now, |law| qdisc.show(law));
                 }
             }
             let waiting: u64 = nodes.iter().map(Node::unsent).sum();
             let waiting = u32::try_from(waiting).unwrap_or(u32::MAX);
-            series[way].end_interval((books.forwarded, books.delay_sum), waiting, pick.value);
+            series[direction].end_interval((books.forwarded, books.delay_sum), waiting, pick.value);
         }
     }
 
     /// Lets `node` prepare what it can, and contend with it.
     fn fill(&mut self, node: usize, now: Instant) {
-        let fates = &mut self.books[Self::way(node)].fates;
+        let fates = &mut self.books[Self::direction(node)].fates;
         if let Some(watch) = &mut fates.watch {
             watch.at(now);
         }
@@ -241,7 +241,7 @@ impl Cell {
     }
 
     fn on_timer(&mut self, node: usize, now: Instant) {
-        let fates = &mut self.books[Self::way(node)].fates;
+        let fates = &mut self.books[Self::direction(node)].fates;
         if let Above::Qdisc(qdisc, _) = &mut self.nodes[node].above {
             if let Some(watch) = &mut fates.watch {
                 watch.at(now);
@@ -292,7 +292,7 @@ impl Cell {
     fn send(&mut self, now: Instant) {
         for place in 0..self.sending.len() {
             let (node, category) = self.contenders[self.sending[place].0 as usize];
-            let books = &mut self.books[Self::way(node as usize)];
+            let books = &mut self.books[Self::direction(node as usize)];
             self.nodes[node as usize].start(category, |queued| books.started(now, queued));
         }
         let took = match self.sending[..] {
@@ -414,7 +414,7 @@ impl Cell {
         out: &mut Vec<Delivery>,
     ) -> Tried {
         let (number, category) = self.contenders[id.0 as usize];
-        let (node, way) = (number as usize, Self::way(number as usize));
+        let (node, direction) = (number as usize, Self::direction(number as usize));
         let airtime = if is_collision { self.alone(id) } else { self.exchange(id) };
         let Some(aggregate) = self.aggregate(id) else { return Tried::GivenUp };
         let (mode, frames, peer) = (aggregate.mode(), aggregate.frames.len(), aggregate.peer);
@@ -432,7 +432,7 @@ impl Cell {
             comes
         };
         let tried = self.nodes[node].tried(now, category, &self.timing, airtime, arrives);
-        let books = &mut self.books[way];
+        let books = &mut self.books[direction];
         if !is_collision {
             books.airtime = books.airtime + airtime;
         }
@@ -441,7 +441,7 @@ impl Cell {
             began,
             airtime,
             station,
-            way,
+            direction,
             category,
             mode,
             frames,
@@ -450,7 +450,7 @@ impl Cell {
             is_collision,
         };
         self.stations[station as usize].sent(&sent);
-        let counts = &mut self.stations[station as usize].counts[way];
+        let counts = &mut self.stations[station as usize].counts[direction];
         let Some(lane) = self.nodes[node].lane(category) else { return tried };
         if let (Some(watch), Some(seen)) = (&mut self.watch, &seen) {
             watch.saw(&self.timing, &sent, seen, &lane.sessions[peer as usize]);
@@ -459,7 +459,7 @@ impl Cell {
             match fate {
                 Fate::Delivered => {
                     counts.delivered(&packet, now.since(packet.arrival));
-                    out.push((way, packet));
+                    out.push((direction, packet));
                 }
                 Fate::Lost => {
                     counts.lost += 1;

@@ -5,7 +5,7 @@ use super::log::AirSeries;
 use super::stations::{Station, StationCounts, StationSeries};
 use crate::baseline::Baseline;
 use crate::direction::Direction;
-use crate::lists::PerWay;
+use crate::lists::ByDirection;
 use crate::part::part;
 use crate::probe::delay::Summary;
 use crate::probe::{ratio, rounded};
@@ -63,7 +63,9 @@ part! {
 impl Cell {
     /// Returns the record of what was counted in so many `seconds`.
     pub(crate) fn record(&self, seconds: f64) -> WifiRecord {
-        let both = |station: &Station| Direction::ALL.map(|way| station.counts[way].airtime.as_secs_f64());
+        let both = |station: &Station| {
+            Direction::ALL.map(|direction| station.counts[direction].airtime.as_secs_f64())
+        };
         let total: f64 = self.stations.iter().flat_map(both).sum();
         let counts = || self.stations.iter().flat_map(|station| station.counts.iter());
         let [transmissions, collided] = [
@@ -96,27 +98,27 @@ impl Cell {
     }
 
     /// Begins the measured time. Returns what was counted before.
-    pub(crate) fn warmed_up(&mut self) -> PerWay<Baseline> {
+    pub(crate) fn warmed_up(&mut self) -> ByDirection<Baseline> {
         self.stations.iter_mut().for_each(Station::reset);
-        PerWay::of(|way| {
-            let counts = self.counts(way);
-            let books = &mut self.books[way];
+        ByDirection::of(|direction| {
+            let counts = self.counts(direction);
+            let books = &mut self.books[direction];
             books.delays.reset();
             books.below.reset();
             Baseline::new(counts, books.airtime, &books.fates)
         })
     }
 
-    /// Returns the percentage of the time from `since` to `now` in which frames of `way` were on the air. `busy` is
-    /// their airtime before `since`.
+    /// Returns the percentage of the time from `since` to `now` in which frames of `direction` were on the air. `busy`
+    /// is their airtime before `since`.
     pub(crate) fn utilisation_percent(
         &self,
-        way: Direction,
+        direction: Direction,
         since: Instant,
         busy: Duration,
         now: Instant,
     ) -> f64 {
-        let used = self.books[way].airtime.saturating_sub(busy).as_secs_f64();
+        let used = self.books[direction].airtime.saturating_sub(busy).as_secs_f64();
         let time = now.since(since).as_secs_f64();
         if time > 0.0 { (100.0 * used / time).min(100.0) } else { 0.0 }
     }

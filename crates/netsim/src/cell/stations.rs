@@ -1,7 +1,7 @@
 //! The counts of each station of a cell, per direction and over time.
 
 use crate::direction::Direction;
-use crate::lists::PerWay;
+use crate::lists::ByDirection;
 use crate::packet::Packet;
 use crate::part::part;
 use crate::path::wifi::channel::error_rate;
@@ -21,10 +21,10 @@ pub(crate) struct Station {
     /// The share of frames that noise destroys, by mode and bytes. A cache, because to compute a share costs more
     /// than all the rest of an exchange.
     error_rates: BTreeMap<(Mode, u32), f64>,
-    pub(crate) counts: PerWay<StationCounts>,
+    pub(crate) counts: ByDirection<StationCounts>,
     /// The counts since the last interval of the series ended, and the series of the intervals before.
-    since: PerWay<Since>,
-    series: PerWay<AirtimeSeries>,
+    since: ByDirection<Since>,
+    series: ByDirection<AirtimeSeries>,
 }
 
 /// The counts of a station within an interval: airtime, transmissions with packets in them, and the sum of these
@@ -84,16 +84,17 @@ pub(crate) struct StationCounts {
 
 impl Station {
     pub(crate) fn new(name: String, snr_db: Option<f64>) -> Self {
-        let (counts, since) = (PerWay::of(|_| StationCounts::new()), PerWay::of(|_| Since::default()));
-        let series = PerWay::of(|_| AirtimeSeries::default());
+        let (counts, since) =
+            (ByDirection::of(|_| StationCounts::new()), ByDirection::of(|_| Since::default()));
+        let series = ByDirection::of(|_| AirtimeSeries::default());
         Self { name, snr_db, error_rates: BTreeMap::new(), counts, since, series }
     }
 
     /// Counts `transmission`.
     pub(crate) fn sent(&mut self, transmission: &Transmission) {
-        let way = transmission.way;
-        self.counts[way].sent(transmission);
-        let since = &mut self.since[way];
+        let direction = transmission.direction;
+        self.counts[direction].sent(transmission);
+        let since = &mut self.since[direction];
         since.airtime = since.airtime + transmission.airtime;
         // A question is sent in the mode of answers, which says nothing about the link.
         if transmission.frames > 0 {
@@ -104,9 +105,9 @@ impl Station {
 
     /// Ends an interval of the series.
     pub(crate) fn end_interval(&mut self, interval: Duration) {
-        for way in Direction::ALL {
-            let Since { airtime, transmissions, rates_mbps } = std::mem::take(&mut self.since[way]);
-            let series = &mut self.series[way];
+        for direction in Direction::ALL {
+            let Since { airtime, transmissions, rates_mbps } = std::mem::take(&mut self.since[direction]);
+            let series = &mut self.series[direction];
             let share = ratio(airtime.as_secs_f64(), interval.as_secs_f64());
             series.airtime_percent.push(rounded(100.0 * share));
             let mean = || rounded(rates_mbps / transmissions as f64);
@@ -116,7 +117,7 @@ impl Station {
 
     /// Returns the station's series over time.
     pub(crate) fn over_time(&self) -> StationSeries {
-        let [down, up] = Direction::ALL.map(|way| self.series[way].clone());
+        let [down, up] = Direction::ALL.map(|direction| self.series[direction].clone());
         StationSeries { name: self.name.clone(), down, up }
     }
 
@@ -128,7 +129,7 @@ impl Station {
 
     /// Begins the measured time: all counts are zero again.
     pub(crate) fn reset(&mut self) {
-        self.counts = PerWay::of(|_| StationCounts::new());
+        self.counts = ByDirection::of(|_| StationCounts::new());
     }
 }
 
@@ -139,7 +140,7 @@ pub(crate) struct Transmission {
     /// Airtime, with the answer.
     pub(crate) airtime: Duration,
     pub(crate) station: u32,
-    pub(crate) way: Direction,
+    pub(crate) direction: Direction,
     pub(crate) category: Category,
     pub(crate) mode: Mode,
     /// Frames with packets in it, and those of them that arrived. A question has none.

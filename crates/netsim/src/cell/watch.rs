@@ -79,7 +79,7 @@ impl AirWatch {
 impl AirWatch {
     /// Adds the frames of `sent`, each at its time.
     pub(super) fn expand(&mut self, timing: &Timing, sent: &Transmission, seen: &Seen, session: &Session) {
-        let ends = match sent.way {
+        let ends = match sent.direction {
             Direction::Down => [0, sent.station + 1],
             Direction::Up => [sent.station + 1, 0],
         };
@@ -135,7 +135,7 @@ impl AirWatch {
             let part = Part { aggregate: self.next_aggregate, is_last: place == last };
             let body = AirBody::Data {
                 packet: mpdu.packet,
-                way: sent.way,
+                direction: sent.direction,
                 number: mpdu.number,
                 is_retry: seen.was_tried || mpdu.was_sent,
                 part: (!is_single).then_some(part),

@@ -4,7 +4,7 @@ use super::{PerDirection, percent, ratio, rounded};
 use crate::direction::Direction;
 use crate::flow::Source;
 use crate::ids::{FlowId, Number};
-use crate::lists::PerWay;
+use crate::lists::ByDirection;
 use crate::part::part;
 use crate::probe::delay::{FlowDelays, Summary};
 use crate::scenario::{HostName, Traffic};
@@ -36,7 +36,7 @@ part! {
 /// The sums over the flows of one host.
 struct Sums {
     flows: u64,
-    ways: PerWay<Option<Goodput>>,
+    directions: ByDirection<Option<Goodput>>,
     rtt: FlowDelays,
     fates: FlowFates,
 }
@@ -87,7 +87,7 @@ impl Simulation {
             Source::Isochronous(_) | Source::Outside { .. } => {}
         }
         let own = Goodput { bytes: measured.delivered_bytes, start: flow.start, stop: flow.stop };
-        let sum = &mut sums.ways[flow.direction];
+        let sum = &mut sums.directions[flow.direction];
         *sum = Some(sum.map_or(own, |sum| Goodput {
             bytes: sum.bytes + own.bytes,
             start: sum.start.min(own.start),
@@ -96,8 +96,8 @@ impl Simulation {
     }
 
     fn host(&self, role: &'static str, name: &HostName, sums: &Sums) -> HostRecord {
-        let goodput = |way: Direction| {
-            sums.ways[way].map(|Goodput { bytes, start, stop }| {
+        let goodput = |direction: Direction| {
+            sums.directions[direction].map(|Goodput { bytes, start, stop }| {
                 rounded(ratio(bytes as f64 * 8e-6, self.measured_s(start, stop)))
             })
         };
@@ -114,6 +114,11 @@ impl Simulation {
 
 impl Sums {
     fn new() -> Self {
-        Self { flows: 0, ways: PerWay::of(|_| None), rtt: FlowDelays::new(), fates: FlowFates::default() }
+        Self {
+            flows: 0,
+            directions: ByDirection::of(|_| None),
+            rtt: FlowDelays::new(),
+            fates: FlowFates::default(),
+        }
     }
 }

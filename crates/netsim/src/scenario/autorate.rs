@@ -5,7 +5,7 @@ use super::Direction;
 use super::link::{Bottleneck, Line};
 use super::traffic::Traffic;
 use crate::keys::{AnyKey, Key, MOST_RATE, RateText, Result, Span, Table, Values, refuse};
-use crate::lists::PerWay;
+use crate::lists::ByDirection;
 use goodqueue_units::Duration;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
@@ -127,7 +127,7 @@ pub(super) const BOUNDS: &[&dyn AnyKey] = &[&MIN, &MAX];
 pub struct Autorate {
     pub(crate) values: Values,
     /// The directions whose shapers it sets. The other ones keep their rate.
-    pub(crate) shapers: PerWay<Option<Shaper>>,
+    pub(crate) shapers: ByDirection<Option<Shaper>>,
 }
 
 /// The rates of one shaper.
@@ -150,10 +150,12 @@ impl Autorate {
         for key in KEYS {
             key.read(table, &mut values)?;
         }
-        let mut shapers = PerWay::of(|_| None);
-        for (way, line) in [(Direction::Down, &bottleneck.down.line), (Direction::Up, &bottleneck.up.line)] {
-            if let Some(bounds) = table.table(way.name())? {
-                shapers[way] = Some(Shaper::read(&bounds, line)?);
+        let mut shapers = ByDirection::of(|_| None);
+        for (direction, line) in
+            [(Direction::Down, &bottleneck.down.line), (Direction::Up, &bottleneck.up.line)]
+        {
+            if let Some(bounds) = table.table(direction.name())? {
+                shapers[direction] = Some(Shaper::read(&bounds, line)?);
             }
         }
         if shapers.iter().all(Option::is_none) {
@@ -210,9 +212,9 @@ impl Serialize for Autorate {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         self.values.write(&mut map, |_| true)?;
-        for way in Direction::ALL {
-            if let Some(shaper) = &self.shapers[way] {
-                map.serialize_entry(way.name(), &Bounds { min: shaper.min, max: shaper.max })?;
+        for direction in Direction::ALL {
+            if let Some(shaper) = &self.shapers[direction] {
+                map.serialize_entry(direction.name(), &Bounds { min: shaper.min, max: shaper.max })?;
             }
         }
         map.end()

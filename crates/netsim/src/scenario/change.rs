@@ -7,7 +7,7 @@ use crate::ids::HopId;
 use crate::keys::{
     AnyKey, Key, MOST_RATE, RateText, Result, ScenarioError, Span, Table, no_such_word, refuse,
 };
-use crate::lists::{PerHop, PerWay};
+use crate::lists::{ByDirection, PerHop};
 use crate::packet::Packet;
 use goodqueue_qdisc::{AnyQdisc, Args, Link};
 use goodqueue_units::Duration;
@@ -55,7 +55,7 @@ pub(super) fn read(
     bottleneck: &Bottleneck,
     hops: &Hops,
 ) -> Result<Vec<Change>> {
-    let mut bottlenecks = PerWay::from([&bottleneck.down, &bottleneck.up].map(State::of));
+    let mut bottlenecks = ByDirection::from([&bottleneck.down, &bottleneck.up].map(State::of));
     // Hops that are not links have nothing that could change.
     let of_hops = hops.list.iter().map(|hop| hop.link.as_ref().map(State::of));
     let mut of_hops: PerHop<Option<State>> = of_hops.collect();

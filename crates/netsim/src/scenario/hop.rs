@@ -7,7 +7,7 @@ use crate::ids::HopId;
 use crate::keys::{
     AnyKey, Json, Key, Quantity, Result, ScenarioError, Table, Values, describe, no_such_word, refuse,
 };
-use crate::lists::{PerHop, PerWay};
+use crate::lists::{ByDirection, PerHop};
 use crate::path::kind::Make;
 use crate::path::{HOPS, HopKind};
 use serde::ser::{Serialize, SerializeMap, Serializer};
@@ -57,7 +57,7 @@ pub struct Hops {
     /// The hops beside the bottlenecks.
     pub(crate) list: PerHop<Hop>,
     /// The hops of each direction. `None` is the bottleneck.
-    pub(crate) rows: PerWay<Vec<Option<HopId>>>,
+    pub(crate) rows: ByDirection<Vec<Option<HopId>>>,
 }
 
 impl Quantity for &'static HopKind {
@@ -104,18 +104,19 @@ impl Hops {
             let is_placed = table.has("after") || table.has("before");
             asked.push(Asked { table, hop, is_placed });
         }
-        let mut hops = Self { list: PerHop::default(), rows: PerWay::of(|_| vec![None]) };
-        for way in Direction::ALL {
-            let (of_way, others) = asked.into_iter().partition(|one: &Asked<'_>| one.hop.direction == way);
+        let mut hops = Self { list: PerHop::default(), rows: ByDirection::of(|_| vec![None]) };
+        for direction in Direction::ALL {
+            let (of_direction, others) =
+                asked.into_iter().partition(|one: &Asked<'_>| one.hop.direction == direction);
             asked = others;
-            hops.place(way, of_way)?;
+            hops.place(direction, of_direction)?;
         }
         Ok(hops)
     }
 
     /// Puts the hops of one direction into their row. Each hop is placed beside its neighbour, once the neighbour has
     /// its place.
-    fn place(&mut self, way: Direction, mut waiting: Vec<Asked<'_>>) -> Result<()> {
+    fn place(&mut self, direction: Direction, mut waiting: Vec<Asked<'_>>) -> Result<()> {
         let mut names = vec![BOTTLENECK.to_string()];
         let mut placed: Vec<Hop> = Vec::new();
         while !waiting.is_empty() {
@@ -138,7 +139,7 @@ impl Hops {
             names.insert(if hop.is_before { beside } else { beside + 1 }, hop.name.clone());
             placed.push(hop);
         }
-        self.rows[way].clear();
+        self.rows[direction].clear();
         let at = names.iter().position(|name| name == BOTTLENECK).unwrap_or(0);
         for (place, name) in names.iter().enumerate() {
             let hop = placed.iter().position(|hop| hop.name == *name).map(|found| placed.swap_remove(found));
@@ -148,7 +149,7 @@ impl Hops {
                 let next_to = names[if is_before { place + 1 } else { place - 1 }].clone();
                 self.list.push(Hop { is_before, next_to, ..hop })
             });
-            self.rows[way].push(id);
+            self.rows[direction].push(id);
         }
         Ok(())
     }

@@ -24,7 +24,7 @@ pub use series::{Series, Window};
 pub use traffic::Traffic;
 
 use crate::keys::{AnyKey, FRAME_BYTES, Json, Key, Result, ScenarioError, Span, Table, refuse, word};
-use crate::outside::OutsideWay;
+use crate::outside::OutsideRoute;
 use goodqueue_units::Duration;
 use serde::Serialize;
 
@@ -136,7 +136,7 @@ impl Scenario {
 
     /// Does the same as [`from_json`](Self::from_json). If packets come from outside, on the ways `outside`, the
     /// scenario may have no traffic of its own.
-    pub(crate) fn read(json: &str, outside: Option<&[OutsideWay]>) -> Result<Self> {
+    pub(crate) fn read(json: &str, outside: Option<&[OutsideRoute]>) -> Result<Self> {
         let content: Json =
             serde_json::from_str(json).map_err(|error| ScenarioError::new("", error.to_string()))?;
         let table = Table::new("", &content)?;
@@ -161,8 +161,8 @@ impl Scenario {
         } else {
             traffic::read(&table, duration.0, path.rtt)?
         };
-        for way in outside.into_iter().flatten() {
-            traffic.push(Traffic::from_outside(duration, path.rtt, way));
+        for direction in outside.into_iter().flatten() {
+            traffic.push(Traffic::from_outside(duration, path.rtt, direction));
         }
         let most = u64::from(path.frame_bytes());
         if let Some(place) =

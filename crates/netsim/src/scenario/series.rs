@@ -161,8 +161,10 @@ impl Series {
             let sizes = scenario.traffic.iter().filter_map(super::Traffic::packet_bytes);
             let full = u64::from(scenario.path.frame_bytes());
             let least = sizes.min().unwrap_or(full).clamp(1, full);
-            let packets: u64 =
-                Direction::ALL.map(|way| fastest(scenario, way).bytes_in(span) / least).iter().sum();
+            let packets: u64 = Direction::ALL
+                .map(|direction| fastest(scenario, direction).bytes_in(span) / least)
+                .iter()
+                .sum();
             if packets > MOST_PACKETS {
                 let found = format!("{span}, in which {packets} packets may leave");
                 return refuse("series.packets", found, &format!("a window of at most {MOST_PACKETS}"));
@@ -173,9 +175,12 @@ impl Series {
 }
 
 /// Returns the highest rate of the link during the run.
-fn fastest(scenario: &Scenario, way: Direction) -> Rate {
-    let later =
-        scenario.change.iter().filter(|change| change.direction == way).filter_map(|change| change.rate);
-    let first = scenario.link(way).rate.0;
+fn fastest(scenario: &Scenario, direction: Direction) -> Rate {
+    let later = scenario
+        .change
+        .iter()
+        .filter(|change| change.direction == direction)
+        .filter_map(|change| change.rate);
+    let first = scenario.link(direction).rate.0;
     later.map(|RateText(rate)| rate).fold(first, |a, b| if b.as_bps() > a.as_bps() { b } else { a })
 }

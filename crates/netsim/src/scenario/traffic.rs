@@ -6,7 +6,7 @@ use crate::keys::{
     AnyKey, Dscp, Json, Key, Quantity, Result, ScenarioError, Span, Table, Values, describe, no_such_word,
     refuse,
 };
-use crate::outside::OutsideWay;
+use crate::outside::OutsideRoute;
 use crate::traffic::kind::Make;
 use crate::traffic::web_users::MOST_USERS;
 use crate::traffic::{KINDS, Kind, app, flent, outside, tcp};
@@ -248,7 +248,7 @@ impl Traffic {
     }
 
     /// Returns the traffic of packets from outside, throughout the `whole` run.
-    pub(super) fn from_outside(whole: Span, rtt: Span, way: &OutsideWay) -> Self {
+    pub(super) fn from_outside(whole: Span, rtt: Span, direction: &OutsideRoute) -> Self {
         Self {
             kind: &outside::KIND,
             name: None,
@@ -258,11 +258,11 @@ impl Traffic {
             start_spread: Span(Duration::ZERO),
             stagger: Span(Duration::ZERO),
             stop: whole,
-            rtt: way.rtt.map_or(rtt, Span),
+            rtt: direction.rtt.map_or(rtt, Span),
             rtt_step: None,
             host: None,
             server: None,
-            hops: way.hops.clone(),
+            hops: direction.hops.clone(),
             station: None,
             values: Values::default(),
         }

@@ -31,7 +31,7 @@ impl Simulation {
             // The end that gets an ACK is the sender. The way has this, too, but the processor would have to wait for
             // it.
             let sends = packet.segment().is_some_and(|segment| segment.payload_len == 0);
-            prefetch(&self.ways[flow]);
+            prefetch(&self.flow_paths[flow]);
             self.sockets.bulk[flow].prefetch(end, sends);
         }
         if let Some(packet) = pipes.behind(pipe, 1) {
@@ -50,17 +50,17 @@ impl Simulation {
             _ => None,
         };
         if let Some((flow, _)) = flow_behind(3) {
-            prefetch(&self.ways[flow]);
+            prefetch(&self.flow_paths[flow]);
         }
         if let Some((flow, timer)) = flow_behind(2) {
-            let (end, bulk) = (self.ways[flow].end_of(timer), &self.sockets.bulk[flow]);
+            let (end, bulk) = (self.flow_paths[flow].end_of(timer), &self.sockets.bulk[flow]);
             match timer {
                 Timer::Sender => prefetch(&bulk.ends[end]), // a retransmission timeout touches all of a sender
                 Timer::Receiver => bulk.prefetch(end, false),
             }
         }
         if let Some((flow, timer)) = flow_behind(1) {
-            self.ask_for_answer(flow, self.ways[flow].end_of(timer));
+            self.ask_for_answer(flow, self.flow_paths[flow].end_of(timer));
         }
     }
 
@@ -68,9 +68,9 @@ impl Simulation {
     /// sends.
     #[inline(always)]
     fn ask_for_answer(&self, flow: FlowId, end: Side) {
-        let way = end.sends();
+        let direction = end.sends();
         self.sockets.bulk[flow].ends[end].prefetch_oldest();
-        self.links[LinkId::bottleneck(way)].qdisc.prefetch(self.ways[flow].hash[way]);
+        self.links[LinkId::bottleneck(direction)].qdisc.prefetch(self.flow_paths[flow].hash[direction]);
     }
 
     /// Prefetches the counter of the sample `rtt` of `flow`.

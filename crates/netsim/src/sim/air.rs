@@ -13,7 +13,7 @@ use crate::direction::Direction;
 use crate::ids::FlowId;
 use crate::keys::ScenarioError;
 use crate::link::Fates;
-use crate::lists::{PerFlow, PerWay};
+use crate::lists::{ByDirection, PerFlow};
 use crate::path::wifi::driver::Limits;
 use crate::path::wifi::minstrel::Minstrel;
 use crate::path::wifi::minstrel_ht::MinstrelHt;
@@ -53,8 +53,8 @@ impl Build<'_, '_> {
             wifi.each().map(|(name, station)| (name, station.clone())).collect();
         let ampdu = wifi.ampdu.map(|size| size.0 as u32);
         let seed = self.scenario.seed;
-        let control = |station: &StationSpec, limits: Limits, way: Direction, number: u64| {
-            let mut random = Streams::new(seed).stream(&format!("rate control {}", way.name()), number);
+        let control = |station: &StationSpec, limits: Limits, direction: Direction, number: u64| {
+            let mut random = Streams::new(seed).stream(&format!("rate control {}", direction.name()), number);
             rate_control(&wifi, station, limits, &timing, &mut random)
         };
         let limits = wifi.driver.limits(ampdu);
@@ -68,9 +68,9 @@ impl Build<'_, '_> {
         }
         let flows = station_of.len();
         let streams = Streams::new(self.scenario.seed);
-        let books = PerWay::of(|way| {
-            let random = streams.stream("qdisc", way as u64);
-            Books::new(Fates::new(random, flows, self.watch(way), self.hosts(way)), flows)
+        let books = ByDirection::of(|direction| {
+            let random = streams.stream("qdisc", direction as u64);
+            Books::new(Fates::new(random, flows, self.watch(direction), self.hosts(direction)), flows)
         });
         let protection = match (wifi.rts, wifi.protection) {
             (true, _) => Protection::RtsCts,

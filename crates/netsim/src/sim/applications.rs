@@ -61,13 +61,13 @@ impl Simulation {
             }
         }
         app.served(touched);
-        self.agenda.set(self.components.flow(flow, Timer::Sender), app.next_time(self.ways[flow].stop));
+        self.agenda.set(self.components.flow(flow, Timer::Sender), app.next_time(self.flow_paths[flow].stop));
     }
 
     #[cold]
     fn send_outgoing(&mut self, flow: FlowId, Outgoing { end, hash, datagram }: Outgoing) {
         let direction = end.sends();
-        let body = Body::Datagram(Datagram { dscp: self.ways[flow].dscp, ..datagram });
+        let body = Body::Datagram(Datagram { dscp: self.flow_paths[flow].dscp, ..datagram });
         let (arrival, hash) = (self.now, hash[direction]);
         let packet = Packet { arrival, flow, hash, body };
         self.offer(direction, packet);

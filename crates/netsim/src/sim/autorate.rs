@@ -10,7 +10,7 @@ use crate::direction::Direction;
 use crate::flow::Flow;
 use crate::ids::{FlowId, LinkId};
 use crate::keys::{Key, Span};
-use crate::lists::{PerFlow, PerWay};
+use crate::lists::{ByDirection, PerFlow};
 use crate::scenario::autorate as key;
 use crate::scenario::{Autorate, Scenario};
 use goodqueue_units::{Duration, Instant};
@@ -24,7 +24,7 @@ pub(crate) struct Controller {
     rules: Autorate,
     /// The lowest usual one-way delay of each reflector, in seconds. None for other flows.
     baselines: PerFlow<Option<f64>>,
-    shapers: PerWay<Option<State>>,
+    shapers: ByDirection<Option<State>>,
 }
 
 /// The state of one shaper.
@@ -51,8 +51,8 @@ impl Controller {
         let prefix = format!("{}/", rules.values.get(&key::PINGS));
         let is_reflector = |flow: &Flow| flow.is_echoed() && flow.name.starts_with(&prefix);
         let baselines = flows.iter().map(|flow| is_reflector(flow).then_some(f64::INFINITY)).collect();
-        let shapers = PerWay::of(|way| {
-            let shaper = rules.shapers[way]?;
+        let shapers = ByDirection::of(|direction| {
+            let shaper = rules.shapers[direction]?;
             let [min, base, max] = [shaper.min, shaper.base, shaper.max].map(|rate| rate.0.as_bps() as f64);
             Some(State {
                 rate: base,
@@ -71,18 +71,24 @@ impl Controller {
 
     /// Takes the round-trip time of a ping of `flow` that has returned at `now`. `sent` is the number of bytes that
     /// have left each shaper. Returns the shapers' new rates in bit/s, if they change.
-    fn take(&mut self, now: Instant, flow: FlowId, rtt: Duration, sent: PerWay<u64>) -> PerWay<Option<u64>> {
+    fn take(
+        &mut self,
+        now: Instant,
+        flow: FlowId,
+        rtt: Duration,
+        sent: ByDirection<u64>,
+    ) -> ByDirection<Option<u64>> {
         let values = &self.rules.values;
-        let Some(baseline) = &mut self.baselines[flow] else { return PerWay::of(|_| None) };
+        let Some(baseline) = &mut self.baselines[flow] else { return ByDirection::of(|_| None) };
         let delay = rtt.as_secs_f64() / 2.0;
         let weight = values.get(if delay > *baseline { &key::BASELINE_UP } else { &key::BASELINE_DOWN });
         *baseline = if baseline.is_finite() { *baseline + weight * (delay - *baseline) } else { delay };
         let above = delay - *baseline;
         let rules = &self.rules;
-        let mut rates = PerWay::of(|_| None);
-        for way in Direction::ALL {
-            if let Some(shaper) = &mut self.shapers[way] {
-                rates[way] = shaper.judge(rules, now, above, sent[way]);
+        let mut rates = ByDirection::of(|_| None);
+        for direction in Direction::ALL {
+            if let Some(shaper) = &mut self.shapers[direction] {
+                rates[direction] = shaper.judge(rules, now, above, sent[direction]);
             }
         }
         rates
@@ -162,12 +168,12 @@ impl Simulation {
             link.settle_before(self.now, &mut self.agenda);
         }
         let links = &self.links;
-        let sent = PerWay::of(|way| links[LinkId::bottleneck(way)].forwarded_bytes());
+        let sent = ByDirection::of(|direction| links[LinkId::bottleneck(direction)].forwarded_bytes());
         let rates = controller.take(self.now, flow, rtt, sent);
-        for way in Direction::ALL {
-            let Some(rate) = rates[way] else { continue };
+        for direction in Direction::ALL {
+            let Some(rate) = rates[direction] else { continue };
             let words = format!("cake bandwidth {rate}bit");
-            let link = &mut self.links[LinkId::bottleneck(way)];
+            let link = &mut self.links[LinkId::bottleneck(direction)];
             if let Err(error) = link.change(self.now, None, Some(&words), &mut self.agenda) {
                 unreachable!("reading the scenario has read this line: {error}");
             }
@@ -213,7 +219,7 @@ mod tests {
         fn feed(&mut self, rtt_ms: u64, load: f64) -> f64 {
             self.now += TICK;
             self.sent += (self.rate() * load * TICK.as_secs_f64() / 8.0) as u64;
-            let sent = PerWay::from([self.sent, 0]);
+            let sent = ByDirection::from([self.sent, 0]);
             let flow = self.program.baselines.numbers().next().unwrap();
             self.program.take(self.now, flow, Duration::from_millis(rtt_ms), sent);
             self.rate() / 1e6
@@ -303,7 +309,7 @@ mod tests {
                 Instant::ZERO + TICK * tick,
                 other,
                 Duration::from_secs(2),
-                PerWay::from([0, 0]),
+                ByDirection::from([0, 0]),
             );
             assert!(rates.iter().all(Option::is_none));
         }

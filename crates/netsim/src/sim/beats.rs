@@ -52,7 +52,7 @@ impl Simulation {
     /// Returns the totals of flow `id` so far.
     pub(crate) fn totals(&self, id: FlowId) -> Totals {
         let flow = &self.flows[id];
-        let offered = self.ways[id].offered[flow.direction];
+        let offered = self.flow_paths[id].offered[flow.direction];
         let mut dropped = self.links[LinkId::bottleneck(flow.direction)].fates.dropped[id];
         if let Some(row) = &self.row {
             dropped += row.dropped(id, flow.direction, &self.scenario);

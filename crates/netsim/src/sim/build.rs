@@ -1,7 +1,7 @@
 //! Builds a scenario's links and hops.
 
 use super::Simulation;
-use super::row::{Body, HopState, Places, Ways};
+use super::row::{Body, HopState, Places, Routes};
 use crate::direction::Direction;
 use crate::foreign::{Discipline, Maker, Request};
 use crate::hosts::Hosts;
@@ -123,7 +123,7 @@ impl Build<'_, '_> {
     /// As [`Build::link`].
     pub(super) fn hops(
         &mut self,
-        ways: &Ways,
+        routes: &Routes,
         places: &mut Places,
     ) -> Result<PerHop<HopState>, ScenarioError> {
         let law = self.scenario.series.as_ref().is_some_and(|series| series.law);
@@ -134,7 +134,7 @@ impl Build<'_, '_> {
             let (body, component) = match hop.kind.make {
                 Make::Link => {
                     let parts = places.link(id);
-                    let link = self.link(Place::Hop(id, direction), parts, ways.onward(direction))?;
+                    let link = self.link(Place::Hop(id, direction), parts, routes.onward(direction))?;
                     (Body::Link(link), parts.timer)
                 }
                 Make::Element(make) => {
@@ -142,7 +142,7 @@ impl Build<'_, '_> {
                     (Body::Element(make(&hop.values, random)), places.element(id))
                 }
             };
-            hops.push(HopState::new(body, ways.flows(), component, law));
+            hops.push(HopState::new(body, routes.flows(), component, law));
         }
         Ok(hops)
     }

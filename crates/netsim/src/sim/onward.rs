@@ -15,12 +15,14 @@ impl Simulation {
         let Some(row) = &mut self.row else { return };
         let part = row.part(id);
         let (from, packet) = match part {
-            Part::BottleneckOnward(way) => {
-                let link = &mut self.links[LinkId::bottleneck(way)];
+            Part::BottleneckOnward(direction) => {
+                let link = &mut self.links[LinkId::bottleneck(direction)];
                 (Some(Node::Bottleneck), link.take_onward(now, agenda))
             }
-            Part::GateWire(way) => return self.links[LinkId::gate(way)].settle(now, agenda),
-            Part::GateOnward(way) => (None, self.links[LinkId::gate(way)].take_onward(now, agenda)),
+            Part::GateWire(direction) => return self.links[LinkId::gate(direction)].settle(now, agenda),
+            Part::GateOnward(direction) => {
+                (None, self.links[LinkId::gate(direction)].take_onward(now, agenda))
+            }
             Part::Timer(hop) | Part::Wire(hop) | Part::Onward(hop) => {
                 let Body::Link(link) = &mut row.hops[hop].body else { return };
                 match part {
@@ -34,7 +36,9 @@ impl Simulation {
         };
         let Some(packet) = packet else { return };
         let direction = match part {
-            Part::BottleneckOnward(way) | Part::GateWire(way) | Part::GateOnward(way) => way,
+            Part::BottleneckOnward(direction) | Part::GateWire(direction) | Part::GateOnward(direction) => {
+                direction
+            }
             Part::Timer(hop) | Part::Wire(hop) | Part::Onward(hop) | Part::Release(hop) => {
                 self.scenario.hops.list[hop].direction
             }

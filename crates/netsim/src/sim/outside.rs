@@ -7,7 +7,7 @@ use crate::ids::LinkId;
 use crate::ids::{FlowId, Number};
 use crate::keys::ScenarioError;
 use crate::link::Counts;
-use crate::outside::{Arrival, Envelope, Headers, OutsideWay};
+use crate::outside::{Arrival, Envelope, Headers, OutsideRoute};
 use crate::packet::{Body, Datagram, Packet};
 use crate::scenario::Scenario;
 use goodqueue_units::{Duration, Instant};
@@ -42,11 +42,14 @@ impl Simulation {
 
     /// Offers a packet to the path at the present time of the run. `flow` is the number of a flow from outside,
     /// `envelope` a free envelope.
-    pub fn put(&mut self, flow: u32, way: Direction, envelope: &'static Envelope, headers: Headers) {
+    pub fn put(&mut self, flow: u32, direction: Direction, envelope: &'static Envelope, headers: Headers) {
         envelope.fill(headers);
         let Headers { len, ecn, dscp, flow_hash, .. } = headers;
         let body = Body::Datagram(Datagram { number: 0, len, ecn, dscp, envelope: Some(envelope) });
-        self.offer(way, Packet { arrival: self.now, flow: FlowId::at(flow as usize), hash: flow_hash, body });
+        self.offer(
+            direction,
+            Packet { arrival: self.now, flow: FlowId::at(flow as usize), hash: flow_hash, body },
+        );
     }
 
     /// Moves the packets that arrived since the last call to `into`, in the order of time.
@@ -71,13 +74,13 @@ impl Simulation {
         self.now.since(Instant::ZERO)
     }
 
-    /// Returns the counters of the bottleneck of `way`.
+    /// Returns the counters of the bottleneck of `direction`.
     #[must_use]
-    pub fn glance(&self, way: Direction) -> Glance {
+    pub fn glance(&self, direction: Direction) -> Glance {
         let (counts, delay_sum) = match self.cell() {
-            Some(cell) => (cell.counts(way), cell.books[way].delay_sum),
+            Some(cell) => (cell.counts(direction), cell.books[direction].delay_sum),
             None => {
-                let link = &self.links[LinkId::bottleneck(way)];
+                let link = &self.links[LinkId::bottleneck(direction)];
                 (link.counts(), link.delay_totals().1)
             }
         };
@@ -87,23 +90,23 @@ impl Simulation {
     }
 
     /// Handles the arrival of a packet from outside. Returns false if `datagram` is not from outside.
-    pub(super) fn leaves(&mut self, flow: FlowId, way: Direction, datagram: &Datagram) -> bool {
+    pub(super) fn leaves(&mut self, flow: FlowId, direction: Direction, datagram: &Datagram) -> bool {
         let Datagram { envelope: Some(envelope), ecn, dscp, len, .. } = *datagram else { return false };
         if let Source::Outside { delivered_bytes } = &mut self.flows[flow].source {
             *delivered_bytes += u64::from(len);
         }
-        self.arrivals.push(Arrival { time: self.now, way, envelope, ecn, dscp });
+        self.arrivals.push(Arrival { time: self.now, direction, envelope, ecn, dscp });
         true
     }
 }
 
 impl Scenario {
     /// Reads a scenario from `json` for packets from outside. It may have no traffic of its own. The packets of each
-    /// of `ways` are one flow.
+    /// of `routes` are one flow.
     ///
     /// # Errors
     /// As [`Scenario::from_json`].
-    pub fn open(json: &str, ways: &[OutsideWay]) -> Result<Self, ScenarioError> {
-        Self::read(json, Some(ways))
+    pub fn open(json: &str, routes: &[OutsideRoute]) -> Result<Self, ScenarioError> {
+        Self::read(json, Some(routes))
     }
 }

@@ -12,7 +12,7 @@ use crate::component::Component;
 use crate::direction::Direction;
 use crate::ids::{FanId, FlowId, HopId, LinkId, Number, PartId, PipeId, RouteId};
 use crate::link::{Link, Parts};
-use crate::lists::{List, PerFlow, PerHop, PerWay};
+use crate::lists::{ByDirection, List, PerFlow, PerHop};
 use crate::packet::Packet;
 use crate::path::kind::Element;
 use crate::path::netem::{Accepted, WireCounts};
@@ -86,7 +86,7 @@ pub(crate) struct Row {
     route_of: PerFlow<RouteId>,
     routes: List<RouteId, Route>,
     /// The pipe in which each flow's packets end.
-    exits: PerWay<PerFlow<Exit>>,
+    exits: ByDirection<PerFlow<Exit>>,
     /// The cell, if the bottleneck is one, and its component in the agenda.
     pub(crate) cell: Option<Box<Cell>>,
     pub(super) cell_component: Component,
@@ -98,25 +98,25 @@ pub(crate) struct Row {
 const ONWARD: Exit = Exit::Pipe(PipeId::ONWARD);
 
 /// The nodes that packets cross.
-type Route = PerWay<Vec<Node>>;
+type Route = ByDirection<Vec<Node>>;
 
 /// The ways of all flows, before links and hops are built.
-pub(super) struct Ways {
+pub(super) struct Routes {
     of_flow: PerFlow<RouteId>,
     routes: List<RouteId, Route>,
-    exits: PerWay<PerFlow<Exit>>,
+    exits: ByDirection<PerFlow<Exit>>,
     /// Delays of the pipes.
-    delays: PerWay<List<PipeId, Duration>>,
+    delays: ByDirection<List<PipeId, Duration>>,
     /// The fans of flows whose connections have their own base RTTs.
-    fans: PerWay<List<FanId, Fan>>,
+    fans: ByDirection<List<FanId, Fan>>,
 }
 
-impl Ways {
+impl Routes {
     /// Plans the ways of `scenario`. `rtts` has the least and the greatest base RTT of each flow.
     pub(super) fn new(scenario: &Scenario, rtts: &[(Duration, Duration)]) -> Self {
         let (mut of_flow, mut routes) = (PerFlow::default(), List::<RouteId, Route>::default());
         for traffic in &scenario.traffic {
-            let route = PerWay::of(|direction| {
+            let route = ByDirection::of(|direction| {
                 let row = scenario.hops.rows[direction].iter().map(|place| match *place {
                     None => (BOTTLENECK, Node::Bottleneck),
                     Some(hop) => (scenario.hops.list[hop].name.as_str(), Node::Hop(hop)),
@@ -127,13 +127,13 @@ impl Ways {
             let id = known.unwrap_or_else(|| routes.push(route));
             of_flow.extend(std::iter::repeat_n(id, traffic.count as usize));
         }
-        let (exits, delays) = (PerWay::of(|_| PerFlow::default()), PerWay::of(|_| List::default()));
-        let fans = PerWay::of(|_| List::default());
-        let mut ways = Self { of_flow, routes, exits, delays, fans };
+        let (exits, delays) = (ByDirection::of(|_| PerFlow::default()), ByDirection::of(|_| List::default()));
+        let fans = ByDirection::of(|_| List::default());
+        let mut routes = Self { of_flow, routes, exits, delays, fans };
         for direction in Direction::ALL {
-            ways.plan_exits(direction, rtts);
+            routes.plan_exits(direction, rtts);
         }
-        ways
+        routes
     }
 
     /// Plans one pipe per last node and base RTT, in the order of the flows.
@@ -283,9 +283,9 @@ impl Row {
 
     /// Returns the packets of `flow` that were dropped or lost in the hops of `direction`.
     pub(super) fn dropped(&self, flow: FlowId, direction: Direction, scenario: &Scenario) -> u64 {
-        let of_way =
+        let of_direction =
             scenario.hops.list.iter().zip(self.hops.iter()).filter(|(hop, _)| hop.direction == direction);
-        of_way.map(|(_, state)| state.dropped(flow)).sum()
+        of_direction.map(|(_, state)| state.dropped(flow)).sum()
     }
 }
 

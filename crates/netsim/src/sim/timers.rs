@@ -1,7 +1,7 @@
 //! The loop's part for the timers of flows.
 
 use super::Simulation;
-use super::way::Way;
+use super::flow_path::FlowPath;
 use crate::flow::Source;
 use crate::ids::{FlowId, Timer};
 use goodqueue_units::Instant;
@@ -11,7 +11,7 @@ impl Simulation {
     #[inline(never)]
     pub(super) fn flow_timer(&mut self, flow: FlowId, timer: Timer) {
         let now = self.now;
-        let &Way { is_bulk, direction, stop, dscp, .. } = &self.ways[flow];
+        let &FlowPath { is_bulk, direction, stop, dscp, .. } = &self.flow_paths[flow];
         let stopping = timer == Timer::Sender && now >= stop;
         if stopping && self.flows[flow].delivered_at_stop.is_none() {
             self.flows[flow].delivered_at_stop = Some(self.totals(flow).delivered_bytes);
@@ -43,12 +43,12 @@ impl Simulation {
     /// Does the same for a bulk transfer. Reads only its way and its connection, because the flow is in no cache.
     #[inline]
     fn bulk_timer(&mut self, flow: FlowId, timer: Timer, stopping: bool) {
-        let (now, way) = (self.now, &mut self.ways[flow]);
-        let end = way.end_of(timer);
+        let (now, path) = (self.now, &mut self.flow_paths[flow]);
+        let end = path.end_of(timer);
         let connection = &mut self.sockets.bulk[flow].ends[end];
-        if stopping && !way.is_closed {
-            way.is_closed = true;
-            if way.stop < Instant::ZERO + self.scenario.duration.0 {
+        if stopping && !path.is_closed {
+            path.is_closed = true;
+            if path.stop < Instant::ZERO + self.scenario.duration.0 {
                 connection.close(); // at the end of the run all flows stop without closing
             }
         }
@@ -56,10 +56,10 @@ impl Simulation {
         if connection.poll_timeout().is_some_and(|deadline| deadline <= now) {
             connection.handle_timeout(now);
         }
-        let latest = if timer == Timer::Sender && !way.is_closed { way.stop } else { Instant::MAX };
-        way.timers[end] = latest;
+        let latest = if timer == Timer::Sender && !path.is_closed { path.stop } else { Instant::MAX };
+        path.timers[end] = latest;
         self.pump(flow, end, None);
-        if self.ways[flow].timers[end] == latest {
+        if self.flow_paths[flow].timers[end] == latest {
             self.agenda.set(self.components.flow(flow, timer), latest);
         }
     }

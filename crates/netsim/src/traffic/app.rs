@@ -9,8 +9,8 @@ use super::result;
 use crate::direction::{Direction, Side};
 use crate::ids::{FlowId, SocketId};
 use crate::keys::{Key, Result, Size, Span, Table, Values, refuse};
-use crate::lists::PerWay;
-use crate::packet::{Datagram, both_ways};
+use crate::lists::ByDirection;
+use crate::packet::{Datagram, both_directions};
 use crate::probe::delay::FlowDelays;
 use crate::sockets::{Socket, Sockets, Stage};
 use crate::tally::Totals;
@@ -106,7 +106,7 @@ struct Desk {
 /// A datagram, the end that sends it, and its hashes, as a classifier would compute them.
 pub(crate) struct Outgoing {
     pub(crate) end: Side,
-    pub(crate) hash: PerWay<u32>,
+    pub(crate) hash: ByDirection<u32>,
     pub(crate) datagram: Datagram,
 }
 
@@ -132,10 +132,10 @@ impl Host<'_> {
     /// allows it.
     pub(crate) fn open(&mut self, opener: Side) -> SocketId {
         let Desk { open, hashes, flow, config, touched, .. } = &mut *self.desk;
-        let mut hash = both_ways(hashes.next_u32());
+        let mut hash = both_directions(hashes.next_u32());
         // A packet's hash identifies its connection, so two open connections never share a hash.
         while open.has(hash[Direction::Down]) {
-            hash = both_ways(hashes.next_u32());
+            hash = both_directions(hashes.next_u32());
         }
         let id = self.sockets.open(config, opener, *flow, hash);
         open.insert(hash[Direction::Down], id);
@@ -177,12 +177,19 @@ impl Host<'_> {
     }
 
     /// Draws the hashes for an exchange of datagrams that has ports of its own.
-    pub(crate) fn exchange(&mut self) -> PerWay<u32> {
-        both_ways(self.desk.hashes.next_u32())
+    pub(crate) fn exchange(&mut self) -> ByDirection<u32> {
+        both_directions(self.desk.hashes.next_u32())
     }
 
     /// Sends the datagram `number` from `end`. Its length is `len` bytes as `tc` counts them.
-    pub(crate) fn send_datagram(&mut self, end: Side, hash: PerWay<u32>, number: u32, len: u16, ecn: Ecn) {
+    pub(crate) fn send_datagram(
+        &mut self,
+        end: Side,
+        hash: ByDirection<u32>,
+        number: u32,
+        len: u16,
+        ecn: Ecn,
+    ) {
         let datagram = Datagram { number, len, ecn, dscp: 0, envelope: None };
         self.desk.datagrams.push_back(Outgoing { end, hash, datagram });
     }

@@ -2,7 +2,7 @@
 
 use crate::direction::Direction;
 use crate::ids::SocketId;
-use crate::packet::both_ways;
+use crate::packet::both_directions;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
@@ -45,7 +45,7 @@ impl Connections {
 
     /// Returns the connection whose packets in `direction` have the hash `hash`.
     pub(crate) fn find(&self, direction: Direction, hash: u32) -> Option<SocketId> {
-        let down = if direction == Direction::Down { hash } else { both_ways(hash)[Direction::Up] };
+        let down = if direction == Direction::Down { hash } else { both_directions(hash)[Direction::Up] };
         self.by_hash.get(&down).map(|&(_, socket)| socket)
     }
 

@@ -15,7 +15,7 @@ use super::result::{self, AppResult};
 use super::tcp;
 use crate::direction::Side;
 use crate::ids::SocketId;
-use crate::lists::PerWay;
+use crate::lists::ByDirection;
 use crate::packet::Datagram;
 use crate::probe::delay::{FlowDelays, Summary};
 use crate::probe::rounded;
@@ -115,7 +115,7 @@ struct Site {
     address: Address,
     /// The number of the host's lookup, and the hashes of its datagrams.
     number: u32,
-    hash: PerWay<u32>,
+    hash: ByDirection<u32>,
     /// Objects that have not been requested yet.
     waiting: VecDeque<usize>,
     channels: Vec<Channel>,
@@ -193,7 +193,7 @@ impl Page {
         let site = |_| Site {
             address: Address::Unknown,
             number: 0,
-            hash: PerWay::of(|_| 0),
+            hash: ByDirection::of(|_| 0),
             waiting: VecDeque::new(),
             channels: Vec::new(),
         };

@@ -247,7 +247,7 @@ fn wire_is_conserved(p: WirePackets) {
 
 /// Returns the packets that entered and left each hop of a direction, including the bottleneck, in the order in which
 /// packets cross them.
-fn row(record: &Record, way: Direction) -> Vec<(u64, u64)> {
+fn row(record: &Record, direction: Direction) -> Vec<(u64, u64)> {
     let of_queue = |queue: &QueueRecord| (queue.packets.offered, queue.packets.forwarded);
     let resolved = serde_json::to_value(&record.scenario).unwrap();
     let is_before = |name: &str| {
@@ -255,14 +255,14 @@ fn row(record: &Record, way: Direction) -> Vec<(u64, u64)> {
         hops.iter().any(|hop| hop["name"] == name && hop.get("before").is_some())
     };
     let (mut before, mut after) = (Vec::new(), Vec::new());
-    for hop in record.hops.iter().filter(|hop| hop.direction == way) {
+    for hop in record.hops.iter().filter(|hop| hop.direction == direction) {
         let counts = match &hop.body {
             HopBody::Link(queue) => of_queue(queue),
             HopBody::Wire(wire) => (wire.packets.offered, wire.packets.delivered),
         };
         if is_before(&hop.name) { before.push(counts) } else { after.push(counts) }
     }
-    let bottleneck = if way == Direction::Down { &record.queues.down } else { &record.queues.up };
+    let bottleneck = if direction == Direction::Down { &record.queues.down } else { &record.queues.up };
     before.push(of_queue(bottleneck));
     before.extend(after);
     before
@@ -322,13 +322,13 @@ pub(crate) fn path_holds(bytes: &[u8]) -> bool {
         }
     }
     if !in_part {
-        for way in [Direction::Down, Direction::Up] {
-            for pair in row(&record, way).windows(2) {
+        for direction in [Direction::Down, Direction::Up] {
+            for pair in row(&record, direction).windows(2) {
                 let ((_, left), (came, _)) = (pair[0], pair[1]);
                 // One packet may be on the link's wire. A cell may have some packets on the air, and lose some there.
                 assert!(
                     came <= left && (is_cell || left <= came + 1),
-                    "{came} of {left} came {way:?}: {asked}"
+                    "{came} of {left} came {direction:?}: {asked}"
                 );
             }
         }

@@ -19,17 +19,17 @@ COUNTERS = (
 """The fields of `tc -s` that are counters. The other fields are states."""
 
 
-def check(way: str, packets: Packets, snapshots: list[dict[str, Any]], duplicates: bool = False) -> None:
+def check(direction: str, packets: Packets, snapshots: list[dict[str, Any]], duplicates: bool = False) -> None:
     """Compare the captures with the discipline's own counters, at each time when these were read.
 
-    ``way`` is the bottleneck's direction or a hop's name. If netem ``duplicates``, losses are not compared: netem may
-    lose a copy alone, and no capture contains that copy.
+    ``direction`` is the bottleneck's direction or a hop's name. If netem ``duplicates``, losses are not compared: netem
+    may lose a copy alone, and no capture contains that copy.
 
     Raises UserError if the two disagree. Then one of them is wrong, and the run has no result.
     """
     for snapshot in snapshots:
         at = nanoseconds(snapshot["t_s"])
-        leaf = _leaf(way, snapshot)
+        leaf = _leaf(direction, snapshot)
         waiting = leaf["qlen"]
         expected = {
             "packets forwarded": (
@@ -42,7 +42,7 @@ def check(way: str, packets: Packets, snapshots: list[dict[str, Any]], duplicate
         if snapshot is snapshots[-1]:
             if waiting:
                 raise UserError(
-                    f"kernel: {way}: {waiting} packets still waited when the captures ended; accepted: none"
+                    f"kernel: {direction}: {waiting} packets still waited when the captures ended; accepted: none"
                 )
             if not duplicates:
                 expected["packets dropped"] = (leaf["drops"], packets.arrival[~packets.left])
@@ -51,16 +51,17 @@ def check(way: str, packets: Packets, snapshots: list[dict[str, Any]], duplicate
             if not least <= counted <= most:
                 seen = f"{least}" if least == most else f"{least} to {most}"
                 raise UserError(
-                    f"kernel: {way}: captures and tc disagree at {snapshot['t_s']:.3f} s: {what}: {seen} and {counted}"
+                    f"kernel: {direction}: captures and tc disagree at {snapshot['t_s']:.3f} s: {what}: "
+                    f"{seen} and {counted}"
                 )
 
 
-def _leaf(way: str, snapshot: dict[str, Any]) -> dict[str, Any]:
+def _leaf(direction: str, snapshot: dict[str, Any]) -> dict[str, Any]:
     for qdisc in snapshot["qdiscs"]:
         if qdisc["handle"] == tc.LEAF:
             found: dict[str, Any] = qdisc
             return found
-    raise UserError(f"kernel: {way}: tc shows no qdisc {tc.LEAF}; accepted: the scenario's discipline there")
+    raise UserError(f"kernel: {direction}: tc shows no qdisc {tc.LEAF}; accepted: the scenario's discipline there")
 
 
 def counted(snapshots: list[dict[str, Any]]) -> list[dict[str, Any]]:

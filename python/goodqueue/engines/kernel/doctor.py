@@ -7,7 +7,7 @@ from typing import Any
 
 from goodqueue.engines.kernel import host, image, packages, vm
 from goodqueue.engines.kernel.lab.bulk import KIND
-from goodqueue.engines.kernel.lab.plan import Flow, Plan, Shaper, Way
+from goodqueue.engines.kernel.lab.plan import Flow, Plan, Route, Shaper
 from goodqueue.errors import UserError
 
 QDISCS = (
@@ -100,4 +100,4 @@ def _plan(words: str) -> Plan:
     up = Shaper(_RATE_BPS, "htb", [["parent", "1:1", "handle", "10:", "pfifo"]])
     down = replace(up, tc=[["parent", "1:1", "handle", "10:", *words.split()]])
     flow = Flow("bulk/0", KIND, "down", 0.0, 1.0, 0.0, False, 0, "cubic", 0, False, None, None, user=1, server=1)
-    return Plan(1.0, 0.0, 1, down, up, [Way(0.0)], [flow], None)
+    return Plan(1.0, 0.0, 1, down, up, [Route(0.0)], [flow], None)

@@ -163,9 +163,9 @@ class _Measuring:
     def _host(self, name: str, role: str, places: list[int]) -> Host:
         flows, fates = self.plan.flows, [self._fates(place) for place in places]
         goodput: dict[str, float | None] = {}
-        for way in ("down", "up"):
-            own = [place for place in places if flows[place].direction == way]
-            goodput[way] = self._goodput_mbps(*own) if own else None
+        for direction in ("down", "up"):
+            own = [place for place in places if flows[place].direction == direction]
+            goodput[direction] = self._goodput_mbps(*own) if own else None
         rtts = [self.seen.journeys[place] for place in places]
         return Host(
             name=name,
@@ -178,8 +178,8 @@ class _Measuring:
 
     def _add_jain_of(self, hosts: list[Host], fairness: Fairness) -> None:
         """Add the index of the users' hosts, in the direction of the first bulk flow."""
-        way = next((flow.direction for flow in self.plan.flows if flow.kind == BULK), "")
-        goodputs = [host["goodput_mbps"].get(way) for host in hosts if host["role"] == "host"]
+        direction = next((flow.direction for flow in self.plan.flows if flow.kind == BULK), "")
+        goodputs = [host["goodput_mbps"].get(direction) for host in hosts if host["role"] == "host"]
         index = jain([one for one in goodputs if one is not None])
         if index is not None:
             fairness["jain_hosts"] = index

@@ -67,11 +67,11 @@ def path(scenario: Scenario) -> Path:
             down = _changed(key, down, change)
         else:
             up = _changed(key, up, change)
-    rows = {way: row_of(listed, way) for way in ("down", "up")}
+    rows = {direction: row_of(listed, direction) for direction in ("down", "up")}
     lines = {place: hop.get("qdisc") for place, hop in enumerate(listed)}
     drains = []
-    for way, row in rows.items():
-        own = (down, bottleneck["qdisc"]) if way == "down" else (up, bottleneck["up"]["qdisc"])
+    for direction, row in rows.items():
+        own = (down, bottleneck["qdisc"]) if direction == "down" else (up, bottleneck["up"]["qdisc"])
         drains.append(sum(_own_drain_s(*own) if place is None else _hop_s(hops[place], lines[place]) for place in row))
     return Path(down, up, hops, rows, max(drains))
 

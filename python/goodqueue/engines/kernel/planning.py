@@ -8,9 +8,9 @@ from dataclasses import MISSING, fields
 from typing import Any
 
 from goodqueue.engines.kernel import path as paths
-from goodqueue.engines.kernel.lab.addresses import MOST_FLOWS, MOST_WAYS
+from goodqueue.engines.kernel.lab.addresses import MOST_FLOWS, MOST_ROUTES
 from goodqueue.engines.kernel.lab.kinds import ALL, TCP
-from goodqueue.engines.kernel.lab.plan import Flow, Plan, Way
+from goodqueue.engines.kernel.lab.plan import Flow, Plan, Route
 from goodqueue.errors import UserError, quoted
 from goodqueue.record import Scenario
 from goodqueue.scenario import seconds, to_json
@@ -24,7 +24,7 @@ CONGESTION_CONTROLS = (
 """The congestion controls of Debian's kernel 6.1, built in or as a module."""
 
 RTT_STEPS = 12
-"""The number of base RTTs if each connection has its own. All flows together have at most `MOST_WAYS` ways."""
+"""The number of base RTTs if each connection has its own. All flows together have at most `MOST_ROUTES` ways."""
 
 
 def plan(scenario: Scenario) -> Plan:
@@ -56,20 +56,22 @@ def lay_out(scenario: Scenario, path: paths.Path, engine: str = "kernel") -> Pla
         )
     described = [traffic for traffic in scenario["traffic"] for _ in range(traffic["count"])]
     chosen = [
-        [Way(rtt_s, paths.skipped(traffic, path.hops)) for rtt_s in _rtts_s(outline)]
+        [Route(rtt_s, paths.skipped(traffic, path.hops)) for rtt_s in _rtts_s(outline)]
         for outline, traffic in zip(outlines, described, strict=True)
     ]
-    different = {(way.rtt_s, tuple(way.skips)): way for own in chosen for way in own}
-    ways = sorted(different.values(), key=lambda way: way.rtt_s)
-    if len(ways) > MOST_WAYS:
-        found = f"{len(ways)} distinct RTTs" + (" and choices of hops" if any(way.skips for way in ways) else "")
-        raise UserError("traffic.rtt", f"found {found}; accepted by the {engine} engine: at most {MOST_WAYS}")
+    different = {(route.rtt_s, tuple(route.skips)): route for own in chosen for route in own}
+    routes = sorted(different.values(), key=lambda route: route.rtt_s)
+    if len(routes) > MOST_ROUTES:
+        found = f"{len(routes)} distinct RTTs" + (
+            " and choices of hops" if any(route.skips for route in routes) else ""
+        )
+        raise UserError("traffic.rtt", f"found {found}; accepted by the {engine} engine: at most {MOST_ROUTES}")
     ahead = _drawn_ahead(scenario, outlines, engine)
     flows = []
     hosts = zip(_hosts(outlines, "host"), _hosts(outlines, "server"), strict=True)
     for outline, own, (user, server) in zip(outlines, chosen, hosts, strict=True):
-        places = [ways.index(way) for way in own]
-        about = {"way": places[0], "ways": places if len(places) > 1 else [], "user": user, "server": server}
+        places = [routes.index(route) for route in own]
+        about = {"route": places[0], "routes": places if len(places) > 1 else [], "user": user, "server": server}
         flows.append(_flow(outline | ahead.get(outline["name"], {}) | about))
     every = (scenario.get("series") or {}).get("interval")
     planned = Plan(
@@ -78,10 +80,10 @@ def lay_out(scenario: Scenario, path: paths.Path, engine: str = "kernel") -> Pla
         seed=scenario["seed"],
         down=path.down,
         up=path.up,
-        ways=ways,
+        routes=routes,
         flows=flows,
         sample_s=None if every is None else seconds(every),
-        drain_s=1.0 + ways[-1].rtt_s + path.drain_s,
+        drain_s=1.0 + routes[-1].rtt_s + path.drain_s,
         hops=path.hops,
         rows=path.rows,
     )
@@ -129,9 +131,9 @@ def _check_rates(scenario: Scenario, planned: Plan, engine: str) -> None:
     """Refuse TCP whose data cross no link, since only the processor would limit it."""
     keys = [f"traffic[{index}].hops" for index, one in enumerate(scenario["traffic"]) for _ in range(one["count"])]
     for key, flow in zip(keys, planned.flows, strict=True):
-        way = planned.ways[flow.way]
-        if flow.kind in TCP and planned.narrowest_bps(flow.direction, way) is None:
-            crossed = [hop.name for place, hop in enumerate(planned.hops) if place not in way.skips]
+        route = planned.routes[flow.route]
+        if flow.kind in TCP and planned.narrowest_bps(flow.direction, route) is None:
+            crossed = [hop.name for place, hop in enumerate(planned.hops) if place not in route.skips]
             found = f"found {', '.join(crossed)}, where {quoted(flow.name)} sends through no link"
             raise UserError(key, f"{found}; accepted by the {engine} engine: a link among them")
 
@@ -142,7 +144,7 @@ def _flow(outline: dict[str, Any]) -> Flow:
     Keys with a default in `Flow` belong to applications, so datagrams do not get them.
     """
     is_tcp = outline["kind"] in TCP
-    wanted = {"way", *(field.name for field in fields(Flow) if is_tcp or field.default is MISSING)}
+    wanted = {"route", *(field.name for field in fields(Flow) if is_tcp or field.default is MISSING)}
     known = {key: value for key, value in outline.items() if key in wanted}
     return Flow(**{"packet_size": None, "interval_s": None} | known)
 

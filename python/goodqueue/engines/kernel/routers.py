@@ -23,8 +23,8 @@ class Routers:
     def __init__(self, scenario: Scenario, plan: Plan, lab: dict[str, Any], seen: Sightings, where: str) -> None:
         """Take the results of a run in ``where``. Raises UserError if captures and `tc`'s own counters disagree."""
         self._scenario, self._plan, self._lab, self._seen, self._where = scenario, plan, lab, seen, where
-        for way, packets in seen.queues.items():
-            counters.check(way, packets, lab["qdisc_stats"][way])
+        for direction, packets in seen.queues.items():
+            counters.check(direction, packets, lab["qdisc_stats"][direction])
         for hop in plan.hops:
             told = lab["hop_stats"][hop.name]
             counters.check(f"hop {hop.name}", seen.hops[hop.name], told, "duplicate" in hop.netem)
@@ -34,7 +34,10 @@ class Routers:
         bottleneck = self._scenario["bottleneck"]
         links = {"down": (self._plan.down, bottleneck), "up": (self._plan.up, bottleneck["up"])}
         measured = span(self._plan)
-        return {way: elements.queue(self._seen.queues[way], *links[way], measured) for way in ("down", "up")}
+        return {
+            direction: elements.queue(self._seen.queues[direction], *links[direction], measured)
+            for direction in ("down", "up")
+        }
 
     def add_to(self, record: Record) -> None:
         """Add the kernel's description and the hops."""
@@ -47,13 +50,17 @@ class Routers:
 
     def add_series(self, series: Series, ends: list[int]) -> None:
         """Add the queues over time, and their single packets."""
-        series["queues"] = {way: elements.queue_series(packets, ends) for way, packets in self._seen.queues.items()}
+        series["queues"] = {
+            direction: elements.queue_series(packets, ends) for direction, packets in self._seen.queues.items()
+        }
         if of_links := {hop.name: self._seen.hops[hop.name] for hop in self._plan.hops if hop.link is not None}:
             series["hops"] = {name: elements.queue_series(packets, ends) for name, packets in of_links.items()}
         if (window := self._scenario["series"].get("packets")) is not None:
             begin, end = nanoseconds(seconds(window["from"])), nanoseconds(seconds(window["to"]))
             queues = self._seen.queues.items()
-            series["packets"] = {way: elements.packet_series(packets, begin, end) for way, packets in queues}
+            series["packets"] = {
+                direction: elements.packet_series(packets, begin, end) for direction, packets in queues
+            }
 
     def _kernel(self) -> Kernel:
         found = Kernel(
@@ -63,7 +70,9 @@ class Routers:
             tc=self._lab["tc"],
             shaper={"down": self._plan.down.shaper, "up": self._plan.up.shaper},
             sysctls=self._lab["sysctls"],
-            qdisc_stats={way: counters.counted(snapshots) for way, snapshots in self._lab["qdisc_stats"].items()},
+            qdisc_stats={
+                direction: counters.counted(snapshots) for direction, snapshots in self._lab["qdisc_stats"].items()
+            },
             capture_lost=sum(self._lab["capture_dropped"].values()),
         )
         if self._plan.hops:

@@ -108,7 +108,7 @@ def read(folder: Path, plan: Plan, lab: dict[str, Any]) -> Sightings:
         if files not in pairs:
             pairs[files] = _pair(folder, files, plan)
         packets = pairs[files].packets(step.direction, origin)
-        around = [place for place, flow in enumerate(plan.flows) if step.place in plan.ways[flow.way].skips]
+        around = [place for place, flow in enumerate(plan.flows) if step.place in plan.routes[flow.route].skips]
         packets = packets.without(around) if around else packets
         if step.place is None:
             queues[step.direction] = packets
@@ -116,8 +116,8 @@ def read(folder: Path, plan: Plan, lab: dict[str, Any]) -> Sightings:
             hops[plan.hops[step.place].name] = packets
     if plan.captures_ends:
         between = _pair(folder, chain.ends(plan), plan)
-        paths = {way: between.packets(way, origin) for way in ("down", "up")}
-        wires = {way: _Wire(packets, None) for way, packets in paths.items()}
+        paths = {direction: between.packets(direction, origin) for direction in ("down", "up")}
+        wires = {direction: _Wire(packets, None) for direction, packets in paths.items()}
     else:
         (between,), paths = pairs.values(), queues
         wires = {"down": _Wire(queues["down"], plan.down.rate_bps), "up": _Wire(queues["up"], plan.up.rate_bps)}
@@ -141,8 +141,8 @@ class _Pair:
     places: list[int]
     """For each captured flow its place in the plan, or -1."""
 
-    def packets(self, way: str, origin: int) -> Packets:
-        return _packets(self.captured["queues"][way], np.array([*self.places, -1], dtype=np.int64), origin)
+    def packets(self, direction: str, origin: int) -> Packets:
+        return _packets(self.captured["queues"][direction], np.array([*self.places, -1], dtype=np.int64), origin)
 
     def connections(self) -> dict[int, list[Any]]:
         """Return the transfers of each connection, by the flow's place in the plan."""

@@ -7,7 +7,7 @@ the command   outside.py   on the host: prints, draws, writes files; places the 
 └ the lab     inside.py    in its own user namespace: builds both ends (namespaces, devices), runs the gateway
   └ a parent  init.py      only because a process namespace begins with a child
     └ init    init.py      the first process there: mounts, starts programs in order; all below dies with it
-      ├ the way out        pasta or slirp4netns (outward.py), in the host's network
+      ├ the direction out        pasta or slirp4netns (outward.py), in the host's network
       ├ SERVER             in the server's network namespace
       └ CLIENT             in the client's network namespace
 ```

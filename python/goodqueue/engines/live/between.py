@@ -14,7 +14,7 @@ from pathlib import Path
 from pyroute2 import IPRoute
 
 from goodqueue._goodqueue import DisciplineError, Gateway, ScenarioError, TraceError
-from goodqueue.engines.kernel.lab.addresses import SIDES, of_way
+from goodqueue.engines.kernel.lab.addresses import SIDES, of_route
 from goodqueue.engines.kernel.lab.chain import nodes
 from goodqueue.engines.kernel.lab.clock import Clock
 from goodqueue.engines.kernel.lab.errors import LabError
@@ -50,9 +50,9 @@ class Between:
             bring_up(spaces, Interface(side, node.device(other), mac, other), beside, plan)
             self._sockets[side] = socket.socket(fileno=tap.descriptor)
             ends.append((tap.descriptor, tap.header))
-        ways = [(of_way(number), way.rtt_s, own.hops[number]) for number, way in enumerate(plan.ways)]
+        routes = [(of_route(number), route.rtt_s, own.hops[number]) for number, route in enumerate(plan.routes)]
         try:
-            self._gateway = Gateway(own.scenario, ends[0], ends[1], self._make, ways)
+            self._gateway = Gateway(own.scenario, ends[0], ends[1], self._make, routes)
             if own.trace is not None:
                 self._gateway.trace(**own.trace)  # from its start on
         except (ScenarioError, TraceError, UserError, OSError) as error:

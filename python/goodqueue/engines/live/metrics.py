@@ -38,8 +38,8 @@ def text(glance: Message | None) -> str:
 def _lines(glance: Message) -> Iterator[str]:
     for name, key, about in _QUEUES:
         yield from _head(name, "counter" if name.endswith("_total") else "gauge", about)
-        for way, queue in glance["queues"].items():
-            yield f'{_PREFIX}{name}{{direction="{way}"}} {queue[key]}'
+        for direction, queue in glance["queues"].items():
+            yield f'{_PREFIX}{name}{{direction="{direction}"}} {queue[key]}'
     yield from _head("elapsed_seconds", "gauge", "How long it has run.")
     yield f"{_PREFIX}elapsed_seconds {glance['elapsed_s']}"
     yield from _head("flows", "gauge", "Flows of real packets so far.")

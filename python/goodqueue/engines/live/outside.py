@@ -144,10 +144,10 @@ def _order(task: Task, onlooker: Onlooker) -> Message:
     if level > namespaces.DEEPEST:
         raise UserError(DEPTH, f"found {level - 1}; accepted: {namespaces.DEEPEST} links within each other at most")
     nested = task.server is None and level > 1 and privileges.has(privileges.NET_ADMIN)
-    way = None
+    direction = None
     if task.server is None and not nested:
         if (why := outward.why_not()) is None:
-            way = outward.choose()
+            direction = outward.choose()
         else:
             onlooker.note(f"the world outside cannot be reached: {why}")
     names: dict[str, list[str]] = {}
@@ -155,7 +155,7 @@ def _order(task: Task, onlooker: Onlooker) -> Message:
     for end in (namespaces.Addresses(level, side) for side in namespaces.SIDES):
         names |= end.names()
         environment[f"GOODQUEUE_{end.side.upper()}"] = end.ipv4
-    if way is not None:
+    if direction is not None:
         names["host"] = [outward.HOST]
         environment["GOODQUEUE_HOST"] = outward.HOST
     scenario = {key: value for key, value in task.scenario.items() if key != "traffic" or value}
@@ -166,8 +166,8 @@ def _order(task: Task, onlooker: Onlooker) -> Message:
         "trace": task.trace and asdict(task.trace),
         "depth": level,
         "nested": nested,
-        "outward": way and way.command,
-        "resolver": way.resolver if way is not None else None if nested else NO_RESOLVER,
+        "outward": direction and direction.command,
+        "resolver": direction.resolver if direction is not None else None if nested else NO_RESOLVER,
         "hosts": names,
         "environment": environment,
         "looks": bool(onlooker.glances),

@@ -10,7 +10,7 @@ from goodqueue.capture import Trace
 from goodqueue.capture import check as check_traced
 from goodqueue.engines.kernel import path as kernel
 from goodqueue.engines.kernel import planning, tc
-from goodqueue.engines.kernel.lab.plan import Hop, OwnPath, Plan, Shaper, Way
+from goodqueue.engines.kernel.lab.plan import Hop, OwnPath, Plan, Route, Shaper
 from goodqueue.errors import UserError
 from goodqueue.hops import has_queue
 from goodqueue.record import Scenario
@@ -36,7 +36,7 @@ def plan(scenario: Scenario, trace: Trace | None = None) -> Plan:
     if trace is not None:
         check_traced(scenario, trace.points)
         asked = {"path": trace.path, "points": list(trace.points), "snap_bytes": trace.snap_bytes}
-    crossed = [_crossed(way, planned.hops) for way in planned.ways]
+    crossed = [_crossed(route, planned.hops) for route in planned.routes]
     mtu = scenario["path"].get("mtu") or planned.mtu
     return replace(planned, own=OwnPath(to_json(own), crossed, asked), mtu=mtu)
 
@@ -48,12 +48,12 @@ def _check_cell(cell: dict[str, Any]) -> None:
         raise UserError("bottleneck.wifi.station", f"found {count} stations; accepted by the live engine: one")
 
 
-def _crossed(way: Way, hops: list[Hop]) -> list[str] | None:
-    """Return the names of what packets of ``way`` cross, in the terms of the scenario's ``hops``. None: everything."""
-    if not way.skips:
+def _crossed(route: Route, hops: list[Hop]) -> list[str] | None:
+    """Return the names of what packets of ``route`` cross, in terms of the scenario's ``hops``. None: everything."""
+    if not route.skips:
         return None
-    beside = [hop.name for place, hop in enumerate(hops) if place not in way.skips]
-    return beside if None in way.skips else [kernel.BOTTLENECK, *beside]
+    beside = [hop.name for place, hop in enumerate(hops) if place not in route.skips]
+    return beside if None in route.skips else [kernel.BOTTLENECK, *beside]
 
 
 def _path(scenario: Scenario) -> kernel.Path:
@@ -70,11 +70,11 @@ def _path(scenario: Scenario) -> kernel.Path:
             hops.append(kernel.unqueued(hop))
             waits.append(hops[-1].delay_s)
     ends, drains = {}, []
-    rows = {way: kernel.row_of(listed, way) for way in ("down", "up")}
-    for way, table in (("down", bottleneck), ("up", bottleneck["up"])):
-        own = [change for change in changes if "hop" not in change and change["direction"] == way]
-        ends[way] = _link(table, own)
-        drains.append(sum(_drain_s(table, own) if place is None else waits[place] for place in rows[way]))
+    rows = {direction: kernel.row_of(listed, direction) for direction in ("down", "up")}
+    for direction, table in (("down", bottleneck), ("up", bottleneck["up"])):
+        own = [change for change in changes if "hop" not in change and change["direction"] == direction]
+        ends[direction] = _link(table, own)
+        drains.append(sum(_drain_s(table, own) if place is None else waits[place] for place in rows[direction]))
     return kernel.Path(ends["down"], ends["up"], hops, rows, min(kernel.LONGEST_DRAIN_S, max(drains)))
 
 

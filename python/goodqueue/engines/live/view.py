@@ -36,8 +36,8 @@ class View:
         grid = Table(box=None, pad_edge=False, padding=(0, 2), header_style="dim")
         for heading in ("way", "Mbit/s", "queued", "delay ms", "dropped", "marked"):
             grid.add_column(heading, justify="left" if heading == "way" else "right")
-        for way in now["queues"]:
-            grid.add_row(*row(way, self._before, now))
+        for direction in now["queues"]:
+            grid.add_row(*row(direction, self._before, now))
         late = now["late_us"]
         said = f"late p99 {late['p99'] / 1e3:.2f} ms" if late else "no packet yet"
         grid.caption = f"{now['elapsed_s']:.0f} s, {now['flows']} flows, {said}"
@@ -73,15 +73,22 @@ class View:
                 os.close(ours)
 
 
-def row(way: str, before: Message | None, now: Message) -> list[str]:
+def row(direction: str, before: Message | None, now: Message) -> list[str]:
     """Return the cells of a direction: rate and delay between the two glances, and counters up to ``now``."""
-    queue = now["queues"][way]
-    earlier = before["queues"][way] if before else dict.fromkeys(queue, 0)
+    queue = now["queues"][direction]
+    earlier = before["queues"][direction] if before else dict.fromkeys(queue, 0)
     seconds = now["elapsed_s"] - (before["elapsed_s"] if before else 0.0)
     packets = queue["forwarded"] - earlier["forwarded"]
     rate = (queue["forwarded_bytes"] - earlier["forwarded_bytes"]) * 8e-6 / seconds if seconds > 0 else None
     delay = (queue["delay_sum_s"] - earlier["delay_sum_s"]) * 1e3 / packets if packets else None
-    return [way, number(rate, 2), str(queue["queued"]), number(delay), str(queue["dropped"]), str(queue["marked"])]
+    return [
+        direction,
+        number(rate, 2),
+        str(queue["queued"]),
+        number(delay),
+        str(queue["dropped"]),
+        str(queue["marked"]),
+    ]
 
 
 def _pass_on(terminal: int, console: "Console") -> None:

@@ -41,7 +41,7 @@ pub enum AirBody {
         /// The packet.
         packet: Packet,
         /// The direction of the packet.
-        way: Direction,
+        direction: Direction,
         /// The frame's number for this receiver and category. The sequence number is this number modulo 4096.
         number: u32,
         /// Whether it was sent before.

@@ -7,7 +7,7 @@ use super::video::{Frame, Video};
 use super::{MediaResult, Pause};
 use crate::direction::Side;
 use crate::ids::SocketId;
-use crate::lists::PerWay;
+use crate::lists::ByDirection;
 use crate::packet::Datagram;
 use crate::probe::histogram::Histogram;
 use crate::probe::{percent, rounded};
@@ -49,7 +49,7 @@ struct Posted {
 /// A flow of media.
 pub(super) struct Session {
     setup: Setup,
-    ports: PerWay<u32>,
+    ports: ByDirection<u32>,
     transit: Transit,
     is_over: bool,
 
@@ -85,7 +85,7 @@ pub(super) struct Session {
 impl Session {
     pub(super) fn new(setup: Setup, random: Random) -> Self {
         Self {
-            ports: PerWay::of(|_| 0),
+            ports: ByDirection::of(|_| 0),
             transit: Transit::new(),
             is_over: false,
             video: Video::new(random, setup.wish.fps, setup.tau_v),

@@ -18,8 +18,8 @@ GATEWAY = "10.7.0.1"
 """The next hop of every route. Each interface has the Ethernet address of its neighbour under this address."""
 
 MOST_FLOWS = 2000
-MOST_WAYS = 16
-_LISTENING, _WAY_BIT, _PLACE = 0x8000, 11, 0x7FF
+MOST_ROUTES = 16
+_LISTENING, _ROUTE_BIT, _PLACE = 0x8000, 11, 0x7FF
 """A listening port has the highest bit, then four bits for the way's number, and eleven for the flow's place."""
 _SENDING = 0x800
 """The lowest port of the sockets that choose their own: a flow's place is added. Listening ports are higher."""
@@ -42,15 +42,15 @@ def everybody(side: str) -> str:
     return f"{NETWORKS[side]}.0.0/16"
 
 
-def of_way(way: int) -> tuple[int, int]:
-    """Return the first and the last listening port of the flows that take the plan's way number ``way``."""
-    first = listening(way, 0)
+def of_route(route: int) -> tuple[int, int]:
+    """Return the first and the last listening port of the flows that take the plan's way number ``route``."""
+    first = listening(route, 0)
     return first, first | _PLACE
 
 
-def listening(way: int, place: int) -> int:
-    """Return the listening port of the flow at ``place`` of the plan on ``way``."""
-    return _LISTENING | way << _WAY_BIT | place
+def listening(route: int, place: int) -> int:
+    """Return the listening port of the flow at ``place`` of the plan on ``route``."""
+    return _LISTENING | route << _ROUTE_BIT | place
 
 
 def place_of(ports: tuple[int, int]) -> int | None:
@@ -78,6 +78,6 @@ def ends(plan: Plan, place: int) -> Ends:
 
     return Ends(
         source=(address(source_side(flow)), _SENDING + place),
-        sink=(address(sink_side(flow)), listening(flow.way, place)),
-        ports=tuple(listening(way, place) for way in flow.ways or [flow.way]),
+        sink=(address(sink_side(flow)), listening(flow.route, place)),
+        ports=tuple(listening(route, place) for route in flow.routes or [flow.route]),
     )

@@ -130,7 +130,7 @@ def unsent(flow: Flow, plan: Plan) -> int:
     """Return how many bytes may wait unsent in the flow's socket."""
     if flow.stop_s >= plan.duration_s:
         return _UNSENT_BYTES[1]
-    rate_bps = plan.narrowest_bps(flow.direction, plan.ways[flow.way])
+    rate_bps = plan.narrowest_bps(flow.direction, plan.routes[flow.route])
     least, most = _UNSENT_BYTES
     return most if rate_bps is None else min(max(int(rate_bps / 8 * _UNSENT_S), least), most)
 

@@ -61,7 +61,7 @@ def nodes(plan: Plan) -> list[Node]:
     """Return the row of nodes from the server to the client, hosts included."""
     if plan.own is not None:
         return [Node("server"), Node("client")]
-    (before_down, down, after_down), (before_up, up, after_up) = (_around(plan, way) for way in ("down", "up"))
+    (before_down, down, after_down), (before_up, up, after_up) = (_around(plan, route) for route in ("down", "up"))
     wan = [_both(*pair) for pair in zip_longest(before_down, after_up[::-1])]
     access = [_both(*pair) for pair in zip_longest(after_down, before_up[::-1])]
     return [

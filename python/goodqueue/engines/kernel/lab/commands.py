@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from .addresses import of_way
+from .addresses import of_route
 from .chain import Does, Step
 from .errors import LabError
 from .plan import Plan, Shaper
@@ -48,8 +48,8 @@ def step(device: str, taken: Step, plan: Plan, rate_bps: int | None = None) -> l
         shaper = replace(shaper, rate_bps=rate_bps)
     if taken.does is Does.PROPAGATE:
         own = None if shaper is None else shaper.rate_bps
-        rates = [None if taken.place in way.skips else own for way in plan.ways]
-        return wire(device, [way.rtt_s for way in plan.ways], rates)
+        rates = [None if taken.place in route.skips else own for route in plan.routes]
+        return wire(device, [route.rtt_s for route in plan.routes], rates)
     if shaper is None:
         assert taken.place is not None
         return [*lines, _add(device, *at, "handle", "10:", "netem", *plan.hops[taken.place].netem)]
@@ -67,7 +67,7 @@ def at_rate(device: str, taken: Step, plan: Plan, rate_bps: int) -> list[Words]:
 
 def _bypass(device: str, taken: Step, plan: Plan) -> tuple[list[Words], Words]:
     """Return the bypass for packets that do not cross the hop of ``taken``, and the parent of the hop's discipline."""
-    around = [number for number, way in enumerate(plan.ways) if taken.place in way.skips]
+    around = [number for number, route in enumerate(plan.routes) if taken.place in route.skips]
     if not around or taken.does is Does.PROPAGATE:
         return [], ["root"]
     lines = [_add(device, "root", "handle", _BYPASS, "prio", "bands", "2", "priomap", *["0"] * 16)]
@@ -76,9 +76,9 @@ def _bypass(device: str, taken: Step, plan: Plan) -> tuple[list[Words], Words]:
     return lines, ["parent", f"{_BYPASS}1"]
 
 
-def _select(device: str, parent: str, way: int, band: str) -> list[Words]:
-    """Return the commands that send the packets of ``way`` to ``band``. One of their two ports is the listening one."""
-    first, last = of_way(way)
+def _select(device: str, parent: str, route: int, band: str) -> list[Words]:
+    """Return the commands that send the packets of ``route`` to ``band``. One of their two ports is a listening one."""
+    first, last = of_route(route)
     among = f"{first} {0xFFFF ^ first ^ last:#x}"
     return [
         f"filter add dev {device} parent {parent} protocol ip prio 1 u32 match ip {end} {among} flowid {band}".split()

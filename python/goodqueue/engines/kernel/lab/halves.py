@@ -179,16 +179,16 @@ class Half:
         infos = [{"t_s": at} | tcpinfo.decode(data) for at, data in self._infos]
         return self.notes() | {"tcp_info": infos, "sent": self._totals}
 
-    def open(self, way: int = 0) -> Connection:
+    def open(self, route: int = 0) -> Connection:
         """Open a connection on one of the flow's ways, given by its place among `ports`."""
         made = tcp_socket(self.flow)
         # Linux chooses the port when it knows both addresses, so that a port may serve several connections at once.
         made.setsockopt(socket.IPPROTO_IP, _IP_BIND_ADDRESS_NO_PORT, 1)
         made.bind((self._own, 0))
-        status = made.connect_ex((self._other, self.ports[way]))
+        status = made.connect_ex((self._other, self.ports[route]))
         if status not in {0, errno.EINPROGRESS}:
             raise LabError(f"flow {self.flow.name}: connect: {os.strerror(status)}")
-        connection = Connection(made, self, (way, made.getsockname()[1]), established=False)
+        connection = Connection(made, self, (route, made.getsockname()[1]), established=False)
         self._connections.append(connection)
         return connection
 
@@ -199,15 +199,15 @@ class Half:
 
     def _listen(self) -> None:
         self._listeners = [tcp_socket(self.flow) for _ in self.ports]
-        for way, (listener, port) in enumerate(zip(self._listeners, self.ports, strict=True)):
+        for route, (listener, port) in enumerate(zip(self._listeners, self.ports, strict=True)):
             listener.bind((self._own, port))
             listener.listen(_BACKLOG)
-            self.loop.watch(listener.fileno(), select.EPOLLIN, partial(self._accept, listener, way))
+            self.loop.watch(listener.fileno(), select.EPOLLIN, partial(self._accept, listener, route))
 
-    def _accept(self, listener: socket.socket, way: int) -> None:
+    def _accept(self, listener: socket.socket, route: int) -> None:
         with suppress(BlockingIOError):
             made, (_, port) = listener.accept()
-            connection = Connection(made, self, (way, port), established=True)
+            connection = Connection(made, self, (route, port), established=True)
             self._connections.append(connection)
             self.established(connection)
 

@@ -3,7 +3,7 @@
 import mmap
 import struct
 
-from .addresses import MOST_WAYS
+from .addresses import MOST_ROUTES
 
 Opener = tuple[int, int]
 """Identifies a connection of a flow: the place of its way among the flow's ways, and the port of its opener."""
@@ -19,7 +19,7 @@ class Orders:
 
     def __init__(self) -> None:
         """Allocate the memory. The hosts' processes must be forked after this."""
-        self._shared = mmap.mmap(-1, MOST_WAYS * self._ITEM.size << 16)
+        self._shared = mmap.mmap(-1, MOST_ROUTES * self._ITEM.size << 16)
 
     def note(self, opener: Opener, item: int) -> None:
         """Note the item that the connection from ``opener`` requests next."""
@@ -31,5 +31,5 @@ class Orders:
         return int(item)
 
     def _place(self, opener: Opener) -> int:
-        way, port = opener
-        return (way << 16 | port) * self._ITEM.size
+        route, port = opener
+        return (route << 16 | port) * self._ITEM.size

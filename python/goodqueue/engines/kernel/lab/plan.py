@@ -65,8 +65,8 @@ class Hop:
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
-    """The route of some flows' packets. The listening ports of each way are its own (`addresses.of_way`)."""
+class Route:
+    """The route of some flows' packets. The listening ports of each way are its own (`addresses.of_route`)."""
 
     rtt_s: float
     """Base round-trip time."""
@@ -126,9 +126,9 @@ class Flow:
     request in its place."""
     waves: int | None = None
     """The number of parts in which the objects of a page become known to the users of the web."""
-    way: int = 0
+    route: int = 0
     """The place of the flow's way in the plan's ways."""
-    ways: list[int] = field(default_factory=list)
+    routes: list[int] = field(default_factory=list)
     """The ways of a flow with several. Each connection takes one by chance."""
 
 
@@ -153,7 +153,7 @@ class Plan:
     seed: int
     down: Shaper
     up: Shaper
-    ways: list[Way]
+    routes: list[Route]
     """The distinct ways of the flows, by base round-trip time."""
     flows: list[Flow]
     sample_s: float | None
@@ -174,9 +174,9 @@ class Plan:
             return self.down if direction == "down" else self.up
         return self.hops[place].link
 
-    def narrowest_bps(self, direction: str, way: Way) -> int | None:
-        """Return the highest rate that packets of ``way`` can have, or None if they cross no link."""
-        crossed = [self.link(direction, place) for place in self.rows[direction] if place not in way.skips]
+    def narrowest_bps(self, direction: str, route: Route) -> int | None:
+        """Return the highest rate that packets of ``route`` can have, or None if they cross no link."""
+        crossed = [self.link(direction, place) for place in self.rows[direction] if place not in route.skips]
         return min((link.fastest_bps for link in crossed if link is not None), default=None)
 
     @property
@@ -185,14 +185,14 @@ class Plan:
 
         Behind a lone link of one rate the arrivals are known without this, except for a flow with several RTTs.
         """
-        several = any(flow.ways for flow in self.flows)
+        several = any(flow.routes for flow in self.flows)
         return bool(self.own or self.hops or self.down.changes or self.up.changes or several)
 
     @property
     def load_bps(self) -> int:
         """The rate that all ways can carry together, both directions."""
-        different = {tuple(way.skips): way for way in self.ways}.values()
-        return sum(self.narrowest_bps(direction, way) or 0 for way in different for direction in self.rows)
+        different = {tuple(route.skips): route for route in self.routes}.values()
+        return sum(self.narrowest_bps(direction, route) or 0 for route in different for direction in self.rows)
 
     def to_json(self) -> str:
         """Return the plan as text."""
@@ -202,8 +202,8 @@ class Plan:
     def from_json(text: str) -> "Plan":
         """Return the plan that `to_json` wrote."""
         data: dict[str, Any] = json.loads(text)
-        flows, ways = [Flow(**flow) for flow in data.pop("flows")], [Way(**way) for way in data.pop("ways")]
+        flows, routes = [Flow(**flow) for flow in data.pop("flows")], [Route(**route) for route in data.pop("ways")]
         down, up = Shaper.of(data.pop("down")), Shaper.of(data.pop("up"))
         hops = [Hop(**hop | {"link": hop["link"] and Shaper.of(hop["link"])}) for hop in data.pop("hops")]
         own = data.pop("own")
-        return Plan(down=down, up=up, flows=flows, ways=ways, hops=hops, own=own and OwnPath(**own), **data)
+        return Plan(down=down, up=up, flows=flows, routes=routes, hops=hops, own=own and OwnPath(**own), **data)

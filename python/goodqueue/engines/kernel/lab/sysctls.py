@@ -53,8 +53,8 @@ FORWARDING = {"ipv4/ip_forward": "1"}
 
 def for_hosts(plan: Plan) -> dict[str, str]:
     """Return the settings of the hosts' TCP: windows that never limit, no memory of earlier connections, the ports."""
-    rates = [plan.narrowest_bps(direction, way) or 0 for way in plan.ways for direction in plan.rows]
-    bdp = max(rates) * (max(way.rtt_s for way in plan.ways) + sum(hop.delay_s for hop in plan.hops)) / 8
+    rates = [plan.narrowest_bps(direction, route) or 0 for route in plan.routes for direction in plan.rows]
+    bdp = max(rates) * (max(route.rtt_s for route in plan.routes) + sum(hop.delay_s for hop in plan.hops)) / 8
     most = max(16 << 20, int(8 * bdp))
     return {
         "ipv4/ip_local_port_range": "{} {}".format(*EPHEMERAL),

@@ -75,7 +75,7 @@ class WebUsers(Half):
         """Take the pages of all users."""
         assert flow.visits is not None
         self._orders = orders
-        self._ways = random.Random(f"{plan.seed} ways of {flow.name}")
+        self._routes = random.Random(f"{plan.seed} ways of {flow.name}")
         self._visits = [iter(visits) for visits in flow.visits]
         self._asked: list[_Asked] = []
         self._first: list[list[int]] = []
@@ -152,7 +152,7 @@ class WebUsers(Half):
         self._request(page, self._open_for(page))
 
     def _open_for(self, page: _Page) -> Connection:
-        connection = self.open(self._ways.randrange(len(self.ports)))
+        connection = self.open(self._routes.randrange(len(self.ports)))
         self._noted["opened"].append(self.clock.now())
         page.open.append(connection)
         return connection

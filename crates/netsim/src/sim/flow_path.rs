@@ -4,16 +4,16 @@
 use crate::direction::{Direction, Side};
 use crate::flow::{Flow, Source};
 use crate::ids::{LinkId, Timer};
-use crate::lists::{PerSide, PerWay};
+use crate::lists::{ByDirection, PerSide};
 use goodqueue_units::{Instant, processor};
 
 /// A flow's way through the dumbbell: one cache line, which each of its packets needs.
 #[repr(align(64))]
-pub(super) struct Way {
+pub(super) struct FlowPath {
     /// Packets offered, per direction.
-    pub(super) offered: PerWay<u64>,
+    pub(super) offered: ByDirection<u64>,
     /// As [`Flow::hash`].
-    pub(super) hash: PerWay<u32>,
+    pub(super) hash: ByDirection<u32>,
     /// As [`Flow::dscp`].
     pub(super) dscp: u8,
     /// As [`Flow::stop`].
@@ -25,18 +25,18 @@ pub(super) struct Way {
     /// Whether the sender of a bulk transfer has begun to close.
     pub(super) is_closed: bool,
     /// The link into which its hosts send.
-    pub(super) first_link: PerWay<LinkId>,
+    pub(super) first_link: ByDirection<LinkId>,
     /// When the timer of each end of a bulk transfer fires, as [`Socket::timers`](crate::sockets::Socket::timers).
     pub(super) timers: PerSide<Instant>,
 }
 
-const _: () = processor::fills_lines::<Way>(1);
+const _: () = processor::fills_lines::<FlowPath>(1);
 
-impl Way {
-    pub(super) fn of(flow: &Flow, first_link: PerWay<LinkId>) -> Self {
+impl FlowPath {
+    pub(super) fn of(flow: &Flow, first_link: ByDirection<LinkId>) -> Self {
         let &Flow { hash, dscp, stop, direction, .. } = flow;
         let is_bulk = matches!(flow.source, Source::Bulk(_));
-        let (offered, timers) = (PerWay::of(|_| 0), PerSide::of(|_| Instant::MAX));
+        let (offered, timers) = (ByDirection::of(|_| 0), PerSide::of(|_| Instant::MAX));
         Self { offered, hash, dscp, stop, direction, is_bulk, is_closed: false, first_link, timers }
     }
 
