@@ -103,6 +103,6 @@ function quantity(text: string, units: Readonly<Record<string, number>>): number
 /** Returns the index in `traffic` of the first bulk flows down, or up, or undefined if there are none. */
 export function bulkPlace(scenario: Table, direction: "down" | "up" = "down"): number | undefined {
   const traffic = scenario["traffic"];
-  const place = Array.isArray(traffic) ? traffic.findIndex((item) => at(item, "kind") === "bulk" && (at(item, "direction") ?? "down") === way) : -1;
+  const place = Array.isArray(traffic) ? traffic.findIndex((item) => at(item, "kind") === "bulk" && (at(item, "direction") ?? "down") === direction) : -1;
   return place < 0 ? undefined : place;
 }
