@@ -17,7 +17,7 @@ import pytest
 
 from goodqueue import listening
 from goodqueue.cli import link as verb
-from goodqueue.engines.live import metrics, outside
+from goodqueue.engines.live import outside, prometheus
 from linked import MARK, Link, environment, program, public_folder, python, times_ms
 
 pytestmark = [pytest.mark.needs("link", "ping")]
@@ -239,7 +239,7 @@ def test_a_reader_of_metrics_that_goes_away_or_stays_silent_prints_nothing(
     monkeypatch.setattr(listening.Handler, "timeout", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    with metrics.Metrics().served(f"127.0.0.1:{port}"):
+    with prometheus.Metrics().served(f"127.0.0.1:{port}"):
         gone = socket.create_connection(("127.0.0.1", port))
         gone.sendall(b"GET /metrics HTTP/1.1")
         gone.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))

@@ -11,7 +11,7 @@ from matplotlib.colors import to_hex
 from conftest import SCENARIO, Result
 from drawn import check_texts
 from goodqueue import run
-from goodqueue.plot import asked, course, law
+from goodqueue.plot import course, law, wishes
 from goodqueue.plot.stored import Group
 from goodqueue.record import Record
 
@@ -29,7 +29,7 @@ def codel() -> Record:
 
 
 def test_the_delay_is_linear_with_its_target_and_a_mark_per_drop(codel: Record) -> None:
-    with asked.applied(asked.of("3.5in", None, None)):
+    with wishes.applied(wishes.of("3.5in", None, None)):
         figure = law.figure([Group("codel", [codel])], (None, None), "A title")
     assert figure is not None
     check_texts(figure)

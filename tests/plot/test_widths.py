@@ -16,8 +16,8 @@ from drawn import check_layout, check_texts, many
 from goodqueue import run
 from goodqueue.compare import Comparison
 from goodqueue.errors import UserError
-from goodqueue.plot import asked, delay, drawing, selection, style
 from goodqueue.plot import comparison as figures
+from goodqueue.plot import delay, drawing, selection, style, wishes
 from goodqueue.plot.stored import Group
 from goodqueue.record import Record
 
@@ -39,7 +39,7 @@ text.usetex: True
     [("3.5in", 8, 1, ""), ("3.5in", 4, 3, ""), ("3.5in", 4, 1, "target 20ms interval 200ms ecn"), ("slide", 4, 3, "")],
 )
 def test_no_text_covers_another(record: Record, kind: str, width: str, count: int, places: int, words: str) -> None:
-    with asked.applied(asked.of(width, None, None)):
+    with wishes.applied(wishes.of(width, None, None)):
         figure = drawing.draw(kind, many(record, count, places, words), [], "A title of some length, as people write")
     check_texts(figure)
     check_layout(figure)
@@ -49,7 +49,7 @@ def test_no_text_covers_another(record: Record, kind: str, width: str, count: in
 def test_no_text_covers_another_in_rows_over_time(record: Record, width: str) -> None:
     series = ["delay_ms", "backlog_packets", "goodput_mbps", "cwnd_packets"]
     for groups in (many(record, 3, 1), many(record, 3, 2)):
-        with asked.applied(asked.of(width, None, None)):
+        with wishes.applied(wishes.of(width, None, None)):
             check_texts(drawing.draw("time", groups, series[: 2 if width == "slide" else 4], "A title"))
 
 
@@ -65,7 +65,7 @@ def test_no_text_covers_another_along_an_axis(record: Record, width: str, values
             one["scenario"]["path"]["rtt"] = value
             one["scenario"]["bottleneck"]["qdisc"] = qdisc
             records.append(one)
-    with asked.applied(asked.of(width, None, None)):
+    with wishes.applied(wishes.of(width, None, None)):
         check_texts(drawing.of_runs("lines", selection.runs(records), [], "qdisc", "rtt", "A title"))
 
 
@@ -73,7 +73,7 @@ def test_no_text_covers_another_along_an_axis(record: Record, width: str, values
 def test_no_text_covers_another_in_the_figures_of_a_comparison(
     record: Record, comparison: Comparison, width: str
 ) -> None:
-    with asked.applied(asked.of(width, None, None)):
+    with wishes.applied(wishes.of(width, None, None)):
         for figure in (
             figures.estimates(comparison, comparison.shown()[:8] if width == "3.5in" else comparison.shown()[:4]),
             figures.delay_against_goodput(comparison),
@@ -89,18 +89,18 @@ def test_no_text_covers_another_on_the_air() -> None:
     cell = {"qdisc": "fq_codel", "wifi": {"standard": "802.11n", "station": stations}}
     window = {"air": {"from": "3s", "to": "3.02s"}}
     record = run.one({**SCENARIO, "bottleneck": cell, "series": window})
-    with asked.applied(asked.of("3.5in", None, None)):
+    with wishes.applied(wishes.of("3.5in", None, None)):
         check_texts(drawing.of_runs("air", selection.runs([record]), [], None, None, "A title"))
 
 
 def test_text_is_not_smaller_than_can_be_read(record: Record) -> None:
     for width, least in (("3.5in", 6.5), ("slide", 6.5)):  # a slide is shown at twice this size
-        with asked.applied(asked.of(width, None, None)):
+        with wishes.applied(wishes.of(width, None, None)):
             figure = drawing.draw("box", many(record, 3, 1), [], "")
         sizes = {text.get_fontsize() for text in figure.findobj(Text) if text.get_text()}  # type: ignore[attr-defined]
         assert least <= min(sizes) <= max(sizes) <= 9
         inches = figure.get_size_inches().tolist()
-        assert inches[0] == 3.5 if width == "3.5in" else inches == list(asked.SLIDE_IN)
+        assert inches[0] == 3.5 if width == "3.5in" else inches == list(wishes.SLIDE_IN)
 
 
 def test_ellipses_of_several_rtts_have_axes_of_their_own(record: Record) -> None:
@@ -121,8 +121,8 @@ def test_a_matplotlibrc_and_a_style_are_honoured_and_leave_no_trace(record: Reco
     file = tmp_path / "mine.mplstyle"
     file.write_text(SETTINGS, encoding="utf-8")
     with mpl.rc_context({"axes.edgecolor": "red", "figure.figsize": (4.0, 3.0)}):
-        wished = asked.of(None, None, str(file))
-        with asked.applied(wished):
+        wished = wishes.of(None, None, str(file))
+        with wishes.applied(wished):
             figure = drawing.draw("cdf", many(record, 2, 1), [], "")
         plain = drawing.draw("cdf", many(record, 2, 1), [], "")
     ax = figure.axes[0]
@@ -136,7 +136,7 @@ def test_a_matplotlibrc_and_a_style_are_honoured_and_leave_no_trace(record: Reco
 
 
 def test_a_font_is_taken_with_its_size(record: Record) -> None:
-    with asked.applied(asked.of("3.5in", "dejavu serif 9pt", None)):
+    with wishes.applied(wishes.of("3.5in", "dejavu serif 9pt", None)):
         figure = drawing.draw("cdf", many(record, 2, 1), [], "")
     label = figure.axes[0].xaxis.label
     assert (label.get_fontfamily(), label.get_fontsize()) == (["DejaVu Serif"], pytest.approx(9))
@@ -159,7 +159,7 @@ def test_a_font_is_taken_with_its_size(record: Record) -> None:
 )
 def test_what_cannot_be_a_look_is_refused(width: str | None, font: str | None, look: str | None, expected: str) -> None:
     with pytest.raises(UserError) as refused:
-        asked.of(width, font, look)
+        wishes.of(width, font, look)
     assert str(refused.value).startswith(expected)
 
 
@@ -176,12 +176,15 @@ def test_a_file_of_settings_that_is_none_is_refused(tmp_path: Path, content: byt
     file = tmp_path / "bad.mplstyle"
     file.write_bytes(content)
     with pytest.raises(UserError) as refused:
-        asked.of(None, None, str(file))
+        wishes.of(None, None, str(file))
     assert str(refused.value).startswith(f"{file}{expected}")
 
 
 def test_a_slide_that_would_be_too_full_is_refused(record: Record) -> None:
-    with asked.applied(asked.of("slide", None, None)), pytest.raises(UserError, match="--width slide: found a figure"):
+    with (
+        wishes.applied(wishes.of("slide", None, None)),
+        pytest.raises(UserError, match="--width slide: found a figure"),
+    ):
         drawing.draw("box", many(record, 30, 1), [], "")
 
 

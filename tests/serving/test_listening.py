@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from goodqueue import listening
-from goodqueue.engines.live import metrics
+from goodqueue.engines.live import prometheus
 from served import LIMIT_S, Ask
 
 
@@ -19,7 +19,7 @@ def measured(host: str = "127.0.0.1") -> Iterator[Ask]:
     """Serve metrics at ``host``."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    with metrics.Metrics().served(f"{host}:{port}"):
+    with prometheus.Metrics().served(f"{host}:{port}"):
         yield Ask(port, host)
 
 

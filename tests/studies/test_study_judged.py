@@ -9,7 +9,7 @@ import pytest
 from conftest import SCENARIO
 from goodqueue.studies import judging
 from goodqueue.studies.execution import Measured
-from goodqueue.studies.metrics import Measurement
+from goodqueue.studies.measuring import Measurement
 from goodqueue.studies.model import Cell, Exclusion, Experiment, Metric, Quick, Study
 from goodqueue.studies.published import Claim, Published, Term, Value
 from goodqueue.studies.selection import Selection, select

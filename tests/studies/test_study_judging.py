@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from goodqueue.record.dotted import check_path
-from goodqueue.studies import judging, metrics, trivial
+from goodqueue.studies import judging, measuring, trivial
 from goodqueue.studies.judging import Judged
-from goodqueue.studies.metrics import Measurement
+from goodqueue.studies.measuring import Measurement
 from goodqueue.studies.model import Metric, Study, Tolerance
 from goodqueue.studies.published import Published, Value, load
 from goodqueue.studies.summary import summarise
@@ -167,22 +167,22 @@ def test_distances_are_differences_of_percent_and_logarithms_of_the_rest() -> No
 
 
 def test_a_mean_has_students_interval_and_a_deviation_that_of_chi_squared() -> None:
-    mean = metrics.over_seeds(Metric("m"), [1.0, 2.0, 3.0, 4.0, None])
+    mean = measuring.over_seeds(Metric("m"), [1.0, 2.0, 3.0, 4.0, None])
     assert (mean.value, mean.n, mean.missing) == (2.5, 4, 1)
     assert mean.high == pytest.approx(2.5 + 3.182446 * 1.2909944 / 2)  # t(0.975, 3) s / sqrt(4)
     assert mean.low == pytest.approx(2.5 - 3.182446 * 1.2909944 / 2)
-    deviation = metrics.over_seeds(Metric("m", over_seeds="sd"), [1.0, 2.0, 3.0, 4.0])
+    deviation = measuring.over_seeds(Metric("m", over_seeds="sd"), [1.0, 2.0, 3.0, 4.0])
     assert deviation.value == pytest.approx(1.2909944)
     # chi-squared with 3 degrees: 9.348404 and 0.215795
     assert deviation.low == pytest.approx(math.sqrt(5 / 9.348404))
     assert deviation.high == pytest.approx(math.sqrt(5 / 0.215795), rel=1e-5)
     # two seeds are enough; with 1 degree: 5.023886 and 0.000982069
-    two = metrics.over_seeds(Metric("m", over_seeds="sd"), [1.0, None, 3.0])
+    two = measuring.over_seeds(Metric("m", over_seeds="sd"), [1.0, None, 3.0])
     assert (two.value, two.n, two.missing) == (pytest.approx(math.sqrt(2)), 2, 1)
     assert (two.low, two.high) == pytest.approx((math.sqrt(2 / 5.023886), math.sqrt(2 / 0.000982069)))
-    assert metrics.over_seeds(Metric("m", over_seeds="sd"), [1.0]).value is None
-    assert metrics.over_seeds(Metric("m"), [None]) == Measurement(None, None, None, 0, 1, (None,))
-    assert metrics.over_seeds(Metric("m"), [2.0]).low is None
+    assert measuring.over_seeds(Metric("m", over_seeds="sd"), [1.0]).value is None
+    assert measuring.over_seeds(Metric("m"), [None]) == Measurement(None, None, None, 0, 1, (None,))
+    assert measuring.over_seeds(Metric("m"), [2.0]).low is None
 
 
 def test_the_summary_takes_the_mean_of_points_and_the_median_of_logarithms() -> None:

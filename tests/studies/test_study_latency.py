@@ -8,7 +8,7 @@ import pytest
 
 from conftest import Result
 from goodqueue.record import Record
-from goodqueue.studies import latency, libraries, loading, metrics, phases, planning, selection
+from goodqueue.studies import latency, libraries, loading, measuring, phases, planning, selection
 from goodqueue.studies.model import Metric
 
 
@@ -93,14 +93,14 @@ def test_the_round_trips_that_senders_measured_are_those_of_the_flow_in_the_midd
 
 def test_the_peak_is_that_of_the_mean_of_the_seeds() -> None:
     """Runs that peak at different times: the maximum of each is 9, that of their mean (3, 5.5, 5) is 5.5."""
-    assert metrics.at_peak([(1.0, 9.0, 1.0), (5.0, 2.0, 9.0)]) == [9.0, 2.0]
-    assert metrics.at_peak([None, (1.0, 2.0)]) == [None, 2.0]
-    assert metrics.at_peak([3.0, None]) == [3.0, None]
+    assert measuring.at_peak([(1.0, 9.0, 1.0), (5.0, 2.0, 9.0)]) == [9.0, 2.0]
+    assert measuring.at_peak([None, (1.0, 2.0)]) == [None, 2.0]
+    assert measuring.at_peak([3.0, None]) == [3.0, None]
     found = latency.peak_ms(record(), {"until_s": 4.0})
     assert found is not None
     assert found[4::5] == pytest.approx((20.0, 250.0, 135.5, 21.0))  # at 1 to 4 s; at 3 s between its neighbours
     seconds = Metric("latency_peak_s", compute="latency_peak_ms", options={"until_s": 4.0}, scale=1e-3)
-    assert metrics.of_record(seconds, record()) == pytest.approx([one / 1e3 for one in found])
+    assert measuring.of_record(seconds, record()) == pytest.approx([one / 1e3 for one in found])
     assert latency.peak_ms(record() | {"series": {"time_s": [1.0], "flows": []}}, {"until_s": 1.0}) is None
 
 
@@ -133,10 +133,10 @@ def test_a_calls_delay_is_above_half_the_round_trip() -> None:
 
 
 def test_numbers_are_set_against_others() -> None:
-    assert metrics.set_against(Metric("x"), 3.0, 2.0) == 1.5
-    assert metrics.set_against(Metric("x", form="less_percent"), 9.0, 10.0) == pytest.approx(10.0)
-    assert metrics.set_against(Metric("x"), 3.0, 0.0) is None
-    assert metrics.pool("mean", [[1.0, 2.0], [3.0, None]], [1, 2]) == [2.0, None]
+    assert measuring.set_against(Metric("x"), 3.0, 2.0) == 1.5
+    assert measuring.set_against(Metric("x", form="less_percent"), 9.0, 10.0) == pytest.approx(10.0)
+    assert measuring.set_against(Metric("x"), 3.0, 0.0) is None
+    assert measuring.pool("mean", [[1.0, 2.0], [3.0, None]], [1, 2]) == [2.0, None]
 
 
 def test_hoiland_is_complete() -> None:

@@ -8,7 +8,7 @@ from statistics import fmean
 import pytest
 
 from conftest import TOML, Result
-from goodqueue.studies import metrics
+from goodqueue.studies import measuring
 from goodqueue.studies.model import Metric
 
 Command = Callable[..., Result]
@@ -143,23 +143,23 @@ def test_numbers_of_several_points(mine: Path, goodqueue: Command) -> None:
 def test_pooling_and_setting_against() -> None:
     """By hand: 2, 8 and 5 at the places 1, 4 and 3 lie nearly on a line. The second seed lacks one of them."""
     columns = [[2.0, 1.0], [8.0, None], [5.0, 1.0]]
-    pooled = {kind: metrics.pool(kind, columns, [1, 4, 3]) for kind in metrics.POOLS}
+    pooled = {kind: measuring.pool(kind, columns, [1, 4, 3]) for kind in measuring.POOLS}
     assert pooled["correlation"][0] == pytest.approx(0.98198, abs=1e-5)
     del pooled["correlation"]
     ends = {"least": [2, None], "greatest": [8, None], "spread": [4, None], "range": [6, None]}
     assert pooled == {"mean": [5, None], "median": [5, None], **ends}
-    flat = metrics.pool("correlation", [[2.0], [2.0]], [1, 4])
+    flat = measuring.pool("correlation", [[2.0], [2.0]], [1, 4])
     assert flat == [None], "what never moves is correlated with nothing"
-    assert metrics.pool("correlation", [[2.0], [3.0]], ["a", "b"]) == [None]
-    assert metrics.pool("correlation", [[2.0], [3.0]], [1, 1]) == [None], "nor is what was seen at one place"
-    assert metrics.pool("correlation", [[2.0], [3.0]], [1, 4]) == pytest.approx([1.0]), "two points lie on a line"
-    assert metrics.pool("spread", [[0.0], [2.0]], [1, 4]) == [None], "nothing is a multiple of 0"
-    assert metrics.pool("spread", [[0.5], [2.0]], [1, 4]) == [4.0]
-    against = {form: metrics.set_against(Metric("m", form=form), 6.0, 8.0) for form in metrics.FORMS}
+    assert measuring.pool("correlation", [[2.0], [3.0]], ["a", "b"]) == [None]
+    assert measuring.pool("correlation", [[2.0], [3.0]], [1, 1]) == [None], "nor is what was seen at one place"
+    assert measuring.pool("correlation", [[2.0], [3.0]], [1, 4]) == pytest.approx([1.0]), "two points lie on a line"
+    assert measuring.pool("spread", [[0.0], [2.0]], [1, 4]) == [None], "nothing is a multiple of 0"
+    assert measuring.pool("spread", [[0.5], [2.0]], [1, 4]) == [4.0]
+    against = {form: measuring.set_against(Metric("m", form=form), 6.0, 8.0) for form in measuring.FORMS}
     shares = {"ratio": 0.75, "percent": 75.0, "less_percent": 25.0, "more_percent": -25.0}
     assert against == {**shares, "difference": -2.0, "less": 2.0}
-    assert metrics.set_against(Metric("m", form="difference"), 6.0, 0.0) == 6.0
-    assert metrics.set_against(Metric("m"), 6.0, 0.0) is None
+    assert measuring.set_against(Metric("m", form="difference"), 6.0, 0.0) == 6.0
+    assert measuring.set_against(Metric("m"), 6.0, 0.0) is None
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from goodqueue.errors import UserError
+from goodqueue.studies.keys import Table, load_toml, unknown
 from goodqueue.studies.notes import text_in
-from goodqueue.studies.reading import Table, load_toml, unknown
 
 Read = Callable[[Table], Any]
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from goodqueue.studies import latency, metrics, roundtrip
+from goodqueue.studies import latency, measuring, roundtrip
 
 
 def record() -> Any:
@@ -41,7 +41,7 @@ def test_the_round_trip_of_a_packet_is_what_captures_at_both_ends_show() -> None
     options: dict[str, str | float] = {"percentile": 50.0, "above": -1.0}
     assert roundtrip.delay_ms(record(), options) == pytest.approx(50 + SENDING_MS)
     assert roundtrip.rtt_ms(record(), options) == pytest.approx(150 + SENDING_MS)
-    above = metrics.COMPUTATIONS["packet_rtt_ms"].options["above"].default
+    above = measuring.COMPUTATIONS["packet_rtt_ms"].options["above"].default
     assert above is not None
     assert roundtrip.rtt_ms(record(), {"percentile": 50.0, "above": above}) == pytest.approx(150 + SENDING_MS)
     for of in (roundtrip.delay_ms, roundtrip.rtt_ms):

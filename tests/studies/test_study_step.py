@@ -2,7 +2,7 @@
 
 import pytest
 
-from goodqueue.studies import metrics
+from goodqueue.studies import measuring
 from goodqueue.studies.model import Metric
 from goodqueue.studies.step import excursion
 
@@ -52,12 +52,12 @@ def test_the_metrics_read_start_and_packets_from_a_record() -> None:
     }
     options = {"flow": "cbr/0", "target_ms": 5.0, "rise_ms": 0.0}
     tau = Metric("tau_mean_ms", compute="tau_ms", options=options)
-    assert metrics.of_record(tau, record) == pytest.approx(3500)  # type: ignore[arg-type]
+    assert measuring.of_record(tau, record) == pytest.approx(3500)  # type: ignore[arg-type]
     in_seconds = Metric("tau_s", compute="tau_ms", options=options, scale=1e-3)
-    assert metrics.of_record(in_seconds, record) == pytest.approx(3.5)  # type: ignore[arg-type]
-    bare = options | {"rise_ms": metrics.COMPUTATIONS["tau_ms"].options["rise_ms"].default}
-    assert metrics.of_record(Metric("tau_mean_ms", compute="tau_ms", options=bare), record) == pytest.approx(3500)  # type: ignore[arg-type]
+    assert measuring.of_record(in_seconds, record) == pytest.approx(3.5)  # type: ignore[arg-type]
+    bare = options | {"rise_ms": measuring.COMPUTATIONS["tau_ms"].options["rise_ms"].default}
+    assert measuring.of_record(Metric("tau_mean_ms", compute="tau_ms", options=bare), record) == pytest.approx(3500)  # type: ignore[arg-type]
     largest = Metric("delay_max_mean_ms", compute="delay_max_ms", options=options)
-    assert metrics.of_record(largest, record) == 20  # type: ignore[arg-type]
+    assert measuring.of_record(largest, record) == 20  # type: ignore[arg-type]
     nobody = Metric("tau_mean_ms", compute="tau_ms", options=options | {"flow": "voip/0"})
-    assert metrics.of_record(nobody, record) is None  # type: ignore[arg-type]
+    assert measuring.of_record(nobody, record) is None  # type: ignore[arg-type]

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from goodqueue.studies import metrics, varying
+from goodqueue.studies import measuring, varying
 from goodqueue.studies.model import Metric
 
 
@@ -120,9 +120,9 @@ def test_what_was_transferred_at_a_risen_rate_and_else() -> None:
 
 def test_points_are_joined_to_their_mean_their_median_or_their_spread() -> None:
     columns = [[1.0, None], [4.0, 2.0], [7.0, 3.0]]
-    assert metrics.pool("mean", columns, [1, 2, 3]) == [4.0, None]
-    assert metrics.pool("median", [*columns, [100.0, 0.0]], [1, 2, 3, 4]) == [5.5, None]
-    assert metrics.pool("range", columns, [1, 2, 3]) == [6.0, None]
+    assert measuring.pool("mean", columns, [1, 2, 3]) == [4.0, None]
+    assert measuring.pool("median", [*columns, [100.0, 0.0]], [1, 2, 3, 4]) == [5.5, None]
+    assert measuring.pool("range", columns, [1, 2, 3]) == [6.0, None]
 
 
 FORMS = {"ratio": 0.25, "percent": 25.0, "less_percent": 75.0, "less": 6.0}
@@ -130,5 +130,5 @@ FORMS = {"ratio": 0.25, "percent": 25.0, "less_percent": 75.0, "less": 6.0}
 
 @pytest.mark.parametrize(("form", "number"), FORMS.items())
 def test_a_number_is_set_against_another_as_its_metric_says(form: str, number: float) -> None:
-    assert metrics.set_against(Metric("x_ms", record="a", to="b", form=form), 2.0, 8.0) == number
-    assert metrics.set_against(Metric("x_ms", record="a", to="b", form=form), None, 8.0) is None
+    assert measuring.set_against(Metric("x_ms", record="a", to="b", form=form), 2.0, 8.0) == number
+    assert measuring.set_against(Metric("x_ms", record="a", to="b", form=form), None, 8.0) is None

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from goodqueue.studies import metrics, verdicts
+from goodqueue.studies import measuring, verdicts
 from goodqueue.studies.execution import Measured
 from goodqueue.studies.model import Cell, Exclusion, Metric, Study
 from goodqueue.studies.published import Claim, Published, PublishedScenario, Term
@@ -21,7 +21,7 @@ def claim(kind: str = "less_than", **more: Any) -> Claim:
 
 
 def cell(algorithm: str, *runs: float, metric: Metric = DELAY, **at: Any) -> Measured:
-    number = metrics.over_seeds(metric, runs)
+    number = measuring.over_seeds(metric, runs)
     there = Cell(experiment("k/s", delay=metric), "k/s", algorithm, at)
     return Measured(there, tuple(range(len(runs))), "", {"delay": number}, ())
 

@@ -10,7 +10,7 @@ from conftest import Result
 from goodqueue import scenario
 from goodqueue.errors import UserError
 from goodqueue.studies import air, latency, libraries, loading, planning, selection
-from goodqueue.studies.reading import load_toml
+from goodqueue.studies.keys import load_toml
 
 Command = Callable[..., Result]
 

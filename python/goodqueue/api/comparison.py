@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from goodqueue import compare as comparing
 from goodqueue import engines
 from goodqueue.api import asking, frames, showing
-from goodqueue.compare import Entry, asked
+from goodqueue.compare import Entry, request
 from goodqueue.compare import tables as tabled
 from goodqueue.errors import UserError, quoted, said
 from goodqueue.files import output
@@ -268,18 +268,18 @@ def compare(
         if not said(line).strip():
             raise UserError("compare", f"found {quoted(line)}; accepted: lines of tc, as text")
     on = engines.parse(asking.word("engine", engine))
-    by = asked.correction(correct)
+    by = request.correction(correct)
     names = asking.words("metric", metric)
     wanted = metrics.find(names) or metrics.METRICS
     asking.numbers(seeds=seeds, seed=seed, workers=workers)
     base, origins = asking.scenario_of(scenario, sets)
     file = None if scenario is None or isinstance(scenario, Mapping) else os.fspath(scenario)
-    lines, _ = asked.check(base, [str(line) for line in qdiscs], seed, file or "", origins, on)
-    first = asked.against(against, lines)
+    lines, _ = request.check(base, [str(line) for line in qdiscs], seed, file or "", origins, on)
+    first = request.against(against, lines)
     notes.tell(base, origins, lines)
     with terminal.progress(f"{len(lines)} qdiscs x {seeds} seeds") as progress:
         result = comparing.compare(base, lines, range(seed, seed + seeds), workers, progress, on, wanted, first, by)
-    command = asked.command(
+    command = request.command(
         lines, "scenario.toml" if isinstance(scenario, Mapping) else file, *asking.said(sets), seeds=seeds, seed=seed,
         metric=names, engine=engine, against=against, correct=correct,
     )  # fmt: skip

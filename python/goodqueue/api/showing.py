@@ -60,9 +60,9 @@ class Shown:
 
 def looking(width: str | None, font: str | None, style: str | None) -> AbstractContextManager[None]:
     """Return a context in which figures have the look that the user asks for. Raises UserError."""
-    from goodqueue.plot import asked
+    from goodqueue.plot import wishes
 
-    return asked.applied(asked.of(width, font, style))
+    return wishes.applied(wishes.of(width, font, style))
 
 
 def drawn(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from goodqueue import engines, executors
 from goodqueue.api import asking, frames, showing
-from goodqueue.compare import asked
+from goodqueue.compare import request
 from goodqueue.errors import Option, Place, UserError, quoted, warn
 from goodqueue.measures import FIRST_SEED, SEEDS, metrics
 from goodqueue.measures.stats import Estimate
@@ -196,7 +196,7 @@ def sweep(
     mixed = grids.mixes([f"{name}={text}" for name, text in (mixes or {}).items()])
     axes = grids.with_mixes(grids.checked([_axis(key, values) for key, values in (grid or {}).items()]), mixed)
     first = None if against is None else result.baseline(asking.word("against", against), axes)
-    by = asked.correction(correct)
+    by = request.correction(correct)
     base, _ = asking.scenario_of(scenario, sets)
     name = "sweep" if scenario is None or isinstance(scenario, Mapping) else os.fspath(scenario)
     cells = grids.cells(base, axes, "" if name == "sweep" else name, on, mixed)

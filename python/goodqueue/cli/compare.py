@@ -92,20 +92,20 @@ def compare(
     """
     from goodqueue import compare as comparing
     from goodqueue import engines
-    from goodqueue.compare import asked
+    from goodqueue.compare import request
     from goodqueue.files import inputs, output
     from goodqueue.measures import metrics
     from goodqueue.scenario.asked import base as scenario_of
     from goodqueue.show import notes, terminal
 
     check_format(json, latex)
-    by = asked.correction(correct)
+    by = request.correction(correct)
     on = engines.parse(engine)
     wanted = metrics.find(metric or []) or metrics.METRICS
     with inputs.noted() as read:
         base, origins = scenario_of(scenario, said, sets or [])
-        lines, duration_s = asked.check(base, qdiscs, seed, scenario or "", origins, on)
-    first = asked.against(against, lines)
+        lines, duration_s = request.check(base, qdiscs, seed, scenario or "", origins, on)
+    first = request.against(against, lines)
     notes.tell(base, origins, lines)
     if out is not None:
         output.check(out, force)
@@ -120,7 +120,7 @@ def compare(
     if out is not None:
         from goodqueue import report
 
-        command = asked.command(
+        command = request.command(
             lines, scenario, said, sets or [], seeds=seeds, seed=seed, metric=metric, engine=engine, against=against,
             correct=correct, effect=effect,
         )  # fmt: skip

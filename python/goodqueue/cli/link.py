@@ -138,7 +138,7 @@ def _run(task: "Task", note: Callable[[str], None], address: str | None, live: b
     lookers: list[Callable[[dict[str, Any]], None]] = []
     with outside.signals_held() as ignored, ExitStack() as looking:
         if address is not None:
-            from goodqueue.engines.live.metrics import Metrics
+            from goodqueue.engines.live.prometheus import Metrics
 
             served = Metrics()
             looking.enter_context(served.served(address))

@@ -114,8 +114,7 @@ def plot(
     from pathlib import Path
 
     from goodqueue.files import inputs, output
-    from goodqueue.plot import asked as wishes
-    from goodqueue.plot import drawing, selection
+    from goodqueue.plot import drawing, selection, wishes
     from goodqueue.plot.style import encode
     from goodqueue.show import terminal
     from goodqueue.store import results

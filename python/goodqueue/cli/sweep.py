@@ -96,13 +96,13 @@ def sweep(
 
     from goodqueue import engines, executors, store
     from goodqueue import scenario as scenarios
-    from goodqueue.compare import asked
+    from goodqueue.compare import request
     from goodqueue.measures import metrics
     from goodqueue.show import notes, terminal
     from goodqueue.sweep import carrying, grid, pages, result, show
 
     check_format(json, latex)
-    by = asked.correction(correct)
+    by = request.correction(correct)
     (on,) = engines.parse(engine, several=False)
     wanted = metrics.find(metric or []) or list(metrics.METRICS)
     goal = _goal(until_ci, max_seeds, seeds, wanted[0].key)

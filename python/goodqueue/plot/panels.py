@@ -14,7 +14,7 @@ from matplotlib.text import Text
 from matplotlib.ticker import FixedFormatter, MaxNLocator
 from matplotlib.transforms import Bbox
 
-from goodqueue.plot import asked, style
+from goodqueue.plot import style, wishes
 from goodqueue.show import labels as naming
 
 WIDE_IN = 7.8
@@ -68,7 +68,7 @@ def grid(named: Sequence[str], height_in: float, single_in: float, is_shared: bo
 def _columns(count: int) -> int:
     """Return the number of panels beside each other: up to three, or as many as the width asked for has room for."""
     usual = 1 if count == 1 else 2 if count in (2, 4) else 3
-    if asked.now().height_in is not None:
+    if wishes.now().height_in is not None:
         usual = min(count, 4)
     return max(1, min(usual, round(style.width(WIDE_IN) / PANEL_IN)))
 

@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from goodqueue.errors import UserError
-from goodqueue.plot import asked
+from goodqueue.plot import wishes
 from goodqueue.plot.looks import DASHED, Look, look_of, looks, looks_by_label
 
 __all__ = [
@@ -45,14 +45,14 @@ FONT_STACK = "'DejaVu Sans', Verdana, 'Segoe UI', sans-serif"
 def look() -> Iterator[None]:
     """Apply goodqueue.mplstyle within the context, and restore matplotlib's settings afterwards.
 
-    What the user asks for (`asked.applied`) takes precedence.
+    What the user asks for (`wishes.applied`) takes precedence.
 
     Warnings of matplotlib are suppressed, for example about a character that the font lacks.
     """
     with mpl.rc_context(), _quiet():
         mpl.rcdefaults()
         text = files("goodqueue.plot").joinpath("goodqueue.mplstyle").read_text(encoding="utf-8")
-        ours, wanted = _parameters(text), asked.now()
+        ours, wanted = _parameters(text), wishes.now()
         for key, value in {**ours, "font.size": _font_pt(), **wanted.settings}.items():
             mpl.rcParams[key] = value  # type: ignore[index]
         if wanted.font:
@@ -67,8 +67,8 @@ def look() -> Iterator[None]:
 
 def _font_pt() -> float:
     """Return the size of text that fits the width asked for."""
-    wanted = asked.now().width_in
-    return PLAIN_PT if wanted is None else asked.size_pt(wanted)
+    wanted = wishes.now().width_in
+    return PLAIN_PT if wanted is None else wishes.size_pt(wanted)
 
 
 def size(points: float) -> float:
@@ -79,7 +79,7 @@ def size(points: float) -> float:
 
 def width(plain_in: float = WIDTH_IN) -> float:
     """Return the width of the figure: the one asked for, or ``plain_in``."""
-    return asked.now().width_in or plain_in
+    return wishes.now().width_in or plain_in
 
 
 def characters(inches: float, points: float) -> int:
@@ -104,7 +104,7 @@ def new_figure(height_in: float, plain_in: float = WIDTH_IN) -> Figure:
 
     Raises UserError if a height is asked for, and the figure's content needs much more than that.
     """
-    fixed = asked.now().height_in
+    fixed = wishes.now().height_in
     if fixed is not None and height_in > FLATTEST * fixed:
         needs = f"found a figure that needs {height_in / fixed:.1f} times its height"
         accepted = "less in one figure, by --where KEY=VALUE, or --width in inches"
@@ -114,7 +114,7 @@ def new_figure(height_in: float, plain_in: float = WIDTH_IN) -> Figure:
 
 def grow(figure: Figure, by_in: float) -> None:
     """Make ``figure`` higher by ``by_in`` inches, unless its height is asked for."""
-    if asked.now().height_in is None:
+    if wishes.now().height_in is None:
         across, high = figure.get_size_inches()
         figure.set_size_inches(across, high + by_in)
 

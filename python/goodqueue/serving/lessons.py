@@ -11,7 +11,7 @@ from goodqueue.errors import UserError, quoted
 from goodqueue.files import traffic_files
 from goodqueue.record import Scenario, dotted
 from goodqueue.scenario import discipline
-from goodqueue.studies.reading import Table, load_toml
+from goodqueue.studies.keys import Table, load_toml
 
 MOST = 100
 """The most lessons of a folder."""

@@ -12,8 +12,8 @@ from goodqueue.engines.identity import Run
 from goodqueue.record import Record
 from goodqueue.record.dotted import walk
 from goodqueue.store import Store, completing
-from goodqueue.studies import metrics
-from goodqueue.studies.metrics import Course, Measurement
+from goodqueue.studies import measuring
+from goodqueue.studies.measuring import Course, Measurement
 from goodqueue.studies.model import Cell, Experiment, Metric
 from goodqueue.studies.planning import Plan, batches, cost
 from goodqueue.studies.published import At
@@ -79,7 +79,7 @@ def execute(
         record: Record = json.loads(text)
         lines[key] = record["queues"]["down"]["qdisc"]
         for experiment in readers[key]:
-            found = {name: metrics.of_record(metric, record) for name, metric in experiment.metrics.items()}
+            found = {name: measuring.of_record(metric, record) for name, metric in experiment.metrics.items()}
             others = {name: metric.to_record for name, metric in experiment.metrics.items() if metric.to_record}
             numbers[key, experiment.id] = found | {_other(name): walk(record, path) for name, path in others.items()}
             if experiment.keep_records:
@@ -102,11 +102,11 @@ def _measured(
     id_ = cell.experiment.id
 
     def runs(name: str, metric: Metric) -> list[float | None]:
-        own = metrics.at_peak([numbers[key, id_][name] for key in keys])
+        own = measuring.at_peak([numbers[key, id_][name] for key in keys])
         if metric.beside:
             there = _other(name) if metric.to_record else name
-            others = metrics.at_peak([numbers[key, id_][there] for key in plan.beside[position, metric.beside]])
-            own = [metrics.set_against(metric, one, other) for one, other in zip(own, others, strict=True)]
+            others = measuring.at_peak([numbers[key, id_][there] for key in plan.beside[position, metric.beside]])
+            own = [measuring.set_against(metric, one, other) for one, other in zip(own, others, strict=True)]
         if metric.distance_from:
             place = cell.point.get(metric.distance_from)
             own = [abs(one - place) if isinstance(place, int | float) and one is not None else None for one in own]
@@ -117,7 +117,7 @@ def _measured(
         seeds=plan.seeds[id_],
         qdisc=lines[keys[0]],
         numbers={
-            name: metrics.over_seeds(metric, runs(name, metric)) for name, metric in cell.experiment.metrics.items()
+            name: measuring.over_seeds(metric, runs(name, metric)) for name, metric in cell.experiment.metrics.items()
         },
         packed=tuple(kept[key] for key in keys) if cell.experiment.keep_records else (),
     )
@@ -152,9 +152,9 @@ def _joined(cells: Sequence[Measured], name: str, parameters: Sequence[str], how
     for group in groups.values():
         first = group[0].cell
         places = [one.cell.at[parameters[0]] for one in group]
-        runs = metrics.pool(how, [one.numbers[name].runs for one in group], places)
+        runs = measuring.pool(how, [one.numbers[name].runs for one in group], places)
         at = {key: value for key, value in first.at.items() if key not in parameters}
-        number = metrics.over_seeds(first.experiment.metrics[name], runs)
+        number = measuring.over_seeds(first.experiment.metrics[name], runs)
         yield replace(group[0], cell=replace(first, at=at), numbers={name: number}, packed=())
 
 

@@ -11,10 +11,10 @@ from goodqueue import scenario as scenarios
 from goodqueue.errors import UserError, quoted
 from goodqueue.record.dotted import check_path
 from goodqueue.scenario.discipline import rebased
-from goodqueue.studies.metrics import COMPUTATIONS, FORMS, POOLS
+from goodqueue.studies.keys import Table, unknown
+from goodqueue.studies.measuring import COMPUTATIONS, FORMS, POOLS
 from goodqueue.studies.model import ALONE, EACH, Experiment, Lines, Metric, Parameter, Quick, Tolerance
 from goodqueue.studies.published import At, Published
-from goodqueue.studies.reading import Table, unknown
 from goodqueue.studies.wording import Words
 
 

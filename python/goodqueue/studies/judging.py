@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from goodqueue.studies.execution import Measured
-from goodqueue.studies.metrics import Measurement
+from goodqueue.studies.measuring import Measurement
 from goodqueue.studies.model import Study, Tolerance
 from goodqueue.studies.published import SETTING, Value
 from goodqueue.studies.selection import LEFT_OUT, Selection

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from goodqueue.errors import UserError
-from goodqueue.studies.reading import unknown
+from goodqueue.studies.keys import unknown
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from goodqueue.studies.experiments import (
     read_tolerance,
     read_words,
 )
+from goodqueue.studies.keys import Table, load_toml, unknown
 from goodqueue.studies.model import (
     Decision,
     Exclusion,
@@ -20,7 +21,6 @@ from goodqueue.studies.model import (
     Study,
 )
 from goodqueue.studies.published import Published
-from goodqueue.studies.reading import Table, load_toml, unknown
 from goodqueue.studies.wording import Words
 
 FILE = "study.toml"

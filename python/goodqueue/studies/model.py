@@ -18,7 +18,7 @@ class Metric:
     record: str = ""
     """Dotted path into the record, such as ``queues.down.delay_ms.mean``. Empty if a computation is named."""
     compute: str = ""
-    """Name of a computation of `goodqueue.studies.metrics.COMPUTATIONS`. Empty if a path is given."""
+    """Name of a computation of `goodqueue.studies.measuring.COMPUTATIONS`. Empty if a path is given."""
     options: Mapping[str, str | float] = field(default_factory=dict)
     """The options of the computation."""
     over_seeds: str = "mean"
@@ -32,7 +32,7 @@ class Metric:
     to_record: str = ""
     """Dotted path of the number in that run, if it is another number."""
     form: str = "ratio"
-    """How the two are compared: see `goodqueue.studies.metrics.FORMS`."""
+    """How the two are compared: see `goodqueue.studies.measuring.FORMS`."""
     distance_from: str = ""
     """The swept parameter whose value is subtracted from the number; the distance has no sign. Empty: none."""
     pooled: tuple[str, ...] = ()
@@ -40,7 +40,7 @@ class Metric:
     pooled_at: Mapping[str, tuple[float | str | bool, ...]] = field(default_factory=dict)
     """The values of a pooled parameter that count. All of them if the parameter is missing."""
     pooled_as: str = "mean"
-    """How the numbers of the points are pooled: see `goodqueue.studies.metrics.POOLS`."""
+    """How the numbers of the points are pooled: see `goodqueue.studies.measuring.POOLS`."""
     spread: tuple[str, ...] = ()
     """The swept parameters over which the range (greatest minus least) of the pooled numbers is taken. Empty: none."""
 

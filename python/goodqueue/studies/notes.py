@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from goodqueue.files import inputs
 from goodqueue.show.tables import Column, Table
-from goodqueue.studies.reading import MOST_BYTES
+from goodqueue.studies.keys import MOST_BYTES
 
 
 def text_in(folder: Path) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from goodqueue.errors import quoted
-from goodqueue.studies.reading import Table, load_toml, unknown
+from goodqueue.studies.keys import Table, load_toml, unknown
 
 At = Mapping[str, float | str | bool]
 """A point of a sweep: values by parameter."""

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from goodqueue.errors import UserError
+from goodqueue.studies.keys import unknown
 from goodqueue.studies.model import Cell, Study
 from goodqueue.studies.published import At, Claim, Published, Term, Value
-from goodqueue.studies.reading import unknown
 
 LEFT_OUT = "left out by --only"
 """The reason of the verdict ``not_run`` for values and claims that were not asked for."""

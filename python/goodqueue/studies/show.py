@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from goodqueue.show.tables import Column, Table, number
 from goodqueue.studies import show_readings, trivial
 from goodqueue.studies.judging import PERCENT, Judged, is_difference, tolerance
-from goodqueue.studies.metrics import Measurement
+from goodqueue.studies.measuring import Measurement
 from goodqueue.studies.model import Study
 from goodqueue.studies.outcome import Outcome
 from goodqueue.studies.published import At, Claim, order

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from goodqueue.studies import judging
 from goodqueue.studies.judging import PERCENT, Judged
-from goodqueue.studies.metrics import Measurement
+from goodqueue.studies.measuring import Measurement
 from goodqueue.studies.model import Study
 from goodqueue.studies.published import Value
 

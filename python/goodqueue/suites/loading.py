@@ -13,10 +13,10 @@ from goodqueue.studies.experiments import (
     read_tolerance,
     read_words,
 )
+from goodqueue.studies.keys import Table, load_toml, unknown
 from goodqueue.studies.libraries import SUITES
 from goodqueue.studies.model import Lines
 from goodqueue.studies.published import Claim, Published, Term
-from goodqueue.studies.reading import Table, load_toml, unknown
 from goodqueue.suites.figures import KINDS
 from goodqueue.suites.model import TESTED, Check, Figure, Row, Suite, Trial
 from goodqueue.suites.statements import STATEMENTS

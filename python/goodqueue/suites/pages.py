@@ -11,9 +11,9 @@ from goodqueue.files import inputs, output
 from goodqueue.pages import Code, Figure, Findings, Section, Text, draw, render
 from goodqueue.run import Progress
 from goodqueue.show.tables import Table
+from goodqueue.studies.keys import MOST_BYTES
 from goodqueue.studies.notes import parts, text_in
 from goodqueue.studies.pages import made_by
-from goodqueue.studies.reading import MOST_BYTES
 from goodqueue.suites import show
 from goodqueue.suites.sheet import RowResult, Sheet, as_json
 

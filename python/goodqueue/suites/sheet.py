@@ -10,7 +10,7 @@ from goodqueue.store import Store
 from goodqueue.studies import outcome as outcomes
 from goodqueue.studies import planning
 from goodqueue.studies.execution import Measured
-from goodqueue.studies.metrics import Measurement
+from goodqueue.studies.measuring import Measurement
 from goodqueue.studies.outcome import Outcome
 from goodqueue.studies.published import At
 from goodqueue.studies.verdicts import JudgedClaim

@@ -10,7 +10,7 @@ from goodqueue import scenario as scenarios
 from goodqueue.errors import UserError
 from goodqueue.record import Scenario
 from goodqueue.scenario import paths
-from goodqueue.studies.reading import Table, load_toml, unknown
+from goodqueue.studies.keys import Table, load_toml, unknown
 
 FILE = Path(__file__).parent / "cells.toml"
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from goodqueue import scenario as scenarios
 from goodqueue.record import Scenario
-from goodqueue.studies.reading import Table, load_toml
+from goodqueue.studies.keys import Table, load_toml
 from goodqueue.traffic import BULK
 from goodqueue.validation.cells import Cell, Draw, Set, pick
 
