@@ -243,7 +243,7 @@ impl Simulation {
         let asked = self.scenario.series.as_ref()?;
         let [down, up] = self.queue_series.each_ref();
         let fates = |direction: Direction| match self.cell() {
-            Some(cell) => &cell.books[direction].fates,
+            Some(cell) => &cell.counters[direction].fates,
             None => &self.links[LinkId::bottleneck(direction)].fates,
         };
         let log = |direction: Direction| fates(direction).watch.as_ref()?.log.as_ref();
@@ -291,15 +291,15 @@ impl<'a> Measured<'a> {
     }
 
     fn of_cell(cell: &'a Cell, direction: Direction, baseline: &Baseline, run: &Simulation) -> Self {
-        let books = &cell.books[direction];
+        let counters = &cell.counters[direction];
         let since = run.measured_from();
         Self {
             after: cell.counts(direction),
             utilisation_percent: cell.utilisation_percent(direction, since, baseline.busy, run.now),
-            delays: &books.delays,
-            fates: &books.fates,
+            delays: &counters.delays,
+            fates: &counters.fates,
             ring: Some(RingRecord {
-                delay_ms: books.below.summary(),
+                delay_ms: counters.below.summary(),
                 packets_at_end: cell.held_by_drivers(direction),
             }),
         }

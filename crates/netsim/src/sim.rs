@@ -207,7 +207,7 @@ impl Simulation {
         if let Some(cell) = self.cell_mut() {
             cell.watch.get_or_insert_default().observer = Some(SharedObserver::clone(&observer));
             for direction in Direction::ALL {
-                let fates = &mut cell.books[direction].fates;
+                let fates = &mut cell.counters[direction].fates;
                 let watch = fates.watch.get_or_insert_with(|| Box::new(Watch::new(direction, None)));
                 watch.observer = Some(SharedObserver::clone(&observer));
             }

@@ -155,13 +155,13 @@ impl Law {
 
     /// Checks conservation: every packet is delivered, dropped or queued.
     fn nothing_in_hand(&self, method: &str, accepted: &str) -> PyResult<()> {
-        let books = self.ledger.open();
-        let lost = books.in_hand as usize + books.lost;
+        let counters = self.ledger.open();
+        let lost = counters.in_hand as usize + counters.lost;
         if lost == 0 {
             return Ok(());
         }
         let packets = if lost == 1 { "a packet" } else { &format!("{lost} packets") };
-        let how = if books.lost > 0 { " in a queue that it let go of" } else { "" };
+        let how = if counters.lost > 0 { " in a queue that it let go of" } else { "" };
         Err(self.complain(&format!("{method} lost {packets}{how}; accepted: {accepted}")))
     }
 
@@ -221,12 +221,12 @@ impl InRun {
 
     /// Reports the fates of packets to the owner.
     fn tell(&mut self, py: Python<'_>, owner: &mut dyn Owner<Cargo>) {
-        let mut books = self.law.ledger.open();
-        if books.dropped.is_empty() && books.marked.is_empty() {
+        let mut counters = self.law.ledger.open();
+        if counters.dropped.is_empty() && counters.marked.is_empty() {
             return;
         }
-        let (dropped, marked) = (std::mem::take(&mut books.dropped), std::mem::take(&mut books.marked));
-        drop(books);
+        let (dropped, marked) = (std::mem::take(&mut counters.dropped), std::mem::take(&mut counters.marked));
+        drop(counters);
         for (packet, why) in marked {
             if let Some(cargo) = packet.borrow(py).cargo() {
                 owner.marked(&cargo, why);

@@ -24,7 +24,7 @@ pub(crate) enum Place {
 }
 
 /// What a discipline has done since its owner last looked, and the packets that it holds.
-pub(crate) struct Books {
+pub(crate) struct Counters {
     pub(crate) dropped: Vec<(Py<Packet>, Why)>,
     pub(crate) marked: Vec<(Py<Packet>, Mark)>,
     /// The packets in all its queues.
@@ -38,18 +38,19 @@ pub(crate) struct Books {
     pub(crate) link_bps: u64,
 }
 
-/// The books of one discipline. Its packets, its queues and its link share them. The lock is uncontended, because the
-/// GIL is held around it.
-pub(crate) struct Ledger(Mutex<Books>);
+/// The counters of one discipline. Its packets, its queues and its link share them. The lock is uncontended, because
+/// the GIL is held around it.
+pub(crate) struct Ledger(Mutex<Counters>);
 
 impl Ledger {
     pub(crate) fn new(random: Stream, link_bps: u64) -> Arc<Self> {
         let backlog = Backlog::default();
-        let books = Books { dropped: vec![], marked: vec![], backlog, in_hand: 0, lost: 0, random, link_bps };
-        Arc::new(Self(Mutex::new(books)))
+        let counters =
+            Counters { dropped: vec![], marked: vec![], backlog, in_hand: 0, lost: 0, random, link_bps };
+        Arc::new(Self(Mutex::new(counters)))
     }
 
-    pub(crate) fn open(&self) -> MutexGuard<'_, Books> {
+    pub(crate) fn open(&self) -> MutexGuard<'_, Counters> {
         self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }
@@ -98,7 +99,7 @@ impl Packet {
     }
 
     /// Returns the ledger of the discipline that holds the packet.
-    fn books(&self, what: &str) -> PyResult<Arc<Ledger>> {
+    fn ledger_for(&self, what: &str) -> PyResult<Arc<Ledger>> {
         match (self.place, &self.ledger) {
             (Place::Hand | Place::Queue, Some(ledger)) => Ok(Arc::clone(ledger)),
             _ => Err(PyValueError::new_err(format!("{what}: the packet was delivered or dropped already"))),
@@ -109,7 +110,7 @@ impl Packet {
         if self.place == Place::Queue {
             return Err(PyValueError::new_err(format!("{what}: the packet waits in a queue; pop it first")));
         }
-        self.books(what)
+        self.ledger_for(what)
     }
 }
 
@@ -222,16 +223,16 @@ impl Packet {
         slf.place = Place::Away;
         slf.ledger = None;
         let packet: Py<Self> = slf.into();
-        let mut books = ledger.open();
-        books.in_hand -= 1;
-        books.dropped.push((packet, why));
+        let mut counters = ledger.open();
+        counters.in_hand -= 1;
+        counters.dropped.push((packet, why));
         Ok(())
     }
 
     #[pyo3(signature = (reason="early"), text_signature = "($self, reason='early')")]
     fn mark(mut slf: PyRefMut<'_, Self>, reason: &str) -> PyResult<bool> {
         let why = self::reason(reason, &Mark::ALL, Mark::name, "packet.mark")?;
-        let ledger = slf.books("packet.mark")?;
+        let ledger = slf.ledger_for("packet.mark")?;
         if !slf.plain.ecn.is_capable() {
             return Ok(false);
         }
@@ -269,10 +270,10 @@ impl Queue {
         let len = u64::from(inner.plain.len);
         drop(inner);
         self.bytes -= len;
-        let mut books = self.ledger.open();
-        books.in_hand += 1;
-        books.backlog.packets -= 1;
-        books.backlog.bytes -= len;
+        let mut counters = self.ledger.open();
+        counters.in_hand += 1;
+        counters.backlog.packets -= 1;
+        counters.backlog.bytes -= len;
         Some(packet)
     }
 }
@@ -302,10 +303,10 @@ impl Queue {
         let len = u64::from(packet.plain.len);
         self.bytes += len;
         self.packets.push_back(packet.into());
-        let mut books = ledger.open();
-        books.in_hand -= 1;
-        books.backlog.packets += 1;
-        books.backlog.bytes += len;
+        let mut counters = ledger.open();
+        counters.in_hand -= 1;
+        counters.backlog.packets += 1;
+        counters.backlog.bytes += len;
         Ok(())
     }
 

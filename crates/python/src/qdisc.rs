@@ -128,9 +128,10 @@ impl Qdisc {
     /// Notes the fates of a Python discipline's packets, after an error, too, so that none is left for the next call.
     fn settle<T>(&mut self, result: PyResult<T>) -> PyResult<T> {
         if let Kind::Python(law) = &self.kind {
-            let mut books = law.ledger.open();
-            self.fates.dropped = books.dropped.drain(..).map(|(packet, why)| (packet, why.name())).collect();
-            self.fates.marked = books.marked.drain(..).map(|(packet, why)| (packet, why.name())).collect();
+            let mut counters = law.ledger.open();
+            self.fates.dropped =
+                counters.dropped.drain(..).map(|(packet, why)| (packet, why.name())).collect();
+            self.fates.marked = counters.marked.drain(..).map(|(packet, why)| (packet, why.name())).collect();
         }
         result
     }

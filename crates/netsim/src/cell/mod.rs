@@ -6,13 +6,13 @@
 //! - [`node`]: an interface of the access point or of a station; [`lane`]: one access category of an interface;
 //!   [`session`]: the frames for one receiver; [`aggregate`]: what is sent at a time;
 //! - [`airtime`]: whose turn it is among stations; [`firmware`]: what mac80211 limits by time;
-//! - [`books`] and [`stations`]: the counts; [`report`]: what a record says of a cell;
+//! - [`counters`] and [`stations`]: the counts; [`report`]: what a record says of a cell;
 //! - [`watch`]: the observers: [`log`] keeps each transmission of a window, [`frames`](crate::path::wifi::frames)
 //!   each frame for a capture.
 
 pub(crate) mod aggregate;
 pub(crate) mod airtime;
-pub(crate) mod books;
+pub(crate) mod counters;
 mod firmware;
 pub(crate) mod lane;
 pub(crate) mod log;
@@ -31,7 +31,7 @@ use crate::path::wifi::mode::Mode;
 use crate::path::wifi::standard::{Category, Timing};
 use crate::probe::series::{Pick, QueueSeries};
 use aggregate::{Aggregate, Tried};
-use books::Books;
+use counters::Counters;
 use goodqueue_qdisc::{Packet as _, Qdisc};
 use goodqueue_units::{Duration, Instant, Stream};
 use lane::Lane;
@@ -50,7 +50,7 @@ pub(crate) struct Cell {
     pub(crate) protection: Protection,
     /// The access point first, then the stations.
     pub(crate) nodes: Vec<Node>,
-    pub(crate) books: ByDirection<Books>,
+    pub(crate) counters: ByDirection<Counters>,
     pub(crate) stations: Vec<Station>,
     /// The observers of the air, if there are any.
     pub(crate) watch: Option<Box<AirWatch>>,
@@ -88,7 +88,7 @@ impl Cell {
         timing: Timing,
         protection: Protection,
         nodes: Vec<Node>,
-        books: ByDirection<Books>,
+        counters: ByDirection<Counters>,
         stations: Vec<Station>,
         station_of: PerFlow<u32>,
         [backoffs, errors]: [Stream; 2],
@@ -98,7 +98,7 @@ impl Cell {
             timing,
             protection,
             nodes,
-            books,
+            counters,
             stations,
             watch: None,
             station_of,
@@ -154,12 +154,12 @@ impl Cell {
         if self.nodes[node].lane(category).is_none() {
             self.open(node, category);
         }
-        let books = &mut self.books[direction];
-        books.offered += 1;
-        if let Some(watch) = &mut books.fates.watch {
+        let counters = &mut self.counters[direction];
+        counters.offered += 1;
+        if let Some(watch) = &mut counters.fates.watch {
             watch.offered(now, packet);
         }
-        self.nodes[node].enqueue(now, peer, category, packet, &mut books.fates);
+        self.nodes[node].enqueue(now, peer, category, packet, &mut counters.fates);
         self.fill(node, now);
     }
 
@@ -173,7 +173,7 @@ impl Cell {
 
     /// Returns the packet counts of direction `direction`.
     pub(crate) fn counts(&self, direction: Direction) -> Counts {
-        self.books[direction].counts(self.nodes(direction).iter().map(Node::unsent).sum())
+        self.counters[direction].counts(self.nodes(direction).iter().map(Node::unsent).sum())
     }
 
     /// Returns the number of packets in direction `direction` that the drivers hold.
@@ -190,7 +190,7 @@ impl Cell {
     ) {
         self.stations.iter_mut().for_each(|station| station.end_interval(interval));
         for direction in Direction::ALL {
-            let books = &self.books[direction];
+            let counters = &self.counters[direction];
             let nodes = self.nodes(direction);
             // If there are several stations, the series shows the control law of the first and the packets of all.
             let mut pick = Pick { name: "drop_probability", value: None };
@@ -202,13 +202,13 @@ impl Cell {
             }
             let waiting: u64 = nodes.iter().map(Node::unsent).sum();
             let waiting = u32::try_from(waiting).unwrap_or(u32::MAX);
-            series[direction].end_interval((books.forwarded, books.delay_sum), waiting, pick.value);
+            series[direction].end_interval((counters.forwarded, counters.delay_sum), waiting, pick.value);
         }
     }
 
     /// Lets `node` prepare what it can, and contend with it.
     fn fill(&mut self, node: usize, now: Instant) {
-        let fates = &mut self.books[Self::direction(node)].fates;
+        let fates = &mut self.counters[Self::direction(node)].fates;
         if let Some(watch) = &mut fates.watch {
             watch.at(now);
         }
@@ -241,7 +241,7 @@ impl Cell {
     }
 
     fn on_timer(&mut self, node: usize, now: Instant) {
-        let fates = &mut self.books[Self::direction(node)].fates;
+        let fates = &mut self.counters[Self::direction(node)].fates;
         if let Above::Qdisc(qdisc, _) = &mut self.nodes[node].above {
             if let Some(watch) = &mut fates.watch {
                 watch.at(now);
@@ -292,8 +292,8 @@ impl Cell {
     fn send(&mut self, now: Instant) {
         for place in 0..self.sending.len() {
             let (node, category) = self.contenders[self.sending[place].0 as usize];
-            let books = &mut self.books[Self::direction(node as usize)];
-            self.nodes[node as usize].start(category, |queued| books.started(now, queued));
+            let counters = &mut self.counters[Self::direction(node as usize)];
+            self.nodes[node as usize].start(category, |queued| counters.started(now, queued));
         }
         let took = match self.sending[..] {
             [one] => self.exchange(one),
@@ -432,9 +432,9 @@ impl Cell {
             comes
         };
         let tried = self.nodes[node].tried(now, category, &self.timing, airtime, arrives);
-        let books = &mut self.books[direction];
+        let counters = &mut self.counters[direction];
         if !is_collision {
-            books.airtime = books.airtime + airtime;
+            counters.airtime = counters.airtime + airtime;
         }
         let (began, is_answered, came) = (self.began, tried == Tried::Answered, came.min(frames));
         let sent = Transmission {
@@ -463,7 +463,7 @@ impl Cell {
                 }
                 Fate::Lost => {
                     counts.lost += 1;
-                    books.lost[packet.flow] += 1;
+                    counters.lost[packet.flow] += 1;
                     if let Some(envelope) = packet.envelope() {
                         envelope.over();
                     }

@@ -102,10 +102,10 @@ impl Cell {
         self.stations.iter_mut().for_each(Station::reset);
         ByDirection::of(|direction| {
             let counts = self.counts(direction);
-            let books = &mut self.books[direction];
-            books.delays.reset();
-            books.below.reset();
-            Baseline::new(counts, books.airtime, &books.fates)
+            let counters = &mut self.counters[direction];
+            counters.delays.reset();
+            counters.below.reset();
+            Baseline::new(counts, counters.airtime, &counters.fates)
         })
     }
 
@@ -118,7 +118,7 @@ impl Cell {
         busy: Duration,
         now: Instant,
     ) -> f64 {
-        let used = self.books[direction].airtime.saturating_sub(busy).as_secs_f64();
+        let used = self.counters[direction].airtime.saturating_sub(busy).as_secs_f64();
         let time = now.since(since).as_secs_f64();
         if time > 0.0 { (100.0 * used / time).min(100.0) } else { 0.0 }
     }

@@ -3,7 +3,7 @@
 use super::Simulation;
 use super::build::{Build, Place};
 use super::row::Node as Hop;
-use crate::cell::books::Books;
+use crate::cell::counters::Counters;
 use crate::cell::log::AirLog;
 use crate::cell::node::{Above, Node};
 use crate::cell::stations::Station;
@@ -68,9 +68,9 @@ impl Build<'_, '_> {
         }
         let flows = station_of.len();
         let streams = Streams::new(self.scenario.seed);
-        let books = ByDirection::of(|direction| {
+        let counters = ByDirection::of(|direction| {
             let random = streams.stream("qdisc", direction as u64);
-            Books::new(Fates::new(random, flows, self.watch(direction), self.hosts(direction)), flows)
+            Counters::new(Fates::new(random, flows, self.watch(direction), self.hosts(direction)), flows)
         });
         let protection = match (wifi.rts, wifi.protection) {
             (true, _) => Protection::RtsCts,
@@ -79,7 +79,7 @@ impl Build<'_, '_> {
         };
         let stations = stations.into_iter().map(|(name, station)| Station::new(name, station.snr)).collect();
         let dice = ["backoff", "air"].map(|name| streams.stream(name, 0));
-        let mut cell = Box::new(Cell::new(timing, protection, nodes, books, stations, station_of, dice));
+        let mut cell = Box::new(Cell::new(timing, protection, nodes, counters, stations, station_of, dice));
         if let Some(window) = self.scenario.series.as_ref().and_then(|series| series.air) {
             let log = AirLog::new(Instant::ZERO + window.from.0, Instant::ZERO + window.to.0);
             cell.watch = Some(Box::new(AirWatch { log: Some(log), ..AirWatch::default() }));
@@ -158,7 +158,7 @@ impl Simulation {
 
     /// Returns the packets of `flow` that the cell dropped or lost in `direction`.
     pub(super) fn dropped_on_air(&self, flow: FlowId, direction: Direction) -> u64 {
-        let books = self.cell().map(|cell| &cell.books[direction]);
-        books.map_or(0, |books| books.fates.dropped[flow] + books.lost[flow])
+        let counters = self.cell().map(|cell| &cell.counters[direction]);
+        counters.map_or(0, |counters| counters.fates.dropped[flow] + counters.lost[flow])
     }
 }

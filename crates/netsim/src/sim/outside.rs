@@ -78,7 +78,7 @@ impl Simulation {
     #[must_use]
     pub fn glance(&self, direction: Direction) -> Glance {
         let (counts, delay_sum) = match self.cell() {
-            Some(cell) => (cell.counts(direction), cell.books[direction].delay_sum),
+            Some(cell) => (cell.counts(direction), cell.counters[direction].delay_sum),
             None => {
                 let link = &self.links[LinkId::bottleneck(direction)];
                 (link.counts(), link.delay_totals().1)

@@ -8,7 +8,7 @@ use goodqueue_qdisc::Packet as _;
 use goodqueue_units::{Duration, Instant};
 
 /// The counts of one direction.
-pub(crate) struct Books {
+pub(crate) struct Counters {
     pub(crate) fates: Fates,
     /// The time from a packet's arrival at the queue to its first transmission.
     pub(crate) delays: QueueDelays,
@@ -25,7 +25,7 @@ pub(crate) struct Books {
     pub(crate) airtime: Duration,
 }
 
-impl Books {
+impl Counters {
     pub(crate) fn new(fates: Fates, flows: usize) -> Self {
         Self {
             fates,
