@@ -27,6 +27,7 @@
 #   make try-debian   the same in a new Debian without a compiler, with man and bash (SUITE=bookworm); needs root
 #   make msrv     whether the oldest Rust that is promised compiles the code; needs rustup
 #   make lint     format, clippy, ruff, mypy (fix the format: make format)
+#   make rust-docs   the documentation of the crates, in target/doc; a dead link stops it
 #   make pins     write the newest versions of Python packages, and the hashes of their files, into requirements/
 
 SHELL := bash
@@ -45,7 +46,7 @@ PIP := $(BIN)/pip install --quiet --require-hashes --requirement
 
 rust_sources := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: help demo web web-test test debug-test debug-link-test bench bench-instructions fuzz fuzz-seeds fuzz-check fuzz-standalone sanitize miri audit semver mutants lint format rust rust-test python-test long-test bare msrv install-c man dist try-wheel try-debian docs pins clean
+.PHONY: help demo web web-test test debug-test debug-link-test bench bench-instructions fuzz fuzz-seeds fuzz-check fuzz-standalone sanitize miri audit semver mutants lint rust-docs format rust rust-test python-test long-test bare msrv install-c man dist try-wheel try-debian docs pins clean
 help:
 	@sed -n '3,/^$$/s/^# *//p' Makefile
 
@@ -195,10 +196,13 @@ lint: .venv/.package .venv/.dev | rust
 	@cargo clippy --version >/dev/null 2>&1 || { echo "make: no clippy; accepted: rustup component add clippy" >&2; exit 1; }
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- $(DENIED)
-	RUSTDOCFLAGS="$(DENIED)" cargo doc --workspace --no-deps --quiet
 	$(BIN)/ruff check --quiet
 	$(BIN)/ruff format --check --quiet
 	$(BIN)/mypy
+
+# The links of the crates' documentation. No other step needs what it builds.
+rust-docs: | rust
+	RUSTDOCFLAGS="$(DENIED)" cargo doc --workspace --no-deps --quiet
 
 format: .venv/.dev
 	cargo fmt --all

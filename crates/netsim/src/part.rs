@@ -1,6 +1,6 @@
 //! The parts of a record as data: their keys, the type and the meaning of each key, and which engines leave it out.
 //!
-//! [`part!`] makes a struct and its description of one declaration. A record has keys that only other engines write:
+//! `part!` makes a struct and its description of one declaration. A record has keys that only other engines write:
 //! the declaration lists them, too, without making a field of them. [`crate::record::layout`] collects the parts.
 
 use serde::Serialize;
