@@ -234,7 +234,7 @@ def wifi_aggregate(packet: bytes) -> bytes:
     return wifi(aggregate([snap(0x0806, bytes(29)), snap(0x0800, packet)]), 0x88, behind=b"\x80\0")
 
 
-DIRECTIONS: dict[str, tuple[int, Wrap]] = {
+WRAPPINGS: dict[str, tuple[int, Wrap]] = {
     "Ethernet": (ETHERNET, within(in_ethernet())),
     "Ethernet, IPv6": (ETHERNET, within(in_ethernet(0x86DD), ip6)),
     "802.1Q": (ETHERNET, within(tagged(0x8100))),
@@ -307,7 +307,7 @@ class Frame:
         return len(self.data) if self.length is None else self.length
 
 
-def frames(segments: Iterable[Segment], wrap: Wrap = DIRECTIONS["Ethernet"][1]) -> list[Frame]:
+def frames(segments: Iterable[Segment], wrap: Wrap = WRAPPINGS["Ethernet"][1]) -> list[Frame]:
     """Return the frames that carry ``segments``."""
     return [
         Frame(segment.at, data)

@@ -324,7 +324,7 @@ def test_results_refuse_what_they_do_not_have(one: gq.Run, both: gq.Comparison, 
     for call, pattern in (
         (lambda: one.array("speed"), r"^series: found .speed.*accepted of this run: delay_ms"),
         (lambda: one.plot("pie"), r"^plot: found .pie.*ellipse"),
-        (lambda: one.delay_percentiles_ms("left"), r"^way: found .left"),
+        (lambda: one.delay_percentiles_ms("left"), r"^direction: found .left"),
         (lambda: gq.run(qdisc="codel", **LINK).time_s, r"^series: the run has none"),
         (lambda: both.values("speed"), r"^metric: found .speed"),
         (lambda: both.estimate("pie", "delay_p95_ms"), r"^qdisc: found .pie.*pfifo, codel"),

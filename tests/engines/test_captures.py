@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import captures
-from captures import ACK, DIRECTIONS, ETHERNET, RST, SYN, Frame, Segment
+from captures import ACK, ETHERNET, RST, SYN, WRAPPINGS, Frame, Segment
 from conftest import Result
 from goodqueue import _goodqueue
 from goodqueue.files import inputs
@@ -45,9 +45,9 @@ def bytes_of(one: dict[str, Any]) -> tuple[int, int]:
     return up, down
 
 
-@pytest.mark.parametrize("way", DIRECTIONS)
-def test_a_connection_is_found_in_every_wrapping(tmp_path: Path, direction: str) -> None:
-    link, wrap = DIRECTIONS[direction]
+@pytest.mark.parametrize("wrapping", WRAPPINGS)
+def test_a_connection_is_found_in_every_wrapping(tmp_path: Path, wrapping: str) -> None:
+    link, wrap = WRAPPINGS[wrapping]
     connections, others = read(tmp_path, captures.pcap(captures.frames(captures.connection(), wrap), link))
     assert [one["sends"] for one in connections] == [SENDS]
     assert (connections[0]["rtt_us"], connections[0]["concurrent"]) == (40_000, False)
@@ -58,8 +58,8 @@ def test_a_connection_is_found_in_every_wrapping(tmp_path: Path, direction: str)
 def test_tshark_counts_the_same_bytes_in_every_wrapping(tmp_path: Path) -> None:
     """All wrappings are in one file, each at an interface of its own link type and with a port of its own."""
     blocks = [captures.section()]
-    blocks += [captures.interface(link) for link, _ in DIRECTIONS.values()]
-    for number, (_, wrap) in enumerate(DIRECTIONS.values()):
+    blocks += [captures.interface(link) for link, _ in WRAPPINGS.values()]
+    for number, (_, wrap) in enumerate(WRAPPINGS.values()):
         segments = captures.connection(40000 + number)
         blocks += [captures.packet(frame, number) for frame in captures.frames(segments, wrap)]
     file = tmp_path / "all.pcapng"
@@ -73,9 +73,9 @@ def test_tshark_counts_the_same_bytes_in_every_wrapping(tmp_path: Path) -> None:
             source, target, length = (int(word) for word in line.split("\t"))
             theirs[source, target] += length
     ours = carried(tmp_path, file.read_bytes())
-    ports = range(40000, 40000 + len(DIRECTIONS))
+    ports = range(40000, 40000 + len(WRAPPINGS))
     assert ours == [(theirs[port, 80], theirs[80, port]) for port in ports]
-    assert ours == [(100, 3000)] * len(DIRECTIONS)
+    assert ours == [(100, 3000)] * len(WRAPPINGS)
 
 
 @pytest.mark.parametrize("order", ["<", ">"])
@@ -104,7 +104,7 @@ def test_clocks_of_interfaces(tmp_path: Path, order: str, options: list[tuple[in
     """The interface is the second of the section, and the first one has another link type and clock."""
     shift = next((value for _, value in options if isinstance(value, int)), 0)
     written = [(code, struct.pack(f"{order}q", value) if isinstance(value, int) else value) for code, value in options]
-    first = captures.frames(captures.connection(1), DIRECTIONS["RAW"][1])[0]
+    first = captures.frames(captures.connection(1), WRAPPINGS["RAW"][1])[0]
     blocks = [
         captures.section(order),
         captures.interface(captures.RAW, order),
@@ -127,8 +127,8 @@ def block_of_nobody(order: str) -> bytes:
 
 def test_sections_have_byte_orders_and_interfaces_of_their_own(tmp_path: Path) -> None:
     content = b""
-    for number, (order, direction) in enumerate([("<", "Ethernet"), (">", "Linux cooked 2"), ("<", "RAW, IPv6")]):
-        link, wrap = DIRECTIONS[direction]
+    for number, (order, wrapping) in enumerate([("<", "Ethernet"), (">", "Linux cooked 2"), ("<", "RAW, IPv6")]):
+        link, wrap = WRAPPINGS[wrapping]
         content += captures.section(order) + captures.interface(link, order)
         frames = captures.frames(captures.connection(40000 + number), wrap)
         content += b"".join(captures.packet(frame, 0, order) for frame in frames)
@@ -192,7 +192,7 @@ def test_frames_that_are_not_understood_are_counted_by_reason(tmp_path: Path) ->
     tcp = captures.connection()[0].tcp()
     ip = captures.ip4(True, tcp)
     second = captures.fragments4(True, tcp * 9, 5, 80)[1]
-    directions: dict[str, list[tuple[int, bytes]]] = {
+    wrong: dict[str, list[tuple[int, bytes]]] = {
         "encrypted (802.11)": [(105, captures.wifi(captures.snap(0x0800, ip), flags=0x41))],
         "encrypted (ESP)": [(ETHERNET, captures.ethernet(0x0800, captures.ip4(True, tcp, 50)))],
         "encrypted (MACsec)": [(ETHERNET, captures.ethernet(0x88E5, ip))],
@@ -221,13 +221,13 @@ def test_frames_that_are_not_understood_are_counted_by_reason(tmp_path: Path) ->
         (105, captures.wifi(b"", kind=0x80)),
         (113, struct.pack(">HHH8sH", 0, 824, 0, bytes(8), 0) + bytes(40)),
     ]
-    frames = [frame for several in directions.values() for frame in several] + other
+    frames = [frame for several in wrong.values() for frame in several] + other
     numbers = count()
     blocks = [captures.packet(Frame(0, data), next(numbers)) for _, data in frames]
     content = captures.section() + b"".join(captures.interface(link) for link, _ in frames) + b"".join(blocks)
     found, others = read(tmp_path, content)
     assert found == []
-    assert others["not_understood"] == {reason: len(several) for reason, several in directions.items()}
+    assert others["not_understood"] == {reason: len(several) for reason, several in wrong.items()}
     assert (others["frames"], others["tcp"], others["other"]) == (len(frames), 0, len(other))
 
 

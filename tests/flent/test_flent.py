@@ -388,7 +388,7 @@ def test_what_flent_measured_is_read_to_the_number(tmp_path: Path) -> None:
     assert record["series"]["flows"][0]["goodput_mbps"][1:3] == [None, 4]
 
 
-@pytest.mark.parametrize("way", [None, "owd_up"])
+@pytest.mark.parametrize("direction", [None, "owd_up"])
 def test_a_call_that_flent_measured_is_read_to_the_number(tmp_path: Path, direction: str | None) -> None:
     """Delays of 30, 34, 28 and 28 ms, one packet lost before the last. irtt also has round trips of twice that.
 
@@ -521,7 +521,7 @@ def test_a_queue_without_a_flow_says_that_its_direction_is_assumed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "unit", "kind", "way"),
+    ("name", "unit", "kind", "direction"),
     [
         ("TCP cubic", "Mbits/s", "bulk", "up"),
         ("SCTP upload CS1", "Mbits/s", "bulk", "up"),

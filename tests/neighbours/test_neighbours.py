@@ -188,7 +188,7 @@ def test_the_server_s_file_has_the_same_directions() -> None:
     assert (record["iperf3"]["title"], record["iperf3"]["notes"]) == ("192.0.2.9", [])
 
 
-@pytest.mark.parametrize(("reverse", "way"), [(0, "up"), (1, "down")])
+@pytest.mark.parametrize(("reverse", "direction"), [(0, "up"), (1, "down")])
 def test_a_version_without_the_word_sender_says_the_direction_by_reverse(reverse: int, direction: str) -> None:
     record = flows(run([[step(0, 125_000, sender=None)]], {}, reverse=reverse))
     assert record["flows"][0]["direction"] == direction

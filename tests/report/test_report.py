@@ -239,7 +239,7 @@ def test_a_page_that_is_too_wide_is_noticed(tmp_path: Path) -> None:
     assert laid_out(page, 390)[2] == 1, "a table that scrolls must be counted"
 
 
-@pytest.mark.parametrize("ways", ["bulk:4:up", pytest.param("bulk:2,bulk:2:up", marks=pytest.mark.long)])
+@pytest.mark.parametrize("directions", ["bulk:4:up", pytest.param("bulk:2,bulk:2:up", marks=pytest.mark.long)])
 def test_a_comparison_with_calls_and_pages_shows_every_column(here: Path, goodqueue: Command, directions: str) -> None:
     qdiscs = ["pfifo", "fq_codel flows 1024 target 5ms interval 100ms"]
     link = [

@@ -202,7 +202,7 @@ class Plan:
     def from_json(text: str) -> "Plan":
         """Return the plan that `to_json` wrote."""
         data: dict[str, Any] = json.loads(text)
-        flows, routes = [Flow(**flow) for flow in data.pop("flows")], [Route(**route) for route in data.pop("ways")]
+        flows, routes = [Flow(**flow) for flow in data.pop("flows")], [Route(**route) for route in data.pop("routes")]
         down, up = Shaper.of(data.pop("down")), Shaper.of(data.pop("up"))
         hops = [Hop(**hop | {"link": hop["link"] and Shaper.of(hop["link"])}) for hop in data.pop("hops")]
         own = data.pop("own")
