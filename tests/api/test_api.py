@@ -195,6 +195,7 @@ def test_the_frames_of_a_comparison_are_tidy(both: gq.Comparison) -> None:
     assert set(both.differences["qdisc"]) == {"codel"}
 
 
+@pytest.mark.long
 def test_a_comparison_draws_and_reports(both: gq.Comparison, tmp_path: Path) -> None:
     for kind in ("estimates", "delay-cdf", "delay-goodput", "cdf", "box"):
         assert both.plot(kind).axes, kind

@@ -25,6 +25,7 @@ def test_an_entry_names_both_ways(here: Path, goodqueue: Command) -> None:
     assert ups[0] != ups[1], "the way up has a discipline of its own"
 
 
+@pytest.mark.long
 def test_an_option_gives_all_the_same_way_up(here: Path, goodqueue: Command) -> None:
     arguments = ["compare", "pfifo", "codel", *QUICK, "--up-qdisc", "pie target 20ms"]
     found = json.loads(goodqueue(*arguments, "--json").out)

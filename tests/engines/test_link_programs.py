@@ -65,7 +65,7 @@ def test_a_transfer_by_quic() -> None:
     ("second", "line", "share"),
     [
         ("100.64.1.77", "dual-dsthost", 0.5),
-        ("100.64.1.77", "flows", 0.25),
+        pytest.param("100.64.1.77", "flows", 0.25, marks=pytest.mark.long),
         pytest.param("100.64.1.2", "dual-dsthost", 0.25, marks=pytest.mark.long),
     ],
 )
@@ -82,6 +82,7 @@ def test_an_address_of_a_program_is_a_host_to_cake(second: str, line: str, share
     assert (note in said) == (second == "100.64.1.2")
 
 
+@pytest.mark.long
 @pytest.mark.needs("chromium")
 def test_a_page_in_a_browser(tmp_path: Path) -> None:
     """The page's script reports the width of its pictures after all have arrived. One that never arrives is wrong."""

@@ -96,6 +96,7 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("changed", [True, False])
 def test_make_refuses_a_package_whose_hash_is_another(clone: Path, changed: bool) -> None:
     wheel = (clone / "index" / "pinned-1-py3-none-any.whl").read_bytes()

@@ -226,6 +226,7 @@ def tiny(here: Path) -> Iterator[Path]:
     subprocess.run(["umount", place], check=True)
 
 
+@pytest.mark.long
 @pytest.mark.needs("mount")
 def test_a_full_disk_loses_nothing(here: Path, tiny: Path) -> None:
     whole = sweep("--out", "whole", "--json").stdout

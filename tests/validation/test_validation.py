@@ -356,6 +356,7 @@ def test_a_validation_reports_both_engines(
     assert len(store.find(here / "out" / "store").all_keys()) == 12
 
 
+@pytest.mark.long
 def test_nothing_runs_twice(here: Path, kernel: list[Scenario], goodqueue: Callable[..., Result]) -> None:
     first = goodqueue(*COMMAND, "--out", "out", "--json")
     assert len(kernel) == 4
