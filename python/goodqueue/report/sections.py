@@ -2,12 +2,11 @@
 
 import json
 import re
-import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from goodqueue import compare
+from goodqueue import compare, options
 from goodqueue.compare import Comparison
 from goodqueue.compare import tables as comparison_tables
 from goodqueue.errors import UserError, warn
@@ -218,12 +217,13 @@ def _again(records: Sequence[str], lines: Sequence[str], seeds: Sequence[int], o
     """Return the command that makes runs of the scenario below again, or an empty text if they were only imported."""
     if any(source_of(json.loads(record)) for record in records):
         return ""
-    engine = [] if list(on) == ["sim"] else ["--engine", ",".join(on)]
+    engine = None if list(on) == ["sim"] else ",".join(on)
     if not lines:
-        return shlex.join(["goodqueue", "run", "scenario.toml", "--seed", str(seeds[0]), *engine])
-    words = ["goodqueue", "compare", *lines, "--scenario", "scenario.toml", "--seeds", str(len(seeds))]
-    in_a_row = list(seeds) == list(range(seeds[0], seeds[0] + len(seeds)))
-    return shlex.join([*words, "--seed", str(seeds[0]), *engine]) if in_a_row else ""
+        return options.command("run", "scenario.toml", seed=seeds[0], engine=engine)
+    if list(seeds) != list(range(seeds[0], seeds[0] + len(seeds))):
+        return ""
+    said = {"scenario": "scenario.toml", "seeds": len(seeds), "seed": seeds[0], "engine": engine}
+    return options.command("compare", *lines, **said)
 
 
 def _title(shared: Comparison, names: Sequence[str]) -> str:
