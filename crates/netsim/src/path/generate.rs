@@ -4,8 +4,9 @@
 //! mahimahi.
 
 use super::rate_file::MOST_LINES;
-use super::rate_trace::{FRAME_BYTES, Opportunities, RateTrace};
+use super::rate_trace::{Opportunities, RateTrace};
 use super::steps::Steps;
+use crate::keys::FRAME_BYTES;
 use goodqueue_qdisc::distribution::Distribution;
 use goodqueue_units::{Duration, Rate, Stream, Streams};
 

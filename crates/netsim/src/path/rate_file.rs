@@ -12,8 +12,9 @@
 
 use super::capacity::Refusal;
 use super::rate_json;
-use super::rate_trace::{FRAME_BYTES, Opportunities, RateTrace};
+use super::rate_trace::{Opportunities, RateTrace};
 use super::steps::Steps;
+use crate::keys::FRAME_BYTES;
 use goodqueue_units::{Duration, Rate, parse};
 use std::fmt;
 
@@ -30,7 +31,8 @@ pub(crate) fn check_size(bytes: u64) -> Result<(), String> {
     Ok(())
 }
 
-/// Reads a trace of rates in any of the formats. One opportunity has [`FRAME_BYTES`].
+/// Reads a trace of rates in any of the formats. One opportunity has [`FRAME_BYTES`]: it is one full packet, as
+/// in mahimahi, and the simulator counts packets as Ethernet frames.
 ///
 /// # Errors
 /// One line of text that says in which line of the file what was found, and what is accepted. The caller adds the

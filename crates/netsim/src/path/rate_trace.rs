@@ -19,10 +19,6 @@ pub(crate) enum RateTrace {
 #[cfg(test)]
 pub(crate) const MAHIMAHI_BYTES: u32 = 1504;
 
-/// Bytes of one opportunity in the simulator, where packets are counted as Ethernet frames. It is one full packet, as
-/// in mahimahi.
-pub(crate) const FRAME_BYTES: u32 = 1514;
-
 /// Delivery opportunities, as in mahimahi's link shell (Netravali et al. 2015): a list of milliseconds. A full
 /// packet can leave at each of these times.
 ///
@@ -117,6 +113,7 @@ mod tests {
     use super::super::capacity::Served;
     use super::super::capacity::tests::check;
     use super::*;
+    use crate::keys::FRAME_BYTES;
     use proptest::prelude::*;
     use std::collections::VecDeque;
 
