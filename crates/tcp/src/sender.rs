@@ -1,6 +1,7 @@
 //! The sending half: when which segment may be sent, and Linux's five congestion states.
 
 mod alert;
+mod brakes;
 mod persist;
 mod recovery;
 mod timeout;
@@ -19,6 +20,7 @@ use crate::usage::Usage;
 use crate::{Config, Flags, Segment, SeqNumber, Stack, Stats, Window};
 use alert::{Outcome, Signs};
 use alloc::boxed::Box;
+use brakes::Brakes;
 use core::mem::offset_of;
 use core::ops::Range;
 use goodqueue_units::{Duration, Instant, Rate};
@@ -54,8 +56,8 @@ enum End {
 #[repr(C)] // see `Connection`
 pub(crate) struct Sender {
     timer: Timer,
-    /// Present if the sender is paced.
-    pacer: Option<Box<Pacer>>,
+    /// What may hold packets back although the windows have room. Most senders have nothing, and pay nothing for it.
+    brakes: Option<Box<Brakes>>,
     peer_window: u32,
     /// SND.WL1: the sequence number of the segment that reported the peer's window (RFC 9293, 3.10.7.4).
     window_seq: SeqNumber,
@@ -130,7 +132,7 @@ impl Sender {
             end: End::Open,
             feedback: Feedback::OFF,
             offload: Offload::default(),
-            pacer: (config.pacing || config.cc.paces()).then(Box::default),
+            brakes: (config.pacing || config.cc.paces()).then(|| Box::new(Brakes::of_pacer())),
             mss: config.mss.max(1),
             peer_window: 0,
             peer_shift: 0,
@@ -404,7 +406,8 @@ impl Sender {
         sample.is_ack_delayed = ack.segments == 1
             && ack.una.since(una) < u32::from(self.mss)
             && sample.prior_delivered + 1 == rate.delivered();
-        sample.departure = self.pacer.as_ref().map_or(ack.now, |pacer| pacer.release());
+        sample.departure =
+            self.brakes.as_ref().and_then(|brakes| brakes.pacer()).map_or(ack.now, Pacer::release);
         if self.cc.is_model_based() {
             self.cc.on_rate(ack, &sample, rate, &mut self.window);
         }
