@@ -59,6 +59,14 @@ pub(crate) enum Side {
 impl Side {
     pub(crate) const ALL: [Self; 2] = [Self::User, Self::Remote];
 
+    /// Returns the key of `[[traffic]]` that names a host of this side.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::User => "host",
+            Self::Remote => "server",
+        }
+    }
+
     pub(crate) fn other(self) -> Self {
         match self {
             Self::User => Self::Remote,

@@ -11,6 +11,7 @@ mod flow_path;
 mod onward;
 pub(crate) mod outside;
 pub(crate) mod row;
+mod small_queues;
 mod timers;
 
 use crate::agenda::Agenda;
@@ -118,10 +119,11 @@ impl Simulation {
         let routes = Routes::new(&scenario, &rtts);
         let pipes = Direction::ALL.map(|direction| routes.pipes(direction));
         let most_pipes = pipes.each_ref().map(Pipes::len).into_iter().max().unwrap_or(0);
-        let is_row = scenario.hops.list.len() > 0 || scenario.bottleneck.wifi.is_some();
+        let is_row =
+            scenario.hops.list.len() > 0 || scenario.bottleneck.wifi.is_some() || routes.have_small_queues();
         let mut places = Places::new(most_pipes);
         let hosts = Hosts::of(&scenario);
-        let mut build = Build { scenario: &mut scenario, make, hosts };
+        let mut build = Build { scenario: &mut scenario, make, hosts, routes: &routes };
         let [down, up] = pipes;
         // In a dumbbell no packet goes onward, so nothing is planned for it.
         let parts = |direction| {
@@ -147,7 +149,7 @@ impl Simulation {
                 .map(|direction| Build::gate(direction, places.gate(direction), routes.onward(direction)));
             links.extend(gates);
         }
-        let hops = build.hops(&routes, &mut places)?;
+        let hops = build.hops(&mut places)?;
         let row = is_row.then(|| Box::new(routes.row(hops, cell, places)));
         let parts = row.as_ref().map_or(0, |row| row.parts());
         let components = Components::new(most_pipes, parts, flows.len());
@@ -317,7 +319,12 @@ impl Simulation {
         let (now, agenda) = (self.now, &mut self.agenda);
         match self.components.actor(component) {
             Actor::Metronome => self.beat(),
-            Actor::QdiscTimer(direction) => self.links[LinkId::bottleneck(direction)].on_timer(now, agenda),
+            Actor::QdiscTimer(direction) => {
+                self.links[LinkId::bottleneck(direction)].on_timer(now, agenda);
+                if self.row.is_some() {
+                    self.tell_senders(Node::Bottleneck, direction); // of drops
+                }
+            }
             Actor::Wire(direction) => self.links[LinkId::bottleneck(direction)].settle(now, agenda),
             Actor::Pipe(direction, pipe) => self.arrived(direction, pipe),
             Actor::Row(part) => self.hop_acts(part),

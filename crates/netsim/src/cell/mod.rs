@@ -464,6 +464,7 @@ impl Cell {
                 Fate::Lost => {
                     counts.lost += 1;
                     counters.lost[packet.flow] += 1;
+                    counters.fates.free(&packet);
                     if let Some(envelope) = packet.envelope() {
                         envelope.over();
                     }

@@ -70,7 +70,9 @@ impl Build<'_, '_> {
         let streams = Streams::new(self.scenario.seed);
         let counters = ByDirection::of(|direction| {
             let random = streams.stream("qdisc", direction as u64);
-            Counters::new(Fates::new(random, flows, self.watch(direction), self.hosts(direction)), flows)
+            let mut fates = Fates::new(random, flows, self.watch(direction), self.hosts(direction));
+            fates.freed = self.routes.freed(direction, Hop::Bottleneck);
+            Counters::new(fates, flows)
         });
         let protection = match (wifi.rts, wifi.protection) {
             (true, _) => Protection::RtsCts,
@@ -146,6 +148,9 @@ impl Simulation {
         let mut out = std::mem::take(&mut row.delivered);
         cell.act(now, &mut out);
         self.agenda.set(row.cell_component, cell.next_time());
+        for (direction, packet) in &out {
+            cell.counters[*direction].fates.free(packet);
+        }
         for (direction, packet) in out.drain(..) {
             let next =
                 self.row.as_ref().map_or(Hop::Host, |row| row.next(packet.flow, direction, Hop::Bottleneck));
@@ -153,6 +158,9 @@ impl Simulation {
         }
         if let Some(row) = &mut self.row {
             row.delivered = out;
+        }
+        for direction in Direction::ALL {
+            self.tell_senders(Hop::Bottleneck, direction);
         }
     }
 

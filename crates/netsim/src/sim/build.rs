@@ -1,7 +1,7 @@
 //! Builds a scenario's links and hops.
 
 use super::Simulation;
-use super::row::{Body, HopState, Places, Routes};
+use super::row::{Body, HopState, Node, Places, Routes};
 use crate::direction::Direction;
 use crate::foreign::{Discipline, Maker, Request};
 use crate::hosts::Hosts;
@@ -25,6 +25,7 @@ pub(super) struct Build<'a, 'b> {
     pub(super) make: &'a mut Maker<'b>,
     /// The hosts of the flows, if the scenario names any.
     pub(super) hosts: Option<Hosts>,
+    pub(super) routes: &'a Routes,
 }
 
 /// The place of a link in a scenario.
@@ -33,6 +34,15 @@ pub(super) enum Place {
     Bottleneck(Direction),
     /// The link of a hop, and its direction.
     Hop(HopId, Direction),
+}
+
+impl Place {
+    fn node(self) -> Node {
+        match self {
+            Self::Bottleneck(_) => Node::Bottleneck,
+            Self::Hop(hop, _) => Node::Hop(hop),
+        }
+    }
 }
 
 impl Build<'_, '_> {
@@ -53,9 +63,10 @@ impl Build<'_, '_> {
         let Some(LinkSpec { below, rate, .. }) = self.spec(place) else { unreachable!("see `discipline`") };
         let refused = |why| ScenarioError::new("", why);
         let transmitter = below.transmitter(rate.0).map_err(refused)?;
-        let below = Below { transmitter, ring: below.ring.map(Ring::new) };
+        let below = Below { transmitter, ring: below.ring.map(|room| Ring::new(room, below.bql)) };
         let watch = if matches!(place, Place::Bottleneck(_)) { self.watch(direction) } else { None };
-        let fates = Fates::new(random, pipes.flows(), watch, self.hosts(direction));
+        let mut fates = Fates::new(random, pipes.flows(), watch, self.hosts(direction));
+        fates.freed = self.routes.freed(direction, place.node());
         Ok(Link::new(qdisc, below, direction, parts, pipes, fates))
     }
 
@@ -121,11 +132,8 @@ impl Build<'_, '_> {
     ///
     /// # Errors
     /// As [`Build::link`].
-    pub(super) fn hops(
-        &mut self,
-        routes: &Routes,
-        places: &mut Places,
-    ) -> Result<PerHop<HopState>, ScenarioError> {
+    pub(super) fn hops(&mut self, places: &mut Places) -> Result<PerHop<HopState>, ScenarioError> {
+        let routes = self.routes;
         let law = self.scenario.series.as_ref().is_some_and(|series| series.law);
         let mut hops = PerHop::default();
         for id in self.scenario.hops.list.numbers() {

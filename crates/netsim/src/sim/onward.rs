@@ -45,8 +45,15 @@ impl Simulation {
             Part::Cell => return,
         };
         let flow = packet.flow;
+        if let Some(fates) = from.and_then(|from| self.fates_mut(from, direction)) {
+            fates.free(&packet);
+        }
+        let Some(row) = &self.row else { return };
         let next = from.map_or_else(|| row.entry(flow, direction), |from| row.next(flow, direction, from));
         self.enter(next, direction, packet);
+        for node in from.into_iter().chain([next]) {
+            self.tell_senders(node, direction);
+        }
     }
 
     /// Puts `packet` into `node`, where it arrives now.
