@@ -8,10 +8,11 @@ use std::io;
 use std::time::Duration;
 
 /// The options that no library has.
-#[allow(unsafe_code, missing_docs)] // the macro calls the C library: see its proof in `options`
-mod options {
-    // The macro passes a pointer to a value of the named type and its size, so the kernel reads or writes within it.
-    // Each bit pattern is a value of each of these types. Getting fails if the kernel writes less than all of it.
+#[allow(unsafe_code, missing_docs)]
+mod own {
+    // The macro calls the C library with a pointer to a value of the named type and its size, so the kernel reads or
+    // writes within the value. Each bit pattern is a value of each of these types. Linux 4.19 and later write all of
+    // `TcpInfo`, and the macro checks that.
     use nix::{getsockopt_impl, setsockopt_impl, sockopt_impl};
 
     sockopt_impl!(TcpInfo, GetOnly, libc::IPPROTO_TCP, libc::TCP_INFO, [u64; 28]);
@@ -35,7 +36,7 @@ pub(crate) fn tcp(asked: &Asked) -> io::Result<OwnedFd> {
             .map_err(|_| io::Error::other(format!("this kernel has no congestion control {cc}")))?;
     }
     if asked.pacing {
-        setsockopt(&made, options::MaxPacingRate, &FASTEST)?;
+        setsockopt(&made, own::MaxPacingRate, &FASTEST)?;
     }
     common::set_ip_tos(&made, asked.dscp << 2)?;
     if asked.ecn {
@@ -48,7 +49,7 @@ pub(crate) fn tcp(asked: &Asked) -> io::Result<OwnedFd> {
 
 /// Sets how many bytes may wait unsent in `socket`.
 pub(crate) fn set_unsent(socket: &OwnedFd, bytes: u32) -> io::Result<()> {
-    Ok(setsockopt(socket, options::NotSentLowat, &bytes)?)
+    Ok(setsockopt(socket, own::NotSentLowat, &bytes)?)
 }
 
 /// Makes the close of `socket` discard unsent data and reset the connection.
@@ -71,7 +72,7 @@ pub(crate) struct Info([u64; 28]);
 impl Info {
     /// Returns the state of the connection of `socket`.
     pub(crate) fn of(socket: &OwnedFd) -> io::Result<Self> {
-        Ok(Self(nix::sys::socket::getsockopt(socket, options::TcpInfo)?))
+        Ok(Self(nix::sys::socket::getsockopt(socket, own::TcpInfo)?))
     }
 
     /// Returns the structure's bytes as hexadecimal digits.

@@ -324,7 +324,7 @@ impl WebUsers {
             && let Some(exchange) = channel.exchanges.pop_front()
         {
             let timeouts = host.timeouts(socket);
-            let lost_syn = std::mem::replace(&mut channel.lost_syn, Some(false));
+            let lost_syn = channel.lost_syn.replace(false);
             let user = channel.user;
             if exchange.counts {
                 self.tally.response(&Response {
