@@ -1,6 +1,6 @@
-//! Runs a scenario in the simulator and writes the files that the kernel engine's laboratory would have written for
-//! the same run: the captures of the router's interfaces, and notes of hosts that measured nothing. Beside them it writes the simulator's
-//! own record. A test measures the former and compares the result with the latter.
+//! Runs a scenario in the simulator and writes the files that the kernel engine's laboratory would have written for the
+//! same run: the captures of the router's interfaces, and notes of hosts that measured nothing. Beside them it writes
+//! the simulator's own record. A test measures the former and compares the result with the latter.
 //!
 //! `simulated SCENARIO.json DRAIN_S FOLDER`: the scenario's traffic stops with the scenario. The drain follows.
 #![allow(clippy::unwrap_used)]

@@ -64,8 +64,8 @@ impl End {
         }
     }
 
-    /// Gives the socket what it takes, and closes what is to be closed. Returns whether this end is over: both ends have
-    /// closed for writing, and everything has arrived here.
+    /// Gives the socket what it takes, and closes what is to be closed. Returns whether this end is over: both ends
+    /// have closed for writing, and everything has arrived here.
     pub(crate) fn flush(&mut self, net: &Net) -> bool {
         let Some(socket) = self.socket.as_ref().filter(|_| self.is_established) else { return false };
         while self.pending > 0 {

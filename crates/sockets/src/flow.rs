@@ -392,8 +392,8 @@ impl Flow {
         }
     }
 
-    /// Returns its name, and what it measured up to `now`: its part of the record, how long its transfer took if it made
-    /// exactly one, its part of the time series, and the samples.
+    /// Returns its name, and what it measured up to `now`: its part of the record, how long its transfer took if it
+    /// made exactly one, its part of the time series, and the samples.
     pub(crate) fn result(&self, now: Instant) -> (String, Value) {
         let application = self.application.as_ref();
         let result = application.and_then(|application| application.result(now));

@@ -36,8 +36,8 @@ enum Mark {
 }
 
 impl Run {
-    /// Opens the listening sockets of all flows of `scenario`. `order` says the rest, as JSON (`order.rs`). `spaces` are
-    /// the network namespaces of the user's and of the remote side.
+    /// Opens the listening sockets of all flows of `scenario`. `order` says the rest, as JSON (`order.rs`). `spaces`
+    /// are the network namespaces of the user's and of the remote side.
     ///
     /// # Errors
     /// The scenario or the order is refused, or a socket fails: one line.
@@ -83,8 +83,8 @@ impl Run {
         Ok(Self { net, flows, timers, marks })
     }
 
-    /// Runs all flows to the end of the run. Returns what each measured, by its name, as JSON. Connections that are left
-    /// are reset.
+    /// Runs all flows to the end of the run. Returns what each measured, by its name, as JSON. Connections that are
+    /// left are reset.
     ///
     /// # Errors
     /// A socket fails: one line.
@@ -92,7 +92,8 @@ impl Run {
         let _ = set_current_timer_slack(NonZeroU64::new(1)); // default 50 µs; this only makes it wake on time
         let mut events = Vec::with_capacity(BATCH);
         loop {
-            // What is due comes before what is ready: at the end of the run nobody takes the other end's reset for news.
+            // What is due comes before what is ready: at the end of the run nobody takes the other end's reset for
+            // news.
             let timer = self.next_timer();
             let mark = self.marks.last().map_or(Instant::MAX, |(time, _)| *time);
             let ahead = self.net.clock.until(timer.min(mark));

@@ -1,10 +1,10 @@
 //! Applications: state machines above TCP connections and datagrams. They open, write to and close connections during a
 //! run, and measure.
 //!
-//! An [`Application`] does no I/O and has no clock. Its caller passes the time and reports what arrived. The application
-//! acts through a [`Host`], and sets the time at which it is woken next. It may have any number of connections at a time,
-//! or none, and may send datagrams. So each application is written once: the simulator is one host, and Linux's sockets
-//! are another.
+//! An [`Application`] does no I/O and has no clock. Its caller passes the time and reports what arrived. The
+//! application acts through a [`Host`], and sets the time at which it is woken next. It may have any number of
+//! connections at a time, or none, and may send datagrams. So each application is written once: the simulator is one
+//! host, and Linux's sockets are another.
 
 use super::result;
 use crate::direction::Side;
@@ -103,8 +103,8 @@ pub trait Host {
     fn is_established(&self, socket: SocketId, end: Side) -> bool;
     /// Returns whether the peer of `end` has closed, and `end` has received all data.
     fn is_peer_finished(&self, socket: SocketId, end: Side) -> bool;
-    /// Returns the number of retransmission timeouts at both ends so far, including timeouts of SYN and SYN-ACK. Returns
-    /// none where the host's TCP does not count them by connection.
+    /// Returns the number of retransmission timeouts at both ends so far, including timeouts of SYN and SYN-ACK.
+    /// Returns none where the host's TCP does not count them by connection.
     fn timeouts(&self, socket: SocketId) -> Option<u64>;
     /// Returns the number of a new exchange of datagrams, which has ports of its own.
     fn exchange(&mut self) -> u32;

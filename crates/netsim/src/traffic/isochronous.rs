@@ -270,7 +270,8 @@ impl Isochronous {
     }
 }
 
-/// For hosts with sockets. The simulator calls the source itself, since a call through a table per packet costs it time.
+/// For hosts with sockets. The simulator calls the source itself, since a call through a table per packet costs it
+/// time.
 impl Application for Isochronous {
     fn start(&mut self, host: &mut dyn Host) {
         (self.start, self.exchange) = (host.now(), host.exchange());
