@@ -5,7 +5,7 @@ use crate::receiver::Receiver;
 use crate::scoreboard::Chunk;
 use crate::segment::timestamp;
 use crate::sender::{CongestionState, Sender, echo_rtt};
-use crate::{Config, Flags, Segment, SeqNumber, Stack, Stats};
+use crate::{Config, Flags, Segment, SeqNumber, Stack, Stats, wheel};
 use core::mem::offset_of;
 use core::ops::Range;
 use goodqueue_units::{Duration, Ecn, Instant, Rate};
@@ -381,8 +381,8 @@ impl Connection {
             self.first_syn_sent = now;
         }
         self.syn_sent = now;
-        let timeout = SYN_TIMEOUT * (1 << self.syn_timeouts.min(7));
-        self.syn_deadline = now + timeout.min(MAX_SYN_TIMEOUT);
+        let timeout = (SYN_TIMEOUT * (1 << self.syn_timeouts.min(7))).min(MAX_SYN_TIMEOUT);
+        self.syn_deadline = wheel::fires_at(self.stack.era().timers.jiffy, now, timeout);
         let asked = if self.gave_up_ecn() { EcnMode::Off } else { self.ecn };
         let flags = if self.phase == Phase::SynReceived {
             Flags::ACK | asked.syn_ack_flags(self.syn_ecn)
