@@ -7,11 +7,13 @@ mod law;
 mod lines;
 #[cfg(target_os = "linux")]
 mod live;
+mod numbers;
 mod packet;
 mod qdisc;
 mod rates;
 #[cfg(unix)]
 mod stuck;
+mod tc_line;
 mod trace;
 
 use crate::heeding::{Heeding, Opened};
@@ -321,14 +323,14 @@ fn _goodqueue(module: &Bound<'_, PyModule>) -> PyResult<()> {
     add_class::<packet::Queue>(module)?;
     add_class::<packet::Link>(module)?;
     add_class::<qdisc::Qdisc>(module)?;
-    module.add_function(wrap_pyfunction!(qdisc::qdisc_line, module)?)?;
-    module.add_function(wrap_pyfunction!(qdisc::qdisc_values, module)?)?;
-    module.add_function(wrap_pyfunction!(qdisc::qdisc_reading, module)?)?;
+    module.add_function(wrap_pyfunction!(tc_line::qdisc_line, module)?)?;
+    module.add_function(wrap_pyfunction!(tc_line::qdisc_values, module)?)?;
+    module.add_function(wrap_pyfunction!(tc_line::qdisc_reading, module)?)?;
     module.add_function(wrap_pyfunction!(rates::generate_rates, module)?)?;
     module.add_function(wrap_pyfunction!(rates::mean_rate_bps, module)?)?;
     module.add_function(wrap_pyfunction!(rates::rate_steps, module)?)?;
-    module.add_function(wrap_pyfunction!(qdisc::time_ns, module)?)?;
-    module.add_function(wrap_pyfunction!(qdisc::rate_bps, module)?)?;
+    module.add_function(wrap_pyfunction!(numbers::time_ns, module)?)?;
+    module.add_function(wrap_pyfunction!(numbers::rate_bps, module)?)?;
     module.add_function(wrap_pyfunction!(resolve, module)?)?;
     module.add_function(wrap_pyfunction!(flows, module)?)?;
     module.add_function(wrap_pyfunction!(drawn_ahead, module)?)?;

@@ -1,4 +1,6 @@
 use super::*;
+use crate::CongestionState;
+use crate::segment::timestamp;
 
 fn at(ms: u64) -> Instant {
     Instant::from_nanos(ms * 1_000_000)
