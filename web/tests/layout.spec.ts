@@ -1,7 +1,8 @@
 // Pictures come first: what belongs together is seen at once, and nothing has to be scrolled for it.
 
 import { readdirSync } from "node:fs";
-import { expect, field, firstPictures, fits, lane, LAPTOP, open, refusal, settled, SHORT, slider, test } from "./page.ts";
+import type { Page } from "@playwright/test";
+import { expect, field, firstPictures, fits, lane, LAPTOP, open, refusal, scenario, settled, SHORT, slider, test } from "./page.ts";
 
 const PHONE = { width: 390, height: 844 };
 
@@ -90,6 +91,13 @@ test("on a phone, controls come before pictures, or the pictures that come first
   await expect(lane(page, 0).locator(".law p")).toContainText("The last packet");
 });
 
+/** Changes the buffer in the address, as a user would who types there, once the address has followed the page. */
+async function typeBuffer(page: Page, bdp: number): Promise<void> {
+  const shown = /^bdp = (.*)/m.exec(await scenario(page))?.[1];
+  await expect.poll(() => page.url(), "the address follows").toContain(`buffer.bdp=${shown}&`);
+  await page.evaluate((to) => (location.hash = location.hash.replace(/(buffer.bdp=)[\d.]+/, `$1${to}`)), bdp);
+}
+
 test("a lesson that was solved is not called done after a reload, or one that was not is", async ({ page }) => {
   await open(page, "");
   const path = page.getByRole("navigation", { name: "Lessons" }).getByRole("button");
@@ -98,7 +106,7 @@ test("a lesson that was solved is not called done after a reload, or one that wa
   await settled(page);
   await slider(page, "Buffer").press("Home");
   await expect(page.locator(".lesson .goals")).toContainText("not reached yet");
-  await page.evaluate(() => (location.hash = location.hash.replace(/(buffer.bdp=)[\d.]+/, "$11")));
+  await typeBuffer(page, 1);
   await expect(page.locator(".lesson .answer")).toBeVisible();
   await expect(path.filter({ hasText: "done" })).toHaveCount(1);
   await expect(path.first()).toHaveAccessibleName(/: done$/);
@@ -118,6 +126,6 @@ test("a browser that lets the page keep nothing breaks the lessons", async ({ pa
   await open(page, "");
   await page.getByRole("navigation", { name: "Lessons" }).getByRole("button").first().click();
   await settled(page);
-  await page.evaluate(() => (location.hash = location.hash.replace(/(buffer.bdp=)[\d.]+/, "$11")));
+  await typeBuffer(page, 1);
   await expect(page.getByRole("navigation", { name: "Lessons" }).getByRole("button").first()).toHaveAccessibleName(/: done$/);
 });

@@ -1,10 +1,13 @@
 //! The header of a decision trace, as the `tc` line that our registry takes. For a trace of ours also the reverse
 //! (`write`).
 //!
-//! There is one table per algorithm of the kernel. Other disciplines and variants have their line in the header. If
-//! our discipline does not know a value, the registry refuses it, so the tables need not know what is implemented.
+//! There is one table per algorithm of the kernel (`table`). Other disciplines and variants have their line in the
+//! header. If our discipline does not know a value, the registry refuses it, so the tables need not know what is
+//! implemented.
 
 mod cake;
+mod read;
+mod table;
 mod write;
 
 use crate::arrival::Arrival;
@@ -81,9 +84,6 @@ const LINE: &str = "line";
 const HZ: u64 = 250;
 const JIFFY_NS: u64 = 1_000_000_000 / HZ;
 
-/// The memory that a packet takes, for limits on memory.
-const TRUESIZE: Rule = Note("truesize_model", "256+pow2ceil(len+384)");
-
 /// The sockets that send a trace's packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sockets {
@@ -153,269 +153,6 @@ const fn mix(x: u64) -> u64 {
     x ^ (x >> 31)
 }
 
-const CODEL: &[Rule] = &[
-    Note("codel_tick_ns", "1024"),
-    Ticks("target_ticks", "target", 10),
-    Ticks("interval_ticks", "interval", 10),
-    Value("limit_packets", "limit", ""),
-    Value("target_us", "target", "us"),
-    Value("interval_us", "interval", "us"),
-    Flag("ecn", "ecn"),
-    Words(ce_threshold, write::ce_threshold),
-];
-
-const FQ_CODEL: &[Rule] = &[
-    Note("codel_tick_ns", "1024"),
-    Ticks("target_ticks", "target", 10),
-    Ticks("interval_ticks", "interval", 10),
-    TRUESIZE,
-    Value("limit_packets", "limit", ""),
-    Value("target_us", "target", "us"),
-    Value("interval_us", "interval", "us"),
-    Flag("ecn", "ecn"),
-    Words(ce_threshold, write::ce_threshold),
-    Words(ce_threshold_selector, write::ce_threshold_selector),
-    Value("buckets", "flows", ""),
-    Value("quantum_bytes", "quantum", ""),
-    Value("drop_batch_packets", "drop_batch", ""),
-    Value("memory_limit_bytes", "memory_limit", ""),
-];
-
-const FIFO: &[Rule] = &[Value("limit", "limit", "")];
-
-/// pfifo_fast: the map of priorities and the batch are constants in Linux and here.
-const PFIFO_FAST: &[Rule] = &[
-    Value("ring_size_packets_per_band", "txqueuelen", ""),
-    Only("bands", "3"),
-    Only("prio2band", "1 2 2 2 1 2 0 0 1 1 1 1 1 1 1 1"),
-];
-
-const SFQ: &[Rule] = &[
-    Value("limit_packets", "limit", ""),
-    Value("divisor", "divisor", ""),
-    Value("maxdepth_packets", "depth", ""),
-    Value("maxflows", "flows", ""),
-    Value("quantum_bytes", "quantum", ""),
-    Bit("headdrop", 0, "headdrop"),
-    Words(perturb, write::perturb),
-    Words(sfq_red, write::sfq_red),
-];
-
-/// SFQ's further words if `red` is 1.
-const SFQ_RED: &[Rule] = &[
-    // Linux does not keep redflowlimit. tc derives max from it, so any value would do.
-    Words(|header| Ok(format!("redflowlimit {}", header.number::<u64>("cfg_max")?)), |_, _, _| ()),
-    Value("cfg_min", "min", ""),
-    Value("cfg_max", "max", ""),
-    Value("cfg_avpkt_bytes", "avpkt", ""),
-    Value("cfg_burst", "burst", ""),
-    Words(probability, write::probability),
-    Bit("cfg_flags", 0, "ecn"),
-    Bit("cfg_flags", 1, "harddrop"),
-];
-
-const PIE: &[Rule] = &[
-    Note("pie_tick_ns", "64"),
-    Note("max_prob", "72057594037927935"),
-    Ticks("target_ticks", "target", 6),
-    Value("limit_packets", "limit", ""),
-    Value("target_us", "target", "us"),
-    Value("tupdate_us", "tupdate", "us"),
-    Value("alpha", "alpha", ""),
-    Value("beta", "beta", ""),
-    Flag("ecn", "ecn"),
-    Flag("bytemode", "bytemode"),
-    Flag("dq_rate_estimator", "dq_rate_estimator"),
-];
-
-const FQ_PIE: &[Rule] = &[
-    Note("pie_tick_ns", "64"),
-    Note("max_prob", "72057594037927935"),
-    Ticks("target_ticks", "target", 6),
-    TRUESIZE,
-    Value("limit_packets", "limit", ""),
-    Value("target_us", "target", "us"),
-    Value("tupdate_us", "tupdate", "us"),
-    Value("alpha", "alpha", ""),
-    Value("beta", "beta", ""),
-    Flag("ecn", "ecn"),
-    Flag("bytemode", "bytemode"),
-    Flag("dq_rate_estimator", "dq_rate_estimator"),
-    Value("buckets", "flows", ""),
-    Value("quantum_bytes", "quantum", ""),
-    Value("memory_limit_bytes", "memory_limit", ""),
-    Value("ecn_prob_percent", "ecn_prob", ""),
-];
-
-const RED: &[Rule] = &[
-    Value("cfg_limit", "limit", ""),
-    Value("cfg_min", "min", ""),
-    Value("cfg_max", "max", ""),
-    Value("cfg_avpkt_bytes", "avpkt", ""),
-    Value("cfg_burst", "burst", ""),
-    Value("cfg_bandwidth_bps", "bandwidth", "bit"),
-    Words(probability, write::probability),
-    Bit("cfg_flags", 0, "ecn"),
-    Bit("cfg_flags", 1, "harddrop"),
-    Bit("cfg_flags", 2, "adaptive"),
-    Bit("cfg_flags", 3, "nodrop"),
-];
-
-const CHOKE: &[Rule] = &[
-    Value("cfg_limit", "limit", ""),
-    Value("cfg_min", "min", ""),
-    Value("cfg_max", "max", ""),
-    Value("cfg_avpkt_bytes", "avpkt", ""),
-    Value("cfg_burst", "burst", ""),
-    Value("cfg_bandwidth_bps", "bandwidth", "bit"),
-    Words(probability, write::probability),
-    Bit("cfg_flags", 0, "ecn"),
-    Bit("cfg_flags", 1, "harddrop"),
-];
-
-const DUALPI2: &[Rule] = &[
-    Note("max_prob", "4294967295"),
-    TRUESIZE,
-    Value("limit_packets", "limit", ""),
-    Value("memory_limit_bytes", "memlimit", ""),
-    Value("target_ns", "target", "ns"),
-    Value("tupdate_ns", "tupdate", "ns"),
-    Value("coupling_factor", "coupling_factor", ""),
-    Value("min_qlen_step", "min_qlen_step", ""),
-    Value("c_protection_wc", "classic_protection", ""),
-    Words(|header| dualpi2_gain(header, "alpha"), |args, _, pairs| write::dualpi2_gain(args, "alpha", pairs)),
-    Words(|header| dualpi2_gain(header, "beta"), |args, _, pairs| write::dualpi2_gain(args, "beta", pairs)),
-    Words(dualpi2_words, write::dualpi2_words),
-];
-
-const CAKE: &[Rule] = &[TRUESIZE, Words(cake::words, cake::write)];
-
-const FQ: &[Rule] = &[
-    Value("limit_packets", "limit", ""),
-    Value("flow_limit_packets", "flow_limit", ""),
-    Value("quantum_bytes", "quantum", ""),
-    Value("initial_quantum_bytes", "initial_quantum", ""),
-    Words(fq_times, write::fq_times),
-    Value("low_rate_threshold_Bps", "low_rate_threshold", "bps"),
-    Value("buckets", "buckets", ""),
-    Value("orphan_mask", "orphan_mask", ""),
-    Value("timer_slack_ns", "timer_slack", "ns"),
-    Words(fq_horizon_drop, |args, _, pairs| {
-        pairs.add("horizon_drop", is(args, "beyond", "horizon_drop") as u8)
-    }),
-    Flag("rate_enable", "pacing"),
-    Note("pace", "none"),
-    Only("bands", "3"),
-    List("weights_bytes", "weights"),
-    List("prio2band", "priomap"),
-];
-
-const TABLE: &[(&str, &[Rule])] = &[
-    ("pfifo", FIFO),
-    ("bfifo", FIFO),
-    ("pfifo_head_drop", FIFO),
-    ("pfifo_fast", PFIFO_FAST),
-    ("choke", CHOKE),
-    ("codel", CODEL),
-    ("cake", CAKE),
-    ("fq", FQ),
-    ("fq_codel", FQ_CODEL),
-    ("fq_pie", FQ_PIE),
-    ("sfq", SFQ),
-    ("pie", PIE),
-    ("red", RED),
-    ("dualpi2", DUALPI2),
-];
-
-/// Reads `ce_threshold`. The header counts ticks of 1024 ns, and the largest signed number means "off".
-fn ce_threshold(header: &Header) -> Result<String, Refusal> {
-    match header.number::<u64>("ce_threshold_ticks")? {
-        ticks if ticks == i32::MAX as u64 => Ok(String::new()),
-        ticks => Ok(format!("ce_threshold {}ns", ticks.saturating_mul(1024))),
-    }
-}
-
-fn ce_threshold_selector(header: &Header) -> Result<String, Refusal> {
-    let (value, mask): (u8, u8) =
-        (header.number("ce_threshold_selector")?, header.number("ce_threshold_mask")?);
-    Ok(if mask == 0 { String::new() } else { format!("ce_threshold_selector {value:#x}/{mask:#x}") })
-}
-
-/// Reads `maxrate`, `refill_delay`, `horizon` and `ce_threshold`, which the header has in the kernel's units, and `tc`
-/// in whole microseconds. 0, or the largest number of microseconds, means "off".
-fn fq_times(header: &Header) -> Result<String, Refusal> {
-    let jiffies: u64 = header.number("flow_refill_delay_jiffies")?;
-    let (bytes, mark): (u64, u64) = (header.number("flow_max_rate_Bps")?, header.number("ce_threshold_ns")?);
-    let maxrate = if bytes == 0 { String::new() } else { format!(" maxrate {bytes}bps") };
-    let mark = if mark >= FQ_NO_MARKS { String::new() } else { format!(" ce_threshold {}us", mark / 1000) };
-    let (delay, horizon) =
-        (jiffies.saturating_mul(JIFFY_NS) / 1000, header.number::<u64>("horizon_ns")? / 1000);
-    Ok(format!("refill_delay {delay}us horizon {horizon}us{maxrate}{mark}"))
-}
-
-/// `ce_threshold` of a kernel's `fq` that marks nothing: 2^32 - 1 us.
-const FQ_NO_MARKS: u64 = u32::MAX as u64 * 1000;
-
-fn fq_horizon_drop(header: &Header) -> Result<String, Refusal> {
-    Ok(if header.number::<u64>("horizon_drop")? == 0 { "horizon_cap" } else { "horizon_drop" }.to_string())
-}
-
-/// Reads max_P. If it was not passed to the kernel, it follows from Plog. Written as a probability, it gives the same
-/// integer.
-fn probability(header: &Header) -> Result<String, Refusal> {
-    if !header.get("options").is_some_and(|options| options.contains("no_max_p=1")) {
-        return Ok(format!("probability {}", header.number::<f64>("cfg_prob")?));
-    }
-    let (plog, delta): (u32, f64) = (header.number("Plog")?, header.number("qth_delta")?);
-    let max_p = f64::from(u32::MAX.checked_shr(plog).unwrap_or(u32::MAX)) * delta;
-    Ok(format!("probability {}", max_p / (1_u64 << 32) as f64))
-}
-
-fn sfq_red(header: &Header) -> Result<String, Refusal> {
-    if header.get("red").is_none_or(|red| red == "0") { Ok(String::new()) } else { words(SFQ_RED, header) }
-}
-
-/// Reads `perturb`. `tc` has whole seconds, the header has jiffies.
-fn perturb(header: &Header) -> Result<String, Refusal> {
-    let (jiffies, hz): (u64, u64) = (header.number("perturb_period_jiffies")?, header.number("HZ")?);
-    match jiffies.checked_rem(hz) {
-        Some(0) => Ok(format!("perturb {}", jiffies / hz)),
-        _ => Err(Refusal::Unsupported(format!("perturb: {jiffies} jiffies are no whole second at HZ {hz}"))),
-    }
-}
-
-/// Returns the kernel's value of a gain in 256ths of 1/s.
-const fn kernel_gain(gain: u64) -> u64 {
-    gain.saturating_mul(u32::MAX as u64) / 4_000_000_000
-}
-
-/// Reads a gain. `tc` takes gains in 256ths of 1/s. The header has the kernel's value: 64ths of 2^32 - 1 per ns, cut.
-fn dualpi2_gain(header: &Header, word: &str) -> Result<String, Refusal> {
-    let internal: u64 = header.number(&format!("{word}_internal"))?;
-    let gain = internal.saturating_mul(4_000_000_000).div_ceil(u32::MAX.into());
-    if kernel_gain(gain) != internal {
-        return Err(Refusal::Unsupported(format!("{word}_internal={internal} is no gain that tc can set")));
-    }
-    Ok(format!("{word} {}", gain as f64 / 256.0))
-}
-
-fn dualpi2_words(header: &Header) -> Result<String, Refusal> {
-    let on = |key| Ok::<_, Refusal>(header.number::<u64>(key)? != 0);
-    let step: u64 = header.number("step_thresh")?;
-    let step = match on("step_in_packets")? {
-        true => format!("step_thresh {step}p"),
-        false => format!("step_thresh {step}ns"),
-    };
-    let overload = if on("drop_overload")? { "drop_on_overload" } else { "overflow" };
-    let drop = if on("drop_early")? { "drop_enqueue" } else { "drop_dequeue" };
-    let classifier = match header.number::<u64>("ecn_mask")? {
-        1 => "l4s_ect",
-        3 => "any_ect",
-        other => return Err(Refusal::Unsupported(format!("ecn_mask={other} has no word here"))),
-    };
-    Ok(format!("{step} {overload} {drop} {classifier}"))
-}
-
 impl Rule {
     fn words(&self, header: &Header) -> Result<String, Refusal> {
         Ok(match *self {
@@ -469,7 +206,7 @@ fn line(algorithm: &str, header: &Header) -> Result<String, Refusal> {
             _ => Err(format!("{LINE}: found {line:?}; accepted: a line of {algorithm}").into()),
         };
     }
-    let rules = TABLE.iter().find(|(name, _)| *name == algorithm);
+    let rules = table::TABLE.iter().find(|(name, _)| *name == algorithm);
     let (_, rules) =
         rules.ok_or_else(|| Refusal::Unsupported(format!("{algorithm:?} is not implemented")))?;
     Ok(format!("{algorithm} {}", words(rules, header)?))

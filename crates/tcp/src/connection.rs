@@ -1,19 +1,16 @@
-//! One endpoint of one connection: the handshake, both halves, and the poll API.
+//! One endpoint of one connection: both halves, and the poll API.
 
-use crate::ecn::{Echo, EcnMode, EcnUse, handshake_flags};
+mod handshake;
+mod values;
+
+use crate::ecn::{EcnMode, EcnUse};
 use crate::receiver::Receiver;
 use crate::scoreboard::Chunk;
-use crate::segment::timestamp;
-use crate::sender::{CongestionState, Sender, echo_rtt};
-use crate::{Config, Flags, Segment, SeqNumber, Stack, Stats};
+use crate::sender::Sender;
+use crate::{Config, Flags, Segment, SeqNumber, Stack};
 use core::mem::offset_of;
 use core::ops::Range;
-use goodqueue_units::{Duration, Ecn, Instant, Rate};
-
-/// RFC 6298, 2.1: the SYN's first timeout. Each further timeout is twice the last.
-const SYN_TIMEOUT: Duration = Duration::from_secs(1);
-/// RFC 6298, 2.5, with Linux's value.
-const MAX_SYN_TIMEOUT: Duration = Duration::from_secs(120);
+use goodqueue_units::{Duration, Ecn, Instant};
 
 /// State of the handshake (RFC 9293, 3.3.2). Closing needs no states here: each half knows its own end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
@@ -202,87 +199,6 @@ impl Connection {
         Handled { rtt, newly_delivered_bytes }
     }
 
-    #[cold]
-    fn handle_handshake(&mut self, now: Instant, segment: &Segment) {
-        let flags = segment.flags;
-        let syn = flags.contains(Flags::SYN);
-        let acks_ours = flags.contains(Flags::ACK) && segment.ack == self.initial + 1;
-        match self.phase {
-            Phase::Listen if syn => {
-                self.sender.take_syn(segment);
-                self.ecn = self.ecn.answer(flags);
-                self.syn_ecn = segment.ecn;
-                self.receiver.accept();
-                self.receiver.open(now, segment.seq + 1, segment.tsval, self.echo(false));
-                self.phase = Phase::SynReceived;
-                self.syn_due = true;
-            }
-            Phase::SynReceived if syn => {
-                self.syns_lost = self.syns_lost.saturating_add(1); // our answer was lost or late: no RTT sample
-                self.syn_due = true;
-                self.syn_ecn = segment.ecn; // RFC 9768, 3.1.5: report the latest
-                self.heard_plain_syn |= !flags.intersects(Flags::ACE);
-            }
-            Phase::SynSent if syn && acks_ours => {
-                self.sender.take_syn(segment);
-                self.ecn = self.ecn.agreed(flags);
-                self.syn_ecn = segment.ecn;
-                self.receiver.open(now, segment.seq + 1, segment.tsval, self.echo(true));
-                self.establish(now, segment, Phase::AckDue);
-            }
-            Phase::SynReceived if flags.contains(Flags::ACK) && segment.ack > self.initial => {
-                self.establish(now, segment, Phase::Established);
-            }
-            Phase::Established if syn => self.receiver.demand_ack(), // our ACK of the SYN-ACK was lost
-            _ => {}
-        }
-    }
-
-    fn echo(&self, is_client: bool) -> Echo {
-        Echo::new(self.ecn, self.ecn_use, self.syn_ecn, is_client)
-    }
-
-    fn establish(&mut self, now: Instant, segment: &Segment, phase: Phase) {
-        // If the SYN was sent again, the echoed timestamp shows which SYN was answered. No SYN was lost if it was the
-        // first.
-        let (rtt, lost) = if self.syns_lost == 0 {
-            (Some(now.since(self.syn_sent)), 0)
-        } else {
-            let is_first = segment.tsecr == timestamp(self.first_syn_sent);
-            (echo_rtt(now, segment.tsecr), if is_first { 0 } else { self.syns_lost.into() })
-        };
-        self.sender.open(now, rtt, lost, segment, self.ecn);
-        self.receiver.established(now);
-        // A server that sent a SYN-ACK without ECN, or received a SYN without ECN, cannot know what the client has
-        // agreed to (RFC 9768, 3.1.5). Classic ECN has no such rule: there the server goes by the first SYN.
-        let is_client = phase == Phase::AckDue;
-        let is_unsure = self.gave_up_ecn() || (self.heard_plain_syn && self.ecn == EcnMode::Accurate);
-        self.set_codepoints(if is_client || !is_unsure { self.sender.ecn() } else { EcnMode::Off });
-        self.syn_due = false;
-        self.syn_deadline = Instant::MAX;
-        self.phase = phase;
-    }
-
-    /// Sets the codepoints for the ECN feedback `mode`. Classic feedback keeps ECT for new data (RFC 3168, 6.1.4 to
-    /// 6.1.6). Accurate feedback counts the marks of all packets, including ACKs and retransmissions (RFC 9768, 3.2),
-    /// so Linux sends all packets as ECT from the ACK of the SYN-ACK on.
-    fn set_codepoints(&mut self, mode: EcnMode) {
-        self.ect = mode.codepoint(self.ecn_use);
-        let all = self.ecn_use != EcnUse::Classic
-            || (mode == EcnMode::Accurate && self.stack.era().ecn.accecn_ect_on_all);
-        self.ect_else = if all { self.ect } else { Ecn::NotEct };
-    }
-
-    /// Returns whether a SYN, or SYN-ACK, leaves without ECN because the ones with ECN were lost. This is the first
-    /// retransmission in RFC 3168, 6.1.1.1, and the second one in AccECN (RFC 9768, 3.1.4.1 and 3.2.3.2.2).
-    fn gave_up_ecn(&self) -> bool {
-        match (self.ecn, self.phase) {
-            (EcnMode::Accurate, Phase::SynSent | Phase::SynReceived) => self.syns_lost > 1,
-            (EcnMode::Classic, Phase::SynSent) => self.syns_lost > 0 && self.stack.era().ecn.fallback,
-            _ => false,
-        }
-    }
-
     /// Returns the next segment to put on the wire now. Call it until it returns `None`.
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Segment> {
         if self.phase != Phase::Established {
@@ -364,37 +280,6 @@ impl Connection {
         self.receiver.owed_ack(bare)
     }
 
-    #[cold]
-    fn poll_handshake(&mut self, now: Instant) -> Option<Segment> {
-        if self.phase == Phase::AckDue {
-            self.phase = Phase::Established;
-            let ack = self.bare_ack(now);
-            let told = handshake_flags(self.syn_ecn); // instead of the counter (RFC 9768, 3.2.2.1)
-            let flags = if self.ecn == EcnMode::Accurate { Flags::ACK | told } else { ack.flags };
-            return Some(Segment { flags, ..ack });
-        }
-        if !self.syn_due {
-            return None;
-        }
-        self.syn_due = false;
-        if self.syns_lost == 0 {
-            self.first_syn_sent = now;
-        }
-        self.syn_sent = now;
-        let timeout = SYN_TIMEOUT * (1 << self.syn_timeouts.min(7));
-        self.syn_deadline = now + timeout.min(MAX_SYN_TIMEOUT);
-        let asked = if self.gave_up_ecn() { EcnMode::Off } else { self.ecn };
-        let flags = if self.phase == Phase::SynReceived {
-            Flags::ACK | asked.syn_ack_flags(self.syn_ecn)
-        } else {
-            asked.syn_flags()
-        };
-        self.set_codepoints(asked);
-        let syn = self.receiver.syn(now, self.initial, flags | Flags::SYN);
-        // RFC 3168, 6.1.1: a SYN is not ECT. Only those of DCTCP and L4S are ECT, as on Linux.
-        Some(Segment { ecn: if self.ecn_use == EcnUse::Classic { Ecn::NotEct } else { self.ect }, ..syn })
-    }
-
     /// Returns when to call [`handle_timeout`](Self::handle_timeout), if nothing happens before.
     ///
     /// The deadline moves with nearly every segment, mostly later: arm a timer once, and ask again when it fires.
@@ -407,19 +292,10 @@ impl Connection {
         (deadline != Instant::MAX).then_some(deadline)
     }
 
-    #[cold]
-    fn opening_deadline(&self, deadline: Instant) -> Instant {
-        deadline.min(self.syn_deadline)
-    }
-
     /// Does what is due. Has no effect if nothing is due.
     pub fn handle_timeout(&mut self, now: Instant) {
         if now >= self.syn_deadline {
-            self.syns_lost = self.syns_lost.saturating_add(1);
-            self.syn_timeouts = self.syn_timeouts.saturating_add(1);
-            self.syn_due = true;
-            self.syn_deadline = Instant::MAX;
-            self.sender.stats.timeouts += 1;
+            self.on_syn_timeout();
         }
         self.sender.on_timeout(now);
         self.receiver.on_timeout(now, self.sender.rtt().rto());
@@ -450,147 +326,6 @@ impl Connection {
     pub fn prefetch_oldest(&self) {
         self.sender.board().prefetch_oldest();
         self.receiver.prefetch_held();
-    }
-
-    /// Returns whether the handshake is over.
-    #[must_use]
-    pub fn is_established(&self) -> bool {
-        self.phase >= Phase::AckDue
-    }
-
-    /// Returns whether both directions ended: our FIN is acknowledged, and the peer's FIN has arrived in order.
-    #[must_use]
-    pub fn is_closed(&self) -> bool {
-        self.sender.is_finished() && self.receiver.is_finished()
-    }
-
-    /// Returns whether the peer has ended its direction and all its data is here.
-    #[must_use]
-    pub fn is_peer_finished(&self) -> bool {
-        self.receiver.is_finished()
-    }
-
-    /// Returns the payload bytes received in order.
-    #[must_use]
-    pub fn delivered_bytes(&self) -> u64 {
-        self.receiver.delivered()
-    }
-
-    /// Returns the payload bytes that the peer has acknowledged.
-    #[must_use]
-    pub fn acked_bytes(&self) -> u64 {
-        self.sender.acked_bytes()
-    }
-
-    /// Returns the payload bytes put on the wire, retransmissions included.
-    #[must_use]
-    pub fn sent_bytes(&self) -> u64 {
-        self.sender.sent_bytes()
-    }
-
-    /// Returns the counters since the start.
-    #[must_use]
-    pub fn stats(&self) -> Stats {
-        self.sender.stats()
-    }
-
-    /// Returns SRTT (RFC 6298), delayed ACKs included. `None` before the first sample.
-    #[must_use]
-    pub fn srtt(&self) -> Option<Duration> {
-        self.sender.rtt().srtt()
-    }
-
-    /// Returns RTTVAR (RFC 6298). `None` before the first sample.
-    #[must_use]
-    pub fn rttvar(&self) -> Option<Duration> {
-        self.srtt().map(|_| self.sender.rtt().rttvar())
-    }
-
-    /// Returns the smallest RTT sample of the path.
-    #[must_use]
-    pub fn min_rtt(&self) -> Option<Duration> {
-        self.srtt().map(|_| self.sender.rtt().min())
-    }
-
-    /// Returns the last RTT sample of the path.
-    #[must_use]
-    pub fn latest_rtt(&self) -> Option<Duration> {
-        self.sender.rtt().latest()
-    }
-
-    /// Returns the retransmission timeout, backoff included.
-    #[must_use]
-    pub fn rto(&self) -> Duration {
-        self.sender.rtt().rto()
-    }
-
-    /// Returns the congestion window in segments.
-    #[must_use]
-    pub fn cwnd(&self) -> u32 {
-        self.sender.window().cwnd
-    }
-
-    /// Returns the slow-start threshold in segments. It is [`INFINITE_SSTHRESH`](crate::INFINITE_SSTHRESH) before the
-    /// first congestion.
-    #[must_use]
-    pub fn ssthresh(&self) -> u32 {
-        self.sender.window().ssthresh
-    }
-
-    /// Returns the segments believed to be in the network (RFC 6675's pipe).
-    #[must_use]
-    pub fn in_flight(&self) -> u32 {
-        self.sender.board().in_flight()
-    }
-
-    /// Returns the segments sent that no cumulative ACK has covered.
-    #[must_use]
-    pub fn unacked(&self) -> u32 {
-        self.sender.board().packets_out()
-    }
-
-    /// Returns the delivery rate of payload, as `ss` shows it: the last rate that the path limited, or a higher one
-    /// since. `None` before the first sample, and if [`Config::delivery_rate`] did not ask for it.
-    #[must_use]
-    pub fn delivery_rate(&self) -> Option<Rate> {
-        self.sender.delivery_rate()
-    }
-
-    /// Returns the pacing rate of payload, as `ss` shows it. It also decides how many segments leave together, even if
-    /// the sender does not pace.
-    #[must_use]
-    pub fn pacing_rate(&self) -> Option<Rate> {
-        self.sender.pacing_rate()
-    }
-
-    /// Returns the congestion state.
-    #[must_use]
-    pub fn state(&self) -> CongestionState {
-        self.sender.state()
-    }
-
-    /// Returns whether ECN was agreed.
-    #[must_use]
-    pub fn is_ecn(&self) -> bool {
-        self.ecn() != EcnMode::Off
-    }
-
-    /// Returns the agreed ECN feedback.
-    #[must_use]
-    pub fn ecn(&self) -> EcnMode {
-        if self.is_established() { self.ecn } else { EcnMode::Off }
-    }
-
-    /// Returns whether every counter equals a recount of the scoreboard. It is slow, and for tests only.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn is_consistent(&self) -> bool {
-        self.sender.board().is_consistent()
-    }
-
-    /// Shows the congestion control's inner state: name (with its unit) and value.
-    pub fn probe(&self, show: &mut dyn FnMut(&'static str, f64)) {
-        self.sender.probe(show);
     }
 }
 

@@ -1,9 +1,11 @@
 //! The receiving half: order, SACK blocks, when to acknowledge, and the ECN echo.
 //!
-//! The steady state, data in order, takes a few branches at the top of [`Receiver::on_data`]. Rarer cases are in
-//! functions marked cold.
+//! The steady state, data in order, takes a few branches at the top of [`Receiver::on_data`]. Everything else about the
+//! order of data is in `reassembly`.
 
-use crate::delack::{Arrived, DelayedAck, QUICK_ACKS};
+mod reassembly;
+
+use crate::delack::{Arrived, DelayedAck};
 use crate::ecn::Echo;
 use crate::receive_window::{OPTIONS, ReceiveWindow};
 use crate::rtt::RttEstimator;
@@ -17,8 +19,6 @@ use goodqueue_units::{Duration, Ecn, Instant};
 /// The least time between two answers to segments that carry nothing and lie outside the window (Linux's
 /// `tcp_invalid_ratelimit`).
 const ANSWER_INTERVAL: Duration = Duration::from_millis(500);
-/// Segments out of order that Linux's queue joins to the packet before them (17 fragments).
-const JOINED: u32 = 16;
 
 #[derive(Clone, Debug)]
 #[repr(C)] // see `Connection`
@@ -223,12 +223,6 @@ impl Receiver {
         }
     }
 
-    /// Calls [`take`](Self::take) without inlining it. `take` is inlined only on the path of segments in order.
-    #[inline(never)]
-    fn take_apart(&mut self, now: Instant, segment: &Segment, bytes: u32, rtt: &RttEstimator) {
-        self.take(now, segment, bytes, rtt);
-    }
-
     /// Returns the bytes of the window that waiting data takes up. Data out of order counts half: a segment there joins
     /// its neighbours and takes little more of the buffer than its payload, and the window is half the buffer.
     #[inline]
@@ -307,152 +301,6 @@ impl Receiver {
         }
     }
 
-    /// Takes a segment out of order, received again, above a hole, with FIN, or while the application does not read.
-    #[cold]
-    fn on_unusual_data(&mut self, now: Instant, segment: &Segment, rtt: &RttEstimator, closed: bool) -> u32 {
-        let (start, end) = (segment.seq, segment.seq + segment.seq_len());
-        if self.fin.is_some_and(|fin| end > fin + 1) {
-            return 0; // nothing follows a FIN (RFC 9293, 3.10.7.4); as on Linux, no answer
-        }
-        let left = self.window.left(self.nxt);
-        if end <= self.nxt {
-            // A retransmission of data that is here: our ACKs were lost, or late.
-            self.duplicate = Some(SackBlock { start, end });
-            self.refuse(left);
-            return 0;
-        }
-        if start > self.nxt + left || left == 0 {
-            self.refuse(left); // beyond the window (RFC 9293, 3.10.7.4)
-            return 0;
-        }
-        if segment.flags.contains(Flags::FIN) {
-            self.fin = Some(end - 1);
-        }
-        if start > self.nxt {
-            self.hold(SackBlock { start, end });
-            if self.window.grow_over_hole(self.waiting()) {
-                self.delack.on_growth();
-            }
-            self.answer(now, rtt);
-            return 0;
-        }
-        if start < self.nxt {
-            self.duplicate = Some(SackBlock { start, end: self.nxt });
-        }
-        let (before, had_gap) = (self.nxt, self.has_gap());
-        self.nxt = end;
-        while let Some(range) = self.ranges.front().copied().filter(|range| range.start <= self.nxt) {
-            if range.start < self.nxt {
-                let end = self.nxt.earlier(range.end);
-                self.duplicate = Some(SackBlock { start: range.start, end });
-            }
-            self.nxt = self.nxt.later(range.end);
-            self.held -= range.end.since(range.start);
-            self.ranges.pop_front();
-        }
-        self.forget_blocks(|block, nxt| block.end <= nxt);
-        let fin_taken = self.fin.is_some_and(|fin| fin >= before && fin < self.nxt);
-        let bytes = self.nxt.since(before) - u32::from(fin_taken);
-        let acks_unread = had_gap && !self.paused && self.window.acks_before_reading();
-        let shrinks = acks_unread && self.fill(now, segment.payload_len.into(), bytes);
-        if bytes > 0 {
-            self.take_apart(now, segment, bytes, rtt);
-        }
-        if had_gap && !self.has_gap() {
-            self.delack.demand(); // RFC 5681, 4.2: an ACK at once when a gap is filled
-        }
-        if fin_taken {
-            self.unacked += 1;
-            self.delack.on_fin(closed);
-        }
-        self.answer(now, rtt);
-        if shrinks && self.has_gap() {
-            self.delack.on_part_filled(self.nxt);
-        }
-        bytes
-    }
-
-    /// Takes note that a hole is filled: `bytes` are now in order, and `first` of them have just come.
-    ///
-    /// The ACK leaves before the application reads any of them, so they still take up room in the window of this ACK.
-    /// If reading them opens the window enough for an immediate window update, that second ACK is not sent: this ACK
-    /// carries the open window. The application reads packet by packet, and a round trip of the window's tuning ends
-    /// with the first packet.
-    ///
-    /// Returns whether this ACK has less room to offer than the last one did.
-    fn fill(&mut self, now: Instant, first: u32, bytes: u32) -> bool {
-        let waiting = self.waiting() + bytes / 2;
-        let shrinks = self.window.shrinks(self.last_ack, waiting);
-        let told = self.window.offer(self.nxt, waiting);
-        self.told = (!self.window.is_news(self.nxt, self.waiting())).then_some(told);
-        if bytes > first + JOINED * u32::from(self.mss) {
-            self.window.on_read(now, self.delivered + u64::from(first));
-        }
-        shrinks
-    }
-
-    #[cold]
-    fn refuse_outdated(&mut self, segment: &Segment) -> u32 {
-        if segment.seq < self.nxt {
-            let end = self.nxt.earlier(segment.seq + segment.seq_len());
-            self.duplicate = Some(SackBlock { start: segment.seq, end });
-        }
-        let left = self.window.left(self.nxt);
-        self.refuse(left);
-        0
-    }
-
-    /// Answers at once a segment that brought nothing, and some of the segments after it.
-    fn refuse(&mut self, left: u32) {
-        self.delack.on_trouble(QUICK_ACKS, left);
-        self.delack.demand();
-    }
-
-    /// Adds `new` to the out-of-order ranges, joins it to the ranges that it touches, and puts it first among the SACK
-    /// blocks.
-    fn hold(&mut self, mut new: SackBlock) {
-        let first = self.ranges.partition_point(|range| range.end < new.start);
-        let mut joined = 0;
-        self.held += new.end.since(new.start);
-        while let Some(range) =
-            self.ranges.get(first + joined).copied().filter(|range| range.start <= new.end)
-        {
-            let twice = SackBlock { start: new.start.later(range.start), end: new.end.earlier(range.end) };
-            if twice.start < twice.end {
-                self.duplicate = Some(twice);
-                self.held -= twice.end.since(twice.start);
-            }
-            new.start = new.start.earlier(range.start);
-            new.end = new.end.later(range.end);
-            joined += 1;
-        }
-        if joined == 0 {
-            self.ranges.insert(first, new);
-            if usize::from(self.sack_len) == self.sack.len() {
-                self.delack.on_crowded();
-            }
-        } else {
-            self.ranges[first] = new;
-            self.ranges.drain(first + 1..first + joined);
-        }
-        self.forget_blocks(|block, _| block.start >= new.start && block.end <= new.end);
-        self.sack.copy_within(..2, 1);
-        self.sack[0] = new;
-        self.sack_len = (self.sack_len + 1).min(3);
-    }
-
-    /// Removes the SACK blocks for which `gone(block, nxt)` returns true.
-    fn forget_blocks(&mut self, gone: impl Fn(&SackBlock, SeqNumber) -> bool) {
-        let mut kept = 0;
-        for i in 0..usize::from(self.sack_len) {
-            if !gone(&self.sack[i], self.nxt) {
-                self.sack[kept] = self.sack[i];
-                kept += 1;
-            }
-        }
-        self.sack_len = kept as u8;
-    }
-
     /// Returns whether an ACK is due now.
     #[inline]
     pub(crate) fn is_ack_due(&self) -> bool {
@@ -523,29 +371,12 @@ impl Receiver {
         Flags::ACK | self.echo.flags()
     }
 
-    /// Returns whether the next ACK has SACK blocks.
-    #[inline]
-    fn has_blocks(&self) -> bool {
-        self.sack_len > 0 || self.duplicate.is_some()
-    }
-
     /// Returns the window field to send, and keeps it until more arrives.
     #[inline]
     fn tell_window(&mut self) -> u16 {
         let window = self.window.offer(self.nxt, self.waiting());
         self.told = Some(window);
         window
-    }
-
-    /// Returns the number of SACK blocks of the next ACK, and the blocks. A duplicate is reported once, as the first
-    /// block (RFC 2883, section 4).
-    #[cold]
-    fn blocks(&mut self) -> (u8, [SackBlock; 3]) {
-        let Some(duplicate) = self.duplicate.take() else { return (self.sack_len, self.sack) };
-        let mut blocks = self.sack;
-        blocks.copy_within(..2, 1);
-        blocks[0] = duplicate;
-        ((self.sack_len + 1).min(3), blocks)
     }
 }
 

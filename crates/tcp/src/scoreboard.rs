@@ -1,12 +1,14 @@
 //! The sender's record of the segments in flight: one entry per segment, marked by SACK and by loss detection.
 //!
-//! [`loss`] decides which segments are lost.
+//! `acknowledged` removes what an ACK covers, `sacked` marks what SACK blocks cover, and [`loss`] decides which
+//! segments are lost.
 
+mod acknowledged;
 mod loss;
 mod record;
+mod sacked;
 
 use crate::rate::RateEstimator;
-use crate::segment::timestamp;
 use crate::{Flags, SackBlock, SeqNumber};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -14,7 +16,7 @@ use alloc::vec::Vec;
 use core::mem::offset_of;
 use goodqueue_units::{Duration, Instant, processor::prefetch};
 pub(crate) use loss::Found;
-use record::{AMBIGUOUS, FIN, LOST, PUSH, RESENT, Record, Resent, SACKED, SendOrder, TOUCHED};
+use record::{AMBIGUOUS, FIN, LOST, PUSH, RESENT, Record, Resent, SACKED, SendOrder};
 pub(crate) use record::{Chunk, Delivery};
 
 const FIRST_CAPACITY: usize = 16;
@@ -249,248 +251,6 @@ impl Scoreboard {
         }
     }
 
-    /// Removes everything before `ack` if that is whole segments without any mark. Returns how many, and when the first
-    /// and the last were sent. Returns `None`, without a change, otherwise.
-    #[inline]
-    pub(crate) fn acknowledge_plain(
-        &mut self,
-        now: Instant,
-        ack: SeqNumber,
-    ) -> Option<(u32, Instant, Instant)> {
-        let mut number = self.head;
-        let first = self.at(number).sent_at;
-        let last = loop {
-            let record = self.at(number);
-            number += 1;
-            if record.has(TOUCHED) {
-                return None;
-            }
-            if record.end == ack {
-                break record.sent_at;
-            }
-            if number == self.tail {
-                return None;
-            }
-        };
-        let segments = (number - self.head) as u32;
-        (self.head, self.una) = (number, ack);
-        self.scan = self.scan.max(number);
-        self.deliver(&Record { sent_at: last, end: ack, len: 0, flags: 0 }, now);
-        Some((segments, first, last))
-    }
-
-    /// Removes everything before `ack`. `ack` is not beyond [`nxt`](Self::nxt).
-    pub(crate) fn acknowledge(&mut self, ack: SeqNumber, delivery: &mut Delivery) {
-        if self.sacked_out > 0 {
-            let before = delivery.highest_before.unwrap_or(self.highest_sacked);
-            delivery.note_late(self.lowest_late(ack, before), self.highest_sacked);
-        }
-        if self.rate.is_some() {
-            self.rate_acknowledged(ack);
-        }
-        let mut plain = None; // the last unmarked segment, until it is noted
-        while self.head != self.tail {
-            // Field by field (store forwarding): a copy of the whole record would be stored and loaded again.
-            let record = self.at(self.head);
-            let (sent_at, end, flags) = (record.sent_at, record.end, record.flags);
-            if end > ack {
-                self.trim(ack);
-                break;
-            }
-            if flags & TOUCHED == 0 {
-                if delivery.acked.0 == Instant::MAX {
-                    delivery.acked.0 = sent_at;
-                }
-                delivery.segments += 1;
-                plain = Some((sent_at, end));
-            } else {
-                self.note_plain(plain.take(), delivery);
-                self.acknowledge_touched(delivery);
-            }
-            self.head += 1;
-        }
-        self.una = ack;
-        self.scan = self.scan.max(self.head);
-        self.note_plain(plain, delivery);
-    }
-
-    /// Notes the delivery of a run of unmarked segments by its last segment, which was sent last.
-    #[inline]
-    fn note_plain(&mut self, last: Option<(Instant, SeqNumber)>, delivery: &mut Delivery) {
-        if let Some((sent_at, end)) = last {
-            delivery.acked.1 = sent_at;
-            self.deliver(&Record { sent_at, end, len: 0, flags: 0 }, delivery.now);
-        }
-    }
-
-    #[cold]
-    fn rate_acknowledged(&mut self, ack: SeqNumber) {
-        for number in self.head..self.tail {
-            let record = *self.at(number);
-            if record.end > ack {
-                break;
-            }
-            if let Some(rate) = self.rate.as_mut().filter(|_| !record.has(SACKED)) {
-                rate.on_delivered(number, record.sent_at, record.end);
-            }
-        }
-    }
-
-    /// Shortens the first segment: the receiver took a part of it. Our receiver never does, but any ACK may arrive.
-    #[inline]
-    fn trim(&mut self, ack: SeqNumber) {
-        let record = self.at(self.head);
-        if record.start() < ack {
-            let len = record.end.since(ack) - u32::from(record.has(FIN));
-            self.at_mut(self.head).len = len as u16;
-        }
-    }
-
-    #[cold]
-    fn acknowledge_touched(&mut self, delivery: &mut Delivery) {
-        let record = *self.at(self.head);
-        if record.has(SACKED) {
-            self.sacked_out -= 1;
-            return; // delivered before
-        }
-        delivery.segments += 1;
-        self.forget_loss(record.flags);
-        if record.has(AMBIGUOUS) {
-            delivery.ambiguous = true;
-            // RFC 8985, section 6.2, step 2: the original was delivered if the echo is older than the retransmission.
-            // The echo of a SACK does not belong to the segment that it SACKs.
-            let age = timestamp(record.sent_at).wrapping_sub(delivery.tsecr);
-            if delivery.tsecr == 0 || age == 0 || age > 1 << 31 {
-                self.delivered_again(&record, delivery);
-            }
-        } else {
-            delivery.acked.0 = delivery.acked.0.min(record.sent_at);
-            delivery.acked.1 = record.sent_at;
-            self.deliver(&record, delivery.now);
-        }
-    }
-
-    /// Handles the delivery of a segment that was sent twice. The retransmission was not the one delivered if it would
-    /// have been faster than the path ever was (RFC 8985, section 6.2, step 2).
-    fn delivered_again(&mut self, record: &Record, delivery: &Delivery) {
-        if delivery.now.since(record.sent_at) >= delivery.min_rtt {
-            self.deliver(record, delivery.now);
-        }
-    }
-
-    /// Updates RACK's state with a delivered segment (RFC 8985, section 6.2, step 2). Segments come in the order of
-    /// their numbers. RACK.rtt is the RTT of the last segment, RACK.xmit_ts the send time of the most recently sent one
-    /// (Linux: `tcp_rack_advance`).
-    #[inline]
-    fn deliver(&mut self, record: &Record, now: Instant) {
-        self.rack_rtt = now.since(record.sent_at);
-        self.newest_delivered.advance(record);
-    }
-
-    fn forget_loss(&mut self, flags: u8) {
-        if flags & LOST != 0 {
-            self.lost_out -= 1;
-        }
-        if flags & RESENT != 0 {
-            self.resent_out -= 1;
-        }
-    }
-
-    /// Marks the segments that `blocks` cover as delivered.
-    #[cold]
-    pub(crate) fn sack(&mut self, blocks: &[SackBlock], delivery: &mut Delivery) {
-        if self.sacked_out == 0 {
-            self.known = [SackBlock::default(); 3]; // an old block may look new after 2³¹ bytes
-            self.highest_sacked = self.una;
-            self.resent.retain(|resent| resent.number >= self.head);
-        }
-        let highest = self.highest_sacked;
-        delivery.highest_before = Some(highest);
-        // The newest block comes first (RFC 2018), but segments are handled in the order of their numbers.
-        let sorted;
-        let lowest_first: &[SackBlock] = match *blocks {
-            [a, b] if b.start < a.start => {
-                sorted = [b, a, a];
-                &sorted[..2]
-            }
-            [a, b, c] => {
-                sorted = ascending(a, b, c);
-                &sorted
-            }
-            _ => blocks,
-        };
-        for block in lowest_first {
-            let inside = |known: &&SackBlock| {
-                known.start != known.end && known.start >= block.start && known.end <= block.end
-            };
-            match self.known.iter().find(inside).copied() {
-                Some(known) => {
-                    self.sack_range(block.start, known.start, highest, delivery);
-                    self.sack_range(known.end, block.end, highest, delivery);
-                }
-                None => self.sack_range(block.start, block.end, highest, delivery),
-            }
-        }
-        self.known = [SackBlock::default(); 3];
-        self.known[..blocks.len()].copy_from_slice(blocks);
-    }
-
-    /// Marks the segments from `start` to `end`. `highest` is the highest SACKed segment before this ACK.
-    fn sack_range(&mut self, start: SeqNumber, end: SeqNumber, highest: SeqNumber, delivery: &mut Delivery) {
-        let start = start.later(self.una);
-        if start >= end || end > self.nxt {
-            return;
-        }
-        let mut number = self.find(start);
-        while number < self.tail && self.at(number).end <= end {
-            self.sack_one(number, highest, delivery);
-            number += 1;
-        }
-    }
-
-    /// Returns the number of the first segment that starts at `seq` or after it.
-    fn find(&self, seq: SeqNumber) -> u64 {
-        // No segment is larger than the MSS, so the guess is never too high. For full segments it is exact.
-        let guess = self.head + u64::from(seq.since(self.una) / self.mss);
-        let (mut low, mut high) = (guess.min(self.tail), self.tail);
-        while low < high {
-            // The first probe is the guess itself; after that, halves.
-            let middle = if low == guess { low } else { low + (high - low) / 2 };
-            if self.at(middle).start() < seq {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
-        }
-        low
-    }
-
-    fn sack_one(&mut self, number: u64, highest: SeqNumber, delivery: &mut Delivery) {
-        let record = self.at_mut(number);
-        if record.has(SACKED) {
-            return;
-        }
-        let before = *record;
-        record.flags = (record.flags | SACKED) & !(LOST | RESENT);
-        self.sacked_out += 1;
-        delivery.segments += 1;
-        self.highest_sacked = self.highest_sacked.later(before.start());
-        if let Some(rate) = &mut self.rate {
-            rate.on_delivered(number, before.sent_at, before.end);
-        }
-        self.forget_loss(before.flags);
-        if before.has(AMBIGUOUS) {
-            self.delivered_again(&before, delivery);
-        } else {
-            delivery.sacked.0 = delivery.sacked.0.min(before.sent_at);
-            delivery.sacked.1 = before.sent_at;
-            if before.start() < highest {
-                delivery.note_late(Some(before.start()), highest);
-            }
-            self.deliver(&before, delivery.now);
-        }
-    }
-
     /// Returns whether the counters equal a recount of the records. It is for tests.
     pub(crate) fn is_consistent(&self) -> bool {
         let count = |flag| (self.head..self.tail).filter(|&n| self.at(n).has(flag)).count() as u32;
@@ -501,20 +261,6 @@ impl Scoreboard {
             && contiguous
             && !waiting_below
     }
-}
-
-/// Sorts three blocks, the lowest first.
-fn ascending(mut a: SackBlock, mut b: SackBlock, mut c: SackBlock) -> [SackBlock; 3] {
-    if b.start < a.start {
-        (a, b) = (b, a);
-    }
-    if c.start < b.start {
-        (b, c) = (c, b);
-        if b.start < a.start {
-            (a, b) = (b, a);
-        }
-    }
-    [a, b, c]
 }
 
 #[cfg(test)]

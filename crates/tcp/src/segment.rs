@@ -3,7 +3,7 @@
 use crate::SeqNumber;
 use core::fmt;
 use core::ops::{BitAnd, BitOr, BitOrAssign};
-use goodqueue_units::{Ecn, Instant};
+use goodqueue_units::{Duration, Ecn, Instant};
 
 /// Ethernet 14, IPv4 20, TCP 20: the bytes of headers without options, as `tc` counts them.
 const HEADERS: u32 = 54;
@@ -164,6 +164,12 @@ pub struct SynOptions {
 #[must_use]
 pub(crate) const fn timestamp(now: Instant) -> u32 {
     (now.as_nanos() / 1_000_000) as u32 + 1
+}
+
+/// Returns the round trip that the echo `tsecr` of our clock shows at `now`, at least 1 ms (RFC 7323, section 4.1).
+pub(crate) fn echo_rtt(now: Instant, tsecr: u32) -> Option<Duration> {
+    let ms = timestamp(now).wrapping_sub(tsecr);
+    (tsecr != 0 && ms < 1 << 31).then(|| Duration::from_millis(ms.max(1).into()))
 }
 
 impl Segment {

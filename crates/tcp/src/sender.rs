@@ -1,29 +1,30 @@
-//! The sending half: when which segment may be sent, and Linux's five congestion states.
+//! The sending half: its state, the application's side of it, and Linux's five congestion states.
 
+mod acks;
 mod alert;
+mod detection;
 mod persist;
 mod recovery;
+mod reduction;
 mod timeout;
 mod timer;
 mod transmit;
 
-use crate::cc::{Ack, AnyCc};
+use crate::cc::AnyCc;
 use crate::ecn::{EcnMode, Feedback};
 use crate::era::Era;
 use crate::offload::Offload;
 use crate::pacing::{Pace, Pacer};
 use crate::rtt::RttEstimator;
-use crate::scoreboard::{Delivery, Scoreboard};
-use crate::segment::timestamp;
+use crate::scoreboard::Scoreboard;
 use crate::usage::Usage;
 use crate::{Config, Flags, Segment, SeqNumber, Stack, Stats, Window};
-use alert::{Outcome, Signs};
 use alloc::boxed::Box;
 use core::mem::offset_of;
 use core::ops::Range;
 use goodqueue_units::{Duration, Instant, Rate};
 use recovery::Recovery;
-use timer::{Timer, Wait};
+use timer::Timer;
 
 /// The congestion state of a sender, in Linux's words and in the order of severity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -99,12 +100,6 @@ const _: () = {
     );
     assert!(Sender::HOT[0].end == 152 && Sender::HOT[1].start == 384 && Sender::HOT[1].end == 656);
 };
-
-/// Returns the round trip that the echo `tsecr` of our clock shows at `now`, at least 1 ms (RFC 7323, section 4.1).
-pub(crate) fn echo_rtt(now: Instant, tsecr: u32) -> Option<Duration> {
-    let ms = timestamp(now).wrapping_sub(tsecr);
-    (tsecr != 0 && ms < 1 << 31).then(|| Duration::from_millis(ms.max(1).into()))
-}
 
 impl Sender {
     /// The bytes that each segment touches on a side that sends. Between the two ranges are fields for losses.
@@ -244,203 +239,6 @@ impl Sender {
     /// Returns whether all data and FIN were acknowledged.
     pub(crate) fn is_finished(&self) -> bool {
         self.end == End::FinSent && self.board.packets_out() == 0
-    }
-
-    /// Takes the acknowledgement in `segment`. Returns the path's RTT if the ACK samples it.
-    ///
-    /// `is_newer`: by its timestamp the segment left after all segments before it. `FAST`: the fast path may be taken.
-    #[inline]
-    pub(crate) fn on_ack<const FAST: bool>(
-        &mut self,
-        now: Instant,
-        segment: &Segment,
-        is_newer: bool,
-    ) -> Option<Duration> {
-        let (ack, una) = (segment.ack, self.board.una());
-        let advances = ack > una;
-        self.held_back = false;
-        if ack > self.board.nxt() {
-            return None; // it acknowledges data that was never sent (RFC 9293, 3.10.7.4)
-        }
-        let window = self.peer_window;
-        if ack >= una {
-            self.take_window(segment, advances);
-        }
-        if FAST && advances && self.is_expected(segment) {
-            return self.on_expected_ack(now, segment);
-        }
-        if !advances && segment.sack_len == 0 && !self.feedback.is_news(segment.flags, 0) {
-            if (!self.is_dormant && self.recovery.tail.is_pending()) || self.timer.wait() == Wait::Window {
-                self.on_plain_ack(now, ack, segment.seq_len() == 0 && window == self.peer_window);
-            }
-            return None;
-        }
-        self.on_unexpected_ack(now, segment, advances, is_newer)
-    }
-
-    /// Returns whether an ACK of new data may take the fast path: nothing is unusual, in the sender or in the ACK.
-    #[inline]
-    fn is_expected(&self, segment: &Segment) -> bool {
-        self.state() == CongestionState::Open
-            && segment.sack_len == 0
-            && self.board.is_plain()
-            && !self.recovery.tail.is_pending()
-            && !self.feedback.may_be_news(segment.flags)
-    }
-
-    /// Takes an ACK that [is expected](Self::is_expected). The effect is that of
-    /// [`on_unexpected_ack`](Self::on_unexpected_ack).
-    #[inline]
-    fn on_expected_ack(&mut self, now: Instant, segment: &Segment) -> Option<Duration> {
-        let (ack, una, prior_in_flight) = (segment.ack, self.board.una(), self.board.packets_out());
-        let Some((segments, first, last)) = self.board.acknowledge_plain(now, ack) else {
-            return self.on_unexpected_ack(now, segment, true, false); // only accurate feedback asks for `is_newer`
-        };
-        self.timer.disarm();
-        self.acked_bytes += u64::from(ack.since(una));
-        self.recovery.timed_out = false;
-        let rtt = now.since(last);
-        self.rtt.sample(now.since(first), rtt, ack, self.board.nxt());
-        let ack = Ack {
-            now,
-            segments,
-            counted: self.window.counts(segments),
-            rtt: Some(rtt),
-            una: ack,
-            nxt: self.board.nxt(),
-            is_cwnd_limited: self.usage.limits_growth(&self.window, prior_in_flight),
-            prior_in_flight,
-            in_flight: self.board.packets_out(),
-            marked: 0,
-            clock_ms: segment.tsval.wrapping_sub(segment.tsecr),
-            state: CongestionState::Open,
-        };
-        self.cc.on_delivered(&ack, &mut self.window);
-        self.arm_after_ack(now);
-        self.usage.on_window(now);
-        self.cc.on_ack(&ack, &mut self.window);
-        Some(rtt)
-    }
-
-    /// Takes an ACK of new data, or an ACK with SACK blocks or ECN feedback.
-    #[inline(never)]
-    fn on_unexpected_ack(
-        &mut self,
-        now: Instant,
-        segment: &Segment,
-        advances: bool,
-        is_newer: bool,
-    ) -> Option<Duration> {
-        let (ack, una) = (segment.ack, self.board.una());
-        let was_out = self.board.packets_out() > 0;
-        self.timer.disarm();
-        let prior_in_flight = self.board.in_flight();
-        let mut delivery = Delivery::new(now, self.rtt.min());
-        delivery.tsecr = segment.tsecr;
-        let mut probe_twice = false;
-        if segment.sack_len > 0 {
-            probe_twice = self.take_sack(segment, &mut delivery);
-        }
-        if advances {
-            self.board.acknowledge(ack, &mut delivery);
-            self.acked_bytes += u64::from(ack.since(una));
-            self.recovery.timed_out = false;
-        }
-        let path = self.sample_rtt(&delivery);
-        let rtt = if path.is_none() && advances { self.sample_echo(&delivery) } else { path };
-        let marked = if self.feedback.is_news(segment.flags, delivery.segments) {
-            let (flags, segments) = (segment.flags, delivery.segments);
-            let marked = self.feedback.read(flags, segments, is_newer);
-            self.stats.delivered_ce += u64::from(marked.unwrap_or(0));
-            marked
-        } else {
-            None
-        };
-        let ece = marked.is_some() && was_out; // if nothing is out, only ACKs can have been marked: no window is at fault
-        let mut ack = Ack {
-            now,
-            segments: delivery.segments,
-            counted: self.window.counts(delivery.segments),
-            rtt,
-            una: self.board.una(),
-            nxt: self.board.nxt(),
-            is_cwnd_limited: self.usage.limits_growth(&self.window, prior_in_flight),
-            prior_in_flight,
-            in_flight: self.board.in_flight(),
-            marked: marked.unwrap_or(0),
-            clock_ms: segment.tsval.wrapping_sub(segment.tsecr),
-            state: self.state(),
-        };
-        self.cc.on_delivered(&ack, &mut self.window);
-        let calm =
-            self.state() == CongestionState::Open && segment.sack_len == 0 && !self.has_doubts() && !ece;
-        let Outcome { lost, waits, rearms } = if calm {
-            Outcome::default()
-        } else {
-            self.on_dubious_ack(&delivery, &Signs { ece, advances, ack: segment.ack, una, probe_twice })
-        };
-        if (advances || rearms) && !waits {
-            self.arm_after_ack(now);
-        }
-        (ack.state, ack.in_flight) = (self.state(), self.board.in_flight());
-        if self.board.rate().is_some() && self.on_rate(&ack, una) {
-            return path;
-        }
-        if self.recovery.is_reducing() {
-            self.reduce(delivery.segments, advances && !lost);
-        } else if advances {
-            self.usage.on_window(now);
-            self.cc.on_ack(&ack, &mut self.window);
-        }
-        path
-    }
-
-    /// Takes the sample of the delivery rate. Returns whether the congestion control is model-based: then it does
-    /// everything else, also in a recovery. `una` is SND.UNA before the ACK.
-    #[cold]
-    fn on_rate(&mut self, ack: &Ack, una: SeqNumber) -> bool {
-        let Some(rate) = self.board.rate_mut() else { return false };
-        let mut sample = rate.sample(ack.now, ack.segments, ack.marked, self.rtt.min());
-        sample.is_ack_delayed = ack.segments == 1
-            && ack.una.since(una) < u32::from(self.mss)
-            && sample.prior_delivered + 1 == rate.delivered();
-        sample.departure = self.pacer.as_ref().map_or(ack.now, |pacer| pacer.release());
-        if self.cc.is_model_based() {
-            self.cc.on_rate(ack, &sample, rate, &mut self.window);
-        }
-        rate.forget_losses();
-        self.cc.is_model_based()
-    }
-
-    /// Returns whether a segment is SACKed or a tail loss probe is out.
-    #[inline]
-    fn has_doubts(&self) -> bool {
-        self.board.sacked_out() > 0 || self.recovery.tail.is_pending()
-    }
-
-    /// Samples the RTT by the first segment that the ACK covers (Karn; RFC 6298, 3). Returns the path's RTT, by the
-    /// last.
-    #[inline]
-    fn sample_rtt(&mut self, delivery: &Delivery) -> Option<Duration> {
-        let (mut first, mut last) = delivery.acked;
-        if delivery.ambiguous || first == Instant::MAX {
-            (first, last) = delivery.sacked;
-        }
-        if first == Instant::MAX {
-            return None;
-        }
-        let (smoothed, path) = (delivery.now().since(first), delivery.now().since(last));
-        self.rtt.sample(smoothed, path, self.board.una(), self.board.nxt());
-        Some(path)
-    }
-
-    /// Samples the RTT by the echo of the timestamp, if all segments that the ACK covers were sent again: the echo
-    /// shows which copy arrived, to 1 ms (RFC 7323, section 4).
-    #[cold]
-    fn sample_echo(&mut self, delivery: &Delivery) -> Option<Duration> {
-        let rtt = echo_rtt(delivery.now(), delivery.tsecr)?;
-        self.rtt.sample(rtt, rtt, self.board.una(), self.board.nxt());
-        Some(rtt)
     }
 
     /// Returns the ECN feedback that this sender reads.

@@ -1,8 +1,10 @@
 //! The header of a decision trace of ours: the tables of [`super`], used from line to header.
 
+use super::read::{FQ_NO_MARKS, kernel_gain};
+use super::table::{SFQ_RED, TABLE};
 use super::{
-    Bit, FQ_NO_MARKS, Flag, HZ, Header, JIFFY_NS, LINE, List, Note, Only, Refusal, Rule, SFQ_RED, TABLE,
-    Ticks, Value, Words, flag, integer, is, kernel_gain, real, value,
+    Bit, Flag, HZ, Header, JIFFY_NS, LINE, List, Note, Only, Refusal, Rule, Ticks, Value, Words, flag,
+    integer, is, real, value,
 };
 use goodqueue_qdisc::aqm::codel::CE_THRESHOLD;
 use goodqueue_qdisc::aqm::{choke, red};

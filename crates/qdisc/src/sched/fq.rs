@@ -21,11 +21,13 @@
 mod flows;
 mod pacing;
 mod params;
+mod queue;
+mod rounds;
 #[cfg(test)]
 mod tests;
 
 use super::prio::BAND_NAMES;
-use super::slab::{Chain, Slab};
+use super::slab::Slab;
 use crate::discipline::Discipline;
 use crate::fifo::Fifo;
 use crate::packet::Packet;
@@ -38,6 +40,8 @@ use flows::{Flows, List};
 use goodqueue_units::{Ecn, Instant};
 pub use params::PRIOMAP;
 use params::{PARAMS, Settings, settle};
+use queue::Waiting;
+use rounds::list_of;
 
 /// Bands of priorities.
 const BANDS: usize = 3;
@@ -45,15 +49,6 @@ const BANDS: usize = 3;
 const MOST_FAST: usize = 8;
 /// No time: [`Fq::time_next_delayed_flow`] while no flow is throttled.
 const NEVER: u64 = u64::MAX;
-
-/// A packet in a flow's queue.
-#[derive(Clone, Debug)]
-struct Waiting<P> {
-    packet: P,
-    /// Time before which the packet does not leave, in ns.
-    time_to_send: u64,
-    band: u8,
-}
 
 /// A band: the lists of its flows, and its share of the link.
 #[derive(Clone, Copy, Debug)]
@@ -309,10 +304,6 @@ impl<P: Packet> Qdisc<P> for Fq<P> {
     }
 }
 
-fn list_of(band: &mut Band, is_new: bool) -> &mut List {
-    if is_new { &mut band.new } else { &mut band.old }
-}
-
 impl<P: Packet> Fq<P> {
     #[inline]
     fn band_of(&self, packet: &P) -> u8 {
@@ -349,98 +340,6 @@ impl<P: Packet> Fq<P> {
             && (self.backlog.packets == 0 || nobody_competes())
             && self.settings.maxrate.is_none()
             && !is_paced()
-    }
-
-    /// Puts a packet into its flow's queue: by time to send, and in order of arrival among equals.
-    fn add(&mut self, index: u32, waiting: Waiting<P>) {
-        let time = waiting.time_to_send;
-        let flow = &mut self.flows[index];
-        let newest = self.packets.newest(flow.queue).map_or(0, |(_, newest)| newest.time_to_send);
-        if time >= newest {
-            self.packets.push(&mut flow.queue, waiting);
-        } else {
-            flow.early += 1;
-            self.order += 1;
-            let mut alone = Chain::default();
-            self.packets.push(&mut alone, waiting);
-            if let Some((place, _)) = self.packets.newest(alone) {
-                self.early.insert((index, time, self.order), place);
-            }
-        }
-        // 7.3: a throttled flow does not wait longer than for its earliest packet.
-        let flow = &self.flows[index];
-        let due = time.max(flow.paced_until);
-        if flow.is_throttled() && due < flow.time_next_packet {
-            self.delayed.remove(&(0, flow.time_next_packet, flow.order));
-            self.delay(index, due);
-        }
-    }
-
-    /// Returns the time to send of the flow's next packet.
-    fn time_of_head(&self, index: u32) -> Option<u64> {
-        let flow = &self.flows[index];
-        let head = self.packets.head(flow.queue).map(|waiting| waiting.time_to_send);
-        head.into_iter().chain(self.earliest(index).map(|(_, time, _)| time)).min()
-    }
-
-    /// Returns the key in `early` of the flow's first packet there.
-    fn earliest(&self, index: u32) -> Option<(u32, u64, u64)> {
-        if self.flows[index].early == 0 {
-            return None;
-        }
-        self.early.range((index, 0, 0)..).next().map(|(key, _)| *key)
-    }
-
-    /// Takes the flow's next packet. Of equal times, the one in order comes before the early one, as in Linux.
-    fn take(&mut self, index: u32) -> Option<Waiting<P>> {
-        let earliest = self.earliest(index);
-        let flow = &mut self.flows[index];
-        let head = self.packets.head(flow.queue).map(|waiting| waiting.time_to_send);
-        flow.packets -= 1;
-        match earliest {
-            Some(key) if head.is_none_or(|head| key.1 < head) => {
-                flow.early -= 1;
-                let place = self.early.remove(&key)?;
-                self.packets.pop(&mut Chain::of(place))
-            }
-            _ => self.packets.pop(&mut flow.queue),
-        }
-    }
-
-    fn join_old(&mut self, index: u32) {
-        let band = usize::from(self.flows[index].band);
-        self.bands[band].old.push(&mut self.flows, index);
-    }
-
-    /// Finds the list whose turn it is: the first list of the present band, or of the next band that has credit and
-    /// flows. Returns whether it is the list of new flows. `None`: no flow may send.
-    fn choose_list(&mut self) -> Option<bool> {
-        let mut fruitless = 0;
-        loop {
-            let band = &self.bands[self.band];
-            if band.credit > 0 {
-                if !band.new.is_empty() {
-                    return Some(true);
-                }
-                if !band.old.is_empty() {
-                    return Some(false);
-                }
-            }
-            loop {
-                fruitless += 1;
-                if fruitless > BANDS {
-                    return None;
-                }
-                self.band = (self.band + 1) % BANDS;
-                let weight = self.settings.weights[self.band];
-                let band = &mut self.bands[self.band];
-                band.credit = band.credit.saturating_add(weight).min(weight);
-                if band.credit > 0 {
-                    break;
-                }
-                fruitless = 0; // a band in debt may still hold flows
-            }
-        }
     }
 
     /// Sends the first packet of the flow whose turn it is, which could leave at `due`.

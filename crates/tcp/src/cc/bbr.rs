@@ -7,11 +7,12 @@
 //! cycle's phases end by what will be in flight when pacing lets the next packet leave.
 
 mod aggregation;
+mod controls;
 mod policer;
+mod probe_rtt;
 
 use super::bandwidth::{Bandwidth, Dice, MaxFilter, UNIT};
 use super::{Ack, Congestion, CongestionControl};
-use crate::offload::packet_of_rate;
 use crate::rate::{RateEstimator, RateSample};
 use crate::{Config, CongestionState, INFINITE_SSTHRESH, Window};
 pub(super) use aggregation::Aggregation;
@@ -28,10 +29,6 @@ const CWND_GAIN: u32 = 2 * UNIT;
 const CYCLE: [u32; 8] = [UNIT * 5 / 4, UNIT * 3 / 4, UNIT, UNIT, UNIT, UNIT, UNIT, UNIT];
 /// BtlBwFilterLen, in rounds (4.1.1.3).
 const BW_ROUNDS: u32 = 10;
-/// RTpropFilterLen (4.1.2.2).
-const MIN_RTT_WINDOW: Duration = Duration::from_secs(10);
-/// The length of PROBE_RTT (4.3.5).
-const PROBE_RTT_TIME: Duration = Duration::from_millis(200);
 /// The window in PROBE_RTT, and the least window otherwise, in segments.
 const LEAST_CWND: u32 = 4;
 /// The pipe is full when the bandwidth has not grown by a quarter in three rounds (4.3.2.2).
@@ -39,12 +36,6 @@ const FULL_GROWTH: u32 = UNIT * 5 / 4;
 const FULL_ROUNDS: u32 = 3;
 /// Rounds of each of the two spans over which bunches of ACKs are remembered.
 const AGGREGATION_ROUNDS: u32 = 5;
-/// Below this rate a packet has one segment (4.2.2).
-const SINGLE_SEGMENT_BPS: u64 = 1_200_000;
-/// The RTT that is assumed before the first sample.
-const UNKNOWN_RTT: Duration = Duration::from_millis(1);
-/// The window in segments before anything is measured.
-const INITIAL_CWND: u32 = 10;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
@@ -307,57 +298,6 @@ impl Bbr {
         }
     }
 
-    /// Updates the smallest RTT of ten seconds (4.1.2.3). If that RTT has expired, PROBE_RTT measures it again with
-    /// almost nothing in flight (4.3.5).
-    fn update_min_rtt(
-        &mut self,
-        ack: &Ack,
-        sample: &RateSample,
-        rate: &mut RateEstimator,
-        window: &mut Window,
-    ) {
-        let has_expired = ack.now > self.min_rtt_at + MIN_RTT_WINDOW;
-        if let Some(rtt) = ack.rtt
-            && (rtt < self.min_rtt || (has_expired && !sample.is_ack_delayed))
-        {
-            self.min_rtt = rtt;
-            self.min_rtt_at = ack.now;
-        }
-        if has_expired && !self.idle_restart && self.mode != Mode::ProbeRtt {
-            self.mode = Mode::ProbeRtt;
-            self.save_cwnd(window.cwnd);
-            self.probe_rtt_end = None;
-        }
-        if self.mode == Mode::ProbeRtt {
-            rate.mark_app_limited(ack.in_flight); // the low rates of PROBE_RTT say nothing about the path
-            if self.probe_rtt_end.is_some() {
-                self.probe_rtt_round_done |= self.round_start;
-                if self.probe_rtt_round_done {
-                    self.check_probe_rtt_done(ack.now, rate.delivered_at(), window);
-                }
-            } else if ack.in_flight <= LEAST_CWND {
-                self.probe_rtt_end = Some(ack.now + PROBE_RTT_TIME);
-                self.probe_rtt_round_done = false;
-                self.round_end = rate.delivered();
-            }
-        }
-        if sample.delivered > 0 {
-            self.idle_restart = false;
-        }
-    }
-
-    fn check_probe_rtt_done(&mut self, now: Instant, delivered_at: Instant, window: &mut Window) {
-        if self.probe_rtt_end.is_some_and(|end| now > end) {
-            self.min_rtt_at = now;
-            window.cwnd = window.cwnd.max(self.prior_cwnd);
-            if self.full_bw_reached {
-                self.enter_probe_bw(delivered_at);
-            } else {
-                self.mode = Mode::Startup;
-            }
-        }
-    }
-
     fn update_gains(&mut self) {
         (self.pacing_gain, self.cwnd_gain) = match self.mode {
             Mode::Startup => (HIGH_GAIN, HIGH_GAIN),
@@ -366,103 +306,6 @@ impl Bbr {
             Mode::ProbeBw => (CYCLE[self.cycle], CWND_GAIN),
             Mode::ProbeRtt => (UNIT, UNIT),
         };
-    }
-
-    /// Sets the pacing rate before the first bandwidth sample: one window per round trip (4.2.1).
-    fn start_pacing(&mut self, rtt: Option<Duration>, window: &mut Window) {
-        self.has_seen_rtt = rtt.is_some();
-        let bw = Bandwidth::of(window.cwnd.into(), rtt.unwrap_or(UNKNOWN_RTT));
-        window.pacing_rate = bw.pacing_rate(self.mss, HIGH_GAIN);
-    }
-
-    /// Sets the pacing rate (4.2.1). The rate only rises until the pipe is full.
-    fn set_pacing_rate(&mut self, bw: Bandwidth, gain: u32, rtt: Option<Duration>, window: &mut Window) {
-        if !self.has_seen_rtt && rtt.is_some() {
-            self.start_pacing(rtt, window);
-        }
-        let rate = bw.pacing_rate(self.mss, gain);
-        if rate.is_some() && (self.full_bw_reached || rate > window.pacing_rate) {
-            window.pacing_rate = rate;
-        }
-        let is_slow = window.pacing_rate.is_some_and(|rate| rate.as_bps() < SINGLE_SEGMENT_BPS);
-        window.min_packet = if is_slow { 1 } else { 2 };
-    }
-
-    /// Sets the window (4.2.3): towards the target by at most what was delivered, and down to the target at once.
-    fn set_cwnd(&mut self, ack: &Ack, sample: &RateSample, rate: &RateEstimator, window: &mut Window) {
-        if ack.segments > 0 {
-            window.cwnd = self.next_cwnd(ack, sample, rate, window);
-        }
-        if self.mode == Mode::ProbeRtt {
-            window.cwnd = window.cwnd.min(LEAST_CWND);
-        }
-    }
-
-    fn next_cwnd(&mut self, ack: &Ack, sample: &RateSample, rate: &RateEstimator, window: &Window) -> u32 {
-        let acked = ack.segments;
-        let mut cwnd = self.cwnd_around_recovery(ack, sample, rate, window.cwnd);
-        if self.packet_conservation {
-            return cwnd.max(ack.in_flight + acked);
-        }
-        let bw = self.bandwidth();
-        let mut target = self.bdp(bw, self.cwnd_gain);
-        if self.full_bw_reached {
-            target += self.aggregation.budget(bw);
-        }
-        target = self.quantized(target, window);
-        if self.full_bw_reached {
-            cwnd = (cwnd + acked).min(target);
-        } else if cwnd < target || rate.delivered() < u64::from(INITIAL_CWND) {
-            cwnd += acked;
-        }
-        cwnd.max(LEAST_CWND)
-    }
-
-    /// Returns the window with respect to recovery (4.2.3.4): packet conservation in the first round, and the saved
-    /// window after the recovery.
-    fn cwnd_around_recovery(
-        &mut self,
-        ack: &Ack,
-        sample: &RateSample,
-        rate: &RateEstimator,
-        cwnd: u32,
-    ) -> u32 {
-        let mut cwnd = cwnd.saturating_sub(sample.losses).max(1);
-        let (before, now) = (self.prior_state, ack.state);
-        if now == CongestionState::Recovery && before != CongestionState::Recovery {
-            self.packet_conservation = true;
-            self.round_end = rate.delivered();
-            cwnd = ack.in_flight + ack.segments;
-        } else if before >= CongestionState::Recovery && now < CongestionState::Recovery {
-            cwnd = cwnd.max(self.prior_cwnd);
-            self.packet_conservation = false;
-        }
-        self.prior_state = now;
-        cwnd
-    }
-
-    fn save_cwnd(&mut self, cwnd: u32) {
-        let is_modulated = self.prior_state >= CongestionState::Recovery || self.mode == Mode::ProbeRtt;
-        self.prior_cwnd = if is_modulated { self.prior_cwnd.max(cwnd) } else { cwnd };
-    }
-
-    fn bdp(&self, bw: Bandwidth, gain: u32) -> u32 {
-        if self.min_rtt == Duration::MAX { INITIAL_CWND } else { bw.bdp(self.min_rtt, gain) }
-    }
-
-    /// Returns the window plus room for packets that wait in the sender and for delayed ACKs (4.2.3.2, with Linux's
-    /// details).
-    fn quantized(&self, cwnd: u32, window: &Window) -> u32 {
-        let cwnd = (cwnd + 3 * self.packet(window)).next_multiple_of(2);
-        if self.mode == Mode::ProbeBw && self.cycle == 0 { cwnd + 2 } else { cwnd }
-    }
-
-    fn inflight(&self, bw: Bandwidth, gain: u32, window: &Window) -> u32 {
-        self.quantized(self.bdp(bw, gain), window)
-    }
-
-    fn packet(&self, window: &Window) -> u32 {
-        packet_of_rate(window.pacing_rate, self.mss, window.min_packet.into())
     }
 
     /// Returns how much of `in_flight` will still be in the network when pacing lets the next packet leave.

@@ -5,20 +5,23 @@
 //! ten. All counts are in segments, gains in 1/256.
 
 mod bounds;
+mod controls;
 mod ecn;
+mod losses;
+mod probe_rtt;
 mod probing;
+mod startup;
 
 use super::bandwidth::{Bandwidth, Dice, UNIT};
 use super::bbr::Aggregation;
 use super::{Ack, Congestion, CongestionControl};
-use crate::offload::packet_of_rate;
 use crate::rate::{RateEstimator, RateSample};
 use crate::{Config, CongestionState, INFINITE_SSTHRESH, Window};
 use alloc::boxed::Box;
 use bounds::Bounds;
 use ecn::Ecn;
 use goodqueue_units::{Duration, Instant};
-use probing::{AckPhase, Probing};
+use probing::Probing;
 
 /// 5.3.1.1 and 5.3.2: BBR.StartupPacingGain 2.77, BBR.DefaultCwndGain 2, BBR.DrainPacingGain 0.5.
 const STARTUP_GAIN: u32 = UNIT * 277 / 100 + 1;
@@ -29,22 +32,6 @@ const DOWN_GAIN: u32 = UNIT * 90 / 100;
 const UP_GAIN: u32 = UNIT * 5 / 4;
 const UP_CWND_GAIN: u32 = UNIT * 9 / 4;
 const PROBE_RTT_CWND_GAIN: u32 = UNIT / 2;
-/// 5.3.2: the largest number of rounds of Drain.
-const DRAIN_ROUNDS: u32 = 3;
-/// 5.3.1.2.
-const FULL_GROWTH: u32 = UNIT * 5 / 4;
-const FULL_ROUNDS: u32 = 3;
-/// 5.3.1.3: BBRStartupFullLossCnt, counted in ACKs that show losses.
-const FULL_LOSSES: u32 = 6;
-/// 5.3.4: BBR.ProbeRTTInterval and BBR.ProbeRTTDuration. 5.5.7.2: BBR.MinRTTFilterLen.
-const PROBE_RTT_INTERVAL: Duration = Duration::from_secs(5);
-const PROBE_RTT_TIME: Duration = Duration::from_millis(200);
-const MIN_RTT_WINDOW: Duration = Duration::from_secs(10);
-/// 5.6.4.3: BBR.MinPipeCwnd.
-const LEAST_CWND: u32 = 4;
-/// 5.6.2: the RTT that is assumed before the first sample.
-const UNKNOWN_RTT: Duration = Duration::from_millis(1);
-const INITIAL_CWND: u32 = 10;
 const AGGREGATION_ROUNDS: u32 = 5;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -176,7 +163,7 @@ impl CongestionControl for Bbr3 {
     /// Updates the model, the pacing rate and the window with an ACK (5.2.3). The losses of 5.2.4 come first.
     fn on_rate(&mut self, ack: &Ack, sample: &RateSample, rate: &mut RateEstimator, window: &mut Window) {
         self.on_losses(ack, rate, window);
-        self.update_latest(sample, rate);
+        self.bounds.update_latest(sample, rate);
         self.update_congestion_signals(ack, sample, rate, window);
         if ack.segments > 0 {
             let rounds = if self.full_bw_reached { AGGREGATION_ROUNDS } else { 1 };
@@ -290,212 +277,6 @@ impl Bbr3 {
 
     fn start_round(&mut self, rate: &RateEstimator) {
         self.round_end = rate.delivered();
-    }
-
-    /// Restarts the search for the plateau from the baseline `bw` (5.3.1.2, ResetFullBW).
-    fn reset_full_bw(&mut self, bw: Bandwidth) {
-        (self.full_bw, self.full_bw_rounds, self.full_bw_now) = (bw, 0, false);
-    }
-
-    /// Checks whether the bandwidth has reached a plateau (5.3.1.2).
-    fn check_full_pipe(&mut self, sample: &RateSample) {
-        let Some(interval) = sample.interval else { return };
-        if self.full_bw_now || !self.round_start || sample.is_app_limited {
-            return;
-        }
-        let bw = Bandwidth::of(sample.delivered, interval);
-        if bw >= self.full_bw.times(FULL_GROWTH) {
-            self.reset_full_bw(bw);
-            return;
-        }
-        self.full_bw_rounds += 1;
-        self.full_bw_now = self.full_bw_rounds >= FULL_ROUNDS;
-        self.full_bw_reached |= self.full_bw_now;
-    }
-
-    /// Leaves Startup when the pipe is full, or after too many losses (5.3.1.1 and 5.3.1.3).
-    fn check_startup_done(&mut self, ack: &Ack, sample: &RateSample, window: &mut Window) {
-        if self.state == State::Startup
-            && !self.full_bw_reached
-            && self.bounds.loss_round_start
-            && ack.state == CongestionState::Recovery
-            && self.loss_events >= FULL_LOSSES
-            && self.is_inflight_too_high(sample)
-        {
-            self.undo_state = Some(State::Startup);
-            self.queue_was_too_high();
-        }
-        if self.bounds.loss_round_start {
-            self.loss_events = 0;
-        }
-        if self.state == State::Startup && self.full_bw_reached {
-            self.state = State::Drain;
-            self.drain_start_round = self.round;
-            // The threshold says that slow start is over. From then on the sender is limited by the window only if the
-            // window is full.
-            self.ssthresh = self.inflight(UNIT, window).max(2);
-            window.ssthresh = self.ssthresh;
-        }
-    }
-
-    /// Takes note that Startup has filled the path and more.
-    fn queue_was_too_high(&mut self) {
-        self.full_bw_reached = true;
-        let bdp = self.bdp(self.bounds.max_bw(), UNIT);
-        self.bounds.inflight_longterm = bdp.max(self.bounds.inflight_latest);
-    }
-
-    /// Leaves Drain when the queue is gone, or after too many rounds (5.3.2).
-    fn check_drain_done(&mut self, ack: &Ack, rate: &RateEstimator, window: &Window) {
-        if self.state == State::Drain
-            && (ack.in_flight <= self.inflight(UNIT, window)
-                || self.round > self.drain_start_round + DRAIN_ROUNDS)
-        {
-            self.start_down(ack.now, rate);
-        }
-    }
-
-    /// Updates both smallest RTTs (5.3.4.3, UpdateMinRTT).
-    fn update_min_rtt(&mut self, ack: &Ack) {
-        self.probe_rtt_expired = ack.now > self.probe_rtt_min_at + PROBE_RTT_INTERVAL;
-        if let Some(rtt) = ack.rtt
-            && (rtt < self.probe_rtt_min || self.probe_rtt_expired)
-        {
-            (self.probe_rtt_min, self.probe_rtt_min_at) = (rtt, ack.now);
-        }
-        if self.probe_rtt_min < self.min_rtt || ack.now > self.min_rtt_at + MIN_RTT_WINDOW {
-            (self.min_rtt, self.min_rtt_at) = (self.probe_rtt_min, self.probe_rtt_min_at);
-        }
-    }
-
-    /// Enters ProbeRTT when its RTT has expired, and runs it (5.3.4.3, CheckProbeRTT and HandleProbeRTT).
-    fn check_probe_rtt(
-        &mut self,
-        ack: &Ack,
-        sample: &RateSample,
-        rate: &mut RateEstimator,
-        window: &mut Window,
-    ) {
-        if self.state != State::ProbeRtt && self.probe_rtt_expired && !self.idle_restart {
-            self.save_cwnd(window.cwnd);
-            self.state = State::ProbeRtt;
-            self.probe_rtt_end = None;
-            self.probing.ack_phase = AckPhase::ProbeStopping;
-            self.start_round(rate);
-        }
-        if self.state == State::ProbeRtt {
-            rate.mark_app_limited(ack.in_flight);
-            if self.probe_rtt_end.is_some() {
-                self.probe_rtt_round_done |= self.round_start;
-                if self.probe_rtt_round_done {
-                    self.check_probe_rtt_done(ack.now, rate, window);
-                }
-            } else if ack.in_flight <= self.probe_rtt_cwnd() {
-                self.probe_rtt_end = Some(ack.now + PROBE_RTT_TIME);
-                self.probe_rtt_round_done = false;
-                self.start_round(rate);
-            }
-        }
-        if sample.delivered > 0 {
-            self.idle_restart = false;
-        }
-    }
-
-    /// Leaves ProbeRTT when its time is over (5.3.4.3 and 5.3.4.4).
-    fn check_probe_rtt_done(&mut self, now: Instant, rate: &RateEstimator, window: &mut Window) {
-        if self.probe_rtt_end.is_none_or(|end| now <= end) {
-            return;
-        }
-        self.probe_rtt_min_at = now;
-        window.cwnd = window.cwnd.max(self.prior_cwnd);
-        self.bounds.reset_shortterm();
-        if self.full_bw_reached {
-            self.start_down(now, rate);
-            self.state = State::Cruise;
-        } else {
-            self.state = State::Startup;
-        }
-    }
-
-    /// Restores the saved window after a recovery (5.6.4.4).
-    fn leave_recovery(&mut self, ack: &Ack, window: &mut Window) {
-        if self.prior_state >= CongestionState::Recovery && ack.state < CongestionState::Recovery {
-            window.cwnd = window.cwnd.max(self.prior_cwnd);
-        }
-        self.prior_state = ack.state;
-    }
-
-    /// Saves the window (5.6.4.4, SaveCwnd).
-    fn save_cwnd(&mut self, cwnd: u32) {
-        let is_modulated = self.prior_state >= CongestionState::Recovery || self.state == State::ProbeRtt;
-        self.prior_cwnd = if is_modulated { self.prior_cwnd.max(cwnd) } else { cwnd };
-    }
-
-    /// Sets the first pacing rate (5.6.2, InitPacingRate).
-    fn start_pacing(&mut self, rtt: Option<Duration>, window: &mut Window) {
-        self.has_seen_rtt = rtt.is_some();
-        let bw = Bandwidth::of(window.cwnd.into(), rtt.unwrap_or(UNKNOWN_RTT));
-        window.pacing_rate = bw.pacing_rate(self.mss, STARTUP_GAIN);
-    }
-
-    /// Sets the pacing rate (5.6.2, SetPacingRateWithGain).
-    fn set_pacing_rate(&mut self, gain: u32, rtt: Option<Duration>, window: &mut Window) {
-        if !self.has_seen_rtt && rtt.is_some() {
-            self.start_pacing(rtt, window);
-        }
-        let rate = self.bounds.bw().pacing_rate(self.mss, gain);
-        if rate.is_some() && (self.full_bw_reached || rate > window.pacing_rate) {
-            window.pacing_rate = rate;
-        }
-    }
-
-    /// Sets the window (5.6.4.6, SetCwnd).
-    fn set_cwnd(&mut self, ack: &Ack, rate: &RateEstimator, window: &mut Window) {
-        let most = self.max_inflight(window);
-        if self.full_bw_reached {
-            window.cwnd = (window.cwnd + ack.segments).min(most);
-        } else if window.cwnd < most || rate.delivered() < u64::from(INITIAL_CWND) {
-            window.cwnd += ack.segments;
-        }
-        window.cwnd = window.cwnd.max(LEAST_CWND);
-        if self.state == State::ProbeRtt {
-            window.cwnd = window.cwnd.min(self.probe_rtt_cwnd());
-        }
-        // 5.6.4.7, BoundCwndForModel.
-        let cap = match self.state {
-            State::Down | State::Refill | State::Up => self.bounds.inflight_longterm,
-            State::Cruise | State::ProbeRtt => self.bounds.with_headroom(),
-            State::Startup | State::Drain => u32::MAX,
-        };
-        window.cwnd = window.cwnd.min(cap.min(self.bounds.inflight_shortterm).max(LEAST_CWND));
-    }
-
-    /// Returns ProbeRTT's window in segments (5.6.4.5).
-    fn probe_rtt_cwnd(&self) -> u32 {
-        self.bdp(self.bounds.bw(), PROBE_RTT_CWND_GAIN).max(LEAST_CWND)
-    }
-
-    /// Returns the most segments in flight (5.6.4.2, UpdateMaxInflight).
-    fn max_inflight(&self, window: &Window) -> u32 {
-        let bw = self.bounds.bw();
-        let cap = self.bdp(bw, self.state.gains().1) + self.aggregation.budget(bw);
-        self.quantized(cap, window)
-    }
-
-    /// Returns the segments in flight for `gain` (5.6.4.2, Inflight).
-    fn inflight(&self, gain: u32, window: &Window) -> u32 {
-        self.quantized(self.bdp(self.bounds.bw(), gain), window)
-    }
-
-    fn bdp(&self, bw: Bandwidth, gain: u32) -> u32 {
-        if self.min_rtt == Duration::MAX { INITIAL_CWND } else { bw.bdp(self.min_rtt, gain) }
-    }
-
-    /// Returns `cap` with room for the three packets of 5.5.8.1 (5.6.4.2, QuantizationBudget).
-    fn quantized(&self, cap: u32, window: &Window) -> u32 {
-        let budget = 3 * packet_of_rate(window.pacing_rate, self.mss, window.min_packet.into());
-        let cap = cap.max(budget).max(LEAST_CWND);
-        if self.state == State::Up { cap + 2 } else { cap }
     }
 }
 

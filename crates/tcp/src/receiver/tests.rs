@@ -1,4 +1,5 @@
 use super::*;
+use crate::delack::QUICK_ACKS;
 use crate::{EcnMode, EcnUse};
 use std::{vec, vec::Vec};
 

@@ -295,3 +295,6 @@ impl Scoreboard {
         records.take_while(|record| record.end <= ack).find(|record| is_late(record)).map(Record::start)
     }
 }
+
+#[cfg(test)]
+mod tests;

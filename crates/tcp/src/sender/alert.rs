@@ -1,15 +1,13 @@
-//! What an ACK or a timer means when something is wrong: losses, reordering, ECN, and reductions that prove needless.
+//! The congestion states: which of them an ACK or a timer makes the sender enter and leave.
 //!
-//! Linux: `tcp_fastretrans_alert`. What the sender must remember for it stands in
-//! [`Recovery`](super::recovery::Recovery).
+//! Linux: `tcp_fastretrans_alert`. `detection` finds the losses, and `reduction` moves the window. What the sender must
+//! remember for it stands in [`Recovery`](super::recovery::Recovery).
 
 use super::recovery::{LossAck, Timeout};
 use super::{CongestionState, Sender};
-use crate::cc::{Cause, Congestion};
-use crate::era::LossDetection;
-use crate::rack::DUP_THRESH;
+use crate::cc::Cause;
 use crate::scoreboard::{Delivery, Found};
-use crate::undo::{Prior, dsack};
+use crate::undo::dsack;
 use crate::{Segment, SeqNumber};
 use goodqueue_units::Instant;
 
@@ -162,72 +160,6 @@ impl Sender {
         self.enter(CongestionState::Open);
     }
 
-    /// Sets the window to ssthresh, where the reduction should bring it. A model-based congestion control sets the
-    /// window itself.
-    fn end_reduction(&mut self) {
-        if !self.cc.is_model_based() {
-            self.window.cwnd = self.window.ssthresh;
-        }
-    }
-
-    /// Ends the recovery. Returns whether the recovery was needless and is undone.
-    fn end_recovery(&mut self, tsecr: u32) -> bool {
-        let undone = self.recovery.end_recovery(tsecr, self.may_undo());
-        if undone {
-            self.undo(false);
-        }
-        undone
-    }
-
-    /// Returns whether echoes and DSACKs undo a reduction.
-    fn may_undo(&self) -> bool {
-        self.era().reduction.undo_by_eifel_and_dsack
-    }
-
-    /// Takes a partial ACK with an echo from before the first retransmission: the segments were late, not lost. The
-    /// reduction is undone as soon as no retransmission is out. Returns whether one is out: then no more segments are
-    /// taken for lost.
-    fn try_undo_partly(&mut self, tsecr: u32, una: SeqNumber) -> bool {
-        if !self.recovery.is_late(tsecr, self.may_undo()) {
-            return false;
-        }
-        let late = self.board.una().since(una).div_ceil(self.mss.into());
-        self.recovery.rack.on_reordering(late);
-        if self.board.resent_out() > 0 {
-            return true;
-        }
-        self.undo(true);
-        self.keep_open();
-        false
-    }
-
-    /// Undoes the reduction if every retransmission came twice.
-    fn try_undo_by_dsack(&mut self) {
-        if self.recovery.is_disproved(self.may_undo()) {
-            self.recovery.rack.on_recovered(true);
-            self.undo(false);
-            if self.state() == CongestionState::Recovery {
-                self.keep_open();
-            }
-        }
-    }
-
-    /// Takes the reduction back. If `found`, the segments that were taken for lost are on their way.
-    fn undo(&mut self, found: bool) {
-        if found {
-            self.board.unmark_lost();
-        }
-        if let Some(Prior { cwnd, ssthresh }) = self.recovery.take_prior() {
-            self.cc.on_undo();
-            self.window.cwnd = self.cc.undo_cwnd(&self.window, cwnd);
-            if ssthresh > self.window.ssthresh {
-                self.window.ssthresh = ssthresh;
-                self.recovery.cwr_due = false;
-            }
-            self.stats.undos += 1;
-        }
-    }
-
     /// Takes an ACK in state Loss: undoes the timeout if it was needless, and leaves the state if the recovery is over.
     fn on_ack_after_timeout(&mut self, delivery: &Delivery, signs: &Signs) {
         let ack = LossAck {
@@ -255,92 +187,6 @@ impl Sender {
         }
     }
 
-    fn detect_losses(&mut self, now: Instant) -> Found {
-        let found = match self.era().detection.losses_by {
-            LossDetection::Rack => {
-                let recovering = self.state() >= CongestionState::Recovery;
-                let window = self.recovery.rack.window(recovering, self.board.sacked_out(), &self.rtt);
-                self.board.detect_losses(now, window)
-            }
-            LossDetection::Fack => self.detect_by_forward_ack(now),
-            LossDetection::Rfc6675 => self.board.detect_by_sacks(DUP_THRESH),
-        };
-        self.stats.lost += u64::from(found.segments);
-        if let Some(until) = found.wait_until {
-            self.wait_for_late(now, until);
-        }
-        found
-    }
-
-    fn detect_by_forward_ack(&mut self, now: Instant) -> Found {
-        if self.state() == CongestionState::Loss {
-            return Found::default(); // all segments are marked as lost already
-        }
-        let in_order = self.recovery.rack.is_in_order();
-        let again = if in_order { self.board.detect_lost_retransmissions() } else { Found::default() };
-        let mut found = self.board.detect_by_forward_ack(self.recovery.rack.degree(), in_order);
-        found.segments += again.segments;
-        found.resent = again.resent;
-        let is_early = self.state() < CongestionState::Recovery && self.may_retransmit_early();
-        found.wait_until = is_early.then(|| now + self.early_delay());
-        found
-    }
-
-    /// Takes a duplicate ACK in recovery: the first segment is lost, however little is SACKed above it (Linux until
-    /// 4.14).
-    fn lose_first(&mut self, found: &mut Found) {
-        let is_forward = self.era().detection.losses_by == LossDetection::Fack;
-        if is_forward && self.state() == CongestionState::Recovery && self.board.lose_first() {
-            found.segments += 1;
-            self.stats.lost += 1;
-        }
-    }
-
-    /// Returns whether so little is out that DupThresh cannot be reached, and nothing new may be sent (RFC 5827,
-    /// section 3.2). Linux asks for one SACKed segment, where the RFC asks for all except one. After reordering there
-    /// is no early retransmit.
-    fn may_retransmit_early(&self) -> bool {
-        let (out, sacked) = (self.board.packets_out(), self.board.sacked_out());
-        let may_send = self.board.in_flight() < self.window.cwnd && self.has_new();
-        sacked > 0 && sacked < out && out < 4 && !may_send && !self.recovery.rack.has_seen_reordering()
-    }
-
-    /// Ends the wait of early retransmit: the missing segment did not come. The window falls with the next ACK.
-    pub(super) fn retransmit_early(&mut self, now: Instant) {
-        if self.may_retransmit_early() && self.board.lose_first() {
-            debug_assert!(
-                self.state() < CongestionState::Recovery,
-                "with so little out, only this wait begins one"
-            );
-            self.stats.lost += 1;
-            self.forget_losses_of_acks();
-            self.begin_recovery(&Delivery::new(now, self.rtt.min()), false);
-        }
-    }
-
-    /// Ends the wait of RACK: the missing segments did not come (RFC 8985, 6.3).
-    pub(super) fn lose_late(&mut self, now: Instant) {
-        let found = self.detect_losses(now);
-        self.on_late_losses(now, found);
-    }
-
-    fn on_late_losses(&mut self, now: Instant, found: Found) {
-        self.forget_losses_of_acks();
-        if found.segments > 0 && self.state() != CongestionState::Recovery {
-            self.begin_recovery(&Delivery::new(now, self.rtt.min()), false);
-            if !self.cc.is_model_based() {
-                self.reduce(1, false);
-            }
-        }
-    }
-
-    /// Tells the estimator of the delivery rate that a timer found the losses, and not an ACK.
-    fn forget_losses_of_acks(&mut self) {
-        if let Some(rate) = self.board.rate_mut() {
-            rate.on_timer();
-        }
-    }
-
     /// Enters `state`. Returns whether that is another state than before.
     pub(super) fn enter(&mut self, state: CongestionState) -> bool {
         let is_new = self.recovery.enter(state);
@@ -350,15 +196,9 @@ impl Sender {
         is_new
     }
 
-    fn prior(&self) -> Prior {
-        let reducing = self.recovery.is_reducing();
-        let ssthresh = if reducing { self.window.ssthresh } else { self.window.current_ssthresh() };
-        Prior { cwnd: self.window.cwnd, ssthresh }
-    }
-
     /// Enters fast recovery. If a reduction is under way already, the window does not fall again: one reduction per
     /// window of data.
-    fn begin_recovery(&mut self, delivery: &Delivery, ece: bool) {
+    pub(super) fn begin_recovery(&mut self, delivery: &Delivery, ece: bool) {
         let reducing = self.recovery.is_reducing();
         self.end_episode();
         let prior = (!reducing && !ece).then(|| self.prior());
@@ -368,39 +208,6 @@ impl Sender {
         }
         self.enter(CongestionState::Recovery);
         self.stats.fast_recoveries += 1;
-    }
-
-    fn begin_undo(&mut self, prior: Option<Prior>) {
-        self.recovery.begin_undo(self.board.una(), prior, self.board.resent_out());
-    }
-
-    fn begin_reduction(&mut self, delivery: &Delivery, cause: Cause) {
-        let recover_fs = if self.era().reduction.recover_fs_from_flight {
-            // RFC 9937, section 6.1: the segments out and not SACKed before this ACK.
-            self.board.packets_out() - self.board.sacked_out() + delivery.segments
-        } else {
-            self.window.cwnd
-        };
-        self.recovery.begin_reduction(self.board.nxt(), recover_fs, self.feedback.confirms());
-        self.window.counted = 0;
-        self.set_ssthresh(delivery.now(), cause);
-    }
-
-    fn set_ssthresh(&mut self, now: Instant, cause: Cause) {
-        let from_flight = self.era().reduction.ssthresh_from_flight;
-        let cwnd = if from_flight { self.board.packets_out() } else { self.window.cwnd };
-        self.window.ssthresh = self.cc.ssthresh(&Congestion { now, cwnd, cause });
-    }
-
-    /// Sets the window for an ACK during a reduction (PRR). `safe`: the ACK advances and shows no new loss.
-    #[cold]
-    pub(super) fn reduce(&mut self, delivered: u32, safe: bool) {
-        if delivered > 0 {
-            let bonus = safe || self.era().reduction.prr_ssrb_always;
-            let in_flight = self.board.in_flight();
-            let allowed = self.recovery.released(delivered, in_flight, self.window.ssthresh, bonus);
-            self.window.cwnd = (in_flight + allowed).max(1);
-        }
     }
 
     /// Takes an ACK up to `ack` while a tail loss probe is out.

@@ -279,3 +279,6 @@ impl Sender {
         self.usage.on_sent(full, self.board.packets_out(), self.board.una(), self.board.nxt());
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,7 +1,7 @@
 //! Bandwidth and flight: the measured maximum, and the bounds that losses set (5.5.2 to 5.5.6, 5.5.10).
 
 use super::super::bandwidth::{Bandwidth, UNIT};
-use super::LEAST_CWND;
+use super::controls::LEAST_CWND;
 use crate::rate::{RateEstimator, RateSample};
 
 /// BBR.Beta 0.7: the smallest factor by which a bound falls in a round.

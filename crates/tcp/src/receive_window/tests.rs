@@ -1,0 +1,213 @@
+use super::*;
+
+fn at(ms: u64) -> Instant {
+    Instant::from_nanos(ms * 1_000_000)
+}
+
+/// Returns how many segments in a row make the window grow.
+fn growths(w: &mut ReceiveWindow) -> u32 {
+    (0..).take_while(|_| w.grow(0)).count() as u32
+}
+
+/// Builds a window that has measured an RTT of 50 ms.
+fn measured(stack: Stack, most: u32) -> ReceiveWindow {
+    let mut w = ReceiveWindow::new(stack, 1448, most);
+    w.on_echo(51, 1);
+    w
+}
+
+/// The MSS in the SYN is 1460. 44 segments are 64 240 bytes, the window of every Linux SYN. 65 536 − 1448 bytes are
+/// allowed: the window does not grow, since growth would mean quick ACKs. Linux 3.10 offers 10 segments, and allows
+/// 43 690 − 1460 bytes: (42 230 − 14 600) / 2920 = 9.5.
+#[test]
+fn the_first_window_is_the_one_in_linuxs_syns() {
+    let mut w = ReceiveWindow::new(Stack::Linux6, 1448, 3 << 20);
+    assert_eq!((w.of_syn(), w.shift(), growths(&mut w)), (64_240, 7, 0));
+    let mut w = ReceiveWindow::new(Stack::Linux3_10, 1448, 3 << 20);
+    assert_eq!((w.of_syn(), growths(&mut w)), (14_600, 10));
+}
+
+/// Linux 3.14 offers 20 segments, 29 200 bytes, and allows 187 200 − 1460. 24 segments in a round trip are less
+/// than a quarter more than 20: 2·24 + 16 = 64 segments, which are allowed already. 36 are half as much again as
+/// 24: 2·(2·36 + 16) = 176 segments or 256 960 bytes, and (256 960 − 185 740) / 2920 = 24.4 growths more. 46 are
+/// more than a quarter above 36, but less than half: 1.5·(2·46 + 16) = 162 segments, less than is allowed.
+#[test]
+fn linux_3_14_makes_room_in_steps() {
+    let mut w = measured(Stack::Linux3_14, 1 << 30);
+    assert_eq!((w.of_syn(), growths(&mut w)), (29_200, 54));
+    w.open(at(0), SeqNumber(1));
+    w.on_read(at(50), 24 * 1460);
+    assert_eq!(growths(&mut w), 0);
+    w.on_read(at(100), 60 * 1460);
+    assert_eq!(growths(&mut w), 25);
+    w.on_read(at(150), 106 * 1460);
+    assert_eq!(growths(&mut w), 0);
+}
+
+/// 35 segments after 24 are more by at least a quarter, but less than half: 1.5·(2·35 + 16) = 129 segments, 188 340
+/// bytes. 43 are less than a quarter more: 2·43 + 16 = 102 segments are less than allowed. 54 after 43 are a
+/// quarter more, to the segment: 186 segments or 271 560 bytes.
+#[test]
+fn linux_3_14_takes_a_quarter_more_half_as_far() {
+    let mut w = measured(Stack::Linux3_14, 1 << 30);
+    w.open(at(0), SeqNumber(1));
+    let mut taken = 0;
+    let mut allowed = |ms, segments: u64| {
+        taken += segments * 1460;
+        w.on_read(at(ms), taken);
+        w.allowed
+    };
+    assert_eq!(allowed(50, 24), 185_740);
+    assert_eq!(allowed(100, 35), 188_340);
+    assert_eq!(allowed(150, 43), 188_340);
+    assert_eq!(allowed(200, 54), 271_560);
+}
+
+/// Slow start computed by hand: 12 segments in the first round trip are a fifth more than 10. 2·12 + 16 = 40
+/// segments, plus two fifths of 40, are 56. Each is worth 1492 bytes: 1448 + 896 are 2344, and steps of 128 reach
+/// at least twice 1448 at 2984. 65 536 − 1448 bytes were allowed: (83 552 − 64 088) / 2896 = 6.7 growths. 24
+/// segments in the next round trip: 64 segments, plus twice 64, are 192: (286 464 − 83 552) / 2896 = 70.1 growths.
+#[test]
+fn linux_6_makes_room_for_a_sender_that_goes_on_doubling() {
+    let mut w = measured(Stack::Linux6, 1 << 30);
+    growths(&mut w);
+    w.open(at(0), SeqNumber(1));
+    w.on_read(at(49), 12 * 1448);
+    assert_eq!(growths(&mut w), 0, "before the round trip is over");
+    w.on_read(at(50), 12 * 1448);
+    assert_eq!(growths(&mut w), 7);
+    w.on_read(at(100), 36 * 1448);
+    assert_eq!(growths(&mut w), 71);
+    w.on_read(at(150), 60 * 1448);
+    assert_eq!(growths(&mut w), 0, "the same again is no growth");
+}
+
+/// Seen on Linux 6.1: 11 segments in a round trip are a tenth more than 10. 2·11 + 16 = 38, plus a fifth of 38, are
+/// 45.6. 45 · 1492 = 67 140.
+#[test]
+fn the_buffer_holds_whole_segments() {
+    let mut w = measured(Stack::Linux6, 1 << 30);
+    w.on_read(at(50), 11 * 1448);
+    growths(&mut w);
+    assert_eq!(w.offered, 67_140);
+}
+
+/// Seen on Linux 6.1, on the passive side: 65 535 bytes are 45 whole segments of 1448, not 44 of 1460. A segment of
+/// 1460 is kept back: 65 536 − 1460 = 64 076. 11 segments in the round trip after the handshake, 15 928 bytes, are
+/// 1328 more than 10 of 1460. 2 · 15 928 + 16 · 1448 = 55 024, plus twice 1328 / 14 600 of it, are 65 034, or 44
+/// segments; 44 · 1492 = 65 648. With segments of 1448 throughout the result would be 67 140. With a round trip
+/// that began with the SYN it would be no growth: only one segment comes in the rest of that round trip.
+#[test]
+fn a_server_counts_the_timestamps_at_first() {
+    let mut w = ReceiveWindow::new(Stack::Linux6, 1448, 3 << 20);
+    w.accept();
+    w.open(at(0), SeqNumber(1));
+    assert_eq!(w.of_syn(), 65_160);
+    w.established(at(50));
+    w.on_echo(51, 1);
+    w.on_read(at(51), 1448);
+    assert_eq!((growths(&mut w), w.allowed), (0, 64_076));
+    w.on_read(at(101), 11 * 1448);
+    growths(&mut w);
+    assert_eq!(w.offered, 65_648);
+}
+
+/// 24 segments allow 70 080 bytes; 42 230 were allowed: 9.5 growths of 2920.
+#[test]
+fn linux_3_10_allows_twice_a_round_trip() {
+    let mut w = measured(Stack::Linux3_10, 1 << 30);
+    growths(&mut w);
+    w.on_read(at(50), 24 * 1460);
+    assert_eq!(growths(&mut w), 10);
+}
+
+/// Linux does so since 3.13. Guards against a window that does not grow during a long recovery.
+#[test]
+fn segments_out_of_order_make_the_window_grow() {
+    for (stack, grows) in [(Stack::Linux3_10, false), (Stack::Linux3_14, true), (Stack::Linux6, true)] {
+        let mut w = measured(stack, 1 << 30);
+        growths(&mut w);
+        w.on_read(at(50), 100 * 1460);
+        assert_eq!(w.grow_over_hole(0), grows, "{stack:?}");
+    }
+}
+
+#[test]
+fn the_window_does_not_grow_beyond_the_configured_one() {
+    let mut w = measured(Stack::Linux6, 70_000);
+    w.on_read(at(50), 100 * 1460);
+    growths(&mut w);
+    assert_eq!(w.offered, 70_000);
+    assert_eq!(growths(&mut ReceiveWindow::new(Stack::Linux3_10, 1448, 3000)), 0);
+}
+
+/// RFC 9293, 3.8.6.2. Guards against an edge that moves back, and an offer of less than a segment.
+#[test]
+fn what_waits_takes_room_and_the_edge_never_moves_back() {
+    let mut w = ReceiveWindow::new(Stack::Linux6, 1448, 20_000);
+    w.open(at(0), SeqNumber(1));
+    assert_eq!(w.offer(SeqNumber(1), 0), 20_000);
+    // 5000 bytes arrived, and wait: the edge stays.
+    assert_eq!(w.offer(SeqNumber(5001), 5000), 15_000);
+    // 3000 of these bytes were read: 2000 wait.
+    assert_eq!(w.offer(SeqNumber(5001), 2000), 18_000);
+    // Full, and all bytes wait: nothing is left. Room for less than a segment also counts as nothing.
+    assert_eq!(w.offer(SeqNumber(23_001), 20_000), 0);
+    assert_eq!(w.offer(SeqNumber(23_001), 18_600), 0);
+    assert!(!w.is_news(SeqNumber(23_001), 18_600) && w.is_news(SeqNumber(23_001), 10_000));
+    assert_eq!(w.offer(SeqNumber(23_001), 10_000), 10_000);
+    assert!(!w.is_news(SeqNumber(23_001), 5000), "15 000 are no news to who knows of 10 000");
+}
+
+/// 100 ms, then 180 ms: 800 − 100 + 180 = 880 eighths. Then 100 ms: Linux 6 takes it at once, the older stacks
+/// smooth it: 880 − 110 + 100 = 870.
+#[test]
+fn round_trips_are_measured_once_a_timestamp_and_smoothed_upwards() {
+    for (stack, after_low) in [(Stack::Linux6, 100_000), (Stack::Linux3_10, 108_750)] {
+        let mut w = ReceiveWindow::new(stack, 1448, 1 << 20);
+        w.on_echo(101, 1);
+        w.on_echo(150, 1);
+        assert_eq!(w.rtt(), Duration::from_millis(100));
+        w.on_echo(200, 20);
+        assert_eq!(w.rtt(), Duration::from_millis(110));
+        w.on_echo(300, 200);
+        assert_eq!(w.rtt(), Duration::from_micros(after_low));
+    }
+}
+
+/// A window is rounded up to what the header can say (Linux), so that rounding never takes an edge back.
+#[test]
+fn scaled_windows_are_rounded_up() {
+    let mut w = ReceiveWindow::new(Stack::Linux6, 1448, 1 << 30);
+    w.open(at(0), SeqNumber(1));
+    assert_eq!((w.shift(), w.offer(SeqNumber(1), 0)), (14, 4), "64 240 / 16 384 = 3.9");
+    assert_eq!(w.left(SeqNumber(1)), 65_536);
+}
+
+/// RFC 9293, 3.8.6.2.2: a sixteenth of the buffer, or a segment, is worth an offer. One byte less is not.
+#[test]
+fn a_window_is_silly_below_a_sixteenth_of_the_buffer_and_below_a_segment() {
+    for (allowed, least) in [(64_000, 4000), (16_000, 1448), (1000, 1000)] {
+        let w = ReceiveWindow { allowed, offered: allowed, ..measured(Stack::Linux6, 1 << 30) };
+        assert_eq!((w.wanted(allowed - least), w.wanted(allowed - least + 1)), (least, 0));
+    }
+}
+
+/// Guards against a window that grows with the first read: without a known RTT no time is a round trip.
+#[test]
+fn nothing_grows_before_a_round_trip_is_measured() {
+    let mut w = ReceiveWindow::new(Stack::Linux6, 1448, 1 << 30);
+    w.open(at(0), SeqNumber(1));
+    let before = w.allowed;
+    w.on_read(at(50), 60 * 1448);
+    w.on_read(at(100), 200 * 1448);
+    assert_eq!(w.allowed, before);
+}
+
+/// Segments of 60 kB. Guards against a window of less than two segments: each would wait for the ACK of the one
+/// before.
+#[test]
+fn the_first_window_holds_two_segments() {
+    assert_eq!(allowed_at_first(Stack::Linux6, 60_000, 1 << 30), 120_000);
+    assert_eq!(allowed_at_first(Stack::Linux6, 60_000, 70_000), 70_000, "but no more than there may be");
+}

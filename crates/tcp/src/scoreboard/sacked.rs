@@ -1,0 +1,119 @@
+//! What SACK blocks do to the scoreboard: they mark segments as delivered.
+
+use super::Scoreboard;
+use super::record::{AMBIGUOUS, Delivery, LOST, RESENT, SACKED};
+use crate::{SackBlock, SeqNumber};
+
+impl Scoreboard {
+    /// Marks the segments that `blocks` cover as delivered.
+    #[cold]
+    pub(crate) fn sack(&mut self, blocks: &[SackBlock], delivery: &mut Delivery) {
+        if self.sacked_out == 0 {
+            self.known = [SackBlock::default(); 3]; // an old block may look new after 2³¹ bytes
+            self.highest_sacked = self.una;
+            self.resent.retain(|resent| resent.number >= self.head);
+        }
+        let highest = self.highest_sacked;
+        delivery.highest_before = Some(highest);
+        // The newest block comes first (RFC 2018), but segments are handled in the order of their numbers.
+        let sorted;
+        let lowest_first: &[SackBlock] = match *blocks {
+            [a, b] if b.start < a.start => {
+                sorted = [b, a, a];
+                &sorted[..2]
+            }
+            [a, b, c] => {
+                sorted = ascending(a, b, c);
+                &sorted
+            }
+            _ => blocks,
+        };
+        for block in lowest_first {
+            let inside = |known: &&SackBlock| {
+                known.start != known.end && known.start >= block.start && known.end <= block.end
+            };
+            match self.known.iter().find(inside).copied() {
+                Some(known) => {
+                    self.sack_range(block.start, known.start, highest, delivery);
+                    self.sack_range(known.end, block.end, highest, delivery);
+                }
+                None => self.sack_range(block.start, block.end, highest, delivery),
+            }
+        }
+        self.known = [SackBlock::default(); 3];
+        self.known[..blocks.len()].copy_from_slice(blocks);
+    }
+
+    /// Marks the segments from `start` to `end`. `highest` is the highest SACKed segment before this ACK.
+    fn sack_range(&mut self, start: SeqNumber, end: SeqNumber, highest: SeqNumber, delivery: &mut Delivery) {
+        let start = start.later(self.una);
+        if start >= end || end > self.nxt {
+            return;
+        }
+        let mut number = self.find(start);
+        while number < self.tail && self.at(number).end <= end {
+            self.sack_one(number, highest, delivery);
+            number += 1;
+        }
+    }
+
+    /// Returns the number of the first segment that starts at `seq` or after it.
+    pub(super) fn find(&self, seq: SeqNumber) -> u64 {
+        // No segment is larger than the MSS, so the guess is never too high. For full segments it is exact.
+        let guess = self.head + u64::from(seq.since(self.una) / self.mss);
+        let (mut low, mut high) = (guess.min(self.tail), self.tail);
+        while low < high {
+            // The first probe is the guess itself; after that, halves.
+            let middle = if low == guess { low } else { low + (high - low) / 2 };
+            if self.at(middle).start() < seq {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        low
+    }
+
+    fn sack_one(&mut self, number: u64, highest: SeqNumber, delivery: &mut Delivery) {
+        let record = self.at_mut(number);
+        if record.has(SACKED) {
+            return;
+        }
+        let before = *record;
+        record.flags = (record.flags | SACKED) & !(LOST | RESENT);
+        self.sacked_out += 1;
+        delivery.segments += 1;
+        self.highest_sacked = self.highest_sacked.later(before.start());
+        if let Some(rate) = &mut self.rate {
+            rate.on_delivered(number, before.sent_at, before.end);
+        }
+        self.forget_loss(before.flags);
+        if before.has(AMBIGUOUS) {
+            self.delivered_again(&before, delivery);
+        } else {
+            delivery.sacked.0 = delivery.sacked.0.min(before.sent_at);
+            delivery.sacked.1 = before.sent_at;
+            if before.start() < highest {
+                delivery.note_late(Some(before.start()), highest);
+            }
+            self.deliver(&before, delivery.now);
+        }
+    }
+}
+
+/// Sorts three blocks, the lowest first.
+fn ascending(mut a: SackBlock, mut b: SackBlock, mut c: SackBlock) -> [SackBlock; 3] {
+    if b.start < a.start {
+        (a, b) = (b, a);
+    }
+    if c.start < b.start {
+        (b, c) = (c, b);
+        if b.start < a.start {
+            (a, b) = (b, a);
+        }
+    }
+    [a, b, c]
+}
+
+#[cfg(test)]
+mod tests;

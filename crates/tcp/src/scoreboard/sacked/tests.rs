@@ -1,0 +1,37 @@
+//! Segments of 100 bytes, one per millisecond: segment `n` is bytes `100 n .. 100 (n + 1)`.
+
+use super::*;
+use crate::scoreboard::tests::{ack, block, board, lost, resend_all};
+
+#[test]
+fn repeated_moved_and_stale_blocks_are_counted_once() {
+    let mut b = board(12);
+    assert_eq!(ack(&mut b, 110, 0, &[block(5, 5)]).segments, 1);
+    assert_eq!(ack(&mut b, 111, 0, &[block(5, 6)]).segments, 1);
+    assert_eq!(ack(&mut b, 112, 0, &[block(8, 8), block(5, 6)]).segments, 1);
+    assert_eq!(ack(&mut b, 113, 0, &[block(4, 8)]).segments, 2); // 4 and 7
+    assert_eq!(ack(&mut b, 114, 0, &[block(2, 2), block(4, 8)]).segments, 1);
+    assert_eq!(ack(&mut b, 115, 9, &[block(2, 2)]).segments, 3); // 0, 1, 3 cumulatively
+    assert_eq!(ack(&mut b, 116, 9, &[block(4, 8), block(20, 30)]).segments, 0, "old and never sent");
+    assert_eq!((b.packets_out(), b.sacked_out()), (3, 0));
+}
+
+/// Of a block reported before, only its growth is checked. It would be wrong to miss either end: the delivered segments
+/// there would be marked as lost, and sent again.
+#[test]
+fn a_block_that_grew_at_both_ends_delivers_both() {
+    let mut b = board(12);
+    ack(&mut b, 110, 0, &[block(5, 6)]);
+    assert_eq!(ack(&mut b, 111, 0, &[block(3, 9)]).segments, 5, "3, 4, 7, 8 and 9");
+    lost(&mut b);
+    assert_eq!(resend_all(&mut b, 112), [0, 1, 2]);
+}
+
+/// RFC 2018 puts the newest block first. Whatever their order, the lowest block is handled first.
+#[test]
+fn three_blocks_are_sorted_from_any_order() {
+    let [a, b, c] = [block(1, 1), block(3, 4), block(6, 9)];
+    for [x, y, z] in [[a, b, c], [a, c, b], [b, a, c], [b, c, a], [c, a, b], [c, b, a]] {
+        assert_eq!(ascending(x, y, z), [a, b, c]);
+    }
+}
