@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from goodqueue._goodqueue import jitter_ms, mos, percent, percentiles_ms, rounded, summary
+from goodqueue.engines.kernel.lab.clock import nanoseconds
 from goodqueue.engines.kernel.lab.plan import Flow
-from goodqueue.measures.distribution import jitter_ms, nanoseconds, percent, percentiles_ms, rounded, summary
 from goodqueue.record import App, CallSeries, PageSeries, PingSeries, WebUsersSeries
 from goodqueue.traffic import kinds
 
@@ -110,8 +111,6 @@ def heard(noted: Noted, end: int) -> list[tuple[int, float, int]]:
 
 def _voip(flow: Flow, noted: Noted, begin: int, end: int) -> App:
     """Return what the call's listener measured (``netsim/src/traffic/voip.rs``)."""
-    from goodqueue import _goodqueue
-
     sent = [number for number, at in enumerate(noted.get("sent_s") or []) if begin <= nanoseconds(at) <= end]
     first = sent[0] if sent else 0
     came = [(number, delay) for number, at, delay in heard(noted, end) if nanoseconds(at) >= begin]
@@ -124,13 +123,13 @@ def _voip(flow: Flow, noted: Noted, begin: int, end: int) -> App:
         name=flow.name,
         kind=flow.kind,
         delay_ms=summary(delays),
-        delay_percentiles_ms=percentiles_ms(delays, range(101)),
+        delay_percentiles_ms=percentiles_ms(delays),
         jitter_ms=jitter,
         jitter_rfc3550_ms=jitter_rfc3550,
         sent=len(sent),
         received=len(came),
         loss_percent=lost,
-        mos=rounded(_goodqueue.mos(mean_ms, lost)) if sent else None,
+        mos=rounded(mos(mean_ms, lost)) if sent else None,
     )
 
 
@@ -191,7 +190,7 @@ def _web_users(flow: Flow, noted: Noted, begin: int, end: int) -> App:
         response_small_ms=summary(times[sizes < small]),
         response_medium_ms=summary(times[(sizes >= small) & (sizes < large)]),
         response_large_ms=summary(times[sizes >= large]),
-        response_percentiles_ms=percentiles_ms(times, range(101)),
+        response_percentiles_ms=percentiles_ms(times),
         page_ms=summary(np.array(loads, dtype=np.int64)),
         count=since("begun"),
         completed=len(came),
