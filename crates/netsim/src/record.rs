@@ -12,7 +12,7 @@ use crate::ids::FlowId;
 use crate::ledger::{Ledger, Queue};
 use crate::path::netem::WireCounts;
 use crate::probe::series::QueueSeries;
-use crate::probe::{percent, ratio, rounded};
+use crate::probe::{jain, percent, ratio, rounded};
 use crate::scenario::{Hop, LinkSpec};
 use crate::sim::Simulation;
 use crate::sim::row::{Body, HopState};
@@ -269,13 +269,6 @@ fn wire(after: WireCounts, before: WireCounts) -> WireRecord {
     WireRecord { packets, loss_percent: percent(packets.lost, packets.offered) }
 }
 
-/// Returns Jain's fairness index (Jain, Chiu, Hawe 1984): `(Σx)² / (n Σx²)`.
-fn jain(shares: &[f64]) -> Option<f64> {
-    let sum: f64 = shares.iter().sum();
-    let squares: f64 = shares.iter().map(|share| share * share).sum();
-    (squares > 0.0).then(|| rounded(sum * sum / (shares.len() as f64 * squares)))
-}
-
 fn by_reason<const N: usize>(
     names: [&'static str; N],
     after: &[u64; N],
@@ -285,18 +278,4 @@ fn by_reason<const N: usize>(
     let mut counted = BTreeMap::new();
     counted.extend(names.into_iter().zip(counts).filter(|(_, count)| *count > 0));
     counted
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn jains_index_is_one_for_equals_and_one_nth_for_a_monopoly() {
-        assert_eq!(jain(&[2.0, 2.0, 2.0]), Some(1.0));
-        assert_eq!(jain(&[6.0, 0.0, 0.0, 0.0]), Some(0.25));
-        assert_eq!(jain(&[1.0, 3.0]), Some(0.8)); // 16 / (2 * 10)
-        assert_eq!(jain(&[]), None);
-        assert_eq!(jain(&[0.0, 0.0]), None);
-    }
 }
