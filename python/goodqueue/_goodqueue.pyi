@@ -51,6 +51,26 @@ class Simulation:
     def record(self) -> str:
         """Return the record of the run so far, as JSON."""
 
+class Sockets:
+    """The applications of a scenario on this machine's sockets. Linux only."""
+
+    def __init__(self, scenario_json: str, order_json: str, spaces: tuple[int, int], clock: tuple[int, int]) -> None:
+        """Open the sockets that listen.
+
+        `order_json` has the addresses and options of the sockets (``crates/sockets/src/order.rs``). `spaces` are the
+        descriptors of the network namespaces of the client and of the server. `clock` is when the run begins, in
+        nanoseconds of CLOCK_MONOTONIC and of CLOCK_REALTIME. Raises OSError, one line.
+        """
+
+    def run(self) -> str:
+        """Run all flows to the end of the run.
+
+        Return what each measured, by name, as JSON: ``app`` and ``series`` (its parts of the record, or null),
+        ``completion_ms``, ``sent`` and ``tcp_info`` (samples: a time, and the sender's counters or state).
+
+        Raises OSError.
+        """
+
 class Gateway:
     """The path of a scenario for real packets, in real time, between two devices. Linux only.
 
@@ -284,9 +304,6 @@ def flows(scenario_json: str) -> str:
     A list of name, kind, direction, start_s, stop_s, rtt_s, ecn, cc, stack, packet_size (bytes) and interval_s (between
     datagrams). Null for what the kind does not have. Raises ScenarioError.
     """
-
-def drawn_ahead(scenario_json: str) -> str:
-    """Return what flows of a resolved scenario will draw, by name: web users' pages. Raises ScenarioError."""
 
 def connection_vectors(capture: str, file: io.RawIOBase) -> tuple[list[str], str]:
     """Return the TCP connections of a capture, each as JSON (`goodqueue.files.tmix`), and JSON of what else it has.

@@ -83,6 +83,8 @@ class Kind:
     """Whether it only measures: its flows carry no data, and are not among the record's flows."""
     in_parallel: bool
     """Whether a flow may have several connections at a time, as a web page has."""
+    asks: bool
+    """Whether the receiver of the data asks for them on a connection, so that both hosts send."""
     is_made_of_flows: bool
     """Whether it consists of flows of other kinds, as Flent's tests do."""
     keys: tuple[Mapping[str, Any], ...]

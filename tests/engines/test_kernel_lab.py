@@ -1,42 +1,31 @@
 """The kernel engine's laboratory, as far as it needs neither root nor its own kernel."""
 
-import select
-import socket
-import time
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from goodqueue.engines.kernel.lab import bulk, commands, counters, tc, tcpinfo
+from goodqueue.engines.kernel.lab import commands, counters, tc
 from goodqueue.engines.kernel.lab.addresses import EPHEMERAL, MOST_FLOWS, MOST_ROUTES, Ends, ends, of_route, place_of
-from goodqueue.engines.kernel.lab.bulk import Receiver, Sender
-from goodqueue.engines.kernel.lab.clock import Clock
-from goodqueue.engines.kernel.lab.datagrams import Sink, Source
 from goodqueue.engines.kernel.lab.errors import LabError
-from goodqueue.engines.kernel.lab.halves import Connection
-from goodqueue.engines.kernel.lab.loop import Loop
-from goodqueue.engines.kernel.lab.orders import Orders
-from goodqueue.engines.kernel.lab.page import Page
+from goodqueue.engines.kernel.lab.hosts import order
 from goodqueue.engines.kernel.lab.plan import Flow, Plan, Route, Shaper
-
-pytestmark = pytest.mark.usefixtures("sockets_are_closed")
 
 
 def flow(**changes: Any) -> Flow:
     words: dict[str, Any] = {
         "name": "bulk/0",
         "kind": "bulk",
+        "is_tcp": True,
         "direction": "down",
         "start_s": 0.0,
         "stop_s": 0.3,
         "rtt_s": 0.05,
         "ecn": False,
-        "ecn_bits": 0,
         "cc": "reno",
         "dscp": 0,
         "pacing": False,
-        "packet_size": None,
         "interval_s": None,
         "user": 1,
         "server": 1,
@@ -45,7 +34,7 @@ def flow(**changes: Any) -> Flow:
 
 
 def ping(**changes: Any) -> Flow:
-    return flow(name="ping/0", kind="ping", cc=None, packet_size=98, interval_s=0.01, **changes)
+    return flow(name="ping/0", kind="ping", is_tcp=False, cc=None, interval_s=0.01, **changes)
 
 
 def plan(*flows: Flow, rtts_s: list[float] | None = None, duration_s: float = 0.3) -> Plan:
@@ -58,16 +47,9 @@ def plan(*flows: Flow, rtts_s: list[float] | None = None, duration_s: float = 0.
         up=link,
         routes=[Route(rtt_s) for rtt_s in rtts_s or [0.05]],
         flows=list(flows),
+        scenario="{}",
         sample_s=None,
     )
-
-
-def loopback() -> Ends:
-    """Return two free ports of this machine."""
-    with socket.socket() as one, socket.socket() as two:
-        one.bind(("127.0.0.1", 0))
-        two.bind(("127.0.0.1", 0))
-        return Ends(one.getsockname(), two.getsockname(), ports=(one.getsockname()[1],))
 
 
 def test_a_plan_survives_being_written_down() -> None:
@@ -85,10 +67,10 @@ def test_an_address_is_a_host_whatever_the_flows_ways_and_ecn() -> None:
         rtts_s=[0.05, 0.1],
     )
     assert [ends(task, place) for place in range(4)] == [
-        Ends(source=("10.9.0.1", 0x800), sink=("10.8.1.44", 0x8000), ports=(0x8000,)),
-        Ends(source=("10.8.1.44", 0x801), sink=("10.9.0.2", 0x8001), ports=(0x8001,)),
-        Ends(source=("10.9.0.1", 0x802), sink=("10.8.0.2", 0x8802), ports=(0x8802,)),
-        Ends(source=("10.9.0.1", 0x803), sink=("10.8.1.44", 0x8803), ports=(0x8003, 0x8803)),
+        Ends({"client": "10.8.1.44", "server": "10.9.0.1"}, ports=(0x8000,), first_port=0x800),
+        Ends({"client": "10.8.1.44", "server": "10.9.0.2"}, ports=(0x8001,), first_port=0x801),
+        Ends({"client": "10.8.0.2", "server": "10.9.0.1"}, ports=(0x8802,), first_port=0x802),
+        Ends({"client": "10.8.1.44", "server": "10.9.0.1"}, ports=(0x8003, 0x8803), first_port=0x803),
     ]
 
 
@@ -96,7 +78,7 @@ def test_delay_goes_by_port_however_many_flows_there_are() -> None:
     rtts_s = [number / 100 for number in range(MOST_ROUTES)]
     task = plan(*[flow(route=route) for route in (0, MOST_ROUTES - 1)] * (MOST_FLOWS // 2), rtts_s=rtts_s)
     for place, one in enumerate(task.flows):
-        (_, own), (_, port) = ends(task, place).source, ends(task, place).sink
+        own, (port,) = ends(task, place).first_port, ends(task, place).ports
         taken = [route for route in range(MOST_ROUTES) for first, last in [of_route(route)] if first <= port <= last]
         assert taken == [one.route]
         assert place_of((own, port)) == place_of((port, own)) == place
@@ -192,181 +174,7 @@ def test_counters_since_leave_out_what_stood_still() -> None:
     assert "Tcp.RetransSegs" in counters.read()
 
 
-def test_fields_that_a_kernel_does_not_have_are_null_not_zero() -> None:
-    old = tcpinfo.decode(bytes(104))
-    assert old["cwnd"] == 0
-    assert old["delivered"] is None
-
-
-def test_bulk_keeps_a_connection_busy_and_holds_little_unsent() -> None:
-    between, task = loopback(), plan(flow(stop_s=0.29))
-    loop, clock = Loop(), Clock.starting_in(0.01)
-    receiver = Receiver(task.flows[0], between, loop)
-    sender = Sender(task.flows[0], between, task, clock, loop)
-    loop.run(clock.at(0.4))
-    warm, end = sender.results()["tcp_info"]
-    assert warm["t_s"] == pytest.approx(0.1, abs=0.05)
-    assert end["t_s"] == pytest.approx(0.3, abs=0.05)
-    assert end["bytes_acked"] > warm["bytes_acked"] > 1_000_000
-    assert end["rtt_us"] < 100_000
-    assert end["notsent_bytes"] < 200_000
-    del receiver
-
-
 def test_only_a_flow_that_stops_early_holds_little_unsent() -> None:
     """With 16 KiB a sender ran dry behind trains of ACKs: two segments in a thousand were short at 10 Mbit/s."""
-    task = plan(flow())
-    assert bulk.unsent(flow(stop_s=task.duration_s), task) == 1 << 18
-    assert bulk.unsent(flow(stop_s=task.duration_s / 2), task) == 1 << 14
-
-
-def test_a_flow_that_stops_before_it_starts_does_nothing() -> None:
-    between, task = loopback(), plan(flow(start_s=0.3))
-    loop, clock = Loop(), Clock.starting_in(0)
-    sender = Sender(task.flows[0], between, task, clock, loop)
-    loop.run(clock.at(0.35))
-    assert sender.results() == {"tcp_info": []}
-
-
-class Overslept:
-    """An epoll that sleeps 0.02 s past its time, as on a busy machine, and returns what is ready by then."""
-
-    def __init__(self, epoll: select.epoll) -> None:
-        self._epoll = epoll
-
-    def register(self, descriptor: int, events: int) -> None:
-        self._epoll.register(descriptor, events)
-
-    def unregister(self, descriptor: int) -> None:
-        self._epoll.unregister(descriptor)
-
-    def poll(self, seconds: float) -> list[tuple[int, int]]:
-        time.sleep(seconds + 0.02)
-        return self._epoll.poll(0)
-
-
-def test_a_sender_that_wakes_late_takes_the_reset_after_the_run_for_no_failure() -> None:
-    """The receiver's process closes at the end of the run. The sender, which wakes later, is due to stop by then."""
-    loop, clock = Loop(), Clock.starting_in(0.0)
-    loop._epoll = Overslept(loop._epoll)  # type: ignore[assignment]
-    ours, theirs = socket.socketpair()
-    theirs.close()
-    seen = []
-    loop.watch(ours.fileno(), select.EPOLLIN, lambda: seen.append("reset"))
-    loop.at(clock.at(0.0), lambda: seen.append("started"))
-    loop.at(clock.at(0.03), lambda: (seen.append("stopped"), loop.forget(ours.fileno())))
-    loop.run(clock.at(0.1))
-    ours.close()
-    assert seen == ["started", "stopped"]
-
-
-def test_an_unknown_congestion_control_is_named() -> None:
-    with pytest.raises(LabError, match="flow bulk/0: this kernel has no congestion control nada"):
-        Receiver(flow(cc="nada"), loopback(), Loop())
-
-
-def test_pings_come_back_and_leave_on_time() -> None:
-    between, task = loopback(), plan(ping())
-    loop, clock = Loop(), Clock.starting_in(0.01)
-    sink = Sink(task.flows[0], between, clock, loop)
-    source = Source(task.flows[0], between, task, clock, loop)
-    loop.run(clock.at(0.4))
-    results = source.results()
-    assert results["sent"] == 30
-    for number, sent, rtt in results["pings"]:
-        assert sent >= number * 0.01, "a packet left ahead of its time"
-        assert 0 < rtt < 0.05
-    del sink
-
-
-def test_who_listens_to_a_call_notes_each_packet() -> None:
-    between, task = loopback(), plan(flow(kind="voip", cc=None, packet_size=214, interval_s=0.01))
-    loop, clock = Loop(), Clock.starting_in(0.01)
-    sink = Sink(task.flows[0], between, clock, loop)
-    source = Source(task.flows[0], between, task, clock, loop)
-    loop.run(clock.at(0.4))
-    sent, heard = source.results()["sent_s"], sink.results()["heard"]
-    assert [number for number, _ in heard] == list(range(30))
-    for number, arrived in heard:
-        assert number * 0.01 <= sent[number] <= arrived < sent[number] + 0.05
-
-
-PAGE = {
-    "name": "page/0",
-    "kind": "page",
-    "interval_s": 0.02,
-    "connections": 2,
-    "objects": [
-        {"host": host, "request_bytes": request, "response_bytes": size}
-        for host, request, size in (
-            (0, 400, 9_000),
-            (0, 1, 300_000),
-            (0, 90_000, 70_000),
-            (1, 3, 10),
-            (0, 400, 1),
-        )
-    ],
-}
-
-
-def browsed(**changes: Any) -> tuple[dict[str, Any], list[int], list[int]]:
-    """Return a browser's notes, the number of open connections after each opening, and the bytes of each response."""
-    between = loopback()
-    served = flow(**PAGE, **changes)
-    task = plan(served, duration_s=changes.get("stop_s", 0.0) + 0.5)
-    answers: list[int] = []
-    opened: list[int] = []
-
-    class Server(Page):
-        def established(self, connection: Connection) -> None:
-            write = connection.write
-
-            def noted(count: int) -> None:
-                answers.append(count)
-                write(count)
-
-            connection.write = noted  # type: ignore[method-assign]
-
-    class Browser(Page):
-        def open(self, route: int = 0) -> Connection:
-            made = super().open(route)
-            opened.append(len(self._connections))
-            return made
-
-    loop, clock = Loop(), Clock.starting_in(0.01)
-    orders = Orders()
-    server = Server(served, between, "server", task, clock, loop, orders)
-    browser = Browser(served, between, "client", task, clock, loop, orders)
-    loop.run(clock.at(task.duration_s + 0.1))
-    assert server.notes() == {}
-    return browser.notes(), opened, answers
-
-
-def test_a_browser_fetches_every_object_over_so_many_connections_to_each_host() -> None:
-    noted, opened, answers = browsed(repeat=3)
-    assert len(noted["begun"]) == len(noted["completed"]) == 3
-    assert all(begun < done for begun, done in zip(noted["begun"], noted["completed"], strict=True))
-    assert noted["begun"][1] >= noted["completed"][0] + 0.02, "the next begins an interval after the last"
-    sizes = [1, 10, 9_000, 70_000, 300_000]
-    assert [sorted(answers[at : at + 5]) for at in (0, 5, 10)] == [sizes] * 3, "each of what was asked for, once"
-    assert answers[0] == 9_000, "the document names the others"
-    assert max(opened) <= 3 + 3, "two to the one host, one to the other, and those of the last fetch may yet be closing"
-    assert len(opened) == 9
-
-
-def test_a_browser_goes_on_until_it_is_stopped() -> None:
-    noted, _, _ = browsed(stop_s=1.5)  # real time; the run lasts half a second longer, enough for a busy machine
-    assert len(noted["begun"]) > 3
-    assert all(begun <= 1.5 for begun in noted["begun"])
-    assert len(noted["completed"]) == len(noted["begun"]), "what is under way may end"
-
-
-def test_a_datagram_has_the_length_on_the_wire_that_was_asked_for() -> None:
-    between, task = loopback(), plan(ping())
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as listener:
-        listener.bind(between.sink)
-        loop, clock = Loop(), Clock.starting_in(0)
-        source = Source(task.flows[0], between, task, clock, loop)
-        loop.run(clock.at(0.05))
-        assert len(listener.recv(2048)) == 98 - 14 - 20 - 8
-    assert source.results()["pings"][0][2] is None, "nobody sent it back"
+    task = plan(flow(), flow(stop_s=0.15))
+    assert [one["unsent_bytes"] for one in json.loads(order(task))["flows"]] == [1 << 18, 1 << 14]

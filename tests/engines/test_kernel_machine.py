@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from shutil import which
 
@@ -27,7 +28,7 @@ from goodqueue.engines.kernel.lab.plan import Flow, Plan, Route, Shaper
 from goodqueue.errors import UserError
 from goodqueue.record.reading import times_of
 from goodqueue.run import StoppedError
-from goodqueue.scenario import resolve
+from goodqueue.scenario import resolve, to_json
 
 SCENARIO = {
     "duration": "2s",
@@ -42,10 +43,8 @@ SCENARIO = {
 def plan(rate_bps: int = 5_000_000, duration_s: float = 2.0) -> Plan:
     """Return a plan for any host that can build networks: no delay, a plain queue."""
     shaper = Shaper(rate_bps, "htb", [["parent", "1:1", "handle", "10:", "pfifo", "limit", "50"]])
-    flow = Flow(
-        "bulk/0", "bulk", "down", 0.0, duration_s, 0.0, False, 0, "cubic", 0, False, None, None, user=1, server=1
-    )
-    return Plan(duration_s, 0.5, 1, shaper, shaper, [Route(0.0)], [flow], None)
+    flow = Flow("bulk/0", "bulk", True, "down", 0.0, duration_s, 0.0, False, "cubic", 0, False, None, user=1, server=1)
+    return Plan(duration_s, 0.5, 1, shaper, shaper, [Route(0.0)], [flow], to_json(resolve(SCENARIO)), None)
 
 
 def never() -> threading.Event:
@@ -427,8 +426,10 @@ def test_applications_take_as_long_on_linux_as_in_the_simulator(capsys: pytest.C
         {"kind": "page", "request": "1B", "start": "5s", "repeat": 2, "interval": "100ms"},
         {"kind": "voip", "direction": "up", "start": "6s"},
         {"kind": "ping", "start": "6510ms"},
+        {"kind": "tmix", "vectors": [{"start_us": 0, "sends": [[">", 300, 0], ["<", 90000, 0]]}], "start": "7s"},
+        {"kind": "media", "max_rate": "1mbit", "start": "8s"},
     ]
-    path = {"bottleneck": {"rate": "5mbit", "qdisc": "pfifo limit 1000"}, "duration": "7s", "warmup": "0s"}
+    path = {"bottleneck": {"rate": "5mbit", "qdisc": "pfifo limit 1000"}, "duration": "12s", "warmup": "0s"}
     asked = resolve(SCENARIO | path | {"traffic": traffic, "series": {"interval": "50ms", "tcp": True}})
     records = {name: json.loads(engines.run_many(name, [asked])[0]) for name in ("sim", "kernel")}
     apps = zip(records["sim"]["apps"], records["kernel"]["apps"], strict=True)
@@ -491,7 +492,7 @@ def test_this_host_runs_a_plan_and_leaves_its_results(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("this_host")
 def test_a_qdisc_that_this_host_has_not_is_named() -> None:
     shaper = Shaper(5_000_000, "htb", [["parent", "1:1", "handle", "10:", "nonesuch"]])
-    reason = host.why_not(Plan(1.0, 0.0, 1, shaper, shaper, [Route(0.0)], [], None), never())
+    reason = host.why_not(replace(plan(), down=shaper), never())
     assert reason is not None
     assert "nonesuch" in reason
 

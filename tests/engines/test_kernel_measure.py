@@ -75,10 +75,6 @@ def assert_flows_agree(measured: Any, own: Any) -> None:
         for name in ("mean", "min", "max"):
             # To a nanosecond, for the fraction that the simulator carries from one transmission to the next.
             assert got["rtt_ms"][name] == pytest.approx(wanted["rtt_ms"][name], abs=2e-6), name
-    assert measured["apps"][0]["sent"] == own["apps"][0]["sent"]
-    assert measured["apps"][0]["received"] == own["apps"][0]["received"]
-    assert measured["apps"][0]["loss_percent"] == own["apps"][0]["loss_percent"]
-    assert measured["apps"][0]["rtt_ms"]["mean"] == pytest.approx(own["apps"][0]["rtt_ms"]["mean"], abs=1e-5)
 
 
 @pytest.mark.parametrize(("rtt", "qdisc"), [("0s", "pie ecn"), ("40ms", "codel ecn")])
@@ -153,7 +149,7 @@ def by_hand(folder: Path, drops: int = 1) -> Any:
         "qdisc_stats": {"down": down, "up": [leaf(at, 0, 0, 0) for at in (1.0, 2.0, 3.0)]},
         "capture_dropped": {"r-wan": 0, "r-cli": 0},
         "netstat": {"server": {}, "client": {}},
-        "flows": {"cbr/0": {"sent": 6}},
+        "flows": {"cbr/0": {"app": None, "completion_ms": None, "series": None, "sent": [], "tcp_info": []}},
     }
     (folder / "lab.json").write_text(json.dumps(lab))
     given = {"duration": "2s", "warmup": "1s", "bottleneck": {"rate": "1mbit", "qdisc": "pfifo"}, "path": {"rtt": "0s"}}

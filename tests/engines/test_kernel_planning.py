@@ -6,12 +6,10 @@ from typing import Any
 import pytest
 
 from goodqueue import _goodqueue, scenario
-from goodqueue.engines.kernel import applications, planning, tc
+from goodqueue.engines.kernel import planning, tc
 from goodqueue.engines.kernel.lab import commands as commands_for_tc
-from goodqueue.engines.kernel.lab.kinds import ALL, TCP
 from goodqueue.engines.kernel.lab.plan import Plan
 from goodqueue.errors import UserError
-from goodqueue.traffic import kinds
 
 
 def resolved(qdisc: str = "codel", **changes: Any) -> dict[str, Any]:
@@ -20,46 +18,10 @@ def resolved(qdisc: str = "codel", **changes: Any) -> dict[str, Any]:
     return scenario.resolve(asked | changes)
 
 
-SIMULATED_ONLY = {"media", "packmime", "tmix"}
-"""Kinds that the kernel engine refuses, since it has no program for them."""
-
-
-def test_every_kind_is_one_that_the_laboratory_has_a_program_for() -> None:
-    """Flent's kinds become flows of other kinds when they are resolved."""
-    made = {kind.name for kind in kinds().values() if not kind.is_made_of_flows} - SIMULATED_ONLY
-    assert made == set(ALL)
-    assert {kind for kind in made if kinds()[kind].is_tcp} == set(TCP)
-    assert {kind for kind in made if kinds()[kind].fields} == applications.MEASURED.keys()
-    assert {kind for kind in made if kinds()[kind].series} == applications.SERIES.keys()
-
-
-def test_the_reference_names_only_the_simulator_for_keys_of_a_refused_kind() -> None:
-    [traffic] = [table for table in json.loads(_goodqueue.scenario_tables()) if table["name"] == "[traffic]"]
-    keys = {kind["name"]: {key["help"]: key["engines"] for key in kind["keys"]} for kind in traffic["kinds"]}
-    shared = {text for kind in keys.keys() - SIMULATED_ONLY for text in keys[kind]}
-    for kind in SIMULATED_ONLY:
-        own = {text: engines for text, engines in keys[kind].items() if text not in shared}
-        assert own, kind
-        assert all(engines == ["sim"] for engines in own.values()), (kind, own)
-
-
-def test_a_page_says_what_is_fetched_from_which_host_and_a_call_how_often() -> None:
-    objects = [{"response": "1kB"}, {"response": "2kB", "host": "b", "request": "50B"}]
-    traffic = [{"kind": "page", "objects": objects, "connections": 2, "interval": "1s"}, {"kind": "voip"}]
-    page, call = planning.plan(resolved(traffic=traffic)).flows
-    assert page.objects == [
-        {"host": 0, "request_bytes": 400, "response_bytes": 1000},
-        {"host": 1, "request_bytes": 50, "response_bytes": 2000},
-    ]
-    assert (page.connections, page.interval_s, page.repeat) == (2, 1.0, None)
-    assert (call.packet_size, call.interval_s, call.objects) == (214, 0.02, None)
-
-
 def test_rrul_is_flows_that_the_laboratory_knows() -> None:
     plan = planning.plan(resolved(traffic=[{"kind": "rrul", "start": "1s"}]))
     assert [flow.kind for flow in plan.flows] == ["bulk"] * 8 + ["ping"] * 4
     assert [flow.dscp for flow in plan.flows] == [0, 8, 40, 46, 0, 8, 40, 46, 46, 8, 0, 0]
-    assert [flow.packet_size for flow in plan.flows[8:]] == [60, 60, 60, 98]
     assert plan.flows[0].name == "TCP upload BE/0"
 
 
@@ -83,8 +45,8 @@ def test_a_plan_holds_each_flow_with_the_start_that_the_simulator_draws() -> Non
         7,
     )
     cbr, ping = plan.flows[2:]
-    assert (cbr.direction, cbr.ecn, cbr.packet_size, cbr.interval_s) == ("up", True, 1250, 0.01)
-    assert (ping.packet_size, ping.interval_s, ping.cc) == (98, 0.1, None)
+    assert (cbr.direction, cbr.ecn, cbr.is_tcp, cbr.interval_s) == ("up", True, False, 0.01)
+    assert (ping.interval_s, ping.cc) == (0.1, None)
     assert [flow.dscp for flow in plan.flows] == [0, 0, 46, 0]
     assert Plan.from_json(plan.to_json()) == plan
 
@@ -157,7 +119,6 @@ def test_captures_go_on_until_a_full_queue_has_run_empty() -> None:
             for cc in ("prague", "ledbat", "ledbat++", "none cwnd 10", "cubic hystart++", "reno abe")
         ),
         ({"traffic": [{"kind": "bulk", "ecn": "accecn"}]}, 'traffic[0].ecn: found "accecn", which Linux 6.1 has not'),
-        ({"traffic": [{"kind": "packmime"}]}, 'traffic[0].kind: found "packmime"; accepted by the kernel engine: bulk'),
         *(
             (
                 {"traffic": [{"kind": "bulk", key: 2}]},

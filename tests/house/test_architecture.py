@@ -23,7 +23,8 @@ KNOWS = {
     "capture": set(),
     "trace": {"units", "qdisc", "tcp", "netsim", "capture"},
     "gateway": {"units", "qdisc", "netsim", "capture", "trace"},
-    "python": {"units", "qdisc", "tcp", "netsim", "conformance", "capture", "trace", "gateway"},
+    "sockets": {"units", "netsim"},
+    "python": {"units", "qdisc", "tcp", "netsim", "conformance", "capture", "trace", "gateway", "sockets"},
     "web": {"units", "qdisc", "netsim"},
 }
 

@@ -21,41 +21,30 @@ from goodqueue.traffic import kinds
 OWN = {"traffic": "crates/netsim/src/traffic", "hops": "crates/netsim/src/path"}
 """The folders of the kinds' files."""
 
-APPS = {"python/goodqueue/engines/kernel/lab/apps.py", "python/goodqueue/engines/kernel/applications.py"}
-DATAGRAMS = {"python/goodqueue/engines/kernel/lab/datagrams.py", "python/goodqueue/engines/kernel/applications.py"}
-"""The kernel engine implements kinds itself: one file runs each kind, and the other sums up its measurements."""
-
 ALLOWED: dict[str, set[str]] = {
     "bulk": {
         "python/goodqueue/cli/run.py",  # an example in the help
         "python/goodqueue/traffic.py",  # `BULK`, the kind that competes for the link
-        "python/goodqueue/engines/kernel/lab/bulk.py",
         "crates/qdisc/src/sched/cake/diffserv.rs",  # cake's own name of a tin
     },
-    "transfer": {
-        "python/goodqueue/validation/show.py",  # a heading
-        *APPS,
-    },
-    "rr": APPS,
-    "stream": APPS,
+    "transfer": {"python/goodqueue/validation/show.py"},  # a heading
+    "rr": set(),
+    "stream": set(),
     "cbr": {
-        "python/goodqueue/engines/kernel/lab/datagrams.py",
         "python/goodqueue/validation/recovery.py",  # the validation's bursts
         "python/goodqueue/speed/bench_wifi.py",  # cells of other simulators
         "python/goodqueue/neighbours",
     },
-    "ping": {"python/goodqueue/flent", "python/goodqueue/neighbours", *DATAGRAMS},
-    "voip": {"python/goodqueue/flent", "python/goodqueue/neighbours", *DATAGRAMS},
+    "ping": {"python/goodqueue/flent", "python/goodqueue/neighbours"},
+    "voip": {"python/goodqueue/flent", "python/goodqueue/neighbours"},
     "page": {
         "python/goodqueue/flent",
         "python/goodqueue/files/har.py",  # the key with the same name as the kind
-        *APPS,
     },
     "packmime": {"python/goodqueue/speed/bench.py"},  # a case of other simulators
     "web_users": {
         "python/goodqueue/studies/web.py",  # a sample in its part of the series
         "python/goodqueue/speed/bench.py",  # a standard case
-        *APPS,
     },
     "tmix": set(),
     "media": set(),

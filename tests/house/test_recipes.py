@@ -56,7 +56,7 @@ class Recipe:
         listed_in.write_text(text, encoding="utf-8")
 
 
-CHANGED = ("netsim", "trace", "gateway", "python")
+CHANGED = ("netsim", "trace", "gateway", "sockets", "python")
 """The crate that the recipes change, and the crates between it and Python. The others are built once for all trees."""
 
 

@@ -70,7 +70,7 @@ export interface WebUsersSeries {
   name: string;
   bytes: number[];
   response_ms: number[];
-  timeout: boolean[];
+  timeout: (boolean | null)[];
 }
 
 export interface PageSeries {

@@ -34,12 +34,14 @@ impl Direction {
     }
 
     /// Returns the host that sends in this direction.
-    pub(crate) fn sender(self) -> Side {
+    #[must_use]
+    pub fn sender(self) -> Side {
         self.receiver().other()
     }
 
     /// Returns the host that receives in this direction.
-    pub(crate) fn receiver(self) -> Side {
+    #[must_use]
+    pub fn receiver(self) -> Side {
         match self {
             Self::Down => Side::User,
             Self::Up => Side::Remote,
@@ -48,8 +50,8 @@ impl Direction {
 }
 
 /// A side of the path: one end of each connection across it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Side {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Side {
     /// The user's host.
     User,
     /// The remote host.
@@ -57,9 +59,12 @@ pub(crate) enum Side {
 }
 
 impl Side {
-    pub(crate) const ALL: [Self; 2] = [Self::User, Self::Remote];
+    /// Both sides.
+    pub const ALL: [Self; 2] = [Self::User, Self::Remote];
 
-    pub(crate) fn other(self) -> Self {
+    /// Returns the other side.
+    #[must_use]
+    pub fn other(self) -> Self {
         match self {
             Self::User => Self::Remote,
             Self::Remote => Self::User,

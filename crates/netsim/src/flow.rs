@@ -165,7 +165,7 @@ impl Flow {
     /// Returns what its kind measured up to `now`, if it measures.
     pub(crate) fn result(&self, now: Instant) -> Option<result::Result> {
         match &self.source {
-            Source::App(app) => Some(app.result(now)),
+            Source::App(app) => app.result(now),
             Source::Isochronous(source) => source.result(),
             Source::Bulk(_) | Source::Outside { .. } => None,
         }

@@ -11,10 +11,10 @@ pub(crate) trait Number: Copy {
 }
 
 macro_rules! numbers {
-    ($($(#[doc = $doc:literal])+ $name:ident($word:ty);)+) => {$(
+    ($($(#[doc = $doc:literal])+ $vis:vis $name:ident($word:ty);)+) => {$(
         $(#[doc = $doc])+
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-        pub(crate) struct $name($word);
+        $vis struct $name($word);
 
         impl Number for $name {
             #[inline]
@@ -31,21 +31,35 @@ macro_rules! numbers {
 
 numbers! {
     /// A flow: its index in the scenario, from 0.
-    FlowId(u32);
+    pub(crate) FlowId(u32);
     /// The slot of an application's connection. After the connection has ended, another one may use the slot.
-    SocketId(u32);
+    pub SocketId(u32);
     /// A pipe, among those of its direction.
-    PipeId(u32);
+    pub(crate) PipeId(u32);
     /// A [fan](crate::pipe::Fan) of pipes, among those of its direction.
-    FanId(u32);
+    pub(crate) FanId(u32);
     /// A hop beside the bottlenecks: its index in the scenario's list.
-    HopId(u32);
+    pub(crate) HopId(u32);
     /// A link that hosts send into: a bottleneck or a gate. The bottlenecks come first.
-    LinkId(u8);
+    pub(crate) LinkId(u8);
     /// A component of a row of hops: its index in the row.
-    PartId(u32);
+    pub(crate) PartId(u32);
     /// A way through the hops, which several flows may share.
-    RouteId(u32);
+    pub(crate) RouteId(u32);
+}
+
+impl SocketId {
+    /// Returns the number of the connection in slot `index`.
+    #[must_use]
+    pub const fn at(index: usize) -> Self {
+        Self(index as u32)
+    }
+
+    /// Returns the slot.
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
 }
 
 impl FlowId {

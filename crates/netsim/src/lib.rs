@@ -46,9 +46,11 @@ mod sockets;
 mod tally;
 pub mod traffic;
 
+pub use direction::Side;
+pub use ids::SocketId;
 pub use keys::ScenarioError;
 pub use observer::{Event, Observer, SharedObserver};
-pub use outline::FlowOutline;
+pub use outline::{FlowOutline, Program};
 pub use outside::{Arrival, Envelope, Headers, OutsideRoute};
 pub use packet::Packet;
 pub use probe::delay::{FlowDelays as Delays, Summary};

@@ -1,13 +1,14 @@
 //! The flows of a scenario, for engines other than the simulator.
 
 use crate::direction::Direction;
-use crate::flow::Flow;
+use crate::flow::{Flow, Source};
 use crate::keys::Json;
 use crate::scenario::{HostName, Scenario, Traffic};
 use crate::sockets::Sockets;
+use crate::traffic::application::Application;
 use crate::traffic::{Kind, isochronous, tcp};
 use goodqueue_tcp::EcnMode;
-use goodqueue_units::{Ecn, Streams};
+use goodqueue_units::Ecn;
 use serde::Serialize;
 use serde_json::Map;
 
@@ -50,24 +51,45 @@ pub struct FlowOutline {
     pub own: Map<String, Json>,
 }
 
+/// What a flow does, for a host that is not the simulator's.
+pub struct Program {
+    /// The flow's name.
+    pub name: String,
+    /// The flow's kind.
+    pub kind: &'static Kind,
+    /// The direction of its data.
+    pub direction: Direction,
+    /// Its application, which draws the same random numbers as in the simulator; none: it always has data to send.
+    pub application: Option<Box<dyn Application>>,
+}
+
 impl Scenario {
+    /// Returns what the flows do, in the scenario's order.
+    #[must_use]
+    pub fn programs(&self) -> Vec<Program> {
+        let program = |flow: Flow| Program {
+            name: flow.name,
+            kind: flow.kind,
+            direction: flow.direction,
+            application: match flow.source {
+                Source::App(app) => Some(app.into_program()),
+                Source::Isochronous(source) => Some(source),
+                Source::Bulk(_) | Source::Outside { .. } => None,
+            },
+        };
+        Flow::all(self, &mut Sockets::default()).into_iter().map(program).collect()
+    }
+
+    /// Returns whether the scenario asks for time series.
+    #[must_use]
+    pub fn has_series(&self) -> bool {
+        self.series.as_ref().is_some_and(|series| series.interval.is_some())
+    }
+
     /// Returns the flows, in the scenario's order.
     #[must_use]
     pub fn flows(&self) -> Vec<FlowOutline> {
         self.described().map(|(flow, traffic)| outline(flow, traffic)).collect()
-    }
-
-    /// Returns by name the values that flows will draw from random streams, for those kinds that report them. They
-    /// are the same as in the simulator.
-    #[must_use]
-    pub fn drawn_ahead(&self) -> Map<String, Json> {
-        let streams = Streams::new(self.seed);
-        let drawn = self.described().map(|(flow, traffic)| {
-            let random = Flow::random(streams, &flow.name);
-            let time = traffic.stop.0.saturating_sub(traffic.start.0);
-            (flow.name, (traffic.kind.ahead)(&traffic.values, time, random))
-        });
-        drawn.filter(|(_, ahead)| !ahead.is_null()).collect()
     }
 
     /// Returns each flow with the table that describes it.

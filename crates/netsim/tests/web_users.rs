@@ -117,32 +117,6 @@ fn what_a_user_asks_for_is_the_same_under_another_discipline() {
     assert_eq!(few[..both], many[..both]);
 }
 
-/// The values that other engines get are the pages that the simulator's users ask for. Otherwise two engines would be
-/// compared with different pages.
-#[test]
-fn what_is_drawn_ahead_is_what_users_ask_for() {
-    let own = json!({
-        "model": "packmime", "think": "exponential(2s)", "objects": "pareto(1, 2.43)", "document": "lognormal(9, 1)",
-        "object": "lognormal(8, 1)", "gap": "exponential(100ms)", "connections": 1, "persistent": "30%",
-    });
-    let mut scenario = scenario(&own);
-    scenario["series"] = json!({"interval": "1s"});
-    scenario["warmup"] = json!("0s");
-    let record = serde_json::to_value(run(&scenario)).unwrap();
-    let asked = record["series"]["web_users"][0]["bytes"].as_array().unwrap().clone();
-    let ahead = Scenario::from_json(&scenario.to_string()).unwrap().drawn_ahead();
-    let ahead = &ahead["web_users/0"];
-    assert_eq!((&ahead["protocol"], &ahead["is_whole"]), (&json!("http/1"), &json!(true)));
-    let pages = ahead["users"][0].as_array().unwrap();
-    let drawn: Vec<Value> = pages
-        .iter()
-        .flat_map(|page| page["requests"].as_array().unwrap())
-        .map(|request| request[1].clone())
-        .collect();
-    assert!(asked.len() > 30 && drawn.len() > asked.len(), "{} {}", asked.len(), drawn.len());
-    assert_eq!(asked[..], drawn[..asked.len()]);
-}
-
 /// Losses show as responses with a timeout. A lost SYN costs one timeout and is counted.
 #[test]
 fn timeouts_and_lost_syns_are_counted() {

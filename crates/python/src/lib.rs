@@ -11,6 +11,8 @@ mod numbers;
 mod packet;
 mod qdisc;
 mod rates;
+#[cfg(target_os = "linux")]
+mod sockets;
 #[cfg(unix)]
 mod stuck;
 mod tc_line;
@@ -144,13 +146,6 @@ fn flows(py: Python<'_>, scenario_json: &str) -> PyResult<String> {
     to_json(&scenario.flows())
 }
 
-/// Returns the values that the flows of a resolved scenario will draw from random streams, by flow name, as JSON.
-#[pyfunction]
-fn drawn_ahead(py: Python<'_>, scenario_json: &str) -> PyResult<String> {
-    let scenario = Scenario::from_json(scenario_json).map_err(|error| refuse(py, &error))?;
-    to_json(&scenario.drawn_ahead())
-}
-
 /// Returns every queue discipline with its parameters, as JSON.
 #[pyfunction]
 fn qdiscs() -> PyResult<String> {
@@ -208,6 +203,7 @@ fn traffic_kinds() -> PyResult<String> {
                 "is_tcp": kind.is_tcp(),
                 "is_probe": kind.is_probe,
                 "in_parallel": kind.in_parallel,
+                "asks": kind.asks,
                 "is_made_of_flows": kind.is_made_of_flows(),
                 "keys": keys,
                 "plural": kind.plural,
@@ -319,6 +315,8 @@ fn _goodqueue(module: &Bound<'_, PyModule>) -> PyResult<()> {
     add_class::<Simulation>(module)?;
     #[cfg(target_os = "linux")]
     add_class::<live::Gateway>(module)?;
+    #[cfg(target_os = "linux")]
+    add_class::<sockets::Sockets>(module)?;
     add_class::<packet::Packet>(module)?;
     add_class::<packet::Queue>(module)?;
     add_class::<packet::Link>(module)?;
@@ -333,7 +331,6 @@ fn _goodqueue(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(numbers::rate_bps, module)?)?;
     module.add_function(wrap_pyfunction!(resolve, module)?)?;
     module.add_function(wrap_pyfunction!(flows, module)?)?;
-    module.add_function(wrap_pyfunction!(drawn_ahead, module)?)?;
     module.add_function(wrap_pyfunction!(capture::read_captures, module)?)?;
     module.add_function(wrap_pyfunction!(capture::connection_vectors, module)?)?;
     #[cfg(unix)]

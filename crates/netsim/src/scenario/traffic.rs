@@ -9,7 +9,7 @@ use crate::keys::{
 use crate::outside::OutsideRoute;
 use crate::traffic::kind::Make;
 use crate::traffic::web_users::MOST_USERS;
-use crate::traffic::{KINDS, Kind, app, flent, outside, tcp};
+use crate::traffic::{KINDS, Kind, application, flent, outside, tcp};
 use goodqueue_units::Duration;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::json;
@@ -291,7 +291,7 @@ impl Traffic {
         if kind.is_tcp() {
             tcp::check(table, values)?;
         }
-        app::check_rtts(table, self.rtt, values)?;
+        application::check_rtts(table, self.rtt, values)?;
         (kind.check)(table, values)?;
         let order: Vec<&'static dyn AnyKey> = tcp::ORDER.iter().chain(kind.keys).copied().collect();
         values.sort(&order);
@@ -310,7 +310,7 @@ impl Traffic {
 
     fn check_last_rtt(&self, table: &Table<'_>) -> Result<()> {
         let Some(step) = self.rtt_step else { return Ok(()) };
-        if self.values.find(&app::RTT_MAX).is_some() {
+        if self.values.find(&application::RTT_MAX).is_some() {
             return refuse(&table.key("rtt_step"), step.0, "none beside rtt_max");
         }
         let last = self.rtt_of(self.count - 1);
@@ -328,7 +328,7 @@ impl Traffic {
 
     /// Returns the greatest base round-trip time of the connections of its `nth` flow.
     pub(crate) fn most_rtt_of(&self, nth: u64) -> Duration {
-        self.values.find(&app::RTT_MAX).map_or(self.rtt_of(nth), |most| most.0)
+        self.values.find(&application::RTT_MAX).map_or(self.rtt_of(nth), |most| most.0)
     }
 
     /// Returns the greatest base round-trip time of its connections.

@@ -1,78 +1,18 @@
-//! Applications: state machines above TCP connections. They open, write to and close connections during a run.
-//!
-//! An [`Application`] does no I/O and has no clock. Its caller passes the time and reports what arrived on its
-//! connections. The application acts through a [`Host`], and sets the time at which it is woken next. It may have any
-//! number of connections at a time, or none, and may send datagrams.
+//! The simulator's side of an application: its connections, and the [`Host`] through which it acts.
 
+use super::application::{Application, Host, Message};
 use super::connections::Connections;
 use super::result;
 use crate::direction::{Direction, Side};
 use crate::ids::{FlowId, SocketId};
-use crate::keys::{Key, Result, Size, Span, Table, Values, refuse};
 use crate::lists::ByDirection;
 use crate::packet::{Datagram, both_directions};
 use crate::probe::delay::FlowDelays;
 use crate::sockets::{Socket, Sockets, Stage};
 use crate::tally::Totals;
 use goodqueue_tcp::{CcLine, Config, Connection, Handled};
-use goodqueue_units::{Duration, Ecn, Instant, Stream as Random};
+use goodqueue_units::{Instant, Stream as Random};
 use std::collections::VecDeque;
-
-/// Upper bound of every key that is a size in bytes.
-pub(crate) const MOST_BYTES: Size = Size(1_000_000_000_000_000);
-/// Upper bound of the time between two actions of an application.
-pub(crate) const LONGEST_WAIT: Span = Span(Duration::from_secs(1_000_000));
-/// How many times an application acts. Each kind says what it counts.
-pub(crate) const REPEAT: Key<u64> = Key::optional("repeat", "10").range(1, 1_000_000_000);
-/// Time from the end of one action to the start of the next.
-pub(crate) const AGAIN: Key<Span> =
-    Key::with_default("interval", "\"0s\"").range(Span(Duration::ZERO), LONGEST_WAIT).example("\"1s\"");
-
-/// Upper bound of the base RTTs, if each connection has its own.
-pub(crate) const RTT_MAX: Key<Span> = Key::optional("rtt_max", "\"150ms\"")
-    .help(
-        "each connection has its own base round-trip time, uniform between `rtt` and this in steps of 1 ms. The kernel \
-         engine has twelve values, the middles of equal parts",
-    );
-/// The greatest difference between `rtt` and `rtt_max`.
-const MOST_SPREAD: Span = Span(Duration::from_secs(1));
-
-/// Refuses an [`RTT_MAX`] that is less than `rtt`, or greater than `rtt` by more than [`MOST_SPREAD`].
-pub(crate) fn check_rtts(table: &Table<'_>, rtt: Span, values: &Values) -> Result<()> {
-    match values.find(&RTT_MAX) {
-        Some(most) if most.0 < rtt.0 || most.0 > rtt.0 + MOST_SPREAD.0 => {
-            let accepted = format!("from rtt, {}, to {} more", rtt.0, MOST_SPREAD.0);
-            refuse(&table.key("rtt_max"), most.0, &accepted)
-        }
-        _ => Ok(()),
-    }
-}
-
-/// What an application does. One object plays both [sides](Side).
-pub(crate) trait Application: Send + Sync {
-    /// Begins the application, because the flow starts.
-    fn start(&mut self, host: &mut Host<'_>);
-    /// Acts at the time that the application asked for with [`Host::wake_at`].
-    fn wake(&mut self, host: &mut Host<'_>);
-    /// Takes note that at `end` of `socket` the handshake is over, more bytes have arrived in order, or the peer has
-    /// closed.
-    fn notice(&mut self, socket: SocketId, end: Side, host: &mut Host<'_>);
-    /// Takes a datagram of this application that arrived at `end`.
-    fn datagram(&mut self, _datagram: Datagram, _end: Side, _host: &mut Host<'_>) {}
-    /// Ends the application, because the flow's time is over. The application begins nothing new. What is under way may
-    /// end.
-    fn stop(&mut self, host: &mut Host<'_>);
-    /// Begins measuring.
-    fn measure_from(&mut self, now: Instant);
-    /// Returns what the application measured up to `now`.
-    fn result(&self, now: Instant) -> result::Result;
-    /// Keeps what the application does from now on: the scenario asks for time series.
-    fn log(&mut self) {}
-    /// Returns what was kept: the part of the record's time series of the flow `name`.
-    fn series(&self, _name: &str) -> Option<result::Series> {
-        None
-    }
-}
 
 /// A flow's application, the application's connections, and their totals.
 pub(crate) struct App {
@@ -110,27 +50,23 @@ pub(crate) struct Outgoing {
     pub(crate) datagram: Datagram,
 }
 
-/// What an application acts through: its clock, its timer and its sockets.
-pub(crate) struct Host<'a> {
-    pub(crate) now: Instant,
+/// The simulator's host of an application.
+struct Simulated<'a> {
+    now: Instant,
     desk: &'a mut Desk,
     sockets: &'a mut Sockets,
 }
 
-impl Host<'_> {
-    /// Returns the end that sends the flow's data.
-    pub(crate) fn sender(&self) -> Side {
+impl Host for Simulated<'_> {
+    fn now(&self) -> Instant {
+        self.now
+    }
+
+    fn sender(&self) -> Side {
         self.desk.sender
     }
 
-    /// Returns the end that receives the flow's data.
-    pub(crate) fn receiver(&self) -> Side {
-        self.desk.receiver
-    }
-
-    /// Opens a connection from the end `opener`. Data may be written at once; they are sent as soon as the handshake
-    /// allows it.
-    pub(crate) fn open(&mut self, opener: Side) -> SocketId {
+    fn open(&mut self, opener: Side) -> SocketId {
         let Desk { open, hashes, flow, config, touched, .. } = &mut *self.desk;
         let mut hash = both_directions(hashes.next_u32());
         // A packet's hash identifies its connection, so two open connections never share a hash.
@@ -143,65 +79,46 @@ impl Host<'_> {
         id
     }
 
-    /// Writes `bytes` at `end`.
-    pub(crate) fn write(&mut self, socket: SocketId, end: Side, bytes: u64) {
+    fn write(&mut self, socket: SocketId, end: Side, bytes: u64) {
         self.sockets[socket].ends[end].write(bytes);
         self.desk.touched.push((socket, end));
     }
 
-    /// Closes `end`: it writes no more. An end also closes by itself, once the peer has closed and all of the peer's
-    /// data have arrived.
-    pub(crate) fn close(&mut self, socket: SocketId, end: Side) {
+    fn close(&mut self, socket: SocketId, end: Side) {
         self.sockets[socket].close(end);
         self.desk.touched.push((socket, end));
     }
 
-    /// Returns the number of bytes that `end` has received in order.
-    pub(crate) fn delivered(&self, socket: SocketId, end: Side) -> u64 {
+    fn delivered(&self, socket: SocketId, end: Side) -> u64 {
         self.sockets[socket].ends[end].delivered_bytes()
     }
 
-    /// Returns whether the handshake is over, as `end` sees it.
-    pub(crate) fn is_established(&self, socket: SocketId, end: Side) -> bool {
+    fn is_established(&self, socket: SocketId, end: Side) -> bool {
         self.sockets[socket].ends[end].is_established()
     }
 
-    /// Returns whether the peer of `end` has closed, and `end` has received all data.
-    pub(crate) fn is_peer_finished(&self, socket: SocketId, end: Side) -> bool {
+    fn is_peer_finished(&self, socket: SocketId, end: Side) -> bool {
         self.sockets[socket].ends[end].is_peer_finished()
     }
 
-    /// Returns the number of retransmission timeouts at both ends so far, including timeouts of SYN and SYN-ACK.
-    pub(crate) fn timeouts(&self, socket: SocketId) -> u64 {
-        self.sockets[socket].ends.iter().map(|end| end.stats().timeouts).sum()
+    fn timeouts(&self, socket: SocketId) -> Option<u64> {
+        Some(self.sockets[socket].ends.iter().map(|end| end.stats().timeouts).sum())
     }
 
-    /// Draws the hashes for an exchange of datagrams that has ports of its own.
-    pub(crate) fn exchange(&mut self) -> ByDirection<u32> {
-        both_directions(self.desk.hashes.next_u32())
+    fn exchange(&mut self) -> u32 {
+        self.desk.hashes.next_u32()
     }
 
-    /// Sends the datagram `number` from `end`. Its length is `len` bytes as `tc` counts them.
-    pub(crate) fn send_datagram(
-        &mut self,
-        end: Side,
-        hash: ByDirection<u32>,
-        number: u32,
-        len: u16,
-        ecn: Ecn,
-    ) {
+    fn send_datagram(&mut self, end: Side, exchange: u32, Message { number, len, ecn }: Message) {
         let datagram = Datagram { number, len, ecn, dscp: 0, envelope: None };
-        self.desk.datagrams.push_back(Outgoing { end, hash, datagram });
+        self.desk.datagrams.push_back(Outgoing { end, hash: both_directions(exchange), datagram });
     }
 
-    /// Adds `bytes` of datagrams that the receiver got to the flow's delivered bytes. Bytes of connections are
-    /// counted elsewhere ([`App::handled`]).
-    pub(crate) fn count_delivered(&mut self, bytes: u64) {
+    fn count_delivered(&mut self, bytes: u64) {
         self.desk.past.delivered_bytes += bytes;
     }
 
-    /// Sets the time at which the application is woken next, and replaces any earlier time.
-    pub(crate) fn wake_at(&mut self, time: Instant) {
+    fn wake_at(&mut self, time: Instant) {
         self.desk.wake_at = time;
     }
 }
@@ -231,6 +148,11 @@ impl App {
         Self { program, desk, started: false, stopped: false, rtt: FlowDelays::new() }
     }
 
+    /// Returns the application alone.
+    pub(crate) fn into_program(self) -> Box<dyn Application> {
+        self.program
+    }
+
     /// Returns the congestion control of the application's connections.
     pub(crate) fn cc(&self) -> CcLine {
         self.desk.config.cc_line()
@@ -243,7 +165,7 @@ impl App {
 
     /// Handles the timer: the flow starts or stops, or the application is woken.
     pub(crate) fn handle_timeout(&mut self, now: Instant, stop: Instant, sockets: &mut Sockets) {
-        let host = &mut Host { now, desk: &mut self.desk, sockets };
+        let host = &mut Simulated { now, desk: &mut self.desk, sockets };
         if now >= stop {
             self.stopped = true;
             self.program.stop(host);
@@ -278,7 +200,7 @@ impl App {
         }
         let (before, stage) = sockets[socket].advance(end);
         if handled.newly_delivered_bytes > 0 || stage != before {
-            let host = &mut Host { now, desk: &mut self.desk, sockets };
+            let host = &mut Simulated { now, desk: &mut self.desk, sockets };
             self.program.notice(socket, end, host);
             if stage != before && stage == Stage::Ending {
                 // A program that reads end-of-file closes its own end. Linux delays the ACK of a FIN (`tcp_fin`), so
@@ -296,8 +218,9 @@ impl App {
         datagram: Datagram,
         sockets: &mut Sockets,
     ) {
-        let host = &mut Host { now, desk: &mut self.desk, sockets };
-        self.program.datagram(datagram, end, host);
+        let host = &mut Simulated { now, desk: &mut self.desk, sockets };
+        let Datagram { number, len, ecn, .. } = datagram;
+        self.program.datagram(Message { number, len, ecn }, end, host);
     }
 
     /// Handles the timer of `end` of `socket`. The timer is lazy: the deadline may have moved to a later time
@@ -348,8 +271,8 @@ impl App {
         self.program.measure_from(now);
     }
 
-    /// Returns what the application measured up to `now`.
-    pub(crate) fn result(&self, now: Instant) -> result::Result {
+    /// Returns what the application measured up to `now`, if it measures.
+    pub(crate) fn result(&self, now: Instant) -> Option<result::Result> {
         self.program.result(now)
     }
 

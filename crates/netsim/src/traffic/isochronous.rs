@@ -1,6 +1,9 @@
 //! Datagrams at fixed times, and what becomes of them. `cbr`, `ping` and `voip` are built on this machine.
 
+use super::application::{Application, Host, Message};
 use super::result;
+use crate::direction::Side;
+use crate::ids::SocketId;
 use crate::keys::{AnyKey, Codepoint, FRAME_BYTES, Key, Values};
 use crate::probe::{percent, rounded};
 use crate::traffic::tcp::DSCP;
@@ -127,6 +130,8 @@ pub(crate) struct Isochronous {
     heard: Heard,
     /// Each packet that came back or was heard, if the scenario asks for time series.
     log: Option<Log>,
+    /// The exchange of its packets, on a host that has exchanges.
+    exchange: u32,
     /// Number of echoes, and the sum of their times in ns, since the run began.
     pub(crate) echoes: (u64, u128),
 }
@@ -149,6 +154,7 @@ impl Isochronous {
             last_returned: None,
             heard: Heard::default(),
             log: None,
+            exchange: 0,
             echoes: (0, 0),
         }
     }
@@ -261,6 +267,49 @@ impl Isochronous {
         let settled = self.last_returned.map_or(sent, |last| last + 1 - self.first_measured);
         let loss_percent = percent(settled - self.returned, settled);
         Packets { sent, received: self.returned, loss_percent }
+    }
+}
+
+/// For hosts with sockets. The simulator calls the source itself, since a call through a table per packet costs it
+/// time.
+impl Application for Isochronous {
+    fn start(&mut self, host: &mut dyn Host) {
+        (self.start, self.exchange) = (host.now(), host.exchange());
+        self.wake(host);
+    }
+
+    fn wake(&mut self, host: &mut dyn Host) {
+        let message = Message { number: self.send(), len: self.len, ecn: self.ecn };
+        host.send_datagram(host.sender(), self.exchange, message);
+        host.wake_at(self.next_time());
+    }
+
+    fn notice(&mut self, _socket: SocketId, _end: Side, _host: &mut dyn Host) {}
+
+    fn datagram(&mut self, message: Message, end: Side, host: &mut dyn Host) {
+        if end == host.sender() {
+            self.returned(host.now(), message.number);
+        } else if self.arrived(host.now(), message.number) {
+            host.send_datagram(end, self.exchange, Message { len: self.len, ecn: self.ecn, ..message });
+        }
+    }
+
+    fn stop(&mut self, _host: &mut dyn Host) {}
+
+    fn measure_from(&mut self, _now: Instant) {
+        self.measure_from_now();
+    }
+
+    fn result(&self, _now: Instant) -> Option<result::Result> {
+        self.result()
+    }
+
+    fn log(&mut self) {
+        self.log();
+    }
+
+    fn series(&self, name: &str) -> Option<result::Series> {
+        self.series(name)
     }
 }
 

@@ -3,11 +3,11 @@
 //!
 //! A kind is one file next to this file, with a constant `KIND`, and one word in the list in [`super`].
 
-use super::app::Application;
+use super::application::Application;
 use super::isochronous::Pace;
 use crate::keys::{AnyKey, Json, Result, Table, Values};
 use crate::part::Part;
-use goodqueue_units::{Duration, Stream as Random};
+use goodqueue_units::Stream as Random;
 use serde::{Serialize, Serializer};
 use serde_json::Map;
 use std::fmt;
@@ -33,13 +33,12 @@ pub struct Kind {
     pub is_probe: bool,
     /// Whether a flow may have several connections at a time, as a web page has.
     pub in_parallel: bool,
+    /// Whether the receiver of the flow's data asks for them on a connection.
+    pub asks: bool,
     /// Whether the packets are ICMP echoes.
     pub is_icmp: bool,
     /// What engines get beside the values of the kind's keys, in base units.
     pub(crate) outline: fn(&Values) -> Vec<(&'static str, Json)>,
-    /// What a flow of this kind will draw from the stream in this time, for engines without the simulator's generator;
-    /// null: nothing.
-    pub(crate) ahead: fn(&Values, Duration, Random) -> Json,
     /// The plural of what the kind measures: the title of its table. Empty if the kind measures nothing.
     pub plural: &'static str,
     /// The kind's part of the record beside name and kind; none: the kind measures nothing.
@@ -198,9 +197,9 @@ impl Kind {
             users: |_| 0,
             is_probe: false,
             in_parallel: false,
+            asks: false,
             is_icmp: false,
             outline: |_| Vec::new(),
-            ahead: |_, _, _| Json::Null,
             plural: "",
             result: None,
             measures: &[],

@@ -18,48 +18,39 @@ use session::{HEADER_BYTES, Session, Setup};
 
 const CC: Key<MediaCc> = Key::with_default("cc", "\"nada\"")
     .help("congestion control: how the rate follows the receiver's reports")
-    .source("RFC 8698")
-    .simulator_only();
+    .source("RFC 8698");
 const MIN_RATE: Key<RateText> = Key::with_default("min_rate", "\"150kbit\"")
     .range(MOST_RATE.0, MOST_RATE.1)
     .help("lowest rate of the encoder, without headers")
-    .source("RFC 8698, RMIN; RFC 8867, 4.3")
-    .simulator_only();
+    .source("RFC 8698, RMIN; RFC 8867, 4.3");
 const MAX_RATE: Key<RateText> = Key::with_default("max_rate", "\"1500kbit\"")
     .range(MOST_RATE.0, MOST_RATE.1)
     .help("highest rate of the encoder, without headers")
-    .source("RFC 8698, RMAX; RFC 8867, 4.3")
-    .simulator_only();
+    .source("RFC 8698, RMAX; RFC 8867, 4.3");
 const START_RATE: Key<RateText> = Key::derived("start_rate", "min_rate", "\"300kbit\"")
     .range(MOST_RATE.0, MOST_RATE.1)
     .help("rate before the first report, and after a pause")
-    .source("RFC 8698, 4.3; RFC 8867, 4.3")
-    .simulator_only();
+    .source("RFC 8698, 4.3; RFC 8867, 4.3");
 const FPS: Key<u64> = Key::with_default("fps", "30")
     .unit("frames/s")
     .range(1, 240)
     .help("average number of frames per second")
-    .source("RFC 8593, Figure 2")
-    .simulator_only();
+    .source("RFC 8593, Figure 2");
 const REACTION: Key<Span> = Key::with_default("reaction", "\"200ms\"")
     .range(Span(Duration::ZERO), Span(Duration::from_secs(10)))
     .help("least time between two changes of the encoder's rate")
-    .source("RFC 8593, tau_v; RFC 8867, 4.3 has 100 ms")
-    .simulator_only();
+    .source("RFC 8593, tau_v; RFC 8867, 4.3 has 100 ms");
 const PACKET_SIZE: Key<u64> = Key::with_default("packet_size", "1200")
     .unit("bytes")
     .range(100, FRAME_BYTES as u64 - HEADER_BYTES)
-    .help("most bytes of media in a packet; the headers of RTP, UDP, IPv4 and Ethernet add 54")
-    .simulator_only();
+    .help("most bytes of media in a packet; the headers of RTP, UDP, IPv4 and Ethernet add 54");
 const PRIORITY: Key<f64> = Key::with_default("priority", "1.0")
     .range(0.01, 100.0)
     .help("weight against other flows of media at the same bottleneck")
-    .source("RFC 8698, PRIO")
-    .simulator_only();
+    .source("RFC 8698, PRIO");
 const PAUSE: Key<Pause> = Key::optional("pause", "[\"40s\", \"60s\"]")
     .help("times in the run at which it pauses and resumes")
-    .source("RFC 8867, 5.8")
-    .simulator_only();
+    .source("RFC 8867, 5.8");
 
 pub(crate) const KIND: Kind = Kind {
     keys: &[&MIN_RATE, &MAX_RATE, &START_RATE, &FPS, &REACTION, &PACKET_SIZE, &PRIORITY, &PAUSE],

@@ -1,10 +1,11 @@
 //! The kinds of traffic. Each kind has one file: its keys, what it opens and sends, and what it measures ([`Kind`]).
 //!
 //! A kind is one of five things (`kind::Make`): an endless TCP connection (`bulk`); an application above TCP
-//! connections (`app`); an application that only exchanges datagrams (`app`); datagrams at fixed times
+//! connections (`application`); an application that only exchanges datagrams (`application`); datagrams at fixed times
 //! (`isochronous`); or a name for flows of other kinds (`flent`).
 
 pub(crate) mod app;
+pub mod application;
 mod connections;
 pub(crate) mod flent;
 pub(crate) mod isochronous;

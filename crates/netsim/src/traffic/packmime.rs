@@ -12,7 +12,7 @@ pub(super) mod curves;
 mod farima;
 mod laws;
 
-use super::app::{Application, Host};
+use super::application::{Application, Host};
 use super::kind::{Kind, Make, Measure, Shorthand};
 use super::result::{self, AppResult};
 use super::tcp;
@@ -30,13 +30,13 @@ use std::sync::Arc;
 const RATE: Key<f64> = Key::with_default("rate", "5.0")
     .range(0.01, 10_000.0)
     .help("new connections per second. Each carries about 8.6 kB, so 100 per second are 7 Mbit/s on average")
-    .source("Cao et al. 2004; the default: Nichols and Jacobson 2012")
-    .simulator_only();
+    .source("Cao et al. 2004; the default: Nichols and Jacobson 2012");
 
 pub(crate) const KIND: Kind = Kind {
     keys: &[&RATE],
     transport: tcp::UNPACED,
     in_parallel: true,
+    asks: true,
     plural: "web responses",
     result: Some(PackmimeResult::PART),
     measures: &[
@@ -126,11 +126,11 @@ impl Packmime {
     }
 
     /// Opens a connection. Its first request is sent as soon as the handshake allows it.
-    fn open(&mut self, host: &mut Host<'_>) {
+    fn open(&mut self, host: &mut dyn Host) {
         let visit = self.laws.visit();
         let socket = host.open(host.receiver());
         let mut new =
-            Ongoing { visit, number: 0, step: Step::Asked, asked_at: host.now, counts: true, wanted: 0 };
+            Ongoing { visit, number: 0, step: Step::Asked, asked_at: host.now(), counts: true, wanted: 0 };
         new.ask(socket, host);
         self.visits.insert(socket, new);
         self.begun += 1;
@@ -138,7 +138,7 @@ impl Packmime {
     }
 
     /// Does what was due for `socket`.
-    fn act(&mut self, socket: SocketId, host: &mut Host<'_>) {
+    fn act(&mut self, socket: SocketId, host: &mut dyn Host) {
         let Some(ongoing) = self.visits.get_mut(&socket) else { return };
         match ongoing.step {
             Step::Thinks => ongoing.answer(socket, host),
@@ -151,7 +151,7 @@ impl Packmime {
         }
     }
 
-    fn plan(&self, host: &mut Host<'_>) {
+    fn plan(&self, host: &mut dyn Host) {
         let due = self.timers.peek().map(|&Reverse((time, _))| time);
         host.wake_at(due.into_iter().chain(self.next).min().unwrap_or(Instant::MAX));
     }
@@ -159,14 +159,14 @@ impl Packmime {
 
 impl Ongoing {
     /// Sends a request of the client.
-    fn ask(&mut self, socket: SocketId, host: &mut Host<'_>) {
-        (self.step, self.asked_at, self.counts) = (Step::Asked, host.now, true);
+    fn ask(&mut self, socket: SocketId, host: &mut dyn Host) {
+        (self.step, self.asked_at, self.counts) = (Step::Asked, host.now(), true);
         self.wanted += self.visit.exchanges[self.number].response;
         host.write(socket, host.receiver(), self.visit.request);
     }
 
     /// Sends the server's response, and closes after the last one.
-    fn answer(&mut self, socket: SocketId, host: &mut Host<'_>) {
+    fn answer(&mut self, socket: SocketId, host: &mut dyn Host) {
         self.step = Step::Answered;
         host.write(socket, host.sender(), self.visit.exchanges[self.number].response);
         if self.is_last() {
@@ -180,20 +180,20 @@ impl Ongoing {
 }
 
 impl Application for Packmime {
-    fn start(&mut self, host: &mut Host<'_>) {
-        self.next = Some(host.now + self.laws.interarrival());
+    fn start(&mut self, host: &mut dyn Host) {
+        self.next = Some(host.now() + self.laws.interarrival());
         self.plan(host);
     }
 
-    fn wake(&mut self, host: &mut Host<'_>) {
+    fn wake(&mut self, host: &mut dyn Host) {
         while let Some(&Reverse((time, socket))) = self.timers.peek()
-            && time <= host.now
+            && time <= host.now()
         {
             self.timers.pop();
             self.act(socket, host);
         }
         while let Some(next) = self.next
-            && next <= host.now
+            && next <= host.now()
         {
             self.open(host);
             self.next = Some(next + self.laws.interarrival());
@@ -201,7 +201,7 @@ impl Application for Packmime {
         self.plan(host);
     }
 
-    fn notice(&mut self, socket: SocketId, end: Side, host: &mut Host<'_>) {
+    fn notice(&mut self, socket: SocketId, end: Side, host: &mut dyn Host) {
         let is_over = self.next.is_none();
         let Some(ongoing) = self.visits.get_mut(&socket) else { return };
         let exchange = ongoing.visit.exchanges[ongoing.number];
@@ -212,24 +212,24 @@ impl Application for Packmime {
                 return ongoing.answer(socket, host);
             }
             ongoing.step = Step::Thinks;
-            self.timers.push(Reverse((host.now + exchange.server_delay, socket)));
+            self.timers.push(Reverse((host.now() + exchange.server_delay, socket)));
             self.plan(host);
         } else if end == host.receiver() && ongoing.step == Step::Answered && delivered >= ongoing.wanted {
             if ongoing.counts {
-                self.times.record(host.now.since(ongoing.asked_at));
+                self.times.record(host.now().since(ongoing.asked_at));
             }
             if ongoing.is_last() {
                 self.visits.remove(&socket);
                 return;
             }
             ongoing.step = Step::Reads;
-            self.timers.push(Reverse((host.now + exchange.gap, socket)));
+            self.timers.push(Reverse((host.now() + exchange.gap, socket)));
             self.plan(host);
         }
     }
 
     /// Stops waking anyone: servers answer without thinking, and clients send no more requests.
-    fn stop(&mut self, host: &mut Host<'_>) {
+    fn stop(&mut self, host: &mut dyn Host) {
         self.next = None;
         self.timers.clear();
         self.visits.retain(|&socket, ongoing| {
@@ -249,12 +249,12 @@ impl Application for Packmime {
         self.visits.values_mut().for_each(|ongoing| ongoing.counts = false);
     }
 
-    fn result(&self, _now: Instant) -> result::Result {
-        Arc::new(PackmimeResult {
+    fn result(&self, _now: Instant) -> Option<result::Result> {
+        Some(Arc::new(PackmimeResult {
             response_ms: self.times.summary(),
             connections: self.begun,
             count: self.asked,
             completed: self.times.count(),
-        })
+        }))
     }
 }

@@ -9,27 +9,24 @@
 
 mod objects;
 
-use super::app::{self, AGAIN, Application, Host};
+use super::application::{self as app, AGAIN, Application, Host, Message};
 use super::kind::{Kind, Make, Measure, Shorthand};
 use super::result::{self, AppResult};
 use super::tcp;
 use crate::direction::Side;
 use crate::ids::SocketId;
-use crate::lists::ByDirection;
-use crate::packet::Datagram;
 use crate::probe::delay::{FlowDelays, Summary};
 use crate::probe::rounded;
 use crate::keys::{Key, Size, Span, Values};
 use goodqueue_units::{Duration, Ecn, Instant};
 use objects::{Item, OBJECTS, PAGE, items};
 use std::sync::Arc;
-use serde_json::json;
 use std::collections::VecDeque;
 
 /// Bytes of a request, as a browser of the paper's years sent it: a request line, `Host`, `User-Agent`, `Accept` and
 /// similar headers, a cookie.
 const REQUEST: Key<Size> = Key::with_default("request", "\"400B\"")
-    .range(Size(1), super::app::MOST_BYTES)
+    .range(Size(1), app::MOST_BYTES)
     .help("bytes of a request, for objects without a size of their own");
 /// The number of connections per host that browsers have had since 2008 or so. (The paper's own client had four.)
 const CONNECTIONS: Key<u64> = Key::with_default("connections", "6")
@@ -43,8 +40,8 @@ pub(crate) const KIND: Kind = Kind {
     keys: &[&INTERVAL, &REPEAT, &REQUEST, &PAGE, &OBJECTS, &CONNECTIONS],
     transport: tcp::UNPACED,
     in_parallel: true,
+    asks: true,
     check: objects::check,
-    outline: |values| vec![("objects", json!(items_of(values)))],
     plural: "pages",
     result: Some(PageResult::PART),
     measures: &[
@@ -113,9 +110,9 @@ struct Fetch {
 /// A host, as the browser knows it in this fetch.
 struct Site {
     address: Address,
-    /// The number of the host's lookup, and the hashes of its datagrams.
+    /// The number of the host's lookup, and the exchange of its datagrams.
     number: u32,
-    hash: ByDirection<u32>,
+    exchange: u32,
     /// Objects that have not been requested yet.
     waiting: VecDeque<usize>,
     channels: Vec<Channel>,
@@ -184,7 +181,7 @@ impl Page {
         }
     }
 
-    fn begin(&mut self, host: &mut Host<'_>) {
+    fn begin(&mut self, host: &mut dyn Host) {
         if self.left == Some(0) {
             return;
         }
@@ -193,18 +190,18 @@ impl Page {
         let site = |_| Site {
             address: Address::Unknown,
             number: 0,
-            hash: ByDirection::of(|_| 0),
+            exchange: 0,
             waiting: VecDeque::new(),
             channels: Vec::new(),
         };
         let sites = (0..self.hosts).map(site).collect();
-        let mut fetch = Fetch { begun: host.now, counts: true, sites, missing: self.items.len() };
+        let mut fetch = Fetch { begun: host.now(), counts: true, sites, missing: self.items.len() };
         self.want(&mut fetch, 0..1, host);
         self.fetch = Some(fetch);
     }
 
     /// Queues the objects `range`, and requests or looks up what can be requested or looked up now.
-    fn want(&mut self, fetch: &mut Fetch, range: std::ops::Range<usize>, host: &mut Host<'_>) {
+    fn want(&mut self, fetch: &mut Fetch, range: std::ops::Range<usize>, host: &mut dyn Host) {
         for item in range {
             fetch.sites[self.items[item].host].waiting.push_back(item);
         }
@@ -212,7 +209,7 @@ impl Page {
             match site.address {
                 Address::Unknown => {
                     self.lookups = self.lookups.wrapping_add(1);
-                    (site.number, site.hash) = (self.lookups, host.exchange());
+                    (site.number, site.exchange) = (self.lookups, host.exchange());
                     site.look_up(host);
                 }
                 Address::Asked(_) => {}
@@ -223,7 +220,7 @@ impl Page {
     }
 
     /// Takes the object `item` of `site`, which has arrived.
-    fn came(&mut self, mut fetch: Fetch, (site, item): (usize, usize), host: &mut Host<'_>) {
+    fn came(&mut self, mut fetch: Fetch, (site, item): (usize, usize), host: &mut dyn Host) {
         fetch.missing -= 1;
         fetch.sites[site].ask(&self.items, self.connections, host);
         if item == 0 {
@@ -233,7 +230,7 @@ impl Page {
             self.fetch = Some(fetch);
             return;
         }
-        let time = host.now.since(fetch.begun);
+        let time = host.now().since(fetch.begun);
         if let Some(log) = &mut self.log {
             log.push((fetch.begun, time));
         }
@@ -244,14 +241,14 @@ impl Page {
             host.close(channel.socket, host.receiver());
         }
         if self.left != Some(0) {
-            host.wake_at(host.now + self.gap);
+            host.wake_at(host.now() + self.gap);
         }
     }
 }
 
 impl Fetch {
     /// Asks to be woken when the next lookup is to be repeated.
-    fn plan(&self, host: &mut Host<'_>) {
+    fn plan(&self, host: &mut dyn Host) {
         let again = self.sites.iter().filter_map(|site| match site.address {
             Address::Asked(again) => Some(again),
             Address::Unknown | Address::Known => None,
@@ -261,13 +258,14 @@ impl Fetch {
 }
 
 impl Site {
-    fn look_up(&mut self, host: &mut Host<'_>) {
-        host.send_datagram(host.receiver(), self.hash, self.number, QUERY_BYTES, Ecn::NotEct);
-        self.address = Address::Asked(host.now + ASK_AGAIN);
+    fn look_up(&mut self, host: &mut dyn Host) {
+        let query = Message { number: self.number, len: QUERY_BYTES, ecn: Ecn::NotEct };
+        host.send_datagram(host.receiver(), self.exchange, query);
+        self.address = Address::Asked(host.now() + ASK_AGAIN);
     }
 
     /// Requests the waiting objects, as long as a connection is idle or may be opened.
-    fn ask(&mut self, items: &[Item], most: usize, host: &mut Host<'_>) {
+    fn ask(&mut self, items: &[Item], most: usize, host: &mut dyn Host) {
         while !self.waiting.is_empty() {
             let idle = self.channels.iter().position(|channel| channel.item.is_none());
             let place = match idle {
@@ -290,22 +288,22 @@ impl Site {
 }
 
 impl Application for Page {
-    fn start(&mut self, host: &mut Host<'_>) {
+    fn start(&mut self, host: &mut dyn Host) {
         self.begin(host);
     }
 
     /// Begins the fetch that is due, or repeats a lookup.
-    fn wake(&mut self, host: &mut Host<'_>) {
+    fn wake(&mut self, host: &mut dyn Host) {
         let Some(fetch) = &mut self.fetch else { return self.begin(host) };
         for site in &mut fetch.sites {
-            if matches!(site.address, Address::Asked(again) if again <= host.now) {
+            if matches!(site.address, Address::Asked(again) if again <= host.now()) {
                 site.look_up(host);
             }
         }
         fetch.plan(host);
     }
 
-    fn notice(&mut self, socket: SocketId, end: Side, host: &mut Host<'_>) {
+    fn notice(&mut self, socket: SocketId, end: Side, host: &mut dyn Host) {
         let Some(fetch) = &mut self.fetch else { return };
         let sites = fetch.sites.iter_mut().enumerate();
         let mut channels =
@@ -324,11 +322,11 @@ impl Application for Page {
         }
     }
 
-    fn datagram(&mut self, datagram: Datagram, end: Side, host: &mut Host<'_>) {
+    fn datagram(&mut self, query: Message, end: Side, host: &mut dyn Host) {
         let Some(fetch) = &mut self.fetch else { return };
-        let Some(site) = fetch.sites.iter_mut().find(|site| site.number == datagram.number) else { return };
+        let Some(site) = fetch.sites.iter_mut().find(|site| site.number == query.number) else { return };
         if end == host.sender() {
-            host.send_datagram(end, site.hash, datagram.number, ANSWER_BYTES, Ecn::NotEct);
+            host.send_datagram(end, site.exchange, Message { len: ANSWER_BYTES, ..query });
         } else if let Address::Asked(_) = site.address {
             site.address = Address::Known;
             site.ask(&self.items, self.connections, host);
@@ -336,7 +334,7 @@ impl Application for Page {
         }
     }
 
-    fn stop(&mut self, _host: &mut Host<'_>) {
+    fn stop(&mut self, _host: &mut dyn Host) {
         self.left = Some(0);
     }
 
@@ -348,12 +346,12 @@ impl Application for Page {
         }
     }
 
-    fn result(&self, _now: Instant) -> result::Result {
-        Arc::new(PageResult {
+    fn result(&self, _now: Instant) -> Option<result::Result> {
+        Some(Arc::new(PageResult {
             load_ms: self.times.summary(),
             count: self.begun,
             completed: self.times.count(),
-        })
+        }))
     }
 
     fn log(&mut self) {

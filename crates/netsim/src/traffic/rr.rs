@@ -1,7 +1,7 @@
 //! Requests and responses on one connection, as in netperf's TCP_RR. The receiver of the flow's data asks, and the
 //! sender answers.
 
-use super::app::{self, Application, Host, LONGEST_WAIT, MOST_BYTES};
+use super::application::{self as app, Application, Host, LONGEST_WAIT, MOST_BYTES};
 use super::kind::{Kind, Make, Measure, Shorthand};
 use super::result::{self, AppResult};
 use super::tcp;
@@ -29,6 +29,7 @@ const THINK_MEAN: Key<Span> = Key::optional("think_mean", "\"1s\"")
 pub(crate) const KIND: Kind = Kind {
     keys: &[&REPEAT, &REQUEST, &RESPONSE, &THINK, &THINK_MEAN],
     transport: tcp::KEYS,
+    asks: true,
     check: |table, values| {
         if table.has("think") && table.has("think_mean") {
             return Err(ScenarioError::new(
@@ -136,15 +137,15 @@ impl Rr {
         }
     }
 
-    fn ask(&mut self, host: &mut Host<'_>) {
+    fn ask(&mut self, host: &mut dyn Host) {
         let Some(socket) = self.socket.filter(|_| self.left != Some(0)) else { return };
         self.left = self.left.map(|left| left - 1);
         self.asked += 1;
-        self.asked_at = host.now;
+        self.asked_at = host.now();
         host.write(socket, host.receiver(), self.request);
     }
 
-    fn answer(&mut self, socket: SocketId, host: &mut Host<'_>) {
+    fn answer(&mut self, socket: SocketId, host: &mut dyn Host) {
         let received = host.delivered(socket, host.sender());
         while received >= (self.answered + 1) * self.request {
             self.answered += 1;
@@ -152,13 +153,13 @@ impl Rr {
         }
     }
 
-    fn hear(&mut self, socket: SocketId, host: &mut Host<'_>) {
+    fn hear(&mut self, socket: SocketId, host: &mut dyn Host) {
         if host.delivered(socket, host.receiver()) < (self.heard + 1) * self.response {
             return;
         }
         self.heard += 1;
         if self.asked > self.first_measured {
-            self.times.record(host.now.since(self.asked_at));
+            self.times.record(host.now().since(self.asked_at));
         }
         if self.left == Some(0) {
             host.close(socket, host.receiver());
@@ -166,21 +167,21 @@ impl Rr {
         }
         match self.think.time() {
             Duration::ZERO => self.ask(host),
-            time => host.wake_at(host.now + time),
+            time => host.wake_at(host.now() + time),
         }
     }
 }
 
 impl Application for Rr {
-    fn start(&mut self, host: &mut Host<'_>) {
+    fn start(&mut self, host: &mut dyn Host) {
         self.socket = Some(host.open(host.receiver()));
     }
 
-    fn wake(&mut self, host: &mut Host<'_>) {
+    fn wake(&mut self, host: &mut dyn Host) {
         self.ask(host);
     }
 
-    fn notice(&mut self, socket: SocketId, end: Side, host: &mut Host<'_>) {
+    fn notice(&mut self, socket: SocketId, end: Side, host: &mut dyn Host) {
         if end == host.sender() {
             self.answer(socket, host);
         } else if self.asked == 0 && host.is_established(socket, end) {
@@ -190,7 +191,7 @@ impl Application for Rr {
         }
     }
 
-    fn stop(&mut self, host: &mut Host<'_>) {
+    fn stop(&mut self, host: &mut dyn Host) {
         self.left = Some(0);
         if let Some(socket) = self.socket {
             host.close(socket, host.receiver());
@@ -202,11 +203,11 @@ impl Application for Rr {
         self.times.reset();
     }
 
-    fn result(&self, _now: Instant) -> result::Result {
-        Arc::new(RrResult {
+    fn result(&self, _now: Instant) -> Option<result::Result> {
+        Some(Arc::new(RrResult {
             response_ms: self.times.summary(),
             count: self.asked - self.first_measured,
             completed: self.times.count(),
-        })
+        }))
     }
 }

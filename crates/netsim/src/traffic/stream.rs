@@ -4,7 +4,7 @@
 //! and then one chunk per interval. If the next chunk is not there, the player stalls until it is; all chunks after
 //! it are then wanted later by the same time.
 
-use super::app::{Application, Host};
+use super::application::{Application, Host};
 use super::kind::{Kind, Make, Measure, Shorthand, Sum};
 use super::result::{self, AppResult};
 use super::tcp;
@@ -121,7 +121,7 @@ impl Stream {
         self.rate.bytes_in(self.interval * chunks)
     }
 
-    fn write(&mut self, host: &mut Host<'_>) {
+    fn write(&mut self, host: &mut dyn Host) {
         let (Some(socket), Some(began)) = (self.socket, self.began) else { return };
         let bytes = self.bytes(self.written + 1) - self.bytes(self.written);
         self.written += 1;
@@ -145,26 +145,26 @@ impl Stream {
 }
 
 impl Application for Stream {
-    fn start(&mut self, host: &mut Host<'_>) {
+    fn start(&mut self, host: &mut dyn Host) {
         self.socket = Some(host.open(Side::User));
     }
 
-    fn wake(&mut self, host: &mut Host<'_>) {
+    fn wake(&mut self, host: &mut dyn Host) {
         self.write(host);
     }
 
-    fn notice(&mut self, socket: SocketId, end: Side, host: &mut Host<'_>) {
+    fn notice(&mut self, socket: SocketId, end: Side, host: &mut dyn Host) {
         if end == host.sender() && self.began.is_none() && !self.stopped && host.is_established(socket, end) {
-            self.began = Some(host.now);
+            self.began = Some(host.now());
             self.write(host);
         }
         let Some(began) = self.began.filter(|_| end == host.receiver()) else { return };
         while self.arrived < self.written && host.delivered(socket, end) >= self.bytes(self.arrived + 1) {
-            self.take(began, host.now);
+            self.take(began, host.now());
         }
     }
 
-    fn stop(&mut self, host: &mut Host<'_>) {
+    fn stop(&mut self, host: &mut dyn Host) {
         self.stopped = true;
         if let Some(socket) = self.socket {
             host.close(socket, host.sender());
@@ -178,15 +178,15 @@ impl Application for Stream {
     }
 
     /// Returns the results. A stall that still lasts counts too.
-    fn result(&self, now: Instant) -> result::Result {
+    fn result(&self, now: Instant) -> Option<result::Result> {
         let stalled_since = self.due.filter(|due| *due < now && self.arrived < self.written);
         let lasting = stalled_since.map_or(Duration::ZERO, |due| now.since(due.max(self.measured_from)));
-        Arc::new(StreamResult {
+        Some(Arc::new(StreamResult {
             delay_ms: self.delays.summary(),
             count: self.written - self.first_measured,
             completed: self.delays.count(),
             stalls: self.stalls + u64::from(stalled_since.is_some()),
             stalled_ms: rounded((self.stalled + lasting).as_millis_f64()),
-        })
+        }))
     }
 }

@@ -8,7 +8,7 @@
 
 mod vectors;
 
-use super::app::{Application, Host, RTT_MAX};
+use super::application::{Application, Host, RTT_MAX};
 use super::kind::{Kind, Make, Measure, Shorthand};
 use super::result::{self, AppResult};
 use super::tcp;
@@ -28,17 +28,16 @@ const VECTORS: Key<Vectors> = Key::required("vectors", "[{start_us = 0, sends = 
          the bytes, and the wait after them in microseconds. With concurrent = true the ends do not wait for each other. \
          On the command line and in a file also \"FILE.tmix\"",
     )
-    .source("Weigle et al. 2006")
-    .simulator_only();
+    .source("Weigle et al. 2006");
 
 const FILE: Key<String> = Key::optional("file", "\"office.tmix\"")
-    .help("the name of the file that the vectors are from, for titles; known if `vectors` names a file")
-    .simulator_only();
+    .help("the name of the file that the vectors are from, for titles; known if `vectors` names a file");
 
 pub(crate) const KIND: Kind = Kind {
     keys: &[&VECTORS, &FILE, &RTT_MAX],
     transport: tcp::UNPACED,
     in_parallel: true,
+    asks: true,
     plural: "replayed connections",
     result: Some(TmixResult::PART),
     measures: &[
@@ -92,7 +91,7 @@ impl End {
         }
     }
 
-    fn side(self, host: &Host<'_>) -> Side {
+    fn side(self, host: &dyn Host) -> Side {
         match self {
             Initiator => host.receiver(),
             Acceptor => host.sender(),
@@ -152,16 +151,16 @@ impl Tmix {
     }
 
     /// Does what is due, and asks to be woken for what is next.
-    fn carry_on(&mut self, host: &mut Host<'_>) {
+    fn carry_on(&mut self, host: &mut dyn Host) {
         while let Some(&Reverse((time, socket, number, end))) = self.timers.peek()
-            && time <= host.now
+            && time <= host.now()
         {
             self.timers.pop();
             if self.active.get(&socket).is_some_and(|active| active.number == number) {
                 self.act(socket, end, host);
             }
         }
-        while !self.is_over && self.next_start().is_some_and(|start| start <= host.now) {
+        while !self.is_over && self.next_start().is_some_and(|start| start <= host.now()) {
             self.open(host);
         }
         let due = self.timers.peek().map(|&Reverse((time, ..))| time);
@@ -174,7 +173,7 @@ impl Tmix {
     }
 
     /// Opens the next connection. Its ends send as soon as they know of the connection: see [`Tmix::notice`].
-    fn open(&mut self, host: &mut Host<'_>) {
+    fn open(&mut self, host: &mut dyn Host) {
         let socket = host.open(Initiator.side(host));
         let vector = &self.vectors[self.begun];
         let is_request = !vector.is_concurrent && vector.sends[0].from == Initiator;
@@ -184,7 +183,7 @@ impl Tmix {
             wanted: [0, 0],
             listens: None,
             is_closed: false,
-            asked: is_request.then_some(host.now),
+            asked: is_request.then_some(host.now()),
             counts: true,
         };
         self.active.insert(socket, active);
@@ -194,7 +193,7 @@ impl Tmix {
     }
 
     /// Makes the next send of `end` of `socket`, or closes it if there is none.
-    fn act(&mut self, socket: SocketId, end: End, host: &mut Host<'_>) {
+    fn act(&mut self, socket: SocketId, end: End, host: &mut dyn Host) {
         let Some(active) = self.active.get_mut(&socket) else { return };
         let Vector { is_concurrent, sends, .. } = &self.vectors[active.number];
         let cursor = if *is_concurrent { end as usize } else { 0 };
@@ -215,18 +214,18 @@ impl Tmix {
         active.next[cursor] = at + 1;
         active.wanted[end.other() as usize] += bytes;
         if !*is_concurrent && end == Initiator && active.asked.is_none() {
-            active.asked = Some(host.now);
+            active.asked = Some(host.now());
             self.count += 1;
         }
         host.write(socket, end.side(host), bytes);
         match sends.get(at + 1) {
             Some(following) if !*is_concurrent && following.from != end => active.listens = Some(following.from),
-            _ => self.timers.push(Reverse((host.now + wait, socket, active.number, end))),
+            _ => self.timers.push(Reverse((host.now() + wait, socket, active.number, end))),
         }
     }
 
     /// Counts the response on `socket` if it is complete, and forgets connections that are over.
-    fn settle(&mut self, socket: SocketId, host: &Host<'_>) {
+    fn settle(&mut self, socket: SocketId, host: &dyn Host) {
         let Some(active) = self.active.get_mut(&socket) else { return };
         let vector = &self.vectors[active.number];
         let has_all = |end: End| host.delivered(socket, end.side(host)) >= active.wanted[end as usize];
@@ -236,7 +235,7 @@ impl Tmix {
             && vector.sends[done - 1].from == Acceptor
             && vector.sends.get(done).is_none_or(|following| following.from == Initiator);
         if initiator && !vector.is_concurrent && ends_response && let Some(asked) = active.asked.take() && active.counts {
-            self.times.record(host.now.since(asked));
+            self.times.record(host.now().since(asked));
         }
         if active.is_closed && initiator && acceptor {
             self.completed += u64::from(active.counts);
@@ -246,16 +245,16 @@ impl Tmix {
 }
 
 impl Application for Tmix {
-    fn start(&mut self, host: &mut Host<'_>) {
-        self.origin = host.now;
+    fn start(&mut self, host: &mut dyn Host) {
+        self.origin = host.now();
         self.carry_on(host);
     }
 
-    fn wake(&mut self, host: &mut Host<'_>) {
+    fn wake(&mut self, host: &mut dyn Host) {
         self.carry_on(host);
     }
 
-    fn notice(&mut self, socket: SocketId, side: Side, host: &mut Host<'_>) {
+    fn notice(&mut self, socket: SocketId, side: Side, host: &mut dyn Host) {
         let end = if side == host.sender() { Acceptor } else { Initiator };
         let Some(active) = self.active.get_mut(&socket) else { return };
         let Vector { is_concurrent, sends, .. } = &self.vectors[active.number];
@@ -267,14 +266,14 @@ impl Application for Tmix {
         } else if active.listens == Some(end) && host.delivered(socket, side) >= active.wanted[end as usize] {
             active.listens = None;
             let wait = sends[active.next[0] - 1].wait;
-            self.timers.push(Reverse((host.now + wait, socket, number, end)));
+            self.timers.push(Reverse((host.now() + wait, socket, number, end)));
         }
         self.settle(socket, host);
         self.carry_on(host);
     }
 
     /// Stops waking anyone. What was written still arrives, and then the connections end.
-    fn stop(&mut self, host: &mut Host<'_>) {
+    fn stop(&mut self, host: &mut dyn Host) {
         self.is_over = true;
         self.timers.clear();
         for &socket in self.active.keys() {
@@ -290,12 +289,12 @@ impl Application for Tmix {
         self.active.values_mut().for_each(|active| active.counts = false);
     }
 
-    fn result(&self, _now: Instant) -> result::Result {
-        Arc::new(TmixResult {
+    fn result(&self, _now: Instant) -> Option<result::Result> {
+        Some(Arc::new(TmixResult {
             response_ms: self.times.summary(),
             connections: self.connections,
             count: self.count,
             completed: self.completed,
-        })
+        }))
     }
 }

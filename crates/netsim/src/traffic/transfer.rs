@@ -1,7 +1,7 @@
 //! Transfers of a fixed size. Each transfer has a new connection, which the user opens; the sender's end writes all
 //! bytes and closes.
 
-use super::app::{self, AGAIN, Application, Host, MOST_BYTES};
+use super::application::{self as app, AGAIN, Application, Host, MOST_BYTES};
 use super::kind::{Kind, Make, Measure, Shorthand};
 use super::result::{self, AppResult};
 use super::tcp;
@@ -99,42 +99,42 @@ impl Transfer {
         Self { size, gap, left: repeat, current: None, begun: 0, times: FlowDelays::new() }
     }
 
-    fn begin(&mut self, host: &mut Host<'_>) {
+    fn begin(&mut self, host: &mut dyn Host) {
         self.left = self.left.map(|left| left - 1);
         self.begun += 1;
         let (socket, sender) = (host.open(Side::User), host.sender());
         host.write(socket, sender, self.size);
         host.close(socket, sender);
-        self.current = Some(Current { socket, begun: host.now, counts: true });
+        self.current = Some(Current { socket, begun: host.now(), counts: true });
     }
 }
 
 impl Application for Transfer {
-    fn start(&mut self, host: &mut Host<'_>) {
+    fn start(&mut self, host: &mut dyn Host) {
         self.begin(host);
     }
 
-    fn wake(&mut self, host: &mut Host<'_>) {
+    fn wake(&mut self, host: &mut dyn Host) {
         self.begin(host);
     }
 
     /// Ends a transfer. The user learns that an upload has ended when the far end, which has received everything,
     /// closes.
-    fn notice(&mut self, socket: SocketId, end: Side, host: &mut Host<'_>) {
+    fn notice(&mut self, socket: SocketId, end: Side, host: &mut dyn Host) {
         let Some(current) = self.current.as_mut().filter(|current| current.socket == socket) else { return };
         if current.counts && end == host.receiver() && host.delivered(socket, end) >= self.size {
             current.counts = false;
-            self.times.record(host.now.since(current.begun));
+            self.times.record(host.now().since(current.begun));
         }
         if end == Side::User && host.is_peer_finished(socket, end) {
             self.current = None;
             if self.left != Some(0) {
-                host.wake_at(host.now + self.gap);
+                host.wake_at(host.now() + self.gap);
             }
         }
     }
 
-    fn stop(&mut self, _host: &mut Host<'_>) {
+    fn stop(&mut self, _host: &mut dyn Host) {
         self.left = Some(0);
     }
 
@@ -146,11 +146,11 @@ impl Application for Transfer {
         }
     }
 
-    fn result(&self, _now: Instant) -> result::Result {
-        Arc::new(TransferResult {
+    fn result(&self, _now: Instant) -> Option<result::Result> {
+        Some(Arc::new(TransferResult {
             completion_ms: self.times.summary(),
             count: self.begun,
             completed: self.times.count(),
-        })
+        }))
     }
 }

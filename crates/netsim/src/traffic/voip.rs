@@ -24,10 +24,7 @@ pub(crate) const KIND: Kind = Kind {
     transport: DATAGRAM_KEYS,
     outline: |values| {
         let codec = values.get(&CODEC);
-        vec![
-            ("packet_size", json!(codec.packet_bytes())),
-            ("interval_s", json!(codec.interval().as_secs_f64())),
-        ]
+        vec![("interval_s", json!(codec.interval().as_secs_f64()))]
     },
     plural: "calls",
     result: Some(VoipResult::PART),

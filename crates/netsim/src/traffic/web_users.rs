@@ -9,18 +9,17 @@
 //! Each user draws from a stream of its own, and draws all quantities of a request when it sends the request. So
 //! another queue discipline or an additional user does not change what the other users ask for.
 
-mod ahead;
 mod model;
 mod state;
 pub(crate) mod tally;
 
-use super::app::{Application, Host, RTT_MAX};
+use super::application::{Application, Host, RTT_MAX};
 use super::kind::{Kind, Make, Measure, Shorthand};
 use super::{result, tcp};
 use crate::path::chance;
 use crate::keys::{Json, Key, Quantity, describe, refuse};
 use crate::direction::Side;
-use crate::ids::{Number, SocketId};
+use crate::ids::SocketId;
 use goodqueue_units::{Duration, Instant, Stream as Random, Streams, parse};
 use model::{Asked, Profile, Protocol, Visit};
 use serde_json::json;
@@ -88,6 +87,7 @@ pub(crate) const KIND: Kind = Kind {
     ],
     transport: tcp::UNPACED,
     in_parallel: true,
+    asks: true,
     check: |table, values| match (values.find(&USERS), values.find(&LOAD)) {
         (Some(_), None) => Ok(()),
         (Some(_), Some(_)) => refuse(&table.key("load"), "users, too", "one of them"),
@@ -121,7 +121,6 @@ pub(crate) const KIND: Kind = Kind {
     times: "response_ms",
     times_are: "request, or SYN where the connection is new, to last byte",
     series: Some(("web_users", WebUsersSeries::PART)),
-    ahead: ahead::pages,
     option: Shorthand { detail: "users", example: "500", sets: &[] },
     ..Kind::new(
         "web_users",
@@ -177,9 +176,9 @@ impl WebUsers {
     }
 
     /// Does what is due, and asks to be woken for what is next.
-    fn carry_on(&mut self, host: &mut Host<'_>) {
+    fn carry_on(&mut self, host: &mut dyn Host) {
         while let Some(&Reverse((time, _, plan))) = self.plans.peek() {
-            if time > host.now {
+            if time > host.now() {
                 return host.wake_at(time);
             }
             self.plans.pop();
@@ -203,7 +202,7 @@ impl WebUsers {
     }
 
     /// Begins a page of `user` and requests its document.
-    fn begin(&mut self, user: u32, host: &mut Host<'_>) {
+    fn begin(&mut self, user: u32, host: &mut dyn Host) {
         if self.is_over {
             return;
         }
@@ -211,7 +210,7 @@ impl WebUsers {
         let User { random, page } = &mut users[user as usize];
         let Visit { objects, servers, is_persistent } = profile.visit(random);
         *page = Some(Box::new(Page {
-            begun: host.now,
+            begun: host.now(),
             counts: true,
             is_persistent,
             servers,
@@ -228,7 +227,7 @@ impl WebUsers {
     }
 
     /// Opens a connection from `user` to the server `server`.
-    fn open(&mut self, user: u32, server: u64, host: &mut Host<'_>) -> SocketId {
+    fn open(&mut self, user: u32, server: u64, host: &mut dyn Host) -> SocketId {
         let socket = host.open(host.receiver());
         let place = socket.index();
         if self.channels.len() <= place {
@@ -240,7 +239,7 @@ impl WebUsers {
             exchanges: VecDeque::with_capacity(1),
             asked: 0,
             wanted: 0,
-            lost_syn: false,
+            lost_syn: Some(false),
             is_established: false,
         });
         self.opened += 1;
@@ -252,7 +251,7 @@ impl WebUsers {
     }
 
     /// Draws and sends the next request on `socket`.
-    fn request(&mut self, socket: SocketId, host: &mut Host<'_>) {
+    fn request(&mut self, socket: SocketId, host: &mut dyn Host) {
         let Some(channel) = self.channels.get_mut(socket.index()).and_then(Option::as_mut) else { return };
         let User { random, page } = &mut self.users[channel.user as usize];
         let Some(page) = page else { return };
@@ -262,7 +261,7 @@ impl WebUsers {
         channel.wanted += bytes;
         let timeouts = host.timeouts(socket);
         channel.exchanges.push_back(Exchange {
-            begun: host.now,
+            begun: host.now(),
             counts: true,
             asked: channel.asked,
             wanted: channel.wanted,
@@ -278,25 +277,25 @@ impl WebUsers {
     }
 
     /// Takes what the server of `socket` has received. The server answers requests as soon as it can, in order.
-    fn hear(&mut self, socket: SocketId, host: &mut Host<'_>) {
+    fn hear(&mut self, socket: SocketId, host: &mut dyn Host) {
         let delivered = host.delivered(socket, host.sender());
         let Some(channel) = self.channel(socket) else { return };
         for exchange in channel.exchanges.iter_mut().filter(|exchange| exchange.ready.is_none()) {
             if delivered < exchange.asked {
                 break;
             }
-            exchange.ready = Some(host.now + exchange.delay);
+            exchange.ready = Some(host.now() + exchange.delay);
         }
         self.answer(socket, host);
     }
 
-    fn answer(&mut self, socket: SocketId, host: &mut Host<'_>) {
+    fn answer(&mut self, socket: SocketId, host: &mut dyn Host) {
         let Some(channel) = self.channel(socket) else { return };
         let serial = channel.serial;
         let mut later = None;
         for exchange in channel.exchanges.iter_mut().filter(|exchange| !exchange.is_answered) {
             match exchange.ready {
-                Some(ready) if ready <= host.now => {
+                Some(ready) if ready <= host.now() => {
                     exchange.is_answered = true;
                     host.write(socket, host.sender(), exchange.bytes);
                 }
@@ -312,26 +311,26 @@ impl WebUsers {
     }
 
     /// Takes what the user of `socket` has received.
-    fn receive(&mut self, socket: SocketId, host: &mut Host<'_>) {
+    fn receive(&mut self, socket: SocketId, host: &mut dyn Host) {
         let delivered = host.delivered(socket, host.receiver());
         let established = host.is_established(socket, host.receiver());
         let Some(channel) = self.channel(socket) else { return };
         if established && !channel.is_established {
             channel.is_established = true;
-            channel.lost_syn = host.timeouts(socket) > 0;
+            channel.lost_syn = host.timeouts(socket).map(|timeouts| timeouts > 0);
         }
         while let Some(channel) = self.channel(socket)
             && channel.exchanges.front().is_some_and(|exchange| delivered >= exchange.wanted)
             && let Some(exchange) = channel.exchanges.pop_front()
         {
             let timeouts = host.timeouts(socket);
-            let lost_syn = std::mem::take(&mut channel.lost_syn);
+            let lost_syn = channel.lost_syn.replace(false);
             let user = channel.user;
             if exchange.counts {
                 self.tally.response(&Response {
-                    time: host.now.since(exchange.begun),
+                    time: host.now().since(exchange.begun),
                     bytes: exchange.bytes,
-                    had_timeout: timeouts > exchange.timeouts,
+                    had_timeout: timeouts.zip(exchange.timeouts).map(|(now, before)| now > before),
                     lost_syn,
                 });
             }
@@ -341,7 +340,7 @@ impl WebUsers {
 
     /// Takes an object of `user`'s page that has arrived on `socket`. The next request in its place follows after
     /// `gap`.
-    fn came(&mut self, user: u32, socket: SocketId, gap: Duration, host: &mut Host<'_>) {
+    fn came(&mut self, user: u32, socket: SocketId, gap: Duration, host: &mut dyn Host) {
         let Some(page) = &mut self.users[user as usize].page else { return };
         page.missing -= 1;
         if page.missing == 0 && page.unknown > 0 && page.waves_left > 0 {
@@ -362,12 +361,12 @@ impl WebUsers {
 
     /// Goes on after `socket` has become free (HTTP/1). Opens connections if objects wait and more connections are
     /// allowed.
-    fn go_on(&mut self, user: u32, socket: SocketId, gap: Duration, host: &mut Host<'_>) {
+    fn go_on(&mut self, user: u32, socket: SocketId, gap: Duration, host: &mut dyn Host) {
         let most = self.connections;
         let Some(page) = &mut self.users[user as usize].page else { return };
         if page.is_persistent {
             let Some(serial) = self.channels[socket.index()].as_ref().map(|channel| channel.serial) else { return };
-            self.plan(host.now + gap, Plan::Ask(socket, serial));
+            self.plan(host.now() + gap, Plan::Ask(socket, serial));
         } else {
             page.open.retain(|&(open, _)| open != socket);
             self.channels[socket.index()] = None;
@@ -378,13 +377,13 @@ impl WebUsers {
             && page.unasked > (page.to_open + page.idle()) as u64
         {
             page.to_open += 1;
-            self.plan(host.now + gap, Plan::Open(user));
+            self.plan(host.now() + gap, Plan::Open(user));
         }
         self.carry_on(host);
     }
 
     /// Opens a connection of `user`, because the gap before it is over.
-    fn open_again(&mut self, user: u32, host: &mut Host<'_>) {
+    fn open_again(&mut self, user: u32, host: &mut dyn Host) {
         let Some(page) = &mut self.users[user as usize].page else { return };
         page.to_open -= 1;
         if page.unasked > 0 {
@@ -395,7 +394,7 @@ impl WebUsers {
     }
 
     /// Uses `socket` again, because the gap before that is over.
-    fn ask(&mut self, socket: SocketId, host: &mut Host<'_>) {
+    fn ask(&mut self, socket: SocketId, host: &mut dyn Host) {
         let Some(user) = self.channel(socket).map(|channel| channel.user) else { return };
         let Some(page) = &mut self.users[user as usize].page else { return };
         if page.unasked > 0 {
@@ -405,7 +404,7 @@ impl WebUsers {
     }
 
     /// Requests all known objects (HTTP/2). A draw decides the server of each object.
-    fn ask_for_all(&mut self, user: u32, host: &mut Host<'_>) {
+    fn ask_for_all(&mut self, user: u32, host: &mut dyn Host) {
         loop {
             let User { random, page } = &mut self.users[user as usize];
             let Some(page) = page.as_mut().filter(|page| page.unasked > 0) else { return };
@@ -418,7 +417,7 @@ impl WebUsers {
     }
 
     /// Ends the page of `user`, which is complete.
-    fn end(&mut self, user: u32, host: &mut Host<'_>) {
+    fn end(&mut self, user: u32, host: &mut dyn Host) {
         let User { random, page } = &mut self.users[user as usize];
         let Some(page) = page.take() else { return };
         let think = self.profile.think(random);
@@ -433,28 +432,28 @@ impl WebUsers {
             host.close(socket, closer);
         }
         if page.counts {
-            self.tally.page(host.now.since(page.begun));
+            self.tally.page(host.now().since(page.begun));
         }
-        self.plan(host.now + think, Plan::Page(user));
+        self.plan(host.now() + think, Plan::Page(user));
         self.carry_on(host);
     }
 }
 
 impl Application for WebUsers {
     /// Begins with users that have been thinking before. Each first page starts within a think time of its user.
-    fn start(&mut self, host: &mut Host<'_>) {
+    fn start(&mut self, host: &mut dyn Host) {
         for number in 0..self.users.len() {
             let think = self.profile.first_think(&mut self.users[number].random);
-            self.plan(host.now + think, Plan::Page(number as u32));
+            self.plan(host.now() + think, Plan::Page(number as u32));
         }
         self.carry_on(host);
     }
 
-    fn wake(&mut self, host: &mut Host<'_>) {
+    fn wake(&mut self, host: &mut dyn Host) {
         self.carry_on(host);
     }
 
-    fn notice(&mut self, socket: SocketId, end: Side, host: &mut Host<'_>) {
+    fn notice(&mut self, socket: SocketId, end: Side, host: &mut dyn Host) {
         if end == host.sender() {
             self.hear(socket, host);
         } else {
@@ -463,7 +462,7 @@ impl Application for WebUsers {
         self.carry_on(host);
     }
 
-    fn stop(&mut self, _host: &mut Host<'_>) {
+    fn stop(&mut self, _host: &mut dyn Host) {
         self.is_over = true;
     }
 
@@ -477,8 +476,8 @@ impl Application for WebUsers {
         }
     }
 
-    fn result(&self, _now: Instant) -> result::Result {
-        Arc::new(self.tally.result())
+    fn result(&self, _now: Instant) -> Option<result::Result> {
+        Some(Arc::new(self.tally.result()))
     }
 
     fn log(&mut self) {

@@ -5,10 +5,11 @@ import threading
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from goodqueue.engines.kernel import host, image, packages, vm
-from goodqueue.engines.kernel.lab.bulk import KIND
-from goodqueue.engines.kernel.lab.plan import Flow, Plan, Route, Shaper
+from goodqueue.engines.kernel import host, image, packages, planning, vm
+from goodqueue.engines.kernel.lab.plan import Plan
 from goodqueue.errors import UserError
+from goodqueue.scenario import resolve
+from goodqueue.traffic import BULK
 
 QDISCS = (
     "pfifo", "bfifo", "pfifo_head_drop", "codel", "fq_codel", "pie", "fq_pie", "red limit 400000 avpkt 1000",
@@ -16,7 +17,12 @@ QDISCS = (
 )  # fmt: skip
 """Disciplines that are tried on this host, with the minimal words that ``tc`` accepts."""
 
-_RATE_BPS = 10_000_000
+_SCENARIO: dict[str, Any] = {
+    "duration": "1s",
+    "bottleneck": {"rate": "10mbit", "qdisc": "pfifo"},
+    "path": {"rtt": "0ms"},
+    "traffic": [{"kind": BULK}],
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +103,5 @@ def _why_not(plan: Plan) -> str | None:
 
 def _plan(words: str) -> Plan:
     """Return a plan that makes Linux build a qdisc from ``words``."""
-    up = Shaper(_RATE_BPS, "htb", [["parent", "1:1", "handle", "10:", "pfifo"]])
-    down = replace(up, tc=[["parent", "1:1", "handle", "10:", *words.split()]])
-    flow = Flow("bulk/0", KIND, "down", 0.0, 1.0, 0.0, False, 0, "cubic", 0, False, None, None, user=1, server=1)
-    return Plan(1.0, 0.0, 1, down, up, [Route(0.0)], [flow], None)
+    plan = planning.plan(resolve(_SCENARIO))
+    return replace(plan, down=replace(plan.down, tc=[["parent", "1:1", "handle", "10:", *words.split()]]))

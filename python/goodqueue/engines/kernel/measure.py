@@ -14,9 +14,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from goodqueue.engines.kernel import applications
-from goodqueue.engines.kernel.lab import tcpinfo
-from goodqueue.engines.kernel.lab.kinds import ASKING, TCP
+from goodqueue.engines.kernel import tcpinfo
 from goodqueue.engines.kernel.lab.plan import Flow as Planned
 from goodqueue.engines.kernel.lab.plan import Plan
 from goodqueue.engines.kernel.routers import Routers, span
@@ -88,11 +86,7 @@ class _Measuring:
             queues=self.middle.queues(),
             flows=[self._flow(place, flow) for place, flow in flows if not kinds()[flow.kind].is_probe],
             fairness=self._fairness(),
-            apps=[
-                applications.app(flow, self.lab["flows"][flow.name], self.begin, self.end)
-                for flow in self.plan.flows
-                if flow.kind in applications.MEASURED
-            ],
+            apps=[found["app"] for found in self._found() if found["app"] is not None],
         )
         if hosts := [*self._hosts("host"), *self._hosts("server")]:
             result["hosts"] = hosts
@@ -101,6 +95,10 @@ class _Measuring:
         if (series := self._series()) is not None:
             result["series"] = series
         return result
+
+    def _found(self) -> list[dict[str, Any]]:
+        """Return what the hosts measured of each flow."""
+        return [self.lab["flows"][flow.name] for flow in self.plan.flows]
 
     def _measured_s(self, *flows: Planned) -> float:
         """Return how much of the measured time lies between the first start and the last stop of ``flows``."""
@@ -127,7 +125,7 @@ class _Measuring:
 
     def _flow(self, place: int, flow: Planned) -> Flow:
         journey = self.seen.journeys[place]
-        tcp = flow.kind in TCP
+        tcp = flow.is_tcp
         sent, retransmitted, spurious = self._sent(flow) if tcp else (None, None, None)
         offered, dropped = self._fates(place)
         return Flow(
@@ -146,7 +144,7 @@ class _Measuring:
             spurious_retransmissions=spurious,
             undos=self._counted_by_host(flow, *UNDOS) if tcp else None,
             loss_percent=percent(dropped, offered),
-            completion_ms=applications.completion_ms(flow, self.lab["flows"][flow.name], self.begin, self.end),
+            completion_ms=self.lab["flows"][flow.name]["completion_ms"],
             goodput_5s_mbps=self._bins(flow, journey),
         )
 
@@ -189,8 +187,8 @@ class _Measuring:
 
     def _counted_by_host(self, flow: Planned, *names: str) -> int | None:
         """Return the sum of the counters ``names`` of the sender's host, or None if the host has other senders, too."""
-        senders = [other for other in self.plan.flows if other.kind in TCP]
-        if sum(other.direction == flow.direction or other.kind in ASKING for other in senders) > 1:
+        senders = [other for other in self.plan.flows if other.is_tcp]
+        if sum(other.direction == flow.direction or kinds()[other.kind].asks for other in senders) > 1:
             return None
         side = "server" if flow.direction == "down" else "client"
         counters: dict[str, int] = self.lab["netstat"][side]
@@ -227,15 +225,12 @@ class _Measuring:
 
         All three count the measured time, by the sender's TCP_INFO.
         """
-        found = self.lab["flows"][flow.name]
-        counts: list[list[float]] = found.get("sent") or [
-            [info["t_s"], *(info[name] for name in tcpinfo.SENT)] for info in found.get("tcp_info") or []
-        ]
+        counts: list[tuple[float, list[int]]] = self.lab["flows"][flow.name]["sent"]
         if not counts:
             return None, None, None
         # If the flow had started already, the first reading in the measured time is the one at its begin.
-        since = [count for count in counts if count[0] >= self.plan.warmup_s > flow.start_s] or [[0, 0, 0, 0]]
-        sent, again, needless = (int(last - first) for last, first in zip(counts[-1][1:], since[0][1:], strict=True))
+        since = [count for at, count in counts if at >= self.plan.warmup_s > flow.start_s] or [[0, 0, 0]]
+        sent, again, needless = (last - first for last, first in zip(counts[-1][1], since[0], strict=True))
         return sent, again, needless
 
     def _series(self) -> Series | None:
@@ -255,28 +250,23 @@ class _Measuring:
         )
         self.middle.add_series(result, ends)
 
-        def noted(kind: str) -> list[tuple[str, dict[str, Any], int]]:
-            """Return, for each application of ``kind``, its name, its notes, and the end of the measured time."""
-            found = [] if every is None else [flow.name for flow in self.plan.flows if flow.kind == kind]
-            return [(name, self.lab["flows"][name], self.end) for name in found]
-
-        for kind, kept in applications.SERIES.items():
-            if found := [kept(*one) for one in noted(kind)]:
-                result[kinds()[kind].series] = found  # type: ignore[literal-required]
+        for flow, found in zip(self.plan.flows, self._found(), strict=True):
+            if every is not None and found["series"] is not None:
+                result.setdefault(kinds()[flow.kind].series, []).append(found["series"])  # type: ignore[misc]
         return result
 
     def _flow_series(self, place: int, ends: list[int], every: int) -> FlowSeries:
         flow, journey = self.plan.flows[place], self.seen.journeys[place]
         delivered = [journey.delivered(time) for time in [0, *ends]]
-        samples = self.lab["flows"][flow.name].get("tcp_info") or []
-        times = np.array([nanoseconds(sample["t_s"]) for sample in samples], dtype=np.int64)
+        samples = [(at, tcpinfo.decode(digits)) for at, digits in self.lab["flows"][flow.name]["tcp_info"]]
+        times = np.array([nanoseconds(at) for at, _ in samples], dtype=np.int64)
 
         def sample(end: int) -> dict[str, Any] | None:
             """Return the sample nearest to ``end``, or None if none is nearer than half an interval."""
             if not len(times):
                 return None
             nearest = int(np.argmin(np.abs(times - end)))
-            return samples[nearest] if 2 * abs(int(times[nearest]) - end) < every else None
+            return samples[nearest][1] if 2 * abs(int(times[nearest]) - end) < every else None
 
         found = [sample(end) for end in ends]
 
@@ -288,7 +278,7 @@ class _Measuring:
             rounded((after - before) * 8e-6 / (every / 1e9)) for before, after in pairwise(delivered)
         ]
         series = FlowSeries(name=flow.name, cwnd_packets=column("cwnd"), goodput_mbps=rates)
-        if flow.kind in TCP and self.scenario["series"].get("tcp"):
+        if flow.is_tcp and self.scenario["series"].get("tcp"):
             series["tcp"] = TcpSeries(
                 ssthresh_packets=column("ssthresh"),
                 rtt_ms=column("rtt_us", 1e-3),

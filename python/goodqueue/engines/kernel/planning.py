@@ -4,12 +4,11 @@
 """
 
 import json
-from dataclasses import MISSING, fields
+from dataclasses import fields
 from typing import Any
 
 from goodqueue.engines.kernel import path as paths
 from goodqueue.engines.kernel.lab.addresses import MOST_FLOWS, MOST_ROUTES
-from goodqueue.engines.kernel.lab.kinds import ALL, TCP
 from goodqueue.engines.kernel.lab.plan import Flow, Plan, Route
 from goodqueue.errors import UserError, quoted
 from goodqueue.record import Scenario
@@ -66,13 +65,12 @@ def lay_out(scenario: Scenario, path: paths.Path, engine: str = "kernel") -> Pla
             " and choices of hops" if any(route.skips for route in routes) else ""
         )
         raise UserError("traffic.rtt", f"found {found}; accepted by the {engine} engine: at most {MOST_ROUTES}")
-    ahead = _drawn_ahead(scenario, outlines, engine)
     flows = []
     hosts = zip(_hosts(outlines, "host"), _hosts(outlines, "server"), strict=True)
     for outline, own, (user, server) in zip(outlines, chosen, hosts, strict=True):
         places = [routes.index(route) for route in own]
         about = {"route": places[0], "routes": places if len(places) > 1 else [], "user": user, "server": server}
-        flows.append(_flow(outline | ahead.get(outline["name"], {}) | about))
+        flows.append(_flow(outline | about))
     every = (scenario.get("series") or {}).get("interval")
     planned = Plan(
         duration_s=seconds(scenario["duration"]),
@@ -82,6 +80,7 @@ def lay_out(scenario: Scenario, path: paths.Path, engine: str = "kernel") -> Pla
         up=path.up,
         routes=routes,
         flows=flows,
+        scenario=to_json(scenario),
         sample_s=None if every is None else seconds(every),
         drain_s=1.0 + routes[-1].rtt_s + path.drain_s,
         hops=path.hops,
@@ -106,53 +105,29 @@ def _hosts(outlines: list[dict[str, Any]], key: str) -> list[int]:
     return [numbers.setdefault(outline.get(key, place), place + 1) for place, outline in enumerate(outlines)]
 
 
-def _drawn_ahead(scenario: Scenario, outlines: list[dict[str, Any]], engine: str) -> dict[str, dict[str, Any]]:
-    """Return what each flow's users of the web will request. Raises UserError for what the laboratory cannot do."""
-    from goodqueue import _goodqueue
-
-    drawn: dict[str, dict[str, Any]] = json.loads(_goodqueue.drawn_ahead(to_json(scenario)))
-    keys = [f"traffic[{index}]" for index, one in enumerate(scenario["traffic"]) for _ in range(one["count"])]
-    found = {}
-    for key, outline in zip(keys, outlines, strict=True):
-        if (own := drawn.get(outline["name"])) is None:
-            continue
-        if own["protocol"] != "http/1":
-            raise UserError(
-                f"{key}.protocol", f'found {quoted(own["protocol"])}; accepted by the {engine} engine: "http/1"'
-            )
-        if not own["is_whole"]:
-            few = "users who ask for fewer objects in all"
-            raise UserError(f"{key}.users", f"found {outline['users']}; accepted by the {engine} engine: {few}")
-        found[outline["name"]] = {"visits": own["users"], "waves": own["waves"], "objects": None}
-    return found
-
-
 def _check_rates(scenario: Scenario, planned: Plan, engine: str) -> None:
     """Refuse TCP whose data cross no link, since only the processor would limit it."""
     keys = [f"traffic[{index}].hops" for index, one in enumerate(scenario["traffic"]) for _ in range(one["count"])]
     for key, flow in zip(keys, planned.flows, strict=True):
         route = planned.routes[flow.route]
-        if flow.kind in TCP and planned.narrowest_bps(flow.direction, route) is None:
+        if flow.is_tcp and planned.narrowest_bps(flow.direction, route) is None:
             crossed = [hop.name for place, hop in enumerate(planned.hops) if place not in route.skips]
             found = f"found {', '.join(crossed)}, where {quoted(flow.name)} sends through no link"
             raise UserError(key, f"{found}; accepted by the {engine} engine: a link among them")
 
 
 def _flow(outline: dict[str, Any]) -> Flow:
-    """Return the flow of ``outline``. Keys that the laboratory does not need, such as a call's codec, are ignored.
-
-    Keys with a default in `Flow` belong to applications, so datagrams do not get them.
-    """
-    is_tcp = outline["kind"] in TCP
-    wanted = {"route", *(field.name for field in fields(Flow) if is_tcp or field.default is MISSING)}
+    """Return the flow of ``outline``. The hosts read the keys of its kind from the scenario."""
+    is_tcp = kinds()[outline["kind"]].is_tcp
+    wanted = {field.name for field in fields(Flow)}
     known = {key: value for key, value in outline.items() if key in wanted}
-    return Flow(**{"packet_size": None, "interval_s": None} | known)
+    return Flow(**known | {"is_tcp": is_tcp, "interval_s": None if is_tcp else outline.get("interval_s")})
 
 
 def check_traffic(key: str, traffic: Scenario, engine: str = "kernel") -> None:
     """Refuse traffic that Linux's TCP or the laboratory's hosts cannot do."""
-    checks = (("kind", ALL), ("stack", STACKS), ("cc", CONGESTION_CONTROLS))
-    for name, accepted in checks:
+    checks = (("stack", STACKS), ("cc", CONGESTION_CONTROLS))
+    for name, accepted in checks if kinds()[traffic["kind"]].is_tcp else ():
         found = traffic.get(name)
         if found is not None and found not in accepted:
             raise UserError(

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from goodqueue.engines.kernel.lab import addresses, chain
-from goodqueue.engines.kernel.lab.kinds import TCP
 from goodqueue.engines.kernel.lab.plan import Flow, Plan
 from goodqueue.errors import UserError
 
@@ -124,7 +123,7 @@ def read(folder: Path, plan: Plan, lab: dict[str, Any]) -> Sightings:
     connections = between.connections()
     journeys = []
     for place, flow in enumerate(plan.flows):
-        if flow.kind in TCP:
+        if flow.is_tcp:
             back = wires["up" if flow.direction == "down" else "down"].arrivals(place, flow)
             parts = [_tcp(found[flow.direction], back, origin) for found in connections.get(place, [])]
             journeys.append(_joined(parts))

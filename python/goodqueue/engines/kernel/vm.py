@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from goodqueue import _goodqueue
 from goodqueue.engines.kernel import cpio, folders, image, packages, watching
 from goodqueue.engines.kernel.lab import chain
 from goodqueue.engines.kernel.lab.plan import Plan
@@ -42,6 +43,7 @@ INSTALL = "apt-get install --no-install-recommends qemu-system-x86"
 
 _LAB = Path(__file__).with_name("lab")
 _LAB_IN_GUEST = "lab/goodqueue/engines/kernel/lab"
+_CORE_IN_GUEST = "lab/goodqueue/_goodqueue.abi3.so"
 
 _ORDER = "opt/goodqueue"
 """The folder of the firmware's files from which guest.py takes its order."""
@@ -189,6 +191,7 @@ def said() -> str:
 
 def _archive() -> bytes:
     contents = {f"{_LAB_IN_GUEST}/{path.name}": path.read_bytes() for path in _LAB.glob("*.py")}
+    contents[_CORE_IN_GUEST] = Path(_goodqueue.__file__).read_bytes()
     contents["init"] = Path(__file__).with_name("init.sh").read_bytes()
     contents["lab/guest.py"] = Path(__file__).with_name("guest.py").read_bytes()
     return cpio.files(contents)

@@ -63,7 +63,7 @@ class Between:
         return discipline.make(line, link)
 
     def start(self, clock: Clock) -> None:
-        """Let packets cross, with precedence over all programs if permitted, like the hosts' processes.
+        """Let packets cross, with precedence over all programs if permitted, like the hosts' process.
 
         The path's time begins now, which is ``lag_s`` after the run's beginning by ``clock``.
         """

@@ -7,12 +7,10 @@ use super::video::{Frame, Video};
 use super::{MediaResult, Pause};
 use crate::direction::Side;
 use crate::ids::SocketId;
-use crate::lists::ByDirection;
-use crate::packet::Datagram;
 use crate::probe::histogram::Histogram;
 use crate::probe::{percent, rounded};
 use crate::keys::FRAME_BYTES;
-use crate::traffic::app::{Application, Host};
+use crate::traffic::application::{Application, Host, Message};
 use crate::traffic::isochronous::FRAME;
 use crate::traffic::result;
 use goodqueue_units::{Duration, Ecn, Instant, Stream as Random};
@@ -49,7 +47,8 @@ struct Posted {
 /// A flow of media.
 pub(super) struct Session {
     setup: Setup,
-    ports: ByDirection<u32>,
+    /// The exchange of its packets and reports.
+    exchange: u32,
     transit: Transit,
     is_over: bool,
 
@@ -85,7 +84,7 @@ pub(super) struct Session {
 impl Session {
     pub(super) fn new(setup: Setup, random: Random) -> Self {
         Self {
-            ports: ByDirection::of(|_| 0),
+            exchange: 0,
             transit: Transit::new(),
             is_over: false,
             video: Video::new(random, setup.wish.fps, setup.tau_v),
@@ -109,17 +108,17 @@ impl Session {
     }
 
     /// Does what is due, and asks to be woken for what is next.
-    fn act(&mut self, host: &mut Host<'_>) {
+    fn act(&mut self, host: &mut dyn Host) {
         if self.is_over {
             return;
         }
-        if self.report_at.is_some_and(|at| at <= host.now) {
+        if self.report_at.is_some_and(|at| at <= host.now()) {
             self.report(host);
         }
-        while self.next_frame <= host.now {
-            self.capture(host.now);
+        while self.next_frame <= host.now() {
+            self.capture(host.now());
         }
-        while self.next_packet() <= host.now {
+        while self.next_packet() <= host.now() {
             self.send(host);
         }
         let report = self.report_at.unwrap_or(Instant::MAX);
@@ -151,7 +150,7 @@ impl Session {
 
     /// Sends the next packet of the rate-shaping buffer. `r_send` determines when the packet after it may leave (RFC
     /// 8698, 5.2).
-    fn send(&mut self, host: &mut Host<'_>) {
+    fn send(&mut self, host: &mut dyn Host) {
         let Some((frame, left)) = self.buffer.front_mut() else { return };
         let (frame, bytes) = (*frame, self.setup.packet_size.min(*left));
         *left -= bytes;
@@ -159,18 +158,18 @@ impl Session {
             self.buffer.pop_front();
         }
         let gap = 8.0 * bytes as f64 / self.sender.r_send(self.buffer_len);
-        self.next_packet = host.now + Duration::from_secs_f64(gap);
+        self.next_packet = host.now() + Duration::from_secs_f64(gap);
         self.buffer_len -= bytes;
-        let number = self.transit.sent(host.now, frame, bytes);
+        let number = self.transit.sent(host.now(), frame, bytes);
         let len = (bytes + HEADER_BYTES).max(FRAME.0) as u16;
-        host.send_datagram(host.sender(), self.ports, number, len, self.setup.ecn);
+        host.send_datagram(host.sender(), self.exchange, Message { number, len, ecn: self.setup.ecn });
     }
 
     /// Takes a media packet. Its report is due `DELTA` after the last report (RFC 8698, 4.2).
-    fn take(&mut self, datagram: Datagram, host: &mut Host<'_>) {
-        let Some(came) = self.transit.arrived(host.now, datagram.number) else { return };
-        host.count_delivered(u64::from(datagram.len));
-        let (at, is_marked) = (host.now, datagram.ecn == Ecn::Ce);
+    fn take(&mut self, message: Message, host: &mut dyn Host) {
+        let Some(came) = self.transit.arrived(host.now(), message.number) else { return };
+        host.count_delivered(u64::from(message.len));
+        let (at, is_marked) = (host.now(), message.ecn == Ecn::Ce);
         self.receiver.on_packet(Arrival { at, number: came.number, t_sent: came.t_sent, bytes: came.bytes, is_marked });
         self.last = (came.t_sent, at);
         self.heard.0 = self.heard.0.max(came.number + 1);
@@ -178,11 +177,11 @@ impl Session {
     }
 
     /// Sends a report of the receiver.
-    fn report(&mut self, host: &mut Host<'_>) {
-        (self.report_at, self.t_last) = (None, host.now);
+    fn report(&mut self, host: &mut dyn Host) {
+        (self.report_at, self.t_last) = (None, host.now());
         let (t_sent, came) = self.last;
-        let (number, report) = (self.reports, self.receiver.report(host.now));
-        self.posted.push_back(Posted { number, report, t_sent, held: host.now.since(came) });
+        let (number, report) = (self.reports, self.receiver.report(host.now()));
+        self.posted.push_back(Posted { number, report, t_sent, held: host.now().since(came) });
         if self.posted.len() > MOST_REPORTS {
             self.posted.pop_front();
         }
@@ -190,7 +189,7 @@ impl Session {
         self.heard.1 = self.heard.0;
         self.reports = self.reports.wrapping_add(1);
         let len = (UDP_BYTES + REPORT_BYTES + 4 * words).clamp(FRAME.0, u64::from(FRAME_BYTES)) as u16;
-        host.send_datagram(host.receiver(), self.ports, number, len, Ecn::NotEct);
+        host.send_datagram(host.receiver(), self.exchange, Message { number, len, ecn: Ecn::NotEct });
     }
 
     /// Takes a report. Earlier reports that have not arrived are taken as lost: a report that arrives out of order
@@ -214,31 +213,31 @@ impl Session {
 }
 
 impl Application for Session {
-    fn start(&mut self, host: &mut Host<'_>) {
-        self.ports = host.exchange();
-        self.next_frame = host.now;
+    fn start(&mut self, host: &mut dyn Host) {
+        self.exchange = host.exchange();
+        self.next_frame = host.now();
         self.act(host);
     }
 
-    fn wake(&mut self, host: &mut Host<'_>) {
+    fn wake(&mut self, host: &mut dyn Host) {
         self.act(host);
     }
 
-    fn notice(&mut self, _socket: SocketId, _end: Side, _host: &mut Host<'_>) {
+    fn notice(&mut self, _socket: SocketId, _end: Side, _host: &mut dyn Host) {
         unreachable!("it has no connection");
     }
 
-    fn datagram(&mut self, datagram: Datagram, end: Side, host: &mut Host<'_>) {
+    fn datagram(&mut self, message: Message, end: Side, host: &mut dyn Host) {
         if end == host.receiver() {
-            self.take(datagram, host);
+            self.take(message, host);
         } else {
-            self.hear(datagram.number, host.now);
+            self.hear(message.number, host.now());
         }
         self.act(host);
     }
 
     /// Stops sending, even of what the buffer holds.
-    fn stop(&mut self, _host: &mut Host<'_>) {
+    fn stop(&mut self, _host: &mut dyn Host) {
         self.is_over = true;
     }
 
@@ -248,10 +247,10 @@ impl Application for Session {
         self.modes = (0, 0);
     }
 
-    fn result(&self, _now: Instant) -> result::Result {
+    fn result(&self, _now: Instant) -> Option<result::Result> {
         let (sent, received, settled) = self.transit.counts();
         let (rate_mbps, rate_percentiles_mbps) = self.rates();
-        Arc::new(MediaResult {
+        Some(Arc::new(MediaResult {
             rate_mbps,
             rate_percentiles_mbps,
             delay_ms: self.transit.delays.summary(),
@@ -260,6 +259,6 @@ impl Application for Session {
             received,
             loss_percent: percent(settled - received, settled),
             ramp_up_percent: percent(self.modes.1, self.modes.0),
-        })
+        }))
     }
 }

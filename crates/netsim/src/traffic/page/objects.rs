@@ -8,7 +8,7 @@
 
 use crate::lists::sort_by_key;
 use crate::keys::{Json, Key, Quantity, Result, ScenarioError, Size, Table, Values, describe, no_such_word, refuse};
-use crate::traffic::app::MOST_BYTES;
+use crate::traffic::application::MOST_BYTES;
 use serde::Serialize;
 use serde_json::json;
 

@@ -49,8 +49,8 @@ pub(super) struct Channel {
     /// Bytes of all requests so far, and of all responses to them.
     pub(super) asked: u64,
     pub(super) wanted: u64,
-    /// Whether the handshake needed a retransmission.
-    pub(super) lost_syn: bool,
+    /// Whether the handshake needed a retransmission, if the host counts them.
+    pub(super) lost_syn: Option<bool>,
     pub(super) is_established: bool,
 }
 
@@ -66,8 +66,8 @@ pub(super) struct Exchange {
     /// When the server can answer; none: the request has not arrived.
     pub(super) ready: Option<Instant>,
     pub(super) is_answered: bool,
-    /// Timeouts at both ends before this exchange.
-    pub(super) timeouts: u64,
+    /// Timeouts at both ends before this exchange, if the host counts them.
+    pub(super) timeouts: Option<u64>,
 }
 
 impl Page {

@@ -17,9 +17,9 @@ pub(super) struct Response {
     /// From the request, or from the SYN if the connection is new, to the last byte.
     pub(super) time: Duration,
     pub(super) bytes: u64,
-    /// Whether a retransmission timer fired at either end, including the timer of a SYN.
-    pub(super) had_timeout: bool,
-    pub(super) lost_syn: bool,
+    /// Whether a retransmission timer fired at either end, including the timer of a SYN; none: the host does not know.
+    pub(super) had_timeout: Option<bool>,
+    pub(super) lost_syn: Option<bool>,
 }
 
 /// The measurements so far.
@@ -31,8 +31,9 @@ pub(super) struct Tally {
     pages_begun: u64,
     connections: u64,
     bytes: u64,
-    timeouts: u64,
-    lost_syns: u64,
+    /// Responses with a timeout, and with a lost SYN, as long as the host knows it of each.
+    timeouts: Option<u64>,
+    lost_syns: Option<u64>,
     /// A sample of all responses, if it is asked for. Each response is equally likely to be in it: algorithm R
     /// (Vitter 1985).
     sample: Option<Vec<Response>>,
@@ -82,8 +83,7 @@ result::part! {
         /// How long each response took.
         pub response_ms: Vec<f64>,
         /// Whether a retransmission timer fired for the response. The kernel engine does not see it, and writes null.
-        #[wider(Vec<Option<bool>>)]
-        pub timeout: Vec<bool>,
+        pub timeout: Vec<Option<bool>>,
     }
 }
 
@@ -99,8 +99,8 @@ impl Tally {
             pages_begun: 0,
             connections: 0,
             bytes: 0,
-            timeouts: 0,
-            lost_syns: 0,
+            timeouts: Some(0),
+            lost_syns: Some(0),
             sample: None,
             dice,
         }
@@ -127,8 +127,9 @@ impl Tally {
         let class = CLASSES.iter().filter(|&&least| response.bytes >= least).count();
         self.by_size[class].record(response.time);
         self.bytes += response.bytes;
-        self.timeouts += u64::from(response.had_timeout);
-        self.lost_syns += u64::from(response.lost_syn);
+        let add = |sum: Option<u64>, one: Option<bool>| Some(sum? + u64::from(one?));
+        self.timeouts = add(self.timeouts, response.had_timeout);
+        self.lost_syns = add(self.lost_syns, response.lost_syn);
         let Some(sample) = &mut self.sample else { return };
         if sample.len() < SAMPLE {
             sample.push(*response);
@@ -149,7 +150,7 @@ impl Tally {
 
     pub(super) fn result(&self) -> WebUsersResult {
         let came = self.responses.count();
-        let percent = |part: u64| (came > 0).then(|| rounded(100.0 * part as f64 / came as f64));
+        let percent = |part: Option<u64>| part.filter(|_| came > 0).map(|part| rounded(100.0 * part as f64 / came as f64));
         let [small, medium, large] = self.by_size.each_ref().map(FlowDelays::summary);
         WebUsersResult {
             response_ms: self.responses.summary(),

@@ -10,7 +10,7 @@ to the flow of their port.
 
 from dataclasses import dataclass
 
-from .plan import Flow, Plan
+from .plan import Plan
 
 SIDES = ("server", "client")
 NETWORKS = {"server": "10.9", "client": "10.8"}
@@ -22,19 +22,21 @@ MOST_ROUTES = 16
 _LISTENING, _ROUTE_BIT, _PLACE = 0x8000, 11, 0x7FF
 """A listening port has the highest bit, then four bits for the way's number, and eleven for the flow's place."""
 _SENDING = 0x800
-"""The lowest port of the sockets that choose their own: a flow's place is added. Listening ports are higher."""
+"""The lowest of the ports that the laboratory chooses for senders, plus a flow's place. Listening ports are higher."""
 EPHEMERAL = (0x1000, _LISTENING - 1)
 """The ports that Linux chooses for a connection. They are between the other two kinds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ends:
-    """The two ends of a flow. Data go from ``source`` to ``sink``."""
+    """The two ends of a flow."""
 
-    source: tuple[str, int]
-    sink: tuple[str, int]
+    addresses: dict[str, str]
+    """By side."""
     ports: tuple[int, ...]
-    """The listening ports of an application, one per way of the flow."""
+    """The listening ports, one per way of the flow."""
+    first_port: int
+    """The port of the sender of a bulk flow, and of what sends datagrams first."""
 
 
 def everybody(side: str) -> str:
@@ -58,26 +60,12 @@ def place_of(ports: tuple[int, int]) -> int | None:
     return next((port & _PLACE for port in ports if port & _LISTENING), None)
 
 
-def source_side(flow: Flow) -> str:
-    """Return the side that sends the flow's data."""
-    return "server" if flow.direction == "down" else "client"
-
-
-def sink_side(flow: Flow) -> str:
-    """Return the side that receives the flow's data."""
-    return "client" if flow.direction == "down" else "server"
-
-
 def ends(plan: Plan, place: int) -> Ends:
     """Return the addresses and ports of the flow at ``place`` of the plan."""
     flow = plan.flows[place]
-
-    def address(side: str) -> str:
-        number = flow.user if side == "client" else flow.server
-        return f"{NETWORKS[side]}.{number >> 8}.{number & 255}"
-
+    numbers = {"client": flow.user, "server": flow.server}
     return Ends(
-        source=(address(source_side(flow)), _SENDING + place),
-        sink=(address(sink_side(flow)), listening(flow.route, place)),
+        addresses={side: f"{NETWORKS[side]}.{numbers[side] >> 8}.{numbers[side] & 255}" for side in SIDES},
         ports=tuple(listening(route, place) for route in flow.routes or [flow.route]),
+        first_port=_SENDING + place,
     )

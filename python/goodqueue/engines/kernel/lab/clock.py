@@ -21,6 +21,10 @@ class Clock:
         """Return the monotonic time at ``seconds`` of the run."""
         return self.monotonic_ns + round(seconds * 1e9)
 
+    def sleep_until(self, seconds: float) -> None:
+        """Sleep until ``seconds`` of the run."""
+        time.sleep(max(0.0, seconds - self.now()))
+
     def now(self) -> float:
         """Return the seconds since the run began."""
         return (time.monotonic_ns() - self.monotonic_ns) / 1e9

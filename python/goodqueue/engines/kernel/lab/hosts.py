@@ -1,4 +1,4 @@
-"""The two hosts: one process per side, which serves all flows of its side."""
+"""The hosts at both ends: one process, which serves all flows (``crates/sockets``)."""
 
 import gc
 import json
@@ -8,36 +8,38 @@ import socket
 from contextlib import suppress
 from typing import Any, NoReturn
 
-from . import bulk
-from .addresses import ends, source_side
-from .apps import HALVES
-from .bulk import Receiver, Sender
+from goodqueue import _goodqueue
+
+from .addresses import SIDES, ends
 from .clock import Clock
-from .datagrams import Sink, Source
 from .errors import LabError
-from .halves import Half
 from .libc import die_with_parent
-from .loop import Loop
-from .orders import Orders
-from .plan import Plan
+from .plan import Flow, Plan
 from .topology import Namespace
 
+_UNSENT_S = 0.01
+_UNSENT_BYTES = (1 << 14, 1 << 18)
+"""How many bytes may wait unsent in a sender's socket, if the sender stops before the run does.
 
-class Host:
-    """The process of one side, forked before the run."""
+The amount is what the bottleneck sends in this time, within these bounds. It is small because these bytes still leave
+after the stop. The other senders have the upper bound.
 
-    def __init__(self, side: str, space: Namespace, plan: Plan, clock: Clock, orders: dict[str, Orders]) -> None:
-        """Start the process. When this returns, its listeners are ready, or it has failed and `results` says why.
+A train of ACKs may let TCP send a whole window at once. If little data waits, TCP runs out of data then, sends a
+short segment, and does not count its window as used.
+"""
 
-        ``orders`` holds the orders of each flow that has some, by the flow's name. Both hosts get the same.
-        """
-        self._side = side
+
+class Hosts:
+    """The process, forked before the run."""
+
+    def __init__(self, spaces: dict[str, Namespace], plan: Plan, clock: Clock) -> None:
+        """Start the process. When this returns, its listeners are ready, or it has failed and `results` says why."""
         self._results, write = os.pipe()
         ready, told = os.pipe()
         self._process = os.fork()
         if self._process == 0:
             os.close(ready)
-            _be_host(side, space, plan, clock, orders, told, write)
+            _be_hosts(spaces, plan, clock, told, write)
         os.close(write)
         os.close(told)
         os.read(ready, 1)
@@ -48,38 +50,42 @@ class Host:
         return self._results
 
     def results(self) -> dict[str, Any]:
-        """Wait for the process to end, and return the results of its flows."""
-        with os.fdopen(self._results, encoding="ascii") as pipe:
+        """Wait for the process to end, and return the results of the flows."""
+        with os.fdopen(self._results, encoding="utf-8") as pipe:
             text = pipe.read()
         _, status = os.waitpid(self._process, 0)
         if not text:
-            raise LabError(f"the {self._side}'s process ended with status {os.waitstatus_to_exitcode(status)}")
+            raise LabError(f"the hosts' process ended with status {os.waitstatus_to_exitcode(status)}")
         results: dict[str, Any] = json.loads(text)
         if "error" in results:
             raise LabError(results["error"])
         return results
 
 
-def _be_host(
-    side: str, space: Namespace, plan: Plan, clock: Clock, orders: dict[str, Orders], told: int, write: int
-) -> NoReturn:
-    """Serve the flows of ``side`` until the run is over, then write the results. Never returns."""
+def _be_hosts(spaces: dict[str, Namespace], plan: Plan, clock: Clock, told: int, write: int) -> NoReturn:
+    """Serve all flows until the run is over, then write the results. Never returns."""
     status = 1
     try:
         die_with_parent()
         with suppress(PermissionError):  # precedence over tc and tcpdump, so that datagrams leave on time
             os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
         most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # a flow has up to two descriptors
-        gc.disable()  # no pauses; the run ends before garbage would matter
-        space.enter()
-        _connect_once()
-        results = _serve(side, plan, clock, orders, told)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # a connection has two descriptors
+        gc.disable()  # no pauses
+        client, server = spaces["client"], spaces["server"]
+        for space in (client, server):
+            with space.entered():
+                _connect_once()
+        times = (clock.monotonic_ns, clock.realtime_ns)
+        run = _goodqueue.Sockets(plan.scenario, order(plan), (client.descriptor, server.descriptor), times)
+        os.close(told)
+        results = run.run()
+        clock.sleep_until(plan.duration_s + plan.drain_s)
         status = 0
-    except (LabError, OSError) as error:
-        results = {"error": str(error)}
-    with os.fdopen(write, "w", encoding="ascii") as pipe:
-        json.dump(results, pipe)
+    except OSError as error:
+        results = json.dumps({"error": str(error)})
+    with os.fdopen(write, "w", encoding="utf-8") as pipe:
+        pipe.write(results)
     os._exit(status)
 
 
@@ -93,23 +99,28 @@ def _connect_once() -> None:
         made.connect_ex(("127.0.0.1", 1))  # no one listens there
 
 
-def _serve(side: str, plan: Plan, clock: Clock, orders: dict[str, Orders], told: int) -> dict[str, Any]:
-    loop = Loop()
-    known: dict[str, Sender | Source | Sink | Half] = {}
-    receivers: list[Receiver] = []
-    for place, flow in enumerate(plan.flows):
-        between = ends(plan, place)
-        half = HALVES.get(flow.kind)
-        if half is not None:
-            own = (orders[flow.name],) if half.ORDERS else ()
-            known[flow.name] = half(flow, between, side, plan, clock, loop, *own)
-        elif source_side(flow) == side:
-            kind = Sender if flow.kind == bulk.KIND else Source
-            known[flow.name] = kind(flow, between, plan, clock, loop)
-        elif flow.kind == bulk.KIND:
-            receivers.append(Receiver(flow, between, loop))
-        else:
-            known[flow.name] = Sink(flow, between, clock, loop)
-    os.close(told)
-    loop.run(clock.at(plan.duration_s + plan.drain_s))
-    return {name: one.results() for name, one in known.items()}
+def order(plan: Plan) -> str:
+    """Return what ``crates/sockets`` must know beside the scenario, as JSON (``order.rs``)."""
+    flows = [_sockets(plan, place, flow) for place, flow in enumerate(plan.flows)]
+    times = {"duration_s": plan.duration_s, "warmup_s": plan.warmup_s, "sample_s": plan.sample_s}
+    return json.dumps(times | {"flows": flows})
+
+
+def _sockets(plan: Plan, place: int, flow: Flow) -> dict[str, Any]:
+    between = ends(plan, place)
+    return {
+        **{side: between.addresses[side] for side in SIDES},
+        "ports": between.ports,
+        "first_port": between.first_port,
+        "unsent_bytes": _unsent(flow, plan),
+        **{key: getattr(flow, key) for key in ("start_s", "stop_s", "cc", "ecn", "dscp", "pacing")},
+    }
+
+
+def _unsent(flow: Flow, plan: Plan) -> int:
+    """Return how many bytes may wait unsent in the socket of a flow that always has data."""
+    if flow.stop_s >= plan.duration_s:
+        return _UNSENT_BYTES[1]
+    rate_bps = plan.narrowest_bps(flow.direction, plan.routes[flow.route])
+    least, most = _UNSENT_BYTES
+    return most if rate_bps is None else min(max(int(rate_bps / 8 * _UNSENT_S), least), most)

@@ -7,7 +7,6 @@ from typing import Any
 
 _CLONE_NEWNET = 0x40000000
 _PR_SET_PDEATHSIG = 1
-_PR_SET_TIMERSLACK = 29
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -25,11 +24,6 @@ def enter_network(descriptor: int) -> None:
 def die_with_parent() -> None:
     """Make the kernel kill this process as soon as its parent dies, for any reason."""
     call("prctl", _PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
-
-
-def wake_on_time() -> None:
-    """Make the kernel wake this process exactly on time, not up to 50 microseconds later."""
-    call("prctl", _PR_SET_TIMERSLACK, 1, 0, 0, 0)
 
 
 def call(name: str, *arguments: Any) -> None:

@@ -80,7 +80,7 @@ class Flow:
 
     name: str
     kind: str
-    """One of `kinds.ALL`."""
+    is_tcp: bool
     direction: str
     """The direction of the flow's data: ``down`` (server to client) or ``up``."""
     start_s: float
@@ -88,44 +88,18 @@ class Flow:
     rtt_s: float
     """Base round-trip time."""
     ecn: bool
-    ecn_bits: int
-    """The ECN field of its datagrams. TCP's stack sets the field itself."""
+    """Whether TCP asks for ECN."""
     cc: str | None
     """Congestion control of a TCP flow, as Linux names it."""
     dscp: int
     pacing: bool
-    """Whether a bulk flow's socket asks TCP to pace."""
-    packet_size: int | None
-    """Bytes of a datagram of cbr, ping and voip, with the Ethernet header."""
+    """Whether TCP paces because its socket asks for it."""
     interval_s: float | None
-    """Seconds between datagrams of cbr, ping and voip, between a stream's chunks, or from the end of a transfer or
-    fetch to the next one."""
+    """Seconds between datagrams that are sent at fixed times."""
     user: int
     """The number of the user's host, from 1. Flows of one host have its number."""
     server: int
     """The number of the server, likewise."""
-    size_bytes: int | None = None
-    """The size of a transfer."""
-    repeat: int | None = None
-    """The number of transfers, exchanges or fetches. None: no limit before the stop."""
-    request_bytes: int | None = None
-    response_bytes: int | None = None
-    think_s: float | None = None
-    """The time from a response to the next request, if it is fixed."""
-    think_mean_s: float | None = None
-    """The mean of that time, if it is drawn from an exponential distribution."""
-    rate_bps: int | None = None
-    """The rate at which a stream's application writes."""
-    objects: list[dict[str, int]] | None = None
-    """The objects of a page, the document first: ``host`` (its number), ``request_bytes`` and ``response_bytes``."""
-    connections: int | None = None
-    """The maximum number of connections to each host of a page, or of a user of the web."""
-    visits: list[list[dict[str, Any]]] | None = None
-    """The pages of each user of the web: ``think_s`` before the page, ``is_persistent``, and ``requests``, the
-    document's first. A request is: its bytes, bytes of the response, seconds that the server takes, seconds to the next
-    request in its place."""
-    waves: int | None = None
-    """The number of parts in which the objects of a page become known to the users of the web."""
     route: int = 0
     """The place of the flow's way in the plan's ways."""
     routes: list[int] = field(default_factory=list)
@@ -156,6 +130,8 @@ class Plan:
     routes: list[Route]
     """The distinct ways of the flows, by base round-trip time."""
     flows: list[Flow]
+    scenario: str
+    """The resolved scenario as JSON, from which the hosts take the flows' applications."""
     sample_s: float | None
     """The interval at which the senders' TCP_INFO is read for time series. None: it is not."""
     drain_s: float = 1.0

@@ -11,14 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from . import changing, counters, distributions, sysctls, tc
 from .addresses import SIDES
-from .apps import HALVES
 from .capture import Capture
 from .chain import Node, Step, captured, measured
 from .clock import Clock
 from .commands import TOWARDS
 from .errors import LabError
-from .hosts import Host
-from .orders import Orders
+from .hosts import Hosts
 from .plan import Plan
 from .topology import Namespace, build
 
@@ -51,9 +49,8 @@ def run(plan: Plan, folder: Path, progress: Callable[[float], None]) -> None:
             captures[device] = Capture(device, folder / f"{device}.pcap")
     changes = changing.due(plan)
     changers = changing.Changers(spaces, {one.space for one in changes})
-    orders = {flow.name: Orders() for flow in plan.flows if flow.kind in HALVES and HALVES[flow.kind].ORDERS}
     clock = Clock.starting_in(_LEAD_S)
-    hosts = [Host(side, spaces[side], plan, clock, orders) for side in SIDES]
+    hosts = Hosts(spaces, plan, clock)
     if clock.now() > 0:
         raise LabError(f"the hosts took longer than {_LEAD_S} s to start")
 
@@ -78,12 +75,9 @@ def run(plan: Plan, folder: Path, progress: Callable[[float], None]) -> None:
     if own is not None:
         until(plan.duration_s + own.lag_s)
         own.measured(folder / OWN)
-    flows: dict[str, Any] = {flow.name: {} for flow in plan.flows}
     until(plan.duration_s + plan.drain_s)
     queues.read()
-    for host in hosts:
-        for name, found in host.results().items():
-            flows[name] |= found
+    flows = hosts.results()
     if own is not None:
         own.stop()
     changers.finish()  # Last, because the hosts inherited its pipes. A `tc` ends when all have closed them.
@@ -122,9 +116,9 @@ def _switches(space: Namespace) -> dict[str, str]:
 
 
 class _Waiting:
-    """Sleeps through the run and reports the progress. A host that ends before the run does has failed."""
+    """Sleeps through the run and reports the progress. Hosts that end before the run does have failed."""
 
-    def __init__(self, clock: Clock, whole_s: float, hosts: list[Host], progress: Callable[[float], None]) -> None:
+    def __init__(self, clock: Clock, whole_s: float, hosts: Hosts, progress: Callable[[float], None]) -> None:
         self._clock, self._whole_s, self._hosts, self._progress = clock, whole_s, hosts, progress
         self._tick = 0
 
@@ -137,10 +131,10 @@ class _Waiting:
                 self._tick += 1
             else:
                 nap = max(0.0, min(ahead, next_tick - self._clock.now()))
-                early = select.select(self._hosts, [], [], nap)[0]
+                early = select.select([self._hosts], [], [], nap)[0]
                 if early and self._clock.now() < self._whole_s:
-                    early[0].results()
-                    raise LabError("a host's process ended before the run did")
+                    self._hosts.results()
+                    raise LabError("the hosts' process ended before the run did")
 
 
 def _await_precise_timers() -> None:

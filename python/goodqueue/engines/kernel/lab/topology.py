@@ -17,15 +17,14 @@ from pyroute2.ethtool.ioctl import IoctlEthtool
 
 from . import commands, sysctls, tc
 from .addresses import GATEWAY, SIDES, everybody
-from .bulk import ECN_MARK
 from .chain import Node, nodes
 from .libc import enter_network, new_network
 from .plan import Plan
 
 _LOOPBACK = 1
 _LOCAL_TABLE = 255
-_ECN_TABLE = 100
-"""The routes that make TCP ask for ECN. Sockets with `ECN_MARK` use them."""
+_ECN_TABLE, _ECN_MARK = 100, 1
+"""The routes that make TCP ask for ECN, and the mark of the sockets that use them (``crates/sockets``)."""
 _RTAX_FEATURE_ECN = 1
 _OFFLOADS = ("tcp-segmentation-offload", "generic-segmentation-offload", "generic-receive-offload")
 
@@ -78,7 +77,7 @@ def build(plan: Plan) -> dict[str, Namespace]:
                 if name in SIDES:  # each address of the side is this host's own
                     here = {"type": "local", "scope": "host", "table": _LOCAL_TABLE, "oif": _LOOPBACK}
                     ip.route("add", dst=everybody(name), **here)
-                    ip.rule("add", table=_ECN_TABLE, fwmark=ECN_MARK)
+                    ip.rule("add", table=_ECN_TABLE, fwmark=_ECN_MARK)
     for number, (left, right) in enumerate(pairwise(row) if plan.own is None else ()):
         near, far = _end(left, "client", 2 * number), _end(right, "server", 2 * number + 1)
         with spaces[near.space].entered(), IPRoute() as ip:

@@ -1,13 +1,10 @@
 """The kernel's ``struct tcp_info``: the state of a connection, as its sender sees it."""
 
-import socket
 import struct
-from itertools import accumulate
 
 # ``linux/tcp.h``. Fields are only ever appended to the structure. These are the fields of kernel 6.1 up to the last
 # one that is used.
 _SIZES = [1] * 8 + [4] * 24 + [8] * 4 + [4] * 6 + [8] * 4 + [4] * 2 + [8] * 2 + [4] * 2
-_ENDS = list(accumulate(_SIZES))
 _FORMAT = struct.Struct("=" + "".join({1: "B", 4: "I", 8: "Q"}[size] for size in _SIZES))
 _FIELDS = (
     *("state", "ca_state", "retransmits", "probes", "backoff", "options", "wscale", "flags"),
@@ -19,29 +16,13 @@ _FIELDS = (
     *("delivery_rate", "busy_time_us", "rwnd_limited_us", "sndbuf_limited_us"),
     *("delivered", "delivered_ce", "bytes_sent", "bytes_retrans", "dsack_dups", "reord_seen"),
 )
-_KEPT = (
-    *("state", "ca_state", "backoff", "rto_us", "snd_mss", "unacked", "sacked", "lost", "retrans", "rtt_us"),
-    *("rttvar_us", "ssthresh", "cwnd", "reordering", "total_retrans", "pacing_rate", "bytes_acked", "notsent_bytes"),
-    *("min_rtt_us", "data_segs_out", "delivery_rate", "busy_time_us", "rwnd_limited_us", "sndbuf_limited_us"),
-    *("delivered", "delivered_ce", "bytes_sent", "bytes_retrans", "dsack_dups", "reord_seen"),
-)
-SENT = ("bytes_sent", "bytes_retrans", "dsack_dups")
-"""The counters of a sender: bytes sent, bytes sent again, and segments that the receiver reported as duplicates."""
-
 _UNLIMITED = 0x7FFFFFFF
 """The kernel's value for a slow-start threshold that was never set."""
 
 
-def read(connection: socket.socket) -> bytes:
-    """Return the raw structure. `decode` can wait until the run is over."""
-    return connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _FORMAT.size)
-
-
-def decode(data: bytes) -> dict[str, int | None]:
-    """Return the structure's fields by name. A field that this kernel does not have yet is None."""
-    values = _FORMAT.unpack(data.ljust(_FORMAT.size, b"\0"))
-    known = {name: value if end <= len(data) else None for name, value, end in zip(_FIELDS, values, _ENDS, strict=True)}
-    info = {name: known[name] for name in _KEPT}
+def decode(digits: str) -> dict[str, int | None]:
+    """Return the structure's fields by name, from its bytes as hexadecimal digits."""
+    info: dict[str, int | None] = dict(zip(_FIELDS, _FORMAT.unpack(bytes.fromhex(digits)), strict=True))
     if info["ssthresh"] == _UNLIMITED:
         info["ssthresh"] = None
     return info

@@ -1,0 +1,103 @@
+//! A TCP connection: its two ends, what they still have to send, and what they have received.
+
+use crate::net::Net;
+use crate::options;
+use goodqueue_netsim::Side;
+use rustix::fd::OwnedFd;
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, SendFlags, Shutdown, recv, send, shutdown};
+
+/// What an end has to write if its sender always has data.
+pub(crate) const ENDLESS: u64 = u64::MAX;
+
+/// One end of a connection.
+#[derive(Default)]
+pub(crate) struct End {
+    /// None before the end exists and after it was closed.
+    pub(crate) socket: Option<OwnedFd>,
+    pub(crate) is_established: bool,
+    /// Bytes that it has received in order.
+    pub(crate) delivered: u64,
+    /// Whether the other end writes no more, and all its data have arrived.
+    pub(crate) is_peer_finished: bool,
+    /// Bytes that are written and not yet in the socket.
+    pending: u64,
+    /// Whether it closes for writing once these bytes are in the socket, and whether it has done so.
+    is_closing: bool,
+    is_shut: bool,
+}
+
+/// Both ends of a connection.
+#[derive(Default)]
+pub(crate) struct Connection {
+    ends: [End; 2],
+}
+
+impl Connection {
+    pub(crate) fn end(&self, side: Side) -> &End {
+        &self.ends[side as usize]
+    }
+
+    pub(crate) fn end_mut(&mut self, side: Side) -> &mut End {
+        &mut self.ends[side as usize]
+    }
+
+    /// Discards all data that are not sent, and resets the connection.
+    pub(crate) fn abort(&mut self) {
+        for socket in self.ends.iter_mut().filter_map(|end| end.socket.take()) {
+            options::reset_on_close(&socket);
+        }
+    }
+}
+
+impl End {
+    /// Sends `bytes`, after the bytes written before.
+    pub(crate) fn write(&mut self, bytes: u64) {
+        self.pending = self.pending.saturating_add(bytes);
+    }
+
+    /// Closes for writing once all bytes are sent. An end that always has data stops here.
+    pub(crate) fn close(&mut self) {
+        self.is_closing = true;
+        if self.pending == ENDLESS {
+            self.pending = 0;
+        }
+    }
+
+    /// Gives the socket what it takes, and closes what is to be closed. Returns whether this end is over: both ends
+    /// have closed for writing, and everything has arrived here.
+    pub(crate) fn flush(&mut self, net: &Net) -> bool {
+        let Some(socket) = self.socket.as_ref().filter(|_| self.is_established) else { return false };
+        while self.pending > 0 {
+            let most = net.buffer.len().min(usize::try_from(self.pending).unwrap_or(usize::MAX));
+            match send(socket, &net.buffer[..most], SendFlags::NOSIGNAL) {
+                Ok(_) if self.pending == ENDLESS => {}
+                Ok(sent) => self.pending -= sent as u64,
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => return false,
+                Err(_) => self.pending = 0, // the other end is gone
+            }
+        }
+        if self.is_closing && !self.is_shut {
+            self.is_shut = true;
+            let _ = shutdown(socket, Shutdown::Write); // fails only if the other end is gone
+        }
+        self.is_shut && self.is_peer_finished
+    }
+
+    /// Counts and discards what has arrived. Returns whether anything has, or the other end has closed.
+    pub(crate) fn take(&mut self, net: &mut Net) -> bool {
+        let before = (self.delivered, self.is_peer_finished);
+        while let Some(socket) = self.socket.as_ref().filter(|_| !self.is_peer_finished) {
+            // With MSG_TRUNC the kernel drops the bytes instead of copying them (tcp(7)).
+            match recv(socket, net.buffer.as_mut_slice(), RecvFlags::TRUNC) {
+                Ok((_, 0)) => self.is_peer_finished = true,
+                Ok((_, count)) => self.delivered += count as u64,
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => break,
+                Err(_) => self.is_peer_finished = true, // a reset: nothing more will come
+            }
+        }
+        before != (self.delivered, self.is_peer_finished)
+    }
+}

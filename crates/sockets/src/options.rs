@@ -1,0 +1,90 @@
+//! Sockets with a flow's options, and what Linux reports of a connection.
+
+use crate::order::Asked;
+use nix::sys::socket::{setsockopt, sockopt};
+use rustix::fd::OwnedFd;
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with, sockopt as common};
+use std::io;
+use std::time::Duration;
+
+/// The options that no library has.
+#[allow(unsafe_code, missing_docs)]
+mod own {
+    // The macro calls the C library with a pointer to a value of the named type and its size, so the kernel reads or
+    // writes within the value. Each bit pattern is a value of each of these types. Linux 4.19 and later write all of
+    // `TcpInfo`, and the macro checks that.
+    use nix::{getsockopt_impl, setsockopt_impl, sockopt_impl};
+
+    sockopt_impl!(TcpInfo, GetOnly, libc::IPPROTO_TCP, libc::TCP_INFO, [u64; 28]);
+    sockopt_impl!(MaxPacingRate, SetOnly, libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE, u64);
+    sockopt_impl!(NotSentLowat, SetOnly, libc::IPPROTO_TCP, libc::TCP_NOTSENT_LOWAT, u32);
+}
+
+/// The mark of the packets of sockets that ask for ECN. Linux selects their routes by it (`topology.py`).
+const ECN_MARK: u32 = 1;
+/// Any rate below "unlimited" switches TCP's own pacing on.
+const FASTEST: u64 = 1 << 40;
+
+/// Returns a TCP socket. Both ends get the flow's congestion control, since DCTCP changes the receiver too.
+pub(crate) fn tcp(asked: &Asked) -> io::Result<OwnedFd> {
+    let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+    let made = socket_with(AddressFamily::INET, SocketType::STREAM, flags, None)?;
+    common::set_socket_reuseaddr(&made, true)?;
+    common::set_tcp_nodelay(&made, true)?;
+    if let Some(cc) = &asked.cc {
+        common::set_tcp_congestion(&made, cc)
+            .map_err(|_| io::Error::other(format!("this kernel has no congestion control {cc}")))?;
+    }
+    if asked.pacing {
+        setsockopt(&made, own::MaxPacingRate, &FASTEST)?;
+    }
+    common::set_ip_tos(&made, asked.dscp << 2)?;
+    if asked.ecn {
+        setsockopt(&made, sockopt::Mark, &ECN_MARK)?;
+    }
+    // Linux chooses the port when it knows both addresses, so a port may serve several connections at once.
+    setsockopt(&made, sockopt::IpBindAddressNoPort, &true)?;
+    Ok(made)
+}
+
+/// Sets how many bytes may wait unsent in `socket`.
+pub(crate) fn set_unsent(socket: &OwnedFd, bytes: u32) -> io::Result<()> {
+    Ok(setsockopt(socket, own::NotSentLowat, &bytes)?)
+}
+
+/// Makes the close of `socket` discard unsent data and reset the connection.
+pub(crate) fn reset_on_close(socket: &OwnedFd) {
+    let _ = common::set_socket_linger(socket, Some(Duration::ZERO)); // fails only for what is no socket
+}
+
+/// Returns a UDP socket whose arrivals the kernel stamps.
+pub(crate) fn udp() -> io::Result<OwnedFd> {
+    let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+    let made = socket_with(AddressFamily::INET, SocketType::DGRAM, flags, None)?;
+    setsockopt(&made, sockopt::ReceiveTimestampns, &true)?;
+    common::set_ip_recvtos(&made, true)?;
+    Ok(made)
+}
+
+/// The kernel's `struct tcp_info`, up to the fields of Linux 4.19 (`linux/tcp.h`). Fields are only ever appended.
+pub(crate) struct Info([u64; 28]);
+
+impl Info {
+    /// Returns the state of the connection of `socket`.
+    pub(crate) fn of(socket: &OwnedFd) -> io::Result<Self> {
+        Ok(Self(nix::sys::socket::getsockopt(socket, own::TcpInfo)?))
+    }
+
+    /// Returns the structure's bytes as hexadecimal digits.
+    pub(crate) fn to_hex(&self) -> String {
+        self.0.iter().flat_map(|word| word.to_ne_bytes()).map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// Returns the bytes sent, the bytes sent again, and the segments that the receiver reported as duplicates.
+    pub(crate) fn sent(&self) -> [u64; 3] {
+        const BYTES_SENT: usize = 200 / 8; // bytes_retrans follows; then two counters of 32 bits
+        let [sent, again, counters] = [0, 1, 2].map(|place| self.0[BYTES_SENT + place]);
+        let [d0, d1, d2, d3, ..] = counters.to_ne_bytes();
+        [sent, again, u32::from_ne_bytes([d0, d1, d2, d3]).into()]
+    }
+}
