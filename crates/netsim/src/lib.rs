@@ -16,10 +16,8 @@
 //! [`Simulation::record`] sums it up.
 
 mod agenda;
-mod baseline;
 mod calendar;
 pub mod catalogue;
-mod cell;
 mod component;
 mod direction;
 mod flow;
@@ -27,6 +25,7 @@ pub mod foreign;
 mod hosts;
 mod ids;
 pub mod keys;
+mod ledger;
 mod link;
 mod lists;
 mod metronome;
@@ -45,6 +44,7 @@ mod sim;
 mod sockets;
 mod tally;
 pub mod traffic;
+pub mod wifi;
 
 pub use direction::Side;
 pub use ids::SocketId;

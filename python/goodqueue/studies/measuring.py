@@ -122,6 +122,9 @@ COMPUTATIONS: Mapping[str, Computation] = {
     "response_near_ms": Computation(
         {"bytes": NUMBER}, web.response_near_ms, "median of the sampled responses of about `bytes`"
     ),
+    "response_late_s": Computation(
+        {}, web.late_s, "median of how much longer a sampled response with a timeout takes than those of its size"
+    ),
     "drop_share_jain_index": Computation(
         {"direction": TEXT}, varying.drop_share_jain_index, "of lost over sent packets, flow by flow"
     ),

@@ -298,11 +298,6 @@ impl Traffic {
         Ok(())
     }
 
-    /// Returns whether it names a host of its flows.
-    pub(crate) fn names_hosts(&self) -> bool {
-        self.host.is_some() || self.server.is_some()
-    }
-
     /// Returns whether its packets cross the hop `name`.
     pub(crate) fn crosses(&self, name: &str) -> bool {
         self.hops.as_ref().is_none_or(|hops| hops.iter().any(|hop| hop == name))

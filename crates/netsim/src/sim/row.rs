@@ -6,8 +6,6 @@
 //! only from these pipes.
 
 use crate::agenda::Agenda;
-use crate::baseline::Baseline;
-use crate::cell::{Cell, Delivery};
 use crate::component::Component;
 use crate::direction::Direction;
 use crate::ids::{FanId, FlowId, HopId, LinkId, Number, PartId, PipeId, RouteId};
@@ -17,16 +15,18 @@ use crate::packet::Packet;
 use crate::path::kind::Element;
 use crate::path::netem::{Accepted, WireCounts};
 use crate::pipe::{Exit, Fan, Pipes};
-use crate::probe::series::QueueSeries;
 use crate::scenario::{BOTTLENECK, Scenario};
+use crate::wifi::cell::Cell;
 use goodqueue_units::{Duration, Instant};
 use std::collections::BTreeMap;
 
 /// The next stop of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Node {
-    /// The bottleneck of the packet's direction.
+    /// The link that is the bottleneck of the packet's direction.
     Bottleneck,
+    /// The cell that is the bottleneck of both directions.
+    Cell,
     /// The host that receives the packet.
     Host,
     Hop(HopId),
@@ -37,17 +37,10 @@ pub(crate) struct HopState {
     pub(crate) body: Body,
     /// Packets lost in the hop. A link counts its own.
     pub(crate) lost: PerFlow<u64>,
-    pub(crate) baseline: HopBaseline,
-    pub(crate) series: QueueSeries,
+    /// The counts of an element when measuring began.
+    pub(crate) baseline: WireCounts,
     /// Its first component in the agenda.
     component: Component,
-}
-
-/// The totals of a hop when measuring began.
-#[derive(Default)]
-pub(crate) struct HopBaseline {
-    pub(crate) link: Baseline,
-    pub(crate) element: WireCounts,
 }
 
 /// The two sorts of hops.
@@ -74,7 +67,7 @@ pub(super) enum Part {
     Onward(HopId),
     /// Packets come out of a hop that is not a link.
     Release(HopId),
-    /// The cell that is the bottleneck.
+    /// The cell.
     Cell,
 }
 
@@ -87,11 +80,8 @@ pub(crate) struct Row {
     routes: List<RouteId, Route>,
     /// The pipe in which each flow's packets end.
     exits: ByDirection<PerFlow<Exit>>,
-    /// The cell, if the bottleneck is one, and its component in the agenda.
+    /// The cell, if the bottleneck is one.
     pub(crate) cell: Option<Box<Cell>>,
-    pub(super) cell_component: Component,
-    /// The packets that come out of the cell at one time. The list is kept so that not every event allocates one.
-    pub(super) delivered: Vec<Delivery>,
 }
 
 /// The exit of flows whose packets go on to another hop.
@@ -115,10 +105,11 @@ impl Routes {
     /// Plans the ways of `scenario`. `rtts` has the least and the greatest base RTT of each flow.
     pub(super) fn new(scenario: &Scenario, rtts: &[(Duration, Duration)]) -> Self {
         let (mut of_flow, mut routes) = (PerFlow::default(), List::<RouteId, Route>::default());
+        let bottleneck = if scenario.bottleneck.wifi.is_some() { Node::Cell } else { Node::Bottleneck };
         for traffic in &scenario.traffic {
             let route = ByDirection::of(|direction| {
                 let row = scenario.hops.rows[direction].iter().map(|place| match *place {
-                    None => (BOTTLENECK, Node::Bottleneck),
+                    None => (BOTTLENECK, bottleneck),
                     Some(hop) => (scenario.hops.list[hop].name.as_str(), Node::Hop(hop)),
                 });
                 row.filter(|(name, _)| traffic.crosses(name)).map(|(_, node)| node).collect::<Vec<_>>()
@@ -178,12 +169,15 @@ impl Routes {
         self.of_flow.len()
     }
 
+    /// Returns the number of pipes of the direction that has more.
+    pub(super) fn most_pipes(&self) -> usize {
+        self.delays.iter().map(List::len).max().unwrap_or(0)
+    }
+
     /// Builds the row of these ways through `hops`, which act at the components that `places` planned.
-    pub(super) fn row(self, hops: PerHop<HopState>, cell: Option<Box<Cell>>, mut places: Places) -> Row {
+    pub(super) fn row(self, hops: PerHop<HopState>, cell: Option<Cell>, places: Places) -> Row {
         let Self { of_flow, routes, exits, .. } = self;
-        let cell_component = places.add(Part::Cell);
-        let parts = places.parts;
-        Row { hops, parts, route_of: of_flow, routes, exits, cell, cell_component, delivered: Vec::new() }
+        Row { hops, parts: places.parts, route_of: of_flow, routes, exits, cell: cell.map(Box::new) }
     }
 }
 
@@ -204,6 +198,11 @@ impl Places {
         Component::part(self.pipes, self.parts.push(part))
     }
 
+    /// Returns the number of components.
+    pub(super) fn len(&self) -> usize {
+        self.parts.len()
+    }
+
     /// Adds the components of the bottleneck of `direction`, in a row.
     pub(super) fn bottleneck(&mut self, direction: Direction) -> Parts {
         Parts::of_bottleneck(direction, self.add(Part::BottleneckOnward(direction)))
@@ -222,6 +221,11 @@ impl Places {
             wire: self.add(Part::Wire(hop)),
             onward: self.add(Part::Onward(hop)),
         }
+    }
+
+    /// Adds the component of the cell.
+    pub(super) fn cell(&mut self) -> Component {
+        self.add(Part::Cell)
     }
 
     /// Adds the component of `hop`, if it is not a link.
@@ -247,7 +251,7 @@ impl Row {
     /// first hop.
     pub(super) fn first_link(&self, flow: FlowId, direction: Direction) -> LinkId {
         match self.entry(flow, direction) {
-            Node::Bottleneck if self.cell.is_none() => LinkId::bottleneck(direction),
+            Node::Bottleneck => LinkId::bottleneck(direction),
             _ => LinkId::gate(direction),
         }
     }
@@ -269,16 +273,20 @@ impl Row {
         self.parts[id]
     }
 
-    /// Returns the number of components of the row.
-    pub(super) fn parts(&self) -> usize {
-        self.parts.len()
+    /// Plans the first actions of the row's parts.
+    pub(super) fn plan(&self, agenda: &mut Agenda) {
+        self.links().for_each(|link| link.plan_timer(Instant::ZERO, agenda));
+        self.cell.iter().for_each(|cell| cell.plan(agenda));
     }
 
-    /// Plans the first action of the cell, if there is one.
-    pub(super) fn plan_cell(&self, agenda: &mut Agenda) {
-        if let Some(cell) = &self.cell {
-            agenda.set(self.cell_component, cell.next_time());
-        }
+    /// Returns the links among the hops.
+    pub(super) fn links(&self) -> impl Iterator<Item = &Link> {
+        self.hops.iter().filter_map(HopState::link)
+    }
+
+    /// Returns the links among the hops, to change them.
+    pub(super) fn links_mut(&mut self) -> impl Iterator<Item = &mut Link> {
+        self.hops.iter_mut().filter_map(HopState::link_mut)
     }
 
     /// Returns the packets of `flow` that were dropped or lost in the hops of `direction`.
@@ -290,15 +298,14 @@ impl Row {
 }
 
 impl HopState {
-    pub(super) fn new(body: Body, flows: usize, component: Component, law: bool) -> Self {
+    pub(super) fn new(body: Body, flows: usize, component: Component) -> Self {
         let lost = if matches!(body, Body::Element(_)) { vec![0; flows] } else { Vec::new() }.into();
-        let series = QueueSeries::new(law);
-        Self { body, lost, baseline: HopBaseline::default(), series, component }
+        Self { body, lost, baseline: WireCounts::default(), component }
     }
 
     fn dropped(&self, flow: FlowId) -> u64 {
         match &self.body {
-            Body::Link(link) => link.fates.dropped[flow],
+            Body::Link(link) => link.ledger.fates.dropped[flow],
             Body::Element(_) => self.lost[flow],
         }
     }
@@ -326,19 +333,25 @@ impl HopState {
         }
     }
 
-    /// Returns the packet that comes out now, if the hop is not a link.
-    pub(super) fn release(&mut self, now: Instant, agenda: &mut Agenda) -> Option<Packet> {
-        let Body::Element(element) = &mut self.body else { return None };
-        let packet = element.release(now);
-        agenda.set(self.component, element.next_time().unwrap_or(Instant::MAX));
-        packet
+    /// Lets `part` of the hop act. Returns the packet that comes out now, if there is one.
+    pub(super) fn act(&mut self, part: Part, now: Instant, agenda: &mut Agenda) -> Option<Packet> {
+        match (&mut self.body, part) {
+            (Body::Link(link), Part::Timer(_)) => link.on_timer(now, agenda),
+            (Body::Link(link), Part::Wire(_)) => link.settle(now, agenda),
+            (Body::Link(link), _) => return link.take_onward(now, agenda),
+            (Body::Element(element), _) => {
+                let packet = element.release(now);
+                agenda.set(self.component, element.next_time().unwrap_or(Instant::MAX));
+                return packet;
+            }
+        }
+        None
     }
 
-    /// Sets the baseline when measuring begins.
-    pub(super) fn warmed_up(&mut self, now: Instant) {
-        match &mut self.body {
-            Body::Link(link) => self.baseline.link = Baseline::of(link, now),
-            Body::Element(element) => self.baseline.element = element.counts(),
+    /// Begins the measured time of a hop without a queue.
+    pub(super) fn begin_measuring(&mut self) {
+        if let Body::Element(element) = &self.body {
+            self.baseline = element.counts();
         }
     }
 
