@@ -11,9 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import typer
-
-from goodqueue.cli import app
+from goodqueue.cli import command_line
 
 VERSION = re.compile(r'^version = "(.*)"$', re.MULTILINE)
 EXAMPLES = "Examples:"
@@ -90,7 +88,7 @@ def main(folder: str) -> None:
     manifest = Path(__file__).resolve().parents[1] / "Cargo.toml"
     (version,) = VERSION.findall(manifest.read_text(encoding="utf-8"))
     Path(folder).mkdir(parents=True, exist_ok=True)
-    with typer.main.get_command(app).make_context("goodqueue", [], resilient_parsing=True) as context:
+    with command_line().make_context("goodqueue", [], resilient_parsing=True) as context:
         for name, text in pages(context, version):
             (Path(folder) / name).write_text(text, encoding="utf-8")
 

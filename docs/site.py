@@ -23,7 +23,7 @@ import api_page
 import list_pages
 import typer
 
-from goodqueue.cli import app
+from goodqueue.cli import command_line
 
 ROOT = Path(__file__).resolve().parents[1]
 LINK = re.compile(r"(!?\[[^\]]*\])\(([^)\s#]+)(#[^)\s]*)?\)")
@@ -47,7 +47,7 @@ def commands(context: Any, depth: int = 2) -> Iterator[str]:
 
 def command_page() -> str:
     """Return the page of the command line."""
-    context = typer.Context(typer.main.get_command(app), info_name="goodqueue", terminal_width=100)
+    context = typer.Context(command_line(), info_name="goodqueue", terminal_width=100)
     return "# Command line\n\nWhat `--help` shows, verb by verb.\n\n" + "\n".join(commands(context))
 
 

@@ -65,6 +65,17 @@ def test_a_port_of_pfifo_gives_pfifos_record(here: Path, goodqueue: Command) -> 
     assert without_qdiscs(ours.out) == without_qdiscs(theirs.out)
 
 
+def test_a_cell_takes_a_discipline_too(here: Path, goodqueue: Command) -> None:
+    """The ends of a cell have no rate, which a class is created with. It ended with a KeyError."""
+    Path("cell.toml").write_text((ROOT / "examples" / "wifi.toml").read_text(encoding="utf-8"), encoding="utf-8")
+    short = ("--set", "duration=2s", "--set", "warmup=1s", "--json")
+    ours, theirs = (
+        goodqueue("run", "cell.toml", "--set", f"bottleneck.qdisc={line} limit 20", *short).out
+        for line in (f"{write(FIFO)}:Fifo", "pfifo")
+    )
+    assert without_qdiscs(ours) == without_qdiscs(theirs)
+
+
 def test_the_record_holds_every_parameter_and_makes_the_same_run_again(here: Path) -> None:
     line = f"{write(FIFO)}:Fifo"
     first = run.one(SCENARIO | {"bottleneck": {"rate": "10mbit", "qdisc": line, "buffer": {"bdp": 2}}})

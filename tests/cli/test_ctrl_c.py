@@ -15,12 +15,14 @@ from pathlib import Path
 import pytest
 
 from conftest import at_work, drafts_of
-from goodqueue import interrupts, run
+from goodqueue import run
 from goodqueue._goodqueue import Simulation
 from goodqueue.record import Scenario
 
 LIMIT_S = 100
 """Generous, for a busy machine. Without an answer each of these would take longer, or for ever."""
+
+HASTE_S = 2.0
 
 ENDLESS = """
 class Endless:
@@ -43,6 +45,12 @@ class Endless:
 
 def command(*arguments: str) -> AbstractContextManager["subprocess.Popen[str]"]:
     return python("-m", "goodqueue", *arguments)
+
+
+def hasty(*arguments: str) -> AbstractContextManager["subprocess.Popen[str]"]:
+    """Run the command with a shorter `interrupts.GRACE_S`, since what does not end takes a whole CPU until then."""
+    code = f"from goodqueue import cli, interrupts; interrupts.GRACE_S = {HASTE_S}; cli.main({list(arguments)!r})"
+    return python("-c", code)
 
 
 @contextmanager
@@ -186,7 +194,7 @@ def test_a_discipline_that_never_returns_from_c_is_ended(here: Path, verb: str, 
         mine = Path("mine")
         shutil.copytree(files("goodqueue.studies") / "library" / "schwardmann2014", mine)  # type: ignore[arg-type]
         (mine / "figures.py").write_text("open('began', 'w').close()\nsum(iter(int, 1))\n", encoding="utf-8")
-    with command(*arguments) as process:
+    with hasty(*arguments) as process:
         until(process, "began")
         process.send_signal(number)
         assert ended(process) == (SAID if number == signal.SIGINT else (143, "", ""))
@@ -215,10 +223,10 @@ def test_no_lock_stays_held(here: Path, number: signal.Signals) -> None:
 
 def test_a_discipline_that_swallows_it_is_ended_by_another_one(here: Path) -> None:
     Path("endless.py").write_text(ENDLESS.format(caught="BaseException"), encoding="utf-8")
-    with command("run", "ok.toml", "--set", "bottleneck.qdisc=./endless.py:Endless") as process:
+    with hasty("run", "ok.toml", "--set", "bottleneck.qdisc=./endless.py:Endless") as process:
         until(process, "began")
         process.send_signal(signal.SIGINT)
-        time.sleep(interrupts.GRACE_S + 1.0)
+        time.sleep(HASTE_S + 1.0)
         assert process.poll() is None
         process.send_signal(signal.SIGINT)
         assert ended(process) == SAID

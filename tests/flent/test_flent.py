@@ -261,11 +261,13 @@ def test_flent_draws_our_files(rrul_be: Record, tmp_path: Path, plot: str) -> No
         ([{"kind": "bulk", "direction": "up"}, {"kind": "bulk"}, {"kind": "ping"}], "all"),
         ([{"kind": "ping"}], "ping"),
         ([*BOTH_WAYS, {"kind": "voip"}, {"kind": "page"}, {"kind": "ping"}], "voip_delay_loss"),
-        ([*BOTH_WAYS, {"kind": "voip"}, {"kind": "page"}, {"kind": "ping"}], "http_delay"),
+        pytest.param(
+            [*BOTH_WAYS, {"kind": "voip"}, {"kind": "page"}, {"kind": "ping"}], "http_delay", marks=pytest.mark.long
+        ),
         ([{"kind": "bulk", "direction": "up"}, {"kind": "voip", "direction": "up"}], "voip_mos_combine"),
         ([{"kind": "voip"}], "voip_delay_cdf"),
         ([{"kind": "page"}, {"kind": "voip"}], "http_box_combine"),
-        ([{"kind": "page"}, {"kind": "voip"}], "voip_bitrate"),
+        pytest.param([{"kind": "page"}, {"kind": "voip"}], "voip_bitrate", marks=pytest.mark.long),
     ],
 )
 def test_flent_draws_each_test_that_we_export(traffic: list[dict[str, Any]], plot: str, tmp_path: Path) -> None:

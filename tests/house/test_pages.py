@@ -112,7 +112,7 @@ def is_mention(line: str) -> bool:
     verb, *words = shlex.split(line)
     if not words or {"…", "..."} & set(words) or any(word.isupper() and len(word) > 2 for word in words) or "|" in line:
         return True
-    command = typer.main.get_command(cli.app).commands[verb]  # type: ignore[attr-defined]
+    command = cli.command_line().commands[verb]  # type: ignore[attr-defined]
     try:
         command.make_context(verb, words)
     except typer.Exit:

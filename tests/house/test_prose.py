@@ -74,7 +74,7 @@ def commands() -> dict[str, str]:
 @pytest.mark.needs("checkout")
 def test_every_command_in_a_page_is_one_that_the_command_line_takes() -> None:
     """The verb and the options exist, and the values have the right type. The guides' commands are also run."""
-    root = typer.main.get_command(cli.app)
+    root = cli.command_line()
     found = commands()
     assert len(found) > 100
     refused = []

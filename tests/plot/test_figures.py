@@ -28,7 +28,7 @@ from goodqueue.show.picture import axis_for
 @pytest.mark.parametrize(
     ("count", "places", "words"),
     [(2, 1, ""), (9, 1, ""), (16, 1, ""), (5, 1, "target 20ms interval 200ms limit 2000 ecn ce_threshold 5ms memory"),
-     (9, 3, ""), (4, 2, "a long name, 10mbit, 50ms"), (3, 12, "")],
+     (9, 3, ""), (4, 2, "a long name, 10mbit, 50ms"), (3, 4, ""), pytest.param(3, 12, "", marks=pytest.mark.long)],
 )  # fmt: skip
 def test_nothing_covers_the_data_and_nothing_is_cut(
     record: Record, kind: str, count: int, places: int, words: str

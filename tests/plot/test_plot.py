@@ -138,8 +138,9 @@ def test_each_kind_is_drawn_from_a_store_alone(
     for form in ("svg", "pdf", "png"):
         said = goodqueue("plot", kind, "store", *options, "--out", f"a.{form}")
         assert (said.status, said.out, said.err) == (0, f"Written: a.{form}\n", "")
-        assert goodqueue("plot", kind, "store", *options, "--out", f"b.{form}").status == 0
-        assert (here / f"a.{form}").read_bytes() == (here / f"b.{form}").read_bytes(), "same data, same bytes"
+        if form == "svg" or kind == "jain":  # one writer of PDF and PNG for all kinds
+            assert goodqueue("plot", kind, "store", *options, "--out", f"b.{form}").status == 0
+            assert (here / f"a.{form}").read_bytes() == (here / f"b.{form}").read_bytes(), "same data, same bytes"
     assert (here / "a.pdf").read_bytes().startswith(b"%PDF")
     assert (here / "a.png").read_bytes().startswith(b"\x89PNG")
     text = "".join(ET.parse(here / "a.svg").getroot().itertext())  # noqa: S314

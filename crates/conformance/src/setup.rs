@@ -1,8 +1,9 @@
 //! The header of a decision trace, as the `tc` line that our registry takes. For a trace of ours also the reverse
 //! (`write`).
 //!
-//! There is one table per algorithm of the kernel (`table`). Other disciplines and variants have their line in the header. If
-//! our discipline does not know a value, the registry refuses it, so the tables need not know what is implemented.
+//! There is one table per algorithm of the kernel (`table`). Other disciplines and variants have their line in the
+//! header. If our discipline does not know a value, the registry refuses it, so the tables need not know what is
+//! implemented.
 
 mod cake;
 mod read;

@@ -42,8 +42,8 @@ pub(crate) struct DelayedAck {
     now: bool,
     /// Quick ACKs still to be sent.
     quick: u8,
-    /// How often data was sent within an `ato` of receiving some.
-    answers: u8,
+    /// Data was sent within an `ato` of receiving some (Linux `TCP_PINGPONG_THRESH` of 1; 5.0 to 5.19 had 3).
+    in_ping_pong: bool,
     /// Pushes since the last ACK, 2 at most.
     pushed: u8,
     /// ACKs of out-of-order segments held back.
@@ -88,7 +88,7 @@ impl DelayedAck {
             every: every.unwrap_or(0),
             now: false,
             quick: 0,
-            answers: 0,
+            in_ping_pong: false,
             pushed: 0,
             duplicates: 0,
             held: 0,
@@ -151,16 +151,14 @@ impl DelayedAck {
     #[cold]
     pub(crate) fn on_trouble(&mut self, most: u8, window: u32) {
         self.hurry(most, window);
-        self.answers = 0;
+        self.in_ping_pong = false;
         self.ato = MIN;
     }
 
     /// Takes note that a segment with data was sent.
     #[inline]
     pub(crate) fn on_sent_data(&mut self, now: Instant) {
-        if now.since(self.last_data) < self.ato {
-            self.answers = self.answers.saturating_add(1);
-        }
+        self.in_ping_pong |= now.since(self.last_data) < self.ato;
     }
 
     /// Takes the peer's FIN. It is acknowledged at once if this end has `closed` too (RFC 9293, 3.10.7.4, has no other
@@ -168,16 +166,11 @@ impl DelayedAck {
     /// ACK.
     #[cold]
     pub(crate) fn on_fin(&mut self, closed: bool) {
-        let era = self.stack.era();
-        if closed || !era.receiver.fin_enters_pingpong {
+        if closed || !self.stack.era().receiver.fin_enters_pingpong {
             self.now = true;
         } else {
-            self.answers = self.answers.max(era.receiver.pingpong_thresh);
+            self.in_ping_pong = true;
         }
-    }
-
-    fn in_ping_pong(&self) -> bool {
-        self.answers >= self.stack.era().receiver.pingpong_thresh
     }
 
     /// Asks for an ACK.
@@ -213,7 +206,7 @@ impl DelayedAck {
         if pushed == 0 && self.quick == 0 {
             return false;
         }
-        pushed > 1 || !self.in_ping_pong()
+        pushed > 1 || !self.in_ping_pong
     }
 
     /// Takes a segment of another length than the last ones. A short segment ends what the application wrote. Two of
@@ -240,7 +233,7 @@ impl DelayedAck {
     fn delay(&mut self, now: Instant, srtt: impl FnOnce() -> Option<Duration>) {
         let mut ato = self.ato;
         if ato > MIN {
-            let most = if self.in_ping_pong() || self.pushed > 0 { MAX_PUSHED } else { MAX };
+            let most = if self.in_ping_pong || self.pushed > 0 { MAX_PUSHED } else { MAX };
             ato = ato.min(srtt().map_or(most, |srtt| most.min(srtt.max(MIN))));
         }
         if self.deadline != Instant::MAX && self.deadline <= now + ato / 4 {
@@ -272,7 +265,7 @@ impl DelayedAck {
     /// of the shrinking window Linux does not send this ACK as an ACK of more than a full segment, but as the first of
     /// those that leave at once (`__tcp_ack_snd_check`).
     pub(crate) fn on_part_filled(&mut self, nxt: SeqNumber) {
-        if self.quick == 0 || self.in_ping_pong() {
+        if self.quick == 0 || self.in_ping_pong {
             (self.order, self.duplicates) = (nxt, 1);
         }
     }
@@ -309,8 +302,8 @@ impl DelayedAck {
         }
         self.deadline = Instant::MAX;
         self.now = true;
-        if self.in_ping_pong() {
-            self.answers = 0; // no answer came that could have carried the ACK
+        if self.in_ping_pong {
+            self.in_ping_pong = false; // no answer came that could have carried the ACK
             self.ato = MIN;
         } else {
             self.ato = (self.ato * 2).min(rto);

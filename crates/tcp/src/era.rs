@@ -258,7 +258,7 @@ eras! {
     timers: Timers {
         /// Linux's clock of timers (`wheel`), with `CONFIG_HZ` of 250. Zero: to the nanosecond.
         jiffy: Duration = [Duration::ZERO, Duration::ZERO, Duration::from_millis(4), Duration::ZERO],
-            "the timers of RACK and of delayed ACKs fire" {
+            "the timers of SYN, SYN-ACK, RACK and delayed ACKs fire" {
                 Duration::ZERO => "on time",
                 jiffy => format!("late, with ticks of {} ms", jiffy.as_nanos() / 1_000_000),
             }
@@ -321,12 +321,6 @@ eras! {
             "quick ACKs" {
                 true => "at first, after a pause or trouble, and while the receive window grows",
                 false => "none: every second segment, otherwise late (RFC 9293, 3.8.6.3)",
-            }
-        /// Linux `TCP_PINGPONG_THRESH`.
-        pingpong_thresh: u8 = [1, 1, 3, 3],
-            "no quick ACKs once we have answered" {
-                1 => "one question",
-                questions => format!("{questions} questions"),
             }
         /// Linux `compressed_ack`.
         compressed_ack: bool = [false, false, true, false],

@@ -1,7 +1,7 @@
 //! The sender's record of the segments in flight: one entry per segment, marked by SACK and by loss detection.
 //!
-//! `acknowledged` removes what an ACK covers, `sacked` marks what SACK blocks cover, and [`loss`] decides which segments
-//! are lost.
+//! `acknowledged` removes what an ACK covers, `sacked` marks what SACK blocks cover, and [`loss`] decides which
+//! segments are lost.
 
 mod acknowledged;
 mod loss;

@@ -133,15 +133,14 @@ fn lost_acks_cost_nothing_while_others_follow() {
 #[test]
 fn lost_syn_and_lost_syn_ack_cost_a_second_each() {
     let mut pair = upload(reno(), 10, Path::drop([0]));
-    // The SYN leaves at 1000 ms, the server ends the handshake at 1150, its FIN leaves at 1200, and the ACK of that
-    // arrives at 1250.
-    assert_eq!(finish(&mut pair, 10 * MSS), Duration::from_millis(1250));
+    // The SYN leaves at a tick of 32 ms, 1024. The server ends the handshake at 1174, its FIN leaves at 1224, and the
+    // ACK of that arrives at 1274.
+    assert_eq!(finish(&mut pair, 10 * MSS), Duration::from_millis(1274));
     let mut pair = upload(reno(), 10, Path::default());
     pair.down = Path::drop([0]);
     let time = finish(&mut pair, 10 * MSS);
-    // Both timers run: the client's SYN reaches the server at 1050 ms, and the server's own SYN-ACK leaves at 1050 ms
-    // too.
-    assert_eq!(time, Duration::from_millis(1250));
+    // Both timers run: the server's own SYN-ACK leaves at 1056 ms, and the client's SYN reaches the server at 1074.
+    assert_eq!(time, Duration::from_millis(1256));
 }
 
 /// Guards against a retransmission, a second reduction by the ECEs that follow the first, or no CWR (ECE would then

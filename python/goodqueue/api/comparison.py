@@ -144,7 +144,7 @@ class Comparison(showing.Shown):
                 raise UserError("plot", f"found {quoted(kind)}; accepted: {', '.join((*figures.KINDS, *KINDS))}")
             records = [record for entry in self.result.entries for record in entry.records]
             with showing.looking(width, font, style):
-                return showing.drawn(kind, records, asking.words("metric", metric), None, None, title)
+                return showing.drawn(kind, records, asking.words("metric", metric), title)
         if metric is not None or title:
             raise UserError("plot", f"found a metric or a title with {kind}; accepted: with {', '.join(KINDS)}")
         with showing.looking(width, font, style):

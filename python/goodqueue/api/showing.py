@@ -65,13 +65,11 @@ def looking(width: str | None, font: str | None, style: str | None) -> AbstractC
     return wishes.applied(wishes.of(width, font, style))
 
 
-def drawn(
-    kind: str, records: Sequence["Record"], metric: Sequence[str], by: str | None, x: str | None, title: str
-) -> "Figure":
+def drawn(kind: str, records: Sequence["Record"], metric: Sequence[str], title: str) -> "Figure":
     """Return the figure that ``goodqueue plot`` draws for ``records``. Raises UserError."""
     from goodqueue.errors import UserError, quoted
     from goodqueue.plot import KINDS, drawing, selection
 
     if kind not in KINDS:
         raise UserError("plot", f"found {quoted(kind)}; accepted: {', '.join(KINDS)}")
-    return drawing.of_runs(kind, selection.runs(records), metric, by, x, title)
+    return drawing.of_runs(kind, selection.runs(records), metric, None, None, title)

@@ -16,7 +16,6 @@ kernel. A draft with another mark, or on a system without locks, is left over wh
 import atexit
 import errno
 import os
-import secrets
 import shutil
 import socket
 import time
@@ -152,7 +151,7 @@ def _copied(draft: Path, target: Path) -> Iterator[Path]:
 
 def beside(target: Path, kind: str) -> Path:
     """Return the name of a new draft of ``target``. No other process chooses the same."""
-    return target.with_name(f".{target.name}.{kind}-{_kernel()}-{secrets.token_hex(4)}")
+    return target.with_name(f".{target.name}.{kind}-{_kernel()}-{os.urandom(4).hex()}")
 
 
 def hold(path: Path, name: Path | None = None) -> bool:

@@ -166,7 +166,10 @@ def settle(figure: Figure) -> None:
 def drawn(figure: Figure) -> Any:
     """Settle the positions of everything in ``figure``, and return the renderer that measures texts."""
     canvas = FigureCanvasAgg(figure)
-    figure.draw_without_rendering()
+    if (layout := figure.get_layout_engine()) is None:
+        figure.draw_without_rendering()
+    else:  # draws all that it needs to measure
+        layout.execute(figure)
     return canvas.get_renderer()  # type: ignore[no-untyped-call]
 
 

@@ -213,7 +213,7 @@ def _resolve_python(resolved: Scenario, origin: str, origins: Origins) -> None:
         if discipline.is_python(table["qdisc"]):
             from goodqueue._goodqueue import Qdisc
 
-            rate = f"{paths.rate_bps(table)}bit"
+            rate = f"{paths.busiest_bps(table)}bit"  # only to create it: a run tells it the rate of its link
             file = discipline.split(table["qdisc"].split()[0])[0]
             try:
                 with discipline.blaming([file], UserError):

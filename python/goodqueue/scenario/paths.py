@@ -14,7 +14,7 @@ MOST_BYTES = 64 * inputs.MIB
 """The largest size of a file of rates, the same as in the core."""
 
 AIR_BPS = 100_000_000
-"""The assumed rate of an end of a Wi-Fi cell, which has no rate of its own. It only serves to share out the work."""
+"""The assumed rate of an end of a Wi-Fi cell, which has no rate of its own. No result depends on it."""
 
 
 def links(scenario: Scenario) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -61,5 +61,5 @@ def rate_bps(link: dict[str, Any]) -> int:
 
 
 def busiest_bps(link: dict[str, Any]) -> int:
-    """Return `rate_bps` of a resolved link, for sharing out the work. An end of a Wi-Fi cell has `AIR_BPS`."""
+    """Return `rate_bps` of a resolved link, or `AIR_BPS` for an end of a Wi-Fi cell."""
     return rate_bps(link) if "rate" in link or "trace" in link else AIR_BPS

@@ -56,100 +56,86 @@ def _delay_max_ms(record: Record, options: Mapping[str, str | float]) -> float |
     return found.delay_max_ms if found else None
 
 
-_SINCE = {"from_s": Option("number")}
-_PHASE = {name: Option("number") for name in ("from_s", "each_s", "phases", "phase")}
-_WINDOW = {name: Option("number") for name in ("from_s", "to_s")}
-_FLOW_WINDOW = {"name": Option("text"), **_WINDOW}
-_STEP = {"flow": Option("text"), "target_ms": Option("number"), "rise_ms": Option("number", 0.0)}
+TEXT, NUMBER = Option("text"), Option("number")
+_SINCE = {"from_s": NUMBER}
+_PHASE = dict.fromkeys(("from_s", "each_s", "phases", "phase"), NUMBER)
+_WINDOW = dict.fromkeys(("from_s", "to_s"), NUMBER)
+_FLOW_WINDOW = {"name": TEXT, **_WINDOW}
+_ABOVE = {"percentile": NUMBER, "above": Option("number", -1.0)}
+_STEP = {"flow": TEXT, "target_ms": NUMBER, "rise_ms": Option("number", 0.0)}
 
 COMPUTATIONS: Mapping[str, Computation] = {
     "tau_ms": Computation(_STEP, _tau_ms, "from the start of `flow` until the delay, once above, is below `target_ms`"),
     "delay_max_ms": Computation(_STEP, _delay_max_ms, "the largest delay within tau"),
-    "goodput_mbps": Computation({"direction": Option("text")}, latency.goodput_mbps, "of TCP, one way, all flows"),
-    "goodput_sum_mbps": Computation({"name": Option("text")}, latency.goodput_sum_mbps, "of all flows called `name`/N"),
+    "goodput_mbps": Computation({"direction": TEXT}, latency.goodput_mbps, "of TCP, one way, all flows"),
+    "goodput_sum_mbps": Computation({"name": TEXT}, latency.goodput_sum_mbps, "of all flows called `name`/N"),
     "least_goodput_mbps": Computation(
-        {"name": Option("text")}, latency.least_goodput_mbps, "of the flow called `name`/N that has least"
+        {"name": TEXT}, latency.least_goodput_mbps, "of the flow called `name`/N that has least"
     ),
     "loss_ratio": Computation(
-        {"name": Option("text"), "to_name": Option("text")},
+        {"name": TEXT, "to_name": TEXT},
         latency.loss_ratio,
         "the share of packets that flows called `name` lose, over that of those called `to_name`",
     ),
     "goodput_ratio": Computation(
-        {"flow": Option("number"), "to_flow": Option("number")},
-        latency.goodput_ratio,
-        "of one flow over another, by their places from 0",
+        {"flow": NUMBER, "to_flow": NUMBER}, latency.goodput_ratio, "of one flow over another, by their places from 0"
     ),
     "goodput_all_mbps": Computation({}, latency.goodput_all_mbps, "of all flows that carry data"),
     "latency_mean_ms": Computation({}, latency.latency_ms, "of the pings, above the base RTT"),
-    "latency_peak_ms": Computation(
-        {"until_s": Option("number")}, latency.peak_ms, "the largest of the seeds' mean course"
-    ),
+    "latency_peak_ms": Computation({"until_s": NUMBER}, latency.peak_ms, "the largest of the seeds' mean course"),
     "latency_steady_ms": Computation(_SINCE, latency.steady_ms, "mean after `from_s`"),
     "settle_time_s": Computation(
-        {**_SINCE, "factor": Option("number")},
-        latency.settle_s,
-        "until a second is within `factor` of the steady latency",
+        {**_SINCE, "factor": NUMBER}, latency.settle_s, "until a second is within `factor` of the steady latency"
     ),
     "first_drop_time_ms": Computation({}, latency.first_drop_ms, "begin of the interval of the first drop"),
     "goodput_spans_mbps": Computation(
-        {"direction": Option("text"), "percentile": Option("number")},
+        {"direction": TEXT, "percentile": NUMBER},
         latency.goodput_spans_mbps,
         "of all flows of one way together, a percentile over the series' intervals",
     ),
     "flow_rtts_ms": Computation(
-        {"direction": Option("text"), "percentile": Option("number")},
+        {"direction": TEXT, "percentile": NUMBER},
         latency.flow_rtts_ms,
         "round trips as senders of one way measured them: the percentile (10, 50, 90) of the flow in the middle",
     ),
     "of_station": Computation(
-        {"station": Option("text"), "number": Option("text")},
+        {"station": TEXT, "number": TEXT},
         air.of_station,
         "a number of a station of a Wi-Fi cell: airtime_percent, down.aggregate_frames",
     ),
     "packet_rtt_ms": Computation(
-        {"percentile": Option("number"), "above": Option("number", -1.0)},
-        roundtrip.rtt_ms,
-        "round trip of the packets down: a percentile, or what it is above another",
+        _ABOVE, roundtrip.rtt_ms, "round trip of the packets down: a percentile, or what it is above another"
     ),
-    "packet_delay_ms": Computation(
-        {"percentile": Option("number"), "above": Option("number", -1.0)},
-        roundtrip.delay_ms,
-        "the same less the base RTT",
-    ),
-    "flow_rtt_ms": Computation({"flow": Option("number")}, roundtrip.of_flow_ms, "mean of the packets of one flow"),
+    "packet_delay_ms": Computation(_ABOVE, roundtrip.delay_ms, "the same less the base RTT"),
+    "flow_rtt_ms": Computation({"flow": NUMBER}, roundtrip.of_flow_ms, "mean of the packets of one flow"),
     "flow_jitter_ms": Computation(
-        {"flow": Option("number")}, roundtrip.jitter_ms, "mean difference of successive packets of one flow, unsigned"
+        {"flow": NUMBER}, roundtrip.jitter_ms, "mean difference of successive packets of one flow, unsigned"
     ),
     "drop_probability_percent": Computation(_SINCE, latency.drop_probability_percent, "the law's mean after `from_s`"),
     "cwnd_mean_packets": Computation({}, latency.cwnd_packets, "over time and flows"),
     "loss_burstiness_index": Computation(
-        {"flow": Option("text")}, latency.burstiness_index, "variance over mean of what `flow` loses in an interval"
+        {"flow": TEXT}, latency.burstiness_index, "variance over mean of what `flow` loses in an interval"
     ),
     "call_delay_ms": Computation(
-        {"percentile": Option("number"), "above": Option("number", -1.0)},
-        latency.call_delay_ms,
-        "of a call, above another percentile, or above the way without queueing",
+        _ABOVE, latency.call_delay_ms, "of a call, above another percentile, or above the way without queueing"
     ),
     "response_near_ms": Computation(
-        {"bytes": Option("number")},
-        web.response_near_ms,
-        "median of the sampled responses of about `bytes`",
+        {"bytes": NUMBER}, web.response_near_ms, "median of the sampled responses of about `bytes`"
     ),
     "drop_share_jain_index": Computation(
-        {"direction": Option("text")}, varying.drop_share_jain_index, "of lost over sent packets, flow by flow"
+        {"direction": TEXT}, varying.drop_share_jain_index, "of lost over sent packets, flow by flow"
     ),
     "queue_packets": Computation(
-        {"statistic": Option("text"), "from_s": Option("number"), "to_s": Option("number")},
+        {"statistic": TEXT, "from_s": NUMBER, "to_s": NUMBER},
         varying.queue_packets,
         "the mean, min or max that a packet finds, the one on the wire among them",
     ),
-    "wait_ms": Computation({"number": Option("number")}, varying.wait_ms, "of one packet, by its number from 1"),
+    "wait_ms": Computation({"number": NUMBER}, varying.wait_ms, "of one packet, by its number from 1"),
     "delay_peak_ms": Computation(
-        {"at_s": Option("number"), "for_s": Option("number")}, varying.delay_peak_ms, "the largest of an interval"
+        {"at_s": NUMBER, "for_s": NUMBER}, varying.delay_peak_ms, "the largest of an interval"
     ),
     "recovery_time_s": Computation(
-        {"below_ms": Option("number")}, varying.recovery_time_s, "from a fall of the rate to a second below `below_ms`"
+        {"below_ms": NUMBER}, varying.recovery_time_s, "from a fall of the rate to a second below `below_ms`"
     ),
     "adapt_ms": Computation({}, varying.adapt_ms, "from a fall of the rate to the first drop"),
     "phase_delay_ms": Computation(_PHASE, phases.delay_ms, "mean delay in one of several phases that take turns"),
@@ -165,9 +151,7 @@ COMPUTATIONS: Mapping[str, Computation] = {
     ),
     "window_delay_ms": Computation(_WINDOW, windows.delay_ms, "mean queueing delay down in a part of the run"),
     "transferred_kb": Computation(
-        {"phase": Option("text")},
-        varying.transferred_kb,
-        "goodput while the rate is a risen one (jump), or else (other)",
+        {"phase": TEXT}, varying.transferred_kb, "goodput while the rate is a risen one (jump), or else (other)"
     ),
 }
 """The computations by name, as ``compute`` takes it. The first two need `[series] packets` in the scenario (`step`

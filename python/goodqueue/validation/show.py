@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict, fields
 from typing import Any
 
 from goodqueue.measures.stats import Estimate, estimate
@@ -232,23 +233,15 @@ def as_json(judgement: Judgement, ids: Sequence[str]) -> dict[str, Any]:
         "floor_ms": FLOOR_MS,
         "factor": FACTOR,
         "few": FEW,
-        "overall": _summary_json(judgement.overall),
-        "chance": _summary_json(judgement.chance) if judgement.chance else None,
-        "by_qdisc": {name: _summary_json(found) for name, found in judgement.by_qdisc.items()},
-        "by_change": {name: _summary_json(found) for name, found in judgement.by_change.items()},
+        "overall": asdict(judgement.overall),
+        "chance": asdict(judgement.chance) if judgement.chance else None,
+        "by_qdisc": {name: asdict(found) for name, found in judgement.by_qdisc.items()},
+        "by_change": {name: asdict(found) for name, found in judgement.by_change.items()},
         "errors": {id_: _errors_json(found) for id_, found in zip(ids, judgement.cells, strict=True)},
     }
 
 
-def _summary_json(found: Summary) -> dict[str, Any]:
-    from dataclasses import asdict
-
-    return asdict(found)
-
-
 def _errors_json(found: Any) -> dict[str, Any]:
-    from dataclasses import fields
-
     return {field.name: _number_json(getattr(found, field.name)) for field in fields(found)}
 
 

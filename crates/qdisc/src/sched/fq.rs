@@ -22,6 +22,7 @@ mod flows;
 mod pacing;
 mod params;
 mod queue;
+mod rounds;
 #[cfg(test)]
 mod tests;
 
@@ -40,6 +41,7 @@ use goodqueue_units::{Ecn, Instant};
 pub use params::PRIOMAP;
 use params::{PARAMS, Settings, settle};
 use queue::Waiting;
+use rounds::list_of;
 
 /// Bands of priorities.
 const BANDS: usize = 3;
@@ -302,10 +304,6 @@ impl<P: Packet> Qdisc<P> for Fq<P> {
     }
 }
 
-fn list_of(band: &mut Band, is_new: bool) -> &mut List {
-    if is_new { &mut band.new } else { &mut band.old }
-}
-
 impl<P: Packet> Fq<P> {
     #[inline]
     fn band_of(&self, packet: &P) -> u8 {
@@ -342,42 +340,6 @@ impl<P: Packet> Fq<P> {
             && (self.backlog.packets == 0 || nobody_competes())
             && self.settings.maxrate.is_none()
             && !is_paced()
-    }
-
-    fn join_old(&mut self, index: u32) {
-        let band = usize::from(self.flows[index].band);
-        self.bands[band].old.push(&mut self.flows, index);
-    }
-
-    /// Finds the list whose turn it is: the first list of the present band, or of the next band that has credit and
-    /// flows. Returns whether it is the list of new flows. `None`: no flow may send.
-    fn choose_list(&mut self) -> Option<bool> {
-        let mut fruitless = 0;
-        loop {
-            let band = &self.bands[self.band];
-            if band.credit > 0 {
-                if !band.new.is_empty() {
-                    return Some(true);
-                }
-                if !band.old.is_empty() {
-                    return Some(false);
-                }
-            }
-            loop {
-                fruitless += 1;
-                if fruitless > BANDS {
-                    return None;
-                }
-                self.band = (self.band + 1) % BANDS;
-                let weight = self.settings.weights[self.band];
-                let band = &mut self.bands[self.band];
-                band.credit = band.credit.saturating_add(weight).min(weight);
-                if band.credit > 0 {
-                    break;
-                }
-                fruitless = 0; // a band in debt may still hold flows
-            }
-        }
     }
 
     /// Sends the first packet of the flow whose turn it is, which could leave at `due`.

@@ -3,7 +3,7 @@
 use super::{Connection, Phase};
 use crate::ecn::{Echo, EcnMode, EcnUse, handshake_flags};
 use crate::segment::{echo_rtt, timestamp};
-use crate::{Flags, Segment};
+use crate::{Flags, Segment, wheel};
 use goodqueue_units::{Duration, Ecn, Instant};
 
 /// RFC 6298, 2.1: the SYN's first timeout. Each further timeout is twice the last.
@@ -110,8 +110,8 @@ impl Connection {
             self.first_syn_sent = now;
         }
         self.syn_sent = now;
-        let timeout = SYN_TIMEOUT * (1 << self.syn_timeouts.min(7));
-        self.syn_deadline = now + timeout.min(MAX_SYN_TIMEOUT);
+        let timeout = (SYN_TIMEOUT * (1 << self.syn_timeouts.min(7))).min(MAX_SYN_TIMEOUT);
+        self.syn_deadline = wheel::fires_at(self.stack.era().timers.jiffy, now, timeout);
         let asked = if self.gave_up_ecn() { EcnMode::Off } else { self.ecn };
         let flags = if self.phase == Phase::SynReceived {
             Flags::ACK | asked.syn_ack_flags(self.syn_ecn)

@@ -1,7 +1,7 @@
 //! The congestion states: which of them an ACK or a timer makes the sender enter and leave.
 //!
-//! Linux: `tcp_fastretrans_alert`. `detection` finds the losses, and `reduction` moves the window. What the sender must remember for it stands in
-//! [`Recovery`](super::recovery::Recovery).
+//! Linux: `tcp_fastretrans_alert`. `detection` finds the losses, and `reduction` moves the window. What the sender must
+//! remember for it stands in [`Recovery`](super::recovery::Recovery).
 
 use super::recovery::{LossAck, Timeout};
 use super::{CongestionState, Sender};
