@@ -1,8 +1,13 @@
 """The Rust core's interface for Python. All text is JSON; `goodqueue.record` describes the records."""
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
+
+from goodqueue.record import Delay, Quantiles
 
 VERSION: str
 
@@ -294,6 +299,27 @@ def rate_bps(text: str) -> int:
 
 def mos(delay_ms: float, loss_percent: float) -> float:
     """Return the mean opinion score of a call, 1 to 4.5, by ITU-T G.107's E-model, from mean one-way delay and loss."""
+
+def rounded(value: float) -> float:
+    """Return ``value`` with six decimals, as all numbers of a record have. Halves go away from zero."""
+
+def percent(part: int, whole: int) -> float:
+    """Return ``part`` of ``whole`` in percent, rounded, or 0 if ``whole`` is 0."""
+
+def jain(shares: Sequence[float]) -> float | None:
+    """Return Jain's fairness index (Σx)² / (n Σx²), rounded, or None if all shares are 0."""
+
+def percentiles_ms(ns: NDArray[np.int64]) -> list[float | None] | None:
+    """Return the 0th to the 100th percentile of delays in ms by the nearest rank, rounded. None for no delay."""
+
+def summary(ns: NDArray[np.int64]) -> Delay | None:
+    """Return the distribution of delays, or None if there is none."""
+
+def goodput_quantiles(mbps: Sequence[float]) -> Quantiles | None:
+    """Return quantiles of a flow's goodput in bins by the nearest rank, or None if there is no bin."""
+
+def jitter_ms(ns: NDArray[np.int64]) -> tuple[float | None, float | None]:
+    """Return the mean difference between successive delays, and RFC 3550's jitter (6.4.1). None for fewer than two."""
 
 def resolve(scenario_json: str) -> str:
     """Return the scenario with its defaults filled in. Raises ScenarioError."""

@@ -4,10 +4,12 @@ import math
 import statistics
 from itertools import pairwise
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from goodqueue import _goodqueue
 from goodqueue.measures import stats
 
 
@@ -47,11 +49,18 @@ def test_pairing_takes_out_what_both_share() -> None:
         stats.paired([1.0], [1.0, 2.0])
 
 
-def test_jain() -> None:
-    assert stats.jain([1.0, 1.0, 1.0]) == 1.0
-    assert stats.jain([1.0, 0.0, 0.0, 0.0]) == 0.25
-    assert stats.jain([2.0, 4.0]) == pytest.approx(36 / 40)
-    assert stats.jain([0.0, 0.0]) is None
+def test_the_cores_numbers_take_arrays_as_they_are() -> None:
+    """Guards against a view that is read without its strides, and a sign that is lost between two clocks."""
+    delays = np.array([[3, 90], [-1, 90], [7, 90]], dtype=np.int64) * 1_000_000
+    assert _goodqueue.jitter_ms(delays[:, 0]) == (6.0, 0.734375), "4/16, and (8 - 0.25)/16 more"
+    found = _goodqueue.summary(delays[:, 0])
+    assert found is not None
+    assert (found["min"], found["p50"], found["mean"], found["max"]) == (-1.0, 3.0, 3.0, 7.0)
+    assert _goodqueue.rounded(-2.5e-6) == -3e-6, "halves go away from zero on both sides"
+    assert str(_goodqueue.rounded(-1e-9)) == "0.0"
+    assert _goodqueue.summary(delays[:0, 0]) is _goodqueue.percentiles_ms(delays[:0, 0]) is None
+    assert _goodqueue.jitter_ms(delays[:1, 0]) == (None, None)
+    assert _goodqueue.goodput_quantiles([]) is _goodqueue.jain([0.0, 0.0]) is None
 
 
 def test_pooling_two_runs_gives_the_mixture() -> None:

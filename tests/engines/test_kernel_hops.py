@@ -13,10 +13,10 @@ from goodqueue import engines, scenario
 from goodqueue.engines.kernel import elements, planning
 from goodqueue.engines.kernel.lab import changing, commands, distributions
 from goodqueue.engines.kernel.lab.chain import Does, Step, captured, nodes
+from goodqueue.engines.kernel.lab.clock import nanoseconds
 from goodqueue.engines.kernel.lab.plan import Change, Hop, Plan, Shaper
 from goodqueue.engines.kernel.sightings import Packets
 from goodqueue.errors import UserError
-from goodqueue.measures.distribution import nanoseconds
 
 BOTTLENECK = {"rate": "10mbit", "qdisc": "codel"}
 

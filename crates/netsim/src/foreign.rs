@@ -52,7 +52,11 @@ pub struct Request<'a> {
 /// Makes foreign disciplines.
 pub type Maker<'a> = dyn FnMut(Request<'_>) -> Result<Box<dyn Foreign>, ScenarioError> + 'a;
 
-pub use crate::scenario::is_foreign;
+/// Returns whether `line` names a discipline written in Python (`path/file.py:Class …`) and not one of the registry.
+#[must_use]
+pub fn is_foreign(line: &str) -> bool {
+    line.split_whitespace().next().is_some_and(|word| word.contains(".py:"))
+}
 
 /// The discipline of a link. The inner box keeps this type as small as an [`AnyQdisc`].
 pub(crate) enum Discipline {

@@ -8,8 +8,8 @@ use crate::direction::Direction;
 use crate::ids::{FlowId, Number};
 use crate::lists::{PerFlow, PerSide};
 use crate::packet::hosts_of;
-use crate::scenario::{HostName, Scenario, Traffic};
 use goodqueue_units::Streams;
+use std::fmt::Display;
 use std::sync::Arc;
 
 /// The hashes of the two hosts of each flow, as a link sees them in its direction.
@@ -20,24 +20,26 @@ pub(crate) struct Hosts {
 }
 
 impl Hosts {
-    /// Returns the hosts of the flows of `scenario` as links of the direction `Down` see them, if it names any.
-    pub(crate) fn of(scenario: &Scenario) -> Option<Self> {
-        if !scenario.traffic.iter().any(Traffic::names_hosts) {
-            return None;
-        }
-        let streams = Streams::new(scenario.seed);
-        let hash = |role: &str, name: &Option<HostName>| {
-            name.as_ref().map(|name| streams.stream(&format!("{role} {name}"), 0).next_u32())
-        };
+    /// Returns the hosts of flows as links of the direction `Down` see them, or None if no host has a name. `tables`
+    /// has the names of the user's host and of the server, and the number of flows between them.
+    pub(crate) fn of<N: Display>(
+        seed: u64,
+        tables: impl Iterator<Item = ([Option<N>; 2], u64)>,
+    ) -> Option<Self> {
+        let streams = Streams::new(seed);
+        let hash = |role: &str, name: N| streams.stream(&format!("{role} {name}"), 0).next_u32();
+        let mut is_any = false;
         let mut all = PerFlow::default();
-        for traffic in &scenario.traffic {
-            let (user, remote) = (hash("host", &traffic.host), hash("server", &traffic.server));
-            for _ in 0..traffic.count {
+        for ([user, remote], count) in tables {
+            is_any |= user.is_some() || remote.is_some();
+            let (user, remote) =
+                (user.map(|name| hash("host", name)), remote.map(|name| hash("server", name)));
+            for _ in 0..count {
                 let own = hosts_of(FlowId::at(all.len()));
                 all.push(PerSide::from([user.unwrap_or(own.0), remote.unwrap_or(own.1)]));
             }
         }
-        Some(Self { of_flow: Arc::new(all), direction: Direction::Down })
+        is_any.then(|| Self { of_flow: Arc::new(all), direction: Direction::Down })
     }
 
     /// Returns the same hosts, as links of the direction `direction` see them.

@@ -16,11 +16,9 @@
 //! [`Simulation::record`] sums it up.
 
 mod agenda;
-mod baseline;
 mod byte_limit;
 mod calendar;
 pub mod catalogue;
-mod cell;
 mod component;
 mod direction;
 mod flow;
@@ -29,6 +27,7 @@ mod freed;
 mod hosts;
 mod ids;
 pub mod keys;
+mod ledger;
 mod link;
 mod lists;
 mod metronome;
@@ -47,6 +46,7 @@ mod sim;
 mod sockets;
 mod tally;
 pub mod traffic;
+pub mod wifi;
 
 pub use direction::Side;
 pub use ids::SocketId;
@@ -56,8 +56,12 @@ pub use outline::{FlowOutline, Program};
 pub use outside::{Arrival, Envelope, Headers, OutsideRoute};
 pub use packet::Packet;
 pub use probe::delay::{FlowDelays as Delays, Summary};
+pub use probe::goodput::Quantiles;
+pub use probe::jitter::Jitter;
 pub use probe::law::LawSeries;
 pub use probe::mos::mos;
+pub use probe::samples::Samples;
+pub use probe::{jain, percent, rounded};
 pub use record::Record;
 pub use scenario::Scenario;
 pub use sim::Simulation;

@@ -129,10 +129,6 @@ impl<K: Half, T> Pair<K, T> {
         Self::from(K::BOTH.map(make))
     }
 
-    pub(crate) fn each_ref(&self) -> [&T; 2] {
-        self.both.each_ref()
-    }
-
     pub(crate) fn iter(&self) -> std::slice::Iter<'_, T> {
         self.both.iter()
     }

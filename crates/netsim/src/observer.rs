@@ -2,7 +2,6 @@
 
 use crate::direction::Direction;
 use crate::packet::Packet;
-use crate::path::wifi::frames::AirFrame;
 use crate::probe::series::PacketLog;
 use goodqueue_qdisc::Drop;
 use goodqueue_units::{Duration, Instant};
@@ -26,9 +25,6 @@ pub trait Observer: Send {
     /// Takes an `event` of `packet`, which goes `direction`, at the time `now`. The packet's ECN codepoint is the one
     /// at this time.
     fn saw(&mut self, now: Instant, direction: Direction, event: Event, packet: &Packet);
-
-    /// Takes a `frame` that was on the air of a Wi-Fi cell. The call comes when the frame's exchange has ended.
-    fn aired(&mut self, _frame: &AirFrame) {}
 }
 
 /// An observer that belongs to the run and to the program that made it.

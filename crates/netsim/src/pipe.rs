@@ -88,11 +88,6 @@ impl Pipes {
         self.flows
     }
 
-    /// Returns the number of pipes.
-    pub(crate) fn len(&self) -> usize {
-        self.pipes.len()
-    }
-
     /// Returns the shortest of the delays, or zero if packets of any flow go on to another hop.
     pub(crate) fn least_delay(&self) -> Duration {
         if self.lead_on() {

@@ -6,20 +6,13 @@ mod hosts;
 pub mod layout;
 mod parts;
 
-use crate::baseline::Baseline;
-use crate::cell::Cell;
-pub use crate::cell::log::AirSeries;
-pub use crate::cell::report::{AirRecord, StationRecord, WifiRecord};
-pub use crate::cell::stations::{AirtimeSeries, StationSeries};
 use crate::direction::Direction;
 use crate::flow::{Flow, Source};
-use crate::ids::{FlowId, LinkId};
-use crate::link::{Counts, Fates, Link};
+use crate::ids::FlowId;
+use crate::ledger::{Ledger, Queue};
 use crate::path::netem::WireCounts;
-use crate::probe::delay::QueueDelays;
 use crate::probe::series::QueueSeries;
-use crate::probe::{percent, ratio, rounded};
-use crate::ring::Ring;
+use crate::probe::{jain, percent, ratio, rounded};
 use crate::scenario::{Hop, LinkSpec};
 use crate::sim::Simulation;
 use crate::sim::row::{Body, HopState};
@@ -35,6 +28,10 @@ pub use crate::traffic::tmix::TmixResult;
 pub use crate::traffic::transfer::TransferResult;
 pub use crate::traffic::voip::{CallSeries, VoipResult};
 pub use crate::traffic::web_users::tally::{WebUsersResult, WebUsersSeries};
+use crate::wifi::cell::Cell;
+pub use crate::wifi::log::AirSeries;
+pub use crate::wifi::report::{AirRecord, StationRecord, WifiRecord};
+pub use crate::wifi::stations::{AirtimeSeries, StationSeries};
 pub use elsewhere::{Kernel, KernelHop, Late, Live, LiveHosts, LivePackets, SourceFile};
 use goodqueue_qdisc::{Drop, Mark};
 use goodqueue_units::Instant;
@@ -60,8 +57,8 @@ impl Simulation {
             seed: self.scenario.seed,
             scenario: self.scenario.clone(),
             queues: PerDirection {
-                down: self.bottleneck(Direction::Down),
-                up: self.bottleneck(Direction::Up),
+                down: self.queue_at_bottleneck(Direction::Down),
+                up: self.queue_at_bottleneck(Direction::Up),
             },
             wifi: self.cell().map(|cell| cell.record(self.measured_s(Instant::ZERO, Instant::MAX))),
             hops: self.hop_records(),
@@ -82,15 +79,8 @@ impl Simulation {
         stop.min(self.now).since(start.max(Instant::ZERO + self.scenario.warmup.0)).as_secs_f64()
     }
 
-    fn bottleneck(&self, direction: Direction) -> QueueRecord {
-        let (spec, baseline) = (self.scenario.link(direction), &self.baseline[direction]);
-        match self.cell() {
-            Some(cell) => self.queue(spec, &Measured::of_cell(cell, direction, baseline, self), baseline),
-            None => {
-                let link = &self.links[LinkId::bottleneck(direction)];
-                self.queue(spec, &Measured::of_link(link, baseline, self), baseline)
-            }
-        }
+    fn queue_at_bottleneck(&self, direction: Direction) -> QueueRecord {
+        self.queue(self.scenario.link(direction), self.bottleneck(direction))
     }
 
     /// Returns when measuring began.
@@ -105,20 +95,17 @@ impl Simulation {
             kind: hop.kind.name,
             direction: hop.direction,
             body: match (&state.body, &hop.link) {
-                (Body::Link(link), Some(spec)) => {
-                    let baseline = &state.baseline.link;
-                    let measured = Measured::of_link(link, baseline, self);
-                    HopBody::Link(Box::new(self.queue(spec, &measured, baseline)))
-                }
+                (Body::Link(link), Some(spec)) => HopBody::Link(Box::new(self.queue(spec, link))),
                 (Body::Link(_), None) => unreachable!("a link was built of what the scenario says"),
-                (Body::Element(element), _) => HopBody::Wire(wire(element.counts(), state.baseline.element)),
+                (Body::Element(element), _) => HopBody::Wire(wire(element.counts(), state.baseline)),
             },
         };
         self.scenario.hops.list.iter().zip(states).map(record).collect()
     }
 
-    fn queue(&self, spec: &LinkSpec, measured: &Measured<'_>, baseline: &Baseline) -> QueueRecord {
-        let &Measured { after, utilisation_percent, delays, fates, ring } = measured;
+    fn queue(&self, spec: &LinkSpec, queue: &dyn Queue) -> QueueRecord {
+        let Ledger { fates, delays, measured, .. } = queue.ledger();
+        let (after, baseline) = (queue.counts(), &measured.baseline);
         let before = baseline.counts;
         let seconds = self.measured_s(Instant::ZERO, Instant::MAX);
         let packets = Packets {
@@ -132,7 +119,7 @@ impl Simulation {
         let bytes = after.forwarded_bytes - before.forwarded_bytes;
         QueueRecord {
             qdisc: spec.line.to_string(),
-            utilisation_percent: rounded(utilisation_percent),
+            utilisation_percent: rounded(queue.utilisation_percent(self.measured_from(), self.now)),
             throughput_mbps: rounded(ratio(bytes as f64 * 8e-6, seconds)),
             delay_ms: delays.summary(),
             delay_percentiles_ms: delays.percentiles_ms(),
@@ -141,7 +128,9 @@ impl Simulation {
             mark_percent: percent(packets.marked, packets.offered),
             drops_by_reason: by_reason(Drop::ALL.map(Drop::name), &fates.drops, &baseline.drops),
             marks_by_reason: by_reason(Mark::ALL.map(Mark::name), &fates.marks, &baseline.marks),
-            ring,
+            ring: queue
+                .below()
+                .map(|(delays, packets_at_end)| RingRecord { delay_ms: delays.summary(), packets_at_end }),
         }
     }
 
@@ -225,9 +214,11 @@ impl Simulation {
 
     fn hop_series(&self) -> BTreeMap<String, QueueSeries> {
         let states = self.row.iter().flat_map(|row| row.hops.iter());
-        let links = self.scenario.hops.list.iter().zip(states).filter(|(hop, _)| hop.link.is_some());
+        let links = self.scenario.hops.list.iter().zip(states);
         let mut named = BTreeMap::new();
-        named.extend(links.map(|(hop, state)| (hop.name.clone(), state.series.clone())));
+        named.extend(links.filter_map(|(hop, state)| {
+            Some((hop.name.clone(), state.link()?.ledger.measured.series.clone()))
+        }));
         named
     }
 
@@ -241,17 +232,13 @@ impl Simulation {
 
     fn series(&self) -> Option<SeriesRecord> {
         let asked = self.scenario.series.as_ref()?;
-        let [down, up] = self.queue_series.each_ref();
-        let fates = |direction: Direction| match self.cell() {
-            Some(cell) => &cell.counters[direction].fates,
-            None => &self.links[LinkId::bottleneck(direction)].fates,
-        };
-        let log = |direction: Direction| fates(direction).watch.as_ref()?.log.as_ref();
-        let [down_log, up_log] = Direction::ALL.map(log);
+        let ledgers = Direction::ALL.map(|direction| self.bottleneck(direction).ledger());
+        let [down, up] = ledgers.map(|ledger| ledger.measured.series.clone());
+        let [down_log, up_log] = ledgers.map(|ledger| ledger.fates.watch.as_ref()?.log.as_ref());
         Some(SeriesRecord {
             interval_s: asked.interval.map(|interval| interval.0.as_secs_f64()),
             time_s: self.interval_ends.iter().map(|end| end.as_secs_f64()).collect(),
-            queues: PerDirection { down: down.clone(), up: up.clone() },
+            queues: PerDirection { down, up },
             hops: self.hop_series(),
             flows: self.flow_series.iter().cloned().collect(),
             kinds: self.kind_series(),
@@ -264,45 +251,6 @@ impl Simulation {
                 .map_or_else(Vec::new, Cell::station_series),
             air: self.cell().and_then(Cell::air_series),
         })
-    }
-}
-
-/// The values of a queue's record that its baseline does not have.
-struct Measured<'a> {
-    after: Counts,
-    utilisation_percent: f64,
-    delays: &'a QueueDelays,
-    fates: &'a Fates,
-    ring: Option<RingRecord>,
-}
-
-impl<'a> Measured<'a> {
-    fn of_link(link: &'a Link, baseline: &Baseline, run: &Simulation) -> Self {
-        let after = link.counts();
-        let bytes = after.forwarded_bytes - baseline.counts.forwarded_bytes;
-        let ring = |ring: &Ring| RingRecord { delay_ms: ring.delays.summary(), packets_at_end: ring.len() };
-        Self {
-            after,
-            utilisation_percent: link.utilisation_percent(run.measured_from(), baseline.busy, bytes, run.now),
-            delays: &link.delays,
-            fates: &link.fates,
-            ring: link.ring().map(ring),
-        }
-    }
-
-    fn of_cell(cell: &'a Cell, direction: Direction, baseline: &Baseline, run: &Simulation) -> Self {
-        let counters = &cell.counters[direction];
-        let since = run.measured_from();
-        Self {
-            after: cell.counts(direction),
-            utilisation_percent: cell.utilisation_percent(direction, since, baseline.busy, run.now),
-            delays: &counters.delays,
-            fates: &counters.fates,
-            ring: Some(RingRecord {
-                delay_ms: counters.below.summary(),
-                packets_at_end: cell.held_by_drivers(direction),
-            }),
-        }
     }
 }
 
@@ -321,13 +269,6 @@ fn wire(after: WireCounts, before: WireCounts) -> WireRecord {
     WireRecord { packets, loss_percent: percent(packets.lost, packets.offered) }
 }
 
-/// Returns Jain's fairness index (Jain, Chiu, Hawe 1984): `(Σx)² / (n Σx²)`.
-fn jain(shares: &[f64]) -> Option<f64> {
-    let sum: f64 = shares.iter().sum();
-    let squares: f64 = shares.iter().map(|share| share * share).sum();
-    (squares > 0.0).then(|| rounded(sum * sum / (shares.len() as f64 * squares)))
-}
-
 fn by_reason<const N: usize>(
     names: [&'static str; N],
     after: &[u64; N],
@@ -337,18 +278,4 @@ fn by_reason<const N: usize>(
     let mut counted = BTreeMap::new();
     counted.extend(names.into_iter().zip(counts).filter(|(_, count)| *count > 0));
     counted
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn jains_index_is_one_for_equals_and_one_nth_for_a_monopoly() {
-        assert_eq!(jain(&[2.0, 2.0, 2.0]), Some(1.0));
-        assert_eq!(jain(&[6.0, 0.0, 0.0, 0.0]), Some(0.25));
-        assert_eq!(jain(&[1.0, 3.0]), Some(0.8)); // 16 / (2 * 10)
-        assert_eq!(jain(&[]), None);
-        assert_eq!(jain(&[0.0, 0.0]), None);
-    }
 }

@@ -1,7 +1,6 @@
 //! The run: a dumbbell of two bottlenecks, its flows, and the loop that moves them.
 
 mod ahead;
-mod air;
 mod applications;
 #[cfg_attr(not(feature = "emulation"), path = "sim/autorate_off.rs")]
 mod autorate;
@@ -10,12 +9,12 @@ mod build;
 mod flow_path;
 mod onward;
 pub(crate) mod outside;
+mod queues;
 pub(crate) mod row;
 mod small_queues;
 mod timers;
 
 use crate::agenda::Agenda;
-use crate::baseline::Baseline;
 use crate::component::{Actor, Component, Components};
 use crate::direction::{Direction, Side};
 use crate::flow::{Flow, Source};
@@ -23,23 +22,22 @@ use crate::foreign::Maker;
 use crate::hosts::Hosts;
 use crate::ids::{FlowId, LinkId, PipeId, SocketId, Timer};
 use crate::keys::ScenarioError;
-use crate::link::{Link, Parts};
+use crate::link::Link;
 use crate::lists::{ByDirection, List, PerFlow};
 use crate::metronome::Metronome;
-use crate::observer::{Event, SharedObserver, Watch, tell};
+use crate::observer::{Event, SharedObserver, tell};
 use crate::outside::Arrival;
 use crate::packet::{Body, Datagram, Packet};
-use crate::pipe::Pipes;
 use crate::probe::law::LawSeries;
-use crate::probe::series::{FlowSeries, QueueSeries};
+use crate::probe::series::FlowSeries;
 use crate::scenario::Scenario;
 use crate::sockets::Sockets;
-use build::{Build, Place};
+use build::{Build, Path};
 use flow_path::FlowPath;
 use goodqueue_qdisc::Qdisc;
 use goodqueue_tcp::{Segment, Wire};
 use goodqueue_units::{Duration, Instant, processor};
-use row::{HopState, Node, Places, Routes, Row};
+use row::{Node, Row};
 
 /// A run in progress.
 pub struct Simulation {
@@ -50,8 +48,6 @@ pub struct Simulation {
     pub(crate) links: List<LinkId, Link>,
     pub(crate) flows: PerFlow<Flow>,
     pub(crate) sockets: Sockets,
-    pub(crate) baseline: ByDirection<Baseline>,
-    pub(crate) queue_series: ByDirection<QueueSeries>,
     pub(crate) flow_series: PerFlow<FlowSeries>,
     pub(crate) interval_ends: Vec<Instant>,
     agenda: Agenda,
@@ -116,43 +112,11 @@ impl Simulation {
         let mut sockets = Sockets::default();
         let mut flows = Flow::all(&scenario, &mut sockets);
         let rtts: Vec<_> = flows.iter().map(|flow| (flow.rtt, flow.most_rtt)).collect();
-        let routes = Routes::new(&scenario, &rtts);
-        let pipes = Direction::ALL.map(|direction| routes.pipes(direction));
-        let most_pipes = pipes.each_ref().map(Pipes::len).into_iter().max().unwrap_or(0);
-        let is_row =
-            scenario.hops.list.len() > 0 || scenario.bottleneck.wifi.is_some() || routes.have_small_queues();
-        let mut places = Places::new(most_pipes);
-        let hosts = Hosts::of(&scenario);
-        let mut build = Build { scenario: &mut scenario, make, hosts, routes: &routes };
-        let [down, up] = pipes;
-        // In a dumbbell no packet goes onward, so nothing is planned for it.
-        let parts = |direction| {
-            if is_row {
-                places.bottleneck(direction)
-            } else {
-                Parts::of_bottleneck(direction, Component::wire(direction))
-            }
-        };
-        let [down_parts, up_parts] = Direction::ALL.map(parts);
-        let cell = build.cell()?;
-        let mut links = if cell.is_some() {
-            // These links carry nothing, but they lead to the hosts' pipes.
-            vec![Build::gate(Direction::Down, down_parts, down), Build::gate(Direction::Up, up_parts, up)]
-        } else {
-            vec![
-                build.link(Place::Bottleneck(Direction::Down), down_parts, down)?,
-                build.link(Place::Bottleneck(Direction::Up), up_parts, up)?,
-            ]
-        };
-        if is_row {
-            let gates = Direction::ALL
-                .map(|direction| Build::gate(direction, places.gate(direction), routes.onward(direction)));
-            links.extend(gates);
-        }
-        let hops = build.hops(&mut places)?;
-        let row = is_row.then(|| Box::new(routes.row(hops, cell, places)));
-        let parts = row.as_ref().map_or(0, |row| row.parts());
-        let components = Components::new(most_pipes, parts, flows.len());
+        let tables = scenario.traffic.iter();
+        let tables =
+            tables.map(|traffic| ([&traffic.host, &traffic.server].map(Option::as_ref), traffic.count));
+        let hosts = Hosts::of(scenario.seed, tables);
+        let Path { links, row, components } = Build { scenario: &mut scenario, make, hosts }.path(&rtts)?;
         let entries = |flow: FlowId| match &row {
             None => ByDirection::of(LinkId::bottleneck),
             Some(row) => ByDirection::of(|direction| row.first_link(flow, direction)),
@@ -163,20 +127,15 @@ impl Simulation {
         let metronome = Metronome::new(scenario.warmup.0, interval, changes);
         let mut agenda = Agenda::new(components.count(0));
         agenda.set(Component::METRONOME, metronome.next_time());
-        let of_hops = row.iter().flat_map(|row| row.hops.iter().filter_map(HopState::link));
-        for link in links.iter().chain(of_hops) {
-            link.plan_timer(Instant::ZERO, &mut agenda);
-        }
-        if let Some(row) = &row {
-            row.plan_cell(&mut agenda);
-        }
+        links.iter().for_each(|link| link.plan_timer(Instant::ZERO, &mut agenda));
+        row.iter().for_each(|row| row.plan(&mut agenda));
         for (id, flow) in flows.numbered() {
             agenda.set(components.flow(id, Timer::Sender), flow.start);
         }
         if interval.is_some() {
             flows.iter_mut().for_each(Flow::log);
         }
-        let [tcp, law] = scenario.series.as_ref().map_or([false; 2], |series| [series.tcp, series.law]);
+        let tcp = scenario.series.as_ref().is_some_and(|series| series.tcp);
         let named = interval.is_some().then(|| flows.iter()).into_iter().flatten();
         let autorate = autorate::Controller::of(&scenario, &flows);
         let flow_series = named
@@ -184,12 +143,10 @@ impl Simulation {
             .collect();
         Ok(Self {
             now: Instant::ZERO,
-            links: links.into(),
+            links,
             flow_series,
             flows,
             sockets,
-            baseline: ByDirection::of(|_| Baseline::default()),
-            queue_series: ByDirection::of(|_| QueueSeries::new(law)),
             interval_ends: Vec::new(),
             agenda,
             metronome,
@@ -202,26 +159,6 @@ impl Simulation {
             arrivals: Vec::new(),
             scenario,
         })
-    }
-
-    /// Tells `observer` of every packet from now on.
-    pub fn observe(&mut self, observer: SharedObserver) {
-        if let Some(cell) = self.cell_mut() {
-            cell.watch.get_or_insert_default().observer = Some(SharedObserver::clone(&observer));
-            for direction in Direction::ALL {
-                let fates = &mut cell.counters[direction].fates;
-                let watch = fates.watch.get_or_insert_with(|| Box::new(Watch::new(direction, None)));
-                watch.observer = Some(SharedObserver::clone(&observer));
-            }
-            self.observer = Some(observer);
-            return;
-        }
-        for (link, direction) in self.links.iter_mut().zip(Direction::ALL) {
-            let mut watch = link.fates.watch.take().unwrap_or_else(|| Box::new(Watch::new(direction, None)));
-            watch.observer = Some(SharedObserver::clone(&observer));
-            link.watch(watch, &mut self.agenda);
-        }
-        self.observer = Some(observer);
     }
 
     /// Returns the scenario.
@@ -309,7 +246,7 @@ impl Simulation {
     fn settle(&mut self, until: Instant) {
         self.now = until.max(self.now);
         let (now, agenda) = (self.now, &mut self.agenda);
-        let of_hops = self.row.iter_mut().flat_map(|row| row.hops.iter_mut().filter_map(HopState::link_mut));
+        let of_hops = self.row.iter_mut().flat_map(|row| row.links_mut());
         self.links.iter_mut().chain(of_hops).for_each(|link| link.settle(now, agenda));
     }
 

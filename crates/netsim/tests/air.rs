@@ -1,10 +1,8 @@
 //! Logs of a cell's air: each transmission in a window, stations over time, and each frame. All logs must agree with
 //! the record's own counts, and logging must change nothing.
 
-use goodqueue_netsim::path::wifi::frames::{AirBody, AirFate, AirFrame};
-use goodqueue_netsim::scenario::Direction;
-use goodqueue_netsim::{Event, Observer, Packet, Scenario, SharedObserver, Simulation};
-use goodqueue_units::Instant;
+use goodqueue_netsim::wifi::frames::{AirBody, AirFate, AirFrame, AirObserver, SharedAirObserver};
+use goodqueue_netsim::{Scenario, Simulation};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 
@@ -143,8 +141,7 @@ fn the_stations_over_time_add_up_to_the_record() {
 #[derive(Default)]
 struct Told(Vec<AirFrame>);
 
-impl Observer for Told {
-    fn saw(&mut self, _now: Instant, _direction: Direction, _event: Event, _packet: &Packet) {}
+impl AirObserver for Told {
     fn aired(&mut self, frame: &AirFrame) {
         self.0.push(*frame);
     }
@@ -154,7 +151,7 @@ impl Observer for Told {
 fn watched(scenario: &Value) -> (Value, Vec<AirFrame>) {
     let told = Arc::new(Mutex::new(Told::default()));
     let mut watched = simulation(scenario);
-    watched.observe(Arc::clone(&told) as SharedObserver);
+    watched.observe_air(Arc::clone(&told) as SharedAirObserver);
     watched.run();
     let frames = told.lock().unwrap().0.clone();
     (serde_json::to_value(watched.record()).unwrap(), frames)

@@ -152,12 +152,6 @@ fn qdiscs() -> PyResult<String> {
     to_json(&catalogue::qdiscs())
 }
 
-/// Returns the mean opinion score of a call.
-#[pyfunction]
-fn mos(delay_ms: f64, loss_percent: f64) -> f64 {
-    goodqueue_netsim::mos(delay_ms, loss_percent)
-}
-
 /// Returns every congestion control, as JSON.
 #[pyfunction]
 fn congestion_controls() -> PyResult<String> {
@@ -329,6 +323,14 @@ fn _goodqueue(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(rates::rate_steps, module)?)?;
     module.add_function(wrap_pyfunction!(numbers::time_ns, module)?)?;
     module.add_function(wrap_pyfunction!(numbers::rate_bps, module)?)?;
+    module.add_function(wrap_pyfunction!(numbers::mos, module)?)?;
+    module.add_function(wrap_pyfunction!(numbers::rounded, module)?)?;
+    module.add_function(wrap_pyfunction!(numbers::percent, module)?)?;
+    module.add_function(wrap_pyfunction!(numbers::jain, module)?)?;
+    module.add_function(wrap_pyfunction!(numbers::percentiles_ms, module)?)?;
+    module.add_function(wrap_pyfunction!(numbers::summary, module)?)?;
+    module.add_function(wrap_pyfunction!(numbers::goodput_quantiles, module)?)?;
+    module.add_function(wrap_pyfunction!(numbers::jitter_ms, module)?)?;
     module.add_function(wrap_pyfunction!(resolve, module)?)?;
     module.add_function(wrap_pyfunction!(flows, module)?)?;
     module.add_function(wrap_pyfunction!(capture::read_captures, module)?)?;
@@ -345,7 +347,6 @@ fn _goodqueue(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(hop_kinds, module)?)?;
     module.add_function(wrap_pyfunction!(scenario_tables, module)?)?;
     module.add_function(wrap_pyfunction!(lines::toml_line, module)?)?;
-    module.add_function(wrap_pyfunction!(mos, module)?)?;
     module.add_function(wrap_pyfunction!(replay, module)?)?;
     module.add_function(wrap_pyfunction!(record, module)?)?;
     module.add_function(wrap_pyfunction!(qdisc_pair_ns, module)?)

@@ -1,7 +1,11 @@
-//! Numbers as the core reads and writes them.
+//! The core's definitions of numbers, for the engines and programs that measure by other means: quantities with units,
+//! rounding, percentiles, jitter, fairness.
 
 use crate::packet::instant;
+use crate::to_json;
+use goodqueue_netsim::{Jitter, Quantiles, Samples};
 use goodqueue_units::{Instant, parse};
+use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyInt};
@@ -21,4 +25,59 @@ pub(crate) fn time_ns(text: &Bound<'_, PyAny>) -> PyResult<u64> {
 #[pyfunction]
 pub(crate) fn rate_bps(text: &str) -> PyResult<u64> {
     parse::rate(text).map(goodqueue_units::Rate::as_bps).map_err(PyValueError::new_err)
+}
+
+/// Returns the mean opinion score of a call.
+#[pyfunction]
+pub(crate) fn mos(delay_ms: f64, loss_percent: f64) -> f64 {
+    goodqueue_netsim::mos(delay_ms, loss_percent)
+}
+
+/// Rounds as a record does.
+#[pyfunction]
+pub(crate) fn rounded(value: f64) -> f64 {
+    goodqueue_netsim::rounded(value)
+}
+
+/// Returns `part` as a percentage of `whole`.
+#[pyfunction]
+pub(crate) fn percent(part: i64, whole: i64) -> f64 {
+    goodqueue_netsim::percent(part, whole)
+}
+
+/// Returns Jain's index.
+#[pyfunction]
+pub(crate) fn jain(shares: Vec<f64>) -> Option<f64> {
+    goodqueue_netsim::jain(&shares)
+}
+
+/// Returns the percentiles of delays.
+#[pyfunction]
+pub(crate) fn percentiles_ms(py: Python<'_>, ns: PyBuffer<i64>) -> PyResult<Option<Vec<f64>>> {
+    Ok(Samples::new(ns.to_vec(py)?).percentiles_ms())
+}
+
+/// Returns the summary of delays, as a dict.
+#[pyfunction]
+pub(crate) fn summary<'py>(py: Python<'py>, ns: PyBuffer<i64>) -> PyResult<Bound<'py, PyAny>> {
+    part(py, &Samples::new(ns.to_vec(py)?).summary())
+}
+
+/// Returns the quantiles of a flow's goodput in bins, as a dict.
+#[pyfunction]
+pub(crate) fn goodput_quantiles(py: Python<'_>, mbps: Vec<f64>) -> PyResult<Bound<'_, PyAny>> {
+    part(py, &Quantiles::of(mbps))
+}
+
+/// Returns the mean and RFC 3550's jitter of delays in the order of arrival.
+#[pyfunction]
+pub(crate) fn jitter_ms(py: Python<'_>, ns: PyBuffer<i64>) -> PyResult<(Option<f64>, Option<f64>)> {
+    let mut jitter = Jitter::default();
+    ns.to_vec(py)?.into_iter().for_each(|delay| jitter.took(delay));
+    Ok(jitter.in_ms().unzip())
+}
+
+/// Returns a part of a record as a dict, in the order of its declaration.
+fn part<'py>(py: Python<'py>, part: &impl serde::Serialize) -> PyResult<Bound<'py, PyAny>> {
+    py.import("json")?.call_method1("loads", (to_json(part)?,))
 }

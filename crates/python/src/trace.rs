@@ -1,5 +1,6 @@
 //! Captures of runs.
 
+use goodqueue_netsim::wifi::frames::SharedAirObserver;
 use goodqueue_netsim::{SharedObserver, Simulation};
 use goodqueue_trace::{Error, Point, Trace};
 use pyo3::exceptions::PyValueError;
@@ -40,6 +41,7 @@ pub(crate) fn begin(
     let trace = Trace::create(path, &flows, &named(points)?, snap_bytes).map_err(|error| refuse(&error))?;
     let shared = Arc::new(Mutex::new(trace));
     run.observe(Arc::clone(&shared) as SharedObserver);
+    run.observe_air(Arc::clone(&shared) as SharedAirObserver);
     Ok(shared)
 }
 

@@ -12,6 +12,7 @@
 
 mod connection;
 mod datagrams;
+mod desk;
 mod flow;
 mod net;
 mod options;

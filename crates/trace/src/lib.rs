@@ -17,8 +17,8 @@ pub use point::Point;
 
 use crate::flow::Flows;
 use goodqueue_capture::Writer;
-use goodqueue_netsim::path::wifi::frames::{AirBody, AirFrame};
 use goodqueue_netsim::scenario::Direction;
+use goodqueue_netsim::wifi::frames::{AirBody, AirFrame, AirObserver};
 use goodqueue_netsim::{Event, FlowOutline, Observer, Packet};
 use goodqueue_qdisc::Packet as _;
 use goodqueue_units::Instant;
@@ -149,7 +149,9 @@ impl Observer for Trace {
             }
         }
     }
+}
 
+impl AirObserver for Trace {
     fn aired(&mut self, on_air: &AirFrame) {
         let Self { writer: Some(writer), flows, interfaces, frame, .. } = self else { return };
         let Some(interface) = interfaces[Point::Air as usize] else { return };

@@ -3,10 +3,10 @@
 //! Interfaces have locally administered addresses that contain their number. The access point has 02:00:00:00:00:00,
 //! the first station 02:00:00:00:00:01.
 
-use goodqueue_netsim::path::wifi::frames::{AirBody, AirFate, AirFrame, Part};
-use goodqueue_netsim::path::wifi::mode::Mode;
-use goodqueue_netsim::path::wifi::standard::{Band, Category};
 use goodqueue_netsim::scenario::Direction;
+use goodqueue_netsim::wifi::frames::{AirBody, AirFate, AirFrame, Part};
+use goodqueue_netsim::wifi::mode::Mode;
+use goodqueue_netsim::wifi::standard::{Band, Category};
 
 /// Bits of the radiotap fields that a frame may have.
 mod present {
@@ -194,7 +194,7 @@ fn tid(category: Category) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use goodqueue_netsim::path::wifi::mode::Ht;
+    use goodqueue_netsim::wifi::mode::Ht;
     use goodqueue_units::{Duration, Instant};
 
     fn frame(mode: Mode, body: AirBody) -> AirFrame {

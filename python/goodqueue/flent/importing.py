@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from goodqueue._goodqueue import goodput_quantiles, rounded, summary
 from goodqueue.errors import UserError
 from goodqueue.files.inputs import is_finite
 from goodqueue.flent import HTTP, PING, VOIP, queues, series
 from goodqueue.flent.queues import nearest
 from goodqueue.flent.reading import DataFile, Sample
-from goodqueue.measures.distribution import rounded, summary
 from goodqueue.neighbours import parts
 from goodqueue.record import (
     App,
@@ -21,7 +21,6 @@ from goodqueue.record import (
     FlowSeries,
     PageSeries,
     PingSeries,
-    Quantiles,
     Record,
     Scenario,
     Series,
@@ -220,9 +219,7 @@ def _flow(file: DataFile, flow: Transfer, window: Window) -> Flow:
     made = parts.flow(flow.name, flow.kind, flow.direction, first, window.rate_mbps(flow))
     made["cc"] = str(control) if control else None
     made["rtt_ms"] = summary(parts.nanoseconds(rtts))
-    if bins:
-        p10, p50, p90 = (rounded(float(np.percentile(bins, p, method="inverted_cdf"))) for p in (10, 50, 90))
-        made["goodput_5s_mbps"] = Quantiles(p10=p10, p50=p50, p90=p90)
+    made["goodput_5s_mbps"] = goodput_quantiles(bins)
     return made
 
 

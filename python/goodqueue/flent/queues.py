@@ -7,9 +7,9 @@ discipline began. Older files count drops and marks in that way too; such number
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from goodqueue._goodqueue import percent, percentiles_ms, rounded, summary
 from goodqueue.flent.reading import BETWEEN, DataFile, Sample
 from goodqueue.flent.series import part
-from goodqueue.measures.distribution import percent, percentiles_ms, rounded, summary
 from goodqueue.neighbours import parts
 from goodqueue.record import Packets, Queue, QueueSeries
 
@@ -93,7 +93,7 @@ def queue(one: Statistics, line: str, begin_s: float, end_s: float) -> Queue:
     made |= {
         "throughput_mbps": one.rate_mbps(begin_s, end_s),
         "delay_ms": summary(delays),
-        "delay_percentiles_ms": percentiles_ms(delays, range(101)),
+        "delay_percentiles_ms": percentiles_ms(delays),
         "packets": packets,
     }
     if packets is not None and packets["offered"] > 0:

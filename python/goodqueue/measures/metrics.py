@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from goodqueue import traffic
+from goodqueue._goodqueue import jain
 from goodqueue.errors import Option, UserError, quoted
-from goodqueue.measures import stats
 from goodqueue.record import App, Record
 from goodqueue.record.dotted import check_path, walk
 from goodqueue.record.reading import statistic, times_of
@@ -138,7 +138,7 @@ def _jain(direction: str) -> Callable[[Record], float | None]:
         bulk = [flow for flow in record["flows"] if flow["kind"] == traffic.BULK]
         if bulk and bulk[0]["direction"] == direction:
             return record["fairness"]["jain_goodput"]
-        return stats.jain(
+        return jain(
             [flow["goodput_mbps"] for flow in bulk if flow["direction"] == direction and flow.get("bytes_sent") != 0]
         )
 

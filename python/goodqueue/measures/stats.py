@@ -126,12 +126,6 @@ def t_quantile(degrees: int, confidence: float = CONFIDENCE) -> float:
     return float(stdtrit(degrees, (1 + confidence) / 2))
 
 
-def jain(shares: Sequence[float]) -> float | None:
-    """Return Jain's fairness index (Σx)² / (n Σx²), or None if all shares are 0."""
-    squares = math.fsum(share * share for share in shares)
-    return math.fsum(shares) ** 2 / (len(shares) * squares) if squares > 0 else None
-
-
 def share_below(percentiles: Sequence[float], value: float, inclusive: bool = True) -> float:
     """Return the share (0 to 1) of a distribution that is at most ``value``, or less than it if not ``inclusive``.
 

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from goodqueue._goodqueue import percent, rounded, summary
 from goodqueue.errors import UserError, bounded
-from goodqueue.measures.distribution import percent, rounded, summary
 from goodqueue.neighbours import opening, parts
 from goodqueue.record import Delay, Flow, FlowSeries, Record, Scenario, SourceFile
 from goodqueue.traffic import BULK

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from goodqueue._goodqueue import rounded
 from goodqueue.errors import UserError, quoted
-from goodqueue.measures.distribution import rounded
 from goodqueue.neighbours import opening, parts
 from goodqueue.record import App, CallSeries, Delay, PingSeries, Record, Scenario, SourceFile
 

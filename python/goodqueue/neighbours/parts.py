@@ -4,9 +4,9 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
+from goodqueue._goodqueue import VERSION, jain, jitter_ms, mos, percent, percentiles_ms, rounded, summary
 from goodqueue.engines.identity import Maker, Run, digest
 from goodqueue.errors import UserError
-from goodqueue.measures.distribution import jain, jitter_ms, percent, percentiles_ms, rounded, summary
 from goodqueue.record import (
     App,
     Flow,
@@ -48,8 +48,6 @@ def record(
     queues: Mapping[str, Queue] | None = None,
 ) -> Record:
     """Return the record of the program ``engine``. Queues that nobody measured have only their line."""
-    from goodqueue._goodqueue import VERSION
-
     judged = [flow for flow in flows if flow["kind"] == BULK]
     first = [flow["goodput_mbps"] for flow in judged if flow["direction"] == judged[0]["direction"]]
     made = Record(
@@ -140,7 +138,7 @@ def call(
         name=name,
         kind="voip",
         delay_ms=summary(delays),
-        delay_percentiles_ms=percentiles_ms(delays, range(101)),
+        delay_percentiles_ms=percentiles_ms(delays),
         jitter_ms=jitters[0],
         jitter_rfc3550_ms=jitters[1],
         sent=sent,
@@ -152,11 +150,9 @@ def call(
 
 def score(delays_ms: Sequence[float], loss_percent: float | None) -> float | None:
     """Return the score of a call (MOS) by its mean delay and its loss, or None if one of them is unknown."""
-    from goodqueue import _goodqueue
-
     if loss_percent is None or not len(delays_ms):
         return None
-    return rounded(_goodqueue.mos(float(nanoseconds(delays_ms).mean()) / 1e6, loss_percent))
+    return rounded(mos(float(nanoseconds(delays_ms).mean()) / 1e6, loss_percent))
 
 
 def jitters(delays_ms: Sequence[float]) -> tuple[float | None, float | None]:

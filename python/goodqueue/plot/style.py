@@ -180,7 +180,8 @@ def encode(figure: Figure, kind: str, name: str) -> bytes:
 def save(figure: Figure, folder: Path, name: str) -> str:
     """Write ``name.svg`` and ``name.png`` into ``folder`` and return the SVG."""
     text = svg(figure, name)
-    figure.set_layout_engine("none")  # a layout costs as much as drawing, and the picture has the places of the SVG
+    with mpl.rc_context({"figure.autolayout": False, "figure.constrained_layout.use": False}):
+        figure.set_layout_engine(None)  # a layout costs as much as drawing, and the picture has the places of the SVG
     (folder / f"{name}.svg").write_text(f'<?xml version="1.0" encoding="utf-8"?>\n{text}', encoding="utf-8")
     (folder / f"{name}.png").write_bytes(encode(figure, "png", name))
     return text

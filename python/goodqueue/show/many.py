@@ -1,10 +1,11 @@
 """Many flows of a kind in one row: the median of what each measured, the worst tenth, and Jain's index."""
 
+import statistics
 from collections.abc import Sequence
 from typing import Any, cast
 
 from goodqueue import traffic
-from goodqueue.measures.stats import jain
+from goodqueue._goodqueue import jain
 from goodqueue.record import App, dotted
 from goodqueue.show.tables import Column, Table, decimals, number
 
@@ -14,23 +15,13 @@ TENTH = "worst tenth: a tenth have this or worse"
 
 def median(values: Sequence[float]) -> float | None:
     """Return the median of ``values``, or None for no values."""
-    return _quantile(values, 0.5)
+    return statistics.median(values) if values else None
 
 
 def worst_tenth(values: Sequence[float], better: str) -> float | None:
     """Return the number that a tenth of ``values`` reach or are beyond, on the side that is not ``better``."""
-    return _quantile(values, 0.1 if better == "high" else 0.9)
-
-
-def _quantile(values: Sequence[float], share: float) -> float | None:
-    """Return the quantile of ``values``, linear between neighbours, or None for no values."""
-    if not values:
-        return None
-    ranked = sorted(values)
-    at = share * (len(ranked) - 1)
-    below = int(at)
-    above = min(below + 1, len(ranked) - 1)
-    return ranked[below] + (at - below) * (ranked[above] - ranked[below])
+    tenths = statistics.quantiles(values, n=10, method="inclusive") if len(values) > 1 else values
+    return (tenths[0] if better == "high" else tenths[-1]) if tenths else None
 
 
 def applications(kind: traffic.Kind, apps: Sequence[App], notes: Sequence[str]) -> Table:

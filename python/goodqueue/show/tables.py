@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from goodqueue import hops, traffic
-from goodqueue.measures.stats import Estimate, jain
+from goodqueue._goodqueue import jain
+from goodqueue.measures.stats import Estimate
 from goodqueue.record import App, Delay, Flow, Queue, Record
 from goodqueue.record.reading import statistic
 from goodqueue.scenario import warmup

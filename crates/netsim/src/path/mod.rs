@@ -21,7 +21,6 @@ pub(crate) mod rate_json;
 pub(crate) mod rate_trace;
 pub(crate) mod steps;
 pub(crate) mod transmitter;
-pub mod wifi;
 
 pub use kind::{HopKind, Linux};
 

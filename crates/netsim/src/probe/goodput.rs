@@ -1,6 +1,6 @@
 //! Goodput per five seconds, as quantiles over a run's bins. Khademi et al. 2013 draw box plots of it.
 
-use super::rounded;
+use super::{nearest, rounded};
 use crate::part::part;
 use goodqueue_units::Duration;
 
@@ -28,6 +28,16 @@ part! {
     }
 }
 
+impl Quantiles {
+    /// Returns quantiles of `mbps`, the goodput of whole bins, by the nearest rank. `None` if there is no bin.
+    #[must_use]
+    pub fn of(mut mbps: Vec<f64>) -> Option<Self> {
+        mbps.sort_unstable_by(f64::total_cmp);
+        let at = |percent| nearest(&mbps, percent).map(rounded);
+        Some(Self { p10: at(10)?, p50: at(50)?, p90: at(90)? })
+    }
+}
+
 impl Bins {
     /// Starts the first bin at `delivered` bytes.
     pub(crate) fn start(&mut self, delivered: u64) {
@@ -43,15 +53,9 @@ impl Bins {
         self.before = delivered;
     }
 
-    /// Returns quantiles by the nearest rank, or `None` if no bin was whole.
+    /// Returns quantiles of the bins, or `None` if no bin was whole.
     pub(crate) fn quantiles(&self) -> Option<Quantiles> {
-        let mut sorted = self.bytes.clone();
-        sorted.sort_unstable();
-        let at = |percent: usize| {
-            let rank = (percent * sorted.len()).div_ceil(100).max(1);
-            sorted.get(rank - 1).map(|bytes| rounded(*bytes as f64 * 8e-6 / BIN.as_secs_f64()))
-        };
-        Some(Quantiles { p10: at(10)?, p50: at(50)?, p90: at(90)? })
+        Quantiles::of(self.bytes.iter().map(|bytes| *bytes as f64 * 8e-6 / BIN.as_secs_f64()).collect())
     }
 }
 

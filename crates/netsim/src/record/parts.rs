@@ -1,8 +1,6 @@
 //! The parts of a record. Each struct is the one declaration of its keys: see [`part!`].
 
 use super::{HostRecord, WifiRecord};
-use crate::cell::log::AirSeries;
-use crate::cell::stations::StationSeries;
 use crate::direction::Direction;
 use crate::part::{Kinds, Shape, Value, part, shapes};
 use crate::probe::delay::Summary;
@@ -12,6 +10,8 @@ use crate::probe::series::{FlowSeries, PacketSeries, QueueSeries};
 use crate::record::elsewhere::{Kernel, Live, SourceFile};
 use crate::scenario::{HostName, Scenario};
 use crate::traffic::{AppResult, Kind, result};
+use crate::wifi::log::AirSeries;
+use crate::wifi::stations::StationSeries;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use std::any::Any;

@@ -1,10 +1,11 @@
 //! `[bottleneck]` and `[bottleneck.up]`: the queue and the link of each direction. Also reads a hop that is a link.
 
 use super::{Path, Traffic};
+use crate::foreign::is_foreign;
 use crate::keys::{AnyKey, Key, RateText, Result, ScenarioError, Table, no_such_word, refuse};
 use crate::packet::Packet;
 use crate::path::link::{self, Below, KEYS};
-use crate::path::wifi::spec::WifiSpec;
+use crate::wifi::spec::WifiSpec;
 use goodqueue_qdisc::param::{ParamSpec, Unit, Value};
 use goodqueue_qdisc::sched::mac80211;
 use goodqueue_qdisc::{AnyQdisc, Args, Link, registry};
@@ -254,12 +255,6 @@ fn understood(
     }
     AnyQdisc::<Packet>::build(&args, &link).map_err(refuse_line)?;
     Ok(Line::Registry(args))
-}
-
-/// Returns whether `line` names a discipline written in Python (`path/file.py:Class …`) and not one of the registry.
-#[must_use]
-pub fn is_foreign(line: &str) -> bool {
-    line.split_whitespace().next().is_some_and(|word| word.contains(".py:"))
 }
 
 /// Returns a foreign line with single spaces. A buffer becomes its parameter `limit`, in packets.

@@ -20,7 +20,7 @@ pub use autorate::Autorate;
 pub use change::Change;
 pub use hop::{BOTTLENECK, Hop, Hops};
 pub use host::HostName;
-pub use link::{Bottleneck, Line, LinkSpec, is_foreign, without_buffer};
+pub use link::{Bottleneck, Line, LinkSpec, without_buffer};
 pub use series::{Series, Window};
 pub use traffic::Traffic;
 

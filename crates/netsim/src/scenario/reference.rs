@@ -4,8 +4,8 @@ use super::{autorate, change, hop, link, series, stack, traffic};
 use crate::keys::{AnyKey, KeyDoc};
 use crate::path::HOPS;
 use crate::path::link::KEYS as LINK_KEYS;
-use crate::path::wifi::spec as wifi;
 use crate::traffic::KINDS;
+use crate::wifi::spec as wifi;
 use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 

@@ -299,11 +299,6 @@ impl Traffic {
         Ok(())
     }
 
-    /// Returns whether it names a host of its flows.
-    pub(crate) fn names_hosts(&self) -> bool {
-        self.host.is_some() || self.server.is_some()
-    }
-
     /// Returns the name of the host at the end `side` of its flows, if it has one.
     pub(crate) fn host_at(&self, side: Side) -> Option<&HostName> {
         match side {

@@ -1,22 +1,21 @@
 //! What the metronome sets off: the beginning of measuring, the ends of bins and intervals, and the scenario's changes.
 
 use super::Simulation;
-use super::row::{Body, HopState};
-use crate::baseline::Baseline;
+use super::row::HopState;
 use crate::component::Component;
 use crate::flow::Source;
 use crate::ids::{FlowId, LinkId};
 use crate::metronome::Beat;
 use crate::probe::goodput::BIN;
-use crate::probe::series::{FlowTotals, Pick};
+use crate::probe::series::FlowTotals;
 use crate::tally::{FlowFates, Totals};
-use goodqueue_qdisc::Qdisc;
+use crate::wifi::stations::Station;
 
 impl Simulation {
     #[cold]
     pub(super) fn beat(&mut self) {
         let (now, agenda) = (self.now, &mut self.agenda);
-        let of_hops = self.row.iter_mut().flat_map(|row| row.hops.iter_mut().filter_map(HopState::link_mut));
+        let of_hops = self.row.iter_mut().flat_map(|row| row.links_mut());
         self.links.iter_mut().chain(of_hops).for_each(|link| link.settle_before(now, agenda));
         match self.metronome.strike() {
             Beat::WarmedUp => self.warmed_up(),
@@ -53,10 +52,9 @@ impl Simulation {
     pub(crate) fn totals(&self, id: FlowId) -> Totals {
         let flow = &self.flows[id];
         let offered = self.flow_paths[id].offered[flow.direction];
-        let mut dropped = self.links[LinkId::bottleneck(flow.direction)].fates.dropped[id];
+        let mut dropped = self.bottleneck(flow.direction).ledger().fates.dropped[id];
         if let Some(row) = &self.row {
             dropped += row.dropped(id, flow.direction, &self.scenario);
-            dropped += self.dropped_on_air(id, flow.direction);
         }
         flow.totals(id, FlowFates { offered, dropped }, &self.sockets)
     }
@@ -64,13 +62,9 @@ impl Simulation {
     /// Begins measuring.
     fn warmed_up(&mut self) {
         let now = self.now;
-        for (link, baseline) in self.links.iter_mut().zip(self.baseline.iter_mut()) {
-            *baseline = Baseline::of(link, self.now);
-        }
-        if let Some(cell) = self.cell_mut() {
-            self.baseline = cell.warmed_up();
-        }
-        self.hops().for_each(|hop| hop.warmed_up(now));
+        self.queues_mut().for_each(|queue| queue.begin_measuring(now));
+        self.hops_mut().for_each(HopState::begin_measuring);
+        self.stations_mut().for_each(Station::begin_measuring);
         for id in self.flows.numbers() {
             let totals = self.totals(id);
             let flow = &mut self.flows[id];
@@ -88,24 +82,9 @@ impl Simulation {
     fn end_interval(&mut self) {
         let Some(interval) = self.scenario.series.as_ref().and_then(|series| series.interval) else { return };
         self.interval_ends.push(self.now);
-        let is_cell = self.cell().is_some();
-        if let Some(cell) = self.row.as_mut().and_then(|row| row.cell.as_mut()) {
-            cell.end_interval(self.now, interval.0, &mut self.queue_series);
-        }
-        let of_hops = self.row.iter_mut().flat_map(|row| row.hops.iter_mut());
-        let of_hops = of_hops.filter_map(|hop| match &hop.body {
-            Body::Link(link) => Some((link, &mut hop.series)),
-            Body::Element(_) => None,
-        });
-        let of_bottlenecks = self.links.iter().zip(self.queue_series.iter_mut());
-        for (link, series) in of_bottlenecks.filter(|_| !is_cell).chain(of_hops) {
-            let mut pick = Pick { name: "drop_probability", value: None };
-            link.qdisc.probe(&mut pick);
-            series.end_interval(link.delay_totals(), link.qdisc.backlog().packets, pick.value);
-            if let Some(law) = &mut series.law {
-                law.end_interval(self.now, |law| link.qdisc.show(law));
-            }
-        }
+        let now = self.now;
+        self.queues_mut().for_each(|queue| queue.end_interval(now));
+        self.stations_mut().for_each(|station| station.end_interval(interval.0));
         for id in self.flows.numbers() {
             let totals = self.totals(id);
             let echoes = match &self.flows[id].source {

@@ -3,10 +3,9 @@
 use super::Simulation;
 use crate::direction::Direction;
 use crate::flow::Source;
-use crate::ids::LinkId;
 use crate::ids::{FlowId, Number};
 use crate::keys::ScenarioError;
-use crate::link::Counts;
+use crate::ledger::Counts;
 use crate::outside::{Arrival, Envelope, Headers, OutsideRoute};
 use crate::packet::{Body, Datagram, Packet};
 use crate::scenario::Scenario;
@@ -77,15 +76,9 @@ impl Simulation {
     /// Returns the counters of the bottleneck of `direction`.
     #[must_use]
     pub fn glance(&self, direction: Direction) -> Glance {
-        let (counts, delay_sum) = match self.cell() {
-            Some(cell) => (cell.counts(direction), cell.counters[direction].delay_sum),
-            None => {
-                let link = &self.links[LinkId::bottleneck(direction)];
-                (link.counts(), link.delay_totals().1)
-            }
-        };
-        let Counts { offered, forwarded, forwarded_bytes, dropped, marked, queued } = counts;
-        let delay_sum_s = delay_sum as f64 / 1e9;
+        let queue = self.bottleneck(direction);
+        let Counts { offered, forwarded, forwarded_bytes, dropped, marked, queued } = queue.counts();
+        let delay_sum_s = queue.ledger().delay_sum as f64 / 1e9;
         Glance { offered, forwarded, forwarded_bytes, dropped, marked, queued, delay_sum_s }
     }
 

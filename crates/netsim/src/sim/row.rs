@@ -6,8 +6,6 @@
 //! only from these pipes.
 
 use crate::agenda::Agenda;
-use crate::baseline::Baseline;
-use crate::cell::{Cell, Delivery};
 use crate::component::Component;
 use crate::direction::Direction;
 use crate::freed::Freed;
@@ -18,16 +16,18 @@ use crate::packet::Packet;
 use crate::path::kind::Element;
 use crate::path::netem::{Accepted, WireCounts};
 use crate::pipe::{Exit, Fan, Pipes};
-use crate::probe::series::QueueSeries;
 use crate::scenario::{BOTTLENECK, Scenario};
+use crate::wifi::cell::Cell;
 use goodqueue_units::{Duration, Instant};
 use std::collections::BTreeMap;
 
 /// The next stop of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Node {
-    /// The bottleneck of the packet's direction.
+    /// The link that is the bottleneck of the packet's direction.
     Bottleneck,
+    /// The cell that is the bottleneck of both directions.
+    Cell,
     /// The host that receives the packet.
     Host,
     Hop(HopId),
@@ -38,17 +38,10 @@ pub(crate) struct HopState {
     pub(crate) body: Body,
     /// Packets lost in the hop. A link counts its own.
     pub(crate) lost: PerFlow<u64>,
-    pub(crate) baseline: HopBaseline,
-    pub(crate) series: QueueSeries,
+    /// The counts of an element when measuring began.
+    pub(crate) baseline: WireCounts,
     /// Its first component in the agenda.
     component: Component,
-}
-
-/// The totals of a hop when measuring began.
-#[derive(Default)]
-pub(crate) struct HopBaseline {
-    pub(crate) link: Baseline,
-    pub(crate) element: WireCounts,
 }
 
 /// The two sorts of hops.
@@ -75,7 +68,7 @@ pub(super) enum Part {
     Onward(HopId),
     /// Packets come out of a hop that is not a link.
     Release(HopId),
-    /// The cell that is the bottleneck.
+    /// The cell.
     Cell,
 }
 
@@ -90,11 +83,8 @@ pub(crate) struct Row {
     exits: ByDirection<PerFlow<Exit>>,
     /// Whether the sender of each flow has small queues.
     has_small_queues: ByDirection<PerFlow<bool>>,
-    /// The cell, if the bottleneck is one, and its component in the agenda.
+    /// The cell, if the bottleneck is one.
     pub(crate) cell: Option<Box<Cell>>,
-    pub(super) cell_component: Component,
-    /// The packets that come out of the cell at one time. The list is kept so that not every event allocates one.
-    pub(super) delivered: Vec<Delivery>,
 }
 
 /// The exit of flows whose packets go on to another hop.
@@ -120,17 +110,17 @@ impl Routes {
     /// Plans the ways of `scenario`. `rtts` has the least and the greatest base RTT of each flow.
     pub(super) fn new(scenario: &Scenario, rtts: &[(Duration, Duration)]) -> Self {
         let (mut of_flow, mut routes) = (PerFlow::default(), List::<RouteId, Route>::default());
+        let bottleneck = if scenario.bottleneck.wifi.is_some() { Node::Cell } else { Node::Bottleneck };
         let hops = &scenario.hops;
         let has_queue = |node: &Node| match *node {
-            Node::Bottleneck => true,
             Node::Hop(hop) => hops.list[hop].link.is_some(),
-            Node::Host => false,
+            node => node != Node::Host,
         };
         let mut has_small_queues = ByDirection::of(|_| PerFlow::default());
         for traffic in &scenario.traffic {
             let route = ByDirection::of(|direction| {
                 let row = hops.rows[direction].iter().map(|place| match *place {
-                    None => (traffic.crosses(BOTTLENECK), Node::Bottleneck),
+                    None => (traffic.crosses(BOTTLENECK), bottleneck),
                     Some(hop) => (hops.list[hop].is_crossed_by(traffic), Node::Hop(hop)),
                 });
                 row.filter(|(crosses, _)| *crosses).map(|(_, node)| node).collect::<Vec<_>>()
@@ -160,7 +150,7 @@ impl Routes {
         let mut numbers = BTreeMap::new();
         for ((flow, &route), &rtt) in self.of_flow.numbered().zip(rtts) {
             let last = self.routes[route][direction].last().copied().unwrap_or(Node::Host);
-            let waits = self.waits_at_bottleneck(flow, route, direction);
+            let waits = self.waits_at(Node::Bottleneck, flow, route, direction);
             let delays = &mut self.delays[direction];
             let exit = *numbers.entry((last, waits, rtt)).or_insert_with(|| {
                 let first = PipeId::at(delays.len());
@@ -183,11 +173,8 @@ impl Routes {
             |route: RouteId| self.routes[route][direction].last().copied() == Some(Node::Bottleneck);
         let of_flow = self.of_flow.numbered().zip(self.exits[direction].iter());
         let of_flow = of_flow.map(|((flow, &route), &exit)| {
-            if ends_at_bottleneck(route) && !self.waits_at_bottleneck(flow, route, direction) {
-                exit
-            } else {
-                ONWARD
-            }
+            let waits = self.waits_at(Node::Bottleneck, flow, route, direction);
+            if ends_at_bottleneck(route) && !waits { exit } else { ONWARD }
         });
         let (delays, fans) = (self.delays[direction].iter().copied(), self.fans[direction].clone());
         Pipes::new(direction, delays, of_flow.collect(), fans)
@@ -199,14 +186,10 @@ impl Routes {
         Pipes::new(direction, std::iter::empty(), of_flow, List::default())
     }
 
-    /// Returns whether the bottleneck is the first queue of a sender with small queues. The end of each transmission
-    /// then is an event.
-    fn waits_at_bottleneck(&self, flow: FlowId, route: RouteId, direction: Direction) -> bool {
-        self.has_small_queues[direction][flow] && self.first(route, direction) == Node::Bottleneck
-    }
-
-    fn first(&self, route: RouteId, direction: Direction) -> Node {
-        self.routes[route][direction].first().copied().unwrap_or(Node::Host)
+    /// Returns whether the sender of `flow` has small queues and `node` is its first queue. The end of each
+    /// transmission there then is an event.
+    fn waits_at(&self, node: Node, flow: FlowId, route: RouteId, direction: Direction) -> bool {
+        self.has_small_queues[direction][flow] && self.routes[route][direction].first() == Some(&node)
     }
 
     /// Returns whether any sender has small queues.
@@ -216,10 +199,9 @@ impl Routes {
 
     /// Returns what tells senders that packets have left `node`, if it is the first queue of a sender that waits.
     pub(super) fn freed(&self, direction: Direction, node: Node) -> Option<Box<Freed>> {
-        let begins = self.of_flow.numbered().map(|(flow, &route)| {
-            self.has_small_queues[direction][flow] && self.first(route, direction) == node
-        });
-        let begins: PerFlow<bool> = begins.collect();
+        let all = self.of_flow.numbered();
+        let begins: PerFlow<bool> =
+            all.map(|(flow, &route)| self.waits_at(node, flow, route, direction)).collect();
         begins.iter().any(|begins| *begins).then(|| Freed::new(begins))
     }
 
@@ -228,22 +210,16 @@ impl Routes {
         self.of_flow.len()
     }
 
+    /// Returns the number of pipes of the direction that has more.
+    pub(super) fn most_pipes(&self) -> usize {
+        self.delays.iter().map(List::len).max().unwrap_or(0)
+    }
+
     /// Builds the row of these ways through `hops`, which act at the components that `places` planned.
-    pub(super) fn row(self, hops: PerHop<HopState>, cell: Option<Box<Cell>>, mut places: Places) -> Row {
+    pub(super) fn row(self, hops: PerHop<HopState>, cell: Option<Cell>, places: Places) -> Row {
         let Self { of_flow: route_of, routes, exits, has_small_queues, .. } = self;
-        let cell_component = places.add(Part::Cell);
-        let parts = places.parts;
-        Row {
-            hops,
-            parts,
-            route_of,
-            routes,
-            exits,
-            has_small_queues,
-            cell,
-            cell_component,
-            delivered: Vec::new(),
-        }
+        let (parts, cell) = (places.parts, cell.map(Box::new));
+        Row { hops, parts, route_of, routes, exits, has_small_queues, cell }
     }
 }
 
@@ -264,6 +240,11 @@ impl Places {
         Component::part(self.pipes, self.parts.push(part))
     }
 
+    /// Returns the number of components.
+    pub(super) fn len(&self) -> usize {
+        self.parts.len()
+    }
+
     /// Adds the components of the bottleneck of `direction`, in a row.
     pub(super) fn bottleneck(&mut self, direction: Direction) -> Parts {
         Parts::of_bottleneck(direction, self.add(Part::BottleneckOnward(direction)))
@@ -282,6 +263,11 @@ impl Places {
             wire: self.add(Part::Wire(hop)),
             onward: self.add(Part::Onward(hop)),
         }
+    }
+
+    /// Adds the component of the cell.
+    pub(super) fn cell(&mut self) -> Component {
+        self.add(Part::Cell)
     }
 
     /// Adds the component of `hop`, if it is not a link.
@@ -307,9 +293,7 @@ impl Row {
     /// first hop. A sender with small queues has a gate in any case.
     pub(super) fn first_link(&self, flow: FlowId, direction: Direction) -> LinkId {
         match self.entry(flow, direction) {
-            Node::Bottleneck if self.cell.is_none() && !self.has_small_queues[direction][flow] => {
-                LinkId::bottleneck(direction)
-            }
+            Node::Bottleneck if !self.has_small_queues[direction][flow] => LinkId::bottleneck(direction),
             _ => LinkId::gate(direction),
         }
     }
@@ -331,16 +315,20 @@ impl Row {
         self.parts[id]
     }
 
-    /// Returns the number of components of the row.
-    pub(super) fn parts(&self) -> usize {
-        self.parts.len()
+    /// Plans the first actions of the row's parts.
+    pub(super) fn plan(&self, agenda: &mut Agenda) {
+        self.links().for_each(|link| link.plan_timer(Instant::ZERO, agenda));
+        self.cell.iter().for_each(|cell| cell.plan(agenda));
     }
 
-    /// Plans the first action of the cell, if there is one.
-    pub(super) fn plan_cell(&self, agenda: &mut Agenda) {
-        if let Some(cell) = &self.cell {
-            agenda.set(self.cell_component, cell.next_time());
-        }
+    /// Returns the links among the hops.
+    pub(super) fn links(&self) -> impl Iterator<Item = &Link> {
+        self.hops.iter().filter_map(HopState::link)
+    }
+
+    /// Returns the links among the hops, to change them.
+    pub(super) fn links_mut(&mut self) -> impl Iterator<Item = &mut Link> {
+        self.hops.iter_mut().filter_map(HopState::link_mut)
     }
 
     /// Returns the packets of `flow` that were dropped or lost in the hops of `direction`.
@@ -352,15 +340,14 @@ impl Row {
 }
 
 impl HopState {
-    pub(super) fn new(body: Body, flows: usize, component: Component, law: bool) -> Self {
+    pub(super) fn new(body: Body, flows: usize, component: Component) -> Self {
         let lost = if matches!(body, Body::Element(_)) { vec![0; flows] } else { Vec::new() }.into();
-        let series = QueueSeries::new(law);
-        Self { body, lost, baseline: HopBaseline::default(), series, component }
+        Self { body, lost, baseline: WireCounts::default(), component }
     }
 
     fn dropped(&self, flow: FlowId) -> u64 {
         match &self.body {
-            Body::Link(link) => link.fates.dropped[flow],
+            Body::Link(link) => link.ledger.fates.dropped[flow],
             Body::Element(_) => self.lost[flow],
         }
     }
@@ -388,19 +375,25 @@ impl HopState {
         }
     }
 
-    /// Returns the packet that comes out now, if the hop is not a link.
-    pub(super) fn release(&mut self, now: Instant, agenda: &mut Agenda) -> Option<Packet> {
-        let Body::Element(element) = &mut self.body else { return None };
-        let packet = element.release(now);
-        agenda.set(self.component, element.next_time().unwrap_or(Instant::MAX));
-        packet
+    /// Lets `part` of the hop act. Returns the packet that comes out now, if there is one.
+    pub(super) fn act(&mut self, part: Part, now: Instant, agenda: &mut Agenda) -> Option<Packet> {
+        match (&mut self.body, part) {
+            (Body::Link(link), Part::Timer(_)) => link.on_timer(now, agenda),
+            (Body::Link(link), Part::Wire(_)) => link.settle(now, agenda),
+            (Body::Link(link), _) => return link.take_onward(now, agenda),
+            (Body::Element(element), _) => {
+                let packet = element.release(now);
+                agenda.set(self.component, element.next_time().unwrap_or(Instant::MAX));
+                return packet;
+            }
+        }
+        None
     }
 
-    /// Sets the baseline when measuring begins.
-    pub(super) fn warmed_up(&mut self, now: Instant) {
-        match &mut self.body {
-            Body::Link(link) => self.baseline.link = Baseline::of(link, now),
-            Body::Element(element) => self.baseline.element = element.counts(),
+    /// Begins the measured time of a hop without a queue.
+    pub(super) fn begin_measuring(&mut self) {
+        if let Body::Element(element) = &self.body {
+            self.baseline = element.counts();
         }
     }
 

@@ -5,20 +5,19 @@ use super::row::Node;
 use crate::direction::Direction;
 use crate::flow::Source;
 use crate::ids::{FlowId, LinkId};
-use crate::link::Fates;
+use crate::ledger::{Fates, Queue};
 
 impl Simulation {
     /// Returns what became of the packets of `direction` at `node`, if it has a queue.
     pub(super) fn fates_mut(&mut self, node: Node, direction: Direction) -> Option<&mut Fates> {
         let row = self.row.as_deref_mut();
-        match node {
-            Node::Host => None,
-            Node::Hop(hop) => row.and_then(|row| row.hops[hop].link_mut()).map(|link| &mut link.fates),
-            Node::Bottleneck => match row.and_then(|row| row.cell.as_deref_mut()) {
-                Some(cell) => Some(&mut cell.counters[direction].fates),
-                None => Some(&mut self.links[LinkId::bottleneck(direction)].fates),
-            },
-        }
+        let ledger = match node {
+            Node::Host => return None,
+            Node::Bottleneck => &mut self.links[LinkId::bottleneck(direction)].ledger,
+            Node::Hop(hop) => &mut row?.hops[hop].link_mut()?.ledger,
+            Node::Cell => row?.cell.as_mut()?.senders[direction].ledger_mut(),
+        };
+        Some(&mut ledger.fates)
     }
 
     /// Tells the senders of packets of `direction` which of them have left `node`. Those that waited send on.

@@ -9,6 +9,7 @@ use super::kind::{Kind, Make, Measure, Shorthand};
 use super::result::{self, AppResult};
 use crate::probe::delay::{FlowDelays, Summary};
 use crate::probe::mos::mos;
+use crate::probe::jitter::Jitter;
 use crate::probe::rounded;
 use crate::keys::Key;
 use goodqueue_units::Duration;
@@ -111,13 +112,7 @@ impl Codec {
 /// The listener of a call.
 struct Call {
     delays: FlowDelays,
-    /// The one-way delay of the packet that arrived last.
-    last: Option<Duration>,
-    /// The number of differences between successive delays, and their sum.
-    differences: u64,
-    sum: Duration,
-    /// J of RFC 3550 (6.4.1), in nanoseconds.
-    smoothed: f64,
+    jitter: Jitter,
 }
 
 result::part! {
@@ -165,22 +160,21 @@ impl AppResult for VoipResult {}
 
 impl Call {
     fn new() -> Self {
-        let delays = FlowDelays::new();
-        Self { delays, last: None, differences: 0, sum: Duration::ZERO, smoothed: 0.0 }
+        Self { delays: FlowDelays::new(), jitter: Jitter::default() }
     }
 
     /// Returns the listener's judgement of the call, given what became of the packets.
     fn judged(&self, packets: Packets) -> VoipResult {
         let Packets { sent, received, loss_percent } = packets;
         let delay_ms = self.delays.summary();
-        let measured = |ms: f64| (self.differences > 0).then(|| rounded(ms));
+        let (jitter_ms, jitter_rfc3550_ms) = self.jitter.in_ms().unzip();
         // If nothing arrives there is no delay, but the loss of 100 % makes the call as bad as it can be.
         let delay = delay_ms.map_or(0.0, |delay| delay.mean);
         VoipResult {
             delay_ms,
             delay_percentiles_ms: self.delays.percentiles_ms(),
-            jitter_ms: measured(self.sum.as_millis_f64() / self.differences.max(1) as f64),
-            jitter_rfc3550_ms: measured(self.smoothed / 1e6),
+            jitter_ms,
+            jitter_rfc3550_ms,
             sent,
             received,
             loss_percent,
@@ -196,12 +190,7 @@ impl Listener for Call {
 
     fn took(&mut self, delay: Duration) {
         self.delays.record(delay);
-        if let Some(last) = self.last.replace(delay) {
-            let difference = delay.max(last) - delay.min(last);
-            self.differences += 1;
-            self.sum = self.sum + difference;
-            self.smoothed += (difference.as_nanos() as f64 - self.smoothed) / 16.0;
-        }
+        self.jitter.took(delay.as_nanos() as i64);
     }
 
     fn result(&self, packets: Packets) -> result::Result {

@@ -1,7 +1,7 @@
 //! What a sender sends at a time: one frame, an aggregate of frames, or a question about an aggregate (BlockAckReq).
 
-use crate::path::wifi::mode::Mode;
-use crate::path::wifi::rate_control::{Chain, Stage};
+use super::mode::Mode;
+use super::rate_control::{Chain, Stage};
 use goodqueue_units::Duration;
 
 pub(super) const BLOCK_ACK_REQ_BYTES: u32 = 24;

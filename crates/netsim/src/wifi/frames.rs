@@ -5,6 +5,16 @@ use super::standard::{Band, Category};
 use crate::direction::Direction;
 use crate::packet::Packet;
 use goodqueue_units::{Duration, Instant};
+use std::sync::{Arc, Mutex};
+
+/// An observer of the air is told of every frame of a run's cell. It changes nothing.
+pub trait AirObserver: Send {
+    /// Takes a `frame` that was on the air. The call comes when the frame's exchange has ended.
+    fn aired(&mut self, frame: &AirFrame);
+}
+
+/// An observer of the air that belongs to the run and to the program that made it.
+pub type SharedAirObserver = Arc<Mutex<dyn AirObserver>>;
 
 /// A frame on the air. Interfaces have numbers: 0 for the access point, 1 and above for the stations.
 #[derive(Clone, Copy, Debug)]

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 
 from goodqueue.engines.kernel import tc
+from goodqueue.engines.kernel.lab.clock import nanoseconds
 from goodqueue.engines.kernel.sightings import Packets
 from goodqueue.errors import UserError
-from goodqueue.measures.distribution import nanoseconds
 
 SLACK_NS = 250_000_000
 """The maximum time between reading a queue's counters and noting when, since reading starts a program."""

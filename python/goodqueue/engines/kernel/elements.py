@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from goodqueue._goodqueue import percent, percentiles_ms, rounded, summary
+from goodqueue.engines.kernel.lab.clock import nanoseconds
 from goodqueue.engines.kernel.lab.plan import Hop as Planned
 from goodqueue.engines.kernel.lab.plan import Shaper
 from goodqueue.engines.kernel.sightings import Packets
-from goodqueue.measures.distribution import nanoseconds, percent, percentiles_ms, rounded, summary
 from goodqueue.record import Hop, PacketSeries, Queue, QueueSeries, Scenario, Wire, WirePackets
 
 
@@ -27,7 +28,7 @@ def queue(packets: Packets, link: Shaper, asked: Scenario, measured: tuple[int, 
         utilisation_percent=rounded(_used_percent(packets, link, measured)),
         throughput_mbps=rounded(float(np.sum(packets.length[forwarded])) * 8e-6 / seconds_measured),
         delay_ms=summary(delays),
-        delay_percentiles_ms=percentiles_ms(delays, range(101)),
+        delay_percentiles_ms=percentiles_ms(delays),
         packets={
             "offered": count,
             "forwarded": int(np.sum(forwarded)),

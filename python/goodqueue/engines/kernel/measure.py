@@ -14,12 +14,13 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from goodqueue._goodqueue import VERSION, goodput_quantiles, jain, percent, rounded, summary
 from goodqueue.engines.kernel import tcpinfo
+from goodqueue.engines.kernel.lab.clock import nanoseconds
 from goodqueue.engines.kernel.lab.plan import Flow as Planned
 from goodqueue.engines.kernel.lab.plan import Plan
 from goodqueue.engines.kernel.routers import Routers, span
 from goodqueue.engines.kernel.sightings import Journey, Sightings, read
-from goodqueue.measures.distribution import jain, nanoseconds, percent, rounded, summary
 from goodqueue.record import Fairness, Flow, FlowSeries, Host, Quantiles, Queue, Record, Scenario, Series, TcpSeries
 from goodqueue.scenario import seconds
 from goodqueue.traffic import BULK, kinds
@@ -74,13 +75,11 @@ class _Measuring:
         self.begin, self.end = span(plan)
 
     def record(self) -> Record:
-        from goodqueue import _goodqueue
-
         flows = list(enumerate(self.plan.flows))
         result = Record(
             schema=1,
             engine=self.middle.engine,
-            version=_goodqueue.VERSION,
+            version=VERSION,
             seed=self.plan.seed,
             scenario=self.scenario,
             queues=self.middle.queues(),
@@ -198,15 +197,8 @@ class _Measuring:
         """Return quantiles of the goodput in bins of five seconds. Only bins that the flow covers entirely count."""
         ends = range(self.begin + BIN_NS, self.end + 1, BIN_NS)
         whole = [end for end in ends if nanoseconds(flow.start_s) + BIN_NS <= end <= nanoseconds(flow.stop_s)]
-        counts = sorted(journey.delivered(end) - journey.delivered(end - BIN_NS) for end in whole)
-        if not counts:
-            return None
-
-        def at(percent: int) -> float:
-            rank = max(1, -(-percent * len(counts) // 100))
-            return rounded(counts[rank - 1] * 8e-6 / (BIN_NS / 1e9))
-
-        return Quantiles(p10=at(10), p50=at(50), p90=at(90))
+        counts = [journey.delivered(end) - journey.delivered(end - BIN_NS) for end in whole]
+        return goodput_quantiles([count * 8e-6 / (BIN_NS / 1e9) for count in counts])
 
     def _fairness(self) -> Fairness:
         bulk = [place for place, flow in enumerate(self.plan.flows) if flow.kind == BULK]

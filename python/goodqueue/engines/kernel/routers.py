@@ -3,9 +3,9 @@
 from typing import Any
 
 from goodqueue.engines.kernel import counters, elements
+from goodqueue.engines.kernel.lab.clock import nanoseconds
 from goodqueue.engines.kernel.lab.plan import Plan
 from goodqueue.engines.kernel.sightings import Sightings
-from goodqueue.measures.distribution import nanoseconds
 from goodqueue.record import Kernel, KernelHop, Queue, Record, Scenario, Series
 from goodqueue.scenario import seconds
 

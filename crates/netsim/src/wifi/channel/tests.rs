@@ -1,7 +1,7 @@
 //! Compares the error rate with figures that others computed, and the spectra with the codes.
 
 use super::*;
-use crate::path::wifi::mode::{DSSS, Ht, OFDM};
+use crate::wifi::mode::{DSSS, Ht, OFDM};
 
 fn ht(mcs: u8) -> Mode {
     Mode::Ht(Ht { mcs, is_wide: false, has_short_guard: false })

@@ -1,6 +1,6 @@
 use super::*;
-use crate::path::wifi::mode::Mode;
-use crate::path::wifi::standard::{Band, Category, Standard, Timing};
+use crate::wifi::mode::Mode;
+use crate::wifi::standard::{Band, Category, Standard, Timing};
 use goodqueue_units::Streams;
 
 const SLOT: Duration = Duration::from_micros(9);

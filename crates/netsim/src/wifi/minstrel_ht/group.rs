@@ -1,6 +1,6 @@
 //! Groups of modes by streams, guard interval and width, with the statistics of each mode.
 
-use crate::path::wifi::mode::{Ht, Mode};
+use crate::wifi::mode::{Ht, Mode};
 
 /// The probability 1.
 pub(super) const ONE: u32 = 1 << 12;

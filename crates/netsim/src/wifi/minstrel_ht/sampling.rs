@@ -4,7 +4,7 @@
 //! slower modes that may be surer. Groups take turns.
 
 use super::group::{Group, RateId, percent};
-use crate::path::wifi::minstrel::{SAMPLE_COLUMNS, sample_orders};
+use crate::wifi::minstrel::{SAMPLE_COLUMNS, sample_orders};
 use goodqueue_units::Stream;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 //! achieves.
 
 use super::*;
-use crate::path::wifi::standard::{Band, Standard};
+use crate::wifi::standard::{Band, Standard};
 use goodqueue_units::Streams;
 
 mod linux;

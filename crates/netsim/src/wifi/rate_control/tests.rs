@@ -1,9 +1,9 @@
 //! Tests rate control and a channel in a closed loop, without contention: what rate control achieves, and how soon.
 
 use super::*;
-use crate::path::wifi::channel::error_rate;
-use crate::path::wifi::mode::Ht;
-use crate::path::wifi::standard::{Band, Category, Standard, Timing};
+use crate::wifi::channel::error_rate;
+use crate::wifi::mode::Ht;
+use crate::wifi::standard::{Band, Category, Standard, Timing};
 use goodqueue_units::{Stream, Streams};
 
 /// Bytes of a frame: a packet of 1500 bytes with its headers.

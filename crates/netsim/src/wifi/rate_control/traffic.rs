@@ -2,7 +2,7 @@
 //! the same traffic. Digests of its decisions are in the tests.
 
 use super::{Chain, Outcome, RateControl};
-use crate::path::wifi::mode::Mode;
+use crate::wifi::mode::Mode;
 use goodqueue_units::Instant;
 
 /// Traffic over a link that changes every 400 frames or aggregates.

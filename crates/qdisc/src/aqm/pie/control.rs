@@ -74,3 +74,6 @@ impl Control {
         delta
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -131,3 +131,6 @@ impl Rfc9332 {
         probe.real("coupled_probability", self.coupled().min(1.0));
     }
 }
+
+#[cfg(test)]
+mod tests;

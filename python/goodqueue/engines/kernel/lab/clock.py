@@ -4,6 +4,11 @@ import time
 from dataclasses import dataclass
 
 
+def nanoseconds(seconds: float) -> int:
+    """Return ``seconds`` of a run in whole nanoseconds, the unit of clocks and captures."""
+    return round(seconds * 1e9)
+
+
 @dataclass(frozen=True, slots=True)
 class Clock:
     """The instant 0 of the run."""
@@ -14,12 +19,12 @@ class Clock:
     @staticmethod
     def starting_in(seconds: float) -> "Clock":
         """Return the clock of a run that begins in ``seconds``."""
-        ahead = round(seconds * 1e9)
+        ahead = nanoseconds(seconds)
         return Clock(time.monotonic_ns() + ahead, time.time_ns() + ahead)
 
     def at(self, seconds: float) -> int:
         """Return the monotonic time at ``seconds`` of the run."""
-        return self.monotonic_ns + round(seconds * 1e9)
+        return self.monotonic_ns + nanoseconds(seconds)
 
     def sleep_until(self, seconds: float) -> None:
         """Sleep until ``seconds`` of the run."""

@@ -3,8 +3,8 @@
 //! once, and throughput has no limit at 90 %.
 
 use super::*;
-use crate::path::wifi::rate_control::RateControl;
-use crate::path::wifi::rate_control::traffic::Traffic;
+use crate::wifi::rate_control::RateControl;
+use crate::wifi::rate_control::traffic::Traffic;
 
 /// Returns the load of `mode`, by which this traffic's losses grow: its rate in units of 100 kbit/s.
 fn load(mode: Mode) -> i64 {

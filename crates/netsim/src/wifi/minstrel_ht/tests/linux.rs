@@ -1,9 +1,9 @@
 //! Compares decisions with Linux's own. The reference is `rc80211_minstrel_ht.c` of Linux 6.1.192.
 
 use super::*;
-use crate::path::wifi::mode::Ht;
-use crate::path::wifi::rate_control::RateControl;
-use crate::path::wifi::rate_control::traffic::Traffic;
+use crate::wifi::mode::Ht;
+use crate::wifi::rate_control::RateControl;
+use crate::wifi::rate_control::traffic::Traffic;
 
 /// Returns the MCS, whether the channel is wide, and whether the guard interval is short.
 fn parts(mode: Mode) -> [u64; 3] {

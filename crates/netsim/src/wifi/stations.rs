@@ -1,12 +1,12 @@
 //! The counts of each station of a cell, per direction and over time.
 
+use super::channel::error_rate;
+use super::mode::Mode;
+use super::standard::Category;
 use crate::direction::Direction;
 use crate::lists::ByDirection;
 use crate::packet::Packet;
 use crate::part::part;
-use crate::path::wifi::channel::error_rate;
-use crate::path::wifi::mode::Mode;
-use crate::path::wifi::standard::Category;
 use crate::probe::delay::FlowDelays;
 use crate::probe::{ratio, rounded};
 use goodqueue_qdisc::Packet as _;
@@ -128,7 +128,7 @@ impl Station {
     }
 
     /// Begins the measured time: all counts are zero again.
-    pub(crate) fn reset(&mut self) {
+    pub(crate) fn begin_measuring(&mut self) {
         self.counts = ByDirection::of(|_| StationCounts::new());
     }
 }

@@ -1,15 +1,12 @@
 //! The results of a cell's run: who had the air, and where packets waited.
 
-use super::Cell;
+use super::cell::Cell;
 use super::log::AirSeries;
 use super::stations::{Station, StationCounts, StationSeries};
-use crate::baseline::Baseline;
 use crate::direction::Direction;
-use crate::lists::ByDirection;
 use crate::part::part;
 use crate::probe::delay::Summary;
 use crate::probe::{ratio, rounded};
-use goodqueue_units::{Duration, Instant};
 
 part! {
     /// A Wi-Fi cell within the measured time.
@@ -95,32 +92,6 @@ impl Cell {
     pub(crate) fn air_series(&self) -> Option<AirSeries> {
         let log = self.watch.as_ref()?.log.as_ref()?;
         Some(log.series(|station| &self.stations[station as usize].name))
-    }
-
-    /// Begins the measured time. Returns what was counted before.
-    pub(crate) fn warmed_up(&mut self) -> ByDirection<Baseline> {
-        self.stations.iter_mut().for_each(Station::reset);
-        ByDirection::of(|direction| {
-            let counts = self.counts(direction);
-            let counters = &mut self.counters[direction];
-            counters.delays.reset();
-            counters.below.reset();
-            Baseline::new(counts, counters.airtime, &counters.fates)
-        })
-    }
-
-    /// Returns the percentage of the time from `since` to `now` in which frames of `direction` were on the air. `busy`
-    /// is their airtime before `since`.
-    pub(crate) fn utilisation_percent(
-        &self,
-        direction: Direction,
-        since: Instant,
-        busy: Duration,
-        now: Instant,
-    ) -> f64 {
-        let used = self.counters[direction].airtime.saturating_sub(busy).as_secs_f64();
-        let time = now.since(since).as_secs_f64();
-        if time > 0.0 { (100.0 * used / time).min(100.0) } else { 0.0 }
     }
 }
 

@@ -1,6 +1,6 @@
 //! The log of the transmissions within a window of time.
 
-use super::Protection;
+use super::cell::Protection;
 use super::stations::Transmission;
 use super::watch::Seen;
 use crate::direction::Direction;

@@ -2,17 +2,18 @@
 //! the hardware.
 
 use super::aggregate::{Aggregate, Tried};
+use super::contention::ContenderId;
+use super::driver::Limits;
 use super::lane::Lane;
+use super::mode::Mode;
+use super::rate_control::{Chain, RateControl, Stage};
 use super::session::{Queued, Session};
+use super::standard::{Category, Timing};
 use super::watch::Mpdu;
+use crate::direction::Direction;
 use crate::foreign::Discipline;
-use crate::link::Fates;
+use crate::ledger::Fates;
 use crate::packet::Packet;
-use crate::path::wifi::contention::ContenderId;
-use crate::path::wifi::driver::Limits;
-use crate::path::wifi::mode::Mode;
-use crate::path::wifi::rate_control::{Chain, RateControl, Stage};
-use crate::path::wifi::standard::{Category, Timing};
 use goodqueue_qdisc::sched::mac80211::Txqs;
 use goodqueue_qdisc::{Packet as _, Qdisc};
 use goodqueue_units::{Duration, Instant};
@@ -20,6 +21,13 @@ use goodqueue_units::{Duration, Instant};
 /// A station that expects fewer Mbit/s than this, times the number of stations, is too slow for CoDel's usual target
 /// (Linux 6.1, `mac80211/sta_info.c`).
 const SLOW_MBPS: f64 = 6.0;
+
+/// An interface of a cell: its place among those that send in the same direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct NodeId {
+    pub(super) direction: Direction,
+    pub(super) index: usize,
+}
 
 /// The queues above the driver.
 pub(crate) enum Above {

@@ -1,16 +1,15 @@
 //! The observers of the air: a log of the transmissions within a window, and an observer that is told of each frame.
 
-use super::Protection;
+use super::cell::Protection;
+use super::frames::{AirBody, AirFate, AirFrame, Part, SharedAirObserver};
 use super::log::AirLog;
+use super::mode::Mode;
 use super::session::Session;
+use super::standard::Timing;
 use super::stations::Transmission;
 use crate::direction::Direction;
 use crate::lists::sort_by_key;
-use crate::observer::SharedObserver;
 use crate::packet::Packet;
-use crate::path::wifi::frames::{AirBody, AirFate, AirFrame, Part};
-use crate::path::wifi::mode::Mode;
-use crate::path::wifi::standard::Timing;
 use goodqueue_units::{Duration, Instant};
 use std::sync::PoisonError;
 
@@ -18,7 +17,7 @@ use std::sync::PoisonError;
 #[derive(Default)]
 pub(crate) struct AirWatch {
     pub(crate) log: Option<AirLog>,
-    pub(crate) observer: Option<SharedObserver>,
+    pub(crate) observer: Option<SharedAirObserver>,
     /// The number of the next aggregate. With it a capture says to which aggregate each subframe belongs.
     pub(crate) next_aggregate: u32,
     /// Frames of the transmissions that end now.

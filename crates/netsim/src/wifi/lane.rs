@@ -3,14 +3,14 @@
 
 use super::aggregate::{Aggregate, BLOCK_ACK_REQ_BYTES, Tried};
 use super::airtime::{Turns, Waiting};
+use super::contention::ContenderId;
+use super::driver::Limits;
 use super::firmware::Firmware;
+use super::rate_control::{Chain, Outcome};
 use super::session::{Queued, Session};
+use super::standard::Timing;
 use super::watch::Mpdu;
 use crate::packet::Packet;
-use crate::path::wifi::contention::ContenderId;
-use crate::path::wifi::driver::Limits;
-use crate::path::wifi::rate_control::{Chain, Outcome};
-use crate::path::wifi::standard::Timing;
 use goodqueue_qdisc::Packet as _;
 use goodqueue_units::{Duration, Instant};
 use std::collections::VecDeque;

@@ -4,7 +4,7 @@
 //! expected at its station's last rate. It counts from the time at which it is handed over until it is done with.
 
 use super::airtime::Turns;
-use crate::path::wifi::mode::Mode;
+use super::mode::Mode;
 use goodqueue_units::{Duration, Instant};
 
 /// The airtime that a station may always have pending, and the airtime that it may have pending while all stations
@@ -80,7 +80,7 @@ fn estimate(mode: Mode, bytes: u32) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::path::wifi::mode::Ht;
+    use crate::wifi::mode::Ht;
 
     const SLOW: Mode = Mode::Ht(Ht { mcs: 0, is_wide: false, has_short_guard: false });
 

@@ -1,0 +1,249 @@
+//! What is counted of a queue in one direction: of a link's, or of all queues of a cell.
+
+use crate::direction::Direction;
+use crate::foreign::Discipline;
+use crate::freed::Freed;
+use crate::hosts::Hosts;
+use crate::lists::PerFlow;
+use crate::observer::{SharedObserver, Watch};
+use crate::packet::Packet;
+use crate::probe::delay::QueueDelays;
+use crate::probe::series::{Pick, QueueSeries};
+use goodqueue_qdisc::{Drop, Mark, Owner, Packet as _, Qdisc};
+use goodqueue_units::{Duration, Instant, Stream};
+
+/// What the discipline reports of the fates of packets, and its dice.
+pub(crate) struct Fates {
+    random: Stream,
+    /// Drops by reason, in the order of [`Drop::ALL`].
+    pub(crate) drops: [u64; Drop::ALL.len()],
+    /// Marks by reason, in the order of [`Mark::ALL`].
+    pub(crate) marks: [u64; Mark::ALL.len()],
+    /// Packets by flow that were dropped, or were lost after they had been sent.
+    pub(crate) dropped: PerFlow<u64>,
+    /// Copies that a discipline made of packets (`netem duplicate`). They count as offered.
+    copies: u64,
+    /// Whether the next packet that the discipline returns has a flipped bit (`netem corrupt`).
+    is_corrupted: bool,
+    /// The observer of the queue, if there is one.
+    pub(crate) watch: Option<Box<Watch>>,
+    /// The hosts of the flows, if the scenario names any.
+    hosts: Option<Hosts>,
+    /// Packets that senders are told of, if this is the first queue of flows with small queues.
+    pub(crate) freed: Option<Box<Freed>>,
+}
+
+impl Fates {
+    /// Builds the counters for this number of `flows`.
+    pub(crate) fn new(random: Stream, flows: usize, watch: Option<Box<Watch>>, hosts: Option<Hosts>) -> Self {
+        Self {
+            random,
+            drops: [0; _],
+            marks: [0; _],
+            dropped: vec![0; flows].into(),
+            copies: 0,
+            is_corrupted: false,
+            watch,
+            hosts,
+            freed: None,
+        }
+    }
+
+    /// Notes that `packet` has left the queue.
+    pub(crate) fn free(&mut self, packet: &Packet) {
+        if let Some(freed) = &mut self.freed {
+            freed.note(packet);
+        }
+    }
+
+    /// Tells `observer` of the packets of `direction` from now on.
+    pub(crate) fn observe(&mut self, direction: Direction, observer: &SharedObserver) {
+        let watch = self.watch.get_or_insert_with(|| Box::new(Watch::new(direction, None)));
+        watch.observer = Some(SharedObserver::clone(observer));
+    }
+
+    /// Tells the observer the time, which a discipline does not report with its drops.
+    #[inline]
+    pub(crate) fn at(&mut self, now: Instant) {
+        if let Some(watch) = &mut self.watch {
+            watch.at(now);
+        }
+    }
+
+    /// Returns whether the packet that the discipline has just returned has a flipped bit.
+    pub(crate) fn take_corrupted(&mut self) -> bool {
+        std::mem::take(&mut self.is_corrupted)
+    }
+
+    /// Counts `packet`, which was sent, and whose receiver does not take it.
+    pub(crate) fn lost_behind(&mut self, packet: &Packet) {
+        self.dropped[packet.flow] += 1;
+        self.free(packet);
+        if let Some(envelope) = packet.envelope() {
+            envelope.over();
+        }
+    }
+}
+
+impl Owner<Packet> for Fates {
+    #[inline(never)] // rare, and each discipline calls it at several places
+    fn dropped(&mut self, packet: Packet, why: Drop) {
+        self.drops[why as usize] += 1;
+        self.dropped[packet.flow] += 1;
+        self.free(&packet);
+        if let Some(envelope) = packet.envelope() {
+            envelope.over();
+        }
+        if let Some(watch) = &self.watch {
+            watch.dropped(packet, why);
+        }
+    }
+    fn marked(&mut self, _packet: &Packet, why: Mark) {
+        self.marks[why as usize] += 1;
+    }
+    fn duplicated(&mut self, packet: &Packet) -> Option<Packet> {
+        self.copies += 1;
+        if let Some(envelope) = packet.envelope() {
+            envelope.doubled();
+        }
+        Some(*packet)
+    }
+    fn corrupted(&mut self, _packet: &Packet) {
+        self.is_corrupted = true;
+    }
+    fn host_hashes(&self, packet: &Packet) -> (u32, u32) {
+        // A packet from outside has its own hosts.
+        match &self.hosts {
+            Some(hosts) if packet.envelope().is_none() => hosts.of_packets(packet.flow),
+            _ => packet.host_hashes(),
+        }
+    }
+    fn random_u32(&mut self) -> u32 {
+        self.random.next_u32()
+    }
+    fn random_u64(&mut self) -> u64 {
+        self.random.next_u64()
+    }
+}
+
+/// Packets counted since the run began.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Counts {
+    pub(crate) offered: u64,
+    pub(crate) forwarded: u64,
+    pub(crate) forwarded_bytes: u64,
+    pub(crate) dropped: u64,
+    pub(crate) marked: u64,
+    pub(crate) queued: u64,
+}
+
+/// A queue's totals when measuring began. The record leaves them out.
+#[derive(Default)]
+pub(crate) struct Baseline {
+    pub(crate) counts: Counts,
+    pub(crate) busy: Duration,
+    pub(crate) drops: [u64; Drop::ALL.len()],
+    pub(crate) marks: [u64; Mark::ALL.len()],
+}
+
+/// The counters of a queue.
+pub(crate) struct Ledger {
+    pub(crate) fates: Fates,
+    /// The time from a packet's arrival at the queue to the start of its first transmission.
+    pub(crate) delays: QueueDelays,
+    pub(crate) offered: u64,
+    pub(crate) forwarded: u64,
+    pub(crate) forwarded_bytes: u64,
+    /// Sum of the delays of all forwarded packets, in nanoseconds. Unlike `delays`, it includes the warm-up.
+    pub(crate) delay_sum: u128,
+    /// What no packet touches. The box keeps the counters of packets together.
+    pub(crate) measured: Box<Measured>,
+}
+
+/// What a record reads beside the counters.
+#[derive(Default)]
+pub(crate) struct Measured {
+    pub(crate) baseline: Baseline,
+    pub(crate) series: QueueSeries,
+}
+
+impl Ledger {
+    /// Builds the ledger of a queue. With `law` its series has the variables of its control law.
+    pub(crate) fn new(fates: Fates, law: bool) -> Self {
+        Self {
+            fates,
+            delays: QueueDelays::new(),
+            offered: 0,
+            forwarded: 0,
+            forwarded_bytes: 0,
+            delay_sum: 0,
+            measured: Box::new(Measured { baseline: Baseline::default(), series: QueueSeries::new(law) }),
+        }
+    }
+}
+
+/// A queue whose packets are counted: a link's, or all those of one direction of a cell.
+///
+/// What is done to every queue is done through this trait: the beginning of measuring, the end of an interval, and
+/// the record. No packet passes through it.
+pub(crate) trait Queue {
+    fn ledger(&self) -> &Ledger;
+    fn ledger_mut(&mut self) -> &mut Ledger;
+    /// Returns the discipline whose control law the series shows, if there is one.
+    fn discipline(&self) -> Option<&Discipline>;
+    /// Returns the packets that wait, as the series shows them.
+    fn waiting(&self) -> u32;
+    /// Returns the packets whose transmission has not begun, wherever they are.
+    fn queued(&self) -> u64;
+    /// Returns how long packets waited below the discipline, and the number of packets there, if there is room for any.
+    fn below(&self) -> Option<(&QueueDelays, u64)>;
+    /// Returns the delays of [`below`](Self::below), to reset them.
+    fn below_mut(&mut self) -> Option<&mut QueueDelays>;
+    /// Returns how long its packets occupied the medium up to `now`.
+    fn busy_until(&self, now: Instant) -> Duration;
+    /// Returns the used percentage of the capacity from `since`, when measuring began, to `now`.
+    fn utilisation_percent(&self, since: Instant, now: Instant) -> f64;
+
+    /// Returns the packets counted so far.
+    ///
+    /// # Panics
+    /// If a packet was lost or made out of nothing: offered = forwarded + dropped + queued must hold at any time.
+    fn counts(&self) -> Counts {
+        let (queued, ledger) = (self.queued(), self.ledger());
+        let &Ledger { forwarded, forwarded_bytes, ref fates, .. } = ledger;
+        let (offered, dropped) = (ledger.offered + fates.copies, fates.drops.iter().sum());
+        assert_eq!(
+            offered,
+            forwarded + dropped + queued,
+            "conservation: {offered} offered, {forwarded} forwarded, {dropped} dropped, {queued} queued"
+        );
+        Counts { offered, forwarded, forwarded_bytes, dropped, marked: fates.marks.iter().sum(), queued }
+    }
+
+    /// Begins the measured time: sets the baseline, and forgets the delays before it.
+    fn begin_measuring(&mut self, now: Instant) {
+        let (counts, busy) = (self.counts(), self.busy_until(now));
+        if let Some(delays) = self.below_mut() {
+            delays.reset();
+        }
+        let Ledger { fates, delays, measured, .. } = self.ledger_mut();
+        delays.reset();
+        measured.baseline = Baseline { counts, busy, drops: fates.drops, marks: fates.marks };
+    }
+
+    /// Ends an interval of the series at `now`.
+    fn end_interval(&mut self, now: Instant) {
+        let mut series = std::mem::take(&mut self.ledger_mut().measured.series);
+        let mut pick = Pick { name: "drop_probability", value: None };
+        if let Some(qdisc) = self.discipline() {
+            qdisc.probe(&mut pick);
+            if let Some(law) = &mut series.law {
+                law.end_interval(now, |law| qdisc.show(law));
+            }
+        }
+        let waiting = self.waiting();
+        let ledger = self.ledger_mut();
+        series.end_interval((ledger.forwarded, ledger.delay_sum), waiting, pick.value);
+        ledger.measured.series = series;
+    }
+}
