@@ -67,12 +67,6 @@ kind = "ping"
 # --- tests that need what not every machine has ----------------------------------------------------------------------
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers() -> int:
-    """Return one worker more than processors, because the tests of links wait for real time."""
-    return (os.cpu_count() or 1) + 1
-
-
 def pytest_addoption(parser: pytest.Parser) -> None:
     about = "names in tests/needs.py, or 'nothing': a test that is skipped for anything else fails"
     parser.addoption("--may-skip", metavar="NAME,NAME", type=lambda given: given.split(","), help=about)

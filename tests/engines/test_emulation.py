@@ -99,12 +99,6 @@ def test_the_kernel_engine_refuses_a_policer_by_name() -> None:
         planning.plan(resolved(hop=[hop]))
 
 
-@pytest.mark.parametrize(("ecn", "bits"), [(False, 0), (True, 2), ("ect0", 2), ("ect1", 1)])
-def test_datagrams_carry_their_codepoint_on_linux_too(ecn: object, bits: int) -> None:
-    found = resolved(traffic=[{"kind": "cbr", "rate": "1mbit", "ecn": ecn}])
-    assert planning.plan(found).flows[0].ecn_bits == bits
-
-
 def test_a_wire_s_jitter_says_that_it_keeps_order(goodqueue: Cli, tmp_path: Path) -> None:
     text = (
         'duration = "6s"\n[bottleneck]\nrate = "10mbit"\nqdisc = "pfifo"\n[path]\nrtt = "40ms"\n'

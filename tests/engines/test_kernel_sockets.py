@@ -13,16 +13,23 @@ from goodqueue.engines.kernel.lab.hosts import order
 from goodqueue.scenario import resolve
 
 _INSIDE = """
-import json, os, resource, sys, time
+import contextlib, json, os, socket, sys, time
 from goodqueue import _goodqueue
 from pyroute2 import IPRoute
 with IPRoute() as ip:
     ip.link("set", index=1, state="up")
+ALL, UDP, UDP_AT, TOS_AT = 3, 17, 14 + 9, 14 + 1
+sniffer = socket.socket(socket.AF_PACKET, socket.SOCK_RAW | socket.SOCK_NONBLOCK, socket.htons(ALL))
 asked = json.load(sys.stdin)
 space = os.open("/proc/self/ns/net", os.O_RDONLY)
 clock = (time.monotonic_ns() + 10_000_000, time.time_ns() + 10_000_000)
 try:
-    print(_goodqueue.Sockets(asked["scenario"], asked["order"], (space, space), clock).run())
+    found = json.loads(_goodqueue.Sockets(asked["scenario"], asked["order"], (space, space), clock).run())
+    tos = set()
+    with contextlib.suppress(BlockingIOError):
+        while frame := sniffer.recv(64):
+            tos |= {frame[TOS_AT]} if frame[UDP_AT] == UDP else set()
+    print(json.dumps(found | {"tos": sorted(tos)}))
 except OSError as error:
     print(json.dumps({"error": str(error)}))
 """
@@ -69,7 +76,7 @@ def second() -> dict[str, Any]:
 
 
 def test_each_application_does_on_sockets_what_the_scenario_says(second: dict[str, Any]) -> None:
-    apps = {name: found["app"] for name, found in second.items()}
+    apps = {name: found["app"] for name, found in second.items() if name != "tos"}
     assert [name for name, app in apps.items() if app is None] == ["bulk/0", "cbr/0"], "they measure nothing themselves"
     for name, times in (("transfer/0", 3), ("upload/0", 2), ("rr/0", 20), ("page/0", 2)):
         assert (apps[name]["count"], apps[name]["completed"]) == (times, times), name
@@ -102,6 +109,21 @@ def test_samples_count_what_the_sender_sent(second: dict[str, Any]) -> None:
     assert bulk[0] > 1_000_000
     assert len(second["bulk/0"]["tcp_info"]) == 2, "at 200 and 400 ms: it stops at 500"
     assert second["ping/0"]["sent"] == []
+
+
+@pytest.mark.usefixtures("second")
+@pytest.mark.parametrize(
+    ("kind", "ecn", "seen"),
+    [
+        ({"kind": "cbr", "rate": "1mbit"}, False, [0xB8]),
+        ({"kind": "cbr", "rate": "1mbit"}, True, [0xBA]),
+        ({"kind": "ping"}, "ect1", [0xB9]),
+        ({"kind": "media"}, "ect0", [0xB8, 0xBA]),
+    ],
+)
+def test_datagrams_carry_their_codepoints(kind: dict[str, Any], ecn: object, seen: list[int]) -> None:
+    """EF is 46, above the two bits of ECN. The receiver of media answers with reports that are not ECN-capable."""
+    assert run([kind | {"ecn": ecn, "dscp": "EF"}])["tos"] == seen
 
 
 @pytest.mark.usefixtures("second")

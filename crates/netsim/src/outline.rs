@@ -35,8 +35,6 @@ pub struct FlowOutline {
     pub server: Option<HostName>,
     /// Whether its packets are ECN-capable.
     pub ecn: bool,
-    /// The ECN field of its datagrams, 0 to 3. 0 for TCP, whose stack sets the field.
-    pub ecn_bits: u8,
     /// Codepoint of its packets (RFC 2474), 0 to 63.
     pub dscp: u8,
     /// Congestion control, if it is TCP.
@@ -118,7 +116,6 @@ fn outline(flow: Flow, traffic: &Traffic) -> FlowOutline {
         host: traffic.host.clone(),
         server: traffic.server.clone(),
         ecn: values.find(&tcp::ECN).unwrap_or_default().0 != EcnMode::Off || codepoint != Ecn::NotEct,
-        ecn_bits: codepoint.bits(),
         dscp: flow.dscp,
         cc: values.find(&tcp::CC).map(|cc| cc.to_string()),
         stack: values.find(&tcp::STACK).map(|stack| stack.name().to_string()),

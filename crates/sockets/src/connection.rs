@@ -28,12 +28,23 @@ pub(crate) struct End {
 }
 
 /// Both ends of a connection.
-#[derive(Default)]
 pub(crate) struct Connection {
     ends: [End; 2],
+    /// The end that opens it, until it does.
+    opener: Option<Side>,
 }
 
 impl Connection {
+    /// Makes a connection that the end `opener` has to open.
+    pub(crate) fn new(opener: Side) -> Self {
+        Self { ends: [End::default(), End::default()], opener: Some(opener) }
+    }
+
+    /// Returns whether `side` has to open it now, once.
+    pub(crate) fn is_to_open(&mut self, side: Side) -> bool {
+        self.opener.take_if(|opener| *opener == side).is_some()
+    }
+
     pub(crate) fn end(&self, side: Side) -> &End {
         &self.ends[side as usize]
     }

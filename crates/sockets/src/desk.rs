@@ -59,11 +59,9 @@ impl Host for Sockets<'_> {
 
     fn open(&mut self, opener: Side) -> SocketId {
         let index = self.desk.connections.len() as u32;
-        self.desk.connections.push(Connection::default());
+        self.desk.connections.push(Connection::new(opener));
         self.desk.open.insert(index);
-        if let Err(error) = self.desk.connect(index, opener, self.net) {
-            self.desk.fail("connect", error);
-        }
+        self.desk.touched.push((index, opener));
         SocketId::at(index as usize)
     }
 
@@ -157,9 +155,15 @@ impl Desk {
         Ok(Some(index))
     }
 
-    /// Gives the sockets of the ends that were touched what they take, and forgets connections that are over.
-    pub(crate) fn serve(&mut self, net: &Net) {
+    /// Opens connections and gives the sockets of the ends that were touched what they take, in the order of the
+    /// application's calls. Forgets connections that are over.
+    pub(crate) fn serve(&mut self, net: &mut Net) {
         for (index, side) in std::mem::take(&mut self.touched) {
+            if self.connections[index as usize].is_to_open(side)
+                && let Err(error) = self.connect(index, side, net)
+            {
+                self.fail("connect", error);
+            }
             if self.connections[index as usize].end_mut(side).flush(net) {
                 let end = self.connections[index as usize].end_mut(side);
                 if let Some(socket) = end.socket.take()
