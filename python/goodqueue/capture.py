@@ -87,14 +87,16 @@ def asked(
 def check(scenario: Scenario, points: Sequence[str]) -> None:
     """Check that ``scenario`` can be captured at ``points``.
 
-    Raises UserError for a scenario with hops, since a capture knows one queue per direction, and for the point of the
-    air without Wi-Fi.
+    Raises UserError for a scenario with hops or with interfaces of hosts, since a capture knows one queue per
+    direction, and for the point of the air without Wi-Fi.
     """
     if AIR in points and "wifi" not in scenario["bottleneck"]:
         raise UserError("--trace-at", f"found {AIR}, and no [bottleneck.wifi]; accepted: points of a wire")
     if hops := scenario.get("hop"):
         found = f"found {quoted(hops[0]['name'])}, a {hops[0]['kind']}"
         raise UserError("hop", f"{found}; accepted with --trace: none, the bottleneck alone")
+    if any("qdisc" in host for host in scenario.get("host", [])):
+        raise UserError("host", "found one with an interface; accepted with --trace: none, the bottleneck alone")
 
 
 def settle(trace: Trace, force: bool) -> str:

@@ -196,6 +196,7 @@ def test_a_file_of_rates_is_changes(tmp_path: Path) -> None:
             {"hop": [wire()], "traffic": [{"kind": "ping"}, {"kind": "bulk", "hops": ["air"]}]},
             'traffic[1].hops: found air, where "bulk/0" sends through no link; accepted by the kernel engine: a link',
         ),
+        ({"host": [{}]}, "host[0]: found the stack of a host; accepted by the kernel engine: none, as"),
         ({"hop": [link("m") | {"qdisc": "pi"}]}, 'hop[0].qdisc: found "pi", which Linux 6.1 has not'),
         (
             {"hop": [link("m")], "change": [{"at": "1s", "hop": "m", "qdisc": "tbf rate 5mbit child codel"}]},

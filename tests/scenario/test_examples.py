@@ -21,8 +21,8 @@ EXAMPLES = sorted((ROOT / "examples").glob("*.toml"))
 
 
 def test_there_are_examples() -> None:
-    names = ["ack-filter", "asymmetric", "bursts", "cbr-step", "driver-ring", "first", "hidden-buffer", "household"]
-    names += ["lossy-wire", "lte", "media"]
+    names = ["ack-filter", "asymmetric", "bursts", "cbr-step", "driver-ring", "first", "hidden-buffer", "host-stack"]
+    names += ["household", "lossy-wire", "lte", "media"]
     names += [
         "one-flow-codel",
         "packmime",
@@ -115,6 +115,13 @@ def test_a_household_shares_by_host_and_not_by_flow() -> None:
 def test_a_ring_is_delay_that_no_target_bounds() -> None:
     deep, shallow = measured("driver-ring"), measured("driver-ring", "bottleneck.ring=8")
     assert p50_ms(deep["queues"]["down"]) > 40 > 10 > p50_ms(shallow["queues"]["down"])
+
+
+def test_small_queues_keep_a_senders_own_queue_short() -> None:
+    """A thousand frames at 10 Mbit/s are 1.2 s. Four are 5 ms."""
+    small, ideal = measured("host-stack"), measured("host-stack", "host.0.small_queues=false")
+    old = measured("host-stack", "traffic.0.stack=linux-3.10", "host.0.tso=false")
+    assert p50_ms(small["queues"]["up"]) < 5 < 60 < p50_ms(old["queues"]["up"]) < 70 < 300 < p50_ms(ideal["queues"]["up"])
 
 
 def test_the_file_of_rates_is_the_one_that_its_command_makes(tmp_path: Path, goodqueue: Callable[..., Result]) -> None:

@@ -62,6 +62,14 @@ impl Side {
     /// Both sides.
     pub const ALL: [Self; 2] = [Self::User, Self::Remote];
 
+    /// Returns the key of `[[traffic]]` that names a host of this side.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::User => "host",
+            Self::Remote => "server",
+        }
+    }
+
     /// Returns the other side.
     #[must_use]
     pub fn other(self) -> Self {

@@ -3,7 +3,7 @@
 use crate::direction::Direction;
 use crate::ids::{FlowId, Number};
 use crate::keys::RateText;
-use crate::lists::{ByDirection, PerFlow};
+use crate::lists::{ByDirection, PerFlow, PerSide};
 use crate::probe::goodput::Bins;
 use crate::scenario::{Scenario, Traffic};
 use crate::sockets::{Bulk, Sockets};
@@ -12,7 +12,7 @@ use crate::traffic::app::App;
 use crate::traffic::isochronous::Isochronous;
 use crate::traffic::kind::Make;
 use crate::traffic::{Kind, result, tcp};
-use goodqueue_tcp::{CcLine, Config, Connection};
+use goodqueue_tcp::{CcLine, Config, Connection, SmallQueues};
 use goodqueue_units::{Duration, Instant, Stream, Streams};
 use std::collections::BTreeMap;
 
@@ -76,6 +76,9 @@ impl Flow {
                 flows.push(Self::new(id, traffic, nth, name, config, streams, sockets));
                 *number += 1;
             }
+        }
+        if !scenario.hops.hosts.is_empty() {
+            sockets.limit_queues(small_queues(scenario));
         }
         flows
     }
@@ -193,6 +196,15 @@ impl Flow {
     pub(crate) fn is_echoed(&self) -> bool {
         matches!(&self.source, Source::Isochronous(source) if source.is_echoed())
     }
+}
+
+/// Returns the small queues of the hosts at the ends of each flow of `scenario`.
+fn small_queues(scenario: &Scenario) -> PerFlow<PerSide<Option<SmallQueues>>> {
+    let of_traffic = |traffic: &Traffic| {
+        let of_side = |side| scenario.hops.host_of(traffic, side).and_then(|host| host.small_queues);
+        std::iter::repeat_n(PerSide::of(of_side), traffic.count as usize)
+    };
+    scenario.traffic.iter().flat_map(of_traffic).collect()
 }
 
 /// Returns the greatest receive window in bytes: half of a buffer that is large enough never to limit a flow. The

@@ -2,6 +2,7 @@
 
 use crate::direction::Direction;
 use crate::foreign::Discipline;
+use crate::freed::Freed;
 use crate::hosts::Hosts;
 use crate::lists::PerFlow;
 use crate::observer::{SharedObserver, Watch};
@@ -28,6 +29,8 @@ pub(crate) struct Fates {
     pub(crate) watch: Option<Box<Watch>>,
     /// The hosts of the flows, if the scenario names any.
     hosts: Option<Hosts>,
+    /// Packets that senders are told of, if this is the first queue of flows with small queues.
+    pub(crate) freed: Option<Box<Freed>>,
 }
 
 impl Fates {
@@ -42,6 +45,14 @@ impl Fates {
             is_corrupted: false,
             watch,
             hosts,
+            freed: None,
+        }
+    }
+
+    /// Notes that `packet` has left the queue.
+    pub(crate) fn free(&mut self, packet: &Packet) {
+        if let Some(freed) = &mut self.freed {
+            freed.note(packet);
         }
     }
 
@@ -67,6 +78,7 @@ impl Fates {
     /// Counts `packet`, which was sent, and whose receiver does not take it.
     pub(crate) fn lost_behind(&mut self, packet: &Packet) {
         self.dropped[packet.flow] += 1;
+        self.free(packet);
         if let Some(envelope) = packet.envelope() {
             envelope.over();
         }
@@ -78,6 +90,7 @@ impl Owner<Packet> for Fates {
     fn dropped(&mut self, packet: Packet, why: Drop) {
         self.drops[why as usize] += 1;
         self.dropped[packet.flow] += 1;
+        self.free(&packet);
         if let Some(envelope) = packet.envelope() {
             envelope.over();
         }

@@ -9,19 +9,21 @@
 //! ```
 //!
 //! Each direction has its own bottleneck: a queue discipline ([`goodqueue_qdisc`]) above a wire. Other hops may stand
-//! before and behind it ([`path`]). Hosts have no queues: a packet that a [`goodqueue_tcp`] connection sends arrives
-//! at the first hop at once. The propagation delay follows the last hop.
+//! before and behind it ([`path`]). A packet that a [`goodqueue_tcp`] connection sends arrives at the first hop at
+//! once, unless its host has an interface with a queue. The propagation delay follows the last hop.
 //!
 //! [`Scenario::from_json`] reads a scenario, [`Simulation::new`] builds the run, [`Simulation::advance`] runs it, and
 //! [`Simulation::record`] sums it up.
 
 mod agenda;
+mod byte_limit;
 mod calendar;
 pub mod catalogue;
 mod component;
 mod direction;
 mod flow;
 pub mod foreign;
+mod freed;
 mod hosts;
 mod ids;
 pub mod keys;

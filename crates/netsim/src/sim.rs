@@ -11,6 +11,7 @@ mod onward;
 pub(crate) mod outside;
 mod queues;
 pub(crate) mod row;
+mod small_queues;
 mod timers;
 
 use crate::agenda::Agenda;
@@ -255,7 +256,12 @@ impl Simulation {
         let (now, agenda) = (self.now, &mut self.agenda);
         match self.components.actor(component) {
             Actor::Metronome => self.beat(),
-            Actor::QdiscTimer(direction) => self.links[LinkId::bottleneck(direction)].on_timer(now, agenda),
+            Actor::QdiscTimer(direction) => {
+                self.links[LinkId::bottleneck(direction)].on_timer(now, agenda);
+                if self.row.is_some() {
+                    self.tell_senders(Node::Bottleneck, direction); // of drops
+                }
+            }
             Actor::Wire(direction) => self.links[LinkId::bottleneck(direction)].settle(now, agenda),
             Actor::Pipe(direction, pipe) => self.arrived(direction, pipe),
             Actor::Row(part) => self.hop_acts(part),

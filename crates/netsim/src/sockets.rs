@@ -6,7 +6,7 @@ use crate::ids::{FlowId, SocketId};
 use crate::lists::{ByDirection, List, PerFlow, PerSide};
 use crate::probe::delay::FlowDelays;
 use crate::tally::Totals;
-use goodqueue_tcp::{Config, Connection};
+use goodqueue_tcp::{Config, Connection, SmallQueues};
 use goodqueue_units::Instant;
 use goodqueue_units::processor::{prefetch, prefetch_bytes};
 
@@ -118,6 +118,8 @@ pub(crate) struct Sockets {
     /// The connections of bulk transfers. The index is the flow number, so that a packet's connection is found
     /// without a second look-up. Other flows have a connection here that is never opened.
     pub(crate) bulk: PerFlow<Bulk>,
+    /// The small queues of the hosts at each flow's ends. Empty if no host has any.
+    small_queues: PerFlow<PerSide<Option<SmallQueues>>>,
     slots: List<SocketId, Socket>,
     free: Vec<SocketId>,
 }
@@ -131,9 +133,10 @@ impl Sockets {
         flow: FlowId,
         hash: ByDirection<u32>,
     ) -> SocketId {
+        let queues = self.small_queues.get(flow);
         let end = |end| {
             let make = if end == opener { Connection::client } else { Connection::server };
-            make(config.clone())
+            limited(make(config.clone()), queues.and_then(|queues| queues[end]))
         };
         let (ends, timers) = (PerSide::of(end), PerSide::of(|_| Instant::MAX));
         let (stages, closing) = (PerSide::of(|_| Stage::Opening), PerSide::of(|_| false));
@@ -145,6 +148,18 @@ impl Sockets {
         self.slots.push(socket)
     }
 
+    /// Gives the connections of each flow the small queues of the hosts at its ends.
+    pub(crate) fn limit_queues(&mut self, small_queues: PerFlow<PerSide<Option<SmallQueues>>>) {
+        for (bulk, queues) in self.bulk.iter_mut().zip(small_queues.iter()) {
+            for side in Side::ALL {
+                if let Some(queues) = queues[side] {
+                    bulk.ends[side].limit_queue(queues);
+                }
+            }
+        }
+        self.small_queues = small_queues;
+    }
+
     /// Frees a slot for another connection.
     pub(crate) fn release(&mut self, id: SocketId) {
         self.free.push(id);
@@ -154,6 +169,14 @@ impl Sockets {
     pub(crate) fn len(&self) -> usize {
         self.slots.len()
     }
+}
+
+/// Returns `connection` with `small_queues`, if its host has any.
+fn limited(mut connection: Connection, small_queues: Option<SmallQueues>) -> Connection {
+    if let Some(small_queues) = small_queues {
+        connection.limit_queue(small_queues);
+    }
+    connection
 }
 
 impl std::ops::Index<SocketId> for Sockets {

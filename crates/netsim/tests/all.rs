@@ -8,6 +8,7 @@ mod change;
 mod common;
 mod congestion;
 mod hops;
+mod host_stack;
 mod hosts;
 mod law;
 mod media;

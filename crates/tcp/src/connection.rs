@@ -7,7 +7,7 @@ use crate::ecn::{EcnMode, EcnUse};
 use crate::receiver::Receiver;
 use crate::scoreboard::Chunk;
 use crate::sender::Sender;
-use crate::{Config, Flags, Segment, SeqNumber, Stack};
+use crate::{Config, Flags, Segment, SeqNumber, SmallQueues, Stack};
 use core::mem::offset_of;
 use core::ops::Range;
 use goodqueue_units::{Duration, Ecn, Instant};
@@ -162,6 +162,18 @@ impl Connection {
     /// Lets the application read all that waits, and from now on all that arrives.
     pub fn resume(&mut self, now: Instant) {
         self.receiver.resume(now);
+    }
+
+    /// Limits what this end may have in the queues of its own host (TCP small queues, by the rule of its stack). The
+    /// caller must tell each segment with data that leaves these queues ([`on_freed`](Self::on_freed)).
+    pub fn limit_queue(&mut self, of_host: SmallQueues) {
+        self.sender.limit_queue(of_host);
+    }
+
+    /// Takes note that a segment with data left the queues of this end's host: it was sent, or dropped there. Returns
+    /// whether this end waited for that: then poll it.
+    pub fn on_freed(&mut self) -> bool {
+        self.sender.on_freed()
     }
 
     /// Takes a segment from the wire.

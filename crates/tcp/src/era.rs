@@ -3,6 +3,7 @@
 //! Everything that has no row in this table is the same in all stacks. docs/tcp.md prints the table.
 
 use crate::Stack;
+use crate::small_queue::SmallQueueRule;
 use alloc::borrow::Cow;
 use alloc::format;
 use goodqueue_units::Duration;
@@ -305,6 +306,17 @@ eras! {
             "a segment that would leave alone" {
                 true => "waits for an ACK that is due within 1 ms, if the last segment left within 1 ms",
                 false => "leaves",
+            }
+        small_queue: SmallQueueRule = [
+            SmallQueueRule::Linux3_6, SmallQueueRule::Linux3_13, SmallQueueRule::Linux3_19, SmallQueueRule::Off
+        ],
+            "small queues (`[[host]]`): a connection has in its host" {
+                SmallQueueRule::Linux3_6 => "128 kB of memory",
+                SmallQueueRule::Linux3_13 => "128 kB of memory, or what its pacing rate carries in 1/1024 s if that is more",
+                SmallQueueRule::Linux3_19 =>
+                    "two packets, or what its pacing rate carries in 1/1024 s if that is more (a driver's choice), and \
+                     unpaced at most 1 MiB",
+                SmallQueueRule::Off => "any number of bytes",
             }
         /// A FIN alone, or on the last segment (Linux `tcp_cwnd_test`).
         fin_ignores_cwnd: bool = [true, true, true, false],

@@ -35,6 +35,7 @@ mod scoreboard;
 mod segment;
 mod sender;
 mod seq;
+mod small_queue;
 mod stats;
 mod tlp;
 mod undo;
@@ -51,6 +52,7 @@ pub use rate::{LostSegment, RateEstimator, RateSample};
 pub use segment::{Flags, SackBlock, Segment, SynOptions};
 pub use sender::CongestionState;
 pub use seq::SeqNumber;
+pub use small_queue::SmallQueues;
 pub use stats::Stats;
 pub use window::Window;
 

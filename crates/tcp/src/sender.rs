@@ -2,6 +2,7 @@
 
 mod acks;
 mod alert;
+mod brakes;
 mod detection;
 mod persist;
 mod recovery;
@@ -14,12 +15,13 @@ use crate::cc::AnyCc;
 use crate::ecn::{EcnMode, Feedback};
 use crate::era::Era;
 use crate::offload::Offload;
-use crate::pacing::{Pace, Pacer};
+use crate::pacing::Pace;
 use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
 use crate::usage::Usage;
 use crate::{Config, Flags, Segment, SeqNumber, Stack, Stats, Window};
 use alloc::boxed::Box;
+use brakes::Brakes;
 use core::mem::offset_of;
 use core::ops::Range;
 use goodqueue_units::{Duration, Instant, Rate};
@@ -55,8 +57,8 @@ enum End {
 #[repr(C)] // see `Connection`
 pub(crate) struct Sender {
     timer: Timer,
-    /// Present if the sender is paced.
-    pacer: Option<Box<Pacer>>,
+    /// What may hold packets back although the windows have room. Most senders have nothing, and pay nothing for it.
+    brakes: Option<Box<Brakes>>,
     peer_window: u32,
     /// SND.WL1: the sequence number of the segment that reported the peer's window (RFC 9293, 3.10.7.4).
     window_seq: SeqNumber,
@@ -125,7 +127,7 @@ impl Sender {
             end: End::Open,
             feedback: Feedback::OFF,
             offload: Offload::default(),
-            pacer: (config.pacing || config.cc.paces()).then(Box::default),
+            brakes: (config.pacing || config.cc.paces()).then(|| Box::new(Brakes::of_pacer())),
             mss: config.mss.max(1),
             peer_window: 0,
             peer_shift: 0,

@@ -5,6 +5,7 @@ use super::kind::{HopKind, Linux, Make};
 use super::rate_file;
 use super::rate_trace::RateTrace;
 use super::transmitter::Transmitter;
+use crate::byte_limit::Bql;
 use crate::keys::{AnyKey, Json, Key, MOST_RATE, Quantity, RateText, Result, ScenarioError, Span, Table, describe, refuse};
 use goodqueue_units::{Duration, Rate};
 use serde::Serialize;
@@ -31,11 +32,15 @@ const RING: Key<u64> = Key::optional("ring", "256")
     .unit("packets")
     .help("packets that the driver's ring below the discipline holds; the discipline hands over the next packet as soon as the ring has room")
     .simulator_only();
+const BQL: Key<Bql> = Key::optional("bql", "\"dynamic\"")
+    .help("byte queue limits of the ring: `dynamic` finds the limit, or a size fixes it; one packet may end above it")
+    .source("Linux since 3.3")
+    .simulator_only();
 const QDISC: Key<String> = Key::required("qdisc", "\"codel target 5ms\"")
     .help("the words after `tc qdisc add dev X root` (`goodqueue list qdiscs`), or FILE.py:CLASS with its parameters");
 
 /// The keys of a link.
-pub(crate) const KEYS: &[&dyn AnyKey] = &[&RATE, &QDISC, &TRACE, &BURSTS, &PEAK, &RING];
+pub(crate) const KEYS: &[&dyn AnyKey] = &[&RATE, &QDISC, &TRACE, &BURSTS, &PEAK, &RING, &BQL];
 
 pub(crate) const KIND: HopKind = HopKind {
     keys: KEYS,
@@ -97,13 +102,16 @@ pub struct Below {
     /// Packets that a ring below the discipline holds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ring: Option<u64>,
+    /// The ring's limit in bytes.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "as_written")]
+    pub bql: Option<Bql>,
 }
 
-fn as_written<S: serde::Serializer>(
-    file: &Option<TraceFile>,
+fn as_written<T: Quantity, S: serde::Serializer>(
+    value: &Option<T>,
     serializer: S,
 ) -> std::result::Result<S::Ok, S::Error> {
-    file.as_ref().map(Quantity::write).serialize(serializer)
+    value.as_ref().map(Quantity::write).serialize(serializer)
 }
 
 impl Below {
@@ -117,7 +125,8 @@ impl Below {
         let bursts = table.find(&BURSTS)?.or_else(|| other.and_then(|(_, below)| below.bursts));
         let peak = table.find(&PEAK)?.or_else(|| other.and_then(|(_, below)| below.peak));
         let trace = trace.or_else(|| other.and_then(|(_, below)| below.trace.clone()));
-        let below = Self { trace, bursts, peak, ring };
+        let bql = table.find(&BQL)?.or_else(|| other.and_then(|(_, below)| below.bql));
+        let below = Self { trace, bursts, peak, ring, bql };
         let rate = match (rate, &below.trace, other) {
             (Some(_), Some(_), _) => {
                 return refuse(&table.key("trace"), "a rate besides", "rate or trace");
@@ -149,6 +158,9 @@ impl Below {
         }
         if self.peak.is_some() && self.bursts.is_none() {
             return refuse(&table.key("peak"), "no bursts", "a peak rate with bursts");
+        }
+        if self.bql.is_some() && self.ring.is_none() {
+            return refuse(&table.key("bql"), "no ring", "limits of a ring");
         }
         let refused =
             |why| ScenarioError::new(table.key(if self.peak.is_some() { "peak" } else { "bursts" }), why);

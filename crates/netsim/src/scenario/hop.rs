@@ -1,15 +1,17 @@
 //! `[[hop]]`: the hops of a path beside the bottleneck. The hops of a direction form a row with the bottleneck in it.
 
 use super::link::LinkSpec;
+use super::stack::HostSpec;
 use super::traffic::{DIRECTION, Traffic};
-use super::{Direction, Path};
+use super::{Direction, HostName, Path};
+use crate::direction::Side;
 use crate::ids::HopId;
 use crate::keys::{
     AnyKey, Json, Key, Quantity, Result, ScenarioError, Table, Values, describe, no_such_word, refuse,
 };
 use crate::lists::{ByDirection, PerHop};
 use crate::path::kind::Make;
-use crate::path::{HOPS, HopKind};
+use crate::path::{HOPS, HopKind, link};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::json;
 
@@ -48,14 +50,18 @@ pub struct Hop {
     next_to: String,
     /// Whether packets cross it before the bottleneck.
     is_before: bool,
+    /// The host whose interface it is, if it is one. Only packets of this host cross it.
+    owner: Option<(Side, HostName)>,
 }
 
 /// The hops of a scenario: first those of the direction `Down`, then those of `Up`, in the order in which packets
 /// cross them.
 #[derive(Clone, Debug)]
 pub struct Hops {
-    /// The hops beside the bottlenecks.
+    /// The hops beside the bottlenecks. Interfaces of hosts come first in their direction.
     pub(crate) list: PerHop<Hop>,
+    /// The hosts that have a table.
+    pub(crate) hosts: Vec<HostSpec>,
     /// The hops of each direction. `None` is the bottleneck.
     pub(crate) rows: ByDirection<Vec<Option<HopId>>>,
 }
@@ -88,8 +94,8 @@ struct Asked<'a> {
 }
 
 impl Hops {
-    /// Reads the hops of `scenario`.
-    pub(super) fn read(scenario: &Table<'_>, path: Path) -> Result<Self> {
+    /// Reads the hops and the hosts of `scenario`. `has_wifi` is whether users' hosts are stations of a cell.
+    pub(super) fn read(scenario: &Table<'_>, path: Path, has_wifi: bool) -> Result<Self> {
         let tables = scenario.tables("hop")?;
         if tables.len() > MOST_HOPS {
             return refuse("hop", format!("{} hops", tables.len()), &format!("at most {MOST_HOPS}"));
@@ -104,13 +110,29 @@ impl Hops {
             let is_placed = table.has("after") || table.has("before");
             asked.push(Asked { table, hop, is_placed });
         }
-        let mut hops = Self { list: PerHop::default(), rows: ByDirection::of(|_| vec![None]) };
+        let mut hosts = HostSpec::read_all(scenario, path, has_wifi)?;
+        if let Some(twin) =
+            asked.iter().find(|one| hosts.iter().any(|(host, _)| host.hop_name() == one.hop.name))
+        {
+            let found = format!("{:?}, which is the interface of a [[host]]", twin.hop.name);
+            return refuse(&twin.table.key("name"), found, "a name of its own");
+        }
+        let mut hops =
+            Self { list: PerHop::default(), hosts: Vec::new(), rows: ByDirection::of(|_| vec![None]) };
         for direction in Direction::ALL {
+            for (host, link) in hosts.iter_mut().filter(|(host, _)| host.direction() == direction) {
+                let interface = link.take().map(|link| Hop::of_host(host, link));
+                host.interface = interface.map(|hop| hops.list.push(hop));
+            }
             let (of_direction, others) =
                 asked.into_iter().partition(|one: &Asked<'_>| one.hop.direction == direction);
             asked = others;
             hops.place(direction, of_direction)?;
+            let interfaces = hosts.iter().filter(|(host, _)| host.direction() == direction);
+            let interfaces = interfaces.filter_map(|(host, _)| host.interface).map(Some);
+            hops.rows[direction].splice(0..0, interfaces.collect::<Vec<_>>());
         }
+        hops.hosts = hosts.into_iter().map(|(host, _)| host).collect();
         Ok(hops)
     }
 
@@ -178,8 +200,9 @@ impl Hops {
 
     /// Refuses names in `traffic` that are not hops, and hops that no flow crosses.
     pub(super) fn check(&self, traffic: &[Traffic]) -> Result<()> {
-        let names: Vec<&str> =
-            [BOTTLENECK].into_iter().chain(self.list.iter().map(|hop| hop.name.as_str())).collect();
+        self.hosts.iter().try_for_each(|host| host.check(traffic))?;
+        let named = self.list.iter().filter(|hop| hop.owner.is_none());
+        let names: Vec<&str> = [BOTTLENECK].into_iter().chain(named.map(|hop| hop.name.as_str())).collect();
         for (place, one) in traffic.iter().enumerate() {
             let unknown = one.hops.iter().flatten().find(|name| !names.contains(&name.as_str()));
             if let Some(name) = unknown {
@@ -201,7 +224,36 @@ impl Hops {
     }
 }
 
+impl Hops {
+    /// Returns the host at the end `side` of `traffic`, if it has a table.
+    pub(crate) fn host_of(&self, traffic: &Traffic, side: Side) -> Option<&HostSpec> {
+        HostSpec::find(&self.hosts, traffic, side)
+    }
+}
+
 impl Hop {
+    /// Returns whether packets of `traffic` cross it.
+    pub(crate) fn is_crossed_by(&self, traffic: &Traffic) -> bool {
+        match &self.owner {
+            Some((side, name)) => traffic.host_at(*side) == Some(name),
+            None => traffic.crosses(&self.name),
+        }
+    }
+
+    /// Builds the interface `link` of `host`.
+    fn of_host(host: &HostSpec, link: LinkSpec) -> Self {
+        Self {
+            name: host.hop_name(),
+            kind: &link::KIND,
+            direction: host.direction(),
+            link: Some(link),
+            values: Values::default(),
+            next_to: String::new(),
+            is_before: true,
+            owner: host.owner(),
+        }
+    }
+
     fn read(table: &Table<'_>, path: Path) -> Result<Self> {
         let kind = table.take(&KIND)?;
         let keys: Vec<&dyn AnyKey> = COMMON.iter().chain(kind.keys).copied().collect();
@@ -224,7 +276,26 @@ impl Hop {
             values,
             is_before: before.is_some(),
             next_to: before.or(after).unwrap_or_default(),
+            owner: None,
         })
+    }
+}
+
+impl Serialize for Hops {
+    /// Writes the tables `hop` and `host`, each only if there is one.
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let mut tables = serializer.serialize_map(None)?;
+        let named: Vec<&Hop> = self.list.iter().filter(|hop| hop.owner.is_none()).collect();
+        if !named.is_empty() {
+            tables.serialize_entry("hop", &named)?;
+        }
+        if !self.hosts.is_empty() {
+            let link = |hop: HopId| self.list[hop].link.as_ref();
+            let hosts: Vec<_> =
+                self.hosts.iter().map(|host| host.written(host.interface.and_then(link))).collect();
+            tables.serialize_entry("host", &hosts)?;
+        }
+        tables.end()
     }
 }
 

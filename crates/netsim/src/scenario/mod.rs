@@ -12,6 +12,7 @@ mod link;
 #[cfg(feature = "reference")]
 pub mod reference;
 mod series;
+mod stack;
 mod traffic;
 
 pub use crate::direction::Direction;
@@ -73,7 +74,7 @@ pub struct Scenario {
     /// Propagation.
     pub path: Path,
     /// The hops beside the bottleneck.
-    #[serde(rename = "hop", serialize_with = "listed", skip_serializing_if = "is_dumbbell")]
+    #[serde(flatten)]
     pub hops: Hops,
     /// The flows.
     pub traffic: Vec<Traffic>,
@@ -86,14 +87,6 @@ pub struct Scenario {
     /// Time series, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub series: Option<Series>,
-}
-
-fn is_dumbbell(hops: &Hops) -> bool {
-    hops.list.len() == 0
-}
-
-fn listed<S: serde::Serializer>(hops: &Hops, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-    serializer.collect_seq(hops.list.iter())
 }
 
 /// Propagation.
@@ -140,8 +133,10 @@ impl Scenario {
         let content: Json =
             serde_json::from_str(json).map_err(|error| ScenarioError::new("", error.to_string()))?;
         let table = Table::new("", &content)?;
-        table
-            .refuse_others(KEYS, &["bottleneck", "path", "hop", "traffic", "change", "autorate", "series"])?;
+        table.refuse_others(
+            KEYS,
+            &["bottleneck", "path", "hop", "host", "traffic", "change", "autorate", "series"],
+        )?;
         let (duration, warmup) = (table.take(&DURATION)?, table.take(&WARMUP)?);
         let seed = table.take(&SEED)?;
         if warmup >= duration {
@@ -154,7 +149,7 @@ impl Scenario {
         let (bottleneck, path) = (there("bottleneck")?, there("path")?);
         let path = Path::read(&path)?;
         let bottleneck = Bottleneck::read(&bottleneck, path)?;
-        let hops = Hops::read(&table, path)?;
+        let hops = Hops::read(&table, path, bottleneck.wifi.is_some())?;
         let change = change::read(&table, duration.0, &bottleneck, &hops)?;
         let mut traffic = if outside.is_some() && !table.has("traffic") {
             Vec::new()

@@ -1,6 +1,6 @@
 //! Every table of a scenario with its keys, as data for the reference page and the JSON Schema.
 
-use super::{autorate, change, hop, link, series, traffic};
+use super::{autorate, change, hop, link, series, stack, traffic};
 use crate::keys::{AnyKey, KeyDoc};
 use crate::path::HOPS;
 use crate::path::link::KEYS as LINK_KEYS;
@@ -135,6 +135,12 @@ pub const TABLES: &[TableDoc] = &[
         kinds: Kinds::Hops,
         ..TableDoc::new("[hop]", false, "A hop beside the bottleneck.", hop::COMMON)
     },
+    TableDoc::new(
+        "[host]",
+        false,
+        "The stack of a user's host or of a server: the queue of its interface, and TCP's small queues.",
+        stack::KEYS,
+    ),
     TableDoc {
         kinds: Kinds::Traffic,
         ..TableDoc::new("[traffic]", true, "One flow, or several equal flows.", traffic::COMMON)

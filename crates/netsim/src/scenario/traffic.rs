@@ -2,6 +2,7 @@
 
 use super::Direction;
 use super::host::HostName;
+use crate::direction::Side;
 use crate::keys::{
     AnyKey, Dscp, Json, Key, Quantity, Result, ScenarioError, Span, Table, Values, describe, no_such_word,
     refuse,
@@ -296,6 +297,14 @@ impl Traffic {
         let order: Vec<&'static dyn AnyKey> = tcp::ORDER.iter().chain(kind.keys).copied().collect();
         values.sort(&order);
         Ok(())
+    }
+
+    /// Returns the name of the host at the end `side` of its flows, if it has one.
+    pub(crate) fn host_at(&self, side: Side) -> Option<&HostName> {
+        match side {
+            Side::User => self.host.as_ref(),
+            Side::Remote => self.server.as_ref(),
+        }
     }
 
     /// Returns whether its packets cross the hop `name`.

@@ -1,13 +1,13 @@
 //! Builds a scenario's path: its links, hops and cell.
 
-use super::row::{Body, HopState, Places, Routes, Row};
+use super::row::{Body, HopState, Node, Places, Routes, Row};
 use crate::component::{Component, Components};
 use crate::direction::Direction;
 use crate::foreign::{Discipline, Maker, Request};
 use crate::hosts::Hosts;
 use crate::ids::{HopId, LinkId, Number};
 use crate::keys::{FRAME_BYTES, MOST_RATE, ScenarioError};
-use crate::ledger::{Fates, Ledger};
+use crate::ledger::{Fates, Ledger, Queue};
 use crate::link::{Below, Link, Parts};
 use crate::lists::{List, PerHop};
 use crate::observer::Watch;
@@ -59,7 +59,7 @@ impl Build<'_, '_> {
         let components = |parts| Components::new(pipes, parts, routes.flows());
         let wifi = self.scenario.bottleneck.wifi.clone();
         let mut links = List::default();
-        if self.scenario.hops.list.len() == 0 && wifi.is_none() {
+        if self.scenario.hops.list.len() == 0 && wifi.is_none() && !routes.have_small_queues() {
             for direction in Direction::ALL {
                 // No packet goes onward, so nothing is planned for it.
                 let parts = Parts::of_bottleneck(direction, Component::wire(direction));
@@ -71,7 +71,11 @@ impl Build<'_, '_> {
         for direction in Direction::ALL {
             let (parts, pipes) = (places.bottleneck(direction), routes.pipes(direction));
             links.push(match &wifi {
-                None => self.link(Place::Bottleneck(direction), parts, pipes)?,
+                None => {
+                    let mut link = self.link(Place::Bottleneck(direction), parts, pipes)?;
+                    link.ledger.fates.freed = routes.freed(direction, Node::Bottleneck);
+                    link
+                }
                 // The link carries nothing beside a cell, but it leads to the hosts' pipes.
                 Some(_) => Self::gate(direction, parts, pipes),
             });
@@ -80,7 +84,11 @@ impl Build<'_, '_> {
             links.push(Self::gate(direction, places.gate(direction), routes.onward(direction)));
         }
         let hops = self.hops(&routes, &mut places)?;
-        let cell = wifi.map(|wifi| self.cell(&wifi, places.cell())).transpose()?;
+        let mut cell = wifi.map(|wifi| self.cell(&wifi, places.cell())).transpose()?;
+        for (queue, direction) in cell.iter_mut().flat_map(|cell| cell.senders.iter_mut().zip(Direction::ALL))
+        {
+            queue.ledger_mut().fates.freed = routes.freed(direction, Node::Cell);
+        }
         let components = components(places.len());
         Ok(Path { links, row: Some(Box::new(routes.row(hops, cell, places))), components })
     }
@@ -129,7 +137,7 @@ impl Build<'_, '_> {
         let Some(LinkSpec { below, rate, .. }) = self.spec(place) else { unreachable!("see `discipline`") };
         let refused = |why| ScenarioError::new("", why);
         let transmitter = below.transmitter(rate.0).map_err(refused)?;
-        let below = Below { transmitter, ring: below.ring.map(Ring::new) };
+        let below = Below { transmitter, ring: below.ring.map(|room| Ring::new(room, below.bql)) };
         Ok(Link::new(qdisc, below, direction, parts, pipes, ledger))
     }
 
@@ -207,7 +215,8 @@ impl Build<'_, '_> {
             let (body, component) = match hop.kind.make {
                 Make::Link => {
                     let parts = places.link(id);
-                    let link = self.link(Place::Hop(id, direction), parts, routes.onward(direction))?;
+                    let mut link = self.link(Place::Hop(id, direction), parts, routes.onward(direction))?;
+                    link.ledger.fates.freed = routes.freed(direction, Node::Hop(id));
                     (Body::Link(link), parts.timer)
                 }
                 Make::Element(make) => {

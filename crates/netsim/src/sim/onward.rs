@@ -31,8 +31,15 @@ impl Simulation {
         };
         let Some(packet) = packet else { return };
         let flow = packet.flow;
+        if let Some(fates) = from.and_then(|from| self.fates_mut(from, direction)) {
+            fates.free(&packet);
+        }
+        let Some(row) = &self.row else { return };
         let next = from.map_or_else(|| row.entry(flow, direction), |from| row.next(flow, direction, from));
         self.enter(next, direction, packet);
+        for node in from.into_iter().chain([next]) {
+            self.tell_senders(node, direction);
+        }
     }
 
     /// Lets the cell act, and hands over the packets that leave it.
@@ -43,7 +50,13 @@ impl Simulation {
             && let Some((direction, packet)) = row.cell.as_mut().and_then(|cell| cell.leave())
         {
             let next = row.next(packet.flow, direction, Node::Cell);
+            if let Some(fates) = self.fates_mut(Node::Cell, direction) {
+                fates.free(&packet);
+            }
             self.enter(next, direction, packet);
+        }
+        for direction in Direction::ALL {
+            self.tell_senders(Node::Cell, direction);
         }
     }
 

@@ -8,6 +8,7 @@
 use crate::agenda::Agenda;
 use crate::component::Component;
 use crate::direction::Direction;
+use crate::freed::Freed;
 use crate::ids::{FanId, FlowId, HopId, LinkId, Number, PartId, PipeId, RouteId};
 use crate::link::{Link, Parts};
 use crate::lists::{ByDirection, List, PerFlow, PerHop};
@@ -80,6 +81,8 @@ pub(crate) struct Row {
     routes: List<RouteId, Route>,
     /// The pipe in which each flow's packets end.
     exits: ByDirection<PerFlow<Exit>>,
+    /// Whether the sender of each flow has small queues.
+    has_small_queues: ByDirection<PerFlow<bool>>,
     /// The cell, if the bottleneck is one.
     pub(crate) cell: Option<Box<Cell>>,
 }
@@ -95,6 +98,8 @@ pub(super) struct Routes {
     of_flow: PerFlow<RouteId>,
     routes: List<RouteId, Route>,
     exits: ByDirection<PerFlow<Exit>>,
+    /// Whether the sender of each flow has small queues.
+    has_small_queues: ByDirection<PerFlow<bool>>,
     /// Delays of the pipes.
     delays: ByDirection<List<PipeId, Duration>>,
     /// The fans of flows whose connections have their own base RTTs.
@@ -106,34 +111,48 @@ impl Routes {
     pub(super) fn new(scenario: &Scenario, rtts: &[(Duration, Duration)]) -> Self {
         let (mut of_flow, mut routes) = (PerFlow::default(), List::<RouteId, Route>::default());
         let bottleneck = if scenario.bottleneck.wifi.is_some() { Node::Cell } else { Node::Bottleneck };
+        let hops = &scenario.hops;
+        let has_queue = |node: &Node| match *node {
+            Node::Hop(hop) => hops.list[hop].link.is_some(),
+            node => node != Node::Host,
+        };
+        let mut has_small_queues = ByDirection::of(|_| PerFlow::default());
         for traffic in &scenario.traffic {
             let route = ByDirection::of(|direction| {
-                let row = scenario.hops.rows[direction].iter().map(|place| match *place {
-                    None => (BOTTLENECK, bottleneck),
-                    Some(hop) => (scenario.hops.list[hop].name.as_str(), Node::Hop(hop)),
+                let row = hops.rows[direction].iter().map(|place| match *place {
+                    None => (traffic.crosses(BOTTLENECK), bottleneck),
+                    Some(hop) => (hops.list[hop].is_crossed_by(traffic), Node::Hop(hop)),
                 });
-                row.filter(|(name, _)| traffic.crosses(name)).map(|(_, node)| node).collect::<Vec<_>>()
+                row.filter(|(crosses, _)| *crosses).map(|(_, node)| node).collect::<Vec<_>>()
             });
+            for direction in Direction::ALL {
+                let host = hops.host_of(traffic, direction.sender());
+                let has = host.is_some_and(|host| host.small_queues.is_some())
+                    && route[direction].first().is_some_and(has_queue);
+                has_small_queues[direction].extend(std::iter::repeat_n(has, traffic.count as usize));
+            }
             let known = routes.numbered().find(|(_, known)| **known == route).map(|(id, _)| id);
             let id = known.unwrap_or_else(|| routes.push(route));
             of_flow.extend(std::iter::repeat_n(id, traffic.count as usize));
         }
         let (exits, delays) = (ByDirection::of(|_| PerFlow::default()), ByDirection::of(|_| List::default()));
         let fans = ByDirection::of(|_| List::default());
-        let mut routes = Self { of_flow, routes, exits, delays, fans };
+        let mut routes = Self { of_flow, routes, exits, has_small_queues, delays, fans };
         for direction in Direction::ALL {
             routes.plan_exits(direction, rtts);
         }
         routes
     }
 
-    /// Plans one pipe per last node and base RTT, in the order of the flows.
+    /// Plans one pipe per last node and base RTT, in the order of the flows. Packets of senders that wait enter it at
+    /// the end of their transmission, others at the beginning, so each have their own.
     fn plan_exits(&mut self, direction: Direction, rtts: &[(Duration, Duration)]) {
         let mut numbers = BTreeMap::new();
-        for (&route, &rtt) in self.of_flow.iter().zip(rtts) {
+        for ((flow, &route), &rtt) in self.of_flow.numbered().zip(rtts) {
             let last = self.routes[route][direction].last().copied().unwrap_or(Node::Host);
+            let waits = self.waits_at(Node::Bottleneck, flow, route, direction);
             let delays = &mut self.delays[direction];
-            let exit = *numbers.entry((last, rtt)).or_insert_with(|| {
+            let exit = *numbers.entry((last, waits, rtt)).or_insert_with(|| {
                 let first = PipeId::at(delays.len());
                 delays.extend(rtts_between(rtt).map(|rtt| match direction {
                     Direction::Down => rtt / 2,
@@ -152,8 +171,11 @@ impl Routes {
     pub(super) fn pipes(&self, direction: Direction) -> Pipes {
         let ends_at_bottleneck =
             |route: RouteId| self.routes[route][direction].last().copied() == Some(Node::Bottleneck);
-        let of_flow = self.of_flow.iter().zip(self.exits[direction].iter());
-        let of_flow = of_flow.map(|(&route, &exit)| if ends_at_bottleneck(route) { exit } else { ONWARD });
+        let of_flow = self.of_flow.numbered().zip(self.exits[direction].iter());
+        let of_flow = of_flow.map(|((flow, &route), &exit)| {
+            let waits = self.waits_at(Node::Bottleneck, flow, route, direction);
+            if ends_at_bottleneck(route) && !waits { exit } else { ONWARD }
+        });
         let (delays, fans) = (self.delays[direction].iter().copied(), self.fans[direction].clone());
         Pipes::new(direction, delays, of_flow.collect(), fans)
     }
@@ -162,6 +184,25 @@ impl Routes {
     pub(super) fn onward(&self, direction: Direction) -> Pipes {
         let of_flow = vec![ONWARD; self.of_flow.len()].into();
         Pipes::new(direction, std::iter::empty(), of_flow, List::default())
+    }
+
+    /// Returns whether the sender of `flow` has small queues and `node` is its first queue. The end of each
+    /// transmission there then is an event.
+    fn waits_at(&self, node: Node, flow: FlowId, route: RouteId, direction: Direction) -> bool {
+        self.has_small_queues[direction][flow] && self.routes[route][direction].first() == Some(&node)
+    }
+
+    /// Returns whether any sender has small queues.
+    pub(super) fn have_small_queues(&self) -> bool {
+        self.has_small_queues.iter().any(|of_flow| of_flow.iter().any(|has| *has))
+    }
+
+    /// Returns what tells senders that packets have left `node`, if it is the first queue of a sender that waits.
+    pub(super) fn freed(&self, direction: Direction, node: Node) -> Option<Box<Freed>> {
+        let all = self.of_flow.numbered();
+        let begins: PerFlow<bool> =
+            all.map(|(flow, &route)| self.waits_at(node, flow, route, direction)).collect();
+        begins.iter().any(|begins| *begins).then(|| Freed::new(begins))
     }
 
     /// Returns the number of flows.
@@ -176,8 +217,9 @@ impl Routes {
 
     /// Builds the row of these ways through `hops`, which act at the components that `places` planned.
     pub(super) fn row(self, hops: PerHop<HopState>, cell: Option<Cell>, places: Places) -> Row {
-        let Self { of_flow, routes, exits, .. } = self;
-        Row { hops, parts: places.parts, route_of: of_flow, routes, exits, cell: cell.map(Box::new) }
+        let Self { of_flow: route_of, routes, exits, has_small_queues, .. } = self;
+        let (parts, cell) = (places.parts, cell.map(Box::new));
+        Row { hops, parts, route_of, routes, exits, has_small_queues, cell }
     }
 }
 
@@ -248,10 +290,10 @@ impl Row {
     }
 
     /// Returns the link into which a host sends packets of `flow`: the bottleneck, or a gate that leads to the flow's
-    /// first hop.
+    /// first hop. A sender with small queues has a gate in any case.
     pub(super) fn first_link(&self, flow: FlowId, direction: Direction) -> LinkId {
         match self.entry(flow, direction) {
-            Node::Bottleneck => LinkId::bottleneck(direction),
+            Node::Bottleneck if !self.has_small_queues[direction][flow] => LinkId::bottleneck(direction),
             _ => LinkId::gate(direction),
         }
     }

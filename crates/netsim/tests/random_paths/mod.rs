@@ -4,7 +4,7 @@
 //! Each choice takes one byte. After the last byte every choice is its first option, so a short input is a simple
 //! path.
 
-use goodqueue_netsim::record::{HopBody, QueueRecord, WirePackets};
+use goodqueue_netsim::record::{HopBody, HopRecord, QueueRecord, WirePackets};
 use goodqueue_netsim::scenario::Direction;
 use goodqueue_netsim::{Record, Scenario, Simulation};
 use goodqueue_units::Duration;
@@ -130,6 +130,9 @@ impl Draws<'_> {
         }
         if self.once(3) {
             link["ring"] = self.count(&[1, 2, 8, 40]);
+            if self.once(2) {
+                link["bql"] = json!(self.of(&["dynamic", "1514B", "0B"]));
+            }
         }
         link
     }
@@ -196,6 +199,39 @@ impl Draws<'_> {
         hop
     }
 
+    /// Returns tables of hosts, and gives some flows of `traffic` these hosts.
+    fn hosts(&mut self, traffic: &mut Value) -> Value {
+        let mut tables = Vec::new();
+        for (name, role) in
+            ["host", "server"].into_iter().flat_map(|role| [("a", role), ("b", role), ("", role)])
+        {
+            let mut is_named = name.is_empty();
+            for flow in traffic.as_array_mut().unwrap() {
+                if !name.is_empty() && flow.get(role).is_none() && self.once(2) {
+                    (flow[role], is_named) = (json!(name), true);
+                }
+            }
+            if !is_named || self.once(3) {
+                continue;
+            }
+            let mut table = json!({"role": role, "small_queues": !self.once(4), "tso": self.once(2)});
+            table["pacing_shift"] = json!(self.of(&[10, 7, 0]));
+            if !name.is_empty() {
+                table["name"] = json!(name);
+            }
+            if !name.is_empty() && self.once(2) {
+                table["qdisc"] = json!(self.of(&["fq", "pfifo limit 3", "fq_codel", "pfifo_fast"]));
+                table["rate"] = json!(self.of(&["5mbit", "100mbit", "1gbit"]));
+            }
+            if table.get("rate").is_some() && self.once(2) {
+                table["ring"] = json!(self.of(&[1, 8, 256]));
+                table["bql"] = json!(self.of(&["dynamic", "1514B"]));
+            }
+            tables.push(table);
+        }
+        json!(tables)
+    }
+
     /// Returns flows of several kinds in both directions. With `in_part`, some of them cross a part of the hops.
     fn traffic(&mut self, hops: usize, in_part: bool) -> Value {
         let names = || (0..hops).map(|number| format!("h{number}")).chain(["bottleneck".into()]);
@@ -255,7 +291,10 @@ fn row(record: &Record, direction: Direction) -> Vec<(u64, u64)> {
         hops.iter().any(|hop| hop["name"] == name && hop.get("before").is_some())
     };
     let (mut before, mut after) = (Vec::new(), Vec::new());
-    for hop in record.hops.iter().filter(|hop| hop.direction == direction) {
+    // Only some flows cross the interface of a host.
+    let is_hop =
+        |hop: &&HopRecord| hop.direction == direction && hop.name.starts_with('h') && !hop.name.contains(' ');
+    for hop in record.hops.iter().filter(is_hop) {
         let counts = match &hop.body {
             HopBody::Link(queue) => of_queue(queue),
             HopBody::Wire(wire) => (wire.packets.offered, wire.packets.delivered),
@@ -298,6 +337,12 @@ pub(crate) fn path_holds(bytes: &[u8]) -> bool {
     let mut cuts: Vec<Duration> =
         (0..draws.below(4)).map(|_| Duration::from_micros(1000 * u64::from(draws.byte()))).collect();
     cuts.sort_unstable();
+    // From the other end of the bytes: few are left here.
+    let mirrored: Vec<u8> = bytes.iter().rev().copied().collect();
+    let of_hosts = &mut Draws(&mirrored);
+    if of_hosts.once(2) {
+        asked["host"] = of_hosts.hosts(&mut asked["traffic"]);
+    }
 
     let asked = asked.to_string();
     let resolved = match Scenario::from_json(&asked) {

@@ -5,6 +5,7 @@ use super::alert::{Outcome, Signs};
 use super::timer::Wait;
 use super::{CongestionState, Sender};
 use crate::cc::Ack;
+use crate::pacing::Pacer;
 use crate::scoreboard::Delivery;
 use crate::segment::echo_rtt;
 use crate::{Segment, SeqNumber};
@@ -169,7 +170,8 @@ impl Sender {
         sample.is_ack_delayed = ack.segments == 1
             && ack.una.since(una) < u32::from(self.mss)
             && sample.prior_delivered + 1 == rate.delivered();
-        sample.departure = self.pacer.as_ref().map_or(ack.now, |pacer| pacer.release());
+        sample.departure =
+            self.brakes.as_ref().and_then(|brakes| brakes.pacer()).map_or(ack.now, Pacer::release);
         if self.cc.is_model_based() {
             self.cc.on_rate(ack, &sample, rate, &mut self.window);
         }

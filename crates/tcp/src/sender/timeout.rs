@@ -3,6 +3,7 @@
 use super::timer::{Due, Wait};
 use super::{CongestionState, Sender};
 use crate::era::TailLossProbe;
+use crate::pacing::Pacer;
 use crate::tlp::TICKS;
 use goodqueue_units::{Duration, Instant};
 
@@ -10,8 +11,8 @@ impl Sender {
     /// Returns when the timer fires or a packet may leave that pacing held back, or [`Instant::MAX`].
     #[inline]
     pub(crate) fn deadline(&self) -> Instant {
-        match &self.pacer {
-            Some(pacer) => self.timer.deadline().min(pacer.deadline()),
+        match &self.brakes {
+            Some(brakes) => self.timer.deadline().min(brakes.pacer().map_or(Instant::MAX, Pacer::deadline)),
             None => self.timer.deadline(),
         }
     }
@@ -85,8 +86,8 @@ impl Sender {
 
     /// Does what is due at `now`. Does nothing before the deadline.
     pub(crate) fn on_timeout(&mut self, now: Instant) {
-        if let Some(pacer) = &mut self.pacer {
-            pacer.on_timeout(now);
+        if let Some(brakes) = &mut self.brakes {
+            brakes.on_timeout(now);
             self.held_back = false;
         }
         if now < self.timer.deadline() {

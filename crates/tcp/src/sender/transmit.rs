@@ -24,7 +24,7 @@ impl Sender {
             let may_be_beyond = self.timer.due != Due::Nothing || self.end == End::Closing;
             return if may_be_beyond { self.send_beyond_window(now) } else { None };
         }
-        if self.pacer.is_some() && !self.begin_packet(now) {
+        if self.brakes.is_some() && !self.begin_packet(now) {
             return None;
         }
         if self.board.has_lost() && !self.sends_new_first() {
@@ -60,7 +60,7 @@ impl Sender {
         let is_plain = self.unsent > bytes.into() // so FIN is not among them
             && self.room() >= bytes
             && self.board.packets_out() > 2 // the first two segments move the timer
-            && self.pacer.is_none()
+            && self.brakes.is_none()
             && self.board.rate().is_none()
             && !self.recovery.is_reducing();
         if !is_plain {
@@ -89,18 +89,9 @@ impl Sender {
         Some((chunk.seq, is_last))
     }
 
-    /// Returns whether pacing lets a segment leave now, in the present packet or in a new one. Without a segment to
-    /// send, the answer is yes, and the caller finds none.
-    #[cold]
-    fn begin_packet(&mut self, now: Instant) -> bool {
-        let is_ready = self.board.has_lost() || self.has_new();
-        let Some(pacer) = self.pacer.as_mut().filter(|_| is_ready) else { return true };
-        self.offload.is_amid_packet() || pacer.may_send(now)
-    }
-
     /// Returns how many segments a packet has.
     #[inline]
-    fn packet(&self) -> u32 {
+    pub(super) fn packet(&self) -> u32 {
         offload::packet(self.pace(), &self.window, self.mss, self.rtt.min())
     }
 
@@ -265,9 +256,8 @@ impl Sender {
     pub(super) fn after_send(&mut self, now: Instant, len: u16) {
         self.last_sent = now;
         self.segments_sent += 1;
-        let rate = self.pacer.is_some().then(|| self.pacing_rate()).flatten();
-        if let Some(pacer) = &mut self.pacer {
-            pacer.on_sent(now, len, self.segments_sent, rate);
+        if self.brakes.is_some() {
+            self.brake(now, len);
         }
         self.recovery.on_sent();
         self.note_usage();

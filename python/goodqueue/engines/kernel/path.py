@@ -29,6 +29,7 @@ REFUSED = {
     "peak": "a rate or a file of rates, as Linux has no discipline that serves a link in bursts",
     "wifi": "a rate, as Linux has no medium that stations compete for (mac80211_hwsim delivers at once)",
     "ring": "none, as no discipline of Linux fills a ring below another: that is a card's driver",
+    "bql": "none, as they are of a card's driver",
 }
 """Keys of a link that the engine refuses, and what it accepts instead."""
 

@@ -1,0 +1,88 @@
+//! What holds a packet back although the windows have room for it: pacing, and the small queues of its host.
+
+use super::Sender;
+use crate::pacing::Pacer;
+use crate::small_queue::{SmallQueue, SmallQueues};
+use alloc::boxed::Box;
+use goodqueue_units::Instant;
+
+/// What may hold packets back.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Brakes {
+    /// Present if the sender is paced.
+    pacer: Option<Pacer>,
+    /// Present if the sender's host has small queues.
+    small_queue: Option<SmallQueue>,
+}
+
+impl Brakes {
+    pub(super) fn of_pacer() -> Self {
+        Self { pacer: Some(Pacer::default()), small_queue: None }
+    }
+
+    #[inline]
+    pub(super) fn pacer(&self) -> Option<&Pacer> {
+        self.pacer.as_ref()
+    }
+
+    pub(super) fn on_timeout(&mut self, now: Instant) {
+        if let Some(pacer) = &mut self.pacer {
+            pacer.on_timeout(now);
+        }
+    }
+}
+
+impl Sender {
+    /// Limits what the sender may have in the queues of its host.
+    pub(crate) fn limit_queue(&mut self, of_host: SmallQueues) {
+        let rule = self.era().sending.small_queue;
+        self.brakes.get_or_insert_with(Box::default).small_queue = Some(SmallQueue::new(rule, of_host));
+    }
+
+    /// Takes note that a segment with data left the queues of the host. Returns whether the sender waited for that.
+    pub(crate) fn on_freed(&mut self) -> bool {
+        let queue = self.brakes.as_mut().and_then(|brakes| brakes.small_queue.as_mut());
+        let wakes = queue.is_some_and(SmallQueue::on_freed);
+        self.held_back &= !wakes;
+        wakes
+    }
+
+    /// Returns whether a segment may leave now, in the present packet or in a new one. Without a segment to send, the
+    /// answer is yes, and the caller finds none.
+    #[cold]
+    pub(super) fn begin_packet(&mut self, now: Instant) -> bool {
+        let has_lost = self.board.has_lost();
+        if self.offload.is_amid_packet() || !has_lost && !self.has_new() {
+            return true;
+        }
+        let Some(brakes) = &mut self.brakes else { return true };
+        let is_paced = brakes.pacer.is_some();
+        if brakes.pacer.as_mut().is_some_and(|pacer| !pacer.may_send(now)) {
+            return false;
+        }
+        brakes.small_queue.is_none() || {
+            let (packet, rate, out) =
+                ((self.packet(), self.mss), self.pacing_rate(), self.board.packets_out());
+            let queue = self.brakes.as_mut().and_then(|brakes| brakes.small_queue.as_mut());
+            queue.is_none_or(|queue| queue.may_send(packet, rate, is_paced, out, has_lost))
+        }
+    }
+
+    fn is_paced(&self) -> bool {
+        self.brakes.as_ref().is_some_and(|brakes| brakes.pacer.is_some())
+    }
+
+    /// Tells the brakes of a segment of `len` bytes that leaves.
+    #[cold]
+    pub(super) fn brake(&mut self, now: Instant, len: u16) {
+        let is_first = !self.offload.is_amid_packet();
+        let rate = if self.is_paced() { self.pacing_rate() } else { None };
+        let Some(brakes) = &mut self.brakes else { return };
+        if let Some(pacer) = &mut brakes.pacer {
+            pacer.on_sent(now, len, self.segments_sent, rate);
+        }
+        if let Some(queue) = brakes.small_queue.as_mut().filter(|_| len > 0) {
+            queue.on_sent(len, is_first);
+        }
+    }
+}
