@@ -121,7 +121,9 @@ def test_small_queues_keep_a_senders_own_queue_short() -> None:
     """A thousand frames at 10 Mbit/s are 1.2 s. Four are 5 ms."""
     small, ideal = measured("host-stack"), measured("host-stack", "host.0.small_queues=false")
     old = measured("host-stack", "traffic.0.stack=linux-3.10", "host.0.tso=false")
-    assert p50_ms(small["queues"]["up"]) < 5 < 60 < p50_ms(old["queues"]["up"]) < 70 < 300 < p50_ms(ideal["queues"]["up"])
+    assert (
+        p50_ms(small["queues"]["up"]) < 5 < 60 < p50_ms(old["queues"]["up"]) < 70 < 300 < p50_ms(ideal["queues"]["up"])
+    )
 
 
 def test_the_file_of_rates_is_the_one_that_its_command_makes(tmp_path: Path, goodqueue: Callable[..., Result]) -> None:

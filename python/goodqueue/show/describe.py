@@ -19,6 +19,7 @@ def whole(scenario: Scenario) -> str:
 def path(scenario: Scenario) -> str:
     """Return the path of a scenario in words: its rates, the other hops, its changes, its RTT."""
     words = link(scenario) + _up(scenario) + "".join(_hop(hop) for hop in scenario.get("hop", []))
+    words += "".join(_host(host) for host in scenario.get("host", []) if "qdisc" in host)
     words += "".join(_change(change) for change in scenario.get("change", []))
     return f"{words}, base RTT {scenario['path']['rtt']}"
 
@@ -80,6 +81,11 @@ def _hop(hop: Mapping[str, Any]) -> str:
     what = f"{sends(hop)} {discipline.name_of(hop['qdisc'])}" if kind.has_queue else kind.described(hop)
     direction = " up" if hop.get("direction") == "up" else ""
     return f", {'after' if hop.get('before') else 'then'} {hop['name']}{direction} ({what})"
+
+
+def _host(host: Mapping[str, Any]) -> str:
+    """Return the interface of a host as ``, host alice (1gbit fq)``."""
+    return f", {host['role']} {host['name']} ({sends(host)} {discipline.name_of(host['qdisc'])})"
 
 
 def traffic(scenario: Scenario) -> str:

@@ -49,8 +49,8 @@ def lay_out(scenario: Scenario, path: paths.Path, engine: str = "kernel") -> Pla
     if scenario.get("autorate"):
         raise UserError("autorate", f"found a program that sets rates; accepted by the {engine} engine: none")
     if scenario.get("host"):
-        own = "none, as its hosts have Linux's stack" if engine == "kernel" else "none, as its hosts are real"
-        raise UserError("host[0]", f"found the stack of a host; accepted by the {engine} engine: {own}")
+        why = "as its hosts have Linux's stack" if engine == "kernel" else "as its hosts are real"
+        raise UserError("host[0]", f"found the stack of a host; accepted by the {engine} engine: none, {why}")
     outlines = json.loads(_goodqueue.flows(to_json(scenario)))
     if len(outlines) > MOST_FLOWS:
         raise UserError(
