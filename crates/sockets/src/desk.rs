@@ -87,7 +87,7 @@ impl Host for Sockets<'_> {
         self.desk.connections[socket.index()].end(end).is_peer_finished
     }
 
-    /// Linux counts timeouts by connection only since 6.7.
+    /// Returns none, since Linux counts timeouts by connection only since 6.7.
     fn timeouts(&self, _socket: SocketId) -> Option<u64> {
         None
     }
@@ -104,7 +104,7 @@ impl Host for Sockets<'_> {
         }
     }
 
-    /// The captures count what arrived.
+    /// Does nothing, since the captures count what arrived.
     fn count_delivered(&mut self, _bytes: u64) {}
 
     fn wake_at(&mut self, time: Instant) {
