@@ -193,7 +193,7 @@ DENIED = $(shell printf '%s\n' "$$(cargo --version | cut -d' ' -f2)" 1.95.99 | s
 
 # mypy has one thread, and clippy waits for single crates.
 lint: .venv/.package .venv/.dev | rust
-	@$(MAKE) --jobs=2 lint-rust lint-python
+	@$(MAKE) lint-rust & rust=$$!; $(MAKE) lint-python; python=$$?; wait $$rust && exit $$python
 
 lint-rust: | rust
 	@cargo fmt --version >/dev/null 2>&1 || { echo "make: no rustfmt; accepted: rustup component add rustfmt" >&2; exit 1; }

@@ -1,4 +1,5 @@
-//! The choices that a scenario has, as JSON. The bindings use it to list, complete and document them.
+//! The choices that a scenario has, as JSON. The bindings use it to list, complete and document them. Without the
+//! feature `reference` sources are empty.
 
 use goodqueue_qdisc::param::ParamSpec;
 use goodqueue_qdisc::{QdiscSpec, registry};
@@ -46,7 +47,9 @@ pub fn congestion_controls() -> Value {
                 json!({"name": word.name, "number": number, "source": word.source, "help": word.help})
             })
             .collect();
-        let (name, summary, source, differs) = (cc.name(), cc.summary(), cc.source(), cc.differs());
+        let (source, differs) =
+            if cfg!(feature = "reference") { (cc.source(), cc.differs()) } else { ("", "") };
+        let (name, summary) = (cc.name(), cc.summary());
         json!({"name": name, "summary": summary, "source": source, "differs": differs, "words": words})
     });
     all.collect()

@@ -69,7 +69,9 @@ impl TableDoc {
     /// Returns its kinds. None if all such tables have the same keys.
     #[must_use]
     pub fn kinds(&self) -> Vec<KindDoc> {
-        let docs = |keys: &mut dyn Iterator<Item = &'static dyn AnyKey>| keys.map(AnyKey::doc).collect();
+        let docs = |keys: &mut dyn Iterator<Item = &'static dyn AnyKey>| -> Vec<KeyDoc> {
+            keys.map(AnyKey::doc).collect()
+        };
         match self.kinds {
             Kinds::None => Vec::new(),
             Kinds::Traffic => KINDS
@@ -83,7 +85,11 @@ impl TableDoc {
             Kinds::Hops => HOPS
                 .iter()
                 .map(|kind| {
-                    let keys = docs(&mut kind.keys.iter().copied());
+                    let mut keys = docs(&mut kind.keys.iter().copied());
+                    if kind.linux.is_none() {
+                        // The kernel engine refuses the kind.
+                        keys.iter_mut().for_each(|key| key.engines = vec!["sim"]);
+                    }
                     KindDoc { name: kind.name, summary: kind.summary, keys }
                 })
                 .collect(),

@@ -169,10 +169,10 @@ impl QdiscSpec {
         Self { summary, ..self }
     }
 
-    /// Sets the RFC or the paper.
+    /// Sets the RFC or the paper. Without the feature `reference` it stays empty.
     #[must_use]
     pub const fn source(self, source: &'static str) -> Self {
-        Self { source, ..self }
+        if cfg!(feature = "reference") { Self { source, ..self } } else { self }
     }
 
     /// Sets the function that fills in values which follow from other parameters, so that the printed line is the

@@ -205,9 +205,12 @@ impl<T> Param<T> {
         Param { spec: ParamSpec { default, ..self.spec }, value: PhantomData }
     }
 
-    /// Sets the source of the default: RFC and section, paper and equation, or `tc`'s manual.
+    /// Sets the source of the default: RFC and section, paper and equation, or `tc`'s manual. Without the feature
+    /// `reference` it stays empty.
     pub const fn source(mut self, source: &'static str) -> Self {
-        self.spec.source = source;
+        if cfg!(feature = "reference") {
+            self.spec.source = source;
+        }
         self
     }
 
