@@ -38,18 +38,18 @@ pub fn qdiscs() -> Value {
 /// Returns every congestion control with the words that may follow its name.
 #[must_use]
 pub fn congestion_controls() -> Value {
+    let said = |text: &'static str| if cfg!(feature = "reference") { text } else { "" };
     let all = Cc::ALL.iter().map(|cc| {
         let words: Vec<Value> = cc
             .words()
             .iter()
             .map(|word| {
                 let number = word.number.map(|(least, most)| format!("{least} to {most}"));
-                json!({"name": word.name, "number": number, "source": word.source, "help": word.help})
+                json!({"name": word.name, "number": number, "source": said(word.source), "help": word.help})
             })
             .collect();
-        let (source, differs) =
-            if cfg!(feature = "reference") { (cc.source(), cc.differs()) } else { ("", "") };
         let (name, summary) = (cc.name(), cc.summary());
+        let (source, differs) = (said(cc.source()), said(cc.differs()));
         json!({"name": name, "summary": summary, "source": source, "differs": differs, "words": words})
     });
     all.collect()

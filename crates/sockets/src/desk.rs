@@ -10,27 +10,30 @@ use goodqueue_netsim::{Side, SocketId};
 use goodqueue_units::{Instant, Stream as Random};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
-use rustix::net::{SocketAddrV4, SocketFlags, acceptfrom_with, bind, connect, getsockname};
+use rustix::net::{SocketAddrV4, SocketFlags, acceptfrom_with, bind, connect, getsockname, listen};
 use std::collections::{BTreeSet, HashMap};
 use std::io;
 
+/// The length of the listen queue, which no flow fills.
+const BACKLOG: i32 = 1024;
+
 /// The application's sockets.
 pub(crate) struct Desk {
-    pub(crate) asked: Asked,
-    pub(crate) number: u32,
+    asked: Asked,
+    number: u32,
     /// Whether the sender always has data.
-    pub(crate) is_endless: bool,
+    is_endless: bool,
     pub(crate) sender: Side,
     /// What chooses the way of each connection.
-    pub(crate) routes: Random,
+    routes: Random,
     /// The sockets that listen, by side and way.
-    pub(crate) listening: HashMap<(Side, u32), OwnedFd>,
+    listening: HashMap<(Side, u32), OwnedFd>,
     /// Every connection, by its number.
     pub(crate) connections: Vec<Connection>,
     /// The connections that are not over.
     pub(crate) open: BTreeSet<u32>,
     /// The connections that are not accepted: by the side that listens, the way, and the port of the opener.
-    pub(crate) expected: HashMap<(Side, u32, u16), u32>,
+    expected: HashMap<(Side, u32, u16), u32>,
     pub(crate) datagrams: Datagrams,
     /// Ends that may have something to send.
     pub(crate) touched: Vec<(u32, Side)>,
@@ -113,12 +116,52 @@ impl Host for Sockets<'_> {
 }
 
 impl Desk {
-    pub(crate) fn fail(&mut self, what: &str, error: io::Error) {
+    /// Opens the sockets that listen, for what the ends of flow number `number` will open.
+    pub(crate) fn listen(
+        (asked, number): (Asked, u32),
+        is_tcp: bool,
+        is_endless: bool,
+        sender: Side,
+        routes: Random,
+        net: &mut Net,
+    ) -> io::Result<Self> {
+        let mut listening = HashMap::new();
+        for side in Side::ALL.into_iter().filter(|_| is_tcp) {
+            net.enter(side)?;
+            for route in 0..asked.ports.len() {
+                let made = options::tcp(&asked)?;
+                bind(&made, &asked.listening(side, route))?;
+                listen(&made, BACKLOG)?;
+                net.watch(&made, number, Ready::Listener(side, route as u32))?;
+                listening.insert((side, route as u32), made);
+            }
+        }
+        let datagrams =
+            if is_endless { Datagrams::default() } else { Datagrams::listen(net, &asked, number)? };
+        Ok(Self {
+            asked,
+            number,
+            is_endless,
+            sender,
+            routes,
+            listening,
+            connections: Vec::new(),
+            open: BTreeSet::new(),
+            expected: HashMap::new(),
+            datagrams,
+            touched: Vec::new(),
+            wake_at: Instant::MAX,
+            past: [0; 3],
+            failure: None,
+        })
+    }
+
+    fn fail(&mut self, what: &str, error: io::Error) {
         self.failure.get_or_insert(io::Error::new(error.kind(), format!("{what}: {error}")));
     }
 
     /// Opens the connection `index` from `opener`, on one of the flow's ways.
-    pub(crate) fn connect(&mut self, index: u32, opener: Side, net: &mut Net) -> io::Result<()> {
+    fn connect(&mut self, index: u32, opener: Side, net: &mut Net) -> io::Result<()> {
         let ways = self.asked.ports.len();
         let route = if ways > 1 { (self.routes.next_f64() * ways as f64) as usize } else { 0 };
         net.enter(opener)?;

@@ -1,23 +1,18 @@
 //! A flow: what happens when its time has come or one of its sockets is ready, and what it measured.
 
 use crate::connection::{Connection, ENDLESS};
-use crate::datagrams::Datagrams;
 use crate::desk::{Desk, Sockets, added};
 use crate::net::{Net, Ready};
-use crate::options::{self, Info};
+use crate::options::Info;
 use crate::order::{Asked, at};
 use goodqueue_netsim::record::AppRecord;
 use goodqueue_netsim::traffic::Kind;
 use goodqueue_netsim::traffic::application::{Application, Host};
 use goodqueue_netsim::{Program, Side, SocketId};
 use goodqueue_units::{Instant, Stream as Random};
-use rustix::net::{bind, listen, sockopt};
+use rustix::net::sockopt;
 use serde_json::{Value, json};
-use std::collections::{BTreeSet, HashMap};
 use std::io;
-
-/// The length of the listen queue, which no flow fills.
-const BACKLOG: i32 = 1024;
 
 /// A flow of the run.
 pub(crate) struct Flow {
@@ -46,38 +41,9 @@ impl Flow {
         net: &mut Net,
     ) -> io::Result<Self> {
         let Program { name, kind, direction, application } = program;
-        let mut listening = HashMap::new();
-        for side in Side::ALL.into_iter().filter(|_| kind.is_tcp()) {
-            net.enter(side)?;
-            for route in 0..asked.ports.len() {
-                let made = options::tcp(&asked)?;
-                bind(&made, &asked.listening(side, route))?;
-                listen(&made, BACKLOG)?;
-                net.watch(&made, number, Ready::Listener(side, route as u32))?;
-                listening.insert((side, route as u32), made);
-            }
-        }
-        let datagrams = match application {
-            Some(_) => Datagrams::listen(net, &asked, number)?,
-            None => Datagrams::default(),
-        };
         let (start, stop) = (at(asked.start_s), at(asked.stop_s));
-        let desk = Desk {
-            asked,
-            number,
-            is_endless: application.is_none(),
-            sender: direction.sender(),
-            routes,
-            listening,
-            connections: Vec::new(),
-            open: BTreeSet::new(),
-            expected: HashMap::new(),
-            datagrams,
-            touched: Vec::new(),
-            wake_at: Instant::MAX,
-            past: [0; 3],
-            failure: None,
-        };
+        let (sender, is_endless) = (direction.sender(), application.is_none());
+        let desk = Desk::listen((asked, number), kind.is_tcp(), is_endless, sender, routes, net)?;
         let (sent, infos) = (Vec::new(), Vec::new());
         Ok(Self {
             name,

@@ -27,12 +27,12 @@ const PEAK: Key<RateText> = Key::optional("peak", "\"100mbit\"")
     .range(MOST_RATE.0, MOST_RATE.1)
     .help("the rate within a burst; if left out, a burst leaves at once")
     .simulator_only();
-const RING: Key<u64> = Key::optional("ring", "256")
+pub(crate) const RING: Key<u64> = Key::optional("ring", "256")
     .range(1, 1_000_000)
     .unit("packets")
     .help("packets that the driver's ring below the discipline holds; the discipline hands over the next packet as soon as the ring has room")
     .simulator_only();
-const BQL: Key<Bql> = Key::optional("bql", "\"dynamic\"")
+pub(crate) const BQL: Key<Bql> = Key::optional("bql", "\"dynamic\"")
     .help("byte queue limits of the ring: `dynamic` finds the limit, or a size fixes it; one packet may end above it")
     .source("Linux since 3.3")
     .simulator_only();

@@ -91,16 +91,24 @@ impl<C: Copy + Default + AddAssign + From<u8> + Into<u64>, const BITS: u32> Dela
         let n = count as f64;
         let mean = self.histogram.sum() as f64 / n;
         let variance = (self.sum_of_squares as f64 / n - mean * mean).max(0.0);
-        Some(Summary {
+        Summary::of(mean, variance, |percent| self.percentile_ms(percent, count))
+    }
+}
+
+impl Summary {
+    /// Returns the summary of delays with this mean and variance, in nanoseconds. `at_ms` returns their percentiles in
+    /// milliseconds, or `None` if there is no delay.
+    pub(super) fn of(mean: f64, variance: f64, at_ms: impl Fn(u8) -> Option<f64>) -> Option<Self> {
+        Some(Self {
             mean: rounded(mean / 1e6),
             stddev: rounded(variance.sqrt() / 1e6),
-            min: self.percentile_ms(0, count)?,
-            p10: self.percentile_ms(10, count)?,
-            p50: self.percentile_ms(50, count)?,
-            p90: self.percentile_ms(90, count)?,
-            p95: self.percentile_ms(95, count)?,
-            p99: self.percentile_ms(99, count)?,
-            max: self.percentile_ms(100, count)?,
+            min: at_ms(0)?,
+            p10: at_ms(10)?,
+            p50: at_ms(50)?,
+            p90: at_ms(90)?,
+            p95: at_ms(95)?,
+            p99: at_ms(99)?,
+            max: at_ms(100)?,
         })
     }
 }

@@ -31,17 +31,7 @@ impl Samples {
         let n = self.0.len() as f64;
         let mean = self.0.iter().map(|&nanos| i128::from(nanos)).sum::<i128>() as f64 / n;
         let variance = self.0.iter().map(|&nanos| (nanos as f64 - mean).powi(2)).sum::<f64>() / n;
-        Some(Summary {
-            mean: rounded(mean / 1e6),
-            stddev: rounded(variance.sqrt() / 1e6),
-            min: self.percentile_ms(0)?,
-            p10: self.percentile_ms(10)?,
-            p50: self.percentile_ms(50)?,
-            p90: self.percentile_ms(90)?,
-            p95: self.percentile_ms(95)?,
-            p99: self.percentile_ms(99)?,
-            max: self.percentile_ms(100)?,
-        })
+        Summary::of(mean, variance, |percent| self.percentile_ms(percent))
     }
 }
 
