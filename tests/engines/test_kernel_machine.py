@@ -227,6 +227,7 @@ def write_image(cache: Path, key: str, **changed: object) -> Path:
         "recipe": image.RECIPE,
         "pyroute2": image._pyroute2_version(),
         "kernel": "6.1.0",
+        "asked": None,
         "sizes": {image.KERNEL: 6, image.FILES: 5},
         "packages": [],
     }
