@@ -118,7 +118,10 @@ def test_captures_go_on_until_a_full_queue_has_run_empty() -> None:
             ({"traffic": [{"kind": "bulk", "cc": cc}]}, f'traffic[0].cc: found "{cc}"; accepted by the kernel engine:')
             for cc in ("prague", "ledbat", "ledbat++", "none cwnd 10", "cubic hystart++", "reno abe")
         ),
-        ({"traffic": [{"kind": "bulk", "ecn": "accecn"}]}, 'traffic[0].ecn: found "accecn", which Linux 6.1 has not'),
+        (
+            {"traffic": [{"kind": "bulk", "ecn": "accecn"}]},
+            'traffic[0].ecn: found "accecn", which Linux has had since 7.0; accepted by the kernel engine: --kernel 7.3',
+        ),
         *(
             (
                 {"traffic": [{"kind": "bulk", key: 2}]},
@@ -320,3 +323,12 @@ def test_the_link_is_one_that_a_discipline_learns_idleness_from_where_that_matte
     shapers = {name: tc.shaper(resolved(name)["bottleneck"]["qdisc"]) for name in tc.DISCIPLINES}
     assert {name for name, shaper in shapers.items() if shaper == "cbs"} == {"red", "choke", "tbf", "htb", "netem"}
     assert tc.shaper(resolved("cake bandwidth 5mbit")["bottleneck"]["qdisc"]) == "cbs"
+
+
+def test_accecn_is_all_of_a_host_s_tcp() -> None:
+    both = [{"kind": "bulk", "ecn": "accecn"}, {"kind": "ping"}]
+    assert planning.plan(resolve(SCENARIO | {"traffic": both}), "7.3").accecn
+    mixed = [*both, {"kind": "bulk", "name": "old", "ecn": True}]
+    said = re.escape('traffic[2].ecn: found true beside "accecn"; accepted by the kernel engine: "accecn" for all TCP')
+    with pytest.raises(UserError, match=said):
+        planning.plan(resolve(SCENARIO | {"traffic": mixed}), "7.3")

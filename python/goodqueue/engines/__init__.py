@@ -71,7 +71,7 @@ def check(engine: str, scenario: Scenario) -> None:
     if kind(engine) == "kernel":
         from goodqueue.engines.kernel import planning
 
-        planning.plan(scenario)
+        planning.plan(scenario, release(engine))
     elif engine == "live":
         from goodqueue.engines.live import planning as of_live
 

@@ -39,7 +39,7 @@ def run(
     """
     from goodqueue.engines.kernel import measure
 
-    plan = planning.plan(scenario)
+    plan = planning.plan(scenario, release)
     where = place(plan, stop, release)
     with folders.private() as folder:
         if where == "vm":

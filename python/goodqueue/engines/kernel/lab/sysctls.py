@@ -65,6 +65,7 @@ def for_hosts(plan: Plan) -> dict[str, str]:
     return {
         "ipv4/ip_local_port_range": "{} {}".format(*EPHEMERAL),
         "ipv4/tcp_no_metrics_save": "1",
+        **({"ipv4/tcp_ecn": "3"} if plan.accecn else {}),  # accepts AccECN, and asks for it
         "ipv4/tcp_rmem": f"4096 131072 {most}",
         "ipv4/tcp_wmem": f"4096 16384 {most}",
     }
