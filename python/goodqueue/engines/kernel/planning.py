@@ -15,7 +15,7 @@ from goodqueue.record import Scenario
 from goodqueue.scenario import seconds, to_json
 from goodqueue.traffic import kinds
 
-STACKS = ("linux-6.x",)
+STACKS = ("linux-6.1",)
 CONGESTION_CONTROLS = (
     "reno", "cubic", "bbr", "bic", "cdg", "dctcp", "highspeed", "htcp", "hybla", "illinois", "lp", "nv", "scalable",
     "vegas", "veno", "westwood", "yeah",
