@@ -208,11 +208,6 @@ def test_the_kernel_is_taken_out_of_its_wrapping() -> None:
     assert image.unpacked(bzimage(gzip.compress(b"\x7fELF kernel"))) == b"\x7fELF kernel"
 
 
-def test_a_kernel_in_an_unknown_wrapping_unwraps_itself() -> None:
-    wrapped = bzimage(b"\x28\xb5\x2f\xfd zstd")
-    assert image.unpacked(wrapped) == wrapped
-
-
 def test_what_is_no_kernel_is_refused() -> None:
     with pytest.raises(UserError, match="bzImage"):
         image.unpacked(bytes(4096))

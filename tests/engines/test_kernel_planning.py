@@ -120,7 +120,7 @@ def test_captures_go_on_until_a_full_queue_has_run_empty() -> None:
         ),
         (
             {"traffic": [{"kind": "bulk", "ecn": "accecn"}]},
-            'traffic[0].ecn: found "accecn", which Linux has had since 7.0; accepted by the kernel engine: --kernel 7.3',
+            'traffic[0].ecn: found "accecn", which Linux has had since 7.0; accepted by the kernel engine: --kernel',
         ),
         *(
             (
@@ -327,8 +327,17 @@ def test_the_link_is_one_that_a_discipline_learns_idleness_from_where_that_matte
 
 def test_accecn_is_all_of_a_host_s_tcp() -> None:
     both = [{"kind": "bulk", "ecn": "accecn"}, {"kind": "ping"}]
-    assert planning.plan(resolve(SCENARIO | {"traffic": both}), "7.3").accecn
+    assert planning.plan(resolved(traffic=both), "7.3").accecn
     mixed = [*both, {"kind": "bulk", "name": "old", "ecn": True}]
-    said = re.escape('traffic[2].ecn: found true beside "accecn"; accepted by the kernel engine: "accecn" for all TCP')
+    said = r'traffic\[2\].ecn: found true beside "accecn"; accepted by the kernel engine: "accecn" for all TCP'
     with pytest.raises(UserError, match=said):
-        planning.plan(resolve(SCENARIO | {"traffic": mixed}), "7.3")
+        planning.plan(resolved(traffic=mixed), "7.3")
+
+
+def test_a_stack_is_its_own_release_s() -> None:
+    newer = resolved(traffic=[{"kind": "bulk", "stack": "linux-7.3"}])
+    assert planning.plan(newer, "7.3").flows
+    said = r'traffic\[0\].stack: found "linux-7.3"; accepted by the kernel engine: linux-6.1$'
+    for release in (None, "6.1"):
+        with pytest.raises(UserError, match=said):
+            planning.plan(newer, release)

@@ -13,7 +13,7 @@ from goodqueue.engines.kernel import apt, image, packages, vm
 from goodqueue.errors import UserError
 from goodqueue.record.reading import times_of
 from goodqueue.scenario import resolve
-from test_kernel_machine import write_image
+from test_kernel_machine import bzimage, write_image
 
 
 @pytest.fixture
@@ -118,16 +118,11 @@ def test_without_network_or_suite_one_line_says_what_is_missing(
 
 
 def test_zstd_as_newer_kernels_have_it_is_unpacked() -> None:
-    kernel = bytearray(0x1000)
-    kernel[0x1F1], kernel[0x202:0x206] = 1, b"HdrS"
-    # A frame of zstd with the text "ELF" in one raw block, and the four bytes of the size that Linux puts behind it.
-    payload = bytes.fromhex("28b52ffd2003190000") + b"ELF" + (3).to_bytes(4, "little")
-    kernel[0x248:0x250] = (0x100).to_bytes(4, "little") + len(payload).to_bytes(4, "little")
-    kernel[0x500 : 0x500 + len(payload)] = payload
-    assert image.unpacked(bytes(kernel)) == b"ELF"
-    kernel[0x500:0x504] = b"LZMA"
+    # A frame with the text "ELF" in one raw block, and the four bytes of the size that Linux puts behind it.
+    frame = bytes.fromhex("28b52ffd2003190000") + b"ELF" + (3).to_bytes(4, "little")
+    assert image.unpacked(bzimage(frame)) == b"ELF"
     with pytest.raises(UserError, match="payload begins with 4c5a4d41; accepted: one that xz, gzip or zstd made"):
-        image.unpacked(bytes(kernel))
+        image.unpacked(bzimage(b"LZMA"))
 
 
 def test_a_release_is_the_first_two_numbers_of_a_kernel_s_name() -> None:

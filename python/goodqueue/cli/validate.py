@@ -56,17 +56,21 @@ def validate(
     choke. The number in brackets is what chance alone gives: the simulator against itself with other seeds. With
     --out the same command continues a validation that was interrupted, and repeats no run. --force adds to a validation
     that was complete. --lines compares no runs: it gives lines, made at random, to the tc of the kernel engine's
-    machine, and lists where goodqueue refuses another line or understands another value.
+    machine, and lists where goodqueue refuses another line or understands another value. --kernel compares with another
+    release of Linux; the simulator's TCP is then that release's.
     """
     from pathlib import Path
 
     from goodqueue import engines
+    from goodqueue.engines import releases
+    from goodqueue.errors import Option, UserError
 
     engines.need_linux("validate")
+    if kernel is not None:
+        releases.parse(kernel, Option("kernel"), several=False)
     on = engines.parse("sim,kernel", linux=kernel)
 
     from goodqueue import store
-    from goodqueue.errors import UserError
     from goodqueue.show import terminal
     from goodqueue.validation import cells, drawing, judging, lines_show, pages, runs, show
 
@@ -86,6 +90,8 @@ def validate(
         wanted = drawing.load(cells.Draw(drawn, draw_seed or 1), only or [], seeds)
     else:
         wanted = cells.load(quick, only or [], seeds)
+    if kernel is not None:
+        wanted = cells.on_release(wanted, kernel)
     if out is not None:
         extras.needed("matplotlib", f"--out {out}")
         pages.check(Path(out), force)

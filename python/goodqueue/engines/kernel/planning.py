@@ -15,7 +15,8 @@ from goodqueue.record import Scenario
 from goodqueue.scenario import seconds, to_json
 from goodqueue.traffic import kinds
 
-STACKS = ("linux-6.1",)
+STACK = "linux-6.1"
+"""The stack of a scenario that names none. It stands for whatever Linux runs."""
 CONGESTION_CONTROLS = (
     "reno", "cubic", "bbr", "bic", "cdg", "dctcp", "highspeed", "htcp", "hybla", "illinois", "lp", "nv", "scalable",
     "vegas", "veno", "westwood", "yeah",
@@ -153,7 +154,8 @@ def _flow(outline: dict[str, Any]) -> Flow:
 
 def check_traffic(key: str, traffic: Scenario, engine: str = "kernel", release: str | None = None) -> None:
     """Refuse traffic that the TCP of ``release`` or the laboratory's hosts cannot do."""
-    checks = (("stack", STACKS), ("cc", CONGESTION_CONTROLS))
+    own = f"linux-{release}" if release else STACK
+    checks = (("stack", tuple(dict.fromkeys((STACK, own)))), ("cc", CONGESTION_CONTROLS))
     for name, accepted in checks if kinds()[traffic["kind"]].is_tcp else ():
         found = traffic.get(name)
         if found is not None and found not in accepted:
