@@ -198,5 +198,5 @@ pub(super) fn dualpi2_words(args: &Args, _link: &Link, pairs: &mut Pairs) {
     let is = |name, word| u8::from(is(args, name, word));
     pairs.add("drop_overload", is("on_overload", "drop_on_overload"));
     pairs.add("drop_early", is("drop_at", "drop_enqueue"));
-    pairs.add("ecn_mask", if is("l4s", "any_ect") == 1 { 3 } else { 1 });
+    pairs.add("ecn_mask", 1 + 2 * is("l4s", "any_ect") + is("l4s", "ect0"));
 }

@@ -8,7 +8,7 @@ use alloc::boxed::Box;
 use alloc::format;
 use alloc::vec::Vec;
 use core::fmt;
-use goodqueue_units::Rate;
+use goodqueue_units::{Rate, Release};
 
 /// The parameter that defaults may depend on.
 const VARIANT: &str = "variant";
@@ -28,6 +28,7 @@ pub struct Args {
     pub(super) child: Option<Box<Self>>,
     /// The size table in front of the discipline, if there is one: the words of `sched::stab`.
     stab: Option<Box<Self>>,
+    release: Release,
 }
 
 impl Args {
@@ -39,8 +40,14 @@ impl Args {
             Default::ByVariant(_) | Default::Line(_) => Value::Unset,
         };
         let values = spec.params.iter().map(value).collect();
-        let mut args =
-            Self { spec, values, given: alloc::vec![false; spec.params.len()], child: None, stab: None };
+        let mut args = Self {
+            spec,
+            values,
+            given: alloc::vec![false; spec.params.len()],
+            child: None,
+            stab: None,
+            release: Release::default(),
+        };
         args.fill_in();
         args
     }
@@ -170,6 +177,39 @@ impl Args {
         self.clone().with_stab(None)
     }
 
+    /// Returns the release of Linux whose law the line means. A discipline that came later has the law with which it
+    /// came.
+    #[must_use]
+    pub fn release(&self) -> Release {
+        self.release.max(self.spec.since)
+    }
+
+    /// Returns the same line with the law that `release` has, of the discipline inside this one, too.
+    #[must_use]
+    pub fn in_release(self, release: Release) -> Self {
+        let child = self.child.map(|child| Box::new(child.in_release(release)));
+        Self { child, release, ..self }
+    }
+
+    /// Refuses words that came to Linux after the line's release, inside this one, too.
+    ///
+    /// # Errors
+    /// Fails at the first of them.
+    pub(crate) fn refuse_newer(&self) -> Result<(), Error> {
+        let (spec, release) = (self.spec, self.release());
+        let given = spec.params.iter().zip(&self.given).filter(|(_, given)| **given);
+        match given.map(|(param, _)| param).find(|param| param.rules.since > release) {
+            Some(param) => Err(Error(format!(
+                "{} {}: Linux {} does not have it; accepted: release {} or later",
+                spec.name,
+                param.name,
+                release.name(),
+                param.rules.since.name()
+            ))),
+            None => self.child.as_ref().map_or(Ok(()), |child| child.refuse_newer()),
+        }
+    }
+
     /// Returns the discipline inside this one, so that a caller can set values which its line left out.
     #[must_use]
     pub fn child_mut(&mut self) -> Option<&mut Self> {
@@ -178,13 +218,15 @@ impl Args {
 }
 
 impl fmt::Display for Args {
-    /// Writes the canonical line: every parameter that has a value. The line can be read back.
+    /// Writes the canonical line: every parameter that its release knows and that has a value. The line can be read
+    /// back.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(stab) = &self.stab {
             write!(f, "{stab} ")?;
         }
         f.write_str(self.spec.name)?;
-        for (param, value) in self.iter().filter(|(param, _)| param.follows.is_none()) {
+        let own = |param: &ParamSpec| param.follows.is_none() && param.rules.since <= self.release();
+        for (param, value) in self.iter().filter(|(param, _)| own(param)) {
             match (value, param.form) {
                 (Value::Unset, _) => continue,
                 (Value::Flag(true), _) => write!(f, " {}", param.name)?,

@@ -117,6 +117,8 @@ impl Args {
         }
         #[cfg(feature = "emulation")]
         let args = args.with_stab(stab);
+        let args = args.in_release(self.release()); // a child's line may have made it anew
+        args.refuse_newer()?;
         Ok(args)
     }
 }

@@ -6,6 +6,7 @@ use super::{Args, Error};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use goodqueue_units::Release;
 
 /// The form of a parameter in a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -145,6 +146,8 @@ pub struct QdiscSpec {
     pub source: &'static str,
     /// Its parameters.
     pub params: &'static [ParamSpec],
+    /// The release from which on Linux has it, if Linux has it.
+    pub since: Release,
     pub(super) settle: fn(&mut Args),
     pub(super) read_child: fn(&str) -> Result<Args, Error>,
 }
@@ -158,6 +161,7 @@ impl QdiscSpec {
             summary: "",
             source: "",
             params,
+            since: Release::Linux6_1,
             settle: |_| {},
             read_child: |_| Err(Error(String::new())),
         }
@@ -173,6 +177,12 @@ impl QdiscSpec {
     #[must_use]
     pub const fn source(self, source: &'static str) -> Self {
         if cfg!(feature = "reference") { Self { source, ..self } } else { self }
+    }
+
+    /// Says from which release on Linux has the discipline.
+    #[must_use]
+    pub const fn since(self, since: Release) -> Self {
+        Self { since, ..self }
     }
 
     /// Sets the function that fills in values which follow from other parameters, so that the printed line is the

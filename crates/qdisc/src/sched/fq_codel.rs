@@ -7,7 +7,9 @@
 //! - CoDel's small-backlog guard looks at the whole discipline's backlog, not at the flow's;
 //! - overflow drops up to `drop_batch` packets, or half the bytes, from the fattest flow, and CoDel counts them as
 //!   its own drops (the RFC also drops from the fattest flow's head: 5.2.3);
-//! - a new flow that turns out empty is kept for a round only if there are old flows (4.2).
+//! - a new flow that turns out empty is kept for a round only if there are old flows (4.2);
+//! - since Linux 7.3, packets of this host's own sockets count nothing in `memory_limit`, and CoDel has the limits of
+//!   that release.
 //!
 //! An overflow has the same victim as in Linux, but a tree of maxima finds it in O(log flows), not a search.
 
@@ -20,7 +22,7 @@ use crate::params;
 use crate::qdisc::{Backlog, Enqueued, Measure, Probe, Qdisc};
 use crate::signal::{Drop, Owner};
 use alloc::format;
-use goodqueue_units::{Duration, Instant};
+use goodqueue_units::{Duration, Instant, Release};
 
 /// Linux's smallest quantum: with rounds of a few bytes the scheduler would spin through the flows.
 const LEAST_QUANTUM: u32 = 256;
@@ -121,7 +123,8 @@ impl<P: Packet> Discipline<P> for FqCodel<P> {
 
     fn build(args: &Args, link: &Link) -> Result<Self, Error> {
         let settings = Settings::new(args, link);
-        let flows = Drr::new(args.get(&FLOWS), settings.quantum);
+        let spares_own = args.release() >= Release::Linux7_3;
+        let flows = Drr::new(args.get(&FLOWS), settings.quantum).sparing_own(spares_own);
         Ok(Self { flows, settings, drop_overlimit: 0, drop_overmemory: 0 })
     }
 

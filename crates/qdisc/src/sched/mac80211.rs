@@ -5,8 +5,8 @@
 //!
 //! - packets are asked for by station, so that a whole aggregate can be for one station. The driver knows whose turn
 //!   it is;
-//! - the quantum is 300 bytes, and the target is 20 ms, because a frame that was lost on the air is sent again. A
-//!   station that is too slow for these values has 50 and 300 ms without ECN;
+//! - the quantum is 300 bytes, and the target is 20 ms, because a frame that was lost on the air is sent again. Before
+//!   Linux 6.12.35, a station that is too slow for these values has 50 and 300 ms without ECN;
 //! - CoDel's small-backlog guard looks only at the flow, and lets only its last packet pass;
 //! - overflow drops half the bytes of the fattest flow of all stations, at most 32 packets.
 //!
@@ -22,7 +22,7 @@ use crate::qdisc::Backlog;
 use crate::sched::fq_codel::{FLOWS, LIMIT, MEMORY_LIMIT, QUANTUM};
 use crate::signal::{Drop, Owner};
 use alloc::vec::Vec;
-use goodqueue_units::{Duration, Instant};
+use goodqueue_units::{Duration, Instant, Release};
 
 /// Whether stations share the air by time.
 pub const AIRTIME: Param<bool> = Param::flag("airtime", "stations share the air by time, not by aggregates")
@@ -90,11 +90,18 @@ impl<P: Packet> Txqs<P> {
     pub fn new(args: &Args, link: &Link) -> Self {
         // Behind a flow's last packet nothing waits, so a guard of 0 bytes lets only the last packet pass.
         let link = Link { mtu: 0, ..*link };
-        let params = Params::with(args.get(&TARGET), args.get(&INTERVAL), args.get(&ECN), &link);
+        let release = args.release();
+        let params = Params::with(args.get(&TARGET), args.get(&INTERVAL), args.get(&ECN), &link, release);
+        // 6.12.35 took the rule for slow stations back.
+        let slow = if release < Release::Linux6_12 {
+            Params::with(SLOW_TARGET, SLOW_INTERVAL, false, &link, release)
+        } else {
+            params
+        };
         Self {
             queues: Vec::new(),
             params,
-            slow: Params::with(SLOW_TARGET, SLOW_INTERVAL, false, &link),
+            slow,
             flows: args.get(&FLOWS),
             quantum: args.get(&QUANTUM) as u32,
             limit: args.get(&LIMIT),
