@@ -165,7 +165,7 @@ impl Player<'_> {
                 Ok(None)
             }
             Line::Enqueue { id, len, flow, hash, extra, ecn, queue, prio, fate, ret, after } => {
-                self.setup.qdisc.pin(Some(queue)).map_err(|error| error.0)?;
+                self.setup.qdisc.pin(queue).map_err(|error| error.0)?;
                 if id != self.packets {
                     return Err(format!("id: found {id}; accepted: {}, the next arrival", self.packets));
                 }
@@ -180,7 +180,7 @@ impl Player<'_> {
                 Ok(self.enqueue(now, packet, (fate, ret), after))
             }
             Line::Dequeue { id, ecn, queue, after } => {
-                self.setup.qdisc.pin(Some(queue)).map_err(|error| error.0)?;
+                self.setup.qdisc.pin(queue).map_err(|error| error.0)?;
                 Ok(self.dequeue(now, id, ecn, after))
             }
             Line::Timer { drops, state } => Ok(self.timer(now, drops, state)),

@@ -144,8 +144,8 @@ pub enum Line<'a> {
         hash: u32,
         /// Codepoint on arrival.
         ecn: Ecn,
-        /// The transmit queue, 0 if there is only one.
-        queue: usize,
+        /// The transmit queue, if the trace's device has several.
+        queue: Option<usize>,
         /// Priority or DSCP.
         prio: u8,
         /// `q` queued, `m` queued and newly marked, `d` dropped.
@@ -163,8 +163,8 @@ pub enum Line<'a> {
         id: Option<u64>,
         /// The packet's codepoint when it leaves.
         ecn: Ecn,
-        /// The transmit queue, 0 if there is only one.
-        queue: usize,
+        /// The transmit queue, if the trace's device has several.
+        queue: Option<usize>,
         /// The state after the call.
         after: After<'a>,
     },
@@ -237,7 +237,7 @@ impl<R: BufRead> Reader<R> {
         this.read_header()?;
         this.columns = match this.header.get("algorithm") {
             Some("fq") => Columns::Times,
-            Some("cake_mq") => Columns::Queues,
+            _ if this.header.get("tx_queues").is_some() => Columns::Queues,
             _ => Columns::Usual,
         };
         Ok(this)

@@ -44,9 +44,8 @@ macro_rules! qdiscs {
             /// Builds the discipline that `args` describe.
             ///
             /// # Errors
-            /// Fails if parameters contradict each other, or if the line's release of Linux does not have them.
+            /// Fails if parameters contradict each other.
             pub fn build(args: &Args, link: &Link) -> Result<Self, Error> {
-                args.refuse_newer()?;
                 #[cfg(feature = "emulation")]
                 if let Some(stab) = args.stab() {
                     return sched::stab::Stab::build(args, stab, link).map(|made| Self::Stab(Box::new(made)));

@@ -149,12 +149,7 @@ const DUALPI2: &[Rule] = &[
 
 const CAKE: &[Rule] = &[TRUESIZE, Words(cake::words, cake::write)];
 
-const CAKE_MQ: &[Rule] = &[
-    TRUESIZE,
-    Value("tx_queues", "txqueues", ""),
-    Note("sync_time_ns", "200000"),
-    Words(cake::words, cake::write),
-];
+const CAKE_MQ: &[Rule] = &[Value("tx_queues", "txqueues", ""), Words(cake::words, cake::write)];
 
 const FQ: &[Rule] = &[
     Value("limit_packets", "limit", ""),

@@ -60,8 +60,9 @@ pub(crate) fn header(args: &Args, link: &Link) -> Result<Pairs, String> {
     let mut pairs = Pairs::default();
     pairs.add("HZ", HZ);
     let rules = TABLE.iter().find(|(name, _)| *name == args.spec.name);
-    // The tables are the kernel's, so they hold only for its variant. They have no key for a size table.
-    let rules = rules.filter(|_| args.stab().is_none());
+    // The tables are the kernel's, so they hold only for its variant. They have no key for a size table. The recorder
+    // is a device with one transmit queue.
+    let rules = rules.filter(|_| args.stab().is_none() && args.spec.name != "cake_mq");
     match rules.filter(|_| args.value("variant").is_none() || is(args, "variant", "linux")) {
         Some((_, rules)) => {
             write(rules, args, link, &mut pairs);

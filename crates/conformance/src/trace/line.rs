@@ -118,8 +118,8 @@ fn enqueue<'a>(columns: &mut Columns<'a>, layout: Layout) -> Parsed<Line<'a>> {
 }
 
 /// Reads the transmit queue.
-fn queue(columns: &mut Columns<'_>, layout: Layout) -> Parsed<usize> {
-    if layout == Layout::Queues { columns.number("txq") } else { Ok(0) }
+fn queue(columns: &mut Columns<'_>, layout: Layout) -> Parsed<Option<usize>> {
+    if layout == Layout::Queues { columns.number("txq").map(Some) } else { Ok(None) }
 }
 
 fn dequeue<'a>(columns: &mut Columns<'a>, layout: Layout) -> Parsed<Line<'a>> {

@@ -315,6 +315,7 @@ impl Aqm for Cobalt {
         "cobalt",
         params! { LIMIT.source("tc-codel(8): as codel"), TARGET, INTERVAL, BANDWIDTH, UP, DOWN },
     )
+    .not_in_linux()
     .summary("CAKE's law over one queue: CoDel for responsive flows, BLUE against unresponsive flows")
     .source("Høiland-Jørgensen, Täht, Morton, Piece of CAKE, 2018; tc-cake(8)");
 

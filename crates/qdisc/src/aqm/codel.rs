@@ -167,6 +167,10 @@ impl Aqm for Codel {
         "codel",
         params! { LIMIT.source("tc-codel(8)"), TARGET, INTERVAL, ECN.source("tc-codel(8)"), CE_THRESHOLD, VARIANT },
     )
+    .changes(&[
+        (Release::Linux7_3, "one call drops at most 256 packets while it is behind its schedule"),
+        (Release::Linux7_3, "the gap between two drops has at least a tick of 1024 ns"),
+    ])
     .summary("Controlled delay: drops from the head while the delay stays above target")
     .source("RFC 8289; tc-codel(8)");
 

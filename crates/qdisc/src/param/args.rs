@@ -28,7 +28,8 @@ pub struct Args {
     pub(super) child: Option<Box<Self>>,
     /// The size table in front of the discipline, if there is one: the words of `sched::stab`.
     stab: Option<Box<Self>>,
-    release: Release,
+    pub(super) release: Release,
+    is_at_sender: bool,
 }
 
 impl Args {
@@ -47,6 +48,7 @@ impl Args {
             child: None,
             stab: None,
             release: Release::default(),
+            is_at_sender: false,
         };
         args.fill_in();
         args
@@ -181,7 +183,7 @@ impl Args {
     /// came.
     #[must_use]
     pub fn release(&self) -> Release {
-        self.release.max(self.spec.since)
+        self.release.max(self.spec.since.unwrap_or_default())
     }
 
     /// Returns the same line with the law that `release` has, of the discipline inside this one, too.
@@ -191,18 +193,35 @@ impl Args {
         Self { child, release, ..self }
     }
 
-    /// Refuses words that came to Linux after the line's release, inside this one, too.
+    /// Returns the same line as that of a host's own interface: sockets of this host send all its packets. The
+    /// discipline inside this one is there, too.
+    #[must_use]
+    pub fn at_sender(self) -> Self {
+        let child = self.child.map(|child| Box::new(child.at_sender()));
+        Self { child, is_at_sender: true, ..self }
+    }
+
+    /// Returns whether sockets of this host send all packets: see [`Args::at_sender`].
+    pub(crate) fn is_at_sender(&self) -> bool {
+        self.is_at_sender
+    }
+
+    /// Refuses a word that came to Linux after the line's release, in the discipline inside this one, too. The word's
+    /// default is no difference.
     ///
     /// # Errors
-    /// Fails at the first of them.
-    pub(crate) fn refuse_newer(&self) -> Result<(), Error> {
-        let (spec, release) = (self.spec, self.release());
-        let given = spec.params.iter().zip(&self.given).filter(|(_, given)| **given);
-        match given.map(|(param, _)| param).find(|param| param.rules.since > release) {
-            Some(param) => Err(Error(format!(
-                "{} {}: Linux {} does not have it; accepted: release {} or later",
-                spec.name,
+    /// Fails at the first such word.
+    pub fn refuse_newer(&self) -> Result<(), Error> {
+        let release = self.release();
+        let is_newer = |param: &ParamSpec, value: Value| {
+            param.rules.since > release && param.default != Default::Always(value)
+        };
+        match self.iter().find(|(param, value)| is_newer(param, *value)) {
+            Some((param, value)) => Err(Error(format!(
+                "{} {}: found {}, a word that Linux {} does not have; accepted: [linux] release = {:?} or later",
+                self.spec.name,
                 param.name,
+                param.show(value),
                 release.name(),
                 param.rules.since.name()
             ))),
@@ -218,15 +237,13 @@ impl Args {
 }
 
 impl fmt::Display for Args {
-    /// Writes the canonical line: every parameter that its release knows and that has a value. The line can be read
-    /// back.
+    /// Writes the canonical line: every parameter that has a value. The line can be read back.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(stab) = &self.stab {
             write!(f, "{stab} ")?;
         }
         f.write_str(self.spec.name)?;
-        let own = |param: &ParamSpec| param.follows.is_none() && param.rules.since <= self.release();
-        for (param, value) in self.iter().filter(|(param, _)| own(param)) {
+        for (param, value) in self.iter().filter(|(param, _)| param.follows.is_none()) {
             match (value, param.form) {
                 (Value::Unset, _) => continue,
                 (Value::Flag(true), _) => write!(f, " {}", param.name)?,

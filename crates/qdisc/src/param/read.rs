@@ -117,9 +117,9 @@ impl Args {
         }
         #[cfg(feature = "emulation")]
         let args = args.with_stab(stab);
-        let args = args.in_release(self.release()); // a child's line may have made it anew
-        args.refuse_newer()?;
-        Ok(args)
+        // A child's line may have made the child anew.
+        let args = args.in_release(self.release);
+        Ok(if self.is_at_sender() { args.at_sender() } else { args })
     }
 }
 

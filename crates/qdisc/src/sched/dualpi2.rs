@@ -39,7 +39,7 @@ use crate::param::{Args, Error, Link, QdiscSpec};
 use crate::qdisc::{Backlog, Enqueued, Probe, Qdisc};
 use crate::sched::drr::memory_of;
 use crate::signal::{Drop, Owner};
-use goodqueue_units::{Duration, Instant};
+use goodqueue_units::{Duration, Instant, Release};
 use linux::Linux;
 use params::{L4S, L4s, LIMIT, MEMLIMIT};
 use queues::{Queues, Side, Turn};
@@ -81,6 +81,7 @@ pub struct DualPi2<P> {
 
 impl<P: Packet> Discipline<P> for DualPi2<P> {
     const SPEC: QdiscSpec = QdiscSpec::new("dualpi2", params::PARAMS)
+        .since(Release::Linux7_3)
         .summary("L4S and classic traffic in two queues whose AQMs are coupled")
         .source("RFC 9332; tc-dualpi2(8)")
         .settle(params::settle);

@@ -223,3 +223,38 @@ fn a_rest_that_ends_on_the_tick_is_not_overdue() {
     };
     assert_eq!((first_drop(1000), first_drop(1001)), (Some(1100), Some(1002)));
 }
+
+/// Until 6.12 BLUE draws for each packet while its probability is above 0, and the draw for a packet that CoDel drops
+/// has no effect. 7.3 draws only for packets that CoDel lets pass or marks. The second gap is longer since 6.12, by 40 us
+/// in an interval of 100 ms.
+#[test]
+fn the_rules_are_those_of_the_release() {
+    struct Counting(u32);
+    impl Owner<Plain> for Counting {
+        fn dropped(&mut self, _packet: Plain, _why: Drop) {}
+        fn marked(&mut self, _packet: &Plain, _why: Mark) {}
+        fn random_u32(&mut self) -> u32 {
+            self.0 += 1;
+            u32::MAX
+        }
+        fn random_u64(&mut self) -> u64 {
+            0
+        }
+    }
+    for (release, draws, gap) in [
+        (Release::Linux6_1, [1, 1, 1], 70_670_854),
+        (Release::Linux6_12, [1, 1, 1], 70_710_678),
+        (Release::Linux7_3, [0, 1, 1], 70_710_678),
+    ] {
+        let params = Params { rules: Rules::of(release), ..params() };
+        let judged = [(20, Ecn::NotEct), (20, Ecn::Ect0), (1, Ecn::NotEct)].map(|(waited, ecn)| {
+            let mut vars =
+                Vars { dropping: true, count: 1, drop_next: 1000 * MS, p_drop: 1, ..Vars::default() };
+            let mut packet = Plain { ecn, arrival: at(1000 - waited), ..Plain::new(1514) };
+            let mut owner = Counting(0);
+            vars.judge(&params, at(1000), &mut packet, 0, &mut owner);
+            (owner.0, vars.drop_next - 1000 * MS)
+        });
+        assert_eq!((judged.map(|(draws, _)| draws), judged[0].1), (draws, gap), "{release:?}");
+    }
+}

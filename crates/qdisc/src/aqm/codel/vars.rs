@@ -60,7 +60,7 @@ pub struct Vars {
 
 impl Vars {
     /// Returns the time of the next drop by the control law: a gap after `t`.
-    fn control_law<L: Law>(&self, t: Ticks, params: &Params) -> Ticks {
+    pub(super) fn control_law<L: Law>(&self, t: Ticks, params: &Params) -> Ticks {
         t.plus(Ticks(L::interval_next(self, params.interval).0.max(params.rules.least_gap.0)))
     }
 

@@ -211,10 +211,11 @@ mod tests {
     /// 8 Mbit/s are 1 ms per packet of 1000 bytes. Two busy queues have half the rate each, and their turns alternate.
     #[test]
     fn busy_queues_share_the_rate() {
+        // One call per microsecond.
         let alone = leave(&mut build("txqueues 4 bandwidth 8mbit"), &[2], 5_000);
         assert_eq!(alone, [(1000, 2), (2000, 2), (3000, 2), (4000, 2)]);
         let two = leave(&mut build("txqueues 4 bandwidth 8mbit"), &[2, 0], 5_000);
-        assert_eq!(two, [(1000, 2), (1000, 0), (3000, 2), (3000, 0)].map(|it| it));
+        assert_eq!(two, [(1000, 2), (1001, 0), (3000, 2), (3001, 0)]);
     }
 
     /// The share of a silent queue comes back at the next look, 200 us or more after the last one.

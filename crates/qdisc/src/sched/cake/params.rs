@@ -11,9 +11,7 @@
 use super::shaper::Cells;
 use crate::param::{Args, Digits, Param, ParamSpec, QdiscSpec, bps, ms, us};
 use crate::{params, words};
-#[cfg(feature = "emulation")]
-use goodqueue_units::Release;
-use goodqueue_units::{Duration, Rate};
+use goodqueue_units::{Duration, Rate, Release};
 
 /// `tc` sends 1000 s for `interplanetary`; its manual says 3600 s.
 const PRESETS: &[(&str, &str)] = &[
@@ -210,6 +208,14 @@ const MQ_PARAMS: &[ParamSpec] = &{
 
 /// `tc`'s `cake`.
 pub(super) const SPEC: QdiscSpec = QdiscSpec::new("cake", PARAMS)
+    .changes(&[
+        (
+            Release::Linux6_12,
+            "1/sqrt(count) comes from an exact table: the second gap of dropping is 40 us longer per 100 ms of interval",
+        ),
+        (Release::Linux7_3, "BLUE draws no random number for a packet that CoDel drops"),
+        (Release::Linux7_3, "autorate-ingress changes the rate at most every 250 ms, not at the end of each train"),
+    ])
     .summary("Tins by codepoint, fairness between hosts and between flows, COBALT in each flow, and a shaper")
     .source("Høiland-Jørgensen, Täht, Morton, Piece of CAKE, 2018; tc-cake(8)");
 
