@@ -1,6 +1,6 @@
 //! `[linux]`: the release of Linux whose disciplines and Wi-Fi queues the scenario has.
 
-use crate::keys::{AnyKey, Key, Result, Table, word};
+use crate::keys::{AnyKey, Key, Result, Table, refuse, word};
 use goodqueue_units::Release;
 use serde::Serialize;
 
@@ -53,6 +53,53 @@ impl Linux {
 /// Reads the release of `scenario`.
 pub(super) fn read(scenario: &Table<'_>) -> Result<Release> {
     let Some(table) = scenario.table("linux")? else { return Ok(Release::default()) };
+    if cfg!(not(feature = "emulation")) {
+        return refuse("linux", "a release", "none here; goodqueue run has it");
+    }
     table.refuse_others(KEYS, &[])?;
     Ok(table.take(&RELEASE)?.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Direction, Line, Scenario};
+    use goodqueue_qdisc::Args;
+    use goodqueue_units::Release;
+    use serde_json::json;
+
+    fn args(line: &Line) -> &Args {
+        match line {
+            Line::Registry(args) | Line::Mac80211(args) => args,
+            Line::Foreign(line) => panic!("{line}"),
+        }
+    }
+
+    /// A law that stayed that of 6.1 in some place would give a record that lies about its release.
+    #[test]
+    fn all_queues_have_the_law_of_the_release() {
+        let mut asked = json!({
+            "duration": "4s",
+            "bottleneck": {"rate": "10mbit", "qdisc": "tbf rate 9mbit burst 5kb latency 50ms child cake"},
+            "path": {"rtt": "40ms"},
+            "linux": {"release": "7.3"},
+            "hop": [{"name": "modem", "kind": "link", "rate": "20mbit", "qdisc": "codel"}],
+            "host": [{"name": "alice", "rate": "1gbit", "qdisc": "fq_codel"}],
+            "traffic": [{"kind": "bulk"}, {"kind": "bulk", "direction": "up", "host": "alice"}],
+        });
+        let scenario = Scenario::from_json(&asked.to_string()).unwrap();
+        let down = args(&scenario.link(Direction::Down).line);
+        let hops = scenario.hops.list.iter().filter_map(|hop| hop.link.as_ref());
+        let all: Vec<&Args> =
+            [down, down.child().unwrap()].into_iter().chain(hops.map(|link| args(&link.line))).collect();
+        assert_eq!(all.iter().map(|args| args.release()).collect::<Vec<_>>(), [Release::Linux7_3; 4]);
+
+        asked["bottleneck"] =
+            json!({"qdisc": "mac80211", "wifi": {"station": [{"name": "a", "rate": "54mbit"}]}});
+        asked["traffic"] = json!([{"kind": "bulk", "station": "a"}]);
+        for key in ["hop", "host"] {
+            asked.as_object_mut().unwrap().remove(key);
+        }
+        let cell = Scenario::from_json(&asked.to_string()).unwrap();
+        assert_eq!(args(&cell.link(Direction::Down).line).release(), Release::Linux7_3);
+    }
 }

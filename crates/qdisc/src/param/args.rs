@@ -2,13 +2,14 @@
 
 use super::Error;
 use super::kind::Kind;
+use super::place::Place;
 use super::spec::{Default, Form, ParamSpec, QdiscSpec, Value};
 use super::typed::Param;
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::vec::Vec;
 use core::fmt;
-use goodqueue_units::{Rate, Release};
+use goodqueue_units::Rate;
 
 /// The parameter that defaults may depend on.
 const VARIANT: &str = "variant";
@@ -27,9 +28,8 @@ pub struct Args {
     /// The discipline inside this one.
     pub(super) child: Option<Box<Self>>,
     /// The size table in front of the discipline, if there is one: the words of `sched::stab`.
-    stab: Option<Box<Self>>,
-    pub(super) release: Release,
-    is_at_sender: bool,
+    pub(super) stab: Option<Box<Self>>,
+    pub(super) place: Place,
 }
 
 impl Args {
@@ -47,8 +47,7 @@ impl Args {
             given: alloc::vec![false; spec.params.len()],
             child: None,
             stab: None,
-            release: Release::default(),
-            is_at_sender: false,
+            place: Place::default(),
         };
         args.fill_in();
         args
@@ -177,56 +176,6 @@ impl Args {
     #[cfg(feature = "emulation")]
     pub(crate) fn without_stab(&self) -> Self {
         self.clone().with_stab(None)
-    }
-
-    /// Returns the release of Linux whose law the line means. A discipline that came later has the law with which it
-    /// came.
-    #[must_use]
-    pub fn release(&self) -> Release {
-        self.release.max(self.spec.since.unwrap_or_default())
-    }
-
-    /// Returns the same line with the law that `release` has, of the discipline inside this one, too.
-    #[must_use]
-    pub fn in_release(self, release: Release) -> Self {
-        let child = self.child.map(|child| Box::new(child.in_release(release)));
-        Self { child, release, ..self }
-    }
-
-    /// Returns the same line as that of a host's own interface: sockets of this host send all its packets. The
-    /// discipline inside this one is there, too.
-    #[must_use]
-    pub fn at_sender(self) -> Self {
-        let child = self.child.map(|child| Box::new(child.at_sender()));
-        Self { child, is_at_sender: true, ..self }
-    }
-
-    /// Returns whether sockets of this host send all packets: see [`Args::at_sender`].
-    pub(crate) fn is_at_sender(&self) -> bool {
-        self.is_at_sender
-    }
-
-    /// Refuses a word that came to Linux after the line's release, in the discipline inside this one, too. The word's
-    /// default is no difference.
-    ///
-    /// # Errors
-    /// Fails at the first such word.
-    pub fn refuse_newer(&self) -> Result<(), Error> {
-        let release = self.release();
-        let is_newer = |param: &ParamSpec, value: Value| {
-            param.rules.since > release && param.default != Default::Always(value)
-        };
-        match self.iter().find(|(param, value)| is_newer(param, *value)) {
-            Some((param, value)) => Err(Error(format!(
-                "{} {}: found {}, a word that Linux {} does not have; accepted: [linux] release = {:?} or later",
-                self.spec.name,
-                param.name,
-                param.show(value),
-                release.name(),
-                param.rules.since.name()
-            ))),
-            None => self.child.as_ref().map_or(Ok(()), |child| child.refuse_newer()),
-        }
     }
 
     /// Returns the discipline inside this one, so that a caller can set values which its line left out.

@@ -117,9 +117,7 @@ impl Args {
         }
         #[cfg(feature = "emulation")]
         let args = args.with_stab(stab);
-        // A child's line may have made the child anew.
-        let args = args.in_release(self.release);
-        Ok(if self.is_at_sender() { args.at_sender() } else { args })
+        Ok(args.at(self.place)) // a child's line may have made the child anew
     }
 }
 

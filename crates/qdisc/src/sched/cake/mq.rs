@@ -14,7 +14,7 @@ use super::{Cake, params};
 use crate::discipline::Discipline;
 use crate::packet::Packet;
 use crate::param::{Args, Error, Link, QdiscSpec};
-use crate::qdisc::{Backlog, Enqueued, Probe, Qdisc};
+use crate::qdisc::{Backlog, Enqueued, Measure, Moment, Probe, Qdisc};
 use crate::signal::Owner;
 use alloc::format;
 use alloc::vec::Vec;
@@ -132,11 +132,15 @@ impl<P: Packet> Qdisc<P> for CakeMq<P> {
     fn probe(&self, probe: &mut dyn Probe) {
         let queue = &self.queues[self.at];
         probe.integer("active_queues", queue.active.into());
-        probe.integer("last_checked_active", queue.last_checked_active.as_nanos().into());
-        probe.integer("last_active", queue.last_active.as_nanos().into());
+        for (name, time) in
+            [("last_checked_active", queue.last_checked_active), ("last_active", queue.last_active)]
+        {
+            let moment = (time > Instant::ZERO).then(|| Moment::from(time));
+            probe.measured(name, time.as_nanos().into(), Measure::Moment(moment));
+        }
         let pace = queue.cake.shaper.pace;
-        probe.integer("rate_ns", pace.ns.into());
-        probe.integer("rate_shft", pace.shift.into());
+        probe.measured("rate_ns", pace.ns.into(), Measure::Internal);
+        probe.measured("rate_shft", pace.shift.into(), Measure::Internal);
         queue.cake.probe(probe);
     }
 }
