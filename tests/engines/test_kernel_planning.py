@@ -100,8 +100,8 @@ def test_captures_go_on_until_a_full_queue_has_run_empty() -> None:
         ),
         ({"qdisc": "choke harddrop"}, 'bottleneck.qdisc: found "choke harddrop"; accepted by the kernel engine'),
         (
-            {"qdisc": "fq weights 20000 40000 90000"},  # 6.1's fq would ignore the bands without a word
-            'bottleneck.qdisc: found "fq weights 20000 40000 90000"; accepted by the kernel engine: the default, since',
+            {"linux": {"release": "7.3"}},  # its law would not be that of the kernel that runs
+            'linux.release: found "7.3"; accepted by the kernel engine: 6.1, the release of its kernel',
         ),
         ({"qdisc": "prio txqueuelen 50"}, 'bottleneck.qdisc: found "prio txqueuelen 50"; accepted by the kernel'),
         ({"qdisc": "pfifo_fast txqueuelen 50"}, 'bottleneck.qdisc: found "pfifo_fast txqueuelen 50"; accepted'),

@@ -113,7 +113,7 @@ impl HostSpec {
             Some(key) if name.is_none() => {
                 return refuse(&table.key(key), "one without a name", "an interface of a host with a `name`");
             }
-            Some(_) => Some(LinkSpec::of_hop(table, path)?),
+            Some(_) => Some(LinkSpec::of_hop(table, path)?.at_sender()),
             None => None,
         };
         let usual = if has_wifi && role == Side::User { 7 } else { u64::from(SmallQueues::PACING_SHIFT) };

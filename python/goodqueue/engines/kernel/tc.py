@@ -170,10 +170,7 @@ def _pfifo_fast(line: Line, _rate: int, place: list[str]) -> list[list[str]]:
 
 
 def _fq(line: Line, _rate: int, place: list[str]) -> list[list[str]]:
-    """Return the command for fq. Linux 6.1's is older than the simulator's: all packets are in one band."""
-    for name in ("priomap", "weights"):
-        if line.text(name) != _params()[line.name][name]["default"]:
-            raise line.refuse(name, "the default, since Linux 6.1's fq is older and has one band")
+    """Return the command for fq. Linux 6.1 has no ``priomap`` and ``weights``, so a scenario has their defaults."""
     words = _words(line, "limit", "flow_limit", "buckets", "orphan_mask", "quantum", "initial_quantum", "maxrate")
     words += _words(line, "low_rate_threshold", "refill_delay", "horizon", "ce_threshold")
     words += ["timer_slack", line.values["timer_slack"]]  # tc takes nanoseconds here
