@@ -138,8 +138,10 @@ def _middle(found: Median | None) -> float | None:
 
 def _between(found: Median | None, digits: int) -> str:
     """Return a median, followed by the ends of its interval if they differ as shown."""
-    low, high = (number(found and end, digits) for end in ((found.low, found.high) if found else (None, None)))
-    return number(_middle(found), digits) + (f" [{low} – {high}]" if low != high else "")
+    if found is None:
+        return "–"
+    middle, low, high = (number(value, digits) for value in (found.value, found.low, found.high))
+    return f"{middle} [{low} – {high}]" if low != high else middle
 
 
 def _mean(estimate: Estimate | None) -> float | None:

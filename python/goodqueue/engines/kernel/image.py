@@ -26,7 +26,7 @@ from goodqueue.engines.kernel import cpio, folders, packages
 from goodqueue.errors import UserError
 from goodqueue.files import inputs
 
-RECIPE = "3"
+RECIPE = "4"
 """Must be raised whenever this file makes a different image from the same packages."""
 
 KERNEL, FILES, ABOUT = "vmlinux", "initramfs.cpio", "image.json"
@@ -40,9 +40,11 @@ _PROGRAMS = re.compile(r"usr/(bin/(busybox|tcpdump|python3\.\d+)|sbin/tc)$")
 _PYTHON = re.compile(r"usr/lib/python3\.\d+/")
 _LIBRARY = re.compile(rf"{LIBRARIES}/[^/]+\.so[.\w]*$|usr/lib64/")
 _MODULE = re.compile(
-    r"usr/lib/modules/[^/]+/kernel/(net|lib|crypto|drivers/(firmware|net/veth|virtio)|fs/(9p|fscache|netfs))\b.*\.ko(\.xz)?$"
+    r"usr/lib/modules/[^/]+/kernel/(net|lib|crypto|drivers/(firmware|net/(veth|macvlan|virtio_net|net_failover)|virtio)|fs/(9p|fscache|netfs))\b.*\.ko(\.xz)?$"
 )
-_LOADED = re.compile(r"(sch_\w+|cls_\w+|em_\w+|tcp_\w+|inet_diag|veth|9p|9pnet_virtio|qemu_fw_cfg|virtio_mmio)$")
+_LOADED = re.compile(
+    r"(sch_\w+|cls_\w+|em_\w+|tcp_\w+|inet_diag|veth|macvlan|virtio_net|9p|9pnet_virtio|qemu_fw_cfg|virtio_mmio)$"
+)
 """Modules of the image, besides those that they depend on. The kernel loads most of them itself on demand."""
 
 _UNUSED_PYTHON = (

@@ -16,13 +16,16 @@ from pyroute2 import IPRoute
 from pyroute2.ethtool.ioctl import IoctlEthtool
 
 from . import commands, sysctls, tc
-from .addresses import GATEWAY, SIDES, everybody
-from .chain import Node, nodes
+from .addresses import GATEWAY, SIDES, address, everybody
+from .chain import Card, Node, cards, nodes
 from .libc import enter_network, new_network
 from .plan import Plan
 
 _LOOPBACK = 1
 _LOCAL_TABLE = 255
+_MAIN_TABLE = 254
+_CARD_TABLES = 1000
+"""The first of the tables of routes of cards: two per card, without and with ECN."""
 _ECN_TABLE, _ECN_MARK = 100, 1
 """The routes that make TCP ask for ECN, and the mark of the sockets that use them (``crates/sockets``)."""
 _RTAX_FEATURE_ECN = 1
@@ -67,7 +70,8 @@ class Interface:
 def build(plan: Plan) -> dict[str, Namespace]:
     """Build the network of ``plan`` and return its namespaces by name. goodqueue's own path is not built here."""
     row = nodes(plan)
-    spaces = {node.name: Namespace() for node in row}
+    wires = [card.wire for card in cards(plan) if card.stack.link]
+    spaces = {name: Namespace() for name in (*(node.name for node in row), *wires)}
     for name, space in spaces.items():
         with space.entered():
             sysctls.write(sysctls.QUIET)
@@ -80,15 +84,15 @@ def build(plan: Plan) -> dict[str, Namespace]:
                     ip.rule("add", table=_ECN_TABLE, fwmark=_ECN_MARK)
     for number, (left, right) in enumerate(pairwise(row) if plan.own is None else ()):
         near, far = _end(left, "client", 2 * number), _end(right, "server", 2 * number + 1)
-        with spaces[near.space].entered(), IPRoute() as ip:
-            peer = {"ifname": far.name, "address": far.mac, "net_ns_fd": spaces[far.space].descriptor}
-            ip.link("add", ifname=near.name, kind="veth", address=near.mac, peer=peer)
+        _connect(spaces, near, far)
         bring_up(spaces, near, far.mac, plan)
         bring_up(spaces, far, near.mac, plan)
     for node in row:
         with spaces[node.name].entered():
             for step in node.steps:
                 tc.batch(commands.step(node.device(commands.TOWARDS[step.direction]), step, plan))
+    for card in cards(plan):
+        _insert(card, spaces, plan)
     return spaces
 
 
@@ -96,18 +100,93 @@ def _end(node: Node, side: str, number: int) -> Interface:
     return Interface(node.name, node.device(side), f"02:00:00:00:00:{number + 1:02x}", side)
 
 
-def bring_up(spaces: dict[str, Namespace], here: Interface, beside: str, plan: Plan) -> None:
-    """Configure an interface's routes and its only neighbour, by MAC address, so that ARP is not needed."""
+def _connect(spaces: dict[str, Namespace], near: Interface, far: Interface) -> None:
+    with spaces[near.space].entered(), IPRoute() as ip:
+        peer = {"ifname": far.name, "address": far.mac, "net_ns_fd": spaces[far.space].descriptor}
+        ip.link("add", ifname=near.name, kind="veth", address=near.mac, peer=peer)
+
+
+def _insert(card: Card, spaces: dict[str, Namespace], plan: Plan) -> None:
+    """Put ``card`` into the namespace of its hosts' sockets, and let what they send leave through it.
+
+    It is a macvlan above the device with the queue. Packets that pass from one to the other still belong to their
+    sockets, unlike packets that cross a cable. Without segments to cut, the queue has single packets.
+    """
+    side, link = card.stack.side, card.stack.link
+    other = next(name for name in SIDES if name != side)
+    out, entry, leaving, arriving, own = (
+        Interface(space, name, f"02:00:00:01:{card.place:02x}:{number:02x}", other)
+        for number, (space, name) in enumerate(
+            [
+                (side, card.out),
+                (card.wire, "in"),
+                (card.wire, "out"),
+                (card.beside.name, card.arriving),
+                (side, card.name),
+            ]
+        )
+    )
+    if link is not None:
+        _connect(spaces, out, entry)
+        _connect(spaces, leaving, arriving)
+        bring_up(spaces, leaving, arriving.mac, plan)
+        for one in (out, entry, arriving):
+            _raise(spaces, one, plan)
+        with spaces[side].entered():
+            tc.batch(commands.link(card.out, link, ["root"]))
+        with spaces[card.wire].entered():
+            tc.batch([commands.transmission("out", link.rate_bps)])
+        below, beside = out, entry.mac
+    else:
+        row = nodes(plan)
+        number = row.index(card.beside)
+        left, right = (number - 1, number) if side == "client" else (number, number + 1)
+        ends = _end(row[left], "client", 2 * left), _end(row[right], "server", 2 * left + 1)
+        below, beside = (ends[1], ends[0].mac) if side == "client" else (ends[0], ends[1].mac)
+    with spaces[below.space].entered(), IPRoute() as ip:
+        (index,) = ip.link_lookup(ifname=below.name)
+        home = {"net_ns_fd": spaces[side].descriptor}
+        one_by_one = {"macvlan_mode": "private", "gso_max_segs": 1}
+        ip.link("add", ifname=own.name, kind="macvlan", link=index, address=own.mac, **one_by_one, **home)
+    table = _CARD_TABLES + 2 * card.place
+    bring_up(spaces, own, beside, plan, (table, table + 1))
+    with spaces[side].entered(), IPRoute() as ip:
+        for host in card.stack.hosts:
+            source = {"src": address(side, host), "src_len": 32}
+            ip.rule("add", table=table, priority=2, **source)
+            ip.rule("add", table=table + 1, priority=1, fwmark=_ECN_MARK, **source)
+
+
+def bring_up(
+    spaces: dict[str, Namespace],
+    here: Interface,
+    beside: str,
+    plan: Plan,
+    tables: tuple[int, int] = (_MAIN_TABLE, _ECN_TABLE),
+) -> None:
+    """Configure an interface's routes and its only neighbour, by MAC address, so that ARP is not needed.
+
+    The second of ``tables`` has the routes of hosts that ask for ECN.
+    """
+    index = _raise(spaces, here, plan)
     with spaces[here.space].entered(), IPRoute() as ip:
-        index = ip.link_lookup(ifname=here.name)[0]
-        send_singly(here.name)
-        ip.link("set", index=index, mtu=plan.mtu, state="up")
         ip.neigh("add", dst=GATEWAY, lladdr=beside, ifindex=index, state="permanent")
         via = {"gateway": GATEWAY, "oif": index, "flags": "onlink"}
-        ip.route("add", dst=everybody(here.beyond), **via)
+        ip.route("add", dst=everybody(here.beyond), table=tables[0], **via)
         if here.space in SIDES:
-            asking = {"table": _ECN_TABLE, "metrics": {"features": _RTAX_FEATURE_ECN}}
+            asking = {"table": tables[1], "metrics": {"features": _RTAX_FEATURE_ECN}}
             ip.route("add", dst=everybody(here.beyond), **asking, **via)
+
+
+def _raise(spaces: dict[str, Namespace], here: Interface, plan: Plan) -> int:
+    """Bring an interface up, without offloads, and return its index."""
+    with spaces[here.space].entered(), IPRoute() as ip:
+        (found,) = ip.link_lookup(ifname=here.name)
+        index: int = found
+        if ip.get_links(index)[0].get_nested("IFLA_LINKINFO", "IFLA_INFO_KIND") != "macvlan":  # it has no such switches
+            send_singly(here.name)
+        ip.link("set", index=index, mtu=plan.mtu, state="up")
+    return index
 
 
 def send_singly(device: str) -> None:
