@@ -8,7 +8,7 @@ from dataclasses import fields
 from typing import Any
 
 from goodqueue.engines.kernel import path as paths
-from goodqueue.engines.kernel.lab.addresses import MOST_FLOWS, MOST_ROUTES
+from goodqueue.engines.kernel.lab.addresses import MOST_FLOWS, MOST_ROUTES, MOST_STACKS
 from goodqueue.engines.kernel.lab.plan import Flow, Plan, Route, Stack
 from goodqueue.errors import UserError, quoted
 from goodqueue.record import Scenario
@@ -114,6 +114,8 @@ def _hosts(outlines: list[dict[str, Any]], key: str) -> list[int]:
 def _stacks(scenario: Scenario, outlines: list[dict[str, Any]], flows: list[Flow]) -> list[tuple[Stack, float]]:
     """Return the stacks of hosts that `scenario` describes, each with the time in which its full queue drains."""
     tables = scenario.get("host") or []
+    if len(tables) > MOST_STACKS:
+        raise UserError("host", f"found {len(tables)} hosts; accepted by the kernel engine: at most {MOST_STACKS}")
     named = {(table["role"], table["name"]) for table in tables if "name" in table}
     found = []
     for place, table in enumerate(tables):

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from goodqueue.engines.kernel.lab import addresses, chain
+from goodqueue.engines.kernel.lab import addresses, cards, chain
 from goodqueue.engines.kernel.lab.plan import Flow, Plan
 from goodqueue.errors import UserError
 
@@ -115,7 +115,7 @@ def read(folder: Path, plan: Plan, lab: dict[str, Any]) -> Sightings:
             queues[step.direction] = packets
         else:
             hops[plan.hops[step.place].name] = packets
-    for card in chain.cards(plan):
+    for card in cards.cards(plan):
         if card.stack.link:
             own = _pair(folder, card.captures(), plan)
             hops[card.stack.name] = own.packets(card.stack.direction, origin)
@@ -161,7 +161,7 @@ class _Pair:
 def _pair(folder: Path, files: tuple[str, str], plan: Plan) -> _Pair:
     from goodqueue import _goodqueue
 
-    both = [_whole(folder, file, chain.joined(plan).get(file, [])) for file in files]
+    both = [_whole(folder, file, cards.joined(plan).get(file, [])) for file in files]
     try:
         captured = _goodqueue.read_captures(*map(str, both))
     except ValueError as error:

@@ -19,6 +19,7 @@ GATEWAY = "10.7.0.1"
 
 MOST_FLOWS = 2000
 MOST_ROUTES = 16
+MOST_STACKS = 16
 _LISTENING, _ROUTE_BIT, _PLACE = 0x8000, 11, 0x7FF
 """A listening port has the highest bit, then four bits for the way's number, and eleven for the flow's place."""
 _SENDING = 0x800

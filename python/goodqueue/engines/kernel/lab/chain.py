@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from enum import Enum
 from itertools import zip_longest
 
-from .plan import Plan, Stack
+from .plan import Plan
 
 
 class Does(Enum):
@@ -79,79 +79,6 @@ def measured(plan: Plan) -> Iterator[tuple[Step, Node]]:
         for step in node.steps:
             if step.does in {Does.QUEUE, Does.WIRE}:
                 yield step, node
-
-
-@dataclass(frozen=True, slots=True)
-class Card:
-    """The devices of the plan's stack number ``place``: a card in front of the hosts' first hop or interface."""
-
-    stack: Stack
-    place: int
-    beside: Node
-    """The node with the first hop, or beside the interface."""
-
-    @property
-    def name(self) -> str:
-        """The device through which the sockets send. Its packets have not met a queue yet."""
-        return f"host{self.place}"
-
-    @property
-    def out(self) -> str:
-        """The interface, below the card."""
-        return f"{self.name}-out"
-
-    @property
-    def wire(self) -> str:
-        """The namespace in which a packet of the interface is as long as its transmission takes."""
-        return f"{self.name}-wire"
-
-    @property
-    def arriving(self) -> str:
-        """The device in the node beside, at which packets of the interface arrive."""
-        return f"{self.name}-in"
-
-    def captures(self) -> tuple[str, str]:
-        """Return the captures around the interface's queue, towards the server first."""
-        names = f"{self.out}.pcap", f"{self.name}.pcap"
-        return names if self.stack.side == "client" else names[::-1]
-
-
-def cards(plan: Plan) -> list[Card]:
-    """Return the devices of the plan's stacks."""
-    found = []
-    for place, stack in enumerate(plan.stacks):
-        onward = nodes(plan)[1:-1] if stack.side == "server" else nodes(plan)[-2:0:-1]
-        first = next(node for node in onward if any(step.direction == stack.direction for step in node.steps))
-        found.append(Card(stack, place, onward[0] if stack.link else first))
-    return found
-
-
-def joined(plan: Plan) -> dict[str, list[str]]:
-    """Return the captures that lack packets of cards, each with the captures that have these."""
-    found: dict[str, list[str]] = {}
-    for card in cards(plan):
-        from_client = card.stack.side == "client"
-        found.setdefault(ends(plan)[from_client], []).append(f"{card.name}.pcap")
-        entered = f"{card.arriving if card.stack.link else card.name}.pcap"
-        found.setdefault(card.beside.captures()[from_client], []).append(entered)
-    return found
-
-
-def captured(plan: Plan) -> list[tuple[str, str]]:
-    """Return where packets are captured: the names of namespaces, each with the device.
-
-    The hosts' own interfaces are included if only they show what the flow's ends saw.
-    """
-    of_cards = []
-    for card in cards(plan):
-        of_cards.append((card.stack.side, card.name))
-        if card.stack.link:
-            of_cards += [(card.stack.side, card.out), (card.beside.name, card.arriving)]
-    row = nodes(plan)
-    places = list(dict.fromkeys(node.name for _, node in measured(plan)))
-    found = [(node, side) for node in row if node.name in places for side in ("server", "client")]
-    everywhere = [(row[0], "client"), *found, (row[-1], "server")] if plan.captures_ends else found
-    return [(node.name, node.device(side)) for node, side in everywhere] + of_cards
 
 
 def ends(plan: Plan) -> tuple[str, str]:

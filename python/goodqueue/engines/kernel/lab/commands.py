@@ -58,7 +58,7 @@ def step(device: str, taken: Step, plan: Plan, rate_bps: int | None = None) -> l
     return lines + link(device, shaper, at)
 
 
-def transmission(device: str, rate_bps: int, at: Words = ["root"]) -> Words:  # noqa: B006
+def transmission(device: str, rate_bps: int, at: Words) -> Words:
     """Return the command that makes ``device`` hold each packet for its transmission at ``rate_bps``."""
     return _add(device, *at, "handle", "1:", *_netem(0.0, rate_bps))
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from . import changing, counters, distributions, sysctls, tc
 from .addresses import SIDES
 from .capture import Capture
-from .chain import captured, cards, measured
+from .cards import captured, cards
+from .chain import measured
 from .clock import Clock
 from .commands import TOWARDS
 from .errors import LabError

@@ -17,7 +17,8 @@ from pyroute2.ethtool.ioctl import IoctlEthtool
 
 from . import commands, sysctls, tc
 from .addresses import GATEWAY, SIDES, address, everybody
-from .chain import Card, Node, cards, nodes
+from .cards import Card, cards
+from .chain import Node, nodes
 from .libc import enter_network, new_network
 from .plan import Plan
 
@@ -83,7 +84,7 @@ def build(plan: Plan) -> dict[str, Namespace]:
                     ip.route("add", dst=everybody(name), **here)
                     ip.rule("add", table=_ECN_TABLE, fwmark=_ECN_MARK)
     for number, (left, right) in enumerate(pairwise(row) if plan.own is None else ()):
-        near, far = _end(left, "client", 2 * number), _end(right, "server", 2 * number + 1)
+        near, far = _ends(left, right, number)
         _connect(spaces, near, far)
         bring_up(spaces, near, far.mac, plan)
         bring_up(spaces, far, near.mac, plan)
@@ -96,8 +97,14 @@ def build(plan: Plan) -> dict[str, Namespace]:
     return spaces
 
 
-def _end(node: Node, side: str, number: int) -> Interface:
-    return Interface(node.name, node.device(side), f"02:00:00:00:00:{number + 1:02x}", side)
+def _ends(left: Node, right: Node, number: int) -> tuple[Interface, Interface]:
+    """Return the ends of the row's cable ``number``, which connects two nodes."""
+    sides = ((left, "client"), (right, "server"))
+    near, far = (
+        Interface(node.name, node.device(side), f"02:00:00:00:00:{2 * number + end:02x}", side)
+        for end, (node, side) in enumerate(sides, 1)
+    )
+    return near, far
 
 
 def _connect(spaces: dict[str, Namespace], near: Interface, far: Interface) -> None:
@@ -107,54 +114,56 @@ def _connect(spaces: dict[str, Namespace], near: Interface, far: Interface) -> N
 
 
 def _insert(card: Card, spaces: dict[str, Namespace], plan: Plan) -> None:
-    """Put ``card`` into the namespace of its hosts' sockets, and let what they send leave through it.
-
-    It is a macvlan above the device with the queue. Packets that pass from one to the other still belong to their
-    sockets, unlike packets that cross a cable. Without segments to cut, the queue has single packets.
-    """
-    side, link = card.stack.side, card.stack.link
-    other = next(name for name in SIDES if name != side)
-    out, entry, leaving, arriving, own = (
-        Interface(space, name, f"02:00:00:01:{card.place:02x}:{number:02x}", other)
-        for number, (space, name) in enumerate(
-            [
-                (side, card.out),
-                (card.wire, "in"),
-                (card.wire, "out"),
-                (card.beside.name, card.arriving),
-                (side, card.name),
-            ]
-        )
-    )
-    if link is not None:
-        _connect(spaces, out, entry)
-        _connect(spaces, leaving, arriving)
-        bring_up(spaces, leaving, arriving.mac, plan)
-        for one in (out, entry, arriving):
-            _raise(spaces, one, plan)
-        with spaces[side].entered():
-            tc.batch(commands.link(card.out, link, ["root"]))
-        with spaces[card.wire].entered():
-            tc.batch([commands.transmission("out", link.rate_bps)])
-        below, beside = out, entry.mac
-    else:
-        row = nodes(plan)
-        number = row.index(card.beside)
-        left, right = (number - 1, number) if side == "client" else (number, number + 1)
-        ends = _end(row[left], "client", 2 * left), _end(row[right], "server", 2 * left + 1)
-        below, beside = (ends[1], ends[0].mac) if side == "client" else (ends[0], ends[1].mac)
+    """Add the devices of ``card``, and let what its hosts send leave through it."""
+    side = card.stack.side
+    (other,) = set(SIDES) - {side}
+    below, beside = _below(card, other, plan) if card.stack.link is None else _interface(card, other, spaces, plan)
+    own = Interface(side, card.name, _mac(card, 0), other)
     with spaces[below.space].entered(), IPRoute() as ip:
         (index,) = ip.link_lookup(ifname=below.name)
         home = {"net_ns_fd": spaces[side].descriptor}
-        one_by_one = {"macvlan_mode": "private", "gso_max_segs": 1}
-        ip.link("add", ifname=own.name, kind="macvlan", link=index, address=own.mac, **one_by_one, **home)
+        ip.link("add", ifname=own.name, kind="macvlan", link=index, address=own.mac, macvlan_mode="private", **home)
     table = _CARD_TABLES + 2 * card.place
-    bring_up(spaces, own, beside, plan, (table, table + 1))
+    bring_up(spaces, own, beside.mac, plan, (table, table + 1))
     with spaces[side].entered(), IPRoute() as ip:
+        # A macvlan always takes packets of several segments, so TCP must not make them.
+        ip.link("set", index=ip.link_lookup(ifname=own.name)[0], gso_max_segs=1)
         for host in card.stack.hosts:
             source = {"src": address(side, host), "src_len": 32}
-            ip.rule("add", table=table, priority=2, **source)
             ip.rule("add", table=table + 1, priority=1, fwmark=_ECN_MARK, **source)
+            ip.rule("add", table=table, priority=2, **source)
+
+
+def _below(card: Card, other: str, plan: Plan) -> tuple[Interface, Interface]:
+    """Return the device of the first hop, and the device that it sends to."""
+    row = nodes(plan)
+    number = row.index(card.beside)
+    left = number if other == "client" else number - 1
+    ends = _ends(row[left], row[left + 1], left)
+    return ends if other == "client" else ends[::-1]
+
+
+def _interface(card: Card, other: str, spaces: dict[str, Namespace], plan: Plan) -> tuple[Interface, Interface]:
+    """Make the interface of ``card`` and its wire to the node beside. Return the interface, and what it sends to."""
+    assert card.stack.link is not None
+    places = ((card.stack.side, card.out), (card.wire, "in"), (card.wire, "out"), (card.beside.name, card.arriving))
+    out, entry, leaving, arriving = (
+        Interface(space, name, _mac(card, number), other) for number, (space, name) in enumerate(places, 1)
+    )
+    _connect(spaces, out, entry)
+    _connect(spaces, leaving, arriving)
+    for one in (out, entry, arriving):
+        _raise(spaces, one, plan)
+    bring_up(spaces, leaving, arriving.mac, plan)
+    with spaces[out.space].entered():
+        tc.batch(commands.link(out.name, card.stack.link, ["root"]))
+    with spaces[leaving.space].entered():
+        tc.batch([commands.transmission(leaving.name, card.stack.link.rate_bps, ["root"])])
+    return out, entry
+
+
+def _mac(card: Card, number: int) -> str:
+    return f"02:00:00:01:{card.place:02x}:{number:02x}"
 
 
 def bring_up(
