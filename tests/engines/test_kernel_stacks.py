@@ -13,7 +13,7 @@ from goodqueue.engines.kernel.lab import cards
 from goodqueue.engines.kernel.lab.plan import Plan
 from goodqueue.errors import UserError
 
-ALICE = {"name": "alice", "rate": "10mbit", "qdisc": "pfifo_fast", "tso": False}
+ALICE = {"name": "alice", "rate": "5mbit", "qdisc": "pfifo_fast", "tso": False}
 
 
 def resolved(hosts: list[dict[str, Any]], **changes: Any) -> dict[str, Any]:
@@ -48,7 +48,7 @@ def test_a_table_is_for_the_hosts_that_it_names_or_for_those_that_no_other_names
     alice, *others = plan.stacks
     assert (alice.name, alice.direction) == ("host alice", "up")
     assert alice.link is not None
-    assert (alice.link.rate_bps, alice.link.tc[0][-1]) == (10_000_000, "pfifo_fast")
+    assert (alice.link.rate_bps, alice.link.tc[0][-1]) == (5_000_000, "pfifo_fast")
     assert [stack.link for stack in others] == [None, None], "the first hop is their queue"
     assert Plan.from_json(plan.to_json()) == plan
 
