@@ -428,7 +428,7 @@ def dying(scenario, progress, stop):
     return run.simulate(scenario, progress, stop)
 own = engines.find
 engines.find = lambda name: dying if name == "kernel" else own(name)
-making.build = lambda scenario: "stand-in"
+making.build = lambda scenario, release: "stand-in"
 cli.main(sys.argv[1:])
 """
 

@@ -45,7 +45,7 @@ const SMALL_QUEUES: Key<bool> = Key::with_default("small_queues", "true")
 const PACING_SHIFT: Key<u64> = Key::derived("pacing_shift", "10, and 7 for users' hosts in a Wi-Fi cell", "\"8\"")
     .range(0, 30)
     .help(
-        "the share of a second that `linux-6.x` allows at the pacing rate, as a power of a half: 10 is about 1 ms, \
+        "the share of a second that `linux-6.1` allows at the pacing rate, as a power of a half: 10 is about 1 ms, \
          7 about 8 ms",
     )
     .source("Linux `sk_pacing_shift`; mac80211 since 4.16");

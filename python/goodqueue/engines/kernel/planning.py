@@ -4,7 +4,7 @@
 """
 
 import json
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 from goodqueue.engines.kernel import path as paths
@@ -15,7 +15,8 @@ from goodqueue.record import Scenario
 from goodqueue.scenario import seconds, to_json
 from goodqueue.traffic import kinds
 
-STACKS = ("linux-6.x",)
+STACK = "linux-6.1"
+"""The stack of a scenario that names none. It stands for whatever Linux runs."""
 CONGESTION_CONTROLS = (
     "reno", "cubic", "bbr", "bic", "cdg", "dctcp", "highspeed", "htcp", "hybla", "illinois", "lp", "nv", "scalable",
     "vegas", "veno", "westwood", "yeah",
@@ -26,8 +27,15 @@ RTT_STEPS = 12
 """The number of base RTTs if each connection has its own. All flows together have at most `MOST_ROUTES` ways."""
 
 
-def plan(scenario: Scenario) -> Plan:
-    """Return the plan of the resolved ``scenario``. Raises UserError: the key, what was found, what is accepted."""
+ACCECN = ("7.3",)
+"""The releases with AccECN (RFC 9768), which Linux has had since 7.0."""
+
+
+def plan(scenario: Scenario, release: str | None = None) -> Plan:
+    """Return the plan of the resolved ``scenario`` on ``release``, or on the release of this machine's own packages.
+
+    Raises UserError: the key, what was found, what is accepted.
+    """
     if (scenario.get("series") or {}).get("law"):
         raise UserError(
             "series.law", "found true; accepted by the kernel engine: false, as Linux does not show its laws"
@@ -35,8 +43,25 @@ def plan(scenario: Scenario) -> Plan:
     if mtu := scenario["path"].get("mtu"):
         raise UserError("path.mtu", f"found {mtu}; accepted by the kernel engine: 1500, or none")
     for index, traffic in enumerate(scenario["traffic"]):
-        check_traffic(f"traffic[{index}]", traffic)
-    return lay_out(scenario, paths.path(scenario))
+        check_traffic(f"traffic[{index}]", traffic, release=release)
+    return replace(lay_out(scenario, paths.path(scenario)), accecn=_accecn(scenario))
+
+
+def _accecn(scenario: Scenario) -> bool:
+    """Return whether TCP asks for AccECN. Linux has one setting for a host, which all its connections have."""
+    asked = {
+        f"traffic[{index}].ecn": one.get("ecn", False)
+        for index, one in enumerate(scenario["traffic"])
+        if kinds()[one["kind"]].is_tcp
+    }
+    if "accecn" not in asked.values():
+        return False
+    for key, found in asked.items():
+        if found != "accecn":
+            raise UserError(
+                key, f'found {quoted(found)} beside "accecn"; accepted by the kernel engine: "accecn" for all TCP'
+            )
+    return True
 
 
 def lay_out(scenario: Scenario, path: paths.Path, engine: str = "kernel") -> Plan:
@@ -162,9 +187,10 @@ def _flow(outline: dict[str, Any]) -> Flow:
     return Flow(**known | {"is_tcp": is_tcp, "interval_s": None if is_tcp else outline.get("interval_s")})
 
 
-def check_traffic(key: str, traffic: Scenario, engine: str = "kernel") -> None:
-    """Refuse traffic that Linux's TCP or the laboratory's hosts cannot do."""
-    checks = (("stack", STACKS), ("cc", CONGESTION_CONTROLS))
+def check_traffic(key: str, traffic: Scenario, engine: str = "kernel", release: str | None = None) -> None:
+    """Refuse traffic that the TCP of ``release`` or the laboratory's hosts cannot do."""
+    own = f"linux-{release}" if release else STACK
+    checks = (("stack", tuple(dict.fromkeys((STACK, own)))), ("cc", CONGESTION_CONTROLS))
     for name, accepted in checks if kinds()[traffic["kind"]].is_tcp else ():
         found = traffic.get(name)
         if found is not None and found not in accepted:
@@ -175,6 +201,7 @@ def check_traffic(key: str, traffic: Scenario, engine: str = "kernel") -> None:
         if one["name"] in traffic and "kernel" not in one["engines"]:
             found = f"found {quoted(traffic[one['name']])}"
             raise UserError(f"{key}.{one['name']}", f"{found}; accepted by the {engine} engine: none")
-    if traffic.get("ecn") == "accecn":
-        message = f'found "accecn", which Linux 6.1 has not; accepted by the {engine} engine: false, true'
-        raise UserError(f"{key}.ecn", message)
+    if traffic.get("ecn") == "accecn" and release not in ACCECN:
+        has_it = f"--kernel {ACCECN[0]}, or " if engine == "kernel" else ""
+        found = f'found "accecn", which Linux has had since 7.0; accepted by the {engine} engine: {has_it}false, true'
+        raise UserError(f"{key}.ecn", found)

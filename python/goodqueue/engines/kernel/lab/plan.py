@@ -165,6 +165,8 @@ class Plan:
     own: OwnPath | None = None
     """The path that replaces Linux's path. The plan then has only the rates and delays of Linux's path."""
     mtu: int = 1500
+    accecn: bool = False
+    """Whether the hosts' TCP asks for AccECN."""
 
     def link(self, direction: str, place: int | None) -> Shaper | None:
         """Return the link that packets of ``direction`` meet at ``place`` of the hops, or None if that is a wire."""
