@@ -29,7 +29,7 @@ from goodqueue.engines.kernel import apt, cpio, folders, packages
 from goodqueue.errors import UserError
 from goodqueue.files import inputs
 
-RECIPE = "4"
+RECIPE = "5"
 """Must be raised whenever this file makes a different image from the same packages."""
 
 KERNEL, FILES, ABOUT = "vmlinux", "initramfs.cpio", "image.json"
@@ -43,11 +43,13 @@ _PROGRAMS = re.compile(r"usr/(bin/(busybox|tcpdump|python3\.\d+)|sbin/tc)$")
 _PYTHON = re.compile(r"usr/lib/python3\.\d+/")
 _LIBRARY = re.compile(rf"{LIBRARIES}/[^/]+\.so[.\w]*$|usr/lib64/")
 _MODULE = re.compile(
-    r"usr/lib/modules/[^/]+/kernel/(net|lib|crypto|drivers/(firmware|net/veth|virtio)|fs/(9p|fscache|netfs))\b.*\.ko(\.xz)?$"
+    r"usr/lib/modules/[^/]+/kernel/(net|lib|crypto|drivers/(firmware|net/(veth|macvlan)|virtio)|fs/(9p|fscache|netfs))\b.*\.ko(\.xz)?$"
 )
 _KERNEL = re.compile(r"boot/vmlinuz-(?P<old>[^/]+)$|usr/lib/modules/(?P<new>[^/]+)/vmlinuz$")
 """The kernel. Since Debian's 7.x it lies among its modules."""
-_LOADED = re.compile(r"(sch_\w+|cls_\w+|em_\w+|tcp_\w+|inet_diag|veth|9p|9pnet_virtio|qemu_fw_cfg|virtio_mmio)$")
+_LOADED = re.compile(
+    r"(sch_\w+|cls_\w+|em_\w+|tcp_\w+|inet_diag|veth|macvlan|9p|9pnet_virtio|qemu_fw_cfg|virtio_mmio)$"
+)
 """Modules of the image, besides those that they depend on. The kernel loads most of them itself on demand."""
 
 _UNUSED_PYTHON = (
@@ -319,7 +321,7 @@ def _modules(root: Path, release: str) -> None:
     found = {path.name.split(".")[0].replace("-", "_"): path for path in folder.rglob("*.ko*")}
     contents: dict[str, bytes] = {}
     new = {name for name in found if _LOADED.match(name)}
-    if missing := {"veth", "9p", "qemu_fw_cfg", "virtio_mmio", "sch_htb", "sch_netem"} - new:
+    if missing := {"veth", "macvlan", "9p", "qemu_fw_cfg", "virtio_mmio", "sch_htb", "sch_netem"} - new:
         raise UserError("kernel image", f"Linux {release} has no modules {', '.join(sorted(missing))}")
     while new:
         for name in new:

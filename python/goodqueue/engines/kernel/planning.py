@@ -8,8 +8,8 @@ from dataclasses import fields, replace
 from typing import Any
 
 from goodqueue.engines.kernel import path as paths
-from goodqueue.engines.kernel.lab.addresses import MOST_FLOWS, MOST_ROUTES
-from goodqueue.engines.kernel.lab.plan import Flow, Plan, Route
+from goodqueue.engines.kernel.lab.addresses import MOST_FLOWS, MOST_ROUTES, MOST_STACKS
+from goodqueue.engines.kernel.lab.plan import Flow, Plan, Route, Stack
 from goodqueue.errors import UserError, quoted
 from goodqueue.record import Scenario
 from goodqueue.scenario import seconds, to_json
@@ -78,9 +78,10 @@ def lay_out(scenario: Scenario, path: paths.Path, engine: str = "kernel") -> Pla
 
     if scenario.get("autorate"):
         raise UserError("autorate", f"found a program that sets rates; accepted by the {engine} engine: none")
-    if scenario.get("host"):
-        why = "as its hosts have Linux's stack" if engine == "kernel" else "as its hosts are real"
-        raise UserError("host[0]", f"found the stack of a host; accepted by the {engine} engine: none, {why}")
+    if scenario.get("host") and engine != "kernel":
+        raise UserError(
+            "host[0]", f"found the stack of a host; accepted by the {engine} engine: none, as its hosts are real"
+        )
     outlines = json.loads(_goodqueue.flows(to_json(scenario)))
     if len(outlines) > MOST_FLOWS:
         raise UserError(
@@ -104,6 +105,7 @@ def lay_out(scenario: Scenario, path: paths.Path, engine: str = "kernel") -> Pla
         places = [routes.index(route) for route in own]
         about = {"route": places[0], "routes": places if len(places) > 1 else [], "user": user, "server": server}
         flows.append(_flow(outline | about))
+    stacks = _stacks(scenario, outlines, flows)
     every = (scenario.get("series") or {}).get("interval")
     planned = Plan(
         duration_s=seconds(scenario["duration"]),
@@ -115,9 +117,10 @@ def lay_out(scenario: Scenario, path: paths.Path, engine: str = "kernel") -> Pla
         flows=flows,
         scenario=to_json(scenario),
         sample_s=None if every is None else seconds(every),
-        drain_s=1.0 + routes[-1].rtt_s + path.drain_s,
+        drain_s=1.0 + routes[-1].rtt_s + path.drain_s + max((drain_s for _, drain_s in stacks), default=0.0),
         hops=path.hops,
         rows=path.rows,
+        stacks=[stack for stack, _ in stacks],
     )
     _check_rates(scenario, planned, engine)
     return planned
@@ -136,6 +139,38 @@ def _hosts(outlines: list[dict[str, Any]], key: str) -> list[int]:
     """Return the number of each flow's host, from 1: its own, or that of the first flow that names the same ``key``."""
     numbers: dict[str | int, int] = {}
     return [numbers.setdefault(outline.get(key, place), place + 1) for place, outline in enumerate(outlines)]
+
+
+def _stacks(scenario: Scenario, outlines: list[dict[str, Any]], flows: list[Flow]) -> list[tuple[Stack, float]]:
+    """Return the stacks of hosts that `scenario` describes, each with the time in which its full queue drains."""
+    tables = scenario.get("host") or []
+    if len(tables) > MOST_STACKS:
+        raise UserError("host", f"found {len(tables)} hosts; accepted by the kernel engine: at most {MOST_STACKS}")
+    named = {(table["role"], table["name"]) for table in tables if "name" in table}
+    found = []
+    for place, table in enumerate(tables):
+        key, role = f"host[{place}]", table["role"]
+        for name, (accepted, why) in _OF_HOSTS.items():
+            if name in table and table[name] != accepted:
+                has = f"found {quoted(table[name])}; accepted by the kernel engine: {quoted(accepted)}, {why}"
+                raise UserError(f"{key}.{name}", has)
+        own = [
+            (flow.user if role == "host" else flow.server)
+            for outline, flow in zip(outlines, flows, strict=True)
+            if (outline.get(role) == table["name"] if "name" in table else (role, outline.get(role)) not in named)
+        ]
+        side = {"host": "client", "server": "server"}[role]
+        link, drain_s = paths.interface(key, table) if "rate" in table else (None, 0.0)
+        found.append((Stack(place, f"{role} {table.get('name', '')}", side, sorted(set(own)), link), drain_s))
+    return found
+
+
+_OF_HOSTS = {
+    "small_queues": (True, "which Linux always has"),
+    "pacing_shift": (10, "as the laboratory's interfaces ask for no more time"),
+    "tso": (False, "as its interfaces send single packets"),
+}
+"""The keys of hosts that have one value on Linux here, and why."""
 
 
 def _check_rates(scenario: Scenario, planned: Plan, engine: str) -> None:

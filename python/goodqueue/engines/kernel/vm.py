@@ -21,7 +21,8 @@ from pathlib import Path
 
 from goodqueue import _goodqueue
 from goodqueue.engines.kernel import cpio, folders, image, packages, watching
-from goodqueue.engines.kernel.lab import chain
+from goodqueue.engines.kernel.lab import cards
+from goodqueue.engines.kernel.lab.capture import BUFFER_KIB
 from goodqueue.engines.kernel.lab.plan import Plan
 from goodqueue.engines.kernel.monitor import Monitor
 from goodqueue.errors import UserError
@@ -57,6 +58,8 @@ so would have no timers between two ticks. A measured rate would differ between 
 
 _SYSTEM_MB = 512
 """Memory of the kernel, the programs and the socket buffers."""
+_SYSTEM_CAPTURES = 8
+"""The captures whose buffers are part of this memory."""
 _FRAME_BITS = 1514 * 8
 _CAPTURED_BYTES = 116
 """Bytes of a packet in one capture: 100 and a header of 16."""
@@ -232,7 +235,9 @@ def _captures_mb(plan: Plan) -> int:
     full = plan.load_bps * seconds / _FRAME_BITS
     small = sum(2 * seconds / flow.interval_s for flow in plan.flows if flow.interval_s)
     # Each full packet may have its own acknowledgement, and each packet is captured at each interface.
-    return 16 + round((2 * full + small) * len(chain.captured(plan)) * _CAPTURED_BYTES / 1e6)
+    captures = len(cards.captured(plan))
+    buffers = max(0, captures - _SYSTEM_CAPTURES) * BUFFER_KIB // 1024
+    return 16 + buffers + round((2 * full + small) * captures * _CAPTURED_BYTES / 1e6)
 
 
 def _died(ended: watching.Ended) -> str:
