@@ -197,7 +197,7 @@ def test_a_file_of_rates_is_changes(tmp_path: Path) -> None:
             {"hop": [wire()], "traffic": [{"kind": "ping"}, {"kind": "bulk", "hops": ["air"]}]},
             'traffic[1].hops: found air, where "bulk/0" sends through no link; accepted by the kernel engine: a link',
         ),
-        ({"hop": [link("m") | {"qdisc": "pi"}]}, 'hop[0].qdisc: found "pi", which Linux 6.1 has not'),
+        ({"hop": [link("m") | {"qdisc": "pi"}]}, 'hop[0].qdisc: found "pi", which its kernels have not'),
         (
             {"hop": [link("m")], "change": [{"at": "1s", "hop": "m", "qdisc": "tbf rate 5mbit child codel"}]},
             "change[0]",

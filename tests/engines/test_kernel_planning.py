@@ -82,10 +82,10 @@ def test_captures_go_on_until_a_full_queue_has_run_empty() -> None:
         ),
         (
             {"qdisc": "pi"},
-            'bottleneck.qdisc: found "pi", which Linux 6.1 has not; accepted by the kernel engine: pfifo, ',
+            'bottleneck.qdisc: found "pi", which its kernels have not; accepted by the kernel engine: pfifo, ',
         ),
-        ({"qdisc": "dualpi2"}, 'bottleneck.qdisc: found "dualpi2", which Linux 6.1 has not'),
-        ({"qdisc": "tbf child cobalt"}, 'bottleneck.qdisc: found "cobalt", which Linux 6.1 has not'),
+        ({"qdisc": "dualpi2"}, 'bottleneck.qdisc: found "dualpi2", which its kernels have not'),
+        ({"qdisc": "tbf child cobalt"}, 'bottleneck.qdisc: found "cobalt", which its kernels have not'),
         (
             {"qdisc": "pie variant rfc8033"},
             'bottleneck.qdisc: found "pie variant rfc8033"; accepted by the kernel engine',
@@ -101,7 +101,7 @@ def test_captures_go_on_until_a_full_queue_has_run_empty() -> None:
         ({"qdisc": "choke harddrop"}, 'bottleneck.qdisc: found "choke harddrop"; accepted by the kernel engine'),
         (
             {"linux": {"release": "7.3"}},  # its law would not be that of the kernel that runs
-            'linux.release: found "7.3"; accepted by the kernel engine: 6.1, the release of its kernel',
+            'linux.release: found "7.3"; accepted by the kernel engine: none, or the same release of the kernel: --kernel',
         ),
         ({"qdisc": "prio txqueuelen 50"}, 'bottleneck.qdisc: found "prio txqueuelen 50"; accepted by the kernel'),
         ({"qdisc": "pfifo_fast txqueuelen 50"}, 'bottleneck.qdisc: found "pfifo_fast txqueuelen 50"; accepted'),
@@ -341,3 +341,10 @@ def test_a_stack_is_its_own_release_s() -> None:
     for release in (None, "6.1"):
         with pytest.raises(UserError, match=said):
             planning.plan(newer, release)
+
+
+def test_bands_of_fq_are_words_where_the_kernel_has_them() -> None:
+    newer = resolved("fq weights 20000 40000 90000", linux={"release": "7.3"})
+    words = planning.plan(newer, "7.3").down.tc[0]
+    assert words[words.index("weights") + 1 :][:3] == ["20000", "40000", "90000"]
+    assert "priomap" not in words, "a default is no word for a tc that does not know it"

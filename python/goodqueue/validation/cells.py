@@ -65,13 +65,13 @@ class Set:
 
 
 def on_release(wanted: Set, release: str) -> Set:
-    """Return the set ``wanted`` with the simulator's TCP as Linux ``release`` has it."""
-    return replace(wanted, cells=[replace(cell, scenario=_with_stack(cell.scenario, release)) for cell in wanted.cells])
+    """Return the set ``wanted`` with the simulator's TCP and disciplines as Linux ``release`` has them."""
+    return replace(wanted, cells=[replace(cell, scenario=_of_release(cell.scenario, release)) for cell in wanted.cells])
 
 
-def _with_stack(scenario: Scenario, release: str) -> Scenario:
+def _of_release(scenario: Scenario, release: str) -> Scenario:
     traffic = [one | ({"stack": f"linux-{release}"} if "stack" in one else {}) for one in scenario["traffic"]]
-    return scenario | {"traffic": traffic}
+    return scenarios.resolve(scenario | {"traffic": traffic, "linux": {"release": release}})
 
 
 def load(quick: bool = False, only: Sequence[str] = (), seeds: int | None = None, file: Path = FILE) -> Set:

@@ -40,11 +40,9 @@ def plan(scenario: Scenario, release: str | None = None) -> Plan:
         raise UserError(
             "series.law", "found true; accepted by the kernel engine: false, as Linux does not show its laws"
         )
-    if linux := scenario.get("linux"):
-        found = quoted(linux["release"])
-        raise UserError(
-            "linux.release", f"found {found}; accepted by the kernel engine: 6.1, the release of its kernel"
-        )
+    if (linux := scenario.get("linux")) and (asked := linux["release"]) != release:
+        accepted = f"{release or 'none'}, or the same release of the kernel: --kernel {asked}"
+        raise UserError("linux.release", f"found {quoted(asked)}; accepted by the kernel engine: {accepted}")
     if mtu := scenario["path"].get("mtu"):
         raise UserError("path.mtu", f"found {mtu}; accepted by the kernel engine: 1500, or none")
     for index, traffic in enumerate(scenario["traffic"]):
