@@ -6,7 +6,7 @@ use super::rate_file;
 use super::rate_trace::RateTrace;
 use super::transmitter::Transmitter;
 use crate::byte_limit::Bql;
-use crate::keys::{AnyKey, Json, Key, MOST_RATE, Quantity, RateText, Result, ScenarioError, Span, Table, describe, refuse};
+use goodqueue_hosts::keys::{AnyKey, Json, Key, MOST_RATE, Quantity, RateText, Result, ScenarioError, Span, Table, describe, refuse};
 use goodqueue_units::{Duration, Rate};
 use serde::Serialize;
 use serde_json::json;

@@ -4,11 +4,11 @@ use super::hop::{BOTTLENECK, Hops};
 use super::link::{Bottleneck, Line, LinkSpec};
 use super::{Direction, traffic};
 use crate::ids::HopId;
-use crate::keys::{
-    AnyKey, Key, MOST_RATE, RateText, Result, ScenarioError, Span, Table, no_such_word, refuse,
-};
 use crate::lists::{ByDirection, PerHop};
 use crate::packet::Packet;
+use goodqueue_hosts::keys::{
+    AnyKey, Key, MOST_RATE, RateText, Result, ScenarioError, Span, Table, no_such_word, refuse,
+};
 use goodqueue_qdisc::{AnyQdisc, Args, Link};
 use goodqueue_units::Duration;
 use serde::Serialize;
@@ -153,6 +153,7 @@ impl Change {
             (Some(words), Line::Registry(args)) => {
                 let refused = |error: goodqueue_qdisc::Error| ScenarioError::new(table.key("qdisc"), error.0);
                 let mut changed = args.changed(words).map_err(refused)?;
+                changed.refuse_newer().map_err(refused)?;
                 changed.resolve(link.rate).map_err(refused)?;
                 possible(&changed, link, "qdisc")?;
                 // A full line cannot say that a parameter is unset. A line that unsets one (`cake unlimited`) stays

@@ -2,11 +2,9 @@
 
 use super::row::{Body, HopState, Node, Places, Routes, Row};
 use crate::component::{Component, Components};
-use crate::direction::Direction;
 use crate::foreign::{Discipline, Maker, Request};
 use crate::hosts::Hosts;
 use crate::ids::{HopId, LinkId, Number};
-use crate::keys::{FRAME_BYTES, MOST_RATE, ScenarioError};
 use crate::ledger::{Fates, Ledger, Queue};
 use crate::link::{Below, Link, Parts};
 use crate::lists::{List, PerHop};
@@ -20,6 +18,8 @@ use crate::scenario::{Line, LinkSpec, Scenario};
 use crate::wifi::cell::Cell;
 use crate::wifi::node::Above;
 use crate::wifi::spec::WifiSpec;
+use goodqueue_hosts::direction::Direction;
+use goodqueue_hosts::keys::{FRAME_BYTES, MOST_RATE, ScenarioError};
 use goodqueue_qdisc::sched::mac80211::{AIRTIME, Txqs};
 use goodqueue_qdisc::{AnyQdisc, registry};
 use goodqueue_units::{Duration, Instant, Stream, Streams};

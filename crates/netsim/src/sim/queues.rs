@@ -2,13 +2,13 @@
 
 use super::Simulation;
 use super::row::HopState;
-use crate::direction::Direction;
 use crate::ids::LinkId;
 use crate::ledger::Queue;
 use crate::observer::SharedObserver;
 use crate::wifi::cell::Cell;
 use crate::wifi::frames::SharedAirObserver;
 use crate::wifi::stations::Station;
+use goodqueue_hosts::direction::Direction;
 
 impl Simulation {
     /// Returns the cell, if the bottleneck is one.
