@@ -44,6 +44,8 @@ numbers! {
     pub(crate) LinkId(u8);
     /// A component of a row of hops: its index in the row.
     pub(crate) PartId(u32);
+    /// A card that receives, of a host or in front of a link.
+    pub(crate) CardId(u32);
     /// A way through the hops, which several flows may share.
     pub(crate) RouteId(u32);
 }

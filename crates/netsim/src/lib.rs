@@ -39,6 +39,8 @@ pub mod part;
 pub mod path;
 mod pipe;
 mod probe;
+#[cfg_attr(not(feature = "emulation"), path = "receive_off.rs")]
+mod receive;
 pub mod record;
 mod ring;
 pub mod scenario;

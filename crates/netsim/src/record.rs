@@ -8,11 +8,12 @@ mod parts;
 
 use crate::direction::Direction;
 use crate::flow::{Flow, Source};
-use crate::ids::FlowId;
+use crate::ids::{FlowId, HopId};
 use crate::ledger::{Ledger, Queue};
 use crate::path::netem::WireCounts;
 use crate::probe::series::QueueSeries;
 use crate::probe::{jain, percent, ratio, rounded};
+use crate::receive::{Card, Counts};
 use crate::scenario::{Hop, LinkSpec};
 use crate::sim::Simulation;
 use crate::sim::row::{Body, HopState};
@@ -37,8 +38,8 @@ use goodqueue_qdisc::{Drop, Mark};
 use goodqueue_units::Instant;
 pub use hosts::HostRecord;
 pub use parts::{
-    AppRecord, Fairness, FlowRecord, HopBody, HopRecord, KindSeries, Packets, PerDirection, QueueRecord,
-    Record, RingRecord, SeriesRecord, WirePackets, WireRecord,
+    AppRecord, CardRecord, Fairness, FlowRecord, HopBody, HopRecord, KindSeries, Packets, PerDirection,
+    QueueRecord, Record, RingRecord, SeriesRecord, WirePackets, WireRecord,
 };
 use std::collections::BTreeMap;
 
@@ -80,7 +81,8 @@ impl Simulation {
     }
 
     fn queue_at_bottleneck(&self, direction: Direction) -> QueueRecord {
-        self.queue(self.scenario.link(direction), self.bottleneck(direction))
+        let card = self.row.as_ref().and_then(|row| row.cards.of_bottleneck(direction));
+        self.queue(self.scenario.link(direction), self.bottleneck(direction), card)
     }
 
     /// Returns when measuring began.
@@ -89,13 +91,14 @@ impl Simulation {
     }
 
     fn hop_records(&self) -> Vec<HopRecord> {
-        let states = self.row.iter().flat_map(|row| row.hops.iter());
-        let record = |(hop, state): (&Hop, &HopState)| HopRecord {
+        let states = self.row.iter().flat_map(|row| row.hops.numbered());
+        let card = |hop| self.row.as_ref().and_then(|row| row.cards.of_hop(hop));
+        let record = |(hop, (id, state)): (&Hop, (HopId, &HopState))| HopRecord {
             name: hop.name.clone(),
             kind: hop.kind.name,
             direction: hop.direction,
             body: match (&state.body, &hop.link) {
-                (Body::Link(link), Some(spec)) => HopBody::Link(Box::new(self.queue(spec, link))),
+                (Body::Link(link), Some(spec)) => HopBody::Link(Box::new(self.queue(spec, link, card(id)))),
                 (Body::Link(_), None) => unreachable!("a link was built of what the scenario says"),
                 (Body::Element(element), _) => HopBody::Wire(wire(element.counts(), state.baseline)),
             },
@@ -103,7 +106,7 @@ impl Simulation {
         self.scenario.hops.list.iter().zip(states).map(record).collect()
     }
 
-    fn queue(&self, spec: &LinkSpec, queue: &dyn Queue) -> QueueRecord {
+    fn queue(&self, spec: &LinkSpec, queue: &dyn Queue, card: Option<&Card>) -> QueueRecord {
         let Ledger { fates, delays, measured, .. } = queue.ledger();
         let (after, baseline) = (queue.counts(), &measured.baseline);
         let before = baseline.counts;
@@ -131,6 +134,7 @@ impl Simulation {
             ring: queue
                 .below()
                 .map(|(delays, packets_at_end)| RingRecord { delay_ms: delays.summary(), packets_at_end }),
+            card: card.map(card_record),
         }
     }
 
@@ -267,6 +271,13 @@ fn wire(after: WireCounts, before: WireCounts) -> WireRecord {
         held_at_end: after.held,
     };
     WireRecord { packets, loss_percent: percent(packets.lost, packets.offered) }
+}
+
+/// Returns what a card did during the measured time.
+fn card_record(card: &Card) -> CardRecord {
+    let Counts { interrupts, packets, handed_on, bytes } = card.measured();
+    let mean_bytes = (handed_on > 0).then(|| rounded(bytes as f64 / handed_on as f64));
+    CardRecord { interrupts, packets, handed_on, mean_bytes, waiting_at_end: card.waiting() }
 }
 
 fn by_reason<const N: usize>(

@@ -6,6 +6,8 @@ mod applications;
 mod autorate;
 mod beats;
 mod build;
+#[cfg_attr(not(feature = "emulation"), path = "sim/cards_off.rs")]
+pub(crate) mod cards;
 mod flow_path;
 mod onward;
 pub(crate) mod outside;
@@ -285,7 +287,13 @@ impl Simulation {
         let pipes = &mut link.pipes;
         // The packet stays in the pipe while it is read: copying it costs more than reading it.
         let Some(packet) = pipes.head(pipe) else { return };
-        if let Some(observer) = &self.observer {
+        let cards = self.row.as_ref().map(|row| &row.cards);
+        if let Some(card) = cards.and_then(|cards| cards.at_host(packet.flow, direction, pipe)) {
+            return self.arrived_at_card(card, direction, pipe);
+        }
+        if let Some(observer) = &self.observer
+            && !cards.is_some_and(|cards| cards.is_exit(direction, pipe))
+        {
             tell(observer, self.now, direction, Event::Arrived, packet);
         }
         let (flow, hash) = (packet.flow, packet.hash);

@@ -1,11 +1,11 @@
 //! The hosts' part of a record, if the scenario names hosts.
 
-use super::{PerDirection, percent, ratio, rounded};
-use crate::direction::Direction;
+use super::{CardRecord, PerDirection, card_record, percent, ratio, rounded};
+use crate::direction::{Direction, Side};
 use crate::flow::Source;
 use crate::ids::{FlowId, Number};
 use crate::lists::ByDirection;
-use crate::part::part;
+use crate::part::{Value, part};
 use crate::probe::delay::{FlowDelays, Summary};
 use crate::scenario::{HostName, Traffic};
 use crate::sim::Simulation;
@@ -30,6 +30,10 @@ part! {
         /// Packets of its flows dropped at the bottleneck or lost at another hop, as a percentage of the packets that
         /// their senders offered.
         pub loss_percent: f64,
+        /// The card by which it receives, if packets wait or merge there.
+        #[serde(skip_serializing_if = "Value::is_nothing")]
+        #[not_from(Kernel, Live)]
+        pub card: Option<CardRecord>,
     }
 }
 
@@ -101,6 +105,8 @@ impl Simulation {
                 rounded(ratio(bytes as f64 * 8e-6, self.measured_s(start, stop)))
             })
         };
+        let cards = self.row.as_ref().map(|row| &row.cards);
+        let side = Side::ALL.into_iter().find(|side| side.name() == role);
         HostRecord {
             name: name.clone(),
             role,
@@ -108,6 +114,7 @@ impl Simulation {
             goodput_mbps: PerDirection { down: goodput(Direction::Down), up: goodput(Direction::Up) },
             rtt_ms: sums.rtt.summary(),
             loss_percent: percent(sums.fates.dropped, sums.fates.offered),
+            card: side.and_then(|side| cards?.of_host(name, side)).map(card_record),
         }
     }
 }

@@ -181,6 +181,15 @@ struct Other<'a> {
 }
 
 impl LinkSpec {
+    /// Refuses a card that merges, for a path of packets from outside.
+    pub(super) fn check_outside(&self) -> Result<()> {
+        if self.below.receive.is_none_or(|card| !card.merges()) {
+            return Ok(());
+        }
+        let accepted = "false, since packets of real programs do not merge here";
+        refuse(&self.key.replace("qdisc", "gro"), "true", accepted)
+    }
+
     /// Reads the link of a hop, which has no `buffer`.
     pub(super) fn of_hop(table: &Table<'_>, path: Path) -> Result<Self> {
         Self::read(table, path, None, None)

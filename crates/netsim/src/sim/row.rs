@@ -5,11 +5,12 @@
 //! packet goes into a pipe of the bottleneck's direction, as if it came from the bottleneck. So hosts receive packets
 //! only from these pipes.
 
+use super::cards::Cards;
 use crate::agenda::Agenda;
 use crate::component::Component;
 use crate::direction::Direction;
 use crate::freed::Freed;
-use crate::ids::{FanId, FlowId, HopId, LinkId, Number, PartId, PipeId, RouteId};
+use crate::ids::{CardId, FanId, FlowId, HopId, LinkId, Number, PartId, PipeId, RouteId};
 use crate::link::{Link, Parts};
 use crate::lists::{ByDirection, List, PerFlow, PerHop};
 use crate::packet::Packet;
@@ -70,6 +71,8 @@ pub(super) enum Part {
     Release(HopId),
     /// The cell.
     Cell,
+    /// The interrupt of a card.
+    Card(CardId),
 }
 
 /// The hops of a run, and the ways through them.
@@ -85,6 +88,7 @@ pub(crate) struct Row {
     has_small_queues: ByDirection<PerFlow<bool>>,
     /// The cell, if the bottleneck is one.
     pub(crate) cell: Option<Box<Cell>>,
+    pub(crate) cards: Cards,
 }
 
 /// The exit of flows whose packets go on to another hop.
@@ -104,6 +108,8 @@ pub(super) struct Routes {
     delays: ByDirection<List<PipeId, Duration>>,
     /// The fans of flows whose connections have their own base RTTs.
     fans: ByDirection<List<FanId, Fan>>,
+    /// The pipe without delay from the cards of hosts.
+    exits_of_cards: ByDirection<Option<PipeId>>,
 }
 
 impl Routes {
@@ -137,9 +143,13 @@ impl Routes {
         }
         let (exits, delays) = (ByDirection::of(|_| PerFlow::default()), ByDirection::of(|_| List::default()));
         let fans = ByDirection::of(|_| List::default());
-        let mut routes = Self { of_flow, routes, exits, has_small_queues, delays, fans };
+        let exits_of_cards = ByDirection::of(|_| None);
+        let mut routes = Self { of_flow, routes, exits, has_small_queues, delays, fans, exits_of_cards };
         for direction in Direction::ALL {
             routes.plan_exits(direction, rtts);
+            let delays = &mut routes.delays[direction];
+            routes.exits_of_cards[direction] =
+                Cards::is_at_host(scenario, direction).then(|| delays.push(Duration::ZERO));
         }
         routes
     }
@@ -205,6 +215,11 @@ impl Routes {
         begins.iter().any(|begins| *begins).then(|| Freed::new(begins))
     }
 
+    /// Returns the pipe from the cards of hosts that receive packets of `direction`, if any has one.
+    pub(super) fn exit_of_cards(&self, direction: Direction) -> Option<PipeId> {
+        self.exits_of_cards[direction]
+    }
+
     /// Returns the number of flows.
     pub(super) fn flows(&self) -> usize {
         self.of_flow.len()
@@ -216,10 +231,10 @@ impl Routes {
     }
 
     /// Builds the row of these ways through `hops`, which act at the components that `places` planned.
-    pub(super) fn row(self, hops: PerHop<HopState>, cell: Option<Cell>, places: Places) -> Row {
+    pub(super) fn row(self, hops: PerHop<HopState>, cell: Option<Cell>, cards: Cards, places: Places) -> Row {
         let Self { of_flow: route_of, routes, exits, has_small_queues, .. } = self;
         let (parts, cell) = (places.parts, cell.map(Box::new));
-        Row { hops, parts, route_of, routes, exits, has_small_queues, cell }
+        Row { hops, parts, route_of, routes, exits, has_small_queues, cell, cards }
     }
 }
 
@@ -270,6 +285,11 @@ impl Places {
         self.add(Part::Cell)
     }
 
+    /// Adds the component of `card`.
+    pub(super) fn card(&mut self, card: CardId) -> Component {
+        self.add(Part::Card(card))
+    }
+
     /// Adds the component of `hop`, if it is not a link.
     pub(super) fn element(&mut self, hop: HopId) -> Component {
         self.add(Part::Release(hop))
@@ -290,10 +310,15 @@ impl Row {
     }
 
     /// Returns the link into which a host sends packets of `flow`: the bottleneck, or a gate that leads to the flow's
-    /// first hop. A sender with small queues has a gate in any case.
+    /// first hop. A sender with small queues has a gate in any case, and so has one before a card.
     pub(super) fn first_link(&self, flow: FlowId, direction: Direction) -> LinkId {
         match self.entry(flow, direction) {
-            Node::Bottleneck if !self.has_small_queues[direction][flow] => LinkId::bottleneck(direction),
+            node @ Node::Bottleneck
+                if !self.has_small_queues[direction][flow]
+                    && self.cards.before(node, direction).is_none() =>
+            {
+                LinkId::bottleneck(direction)
+            }
             _ => LinkId::gate(direction),
         }
     }
@@ -357,7 +382,7 @@ impl HopState {
         match &mut self.body {
             Body::Link(link) => {
                 link.settle(now, agenda);
-                link.offer(now, Packet { arrival: now, ..packet }, agenda);
+                link.offer_merged(now, Packet { arrival: now, ..packet }, agenda);
             }
             Body::Element(element) => {
                 let Accepted { lost, duplicated } = element.accept(now, packet);
