@@ -1,5 +1,6 @@
 //! The record of a run: one object, the same from every engine.
 
+mod card;
 mod elsewhere;
 mod hosts;
 #[cfg(feature = "reference")]
@@ -13,7 +14,7 @@ use crate::ledger::{Ledger, Queue};
 use crate::path::netem::WireCounts;
 use crate::probe::series::QueueSeries;
 use crate::probe::{jain, percent, ratio, rounded};
-use crate::receive::{Card, Counts};
+use crate::receive::Card;
 use crate::scenario::{Hop, LinkSpec};
 use crate::sim::Simulation;
 use crate::sim::row::{Body, HopState};
@@ -33,13 +34,14 @@ use crate::wifi::cell::Cell;
 pub use crate::wifi::log::AirSeries;
 pub use crate::wifi::report::{AirRecord, StationRecord, WifiRecord};
 pub use crate::wifi::stations::{AirtimeSeries, StationSeries};
+pub use card::CardRecord;
 pub use elsewhere::{Kernel, KernelHop, Late, Live, LiveHosts, LivePackets, SourceFile};
 use goodqueue_qdisc::{Drop, Mark};
 use goodqueue_units::Instant;
 pub use hosts::HostRecord;
 pub use parts::{
-    AppRecord, CardRecord, Fairness, FlowRecord, HopBody, HopRecord, KindSeries, Packets, PerDirection,
-    QueueRecord, Record, RingRecord, SeriesRecord, WirePackets, WireRecord,
+    AppRecord, Fairness, FlowRecord, HopBody, HopRecord, KindSeries, Packets, PerDirection, QueueRecord,
+    Record, RingRecord, SeriesRecord, WirePackets, WireRecord,
 };
 use std::collections::BTreeMap;
 
@@ -134,7 +136,7 @@ impl Simulation {
             ring: queue
                 .below()
                 .map(|(delays, packets_at_end)| RingRecord { delay_ms: delays.summary(), packets_at_end }),
-            card: card.map(card_record),
+            card: card.map(CardRecord::of),
         }
     }
 
@@ -271,13 +273,6 @@ fn wire(after: WireCounts, before: WireCounts) -> WireRecord {
         held_at_end: after.held,
     };
     WireRecord { packets, loss_percent: percent(packets.lost, packets.offered) }
-}
-
-/// Returns what a card did during the measured time.
-fn card_record(card: &Card) -> CardRecord {
-    let Counts { interrupts, packets, handed_on, bytes } = card.measured();
-    let mean_bytes = (handed_on > 0).then(|| rounded(bytes as f64 / handed_on as f64));
-    CardRecord { interrupts, packets, handed_on, mean_bytes, waiting_at_end: card.waiting() }
 }
 
 fn by_reason<const N: usize>(

@@ -11,6 +11,7 @@ pub(crate) mod cards;
 mod flow_path;
 mod onward;
 pub(crate) mod outside;
+mod places;
 mod queues;
 pub(crate) mod row;
 mod small_queues;
@@ -30,13 +31,11 @@ use crate::metronome::Metronome;
 use crate::observer::{Event, SharedObserver, tell};
 use crate::outside::Arrival;
 use crate::packet::{Body, Datagram, Packet};
-use crate::probe::law::LawSeries;
 use crate::probe::series::FlowSeries;
 use crate::scenario::Scenario;
 use crate::sockets::Sockets;
 use build::{Build, Path};
 use flow_path::FlowPath;
-use goodqueue_qdisc::Qdisc;
 use goodqueue_tcp::{Segment, Wire};
 use goodqueue_units::{Duration, Instant, processor};
 use row::{Node, Row};
@@ -206,24 +205,6 @@ impl Simulation {
             self.settle(until);
         }
         acted
-    }
-
-    /// Notes in `law` the present variables of the discipline at the bottleneck of `direction`, as the end of one more
-    /// interval.
-    pub fn note_law(&self, direction: Direction, law: &mut LawSeries) {
-        law.end_interval(self.now, |law| self.links[LinkId::bottleneck(direction)].qdisc.show(law));
-    }
-
-    /// Returns the names of the queues of the discipline at the bottleneck of `direction`, as [`Qdisc::queues`] does.
-    #[must_use]
-    pub fn queues(&self, direction: Direction) -> &'static [&'static str] {
-        self.links[LinkId::bottleneck(direction)].qdisc.queues()
-    }
-
-    /// Returns the queue of `packet` at the bottleneck of `direction`, as [`Qdisc::queue_of`] does.
-    #[must_use]
-    pub fn queue_of(&self, direction: Direction, packet: &Packet) -> usize {
-        self.links[LinkId::bottleneck(direction)].qdisc.queue_of(packet)
     }
 
     /// Returns the time at which `elapsed` has passed or the run ends.

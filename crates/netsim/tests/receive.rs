@@ -1,7 +1,7 @@
 //! The receive side of cards: interrupt moderation, merging, and what a router's discipline sees of it.
 
 use goodqueue_netsim::scenario::Direction;
-use goodqueue_netsim::{Event, Instant, Observer, Packet, Scenario, Simulation};
+use goodqueue_netsim::{Event, Instant, Observer, OutsideRoute, Packet, Scenario, Simulation};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 
@@ -193,7 +193,9 @@ fn packets_of_real_programs_do_not_merge() {
         let mut asked =
             json!({"duration": "1s", "bottleneck": scenario["bottleneck"], "path": scenario["path"]});
         asked.as_object_mut().unwrap().extend(change.as_object().unwrap().clone());
-        Scenario::open(&asked.to_string(), &[]).map(drop).map_err(|error| error.to_string())
+        Scenario::open(&asked.to_string(), &[OutsideRoute::default()])
+            .map(drop)
+            .map_err(|error| error.to_string())
     };
     let hop = json!({"kind": "link", "name": "m", "rate": "1mbit", "qdisc": "pfifo", "rx_usecs": 5});
     assert_eq!(open(json!({"hop": [hop]})), Ok(()), "they wait for interrupts");

@@ -1,6 +1,6 @@
 //! The hosts' part of a record, if the scenario names hosts.
 
-use super::{CardRecord, PerDirection, card_record, percent, ratio, rounded};
+use super::{CardRecord, PerDirection, percent, ratio, rounded};
 use crate::direction::{Direction, Side};
 use crate::flow::Source;
 use crate::ids::{FlowId, Number};
@@ -114,7 +114,7 @@ impl Simulation {
             goodput_mbps: PerDirection { down: goodput(Direction::Down), up: goodput(Direction::Up) },
             rtt_ms: sums.rtt.summary(),
             loss_percent: percent(sums.fates.dropped, sums.fates.offered),
-            card: side.and_then(|side| cards?.of_host(name, side)).map(card_record),
+            card: side.and_then(|side| cards?.of_host(name, side)).map(CardRecord::of),
         }
     }
 }

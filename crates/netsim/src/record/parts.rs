@@ -1,6 +1,6 @@
 //! The parts of a record. Each struct is the one declaration of its keys: see [`part!`].
 
-use super::{HostRecord, WifiRecord};
+use super::{CardRecord, HostRecord, WifiRecord};
 use crate::direction::Direction;
 use crate::part::{Kinds, Shape, Value, part, shapes};
 use crate::probe::delay::Summary;
@@ -113,23 +113,6 @@ part! {
         #[serde(skip_serializing_if = "Value::is_nothing")]
         #[not_from(Kernel, Flent, Irtt, Iperf3)]
         pub card: Option<CardRecord>,
-    }
-}
-
-part! {
-    /// The receive side of a card: its interrupts, and what the host took there.
-    #[derive(Copy)]
-    pub struct CardRecord as "Card" {
-        /// The interrupts.
-        pub interrupts: u64,
-        /// Packets that arrived at the card.
-        pub packets: u64,
-        /// Packets that the host took, where several merged ones count as one.
-        pub handed_on: u64,
-        /// Their mean length in bytes, as `tc` counts it. Null if there were none.
-        pub mean_bytes: Option<f64>,
-        /// Packets that waited for an interrupt at the end.
-        pub waiting_at_end: u64,
     }
 }
 

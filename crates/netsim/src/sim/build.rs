@@ -1,7 +1,8 @@
 //! Builds a scenario's path: its links, hops and cell.
 
 use super::cards::Cards;
-use super::row::{Body, HopState, Node, Places, Routes, Row};
+use super::places::Places;
+use super::row::{Body, HopState, Node, Routes, Row};
 use crate::component::{Component, Components};
 use crate::direction::Direction;
 use crate::foreign::{Discipline, Maker, Request};

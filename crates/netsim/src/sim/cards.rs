@@ -1,7 +1,8 @@
 //! The loop's part for cards that receive: those of hosts, and those of routers, each in front of a link.
 
 use super::Simulation;
-use super::row::{Node, Places, Routes};
+use super::places::Places;
+use super::row::{Node, Routes};
 use crate::component::Component;
 use crate::direction::{Direction, Side};
 use crate::ids::{CardId, FlowId, HopId, LinkId, Number, PipeId};
@@ -87,8 +88,7 @@ impl Cards {
             });
             of_traffic.collect()
         });
-        let exits = ByDirection::of(|direction| routes.exit_of_cards(direction));
-        Self { list, at_host, exits, before_bottleneck, before_hop }
+        Self { list, at_host, exits: routes.exits_of_cards, before_bottleneck, before_hop }
     }
 
     /// Returns the card of the host at which a packet of `flow` arrives by `pipe`, if it has one.

@@ -1,7 +1,8 @@
 //! Stands for the cards that receive in builds without the feature `emulation`.
 
 use super::Simulation;
-use super::row::{Node, Places, Routes};
+use super::places::Places;
+use super::row::{Node, Routes};
 use crate::direction::{Direction, Side};
 use crate::ids::{CardId, FlowId, HopId, PipeId};
 use crate::packet::Packet;

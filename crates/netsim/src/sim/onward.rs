@@ -1,7 +1,8 @@
 //! The loop's part for paths with more than one hop: packets that go on from one hop to the next.
 
 use super::Simulation;
-use super::row::{Node, Part, Row};
+use super::places::Part;
+use super::row::{Node, Row};
 use crate::component::Component;
 use crate::direction::Direction;
 use crate::ids::{LinkId, PartId};

@@ -6,12 +6,13 @@
 //! only from these pipes.
 
 use super::cards::Cards;
+use super::places::{Part, Places};
 use crate::agenda::Agenda;
 use crate::component::Component;
 use crate::direction::Direction;
 use crate::freed::Freed;
-use crate::ids::{CardId, FanId, FlowId, HopId, LinkId, Number, PartId, PipeId, RouteId};
-use crate::link::{Link, Parts};
+use crate::ids::{FanId, FlowId, HopId, LinkId, Number, PartId, PipeId, RouteId};
+use crate::link::Link;
 use crate::lists::{ByDirection, List, PerFlow, PerHop};
 use crate::packet::Packet;
 use crate::path::kind::Element;
@@ -52,29 +53,6 @@ pub(crate) enum Body {
     Element(Box<dyn Element>),
 }
 
-/// The meaning of a row's component.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Part {
-    /// Packets go on from a bottleneck.
-    BottleneckOnward(Direction),
-    /// The wire of a gate; its discipline has no timer.
-    GateWire(Direction),
-    /// Packets go on from a gate to their first hop.
-    GateOnward(Direction),
-    /// The timer of a hop's discipline.
-    Timer(HopId),
-    /// A hop's wire.
-    Wire(HopId),
-    /// Packets go on from a hop that is a link.
-    Onward(HopId),
-    /// Packets come out of a hop that is not a link.
-    Release(HopId),
-    /// The cell.
-    Cell,
-    /// The interrupt of a card.
-    Card(CardId),
-}
-
 /// The hops of a run, and the ways through them.
 pub(crate) struct Row {
     pub(crate) hops: PerHop<HopState>,
@@ -108,8 +86,8 @@ pub(super) struct Routes {
     delays: ByDirection<List<PipeId, Duration>>,
     /// The fans of flows whose connections have their own base RTTs.
     fans: ByDirection<List<FanId, Fan>>,
-    /// The pipe without delay from the cards of hosts.
-    exits_of_cards: ByDirection<Option<PipeId>>,
+    /// The pipe without delay from the cards of hosts that receive packets of each direction.
+    pub(super) exits_of_cards: ByDirection<Option<PipeId>>,
 }
 
 impl Routes {
@@ -215,11 +193,6 @@ impl Routes {
         begins.iter().any(|begins| *begins).then(|| Freed::new(begins))
     }
 
-    /// Returns the pipe from the cards of hosts that receive packets of `direction`, if any has one.
-    pub(super) fn exit_of_cards(&self, direction: Direction) -> Option<PipeId> {
-        self.exits_of_cards[direction]
-    }
-
     /// Returns the number of flows.
     pub(super) fn flows(&self) -> usize {
         self.of_flow.len()
@@ -233,66 +206,8 @@ impl Routes {
     /// Builds the row of these ways through `hops`, which act at the components that `places` planned.
     pub(super) fn row(self, hops: PerHop<HopState>, cell: Option<Cell>, cards: Cards, places: Places) -> Row {
         let Self { of_flow: route_of, routes, exits, has_small_queues, .. } = self;
-        let (parts, cell) = (places.parts, cell.map(Box::new));
+        let (parts, cell) = (places.into_parts(), cell.map(Box::new));
         Row { hops, parts, route_of, routes, exits, has_small_queues, cell, cards }
-    }
-}
-
-/// The components of a row, in their order in the agenda.
-pub(super) struct Places {
-    /// The number of pipes per direction. Pipes come before the row in the agenda.
-    pipes: usize,
-    parts: List<PartId, Part>,
-}
-
-impl Places {
-    /// Starts behind `pipes` pipes per direction.
-    pub(super) fn new(pipes: usize) -> Self {
-        Self { pipes, parts: List::default() }
-    }
-
-    fn add(&mut self, part: Part) -> Component {
-        Component::part(self.pipes, self.parts.push(part))
-    }
-
-    /// Returns the number of components.
-    pub(super) fn len(&self) -> usize {
-        self.parts.len()
-    }
-
-    /// Adds the components of the bottleneck of `direction`, in a row.
-    pub(super) fn bottleneck(&mut self, direction: Direction) -> Parts {
-        Parts::of_bottleneck(direction, self.add(Part::BottleneckOnward(direction)))
-    }
-
-    /// Adds the components of the gate of `direction`.
-    pub(super) fn gate(&mut self, direction: Direction) -> Parts {
-        let wire = self.add(Part::GateWire(direction));
-        Parts { timer: wire, wire, onward: self.add(Part::GateOnward(direction)) }
-    }
-
-    /// Adds the components of `hop`, if it is a link.
-    pub(super) fn link(&mut self, hop: HopId) -> Parts {
-        Parts {
-            timer: self.add(Part::Timer(hop)),
-            wire: self.add(Part::Wire(hop)),
-            onward: self.add(Part::Onward(hop)),
-        }
-    }
-
-    /// Adds the component of the cell.
-    pub(super) fn cell(&mut self) -> Component {
-        self.add(Part::Cell)
-    }
-
-    /// Adds the component of `card`.
-    pub(super) fn card(&mut self, card: CardId) -> Component {
-        self.add(Part::Card(card))
-    }
-
-    /// Adds the component of `hop`, if it is not a link.
-    pub(super) fn element(&mut self, hop: HopId) -> Component {
-        self.add(Part::Release(hop))
     }
 }
 
