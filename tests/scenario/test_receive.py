@@ -33,10 +33,10 @@ def test_a_record_says_what_its_cards_merged() -> None:
     assert up["packets"] == up["handed_on"]
     assert (up["mean_bytes"] or 0) < 100
     notes = [note for table in tables.run_tables(record) for note in table.notes]
-    assert f"up: its card got {up['packets']} packets at {up['interrupts']} interrupts" in notes
+    assert f"up: its card delivered {up['packets']} packets at {up['interrupts']} interrupts" in notes
     host = record["hosts"][0]["card"]
-    merged = f"merged them to {host['handed_on']} of {host['mean_bytes']:.0f} bytes on average"
-    assert f"alice: its card got {host['packets']} packets at {host['interrupts']} interrupts and {merged}" in notes
+    merged = f"merged to {host['handed_on']} of {host['mean_bytes']:.0f} bytes on average"
+    assert f"alice: its card delivered {host['packets']} packets at {host['interrupts']} interrupts, {merged}" in notes
 
 
 def test_a_card_is_said_in_a_line() -> None:

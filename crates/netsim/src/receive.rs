@@ -88,9 +88,9 @@ impl Receive {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) interrupts: u64,
-    /// Packets that arrived.
+    /// Packets that the host took.
     pub(crate) packets: u64,
-    /// Packets that the host got, merged ones counted once, and their bytes.
+    /// The same packets, where several merged ones count as one, and their bytes.
     pub(crate) handed_on: u64,
     pub(crate) bytes: u64,
 }
@@ -116,7 +116,6 @@ impl Card {
 
     /// Takes `packet`. Returns when the interrupt comes.
     pub(crate) fn arrive(&mut self, now: Instant, packet: Packet) -> Instant {
-        self.counts.packets += 1;
         self.waiting.push_back(packet);
         if self.waiting.len() == 1 {
             self.due = now + Duration::from_micros(self.of.rx_usecs);
@@ -130,6 +129,7 @@ impl Card {
     /// Hands all packets that wait to `host`, at the interrupt.
     pub(crate) fn interrupt(&mut self, host: &mut Vec<Packet>) {
         self.counts.interrupts += 1;
+        self.counts.packets += self.waiting();
         self.due = Instant::MAX;
         let before = host.len();
         while !self.waiting.is_empty() {

@@ -174,11 +174,11 @@ def _ring(queue: Queue) -> str:
 
 
 def _card(card: Card) -> str:
-    """Return the note on what came to a card, and what the host took there."""
-    words = f"its card got {card['packets']} packets at {card['interrupts']} interrupts"
+    """Return the note on what the host took from a card."""
+    words = f"its card delivered {card['packets']} packets at {card['interrupts']} interrupts"
     if card["handed_on"] == card["packets"]:
         return words
-    return f"{words} and merged them to {card['handed_on']} of {number(card['mean_bytes'], 0)} bytes on average"
+    return f"{words}, merged to {card['handed_on']} of {number(card['mean_bytes'], 0)} bytes on average"
 
 
 def _wires(record: Record) -> Table:

@@ -10,9 +10,9 @@ part! {
     pub struct CardRecord as "Card" {
         /// The interrupts.
         pub interrupts: u64,
-        /// Packets that arrived at the card.
+        /// Packets that the host took.
         pub packets: u64,
-        /// Packets that the host took, where several merged ones count as one.
+        /// The same packets, where several merged ones count as one.
         pub handed_on: u64,
         /// Their mean length in bytes, as `tc` counts it. Null if there were none.
         pub mean_bytes: Option<f64>,
