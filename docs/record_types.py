@@ -12,7 +12,7 @@ WIDTH = 120
 PYTHON = '''"""The record of one run, as every engine returns it (schema 1). Units are in the names.
 
 These types describe JSON, and None is its null. docs/generate.py makes this file from the core's layout of a record: do
-not edit it, edit the parts in crates/netsim (`part!`).
+not edit it, edit its parts (`part!`).
 """
 
 from typing import Any, NotRequired, TypedDict
@@ -23,7 +23,7 @@ Scenario = dict[str, Any]
 
 TYPESCRIPT = """\
 // The record of a run of the simulator. docs/record.md describes the keys. docs/generate.py makes this file from the
-// core's layout of a record: do not edit it, edit the parts in crates/netsim (`part!`).
+// core's layout of a record: do not edit it, edit its parts (`part!`).
 
 import type { Table } from "./table.ts";
 """

@@ -4,8 +4,7 @@
 
 use arbitrary::Arbitrary;
 use goodqueue_gateway::{Offload, Path};
-use goodqueue_netsim::ScenarioError;
-use goodqueue_netsim::scenario::Direction;
+use goodqueue_netsim::{Direction, ScenarioError};
 use goodqueue_units::Duration;
 use libfuzzer_sys::fuzz_target;
 

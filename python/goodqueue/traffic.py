@@ -1,4 +1,4 @@
-"""The kinds of traffic, as the core declares them. A kind is one file in ``crates/netsim/src/traffic``.
+"""The kinds of traffic, as the core declares them. A kind is one file in ``crates/hosts/src/traffic``.
 
 All properties of a kind are declared there. This module reads them once, and names no kind except `BULK`.
 """

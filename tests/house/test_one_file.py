@@ -18,7 +18,7 @@ from goodqueue.scenario.toml import to_toml
 from goodqueue.show import describe
 from goodqueue.traffic import kinds
 
-OWN = {"traffic": "crates/netsim/src/traffic", "hops": "crates/netsim/src/path"}
+OWN = {"traffic": "crates/hosts/src/traffic", "hops": "crates/netsim/src/path"}
 """The folders of the kinds' files."""
 
 ALLOWED: dict[str, set[str]] = {

@@ -10,8 +10,9 @@ mod common;
 
 use common::{ACK, Body, FIN, Frame, SYN};
 use goodqueue_netsim::record::Packets;
-use goodqueue_netsim::scenario::Direction;
-use goodqueue_netsim::{Event, FlowOutline, Observer, Packet, Record, Scenario, SharedObserver, Simulation};
+use goodqueue_netsim::{
+    Direction, Event, FlowOutline, Observer, Packet, Record, Scenario, SharedObserver, Simulation,
+};
 use goodqueue_qdisc::Packet as _;
 use goodqueue_tcp::Flags;
 use goodqueue_units::{Duration, Instant};

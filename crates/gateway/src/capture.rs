@@ -3,8 +3,7 @@
 use crate::packet::ETHERNET_BYTES;
 use crate::pool::Pool;
 use goodqueue_capture::{Error, Medium, Writer};
-use goodqueue_netsim::scenario::Direction;
-use goodqueue_netsim::{Envelope, Event, Observer, Packet, SharedObserver, Simulation};
+use goodqueue_netsim::{Direction, Envelope, Event, Observer, Packet, SharedObserver, Simulation};
 use goodqueue_qdisc::{Drop, Packet as _};
 use goodqueue_trace::Point;
 use goodqueue_units::Instant;

@@ -5,9 +5,9 @@
 
 use crate::packet::{Ends, Seen, Segment};
 use etherparse::ip_number;
-use goodqueue_netsim::Delays;
+use goodqueue_hosts::probe::delay::FlowDelays;
+use goodqueue_netsim::Direction;
 use goodqueue_netsim::record::{FlowRecord, LiveHosts};
-use goodqueue_netsim::scenario::Direction;
 use goodqueue_units::Instant;
 use std::collections::{HashMap, HashSet};
 
@@ -27,7 +27,7 @@ struct Half {
     first: Option<Instant>,
     last_arrival: Instant,
     tcp: Tcp,
-    rtt: Delays,
+    rtt: FlowDelays,
 }
 
 /// TCP state of one direction, from its sequence numbers.
@@ -71,7 +71,7 @@ impl Half {
             first: None,
             last_arrival: Instant::ZERO,
             tcp: Tcp::default(),
-            rtt: Delays::new(),
+            rtt: FlowDelays::new(),
         }
     }
 

@@ -5,7 +5,7 @@
 
 use crate::path::Path;
 use crate::port::Port;
-use goodqueue_netsim::scenario::Direction;
+use goodqueue_netsim::Direction;
 use goodqueue_units::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::thread::set_current_timer_slack;

@@ -7,9 +7,9 @@ use crate::offload::{self, Offload};
 use crate::packet::{self, Ends, Hashing};
 use crate::pool::Pool;
 use goodqueue_capture::Error;
+use goodqueue_hosts::probe::delay::FlowDelays;
 use goodqueue_netsim::record::{Late, Live, LivePackets};
-use goodqueue_netsim::scenario::Direction;
-use goodqueue_netsim::{Arrival, Delays, OutsideRoute, Scenario, ScenarioError, Simulation, foreign};
+use goodqueue_netsim::{Arrival, Direction, OutsideRoute, Scenario, ScenarioError, Simulation, foreign};
 use goodqueue_trace::Point;
 use goodqueue_units::{Duration, Instant, Streams};
 use serde_json::{Value, json};
@@ -42,7 +42,7 @@ pub struct Path {
     flows: Flows,
     hashing: Hashing,
     arrivals: Vec<Arrival>,
-    late: Delays,
+    late: FlowDelays,
     odd: LivePackets,
     capture: Option<Capture>,
     failure: Option<Error>,
@@ -76,7 +76,7 @@ impl Path {
             flows: Flows::default(),
             hashing,
             arrivals: Vec::new(),
-            late: Delays::new(),
+            late: FlowDelays::new(),
             odd: LivePackets::default(),
             capture: None,
             failure: None,

@@ -2,8 +2,7 @@
 
 use crate::offload::Offload;
 use crate::packet::Seen;
-use goodqueue_netsim::Envelope;
-use goodqueue_netsim::scenario::Direction;
+use goodqueue_netsim::{Direction, Envelope};
 
 /// A packet under way.
 pub(crate) struct Slot {

@@ -3,8 +3,8 @@
 
 use etherparse::{PacketBuilder, SlicedPacket, TransportSlice};
 use goodqueue_gateway::{Offload, Path};
+use goodqueue_netsim::Direction::{self, Down, Up};
 use goodqueue_netsim::ScenarioError;
-use goodqueue_netsim::scenario::Direction::{self, Down, Up};
 use goodqueue_units::{Duration, Streams};
 use serde_json::{Value, json};
 use std::collections::VecDeque;

@@ -5,7 +5,7 @@
 //! what was never needed within a second. A packet that begins below the limit may end above it. Here a packet is
 //! complete when its transmission ends, one by one; a card that reports several at a time needs a higher limit.
 
-use crate::keys::{Json, Quantity, Size, describe};
+use goodqueue_hosts::keys::{Json, Quantity, Size, describe};
 use goodqueue_units::{Duration, Instant};
 use serde_json::json;
 

@@ -1,7 +1,8 @@
 //! The components of a run: everything that has an entry in the agenda.
 
-use crate::direction::{Direction, Side};
-use crate::ids::{FlowId, Half, Number, PartId, PipeId, SocketId, Timer};
+use crate::ids::{FlowId, Half, Number, PartId, PipeId, Timer};
+use goodqueue_hosts::direction::{Direction, Side};
+use goodqueue_hosts::traffic::application::SocketId;
 use std::fmt;
 
 /// The number of a component: its index in the agenda. At equal times the component with the lower number acts first.

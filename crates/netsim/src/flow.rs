@@ -1,17 +1,18 @@
 //! A flow: its source, the way of its packets, and its totals when measuring began.
 
-use crate::direction::Direction;
+use crate::app::App;
 use crate::ids::{FlowId, Number};
-use crate::keys::RateText;
 use crate::lists::{ByDirection, PerFlow, PerSide};
 use crate::probe::goodput::Bins;
 use crate::scenario::{Scenario, Traffic};
 use crate::sockets::{Bulk, Sockets};
 use crate::tally::{FlowFates, Totals};
-use crate::traffic::app::App;
-use crate::traffic::isochronous::Isochronous;
-use crate::traffic::kind::Make;
-use crate::traffic::{Kind, result, tcp};
+use goodqueue_hosts::direction::Direction;
+use goodqueue_hosts::keys::RateText;
+use goodqueue_hosts::traffic::application::Application;
+use goodqueue_hosts::traffic::isochronous::Isochronous;
+use goodqueue_hosts::traffic::kind::{Kind, Make};
+use goodqueue_hosts::traffic::{result, tcp};
 use goodqueue_tcp::{CcLine, Config, Connection, SmallQueues};
 use goodqueue_units::{Duration, Instant, Stream, Streams};
 use std::collections::BTreeMap;
@@ -169,7 +170,7 @@ impl Flow {
     pub(crate) fn result(&self, now: Instant) -> Option<result::Result> {
         match &self.source {
             Source::App(app) => app.result(now),
-            Source::Isochronous(source) => source.result(),
+            Source::Isochronous(source) => source.result(now),
             Source::Bulk(_) | Source::Outside { .. } => None,
         }
     }

@@ -2,10 +2,10 @@
 //!
 //! Disciplines of the registry are dispatched statically. A foreign one is behind a `dyn`, which is slower.
 
-use crate::direction::Direction;
-use crate::keys::ScenarioError;
 use crate::packet::Packet;
 use crate::probe::law::LawSeries;
+use goodqueue_hosts::direction::Direction;
+use goodqueue_hosts::keys::ScenarioError;
 use goodqueue_qdisc::param::Value;
 use goodqueue_qdisc::{AnyQdisc, Backlog, Enqueued, Error, Link, Owner, Probe, Qdisc};
 use goodqueue_units::{Instant, Rate, Stream};

@@ -4,10 +4,10 @@
 //! its direction. So a link answers for its packets ([`Owner::host_hashes`](goodqueue_qdisc::Owner::host_hashes)). A
 //! run without named hosts has no such list: there each flow has two hosts of its own.
 
-use crate::direction::Direction;
 use crate::ids::{FlowId, Number};
 use crate::lists::{PerFlow, PerSide};
 use crate::packet::hosts_of;
+use goodqueue_hosts::direction::Direction;
 use goodqueue_units::Streams;
 use std::fmt::Display;
 use std::sync::Arc;

@@ -1,7 +1,8 @@
 //! The numbers of a run's parts. Each kind of part has its own type, so a mix-up does not compile. A
 //! [list](crate::lists) with one entry per part is indexed only by this type.
 
-use crate::direction::{Direction, Side};
+use goodqueue_hosts::direction::{Direction, Side};
+use goodqueue_hosts::traffic::application::SocketId;
 
 /// The number of a part: its index in each list that has one entry per part.
 pub(crate) trait Number: Copy {
@@ -11,10 +12,10 @@ pub(crate) trait Number: Copy {
 }
 
 macro_rules! numbers {
-    ($($(#[doc = $doc:literal])+ $vis:vis $name:ident($word:ty);)+) => {$(
+    ($($(#[doc = $doc:literal])+ $name:ident($word:ty);)+) => {$(
         $(#[doc = $doc])+
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-        $vis struct $name($word);
+        pub(crate) struct $name($word);
 
         impl Number for $name {
             #[inline]
@@ -31,36 +32,32 @@ macro_rules! numbers {
 
 numbers! {
     /// A flow: its index in the scenario, from 0.
-    pub(crate) FlowId(u32);
-    /// The slot of an application's connection. After the connection has ended, another one may use the slot.
-    pub SocketId(u32);
+    FlowId(u32);
     /// A pipe, among those of its direction.
-    pub(crate) PipeId(u32);
+    PipeId(u32);
     /// A [fan](crate::pipe::Fan) of pipes, among those of its direction.
-    pub(crate) FanId(u32);
+    FanId(u32);
     /// A hop beside the bottlenecks: its index in the scenario's list.
-    pub(crate) HopId(u32);
+    HopId(u32);
     /// A link that hosts send into: a bottleneck or a gate. The bottlenecks come first.
-    pub(crate) LinkId(u8);
+    LinkId(u8);
     /// A component of a row of hops: its index in the row.
-    pub(crate) PartId(u32);
+    PartId(u32);
     /// A card that receives, of a host or in front of a link.
-    pub(crate) CardId(u32);
+    CardId(u32);
     /// A way through the hops, which several flows may share.
-    pub(crate) RouteId(u32);
+    RouteId(u32);
 }
 
-impl SocketId {
-    /// Returns the number of the connection in slot `index`.
-    #[must_use]
-    pub const fn at(index: usize) -> Self {
-        Self(index as u32)
+/// The slot of an application's connection. After the connection has ended, another one may use the slot.
+impl Number for SocketId {
+    #[inline]
+    fn at(index: usize) -> Self {
+        Self::at(index)
     }
-
-    /// Returns the slot.
-    #[must_use]
-    pub const fn index(self) -> usize {
-        self.0 as usize
+    #[inline]
+    fn index(self) -> usize {
+        self.index()
     }
 }
 

@@ -1,14 +1,14 @@
 //! What is counted of a queue in one direction: of a link's, or of all queues of a cell.
 
-use crate::direction::Direction;
 use crate::foreign::Discipline;
 use crate::freed::Freed;
 use crate::hosts::Hosts;
 use crate::lists::PerFlow;
 use crate::observer::{SharedObserver, Watch};
 use crate::packet::Packet;
-use crate::probe::delay::QueueDelays;
 use crate::probe::series::{Pick, QueueSeries};
+use goodqueue_hosts::direction::Direction;
+use goodqueue_hosts::probe::delay::QueueDelays;
 use goodqueue_qdisc::{Drop, Mark, Owner, Packet as _, Qdisc};
 use goodqueue_units::{Duration, Instant, Stream};
 

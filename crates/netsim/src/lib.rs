@@ -16,17 +16,16 @@
 //! [`Simulation::record`] sums it up.
 
 mod agenda;
+mod app;
 mod byte_limit;
 mod calendar;
 pub mod catalogue;
 mod component;
-mod direction;
 mod flow;
 pub mod foreign;
 mod freed;
 mod hosts;
 mod ids;
-pub mod keys;
 mod ledger;
 mod link;
 mod lists;
@@ -35,7 +34,6 @@ mod observer;
 mod outline;
 mod outside;
 mod packet;
-pub mod part;
 pub mod path;
 mod pipe;
 mod probe;
@@ -47,27 +45,20 @@ pub mod scenario;
 mod sim;
 mod sockets;
 mod tally;
-pub mod traffic;
 pub mod wifi;
 
-pub use direction::Side;
-pub use ids::SocketId;
-pub use keys::ScenarioError;
 pub use observer::{Event, Observer, SharedObserver};
 pub use outline::{FlowOutline, Program};
 pub use outside::{Arrival, Envelope, Headers, OutsideRoute};
 pub use packet::Packet;
-pub use probe::delay::{FlowDelays as Delays, Summary};
 pub use probe::goodput::Quantiles;
-pub use probe::jitter::Jitter;
 pub use probe::law::LawSeries;
-pub use probe::mos::mos;
-pub use probe::samples::Samples;
-pub use probe::{jain, percent, rounded};
 pub use record::Record;
 pub use scenario::Scenario;
 pub use sim::Simulation;
 pub use sim::outside::Glance;
 
 // Argument and result types of the functions above, so that users of this crate need not depend on another crate.
+pub use goodqueue_hosts::direction::Direction;
+pub use goodqueue_hosts::keys::ScenarioError;
 pub use goodqueue_units::{Duration, Instant};

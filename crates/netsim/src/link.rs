@@ -6,14 +6,14 @@ pub(crate) use special::Below;
 
 use crate::agenda::Agenda;
 use crate::component::Component;
-use crate::direction::Direction;
 use crate::foreign::Discipline;
 use crate::ledger::{Ledger, Queue};
 use crate::packet::Packet;
 use crate::path::transmitter::{Fixed, Transmitter};
 use crate::pipe::Pipes;
-use crate::probe::delay::QueueDelays;
 use crate::ring::Ring;
+use goodqueue_hosts::direction::Direction;
+use goodqueue_hosts::probe::delay::QueueDelays;
 use goodqueue_qdisc::{Error, Packet as _, Qdisc};
 use goodqueue_units::{Duration, Instant, Rate};
 use special::{Special, dequeue};

@@ -1,8 +1,8 @@
 //! Observers: an observer is told of each packet at the places where a capture could be taken.
 
-use crate::direction::Direction;
 use crate::packet::Packet;
 use crate::probe::series::PacketLog;
+use goodqueue_hosts::direction::Direction;
 use goodqueue_qdisc::Drop;
 use goodqueue_units::{Duration, Instant};
 use std::sync::{Arc, Mutex, PoisonError};

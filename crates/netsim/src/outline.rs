@@ -1,12 +1,13 @@
 //! The flows of a scenario, for engines other than the simulator.
 
-use crate::direction::Direction;
 use crate::flow::{Flow, Source};
-use crate::keys::Json;
 use crate::scenario::{HostName, Scenario, Traffic};
 use crate::sockets::Sockets;
-use crate::traffic::application::Application;
-use crate::traffic::{Kind, isochronous, tcp};
+use goodqueue_hosts::direction::Direction;
+use goodqueue_hosts::keys::Json;
+use goodqueue_hosts::traffic::application::Application;
+use goodqueue_hosts::traffic::kind::Kind;
+use goodqueue_hosts::traffic::{isochronous, tcp};
 use goodqueue_tcp::EcnMode;
 use goodqueue_units::Ecn;
 use serde::Serialize;

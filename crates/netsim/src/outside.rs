@@ -4,11 +4,18 @@
 //! [`Envelope`], to which the packet points on its way. The owner of the packet keeps its bytes, and learns from the
 //! envelope when the packet is no longer on its way.
 
-use crate::direction::Direction;
+use goodqueue_hosts::direction::Direction;
+use goodqueue_hosts::traffic::kind::{Kind, Make};
 use goodqueue_qdisc::TcpHeader;
 use goodqueue_units::{Duration, Ecn, Instant};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
+
+/// The kind of such packets. No scenario names it: see [`crate::Scenario::open`].
+pub(crate) const KIND: Kind = Kind {
+    is_probe: true, // whoever puts the packets in knows what they belong to
+    ..Kind::new("outside", "packets of real programs", Make::Outside)
+};
 
 /// The fields of a packet that a path sees.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

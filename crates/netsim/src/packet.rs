@@ -1,9 +1,9 @@
 //! The packet that the simulator moves: 64 bytes, `Copy`, one cache line.
 
-use crate::direction::Direction;
 use crate::ids::FlowId;
 use crate::lists::ByDirection;
 use crate::outside::Envelope;
+use goodqueue_hosts::direction::Direction;
 use goodqueue_qdisc::packet::hosts_of_flow;
 use goodqueue_qdisc::{Packet as QdiscPacket, TcpHeader};
 use goodqueue_tcp::{Flags, Segment};

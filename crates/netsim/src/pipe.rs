@@ -1,9 +1,9 @@
 //! Propagation: a constant delay, without reordering and loss.
 
-use crate::direction::Direction;
 use crate::ids::{FanId, Number, PipeId};
 use crate::lists::{List, PerFlow};
 use crate::packet::Packet;
+use goodqueue_hosts::direction::Direction;
 use goodqueue_units::{Duration, Instant, processor::prefetch};
 use std::collections::VecDeque;
 

@@ -15,8 +15,8 @@
 //!
 //! [`Segment::join`]: goodqueue_tcp::Segment::join
 
-use crate::keys::{Key, Result, Table, refuse};
 use crate::packet::{Body, Packet};
+use goodqueue_hosts::keys::{Key, Result, Table, refuse};
 use goodqueue_qdisc::Packet as _;
 use goodqueue_units::{Duration, Instant};
 use serde::Serialize;

@@ -1,7 +1,7 @@
 //! Stands for the receive side of cards in builds without the feature `emulation`, such as the page's: packets are taken
 //! as they arrive.
 
-use crate::keys::{Result, Table};
+use goodqueue_hosts::keys::{Result, Table};
 use serde::Serialize;
 
 /// The receive side that this build has not. Its keys are unknown.

@@ -2,7 +2,7 @@
 
 use crate::byte_limit::{Bql, ByteLimit};
 use crate::packet::Packet;
-use crate::probe::delay::QueueDelays;
+use goodqueue_hosts::probe::delay::QueueDelays;
 use goodqueue_qdisc::Packet as _;
 use goodqueue_units::Instant;
 use std::collections::VecDeque;

@@ -4,8 +4,10 @@
 //! bytes) 52.8 µs, a SYN or SYN-ACK (74 bytes) 59.2 µs. Unless noted, 25 ms of propagation follow in each direction.
 
 use crate::common::{access_link, assert_cut_is_the_same_and_seeds_differ, run};
+use goodqueue_hosts::traffic::rr::RrResult;
+use goodqueue_hosts::traffic::stream::StreamResult;
+use goodqueue_hosts::traffic::transfer::TransferResult;
 use goodqueue_netsim::Record;
-use goodqueue_netsim::record::{RrResult, StreamResult, TransferResult};
 use serde_json::json;
 
 fn transfer(record: &Record, index: usize) -> TransferResult {

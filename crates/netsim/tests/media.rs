@@ -1,7 +1,7 @@
 //! Media flows over whole paths: RFC 8867's test cases, as far as they have numbers that can be missed.
 
 use crate::common::{assert_cut_is_the_same_and_seeds_differ, run};
-use goodqueue_netsim::record::MediaResult;
+use goodqueue_hosts::traffic::media::MediaResult;
 use goodqueue_netsim::{Record, Scenario};
 use serde_json::{Value, json};
 

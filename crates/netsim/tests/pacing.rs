@@ -1,6 +1,6 @@
 //! Pacing, and the congestion controls that depend on it.
 
-use goodqueue_netsim::traffic::tcp;
+use goodqueue_hosts::traffic::tcp;
 use goodqueue_netsim::{Record, Scenario, Simulation};
 use serde_json::{Value, json};
 

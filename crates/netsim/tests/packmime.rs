@@ -1,7 +1,7 @@
 //! PackMime's web traffic on a link: its load, its end, and that it does not grow.
 
 use crate::common::{access_link, assert_cut_is_the_same_and_seeds_differ, run};
-use goodqueue_netsim::record::PackmimeResult;
+use goodqueue_hosts::traffic::packmime::PackmimeResult;
 use goodqueue_netsim::{Record, Scenario};
 use serde_json::{Value, json};
 

@@ -3,10 +3,11 @@
 //! Every wire here has 10 Mbit/s (0.8 µs per byte) and 25 ms of propagation in each direction.
 
 use crate::common::{access_link, assert_cut_is_the_same_and_seeds_differ, run};
-use goodqueue_netsim::record::{CallSeries, PageResult, PageSeries, PingResult, VoipResult};
-use goodqueue_netsim::scenario::Direction;
-use goodqueue_netsim::traffic::tcp;
-use goodqueue_netsim::{Record, Scenario};
+use goodqueue_hosts::traffic::page::{PageResult, PageSeries};
+use goodqueue_hosts::traffic::ping::PingResult;
+use goodqueue_hosts::traffic::tcp;
+use goodqueue_hosts::traffic::voip::{CallSeries, VoipResult};
+use goodqueue_netsim::{Direction, Record, Scenario};
 use serde_json::{Value, json};
 
 fn page(record: &Record) -> PageResult {

@@ -1,9 +1,8 @@
 //! Whole runs: determinism, conservation, and orders of magnitude that no tuning could hide.
 
 use crate::common::{run, simulation};
-use goodqueue_netsim::record::{PingResult, PingSeries};
-use goodqueue_netsim::scenario::Direction;
-use goodqueue_netsim::{Event, Observer, Packet, Record};
+use goodqueue_hosts::traffic::ping::{PingResult, PingSeries};
+use goodqueue_netsim::{Direction, Event, Observer, Packet, Record};
 use goodqueue_units::{Duration, Instant};
 use proptest::prelude::*;
 use serde_json::{Value, json};

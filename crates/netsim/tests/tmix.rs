@@ -1,7 +1,7 @@
 //! Replayed connection vectors, compared with times calculated by hand.
 
 use crate::common::{assert_cut_is_the_same_and_seeds_differ, run};
-use goodqueue_netsim::record::TmixResult;
+use goodqueue_hosts::traffic::tmix::TmixResult;
 use goodqueue_netsim::{Record, Scenario};
 use serde_json::{Value, json};
 

@@ -1,7 +1,7 @@
 //! Populations of web users, compared with times and rates calculated by hand.
 
 use crate::common::{assert_cut_is_the_same_and_seeds_differ, run};
-use goodqueue_netsim::record::WebUsersResult;
+use goodqueue_hosts::traffic::web_users::WebUsersResult;
 use goodqueue_netsim::{Record, Scenario};
 use serde_json::{Map, Value, json};
 

@@ -20,10 +20,10 @@ mod trace;
 
 use crate::heeding::{Heeding, Opened};
 use crate::law::{Failure, InRun, Law};
-use goodqueue_netsim::keys::KeyDoc;
+use goodqueue_hosts::keys::KeyDoc;
+use goodqueue_hosts::traffic::KINDS;
 use goodqueue_netsim::path::HOPS;
 use goodqueue_netsim::scenario::reference::TABLES;
-use goodqueue_netsim::traffic::KINDS;
 use goodqueue_netsim::{Scenario, Simulation as Run, catalogue};
 use goodqueue_tcp::{Difference, Stack};
 use goodqueue_units::Duration;

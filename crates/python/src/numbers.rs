@@ -3,7 +3,9 @@
 
 use crate::packet::instant;
 use crate::to_json;
-use goodqueue_netsim::{Jitter, Quantiles, Samples};
+use goodqueue_hosts::probe::jitter::Jitter;
+use goodqueue_hosts::probe::samples::Samples;
+use goodqueue_netsim::Quantiles;
 use goodqueue_units::{Instant, parse};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyValueError;
@@ -30,25 +32,25 @@ pub(crate) fn rate_bps(text: &str) -> PyResult<u64> {
 /// Returns the mean opinion score of a call.
 #[pyfunction]
 pub(crate) fn mos(delay_ms: f64, loss_percent: f64) -> f64 {
-    goodqueue_netsim::mos(delay_ms, loss_percent)
+    goodqueue_hosts::probe::mos::mos(delay_ms, loss_percent)
 }
 
 /// Rounds as a record does.
 #[pyfunction]
 pub(crate) fn rounded(value: f64) -> f64 {
-    goodqueue_netsim::rounded(value)
+    goodqueue_hosts::probe::rounded(value)
 }
 
 /// Returns `part` as a percentage of `whole`.
 #[pyfunction]
 pub(crate) fn percent(part: i64, whole: i64) -> f64 {
-    goodqueue_netsim::percent(part, whole)
+    goodqueue_hosts::probe::percent(part, whole)
 }
 
 /// Returns Jain's index.
 #[pyfunction]
 pub(crate) fn jain(shares: Vec<f64>) -> Option<f64> {
-    goodqueue_netsim::jain(&shares)
+    goodqueue_hosts::probe::jain(&shares)
 }
 
 /// Returns the percentiles of delays.

@@ -2,7 +2,7 @@
 
 use crate::net::Net;
 use crate::options;
-use goodqueue_netsim::Side;
+use goodqueue_hosts::direction::Side;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, Shutdown, recv, send, shutdown};

@@ -6,8 +6,8 @@
 use crate::net::{Net, Ready};
 use crate::options;
 use crate::order::Asked;
-use goodqueue_netsim::Side;
-use goodqueue_netsim::traffic::application::Message;
+use goodqueue_hosts::direction::Side;
+use goodqueue_hosts::traffic::application::Message;
 use goodqueue_units::{Ecn, Instant};
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, recvmsg};
 use rustix::fd::{AsRawFd, OwnedFd};

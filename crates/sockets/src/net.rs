@@ -1,6 +1,6 @@
 //! The process's view of the network: both namespaces, the event queue and the clock.
 
-use goodqueue_netsim::Side;
+use goodqueue_hosts::direction::Side;
 use goodqueue_units::{Duration, Instant};
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::fd::{AsFd, OwnedFd};

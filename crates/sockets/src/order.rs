@@ -1,6 +1,6 @@
 //! What the laboratory asks for: how long the run is, and the addresses and options of each flow's sockets.
 
-use goodqueue_netsim::Side;
+use goodqueue_hosts::direction::Side;
 use goodqueue_units::{Duration, Instant};
 use serde::Deserialize;
 use std::net::{Ipv4Addr, SocketAddrV4};

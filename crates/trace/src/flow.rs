@@ -1,9 +1,9 @@
 //! A flow as a capture knows it: its hosts, and its packets in transit.
 
 use crate::frame::{Endpoint, Inner, Route};
-use goodqueue_netsim::scenario::{Direction, HostName};
-use goodqueue_netsim::traffic::Kind;
-use goodqueue_netsim::{Event, FlowOutline, Packet};
+use goodqueue_hosts::traffic::kind::Kind;
+use goodqueue_netsim::scenario::HostName;
+use goodqueue_netsim::{Direction, Event, FlowOutline, Packet};
 use goodqueue_tcp::Segment;
 use goodqueue_units::Ecn;
 use std::collections::{HashMap, VecDeque};

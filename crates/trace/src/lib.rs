@@ -17,9 +17,8 @@ pub use point::Point;
 
 use crate::flow::Flows;
 use goodqueue_capture::Writer;
-use goodqueue_netsim::scenario::Direction;
 use goodqueue_netsim::wifi::frames::{AirBody, AirFrame, AirObserver};
-use goodqueue_netsim::{Event, FlowOutline, Observer, Packet};
+use goodqueue_netsim::{Direction, Event, FlowOutline, Observer, Packet};
 use goodqueue_qdisc::Packet as _;
 use goodqueue_units::Instant;
 use std::path::Path;

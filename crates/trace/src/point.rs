@@ -1,8 +1,7 @@
 //! The points of a capture.
 
 use goodqueue_capture::Medium;
-use goodqueue_netsim::Event;
-use goodqueue_netsim::scenario::Direction;
+use goodqueue_netsim::{Direction, Event};
 
 /// A place at which packets are seen. Its name is the name of the capture's interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 //! Interfaces have locally administered addresses that contain their number. The access point has 02:00:00:00:00:00,
 //! the first station 02:00:00:00:00:01.
 
-use goodqueue_netsim::scenario::Direction;
+use goodqueue_netsim::Direction;
 use goodqueue_netsim::wifi::frames::{AirBody, AirFate, AirFrame, Part};
 use goodqueue_netsim::wifi::mode::Mode;
 use goodqueue_netsim::wifi::standard::{Band, Category};

@@ -1,7 +1,7 @@
 //! A run's capture is read back by another library and compared with the run's own record.
 #![allow(clippy::unwrap_used)] // clippy.toml's exemption covers test functions, not their helpers
 
-use goodqueue_netsim::record::PingResult;
+use goodqueue_hosts::traffic::ping::PingResult;
 use goodqueue_netsim::{Record, Scenario, SharedObserver, Simulation};
 use goodqueue_trace::{EPOCH_S, Point, Trace, WHOLE_BYTES};
 use pcap_parser::traits::{PcapNGPacketBlock, PcapReaderIterator};

@@ -6,8 +6,8 @@
 pub mod look;
 
 use crate::look::Look;
-use goodqueue_netsim::scenario::{Direction, without_buffer};
-use goodqueue_netsim::{Scenario, ScenarioError, Simulation, catalogue};
+use goodqueue_netsim::scenario::without_buffer;
+use goodqueue_netsim::{Direction, Scenario, ScenarioError, Simulation, catalogue};
 use goodqueue_units::Duration;
 use std::sync::{Arc, Mutex, PoisonError};
 use wasm_bindgen::prelude::*;

@@ -1,7 +1,6 @@
 //! Observes single packets: where each one is, its fate, and the state of the law at that time.
 
-use goodqueue_netsim::scenario::Direction;
-use goodqueue_netsim::{Event, LawSeries, Observer, Packet, Simulation};
+use goodqueue_netsim::{Direction, Event, LawSeries, Observer, Packet, Simulation};
 use goodqueue_qdisc::Packet as _;
 use goodqueue_units::{Ecn, Instant};
 use std::collections::{HashMap, VecDeque};

@@ -6,7 +6,7 @@
 use super::rate_file::MOST_LINES;
 use super::rate_trace::{Opportunities, RateTrace};
 use super::steps::Steps;
-use crate::keys::FRAME_BYTES;
+use goodqueue_hosts::keys::FRAME_BYTES;
 use goodqueue_qdisc::distribution::Distribution;
 use goodqueue_units::{Duration, Rate, Stream, Streams};
 

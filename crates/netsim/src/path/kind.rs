@@ -3,8 +3,8 @@
 //! A kind is one file beside this one, with a constant `KIND`, and one word in the list of [`super`].
 
 use super::netem::{Accepted, WireCounts};
-use crate::keys::{AnyKey, Result, Table, Values};
 use crate::packet::Packet;
+use goodqueue_hosts::keys::{AnyKey, Result, Table, Values};
 use goodqueue_units::{Duration, Instant, Stream};
 use serde::Serialize;
 use std::fmt;
@@ -45,7 +45,7 @@ pub enum Linux {
 
 /// How a hop is built.
 pub(crate) enum Make {
-    /// A queue discipline above a transmitter: see [`crate::keys::LinkSpec`].
+    /// A queue discipline above a transmitter: see [`crate::scenario::LinkSpec`].
     Link,
     /// A hop without a discipline.
     Element(fn(&Values, Stream) -> Box<dyn Element>),

@@ -1,6 +1,7 @@
 //! How a wire loses packets, in the notation of tc-netem(8).
 
-use super::chance::{Chance, Dice, Percent, percent};
+use super::chance::{Chance, Dice};
+use goodqueue_hosts::keys::{Percent, percent};
 use goodqueue_units::Stream;
 use std::fmt;
 

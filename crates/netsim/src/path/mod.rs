@@ -38,7 +38,7 @@ pub fn generate_rates(shape: &str, mean: Rate, length: Duration, seed: u64) -> R
         "lte" => generate::Shape::Cellular(generate::Cellular::lte(mean)),
         "starlink" => generate::Shape::Starlink(generate::Starlink { mean, spread: 0.5 }),
         "mmwave" => generate::Shape::MmWave(generate::MmWave::TYPICAL),
-        _ => return Err(crate::keys::no_such_word(shape, &["lte", "starlink", "mmwave"])),
+        _ => return Err(goodqueue_hosts::keys::no_such_word(shape, &["lte", "starlink", "mmwave"])),
     };
     generate::generate(shape, length, seed).map(|trace| trace.to_string())
 }

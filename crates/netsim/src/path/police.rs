@@ -7,7 +7,7 @@
 use super::kind::{Element, HopKind, Make};
 use super::netem::{Accepted, WireCounts};
 use crate::packet::Packet;
-use crate::keys::{Key, MOST_RATE, RateText, ScenarioError, Size, Values, word};
+use goodqueue_hosts::keys::{Key, MOST_RATE, RateText, ScenarioError, Size, Values};
 use goodqueue_qdisc::Packet as _;
 use goodqueue_qdisc::sched::bucket::{Bucket, Weight};
 use goodqueue_units::Instant;
@@ -73,7 +73,7 @@ impl LinkLayer {
         }
     }
 }
-word!(LinkLayer);
+goodqueue_hosts::word!(LinkLayer);
 
 impl Exceed {
     const ALL: [Self; 3] = [Self::Drop, Self::Continue, Self::Pass];
@@ -85,7 +85,7 @@ impl Exceed {
         }
     }
 }
-word!(Exceed);
+goodqueue_hosts::word!(Exceed);
 
 pub(crate) const KIND: HopKind = HopKind {
     keys: &[&RATE, &BURST, &MTU, &PEAKRATE, &OVERHEAD, &MPU, &LINKLAYER, &EXCEED],

@@ -14,7 +14,7 @@ use super::capacity::Refusal;
 use super::rate_json;
 use super::rate_trace::{Opportunities, RateTrace};
 use super::steps::Steps;
-use crate::keys::FRAME_BYTES;
+use goodqueue_hosts::keys::FRAME_BYTES;
 use goodqueue_units::{Duration, Rate, parse};
 use std::fmt;
 

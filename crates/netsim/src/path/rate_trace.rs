@@ -113,7 +113,7 @@ mod tests {
     use super::super::capacity::Served;
     use super::super::capacity::tests::check;
     use super::*;
-    use crate::keys::FRAME_BYTES;
+    use goodqueue_hosts::keys::FRAME_BYTES;
     use proptest::prelude::*;
     use std::collections::VecDeque;
 

@@ -102,7 +102,7 @@ impl Transmitter {
             Self::Opportunities(served) => served.mean_rate(),
             Self::Steps(served) => served.mean_rate(),
             Self::Bursts(served) => served.mean_rate(),
-            Self::Gate => crate::keys::MOST_RATE.1.0,
+            Self::Gate => goodqueue_hosts::keys::MOST_RATE.1.0,
         }
     }
 }

@@ -1,11 +1,11 @@
 //! A wire: a hop without a queue. It does what tc-netem(8) does: delay, jitter, loss, duplication, reordering.
 
-use super::chance::{Chance, Percent, percent};
+use super::chance::Chance;
 use super::kind::{Element, HopKind, Linux, Make};
 use super::loss::Loss;
 use super::netem::{Accepted, Wire, WireCounts, WireParams};
 use crate::packet::Packet;
-use crate::keys::{Json, Key, Quantity, ScenarioError, Span, Values};
+use goodqueue_hosts::keys::{Json, Key, Percent, Quantity, ScenarioError, Span, Values, describe, no_such_word, percent};
 use goodqueue_qdisc::distribution::Distribution;
 use goodqueue_units::{Duration, Instant};
 use serde_json::json;
@@ -23,7 +23,7 @@ const JITTER: Key<Span> = Key::with_default("jitter", "\"0s\"")
     .example("\"3ms\"")
     .help("variation of the delay, the unit of `distribution`")
     .source("tc-netem(8)");
-const DISTRIBUTION: Key<Distribution> = Key::with_default("distribution", "\"uniform\"")
+const DISTRIBUTION: Key<Curve> = Key::with_default("distribution", "\"uniform\"")
     .help("how the delay is distributed around its mean")
     .source("tc-netem(8)");
 const LOSS: Key<Loss> = Key::with_default("loss", "\"0%\"")
@@ -85,7 +85,7 @@ impl WireParams {
         Self {
             delay: values.get(&DELAY).0,
             jitter: values.get(&JITTER).0,
-            distribution: values.get(&DISTRIBUTION),
+            distribution: values.get(&DISTRIBUTION).0,
             loss: values.get(&LOSS),
             duplicate: values.get(&DUPLICATE).0,
             reorder: values.get(&REORDER),
@@ -102,8 +102,7 @@ struct Share(f64);
 
 /// Returns a value as text.
 fn text(found: &Json) -> Result<&str, String> {
-    let described =
-        || format!("found {}; accepted: a share such as \"1%\"", crate::keys::describe(found));
+    let described = || format!("found {}; accepted: a share such as \"1%\"", describe(found));
     found.as_str().ok_or_else(described)
 }
 
@@ -157,24 +156,26 @@ impl Quantity for Loss {
     }
 }
 
-impl Quantity for Distribution {
+/// The distribution of the jitter.
+#[derive(Clone, Copy, Debug)]
+struct Curve(Distribution);
+
+impl Quantity for Curve {
     const TYPE: &'static str = "word";
     fn read(found: &Json) -> Result<Self, String> {
-        let names = Self::ALL.map(|(name, _)| name);
-        let known = Self::ALL.iter().find(|(name, _)| Some(*name) == found.as_str());
-        known.map(|(_, one)| *one).ok_or_else(|| match found.as_str() {
-            Some(text) => crate::keys::no_such_word(text, &names),
-            None => {
-                format!("found {}; accepted: {}", crate::keys::describe(found), names.join(", "))
-            }
+        let names = Distribution::ALL.map(|(name, _)| name);
+        let known = Distribution::ALL.iter().find(|(name, _)| Some(*name) == found.as_str());
+        known.map(|(_, one)| Self(*one)).ok_or_else(|| match found.as_str() {
+            Some(text) => no_such_word(text, &names),
+            None => format!("found {}; accepted: {}", describe(found), names.join(", ")),
         })
     }
     fn write(&self) -> Json {
-        let name = Self::ALL.iter().find(|(_, one)| one == self).map_or("uniform", |(name, _)| name);
-        json!(name)
+        let known = Distribution::ALL.iter().find(|(_, one)| *one == self.0);
+        json!(known.map_or("uniform", |(name, _)| name))
     }
     fn schema() -> Json {
-        json!({"type": "string", "enum": Self::ALL.map(|(name, _)| name)})
+        json!({"type": "string", "enum": Distribution::ALL.map(|(name, _)| name)})
     }
 }
 

@@ -1,7 +1,6 @@
 //! Goodput per five seconds, as quantiles over a run's bins. Khademi et al. 2013 draw box plots of it.
 
-use super::{nearest, rounded};
-use crate::part::part;
+use goodqueue_hosts::probe::{nearest, rounded};
 use goodqueue_units::Duration;
 
 /// Length of a bin.
@@ -15,7 +14,7 @@ pub(crate) struct Bins {
     bytes: Vec<u64>,
 }
 
-part! {
+goodqueue_hosts::part! {
     /// Quantiles of a flow's goodput over whole bins of five seconds.
     #[derive(Copy)]
     pub struct Quantiles {

@@ -1,6 +1,6 @@
 //! The variables of a law: the inner variables that a discipline shows, as they are at the end of each interval.
 
-use super::rounded;
+use goodqueue_hosts::probe::rounded;
 use goodqueue_qdisc::{Measure, Moment, Probe, Raw};
 use goodqueue_units::Instant;
 use serde::ser::{Serialize, SerializeMap, Serializer};

@@ -1,8 +1,8 @@
 //! Time series: means and samples per interval, and the delays of single packets within a window.
 
 use super::law::LawSeries;
-use super::rounded;
-use crate::part::{Value, part};
+use goodqueue_hosts::part::Value;
+use goodqueue_hosts::probe::rounded;
 use goodqueue_qdisc::Probe;
 use goodqueue_tcp::{Connection, INFINITE_SSTHRESH};
 use goodqueue_units::{Duration, Instant, Rate};
@@ -38,7 +38,7 @@ impl PacketLog {
     }
 }
 
-part! {
+goodqueue_hosts::part! {
     /// Every forwarded packet of a window of time.
     pub struct PacketSeries {
         /// When its transmission began, in seconds of the run.
@@ -52,7 +52,7 @@ part! {
     }
 }
 
-part! {
+goodqueue_hosts::part! {
     /// A queue over time. The lists are as long as the series' `time_s`.
     #[derive(Default)]
     pub struct QueueSeries {
@@ -90,7 +90,7 @@ impl QueueSeries {
     }
 }
 
-part! {
+goodqueue_hosts::part! {
     /// A flow over time.
     pub struct FlowSeries {
         /// The flow's name.
@@ -125,7 +125,7 @@ pub(crate) struct FlowTotals {
     pub(crate) echoes: (u64, u128),
 }
 
-part! {
+goodqueue_hosts::part! {
     /// A TCP sender's variables at the end of each interval, by the names of `ss -tin`. They are those of the
     /// connection that was opened last. A value is null if there is no connection, or if the variable has no value
     /// yet. `cwnd` is the flow's `cwnd_packets`.

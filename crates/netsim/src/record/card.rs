@@ -1,10 +1,9 @@
 //! The part of a record for a card that receives.
 
-use crate::part::part;
-use crate::probe::rounded;
 use crate::receive::{Card, Counts};
+use goodqueue_hosts::probe::rounded;
 
-part! {
+goodqueue_hosts::part! {
     /// The receive side of a card: its interrupts, and what the host took there.
     #[derive(Copy)]
     pub struct CardRecord as "Card" {

@@ -1,12 +1,12 @@
 //! The parts of a record that the simulator alone does not have: of the kernel engine, the live engine and imports.
 
-use crate::part::{Value, part};
-use crate::probe::delay::Summary;
-use crate::probe::rounded;
+use goodqueue_hosts::part::Value;
+use goodqueue_hosts::probe::delay::Summary;
+use goodqueue_hosts::probe::rounded;
 use serde_json::Value as Anything;
 use std::collections::BTreeMap;
 
-part! {
+goodqueue_hosts::part! {
     /// How the kernel engine ran the scenario. From the live engine, only what that engine has of Linux, which is not
     /// `tc`.
     pub struct Kernel {
@@ -36,7 +36,7 @@ part! {
     }
 }
 
-part! {
+goodqueue_hosts::part! {
     /// How the kernel engine ran a hop.
     pub struct KernelHop {
         /// Linux's discipline that served as the link. Null for a wire.
@@ -46,7 +46,7 @@ part! {
     }
 }
 
-part! {
+goodqueue_hosts::part! {
     /// How the live engine ran the scenario: with real packets, in real time.
     pub struct Live {
         /// Duration of the run.
@@ -64,7 +64,7 @@ part! {
     }
 }
 
-part! {
+goodqueue_hosts::part! {
     /// How much later than planned the packets left, in microseconds.
     pub struct Late {
         /// Arithmetic mean.
@@ -87,7 +87,7 @@ impl From<Summary> for Late {
     }
 }
 
-part! {
+goodqueue_hosts::part! {
     /// Packets of real programs that did not cross the path for reasons outside it.
     #[derive(Copy, Default)]
     pub struct LivePackets {
@@ -100,7 +100,7 @@ part! {
     }
 }
 
-part! {
+goodqueue_hosts::part! {
     /// The number of addresses at each end of the live engine's path.
     #[derive(Copy, PartialEq, Eq)]
     pub struct LiveHosts {
@@ -111,7 +111,7 @@ part! {
     }
 }
 
-part! {
+goodqueue_hosts::part! {
     /// The file of another program that a record was read from.
     pub struct SourceFile {
         /// Name of the file.

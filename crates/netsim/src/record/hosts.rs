@@ -1,19 +1,19 @@
 //! The hosts' part of a record, if the scenario names hosts.
 
 use super::{CardRecord, PerDirection, percent, ratio, rounded};
-use crate::direction::{Direction, Side};
 use crate::flow::Source;
 use crate::ids::{FlowId, Number};
 use crate::lists::ByDirection;
-use crate::part::{Value, part};
-use crate::probe::delay::{FlowDelays, Summary};
 use crate::scenario::{HostName, Traffic};
 use crate::sim::Simulation;
 use crate::tally::FlowFates;
+use goodqueue_hosts::direction::{Direction, Side};
+use goodqueue_hosts::part::Value;
+use goodqueue_hosts::probe::delay::{FlowDelays, Summary};
 use goodqueue_units::Instant;
 use std::collections::BTreeMap;
 
-part! {
+goodqueue_hosts::part! {
     /// A host that the scenario names, within the measured time.
     pub struct HostRecord as "Host" {
         /// Its name in the scenario.

@@ -1,10 +1,10 @@
 //! The layout of a record as JSON, for the bindings: docs, types and checks of stored files are made from it.
 
 use super::Record;
-use crate::part::{Engine, Field, Kinds, Part, Shape};
 use crate::path::{HOPS, HopKind};
 use crate::record::parts::{QueueRecord, WireRecord};
-use crate::traffic::KINDS;
+use goodqueue_hosts::part::{Engine, Field, Kinds, Part, Shape};
+use goodqueue_hosts::traffic::KINDS;
 use serde_json::{Value as Json, json};
 
 /// The units, by the words of a key that stand for them.

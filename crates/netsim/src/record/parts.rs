@@ -1,23 +1,24 @@
-//! The parts of a record. Each struct is the one declaration of its keys: see [`part!`].
+//! The parts of a record. Each struct is the one declaration of its keys: see [`goodqueue_hosts::part!`].
 
 use super::{CardRecord, HostRecord, WifiRecord};
-use crate::direction::Direction;
-use crate::part::{Kinds, Shape, Value, part, shapes};
-use crate::probe::delay::Summary;
 use crate::probe::goodput::Quantiles;
 use crate::probe::law::LawSeries;
 use crate::probe::series::{FlowSeries, PacketSeries, QueueSeries};
 use crate::record::elsewhere::{Kernel, Live, SourceFile};
 use crate::scenario::{HostName, Scenario};
-use crate::traffic::{AppResult, Kind, result};
 use crate::wifi::log::AirSeries;
 use crate::wifi::stations::StationSeries;
+use goodqueue_hosts::direction::Direction;
+use goodqueue_hosts::part::{Kinds, Shape, Value};
+use goodqueue_hosts::probe::delay::Summary;
+use goodqueue_hosts::traffic::kind::Kind;
+use goodqueue_hosts::traffic::result::{self, AppResult};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use std::any::Any;
 use std::collections::BTreeMap;
 
-part! {
+goodqueue_hosts::part! {
     /// One run. Statistics leave the warm-up out.
     pub struct Record {
         /// Version of this layout: 1.
@@ -71,7 +72,7 @@ part! {
     }
 }
 
-part! {
+goodqueue_hosts::part! {
     /// A bottleneck, in one direction. Programs at the ends of a path do not see the queue. Their records have only
     /// `qdisc`, unless Flent asked `tc`.
     pub struct QueueRecord as "Queue" {
@@ -116,7 +117,7 @@ part! {
     }
 }
 
-part! {
+goodqueue_hosts::part! {
     /// A driver's ring below a discipline.
     #[derive(Copy)]
     pub struct RingRecord as "Ring" {
@@ -128,7 +129,7 @@ part! {
     }
 }
 
-part! {
+goodqueue_hosts::part! {
     /// A hop beside the bottlenecks. Its kind decides which further keys it has.
     pub struct HopRecord as "Hop" {
         /// Its name in the scenario.
@@ -153,7 +154,7 @@ pub enum HopBody {
     Wire(WireRecord),
 }
 
-part! {
+goodqueue_hosts::part! {
     /// A hop without a queue.
     #[derive(Copy)]
     pub struct WireRecord as "Wire" {
@@ -164,7 +165,7 @@ part! {
     }
 }
 
-part! {
+goodqueue_hosts::part! {
     /// Packets: `held_at_start + offered + duplicated = delivered + lost + held_at_end`.
     #[derive(Copy)]
     pub struct WirePackets {
@@ -193,7 +194,7 @@ part! {
     }
 }
 
-part! {
+goodqueue_hosts::part! {
     /// Packets: `queued_at_start + offered = forwarded + dropped + queued_at_end`.
     #[derive(Copy)]
     pub struct Packets {
@@ -212,7 +213,7 @@ part! {
     }
 }
 
-part! {
+goodqueue_hosts::part! {
     /// A flow that carries data: every kind of traffic except ping.
     pub struct FlowRecord as "Flow" {
         /// The scenario's name of the traffic, `/`, and a number from 0.
@@ -273,7 +274,7 @@ part! {
     }
 }
 
-part! {
+goodqueue_hosts::part! {
     /// Jain's index: 1 for equal shares, 1/n if one of n flows has everything. Null without a flow, or with nothing to
     /// share.
     #[derive(Copy)]
@@ -290,7 +291,7 @@ part! {
     }
 }
 
-part! {
+goodqueue_hosts::part! {
     /// The measurements of an application. Its kind of traffic declares its further keys.
     pub struct AppRecord as "App" {
         /// The flow's name.
@@ -312,7 +313,7 @@ impl AppRecord {
     }
 }
 
-part! {
+goodqueue_hosts::part! {
     /// Time series.
     pub struct SeriesRecord as "Series" {
         /// Length of an interval. Null if the scenario asks only for single packets.
@@ -387,13 +388,10 @@ impl Serialize for KindSeries {
     }
 }
 
-shapes! {
+goodqueue_hosts::shapes! {
     Scenario => Shape::Scenario,
-    Direction => Shape::Text,
     HostName => Shape::Text,
-    &'static Kind => Shape::Text,
     LawSeries => <BTreeMap<String, Vec<Option<f64>>>>::SHAPE,
     HopBody => Shape::Flat(Kinds::Hops),
-    result::Result => Shape::Flat(Kinds::Applications),
     KindSeries => Shape::Flat(Kinds::Series),
 }

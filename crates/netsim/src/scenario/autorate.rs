@@ -4,8 +4,8 @@
 use super::Direction;
 use super::link::{Bottleneck, Line};
 use super::traffic::Traffic;
-use crate::keys::{AnyKey, Key, MOST_RATE, RateText, Result, Span, Table, Values, refuse};
 use crate::lists::ByDirection;
+use goodqueue_hosts::keys::{AnyKey, Key, MOST_RATE, RateText, Result, Span, Table, Values, refuse};
 use goodqueue_units::Duration;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
@@ -205,7 +205,7 @@ impl Shaper {
 fn bandwidth(line: &str) -> Option<RateText> {
     let mut words = line.split(' ').skip_while(|word| *word != "bandwidth");
     let text = line.starts_with("cake ").then(|| words.nth(1)).flatten()?;
-    <RateText as crate::keys::Quantity>::read(&serde_json::Value::from(text)).ok()
+    <RateText as goodqueue_hosts::keys::Quantity>::read(&serde_json::Value::from(text)).ok()
 }
 
 impl Serialize for Autorate {

@@ -3,8 +3,8 @@
 use super::link::Bottleneck;
 use super::traffic::Traffic;
 #[cfg(feature = "reference")]
-use crate::keys::AnyKey;
-use crate::keys::{Result, Table, refuse};
+use goodqueue_hosts::keys::AnyKey;
+use goodqueue_hosts::keys::{Result, Table, refuse};
 use serde::Serialize;
 
 /// The program that this build has not.

@@ -4,11 +4,11 @@ use super::hop::{BOTTLENECK, Hops};
 use super::link::{Bottleneck, Line, LinkSpec};
 use super::{Direction, traffic};
 use crate::ids::HopId;
-use crate::keys::{
-    AnyKey, Key, MOST_RATE, RateText, Result, ScenarioError, Span, Table, no_such_word, refuse,
-};
 use crate::lists::{ByDirection, PerHop};
 use crate::packet::Packet;
+use goodqueue_hosts::keys::{
+    AnyKey, Key, MOST_RATE, RateText, Result, ScenarioError, Span, Table, no_such_word, refuse,
+};
 use goodqueue_qdisc::{AnyQdisc, Args, Link};
 use goodqueue_units::Duration;
 use serde::Serialize;

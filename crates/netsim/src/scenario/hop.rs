@@ -4,14 +4,14 @@ use super::link::LinkSpec;
 use super::stack::HostSpec;
 use super::traffic::{DIRECTION, Traffic};
 use super::{Direction, HostName, Path};
-use crate::direction::Side;
 use crate::ids::HopId;
-use crate::keys::{
-    AnyKey, Json, Key, Quantity, Result, ScenarioError, Table, Values, describe, no_such_word, refuse,
-};
 use crate::lists::{ByDirection, PerHop};
 use crate::path::kind::Make;
 use crate::path::{HOPS, HopKind, link};
+use goodqueue_hosts::direction::Side;
+use goodqueue_hosts::keys::{
+    AnyKey, Json, Key, Quantity, Result, ScenarioError, Table, Values, describe, no_such_word, refuse,
+};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::json;
 
@@ -320,13 +320,5 @@ impl Serialize for Hop {
         let (name, kind) = (&*self.name, self.kind.name);
         let (link, values) = (self.link.as_ref(), &self.values);
         Written { name, kind, direction: self.direction, after, before, link, values }.serialize(serializer)
-    }
-}
-
-impl Serialize for Values {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        let mut table = serializer.serialize_map(None)?;
-        self.write(&mut table, |_| true)?;
-        table.end()
     }
 }

@@ -1,6 +1,6 @@
 //! The name of a host in a scenario.
 
-use crate::keys::{Quantity, describe};
+use goodqueue_hosts::keys::{Quantity, describe};
 use serde::Serialize;
 use serde_json::{Value as Json, json};
 use std::fmt;

@@ -2,10 +2,10 @@
 
 use super::{Path, Traffic};
 use crate::foreign::is_foreign;
-use crate::keys::{AnyKey, Key, RateText, Result, ScenarioError, Table, no_such_word, refuse};
 use crate::packet::Packet;
 use crate::path::link::{self, Below, KEYS};
 use crate::wifi::spec::WifiSpec;
+use goodqueue_hosts::keys::{AnyKey, Key, RateText, Result, ScenarioError, Table, no_such_word, refuse};
 use goodqueue_qdisc::param::{ParamSpec, Unit, Value};
 use goodqueue_qdisc::sched::mac80211;
 use goodqueue_qdisc::{AnyQdisc, Args, Link, registry};

@@ -15,21 +15,19 @@ mod series;
 mod stack;
 mod traffic;
 
-pub use crate::direction::Direction;
 pub use autorate::Autorate;
 pub use change::Change;
+use goodqueue_hosts::direction::Direction;
 pub use hop::{BOTTLENECK, Hop, Hops};
 pub use host::HostName;
 pub use link::{Bottleneck, Line, LinkSpec, without_buffer};
 pub use series::{Series, Window};
 pub use traffic::Traffic;
 
-use crate::keys::{AnyKey, FRAME_BYTES, Json, Key, Result, ScenarioError, Span, Table, refuse, word};
 use crate::outside::OutsideRoute;
+use goodqueue_hosts::keys::{AnyKey, FRAME_BYTES, Json, Key, Result, ScenarioError, Span, Table, refuse};
 use goodqueue_units::Duration;
 use serde::Serialize;
-
-word!(Direction);
 
 const DURATION: Key<Span> = Key::required("duration", "\"60s\"")
     .range(Span(Duration::from_micros(1)), Span(Duration::from_secs(1_000_000)))

@@ -1,11 +1,11 @@
 //! Every table of a scenario with its keys, as data for the reference page and the JSON Schema.
 
 use super::{autorate, change, hop, link, series, stack, traffic};
-use crate::keys::{AnyKey, KeyDoc};
 use crate::path::HOPS;
 use crate::path::link::KEYS as LINK_KEYS;
-use crate::traffic::KINDS;
 use crate::wifi::spec as wifi;
+use goodqueue_hosts::keys::{AnyKey, KeyDoc};
+use goodqueue_hosts::traffic::KINDS;
 use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 

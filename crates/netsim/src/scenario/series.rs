@@ -2,7 +2,7 @@
 //! fill the memory are refused before the run.
 
 use super::{Direction, Scenario};
-use crate::keys::{AnyKey, Key, RateText, Result, ScenarioError, Span, Table, refuse};
+use goodqueue_hosts::keys::{AnyKey, Key, RateText, Result, ScenarioError, Span, Table, refuse};
 use goodqueue_units::{Duration, Rate};
 use serde::Serialize;
 

@@ -7,17 +7,15 @@ use super::link::LinkSpec;
 use super::traffic::Traffic;
 use super::{Direction, Path};
 use crate::byte_limit::Bql;
-use crate::direction::Side;
 use crate::ids::HopId;
-use crate::keys::{
-    AnyKey, Key, MOST_RATE, RateText, Result, ScenarioError, Table, no_such_word, refuse, word,
-};
 use crate::path::link;
 use crate::receive::Receive;
+use goodqueue_hosts::direction::Side;
+use goodqueue_hosts::keys::{
+    AnyKey, Key, MOST_RATE, RateText, Result, ScenarioError, Table, no_such_word, refuse,
+};
 use goodqueue_tcp::SmallQueues;
 use serde::Serialize;
-
-word!(Side);
 
 /// The most tables of hosts.
 const MOST_HOSTS: usize = 1000;

@@ -2,15 +2,13 @@
 
 use super::Direction;
 use super::host::HostName;
-use crate::direction::Side;
-use crate::keys::{
-    AnyKey, Dscp, Json, Key, Quantity, Result, ScenarioError, Span, Table, Values, describe, no_such_word,
-    refuse,
+use crate::outside::{self, OutsideRoute};
+use goodqueue_hosts::direction::Side;
+use goodqueue_hosts::keys::{
+    AnyKey, Json, Key, Quantity, Result, ScenarioError, Span, Table, Values, describe, refuse,
 };
-use crate::outside::OutsideRoute;
-use crate::traffic::kind::Make;
-use crate::traffic::web_users::MOST_USERS;
-use crate::traffic::{KINDS, Kind, application, flent, outside, tcp};
+use goodqueue_hosts::traffic::kind::{Kind, MOST_USERS, Make};
+use goodqueue_hosts::traffic::{KINDS, application, flent, tcp};
 use goodqueue_units::Duration;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::json;
@@ -128,25 +126,6 @@ pub struct Traffic {
     pub values: Values,
 }
 
-impl Quantity for &'static Kind {
-    const TYPE: &'static str = "kind of traffic";
-    fn read(found: &Json) -> std::result::Result<Self, String> {
-        let names: Vec<&str> = KINDS.iter().map(|kind| kind.name).collect();
-        let Some(text) = found.as_str() else {
-            return Err(format!("found {}; accepted: {}", describe(found), names.join(", ")));
-        };
-        let known = KINDS.iter().copied().find(|kind| kind.name == text);
-        known.ok_or_else(|| no_such_word(text, &names))
-    }
-    fn write(&self) -> Json {
-        json!(self.name)
-    }
-    fn schema() -> Json {
-        let names: Vec<&str> = KINDS.iter().map(|kind| kind.name).collect();
-        json!({"type": "string", "enum": names})
-    }
-}
-
 /// Reads the tables of `scenario`, whose run lasts for `whole` and whose path has the base RTT `rtt`.
 pub(super) fn read(scenario: &Table<'_>, whole: Duration, rtt: Span) -> Result<Vec<Traffic>> {
     let tables = scenario.tables("traffic")?;
@@ -243,7 +222,7 @@ impl Traffic {
             values: Values::default(),
         };
         traffic.check_times(table, whole)?;
-        traffic.read_values(table)?;
+        traffic.values = kind.read(table, traffic.rtt)?;
         traffic.check_last_rtt(table)?;
         Ok(traffic)
     }
@@ -278,24 +257,6 @@ impl Traffic {
         if self.stop.0 <= last {
             return refuse(&table.key("stop"), self.stop.0, &format!("after the last start, {last}"));
         }
-        Ok(())
-    }
-
-    fn read_values(&mut self, table: &Table<'_>) -> Result<()> {
-        let (kind, values) = (self.kind, &mut self.values);
-        for key in kind.transport.iter().chain(kind.keys) {
-            key.read(table, values)?;
-        }
-        if values.find(&tcp::DSCP) == Some(Dscp::default()) {
-            values.unset(&tcp::DSCP); // two spellings of one scenario
-        }
-        if kind.is_tcp() {
-            tcp::check(table, values)?;
-        }
-        application::check_rtts(table, self.rtt, values)?;
-        (kind.check)(table, values)?;
-        let order: Vec<&'static dyn AnyKey> = tcp::ORDER.iter().chain(kind.keys).copied().collect();
-        values.sort(&order);
         Ok(())
     }
 

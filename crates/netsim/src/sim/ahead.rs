@@ -3,8 +3,8 @@
 
 use super::Simulation;
 use crate::component::Actor;
-use crate::direction::{Direction, Side};
 use crate::ids::{FlowId, LinkId, PipeId, Timer};
+use goodqueue_hosts::direction::{Direction, Side};
 use goodqueue_qdisc::Qdisc;
 use goodqueue_units::{Duration, processor::prefetch};
 

@@ -1,11 +1,12 @@
 //! The loop's part for applications: their connections' segments and timers, and their datagrams.
 
 use super::Simulation;
-use crate::direction::{Direction, Side};
+use crate::app::{App, Outgoing};
 use crate::flow::Source;
-use crate::ids::{FlowId, SocketId, Timer};
+use crate::ids::{FlowId, Timer};
 use crate::packet::{Body, Datagram, Packet};
-use crate::traffic::app::{App, Outgoing};
+use goodqueue_hosts::direction::{Direction, Side};
+use goodqueue_hosts::traffic::application::SocketId;
 use goodqueue_tcp::Handled;
 use goodqueue_units::Instant;
 

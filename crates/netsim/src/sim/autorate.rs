@@ -6,13 +6,13 @@
 //! the measurement before.
 
 use super::Simulation;
-use crate::direction::Direction;
 use crate::flow::Flow;
 use crate::ids::{FlowId, LinkId};
-use crate::keys::{Key, Span};
 use crate::lists::{ByDirection, PerFlow};
 use crate::scenario::autorate as key;
 use crate::scenario::{Autorate, Scenario};
+use goodqueue_hosts::direction::Direction;
+use goodqueue_hosts::keys::{Key, Span};
 use goodqueue_units::{Duration, Instant};
 use std::collections::VecDeque;
 

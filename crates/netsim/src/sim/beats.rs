@@ -10,6 +10,7 @@ use crate::probe::goodput::BIN;
 use crate::probe::series::FlowTotals;
 use crate::tally::{FlowFates, Totals};
 use crate::wifi::stations::Station;
+use goodqueue_hosts::traffic::application::Application;
 
 impl Simulation {
     #[cold]
@@ -73,7 +74,7 @@ impl Simulation {
             flow.bins.start(totals.delivered_bytes);
             match &mut flow.source {
                 Source::Bulk(_) => self.sockets.bulk[id].rtt.reset(),
-                Source::Isochronous(source) => source.measure_from_now(),
+                Source::Isochronous(source) => source.measure_from(self.now),
                 Source::App(app) => app.measure_from(self.now),
                 Source::Outside { .. } => {}
             }

@@ -4,13 +4,13 @@ use super::Simulation;
 use super::places::Places;
 use super::row::{Node, Routes};
 use crate::component::Component;
-use crate::direction::{Direction, Side};
 use crate::ids::{CardId, FlowId, HopId, LinkId, Number, PipeId};
 use crate::lists::{ByDirection, List, PerFlow, PerHop};
 use crate::observer::{Event, tell};
 use crate::packet::Packet;
 use crate::receive::{Card, Receive};
 use crate::scenario::{HostName, Scenario};
+use goodqueue_hosts::direction::{Direction, Side};
 use goodqueue_units::Instant;
 
 /// The cards of a run.

@@ -3,11 +3,11 @@
 use super::Simulation;
 use super::places::Places;
 use super::row::{Node, Routes};
-use crate::direction::{Direction, Side};
 use crate::ids::{CardId, FlowId, HopId, PipeId};
 use crate::packet::Packet;
 use crate::receive::Card;
 use crate::scenario::{HostName, Scenario};
+use goodqueue_hosts::direction::{Direction, Side};
 
 /// The cards that this build has not.
 pub(crate) struct Cards;

@@ -1,10 +1,10 @@
 //! The data that every packet of a flow needs. They stand apart from the flows, which are too large to stay in a
 //! cache.
 
-use crate::direction::{Direction, Side};
 use crate::flow::{Flow, Source};
 use crate::ids::{LinkId, Timer};
 use crate::lists::{ByDirection, PerSide};
+use goodqueue_hosts::direction::{Direction, Side};
 use goodqueue_units::{Instant, processor};
 
 /// A flow's way through the dumbbell: one cache line, which each of its packets needs.

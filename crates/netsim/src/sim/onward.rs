@@ -4,9 +4,9 @@ use super::Simulation;
 use super::places::Part;
 use super::row::{Node, Row};
 use crate::component::Component;
-use crate::direction::Direction;
 use crate::ids::{LinkId, PartId};
 use crate::packet::Packet;
+use goodqueue_hosts::direction::Direction;
 
 impl Simulation {
     /// Lets the part `id` of the row act.

@@ -1,14 +1,14 @@
 //! The loop's part for packets that come from outside the run and leave it again.
 
 use super::Simulation;
-use crate::direction::Direction;
 use crate::flow::Source;
 use crate::ids::{FlowId, Number};
-use crate::keys::ScenarioError;
 use crate::ledger::Counts;
 use crate::outside::{Arrival, Envelope, Headers, OutsideRoute};
 use crate::packet::{Body, Datagram, Packet};
 use crate::scenario::Scenario;
+use goodqueue_hosts::direction::Direction;
+use goodqueue_hosts::keys::ScenarioError;
 use goodqueue_units::{Duration, Instant};
 use serde::Serialize;
 

@@ -1,10 +1,10 @@
 //! The components of a row of hops, and their places in the agenda.
 
 use crate::component::Component;
-use crate::direction::Direction;
 use crate::ids::{CardId, HopId, PartId};
 use crate::link::Parts;
 use crate::lists::List;
+use goodqueue_hosts::direction::Direction;
 
 /// The meaning of a row's component.
 #[derive(Clone, Copy, Debug)]

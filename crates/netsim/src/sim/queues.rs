@@ -2,7 +2,6 @@
 
 use super::Simulation;
 use super::row::HopState;
-use crate::direction::Direction;
 use crate::ids::LinkId;
 use crate::ledger::Queue;
 use crate::observer::SharedObserver;
@@ -11,6 +10,7 @@ use crate::probe::law::LawSeries;
 use crate::wifi::cell::Cell;
 use crate::wifi::frames::SharedAirObserver;
 use crate::wifi::stations::Station;
+use goodqueue_hosts::direction::Direction;
 use goodqueue_qdisc::Qdisc;
 
 impl Simulation {

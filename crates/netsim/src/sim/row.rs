@@ -9,7 +9,6 @@ use super::cards::Cards;
 use super::places::{Part, Places};
 use crate::agenda::Agenda;
 use crate::component::Component;
-use crate::direction::Direction;
 use crate::freed::Freed;
 use crate::ids::{FanId, FlowId, HopId, LinkId, Number, PartId, PipeId, RouteId};
 use crate::link::Link;
@@ -20,6 +19,7 @@ use crate::path::netem::{Accepted, WireCounts};
 use crate::pipe::{Exit, Fan, Pipes};
 use crate::scenario::{BOTTLENECK, Scenario};
 use crate::wifi::cell::Cell;
+use goodqueue_hosts::direction::Direction;
 use goodqueue_units::{Duration, Instant};
 use std::collections::BTreeMap;
 

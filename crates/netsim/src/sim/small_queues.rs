@@ -2,10 +2,10 @@
 
 use super::Simulation;
 use super::row::Node;
-use crate::direction::Direction;
 use crate::flow::Source;
 use crate::ids::{FlowId, LinkId};
 use crate::ledger::{Fates, Queue};
+use goodqueue_hosts::direction::Direction;
 
 impl Simulation {
     /// Returns what became of the packets of `direction` at `node`, if it has a queue.

@@ -12,10 +12,10 @@ use super::spec::{StationSpec, WifiSpec};
 use super::standard::{Standard, Timing};
 use super::stations::Station;
 use crate::component::Component;
-use crate::direction::Direction;
-use crate::keys::Result;
 use crate::ledger::Ledger;
 use crate::lists::PerFlow;
+use goodqueue_hosts::direction::Direction;
+use goodqueue_hosts::keys::Result;
 use goodqueue_units::{Instant, Stream, Streams};
 
 impl WifiSpec {

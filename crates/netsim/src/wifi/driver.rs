@@ -3,7 +3,6 @@
 //! A discipline does not see the packets that the driver below it holds, and cannot take them back. So every
 //! discipline has the delay of a full driver queue as well. On a slow link that is most of the delay.
 
-use crate::keys::word;
 use goodqueue_units::Duration;
 
 /// A driver, under the name that Linux has for it.
@@ -125,7 +124,7 @@ impl Driver {
     }
 }
 
-word!(Driver);
+goodqueue_hosts::word!(Driver);
 
 /// How much a driver holds of one category, and how it sends it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use super::mode::Mode;
 use super::session::Fate;
 use super::stations::Transmission;
 use super::watch::Seen;
-use crate::direction::Direction;
+use goodqueue_hosts::direction::Direction;
 use goodqueue_units::{Duration, Instant};
 
 impl Cell {

@@ -2,8 +2,8 @@
 
 use super::mode::Mode;
 use super::standard::{Band, Category};
-use crate::direction::Direction;
 use crate::packet::Packet;
+use goodqueue_hosts::direction::Direction;
 use goodqueue_units::{Duration, Instant};
 use std::sync::{Arc, Mutex};
 

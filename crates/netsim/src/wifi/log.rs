@@ -3,9 +3,8 @@
 use super::cell::Protection;
 use super::stations::Transmission;
 use super::watch::Seen;
-use crate::direction::Direction;
-use crate::part::part;
-use crate::probe::rounded;
+use goodqueue_hosts::direction::Direction;
+use goodqueue_hosts::probe::rounded;
 use goodqueue_units::{Duration, Instant};
 
 /// The transmissions that began within a window of time.
@@ -21,7 +20,7 @@ struct Noted {
     is_retry: bool,
 }
 
-part! {
+goodqueue_hosts::part! {
     /// Every transmission of a window of time on the air of a Wi-Fi cell. Each is a frame or an aggregate, with its
     /// answer and what goes before it.
     #[derive(Default)]

@@ -3,12 +3,11 @@
 use super::cell::Cell;
 use super::log::AirSeries;
 use super::stations::{Station, StationCounts, StationSeries};
-use crate::direction::Direction;
-use crate::part::part;
-use crate::probe::delay::Summary;
-use crate::probe::{ratio, rounded};
+use goodqueue_hosts::direction::Direction;
+use goodqueue_hosts::probe::delay::Summary;
+use goodqueue_hosts::probe::{ratio, rounded};
 
-part! {
+goodqueue_hosts::part! {
     /// A Wi-Fi cell within the measured time.
     pub struct WifiRecord as "Air" {
         /// Share of the time in which frames of either direction, with their answers, were on the air.
@@ -20,7 +19,7 @@ part! {
     }
 }
 
-part! {
+goodqueue_hosts::part! {
     /// A station of a Wi-Fi cell.
     pub struct StationRecord as "Station" {
         /// Its name in the scenario.
@@ -34,7 +33,7 @@ part! {
     }
 }
 
-part! {
+goodqueue_hosts::part! {
     /// What a station and the access point did in one direction.
     #[derive(Copy)]
     pub struct AirRecord as "AirOfStation" {
@@ -78,7 +77,7 @@ impl Cell {
         };
         WifiRecord {
             busy_percent: rounded(100.0 * ratio(on_air, seconds)),
-            collision_percent: crate::probe::percent(collided, transmissions),
+            collision_percent: goodqueue_hosts::probe::percent(collided, transmissions),
             stations: self.stations.iter().map(station).collect(),
         }
     }
@@ -105,7 +104,7 @@ fn air(counts: &StationCounts, seconds: f64) -> AirRecord {
         aggregate_frames: mean(counts.frames as f64),
         rate_mbps: mean(counts.rates_mbps),
         transmissions: sent,
-        retry_percent: crate::probe::percent(counts.unanswered, sent),
+        retry_percent: goodqueue_hosts::probe::percent(counts.unanswered, sent),
         lost: counts.lost,
         delay_ms: counts.delays.summary(),
     }

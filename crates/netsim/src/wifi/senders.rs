@@ -7,7 +7,7 @@ use super::standard::{Category, Timing};
 use crate::foreign::Discipline;
 use crate::ledger::{Ledger, Queue};
 use crate::packet::Packet;
-use crate::probe::delay::QueueDelays;
+use goodqueue_hosts::probe::delay::QueueDelays;
 use goodqueue_qdisc::{Packet as _, Qdisc};
 use goodqueue_units::{Duration, Instant};
 

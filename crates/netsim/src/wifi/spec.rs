@@ -3,8 +3,10 @@
 use super::driver::Driver;
 use super::mode::{Ht, Mode};
 use super::standard::{Band, Standard};
-use crate::keys::{AnyKey, Json, Key, Quantity, Result, ScenarioError, Size, Span, Table, describe, refuse};
-use crate::lists::sort_by_key;
+use goodqueue_hosts::keys::{
+    AnyKey, Json, Key, Quantity, Result, ScenarioError, Size, Span, Table, describe, refuse,
+};
+use goodqueue_hosts::sorting::sort_by_key;
 use goodqueue_units::{Duration, Rate, parse};
 use serde::{Serialize, Serializer};
 use serde_json::json;
@@ -302,7 +304,7 @@ impl WifiSpec {
         let found = self.stations.iter().filter(|station| station.rate.is_found());
         let modes = fixed.chain(found.flat_map(|station| self.modes(station)));
         let mbps = modes.map(Mode::mbps).fold(1.0, f64::max);
-        Rate::from_bps((mbps * 1e6) as u64).unwrap_or(crate::keys::MOST_RATE.0.0)
+        Rate::from_bps((mbps * 1e6) as u64).unwrap_or(goodqueue_hosts::keys::MOST_RATE.0.0)
     }
 
     /// Returns the modes that rate control of `station` can choose from, slowest first.

@@ -4,7 +4,6 @@
 //! windows are those that Linux's mac80211 sets (`net/mac80211/util.c`).
 
 use super::mode::Mode;
-use crate::keys::word;
 use goodqueue_units::Duration;
 
 /// A standard.
@@ -35,7 +34,7 @@ impl Standard {
     }
 }
 
-word!(Standard);
+goodqueue_hosts::word!(Standard);
 
 /// A frequency band.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +58,7 @@ impl Band {
     }
 }
 
-word!(Band);
+goodqueue_hosts::word!(Band);
 
 /// An access category (EDCA), least urgent first. A cell without QoS has only [`Category::BestEffort`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -3,12 +3,11 @@
 use super::channel::error_rate;
 use super::mode::Mode;
 use super::standard::Category;
-use crate::direction::Direction;
 use crate::lists::ByDirection;
 use crate::packet::Packet;
-use crate::part::part;
-use crate::probe::delay::FlowDelays;
-use crate::probe::{ratio, rounded};
+use goodqueue_hosts::direction::Direction;
+use goodqueue_hosts::probe::delay::FlowDelays;
+use goodqueue_hosts::probe::{ratio, rounded};
 use goodqueue_qdisc::Packet as _;
 use goodqueue_units::{Duration, Instant};
 use std::collections::BTreeMap;
@@ -36,7 +35,7 @@ struct Since {
     rates_mbps: f64,
 }
 
-part! {
+goodqueue_hosts::part! {
     /// A station of a Wi-Fi cell over time.
     pub struct StationSeries {
         /// Its name in the scenario.
@@ -48,7 +47,7 @@ part! {
     }
 }
 
-part! {
+goodqueue_hosts::part! {
     /// One direction of a station over time. A transmission counts in the interval in which it ended.
     #[derive(Default)]
     pub struct AirtimeSeries {

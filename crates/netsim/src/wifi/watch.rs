@@ -7,9 +7,9 @@ use super::mode::Mode;
 use super::session::Session;
 use super::standard::Timing;
 use super::stations::Transmission;
-use crate::direction::Direction;
-use crate::lists::sort_by_key;
 use crate::packet::Packet;
+use goodqueue_hosts::direction::Direction;
+use goodqueue_hosts::sorting::sort_by_key;
 use goodqueue_units::{Duration, Instant};
 use std::sync::PoisonError;
 

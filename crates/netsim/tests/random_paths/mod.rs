@@ -5,8 +5,7 @@
 //! path.
 
 use goodqueue_netsim::record::{HopBody, HopRecord, QueueRecord, WirePackets};
-use goodqueue_netsim::scenario::Direction;
-use goodqueue_netsim::{Record, Scenario, Simulation};
+use goodqueue_netsim::{Direction, Record, Scenario, Simulation};
 use goodqueue_units::Duration;
 use serde_json::{Value, json};
 

@@ -1,7 +1,7 @@
 use super::*;
 use crate::ids::{FlowId, Number};
 use crate::packet::{Body, Datagram};
-use crate::keys::Table;
+use goodqueue_hosts::keys::Table;
 use goodqueue_units::Ecn;
 use serde_json::{Value as Json, json};
 

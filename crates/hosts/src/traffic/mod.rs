@@ -1,0 +1,50 @@
+//! The kinds of traffic. Each kind has one file: its keys, what it opens and sends, and what it measures ([`Kind`]).
+//!
+//! A kind is one of five things (`kind::Make`): an endless TCP connection (`bulk`); an application above TCP
+//! connections (`application`); an application that only exchanges datagrams (`application`); datagrams at fixed times
+//! (`isochronous`); or a name for flows of other kinds (`flent`).
+
+pub mod application;
+pub mod flent;
+pub mod isochronous;
+pub mod kind;
+pub mod result;
+pub mod tcp;
+
+use crate::keys::{Json, Quantity, describe, no_such_word};
+use kind::Kind;
+use serde_json::json;
+
+/// Lists the kinds: one module per kind.
+macro_rules! kinds {
+    ($($file:ident),* ; $($flent:path),*) => {
+        $(pub mod $file;)*
+
+        /// Every kind of traffic, in the order in which `goodqueue list traffic` shows them.
+        pub const KINDS: &[&Kind] = &[$(&$file::KIND,)* $(&$flent,)*];
+    };
+}
+
+kinds!(
+    bulk, transfer, rr, stream, cbr, ping, voip, media, page, packmime, web_users, tmix;
+    flent::RRUL, flent::RRUL_BE, flent::TCP_NUP, flent::TCP_NDOWN
+);
+
+impl Quantity for &'static Kind {
+    const TYPE: &'static str = "kind of traffic";
+    fn read(found: &Json) -> std::result::Result<Self, String> {
+        let names: Vec<&str> = KINDS.iter().map(|kind| kind.name).collect();
+        let Some(text) = found.as_str() else {
+            return Err(format!("found {}; accepted: {}", describe(found), names.join(", ")));
+        };
+        let known = KINDS.iter().copied().find(|kind| kind.name == text);
+        known.ok_or_else(|| no_such_word(text, &names))
+    }
+    fn write(&self) -> Json {
+        json!(self.name)
+    }
+    fn schema() -> Json {
+        let names: Vec<&str> = KINDS.iter().map(|kind| kind.name).collect();
+        json!({"type": "string", "enum": names})
+    }
+}

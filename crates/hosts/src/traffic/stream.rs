@@ -1,0 +1,191 @@
+//! A stream: its application writes a chunk each interval, whether or not TCP keeps up (as live video does).
+//!
+//! A player at the receiver shows when that matters. It wants the second chunk one interval after the first arrived,
+//! and then one chunk per interval. If the next chunk is not there, the player stalls until it is; all chunks after
+//! it are then wanted later by the same time.
+
+use super::application::{Application, Host, SocketId};
+use super::kind::{Kind, Make, Measure, Shorthand, Sum};
+use super::result::{self, AppResult};
+use super::tcp;
+use crate::direction::Side;
+use crate::keys::{Key, MOST_RATE, RateText, Span, refuse};
+use crate::probe::delay::{FlowDelays, Summary};
+use crate::probe::rounded;
+use goodqueue_units::{Duration, Instant, Rate};
+use std::sync::Arc;
+
+const RATE: Key<RateText> = Key::required("rate", "\"10mbit\"")
+    .range(MOST_RATE.0, MOST_RATE.1)
+    .help("rate at which the application writes, headers not included");
+const INTERVAL: Key<Span> = Key::with_default("interval", "\"20ms\"")
+    .range(Span(Duration::from_micros(1)), Span(Duration::from_secs(1000)))
+    .help("time from one chunk to the next");
+
+pub(crate) const KIND: Kind = Kind {
+    keys: &[&RATE, &INTERVAL],
+    transport: tcp::KEYS,
+    check: |table, values| {
+        let (RateText(rate), Span(interval)) = (values.get(&RATE), values.get(&INTERVAL));
+        if rate.bytes_in(interval) > 0 {
+            return Ok(());
+        }
+        let found = format!("{interval}, in which {rate} makes no byte");
+        refuse(&table.key("interval"), found, "a time for a chunk of one byte or more")
+    },
+    plural: "streams",
+    result: Some(StreamResult::PART),
+    measures: &[
+        Measure::time("chunk_delay_p95_ms", "delay_ms.p95", "stream p95", "stream", "p95"),
+        Measure {
+            sum: Sum::ShareOfTime,
+            unit: "%",
+            better: "low",
+            decimals: Some(2),
+            is_main: true,
+            note: "share of the time that a stream's player waits",
+            sentence: ["Streams stall for {} of the time", "for {}", ""],
+            ..Measure::new("stalled_percent", "stalled_ms", "stalled")
+        },
+    ],
+    times: "delay_ms",
+    times_are: "a chunk's way",
+    option: Shorthand { detail: "rate", example: "1mbit", sets: &[("start_spread", "1s")] },
+    ..Kind::new(
+        "stream",
+        "a TCP connection whose application writes at a rate: how late chunks are, and stalls",
+        Make::App(|values, _| Box::new(Stream::new(values.get(&RATE).0, values.get(&INTERVAL).0))),
+    )
+};
+
+/// One stream.
+struct Stream {
+    rate: Rate,
+    interval: Duration,
+    socket: Option<SocketId>,
+    /// When the first chunk was written.
+    began: Option<Instant>,
+    written: u64,
+    arrived: u64,
+    stopped: bool,
+    /// When the player wants the next chunk; none before the first chunk has arrived.
+    due: Option<Instant>,
+    measured_from: Instant,
+    first_measured: u64,
+    delays: FlowDelays,
+    stalls: u64,
+    stalled: Duration,
+}
+
+crate::part! {
+    /// A stream within the measured time.
+    #[derive(Copy)]
+    pub struct StreamResult {
+        /// From writing a chunk to its last byte in order at the receiver.
+        pub delay_ms: Option<Summary> => result::times("chunks' delay", "mean p10 p50 p90 p95 p99"),
+        /// Chunks written.
+        pub count: u64,
+        /// Written chunks that arrived.
+        pub completed: u64,
+        /// How often the player had to wait.
+        pub stalls: u64 => result::column("stalls", "", 0),
+        /// Total time that the player had to wait.
+        pub stalled_ms: f64 => result::column("stalled", "ms", 0),
+    }
+}
+
+impl AppResult for StreamResult {}
+
+impl Stream {
+    fn new(rate: Rate, interval: Duration) -> Self {
+        Self {
+            rate,
+            interval,
+            socket: None,
+            began: None,
+            written: 0,
+            arrived: 0,
+            stopped: false,
+            due: None,
+            measured_from: Instant::ZERO,
+            first_measured: 0,
+            delays: FlowDelays::new(),
+            stalls: 0,
+            stalled: Duration::ZERO,
+        }
+    }
+
+    /// Returns the bytes of the first `chunks` chunks together, so that rounding loses nothing of the rate.
+    fn bytes(&self, chunks: u64) -> u64 {
+        self.rate.bytes_in(self.interval * chunks)
+    }
+
+    fn write(&mut self, host: &mut dyn Host) {
+        let (Some(socket), Some(began)) = (self.socket, self.began) else { return };
+        let bytes = self.bytes(self.written + 1) - self.bytes(self.written);
+        self.written += 1;
+        host.write(socket, host.sender(), bytes);
+        host.wake_at(began + self.interval * self.written);
+    }
+
+    /// Takes the next chunk, which has arrived completely.
+    fn take(&mut self, began: Instant, now: Instant) {
+        if self.arrived >= self.first_measured {
+            self.delays.record(now.since(began + self.interval * self.arrived));
+        }
+        let due = self.due.unwrap_or(now);
+        if now > due {
+            self.stalls += u64::from(now > self.measured_from);
+            self.stalled = self.stalled + now.since(due.max(self.measured_from));
+        }
+        self.arrived += 1;
+        self.due = Some(due.max(now) + self.interval);
+    }
+}
+
+impl Application for Stream {
+    fn start(&mut self, host: &mut dyn Host) {
+        self.socket = Some(host.open(Side::User));
+    }
+
+    fn wake(&mut self, host: &mut dyn Host) {
+        self.write(host);
+    }
+
+    fn notice(&mut self, socket: SocketId, end: Side, host: &mut dyn Host) {
+        if end == host.sender() && self.began.is_none() && !self.stopped && host.is_established(socket, end) {
+            self.began = Some(host.now());
+            self.write(host);
+        }
+        let Some(began) = self.began.filter(|_| end == host.receiver()) else { return };
+        while self.arrived < self.written && host.delivered(socket, end) >= self.bytes(self.arrived + 1) {
+            self.take(began, host.now());
+        }
+    }
+
+    fn stop(&mut self, host: &mut dyn Host) {
+        self.stopped = true;
+        if let Some(socket) = self.socket {
+            host.close(socket, host.sender());
+        }
+    }
+
+    fn measure_from(&mut self, now: Instant) {
+        (self.measured_from, self.first_measured) = (now, self.written);
+        (self.stalls, self.stalled) = (0, Duration::ZERO);
+        self.delays.reset();
+    }
+
+    /// Returns the results. A stall that still lasts counts too.
+    fn result(&self, now: Instant) -> Option<result::Result> {
+        let stalled_since = self.due.filter(|due| *due < now && self.arrived < self.written);
+        let lasting = stalled_since.map_or(Duration::ZERO, |due| now.since(due.max(self.measured_from)));
+        Some(Arc::new(StreamResult {
+            delay_ms: self.delays.summary(),
+            count: self.written - self.first_measured,
+            completed: self.delays.count(),
+            stalls: self.stalls + u64::from(stalled_since.is_some()),
+            stalled_ms: rounded((self.stalled + lasting).as_millis_f64()),
+        }))
+    }
+}

@@ -1,0 +1,301 @@
+//! The simulator's side of an application: its connections, and the [`Host`] through which it acts.
+
+mod connections;
+
+use crate::ids::FlowId;
+use crate::lists::ByDirection;
+use crate::packet::{Datagram, both_directions};
+use crate::sockets::{Socket, Sockets, Stage};
+use crate::tally::Totals;
+use connections::Connections;
+use goodqueue_hosts::direction::{Direction, Side};
+use goodqueue_hosts::probe::delay::FlowDelays;
+use goodqueue_hosts::traffic::application::{Application, Host, Message, SocketId};
+use goodqueue_hosts::traffic::result;
+use goodqueue_tcp::{CcLine, Config, Connection, Handled};
+use goodqueue_units::{Instant, Stream as Random};
+use std::collections::VecDeque;
+
+/// A flow's application, the application's connections, and their totals.
+pub(crate) struct App {
+    program: Box<dyn Application>,
+    desk: Desk,
+    started: bool,
+    stopped: bool,
+    /// Round-trip times as the sender of the flow's data measures them.
+    pub(crate) rtt: FlowDelays,
+}
+
+/// The state that an application's host keeps for the application.
+struct Desk {
+    config: Config,
+    flow: FlowId,
+    /// The end that sends the flow's data, and the end that receives the data.
+    sender: Side,
+    receiver: Side,
+    hashes: Random,
+    open: Connections,
+    /// Ends that may have something to send.
+    touched: Vec<(SocketId, Side)>,
+    /// Datagrams that ends are about to send.
+    datagrams: VecDeque<Outgoing>,
+    /// When the application is woken next; [`Instant::MAX`]: never.
+    wake_at: Instant,
+    /// Totals of the connections that are gone. `delivered_bytes` counts all connections and datagrams.
+    past: Totals,
+}
+
+/// A datagram, the end that sends it, and its hashes, as a classifier would compute them.
+pub(crate) struct Outgoing {
+    pub(crate) end: Side,
+    pub(crate) hash: ByDirection<u32>,
+    pub(crate) datagram: Datagram,
+}
+
+/// The simulator's host of an application.
+struct Simulated<'a> {
+    now: Instant,
+    desk: &'a mut Desk,
+    sockets: &'a mut Sockets,
+}
+
+impl Host for Simulated<'_> {
+    fn now(&self) -> Instant {
+        self.now
+    }
+
+    fn sender(&self) -> Side {
+        self.desk.sender
+    }
+
+    fn open(&mut self, opener: Side) -> SocketId {
+        let Desk { open, hashes, flow, config, touched, .. } = &mut *self.desk;
+        let mut hash = both_directions(hashes.next_u32());
+        // A packet's hash identifies its connection, so two open connections never share a hash.
+        while open.has(hash[Direction::Down]) {
+            hash = both_directions(hashes.next_u32());
+        }
+        let id = self.sockets.open(config, opener, *flow, hash);
+        open.insert(hash[Direction::Down], id);
+        touched.push((id, opener));
+        id
+    }
+
+    fn write(&mut self, socket: SocketId, end: Side, bytes: u64) {
+        self.sockets[socket].ends[end].write(bytes);
+        self.desk.touched.push((socket, end));
+    }
+
+    fn close(&mut self, socket: SocketId, end: Side) {
+        self.sockets[socket].close(end);
+        self.desk.touched.push((socket, end));
+    }
+
+    fn delivered(&self, socket: SocketId, end: Side) -> u64 {
+        self.sockets[socket].ends[end].delivered_bytes()
+    }
+
+    fn is_established(&self, socket: SocketId, end: Side) -> bool {
+        self.sockets[socket].ends[end].is_established()
+    }
+
+    fn is_peer_finished(&self, socket: SocketId, end: Side) -> bool {
+        self.sockets[socket].ends[end].is_peer_finished()
+    }
+
+    fn timeouts(&self, socket: SocketId) -> Option<u64> {
+        Some(self.sockets[socket].ends.iter().map(|end| end.stats().timeouts).sum())
+    }
+
+    fn exchange(&mut self) -> u32 {
+        self.desk.hashes.next_u32()
+    }
+
+    fn send_datagram(&mut self, end: Side, exchange: u32, Message { number, len, ecn }: Message) {
+        let datagram = Datagram { number, len, ecn, dscp: 0, envelope: None };
+        self.desk.datagrams.push_back(Outgoing { end, hash: both_directions(exchange), datagram });
+    }
+
+    fn count_delivered(&mut self, bytes: u64) {
+        self.desk.past.delivered_bytes += bytes;
+    }
+
+    fn wake_at(&mut self, time: Instant) {
+        self.desk.wake_at = time;
+    }
+}
+
+impl App {
+    /// Makes the application of flow `flow`, which sends its data in `direction`. The stream `hashes` gives the
+    /// hashes of its connections.
+    pub(crate) fn new(
+        program: Box<dyn Application>,
+        config: Config,
+        flow: FlowId,
+        direction: Direction,
+        hashes: Random,
+    ) -> Self {
+        let desk = Desk {
+            config,
+            flow,
+            sender: direction.sender(),
+            receiver: direction.receiver(),
+            hashes,
+            open: Connections::default(),
+            touched: Vec::new(),
+            datagrams: VecDeque::new(),
+            wake_at: Instant::MAX,
+            past: Totals::default(),
+        };
+        Self { program, desk, started: false, stopped: false, rtt: FlowDelays::new() }
+    }
+
+    /// Returns the application alone.
+    pub(crate) fn into_program(self) -> Box<dyn Application> {
+        self.program
+    }
+
+    /// Returns the congestion control of the application's connections.
+    pub(crate) fn cc(&self) -> CcLine {
+        self.desk.config.cc_line()
+    }
+
+    /// Returns when the application's timer fires. The flow stops at `stop`.
+    pub(crate) fn next_time(&self, stop: Instant) -> Instant {
+        if self.stopped { Instant::MAX } else { self.desk.wake_at.min(stop) }
+    }
+
+    /// Handles the timer: the flow starts or stops, or the application is woken.
+    pub(crate) fn handle_timeout(&mut self, now: Instant, stop: Instant, sockets: &mut Sockets) {
+        let host = &mut Simulated { now, desk: &mut self.desk, sockets };
+        if now >= stop {
+            self.stopped = true;
+            self.program.stop(host);
+        } else if !self.started {
+            self.started = true;
+            self.program.start(host);
+        } else if now >= host.desk.wake_at {
+            host.desk.wake_at = Instant::MAX;
+            self.program.wake(host);
+        }
+    }
+
+    /// Returns the open connection whose packets in `direction` have the hash `hash`.
+    pub(crate) fn socket(&self, direction: Direction, hash: u32) -> Option<SocketId> {
+        self.desk.open.find(direction, hash)
+    }
+
+    /// Takes note of a segment that arrived at an end of a connection. `handled` says what the segment brought.
+    pub(crate) fn handled(
+        &mut self,
+        now: Instant,
+        (socket, end): (SocketId, Side),
+        handled: Handled,
+        sockets: &mut Sockets,
+    ) {
+        self.desk.touched.push((socket, end));
+        if let (Some(rtt), true) = (handled.rtt, end == self.desk.sender) {
+            self.rtt.record(rtt);
+        }
+        if end == self.desk.receiver {
+            self.desk.past.delivered_bytes += u64::from(handled.newly_delivered_bytes);
+        }
+        let (before, stage) = sockets[socket].advance(end);
+        if handled.newly_delivered_bytes > 0 || stage != before {
+            let host = &mut Simulated { now, desk: &mut self.desk, sockets };
+            self.program.notice(socket, end, host);
+            if stage != before && stage == Stage::Ending {
+                // A program that reads end-of-file closes its own end. Linux delays the ACK of a FIN (`tcp_fin`), so
+                // the FIN of this close carries that ACK.
+                host.sockets[socket].ends[end].close();
+            }
+        }
+    }
+
+    /// Takes a datagram that arrived at `end`.
+    pub(crate) fn handle_datagram(
+        &mut self,
+        now: Instant,
+        end: Side,
+        datagram: Datagram,
+        sockets: &mut Sockets,
+    ) {
+        let host = &mut Simulated { now, desk: &mut self.desk, sockets };
+        let Datagram { number, len, ecn, .. } = datagram;
+        self.program.datagram(Message { number, len, ecn }, end, host);
+    }
+
+    /// Handles the timer of `end` of `socket`. The timer is lazy: the deadline may have moved to a later time
+    /// since.
+    pub(crate) fn handle_socket_timeout(
+        &mut self,
+        now: Instant,
+        at: (SocketId, Side),
+        sockets: &mut Sockets,
+    ) {
+        let connection = &mut sockets[at.0].ends[at.1];
+        if connection.poll_timeout().is_some_and(|deadline| deadline <= now) {
+            connection.handle_timeout(now);
+        }
+        self.desk.touched.push(at);
+    }
+
+    /// Returns the next datagram to send.
+    pub(crate) fn next_datagram(&mut self) -> Option<Outgoing> {
+        self.desk.datagrams.pop_front()
+    }
+
+    /// Takes the list of the ends that may have something to send. An end is in the list once per event.
+    pub(crate) fn take_touched(&mut self) -> Vec<(SocketId, Side)> {
+        std::mem::take(&mut self.desk.touched)
+    }
+
+    /// Takes the list back, so that its memory is used again.
+    pub(crate) fn served(&mut self, mut touched: Vec<(SocketId, Side)>) {
+        touched.clear();
+        self.desk.touched = touched;
+    }
+
+    /// Releases `socket` if both of its ends are closed. Returns whether it was released.
+    pub(crate) fn let_go(&mut self, socket: SocketId, sockets: &mut Sockets) -> bool {
+        let Socket { ends, hash, .. } = &sockets[socket];
+        if !ends.iter().all(Connection::is_closed) || !self.desk.open.remove(hash[Direction::Down], socket) {
+            return false;
+        }
+        self.desk.past += Totals::of_sender(&ends[self.desk.sender]);
+        sockets.release(socket);
+        true
+    }
+
+    /// Begins measuring.
+    pub(crate) fn measure_from(&mut self, now: Instant) {
+        self.rtt.reset();
+        self.program.measure_from(now);
+    }
+
+    /// Returns what the application measured up to `now`, if it measures.
+    pub(crate) fn result(&self, now: Instant) -> Option<result::Result> {
+        self.program.result(now)
+    }
+
+    /// Keeps what the application does from now on, for the time series.
+    pub(crate) fn log(&mut self) {
+        self.program.log();
+    }
+
+    /// Returns what was kept for the flow `name`, if the application keeps anything.
+    pub(crate) fn series(&self, name: &str) -> Option<result::Series> {
+        self.program.series(name)
+    }
+
+    /// Returns the totals of all connections so far.
+    pub(crate) fn totals(&self, sockets: &Sockets) -> Totals {
+        let open = self.desk.open.iter().map(|id| Totals::of_sender(&sockets[id].ends[self.desk.sender]));
+        open.fold(self.desk.past, |sum, totals| sum + totals)
+    }
+
+    /// Returns the sender of the connection that was opened last, if any is open.
+    pub(crate) fn sender<'a>(&self, sockets: &'a Sockets) -> Option<&'a Connection> {
+        self.desk.open.last().map(|id| &sockets[id].ends[self.desk.sender])
+    }
+}
