@@ -1,17 +1,17 @@
 //! The receive side of a network card: packets wait for its interrupt, and are merged when the host takes them.
 //!
-//! Source: ethtool(8) for the times of interrupts, and Linux 6.1 for what an interrupt does. The first packet that waits
-//! starts a time of `rx-usecs`. The interrupt comes at its end, or as soon as `rx-frames` packets wait. Then the host
-//! polls (NAPI): it takes up to 64 packets per poll, until none waits (`napi_poll`). Here that takes no time, so
-//! a packet waits for its interrupt alone. With `rx-usecs` 0 the interrupt comes at once, and one poll takes the packets
+//! Source: ethtool(8) for the times of interrupts, and Linux 6.1 for what an interrupt does. The first packet that
+//! waits starts a time of `rx-usecs`. The interrupt comes at its end, or as soon as `rx-frames` packets wait. Then the
+//! host polls (NAPI): it takes up to 64 packets per poll, until none waits (`napi_poll`). Here that takes no time, so a
+//! packet waits for its interrupt alone. With `rx-usecs` 0 the interrupt comes at once, and one poll takes the packets
 //! that arrive at the same instant, such as a burst of segmentation offload.
 //!
 //! Generic receive offload merges segments of one connection within one poll (`dev_gro_receive`); [`Segment::join`]
 //! says which. A packet that merges with nothing overtakes the packets of other connections that are held for merging.
-//! Held packets leave at the end of the poll: with ticks of 4 ms, as Debian has them, a full poll ends like any
-//! other (`napi_poll`).
+//! Held packets leave at the end of the poll. With ticks of 4 ms, as Debian has them, that holds for full polls too
+//! (`napi_poll`).
 //!
-//! A real card has a limited ring here, too. This one has room for every packet.
+//! The ring of a real card is limited. This one has room for every packet.
 //!
 //! [`Segment::join`]: goodqueue_tcp::Segment::join
 

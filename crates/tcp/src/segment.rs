@@ -254,12 +254,11 @@ impl Segment {
     /// Returns this segment with the payload of `next`, if Linux's generic receive offload (GRO) merges the two.
     /// Source: Linux 6.1, `tcp_gro_receive`, `inet_gro_receive` and `skb_gro_receive`. Both carry data. `next` is the
     /// next in order and not longer than the first part. Its ACK, window, timestamps and codepoints are the same, and
-    /// so are its flags, except that it may end the whole by PSH or FIN and has no CWR. An IP packet stays below 64 KiB.
-    /// (The limit of 17 fragments is none since 3.13: further segments are chained.)
+    /// so are its flags, except that it may end the whole by PSH or FIN and has no CWR. The IP packet stays below
+    /// 64 KiB. (17 fragments are no limit since 3.13: further segments are chained.)
     #[must_use]
     pub fn join(&self, next: &Self) -> Option<Self> {
         const ENDS: Flags = Flags(Flags::FIN.0 | Flags::PSH.0);
-        const MOST: u16 = (u16::MAX as u32 - IP_HEADERS) as u16;
         let unlike = Flags(self.flags.0 ^ next.flags.0);
         let ignored = Flags(ENDS.0 | Flags::CWR.0 | Flags::MERGED.0);
         let fits = next.payload_len > 0
@@ -270,7 +269,7 @@ impl Segment {
             && (next.ecn, next.dscp) == (self.ecn, self.dscp)
             && unlike.without(ignored) == Flags::NONE
             && !next.flags.contains(Flags::CWR)
-            && self.payload_len <= MOST - next.payload_len;
+            && u32::from(self.payload_len) + u32::from(next.payload_len) + IP_HEADERS <= u16::MAX.into();
         fits.then(|| {
             let note =
                 SackBlock { start: SeqNumber(self.part_len().into()), end: SeqNumber(self.parts() + 1) };
@@ -288,8 +287,8 @@ impl Segment {
         self.payload_len == 0 || !parts_full || self.flags.intersects(ends)
     }
 
-    /// Returns the merged segment at place `part`, from 0. Only the first has CWR, and only the last FIN and PSH (Linux's
-    /// `tcp_gso_segment`).
+    /// Returns the merged segment at place `part`, from 0. Only the first has CWR, and only the last FIN and PSH
+    /// (Linux's `tcp_gso_segment`).
     #[must_use]
     pub fn part(&self, part: u32) -> Self {
         let parts = self.parts();
