@@ -56,7 +56,9 @@ def asked(
     force: bool = False,
     read: Iterable[Path] = (),
 ) -> Iterator[Trace | None]:
-    """Yield the capture that ``--trace``, ``--trace-at`` and ``--trace-snap`` describe for ``engine``, if there is one.
+    """Yield the capture that ``--trace``, ``--trace-at`` and ``--trace-snap`` describe, if there is one.
+
+    ``engine`` is the kind of the engine.
 
     What `settle` has not moved by the end is removed. Raises UserError, also for a file that exists, cannot be written
     or is among those that the command has ``read``, so that no run is made in vain.

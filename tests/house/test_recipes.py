@@ -57,7 +57,7 @@ class Recipe:
 
 
 CHANGED = ("hosts", "netsim", "trace", "gateway", "sockets", "python")
-"""The crates that the recipes change, and the crates between them and Python. The others are built once for all trees."""
+"""What the recipes change, and the crates between that and Python. The others are built once for all trees."""
 
 
 def add_a_number(tree: Path) -> None:

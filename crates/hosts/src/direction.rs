@@ -107,4 +107,5 @@ impl Side {
 
 crate::word!(Direction);
 crate::word!(Side);
+crate::word!(goodqueue_units::Release);
 crate::shapes! { Direction => Shape::Text }

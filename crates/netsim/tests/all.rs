@@ -11,6 +11,7 @@ mod hops;
 mod host_stack;
 mod hosts;
 mod law;
+mod linux;
 mod media;
 mod netem;
 mod pacing;

@@ -1,7 +1,7 @@
 //! The applications of a scenario on Linux's own sockets, for the engines `kernel` and `live`.
 //!
-//! The applications are those of the simulator (`goodqueue_hosts::traffic`). Here are the sockets on which they act. One
-//! process has both ends of every connection. Each side of the path is a network namespace; a socket belongs to the
+//! The applications are those of the simulator (`goodqueue_hosts::traffic`). Here are the sockets on which they act.
+//! One process has both ends of every connection. Each side of the path is a network namespace; a socket belongs to the
 //! namespace in which it was opened, so the process enters a side to open a socket there, and then serves all sockets
 //! of both sides in one loop.
 //!

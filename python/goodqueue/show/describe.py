@@ -30,8 +30,9 @@ def run(name: str, record: Record) -> str:
 
     scenario = record["scenario"]
     warmup = scenario.get("warmup", "0s")
+    linux = f", Linux {record['kernel']['release'].split()[0]}" if "kernel" in record else ""
     left_out = f" (the first {warmup} left out)" if seconds(warmup) > 0 else ""
-    return f"{name}: {scenario['duration']}{left_out}, seed {record['seed']}, engine {record['engine']}"
+    return f"{name}: {scenario['duration']}{left_out}, seed {record['seed']}, engine {record['engine']}{linux}"
 
 
 def lateness(live: Live) -> str:

@@ -22,23 +22,19 @@ const MOST_HOSTS: usize = 1000;
 
 const NAME: Key<HostName> =
     Key::derived("name", "every host of its role that no other table names", "\"alice\"")
-        .help("the host, as `host` or `server` of [[traffic]] names it")
-        .simulator_only();
+        .help("the host, as `host` or `server` of [[traffic]] names it");
 const ROLE: Key<Side> = Key::with_default("role", "\"host\"")
-    .help("`host` for a user's host, or `server` for one at the other end")
-    .simulator_only();
+    .help("`host` for a user's host, or `server` for one at the other end");
 const RATE: Key<RateText> = Key::optional("rate", "\"1gbit\"")
     .range(MOST_RATE.0, MOST_RATE.1)
     .help(
         "the rate of the host's interface. If left out, it has no queue of its own, and the first hop is its queue: \
          a router's own uplink, a station of a cell",
-    )
-    .simulator_only();
+    );
 const QDISC: Key<String> = Key::optional("qdisc", "\"fq\"")
     .help(
         "the discipline of the interface, as of [bottleneck]: Linux has `pfifo_fast`, distributions `fq_codel` or `fq`",
-    )
-    .simulator_only();
+    );
 const RING: Key<u64> = link::RING.help("packets that the driver's ring below the discipline holds");
 const BQL: Key<Bql> = link::BQL.help("byte queue limits of the ring, as of [bottleneck]");
 const SMALL_QUEUES: Key<bool> = Key::with_default("small_queues", "true")
@@ -46,22 +42,19 @@ const SMALL_QUEUES: Key<bool> = Key::with_default("small_queues", "true")
         "whether TCP limits what each connection has in the host's queues (TCP small queues), by the rule of its \
          `stack`",
     )
-    .source("Linux since 3.6")
-    .simulator_only();
+    .source("Linux since 3.6");
 const PACING_SHIFT: Key<u64> = Key::derived("pacing_shift", "10, and 7 for users' hosts in a Wi-Fi cell", "\"8\"")
     .range(0, 30)
     .help(
-        "the share of a second that `linux-6.x` allows at the pacing rate, as a power of a half: 10 is about 1 ms, \
+        "the share of a second that `linux-6.1` allows at the pacing rate, as a power of a half: 10 is about 1 ms, \
          7 about 8 ms",
     )
-    .source("Linux `sk_pacing_shift`; mac80211 since 4.16")
-    .simulator_only();
+    .source("Linux `sk_pacing_shift`; mac80211 since 4.16");
 const TSO: Key<bool> = Key::with_default("tso", "true")
     .help(
         "whether the segments of a packet count in small queues as one piece of memory, until the last of them has \
          left (segmentation offload)",
-    )
-    .simulator_only();
+    );
 
 /// The keys of a host.
 pub(super) const KEYS: &[&dyn AnyKey] = &[
@@ -131,11 +124,7 @@ impl HostSpec {
             Some(key) if name.is_none() => {
                 return refuse(&table.key(key), "one without a name", "an interface of a host with a `name`");
             }
-            Some(_) => {
-                let mut link = LinkSpec::of_hop(table, path)?;
-                link.below.receive = None; // the table's keys are those of the card that receives, not of its queue
-                Some(link)
-            }
+            Some(_) => Some(LinkSpec::of_hop(table, path)?.at_sender()),
             None => None,
         };
         let receive = Receive::read(table, None)?;
