@@ -33,6 +33,9 @@ fn the_default_release_leaves_no_trace_in_a_scenario() {
     let newer = resolved(&scenario("fq", Some("7.3")));
     assert_eq!(newer["linux"], json!({"release": "7.3"}));
     assert_eq!(newer, resolved(&newer), "the table reads back");
+    let mut number = scenario("fq", None);
+    number["linux"] = json!({"release": 7.3});
+    assert_eq!(newer, resolved(&number), "for TOML 7.3 is a number");
 }
 
 #[test]

@@ -239,9 +239,24 @@ impl Draws<'_> {
                 table["ring"] = json!(self.of(&[1, 8, 256]));
                 table["bql"] = json!(self.of(&["dynamic", "1514B"]));
             }
+            if !name.is_empty() {
+                self.card(&mut table);
+            }
             tables.push(table);
         }
         json!(tables)
+    }
+
+    /// Gives some tables the keys of a card that receives.
+    fn card(&mut self, table: &mut Value) {
+        if self.once(3) {
+            return;
+        }
+        table["gro"] = json!(!self.once(4));
+        table["rx_usecs"] = json!(self.of(&[0, 1, 100, 5000]));
+        if self.once(4) {
+            table["rx_frames"] = json!(self.of(&[1, 3, 70]));
+        }
     }
 
     /// Returns flows of several kinds in both directions. With `in_part`, some of them cross a part of the hops.
@@ -294,9 +309,12 @@ fn wire_is_conserved(p: WirePackets) {
 }
 
 /// Returns the packets that entered and left each hop of a direction, including the bottleneck, in the order in which
-/// packets cross them.
+/// packets cross them. Packets in a card have entered.
 fn row(record: &Record, direction: Direction) -> Vec<(u64, u64)> {
-    let of_queue = |queue: &QueueRecord| (queue.packets.offered, queue.packets.forwarded);
+    let of_queue = |queue: &QueueRecord| {
+        let in_card = queue.card.map_or(0, |card| card.waiting_at_end);
+        (queue.packets.offered + in_card, queue.packets.forwarded)
+    };
     let resolved = serde_json::to_value(&record.scenario).unwrap();
     let is_before = |name: &str| {
         let hops = resolved["hop"].as_array().unwrap();
@@ -354,6 +372,11 @@ pub(crate) fn path_holds(bytes: &[u8]) -> bool {
     let of_hosts = &mut Draws(&mirrored);
     if of_hosts.once(2) {
         asked["host"] = of_hosts.hosts(&mut asked["traffic"]);
+    }
+    if of_hosts.once(3) {
+        of_hosts.card(&mut asked["bottleneck"]);
+        let hops = asked["hop"].as_array_mut().unwrap().iter_mut();
+        hops.filter(|hop| hop["kind"] == "link").for_each(|hop| of_hosts.card(hop));
     }
 
     let asked = asked.to_string();
