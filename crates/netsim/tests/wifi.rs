@@ -239,8 +239,8 @@ fn every_driver_sends_below_every_kind_of_queue() {
     }
 }
 
-/// A station of a slow driver gets frames that are too old: some in the driver's queue, and with a noisy channel some that
-/// were sent. Guards against frames that are dropped without being counted, and against those that are counted twice
+/// A driver of a slow station has frames that are too old: some in its queue, and with a noisy channel some that were
+/// sent. Guards against frames that are dropped without being counted, and against those that are counted twice
 /// (each run checks conservation).
 #[test]
 fn frames_that_are_too_old_are_dropped_and_counted() {

@@ -199,8 +199,8 @@ impl Lane {
         aggregate.frames.iter().filter_map(|number| session.sends(*number)).for_each(&mut first);
     }
 
-    /// Ends a try of the next transmission at `now`, which took `airtime`. `arrives` returns whether an MPDU of so many bytes
-    /// arrived.
+    /// Ends a try of the next transmission at `now`, which took `airtime`. `arrives` returns whether an MPDU of so many
+    /// bytes arrived.
     pub(super) fn tried(
         &mut self,
         now: Instant,
