@@ -197,6 +197,14 @@ def test_a_file_of_rates_is_changes(tmp_path: Path) -> None:
             {"hop": [wire()], "traffic": [{"kind": "ping"}, {"kind": "bulk", "hops": ["air"]}]},
             'traffic[1].hops: found air, where "bulk/0" sends through no link; accepted by the kernel engine: a link',
         ),
+        (
+            {"bottleneck": BOTTLENECK | {"rx_usecs": 50, "up": {"rate": "1mbit"}}},
+            "bottleneck.rx_usecs: found 50; accepted by the kernel engine: none, as its cards are virtual",
+        ),
+        (
+            {"hop": [link("m", gro=True)]},
+            "hop[0].rx_usecs: found 0; accepted by the kernel engine: none, as its cards are virtual",
+        ),
         ({"hop": [link("m") | {"qdisc": "pi"}]}, 'hop[0].qdisc: found "pi", which its kernels have not'),
         (
             {"hop": [link("m")], "change": [{"at": "1s", "hop": "m", "qdisc": "tbf rate 5mbit child codel"}]},

@@ -52,6 +52,8 @@ def test_what_the_hosts_do_not_do_is_refused_in_a_line_before_anything_runs() ->
     cell = {"standard": "802.11n", "station": [{"count": 2}]}
     said = "bottleneck.wifi.station: found 2 stations; accepted by the live engine: one"
     assert refused(bottleneck={"wifi": cell, "qdisc": "fq_codel"}) == said
+    said = "bottleneck.gro: found true; accepted by the live engine: false, as packets are real programs'"
+    assert refused(bottleneck=SCENARIO["bottleneck"] | {"gro": True}) == said
 
 
 def test_the_command_refuses_before_it_starts_anything(here: Path, goodqueue: Callable[..., Result]) -> None:

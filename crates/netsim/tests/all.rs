@@ -18,6 +18,7 @@ mod pacing;
 mod packmime;
 mod paths;
 mod random_paths;
+mod receive;
 mod residential;
 mod run;
 mod scenario;

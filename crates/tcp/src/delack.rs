@@ -101,7 +101,8 @@ impl DelayedAck {
         }
     }
 
-    /// Takes a segment of `len` bytes in order, and learns the peer's rhythm. `window` is what the peer was offered.
+    /// Takes a segment in order, and learns the peer's rhythm. `len` is its length, or that of each segment that a card
+    /// has merged in it (Linux's `tcp_measure_rcv_mss`). `window` is what the peer was offered.
     #[inline]
     pub(crate) fn on_data(
         &mut self,

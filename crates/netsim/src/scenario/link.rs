@@ -181,18 +181,28 @@ struct Other<'a> {
 }
 
 impl LinkSpec {
+    /// Refuses a card that merges, for a path of packets from outside.
+    pub(super) fn check_outside(&self) -> Result<()> {
+        if self.below.receive.is_none_or(|card| !card.merges()) {
+            return Ok(());
+        }
+        let accepted = "false, since packets of real programs do not merge here";
+        refuse(&self.key.replace("qdisc", "gro"), "true", accepted)
+    }
+
     /// Reads the link of a hop, which has no `buffer`.
     pub(super) fn of_hop(table: &Table<'_>, path: Path) -> Result<Self> {
         Self::read(table, path, None, None)
     }
 
-    /// Returns the same link as the interface of the host that sends all its packets.
+    /// Returns the same link as the interface of the host that sends all its packets. A card's keys in the host's table
+    /// are of the card that receives.
     pub(super) fn at_sender(self) -> Self {
         let line = match self.line {
             Line::Registry(args) => Line::Registry(args.at_sender()),
             other => other,
         };
-        Self { line, ..self }
+        Self { line, below: Below { receive: None, ..self.below }, ..self }
     }
 
     /// Reads a link, or an end of a cell. Values that the table leaves out are those of `other`.

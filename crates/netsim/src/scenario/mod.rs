@@ -155,6 +155,11 @@ impl Scenario {
         let path = Path::read(&path, linux::read(&table)?)?;
         let bottleneck = Bottleneck::read(&bottleneck, path)?;
         let hops = Hops::read(&table, path, bottleneck.wifi.is_some())?;
+        if outside.is_some() {
+            let of_hops = hops.list.iter().filter_map(|hop| hop.link.as_ref());
+            let links = [&bottleneck.down, &bottleneck.up].into_iter().chain(of_hops);
+            links.map(LinkSpec::check_outside).collect::<Result<()>>()?;
+        }
         let change = change::read(&table, duration.0, &bottleneck, &hops)?;
         let mut traffic = if outside.is_some() && !table.has("traffic") {
             Vec::new()

@@ -9,6 +9,7 @@ use super::{Direction, Path};
 use crate::byte_limit::Bql;
 use crate::ids::HopId;
 use crate::path::link;
+use crate::receive::Receive;
 use goodqueue_hosts::direction::Side;
 use goodqueue_hosts::keys::{
     AnyKey, Key, MOST_RATE, RateText, Result, ScenarioError, Table, no_such_word, refuse,
@@ -56,8 +57,23 @@ const TSO: Key<bool> = Key::with_default("tso", "true")
     );
 
 /// The keys of a host.
-pub(super) const KEYS: &[&dyn AnyKey] =
-    &[&NAME, &ROLE, &RATE, &QDISC, &RING, &BQL, &SMALL_QUEUES, &PACING_SHIFT, &TSO];
+pub(super) const KEYS: &[&dyn AnyKey] = &[
+    &NAME,
+    &ROLE,
+    &RATE,
+    &QDISC,
+    &RING,
+    &BQL,
+    &SMALL_QUEUES,
+    &PACING_SHIFT,
+    &TSO,
+    #[cfg(feature = "emulation")]
+    &crate::receive::RX_USECS,
+    #[cfg(feature = "emulation")]
+    &crate::receive::RX_FRAMES,
+    #[cfg(feature = "emulation")]
+    &crate::receive::GRO,
+];
 
 /// The stack of a host, or of all hosts of a role that have no table of their own.
 #[derive(Clone, Debug)]
@@ -68,6 +84,8 @@ pub(crate) struct HostSpec {
     pub(crate) small_queues: Option<SmallQueues>,
     /// The hop that is its interface, if it has a queue of its own.
     pub(crate) interface: Option<HopId>,
+    /// The receive side of its card, if packets wait or merge there.
+    pub(crate) receive: Option<Receive>,
     /// The place of its table, for messages.
     key: String,
 }
@@ -109,11 +127,19 @@ impl HostSpec {
             Some(_) => Some(LinkSpec::of_hop(table, path)?.at_sender()),
             None => None,
         };
+        let receive = Receive::read(table, None)?;
+        if receive.is_some() && name.is_none() {
+            return refuse(
+                table.path(),
+                "`rx_usecs` or `gro` without a name",
+                "a card of a host with a `name`",
+            );
+        }
         let usual = if has_wifi && role == Side::User { 7 } else { u64::from(SmallQueues::PACING_SHIFT) };
         let pacing_shift = table.find(&PACING_SHIFT)?.unwrap_or(usual) as u8;
         let offload = table.take(&TSO)?;
         let small_queues = table.take(&SMALL_QUEUES)?.then_some(SmallQueues { pacing_shift, offload });
-        Ok((Self { name, role, small_queues, interface: None, key: table.path().to_string() }, link))
+        Ok((Self { name, role, small_queues, interface: None, receive, key: table.path().to_string() }, link))
     }
 
     /// Returns the direction in which the host sends.
@@ -128,7 +154,7 @@ impl HostSpec {
     }
 
     /// Returns the host's name and role, if it has a name.
-    pub(super) fn owner(&self) -> Option<(Side, HostName)> {
+    pub(crate) fn owner(&self) -> Option<(Side, HostName)> {
         Some((self.role, self.name.clone()?))
     }
 
@@ -171,12 +197,14 @@ pub(super) struct Written<'a> {
     pacing_shift: Option<u8>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tso: Option<bool>,
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    receive: Option<Receive>,
 }
 
 impl HostSpec {
     /// Returns its table, in which `link` is its interface.
     pub(super) fn written<'a>(&'a self, link: Option<&'a LinkSpec>) -> Written<'a> {
-        let Self { name, role, small_queues, .. } = self;
+        let &Self { ref name, role, ref small_queues, receive, .. } = self;
         Written {
             name: name.as_ref(),
             role: role.name(),
@@ -184,6 +212,7 @@ impl HostSpec {
             small_queues: small_queues.is_some(),
             pacing_shift: small_queues.map(|queues| queues.pacing_shift),
             tso: small_queues.map(|queues| queues.offload),
+            receive,
         }
     }
 }

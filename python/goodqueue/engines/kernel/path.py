@@ -30,6 +30,9 @@ REFUSED = {
     "wifi": "a rate, as Linux has no medium that stations compete for (mac80211_hwsim delivers at once)",
     "ring": "none, as no discipline of Linux fills a ring below another: that is a card's driver",
     "bql": "none, as they are of a card's driver",
+    "rx_usecs": "none, as its cards are virtual and have no interrupts",
+    "rx_frames": "none, as its cards are virtual and have no interrupts",
+    "gro": "none, as it switches merging off, so that one captured packet is one packet",
 }
 """Keys of a link that the engine refuses, and what it accepts instead."""
 

@@ -167,6 +167,8 @@ _OF_HOSTS = {
     "small_queues": (True, "which Linux always has"),
     "pacing_shift": (10, "as the laboratory's interfaces ask for no more time"),
     "tso": (False, "as its interfaces send single packets"),
+    "rx_usecs": (0, "as its cards are virtual and have no interrupts"),
+    "gro": (False, "as it switches merging off, so that one captured packet is one packet"),
 }
 """The keys of hosts that have one value on Linux here, and why."""
 

@@ -18,7 +18,7 @@
 //!
 //! It differs from Linux in these points:
 //!
-//! - packets are those of the wire, so there is nothing for `split-gso` to split;
+//! - the caller cuts merged packets (`split-gso`), and the overhead of one that stays whole counts once;
 //! - `nat` asks the packet, not a table of connections;
 //! - a sum of length and overhead below zero counts as zero;
 //! - a change leaves tins and isolation as they are.

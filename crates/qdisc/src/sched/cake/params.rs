@@ -5,8 +5,8 @@
 //! framing words add up (`pppoe-ptm ether-vlan`), and `raw` before them counts from the frame, not from the IP
 //! packet.
 //!
-//! Two words are accepted and have no effect: `split-gso`, because all packets here are those of the wire, and
-//! `via-ethernet`, which `tc` itself ignores.
+//! Two words have no effect here: `split-gso`, which is for the caller, who cuts merged packets before it offers them,
+//! and `via-ethernet`, which `tc` itself ignores.
 
 use super::shaper::Cells;
 use crate::param::{Args, Digits, Param, ParamSpec, QdiscSpec, bps, ms, us};
@@ -111,7 +111,7 @@ pub(super) const ACK_FILTER: Param<AckFilter> = Param::word(
 );
 const GSO: Param<Gso> = Param::word(
     "gso",
-    "whether super-packets are split; both words have the same effect here, because packets are as on the wire",
+    "whether packets that a card has merged (`gro`) are cut before they are queued",
     "split-gso",
 );
 const PRESET: Param<()> = Param::shorthand(
