@@ -268,6 +268,7 @@ sanitize: export CARGO_BUILD_TARGET = $(shell rustc --print host-tuple)
 sanitize: export GOODQUEUE_CFLAGS := -fsanitize=address,undefined -fno-sanitize-recover=all
 sanitize: | rust
 	cargo test --quiet --locked --lib --tests --package goodqueue-units --package goodqueue-qdisc --package goodqueue-capi
+	cargo test --quiet --locked --lib --package goodqueue-sockets options
 	@built=$(CARGO_TARGET_DIR)/$(CARGO_BUILD_TARGET)/debug/deps; cc $(GOODQUEUE_CFLAGS) -Icrates/capi/include \
 	    crates/capi/tests/ack_filter.c $$built/libgoodqueue_capi.a -lpthread -ldl -lm -o $$built/ack_filter; \
 	  for size in 40 39 0; do $$built/ack_filter $$size; done

@@ -297,6 +297,9 @@ def _block(spec: dict[str, Any]) -> str:
     if sampled := _sampled(spec["name"]):
         units = "[which units](README.md#what-a-law-thinks)"
         parts.append(f"With `[series] law = true` a record holds over time ({units}): {', '.join(sampled)}.")
+    if changes := _changes(spec["name"]):
+        text = "`[linux] release` of a scenario chooses the law. The default is 6.1. `goodqueue list linux` shows all."
+        parts += ["## By release of Linux", text, table(["release", "what changed"], changes)]
     if traces := _traces(spec["name"]):
         parts += ["## Traces in this repository", f"`goodqueue replay golden/{spec['name']}`: {', '.join(traces)}."]
     return "\n\n".join(parts)
@@ -322,6 +325,12 @@ def _sampled(name: str) -> list[str]:
     asked = {"duration": "100ms", "series": {"interval": "100ms", "law": True}, "traffic": [{"kind": "ping"}]}
     record = run.one(asked | {"bottleneck": {"rate": "10mbit", "qdisc": name}, "path": {"rtt": "10ms"}, "warmup": "0s"})
     return [f"`{variable}`" for variable in record["series"]["queues"]["down"]["law"]]
+
+
+def _changes(name: str) -> list[list[str]]:
+    """Return the releases in which Linux changed the discipline, with what changed."""
+    told = [one for one in json.loads(_goodqueue.linux())["disciplines"] if one["name"] == name]
+    return [[change["release"], change["what"]] for one in told for change in one["changes"]]
 
 
 def _traces(name: str) -> list[str]:

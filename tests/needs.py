@@ -65,11 +65,11 @@ def plots() -> bool:
     return subprocess.run(command, check=False, capture_output=True, env=debians_environment()).returncode == 0
 
 
-def image() -> bool:
-    """Return whether the kernel engine's image was built."""
+def image(release: str | None = None) -> bool:
+    """Return whether the kernel engine's image of ``release`` was built."""
     from goodqueue.engines.kernel import image
 
-    return image.find() is not None
+    return image.find(release) is not None
 
 
 def mounts() -> bool:
@@ -116,6 +116,9 @@ NEEDS = {
     "groff": Need(programs("groff"), "groff-base"),
     "host": Need(programs("ip", "tc", "tcpdump", "unshare"), "iproute2 tcpdump", "root, who may build networks"),
     "image": Need(image, remedy=".venv/bin/goodqueue kernel image, on a Debian system"),
+    "image-7.3": Need(
+        lambda: image("7.3"), remedy=".venv/bin/goodqueue kernel image --kernel 7.3, with a mirror that has sid"
+    ),
     "iperf3": Need(programs("iperf3"), "iperf3"),
     "irtt": Need(programs("irtt"), "irtt"),
     "link": Need(link, remedy="user namespaces, and a checkout and a Python that every user may read"),

@@ -420,6 +420,9 @@ def merge_captures(path: str, points: list[str], wan: str, cli: str, start_ns: i
 def qdiscs() -> str:
     """Return the registry: a list of name, summary, source and params."""
 
+def linux() -> str:
+    """Return the releases of Linux, the default one, and since when each discipline is there and what changed."""
+
 def congestion_controls() -> str:
     """Return a list of name, summary and source."""
 
@@ -449,8 +452,10 @@ def toml_line(text: str, key: str) -> int | None:
     or if the text is no TOML.
     """
 
-def replay(name: str, file: io.RawIOBase, stopped: Callable[[], bool] | None = None) -> str:
-    """Return the outcome of the decision trace ``name``, whose bytes ``file`` has.
+def replay(name: str, file: io.RawIOBase, release: str | None = None, stopped: Callable[[], bool] | None = None) -> str:
+    """Return the outcome of the decision trace ``name``, whose bytes ``file`` has, with the law of ``release``.
+
+    Without ``release`` the law is that of the trace's kernel.
 
     Raises ValueError with one line for a malformed file or if stopped.
     """

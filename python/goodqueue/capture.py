@@ -8,6 +8,7 @@ from pathlib import Path
 from goodqueue.errors import UserError, quoted
 from goodqueue.files import drafts, output
 from goodqueue.record import Scenario
+from goodqueue.scenario import paths
 
 SUFFIX = ".pcapng"
 WHOLE_BYTES = 65536
@@ -55,7 +56,9 @@ def asked(
     force: bool = False,
     read: Iterable[Path] = (),
 ) -> Iterator[Trace | None]:
-    """Yield the capture that ``--trace``, ``--trace-at`` and ``--trace-snap`` describe for ``engine``, if there is one.
+    """Yield the capture that ``--trace``, ``--trace-at`` and ``--trace-snap`` describe, if there is one.
+
+    ``engine`` is the kind of the engine.
 
     What `settle` has not moved by the end is removed. Raises UserError, also for a file that exists, cannot be written
     or is among those that the command has ``read``, so that no run is made in vain.
@@ -88,7 +91,8 @@ def check(scenario: Scenario, points: Sequence[str]) -> None:
     """Check that ``scenario`` can be captured at ``points``.
 
     Raises UserError for a scenario with hops or with interfaces of hosts, since a capture knows one queue per
-    direction, and for the point of the air without Wi-Fi.
+    direction, for a card in front of the queue, since senders' packets wait there, and for the point of the air
+    without Wi-Fi.
     """
     if AIR in points and "wifi" not in scenario["bottleneck"]:
         raise UserError("--trace-at", f"found {AIR}, and no [bottleneck.wifi]; accepted: points of a wire")
@@ -97,6 +101,9 @@ def check(scenario: Scenario, points: Sequence[str]) -> None:
         raise UserError("hop", f"{found}; accepted with --trace: none, the bottleneck alone")
     if any("qdisc" in host for host in scenario.get("host", [])):
         raise UserError("host", "found one with an interface; accepted with --trace: none, the bottleneck alone")
+    for key, link in paths.links(scenario):
+        if "rx_usecs" in link:
+            raise UserError(f"{key}.rx_usecs", "found a card; accepted with --trace: none, the queue alone")
 
 
 def settle(trace: Trace, force: bool) -> str:

@@ -96,11 +96,11 @@ def test_a_study_that_the_kernel_cannot_run_names_the_cell(
     here: Path, monkeypatch: pytest.MonkeyPatch, goodqueue: Callable[..., Result]
 ) -> None:
     def refuse(engine: str, scenario: Scenario) -> None:
-        raise UserError("traffic[0].stack", 'found "linux-3.10"; accepted: linux-6.x')
+        raise UserError("traffic[0].stack", 'found "linux-3.10"; accepted: linux-6.1')
 
     monkeypatch.setattr(engines, "check", refuse)
     result = goodqueue("study", "schwardmann2014", "--quick", "--engine", "kernel")
     assert (result.status, result.out) == (2, "")
     assert "goodqueue: --engine kernel: " in result.err
-    why = 'traffic[0].stack: found "linux-3.10"; accepted: linux-6.x'
+    why = 'traffic[0].stack: found "linux-3.10"; accepted: linux-6.1'
     assert result.err.endswith(f"table1a codel bandwidth_mbps=1: {why}\n")

@@ -12,7 +12,8 @@ import pytest
 from goodqueue import engines, scenario
 from goodqueue.engines.kernel import elements, planning
 from goodqueue.engines.kernel.lab import changing, commands, distributions
-from goodqueue.engines.kernel.lab.chain import Does, Step, captured, nodes
+from goodqueue.engines.kernel.lab.cards import captured
+from goodqueue.engines.kernel.lab.chain import Does, Step, nodes
 from goodqueue.engines.kernel.lab.clock import nanoseconds
 from goodqueue.engines.kernel.lab.plan import Change, Hop, Plan, Shaper
 from goodqueue.engines.kernel.sightings import Packets
@@ -89,7 +90,7 @@ def test_a_bottleneck_alone_is_a_router_between_two_wires() -> None:
     plan = planned()
     assert [node.name for node in nodes(plan)] == ["server", "wan1", "router", "access1", "client"]
     assert does(plan, "down") == does(plan, "up") == [("QUEUE", "bottleneck"), ("PROPAGATE", "bottleneck")]
-    assert [node.device(side) for node, side in captured(plan)] == ["r-wan", "r-cli"]
+    assert captured(plan) == [("router", "r-wan"), ("router", "r-cli")]
 
 
 def test_each_link_but_the_last_has_a_node_for_its_transmissions() -> None:
@@ -108,7 +109,7 @@ def test_each_link_but_the_last_has_a_node_for_its_transmissions() -> None:
         ("QUEUE", "modem"),
         ("PROPAGATE", "modem"),
     ]
-    devices = [node.device(side) for node, side in captured(plan)]
+    devices = [device for _, device in captured(plan)]
     assert devices[0] == "server-cli"
     assert devices[-1] == "client-wan"
     assert {"r-wan", "r-cli"} < set(devices), "the bottleneck's are where they always are"
@@ -196,8 +197,15 @@ def test_a_file_of_rates_is_changes(tmp_path: Path) -> None:
             {"hop": [wire()], "traffic": [{"kind": "ping"}, {"kind": "bulk", "hops": ["air"]}]},
             'traffic[1].hops: found air, where "bulk/0" sends through no link; accepted by the kernel engine: a link',
         ),
-        ({"host": [{}]}, "host[0]: found the stack of a host; accepted by the kernel engine: none, as"),
-        ({"hop": [link("m") | {"qdisc": "pi"}]}, 'hop[0].qdisc: found "pi", which Linux 6.1 has not'),
+        (
+            {"bottleneck": BOTTLENECK | {"rx_usecs": 50, "up": {"rate": "1mbit"}}},
+            "bottleneck.rx_usecs: found 50; accepted by the kernel engine: none, as its cards are virtual",
+        ),
+        (
+            {"hop": [link("m", gro=True)]},
+            "hop[0].rx_usecs: found 0; accepted by the kernel engine: none, as its cards are virtual",
+        ),
+        ({"hop": [link("m") | {"qdisc": "pi"}]}, 'hop[0].qdisc: found "pi", which its kernels have not'),
         (
             {"hop": [link("m")], "change": [{"at": "1s", "hop": "m", "qdisc": "tbf rate 5mbit child codel"}]},
             "change[0]",

@@ -83,7 +83,7 @@ def test_the_laboratory_s_hash_is_of_each_file_s_bytes_and_name(
 
 def test_an_image_that_is_to_be_built_has_its_name_before(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.rmtree(machine / "first")
-    monkeypatch.setattr(packages, "resolve", lambda: PACKAGES)
+    monkeypatch.setattr(packages, "resolve", lambda apt=None: PACKAGES)
     named = image.wanted()
     renew(machine, named)  # as `build` does
     assert image.wanted() == named, "the first run would have another key than those after it"
@@ -95,7 +95,7 @@ def test_an_image_that_is_renewed_meanwhile_is_for_the_next_command(machine: Pat
     found = image.find()
     assert found is not None
     assert found.key == "second"
-    assert kernel._image().key == "first", "its runs would stand under the key of the other image"
+    assert kernel._image(None).key == "first", "its runs would stand under the key of the other image"
 
 
 def test_an_image_of_other_packages_than_those_in_the_keys_is_refused(
@@ -104,9 +104,9 @@ def test_an_image_of_other_packages_than_those_in_the_keys_is_refused(
     assert image.wanted() == "first"
     shutil.rmtree(machine / "first")
     other = image.get(write_image(machine, "second").name)
-    monkeypatch.setattr(image, "build", lambda: other)
+    monkeypatch.setattr(image, "build", lambda release: other)
     with pytest.raises(UserError, match="kernel image: found second; accepted: first, or the same command once more"):
-        kernel._image()
+        kernel._image(None)
 
 
 def test_a_kernel_run_of_before_is_run_again_and_stays_readable(

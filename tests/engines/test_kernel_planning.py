@@ -82,10 +82,10 @@ def test_captures_go_on_until_a_full_queue_has_run_empty() -> None:
         ),
         (
             {"qdisc": "pi"},
-            'bottleneck.qdisc: found "pi", which Linux 6.1 has not; accepted by the kernel engine: pfifo, ',
+            'bottleneck.qdisc: found "pi", which its kernels have not; accepted by the kernel engine: pfifo, ',
         ),
-        ({"qdisc": "dualpi2"}, 'bottleneck.qdisc: found "dualpi2", which Linux 6.1 has not'),
-        ({"qdisc": "tbf child cobalt"}, 'bottleneck.qdisc: found "cobalt", which Linux 6.1 has not'),
+        ({"qdisc": "dualpi2"}, 'bottleneck.qdisc: found "dualpi2", which its kernels have not'),
+        ({"qdisc": "tbf child cobalt"}, 'bottleneck.qdisc: found "cobalt", which its kernels have not'),
         (
             {"qdisc": "pie variant rfc8033"},
             'bottleneck.qdisc: found "pie variant rfc8033"; accepted by the kernel engine',
@@ -100,8 +100,8 @@ def test_captures_go_on_until_a_full_queue_has_run_empty() -> None:
         ),
         ({"qdisc": "choke harddrop"}, 'bottleneck.qdisc: found "choke harddrop"; accepted by the kernel engine'),
         (
-            {"qdisc": "fq weights 20000 40000 90000"},  # 6.1's fq would ignore the bands without a word
-            'bottleneck.qdisc: found "fq weights 20000 40000 90000"; accepted by the kernel engine: the default, since',
+            {"linux": {"release": "7.3"}},  # its law would not be that of the kernel that runs
+            'linux.release: found "7.3"; accepted by the kernel engine: none, or the same release of the kernel: ',
         ),
         ({"qdisc": "prio txqueuelen 50"}, 'bottleneck.qdisc: found "prio txqueuelen 50"; accepted by the kernel'),
         ({"qdisc": "pfifo_fast txqueuelen 50"}, 'bottleneck.qdisc: found "pfifo_fast txqueuelen 50"; accepted'),
@@ -112,13 +112,16 @@ def test_captures_go_on_until_a_full_queue_has_run_empty() -> None:
         ({"qdisc": "cake target 5ms"}, 'bottleneck.qdisc: found "cake target 5ms"; accepted by the kernel engine: no'),
         (
             {"traffic": [{"kind": "bulk"}, {"kind": "bulk", "stack": "linux-3.10", "name": "old"}]},
-            'traffic[1].stack: found "linux-3.10"; accepted by the kernel engine: linux-6.x',
+            'traffic[1].stack: found "linux-3.10"; accepted by the kernel engine: linux-6.1',
         ),
         *(
             ({"traffic": [{"kind": "bulk", "cc": cc}]}, f'traffic[0].cc: found "{cc}"; accepted by the kernel engine:')
             for cc in ("prague", "ledbat", "ledbat++", "none cwnd 10", "cubic hystart++", "reno abe")
         ),
-        ({"traffic": [{"kind": "bulk", "ecn": "accecn"}]}, 'traffic[0].ecn: found "accecn", which Linux 6.1 has not'),
+        (
+            {"traffic": [{"kind": "bulk", "ecn": "accecn"}]},
+            'traffic[0].ecn: found "accecn", which Linux has had since 7.0; accepted by the kernel engine: --kernel',
+        ),
         *(
             (
                 {"traffic": [{"kind": "bulk", key: 2}]},
@@ -320,3 +323,28 @@ def test_the_link_is_one_that_a_discipline_learns_idleness_from_where_that_matte
     shapers = {name: tc.shaper(resolved(name)["bottleneck"]["qdisc"]) for name in tc.DISCIPLINES}
     assert {name for name, shaper in shapers.items() if shaper == "cbs"} == {"red", "choke", "tbf", "htb", "netem"}
     assert tc.shaper(resolved("cake bandwidth 5mbit")["bottleneck"]["qdisc"]) == "cbs"
+
+
+def test_accecn_is_all_of_a_host_s_tcp() -> None:
+    both = [{"kind": "bulk", "ecn": "accecn"}, {"kind": "ping"}]
+    assert planning.plan(resolved(traffic=both), "7.3").accecn
+    mixed = [*both, {"kind": "bulk", "name": "old", "ecn": True}]
+    said = r'traffic\[2\].ecn: found true beside "accecn"; accepted by the kernel engine: "accecn" for all TCP'
+    with pytest.raises(UserError, match=said):
+        planning.plan(resolved(traffic=mixed), "7.3")
+
+
+def test_a_stack_is_its_own_release_s() -> None:
+    newer = resolved(traffic=[{"kind": "bulk", "stack": "linux-7.3"}])
+    assert planning.plan(newer, "7.3").flows
+    said = r'traffic\[0\].stack: found "linux-7.3"; accepted by the kernel engine: linux-6.1$'
+    for release in (None, "6.1"):
+        with pytest.raises(UserError, match=said):
+            planning.plan(newer, release)
+
+
+def test_bands_of_fq_are_words_where_the_kernel_has_them() -> None:
+    newer = resolved("fq weights 20000 40000 90000", linux={"release": "7.3"})
+    words = planning.plan(newer, "7.3").down.tc[0]
+    assert words[words.index("weights") + 1 :][:3] == ["20000", "40000", "90000"]
+    assert "priomap" not in words, "a default is no word for a tc that does not know it"

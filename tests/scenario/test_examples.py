@@ -27,6 +27,7 @@ def test_there_are_examples() -> None:
         "one-flow-codel",
         "packmime",
         "rate-step",
+        "receive-side",
         "rrul-be",
         "rrul",
         "rtt-fairness",
@@ -124,6 +125,13 @@ def test_small_queues_keep_a_senders_own_queue_short() -> None:
     assert (
         p50_ms(small["queues"]["up"]) < 5 < 60 < p50_ms(old["queues"]["up"]) < 70 < 300 < p50_ms(ideal["queues"]["up"])
     )
+
+
+def test_a_limit_in_packets_holds_more_where_a_card_merges() -> None:
+    """20 packets at 100 Mbit/s are 2.4 ms, if each is a segment."""
+    merged, plain = measured("receive-side"), measured("receive-side", "bottleneck.gro=false")
+    most = [(record["queues"]["down"]["delay_ms"] or {})["max"] or 0 for record in (merged, plain)]
+    assert most[0] > 10 > 2.5 > most[1], most
 
 
 def test_the_file_of_rates_is_the_one_that_its_command_makes(tmp_path: Path, goodqueue: Callable[..., Result]) -> None:

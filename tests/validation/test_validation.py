@@ -38,13 +38,13 @@ def test_a_ratio_of_delays_is_a_logarithm_above_the_floor() -> None:
 
 
 def test_counts_agree_within_a_quarter_and_few_are_not_judged() -> None:
-    assert judging.count_ratio(FEW - 1, 0) is None, "a handful of drops says nothing"
-    assert judging.count_ratio(125, 100) == pytest.approx(math.log(1.25))
+    assert judging.count_ratio([FEW - 1], [0]) is None, "a handful of drops says nothing"
+    assert judging.count_ratio([125], [100]) == pytest.approx(math.log(1.25))
     assert judging.agree(math.log(125 / 100)), "the factor itself is within it"
     assert judging.agree(math.log(80 / 100)), "and so is its inverse"
     assert not judging.agree(math.log(126 / 100))
-    assert judging.count_ratio(FEW, 0) == math.inf
-    assert judging.count_ratio(0, FEW) == -math.inf
+    assert judging.count_ratio([FEW], [0]) == math.inf
+    assert judging.count_ratio([0], [FEW]) == -math.inf
     assert not judging.agree(-math.inf), "drops on one side only are a disagreement, not a missing value"
 
 
@@ -96,9 +96,21 @@ def test_errors_are_taken_seed_by_seed() -> None:
     assert found.utilisation_points is not None
     assert found.utilisation_points.mean == 0.0
     assert found.utilisation_points.half_width == pytest.approx(12.706, abs=0.001), "-1 and +1: t = 12.706, s / √2 = 1"
-    assert found.drops_ln == pytest.approx(math.log(1.2)), "of all seeds together"
+    assert found.drops_ln == pytest.approx(math.log(1.2)), "of the medians"
     assert found.marks_ln is None
     assert found.cwnd_area is None
+
+
+def test_one_run_of_a_long_tail_decides_neither_a_number_nor_a_verdict() -> None:
+    """PIE with load both ways: 200 drops in most runs, and 1000 in one of ten on either engine."""
+    usual = side([30.0] * 5, [90.0] * 5, [200, 210, 190, 205, 195], [0] * 5)
+    tailed = side([30.0, 60.0, 30.0, 30.0, 29.0], [90.0] * 5, [200, 1000, 190, 205, 195], [0] * 5)
+    found = replace(validation(), results=[Cell("pie", "loaded=both", "pie", tailed, usual)])
+    judged = judging.judge(found.results)
+    assert judged.overall.drops_agree == 1, "the sums are 1790 and 1000"
+    row = next(line for line in show.markdown(found, judged).splitlines() if line.startswith("| pie/"))
+    assert row.split(" | ")[1:3] == ["30.0 [29.0 – 60.0]", "30.0"], "an interval of Student's would end at 52 and 19"
+    assert row.split(" | ")[10:12] == ["200 [190 – 1000]", "200 [190 – 210]"]
 
 
 def test_a_seed_without_a_delay_is_left_out() -> None:
@@ -241,8 +253,8 @@ def validation() -> Validation:
 def test_the_table_marks_counts_that_disagree_and_names_what_is_worst() -> None:
     text = show.markdown(validation(), judging.judge(results()))
     rows = {line.split(" | ")[0].removeprefix("| "): line.split(" | ") for line in text.splitlines()}
-    assert rows["codel/rtt=10ms"][10:12] == ["198", "100 !"]
-    assert rows["codel/base"][10:12] == ["120", "100"]
+    assert rows["codel/rtt=10ms"][10:12] == ["99", "50 !"], "of one run"
+    assert rows["codel/base"][10:12] == ["60", "50"]
     assert rows["codel/rtt=10ms"][3] == "+1.39"
     assert "Farthest off in mean delay: codel (0.866), rtt=10ms (1.386)." in text
     assert "Linux 6.1.0 in qemu 7.2" in text
@@ -416,7 +428,7 @@ def dying(scenario, progress, stop):
     return run.simulate(scenario, progress, stop)
 own = engines.find
 engines.find = lambda name: dying if name == "kernel" else own(name)
-making.build = lambda scenario: "stand-in"
+making.build = lambda scenario, release: "stand-in"
 cli.main(sys.argv[1:])
 """
 

@@ -167,6 +167,7 @@ export interface Host {
   goodput_mbps: { down: number | null; up: number | null };
   rtt_ms: Delay | null;
   loss_percent: number;
+  card?: Card;
 }
 
 export interface Flow {
@@ -210,6 +211,7 @@ export interface Hop {
   drops_by_reason?: Record<string, number> | null;
   marks_by_reason?: Record<string, number> | null;
   ring?: Ring;
+  card?: Card;
   loss_percent?: number;
 }
 
@@ -250,6 +252,7 @@ export interface AirOfStation {
   transmissions: number;
   retry_percent: number;
   lost: number;
+  expired?: number;
   delay_ms: Delay | null;
 }
 
@@ -265,6 +268,15 @@ export interface Queue {
   drops_by_reason: Record<string, number>;
   marks_by_reason: Record<string, number>;
   ring?: Ring;
+  card?: Card;
+}
+
+export interface Card {
+  interrupts: number;
+  packets: number;
+  handed_on: number;
+  mean_bytes: number | null;
+  waiting_at_end: number;
 }
 
 export interface Ring {

@@ -2,6 +2,7 @@
 //!
 //! A decision trace holds the calls of a kernel's discipline and its decisions, packet by packet, with the random
 //! numbers that it drew (format: `golden/README.md`). [`replay`] builds the same discipline from the trace's header,
+//! with the law of the Linux release that the header names,
 //! makes the same calls, hands it the same random numbers, and compares each decision. The first difference ends the
 //! replay, because later differences follow from it.
 //!
@@ -27,6 +28,7 @@ mod setup;
 mod state;
 pub mod trace;
 
+use goodqueue_units::Release;
 use serde::Serialize;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -126,5 +128,13 @@ pub fn replay(path: &Path) -> Result<Outcome, Error> {
 /// # Errors
 /// Fails as [`replay`] does.
 pub fn replay_reader(name: &str, reader: impl BufRead) -> Result<Outcome, Error> {
-    player::play(trace::Reader::open(name, reader)?)
+    replay_as(name, reader, None)
+}
+
+/// Replays a decision trace as [`replay_reader`] does, with the law of another release than that of its kernel.
+///
+/// # Errors
+/// Fails as [`replay`] does.
+pub fn replay_as(name: &str, reader: impl BufRead, release: Option<Release>) -> Result<Outcome, Error> {
+    player::play(trace::Reader::open(name, reader)?, release)
 }

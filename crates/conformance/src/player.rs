@@ -6,7 +6,7 @@ use crate::state::{Seen, may_be_unshown};
 use crate::trace::{After, Extra, Ids, Line, Pairs, Reader};
 use crate::{Error, Mismatch, Outcome, States};
 use goodqueue_qdisc::{Backlog, Drop, Mark, Owner, Qdisc};
-use goodqueue_units::{Ecn, Instant};
+use goodqueue_units::{Ecn, Instant, Release};
 use std::collections::VecDeque;
 use std::fmt::Write as _;
 use std::io::BufRead;
@@ -94,8 +94,8 @@ struct Player<'a> {
     theirs: Option<(u64, String)>,
 }
 
-/// Replays a decision trace to its end or to its first mismatch.
-pub(crate) fn play<R: BufRead>(mut reader: Reader<R>) -> Result<Outcome, Error> {
+/// Replays a decision trace to its end or to its first mismatch, with the law of `release` or else of its kernel.
+pub(crate) fn play<R: BufRead>(mut reader: Reader<R>, release: Option<Release>) -> Result<Outcome, Error> {
     let algorithm = reader.header().get("algorithm").map(str::to_string);
     let algorithm = algorithm.ok_or_else(|| reader.malformed("the header has no \"algorithm\"".into()))?;
     let mut outcome = Outcome {
@@ -107,7 +107,7 @@ pub(crate) fn play<R: BufRead>(mut reader: Reader<R>) -> Result<Outcome, Error> 
         first: None,
         unsupported: None,
     };
-    let setup = match setup::build(&outcome.algorithm, reader.header()) {
+    let setup = match setup::build(&outcome.algorithm, reader.header(), release) {
         Ok(setup) => setup,
         Err(Refusal::Unsupported(why)) => return Ok(Outcome { unsupported: Some(why), ..outcome }),
         Err(Refusal::Malformed(what)) => return Err(reader.malformed(what)),
@@ -164,7 +164,8 @@ impl Player<'_> {
                 self.owner.random.push_back((bits, value));
                 Ok(None)
             }
-            Line::Enqueue { id, len, flow, hash, extra, ecn, prio, fate, ret, after } => {
+            Line::Enqueue { id, len, flow, hash, extra, ecn, queue, prio, fate, ret, after } => {
+                self.setup.qdisc.pin(queue).map_err(|error| error.0)?;
                 if id != self.packets {
                     return Err(format!("id: found {id}; accepted: {}, the next arrival", self.packets));
                 }
@@ -178,7 +179,10 @@ impl Player<'_> {
                 let packet = Arrival { id, len, ecn, flow, hash, hosts, prio, departure, socket, arrival };
                 Ok(self.enqueue(now, packet, (fate, ret), after))
             }
-            Line::Dequeue { id, ecn, after } => Ok(self.dequeue(now, id, ecn, after)),
+            Line::Dequeue { id, ecn, queue, after } => {
+                self.setup.qdisc.pin(queue).map_err(|error| error.0)?;
+                Ok(self.dequeue(now, id, ecn, after))
+            }
             Line::Timer { drops, state } => Ok(self.timer(now, drops, state)),
             Line::State(state) => {
                 self.theirs = Some((0, state.text().to_string()));
@@ -297,6 +301,7 @@ impl Player<'_> {
     }
 
     fn end(&mut self, theirs: Pairs<'_>) -> Result<Option<Difference>, String> {
+        self.setup.qdisc.pin(None).map_err(|error| error.0)?;
         let ours = [
             ("enq", self.packets),
             ("deq", self.totals.delivered),

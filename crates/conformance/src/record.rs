@@ -139,7 +139,7 @@ fn timer_name(name: &str) -> Option<&'static str> {
     match name {
         "red" => Some("adapt"),
         "sfq" => Some("perturb"),
-        "cake" | "fq" => None,
+        "cake" | "cake_mq" | "fq" => None,
         "netem" | "tbf" | "htb" => Some("wake"),
         _ => Some("tupdate"),
     }
@@ -157,7 +157,7 @@ const TIMES: &str = ",edt_ns,pace_Bps";
 fn further_columns(name: &str, innermost: &str) -> &'static str {
     match (name, innermost) {
         ("fq", _) => TIMES,
-        (_, "cake") => ",src_hash,dst_hash",
+        (_, "cake" | "cake_mq") => ",src_hash,dst_hash",
         _ => "",
     }
 }
@@ -250,7 +250,7 @@ impl<'a, W: Write> Recorder<'a, W> {
         let hosts = (hash(self.options.flows + flow / 2), hash(2 * self.options.flows + flow));
         let prio = match self.innermost {
             "fq" | "pfifo_fast" | "prio" => (flow % 16) as u8,
-            "cake" => CODEPOINTS[(flow % 8) as usize],
+            "cake" | "cake_mq" => CODEPOINTS[(flow % 8) as usize],
             _ => 0,
         };
         let hash = hash(flow);

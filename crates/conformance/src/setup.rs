@@ -14,7 +14,7 @@ use crate::arrival::Arrival;
 use crate::trace::{self, Header};
 use goodqueue_qdisc::packet::Socket;
 use goodqueue_qdisc::{AnyQdisc, Args, Link, param, registry};
-use goodqueue_units::Rate;
+use goodqueue_units::{Rate, Release};
 
 pub(crate) use write::{Pairs, header};
 
@@ -91,13 +91,23 @@ pub(crate) enum Sockets {
     None,
     /// Each flow has a TCP socket.
     Tcp,
+    /// Each flow of odd number has a TCP socket.
+    TcpOdd,
     /// Each flow has a socket that is not TCP's.
     Other,
 }
 
 impl Sockets {
-    /// Reads the header's `pace`.
+    /// Reads the header's `pace` (fq) and `local_flows` (fq_codel).
     fn read(header: &Header) -> Result<Self, Refusal> {
+        match header.get("local_flows") {
+            None | Some("none") => {}
+            Some("all") => return Ok(Self::Tcp),
+            Some("odd") => return Ok(Self::TcpOdd),
+            Some(other) => {
+                return Err(format!("local_flows: found {other:?}; accepted: none, odd, all").into());
+            }
+        }
         match header.get("pace") {
             None | Some("none") => Ok(Self::None),
             Some("sk") => Ok(Self::Other),
@@ -108,7 +118,12 @@ impl Sockets {
 
     /// Returns the socket of a packet of the sender `flow`, with the column `pace_Bps` as its rate.
     pub(crate) fn of(self, flow: u64, pacing: Option<Rate>) -> Option<Socket> {
-        (self != Self::None).then_some(Socket { id: flow, is_tcp: self == Self::Tcp, pacing })
+        let has_one = match self {
+            Self::None => false,
+            Self::TcpOdd => flow % 2 == 1,
+            Self::Tcp | Self::Other => true,
+        };
+        has_one.then_some(Socket { id: flow, is_tcp: self != Self::Other, pacing })
     }
 }
 
@@ -218,8 +233,14 @@ fn words(rules: &[Rule], header: &Header) -> Result<String, Refusal> {
     Ok(words.into_iter().filter(|words| !words.is_empty()).collect::<Vec<_>>().join(" "))
 }
 
-/// Builds the discipline that `header` describes, or says why there is none.
-pub(crate) fn build(algorithm: &str, header: &Header) -> Result<Setup, Refusal> {
+/// Returns the release whose law the trace shows: that of the kernel in the header.
+fn release(header: &Header) -> Release {
+    header.get("kernel").and_then(Release::of_kernel).unwrap_or_default()
+}
+
+/// Builds the discipline that `header` describes, with the law of `wanted` or else of the header's kernel, or says why
+/// there is none.
+pub(crate) fn build(algorithm: &str, header: &Header, wanted: Option<Release>) -> Result<Setup, Refusal> {
     // If the rate changes, the header lists all rates. Disciplines are set up with the first.
     let bps = header.get("link_bps").and_then(|list| list.split(',').next());
     let rate = bps.and_then(|bps| Rate::from_bps(bps.parse().ok()?));
@@ -231,7 +252,9 @@ pub(crate) fn build(algorithm: &str, header: &Header) -> Result<Setup, Refusal> 
     } else {
         FlowHash::Column
     };
-    let line = line(algorithm, header)?;
-    let qdisc = AnyQdisc::parse(&line, &link).map_err(|error| Refusal::Unsupported(error.to_string()))?;
+    let unsupported = |error: goodqueue_qdisc::Error| Refusal::Unsupported(error.to_string());
+    let args = registry::parse_line(&line(algorithm, header)?).map_err(unsupported)?;
+    let args = args.in_release(wanted.unwrap_or_else(|| release(header)));
+    let qdisc = AnyQdisc::build(&args, &link).map_err(unsupported)?;
     Ok(Setup { qdisc, hash, sockets: Sockets::read(header)? })
 }

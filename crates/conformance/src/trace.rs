@@ -116,6 +116,17 @@ pub struct Extra {
     pub pacing: Option<Rate>,
 }
 
+/// The columns that a trace has besides those of all traces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Columns {
+    /// None, or hosts' hashes at the end of arrivals.
+    Usual,
+    /// `edt_ns,pace_Bps` at the end of arrivals (fq).
+    Times,
+    /// Hosts' hashes, and then the transmit queue, which departures have, too (cake_mq).
+    Queues,
+}
+
 /// The content of a line.
 #[derive(Clone, Copy, Debug)]
 pub enum Line<'a> {
@@ -133,6 +144,8 @@ pub enum Line<'a> {
         hash: u32,
         /// Codepoint on arrival.
         ecn: Ecn,
+        /// The transmit queue, if the trace's device has several.
+        queue: Option<usize>,
         /// Priority or DSCP.
         prio: u8,
         /// `q` queued, `m` queued and newly marked, `d` dropped.
@@ -150,6 +163,8 @@ pub enum Line<'a> {
         id: Option<u64>,
         /// The packet's codepoint when it leaves.
         ecn: Ecn,
+        /// The transmit queue, if the trace's device has several.
+        queue: Option<usize>,
         /// The state after the call.
         after: After<'a>,
     },
@@ -183,8 +198,7 @@ pub struct Reader<R: BufRead> {
     pending: bool,
     number: u64,
     now: u64,
-    /// Whether arrivals end with `edt_ns,pace_Bps`, and not with hosts' hashes.
-    has_times: bool,
+    columns: Columns,
 }
 
 /// The reader with the two bytes put back that were read to find the magic number.
@@ -217,11 +231,15 @@ impl<R: BufRead> Reader<R> {
             pending: false,
             number: 0,
             now: 0,
-            has_times: false,
+            columns: Columns::Usual,
         };
         read.map_err(|error| this.malformed(error.to_string()))?;
         this.read_header()?;
-        this.has_times = this.header.get("algorithm") == Some("fq");
+        this.columns = match this.header.get("algorithm") {
+            Some("fq") => Columns::Times,
+            _ if this.header.get("tx_queues").is_some() => Columns::Queues,
+            _ => Columns::Usual,
+        };
         Ok(this)
     }
 
@@ -295,7 +313,7 @@ impl<R: BufRead> Reader<R> {
             return Ok(None);
         }
         self.pending = false;
-        match line::understand(&self.line, self.now, self.has_times) {
+        match line::understand(&self.line, self.now, self.columns) {
             Ok((now, line)) => {
                 self.now = now;
                 Ok(Some((Instant::from_nanos(now), line)))

@@ -69,6 +69,7 @@ const LINES: &[&str] = &[
     "dualpi2 target 5ms tupdate 8ms alpha 0.2 beta 4 drop_enqueue overflow any_ect classic_protection 20",
     "dualpi2 step_thresh 5p min_qlen_step 2 coupling_factor 3 limit 50 memlimit 100000",
     "dualpi2 max_rtt 60ms limit 200",
+    "dualpi2 ect0 limit 200",
     // Disciplines and variants that no kernel has: their line stands in the header.
     "dualpi2 variant rfc9332",
     "dualpi2 variant rfc9332 scheduler ts_fifo memlimit 60000",
@@ -77,6 +78,7 @@ const LINES: &[&str] = &[
     "pie variant rfc8033 limit 100",
     "pie variant draft2013 ecn limit 100",
     "docsis_pie",
+    "cake_mq txqueues 3 bandwidth 9mbit memlimit 100000",
     "cobalt limit 40",
     "fq_nocodel limit 60 flows 8",
     "red_gentle limit 60 min 3 weight 0.1 max_p 0.5 ecn",

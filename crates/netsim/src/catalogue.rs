@@ -2,7 +2,8 @@
 //! feature `reference` sources are empty.
 
 use goodqueue_qdisc::param::ParamSpec;
-use goodqueue_qdisc::{QdiscSpec, registry};
+use goodqueue_qdisc::sched::mac80211;
+use goodqueue_qdisc::{QdiscSpec, Release, registry};
 use goodqueue_tcp::Cc;
 use serde_json::{Value, json};
 
@@ -33,6 +34,22 @@ pub fn qdiscs() -> Value {
         json!({"name": spec.name, "summary": spec.summary, "source": spec.source, "params": params})
     };
     registry::ALL.iter().map(spec).collect()
+}
+
+/// Returns the releases of Linux, and each discipline that Linux has with what changed in which release.
+#[must_use]
+pub fn linux() -> Value {
+    let specs = registry::ALL.iter().chain([&mac80211::SPEC]);
+    let disciplines = specs.filter_map(|spec| {
+        let change = |(release, what): &(Release, &str)| json!({"release": release.name(), "what": what});
+        let changes: Vec<Value> = spec.changes.iter().map(change).collect();
+        Some(json!({"name": spec.name, "since": spec.since?.name(), "changes": changes}))
+    });
+    json!({
+        "releases": Release::ALL.map(Release::name),
+        "default": Release::default().name(),
+        "disciplines": disciplines.collect::<Vec<Value>>(),
+    })
 }
 
 /// Returns every congestion control with the words that may follow its name.

@@ -6,6 +6,7 @@ use crate::packet::Packet;
 use crate::probe::law::LawSeries;
 use goodqueue_hosts::direction::Direction;
 use goodqueue_hosts::keys::ScenarioError;
+use goodqueue_qdisc::param::Value;
 use goodqueue_qdisc::{AnyQdisc, Backlog, Enqueued, Error, Link, Owner, Probe, Qdisc};
 use goodqueue_units::{Instant, Rate, Stream};
 
@@ -81,6 +82,28 @@ impl Discipline {
         let Self::Registry(qdisc) = self else { return false };
         let lines = std::iter::successors(Some(qdisc.args()), |args| args.child());
         lines.into_iter().any(|args| args.spec.param("corrupt").is_some())
+    }
+
+    /// Returns whether the discipline queues a merged packet of `len` bytes as it is. Linux's `cake` cuts such packets
+    /// (`split-gso`), and `tbf` those that are longer than its buckets (`tbf_segment`).
+    pub(crate) fn takes_whole(&self, len: u32) -> bool {
+        let Self::Registry(qdisc) = self else { return true };
+        let mut lines = std::iter::successors(Some(qdisc.args()), |args| args.child());
+        lines.all(|args| {
+            let bytes = |name| match args.value(name) {
+                Some(Value::Integer(bytes)) => Some(bytes),
+                _ => None,
+            };
+            match args.spec.name {
+                "cake" => bytes("gso") == Some(1), // `no-split-gso`, the second word
+                "tbf" => {
+                    let second = || bytes("minburst").unwrap_or(qdisc.link().mtu.into());
+                    let buckets = [bytes("burst"), args.is_given("peakrate").then(second)];
+                    buckets.into_iter().flatten().all(|bucket| u64::from(len) <= bucket)
+                }
+                _ => true,
+            }
+        })
     }
 
     /// Changes the rate of the link, or the discipline's parameters to those of `line`. A foreign discipline takes

@@ -43,6 +43,8 @@ numbers! {
     LinkId(u8);
     /// A component of a row of hops: its index in the row.
     PartId(u32);
+    /// A card that receives, of a host or in front of a link.
+    CardId(u32);
     /// A way through the hops, which several flows may share.
     RouteId(u32);
 }

@@ -23,6 +23,9 @@ pub(crate) struct Fates {
     pub(crate) dropped: PerFlow<u64>,
     /// Copies that a discipline made of packets (`netem duplicate`). They count as offered.
     copies: u64,
+    /// Packets in the discipline beside those that it knows: a merged packet is one for the discipline, and counts here
+    /// as what comes out of it.
+    pub(crate) merged: u64,
     /// Whether the next packet that the discipline returns has a flipped bit (`netem corrupt`).
     is_corrupted: bool,
     /// The observer of the queue, if there is one.
@@ -42,6 +45,7 @@ impl Fates {
             marks: [0; _],
             dropped: vec![0; flows].into(),
             copies: 0,
+            merged: 0,
             is_corrupted: false,
             watch,
             hosts,
@@ -52,7 +56,7 @@ impl Fates {
     /// Notes that `packet` has left the queue.
     pub(crate) fn free(&mut self, packet: &Packet) {
         if let Some(freed) = &mut self.freed {
-            freed.note(packet);
+            (0..packet.parts()).for_each(|_| freed.note(packet));
         }
     }
 
@@ -88,8 +92,10 @@ impl Fates {
 impl Owner<Packet> for Fates {
     #[inline(never)] // rare, and each discipline calls it at several places
     fn dropped(&mut self, packet: Packet, why: Drop) {
-        self.drops[why as usize] += 1;
-        self.dropped[packet.flow] += 1;
+        let parts = u64::from(packet.parts());
+        self.drops[why as usize] += parts;
+        self.dropped[packet.flow] += parts;
+        self.merged -= parts - 1;
         self.free(&packet);
         if let Some(envelope) = packet.envelope() {
             envelope.over();
@@ -98,11 +104,12 @@ impl Owner<Packet> for Fates {
             watch.dropped(packet, why);
         }
     }
-    fn marked(&mut self, _packet: &Packet, why: Mark) {
-        self.marks[why as usize] += 1;
+    fn marked(&mut self, packet: &Packet, why: Mark) {
+        self.marks[why as usize] += u64::from(packet.parts());
     }
     fn duplicated(&mut self, packet: &Packet) -> Option<Packet> {
-        self.copies += 1;
+        self.copies += u64::from(packet.parts());
+        self.merged += u64::from(packet.parts() - 1);
         if let Some(envelope) = packet.envelope() {
             envelope.doubled();
         }
@@ -209,7 +216,8 @@ pub(crate) trait Queue {
     /// # Panics
     /// If a packet was lost or made out of nothing: offered = forwarded + dropped + queued must hold at any time.
     fn counts(&self) -> Counts {
-        let (queued, ledger) = (self.queued(), self.ledger());
+        let ledger = self.ledger();
+        let queued = self.queued() + ledger.fates.merged;
         let &Ledger { forwarded, forwarded_bytes, ref fates, .. } = ledger;
         let (offered, dropped) = (ledger.offered + fates.copies, fates.drops.iter().sum());
         assert_eq!(

@@ -37,6 +37,8 @@ mod packet;
 pub mod path;
 mod pipe;
 mod probe;
+#[cfg_attr(not(feature = "emulation"), path = "receive_off.rs")]
+mod receive;
 pub mod record;
 mod ring;
 pub mod scenario;

@@ -86,14 +86,16 @@ impl Link {
         pipes: Pipes,
         ledger: Ledger,
     ) -> Self {
-        let Below { transmitter, ring } = below;
+        let Below { transmitter, ring, cuts } = below;
         let rate = transmitter.mean_rate();
         let (fixed, transmitter) = match transmitter {
             Transmitter::Fixed(fixed) => (fixed, None),
             other => (Fixed::new(rate), Some(other)),
         };
-        let is_special = transmitter.is_some() || ring.is_some() || pipes.lead_on() || qdisc.may_corrupt();
-        let special = is_special.then(|| Box::new(Special { transmitter, ring, onward: VecDeque::new() }));
+        let is_special =
+            transmitter.is_some() || ring.is_some() || cuts || pipes.lead_on() || qdisc.may_corrupt();
+        let special = is_special
+            .then(|| Box::new(Special { transmitter, ring, cut: VecDeque::new(), onward: VecDeque::new() }));
         let mut link = Self {
             qdisc,
             ledger,
@@ -140,8 +142,8 @@ impl Link {
         self.qdisc.enqueue(now, packet, &mut self.ledger.fates);
         if self.ends == Instant::MAX {
             self.transmit(now, agenda);
-        } else if let Some(ring) = self.special.as_mut().and_then(|special| special.ring.as_mut()) {
-            ring.fill(now, || dequeue(&mut self.qdisc, now, &mut self.ledger.fates));
+        } else if let Some(Special { ring: Some(ring), cut, .. }) = self.special.as_deref_mut() {
+            ring.fill(now, || dequeue(&mut self.qdisc, cut, now, &mut self.ledger.fates));
         }
     }
 
@@ -278,7 +280,8 @@ impl Queue for Link {
         self.qdisc.backlog().packets
     }
     fn queued(&self) -> u64 {
-        u64::from(self.waiting()) + self.ring().map_or(0, Ring::len)
+        let below = self.special.as_ref().map_or(0, |special| special.cut.len() as u64);
+        u64::from(self.waiting()) + self.ring().map_or(0, Ring::len) + below
     }
     fn below(&self) -> Option<(&QueueDelays, u64)> {
         self.ring().map(|ring| (&ring.delays, ring.len()))

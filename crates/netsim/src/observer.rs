@@ -70,13 +70,13 @@ impl Watch {
     #[inline(never)]
     pub(crate) fn offered(&mut self, now: Instant, packet: Packet) {
         self.now = now;
-        self.tell(Event::Offered, &packet);
+        packet.split().for_each(|one| self.tell(Event::Offered, &one));
     }
 
     #[cold]
     #[inline(never)]
     pub(crate) fn dropped(&self, packet: Packet, why: Drop) {
-        self.tell(Event::Dropped(why), &packet);
+        packet.split().for_each(|one| self.tell(Event::Dropped(why), &one));
     }
 
     #[cold]

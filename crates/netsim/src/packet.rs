@@ -87,6 +87,23 @@ impl Packet {
         }
     }
 
+    /// Returns the number of packets that a card has merged in this one, or 1.
+    #[inline]
+    pub(crate) fn parts(&self) -> u32 {
+        match &self.body {
+            Body::Tcp(segment) if cfg!(feature = "emulation") => segment.parts(),
+            _ => 1,
+        }
+    }
+
+    /// Returns the packets that were merged in this one, or the packet itself.
+    pub(crate) fn split(self) -> impl Iterator<Item = Self> {
+        (0..self.parts()).map(move |part| match &self.body {
+            Body::Tcp(segment) => Self { body: Body::Tcp(segment.part(part)), ..self },
+            Body::Datagram(_) => self,
+        })
+    }
+
     /// Returns the envelope, for a packet from outside.
     #[must_use]
     pub fn envelope(&self) -> Option<&'static Envelope> {

@@ -1,5 +1,6 @@
 //! The record of a run: one object, the same from every engine.
 
+mod card;
 mod elsewhere;
 mod hosts;
 #[cfg(feature = "reference")]
@@ -7,10 +8,11 @@ pub mod layout;
 mod parts;
 
 use crate::flow::{Flow, Source};
-use crate::ids::FlowId;
+use crate::ids::{FlowId, HopId};
 use crate::ledger::{Ledger, Queue};
 use crate::path::netem::WireCounts;
 use crate::probe::series::QueueSeries;
+use crate::receive::Card;
 use crate::scenario::{Hop, LinkSpec};
 use crate::sim::Simulation;
 use crate::sim::row::{Body, HopState};
@@ -19,6 +21,7 @@ use crate::wifi::cell::Cell;
 pub use crate::wifi::log::AirSeries;
 pub use crate::wifi::report::{AirRecord, StationRecord, WifiRecord};
 pub use crate::wifi::stations::{AirtimeSeries, StationSeries};
+pub use card::CardRecord;
 pub use elsewhere::{Kernel, KernelHop, Late, Live, LiveHosts, LivePackets, SourceFile};
 use goodqueue_hosts::direction::Direction;
 use goodqueue_hosts::probe::{jain, percent, ratio, rounded};
@@ -70,7 +73,8 @@ impl Simulation {
     }
 
     fn queue_at_bottleneck(&self, direction: Direction) -> QueueRecord {
-        self.queue(self.scenario.link(direction), self.bottleneck(direction))
+        let card = self.row.as_ref().and_then(|row| row.cards.of_bottleneck(direction));
+        self.queue(self.scenario.link(direction), self.bottleneck(direction), card)
     }
 
     /// Returns when measuring began.
@@ -79,13 +83,14 @@ impl Simulation {
     }
 
     fn hop_records(&self) -> Vec<HopRecord> {
-        let states = self.row.iter().flat_map(|row| row.hops.iter());
-        let record = |(hop, state): (&Hop, &HopState)| HopRecord {
+        let states = self.row.iter().flat_map(|row| row.hops.numbered());
+        let card = |hop| self.row.as_ref().and_then(|row| row.cards.of_hop(hop));
+        let record = |(hop, (id, state)): (&Hop, (HopId, &HopState))| HopRecord {
             name: hop.name.clone(),
             kind: hop.kind.name,
             direction: hop.direction,
             body: match (&state.body, &hop.link) {
-                (Body::Link(link), Some(spec)) => HopBody::Link(Box::new(self.queue(spec, link))),
+                (Body::Link(link), Some(spec)) => HopBody::Link(Box::new(self.queue(spec, link, card(id)))),
                 (Body::Link(_), None) => unreachable!("a link was built of what the scenario says"),
                 (Body::Element(element), _) => HopBody::Wire(wire(element.counts(), state.baseline)),
             },
@@ -93,7 +98,7 @@ impl Simulation {
         self.scenario.hops.list.iter().zip(states).map(record).collect()
     }
 
-    fn queue(&self, spec: &LinkSpec, queue: &dyn Queue) -> QueueRecord {
+    fn queue(&self, spec: &LinkSpec, queue: &dyn Queue, card: Option<&Card>) -> QueueRecord {
         let Ledger { fates, delays, measured, .. } = queue.ledger();
         let (after, baseline) = (queue.counts(), &measured.baseline);
         let before = baseline.counts;
@@ -121,6 +126,7 @@ impl Simulation {
             ring: queue
                 .below()
                 .map(|(delays, packets_at_end)| RingRecord { delay_ms: delays.summary(), packets_at_end }),
+            card: card.map(CardRecord::of),
         }
     }
 

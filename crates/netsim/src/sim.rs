@@ -6,9 +6,12 @@ mod applications;
 mod autorate;
 mod beats;
 mod build;
+#[cfg_attr(not(feature = "emulation"), path = "sim/cards_off.rs")]
+pub(crate) mod cards;
 mod flow_path;
 mod onward;
 pub(crate) mod outside;
+mod places;
 mod queues;
 pub(crate) mod row;
 mod small_queues;
@@ -26,7 +29,6 @@ use crate::metronome::Metronome;
 use crate::observer::{Event, SharedObserver, tell};
 use crate::outside::Arrival;
 use crate::packet::{Body, Datagram, Packet};
-use crate::probe::law::LawSeries;
 use crate::probe::series::FlowSeries;
 use crate::scenario::Scenario;
 use crate::sockets::Sockets;
@@ -35,7 +37,6 @@ use flow_path::FlowPath;
 use goodqueue_hosts::direction::{Direction, Side};
 use goodqueue_hosts::keys::ScenarioError;
 use goodqueue_hosts::traffic::application::SocketId;
-use goodqueue_qdisc::Qdisc;
 use goodqueue_tcp::{Segment, Wire};
 use goodqueue_units::{Duration, Instant, processor};
 use row::{Node, Row};
@@ -207,24 +208,6 @@ impl Simulation {
         acted
     }
 
-    /// Notes in `law` the present variables of the discipline at the bottleneck of `direction`, as the end of one more
-    /// interval.
-    pub fn note_law(&self, direction: Direction, law: &mut LawSeries) {
-        law.end_interval(self.now, |law| self.links[LinkId::bottleneck(direction)].qdisc.show(law));
-    }
-
-    /// Returns the names of the queues of the discipline at the bottleneck of `direction`, as [`Qdisc::queues`] does.
-    #[must_use]
-    pub fn queues(&self, direction: Direction) -> &'static [&'static str] {
-        self.links[LinkId::bottleneck(direction)].qdisc.queues()
-    }
-
-    /// Returns the queue of `packet` at the bottleneck of `direction`, as [`Qdisc::queue_of`] does.
-    #[must_use]
-    pub fn queue_of(&self, direction: Direction, packet: &Packet) -> usize {
-        self.links[LinkId::bottleneck(direction)].qdisc.queue_of(packet)
-    }
-
     /// Returns the time at which `elapsed` has passed or the run ends.
     fn at_most(&self, elapsed: Duration) -> Instant {
         Instant::ZERO + elapsed.min(self.duration())
@@ -286,7 +269,13 @@ impl Simulation {
         let pipes = &mut link.pipes;
         // The packet stays in the pipe while it is read: copying it costs more than reading it.
         let Some(packet) = pipes.head(pipe) else { return };
-        if let Some(observer) = &self.observer {
+        let cards = self.row.as_ref().map(|row| &row.cards);
+        if let Some(card) = cards.and_then(|cards| cards.at_host(packet.flow, direction, pipe)) {
+            return self.arrived_at_card(card, direction, pipe);
+        }
+        if let Some(observer) = &self.observer
+            && !cards.is_some_and(|cards| cards.is_exit(direction, pipe))
+        {
             tell(observer, self.now, direction, Event::Arrived, packet);
         }
         let (flow, hash) = (packet.flow, packet.hash);

@@ -34,14 +34,14 @@ fn a_sender_has_in_its_own_queue_what_its_release_allows() {
         assert!(goodput > 9.0, "{stack}: {goodput}");
         median_ms(&record["queues"]["up"])
     };
-    let ideal = delay("linux-6.x", json!([]));
-    let off = delay("linux-6.x", json!([{"name": "alice", "small_queues": false}, {}]));
+    let ideal = delay("linux-6.1", json!([]));
+    let off = delay("linux-6.1", json!([{"name": "alice", "small_queues": false}, {}]));
     let rfc = delay("rfc", json!([{}]));
     assert!(ideal > 300.0 && off == ideal && rfc > 300.0, "{ideal} {off} {rfc}");
     let old =
         ["linux-3.10", "linux-3.14"].map(|stack| delay(stack, json!([{"name": "alice", "tso": false}])));
-    let modern = delay("linux-6.x", json!([{}]));
-    let patient = delay("linux-6.x", json!([{"name": "alice", "pacing_shift": 7}]));
+    let modern = delay("linux-6.1", json!([{}]));
+    let patient = delay("linux-6.1", json!([{"name": "alice", "pacing_shift": 7}]));
     assert!(old.iter().all(|delay| (66.0..70.0).contains(delay)), "{old:?}");
     assert!((1.2..5.0).contains(&modern) && (2.0 * modern..20.0).contains(&patient), "{modern} {patient}");
 }
@@ -50,7 +50,7 @@ fn a_sender_has_in_its_own_queue_what_its_release_allows() {
 #[test]
 fn the_interface_of_a_host_is_a_queue_of_its_own() {
     let mut scenario = upload(
-        "linux-6.x",
+        "linux-6.1",
         &json!([
             {"name": "alice", "rate": "8mbit", "qdisc": "fq_codel", "ring": 4},
             {"name": "bob", "rate": "20mbit", "qdisc": "pfifo limit 20", "small_queues": false},
@@ -88,7 +88,7 @@ fn the_interface_of_a_host_is_a_queue_of_its_own() {
 #[test]
 fn byte_queue_limits_shorten_a_ring() {
     let ring_ms = |bql: Option<&str>| {
-        let mut scenario = upload("linux-6.x", &json!([]));
+        let mut scenario = upload("linux-6.1", &json!([]));
         scenario["bottleneck"]["up"]["ring"] = json!(100);
         if let Some(bql) = bql {
             scenario["bottleneck"]["up"]["bql"] = json!(bql);
@@ -100,7 +100,7 @@ fn byte_queue_limits_shorten_a_ring() {
     let [whole, dynamic, one] = [None, Some("dynamic"), Some("1514B")].map(ring_ms);
     assert!(whole > 110.0 && (1.0..4.0).contains(&dynamic) && one < 1.3, "{whole} {dynamic} {one}");
     let refused =
-        upload("linux-6.x", &json!([{"name": "alice", "rate": "1gbit", "qdisc": "fq", "bql": "dynamic"}]));
+        upload("linux-6.1", &json!([{"name": "alice", "rate": "1gbit", "qdisc": "fq", "bql": "dynamic"}]));
     let error = Scenario::from_json(&refused.to_string()).unwrap_err().to_string();
     assert_eq!(error, "host[0].bql: found no ring; accepted: limits of a ring");
 }
@@ -109,7 +109,7 @@ fn byte_queue_limits_shorten_a_ring() {
 #[test]
 fn a_drop_frees_memory_too() {
     let record = run(&upload(
-        "linux-6.x",
+        "linux-6.1",
         &json!([
             {"name": "alice", "rate": "5mbit", "qdisc": "pfifo limit 2", "pacing_shift": 5},
         ]),
@@ -167,10 +167,10 @@ fn what_is_no_host_is_refused_in_one_line() {
         (json!({"bursts": "4ms"}), "host[0].bursts: "),
     ] {
         let error =
-            Scenario::from_json(&upload("linux-6.x", &json!([host])).to_string()).unwrap_err().to_string();
+            Scenario::from_json(&upload("linux-6.1", &json!([host])).to_string()).unwrap_err().to_string();
         assert!(error.starts_with(why) && !error.contains('\n'), "{error}");
     }
     let twins = json!([{"name": "alice"}, {"name": "alice"}]);
-    let error = Scenario::from_json(&upload("linux-6.x", &twins).to_string()).unwrap_err().to_string();
+    let error = Scenario::from_json(&upload("linux-6.1", &twins).to_string()).unwrap_err().to_string();
     assert!(error.starts_with("host[1].name: found \"alice\", which another host has"), "{error}");
 }

@@ -26,7 +26,7 @@ use goodqueue_netsim::path::HOPS;
 use goodqueue_netsim::scenario::reference::TABLES;
 use goodqueue_netsim::{Scenario, Simulation as Run, catalogue};
 use goodqueue_tcp::{Difference, Stack};
-use goodqueue_units::Duration;
+use goodqueue_units::{Duration, Release};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
@@ -152,6 +152,12 @@ fn qdiscs() -> PyResult<String> {
     to_json(&catalogue::qdiscs())
 }
 
+/// Returns the releases of Linux, and what changed in each discipline, as JSON.
+#[pyfunction]
+fn linux() -> PyResult<String> {
+    to_json(&catalogue::linux())
+}
+
 /// Returns every congestion control, as JSON.
 #[pyfunction]
 fn congestion_controls() -> PyResult<String> {
@@ -235,13 +241,26 @@ fn hop_kinds() -> PyResult<String> {
     to_json(&all)
 }
 
-/// Replays the decision trace `name`, whose bytes `file` has. Raises ValueError once `stopped()` is true.
+/// Replays the decision trace `name`, whose bytes `file` has, with the law of `release` or else of its kernel. Raises
+/// ValueError once `stopped()` is true.
 #[pyfunction]
-#[pyo3(signature = (name, file, stopped=None))]
-fn replay(py: Python<'_>, name: &str, file: Py<PyAny>, stopped: Option<Py<PyAny>>) -> PyResult<String> {
+#[pyo3(signature = (name, file, release=None, stopped=None))]
+fn replay(
+    py: Python<'_>,
+    name: &str,
+    file: Py<PyAny>,
+    release: Option<&str>,
+    stopped: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    let named = |release| {
+        let accepted = || Release::ALL.map(Release::name).join(", ");
+        let refused = || PyValueError::new_err(format!("found {release:?}; accepted: {}", accepted()));
+        Release::named(release).ok_or_else(refused)
+    };
+    let release = release.map(named).transpose()?;
     let outcome = py.detach(|| {
         let file = std::io::BufReader::new(Heeding { inner: Opened(file), stopped: stopped.as_ref() });
-        goodqueue_conformance::replay_reader(name, file)
+        goodqueue_conformance::replay_as(name, file, release)
     });
     to_json(&outcome.map_err(|error| PyValueError::new_err(error.to_string()))?)
 }
@@ -340,6 +359,7 @@ fn _goodqueue(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(trace::trace_points, module)?)?;
     module.add_function(wrap_pyfunction!(trace::merge_captures, module)?)?;
     module.add_function(wrap_pyfunction!(qdiscs, module)?)?;
+    module.add_function(wrap_pyfunction!(linux, module)?)?;
     module.add_function(wrap_pyfunction!(congestion_controls, module)?)?;
     module.add_function(wrap_pyfunction!(stacks, module)?)?;
     module.add_function(wrap_pyfunction!(record_layout, module)?)?;

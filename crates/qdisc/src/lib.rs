@@ -41,4 +41,4 @@ pub use tcp::TcpHeader;
 
 // Types that the calls above take and return. They are exported here so that a user of this crate needs no other
 // crate.
-pub use goodqueue_units::{Duration, Ecn, Instant, Rate};
+pub use goodqueue_units::{Duration, Ecn, Instant, Rate, Release};

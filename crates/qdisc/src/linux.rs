@@ -6,6 +6,7 @@ const NOT_SIMULATED: &[&str] = &[
     "atm",
     "blackhole",
     "bpf",
+    #[cfg(not(feature = "emulation"))]
     "cake_mq",
     "cbq",
     "cbs",

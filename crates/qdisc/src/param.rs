@@ -9,6 +9,7 @@
 //! one: `htb rate 10mbit child codel target 5ms`.
 mod args;
 mod kind;
+mod place;
 mod read;
 mod rules;
 mod shared;

@@ -221,6 +221,8 @@ qdiscs! { <P>
     FqCodel => sched::fq_codel::FqCodel<P>,
     FqNocodel => sched::fq_nocodel::FqNocodel<P>,
     Cake => sched::cake::Cake<P>,
+    #[cfg(feature = "emulation")]
+    CakeMq => sched::cake::mq::CakeMq<P>,
     FqPie => sched::fq_pie::FqPie<P>,
     Sfq => sched::sfq::Sfq<P>,
     Pie => aqm::Managed<P, aqm::pie::Pie>,
@@ -295,7 +297,7 @@ fn parse_alone(line: &str, reading: &mut Reading) -> Result<Args, Error> {
 }
 
 fn unknown(name: &str) -> String {
-    if cfg!(not(feature = "emulation")) && ["netem", "stab"].contains(&name) {
+    if cfg!(not(feature = "emulation")) && ["netem", "stab", "cake_mq"].contains(&name) {
         return format!(
             "{name} is not in this program: it would make the page too large; accepted: the goodqueue command has it"
         );
@@ -351,6 +353,16 @@ impl<P: Packet> AnyQdisc<P> {
         self.reconfigure(now, args, link, owner)
     }
 
+    /// Makes the following calls those of one transmit queue, for a caller that is the device of a `cake_mq`. `None`:
+    /// of all queues. Other disciplines have only one.
+    ///
+    /// # Errors
+    /// Fails if there is no such queue.
+    #[cfg(feature = "emulation")]
+    pub fn pin(&mut self, queue: Option<usize>) -> Result<(), Error> {
+        if let Self::CakeMq(live) = self { live.qdisc.pin(queue) } else { Ok(()) }
+    }
+
     /// Sets another rate of the link below. Values that the discipline derives from the rate change, and its state
     /// stays. A discipline that does not use the rate does not change.
     ///
@@ -384,7 +396,7 @@ mod tests {
     /// `fq` is no misspelt `sfq`. A suggestion would send the user to another discipline.
     #[test]
     fn a_discipline_of_linux_that_is_not_simulated_is_called_so() {
-        for name in ["hfsc", "drr", "mqprio", "taprio", "cbq", "ingress", "cake_mq", "bpf"] {
+        for name in ["hfsc", "drr", "mqprio", "taprio", "cbq", "ingress", "bpf"] {
             let error = parse_line(&format!("{name} default 12")).unwrap_err().0;
             assert!(
                 error.starts_with(&format!("qdisc {name:?} is a discipline of Linux that is not")),

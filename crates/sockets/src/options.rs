@@ -88,3 +88,33 @@ impl Info {
         [sent, again, u32::from_ne_bytes([d0, d1, d2, d3]).into()]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Read, Write};
+    use std::net::{TcpListener, TcpStream};
+
+    /// The kernel reads and writes the values of our own options, each with its type's size, so that
+    /// `make sanitize` sees an access beside a value, and a wrong size or place shows in what the kernel reports.
+    #[test]
+    fn the_kernel_takes_and_reports_our_own_options() {
+        const MAX_PACING_RATE: usize = 112 / 8;
+        let listening = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut sending = TcpStream::connect(listening.local_addr().unwrap()).unwrap();
+        let (mut receiving, _) = listening.accept().unwrap();
+        let socket = OwnedFd::from(sending.try_clone().unwrap());
+        setsockopt(&socket, own::MaxPacingRate, &FASTEST).unwrap();
+        set_unsent(&socket, 1 << 14).unwrap();
+        sending.write_all(&[0; 1000]).unwrap();
+        receiving.read_exact(&mut [0; 1000]).unwrap();
+        let info = Info::of(&socket).unwrap();
+        assert_eq!(info.0[MAX_PACING_RATE], FASTEST);
+        assert_eq!(info.sent(), [1000, 0, 0]);
+        assert_eq!(
+            (info.to_hex().len(), &info.to_hex()[..2]),
+            (448, "01"),
+            "224 bytes, of an open connection"
+        );
+    }
+}

@@ -14,16 +14,21 @@ pub enum Stack {
     Linux3_10,
     /// Linux 3.14 (2014).
     Linux3_14,
-    /// Linux 6.
+    /// Linux 6.1 (2022).
     #[default]
-    Linux6,
+    Linux6_1,
+    /// Linux 6.12 (2024).
+    Linux6_12,
+    /// Linux 7.3 (2026).
+    Linux7_3,
     /// The RFCs of the Standards Track to the letter.
     Rfc,
 }
 
 impl Stack {
     /// Every stack.
-    pub const ALL: &'static [Self] = &[Self::Linux3_10, Self::Linux3_14, Self::Linux6, Self::Rfc];
+    pub const ALL: &'static [Self] =
+        &[Self::Linux3_10, Self::Linux3_14, Self::Linux6_1, Self::Linux6_12, Self::Linux7_3, Self::Rfc];
 
     /// Returns the stack's name in a scenario.
     #[must_use]
@@ -31,7 +36,9 @@ impl Stack {
         match self {
             Self::Linux3_10 => "linux-3.10",
             Self::Linux3_14 => "linux-3.14",
-            Self::Linux6 => "linux-6.x",
+            Self::Linux6_1 => "linux-6.1",
+            Self::Linux6_12 => "linux-6.12",
+            Self::Linux7_3 => "linux-7.3",
             Self::Rfc => "rfc",
         }
     }

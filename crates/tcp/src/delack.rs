@@ -4,8 +4,9 @@
 //! rhythm (`ato`). In phases of *quick ACKs* there is no delay: when a connection starts, to let its slow start run,
 //! and when something is wrong. In the *ping-pong* of requests and responses there are no quick ACKs, because the
 //! response carries the ACK. While segments arrive out of order, the first few ACKs leave at once, so that the sender
-//! sees its loss. The others are compressed to one per twentieth of a round trip (Linux since 4.19).
+//! sees its loss. The others are compressed to one per share of a round trip (Linux since 4.19).
 
+use crate::era::AckCompression;
 use crate::{SeqNumber, Stack, wheel};
 use goodqueue_units::{Duration, Instant};
 
@@ -13,7 +14,7 @@ use goodqueue_units::{Duration, Instant};
 const MIN: Duration = Duration::from_millis(40);
 /// Half the least delay. Segments closer together than this count as one stream.
 const HALF_MIN: Duration = Duration::from_millis(20);
-/// The longest delay.
+/// The longest delay of a receiver that acknowledges a fixed number of segments together (RFC 5681, 4.2).
 const MAX: Duration = Duration::from_millis(500);
 /// The longest delay if the peer pushes or we answer.
 const MAX_PUSHED: Duration = Duration::from_millis(200);
@@ -32,8 +33,6 @@ const AT_ONCE: u8 = 3;
 const HELD: u8 = 44;
 /// The longest time that ACKs are held back.
 const HELD_FOR: Duration = Duration::from_millis(1);
-/// How late the timer of held ACKs may be.
-const SLACK: Duration = Duration::from_micros(100);
 
 #[derive(Clone, Debug)]
 #[repr(C)] // see `Connection`
@@ -102,7 +101,8 @@ impl DelayedAck {
         }
     }
 
-    /// Takes a segment of `len` bytes in order, and learns the peer's rhythm. `window` is what the peer was offered.
+    /// Takes a segment in order, and learns the peer's rhythm. `len` is its length, or that of each segment that a card
+    /// has merged in it (Linux's `tcp_measure_rcv_mss`). `window` is what the peer was offered.
     #[inline]
     pub(crate) fn on_data(
         &mut self,
@@ -233,7 +233,8 @@ impl DelayedAck {
     fn delay(&mut self, now: Instant, srtt: impl FnOnce() -> Option<Duration>) {
         let mut ato = self.ato;
         if ato > MIN {
-            let most = if self.in_ping_pong || self.pushed > 0 { MAX_PUSHED } else { MAX };
+            let longest = self.stack.era().receiver.delayed_ack_max;
+            let most = if self.in_ping_pong || self.pushed > 0 { MAX_PUSHED.min(longest) } else { longest };
             ato = ato.min(srtt().map_or(most, |srtt| most.min(srtt.max(MIN))));
         }
         if self.deadline != Instant::MAX && self.deadline <= now + ato / 4 {
@@ -249,15 +250,18 @@ impl DelayedAck {
             self.order = segment.nxt;
             self.duplicates = 0;
         }
-        if self.duplicates < AT_ONCE || !self.stack.era().receiver.compressed_ack || self.held >= HELD {
+        let rules = self.stack.era().receiver.compressed_ack;
+        let (Some(AckCompression { rtt_percent, slack }), AT_ONCE.., ..HELD) =
+            (rules, self.duplicates, self.held)
+        else {
             self.duplicates = self.duplicates.saturating_add(1);
             self.now = true;
             return;
-        }
+        };
         self.held += 1;
         if self.held_until == Instant::MAX {
             let rtt = srtt.map_or(segment.rtt, |srtt| srtt.min(segment.rtt));
-            self.held_until = now + HELD_FOR.min(rtt / 20) + SLACK;
+            self.held_until = now + HELD_FOR.min(rtt * u64::from(rtt_percent) / 100) + slack;
         }
     }
 

@@ -215,7 +215,7 @@ impl Echo {
                 if !ce {
                     return Urgency::NONE;
                 }
-                self.count();
+                self.count(segment.parts());
                 // RFC 9768, 3.2.2.5.1: change-triggered, and every second mark while data waits for an ACK.
                 Urgency::now_if(change || self.untold >= 2)
             }
@@ -245,13 +245,15 @@ impl Echo {
             return Urgency::NONE;
         }
         self.ce = true;
-        self.count();
+        self.count(1);
         Urgency::now_if(self.untold >= 3)
     }
 
-    fn count(&mut self) {
-        self.flags = ace_flags(ace_count(self.flags) + 1);
-        self.untold = self.untold.saturating_add(1);
+    /// Counts this number of marked `packets`.
+    fn count(&mut self, packets: u32) {
+        let packets = packets.min(u8::MAX.into()) as u8;
+        self.flags = ace_flags(ace_count(self.flags).wrapping_add(packets));
+        self.untold = self.untold.saturating_add(packets);
     }
 
     /// Takes note that an ACK has reported everything.

@@ -47,6 +47,15 @@ pub(crate) struct HystartRules {
     pub(crate) ack_delay: Duration,
 }
 
+/// How ACKs of data out of order are held back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct AckCompression {
+    /// The share of an RTT for which they are held.
+    pub(crate) rtt_percent: u8,
+    /// How late their timer may be.
+    pub(crate) slack: Duration,
+}
+
 /// Makes the structs of constants, their values for each stack, and [`Difference::ALL`] from one table.
 ///
 /// A row is a field with its type, its value in each stack, and one or more subjects. A subject is the first column of
@@ -60,7 +69,7 @@ macro_rules! eras {
             $group:ident: $Group:ident {
                 $(
                     $(#[$note:meta])*
-                    $field:ident: $type:ty = [$($value:expr),+],
+                    $field:ident: $type:ty = [$($value:expr),+ $(,)?],
                     $($subject:literal { $($pattern:pat => $text:expr,)+ })+
                 )+
             }
@@ -112,24 +121,24 @@ macro_rules! eras {
 }
 
 eras! {
-    [Linux3_10, Linux3_14, Linux6, Rfc]
+    [Linux3_10, Linux3_14, Linux6_1, Linux6_12, Linux7_3, Rfc]
 
     /// How the congestion window grows.
     growth: Growth {
         /// Linux since 3.13: `acked` of `tcp_slow_start`. RFC 5681, equation 2: min(N, SMSS) per ACK.
-        slow_start_by_acked: bool = [false, true, true, false],
+        slow_start_by_acked: bool = [false, true, true, true, true, false],
             "slow start grows by" {
                 true => "the segments that an ACK delivers",
                 false => "one segment per ACK",
             }
         /// How many segments above ssthresh slow start may end.
-        ssthresh_overshoot: u32 = [1, 1, 0, 0],
+        ssthresh_overshoot: u32 = [1, 1, 0, 0, 0, 0],
             "slow start while" {
                 0 => "cwnd < ssthresh, where it stops",
                 _ => "cwnd ≤ ssthresh",
             }
         /// `acked` of Linux's `tcp_cong_avoid_ai`.
-        cong_avoid_by_acked: bool = [false, false, true, true],
+        cong_avoid_by_acked: bool = [false, false, true, true, true, true],
             "linear growth counts" {
                 true => "segments delivered, fractions kept",
                 false => "ACKs, one more than needed",
@@ -142,6 +151,8 @@ eras! {
         hystart: Option<HystartRules> = [
             Some(HystartRules { min_rtt_divisor: 16, ack_delay: Duration::ZERO }),
             Some(HystartRules { min_rtt_divisor: 16, ack_delay: Duration::ZERO }),
+            Some(HystartRules { min_rtt_divisor: 8, ack_delay: Duration::from_millis(1) }),
+            Some(HystartRules { min_rtt_divisor: 8, ack_delay: Duration::from_millis(1) }),
             Some(HystartRules { min_rtt_divisor: 8, ack_delay: Duration::from_millis(1) }),
             None
         ],
@@ -157,14 +168,14 @@ eras! {
         /// Linux `tcp_is_cwnd_limited`; see `Usage::limits_growth`. `None` is the rule since 3.16. `Some(n)` is the
         /// rule before: at most 3 segments of cwnd were unused, or fewer than n segments and less than a third of cwnd.
         /// In 3.10 n is 64 KiB, the longest packet of segmentation offload. In 3.14 packets are shorter.
-        cwnd_limited_slack: Option<u32> = [Some(45), Some(0), None, None],
+        cwnd_limited_slack: Option<u32> = [Some(45), Some(0), None, None, None, None],
             "an ACK grows cwnd if" {
                 None => "cwnd was full within the last window, in slow start more than half of it",
                 Some(0) => "at most three segments of cwnd were unused before it",
                 Some(_) => "at most three segments, or nearly a third, of cwnd were unused before it",
             }
         /// Linux since 4.3: `cubictcp_cwnd_event`.
-        cubic_shifts_epoch: bool = [false, false, true, true],
+        cubic_shifts_epoch: bool = [false, false, true, true, true, true],
             "CUBIC's time while nothing is sent" {
                 true => "stands still",
                 false => "goes on",
@@ -174,19 +185,19 @@ eras! {
     /// When the congestion window is believed, and when it is not any more.
     validation: Validation {
         /// Linux `tcp_cwnd_restart`, after RFC 2861.
-        cwnd_restart_halves: bool = [true, true, true, false],
+        cwnd_restart_halves: bool = [true, true, true, true, true, false],
             "after idling for longer than RTO, cwnd" {
                 true => "halves for each RTO, down to the initial window",
                 false => "is the initial window (RFC 5681, 4.1)",
             }
         /// Linux `tcp_cwnd_validate`, after RFC 2861.
-        cwnd_validation: bool = [true, true, true, false],
+        cwnd_validation: bool = [true, true, true, true, true, false],
             "cwnd that the application did not use for an RTO" {
                 true => "falls half way to what was used",
                 false => "stays",
             }
         /// How many lost SYNs or SYN-ACKs leave the initial window as it is (Linux `tcp_init_cwnd`).
-        forgiven_syns: u32 = [1, 1, 1, 0],
+        forgiven_syns: u32 = [1, 1, 1, 1, 1, 0],
             "the initial window is one segment after" {
                 0 => "a lost SYN (RFC 5681, 3.1)",
                 _ => "a second lost SYN",
@@ -196,7 +207,14 @@ eras! {
     /// How losses are found.
     detection: Detection {
         losses_by: LossDetection =
-            [LossDetection::Fack, LossDetection::Fack, LossDetection::Rack, LossDetection::Rfc6675],
+            [
+                LossDetection::Fack,
+                LossDetection::Fack,
+                LossDetection::Rack,
+                LossDetection::Rack,
+                LossDetection::Rack,
+                LossDetection::Rfc6675,
+            ],
             "losses are found by" {
                 LossDetection::Rack => "RACK (RFC 8985)",
                 LossDetection::Fack => "the highest SACKed segment, DupThresh above (FACK); after reordering, DupThresh \
@@ -204,19 +222,19 @@ eras! {
                 LossDetection::Rfc6675 => "IsLost() of RFC 6675",
             }
         /// Linux `tcp_early_retrans`.
-        early_retransmit: bool = [true, true, false, false],
+        early_retransmit: bool = [true, true, false, false, false, false],
             "early retransmit (RFC 5827)" {
                 true => "with fewer than four segments out and any SACKed, a quarter of an SRTT late",
                 false => "none",
             }
         /// Linux `tcp_timeout_mark_lost`.
-        timeout_spares_recent: bool = [false, false, true, false],
+        timeout_spares_recent: bool = [false, false, true, true, true, false],
             "a timeout marks as lost" {
                 true => "all segments except those sent within the last round trip",
                 false => "all segments that are not SACKed",
             }
         /// Linux `FLAG_LOST_RETRANS`.
-        lost_retrans_starts_recovery: bool = [false, false, true, false],
+        lost_retrans_starts_recovery: bool = [false, false, true, true, true, false],
             "a lost retransmission after a timeout" {
                 true => "starts a fast recovery",
                 false => "waits for the next timeout",
@@ -226,29 +244,29 @@ eras! {
     /// How far the congestion window falls, and when a reduction is taken back.
     reduction: Reduction {
         /// FlightSize of RFC 5681, equation 4; RFC 9438, section 4.6.
-        ssthresh_from_flight: bool = [false, false, false, true],
+        ssthresh_from_flight: bool = [false, false, false, false, false, true],
             "the window falls from" {
                 true => "the segments in flight (RFC 5681, RFC 9438)",
                 false => "cwnd",
             }
-        prr_ssrb_always: bool = [true, true, false, false],
+        prr_ssrb_always: bool = [true, true, false, false, false, false],
             "PRR below ssthresh" {
                 true => "one segment extra on every ACK (RFC 6937, SSRB)",
                 false => "one segment extra only if the ACK advances and shows no new loss (RFC 9937), otherwise CRB",
             }
-        recover_fs_from_flight: bool = [false, false, false, true],
+        recover_fs_from_flight: bool = [false, false, false, false, false, true],
             "PRR's RecoverFS" {
                 true => "the segments out and not SACKed (RFC 9937)",
                 false => "cwnd",
             }
         /// Linux `tcp_moderate_cwnd`, called from `tcp_try_to_open`.
-        moderate_cwnd: bool = [true, false, false, false],
+        moderate_cwnd: bool = [true, false, false, false, false, false],
             "with SACKs, but no recovery, cwnd is" {
                 true => "at most DupThresh above the segments in flight",
                 false => "left alone",
             }
         /// Linux `tcp_may_undo`.
-        undo_by_eifel_and_dsack: bool = [true, true, true, false],
+        undo_by_eifel_and_dsack: bool = [true, true, true, true, true, false],
             "undo of a needless reduction" {
                 true => "by F-RTO (RFC 5682), timestamps (RFC 3522) and DSACK (RFC 3708)",
                 false => "by F-RTO (RFC 5682)",
@@ -258,25 +276,50 @@ eras! {
     /// When timers fire.
     timers: Timers {
         /// Linux's clock of timers (`wheel`), with `CONFIG_HZ` of 250. Zero: to the nanosecond.
-        jiffy: Duration = [Duration::ZERO, Duration::ZERO, Duration::from_millis(4), Duration::ZERO],
+        jiffy: Duration = [
+            Duration::ZERO,
+            Duration::ZERO,
+            Duration::from_millis(4),
+            Duration::from_millis(4),
+            Duration::from_millis(4),
+            Duration::ZERO
+        ],
             "the timers of SYN, SYN-ACK, RACK and delayed ACKs fire" {
                 Duration::ZERO => "on time",
                 jiffy => format!("late, with ticks of {} ms", jiffy.as_nanos() / 1_000_000),
             }
+        /// How many timeouts of a SYN leave the next wait as long (Linux `tcp_syn_linear_timeouts`, since 6.5).
+        linear_syn_timeouts: u8 = [0, 0, 0, 4, 4, 0],
+            "a SYN is sent again after" {
+                0 => "1 s, and each further wait is twice the last (RFC 6298, 5.5)",
+                linear => format!("1 s, {linear} further waits of 1 s, and then twice the last"),
+            }
         /// The least RTO (RFC 6298, 2.4). Zero: Linux's least variance term of 200 ms.
-        rto_min: Duration = [Duration::ZERO, Duration::ZERO, Duration::ZERO, Duration::from_secs(1)],
+        rto_min: Duration = [
+            Duration::ZERO,
+            Duration::ZERO,
+            Duration::ZERO,
+            Duration::ZERO,
+            Duration::ZERO,
+            Duration::from_secs(1)
+        ],
             "RTO" {
                 Duration::ZERO => "SRTT + max(4 RTTVAR, 200 ms)",
                 rto_min => format!("max(SRTT + 4 RTTVAR, {} s) (RFC 6298)", rto_min.as_nanos() / 1_000_000_000),
             }
         /// Linux since 3.12: `tcp_rearm_rto` from `tcp_clean_rtx_queue`. RFC 6298, 5.3: an ACK of new data.
-        rearm_rto_on_sack: bool = [false, true, true, false],
+        rearm_rto_on_sack: bool = [false, true, true, true, true, false],
             "the retransmission timer restarts with" {
                 true => "new data acknowledged, or SACKed if sent before the first segment was last sent",
                 false => "new data acknowledged",
             }
         tail_loss_probe: TailLossProbe = [
-            TailLossProbe::Linux3_10, TailLossProbe::Linux3_10, TailLossProbe::Rfc8985, TailLossProbe::Off
+            TailLossProbe::Linux3_10,
+            TailLossProbe::Linux3_10,
+            TailLossProbe::Rfc8985,
+            TailLossProbe::Rfc8985,
+            TailLossProbe::Rfc8985,
+            TailLossProbe::Off
         ],
             "tail loss probe" {
                 TailLossProbe::Off => "none",
@@ -289,26 +332,31 @@ eras! {
 
     /// Which segments leave together, and which wait.
     sending: Sending {
-        psh_on_tso_end: bool = [false, false, true, false],
+        psh_on_tso_end: bool = [false, false, true, true, true, false],
             "PSH" {
                 true => "at the end of what was written, and of segments that leave as one packet for segmentation \
                          offload",
                 false => "at the end of what was written (RFC 9293, 3.9.1.2)",
             }
         /// Linux since 5.18: `tcp_tso_rtt_log`.
-        tso_rtt: bool = [false, false, true, false],
+        tso_rtt: bool = [false, false, true, true, true, false],
             "a packet for segmentation offload is longer" {
                 true => "at high rates, and on paths with a short RTT",
                 false => "at high rates",
             }
         /// Linux `tcp_tso_should_defer`.
-        tso_defer: bool = [false, false, true, false],
+        tso_defer: bool = [false, false, true, true, true, false],
             "a segment that would leave alone" {
                 true => "waits for an ACK that is due within 1 ms, if the last segment left within 1 ms",
                 false => "leaves",
             }
         small_queue: SmallQueueRule = [
-            SmallQueueRule::Linux3_6, SmallQueueRule::Linux3_13, SmallQueueRule::Linux3_19, SmallQueueRule::Off
+            SmallQueueRule::Linux3_6,
+            SmallQueueRule::Linux3_13,
+            SmallQueueRule::Linux3_19,
+            SmallQueueRule::Linux3_19,
+            SmallQueueRule::Linux3_19,
+            SmallQueueRule::Off
         ],
             "small queues (`[[host]]`): a connection has in its host" {
                 SmallQueueRule::Linux3_6 => "128 kB of memory",
@@ -318,8 +366,8 @@ eras! {
                      unpaced at most 1 MiB",
                 SmallQueueRule::Off => "any number of bytes",
             }
-        /// A FIN alone, or on the last segment (Linux `tcp_cwnd_test`).
-        fin_ignores_cwnd: bool = [true, true, true, false],
+        /// A FIN alone, or on the last segment (Linux `tcp_cwnd_test`). The exception is gone since 6.10.
+        fin_ignores_cwnd: bool = [true, true, true, false, false, false],
             "a FIN" {
                 true => "leaves whatever the congestion window",
                 false => "waits for the congestion window",
@@ -329,38 +377,65 @@ eras! {
     /// When a receiver sends ACKs, and how large a window it offers.
     receiver: Receiver {
         /// Linux `icsk_ack.quick`.
-        quickack: bool = [true, true, true, false],
+        quickack: bool = [true, true, true, true, true, false],
             "quick ACKs" {
                 true => "at first, after a pause or trouble, and while the receive window grows",
                 false => "none: every second segment, otherwise late (RFC 9293, 3.8.6.3)",
             }
-        /// Linux `compressed_ack`.
-        compressed_ack: bool = [false, false, true, false],
+        /// Linux `compressed_ack`, `tcp_comp_sack_rtt_percent` (since 6.19) and `tcp_comp_sack_slack_ns`.
+        compressed_ack: Option<AckCompression> = [
+            None,
+            None,
+            Some(AckCompression { rtt_percent: 5, slack: Duration::from_micros(100) }),
+            Some(AckCompression { rtt_percent: 5, slack: Duration::from_micros(100) }),
+            Some(AckCompression { rtt_percent: 33, slack: Duration::from_micros(10) }),
+            None
+        ],
             "ACKs of data out of order" {
-                true => "three at once, one of which may be for a hole filled in part; then one per twentieth of an RTT, \
-                         and at least one per millisecond",
-                false => "each at once",
+                Some(AckCompression { rtt_percent, slack }) => format!(
+                    "three at once, one of which may be for a hole filled in part; then one per {rtt_percent} % of an \
+                     RTT, and at least one per millisecond, up to {} us late",
+                    slack.as_nanos() / 1000
+                ),
+                None => "each at once",
+            }
+        /// Linux `tcp_delack_max`: 200 ms, and a tick less than the least RTO (since 6.8).
+        delayed_ack_max: Duration = [
+            Duration::from_millis(500),
+            Duration::from_millis(500),
+            Duration::from_millis(500),
+            Duration::from_millis(196),
+            Duration::from_millis(196),
+            Duration::from_millis(500)
+        ],
+            "an ACK is delayed by at most" {
+                most => format!("{} ms", most.as_nanos() / 1_000_000),
             }
         /// Linux `tcp_fin`.
-        fin_enters_pingpong: bool = [true, true, true, false],
+        fin_enters_pingpong: bool = [true, true, true, true, true, false],
             "the ACK of a FIN, while this end sends" {
                 true => "waits for our FIN, as a delayed ACK does; not if no data came before",
                 false => "leaves at once (RFC 9293, 3.10.7.4)",
             }
         /// Measured on Linux 6.1 only.
-        ack_before_read: bool = [false, false, true, true],
+        ack_before_read: bool = [false, false, true, true, true, true],
             "the window in the ACK that fills a hole is from" {
                 true => "before the application takes the data that is in order now",
                 false => "after the application took the data",
             }
         /// In bytes (Linux `tcp_rmem`). Half of it may be offered. Segments take the other half beside their payload.
         /// In 3.14 it is 2 × 20 × 4 times the 2340 bytes that a segment of 1460 bytes takes.
-        rcvbuf: u32 = [87_380, 374_400, 131_072, 131_072],
+        rcvbuf: u32 = [87_380, 374_400, 131_072, 131_072, 131_072, 131_072],
             "first receive buffer" {
                 bytes => format!("{bytes} bytes"),
             }
         rcv_space_adjust: RcvSpaceAdjust = [
-            RcvSpaceAdjust::Doubles, RcvSpaceAdjust::BySteps, RcvSpaceAdjust::ByGrowth, RcvSpaceAdjust::ByGrowth
+            RcvSpaceAdjust::Doubles,
+            RcvSpaceAdjust::BySteps,
+            RcvSpaceAdjust::ByGrowth,
+            RcvSpaceAdjust::ByGrowth,
+            RcvSpaceAdjust::ByGrowth,
+            RcvSpaceAdjust::ByGrowth
         ],
             "receive window" {
                 RcvSpaceAdjust::Doubles => "10 segments at first, then twice a round trip's data",
@@ -370,13 +445,13 @@ eras! {
                                              grows by twice the share by which the data grew",
             }
         /// Linux `tcp_grow_window`, called from `tcp_data_queue_ofo`.
-        grow_window_ofo: bool = [false, true, true, true],
+        grow_window_ofo: bool = [false, true, true, true, true, true],
             "the receive window grows with" {
                 true => "every segment",
                 false => "segments in order",
             }
         /// Linux `tcp_rcv_rtt_update`: 6.16, and older series since June 2025.
-        rcv_rtt_latches_low: bool = [false, false, true, true],
+        rcv_rtt_latches_low: bool = [false, false, true, true, true, true],
             "a receiver's estimate of the RTT" {
                 true => "falls at once, and rises smoothed",
                 false => "is smoothed",
@@ -386,13 +461,13 @@ eras! {
     /// How ECN is asked for and used.
     ecn: EcnRules {
         /// Linux `sysctl_tcp_ecn_fallback`.
-        fallback: bool = [false, false, true, true],
+        fallback: bool = [false, false, true, true, true, true],
             "a SYN sent again" {
                 true => "no longer asks for ECN (RFC 3168, 6.1.1.1)",
                 false => "still asks for ECN",
             }
         /// Linux with AccECN, which 6.1 has not. ECN++, which allows ECT on all packets, is Experimental.
-        accecn_ect_on_all: bool = [true, true, true, false],
+        accecn_ect_on_all: bool = [true, true, true, true, true, false],
             "with AccECN (RFC 9768), ECT is" {
                 true => "all from the ACK of the SYN-ACK on, ACKs and retransmissions too",
                 false => "new data (RFC 3168, 6.1.4 and 6.1.5)",
@@ -441,7 +516,7 @@ mod tests {
         assert_eq!(COLUMNS, Stack::ALL);
         assert!(COLUMNS.iter().enumerate().all(|(column, &stack)| stack as usize == column));
         let rcvbuf = Stack::ALL.iter().map(|stack| stack.era().receiver.rcvbuf);
-        assert!(rcvbuf.eq([87_380, 374_400, 131_072, 131_072]));
+        assert!(rcvbuf.eq([87_380, 374_400, 131_072, 131_072, 131_072, 131_072]));
     }
 
     /// Guards against a text that stands beside the wrong value.
@@ -453,7 +528,7 @@ mod tests {
         };
         assert_eq!(says("losses are found by", Stack::Rfc), "IsLost() of RFC 6675");
         let train = "delay step delay_min / 8, train of ACKs (delay_min + 1 ms) / 2";
-        assert_eq!(says("HyStart", Stack::Linux6), train);
+        assert_eq!(says("HyStart", Stack::Linux6_1), train);
         assert_eq!(says("RTO", Stack::Rfc), "max(SRTT + 4 RTTVAR, 1 s) (RFC 6298)");
     }
 }

@@ -54,26 +54,26 @@ mod tests {
     /// RTO 200 ms: one halving for one RTO beyond the first that has begun, two for two.
     #[test]
     fn an_idle_window_halves_for_each_rto_and_ssthresh_remembers_three_quarters() {
-        assert_eq!(restarted(Stack::Linux6, 100, 201), (50, 75));
-        assert_eq!(restarted(Stack::Linux6, 100, 400), (50, 75));
-        assert_eq!(restarted(Stack::Linux6, 100, 401), (25, 75));
-        assert_eq!(restarted(Stack::Linux6, 100, 700), (12, 75));
-        assert_eq!(restarted(Stack::Linux6, 100, 60_000), (10, 75), "the initial window");
-        assert_eq!(restarted(Stack::Linux6, 4, 60_000), (4, 50), "no larger than it was");
+        assert_eq!(restarted(Stack::Linux6_1, 100, 201), (50, 75));
+        assert_eq!(restarted(Stack::Linux6_1, 100, 400), (50, 75));
+        assert_eq!(restarted(Stack::Linux6_1, 100, 401), (25, 75));
+        assert_eq!(restarted(Stack::Linux6_1, 100, 700), (12, 75));
+        assert_eq!(restarted(Stack::Linux6_1, 100, 60_000), (10, 75), "the initial window");
+        assert_eq!(restarted(Stack::Linux6_1, 4, 60_000), (4, 50), "no larger than it was");
         assert_eq!(restarted(Stack::Rfc, 100, 300), (10, 50), "RFC 5681: RW = min(IW, cwnd)");
     }
 
     /// Guards against a change of a window in full use, or of its threshold.
     #[test]
     fn a_window_in_use_stays_and_so_does_its_threshold() {
-        let mut w = window(Stack::Linux6, 100);
+        let mut w = window(Stack::Linux6_1, 100);
         w.shrink_to_use(100);
         assert_eq!((w.cwnd, w.ssthresh), (100, 50));
     }
 
     #[test]
     fn an_unused_window_falls_half_way() {
-        let mut w = window(Stack::Linux6, 100);
+        let mut w = window(Stack::Linux6_1, 100);
         w.shrink_to_use(40);
         assert_eq!((w.cwnd, w.ssthresh), (70, 75));
         w.shrink_to_use(1);

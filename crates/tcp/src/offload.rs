@@ -201,8 +201,8 @@ mod tests {
     /// Guards against PSH on a segment that leaves alone: its ACK would not be delayed.
     #[test]
     fn slow_connections_send_pairs_and_the_second_segment_says_push() {
-        assert_eq!(pushed(Stack::Linux6, 10, 5, 5), [2, 4]);
-        assert_eq!(pushed(Stack::Linux6, 10, 5, 1), []);
+        assert_eq!(pushed(Stack::Linux6_1, 10, 5, 5), [2, 4]);
+        assert_eq!(pushed(Stack::Linux6_1, 10, 5, 1), []);
         assert_eq!(pushed(Stack::Linux3_10, 10, 5, 5), []);
     }
 
@@ -217,24 +217,24 @@ mod tests {
             let exceeds = |room| exceeds(room, pace, &window, 1448, ms(100));
             Offload::default().defers(room, ms(last), ms(oldest), &window, Some(ms(100)), exceeds)
         };
-        assert!(defers(1, 0, 100, 10, Stack::Linux6));
-        assert!(defers(1, 1, 99, 10, Stack::Linux6));
-        assert!(!defers(2, 0, 100, 10, Stack::Linux6), "a pair is full");
-        assert!(!defers(1, 2, 100, 10, Stack::Linux6), "after a pause");
-        assert!(!defers(1, 0, 98, 10, Stack::Linux6), "the next ACK is 2 ms away");
-        assert!(!defers(1, 0, 100, 3, Stack::Linux6), "a third of the window");
+        assert!(defers(1, 0, 100, 10, Stack::Linux6_1));
+        assert!(defers(1, 1, 99, 10, Stack::Linux6_1));
+        assert!(!defers(2, 0, 100, 10, Stack::Linux6_1), "a pair is full");
+        assert!(!defers(1, 2, 100, 10, Stack::Linux6_1), "after a pause");
+        assert!(!defers(1, 0, 98, 10, Stack::Linux6_1), "the next ACK is 2 ms away");
+        assert!(!defers(1, 0, 100, 3, Stack::Linux6_1), "a third of the window");
         assert!(!defers(1, 0, 100, 10, Stack::Linux3_10));
-        assert!(defers(8, 0, 100, 800, Stack::Linux6), "1.2 · 800 segments in 100 ms: a packet has 9");
+        assert!(defers(8, 0, 100, 800, Stack::Linux6_1), "1.2 · 800 segments in 100 ms: a packet has 9");
     }
 
     /// Pieces of 5 are two pairs and one segment that leaves alone. Guards against a packet of two pieces.
     #[test]
     fn a_packet_ends_where_what_was_written_does() {
         let mut offload = Offload::default();
-        let pushed = |n: &u32| offload.on_sent(*n < 12, Stack::Linux6, || 2, || 5);
+        let pushed = |n: &u32| offload.on_sent(*n < 12, Stack::Linux6_1, || 2, || 5);
         assert_eq!((1..=12).filter(pushed).collect::<Vec<_>>(), [2, 4, 7, 9, 12]);
         let mut offload = Offload::default();
-        offload.on_sent(false, Stack::Linux6, || 2, || 5);
+        offload.on_sent(false, Stack::Linux6_1, || 2, || 5);
         offload.on_first_write();
         assert_eq!(offload.piece, 0, "what is written after a pause is a piece of its own");
     }
@@ -269,7 +269,7 @@ mod tests {
             mss in prop_oneof![Just(1448_u16), 1_u16..9000], min_packet in 1_u16..3,
             bps in proptest::option::of(1_u64..100_000_000_000), old in any::<bool>(),
         ) {
-            let stack = if old { Stack::Linux3_14 } else { Stack::Linux6 };
+            let stack = if old { Stack::Linux3_14 } else { Stack::Linux6_1 };
             let pacing_rate = bps.and_then(Rate::from_bps);
             let window =
                 Window { cwnd, ssthresh, min_packet, pacing_rate, ..Window::new(&Config { stack, ..Config::default() }) };
@@ -286,9 +286,9 @@ mod tests {
     /// 1.2 times the rate, they are 9.4.
     #[test]
     fn at_high_rates_as_many_segments_leave_together_as_are_sent_in_a_millisecond() {
-        assert_eq!(pushed(Stack::Linux6, 800, 10_000, 50), [15, 30, 45, 50]);
-        assert_eq!(pushed(Stack::Linux6, 800, 1600, 20), [9, 18, 20]);
-        assert_eq!(pushed(Stack::Linux6, 100_000, 5, 100), [45, 90, 100]);
+        assert_eq!(pushed(Stack::Linux6_1, 800, 10_000, 50), [15, 30, 45, 50]);
+        assert_eq!(pushed(Stack::Linux6_1, 800, 1600, 20), [9, 18, 20]);
+        assert_eq!(pushed(Stack::Linux6_1, 100_000, 5, 100), [45, 90, 100]);
     }
 
     /// 10 Mbit/s are 1220 bytes in 1/1024 s. At an RTT of 2 ms, 3 whole times 512 µs, 65 536 / 8 bytes are added: 6.5

@@ -153,13 +153,13 @@ impl ReceiveWindow {
         wanted > 0 && wanted >= 2 * left && 2 * left <= self.allowed
     }
 
-    /// Grows the window by one arrival, and returns whether it grew. `held` bytes are in the buffer.
+    /// Grows the window by one arrival of `len` bytes, and returns whether it grew. `held` bytes are in the buffer.
     #[inline]
-    pub(crate) fn grow(&mut self, held: u32) -> bool {
+    pub(crate) fn grow(&mut self, held: u32, len: u16) -> bool {
         let room = self.allowed.saturating_sub(held);
         let grows = self.offered < room;
         if grows {
-            self.offered = (self.offered + 2 * self.mss).min(room);
+            self.offered = (self.offered + 2 * self.mss.max(len.into())).min(room);
         }
         grows
     }
@@ -170,8 +170,8 @@ impl ReceiveWindow {
     }
 
     /// Grows the window as [`grow`](Self::grow) does, by a segment out of order, if the stack does so.
-    pub(crate) fn grow_over_hole(&mut self, held: u32) -> bool {
-        self.stack.era().receiver.grow_window_ofo && self.grow(held)
+    pub(crate) fn grow_over_hole(&mut self, held: u32, len: u16) -> bool {
+        self.stack.era().receiver.grow_window_ofo && self.grow(held, len)
     }
 
     /// Takes the timestamp echo `tsecr` of a full segment. The first segment with this `tsecr` gives an RTT sample.

@@ -212,8 +212,8 @@ impl Receiver {
         self.delivered += u64::from(bytes);
         let push = segment.flags.contains(Flags::PSH);
         let window = || self.window.left(self.nxt);
-        self.delack.on_data(now, segment.payload_len, push, || rtt.rto(), window);
-        if self.window.grow(self.waiting()) {
+        self.delack.on_data(now, segment.part_len(), push, || rtt.rto(), window);
+        if self.window.grow(self.waiting(), segment.payload_len) {
             self.delack.on_growth();
         }
         if self.paused {

@@ -7,6 +7,8 @@ use goodqueue_units::{Duration, Ecn, Instant};
 
 /// Ethernet 14, IPv4 20, TCP 20: the bytes of headers without options, as `tc` counts them.
 const HEADERS: u32 = 54;
+/// IPv4 20, TCP 20, timestamps 12.
+const IP_HEADERS: u32 = 52;
 /// MSS 4, SACK-permitted 2, timestamps 10, window scale 3, one NOP.
 const SYN_OPTIONS: u32 = 20;
 /// Timestamps 10 and two NOPs (RFC 7323, appendix A).
@@ -23,6 +25,9 @@ impl Flags {
     pub const FIN: Self = Self(0x01);
     /// Opens a connection.
     pub const SYN: Self = Self(0x02);
+    /// Several segments that a card has merged: see [`Segment::join`]. It has RST's place, which no segment uses, and
+    /// does not stand in a header.
+    pub(crate) const MERGED: Self = Self(0x04);
     /// The last segment of a burst: the receiver need not wait for a second segment before it acknowledges.
     pub const PSH: Self = Self(0x08);
     /// The acknowledgement number is valid.
@@ -57,7 +62,12 @@ impl Flags {
     #[must_use]
     pub const fn header_bits(self) -> u16 {
         let ae = self.0 & Self::AE.0;
-        (self.0 & !Self::AE.0) as u16 | (ae as u16) << 3
+        (self.0 & !(Self::AE.0 | Self::MERGED.0)) as u16 | (ae as u16) << 3
+    }
+
+    /// Returns `self` without `flags`.
+    const fn without(self, flags: Self) -> Self {
+        Self(self.0 & !flags.0)
     }
 
     /// Returns `self` if `condition`, and no flag otherwise.
@@ -93,6 +103,7 @@ impl BitOrAssign for Flags {
 impl fmt::Debug for Flags {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let named = [
+            (Self::MERGED, 'M'),
             (Self::SYN, 'S'),
             (Self::FIN, 'F'),
             (Self::PSH, 'P'),
@@ -145,7 +156,7 @@ pub struct Segment {
     pub dscp: u8,
     /// SACK blocks: first a DSACK (RFC 2883), if there is one, then the blocks, the most recent first. There are at
     /// most three, because the timestamps leave no room for a fourth. A SYN has its options here: see
-    /// [`Segment::syn_options`].
+    /// [`Segment::syn_options`]. Merged segments have here what [`Segment::part`] needs.
     pub sack: [SackBlock; 3],
 }
 
@@ -174,14 +185,17 @@ pub(crate) fn echo_rtt(now: Instant, tsecr: u32) -> Option<Duration> {
 
 impl Segment {
     /// Returns the bytes on Ethernet, as `tc` counts them: 1514 for a full segment of MSS 1448, 66 for a bare ACK, 74
-    /// for a SYN.
+    /// for a SYN. Merged segments count with the headers of each (Linux's `qdisc_pkt_len_init`).
     #[inline]
     #[must_use]
     pub const fn wire_len(&self) -> u32 {
         // One comparison for nearly all segments (instructions): the length is needed several times per packet.
-        const UNUSUAL: u16 = u16::from_le_bytes([Flags::SYN.0, u8::MAX]);
+        const UNUSUAL: u16 = u16::from_le_bytes([Flags::SYN.0 | Flags::MERGED.0, u8::MAX]);
         if u16::from_le_bytes([self.flags.0, self.sack_len]) & UNUSUAL == 0 {
             return HEADERS + TIMESTAMPS + self.payload_len as u32;
+        }
+        if self.flags.contains(Flags::MERGED) {
+            return self.parts() * (HEADERS + TIMESTAMPS) + self.payload_len as u32;
         }
         let options = if self.flags.contains(Flags::SYN) {
             SYN_OPTIONS
@@ -222,12 +236,79 @@ impl Segment {
     pub fn sack_blocks(&self) -> &[SackBlock] {
         &self.sack[..usize::from(self.sack_len.min(3))]
     }
+
+    /// Returns the number of segments that are merged in this one, or 1.
+    #[inline]
+    #[must_use]
+    pub const fn parts(&self) -> u32 {
+        if self.flags.contains(Flags::MERGED) { self.sack[0].end.0 } else { 1 }
+    }
+
+    /// Returns the payload bytes of each merged segment except the last, which may be shorter (Linux's `gso_size`). Of
+    /// a single segment it is its payload.
+    #[must_use]
+    pub const fn part_len(&self) -> u16 {
+        if self.flags.contains(Flags::MERGED) { self.sack[0].start.0 as u16 } else { self.payload_len }
+    }
+
+    /// Returns this segment with the payload of `next`, if Linux's generic receive offload (GRO) merges the two.
+    /// Source: Linux 6.1, `tcp_gro_receive`, `inet_gro_receive` and `skb_gro_receive`. Both carry data. `next` is the
+    /// next in order and not longer than the first part. Its ACK, window, timestamps and codepoints are the same, and
+    /// so are its flags, except that it may end the whole by PSH or FIN and has no CWR. The IP packet stays below
+    /// 64 KiB. (17 fragments are no limit since 3.13: further segments are chained.)
+    #[must_use]
+    pub fn join(&self, next: &Self) -> Option<Self> {
+        const ENDS: Flags = Flags(Flags::FIN.0 | Flags::PSH.0);
+        let unlike = Flags(self.flags.0 ^ next.flags.0);
+        let ignored = Flags(ENDS.0 | Flags::CWR.0 | Flags::MERGED.0);
+        let fits = next.payload_len > 0
+            && next.payload_len <= self.part_len()
+            && next.seq == self.seq + u32::from(self.payload_len)
+            && (next.ack, next.window) == (self.ack, self.window)
+            && (next.tsval, next.tsecr) == (self.tsval, self.tsecr)
+            && (next.ecn, next.dscp) == (self.ecn, self.dscp)
+            && unlike.without(ignored) == Flags::NONE
+            && !next.flags.contains(Flags::CWR)
+            && u32::from(self.payload_len) + u32::from(next.payload_len) + IP_HEADERS <= u16::MAX.into();
+        fits.then(|| {
+            let note =
+                SackBlock { start: SeqNumber(self.part_len().into()), end: SeqNumber(self.parts() + 1) };
+            let flags = self.flags | Flags::MERGED | (next.flags & ENDS);
+            let payload_len = self.payload_len + next.payload_len;
+            Self { flags, payload_len, sack: [note, SackBlock::default(), SackBlock::default()], ..*self }
+        })
+    }
+
+    /// Returns whether nothing can follow this segment in a merged one (`tcp_gro_receive`).
+    #[must_use]
+    pub const fn is_complete(&self) -> bool {
+        let parts_full = self.parts() * self.part_len() as u32 == self.payload_len as u32;
+        let ends = Flags(Flags::SYN.0 | Flags::FIN.0 | Flags::PSH.0);
+        self.payload_len == 0 || !parts_full || self.flags.intersects(ends)
+    }
+
+    /// Returns the merged segment at place `part`, from 0. Only the first has CWR, and only the last FIN and PSH
+    /// (Linux's `tcp_gso_segment`).
+    #[must_use]
+    pub fn part(&self, part: u32) -> Self {
+        let parts = self.parts();
+        if parts == 1 {
+            return *self;
+        }
+        let before = part * u32::from(self.part_len());
+        let rest = (u32::from(self.payload_len) - before) as u16;
+        let others = Flags::CWR.when(part > 0) | (Flags::FIN | Flags::PSH).when(part + 1 < parts);
+        let flags = self.flags.without(Flags::MERGED | others);
+        let sack = [SackBlock::default(); 3];
+        Self { seq: self.seq + before, payload_len: rest.min(self.part_len()), flags, sack, ..*self }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::format;
+    use std::vec::Vec;
 
     #[test]
     fn lengths_are_those_that_tc_sees() {
@@ -246,5 +327,69 @@ mod tests {
         assert_eq!(format!("{:?}", Flags::SYN | Flags::ACK | Flags::ECE), "S.E");
         let fin = Segment { payload_len: 10, flags: Flags::FIN | Flags::ACK, ..Segment::default() };
         assert_eq!(fin.seq_len(), 11);
+    }
+
+    fn data(seq: u32, payload_len: u16, flags: Flags) -> Segment {
+        let (tsval, window, ecn) = (7, 9, Ecn::Ect0);
+        Segment {
+            seq: SeqNumber(seq),
+            payload_len,
+            flags: flags | Flags::ACK,
+            tsval,
+            window,
+            ecn,
+            ..Segment::default()
+        }
+    }
+
+    #[test]
+    fn what_a_card_merges_comes_apart_as_it_was() {
+        let mut seq = 5000_u32.wrapping_sub(2 * 1448); // the numbers wrap within the merged segment
+        let all: Vec<Segment> =
+            [(1448, Flags::CWR), (1448, Flags::NONE), (1448, Flags::NONE), (700, Flags::PSH)]
+                .into_iter()
+                .map(|(len, flags)| {
+                    let one = data(seq, len, flags);
+                    seq = seq.wrapping_add(len.into());
+                    one
+                })
+                .collect();
+        let merged = all[1..].iter().fold(all[0], |merged, next| merged.join(next).unwrap());
+        assert_eq!((merged.parts(), merged.part_len(), merged.payload_len), (4, 1448, 3 * 1448 + 700));
+        assert_eq!(merged.wire_len(), 3 * 1514 + 766, "each part with its headers");
+        assert_eq!(merged.flags.header_bits(), 0x98, "CWR, ACK and PSH");
+        assert!(merged.is_complete() && merged.sack_blocks().is_empty() && size_of::<Segment>() == 48);
+        assert_eq!((0..4).map(|part| merged.part(part)).collect::<Vec<_>>(), all);
+        assert_eq!((all[0].parts(), all[0].part(0)), (1, all[0]), "a single segment is its only part");
+    }
+
+    #[test]
+    fn a_card_merges_what_linux_merges() {
+        let first = data(1, 1448, Flags::NONE);
+        let next = data(1449, 1448, Flags::NONE);
+        assert!(first.join(&next).is_some() && !first.is_complete());
+        for (why, other) in [
+            ("a bare ACK", Segment { payload_len: 0, ..next }),
+            ("a gap", Segment { seq: SeqNumber(1450), ..next }),
+            ("a longer one", Segment { payload_len: 1449, ..next }),
+            ("another ACK", Segment { ack: SeqNumber(3), ..next }),
+            ("another window", Segment { window: 10, ..next }),
+            ("a later timestamp", Segment { tsval: 8, ..next }),
+            ("another echo", Segment { tsecr: 8, ..next }),
+            ("a mark", Segment { ecn: Ecn::Ce, ..next }),
+            ("another codepoint", Segment { dscp: 46, ..next }),
+            ("an echoed mark", Segment { flags: next.flags | Flags::ECE, ..next }),
+            ("CWR", Segment { flags: next.flags | Flags::CWR, ..next }),
+        ] {
+            assert_eq!(first.join(&other), None, "{why}");
+        }
+        assert!(first.join(&Segment { payload_len: 10, ..next }).unwrap().is_complete(), "a short last one");
+        let mut whole = first;
+        while let Some(more) =
+            whole.join(&data(whole.seq.0 + u32::from(whole.payload_len), 1448, Flags::NONE))
+        {
+            whole = more;
+        }
+        assert_eq!(whole.parts(), 45, "52 bytes of headers and 45 of 1448 are an IP packet below 64 KiB");
     }
 }

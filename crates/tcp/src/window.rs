@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn slow_start_stops_at_the_threshold_and_returns_the_rest() {
-        let mut w = window(Stack::Linux6, 10, 12);
+        let mut w = window(Stack::Linux6_1, 10, 12);
         assert_eq!((w.slow_start(5), w.cwnd, w.in_slow_start()), (3, 12, false));
         for stack in [Stack::Linux3_10, Stack::Linux3_14] {
             let mut w = window(stack, 12, 12);
@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn linear_growth_keeps_fractions() {
-        let mut w = window(Stack::Linux6, 10, 2);
+        let mut w = window(Stack::Linux6_1, 10, 2);
         for _ in 0..5 {
             w.increase(10, 5); // 25 counted
         }

@@ -17,7 +17,7 @@ fn ms(ms: u64) -> Duration {
 /// timeout set, or to send all of it again.
 #[test]
 fn a_pause_of_the_path_is_no_congestion() {
-    for stack in [Stack::Linux3_10, Stack::Linux3_14, Stack::Linux6, Stack::Rfc] {
+    for stack in [Stack::Linux3_10, Stack::Linux3_14, Stack::Linux6_1, Stack::Rfc] {
         let at = |ms: u64| Instant::from_nanos(ms * 1_000_000);
         let mut pair = upload(reno(stack), 400, Path { pause: Some((at(150), at(2200))), ..Path::default() });
         pair.run_until(2600);
@@ -52,7 +52,7 @@ fn linux_learns_of_reordering() {
         assert!(needed <= 1 && stats.timeouts == 0, "{stack:?}: {stats:?}");
         stats.retransmitted
     };
-    let [old, new, rfc] = [Stack::Linux3_10, Stack::Linux6, Stack::Rfc].map(spurious);
+    let [old, new, rfc] = [Stack::Linux3_10, Stack::Linux6_1, Stack::Rfc].map(spurious);
     assert!(new <= 3 && old <= 8 && rfc >= 10, "{old} {new} {rfc}");
 }
 
@@ -61,7 +61,7 @@ fn linux_learns_of_reordering() {
 #[test]
 fn a_closed_window_opens_again_even_if_nobody_says_so() {
     for lose_update in [false, true] {
-        let config = Config { receive_window: 30_000, ..reno(Stack::Linux6) };
+        let config = Config { receive_window: 30_000, ..reno(Stack::Linux6_1) };
         let mut pair = upload(config, 200, Path::default());
         pair.run_until(120);
         pair.server.pause();
@@ -81,7 +81,7 @@ fn a_closed_window_opens_again_even_if_nobody_says_so() {
 /// RFC 9293, 3.6, case 3: both ends send FIN at once, and both FINs are lost.
 #[test]
 fn both_ends_close_at_once() {
-    let mut pair = Pair::alike(reno(Stack::Linux6));
+    let mut pair = Pair::alike(reno(Stack::Linux6_1));
     pair.run_until(500);
     let (up, down) = (pair.up.data_seen, pair.down.data_seen);
     pair.up.drop_data.insert(up);
@@ -99,7 +99,7 @@ fn both_ends_close_at_once() {
 #[test]
 fn a_probe_spares_the_timeout_whichever_of_the_last_segments_is_lost() {
     for lost in 1..=10 {
-        let mut pair = upload(reno(Stack::Linux6), 10, Path::drop([lost]));
+        let mut pair = upload(reno(Stack::Linux6_1), 10, Path::drop([lost]));
         let time = pair.run(100).expect("it ends");
         assert_eq!(pair.client.stats().timeouts, 0, "segment {lost}");
         assert!(time <= ms(602), "segment {lost}: {time}");

@@ -171,7 +171,7 @@ fn nonsense_is_refused_with_its_line_and_what_is_accepted() {
         ("mss many\n0ms close", 1, &["\"many\"", "a whole number"]),
         ("role sever\n0ms close", 1, &["did you mean server", "client, server"]),
         ("cc vegan\n0ms close", 1, &["\"vegan\"", "accepted: cubic"]),
-        ("stack linux-1\n0ms close", 1, &["\"linux-1\"", "linux-6.x"]),
+        ("stack linux-1\n0ms close", 1, &["\"linux-1\"", "linux-6.1"]),
         ("ecn maybe\n0ms close", 1, &["\"maybe\"", "off, classic, accecn"]),
     ];
     for (text, line, parts) in table {

@@ -233,11 +233,12 @@ fn row(config: &Config, name: &str, set_up: fn(Config, &mut Stream) -> Pair) -> 
 
 fn configs() -> Vec<Config> {
     let plain = |cc: Cc, stack: Stack| Config { cc, stack, delivery_rate: true, ..Config::default() };
-    let new = Cc::ALL.iter().map(|&cc| plain(cc, Stack::Linux6));
-    let old = Stack::ALL.iter().filter(|&&stack| stack != Stack::Linux6);
+    let new = Cc::ALL.iter().map(|&cc| plain(cc, Stack::Linux6_1));
+    let old = Stack::ALL.iter().filter(|&&stack| stack != Stack::Linux6_1);
     let old = old.flat_map(|&stack| [Cc::Reno, Cc::Cubic, Cc::Bbr].map(|cc| plain(cc, stack)));
     let words = CcOptions { hystart_plus_plus: true, abe: true, ..CcOptions::default() };
-    let with_words = [Cc::Reno, Cc::Cubic].map(|cc| Config { cc_options: words, ..plain(cc, Stack::Linux6) });
+    let with_words =
+        [Cc::Reno, Cc::Cubic].map(|cc| Config { cc_options: words, ..plain(cc, Stack::Linux6_1) });
     new.chain(old).chain(with_words).collect()
 }
 

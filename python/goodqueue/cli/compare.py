@@ -12,6 +12,7 @@ from goodqueue.cli.options import (
     FirstSeed,
     Force,
     Json,
+    Kernels,
     Latex,
     Metrics,
     Said,
@@ -62,6 +63,7 @@ def compare(
     ] = None,
     force: Force = False,
     engine: Engines = "sim",
+    kernel: Kernels = None,
     workers: Workers = None,
     latex: Latex = False,
     json: Json = False,
@@ -82,6 +84,7 @@ def compare(
       goodqueue compare pfifo codel --scenario my-link.toml --out report --json
       goodqueue compare codel pie --engine sim,kernel --seeds 3
       goodqueue compare pfifo codel --engine sim,kernel,live --seeds 1
+      goodqueue compare codel cake --engine sim,kernel --kernel 6.1,7.3
 
     Every qdisc runs with the same seeds. So the difference of two qdiscs is computed per seed, and has a smaller error
     than either result. Tables and figures show the loaded direction, or both directions if both are loaded; --json has
@@ -100,7 +103,7 @@ def compare(
 
     check_format(json, latex)
     by = request.correction(correct)
-    on = engines.parse(engine)
+    on = engines.parse(engine, linux=kernel)
     wanted = metrics.find(metric or []) or metrics.METRICS
     with inputs.noted() as read:
         base, origins = scenario_of(scenario, said, sets or [])
@@ -121,8 +124,8 @@ def compare(
         from goodqueue import report
 
         command = request.command(
-            lines, scenario, said, sets or [], seeds=seeds, seed=seed, metric=metric, engine=engine, against=against,
-            correct=correct, effect=effect,
+            lines, scenario, said, sets or [], seeds=seeds, seed=seed, metric=metric, engine=",".join(on),
+            against=against, correct=correct, effect=effect,
         )  # fmt: skip
         with terminal.progress("figures and report") as progress:
             written, failed = output.write(out, force, lambda folder: report.write(folder, result, command, progress))

@@ -2,7 +2,7 @@
 
 import typer
 
-from goodqueue.cli.options import Json
+from goodqueue.cli.options import Json, Kernel
 
 app = typer.Typer(
     help="""The engine that runs scenarios on Linux's own qdiscs and TCP.
@@ -11,6 +11,7 @@ app = typer.Typer(
     Examples:
       goodqueue kernel doctor
       goodqueue kernel image
+      goodqueue kernel image --kernel 7.3
     """,
     no_args_is_help=True,
     rich_markup_mode=None,
@@ -57,19 +58,29 @@ def doctor(json: Json = False) -> None:
 
 
 @app.command("image")
-def image(json: Json = False) -> None:
+def image(kernel: Kernel = None, json: Json = False) -> None:
     """Build the virtual machine's image from the Debian packages that apt fetches now.
 
     It takes a minute, unless the image exists.
 
-    The command installs nothing and needs no root. Runs use the image that this command named last.
+    The command installs nothing and needs no root. Runs use the image that this command named last. Images of several
+    releases of Linux lie side by side. For a release that this machine's own sources lack, apt gets a list of its own,
+    which this command makes; the machine's sources stay as they are.
     """
     from sys import stderr
 
+    from goodqueue.engines import releases
     from goodqueue.engines.kernel.image import build
+    from goodqueue.errors import Option
     from goodqueue.show import terminal
 
-    built = build(lambda step: print(f"{step} …" if terminal.is_utf8(stderr) else step, file=stderr, flush=True))
+    if kernel is not None:
+        releases.parse(kernel, Option("kernel"), several=False)
+
+    def tell(step: str) -> None:
+        print(f"{step} …" if terminal.is_utf8(stderr) else step, file=stderr, flush=True)
+
+    built = build(tell, kernel)
     if json:
         from json import dumps
 

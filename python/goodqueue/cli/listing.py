@@ -12,6 +12,7 @@ TOPICS = {
     "cc": "Congestion controls",
     "traffic": "Kinds of traffic",
     "hops": "Kinds of hops",
+    "linux": "Disciplines by release of Linux",
     "studies": "Studies",
     "suites": "Suites",
     "examples": "Examples",
@@ -21,6 +22,7 @@ HOW = {
     "qdiscs": "The parameters of one: goodqueue list qdiscs codel",
     "traffic": "The keys of one, and what it measures: goodqueue list traffic voip",
     "hops": "The keys of one: goodqueue list hops wire",
+    "linux": "What changed in one, and its traces: goodqueue list linux cake --json",
     "examples": "One to edit: goodqueue init FILE --example voip-and-web",
 }
 """The line below a list: how to see more about one item."""
@@ -51,7 +53,7 @@ def listing(
       goodqueue list cc --json
     """
     from goodqueue.errors import UserError, quoted
-    from goodqueue.show import reference, tables, terminal
+    from goodqueue.show import reference, releases, tables, terminal
 
     if topic not in TOPICS:
         raise UserError("list", f"found {quoted(topic)}; accepted: {', '.join(TOPICS)}")
@@ -71,7 +73,8 @@ def listing(
     elif name is not None and topic in reference.KINDS:
         terminal.show(reference.of_kind(topic, name))
     elif items:
-        terminal.print_table(tables.catalogue(TOPICS[topic], items))
+        shown = releases.table(items) if topic == "linux" else tables.catalogue(TOPICS[topic], items)  # type: ignore[arg-type]
+        terminal.print_table(shown)
         if topic in HOW and name is None:
             terminal.say(HOW[topic])
     else:
@@ -97,6 +100,10 @@ def _items(topic: str) -> list[dict[str, Any]]:
         from goodqueue import examples
 
         return examples.available()
+    if topic == "linux":
+        from goodqueue.show import releases
+
+        return releases.disciplines()  # type: ignore[return-value]
     texts = {
         "qdiscs": _goodqueue.qdiscs,
         "cc": _goodqueue.congestion_controls,

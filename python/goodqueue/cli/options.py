@@ -131,6 +131,18 @@ Engines = Annotated[
         "--engine", metavar="NAMES", help="sim, kernel (Linux's own), live (its TCP on our path), or several."
     ),
 ]
+Kernel = Annotated[
+    str | None,
+    typer.Option(
+        "--kernel", metavar="RELEASE", help="The kernel engine's Linux: 6.1, 6.12 or 7.3. [this machine's packages]"
+    ),
+]
+Kernels = Annotated[
+    str | None,
+    typer.Option(
+        "--kernel", metavar="RELEASES", help="The kernel engine's Linux: 6.1, 6.12, 7.3, or several as 6.1,7.3."
+    ),
+]
 OneEngine = Annotated[
     str, typer.Option("--engine", metavar="NAME", help="sim, kernel (Linux's own), or live (its TCP on our path).")
 ]

@@ -18,6 +18,12 @@ def replay(
         list[str] | None,
         typer.Argument(metavar="TRACE|FOLDER...", help=".csv, .csv.gz, or folders of them. [goodqueue's own traces]"),
     ] = None,
+    release: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RELEASE", help="The Linux release whose law decides. [that of the trace's kernel, or 6.1]"
+        ),
+    ] = None,
     workers: Workers = None,
     json: Json = False,
 ) -> None:
@@ -34,6 +40,7 @@ def replay(
     Examples:
       goodqueue replay                              # all that come with goodqueue
       goodqueue replay golden/codel golden/fq_codel
+      goodqueue replay golden/pie --release 7.3     # what one release recorded, by the law of another
       goodqueue replay my-trace.csv.gz --json
     """
     from goodqueue.decisions import replay as replaying
@@ -41,7 +48,7 @@ def replay(
 
     found = replaying.find(traces or [str(replaying.GOLDEN)])
     with terminal.progress(f"{len(found)} traces") as progress:
-        outcomes = replaying.replay(found, workers, progress)
+        outcomes = replaying.replay(found, release, workers, progress)
     if json:
         terminal.emit_json({"traces": outcomes})
     else:

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from goodqueue.capture import LEAST_BYTES, WHOLE_BYTES
-from goodqueue.cli.options import Json, Latex, Said, Sets, check_format, described, whole
+from goodqueue.cli.options import Json, Kernel, Latex, Said, Sets, check_format, described, whole
 
 
 def run(
@@ -14,6 +14,7 @@ def run(
     engine: Annotated[
         str, typer.Option(metavar="NAME", help="sim; kernel: Linux's own; or live: its TCP on our path, in real time.")
     ] = "sim",
+    kernel: Kernel = None,
     said: Annotated[Said, described(seed="the file's", qdisc="the file's", up_qdisc="the file's")],
     sets: Sets = None,
     trace: Annotated[
@@ -49,6 +50,7 @@ def run(
       goodqueue run one-flow.toml --trace run.pcapng   # then: wireshark run.pcapng
       goodqueue run one-flow.toml --trace q.pcapng --trace-at down-in,down-drop --trace-snap 100
       goodqueue run one-flow.toml --engine kernel      # once before: goodqueue kernel doctor
+      goodqueue run one-flow.toml --engine kernel --kernel 7.3
       goodqueue run one-flow.toml --engine live        # this host's TCP across our path, in real time
 
     \b
@@ -88,7 +90,7 @@ def run(
     from goodqueue.show import notes, terminal
 
     check_format(json, latex)
-    (name,) = engines.parse(engine, several=False)
+    (name,) = engines.parse(engine, several=False, linux=kernel)
     given = {"--trace-at": trace_at, "--trace-snap": trace_snap, "--force": force}
     if trace is None and (at := next((option for option, value in given.items() if value), None)):
         raise UserError(at, "found without --trace; accepted: with --trace FILE.pcapng")
@@ -97,7 +99,7 @@ def run(
         base, origins = scenario_of(scenario, said, sets or ())
         resolved = resolve(base, scenario, origins)
         notes.tell(base, origins)
-    with asked(trace, trace_at, trace_snap, name, force, read) as capture:
+    with asked(trace, trace_at, trace_snap, engines.kind(name), force, read) as capture:
         runs = engines.find(name) if capture is None else engines.traced(name, capture)
         with terminal.progress("simulating" if name == "sim" else f"engine {name}") as progress:
             text = runs(resolved, progress, Event())

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from goodqueue import extras
-from goodqueue.cli.options import Force, Json, Workers, whole
+from goodqueue.cli.options import Force, Json, Kernel, Workers, whole
 
 
 def validate(
@@ -34,6 +34,7 @@ def validate(
         str | None, typer.Option(metavar="DIR", help="Keep each run there, and write tables and figures.")
     ] = None,
     force: Force = False,
+    kernel: Kernel = None,
     workers: Workers = None,
     json: Json = False,
 ) -> None:
@@ -46,6 +47,7 @@ def validate(
       goodqueue validate --only fq_codel --only rtt=200ms --seeds 5 --out validation
       goodqueue validate --drawn 33 --draw-seed 3 --out drawn
       goodqueue validate --lines 2000 --json
+      goodqueue validate --drawn 33 --kernel 7.3
 
     The base scenario (10 Mbit/s, 50 ms, 4 CUBIC flows) runs under each of pfifo, red, pie, codel, sfq and fq_codel.
     Every other scenario changes one thing: flows, cc, rate, rtt, ecn, loaded. Bursts, transfers and paths with other
@@ -54,16 +56,21 @@ def validate(
     choke. The number in brackets is what chance alone gives: the simulator against itself with other seeds. With
     --out the same command continues a validation that was interrupted, and repeats no run. --force adds to a validation
     that was complete. --lines compares no runs: it gives lines, made at random, to the tc of the kernel engine's
-    machine, and lists where goodqueue refuses another line or understands another value.
+    machine, and lists where goodqueue refuses another line or understands another value. --kernel compares with another
+    release of Linux; the simulator's TCP is then that release's.
     """
     from pathlib import Path
 
     from goodqueue import engines
+    from goodqueue.engines import releases
+    from goodqueue.errors import Option, UserError
 
     engines.need_linux("validate")
+    if kernel is not None:
+        releases.parse(kernel, Option("kernel"), several=False)
+    on = engines.parse("sim,kernel", linux=kernel)
 
     from goodqueue import store
-    from goodqueue.errors import UserError
     from goodqueue.show import terminal
     from goodqueue.validation import cells, drawing, judging, lines_show, pages, runs, show
 
@@ -72,7 +79,7 @@ def validate(
     if lines is not None:
         if quick or only or drawn or seeds or out:
             raise UserError("--lines", "found with another choice; accepted: --lines alone, with --seed and --json")
-        lines_show.show(lines, seed or 1, json)
+        lines_show.show(lines, seed or 1, json, kernel)
         return
 
     if drawn is not None and quick:
@@ -83,16 +90,18 @@ def validate(
         wanted = drawing.load(cells.Draw(drawn, draw_seed or 1), only or [], seeds)
     else:
         wanted = cells.load(quick, only or [], seeds)
+    if kernel is not None:
+        wanted = cells.on_release(wanted, kernel)
     if out is not None:
         extras.needed("matplotlib", f"--out {out}")
         pages.check(Path(out), force)
-    runs.check(wanted)
+    runs.check(wanted, on)
     try:
         if out is not None:
             pages.claim(Path(out))
         kept = store.create(Path(out) / pages.FOLDER, f"--out {out}") if out is not None else None
         with terminal.progress(f"{len(wanted.cells)} cells x {len(wanted.seeds)} seeds x 2 engines") as progress:
-            validation = runs.carry_out(wanted, kept, workers, progress)
+            validation = runs.carry_out(wanted, kept, workers, progress, on)
         judgement = judging.judge(validation.results)
         if out is not None:
             pages.write(Path(out), validation, judgement)

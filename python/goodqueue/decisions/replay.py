@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NotRequired, TypedDict
 
 from goodqueue import run
-from goodqueue.errors import UserError
+from goodqueue.errors import UserError, quoted
 from goodqueue.files import inputs
 
 SUFFIXES = (".csv", ".csv.gz")
@@ -73,18 +73,29 @@ def find(paths: Iterable[str | Path]) -> list[Path]:
     return list(found)
 
 
-def replay(traces: Sequence[Path], workers: int | None = None, progress: run.Progress | None = None) -> list[Outcome]:
+def replay(
+    traces: Sequence[Path],
+    release: str | None = None,
+    workers: int | None = None,
+    progress: run.Progress | None = None,
+) -> list[Outcome]:
     """Replay each of ``traces``, in parallel, and return the outcomes in the same order.
 
-    On Ctrl-C the current replays stop too. Raises UserError for the first malformed trace.
+    The law is that of the Linux ``release``. Without one it is that of the kernel in each trace's header, or of the
+    default release. On Ctrl-C the current replays stop too. Raises UserError for the first malformed trace.
     """
     from concurrent.futures import ThreadPoolExecutor
 
+    from goodqueue import _goodqueue
+
+    known: list[str] = json.loads(_goodqueue.linux())["releases"]
+    if release not in (None, *known):
+        raise UserError("--release", f"found {quoted(release)}; accepted: {', '.join(known)}")
     stop = threading.Event()
     outcomes = []
     with ThreadPoolExecutor(max_workers=workers or run.cores()) as pool:
         try:  # from here on, since a replay may be running before all are submitted
-            futures = [pool.submit(_one, trace, stop) for trace in traces]
+            futures = [pool.submit(_one, trace, release, stop) for trace in traces]
             for future in futures:
                 outcomes.append(future.result())
                 if progress:
@@ -96,12 +107,12 @@ def replay(traces: Sequence[Path], workers: int | None = None, progress: run.Pro
     return outcomes
 
 
-def _one(trace: Path, stop: threading.Event) -> Outcome:
+def _one(trace: Path, release: str | None, stop: threading.Event) -> Outcome:
     from goodqueue import _goodqueue
 
     try:
         with inputs.opened(trace, ACCEPTED, stopped=stop.is_set) as file:
-            outcome: Outcome = json.loads(_goodqueue.replay(str(trace), file, stop.is_set))
+            outcome: Outcome = json.loads(_goodqueue.replay(str(trace), file, release, stop.is_set))
     except (ValueError, OSError) as error:
         message = str(error).removeprefix(f"{trace}:").lstrip()
         number, colon, rest = message.partition(": ")

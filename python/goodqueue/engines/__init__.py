@@ -1,38 +1,61 @@
 """The engines that can run a scenario: the simulator, Linux's kernel, and the hosts' TCP across goodqueue's own path.
 
 An engine is a function from a scenario to its record's JSON (`run.Engine`). All engines give the same record. This
-module finds engines by name, and refuses what an engine cannot run before anything starts.
+module finds engines by name, and refuses what an engine cannot run before anything starts. An engine's name is its
+kind, and for the kernel perhaps the release of Linux: ``kernel-7.3``.
 """
 
 import platform
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from goodqueue import run
-from goodqueue.capture import Trace
+from goodqueue.engines import releases
 from goodqueue.errors import Option, Place, UserError, quoted
 from goodqueue.record import Scenario
 from goodqueue.scenario import resolve
+
+if TYPE_CHECKING:
+    from goodqueue.capture import Trace
 
 NAMES = ("sim", "kernel", "live")
 """The simulator is the first, since it runs everything."""
 
 
-def parse(text: str, several: bool = True) -> tuple[str, ...]:
+def parse(text: str, several: bool = True, linux: str | None = None) -> tuple[str, ...]:
     """Return the engines in ``--engine``, in its order: one, or a list such as ``sim,kernel,live``.
 
-    Raises UserError.
+    ``linux`` is what ``--kernel`` says: the releases that stand for ``kernel``. Raises UserError.
     """
     found = tuple(text.split(",")) if several else (text,)
     for name in found:
-        if name not in NAMES:
+        if kind(name) not in NAMES or (release(name) is not None and kind(name) != "kernel"):
             accepted = ", ".join(NAMES) + (", or several, as sim,kernel,live" if several else "")
             raise UserError(Option("engine"), f"found {quoted(name)}; accepted: {accepted}")
+        if (wanted := release(name)) is not None:
+            releases.parse(wanted, Option("engine", name), several=False)
+    if linux is not None:
+        wanted_releases = releases.parse(linux, Option("kernel"), several)
+        if "kernel" not in found:
+            raise UserError(Option("kernel"), f"found with --engine {text}; accepted: with --engine kernel")
+        each = [[f"kernel-{one}" for one in wanted_releases] if name == "kernel" else [name] for name in found]
+        found = tuple(name for names in each for name in names)
     if len(set(found)) < len(found):
         raise UserError(Option("engine"), f"found {quoted(text)}, the same twice; accepted: each once")
     for name in found:
         if name != "sim":
             need_linux(Option("engine", name))
     return found
+
+
+def kind(engine: str) -> str:
+    """Return the kind of ``engine``, one of `NAMES`."""
+    return engine.partition("-")[0]
+
+
+def release(engine: str) -> str | None:
+    """Return the release of Linux that the name of ``engine`` asks for."""
+    return engine.partition("-")[2] or None
 
 
 def need_linux(place: Place) -> None:
@@ -45,10 +68,10 @@ def check(engine: str, scenario: Scenario) -> None:
     """Refuse a resolved ``scenario`` that ``engine`` cannot run. Raises UserError that names the key."""
     if engine != "sim":
         need_linux(f"{engine} engine")
-    if engine == "kernel":
+    if kind(engine) == "kernel":
         from goodqueue.engines.kernel import planning
 
-        planning.plan(scenario)
+        planning.plan(scenario, release(engine))
     elif engine == "live":
         from goodqueue.engines.live import planning as of_live
 
@@ -71,11 +94,11 @@ def run_many(
 
 
 def find(name: str) -> run.Engine:
-    """Return the engine called ``name``, one of `NAMES`."""
-    if name == "kernel":
+    """Return the engine called ``name``, as `parse` returns it."""
+    if kind(name) == "kernel":
         from goodqueue.engines import kernel
 
-        return lambda scenario, progress, stop: kernel.run(resolve(scenario), progress, stop)
+        return lambda scenario, progress, stop: kernel.run(resolve(scenario), progress, stop, None, release(name))
     if name == "live":
         from goodqueue.engines.live import engine
 
@@ -83,12 +106,12 @@ def find(name: str) -> run.Engine:
     return run.simulate
 
 
-def traced(name: str, trace: Trace) -> run.Engine:
+def traced(name: str, trace: "Trace") -> run.Engine:
     """Return the engine called ``name``, made to capture its run as ``trace`` describes."""
-    if name == "kernel":
+    if kind(name) == "kernel":
         from goodqueue.engines import kernel
 
-        return lambda scenario, progress, stop: kernel.run(resolve(scenario), progress, stop, trace)
+        return lambda scenario, progress, stop: kernel.run(resolve(scenario), progress, stop, trace, release(name))
     if name == "live":
         from goodqueue.engines.live import engine
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from goodqueue import engines
 from goodqueue.record import Scenario
 from goodqueue.scenario import discipline, paths
 
@@ -73,10 +74,10 @@ def maker(engine: str, scenario: Scenario) -> Maker:
 
 
 def _build(engine: str, scenario: Scenario) -> str:
-    if engine == "kernel":
+    if engines.kind(engine) == "kernel":
         from goodqueue.engines.kernel import making
 
-        return making.build(scenario)
+        return making.build(scenario, engines.release(engine))
     if engine == "live":
         from goodqueue.engines.live import engine as live
 

@@ -1,10 +1,11 @@
-"""Statistics over a few seeds: means, confidence intervals, paired differences, pooled distributions.
+"""Statistics over a few seeds: means, medians, confidence intervals, paired differences, pooled distributions.
 
 Seeds are independent repeats of one scenario. Two disciplines that ran on the same seeds saw the same random draws,
 so they are compared seed by seed (common random numbers): the variation that both share cancels.
 """
 
 import math
+import statistics
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -117,6 +118,43 @@ def paired(values: Sequence[float | None], reference: Sequence[float | None]) ->
     """
     pairs = zip(values, reference, strict=True)
     return estimate([value - other for value, other in pairs if value is not None and other is not None])
+
+
+@dataclass(frozen=True, slots=True)
+class Median:
+    """A median over seeds with its bootstrap interval, for numbers whose distribution may have a long tail."""
+
+    value: float
+    low: float
+    high: float
+    """The ends of the 95 % interval; both are the value for a single seed."""
+    n: int
+    """The number of seeds."""
+
+
+RESAMPLES = 999
+
+
+def median(values: Sequence[float]) -> Median | None:
+    """Return the median of ``values`` with its bootstrap interval (the percentiles), or None for no values.
+
+    Nothing is assumed of the distribution. The interval of three values has the least and the greatest as its ends,
+    and holds the true median in three cases of four only. The resamples are the same each time.
+    """
+    if not values:
+        return None
+    middle = statistics.median(values)
+    if min(values) == max(values):
+        return Median(middle, middle, middle, len(values))
+    import numpy as np
+    from scipy.stats import bootstrap
+
+    found = bootstrap(
+        (values,), np.median, n_resamples=RESAMPLES, confidence_level=CONFIDENCE, method="percentile",
+        random_state=np.random.default_rng(1),
+    )  # fmt: skip
+    low, high = (float(end) for end in found.confidence_interval)
+    return Median(middle, low, high, len(values))
 
 
 def t_quantile(degrees: int, confidence: float = CONFIDENCE) -> float:

@@ -60,6 +60,21 @@ class Ring(TypedDict):
     """Packets in the ring at the end."""
 
 
+class Card(TypedDict):
+    """The receive side of a card: its interrupts, and what the host took there."""
+
+    interrupts: int
+    """The interrupts."""
+    packets: int
+    """Packets that the host took."""
+    handed_on: int
+    """The same packets, where several merged ones count as one."""
+    mean_bytes: float | None
+    """Their mean length in bytes, as `tc` counts it. Null if there were none."""
+    waiting_at_end: int
+    """Packets that waited for an interrupt at the end."""
+
+
 class Queue(TypedDict):
     """A bottleneck, in one direction.
 
@@ -90,6 +105,8 @@ class Queue(TypedDict):
     """Marks by reason. Only reasons that occurred."""
     ring: NotRequired[Ring]
     """The driver's ring below the discipline, if there is one. For Wi-Fi: what the driver holds."""
+    card: NotRequired[Card]
+    """The card in front of the discipline, if packets wait or merge there."""
 
 
 class AirOfStation(TypedDict):
@@ -108,7 +125,10 @@ class AirOfStation(TypedDict):
     retry_percent: float
     """Share of the transmissions that nobody answered."""
     lost: int
-    """Frames that were given up after all tries."""
+    """Frames that were given up after all tries, or because they were too old."""
+    expired: NotRequired[int]
+    """Those of them that were older than the cell's `lifetime`. `drops_by_reason` has the frames that were too old
+    before they were sent at all. Only if there are any."""
     delay_ms: Delay | None
     """Time from a packet's arrival at the sender's queue to its delivery."""
 
@@ -201,6 +221,8 @@ class Hop(TypedDict):
     """Marks by reason. Only reasons that occurred."""
     ring: NotRequired[Ring]
     """The driver's ring below the discipline, if there is one. For Wi-Fi: what the driver holds."""
+    card: NotRequired[Card]
+    """The card in front of the discipline, if packets wait or merge there."""
     loss_percent: NotRequired[float]
     """Packets lost, as a percentage of packets offered."""
 
@@ -279,6 +301,8 @@ class Host(TypedDict):
     loss_percent: float
     """Packets of its flows dropped at the bottleneck or lost at another hop, as a percentage of the packets that their
     senders offered."""
+    card: NotRequired[Card]
+    """The card by which it receives, if packets wait or merge there."""
 
 
 class Fairness(TypedDict):

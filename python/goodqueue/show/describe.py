@@ -30,8 +30,9 @@ def run(name: str, record: Record) -> str:
 
     scenario = record["scenario"]
     warmup = scenario.get("warmup", "0s")
+    linux = f", Linux {record['kernel']['release'].split()[0]}" if "kernel" in record else ""
     left_out = f" (the first {warmup} left out)" if seconds(warmup) > 0 else ""
-    return f"{name}: {scenario['duration']}{left_out}, seed {record['seed']}, engine {record['engine']}"
+    return f"{name}: {scenario['duration']}{left_out}, seed {record['seed']}, engine {record['engine']}{linux}"
 
 
 def lateness(live: Live) -> str:
@@ -66,13 +67,15 @@ def directions(scenario: Scenario) -> dict[str, str]:
 
 
 def sends(link: Mapping[str, Any]) -> str:
-    """Return the rate of a link in words: its rate or file of rates, its bursts, and the ring below the discipline."""
+    """Return a link in words: its rate or file of rates, its bursts, the ring below the discipline, and its card."""
     if "wifi" in link:
         return air.described(link["wifi"])
     words = f"the rates of {PurePath(link['trace']).name}" if link.get("trace") else str(link["rate"])
     if link.get("bursts"):
         words += f" in bursts every {link['bursts']}" + (f" at {link['peak']}" if link.get("peak") else "")
-    return words + (f" below a ring of {link['ring']}" if link.get("ring") else "")
+    words += f" below a ring of {link['ring']}" if link.get("ring") else ""
+    merges = " that merges" if link.get("gro") else ""
+    return words + (f" behind a card{merges} ({link['rx_usecs']} us)" if "rx_usecs" in link else "")
 
 
 def _hop(hop: Mapping[str, Any]) -> str:

@@ -7,7 +7,7 @@ from typing import Any, cast
 from goodqueue import hops, traffic
 from goodqueue._goodqueue import jain
 from goodqueue.measures.stats import Estimate
-from goodqueue.record import App, Delay, Flow, Queue, Record
+from goodqueue.record import App, Card, Delay, Flow, Queue, Record
 from goodqueue.record.reading import statistic
 from goodqueue.scenario import warmup
 
@@ -161,6 +161,7 @@ def _queue_table(title: str, named: Mapping[str, Queue], head: str) -> Table:
         for name, queue in named.items()
     ]
     notes = [f"{name}: {queue['qdisc']}{_ring(queue)}" for name, queue in named.items()]
+    notes += [f"{name}: {_card(queue['card'])}" for name, queue in named.items() if "card" in queue]
     return Table.of(title, rows, notes, (head, "qdisc"))
 
 
@@ -170,6 +171,14 @@ def _ring(queue: Queue) -> str:
         return ""
     mean = statistic(queue["ring"]["delay_ms"], "mean")
     return f"; in the driver below it {'–' if mean is None else span(mean)} of the mean delay"
+
+
+def _card(card: Card) -> str:
+    """Return the note on what the host took from a card."""
+    words = f"its card delivered {card['packets']} packets at {card['interrupts']} interrupts"
+    if card["handed_on"] == card["packets"]:
+        return words
+    return f"{words}, merged to {card['handed_on']} of {number(card['mean_bytes'], 0)} bytes on average"
 
 
 def _wires(record: Record) -> Table:
@@ -267,6 +276,7 @@ def _hosts(record: Record) -> list[Table]:
     ]
     left = len(hosts) - len(rows)
     notes = [f"and {left} with less goodput, which --json shows"] if left else []
+    notes += [f"{host['name']}: {_card(host['card'])}" for host in hosts if host in shown and "card" in host]
     index = record["fairness"].get("jain_hosts")
     if index is not None and sum(host["role"] == "host" for host in hosts) > 1:
         notes.append(f"Jain's fairness index of the users' hosts: {number(index, 3)}")

@@ -2,7 +2,7 @@
 
 import copy
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +62,16 @@ class Set:
     def other_seeds(self) -> Sequence[int]:
         """The same number of other seeds, with which the simulator is compared with itself."""
         return tuple(seed + len(self.seeds) for seed in self.seeds)
+
+
+def on_release(wanted: Set, release: str) -> Set:
+    """Return the set ``wanted`` with the simulator's TCP and disciplines as Linux ``release`` has them."""
+    return replace(wanted, cells=[replace(cell, scenario=_of_release(cell.scenario, release)) for cell in wanted.cells])
+
+
+def _of_release(scenario: Scenario, release: str) -> Scenario:
+    traffic = [one | ({"stack": f"linux-{release}"} if "stack" in one else {}) for one in scenario["traffic"]]
+    return scenarios.resolve(scenario | {"traffic": traffic, "linux": {"release": release}})
 
 
 def load(quick: bool = False, only: Sequence[str] = (), seeds: int | None = None, file: Path = FILE) -> Set:

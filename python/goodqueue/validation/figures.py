@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from goodqueue.measures.stats import Estimate
+from goodqueue.measures.stats import Median
 from goodqueue.plot import panels, style
 from goodqueue.plot.style import Look
 from goodqueue.validation.judging import FLOOR_MS, Judgement
@@ -17,18 +17,18 @@ ENGINES = ("kernel", "simulator")
 def scatter(results: Sequence[Result]) -> Figure:
     """Draw mean delay (ms) and utilisation (%) of each cell: the kernel's on the x axis, the simulator's on the y axis.
 
-    On the diagonal both are the same. Bars are 95 % confidence intervals over the seeds.
+    On the diagonal both are the same. Points are medians, and bars their 95 % bootstrap intervals over the seeds.
     """
     looks = _looks(results)
     with style.look():
         figure = style.new_figure(3.5)
         left, right = figure.subplots(1, 2)
         for ax, key in ((left, "delay_mean_ms"), (right, "utilisation_percent")):
-            found = [(result, result.kernel.estimate(key), result.sim.estimate(key)) for result in results]
+            found = [(result, result.kernel.median(key), result.sim.median(key)) for result in results]
             for result, kernel, sim in found:
                 if kernel and sim:
                     _point(ax, kernel, sim, result.qdisc, looks[result.qdisc], FLOOR_MS if ax is left else 0.0)
-            ends = [one.mean for _, kernel, sim in found for one in (kernel, sim) if one]
+            ends = [one.value for _, kernel, sim in found for one in (kernel, sim) if one]
             _square(ax, ends, logarithmic=ax is left)
         left.set_title("mean delay (ms)", fontsize=9.5)
         right.set_title("utilisation (%)", fontsize=9.5)
@@ -46,9 +46,9 @@ def _looks(results: Sequence[Result]) -> dict[str, Look]:
     return style.looks_by_label(list(dict.fromkeys(result.qdisc for result in results)))
 
 
-def _point(ax: Axes, kernel: Estimate, sim: Estimate, qdisc: str, look: Look, floor: float) -> None:
-    x, y = (max(one.mean, floor) for one in (kernel, sim))
-    across, up = (min(one.half_width or 0.0, 0.9 * end) for one, end in ((kernel, x), (sim, y)))
+def _point(ax: Axes, kernel: Median, sim: Median, qdisc: str, look: Look, floor: float) -> None:
+    x, y = (max(one.value, floor) for one in (kernel, sim))
+    across, up = ([[end - max(one.low, 0.1 * end)], [max(one.high, end) - end]] for one, end in ((kernel, x), (sim, y)))
     ax.errorbar(
         x, y, xerr=across, yerr=up, ls="", color=look.colour,  elinewidth=0.7, alpha=0.8, label=qdisc,
         **look.marks(4.5),

@@ -21,7 +21,7 @@ FACTOR = 1.25
 """Counts of drops or marks agree if neither is more than this many times the other."""
 
 FEW = 20
-"""If both engines have fewer drops (or marks) over all seeds, their ratio means nothing and is not judged."""
+"""If both engines have fewer drops (or marks) in all seeds together, their ratio is not judged: it means nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Errors:
     """The sum of the differences of the flows' goodputs, in percent of the kernel's sum. Both are sorted by goodput."""
     drops_ln: float | None
     marks_ln: float | None
-    """ln of the ratio of the counts of all seeds. Infinite if one of them is 0, None if both are small."""
+    """ln of the ratio of the median counts. Infinite if one of them is 0, None if all counts are small."""
     cwnd_area: Estimate | None
     """The area between the two curves of the congestion window, divided by the area under the kernel's curve."""
     recovery_s: Estimate | None
@@ -97,16 +97,21 @@ def shares_apart(sim_mbps: Sequence[float], kernel_mbps: Sequence[float]) -> flo
 
 
 def _counts(result: Result, key: str) -> float | None:
-    return count_ratio(*(math.fsum(value or 0 for value in side.values[key]) for side in (result.sim, result.kernel)))
+    sides = [[value for value in side.values[key] if value is not None] for side in (result.sim, result.kernel)]
+    return count_ratio(*sides) if all(sides) else None
 
 
-def count_ratio(sim: float, kernel: float) -> float | None:
-    """Return ln(sim / kernel) of two counts: ±infinity if one is 0, None if both are below `FEW`."""
-    if max(sim, kernel) < FEW:
+def count_ratio(sim: Sequence[float], kernel: Sequence[float]) -> float | None:
+    """Return ln(sim / kernel) of the medians of two counts per seed: ±infinity if one is 0, None if both have few.
+
+    The median is what the tables show. A single run of a long tail would decide a sum.
+    """
+    if max(math.fsum(sim), math.fsum(kernel)) < FEW:
         return None
-    if min(sim, kernel) == 0:
-        return math.inf if sim > 0 else -math.inf
-    return math.log(sim / kernel)
+    ours, theirs = median(sim), median(kernel)
+    if min(ours, theirs) == 0:
+        return math.copysign(math.inf, ours - theirs) if ours != theirs else 0.0
+    return math.log(ours / theirs)
 
 
 FEW_CELLS = 10

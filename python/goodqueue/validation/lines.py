@@ -64,17 +64,24 @@ class Count:
         return {"tc_only": self.tc_only, "goodqueue_only": self.goodqueue_only, "values": self.values}
 
 
-def compare(count: int, seed: int, progress: run.Progress, stop: threading.Event) -> tuple[dict[str, Count], Judge]:
+def compare(
+    count: int, seed: int, progress: run.Progress, stop: threading.Event, release: str | None = None
+) -> tuple[dict[str, Count], Judge]:
     """Return what became of ``count`` lines made from ``seed``, by discipline, and of which `tc`. Raises UserError."""
-    return of(line_making.make(count, seed), progress, stop)
+    return of(line_making.make(count, seed), progress, stop, release)
 
 
-def of(lines: Sequence[str], progress: run.Progress, stop: threading.Event) -> tuple[dict[str, Count], Judge]:
-    """Return what became of ``lines``, by discipline, and of which `tc`. Raises UserError if there is no machine."""
+def of(
+    lines: Sequence[str], progress: run.Progress, stop: threading.Event, release: str | None = None
+) -> tuple[dict[str, Count], Judge]:
+    """Return what became of ``lines``, by discipline, and of which `tc`: that of the image of ``release``.
+
+    Raises UserError if there is no machine.
+    """
     ours = [_ours(line) for line in lines]
     entries = [_raw(line) for line in lines]
     translated = [(number, one) for number, (one, _) in enumerate(ours) if one is not None]
-    shown, judge = _ask([*entries, *(commands for _, commands in translated)], progress, stop)
+    shown, judge = _ask([*entries, *(commands for _, commands in translated)], progress, stop, release)
     again = dict(zip((number for number, _ in translated), shown[len(lines) :], strict=True))
     counts: dict[str, Count] = {}
     for number, line in enumerate(lines):
@@ -139,13 +146,16 @@ def _ours(line: str) -> tuple[list[Command] | None, str]:
     return at_root[: 2 if line.split(maxsplit=1)[0] == "htb" else 1], canonical  # without the discipline inside
 
 
-def _ask(entries: list[list[Command]], progress: run.Progress, stop: threading.Event) -> tuple[list[Shown], Judge]:
+def _ask(
+    entries: list[list[Command]], progress: run.Progress, stop: threading.Event, release: str | None
+) -> tuple[list[Shown], Judge]:
     """Give ``entries`` to `tc` in a machine of its own. Return what it made of them, and which release it is."""
-    if (lacking := vm.why_not()) is not None:
+    if (lacking := vm.why_not(release=release)) is not None:
         raise UserError("--lines", lacking)
-    system = image.find()
+    system = image.find(release)
     if system is None:
-        raise UserError("--lines", "found no image of the machine; accepted: after goodqueue kernel image")
+        asked = "goodqueue kernel image" + (f" --kernel {release}" if release else "")
+        raise UserError("--lines", f"found no image of the machine; accepted: after {asked}")
     here = Path(__file__)
     files = {
         "init": Path(vm.__file__).with_name("init.sh").read_bytes(),

@@ -19,10 +19,10 @@ PAGE_WIDTH = 120
 """The width of a page's lines in characters."""
 
 
-def show(count: int, seed: int, as_json: bool) -> None:
-    """Compare ``count`` lines, and print the tables or the JSON. Raises UserError."""
+def show(count: int, seed: int, as_json: bool, release: str | None = None) -> None:
+    """Compare ``count`` lines with the tc of ``release``, and print the tables or the JSON. Raises UserError."""
     with terminal.progress(f"{count} lines, each read by tc") as progress:
-        result = lines.as_json(*lines.compare(count, seed, progress, threading.Event()), count, seed)
+        result = lines.as_json(*lines.compare(count, seed, progress, threading.Event(), release), count, seed)
     if as_json:
         terminal.emit_json(result)
         return

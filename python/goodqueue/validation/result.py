@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, cast
 
 from goodqueue.measures.metrics import METRICS, Metric
-from goodqueue.measures.stats import Estimate, estimate
+from goodqueue.measures.stats import Median, median
 from goodqueue.record import Queue, Record
 from goodqueue.record.dotted import walk
 from goodqueue.record.reading import times_of
@@ -39,9 +39,9 @@ class Side:
     completions_ms: Mapping[str, Sequence[float | None]]
     """The completion time of each of the scenario's transfers by name (of several, the mean), seed by seed."""
 
-    def estimate(self, key: str) -> Estimate | None:
-        """Return the mean over the seeds."""
-        return estimate([value for value in self.values[key] if value is not None])
+    def median(self, key: str) -> Median | None:
+        """Return the median over the seeds."""
+        return median([value for value in self.values[key] if value is not None])
 
 
 @dataclass(frozen=True, slots=True)

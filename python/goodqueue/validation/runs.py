@@ -19,17 +19,23 @@ COSTS = {"sim": 0.015, "again": 0.015, "kernel": 0.97}
 """The approximate share of the work in each part. `again` is the simulator with other seeds."""
 
 
-def check(wanted: Set) -> None:
-    """Raise UserError if an engine cannot run a cell, before anything runs."""
+def check(wanted: Set, on: Sequence[str]) -> None:
+    """Raise UserError if one of the engines ``on`` cannot run a cell, before anything runs."""
     for cell in wanted.cells:
-        for engine in result.ENGINES:
+        for engine in on:
             engines.check(engine, cell.scenario)
 
 
 def carry_out(
-    wanted: Set, store: Store | None, workers: int | None = None, progress: run.Progress | None = None
+    wanted: Set,
+    store: Store | None,
+    workers: int | None = None,
+    progress: run.Progress | None = None,
+    on: Sequence[str] = result.ENGINES,
 ) -> Validation:
     """Execute the runs of ``wanted`` that ``store`` lacks, and return the measurements of all runs.
+
+    ``on`` are the simulator and the kernel engine, perhaps with a release of Linux.
 
     Raises UserError if an engine fails, OSError if a record cannot be written.
     """
@@ -40,7 +46,7 @@ def carry_out(
     for part, share in COSTS.items():
         seeds = wanted.other_seeds if part == "again" else wanted.seeds
         scenarios = [{**cell.scenario, "seed": seed} for cell in wanted.cells for seed in seeds]
-        runs = [identity.of("kernel" if part == "kernel" else "sim", scenario) for scenario in scenarios]
+        runs = [identity.of(on[part == "kernel"], scenario) for scenario in scenarios]
         shown = completing.part(progress or (lambda _: None), begun, share)
         found[part] = _records(runs, store, workers, shown)
         begun += share
@@ -51,14 +57,16 @@ def carry_out(
         results.append(result.of_records(cell, found["sim"][own], found["kernel"][own], found["again"][own]))
     today = datetime.now(UTC).date().isoformat()
     about = result.kernel_of(found["kernel"])
-    about |= _made_by(about["where"])
+    about |= _made_by(about["where"], engines.release(on[1]))
     return Validation(today, VERSION, build(), about, wanted.quick, tuple(wanted.seeds), results, wanted.drawn)
 
 
-def _made_by(where: str) -> dict[str, str]:
+def _made_by(where: str, release: str | None) -> dict[str, str]:
     """Return what makes the kernel's runs besides Linux. It is part of their keys too, so it was the same for all."""
     ours = {"laboratory": making.laboratory()}
-    return ours | {"image": image.wanted(), "qemu": vm.said().removeprefix("version ")} if where == "vm" else ours
+    return (
+        ours | {"image": image.wanted(release), "qemu": vm.said().removeprefix("version ")} if where == "vm" else ours
+    )
 
 
 def _records(runs: Sequence[Run], store: Store | None, workers: int | None, progress: run.Progress) -> list[Record]:

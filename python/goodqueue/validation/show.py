@@ -5,18 +5,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from typing import Any
 
-from goodqueue.measures.stats import Estimate, estimate
+from goodqueue.measures.stats import Estimate, Median, median
 from goodqueue.show import markdown as markdowns
-from goodqueue.show.tables import Column, Table, decimals, number, plus_minus
+from goodqueue.show.tables import Column, Table, decimals, number
 from goodqueue.validation.judging import FACTOR, FEW, FLOOR_MS, Judgement, Summary, agree
 from goodqueue.validation.result import Result, Validation
 
 NOTE = (
     "Errors are the simulator's against the kernel's: ln(sim / kernel) of delays (0.1 is about 10 %), sim - kernel in "
-    f"points, taken seed by seed. A delay below {FLOOR_MS:g} ms counts as {FLOOR_MS:g} ms in a ratio. Drops and marks "
-    f"are those of all seeds together; they agree within a factor of {FACTOR:g} (! where they do not), and are not "
-    f"judged where both engines have fewer than {FEW}. Flows apart: goodputs, the greatest against the greatest and so "
-    "on. Cwnd area: between the curves of a lone flow, as a part of the kernel's."
+    "points, taken seed by seed. All other numbers are medians of the seeds, with the ends of the median's 95 % "
+    f"bootstrap interval in brackets. A delay below {FLOOR_MS:g} ms counts as {FLOOR_MS:g} ms in a ratio. Drops and "
+    f"marks are those of one run; they agree within a factor of {FACTOR:g} (! where they do not), and are not judged "
+    f"where both engines have fewer than {FEW} in all seeds. Flows apart: goodputs, the greatest against the greatest "
+    "and so on. Cwnd area: between the curves of a lone flow, as a part of the kernel's."
 )
 """The meaning of the columns."""
 
@@ -101,21 +102,21 @@ def cells_table(validation: Validation, judgement: Judgement) -> Table:
     """Return one row per cell: each measure on both engines, and the error."""
     results = validation.results
     digits = {
-        key: decimals(found.mean for result in results for found in _both(result, key) if found)
+        key: decimals(found.value for result in results for found in _both(result, key) if found)
         for key in ("delay_mean_ms", "delay_p95_ms")
     }
     rows = [
         [
             result.id,
-            *(plus_minus(found, digits["delay_mean_ms"]) for found in _both(result, "delay_mean_ms")),
+            *(_between(found, digits["delay_mean_ms"]) for found in _both(result, "delay_mean_ms")),
             _signed(errors.delay_mean_ln, 2),
-            *(number(_mean(found), digits["delay_p95_ms"]) for found in _both(result, "delay_p95_ms")),
+            *(number(_middle(found), digits["delay_p95_ms"]) for found in _both(result, "delay_p95_ms")),
             _signed(errors.delay_p95_ln, 2),
-            *(number(_mean(found), 1) for found in _both(result, "utilisation_percent")),
+            *(number(_middle(found), 1) for found in _both(result, "utilisation_percent")),
             _signed(errors.utilisation_points, 1),
             *_counts(result, "dropped", errors.drops_ln),
             *_counts(result, "marked", errors.marks_ln),
-            *(number(_mean(found), 3) for found in _both(result, "jain_goodput")),
+            *(number(_middle(found), 3) for found in _both(result, "jain_goodput")),
             number(_mean(errors.flow_goodput_percent), 1),
             number(_mean(errors.cwnd_area), 2),
         ]
@@ -127,16 +128,28 @@ def cells_table(validation: Validation, judgement: Judgement) -> Table:
     return Table("Cell by cell", [Column("cell", False), *map(Column, headings)], rows, [NOTE])
 
 
-def _both(result: Result, key: str) -> list[Estimate | None]:
-    return [result.sim.estimate(key), result.kernel.estimate(key)]
+def _both(result: Result, key: str) -> list[Median | None]:
+    return [result.sim.median(key), result.kernel.median(key)]
+
+
+def _middle(found: Median | None) -> float | None:
+    return None if found is None else found.value
+
+
+def _between(found: Median | None, digits: int) -> str:
+    """Return a median, followed by the ends of its interval if they differ as shown."""
+    if found is None:
+        return "–"
+    middle, low, high = (number(value, digits) for value in (found.value, found.low, found.high))
+    return f"{middle} [{low} – {high}]" if low != high else middle
 
 
 def _mean(estimate: Estimate | None) -> float | None:
     return None if estimate is None else estimate.mean
 
 
-def _mean_known(values: Sequence[float | None]) -> float | None:
-    return _mean(estimate([value for value in values if value is not None]))
+def _median_known(values: Sequence[float | None]) -> float | None:
+    return _middle(median([value for value in values if value is not None]))
 
 
 def _signed(estimate: Estimate | None, digits: int) -> str:
@@ -144,7 +157,7 @@ def _signed(estimate: Estimate | None, digits: int) -> str:
 
 
 def _counts(result: Result, key: str, ratio_ln: float | None) -> list[str]:
-    sim, kernel = (f"{math.fsum(value or 0 for value in side.values[key]):.0f}" for side in (result.sim, result.kernel))
+    sim, kernel = (_between(found, 0) for found in _both(result, key))
     return [sim, kernel + ("" if ratio_ln is None or agree(ratio_ln) else " !")]
 
 
@@ -154,7 +167,7 @@ def transfers_table(validation: Validation, judgement: Judgement) -> Table | Non
         [
             result.id,
             name,
-            *(number(_mean_known(side.completions_ms[name]), 1) for side in (result.sim, result.kernel)),
+            *(number(_median_known(side.completions_ms[name]), 1) for side in (result.sim, result.kernel)),
             _signed(errors.completion_ln.get(name), 3),
         ]
         for result, errors in zip(validation.results, judgement.cells, strict=True)
@@ -168,7 +181,11 @@ def transfers_table(validation: Validation, judgement: Judgement) -> Table | Non
 def recoveries_table(validation: Validation, judgement: Judgement) -> Table | None:
     """Return one row per cell with a burst, or None if there is none."""
     rows = [
-        [result.id, *(number(_mean(found), 1) for found in _both(result, "recovery_s")), _signed(errors.recovery_s, 1)]
+        [
+            result.id,
+            *(number(_middle(found), 1) for found in _both(result, "recovery_s")),
+            _signed(errors.recovery_s, 1),
+        ]
         for result, errors in zip(validation.results, judgement.cells, strict=True)
         if any(_both(result, "recovery_s"))
     ]

@@ -87,6 +87,7 @@ pub(super) fn dualpi2_words(header: &Header) -> Result<String, Refusal> {
     let drop = if on("drop_early")? { "drop_enqueue" } else { "drop_dequeue" };
     let classifier = match header.number::<u64>("ecn_mask")? {
         1 => "l4s_ect",
+        2 => "ect0",
         3 => "any_ect",
         other => return Err(Refusal::Unsupported(format!("ecn_mask={other} has no word here"))),
     };

@@ -149,6 +149,8 @@ const DUALPI2: &[Rule] = &[
 
 const CAKE: &[Rule] = &[TRUESIZE, Words(cake::words, cake::write)];
 
+const CAKE_MQ: &[Rule] = &[Value("tx_queues", "txqueues", ""), Words(cake::words, cake::write)];
+
 const FQ: &[Rule] = &[
     Value("limit_packets", "limit", ""),
     Value("flow_limit_packets", "flow_limit", ""),
@@ -177,6 +179,7 @@ pub(super) const TABLE: &[(&str, &[Rule])] = &[
     ("choke", CHOKE),
     ("codel", CODEL),
     ("cake", CAKE),
+    ("cake_mq", CAKE_MQ),
     ("fq", FQ),
     ("fq_codel", FQ_CODEL),
     ("fq_pie", FQ_PIE),

@@ -60,8 +60,9 @@ pub(crate) fn header(args: &Args, link: &Link) -> Result<Pairs, String> {
     let mut pairs = Pairs::default();
     pairs.add("HZ", HZ);
     let rules = TABLE.iter().find(|(name, _)| *name == args.spec.name);
-    // The tables are the kernel's, so they hold only for its variant. They have no key for a size table.
-    let rules = rules.filter(|_| args.stab().is_none());
+    // The tables are the kernel's, so they hold only for its variant. They have no key for a size table. The recorder
+    // is a device with one transmit queue.
+    let rules = rules.filter(|_| args.stab().is_none() && args.spec.name != "cake_mq");
     match rules.filter(|_| args.value("variant").is_none() || is(args, "variant", "linux")) {
         Some((_, rules)) => {
             write(rules, args, link, &mut pairs);
@@ -198,5 +199,5 @@ pub(super) fn dualpi2_words(args: &Args, _link: &Link, pairs: &mut Pairs) {
     let is = |name, word| u8::from(is(args, name, word));
     pairs.add("drop_overload", is("on_overload", "drop_on_overload"));
     pairs.add("drop_early", is("drop_at", "drop_enqueue"));
-    pairs.add("ecn_mask", if is("l4s", "any_ect") == 1 { 3 } else { 1 });
+    pairs.add("ecn_mask", 1 + 2 * is("l4s", "any_ect") + is("l4s", "ect0"));
 }

@@ -1,6 +1,6 @@
 //! One line, parsed or refused.
 
-use super::{After, Extra, Ids, Line, Pairs, Parsed};
+use super::{After, Columns as Layout, Extra, Ids, Line, Pairs, Parsed};
 use goodqueue_units::{Ecn, Instant, Rate};
 use std::str::{FromStr, Split};
 
@@ -41,9 +41,8 @@ pub(crate) fn number<T: FromStr>(text: &str, what: &str) -> Parsed<T> {
     text.parse().map_err(|_| format!("{what}: found {text:?}; accepted: a number"))
 }
 
-/// Returns the time and the content of a line after a line of the time `before`. With `has_times` the last columns of
-/// an arrival are `edt_ns,pace_Bps`.
-pub(super) fn understand(line: &[u8], before: u64, has_times: bool) -> Parsed<(u64, Line<'_>)> {
+/// Returns the time and the content of a line after a line of the time `before`.
+pub(super) fn understand(line: &[u8], before: u64, layout: Layout) -> Parsed<(u64, Line<'_>)> {
     let line = std::str::from_utf8(line).map_err(|_| "the line is not UTF-8".to_string())?;
     if line.starts_with('#') {
         return Err("a header line after the first event".to_string());
@@ -66,8 +65,8 @@ pub(super) fn understand(line: &[u8], before: u64, has_times: bool) -> Parsed<(u
                 _ => Err(format!("bits: found {bits}; accepted: 16, 32, 64")),
             }
         }),
-        "enq" => closed(columns, |columns| enqueue(columns, has_times)),
-        "deq" => closed(columns, dequeue),
+        "enq" => closed(columns, |columns| enqueue(columns, layout)),
+        "deq" => closed(columns, |columns| dequeue(columns, layout)),
         "timer" => {
             columns.text("name")?;
             let drops = Ids::parse(columns.text("drops")?, "drops")?;
@@ -91,7 +90,7 @@ fn closed<'a>(
     Ok(line)
 }
 
-fn enqueue<'a>(columns: &mut Columns<'a>, has_times: bool) -> Parsed<Line<'a>> {
+fn enqueue<'a>(columns: &mut Columns<'a>, layout: Layout) -> Parsed<Line<'a>> {
     let id = columns.number("id")?;
     let len = match columns.number("len")? {
         0 => return Err("len: found 0; accepted: a number above zero".to_string()),
@@ -107,20 +106,27 @@ fn enqueue<'a>(columns: &mut Columns<'a>, has_times: bool) -> Parsed<Line<'a>> {
     };
     let (ret, after) = (columns.number("ret")?, columns.after()?);
     let mut extra = Extra::default();
-    if has_times {
+    if layout == Layout::Times {
         let (departure, bytes): (u64, u64) = (columns.number("edt_ns")?, columns.number("pace_Bps")?);
         extra.departure = (departure > 0).then(|| Instant::from_nanos(departure));
         extra.pacing = Rate::from_bps(bytes.saturating_mul(8));
     } else if columns.0.clone().next().is_some() {
         extra.hosts = (columns.number("src_hash")?, columns.number("dst_hash")?);
     }
-    Ok(Line::Enqueue { id, len, flow, hash, extra, ecn, prio, fate, ret, after })
+    let queue = queue(columns, layout)?;
+    Ok(Line::Enqueue { id, len, flow, hash, extra, ecn, queue, prio, fate, ret, after })
 }
 
-fn dequeue<'a>(columns: &mut Columns<'a>) -> Parsed<Line<'a>> {
+/// Reads the transmit queue.
+fn queue(columns: &mut Columns<'_>, layout: Layout) -> Parsed<Option<usize>> {
+    if layout == Layout::Queues { columns.number("txq").map(Some) } else { Ok(None) }
+}
+
+fn dequeue<'a>(columns: &mut Columns<'a>, layout: Layout) -> Parsed<Line<'a>> {
     let id = match columns.text("id")? {
         "-1" => None,
         text => Some(number(text, "id")?),
     };
-    Ok(Line::Dequeue { id, ecn: columns.ecn()?, after: columns.after()? })
+    let (ecn, after) = (columns.ecn()?, columns.after()?);
+    Ok(Line::Dequeue { id, ecn, queue: queue(columns, layout)?, after })
 }

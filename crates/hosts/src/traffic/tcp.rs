@@ -11,7 +11,7 @@ pub const CC: Key<CcLine> = Key::with_default("cc", "\"cubic\"")
     .help("congestion control of both ends, with its parameters (`goodqueue list cc`)")
     .source("Linux, net.ipv4.tcp_congestion_control");
 /// Which TCP implementation both ends have.
-pub const STACK: Key<Stack> = Key::with_default("stack", "\"linux-6.x\"")
+pub const STACK: Key<Stack> = Key::with_default("stack", "\"linux-6.1\"")
     .help("whose TCP both ends have (docs/tcp.md says how they differ)")
     .source("Linux 6.1");
 /// Explicit congestion notification.

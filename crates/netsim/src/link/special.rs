@@ -19,6 +19,9 @@ pub(super) struct Special {
     pub(super) transmitter: Option<Transmitter>,
     /// The driver's ring below the discipline, if there is one.
     pub(super) ring: Option<Ring>,
+    /// The rest of a merged packet that has left the discipline. It is cut there: by the host (`validate_xmit_skb`), or
+    /// by its card, which has a descriptor for each piece in any case.
+    pub(super) cut: VecDeque<Packet>,
     /// Packets that go on to another hop, with the time at which they arrive there.
     pub(super) onward: VecDeque<(Instant, Packet)>,
 }
@@ -27,11 +30,26 @@ pub(super) struct Special {
 pub(crate) struct Below {
     pub(crate) transmitter: Transmitter,
     pub(crate) ring: Option<Ring>,
+    /// Whether merged packets come, which it cuts.
+    pub(crate) cuts: bool,
 }
 
-/// Takes the next packet from a discipline. Returns it, and whether one of its bits was flipped there.
-pub(super) fn dequeue(qdisc: &mut Discipline, now: Instant, fates: &mut Fates) -> Option<(Packet, bool)> {
-    let packet = qdisc.dequeue(now, fates)?;
+/// Takes the next packet from `cut`, or from a discipline. Returns it, and whether one of its bits was flipped there.
+pub(super) fn dequeue(
+    qdisc: &mut Discipline,
+    cut: &mut VecDeque<Packet>,
+    now: Instant,
+    fates: &mut Fates,
+) -> Option<(Packet, bool)> {
+    if let Some(packet) = cut.pop_front() {
+        return Some((packet, false));
+    }
+    let mut packet = qdisc.dequeue(now, fates)?;
+    if packet.parts() > 1 {
+        fates.merged -= u64::from(packet.parts() - 1);
+        cut.extend(packet.split());
+        packet = cut.pop_front()?;
+    }
     Some((packet, fates.take_corrupted()))
 }
 
@@ -41,8 +59,9 @@ impl Link {
     pub(super) fn transmit_special(&mut self, now: Instant, agenda: &mut Agenda) {
         let Some(mut special) = self.special.take() else { return };
         let start = special.transmitter.as_mut().map_or(now, |transmitter| transmitter.start(now));
-        let waits =
-            self.qdisc.backlog().packets > 0 || special.ring.as_ref().is_some_and(|ring| ring.len() > 0);
+        let waits = self.qdisc.backlog().packets > 0
+            || special.ring.as_ref().is_some_and(|ring| ring.len() > 0)
+            || !special.cut.is_empty();
         if start > now && waits {
             // Until `start` the link behaves as if the wire were occupied.
             self.ends = start;
@@ -79,10 +98,24 @@ impl Link {
 
     /// Returns the next packet, from the ring if there is one, and whether one of its bits was flipped.
     fn pull(&mut self, now: Instant, special: &mut Special) -> Option<(Packet, bool)> {
-        match &mut special.ring {
-            None => dequeue(&mut self.qdisc, now, &mut self.ledger.fates),
-            Some(ring) => ring.take(now, || dequeue(&mut self.qdisc, now, &mut self.ledger.fates)),
+        let Special { ring, cut, .. } = special;
+        let mut next = || dequeue(&mut self.qdisc, cut, now, &mut self.ledger.fates);
+        match ring {
+            None => next(),
+            Some(ring) => ring.take(now, next),
         }
+    }
+
+    /// Offers `packet`, which a card has handed on, as [`offer`](Self::offer) does. A discipline that does not take it
+    /// whole gets its parts.
+    pub(crate) fn offer_merged(&mut self, now: Instant, packet: Packet, agenda: &mut Agenda) {
+        if packet.parts() > 1 && !self.qdisc.takes_whole(packet.len()) {
+            return packet.split().for_each(|one| self.offer(now, one, agenda));
+        }
+        let others = u64::from(packet.parts() - 1);
+        self.ledger.offered += others;
+        self.ledger.fates.merged += others;
+        self.offer(now, packet, agenda);
     }
 
     /// Takes the packet that goes on to another hop now.

@@ -6,6 +6,7 @@ use super::rate_file;
 use super::rate_trace::RateTrace;
 use super::transmitter::Transmitter;
 use crate::byte_limit::Bql;
+use crate::receive::Receive;
 use goodqueue_hosts::keys::{AnyKey, Json, Key, MOST_RATE, Quantity, RateText, Result, ScenarioError, Span, Table, describe, refuse};
 use goodqueue_units::{Duration, Rate};
 use serde::Serialize;
@@ -40,7 +41,21 @@ const QDISC: Key<String> = Key::required("qdisc", "\"codel target 5ms\"")
     .help("the words after `tc qdisc add dev X root` (`goodqueue list qdiscs`), or FILE.py:CLASS with its parameters");
 
 /// The keys of a link.
-pub(crate) const KEYS: &[&dyn AnyKey] = &[&RATE, &QDISC, &TRACE, &BURSTS, &PEAK, &RING, &BQL];
+pub(crate) const KEYS: &[&dyn AnyKey] = &[
+    &RATE,
+    &QDISC,
+    &TRACE,
+    &BURSTS,
+    &PEAK,
+    &RING,
+    &BQL,
+    #[cfg(feature = "emulation")]
+    &crate::receive::RX_USECS,
+    #[cfg(feature = "emulation")]
+    &crate::receive::RX_FRAMES,
+    #[cfg(feature = "emulation")]
+    &crate::receive::GRO,
+];
 
 pub(crate) const KIND: HopKind = HopKind {
     keys: KEYS,
@@ -105,6 +120,9 @@ pub struct Below {
     /// The ring's limit in bytes.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "as_written")]
     pub bql: Option<Bql>,
+    /// The card in front of the discipline, if packets wait or merge there.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub receive: Option<Receive>,
 }
 
 fn as_written<T: Quantity, S: serde::Serializer>(
@@ -126,7 +144,8 @@ impl Below {
         let peak = table.find(&PEAK)?.or_else(|| other.and_then(|(_, below)| below.peak));
         let trace = trace.or_else(|| other.and_then(|(_, below)| below.trace.clone()));
         let bql = table.find(&BQL)?.or_else(|| other.and_then(|(_, below)| below.bql));
-        let below = Self { trace, bursts, peak, ring, bql };
+        let receive = Receive::read(table, other.and_then(|(_, below)| below.receive))?;
+        let below = Self { trace, bursts, peak, ring, bql, receive };
         let rate = match (rate, &below.trace, other) {
             (Some(_), Some(_), _) => {
                 return refuse(&table.key("trace"), "a rate besides", "rate or trace");

@@ -1,13 +1,14 @@
 //! The hosts' part of a record, if the scenario names hosts.
 
-use super::{PerDirection, percent, ratio, rounded};
+use super::{CardRecord, PerDirection, percent, ratio, rounded};
 use crate::flow::Source;
 use crate::ids::{FlowId, Number};
 use crate::lists::ByDirection;
 use crate::scenario::{HostName, Traffic};
 use crate::sim::Simulation;
 use crate::tally::FlowFates;
-use goodqueue_hosts::direction::Direction;
+use goodqueue_hosts::direction::{Direction, Side};
+use goodqueue_hosts::part::Value;
 use goodqueue_hosts::probe::delay::{FlowDelays, Summary};
 use goodqueue_units::Instant;
 use std::collections::BTreeMap;
@@ -29,6 +30,10 @@ goodqueue_hosts::part! {
         /// Packets of its flows dropped at the bottleneck or lost at another hop, as a percentage of the packets that
         /// their senders offered.
         pub loss_percent: f64,
+        /// The card by which it receives, if packets wait or merge there.
+        #[serde(skip_serializing_if = "Value::is_nothing")]
+        #[not_from(Kernel, Live)]
+        pub card: Option<CardRecord>,
     }
 }
 
@@ -100,6 +105,8 @@ impl Simulation {
                 rounded(ratio(bytes as f64 * 8e-6, self.measured_s(start, stop)))
             })
         };
+        let cards = self.row.as_ref().map(|row| &row.cards);
+        let side = Side::ALL.into_iter().find(|side| side.name() == role);
         HostRecord {
             name: name.clone(),
             role,
@@ -107,6 +114,7 @@ impl Simulation {
             goodput_mbps: PerDirection { down: goodput(Direction::Down), up: goodput(Direction::Up) },
             rtt_ms: sums.rtt.summary(),
             loss_percent: percent(sums.fates.dropped, sums.fates.offered),
+            card: side.and_then(|side| cards?.of_host(name, side)).map(CardRecord::of),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The parts of a record. Each struct is the one declaration of its keys: see [`goodqueue_hosts::part!`].
 
-use super::{HostRecord, WifiRecord};
+use super::{CardRecord, HostRecord, WifiRecord};
 use crate::probe::goodput::Quantiles;
 use crate::probe::law::LawSeries;
 use crate::probe::series::{FlowSeries, PacketSeries, QueueSeries};
@@ -110,6 +110,10 @@ goodqueue_hosts::part! {
         #[serde(skip_serializing_if = "Value::is_nothing")]
         #[not_from(Kernel, Flent, Irtt, Iperf3)]
         pub ring: Option<RingRecord>,
+        /// The card in front of the discipline, if packets wait or merge there.
+        #[serde(skip_serializing_if = "Value::is_nothing")]
+        #[not_from(Kernel, Flent, Irtt, Iperf3)]
+        pub card: Option<CardRecord>,
     }
 }
 

@@ -153,6 +153,7 @@ impl Change {
             (Some(words), Line::Registry(args)) => {
                 let refused = |error: goodqueue_qdisc::Error| ScenarioError::new(table.key("qdisc"), error.0);
                 let mut changed = args.changed(words).map_err(refused)?;
+                changed.refuse_newer().map_err(refused)?;
                 changed.resolve(link.rate).map_err(refused)?;
                 possible(&changed, link, "qdisc")?;
                 // A full line cannot say that a parameter is unset. A line that unsets one (`cake unlimited`) stays

@@ -181,9 +181,28 @@ struct Other<'a> {
 }
 
 impl LinkSpec {
+    /// Refuses a card that merges, for a path of packets from outside.
+    pub(super) fn check_outside(&self) -> Result<()> {
+        if self.below.receive.is_none_or(|card| !card.merges()) {
+            return Ok(());
+        }
+        let accepted = "false, since packets of real programs do not merge here";
+        refuse(&self.key.replace("qdisc", "gro"), "true", accepted)
+    }
+
     /// Reads the link of a hop, which has no `buffer`.
     pub(super) fn of_hop(table: &Table<'_>, path: Path) -> Result<Self> {
         Self::read(table, path, None, None)
+    }
+
+    /// Returns the same link as the interface of the host that sends all its packets. A card's keys in the host's table
+    /// are of the card that receives.
+    pub(super) fn at_sender(self) -> Self {
+        let line = match self.line {
+            Line::Registry(args) => Line::Registry(args.at_sender()),
+            other => other,
+        };
+        Self { line, below: Below { receive: None, ..self.below }, ..self }
     }
 
     /// Reads a link, or an end of a cell. Values that the table leaves out are those of `other`.
@@ -204,7 +223,7 @@ impl LinkSpec {
         };
         let buffer = Buffer::read(table)?.or(other.and_then(|other| other.buffer));
         let is_wifi = wifi.is_some();
-        let line = match mac80211(table, &words, is_wifi, buffer)? {
+        let line = match mac80211(table, &words, is_wifi, buffer, path)? {
             Some(line) => line,
             None => understood(table, &words, rate.0, buffer, path)?,
         };
@@ -217,7 +236,13 @@ impl LinkSpec {
 }
 
 /// Returns the queues of mac80211, if `words` name them.
-fn mac80211(table: &Table<'_>, words: &str, is_wifi: bool, buffer: Option<Buffer>) -> Result<Option<Line>> {
+fn mac80211(
+    table: &Table<'_>,
+    words: &str,
+    is_wifi: bool,
+    buffer: Option<Buffer>,
+    path: Path,
+) -> Result<Option<Line>> {
     let words = words.trim();
     let name = mac80211::SPEC.name;
     let Some(parameters) = words.strip_prefix(name).filter(|rest| rest.is_empty() || rest.starts_with(' '))
@@ -232,7 +257,8 @@ fn mac80211(table: &Table<'_>, words: &str, is_wifi: bool, buffer: Option<Buffer
         return refuse(&table.key("buffer"), format!("one with {name}"), "its parameter `limit`");
     }
     let refused = |error: goodqueue_qdisc::Error| ScenarioError::new(table.key("qdisc"), error.0);
-    Args::parse(&mac80211::SPEC, parameters).map(Line::Mac80211).map(Some).map_err(refused)
+    let args = Args::parse(&mac80211::SPEC, parameters).map_err(refused)?;
+    Ok(Some(Line::Mac80211(args.in_release(path.release))))
 }
 
 /// Parses the qdisc line `words`, and adds the limit from `buffer` to its parameters.
@@ -248,7 +274,8 @@ fn understood(
     }
     let link = Link { rate, mtu: path.frame_bytes() };
     let refuse_line = |error: goodqueue_qdisc::Error| ScenarioError::new(table.key("qdisc"), error.0);
-    let mut args = registry::parse_line(words).map_err(refuse_line)?;
+    let mut args = registry::parse_line(words).map_err(refuse_line)?.in_release(path.release);
+    args.refuse_newer().map_err(refuse_line)?;
     args.resolve(rate).map_err(refuse_line)?;
     if let Some(buffer) = buffer {
         apply_buffer(table, &mut args, (buffer.frames(rate, path), path.frame_bytes()))?;

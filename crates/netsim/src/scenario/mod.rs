@@ -9,6 +9,7 @@ mod change;
 mod hop;
 mod host;
 mod link;
+mod linux;
 #[cfg(feature = "reference")]
 pub mod reference;
 mod series;
@@ -26,7 +27,7 @@ pub use traffic::Traffic;
 
 use crate::outside::OutsideRoute;
 use goodqueue_hosts::keys::{AnyKey, FRAME_BYTES, Json, Key, Result, ScenarioError, Span, Table, refuse};
-use goodqueue_units::Duration;
+use goodqueue_units::{Duration, Release};
 use serde::Serialize;
 
 const DURATION: Key<Span> = Key::required("duration", "\"60s\"")
@@ -71,6 +72,9 @@ pub struct Scenario {
     pub bottleneck: Bottleneck,
     /// Propagation.
     pub path: Path,
+    /// The release of Linux, if it is not the default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    linux: Option<linux::Linux>,
     /// The hops beside the bottleneck.
     #[serde(flatten)]
     pub hops: Hops,
@@ -95,14 +99,17 @@ pub struct Path {
     /// Most bytes of an IP packet, if it is not 1500.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mtu: Option<u64>,
+    /// The release of Linux whose laws the queues along it have.
+    #[serde(skip)]
+    pub(crate) release: Release,
 }
 
 impl Path {
-    fn read(table: &Table<'_>) -> Result<Self> {
+    fn read(table: &Table<'_>, release: Release) -> Result<Self> {
         table.refuse_others(PATH_KEYS, &[])?;
         // 1500 and no MTU are the same scenario.
         let mtu = table.find(&PATH_MTU)?.filter(|&mtu| mtu != FULL_MTU);
-        Ok(Self { rtt: table.take(&PATH_RTT)?, mtu })
+        Ok(Self { rtt: table.take(&PATH_RTT)?, mtu, release })
     }
 
     /// Returns the bytes of a full frame.
@@ -133,7 +140,7 @@ impl Scenario {
         let table = Table::new("", &content)?;
         table.refuse_others(
             KEYS,
-            &["bottleneck", "path", "hop", "host", "traffic", "change", "autorate", "series"],
+            &["bottleneck", "path", "linux", "hop", "host", "traffic", "change", "autorate", "series"],
         )?;
         let (duration, warmup) = (table.take(&DURATION)?, table.take(&WARMUP)?);
         let seed = table.take(&SEED)?;
@@ -145,9 +152,14 @@ impl Scenario {
             table.table(name)?.ok_or_else(missing)
         };
         let (bottleneck, path) = (there("bottleneck")?, there("path")?);
-        let path = Path::read(&path)?;
+        let path = Path::read(&path, linux::read(&table)?)?;
         let bottleneck = Bottleneck::read(&bottleneck, path)?;
         let hops = Hops::read(&table, path, bottleneck.wifi.is_some())?;
+        if outside.is_some() {
+            let of_hops = hops.list.iter().filter_map(|hop| hop.link.as_ref());
+            let links = [&bottleneck.down, &bottleneck.up].into_iter().chain(of_hops);
+            links.map(LinkSpec::check_outside).collect::<Result<()>>()?;
+        }
         let change = change::read(&table, duration.0, &bottleneck, &hops)?;
         let mut traffic = if outside.is_some() && !table.has("traffic") {
             Vec::new()
@@ -171,8 +183,9 @@ impl Scenario {
             table.table("autorate")?.map(|table| Autorate::read(&table, &bottleneck)).transpose()?;
         autorate.as_ref().map_or(Ok(()), |autorate| autorate.check(&traffic))?;
         let series = table.table("series")?.map(|table| Series::read(&table)).transpose()?;
+        let linux = linux::Linux::written(path.release);
         let scenario =
-            Self { duration, warmup, seed, bottleneck, path, hops, traffic, change, autorate, series };
+            Self { duration, warmup, seed, bottleneck, path, linux, hops, traffic, change, autorate, series };
         scenario.series.as_ref().map_or(Ok(()), |series| series.check(&scenario))?;
         Ok(scenario)
     }

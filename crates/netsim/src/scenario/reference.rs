@@ -1,6 +1,6 @@
 //! Every table of a scenario with its keys, as data for the reference page and the JSON Schema.
 
-use super::{autorate, change, hop, link, series, stack, traffic};
+use super::{autorate, change, hop, link, linux, series, stack, traffic};
 use crate::path::HOPS;
 use crate::path::link::KEYS as LINK_KEYS;
 use crate::wifi::spec as wifi;
@@ -137,6 +137,7 @@ pub const TABLES: &[TableDoc] = &[
         wifi::STATION_KEYS,
     ),
     TableDoc::new("path", true, "Propagation.", super::PATH_KEYS),
+    TableDoc::new("linux", false, "The release of Linux whose laws the queues have.", linux::KEYS),
     TableDoc {
         kinds: Kinds::Hops,
         ..TableDoc::new("[hop]", false, "A hop beside the bottleneck.", hop::COMMON)

@@ -9,6 +9,7 @@ use super::{Direction, Path};
 use crate::byte_limit::Bql;
 use crate::ids::HopId;
 use crate::path::link;
+use crate::receive::Receive;
 use goodqueue_hosts::direction::Side;
 use goodqueue_hosts::keys::{
     AnyKey, Key, MOST_RATE, RateText, Result, ScenarioError, Table, no_such_word, refuse,
@@ -21,23 +22,19 @@ const MOST_HOSTS: usize = 1000;
 
 const NAME: Key<HostName> =
     Key::derived("name", "every host of its role that no other table names", "\"alice\"")
-        .help("the host, as `host` or `server` of [[traffic]] names it")
-        .simulator_only();
+        .help("the host, as `host` or `server` of [[traffic]] names it");
 const ROLE: Key<Side> = Key::with_default("role", "\"host\"")
-    .help("`host` for a user's host, or `server` for one at the other end")
-    .simulator_only();
+    .help("`host` for a user's host, or `server` for one at the other end");
 const RATE: Key<RateText> = Key::optional("rate", "\"1gbit\"")
     .range(MOST_RATE.0, MOST_RATE.1)
     .help(
         "the rate of the host's interface. If left out, it has no queue of its own, and the first hop is its queue: \
          a router's own uplink, a station of a cell",
-    )
-    .simulator_only();
+    );
 const QDISC: Key<String> = Key::optional("qdisc", "\"fq\"")
     .help(
         "the discipline of the interface, as of [bottleneck]: Linux has `pfifo_fast`, distributions `fq_codel` or `fq`",
-    )
-    .simulator_only();
+    );
 const RING: Key<u64> = link::RING.help("packets that the driver's ring below the discipline holds");
 const BQL: Key<Bql> = link::BQL.help("byte queue limits of the ring, as of [bottleneck]");
 const SMALL_QUEUES: Key<bool> = Key::with_default("small_queues", "true")
@@ -45,26 +42,38 @@ const SMALL_QUEUES: Key<bool> = Key::with_default("small_queues", "true")
         "whether TCP limits what each connection has in the host's queues (TCP small queues), by the rule of its \
          `stack`",
     )
-    .source("Linux since 3.6")
-    .simulator_only();
+    .source("Linux since 3.6");
 const PACING_SHIFT: Key<u64> = Key::derived("pacing_shift", "10, and 7 for users' hosts in a Wi-Fi cell", "\"8\"")
     .range(0, 30)
     .help(
-        "the share of a second that `linux-6.x` allows at the pacing rate, as a power of a half: 10 is about 1 ms, \
+        "the share of a second that `linux-6.1` allows at the pacing rate, as a power of a half: 10 is about 1 ms, \
          7 about 8 ms",
     )
-    .source("Linux `sk_pacing_shift`; mac80211 since 4.16")
-    .simulator_only();
+    .source("Linux `sk_pacing_shift`; mac80211 since 4.16");
 const TSO: Key<bool> = Key::with_default("tso", "true")
     .help(
         "whether the segments of a packet count in small queues as one piece of memory, until the last of them has \
          left (segmentation offload)",
-    )
-    .simulator_only();
+    );
 
 /// The keys of a host.
-pub(super) const KEYS: &[&dyn AnyKey] =
-    &[&NAME, &ROLE, &RATE, &QDISC, &RING, &BQL, &SMALL_QUEUES, &PACING_SHIFT, &TSO];
+pub(super) const KEYS: &[&dyn AnyKey] = &[
+    &NAME,
+    &ROLE,
+    &RATE,
+    &QDISC,
+    &RING,
+    &BQL,
+    &SMALL_QUEUES,
+    &PACING_SHIFT,
+    &TSO,
+    #[cfg(feature = "emulation")]
+    &crate::receive::RX_USECS,
+    #[cfg(feature = "emulation")]
+    &crate::receive::RX_FRAMES,
+    #[cfg(feature = "emulation")]
+    &crate::receive::GRO,
+];
 
 /// The stack of a host, or of all hosts of a role that have no table of their own.
 #[derive(Clone, Debug)]
@@ -75,6 +84,8 @@ pub(crate) struct HostSpec {
     pub(crate) small_queues: Option<SmallQueues>,
     /// The hop that is its interface, if it has a queue of its own.
     pub(crate) interface: Option<HopId>,
+    /// The receive side of its card, if packets wait or merge there.
+    pub(crate) receive: Option<Receive>,
     /// The place of its table, for messages.
     key: String,
 }
@@ -113,14 +124,22 @@ impl HostSpec {
             Some(key) if name.is_none() => {
                 return refuse(&table.key(key), "one without a name", "an interface of a host with a `name`");
             }
-            Some(_) => Some(LinkSpec::of_hop(table, path)?),
+            Some(_) => Some(LinkSpec::of_hop(table, path)?.at_sender()),
             None => None,
         };
+        let receive = Receive::read(table, None)?;
+        if receive.is_some() && name.is_none() {
+            return refuse(
+                table.path(),
+                "`rx_usecs` or `gro` without a name",
+                "a card of a host with a `name`",
+            );
+        }
         let usual = if has_wifi && role == Side::User { 7 } else { u64::from(SmallQueues::PACING_SHIFT) };
         let pacing_shift = table.find(&PACING_SHIFT)?.unwrap_or(usual) as u8;
         let offload = table.take(&TSO)?;
         let small_queues = table.take(&SMALL_QUEUES)?.then_some(SmallQueues { pacing_shift, offload });
-        Ok((Self { name, role, small_queues, interface: None, key: table.path().to_string() }, link))
+        Ok((Self { name, role, small_queues, interface: None, receive, key: table.path().to_string() }, link))
     }
 
     /// Returns the direction in which the host sends.
@@ -135,7 +154,7 @@ impl HostSpec {
     }
 
     /// Returns the host's name and role, if it has a name.
-    pub(super) fn owner(&self) -> Option<(Side, HostName)> {
+    pub(crate) fn owner(&self) -> Option<(Side, HostName)> {
         Some((self.role, self.name.clone()?))
     }
 
@@ -178,12 +197,14 @@ pub(super) struct Written<'a> {
     pacing_shift: Option<u8>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tso: Option<bool>,
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    receive: Option<Receive>,
 }
 
 impl HostSpec {
     /// Returns its table, in which `link` is its interface.
     pub(super) fn written<'a>(&'a self, link: Option<&'a LinkSpec>) -> Written<'a> {
-        let Self { name, role, small_queues, .. } = self;
+        let &Self { ref name, role, ref small_queues, receive, .. } = self;
         Written {
             name: name.as_ref(),
             role: role.name(),
@@ -191,6 +212,7 @@ impl HostSpec {
             small_queues: small_queues.is_some(),
             pacing_shift: small_queues.map(|queues| queues.pacing_shift),
             tso: small_queues.map(|queues| queues.offload),
+            receive,
         }
     }
 }

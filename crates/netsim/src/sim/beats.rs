@@ -65,6 +65,7 @@ impl Simulation {
         let now = self.now;
         self.queues_mut().for_each(|queue| queue.begin_measuring(now));
         self.hops_mut().for_each(HopState::begin_measuring);
+        self.row.iter_mut().for_each(|row| row.cards.begin_measuring());
         self.stations_mut().for_each(Station::begin_measuring);
         for id in self.flows.numbers() {
             let totals = self.totals(id);

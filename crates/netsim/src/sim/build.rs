@@ -1,6 +1,8 @@
 //! Builds a scenario's path: its links, hops and cell.
 
-use super::row::{Body, HopState, Node, Places, Routes, Row};
+use super::cards::Cards;
+use super::places::Places;
+use super::row::{Body, HopState, Node, Routes, Row};
 use crate::component::{Component, Components};
 use crate::foreign::{Discipline, Maker, Request};
 use crate::hosts::Hosts;
@@ -59,7 +61,8 @@ impl Build<'_, '_> {
         let components = |parts| Components::new(pipes, parts, routes.flows());
         let wifi = self.scenario.bottleneck.wifi.clone();
         let mut links = List::default();
-        if self.scenario.hops.list.len() == 0 && wifi.is_none() && !routes.have_small_queues() {
+        let is_bare = self.scenario.hops.list.len() == 0 && wifi.is_none();
+        if is_bare && !routes.have_small_queues() && !Cards::are_in(self.scenario) {
             for direction in Direction::ALL {
                 // No packet goes onward, so nothing is planned for it.
                 let parts = Parts::of_bottleneck(direction, Component::wire(direction));
@@ -89,8 +92,9 @@ impl Build<'_, '_> {
         {
             queue.ledger_mut().fates.freed = routes.freed(direction, Node::Cell);
         }
+        let cards = Cards::of(self.scenario, &routes, &mut places);
         let components = components(places.len());
-        Ok(Path { links, row: Some(Box::new(routes.row(hops, cell, places))), components })
+        Ok(Path { links, row: Some(Box::new(routes.row(hops, cell, cards, places))), components })
     }
 
     /// Builds the cell of `wifi`, which acts at `component`.
@@ -137,7 +141,8 @@ impl Build<'_, '_> {
         let Some(LinkSpec { below, rate, .. }) = self.spec(place) else { unreachable!("see `discipline`") };
         let refused = |why| ScenarioError::new("", why);
         let transmitter = below.transmitter(rate.0).map_err(refused)?;
-        let below = Below { transmitter, ring: below.ring.map(|room| Ring::new(room, below.bql)) };
+        let cuts = below.receive.is_some_and(|receive| receive.merges());
+        let below = Below { transmitter, ring: below.ring.map(|room| Ring::new(room, below.bql)), cuts };
         Ok(Link::new(qdisc, below, direction, parts, pipes, ledger))
     }
 
@@ -198,7 +203,7 @@ impl Build<'_, '_> {
         let link = goodqueue_qdisc::Link { rate: MOST_RATE.1.0, mtu: FRAME_BYTES };
         let line = registry::parse_line("pfifo limit 1000000000").expect("a line of the registry's");
         let qdisc = Discipline::Registry(AnyQdisc::build(&line, &link).expect("pfifo takes any link"));
-        let below = Below { transmitter: Transmitter::Gate, ring: None };
+        let below = Below { transmitter: Transmitter::Gate, ring: None, cuts: false };
         let fates = Fates::new(Streams::new(0).stream("gate", 0), pipes.flows(), None, None);
         Link::new(qdisc, below, direction, parts, pipes, Ledger::new(fates, false))
     }

@@ -1,7 +1,8 @@
 //! The loop's part for paths with more than one hop: packets that go on from one hop to the next.
 
 use super::Simulation;
-use super::row::{Node, Part, Row};
+use super::places::Part;
+use super::row::{Node, Row};
 use crate::component::Component;
 use crate::ids::{LinkId, PartId};
 use crate::packet::Packet;
@@ -28,6 +29,7 @@ impl Simulation {
                 (direction, Some(Node::Hop(hop)), row.hops[hop].act(part, now, agenda))
             }
             Part::Cell => return self.cell_acts(),
+            Part::Card(card) => return self.interrupt(card),
         };
         let Some(packet) = packet else { return };
         let flow = packet.flow;
@@ -60,8 +62,16 @@ impl Simulation {
         }
     }
 
-    /// Puts `packet` into `node`, where it arrives now.
+    /// Puts `packet` into `node`, where it arrives now, or into the card in front of `node`.
     pub(super) fn enter(&mut self, node: Node, direction: Direction, packet: Packet) {
+        match self.row.as_ref().and_then(|row| row.cards.before(node, direction)) {
+            Some(card) => self.enter_card(card, packet),
+            None => self.hand_over(node, direction, packet),
+        }
+    }
+
+    /// Puts `packet` into `node` itself.
+    pub(super) fn hand_over(&mut self, node: Node, direction: Direction, packet: Packet) {
         let (now, agenda) = (self.now, &mut self.agenda);
         match (node, self.row.as_deref_mut()) {
             (Node::Hop(hop), Some(row)) => row.hops[hop].enter(now, packet, agenda),
@@ -78,7 +88,7 @@ impl Simulation {
             _ => {
                 let link = &mut self.links[LinkId::bottleneck(direction)];
                 link.settle(now, agenda);
-                link.offer(now, Packet { arrival: now, ..packet }, agenda);
+                link.offer_merged(now, Packet { arrival: now, ..packet }, agenda);
             }
         }
     }

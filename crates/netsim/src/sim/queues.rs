@@ -5,10 +5,13 @@ use super::row::HopState;
 use crate::ids::LinkId;
 use crate::ledger::Queue;
 use crate::observer::SharedObserver;
+use crate::packet::Packet;
+use crate::probe::law::LawSeries;
 use crate::wifi::cell::Cell;
 use crate::wifi::frames::SharedAirObserver;
 use crate::wifi::stations::Station;
 use goodqueue_hosts::direction::Direction;
+use goodqueue_qdisc::Qdisc;
 
 impl Simulation {
     /// Returns the cell, if the bottleneck is one.
@@ -47,6 +50,24 @@ impl Simulation {
             cell.into_iter().flat_map(|cell| cell.senders.iter_mut()).map(|one| one as &mut dyn Queue);
         let of_hops = hops.into_iter().flat_map(|hops| hops.iter_mut()).filter_map(HopState::link_mut);
         links.chain(senders).chain(of_hops.map(|link| link as &mut dyn Queue))
+    }
+
+    /// Notes in `law` the present variables of the discipline at the bottleneck of `direction`, as the end of one more
+    /// interval.
+    pub fn note_law(&self, direction: Direction, law: &mut LawSeries) {
+        law.end_interval(self.now, |law| self.links[LinkId::bottleneck(direction)].qdisc.show(law));
+    }
+
+    /// Returns the names of the queues of the discipline at the bottleneck of `direction`, as [`Qdisc::queues`] does.
+    #[must_use]
+    pub fn queues(&self, direction: Direction) -> &'static [&'static str] {
+        self.links[LinkId::bottleneck(direction)].qdisc.queues()
+    }
+
+    /// Returns the queue of `packet` at the bottleneck of `direction`, as [`Qdisc::queue_of`] does.
+    #[must_use]
+    pub fn queue_of(&self, direction: Direction, packet: &Packet) -> usize {
+        self.links[LinkId::bottleneck(direction)].qdisc.queue_of(packet)
     }
 
     /// Tells `observer` of every packet from now on.

@@ -5,11 +5,13 @@
 //! packet goes into a pipe of the bottleneck's direction, as if it came from the bottleneck. So hosts receive packets
 //! only from these pipes.
 
+use super::cards::Cards;
+use super::places::{Part, Places};
 use crate::agenda::Agenda;
 use crate::component::Component;
 use crate::freed::Freed;
 use crate::ids::{FanId, FlowId, HopId, LinkId, Number, PartId, PipeId, RouteId};
-use crate::link::{Link, Parts};
+use crate::link::Link;
 use crate::lists::{ByDirection, List, PerFlow, PerHop};
 use crate::packet::Packet;
 use crate::path::kind::Element;
@@ -51,27 +53,6 @@ pub(crate) enum Body {
     Element(Box<dyn Element>),
 }
 
-/// The meaning of a row's component.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Part {
-    /// Packets go on from a bottleneck.
-    BottleneckOnward(Direction),
-    /// The wire of a gate; its discipline has no timer.
-    GateWire(Direction),
-    /// Packets go on from a gate to their first hop.
-    GateOnward(Direction),
-    /// The timer of a hop's discipline.
-    Timer(HopId),
-    /// A hop's wire.
-    Wire(HopId),
-    /// Packets go on from a hop that is a link.
-    Onward(HopId),
-    /// Packets come out of a hop that is not a link.
-    Release(HopId),
-    /// The cell.
-    Cell,
-}
-
 /// The hops of a run, and the ways through them.
 pub(crate) struct Row {
     pub(crate) hops: PerHop<HopState>,
@@ -85,6 +66,7 @@ pub(crate) struct Row {
     has_small_queues: ByDirection<PerFlow<bool>>,
     /// The cell, if the bottleneck is one.
     pub(crate) cell: Option<Box<Cell>>,
+    pub(crate) cards: Cards,
 }
 
 /// The exit of flows whose packets go on to another hop.
@@ -104,6 +86,8 @@ pub(super) struct Routes {
     delays: ByDirection<List<PipeId, Duration>>,
     /// The fans of flows whose connections have their own base RTTs.
     fans: ByDirection<List<FanId, Fan>>,
+    /// The pipe without delay from the cards of hosts that receive packets of each direction.
+    pub(super) exits_of_cards: ByDirection<Option<PipeId>>,
 }
 
 impl Routes {
@@ -137,9 +121,13 @@ impl Routes {
         }
         let (exits, delays) = (ByDirection::of(|_| PerFlow::default()), ByDirection::of(|_| List::default()));
         let fans = ByDirection::of(|_| List::default());
-        let mut routes = Self { of_flow, routes, exits, has_small_queues, delays, fans };
+        let exits_of_cards = ByDirection::of(|_| None);
+        let mut routes = Self { of_flow, routes, exits, has_small_queues, delays, fans, exits_of_cards };
         for direction in Direction::ALL {
             routes.plan_exits(direction, rtts);
+            let delays = &mut routes.delays[direction];
+            routes.exits_of_cards[direction] =
+                Cards::is_at_host(scenario, direction).then(|| delays.push(Duration::ZERO));
         }
         routes
     }
@@ -216,63 +204,10 @@ impl Routes {
     }
 
     /// Builds the row of these ways through `hops`, which act at the components that `places` planned.
-    pub(super) fn row(self, hops: PerHop<HopState>, cell: Option<Cell>, places: Places) -> Row {
+    pub(super) fn row(self, hops: PerHop<HopState>, cell: Option<Cell>, cards: Cards, places: Places) -> Row {
         let Self { of_flow: route_of, routes, exits, has_small_queues, .. } = self;
-        let (parts, cell) = (places.parts, cell.map(Box::new));
-        Row { hops, parts, route_of, routes, exits, has_small_queues, cell }
-    }
-}
-
-/// The components of a row, in their order in the agenda.
-pub(super) struct Places {
-    /// The number of pipes per direction. Pipes come before the row in the agenda.
-    pipes: usize,
-    parts: List<PartId, Part>,
-}
-
-impl Places {
-    /// Starts behind `pipes` pipes per direction.
-    pub(super) fn new(pipes: usize) -> Self {
-        Self { pipes, parts: List::default() }
-    }
-
-    fn add(&mut self, part: Part) -> Component {
-        Component::part(self.pipes, self.parts.push(part))
-    }
-
-    /// Returns the number of components.
-    pub(super) fn len(&self) -> usize {
-        self.parts.len()
-    }
-
-    /// Adds the components of the bottleneck of `direction`, in a row.
-    pub(super) fn bottleneck(&mut self, direction: Direction) -> Parts {
-        Parts::of_bottleneck(direction, self.add(Part::BottleneckOnward(direction)))
-    }
-
-    /// Adds the components of the gate of `direction`.
-    pub(super) fn gate(&mut self, direction: Direction) -> Parts {
-        let wire = self.add(Part::GateWire(direction));
-        Parts { timer: wire, wire, onward: self.add(Part::GateOnward(direction)) }
-    }
-
-    /// Adds the components of `hop`, if it is a link.
-    pub(super) fn link(&mut self, hop: HopId) -> Parts {
-        Parts {
-            timer: self.add(Part::Timer(hop)),
-            wire: self.add(Part::Wire(hop)),
-            onward: self.add(Part::Onward(hop)),
-        }
-    }
-
-    /// Adds the component of the cell.
-    pub(super) fn cell(&mut self) -> Component {
-        self.add(Part::Cell)
-    }
-
-    /// Adds the component of `hop`, if it is not a link.
-    pub(super) fn element(&mut self, hop: HopId) -> Component {
-        self.add(Part::Release(hop))
+        let (parts, cell) = (places.into_parts(), cell.map(Box::new));
+        Row { hops, parts, route_of, routes, exits, has_small_queues, cell, cards }
     }
 }
 
@@ -290,10 +225,15 @@ impl Row {
     }
 
     /// Returns the link into which a host sends packets of `flow`: the bottleneck, or a gate that leads to the flow's
-    /// first hop. A sender with small queues has a gate in any case.
+    /// first hop. A sender with small queues has a gate in any case, and so has one before a card.
     pub(super) fn first_link(&self, flow: FlowId, direction: Direction) -> LinkId {
         match self.entry(flow, direction) {
-            Node::Bottleneck if !self.has_small_queues[direction][flow] => LinkId::bottleneck(direction),
+            node @ Node::Bottleneck
+                if !self.has_small_queues[direction][flow]
+                    && self.cards.before(node, direction).is_none() =>
+            {
+                LinkId::bottleneck(direction)
+            }
             _ => LinkId::gate(direction),
         }
     }
@@ -357,7 +297,7 @@ impl HopState {
         match &mut self.body {
             Body::Link(link) => {
                 link.settle(now, agenda);
-                link.offer(now, Packet { arrival: now, ..packet }, agenda);
+                link.offer_merged(now, Packet { arrival: now, ..packet }, agenda);
             }
             Body::Element(element) => {
                 let Accepted { lost, duplicated } = element.accept(now, packet);

@@ -150,6 +150,9 @@ impl Draws<'_> {
             if draws.once(2) {
                 station["snr"] = json!(f64::from(draws.byte() % 50) - 5.0);
             }
+            if standard == "802.11n" && draws.once(4) {
+                station["aggregate"] = json!(draws.of(&[2, 1, 5]));
+            }
             station
         };
         let mut wifi = json!({"standard": standard});
@@ -163,6 +166,16 @@ impl Draws<'_> {
         if standard == "802.11n" {
             wifi["width"] = json!(self.of(&[20, 40, 30]));
             wifi["ampdu"] = json!(self.of(&["65535B", "0B", "4kB"]));
+            if self.once(4) {
+                wifi["band"] = json!("2.4ghz");
+                let stations = wifi["station"].as_array_mut().unwrap();
+                stations.push(
+                    json!({"name": "old", "standard": "802.11b", "rate": self.of(&["minstrel", "1mbit"])}),
+                );
+            }
+        }
+        if self.once(4) {
+            wifi["lifetime"] = json!(self.of(&["20ms", "1ms", "500ms"]));
         }
         let qdiscs =
             ["mac80211", "mac80211 noairtime limit 20", "fq_codel", "pfifo limit 3", "pie", "cake", "codel"];
@@ -226,9 +239,24 @@ impl Draws<'_> {
                 table["ring"] = json!(self.of(&[1, 8, 256]));
                 table["bql"] = json!(self.of(&["dynamic", "1514B"]));
             }
+            if !name.is_empty() {
+                self.card(&mut table);
+            }
             tables.push(table);
         }
         json!(tables)
+    }
+
+    /// Gives some tables the keys of a card that receives.
+    fn card(&mut self, table: &mut Value) {
+        if self.once(3) {
+            return;
+        }
+        table["gro"] = json!(!self.once(4));
+        table["rx_usecs"] = json!(self.of(&[0, 1, 100, 5000]));
+        if self.once(4) {
+            table["rx_frames"] = json!(self.of(&[1, 3, 70]));
+        }
     }
 
     /// Returns flows of several kinds in both directions. With `in_part`, some of them cross a part of the hops.
@@ -281,9 +309,12 @@ fn wire_is_conserved(p: WirePackets) {
 }
 
 /// Returns the packets that entered and left each hop of a direction, including the bottleneck, in the order in which
-/// packets cross them.
+/// packets cross them. Packets in a card have entered.
 fn row(record: &Record, direction: Direction) -> Vec<(u64, u64)> {
-    let of_queue = |queue: &QueueRecord| (queue.packets.offered, queue.packets.forwarded);
+    let of_queue = |queue: &QueueRecord| {
+        let in_card = queue.card.map_or(0, |card| card.waiting_at_end);
+        (queue.packets.offered + in_card, queue.packets.forwarded)
+    };
     let resolved = serde_json::to_value(&record.scenario).unwrap();
     let is_before = |name: &str| {
         let hops = resolved["hop"].as_array().unwrap();
@@ -341,6 +372,11 @@ pub(crate) fn path_holds(bytes: &[u8]) -> bool {
     let of_hosts = &mut Draws(&mirrored);
     if of_hosts.once(2) {
         asked["host"] = of_hosts.hosts(&mut asked["traffic"]);
+    }
+    if of_hosts.once(3) {
+        of_hosts.card(&mut asked["bottleneck"]);
+        let hops = asked["hop"].as_array_mut().unwrap().iter_mut();
+        hops.filter(|hop| hop["kind"] == "link").for_each(|hop| of_hosts.card(hop));
     }
 
     let asked = asked.to_string();

@@ -125,6 +125,7 @@ const PARAMS: &[ParamSpec] = params! { from REPORT =>
 
 impl Aqm for Ared {
     const SPEC: QdiscSpec = QdiscSpec::new("ared", PARAMS)
+        .not_in_linux()
         .summary("Adaptive RED: thresholds from rate and delay, gentle, max_p adapts to the load")
         .source("Floyd, Gummadi, Shenker 2001; Floyd, Jacobson 1993");
 

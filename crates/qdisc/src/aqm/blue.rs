@@ -67,6 +67,7 @@ impl Aqm for Blue {
         "blue",
         params! { LIMIT, D1, D2, FREEZE_TIME, THRESHOLD, ECN.source("Feng et al. 2002") },
     )
+    .not_in_linux()
     .summary("Drops arrivals at random, with a probability that overflow raises and idleness lowers")
     .source("Feng et al. 2002");
 

@@ -10,8 +10,7 @@
 //!   above target is dropped;
 //! - `count` is not reset when the delay falls below target. It decays by one step at a time, on the schedule on
 //!   which it would have risen. So the next episode resumes where the count stands by then;
-//! - below 16, 1/sqrt(count) comes from a table with four Newton steps per entry, in 32 bits. Above, each change of
-//!   the count makes one step;
+//! - below 16, 1/sqrt(count) comes from a table, in 32 bits. Above, each change of the count makes one step;
 //! - the small-queue guards are times, not bytes: four full frames at the shaper's rate, and for a downlink (`cake
 //!   ingress`) two full frames per busy flow if that is more. Besides, the container keeps a queue's last packet;
 //! - CoDel's part marks ECN-capable packets, BLUE's part never marks.
@@ -19,6 +18,9 @@
 //! BLUE's probability rises by `p_inc` at an overflow and falls by `p_dec` when the queue is found empty, each at
 //! most once per target. (Feng et al., "Blue", 1999, raise it on loss and lower it on idleness, too.) An overflow
 //! also starts CoDel's part at once.
+//!
+//! By release of Linux ([`Rules`]), the table was computed with too few steps or is exact, and BLUE draws a random
+//! number for a packet that CoDel drops anyway or does not.
 //!
 //! `cobalt` over one FIFO is ours: Linux has the law only in CAKE. At overflow it drops from the head, as CAKE does.
 
@@ -30,7 +32,7 @@ use crate::param::{Args, Error, LIMIT, Link, Param, QdiscSpec, bps};
 use crate::params;
 use crate::qdisc::{Backlog, Enqueued, Measure, Moment, Probe};
 use crate::signal::{Drop, Mark, Owner};
-use goodqueue_units::{Duration, Instant, Rate};
+use goodqueue_units::{Duration, Instant, Rate, Release};
 
 /// The law's parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +47,29 @@ pub struct Params {
     pub p_inc: u32,
     /// BLUE's step down, as a multiple of 2^-32.
     pub p_dec: u32,
+    /// What depends on the release.
+    pub rules: Rules,
+}
+
+/// What differs between releases of Linux.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rules {
+    /// 1/sqrt(count) for small counts, as a multiple of 2^-32.
+    roots: &'static [u32; TABLE_LEN],
+    /// Whether BLUE draws a random number for a packet that CoDel drops anyway. The number then has no effect, but
+    /// the next draw is another one.
+    draws_in_vain: bool,
+}
+
+impl Rules {
+    /// Returns the rules of `release`.
+    #[must_use]
+    pub fn of(release: Release) -> Self {
+        Self {
+            roots: if release < Release::Linux6_12 { &EARLY_TABLE } else { &TABLE },
+            draws_in_vain: release < Release::Linux7_3,
+        }
+    }
 }
 
 /// BLUE's step up in Linux: 1/256.
@@ -55,8 +80,29 @@ pub const P_DEC: u32 = 1 << 20;
 /// Counts below this number have their root in a table.
 const TABLE_LEN: usize = 16;
 
-/// 1/sqrt(count) as a multiple of 2^-32. Each entry is four Newton steps after the one before, as Linux fills it.
-const TABLE: [u32; TABLE_LEN] = {
+/// 1/sqrt(count) as a multiple of 2^-32: the constants of Linux since 6.12, each within 1 of the exact value.
+static TABLE: [u32; TABLE_LEN] = [
+    u32::MAX,
+    u32::MAX,
+    3_037_000_500,
+    2_479_700_525,
+    2_147_483_647,
+    1_920_767_767,
+    1_753_413_056,
+    1_623_345_051,
+    1_518_500_250,
+    1_431_655_765,
+    1_358_187_914,
+    1_294_981_364,
+    1_239_850_263,
+    1_191_209_601,
+    1_147_878_294,
+    1_108_955_788,
+];
+
+/// The table of Linux before 6.12: each entry is four Newton steps after the one before. That is too few for the
+/// counts 2, 3 and 6.
+static EARLY_TABLE: [u32; TABLE_LEN] = {
     let mut table = [u32::MAX; TABLE_LEN];
     let mut inverse = u32::MAX;
     let mut count = 1;
@@ -111,8 +157,8 @@ const fn span(now: u64, then: u64) -> i64 {
 }
 
 impl Vars {
-    fn settle_root(&mut self) {
-        self.rec_inv_sqrt = match TABLE.get(self.count as usize) {
+    fn settle_root(&mut self, params: &Params) {
+        self.rec_inv_sqrt = match params.rules.roots.get(self.count as usize) {
             Some(inverse) => *inverse,
             None => newton_step(self.rec_inv_sqrt, self.count),
         };
@@ -167,7 +213,7 @@ impl Vars {
     /// Takes back one step of the schedule.
     fn decay(&mut self, params: &Params) {
         self.count -= 1;
-        self.settle_root();
+        self.settle_root(params);
         self.drop_next = self.control_law(self.drop_next, params);
     }
 
@@ -206,7 +252,7 @@ impl Vars {
             verdict.marked = mark(packet, Mark::Target, owner);
             verdict.drop = (!verdict.marked).then_some(Drop::Target);
             self.count = self.count.saturating_add(1);
-            self.settle_root();
+            self.settle_root(params);
             self.drop_next = self.control_law(self.drop_next, params);
             schedule = span(now, self.drop_next);
         } else if due {
@@ -215,7 +261,10 @@ impl Vars {
             }
             schedule = span(now, self.drop_next);
         }
-        if self.p_drop != 0 && owner.random_u32() < self.p_drop {
+        if self.p_drop != 0
+            && (params.rules.draws_in_vain || verdict.drop.is_none())
+            && owner.random_u32() < self.p_drop
+        {
             verdict.drop = verdict.drop.or(Some(Drop::Early));
         }
         if self.count == 0 {
@@ -266,6 +315,7 @@ impl Aqm for Cobalt {
         "cobalt",
         params! { LIMIT.source("tc-codel(8): as codel"), TARGET, INTERVAL, BANDWIDTH, UP, DOWN },
     )
+    .not_in_linux()
     .summary("CAKE's law over one queue: CoDel for responsive flows, BLUE against unresponsive flows")
     .source("Høiland-Jørgensen, Täht, Morton, Piece of CAKE, 2018; tc-cake(8)");
 
@@ -278,6 +328,7 @@ impl Aqm for Cobalt {
             mtu_time: Duration::from_nanos(args.get(&BANDWIDTH).map_or(0, frame_ns)),
             p_inc: step(args.get(&UP)),
             p_dec: step(args.get(&DOWN)),
+            rules: Rules::of(args.release()),
         };
         Ok(Self { limit: args.get(&LIMIT) as usize, params, vars: Vars::default() })
     }

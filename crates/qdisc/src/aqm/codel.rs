@@ -1,7 +1,7 @@
 //! CoDel: controlled delay.
 //!
 //! Source: RFC 8289 (section numbers below), in four variants. `rfc8289` is the RFC's pseudocode, and `linux` is CoDel
-//! as Linux 6.1 runs it. `acm2012` is the pseudocode of the article in ACM Queue, and `ns2` is its authors' code.
+//! as Linux runs it. `acm2012` is the pseudocode of the article in ACM Queue, and `ns2` is its authors' code.
 //!
 //! `codel/vars.rs` has the state machine, which all variants share. `codel/law.rs` has what a variant may change, and
 //! the RFC's rule for each. Each variant is a type in a file of its own, which says how it differs. A packet of a good
@@ -29,7 +29,7 @@ use crate::qdisc::{Backlog, Enqueued, Probe};
 use crate::signal::{Drop, Owner};
 use crate::{params, words};
 use acm2012::Acm2012;
-use goodqueue_units::{Duration, Instant};
+use goodqueue_units::{Duration, Instant, Release};
 use law::Law;
 pub(crate) use linux::Linux;
 use ns2::Ns2;
@@ -84,6 +84,26 @@ pub struct Params {
     guard: u32,
     /// As [`Law::EARLY`].
     early: Ticks,
+    rules: Rules,
+}
+
+/// What differs between releases of Linux.
+#[derive(Clone, Copy, Debug)]
+struct Rules {
+    /// Most packets that one call drops while it is behind its schedule.
+    most_drops: u32,
+    /// The shortest gap between two drops. With no gap at all (an interval of a few microseconds), the schedule would
+    /// stand still.
+    least_gap: Ticks,
+}
+
+impl Rules {
+    /// No limits: Linux before 7.3, and all other variants.
+    const NONE: Self = Self { most_drops: u32::MAX, least_gap: Ticks(0) };
+
+    fn of(release: Release) -> Self {
+        if release < Release::Linux7_3 { Self::NONE } else { Self { most_drops: 256, least_gap: Ticks(1) } }
+    }
 }
 
 impl Params {
@@ -91,11 +111,18 @@ impl Params {
     #[must_use]
     pub fn new(args: &Args, link: &Link) -> Self {
         let ce_threshold = args.get(&CE_THRESHOLD).map(Ticks::of);
-        Self { ce_threshold, ..Self::with(args.get(&TARGET), args.get(&INTERVAL), args.get(&ECN), link) }
+        let linux = Self::with(args.get(&TARGET), args.get(&INTERVAL), args.get(&ECN), link, args.release());
+        Self { ce_threshold, ..linux }
     }
 
-    /// Returns the parameters of Linux's law with this target and interval, with or without ECN.
-    pub(crate) fn with(target: Duration, interval: Duration, ecn: bool, link: &Link) -> Self {
+    /// Returns the parameters of the law of `release` with this target and interval, with or without ECN.
+    pub(crate) fn with(
+        target: Duration,
+        interval: Duration,
+        ecn: bool,
+        link: &Link,
+        release: Release,
+    ) -> Self {
         Self {
             target: Ticks::of(target),
             interval: Ticks::of(interval),
@@ -104,12 +131,13 @@ impl Params {
             ecn,
             guard: Linux::guard(link.mtu),
             early: Linux::EARLY,
+            rules: Rules::of(release),
         }
     }
 
     /// Returns these parameters for the law `L`.
     fn of<L: Law>(self, link: &Link) -> Self {
-        Self { guard: L::guard(link.mtu), early: L::EARLY, ..self }
+        Self { guard: L::guard(link.mtu), early: L::EARLY, rules: Rules::NONE, ..self }
     }
 
     /// Returns these parameters with the DS field values to which `ce_threshold` applies. `None`: to all.
@@ -139,6 +167,10 @@ impl Aqm for Codel {
         "codel",
         params! { LIMIT.source("tc-codel(8)"), TARGET, INTERVAL, ECN.source("tc-codel(8)"), CE_THRESHOLD, VARIANT },
     )
+    .changes(&[
+        (Release::Linux7_3, "one call drops at most 256 packets while it is behind its schedule"),
+        (Release::Linux7_3, "the gap between two drops has at least a tick of 1024 ns"),
+    ])
     .summary("Controlled delay: drops from the head while the delay stays above target")
     .source("RFC 8289; tc-codel(8)");
 

@@ -247,6 +247,7 @@ const BURST: Param<u64> = Param::bytes("burst", "Maximum Traffic Burst: the larg
 
 impl Aqm for DocsisPie {
     const SPEC: QdiscSpec = QdiscSpec::new("docsis_pie", params! { LIMIT, TARGET, MSR, PEAK_RATE, BURST })
+        .not_in_linux()
         .summary("The PIE of cable modems: predicts the delay from the rates, one early drop per burst")
         .source("RFC 8034");
 

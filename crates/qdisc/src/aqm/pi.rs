@@ -63,6 +63,7 @@ const PARAMS: &[ParamSpec] = params! { from NS2 =>
 
 impl Aqm for Pi {
     const SPEC: QdiscSpec = QdiscSpec::new("pi", PARAMS)
+        .not_in_linux()
         .summary("Drops arrivals at random, with a probability that steers the queue to q_ref packets")
         .source("Hollot et al. 2001; ns-2.35");
 

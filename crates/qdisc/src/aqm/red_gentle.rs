@@ -50,6 +50,7 @@ const PARAMS: &[ParamSpec] = params! {
 
 impl Aqm for RedGentle {
     const SPEC: QdiscSpec = QdiscSpec::new("red_gentle", PARAMS)
+        .not_in_linux()
         .summary("RED as in simulations: gentle above max, fixed max_p, in packets or bytes")
         .source("Floyd, Jacobson 1993; ns-2.35");
 

@@ -85,6 +85,7 @@ const PARAMS: &[ParamSpec] = params! { from NS2 =>
 
 impl Aqm for Rem {
     const SPEC: QdiscSpec = QdiscSpec::new("rem", PARAMS)
+        .not_in_linux()
         .summary("Drops arrivals at random, with a probability exponential in the link's price")
         .source("Athuraliya et al. 2001; ns-2.35");
 

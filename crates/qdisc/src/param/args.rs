@@ -2,6 +2,7 @@
 
 use super::Error;
 use super::kind::Kind;
+use super::place::Place;
 use super::spec::{Default, Form, ParamSpec, QdiscSpec, Value};
 use super::typed::Param;
 use alloc::boxed::Box;
@@ -27,7 +28,8 @@ pub struct Args {
     /// The discipline inside this one.
     pub(super) child: Option<Box<Self>>,
     /// The size table in front of the discipline, if there is one: the words of `sched::stab`.
-    stab: Option<Box<Self>>,
+    pub(super) stab: Option<Box<Self>>,
+    pub(super) place: Place,
 }
 
 impl Args {
@@ -39,8 +41,14 @@ impl Args {
             Default::ByVariant(_) | Default::Line(_) => Value::Unset,
         };
         let values = spec.params.iter().map(value).collect();
-        let mut args =
-            Self { spec, values, given: alloc::vec![false; spec.params.len()], child: None, stab: None };
+        let mut args = Self {
+            spec,
+            values,
+            given: alloc::vec![false; spec.params.len()],
+            child: None,
+            stab: None,
+            place: Place::default(),
+        };
         args.fill_in();
         args
     }

@@ -117,7 +117,7 @@ impl Args {
         }
         #[cfg(feature = "emulation")]
         let args = args.with_stab(stab);
-        Ok(args)
+        Ok(args.at(self.place)) // a child's line may have made the child anew
     }
 }
 

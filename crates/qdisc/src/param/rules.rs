@@ -2,6 +2,7 @@
 
 use super::spec::ParamSpec;
 use super::typed::Param;
+use goodqueue_units::Release;
 
 /// Which function of iproute2 reads a whole number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +40,8 @@ pub struct Rules {
     pub excludes: Option<&'static str>,
     /// Another parameter that this word unsets.
     pub ends: Option<&'static str>,
+    /// The release from which on Linux has the word.
+    pub since: Release,
 }
 
 impl Rules {
@@ -53,6 +56,7 @@ impl Rules {
         takes_cell: false,
         excludes: None,
         ends: None,
+        since: Release::Linux6_1,
     };
 }
 
@@ -126,6 +130,12 @@ impl<T> Param<T> {
     /// Does what [`Param::excludes`] does, for two constants that would have to mention each other.
     pub const fn excludes_named(self, other: &'static str) -> Self {
         let rules = Rules { excludes: Some(other), ..self.spec.rules };
+        self.ruled(rules)
+    }
+
+    /// Says from which release on Linux has the word. Lines of earlier releases may not give it.
+    pub const fn since(self, since: Release) -> Self {
+        let rules = Rules { since, ..self.spec.rules };
         self.ruled(rules)
     }
 

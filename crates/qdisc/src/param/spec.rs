@@ -6,6 +6,7 @@ use super::{Args, Error};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use goodqueue_units::Release;
 
 /// The form of a parameter in a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -145,6 +146,10 @@ pub struct QdiscSpec {
     pub source: &'static str,
     /// Its parameters.
     pub params: &'static [ParamSpec],
+    /// The release from which on Linux has it. `None`: no Linux has it.
+    pub since: Option<Release>,
+    /// What changed in which release, as sentences without a full stop, in the order of releases.
+    pub changes: &'static [(Release, &'static str)],
     pub(super) settle: fn(&mut Args),
     pub(super) read_child: fn(&str) -> Result<Args, Error>,
 }
@@ -158,6 +163,8 @@ impl QdiscSpec {
             summary: "",
             source: "",
             params,
+            since: Some(Release::Linux6_1),
+            changes: &[],
             settle: |_| {},
             read_child: |_| Err(Error(String::new())),
         }
@@ -173,6 +180,24 @@ impl QdiscSpec {
     #[must_use]
     pub const fn source(self, source: &'static str) -> Self {
         if cfg!(feature = "reference") { Self { source, ..self } } else { self }
+    }
+
+    /// Says from which release on Linux has the discipline.
+    #[must_use]
+    pub const fn since(self, since: Release) -> Self {
+        Self { since: Some(since), ..self }
+    }
+
+    /// Says that no Linux has the discipline.
+    #[must_use]
+    pub const fn not_in_linux(self) -> Self {
+        Self { since: None, ..self }
+    }
+
+    /// Says what changed in which release. Without the feature `reference` the list stays empty.
+    #[must_use]
+    pub const fn changes(self, changes: &'static [(Release, &'static str)]) -> Self {
+        if cfg!(feature = "reference") { Self { changes, ..self } } else { self }
     }
 
     /// Sets the function that fills in values which follow from other parameters, so that the printed line is the

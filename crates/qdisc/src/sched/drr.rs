@@ -72,15 +72,31 @@ pub(crate) struct Totals {
     pub(crate) backlog: Backlog,
     /// Bytes of memory, see [`memory_of`].
     pub(crate) memory: u64,
+    /// Whether packets of this host's own sockets count no memory: their sockets count them.
+    spares_own: bool,
 }
 
 impl Totals {
-    /// Subtracts a packet of `len` bytes, which leaves.
+    /// Returns the memory that `packet` counts.
     #[inline]
-    fn remove(&mut self, len: u32) {
+    fn weight<P: Packet>(&self, packet: &P) -> u64 {
+        if self.spares_own && packet.socket().is_some() { 0 } else { memory_of(packet.len()) }
+    }
+
+    /// Adds a packet, which begins to wait.
+    #[inline]
+    fn add<P: Packet>(&mut self, packet: &P) {
+        self.backlog.packets += 1;
+        self.backlog.bytes += u64::from(packet.len());
+        self.memory += self.weight(packet);
+    }
+
+    /// Subtracts a packet, which leaves.
+    #[inline]
+    fn remove<P: Packet>(&mut self, packet: &P) {
         self.backlog.packets -= 1;
-        self.backlog.bytes -= u64::from(len);
-        self.memory -= memory_of(len);
+        self.backlog.bytes -= u64::from(packet.len());
+        self.memory -= self.weight(packet);
     }
 }
 
@@ -127,10 +143,10 @@ impl<P: Packet> FlowQueue<'_, P> {
     /// Takes the flow's oldest packet.
     #[inline]
     pub(crate) fn pull(&mut self) -> Option<P> {
-        let len = self.head()?.len();
-        *self.pulled = len;
-        *self.bytes -= u64::from(len);
-        self.totals.remove(len);
+        let head = self.packets.head(*self.queue)?;
+        *self.pulled = head.len();
+        *self.bytes -= u64::from(head.len());
+        self.totals.remove(head);
         self.packets.pop(self.queue)
     }
 
@@ -172,6 +188,12 @@ impl<P: Packet, S: Clone> Drr<P, S> {
         }
     }
 
+    /// Makes packets of this host's own sockets count no memory. Call it before the first packet.
+    pub(crate) fn sparing_own(mut self, spares_own: bool) -> Self {
+        self.totals.spares_own = spares_own;
+        self
+    }
+
     /// Sets the bytes per round. A flow's rest of its present round stays.
     pub(crate) fn set_quantum(&mut self, quantum: u32) {
         self.quantum = quantum as i32;
@@ -202,11 +224,9 @@ impl<P: Packet, S: Clone> Drr<P, S> {
     #[inline]
     pub(crate) fn push(&mut self, bucket: u32, packet: P) {
         let flow = &mut self.flows[bucket as usize];
-        let len = self.packets.push(&mut flow.queue, packet).len();
-        flow.bytes += u64::from(len);
-        self.totals.backlog.packets += 1;
-        self.totals.backlog.bytes += u64::from(len);
-        self.totals.memory += memory_of(len);
+        let packet = self.packets.push(&mut flow.queue, packet);
+        flow.bytes += u64::from(packet.len());
+        self.totals.add(packet);
         self.fattest.update(bucket, flow.bytes);
         if flow.next == UNLISTED {
             flow.deficit = self.quantum;
@@ -271,9 +291,10 @@ impl<P: Packet, S: Clone> Drr<P, S> {
         let flow = &mut self.flows[bucket as usize];
         flow.deficit = flow.deficit.saturating_sub_unsigned(len);
         flow.bytes -= u64::from(len);
-        self.totals.remove(len);
         self.fattest.update(bucket, flow.bytes);
-        self.packets.pop(&mut flow.queue)
+        let packet = self.packets.pop(&mut flow.queue)?;
+        self.totals.remove(&packet);
+        Some(packet)
     }
 
     /// Notes that the flow whose turn it was sends the last packet that was pulled from it.

@@ -39,7 +39,7 @@ use crate::param::{Args, Error, Link, QdiscSpec};
 use crate::qdisc::{Backlog, Enqueued, Probe, Qdisc};
 use crate::sched::drr::memory_of;
 use crate::signal::{Drop, Owner};
-use goodqueue_units::{Duration, Instant};
+use goodqueue_units::{Duration, Instant, Release};
 use linux::Linux;
 use params::{L4S, L4s, LIMIT, MEMLIMIT};
 use queues::{Queues, Side, Turn};
@@ -74,13 +74,14 @@ pub struct DualPi2<P> {
     /// Memory for `linux`, bytes of packets for `rfc9332`.
     memory_limit: u64,
     mtu: u64,
-    /// Whether the L4S queue takes ECT(0), too.
-    any_ect: bool,
+    /// The bits of a codepoint of which the L4S queue wants one.
+    ecn_mask: u8,
     timer: Periodic,
 }
 
 impl<P: Packet> Discipline<P> for DualPi2<P> {
     const SPEC: QdiscSpec = QdiscSpec::new("dualpi2", params::PARAMS)
+        .since(Release::Linux7_3)
         .summary("L4S and classic traffic in two queues whose AQMs are coupled")
         .source("RFC 9332; tc-dualpi2(8)")
         .settle(params::settle);
@@ -102,7 +103,11 @@ impl<P: Packet> Discipline<P> for DualPi2<P> {
             limit,
             memory_limit: args.get(&MEMLIMIT).unwrap_or(derived),
             mtu,
-            any_ect: args.get(&L4S) == Some(L4s::Any),
+            ecn_mask: match args.get(&L4S) {
+                Some(L4s::Any) => 3,
+                Some(L4s::Ect0) => 2,
+                _ => 1,
+            },
             timer: Periodic::new(control.tupdate, control.tupdate),
         })
     }
@@ -122,7 +127,7 @@ impl<P: Packet> Discipline<P> for DualPi2<P> {
         }
         self.queues.share_as(&fresh.queues);
         (self.limit, self.memory_limit, self.mtu) = (fresh.limit, fresh.memory_limit, fresh.mtu);
-        (self.any_ect, self.timer) = (fresh.any_ect, fresh.timer.going_on_from(self.timer));
+        (self.ecn_mask, self.timer) = (fresh.ecn_mask, fresh.timer.going_on_from(self.timer));
         while let Some(why) = self.excess()
             && let Some(turn) = self.turn(now)
             && let Some((packet, _)) = self.queues.take(turn.side)
@@ -247,10 +252,9 @@ impl<P: Packet> DualPi2<P> {
         }
     }
 
-    /// Returns the queue of `packet`, by its codepoint (RFC 9331, 5.1): ECT(1) and CE are L4S.
+    /// Returns the queue of `packet`, by its codepoint (RFC 9331, 5.1): ECT(1) and CE are L4S. CE has both bits.
     fn side(&self, packet: &P) -> Side {
-        let bits = packet.ecn().bits();
-        if bits & 1 == 1 || (self.any_ect && bits != 0) { Side::Low } else { Side::Classic }
+        if packet.ecn().bits() & self.ecn_mask != 0 { Side::Low } else { Side::Classic }
     }
 
     /// Returns the queue whose turn it is. `None`: both queues are empty.

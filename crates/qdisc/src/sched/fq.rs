@@ -1,7 +1,9 @@
 //! FQ: one queue per flow in rounds, with pacing per flow and three bands of priorities.
 //!
-//! Source: tc-fq(8), and `net/sched/sch_fq.c` as Linux 7.3 decides (golden traces). Linux 6.1 differs: it has one band,
-//! no fast path, `limit` holds for all packets together, and control packets bypass the queues.
+//! Source: tc-fq(8), and `net/sched/sch_fq.c` as Linux decides since 6.7 (golden traces of 7.3). Since 7.3 an earlier
+//! packet also moves the timer of its throttled flow. The fq of Linux 6.1 is not here: it has one band, no fast path,
+//! `limit` holds for all packets together, and control packets bypass the queues. A line of release 6.1 gets the fq of
+//! 6.12, without its words `priomap` and `weights`.
 //!
 //! - A packet's band is `priomap[priority]`. A band with `limit` packets drops arrivals.
 //! - A packet's flow is its socket. A packet without one (forwarded) has the flow `hash & orphan_mask`.
@@ -37,7 +39,7 @@ use crate::signal::{Drop, Mark, Owner};
 use alloc::collections::BTreeMap;
 use alloc::format;
 use flows::{Flows, List};
-use goodqueue_units::{Ecn, Instant};
+use goodqueue_units::{Ecn, Instant, Release};
 pub use params::PRIOMAP;
 use params::{PARAMS, Settings, settle};
 use queue::Waiting;
@@ -104,6 +106,14 @@ pub struct Fq<P> {
 
 impl<P: Packet> Discipline<P> for Fq<P> {
     const SPEC: QdiscSpec = QdiscSpec::new("fq", PARAMS)
+        .changes(&[
+            (
+                Release::Linux6_12,
+                "three bands with priomap and weights, and a fast path (since 6.7); release 6.1 has this law here, too, \
+                 without the two words",
+            ),
+            (Release::Linux7_3, "an earlier packet moves the timer of its throttled flow forward"),
+        ])
         .summary("One queue per flow in rounds, with pacing per flow (maxrate) and three bands of priorities")
         .source("tc-fq(8); Linux 7.3 (golden traces)")
         .settle(settle);

@@ -7,7 +7,9 @@
 //! - CoDel's small-backlog guard looks at the whole discipline's backlog, not at the flow's;
 //! - overflow drops up to `drop_batch` packets, or half the bytes, from the fattest flow, and CoDel counts them as
 //!   its own drops (the RFC also drops from the fattest flow's head: 5.2.3);
-//! - a new flow that turns out empty is kept for a round only if there are old flows (4.2).
+//! - a new flow that turns out empty is kept for a round only if there are old flows (4.2);
+//! - since Linux 7.3, packets of this host's own sockets count nothing in `memory_limit`, and CoDel has the limits of
+//!   that release.
 //!
 //! An overflow has the same victim as in Linux, but a tree of maxima finds it in O(log flows), not a search.
 
@@ -20,7 +22,7 @@ use crate::params;
 use crate::qdisc::{Backlog, Enqueued, Measure, Probe, Qdisc};
 use crate::signal::{Drop, Owner};
 use alloc::format;
-use goodqueue_units::{Duration, Instant};
+use goodqueue_units::{Duration, Instant, Release};
 
 /// Linux's smallest quantum: with rounds of a few bytes the scheduler would spin through the flows.
 const LEAST_QUANTUM: u32 = 256;
@@ -97,7 +99,11 @@ impl Settings {
             params: Params::new(args, link).selecting(args.get(&CE_THRESHOLD_SELECTOR)),
             quantum: (args.get(&QUANTUM) as u32).max(LEAST_QUANTUM),
             limit: args.get(&LIMIT),
-            memory_limit: args.get(&MEMORY_LIMIT),
+            memory_limit: if spares_own(args) && args.is_at_sender() {
+                u64::MAX
+            } else {
+                args.get(&MEMORY_LIMIT)
+            },
             drop_batch: args.get(&DROP_BATCH),
         }
     }
@@ -116,12 +122,16 @@ impl<P: Packet> Source<P> for FlowQueue<'_, P> {
 
 impl<P: Packet> Discipline<P> for FqCodel<P> {
     const SPEC: QdiscSpec = QdiscSpec::new("fq_codel", &params(&LIMIT, &TARGET))
+        .changes(&[
+            (Release::Linux7_3, "CoDel: at most 256 drops per call, and gaps of at least a tick of 1024 ns"),
+            (Release::Linux7_3, "packets of this host's own sockets count nothing in memory_limit"),
+        ])
         .summary("Flow queues in rounds, each under CoDel; sparse flows go first")
         .source("RFC 8290; tc-fq_codel(8)");
 
     fn build(args: &Args, link: &Link) -> Result<Self, Error> {
         let settings = Settings::new(args, link);
-        let flows = Drr::new(args.get(&FLOWS), settings.quantum);
+        let flows = Drr::new(args.get(&FLOWS), settings.quantum).sparing_own(spares_own(args));
         Ok(Self { flows, settings, drop_overlimit: 0, drop_overmemory: 0 })
     }
 
@@ -198,6 +208,11 @@ impl<P: Packet> Qdisc<P> for FqCodel<P> {
             probe.text(name, describe(flow));
         }
     }
+}
+
+/// Returns whether packets of this host's own sockets count no memory.
+fn spares_own(args: &Args) -> bool {
+    args.release() >= Release::Linux7_3
 }
 
 /// Writes a flow as decision traces do: `bucket:deficit:backlog:` and CoDel's state.
@@ -304,6 +319,68 @@ mod tests {
         assert!(owner.dropped.is_empty());
         offer(&mut qdisc, &mut owner, 1000, &[2]);
         assert_eq!(owner.dropped, [0]);
+    }
+
+    /// Since 7.3 a packet of this host's own sockets counts nothing in `memory_limit`, and others count as before. On a
+    /// host's own interface all packets are such.
+    #[test]
+    fn since_7_3_own_packets_count_no_memory() {
+        struct Sent(Plain);
+        impl Packet for Sent {
+            fn len(&self) -> u32 {
+                1000
+            }
+            fn ecn(&self) -> Ecn {
+                Ecn::NotEct
+            }
+            fn set_ce(&mut self) {}
+            fn flow_hash(&self) -> u32 {
+                0
+            }
+            fn dscp(&self) -> u8 {
+                0
+            }
+            fn socket(&self) -> Option<crate::packet::Socket> {
+                (self.0.id % 2 == 1).then_some(crate::packet::Socket { id: 1, is_tcp: true, pacing: None })
+            }
+            fn arrival(&self) -> Instant {
+                Instant::ZERO
+            }
+            fn set_arrival(&mut self, _now: Instant) {}
+        }
+        #[derive(Default)]
+        struct Lost(u32);
+        impl Owner<Sent> for Lost {
+            fn dropped(&mut self, _packet: Sent, _why: Drop) {
+                self.0 += 1;
+            }
+            fn marked(&mut self, _packet: &Sent, _why: crate::Mark) {}
+            fn random_u32(&mut self) -> u32 {
+                0
+            }
+            fn random_u64(&mut self) -> u64 {
+                0
+            }
+        }
+        let link = Link { rate: Rate::from_bps(10_000_000).unwrap(), mtu: 1514 };
+        for (release, at_sender, lost, memory) in [
+            (Release::Linux6_12, false, 4, 4608),
+            (Release::Linux6_12, true, 4, 4608),
+            (Release::Linux7_3, false, 1, 4608),
+            (Release::Linux7_3, true, 0, 6912),
+        ] {
+            let args = Args::parse(&FqCodel::<Plain>::SPEC, "memory_limit 4608 drop_batch 1").unwrap();
+            let args = args.in_release(release);
+            let args = if at_sender { args.at_sender() } else { args };
+            let (mut qdisc, mut owner) = (FqCodel::<Sent>::build(&args, &link).unwrap(), Lost::default());
+            for id in 0..6 {
+                qdisc.enqueue(Instant::ZERO, Sent(Plain { id, ..Plain::new(1000) }), &mut owner);
+            }
+            let found = (owner.0, qdisc.flows.totals().memory);
+            assert_eq!(found, (lost, memory), "{release:?}, at the sender: {at_sender}");
+            while qdisc.dequeue(Instant::ZERO, &mut owner).is_some() {}
+            assert_eq!(qdisc.flows.totals().memory, 0);
+        }
     }
 
     #[test]

@@ -26,6 +26,7 @@ const PARAMS: [ParamSpec; 10] =
 
 impl<P: Packet> Discipline<P> for FqNocodel<P> {
     const SPEC: QdiscSpec = QdiscSpec::new("fq_nocodel", &PARAMS)
+        .not_in_linux()
         .summary("fq_codel without CoDel: flow queues in rounds, target 100 s")
         .source("Høiland-Jørgensen et al. 2015, 4.7");
 

@@ -5,8 +5,8 @@
 //!
 //! - packets are asked for by station, so that a whole aggregate can be for one station. The driver knows whose turn
 //!   it is;
-//! - the quantum is 300 bytes, and the target is 20 ms, because a frame that was lost on the air is sent again. A
-//!   station that is too slow for these values has 50 and 300 ms without ECN;
+//! - the quantum is 300 bytes, and the target is 20 ms, because a frame that was lost on the air is sent again. Before
+//!   Linux 6.12.35, a station that is too slow for these values has 50 and 300 ms without ECN;
 //! - CoDel's small-backlog guard looks only at the flow, and lets only its last packet pass;
 //! - overflow drops half the bytes of the fattest flow of all stations, at most 32 packets.
 //!
@@ -22,7 +22,7 @@ use crate::qdisc::Backlog;
 use crate::sched::fq_codel::{FLOWS, LIMIT, MEMORY_LIMIT, QUANTUM};
 use crate::signal::{Drop, Owner};
 use alloc::vec::Vec;
-use goodqueue_units::{Duration, Instant};
+use goodqueue_units::{Duration, Instant, Release};
 
 /// Whether stations share the air by time.
 pub const AIRTIME: Param<bool> = Param::flag("airtime", "stations share the air by time, not by aggregates")
@@ -47,6 +47,10 @@ pub const SPEC: QdiscSpec = QdiscSpec::new(
         AIRTIME,
     },
 )
+.changes(&[
+    (Release::Linux6_12, "slow stations have no other target and interval (since 6.12.35)"),
+    (Release::Linux7_3, "CoDel: at most 256 drops per call, and gaps of at least a tick of 1024 ns"),
+])
 .summary("Wi-Fi alone: FQ-CoDel for each station, in place of a discipline above the driver")
 .source("Linux 6.1, net/mac80211; Høiland-Jørgensen et al. 2017");
 
@@ -90,11 +94,18 @@ impl<P: Packet> Txqs<P> {
     pub fn new(args: &Args, link: &Link) -> Self {
         // Behind a flow's last packet nothing waits, so a guard of 0 bytes lets only the last packet pass.
         let link = Link { mtu: 0, ..*link };
-        let params = Params::with(args.get(&TARGET), args.get(&INTERVAL), args.get(&ECN), &link);
+        let release = args.release();
+        let params = Params::with(args.get(&TARGET), args.get(&INTERVAL), args.get(&ECN), &link, release);
+        // 6.12.35 took the rule for slow stations back.
+        let slow = if release < Release::Linux6_12 {
+            Params::with(SLOW_TARGET, SLOW_INTERVAL, false, &link, release)
+        } else {
+            params
+        };
         Self {
             queues: Vec::new(),
             params,
-            slow: Params::with(SLOW_TARGET, SLOW_INTERVAL, false, &link),
+            slow,
             flows: args.get(&FLOWS),
             quantum: args.get(&QUANTUM) as u32,
             limit: args.get(&LIMIT),
@@ -222,8 +233,12 @@ mod tests {
     use goodqueue_units::Rate;
 
     fn txqs(words: &str) -> Txqs<Plain> {
+        txqs_of(words, Release::default())
+    }
+
+    fn txqs_of(words: &str, release: Release) -> Txqs<Plain> {
         let link = Link { rate: Rate::from_bps(10_000_000).unwrap(), mtu: 1514 };
-        Txqs::new(&Args::parse(&SPEC, words).unwrap(), &link)
+        Txqs::new(&Args::parse(&SPEC, words).unwrap().in_release(release), &link)
     }
 
     fn offer(txqs: &mut Txqs<Plain>, owner: &mut Noted, place: usize, ids: core::ops::Range<u64>) {
@@ -257,14 +272,19 @@ mod tests {
     /// above target. A slow station's interval is three times as long.
     #[test]
     fn codel_spares_the_last_packet_and_is_patient_with_slow_stations() {
-        for (is_slow, dropped) in [(false, 1), (true, 0)] {
-            let (mut txqs, mut owner) = (txqs("noecn"), Noted::default());
+        for (release, is_slow, dropped) in [
+            (Release::Linux6_1, false, 1),
+            (Release::Linux6_1, true, 0),
+            (Release::Linux6_12, true, 1), // 6.12.35 took the rule back
+            (Release::Linux7_3, true, 1),
+        ] {
+            let (mut txqs, mut owner) = (txqs_of("noecn", release), Noted::default());
             offer(&mut txqs, &mut owner, 0, 0..10);
             txqs.set_slow(0, is_slow);
             for ms in [100, 210] {
                 txqs.dequeue(Instant::from_nanos(ms * 1_000_000), 0, &mut owner);
             }
-            assert_eq!(owner.dropped.len(), dropped, "slow: {is_slow}");
+            assert_eq!(owner.dropped.len(), dropped, "{release:?}, slow: {is_slow}");
         }
         let (mut txqs, mut owner) = (self::txqs("noecn"), Noted::default());
         for at in [0_u64, 1000, 2000] {

@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn a_train_of_half_the_round_trip_ends_slow_start() {
         // Two ACKs per millisecond, RTT 40 ms without any queue: half of it is 20 ms. Linux 6 takes 20.5 ms.
-        for (stack, train) in [(Stack::Linux3_10, 41), (Stack::Linux6, 42)] {
+        for (stack, train) in [(Stack::Linux3_10, 41), (Stack::Linux6_1, 42)] {
             let mut h = HyStart::new(stack);
             let first = (0..80).find(|&n| h.on_rtt(&ack(n * MS / 2, 1, 1000), 16, ms(40), ms(40)));
             assert_eq!(first, Some(train), "{stack:?}");
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn a_gap_ends_the_train_until_the_next_round() {
-        let mut h = HyStart::new(Stack::Linux6);
+        let mut h = HyStart::new(Stack::Linux6_1);
         for n in [0, 1, 2, 6, 7, 8, 30] {
             assert!(!h.on_rtt(&ack(n * MS, 1, 1000), 16, ms(40), ms(40)));
         }
@@ -121,10 +121,10 @@ mod tests {
     /// Guards against a round that begins when the window reaches 16: slow start would end a part of a round trip late.
     #[test]
     fn a_round_begins_with_its_first_ack_even_if_the_window_is_too_small_yet() {
-        let mut h = HyStart::new(Stack::Linux6);
+        let mut h = HyStart::new(Stack::Linux6_1);
         let first = (0..80).find(|&n| h.on_rtt(&ack(n * MS, 1, 1000), 14 + n as u32, ms(40), ms(40)));
         assert_eq!(first, Some(21));
-        let mut h = HyStart::new(Stack::Linux6);
+        let mut h = HyStart::new(Stack::Linux6_1);
         assert!((0..80).all(|n| !h.on_rtt(&ack(n * MS, 1, 1000), 15, ms(99), ms(40))), "below 16 never");
     }
 
@@ -135,8 +135,8 @@ mod tests {
             let mut h = HyStart::new(stack);
             (0..20).position(|n| h.on_rtt(&ack(n * 5 * MS, 1, 1000), 16, rtt, ms(80)))
         };
-        assert_eq!(run(Stack::Linux6, ms(90)), None);
-        assert_eq!(run(Stack::Linux6, ms(91)), Some(8));
+        assert_eq!(run(Stack::Linux6_1, ms(90)), None);
+        assert_eq!(run(Stack::Linux6_1, ms(91)), Some(8));
         assert_eq!(run(Stack::Linux3_10, ms(85)), None);
         assert_eq!(run(Stack::Linux3_10, ms(86)), Some(8));
     }
@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn the_step_is_between_4_and_16_ms() {
         let run = |delay_min, rtt| {
-            let mut h = HyStart::new(Stack::Linux6);
+            let mut h = HyStart::new(Stack::Linux6_1);
             (0..20).position(|n| h.on_rtt(&ack(n * 5 * MS, 1, 1000), 16, rtt, delay_min))
         };
         assert_eq!(run(ms(400), ms(416)), None);

@@ -6,7 +6,7 @@ use crate::segment::{echo_rtt, timestamp};
 use crate::{Flags, Segment, wheel};
 use goodqueue_units::{Duration, Ecn, Instant};
 
-/// RFC 6298, 2.1: the SYN's first timeout. Each further timeout is twice the last.
+/// RFC 6298, 2.1: the SYN's first timeout. Each further timeout is twice the last, but for Linux's linear ones.
 const SYN_TIMEOUT: Duration = Duration::from_secs(1);
 /// RFC 6298, 2.5, with Linux's value.
 const MAX_SYN_TIMEOUT: Duration = Duration::from_secs(120);
@@ -110,8 +110,11 @@ impl Connection {
             self.first_syn_sent = now;
         }
         self.syn_sent = now;
-        let timeout = (SYN_TIMEOUT * (1 << self.syn_timeouts.min(7))).min(MAX_SYN_TIMEOUT);
-        self.syn_deadline = wheel::fires_at(self.stack.era().timers.jiffy, now, timeout);
+        let timers = &self.stack.era().timers;
+        let linear = if self.phase == Phase::SynSent { timers.linear_syn_timeouts } else { 0 };
+        let doubled = self.syn_timeouts.saturating_sub(linear).min(7);
+        let timeout = (SYN_TIMEOUT * (1 << doubled)).min(MAX_SYN_TIMEOUT);
+        self.syn_deadline = wheel::fires_at(timers.jiffy, now, timeout);
         let asked = if self.gave_up_ecn() { EcnMode::Off } else { self.ecn };
         let flags = if self.phase == Phase::SynReceived {
             Flags::ACK | asked.syn_ack_flags(self.syn_ecn)

@@ -2,6 +2,8 @@ use super::*;
 
 const RTO: Duration = Duration::from_millis(300);
 const WINDOW: u32 = 64_240;
+/// How late Linux 6.1's timer of held ACKs may be.
+const SLACK: Duration = Duration::from_micros(100);
 
 fn at(ms: u64) -> Instant {
     Instant::from_nanos(ms * 1_000_000)
@@ -20,7 +22,11 @@ fn full(unacked: u32) -> Arrived {
 
 /// Builds a state whose quick ACKs are used up, at 0 ms.
 fn settled() -> DelayedAck {
-    let mut d = DelayedAck::new(Stack::Linux6, None);
+    settled_on(Stack::Linux6_1)
+}
+
+fn settled_on(stack: Stack) -> DelayedAck {
+    let mut d = DelayedAck::new(stack, None);
     for _ in 0..QUICK_ACKS {
         d.on_data(at(0), 1448, false, || RTO, || WINDOW);
         d.on_taken(at(0), full(0), || None);
@@ -93,7 +99,7 @@ fn a_short_segment_is_acknowledged_at_once_when_it_was_read() {
 /// answer.
 #[test]
 fn in_a_ping_pong_the_answer_carries_the_ack() {
-    let mut d = DelayedAck::new(Stack::Linux6, None);
+    let mut d = DelayedAck::new(Stack::Linux6_1, None);
     for n in 0..=1 {
         d.on_data(at(n), 100 - n as u16, false, || RTO, || WINDOW);
         d.on_taken(at(n), Arrived { unacked: 100, ..full(0) }, || None);
@@ -140,7 +146,7 @@ fn the_first_three_acks_of_a_gap_go_out_and_the_others_are_compressed() {
 
 #[test]
 fn quick_acks_are_as_many_as_half_the_window_has_segments() {
-    let mut d = DelayedAck::new(Stack::Linux6, None);
+    let mut d = DelayedAck::new(Stack::Linux6_1, None);
     d.on_data(at(0), 536, false, || RTO, || 8 * 536);
     assert_eq!(d.quick, 4);
     d.on_trouble(2, WINDOW);
@@ -153,7 +159,7 @@ fn quick_acks_are_as_many_as_half_the_window_has_segments() {
 fn a_receiver_may_acknowledge_each_segment_or_so_many_together() {
     let ms = |ms| Instant::ZERO + Duration::from_millis(ms);
     for (every, first) in [(1, 1), (2, 2), (20, 20)] {
-        let mut d = DelayedAck::new(Stack::Linux6, Some(every));
+        let mut d = DelayedAck::new(Stack::Linux6_1, Some(every));
         let answered = (1..=40).find(|&count: &u32| {
             let now = ms(u64::from(count));
             d.on_data(now, 1448, false, || Duration::from_secs(1), || 65_536);
@@ -204,5 +210,35 @@ fn what_leaves_within_the_ato_is_an_answer() {
         (d.last_data, d.ato) = (at(100), Duration::from_millis(40));
         d.on_sent_data(at(100 + after));
         assert_eq!(d.in_ping_pong, is_answer, "after {after} ms");
+    }
+}
+
+/// Linux holds ACKs back for a twentieth of an RTT up to 6.18, and for a third since, but never for more than 1 ms.
+#[test]
+fn a_release_has_its_share_of_a_round_trip() {
+    for (stack, rtt_ms, held_us) in [
+        (Stack::Linux6_1, 4, 300),
+        (Stack::Linux6_12, 4, 300),
+        (Stack::Linux7_3, 4, 1010),
+        (Stack::Linux7_3, 1, 340),
+    ] {
+        let mut d = settled_on(stack);
+        let beyond = Arrived { unacked: 0, gap: true, rtt: Duration::from_millis(rtt_ms), ..full(0) };
+        for _ in 0..4 {
+            d.on_sent_ack();
+            d.on_taken(at(10), beyond, || None);
+        }
+        assert_eq!(d.deadline(), at(10) + Duration::from_micros(held_us), "{stack:?}, {rtt_ms} ms");
+    }
+}
+
+/// Since 6.8 a delay stays below 200 ms. Before it grew up to half a second.
+#[test]
+fn a_release_has_its_longest_delay() {
+    for (stack, longest_ms) in [(Stack::Linux6_1, 320), (Stack::Linux6_12, 196), (Stack::Linux7_3, 196)] {
+        let mut d = settled_on(stack);
+        d.ato = Duration::from_millis(320);
+        d.on_taken(at(10), full(0), || None);
+        assert_eq!(d.deadline(), at(10 + longest_ms), "{stack:?}");
     }
 }

@@ -6,7 +6,7 @@ fn at(ms: u64) -> Instant {
 
 /// Returns how many segments in a row make the window grow.
 fn growths(w: &mut ReceiveWindow) -> u32 {
-    (0..).take_while(|_| w.grow(0)).count() as u32
+    (0..).take_while(|_| w.grow(0, 1448)).count() as u32
 }
 
 /// Builds a window that has measured an RTT of 50 ms.
@@ -21,7 +21,7 @@ fn measured(stack: Stack, most: u32) -> ReceiveWindow {
 /// 43 690 − 1460 bytes: (42 230 − 14 600) / 2920 = 9.5.
 #[test]
 fn the_first_window_is_the_one_in_linuxs_syns() {
-    let mut w = ReceiveWindow::new(Stack::Linux6, 1448, 3 << 20);
+    let mut w = ReceiveWindow::new(Stack::Linux6_1, 1448, 3 << 20);
     assert_eq!((w.of_syn(), w.shift(), growths(&mut w)), (64_240, 7, 0));
     let mut w = ReceiveWindow::new(Stack::Linux3_10, 1448, 3 << 20);
     assert_eq!((w.of_syn(), growths(&mut w)), (14_600, 10));
@@ -69,7 +69,7 @@ fn linux_3_14_takes_a_quarter_more_half_as_far() {
 /// segments in the next round trip: 64 segments, plus twice 64, are 192: (286 464 − 83 552) / 2896 = 70.1 growths.
 #[test]
 fn linux_6_makes_room_for_a_sender_that_goes_on_doubling() {
-    let mut w = measured(Stack::Linux6, 1 << 30);
+    let mut w = measured(Stack::Linux6_1, 1 << 30);
     growths(&mut w);
     w.open(at(0), SeqNumber(1));
     w.on_read(at(49), 12 * 1448);
@@ -86,7 +86,7 @@ fn linux_6_makes_room_for_a_sender_that_goes_on_doubling() {
 /// 45.6. 45 · 1492 = 67 140.
 #[test]
 fn the_buffer_holds_whole_segments() {
-    let mut w = measured(Stack::Linux6, 1 << 30);
+    let mut w = measured(Stack::Linux6_1, 1 << 30);
     w.on_read(at(50), 11 * 1448);
     growths(&mut w);
     assert_eq!(w.offered, 67_140);
@@ -99,7 +99,7 @@ fn the_buffer_holds_whole_segments() {
 /// that began with the SYN it would be no growth: only one segment comes in the rest of that round trip.
 #[test]
 fn a_server_counts_the_timestamps_at_first() {
-    let mut w = ReceiveWindow::new(Stack::Linux6, 1448, 3 << 20);
+    let mut w = ReceiveWindow::new(Stack::Linux6_1, 1448, 3 << 20);
     w.accept();
     w.open(at(0), SeqNumber(1));
     assert_eq!(w.of_syn(), 65_160);
@@ -124,17 +124,17 @@ fn linux_3_10_allows_twice_a_round_trip() {
 /// Linux does so since 3.13. Guards against a window that does not grow during a long recovery.
 #[test]
 fn segments_out_of_order_make_the_window_grow() {
-    for (stack, grows) in [(Stack::Linux3_10, false), (Stack::Linux3_14, true), (Stack::Linux6, true)] {
+    for (stack, grows) in [(Stack::Linux3_10, false), (Stack::Linux3_14, true), (Stack::Linux6_1, true)] {
         let mut w = measured(stack, 1 << 30);
         growths(&mut w);
         w.on_read(at(50), 100 * 1460);
-        assert_eq!(w.grow_over_hole(0), grows, "{stack:?}");
+        assert_eq!(w.grow_over_hole(0, 1448), grows, "{stack:?}");
     }
 }
 
 #[test]
 fn the_window_does_not_grow_beyond_the_configured_one() {
-    let mut w = measured(Stack::Linux6, 70_000);
+    let mut w = measured(Stack::Linux6_1, 70_000);
     w.on_read(at(50), 100 * 1460);
     growths(&mut w);
     assert_eq!(w.offered, 70_000);
@@ -144,7 +144,7 @@ fn the_window_does_not_grow_beyond_the_configured_one() {
 /// RFC 9293, 3.8.6.2. Guards against an edge that moves back, and an offer of less than a segment.
 #[test]
 fn what_waits_takes_room_and_the_edge_never_moves_back() {
-    let mut w = ReceiveWindow::new(Stack::Linux6, 1448, 20_000);
+    let mut w = ReceiveWindow::new(Stack::Linux6_1, 1448, 20_000);
     w.open(at(0), SeqNumber(1));
     assert_eq!(w.offer(SeqNumber(1), 0), 20_000);
     // 5000 bytes arrived, and wait: the edge stays.
@@ -163,7 +163,7 @@ fn what_waits_takes_room_and_the_edge_never_moves_back() {
 /// smooth it: 880 − 110 + 100 = 870.
 #[test]
 fn round_trips_are_measured_once_a_timestamp_and_smoothed_upwards() {
-    for (stack, after_low) in [(Stack::Linux6, 100_000), (Stack::Linux3_10, 108_750)] {
+    for (stack, after_low) in [(Stack::Linux6_1, 100_000), (Stack::Linux3_10, 108_750)] {
         let mut w = ReceiveWindow::new(stack, 1448, 1 << 20);
         w.on_echo(101, 1);
         w.on_echo(150, 1);
@@ -178,7 +178,7 @@ fn round_trips_are_measured_once_a_timestamp_and_smoothed_upwards() {
 /// A window is rounded up to what the header can say (Linux), so that rounding never takes an edge back.
 #[test]
 fn scaled_windows_are_rounded_up() {
-    let mut w = ReceiveWindow::new(Stack::Linux6, 1448, 1 << 30);
+    let mut w = ReceiveWindow::new(Stack::Linux6_1, 1448, 1 << 30);
     w.open(at(0), SeqNumber(1));
     assert_eq!((w.shift(), w.offer(SeqNumber(1), 0)), (14, 4), "64 240 / 16 384 = 3.9");
     assert_eq!(w.left(SeqNumber(1)), 65_536);
@@ -188,7 +188,7 @@ fn scaled_windows_are_rounded_up() {
 #[test]
 fn a_window_is_silly_below_a_sixteenth_of_the_buffer_and_below_a_segment() {
     for (allowed, least) in [(64_000, 4000), (16_000, 1448), (1000, 1000)] {
-        let w = ReceiveWindow { allowed, offered: allowed, ..measured(Stack::Linux6, 1 << 30) };
+        let w = ReceiveWindow { allowed, offered: allowed, ..measured(Stack::Linux6_1, 1 << 30) };
         assert_eq!((w.wanted(allowed - least), w.wanted(allowed - least + 1)), (least, 0));
     }
 }
@@ -196,7 +196,7 @@ fn a_window_is_silly_below_a_sixteenth_of_the_buffer_and_below_a_segment() {
 /// Guards against a window that grows with the first read: without a known RTT no time is a round trip.
 #[test]
 fn nothing_grows_before_a_round_trip_is_measured() {
-    let mut w = ReceiveWindow::new(Stack::Linux6, 1448, 1 << 30);
+    let mut w = ReceiveWindow::new(Stack::Linux6_1, 1448, 1 << 30);
     w.open(at(0), SeqNumber(1));
     let before = w.allowed;
     w.on_read(at(50), 60 * 1448);
@@ -208,6 +208,6 @@ fn nothing_grows_before_a_round_trip_is_measured() {
 /// before.
 #[test]
 fn the_first_window_holds_two_segments() {
-    assert_eq!(allowed_at_first(Stack::Linux6, 60_000, 1 << 30), 120_000);
-    assert_eq!(allowed_at_first(Stack::Linux6, 60_000, 70_000), 70_000, "but no more than there may be");
+    assert_eq!(allowed_at_first(Stack::Linux6_1, 60_000, 1 << 30), 120_000);
+    assert_eq!(allowed_at_first(Stack::Linux6_1, 60_000, 70_000), 70_000, "but no more than there may be");
 }

@@ -39,7 +39,7 @@ impl Receiver {
         }
         if start > self.nxt {
             self.hold(SackBlock { start, end });
-            if self.window.grow_over_hole(self.waiting()) {
+            if self.window.grow_over_hole(self.waiting(), segment.payload_len) {
                 self.delack.on_growth();
             }
             self.answer(now, rtt);

@@ -164,7 +164,7 @@ fn a_timeout_within_recovery_keeps_its_ssthresh() {
 
 #[test]
 fn the_timer_restarts_with_progress_and_stops_when_nothing_is_out() {
-    for (stack, wait) in [(Stack::Linux6, 202), (Stack::Linux3_10, 200), (Stack::Rfc, 1000)] {
+    for (stack, wait) in [(Stack::Linux6_1, 202), (Stack::Linux3_10, 200), (Stack::Rfc, 1000)] {
         let mut s = sender(&Config { stack, ..config(10) }, 3);
         transmit(&mut s, 0);
         plain(&mut s, 100, 1);

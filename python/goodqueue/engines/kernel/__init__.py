@@ -20,8 +20,16 @@ Where = Literal["host", "vm"]
 _building = threading.Lock()
 
 
-def run(scenario: Scenario, progress: Progress, stop: threading.Event, trace: Trace | None = None) -> str:
+def run(
+    scenario: Scenario,
+    progress: Progress,
+    stop: threading.Event,
+    trace: Trace | None = None,
+    release: str | None = None,
+) -> str:
     """Run the resolved ``scenario`` and return its record as JSON.
+
+    ``release`` is one of `releases.RELEASES`. Without one the kernel is that of this machine's own packages.
 
     With ``trace`` the laboratory's own captures are kept. They lack what Linux leaves to the network card: some
     checksums.
@@ -31,14 +39,16 @@ def run(scenario: Scenario, progress: Progress, stop: threading.Event, trace: Tr
     """
     from goodqueue.engines.kernel import measure
 
-    plan = planning.plan(scenario)
-    where = place(plan, stop)
+    plan = planning.plan(scenario, release)
+    where = place(plan, stop, release)
     with folders.private() as folder:
         if where == "vm":
-            vm.run(_image(), plan, folder, progress, stop)
+            vm.run(_image(release), plan, folder, progress, stop)
         else:
             host.run(plan, folder, progress, stop)
         record = measure.record(scenario, plan, folder / "results", where)
+        if release is not None:
+            record["engine"] += f"-{release}"
         if trace is not None:
             _keep(trace, folder / "results")
         return json.dumps(record, ensure_ascii=False)
@@ -56,24 +66,26 @@ def _keep(trace: Trace, folder: Path) -> None:
         raise trace.refusal(error) from None
 
 
-def place(plan: Plan, stop: threading.Event) -> Where:
+def place(plan: Plan, stop: threading.Event, release: str | None = None) -> Where:
     """Return where ``plan`` is to run. Raises UserError with the reasons if it can run nowhere.
 
     The virtual machine is preferred: its virtual time makes runs repeatable, and the host's load does not disturb
-    them.
+    them. A ``release`` of Linux is only there.
     """
-    no_vm = vm.why_not(plan)
+    no_vm = vm.why_not(plan, release)
     if no_vm is None:
         return "vm"
+    if release is not None:
+        raise UserError(f"kernel {release}", no_vm)
     if (no_host := host.why_not(plan, stop)) is None:
         return "host"
     raise UserError("kernel engine", f"no virtual machine: {no_vm}", f"not on this host: {no_host}")
 
 
-def _image() -> image.Image:
+def _image(release: str | None) -> image.Image:
     """Return the image for the runs of this process. Threads that find no image wait until one of them has built it."""
     with _building:
-        wanted = image.wanted()
-        if (found := image.get(wanted) or image.build()).key != wanted:
+        wanted = image.wanted(release)
+        if (found := image.get(wanted) or image.build(release=release)).key != wanted:
             raise UserError("kernel image", f"found {found.key}; accepted: {wanted}, or the same command once more")
         return found

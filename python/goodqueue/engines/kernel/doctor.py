@@ -5,6 +5,7 @@ import threading
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from goodqueue.engines import releases
 from goodqueue.engines.kernel import host, image, packages, planning, vm
 from goodqueue.engines.kernel.lab.plan import Plan
 from goodqueue.errors import UserError
@@ -53,7 +54,7 @@ def examine() -> Diagnosis:
     """Examine this machine. Takes some seconds, since it tries the host's queue disciplines in temporary namespaces."""
     qemu, built = _qemu(), _image()
     here, lacking = _host()
-    findings = [qemu, built, here, lacking]
+    findings = [qemu, built, *map(_release, releases.RELEASES), here, lacking]
     where = "vm" if qemu.good else "host" if here.good else None
     return Diagnosis(where, findings, _remedy(qemu.good, built.good))
 
@@ -81,6 +82,17 @@ def _image() -> Finding:
     if found is None:
         return Finding("its image", "none yet: the first run builds it, or goodqueue kernel image", False)
     return Finding("its image", f"{found.key}: Linux {found.kernel}, pyroute2 {found.pyroute2}", True)
+
+
+def _release(name: str) -> Finding:
+    """Return whether an image of a release of Linux is there, and what makes one."""
+    found = image.find(name)
+    if found is not None:
+        return Finding(f"Linux {name}", f"{found.key}: Linux {found.kernel}", True)
+    suites = " and ".join(dict.fromkeys(releases.RELEASES[name]))
+    return Finding(
+        f"Linux {name}", f"no image; goodqueue kernel image --kernel {name} makes it of Debian's {suites}", False
+    )
 
 
 def _host() -> tuple[Finding, Finding]:

@@ -2,7 +2,8 @@
 
 An image is a folder ``KEY`` in the cache, named after the packages' contents. It is built in a private folder and
 then renamed, so it is either complete or absent. Building an image asks apt, using one does not, so that results do
-not change with apt's updates. ``goodqueue kernel image`` renews the image.
+not change with apt's updates. ``goodqueue kernel image`` renews the image. Images of several releases of Linux lie
+side by side.
 """
 
 import functools
@@ -13,6 +14,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tarfile
 import zlib
 from collections.abc import Callable, Iterable
@@ -22,11 +24,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, Any
 
-from goodqueue.engines.kernel import cpio, folders, packages
+from goodqueue.engines import releases
+from goodqueue.engines.kernel import apt, cpio, folders, packages
 from goodqueue.errors import UserError
 from goodqueue.files import inputs
 
-RECIPE = "3"
+RECIPE = "5"
 """Must be raised whenever this file makes a different image from the same packages."""
 
 KERNEL, FILES, ABOUT = "vmlinux", "initramfs.cpio", "image.json"
@@ -40,9 +43,13 @@ _PROGRAMS = re.compile(r"usr/(bin/(busybox|tcpdump|python3\.\d+)|sbin/tc)$")
 _PYTHON = re.compile(r"usr/lib/python3\.\d+/")
 _LIBRARY = re.compile(rf"{LIBRARIES}/[^/]+\.so[.\w]*$|usr/lib64/")
 _MODULE = re.compile(
-    r"usr/lib/modules/[^/]+/kernel/(net|lib|crypto|drivers/(firmware|net/veth|virtio)|fs/(9p|fscache|netfs))\b.*\.ko(\.xz)?$"
+    r"usr/lib/modules/[^/]+/kernel/(net|lib|crypto|drivers/(firmware|net/(veth|macvlan)|virtio)|fs/(9p|fscache|netfs))\b.*\.ko(\.xz)?$"
 )
-_LOADED = re.compile(r"(sch_\w+|cls_\w+|em_\w+|tcp_\w+|inet_diag|veth|9p|9pnet_virtio|qemu_fw_cfg|virtio_mmio)$")
+_KERNEL = re.compile(r"boot/vmlinuz-(?P<old>[^/]+)$|usr/lib/modules/(?P<new>[^/]+)/vmlinuz$")
+"""The kernel. Since Debian's 7.x it lies among its modules."""
+_LOADED = re.compile(
+    r"(sch_\w+|cls_\w+|em_\w+|tcp_\w+|inet_diag|veth|macvlan|9p|9pnet_virtio|qemu_fw_cfg|virtio_mmio)$"
+)
 """Modules of the image, besides those that they depend on. The kernel loads most of them itself on demand."""
 
 _UNUSED_PYTHON = (
@@ -64,8 +71,15 @@ class Image:
     folder: Path
     kernel: str
     """The release, as ``uname -r`` prints it."""
+    asked: str | None
+    """The release for which a private apt was asked. None if the packages are of this machine's own apt."""
     pyroute2: str
     packages: list[packages.Package]
+
+    @property
+    def release(self) -> str:
+        """The release as ``--kernel`` names it: ``6.1``."""
+        return releases.of(self.kernel)
 
     @property
     def vmlinux(self) -> Path:
@@ -88,11 +102,15 @@ def cache() -> Path:
     return (Path(home) if home.startswith("/") else Path.home() / ".cache") / "goodqueue" / "kernel"
 
 
-def find() -> Image | None:
-    """Return the newest image that was made by this recipe with the installed pyroute2, or None."""
+def find(release: str | None = None) -> Image | None:
+    """Return the newest image of ``release`` that was made by this recipe with the installed pyroute2, or None.
+
+    Without a release it is the newest image of this machine's own packages.
+    """
     made: list[tuple[int, Image]] = []
     for about in cache().glob(f"*/{ABOUT}"):
-        if (image := _read(about)) is not None:
+        image = _read(about)
+        if image is not None and (image.release == release if release else image.asked is None):
             made.append((about.stat().st_mtime_ns, image))
     return max(made, key=lambda one: one[0])[1] if made else None
 
@@ -102,19 +120,36 @@ def get(key: str) -> Image | None:
     return _read(cache() / key / ABOUT)
 
 
-def wanted() -> str:
+def wanted(release: str | None = None) -> str:
     """Return the key of the image for this process's runs: the newest image, or the one that `build` would make now.
 
-    The key is determined once, before any run. If the image is renewed meanwhile, only the next command uses the new
-    one. Raises UserError if there is no image and apt does not report the packages for one.
+    The key is determined once per release, before any run. If the image is renewed meanwhile, only the next command
+    uses the new one. Raises UserError if there is no image and apt does not report the packages for one.
     """
-    return _first_wanted(cache())
+    return _first_wanted(cache(), release)
 
 
 @functools.cache
-def _first_wanted(_folder: Path) -> str:
-    found = find()
-    return found.key if found else _key(packages.resolve())
+def _first_wanted(_folder: Path, release: str | None) -> str:
+    found = find(release)
+    return found.key if found else _key(_chosen(release)[0])
+
+
+def _chosen(release: str | None) -> tuple[list[packages.Package], Path | None]:
+    """Return the packages of an image, and the configuration of the private apt that has them.
+
+    If this machine's own apt has ``release``, its packages are taken. Raises UserError if apt fails.
+    """
+    if release is None:
+        return packages.resolve(), None
+    try:
+        own = packages.resolve()
+    except UserError:
+        own = []  # sources that lack the kernel are no obstacle to another release
+    if any(one.name == "linux-image-amd64" and one.version.startswith(f"{release}.") for one in own):
+        return own, None
+    private = apt.configured(release, cache())
+    return packages.resolve(private), private
 
 
 def _key(chosen: list[packages.Package]) -> str:
@@ -131,25 +166,25 @@ def _read(about: Path) -> Image | None:
         if (data["recipe"], data["pyroute2"], data["sizes"]) != (RECIPE, _pyroute2_version(), sizes):
             return None
         listed = [packages.Package(**package) for package in data["packages"]]
-        return Image(about.parent.name, about.parent, data["kernel"], data["pyroute2"], listed)
+        return Image(about.parent.name, about.parent, data["kernel"], data["asked"], data["pyroute2"], listed)
     except (UserError, OSError, ValueError, KeyError, TypeError):
         return None
 
 
-def build(tell: Callable[[str], None] = lambda _: None) -> Image:
+def build(tell: Callable[[str], None] = lambda _: None, release: str | None = None) -> Image:
     """Return the image of the packages that apt offers now, from the cache or newly built. ``tell`` gets each step.
 
     Raises UserError if apt, the disk or a package is not as needed.
     """
-    tell("asking apt for packages")
-    chosen = packages.resolve()
+    tell(f"asking apt for packages{f' of Linux {release}' if release else ''}")
+    chosen, private = _chosen(release)
     target = cache() / _key(chosen)
     if (image := _read(target / ABOUT)) is not None:
         os.utime(target / ABOUT)  # `find` returns the image that was requested last
         return image
     with folders.private(cache()) as work:
         tell(f"fetching {len(chosen)} packages")
-        packages.download(chosen, work)
+        packages.download(chosen, work, private)
         made = work / "image"
         root = made / "root"
         root.mkdir(parents=True)
@@ -158,8 +193,10 @@ def build(tell: Callable[[str], None] = lambda _: None) -> Image:
             _unpack(work / package.file, root)
             (work / package.file).unlink()
         tell("assembling")
-        release = _kernel(root, made / KERNEL)
-        _modules(root, release)
+        kernel = _kernel(root, made / KERNEL)
+        if release is not None and releases.of(kernel) != release:
+            raise UserError(f"kernel {release}", f"found Linux {kernel} in Debian's suite; accepted: {release}")
+        _modules(root, kernel)
         _python(root)
         _only_needed_libraries(root)
         _run_python(root, (root / "usr/bin/python3").resolve(), "-c", "import pyroute2")
@@ -171,7 +208,8 @@ def build(tell: Callable[[str], None] = lambda _: None) -> Image:
         about = {
             "recipe": RECIPE,
             "pyroute2": _pyroute2_version(),
-            "kernel": release,
+            "kernel": kernel,
+            "asked": release if private else None,
             "sizes": {name: (made / name).stat().st_size for name in (KERNEL, FILES)},
             "packages": [asdict(package) for package in chosen],
         }
@@ -234,24 +272,25 @@ def _wanted(path: str) -> bool:
         return not any(part in _UNUSED_PYTHON.split() or part.startswith("config-3") for part in parts) and not (
             _UNUSED_EXTENSIONS.match(parts[-1])
         )
-    patterns = (_PROGRAMS, _LIBRARY, _MODULE)
-    return path.startswith("boot/vmlinuz-") or any(pattern.match(path) for pattern in patterns)
+    patterns = (_PROGRAMS, _LIBRARY, _MODULE, _KERNEL)
+    return any(pattern.match(path) for pattern in patterns)
 
 
 def _kernel(root: Path, target: Path) -> str:
     """Write the uncompressed kernel, which boots without unpacking itself, and return its release."""
-    found = sorted((root / "boot").glob("vmlinuz-*"))
+    found = {path: match for path in root.rglob("vmlinuz*") if (match := _KERNEL.match(str(path.relative_to(root))))}
     if len(found) != 1:
         raise UserError("kernel image", f"found {len(found)} kernels in the packages; accepted: one")
-    target.write_bytes(unpacked(found[0].read_bytes()))
-    shutil.rmtree(root / "boot")
-    return found[0].name.removeprefix("vmlinuz-")
+    ((path, match),) = found.items()
+    target.write_bytes(unpacked(path.read_bytes()))
+    path.unlink()
+    return match["old"] or match["new"]
 
 
 def unpacked(kernel: bytes) -> bytes:
     """Return the ELF program in a bzImage (Linux's x86 boot protocol, 2.08: ``payload_offset`` and ``payload_length``).
 
-    If Python does not know the compression, returns ``kernel`` itself, which boots too, but some seconds slower.
+    Raises UserError for a compression that Debian's kernels do not have.
     """
     if kernel[0x202:0x206] != b"HdrS":
         raise UserError("kernel image", "found a kernel that is no bzImage; accepted: Debian's for amd64")
@@ -262,7 +301,18 @@ def unpacked(kernel: bytes) -> bytes:
         return lzma.LZMADecompressor(lzma.FORMAT_XZ).decompress(payload)
     if payload.startswith(b"\x1f\x8b"):
         return zlib.decompressobj(wbits=31).decompress(payload)
-    return kernel
+    if payload.startswith(b"\x28\xb5\x2f\xfd"):
+        return _zstd(payload)
+    found = f"found a kernel whose payload begins with {payload[:4].hex()}"
+    raise UserError("kernel image", f"{found}; accepted: one that xz, gzip or zstd made")
+
+
+def _zstd(payload: bytes) -> bytes:
+    if sys.version_info >= (3, 14):
+        from compression import zstd
+    else:
+        from backports import zstd
+    return zstd.ZstdDecompressor().decompress(payload)  # which leaves what follows the frame
 
 
 def _modules(root: Path, release: str) -> None:
@@ -271,7 +321,7 @@ def _modules(root: Path, release: str) -> None:
     found = {path.name.split(".")[0].replace("-", "_"): path for path in folder.rglob("*.ko*")}
     contents: dict[str, bytes] = {}
     new = {name for name in found if _LOADED.match(name)}
-    if missing := {"veth", "9p", "qemu_fw_cfg", "virtio_mmio", "sch_htb", "sch_netem"} - new:
+    if missing := {"veth", "macvlan", "9p", "qemu_fw_cfg", "virtio_mmio", "sch_htb", "sch_netem"} - new:
         raise UserError("kernel image", f"Linux {release} has no modules {', '.join(sorted(missing))}")
     while new:
         for name in new:
@@ -286,7 +336,7 @@ def _modules(root: Path, release: str) -> None:
     for name, content in sorted(contents.items()):
         (folder / f"{name}.ko").write_bytes(content)
         lines.append(" ".join([f"{name}.ko:", *(f"{each}.ko" for each in _closure(name, contents))]))
-        aliases += [f"alias {alias.decode()} {name}" for alias in re.findall(rb"\0alias=([^\0]+)\0", content)]
+        aliases += [f"alias {alias.decode()} {name}" for alias in re.findall(rb"\0alias=([^\0]+)(?=\0)", content)]
     (folder / "modules.dep").write_text("\n".join(lines) + "\n", encoding="ascii")
     (folder / "modules.alias").write_text("\n".join(aliases) + "\n", encoding="ascii")
 

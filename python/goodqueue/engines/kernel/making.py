@@ -19,13 +19,15 @@ from goodqueue.record import Scenario
 _FOLDER = Path(__file__).parent
 
 
-def build(scenario: Scenario) -> str:
+def build(scenario: Scenario, release: str | None = None) -> str:
     """Return 12 hexadecimal digits, which are equal for two runs of ``scenario`` if the same things compute them.
+
+    ``release`` is the release of Linux that is asked for. The host's kernel is none of them.
 
     Raises UserError if Linux cannot run the scenario, or if apt must be asked for an image's packages and fails.
     """
-    in_vm = vm.why_not(planning.plan(scenario)) is None
-    made_of = ["vm", image.wanted(), vm.version()] if in_vm else ["host", *_host()]
+    in_vm = release is not None or vm.why_not(planning.plan(scenario)) is None
+    made_of = ["vm", image.wanted(release), vm.version()] if in_vm else ["host", *_host()]
     return hashlib.sha256(json.dumps([*made_of, laboratory()]).encode()).hexdigest()[:12]
 
 

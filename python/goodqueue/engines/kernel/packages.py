@@ -1,6 +1,7 @@
 """Debian packages as files: which ones the image needs, and what is in them. Nothing is installed; root is not needed.
 
-``apt-get download`` fetches from the sources of this machine's apt, and verifies the files.
+``apt-get download`` fetches from the sources of this machine's apt, or from those of a private apt, and verifies the
+files.
 """
 
 import os
@@ -18,9 +19,10 @@ from goodqueue.errors import UserError
 WANTED = ("linux-image-amd64", "busybox-static", "iproute2", "tcpdump", "python3-minimal", "libpython3-stdlib")
 """The packages for the laboratory: a kernel, a shell for the first process, ``tc``, ``tcpdump``, Python."""
 
-_FOLLOWED = re.compile(r"(lib|zlib|linux-image-|python3\.\d+-minimal)[\w.+-]*$")
-"""Dependencies that hold files for the image: libraries, and the current packages behind the names above. Other
-dependencies concern installation (debconf, adduser, initramfs-tools)."""
+_FOLLOWED = re.compile(r"(lib|zlib|linux-(?:image|binary|modules)-|python3\.\d+-minimal)[\w.+-]*$")
+"""Dependencies that hold files for the image: libraries, and the current packages behind the names above. Since 7.x
+``linux-image-…`` is empty, and depends on the others. Other dependencies concern installation (debconf, adduser,
+initramfs-tools)."""
 
 _URI = re.compile(r"'(?P<uri>[^']*)' (?P<file>\S+) \d+ (?P<digest>\S+)$")
 
@@ -40,8 +42,11 @@ def missing_program() -> str | None:
     return next((name for name in ("apt-get", "apt-cache", "dpkg-deb", "dpkg") if shutil.which(name) is None), None)
 
 
-def resolve() -> list[Package]:
-    """Return the packages that apt would fetch now, ordered by name. Raises UserError if apt fails."""
+def resolve(apt: Path | None = None) -> list[Package]:
+    """Return the packages that apt would fetch now, ordered by name.
+
+    ``apt`` is the configuration of a private apt (`apt.configured`). Raises UserError if apt fails.
+    """
     if (lacking := missing_program()) is not None:
         raise UserError("kernel image", f"found no {lacking}; accepted: a Debian system, whose packages make the image")
     if (found := _output(["dpkg", "--print-architecture"]).strip()) != "amd64":
@@ -50,8 +55,8 @@ def resolve() -> list[Package]:
     new = set(WANTED)
     while new:
         names |= new
-        new = _dependencies(sorted(new)) - names
-    lines = _apt_get("--print-uris", *sorted(names)).splitlines()
+        new = _dependencies(sorted(new), apt) - names
+    lines = _apt_get(apt, "--print-uris", *sorted(names)).splitlines()
     return sorted(_package(match) for line in lines if (match := _URI.match(line)))
 
 
@@ -60,11 +65,11 @@ def _package(match: re.Match[str]) -> Package:
     return Package(name, version, match["file"], match["digest"])
 
 
-def _dependencies(names: list[str]) -> set[str]:
+def _dependencies(names: list[str], apt: Path | None) -> set[str]:
     """Return the followed packages that ``names`` depend on directly, and the first of alternatives."""
     chosen: set[str] = set()
     alternative = False
-    for line in _output(["apt-cache", "depends", "--important", *names]).splitlines():
+    for line in _output(["apt-cache", "depends", "--important", *names], apt).splitlines():
         kind, colon, name = line.strip().partition(": ")
         if not colon:
             continue
@@ -74,9 +79,9 @@ def _dependencies(names: list[str]) -> set[str]:
     return chosen
 
 
-def download(packages: list[Package], folder: Path) -> None:
+def download(packages: list[Package], folder: Path, apt: Path | None = None) -> None:
     """Fetch ``packages`` into ``folder``."""
-    _apt_get(*(f"{package.name}={package.version}" for package in packages), folder=folder)
+    _apt_get(apt, *(f"{package.name}={package.version}" for package in packages), folder=folder)
     for package in packages:
         if not (folder / package.file).is_file():
             raise UserError("kernel image", f"apt-get download left no {package.file}")
@@ -93,13 +98,13 @@ def members(package: Path) -> Iterator[tuple[str, tarfile.TarInfo, tarfile.TarFi
                 yield (f"usr/{path}" if path.startswith(("bin/", "sbin/", "lib/", "lib64/")) else path), member, archive
 
 
-def _apt_get(*arguments: str, folder: Path | None = None) -> str:
-    return _output(["apt-get", "download", "--quiet", *arguments], folder)
+def _apt_get(apt: Path | None, *arguments: str, folder: Path | None = None) -> str:
+    return _output(["apt-get", "download", "--quiet", *arguments], apt, folder)
 
 
-def _output(command: list[str], folder: Path | None = None) -> str:
+def _output(command: list[str], apt: Path | None = None, folder: Path | None = None) -> str:
     """Return the output of ``command``. Raises UserError with the command's own error message if it fails."""
-    environment = os.environ | {"LC_ALL": "C"}
+    environment = os.environ | {"LC_ALL": "C"} | ({"APT_CONFIG": str(apt)} if apt else {})
     done = subprocess.run(command, cwd=folder, env=environment, check=False, capture_output=True, text=True)
     if done.returncode:
         complaints = [line for line in done.stderr.splitlines() if line.startswith("E: ")] or done.stderr.splitlines()

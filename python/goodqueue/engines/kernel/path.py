@@ -30,6 +30,9 @@ REFUSED = {
     "wifi": "a rate, as Linux has no medium that stations compete for (mac80211_hwsim delivers at once)",
     "ring": "none, as no discipline of Linux fills a ring below another: that is a card's driver",
     "bql": "none, as they are of a card's driver",
+    "rx_usecs": "none, as its cards are virtual and have no interrupts",
+    "rx_frames": "none, as its cards are virtual and have no interrupts",
+    "gro": "none, as it switches merging off, so that one captured packet is one packet",
 }
 """Keys of a link that the engine refuses, and what it accepts instead."""
 
@@ -49,10 +52,7 @@ class Path:
 def path(scenario: Scenario) -> Path:
     """Return the path of the resolved ``scenario``. Raises UserError: the key, what was found, what is accepted."""
     for key, table in paths.links(scenario):
-        for name, accepted in REFUSED.items():
-            if name in table:
-                found = "a cell" if name == "wifi" else quoted(table[name])
-                raise UserError(f"{key}.{name}", f"found {found}; accepted by the kernel engine: {accepted}")
+        _refuse(key, table)
     duration_s = seconds(scenario["duration"])
     bottleneck, listed = scenario["bottleneck"], scenario.get("hop") or []
     down, up = _link("bottleneck", bottleneck, duration_s), _link("bottleneck.up", bottleneck["up"], duration_s)
@@ -75,6 +75,20 @@ def path(scenario: Scenario) -> Path:
         own = (down, bottleneck["qdisc"]) if direction == "down" else (up, bottleneck["up"]["qdisc"])
         drains.append(sum(_own_drain_s(*own) if place is None else _hop_s(hops[place], lines[place]) for place in row))
     return Path(down, up, hops, rows, max(drains))
+
+
+def _refuse(key: str, link: dict[str, Any]) -> None:
+    for name, accepted in REFUSED.items():
+        if name in link:
+            found = "a cell" if name == "wifi" else quoted(link[name])
+            raise UserError(f"{key}.{name}", f"found {found}; accepted by the kernel engine: {accepted}")
+
+
+def interface(key: str, host: dict[str, Any]) -> tuple[Shaper, float]:
+    """Return the interface of a host's table, and the time in which its full queue drains. Raises UserError."""
+    _refuse(key, host)
+    link = _link(key, host, 0.0)
+    return link, _own_drain_s(link, host["qdisc"])
 
 
 def row_of(listed: list[dict[str, Any]], direction: str) -> list[int | None]:

@@ -4,18 +4,19 @@
 """
 
 import json
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 from goodqueue.engines.kernel import path as paths
-from goodqueue.engines.kernel.lab.addresses import MOST_FLOWS, MOST_ROUTES
-from goodqueue.engines.kernel.lab.plan import Flow, Plan, Route
+from goodqueue.engines.kernel.lab.addresses import MOST_FLOWS, MOST_ROUTES, MOST_STACKS
+from goodqueue.engines.kernel.lab.plan import Flow, Plan, Route, Stack
 from goodqueue.errors import UserError, quoted
 from goodqueue.record import Scenario
 from goodqueue.scenario import seconds, to_json
 from goodqueue.traffic import kinds
 
-STACKS = ("linux-6.x",)
+STACK = "linux-6.1"
+"""The stack of a scenario that names none. It stands for whatever Linux runs."""
 CONGESTION_CONTROLS = (
     "reno", "cubic", "bbr", "bic", "cdg", "dctcp", "highspeed", "htcp", "hybla", "illinois", "lp", "nv", "scalable",
     "vegas", "veno", "westwood", "yeah",
@@ -26,17 +27,44 @@ RTT_STEPS = 12
 """The number of base RTTs if each connection has its own. All flows together have at most `MOST_ROUTES` ways."""
 
 
-def plan(scenario: Scenario) -> Plan:
-    """Return the plan of the resolved ``scenario``. Raises UserError: the key, what was found, what is accepted."""
+ACCECN = ("7.3",)
+"""The releases with AccECN (RFC 9768), which Linux has had since 7.0."""
+
+
+def plan(scenario: Scenario, release: str | None = None) -> Plan:
+    """Return the plan of the resolved ``scenario`` on ``release``, or on the release of this machine's own packages.
+
+    Raises UserError: the key, what was found, what is accepted.
+    """
     if (scenario.get("series") or {}).get("law"):
         raise UserError(
             "series.law", "found true; accepted by the kernel engine: false, as Linux does not show its laws"
         )
+    if (linux := scenario.get("linux")) and (asked := linux["release"]) != release:
+        accepted = f"{release or 'none'}, or the same release of the kernel: --kernel {asked}"
+        raise UserError("linux.release", f"found {quoted(asked)}; accepted by the kernel engine: {accepted}")
     if mtu := scenario["path"].get("mtu"):
         raise UserError("path.mtu", f"found {mtu}; accepted by the kernel engine: 1500, or none")
     for index, traffic in enumerate(scenario["traffic"]):
-        check_traffic(f"traffic[{index}]", traffic)
-    return lay_out(scenario, paths.path(scenario))
+        check_traffic(f"traffic[{index}]", traffic, release=release)
+    return replace(lay_out(scenario, paths.path(scenario)), accecn=_accecn(scenario))
+
+
+def _accecn(scenario: Scenario) -> bool:
+    """Return whether TCP asks for AccECN. Linux has one setting for a host, which all its connections have."""
+    asked = {
+        f"traffic[{index}].ecn": one.get("ecn", False)
+        for index, one in enumerate(scenario["traffic"])
+        if kinds()[one["kind"]].is_tcp
+    }
+    if "accecn" not in asked.values():
+        return False
+    for key, found in asked.items():
+        if found != "accecn":
+            raise UserError(
+                key, f'found {quoted(found)} beside "accecn"; accepted by the kernel engine: "accecn" for all TCP'
+            )
+    return True
 
 
 def lay_out(scenario: Scenario, path: paths.Path, engine: str = "kernel") -> Plan:
@@ -48,9 +76,10 @@ def lay_out(scenario: Scenario, path: paths.Path, engine: str = "kernel") -> Pla
 
     if scenario.get("autorate"):
         raise UserError("autorate", f"found a program that sets rates; accepted by the {engine} engine: none")
-    if scenario.get("host"):
-        why = "as its hosts have Linux's stack" if engine == "kernel" else "as its hosts are real"
-        raise UserError("host[0]", f"found the stack of a host; accepted by the {engine} engine: none, {why}")
+    if scenario.get("host") and engine != "kernel":
+        raise UserError(
+            "host[0]", f"found the stack of a host; accepted by the {engine} engine: none, as its hosts are real"
+        )
     outlines = json.loads(_goodqueue.flows(to_json(scenario)))
     if len(outlines) > MOST_FLOWS:
         raise UserError(
@@ -74,6 +103,7 @@ def lay_out(scenario: Scenario, path: paths.Path, engine: str = "kernel") -> Pla
         places = [routes.index(route) for route in own]
         about = {"route": places[0], "routes": places if len(places) > 1 else [], "user": user, "server": server}
         flows.append(_flow(outline | about))
+    stacks = _stacks(scenario, outlines, flows)
     every = (scenario.get("series") or {}).get("interval")
     planned = Plan(
         duration_s=seconds(scenario["duration"]),
@@ -85,9 +115,10 @@ def lay_out(scenario: Scenario, path: paths.Path, engine: str = "kernel") -> Pla
         flows=flows,
         scenario=to_json(scenario),
         sample_s=None if every is None else seconds(every),
-        drain_s=1.0 + routes[-1].rtt_s + path.drain_s,
+        drain_s=1.0 + routes[-1].rtt_s + path.drain_s + max((drain_s for _, drain_s in stacks), default=0.0),
         hops=path.hops,
         rows=path.rows,
+        stacks=[stack for stack, _ in stacks],
     )
     _check_rates(scenario, planned, engine)
     return planned
@@ -106,6 +137,40 @@ def _hosts(outlines: list[dict[str, Any]], key: str) -> list[int]:
     """Return the number of each flow's host, from 1: its own, or that of the first flow that names the same ``key``."""
     numbers: dict[str | int, int] = {}
     return [numbers.setdefault(outline.get(key, place), place + 1) for place, outline in enumerate(outlines)]
+
+
+def _stacks(scenario: Scenario, outlines: list[dict[str, Any]], flows: list[Flow]) -> list[tuple[Stack, float]]:
+    """Return the stacks of hosts that `scenario` describes, each with the time in which its full queue drains."""
+    tables = scenario.get("host") or []
+    if len(tables) > MOST_STACKS:
+        raise UserError("host", f"found {len(tables)} hosts; accepted by the kernel engine: at most {MOST_STACKS}")
+    named = {(table["role"], table["name"]) for table in tables if "name" in table}
+    found = []
+    for place, table in enumerate(tables):
+        key, role = f"host[{place}]", table["role"]
+        for name, (accepted, why) in _OF_HOSTS.items():
+            if name in table and table[name] != accepted:
+                has = f"found {quoted(table[name])}; accepted by the kernel engine: {quoted(accepted)}, {why}"
+                raise UserError(f"{key}.{name}", has)
+        own = [
+            (flow.user if role == "host" else flow.server)
+            for outline, flow in zip(outlines, flows, strict=True)
+            if (outline.get(role) == table["name"] if "name" in table else (role, outline.get(role)) not in named)
+        ]
+        side = {"host": "client", "server": "server"}[role]
+        link, drain_s = paths.interface(key, table) if "rate" in table else (None, 0.0)
+        found.append((Stack(place, f"{role} {table.get('name', '')}", side, sorted(set(own)), link), drain_s))
+    return found
+
+
+_OF_HOSTS = {
+    "small_queues": (True, "which Linux always has"),
+    "pacing_shift": (10, "as the laboratory's interfaces ask for no more time"),
+    "tso": (False, "as its interfaces send single packets"),
+    "rx_usecs": (0, "as its cards are virtual and have no interrupts"),
+    "gro": (False, "as it switches merging off, so that one captured packet is one packet"),
+}
+"""The keys of hosts that have one value on Linux here, and why."""
 
 
 def _check_rates(scenario: Scenario, planned: Plan, engine: str) -> None:
@@ -127,9 +192,10 @@ def _flow(outline: dict[str, Any]) -> Flow:
     return Flow(**known | {"is_tcp": is_tcp, "interval_s": None if is_tcp else outline.get("interval_s")})
 
 
-def check_traffic(key: str, traffic: Scenario, engine: str = "kernel") -> None:
-    """Refuse traffic that Linux's TCP or the laboratory's hosts cannot do."""
-    checks = (("stack", STACKS), ("cc", CONGESTION_CONTROLS))
+def check_traffic(key: str, traffic: Scenario, engine: str = "kernel", release: str | None = None) -> None:
+    """Refuse traffic that the TCP of ``release`` or the laboratory's hosts cannot do."""
+    own = f"linux-{release}" if release else STACK
+    checks = (("stack", tuple(dict.fromkeys((STACK, own)))), ("cc", CONGESTION_CONTROLS))
     for name, accepted in checks if kinds()[traffic["kind"]].is_tcp else ():
         found = traffic.get(name)
         if found is not None and found not in accepted:
@@ -140,6 +206,7 @@ def check_traffic(key: str, traffic: Scenario, engine: str = "kernel") -> None:
         if one["name"] in traffic and "kernel" not in one["engines"]:
             found = f"found {quoted(traffic[one['name']])}"
             raise UserError(f"{key}.{one['name']}", f"{found}; accepted by the {engine} engine: none")
-    if traffic.get("ecn") == "accecn":
-        message = f'found "accecn", which Linux 6.1 has not; accepted by the {engine} engine: false, true'
-        raise UserError(f"{key}.ecn", message)
+    if traffic.get("ecn") == "accecn" and release not in ACCECN:
+        has_it = f"--kernel {ACCECN[0]}, or " if engine == "kernel" else ""
+        found = f'found "accecn", which Linux has had since 7.0; accepted by the {engine} engine: {has_it}false, true'
+        raise UserError(f"{key}.ecn", found)

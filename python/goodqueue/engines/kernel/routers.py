@@ -4,7 +4,7 @@ from typing import Any
 
 from goodqueue.engines.kernel import counters, elements
 from goodqueue.engines.kernel.lab.clock import nanoseconds
-from goodqueue.engines.kernel.lab.plan import Plan
+from goodqueue.engines.kernel.lab.plan import Hop, Plan
 from goodqueue.engines.kernel.sightings import Sightings
 from goodqueue.record import Kernel, KernelHop, Queue, Record, Scenario, Series
 from goodqueue.scenario import seconds
@@ -25,7 +25,12 @@ class Routers:
         self._scenario, self._plan, self._lab, self._seen, self._where = scenario, plan, lab, seen, where
         for direction, packets in seen.queues.items():
             counters.check(direction, packets, lab["qdisc_stats"][direction])
-        for hop in plan.hops:
+        self._hops = list(zip(plan.hops, scenario.get("hop") or [], strict=True))
+        for stack in plan.stacks:
+            if stack.link is not None:
+                asked = {"kind": "link"} | scenario["host"][stack.place]
+                self._hops.append((Hop(stack.name, stack.direction, stack.link), asked))
+        for hop, _ in self._hops:
             told = lab["hop_stats"][hop.name]
             counters.check(f"hop {hop.name}", seen.hops[hop.name], told, "duplicate" in hop.netem)
 
@@ -42,10 +47,9 @@ class Routers:
     def add_to(self, record: Record) -> None:
         """Add the kernel's description and the hops."""
         record["kernel"] = self._kernel()
-        if self._plan.hops:
-            listed = zip(self._plan.hops, self._scenario["hop"], strict=True)
+        if self._hops:
             record["hops"] = [
-                elements.hop(self._seen.hops[hop.name], hop, asked, span(self._plan)) for hop, asked in listed
+                elements.hop(self._seen.hops[hop.name], hop, asked, span(self._plan)) for hop, asked in self._hops
             ]
 
     def add_series(self, series: Series, ends: list[int]) -> None:
@@ -53,7 +57,7 @@ class Routers:
         series["queues"] = {
             direction: elements.queue_series(packets, ends) for direction, packets in self._seen.queues.items()
         }
-        if of_links := {hop.name: self._seen.hops[hop.name] for hop in self._plan.hops if hop.link is not None}:
+        if of_links := {hop.name: self._seen.hops[hop.name] for hop, _ in self._hops if hop.link is not None}:
             series["hops"] = {name: elements.queue_series(packets, ends) for name, packets in of_links.items()}
         if (window := self._scenario["series"].get("packets")) is not None:
             begin, end = nanoseconds(seconds(window["from"])), nanoseconds(seconds(window["to"]))
@@ -75,12 +79,12 @@ class Routers:
             },
             capture_lost=sum(self._lab["capture_dropped"].values()),
         )
-        if self._plan.hops:
+        if self._hops:
             found["hops"] = {
                 hop.name: KernelHop(
                     shaper=None if hop.link is None else hop.link.shaper,
                     qdisc_stats=counters.counted(self._lab["hop_stats"][hop.name]),
                 )
-                for hop in self._plan.hops
+                for hop, _ in self._hops
             }
         return found

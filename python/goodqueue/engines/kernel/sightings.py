@@ -3,7 +3,9 @@
 Times are whole nanoseconds of the run: 0 is when its traffic began.
 """
 
+import struct
 from dataclasses import dataclass, fields
+from operator import itemgetter
 from pathlib import Path
 from socket import IPPROTO_TCP
 from typing import Any
@@ -11,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from goodqueue.engines.kernel.lab import addresses, chain
+from goodqueue.engines.kernel.lab import addresses, cards, chain
 from goodqueue.engines.kernel.lab.plan import Flow, Plan
 from goodqueue.errors import UserError
 
@@ -113,6 +115,10 @@ def read(folder: Path, plan: Plan, lab: dict[str, Any]) -> Sightings:
             queues[step.direction] = packets
         else:
             hops[plan.hops[step.place].name] = packets
+    for card in cards.cards(plan):
+        if card.stack.link:
+            own = _pair(folder, card.captures(), plan)
+            hops[card.stack.name] = own.packets(card.stack.direction, origin)
     if plan.captures_ends:
         between = _pair(folder, chain.ends(plan), plan)
         paths = {direction: between.packets(direction, origin) for direction in ("down", "up")}
@@ -155,12 +161,36 @@ class _Pair:
 def _pair(folder: Path, files: tuple[str, str], plan: Plan) -> _Pair:
     from goodqueue import _goodqueue
 
+    both = [_whole(folder, file, cards.joined(plan).get(file, [])) for file in files]
     try:
-        captured = _goodqueue.read_captures(*(str(folder / file) for file in files))
+        captured = _goodqueue.read_captures(*map(str, both))
     except ValueError as error:
         raise UserError(str(error)) from None
     places = [addresses.place_of((found["server"][1], found["client"][1])) for found in captured["flows"]]
     return _Pair(captured, [-1 if place is None or place >= len(plan.flows) else place for place in places])
+
+
+_FILE_BYTES, _PACKET = 24, struct.Struct("<IIII")
+"""A pcap file's header, and a packet's: seconds, nanoseconds, bytes in the file, bytes of the packet."""
+
+
+def _whole(folder: Path, file: str, others: list[str]) -> Path:
+    """Return the capture ``file`` with the packets of ``others``, which came to the same place by another device."""
+    if not others:
+        return folder / file
+    packets: list[tuple[int, int, bytes]] = []
+    texts = [(folder / name).read_bytes() for name in (file, *others)]
+    for text in texts:
+        at = _FILE_BYTES
+        while at + _PACKET.size <= len(text):
+            seconds, nanoseconds, length, _ = _PACKET.unpack_from(text, at)
+            end = at + _PACKET.size + length
+            packets.append((seconds, nanoseconds, text[at:end]))
+            at = end
+    packets.sort(key=itemgetter(0, 1))
+    whole = folder / f"whole-{file}"
+    whole.write_bytes(texts[0][:_FILE_BYTES] + b"".join(data for *_, data in packets))
+    return whole
 
 
 def _column(data: bytes, kind: str) -> NDArray[np.int64]:

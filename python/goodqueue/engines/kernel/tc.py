@@ -1,4 +1,4 @@
-"""Turns a qdisc's canonical line into the words of Linux's ``tc``, for kernel 6.1 and iproute2 6.1.
+"""Turns a qdisc's canonical line into the words of Linux's ``tc``, for each kernel of the engine and its iproute2.
 
 goodqueue's words are `tc`'s, so most pass unchanged. Parameters that `tc` lacks are refused by name, never ignored.
 The exception is a parameter that does nothing here (``noecn`` where `tc` knows only ``ecn``): it is omitted. Times
@@ -62,7 +62,7 @@ def translate(line: str, rate_bps: int, parent: str = "1:1", handle: str = LEAF)
     make = DISCIPLINES.get(parsed.name)
     if make is None:
         raise UserError(
-            f"found {quoted(parsed.name)}, which Linux 6.1 has not; accepted by the kernel engine: {known()}"
+            f"found {quoted(parsed.name)}, which its kernels have not; accepted by the kernel engine: {known()}"
         )
     variant = parsed.text("variant")
     if variant not in (None, "linux"):
@@ -170,14 +170,14 @@ def _pfifo_fast(line: Line, _rate: int, place: list[str]) -> list[list[str]]:
 
 
 def _fq(line: Line, _rate: int, place: list[str]) -> list[list[str]]:
-    """Return the command for fq. Linux 6.1's is older than the simulator's: all packets are in one band."""
-    for name in ("priomap", "weights"):
-        if line.text(name) != _params()[line.name][name]["default"]:
-            raise line.refuse(name, "the default, since Linux 6.1's fq is older and has one band")
+    """Return the command for fq. Linux has had bands since 6.7: before, ``priomap`` and ``weights`` are no words."""
     words = _words(line, "limit", "flow_limit", "buckets", "orphan_mask", "quantum", "initial_quantum", "maxrate")
     words += _words(line, "low_rate_threshold", "refill_delay", "horizon", "ce_threshold")
     words += ["timer_slack", line.values["timer_slack"]]  # tc takes nanoseconds here
     words.append(line.values["beyond"])
+    for name in ("priomap", "weights"):
+        if (said := line.text(name)) is not None and said != _params()[line.name][name]["default"]:
+            words += [name, *said.split()]
     return [[*place, "fq", *words, *_either(line, "pacing")]]
 
 

@@ -28,6 +28,11 @@ def plan(scenario: Scenario, trace: Trace | None = None) -> Plan:
     for index, traffic in enumerate(scenario["traffic"]):
         planning.check_traffic(f"traffic[{index}]", traffic, "live")
     _check_cell(scenario["bottleneck"].get("wifi") or {})
+    for key, link in paths.links(scenario):
+        if link.get("gro"):
+            raise UserError(
+                f"{key}.gro", "found true; accepted by the live engine: false, as packets are real programs'"
+            )
     planned = planning.lay_out(scenario, _path(scenario), "live")
     # The path must carry the packets that wait at the end. Its record is taken before that.
     own = {key: value for key, value in scenario.items() if key != "traffic"}

@@ -1,4 +1,4 @@
-//! CoDel as Linux 6.1 runs it: the variant `linux`.
+//! CoDel as Linux runs it: the variant `linux`.
 //!
 //! Source: `include/net/codel_impl.h`, `codel_Newton_step`, `codel_control_law` and `codel_should_drop`. It differs
 //! from RFC 8289 in these points:
@@ -6,6 +6,8 @@
 //! - `1/sqrt(count)` is 16-bit fixed point and takes one Newton step per drop instead of the exact root (5.6). So the
 //!   second gap is half an interval, and the root is close to exact from about the sixth drop;
 //! - the first drop needs `now > first_above_time`, strictly.
+//!
+//! Linux 7.3 also limits how many packets one call drops, and how short a gap is: `Rules` in `codel.rs`.
 
 use super::law::Law;
 use super::ticks::Ticks;

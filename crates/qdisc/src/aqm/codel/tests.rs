@@ -142,3 +142,43 @@ fn a_line_builds_the_law_that_it_names() {
     assert_eq!(drops("variant acm2012"), [22, 0, 22, 0, 29]);
     assert_eq!(drops("variant linux"), [29, 0, 25, 0, 24]);
 }
+
+/// `codel_impl.h` of Linux 7.3: a call that is far behind its schedule drops 256 packets and hands out the next one. The
+/// next drop is then due a gap after now: 976 ticks / sqrt(257) are 60.9. Before, a call dropped until it had caught up,
+/// here until one packet is left. The other variants are drafts and papers, and no release of Linux changes them.
+#[test]
+fn since_7_3_a_call_drops_at_most_256_packets() {
+    let link = Link { rate: Rate::from_bps(10_000_000).unwrap(), mtu: 1514 };
+    let stalled = |words: &str, release| {
+        let args = Args::parse(&SPEC, &alloc::format!("target 100us interval 1ms {words}"))
+            .unwrap()
+            .in_release(release);
+        let mut codel = Codel::build(&args, &link).unwrap();
+        let (mut queue, mut owner) = (Fifo::default(), crate::sched::Noted::default());
+        (0..2000).for_each(|_| queue.push(Plain::new(1514)));
+        for us in [10_000, 12_000, 1_000_000] {
+            owner.dropped.clear();
+            codel.dequeue(Instant::from_nanos(us * 1000), &mut queue, &mut owner);
+        }
+        let now = Ticks::at(Instant::from_nanos(1_000_000_000));
+        (owner.dropped.len(), codel.vars.count, codel.vars.drop_next.minus(now).0)
+    };
+    assert_eq!(stalled("", Release::Linux7_3), (256, 257, 60));
+    for release in [Release::Linux6_1, Release::Linux6_12] {
+        assert_eq!(stalled("", release).0, 1995, "{release:?}");
+    }
+    assert_eq!(stalled("variant rfc8289", Release::Linux7_3).0, 1995);
+}
+
+/// An interval of 1 us is 0 ticks. Since 7.3 the schedule nevertheless moves on, by a tick.
+#[test]
+fn since_7_3_a_gap_has_at_least_a_tick() {
+    let link = Link { rate: Rate::from_bps(10_000_000).unwrap(), mtu: 1514 };
+    let next = |release, interval| {
+        let params = Params::with(us(1), us(interval), false, &link, release);
+        let vars = Vars { count: 1, rec_inv_sqrt: u16::MAX, ..Vars::default() };
+        vars.control_law::<Linux>(Ticks(5), &params).0
+    };
+    assert_eq!([1, 2, 3].map(|interval| next(Release::Linux6_12, interval)), [5, 5, 6]);
+    assert_eq!([1, 2, 3].map(|interval| next(Release::Linux7_3, interval)), [6, 6, 6]);
+}

@@ -60,8 +60,8 @@ pub struct Vars {
 
 impl Vars {
     /// Returns the time of the next drop by the control law: a gap after `t`.
-    fn control_law<L: Law>(&self, t: Ticks, params: &Params) -> Ticks {
-        t.plus(L::interval_next(self, params.interval))
+    pub(super) fn control_law<L: Law>(&self, t: Ticks, params: &Params) -> Ticks {
+        t.plus(Ticks(L::interval_next(self, params.interval).0.max(params.rules.least_gap.0)))
     }
 
     /// Returns whether `packet` has left a queue whose delay stood above target for an interval (RFC 8289, 5.6,
@@ -166,8 +166,12 @@ impl Vars {
         source: &mut impl Source<P>,
         owner: &mut O,
     ) -> Option<P> {
-        let mut next = Some(packet);
+        let (mut next, mut dropped) = (Some(packet), 0);
         while self.dropping && !self.drop_next.is_after(now) {
+            if dropped == params.rules.most_drops {
+                self.drop_next = self.control_law::<L>(now, params);
+                break;
+            }
             self.count = self.count.wrapping_add(1);
             self.newton_step();
             if let Some(mut packet) = next {
@@ -176,6 +180,7 @@ impl Vars {
                     return Some(packet);
                 }
                 owner.dropped(packet, Drop::Target);
+                dropped += 1;
             }
             let drop;
             (next, drop) = self.pull(params, now, source);

@@ -5,10 +5,10 @@
 //! are a sample of the rate. The estimate rises fast and falls slowly (by 1/4 and 1/256 of the difference). The
 //! shaper's rate is 15/16 of it.
 //!
-//! Linux is meant to change its rate at most every 250 ms, but compares with a time that it never sets: it changes
-//! the rate at the end of each train once the clock has passed 250 ms. This implementation does the same.
+//! Linux 7.3 changes the rate at most every 250 ms. Earlier releases compare with a time that they never set: they
+//! change the rate at the end of each train once the clock has passed 250 ms.
 
-use goodqueue_units::{Duration, Instant};
+use goodqueue_units::{Duration, Instant, Release};
 
 const SECOND: u64 = 1_000_000_000;
 const SETTLED: Duration = Duration::from_millis(250);
@@ -33,12 +33,15 @@ pub(super) struct Estimate {
     train_bytes: u64,
     /// Estimated rate, in bytes per second.
     rate: u64,
+    /// When the shaper's rate last changed, as the release notes it.
+    changed: Instant,
+    notes_changes: bool,
 }
 
 impl Estimate {
-    /// Starts from a first guess in bytes per second.
-    pub(super) fn new(rate: u64) -> Self {
-        Self { rate, ..Self::default() }
+    /// Starts from a first guess in bytes per second, by the rule of `release`.
+    pub(super) fn new(rate: u64, release: Release) -> Self {
+        Self { rate, notes_changes: release >= Release::Linux7_3, ..Self::default() }
     }
 
     /// Returns the shaper's rate, in bytes per second.
@@ -59,7 +62,13 @@ impl Estimate {
         let time = now.since(self.train_began).as_nanos(); // at least the gap, which is above zero
         self.rate = peak(self.rate, self.train_bytes.saturating_mul(SECOND) / time);
         (self.train_began, self.train_bytes) = (now, 0);
-        (now > Instant::ZERO + SETTLED).then(|| self.rate())
+        if now <= self.changed + SETTLED {
+            return None;
+        }
+        if self.notes_changes {
+            self.changed = now;
+        }
+        Some(self.rate())
     }
 }
 
@@ -71,7 +80,7 @@ mod tests {
     /// 750,000 bytes/s.
     #[test]
     fn trains_are_measured_from_end_to_end() {
-        let mut estimate = Estimate::new(750_000);
+        let mut estimate = Estimate::new(750_000, Release::Linux6_1);
         let (mut now, mut rates) = (Instant::from_nanos(10 * SECOND), std::vec::Vec::new());
         for _ in 0..200 {
             for packet in 0..10 {
@@ -90,6 +99,25 @@ mod tests {
         );
     }
 
+    /// Trains end every 20 ms. Before 7.3 each end changes the rate, since then the first one after 250 ms.
+    #[test]
+    fn since_7_3_the_rate_changes_at_most_every_quarter_of_a_second() {
+        let between = |release| {
+            let (mut estimate, mut now) = (Estimate::new(750_000, release), Instant::from_nanos(10 * SECOND));
+            let mut times = std::vec::Vec::new();
+            for packet in 0..3000 {
+                times.extend(estimate.arrived(now, 1500).map(|_| now));
+                now += Duration::from_millis(if packet % 10 == 9 { 11 } else { 1 });
+            }
+            let [.., before, last] = times[..] else { panic!("{times:?}") };
+            last.since(before)
+        };
+        for release in [Release::Linux6_1, Release::Linux6_12] {
+            assert_eq!(between(release), Duration::from_millis(20), "{release:?}");
+        }
+        assert_eq!(between(Release::Linux7_3), Duration::from_millis(260));
+    }
+
     /// The steps are (4000 - 1000) / 4 upwards and (4000 - 1000) / 256 downwards, each rounded down.
     #[test]
     fn it_rises_fast_and_falls_slowly() {
@@ -99,7 +127,7 @@ mod tests {
 
     #[test]
     fn the_rate_stands_for_the_first_quarter_of_a_second() {
-        let mut estimate = Estimate::new(1_000_000);
+        let mut estimate = Estimate::new(1_000_000, Release::Linux6_1);
         assert_eq!(estimate.arrived(Instant::ZERO, 1500), None, "no time has passed: nothing to divide by");
         assert_eq!(estimate.arrived(Instant::from_nanos(250_000_000), 1500), None);
         assert!(estimate.arrived(Instant::from_nanos(800_000_000), 1500).is_some());

@@ -5,7 +5,7 @@
 
 use super::params::{DIFFSERV, Diffserv};
 use super::shaper::Pace;
-use crate::aqm::cobalt::{P_DEC, P_INC, Params};
+use crate::aqm::cobalt::{P_DEC, P_INC, Params, Rules};
 use crate::param::Args;
 use goodqueue_units::Duration;
 
@@ -91,6 +91,7 @@ pub(super) struct Plan {
     rtt: Duration,
     target: Duration,
     mtu: u32,
+    rules: Rules,
 }
 
 impl Plan {
@@ -104,7 +105,7 @@ impl Plan {
             Diffserv::Eight => (&DIFFSERV8, Split::Eighths),
         };
         let (rtt, target) = super::params::times(args);
-        Self { of_dscp, split, rtt, target, mtu }
+        Self { of_dscp, split, rtt, target, mtu, rules: Rules::of(args.release()) }
     }
 
     /// Returns the number of tins.
@@ -165,7 +166,7 @@ impl Plan {
         let mtu_time = Duration::from_nanos(pace.time(self.mtu));
         let target = self.target.max(mtu_time * 3 / 2);
         let interval = (self.rtt + target - self.target).max(target * 2);
-        let law = Params { target, interval, mtu_time, p_inc: P_INC, p_dec: P_DEC };
+        let law = Params { target, interval, mtu_time, p_inc: P_INC, p_dec: P_DEC, rules: self.rules };
         Share { pace, law, flow_quantum, tin_quantum }
     }
 }

@@ -13,11 +13,12 @@
 //! - `turns`: which packet leaves next;
 //! - `ack_filter`: superfluous ACKs;
 //! - `heap`: the longest queue, from which overflow drops;
+//! - [`mq`]: one CAKE per transmit queue;
 //! - [`cobalt`](crate::aqm::cobalt): the law in each flow.
 //!
 //! It differs from Linux in these points:
 //!
-//! - packets are those of the wire, so there is nothing for `split-gso` to split;
+//! - the caller cuts merged packets (`split-gso`), and the overhead of one that stays whole counts once;
 //! - `nat` asks the packet, not a table of connections;
 //! - a sum of length and overhead below zero counts as zero;
 //! - a change leaves tins and isolation as they are.
@@ -27,6 +28,8 @@ mod autorate;
 mod diffserv;
 mod hash;
 mod heap;
+#[cfg(feature = "emulation")]
+pub mod mq;
 mod params;
 mod shaper;
 mod tin;
@@ -102,7 +105,7 @@ impl<P: Packet> Discipline<P> for Cake<P> {
             memory_limit: memory_plan.limit(rate),
             memory_plan,
             rate,
-            estimate: args.get(&AUTORATE).map(|_| Estimate::new(rate)),
+            estimate: args.get(&AUTORATE).map(|_| Estimate::new(rate, args.release())),
             framing: Framing::new(args),
             wake: None,
             ingress: args.get(&DIRECTION) == Direction::Ingress,
@@ -301,6 +304,16 @@ impl<P: Packet> Cake<P> {
         }
         self.shaper.pace = self.tins[0].share.pace;
         (self.rate, self.memory_limit) = (rate, self.memory_plan.limit(rate));
+    }
+
+    /// Shapes to `rate`, in bytes per second. Only the paces and the flows' quanta follow it.
+    #[cfg(feature = "emulation")]
+    fn pace(&mut self, rate: u64) {
+        for (index, tin) in self.tins.iter_mut().enumerate() {
+            let share = self.plan.share(index, rate);
+            (tin.share.pace, tin.share.flow_quantum) = (share.pace, share.flow_quantum);
+        }
+        self.shaper.pace = self.tins[0].share.pace;
     }
 
     /// Appends `packet` to a flow. The caller updates the heap.

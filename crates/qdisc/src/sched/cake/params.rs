@@ -5,13 +5,13 @@
 //! framing words add up (`pppoe-ptm ether-vlan`), and `raw` before them counts from the frame, not from the IP
 //! packet.
 //!
-//! Two words are accepted and have no effect: `split-gso`, because all packets here are those of the wire, and
-//! `via-ethernet`, which `tc` itself ignores.
+//! Two words have no effect here: `split-gso`, which is for the caller, who cuts merged packets before it offers them,
+//! and `via-ethernet`, which `tc` itself ignores.
 
 use super::shaper::Cells;
 use crate::param::{Args, Digits, Param, ParamSpec, QdiscSpec, bps, ms, us};
 use crate::{params, words};
-use goodqueue_units::{Duration, Rate};
+use goodqueue_units::{Duration, Rate, Release};
 
 /// `tc` sends 1000 s for `interplanetary`; its manual says 3600 s.
 const PRESETS: &[(&str, &str)] = &[
@@ -111,7 +111,7 @@ pub(super) const ACK_FILTER: Param<AckFilter> = Param::word(
 );
 const GSO: Param<Gso> = Param::word(
     "gso",
-    "whether super-packets are split; both words have the same effect here, because packets are as on the wire",
+    "whether packets that a card has merged (`gro`) are cut before they are queued",
     "split-gso",
 );
 const PRESET: Param<()> = Param::shorthand(
@@ -179,8 +179,43 @@ const PARAMS: &[ParamSpec] = params! { from "tc-cake(8)" =>
     OVERHEAD, MPU, MEMLIMIT, FWMARK, DIRECTION, SYNONYM,
 };
 
+/// Number of transmit queues.
+#[cfg(feature = "emulation")]
+pub(super) const TX_QUEUES: Param<u32> =
+    Param::count("txqueues", "number of the device's transmit queues; in Linux a property of the device")
+        .default(4)
+        .range(1, 64)
+        .fixed()
+        .source("goodqueue");
+
+/// `tc`'s `cake_mq`: cake's parameters, and the device's.
+#[cfg(feature = "emulation")]
+pub(super) const MQ_SPEC: QdiscSpec = QdiscSpec::new("cake_mq", MQ_PARAMS)
+    .since(Release::Linux7_3)
+    .summary("One CAKE per transmit queue of the device, with one rate that the active queues share")
+    .source("tc-cake(8); Linux 7.3 (golden traces)");
+
+#[cfg(feature = "emulation")]
+const MQ_PARAMS: &[ParamSpec] = &{
+    let mut all = [TX_QUEUES.spec(); PARAMS.len() + 1];
+    let mut at = 0;
+    while at < PARAMS.len() {
+        all[at + 1] = PARAMS[at];
+        at += 1;
+    }
+    all
+};
+
 /// `tc`'s `cake`.
 pub(super) const SPEC: QdiscSpec = QdiscSpec::new("cake", PARAMS)
+    .changes(&[
+        (
+            Release::Linux6_12,
+            "1/sqrt(count) comes from an exact table: the second gap of dropping is 40 us longer per 100 ms of interval",
+        ),
+        (Release::Linux7_3, "BLUE draws no random number for a packet that CoDel drops"),
+        (Release::Linux7_3, "autorate-ingress changes the rate at most every 250 ms, not at the end of each train"),
+    ])
     .summary("Tins by codepoint, fairness between hosts and between flows, COBALT in each flow, and a shaper")
     .source("Høiland-Jørgensen, Täht, Morton, Piece of CAKE, 2018; tc-cake(8)");
 

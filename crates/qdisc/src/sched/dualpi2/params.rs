@@ -30,7 +30,7 @@ words! {
     pub(super) enum Variant { Linux = "linux", Rfc9332 = "rfc9332" }
     pub(super) enum OnOverload { Drop = "drop_on_overload", Overflow = "overflow" }
     pub(super) enum DropAt { Dequeue = "drop_dequeue", Enqueue = "drop_enqueue" }
-    pub(super) enum L4s { Ect1 = "l4s_ect", Any = "any_ect" }
+    pub(super) enum L4s { Ect1 = "l4s_ect", Any = "any_ect", Ect0 = "ect0" }
     pub(super) enum Scheduler { Weighted = "wrr", TimeShiftedFifo = "ts_fifo" }
 }
 
@@ -97,9 +97,14 @@ pub(super) const DROP_AT: Param<Option<DropAt>> =
         .only_in_variant(0)
         .source(MAN);
 pub(super) const L4S: Param<Option<L4s>> =
-    Param::word("l4s", "what the L4S queue takes: ECT(1) and CE, or ECT(0) too", "l4s_ect")
-        .only_in_variant(0)
-        .source(MAN);
+    Param::word(
+        "l4s",
+        "what the L4S queue takes: ECT(1) and CE, all of ECT(0), ECT(1) and CE, or ECT(0) and CE, for which Linux has a \
+         mask and tc no word",
+        "l4s_ect",
+    )
+    .only_in_variant(0)
+    .source(MAN);
 const CLASSIC_PROTECTION: Param<f64> = Param::percent(
     "classic_protection",
     "least share of the link for the classic queue; linux: whole percents",

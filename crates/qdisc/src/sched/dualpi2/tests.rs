@@ -153,7 +153,9 @@ fn each_variant_prints_its_own_defaults_and_refuses_the_other_s_words() {
 /// RFC 9331, 5.1: ECT(1) and CE must go to the L4S queue, and with any_ect ECT(0), too (for DCTCP).
 #[test]
 fn the_codepoint_picks_the_queue() {
-    for (words, low) in [("", &[2, 3][..]), ("any_ect", &[1, 2, 3]), ("variant rfc9332", &[2, 3])] {
+    for (words, low) in
+        [("", &[2, 3][..]), ("any_ect", &[1, 2, 3]), ("ect0", &[1, 3]), ("variant rfc9332", &[2, 3])]
+    {
         let (mut qdisc, mut owner) = (build(words), Noted::default());
         offer(
             &mut qdisc,

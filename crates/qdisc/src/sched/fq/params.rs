@@ -3,7 +3,7 @@
 use super::{BANDS, flows};
 use crate::param::{Args, Digits, Link, Param, ParamSpec, bps, ms, secs, us};
 use crate::{params, words};
-use goodqueue_units::{Duration, Rate};
+use goodqueue_units::{Duration, Rate, Release};
 
 /// The band of each priority. `prio` and Linux's `pfifo_fast` have the same default.
 pub const PRIOMAP: Param<[u32; 16]> = Param::numbers("priomap", "band of each priority, from 0 to 15")
@@ -70,7 +70,8 @@ const NUMBER_OF_BANDS: Param<u32> =
 const WEIGHTS: Param<[u32; BANDS]> =
     Param::numbers("weights", "bytes that each band may send in its turn while others wait")
         .default([589_824, 196_608, 65_536])
-        .range(16_384, i32::MAX as u32);
+        .range(16_384, i32::MAX as u32)
+        .since(Release::Linux6_12);
 
 /// The kernel keeps rates as 32 bits of bytes per second, the largest of which means none.
 const MOST_RATE: Rate = bps(8 * (u32::MAX as u64 - 1));
@@ -83,7 +84,7 @@ const BEYOND: Param<Beyond> =
     Param::word("beyond", "a packet beyond the horizon is dropped, or leaves at the horizon", "horizon_drop");
 
 pub(super) const PARAMS: &[ParamSpec] = params! { from "tc-fq(8)" =>
-    LIMIT, FLOW_LIMIT, BUCKETS, ORPHAN_MASK, NUMBER_OF_BANDS, PRIOMAP, WEIGHTS, PACING, QUANTUM, INITIAL_QUANTUM,
+    LIMIT, FLOW_LIMIT, BUCKETS, ORPHAN_MASK, NUMBER_OF_BANDS, PRIOMAP.since(Release::Linux6_12), WEIGHTS, PACING, QUANTUM, INITIAL_QUANTUM,
     MAXRATE, LOW_RATE_THRESHOLD, REFILL_DELAY, TIMER_SLACK, HORIZON, BEYOND, OFFLOAD_HORIZON, CE_THRESHOLD,
     Param::refused("defrate", "Linux ignores it; maxrate limits each flow"),
 };
@@ -117,6 +118,8 @@ pub(super) struct Settings {
     pub(super) horizon: u64,
     pub(super) horizon_drop: bool,
     pub(super) ce_threshold: u64,
+    /// Whether a throttled flow waits no longer than for its earliest packet. Before 7.3 it waits as long as it began to.
+    pub(super) moves_timer: bool,
 }
 
 impl Settings {
@@ -143,6 +146,7 @@ impl Settings {
             horizon: args.get(&HORIZON).as_nanos(),
             horizon_drop: args.get(&BEYOND) == Beyond::Drop,
             ce_threshold: args.get(&CE_THRESHOLD).map_or(u64::MAX, Duration::as_nanos),
+            moves_timer: args.release() >= Release::Linux7_3,
         }
     }
 }

@@ -21,10 +21,9 @@ impl<P: Packet> Fq<P> {
                 self.early.insert((index, time, self.order), place);
             }
         }
-        // 7.3: a throttled flow does not wait longer than for its earliest packet.
         let flow = &self.flows[index];
         let due = time.max(flow.paced_until);
-        if flow.is_throttled() && due < flow.time_next_packet {
+        if self.settings.moves_timer && flow.is_throttled() && due < flow.time_next_packet {
             self.delayed.remove(&(0, flow.time_next_packet, flow.order));
             self.delay(index, due);
         }

@@ -4,7 +4,7 @@ use crate::param::Link;
 use crate::registry::{AnyQdisc, parse_line};
 use crate::sched::Noted;
 use alloc::vec::Vec;
-use goodqueue_units::Rate;
+use goodqueue_units::{Rate, Release};
 use proptest::prelude::*;
 use std::string::ToString;
 
@@ -80,7 +80,11 @@ struct Bench {
 }
 
 fn bench(words: &str) -> Bench {
-    let args = parse_line(&format!("fq {words}")).unwrap();
+    bench_of(words, Release::Linux7_3)
+}
+
+fn bench_of(words: &str, release: Release) -> Bench {
+    let args = parse_line(&format!("fq {words}")).unwrap().in_release(release);
     Bench { fq: Fq::build(&args, &LINK).unwrap(), fates: Fates::default(), now: 10_000 * MS, next_id: 0 }
 }
 
@@ -255,6 +259,11 @@ fn an_earlier_packet_moves_the_timer_but_not_before_the_rate_allows() {
     assert_eq!(moved.take(), None);
     moved.timed(10);
     assert_eq!(moved.fq.time_next_delayed_flow, 10_010 * MS);
+    let mut stays = bench_of("", Release::Linux6_12);
+    stays.timed(20);
+    assert_eq!(stays.take(), None);
+    stays.timed(10);
+    assert_eq!(stays.fq.time_next_delayed_flow, 10_020 * MS);
     let mut paced = bench("maxrate 400kbit timer_slack 0us");
     paced.timed(0);
     paced.timed(50);

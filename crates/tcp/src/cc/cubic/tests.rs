@@ -32,7 +32,7 @@ fn cube_roots_are_exact() {
 /// C = 410/1024 = 0.40039 and ticks of 1 ms: 0.1 % and one segment are allowed.
 #[test]
 fn k_and_the_window_are_those_of_the_formula() {
-    let mut c = Cubic::of(Stack::Linux6);
+    let mut c = Cubic::of(Stack::Linux6_1);
     assert_eq!(c.ssthresh(&congestion(1000)), 700);
     c.delay_min = Duration::from_millis(100);
     c.update(at(1_000), 700, 1);
@@ -60,8 +60,8 @@ fn k_and_the_window_are_those_of_the_formula() {
 /// at K.
 #[test]
 fn the_window_is_back_at_its_maximum_after_k() {
-    let mut c = Cubic::of(Stack::Linux6);
-    let mut w = window(Stack::Linux6, 700, 700);
+    let mut c = Cubic::of(Stack::Linux6_1);
+    let mut w = window(Stack::Linux6_1, 700, 700);
     c.ssthresh(&congestion(1000));
     c.delay_min = Duration::from_millis(100);
     let mut reached = None;
@@ -83,7 +83,7 @@ fn the_window_is_back_at_its_maximum_after_k() {
 
 #[test]
 fn fast_convergence_gives_room_where_the_maximum_falls() {
-    let mut c = Cubic::of(Stack::Linux6);
+    let mut c = Cubic::of(Stack::Linux6_1);
     assert_eq!((c.ssthresh(&congestion(100)), c.w_max), (70, 100));
     assert_eq!((c.ssthresh(&congestion(90)), c.w_max), (63, 76)); // 90 · 1.7 / 2 = 76.5
     assert_eq!((c.ssthresh(&congestion(2)), c.w_max), (2, 1));
@@ -93,8 +93,8 @@ fn fast_convergence_gives_room_where_the_maximum_falls() {
 /// after n round trips the window should be 14 + 0.53 n.
 #[test]
 fn at_a_short_rtt_the_window_grows_as_reno_would() {
-    let mut c = Cubic::of(Stack::Linux6);
-    let mut w = window(Stack::Linux6, 14, 14);
+    let mut c = Cubic::of(Stack::Linux6_1);
+    let mut w = window(Stack::Linux6_1, 14, 14);
     c.ssthresh(&congestion(20));
     c.delay_min = Duration::from_millis(10);
     let mut ns = 0_u64;
@@ -111,7 +111,7 @@ fn at_a_short_rtt_the_window_grows_as_reno_would() {
 /// trip.
 #[test]
 fn after_a_timeout_the_maximum_is_unknown() {
-    let mut c = Cubic::of(Stack::Linux6);
+    let mut c = Cubic::of(Stack::Linux6_1);
     c.ssthresh(&congestion(100));
     c.on_rto();
     c.update(at(10_000), 50, 1);
@@ -120,11 +120,11 @@ fn after_a_timeout_the_maximum_is_unknown() {
 
 #[test]
 fn growth_is_at_most_half_a_window_a_round_trip() {
-    let mut c = Cubic::of(Stack::Linux6);
+    let mut c = Cubic::of(Stack::Linux6_1);
     c.update(at(0), 100, 1);
     c.update(at(60_000), 100, 1); // the target is 86 000 segments away
     assert_eq!(c.cnt, 0);
-    let mut w = window(Stack::Linux6, 100, 50);
+    let mut w = window(Stack::Linux6_1, 100, 50);
     for _ in 0..50 {
         c.on_ack(&ack(60_000, 2), &mut w);
     }
@@ -133,7 +133,7 @@ fn growth_is_at_most_half_a_window_a_round_trip() {
 
 #[test]
 fn an_idle_time_does_not_count() {
-    let mut c = Cubic::of(Stack::Linux6);
+    let mut c = Cubic::of(Stack::Linux6_1);
     c.update(at(1_000), 10, 1);
     c.on_restart(at(6_000), Duration::from_secs(3));
     assert_eq!(c.epoch, Some(at(4_000)));
@@ -183,8 +183,8 @@ fn linux_3_10_divides_by_the_segments_of_an_ack() {
 
 #[test]
 fn hystart_ends_slow_start_at_the_window_it_has() {
-    let mut c = Cubic::of(Stack::Linux6);
-    let mut w = window(Stack::Linux6, 15, 1000);
+    let mut c = Cubic::of(Stack::Linux6_1);
+    let mut w = window(Stack::Linux6_1, 15, 1000);
     c.on_delivered(&Ack { rtt: Some(Duration::from_millis(50)), ..ack(0, 1) }, &mut w);
     for n in 0..20 {
         c.on_delivered(&ack(5 * n, 1), &mut w);
@@ -206,7 +206,7 @@ fn with_abe_marks_take_less_than_losses() {
         (true, Cause::Loss, 700),
         (true, Cause::Timeout, 700),
     ] {
-        let mut c = Cubic { abe, ..Cubic::of(Stack::Linux6) };
+        let mut c = Cubic { abe, ..Cubic::of(Stack::Linux6_1) };
         assert_eq!(c.ssthresh(&Congestion { cause, ..congestion(1000) }), kept);
         c.on_rto();
         assert_eq!(c.abe, abe, "a timeout forgets the path, not what was asked for");
@@ -217,8 +217,8 @@ fn with_abe_marks_take_less_than_losses() {
 #[test]
 fn hystart_plus_plus_stands_in_the_place_of_hystart() {
     for (plus_plus, leaves) in [(None, true), (Some(HyStartPlusPlus::new()), false)] {
-        let mut c = Cubic { plus_plus: plus_plus.map(Box::new), ..Cubic::of(Stack::Linux6) };
-        let mut w = window(Stack::Linux6, 20, crate::INFINITE_SSTHRESH);
+        let mut c = Cubic { plus_plus: plus_plus.map(Box::new), ..Cubic::of(Stack::Linux6_1) };
+        let mut w = window(Stack::Linux6_1, 20, crate::INFINITE_SSTHRESH);
         for ms in 0..100 {
             c.on_delivered(&ack(ms, 1), &mut w);
         }
@@ -230,8 +230,8 @@ fn hystart_plus_plus_stands_in_the_place_of_hystart() {
 /// then on: it ends slow start by a train of ACKs, though HyStart++ was asked for.
 #[test]
 fn after_a_timeout_hystart_does_not_come_back() {
-    let mut c = Cubic { plus_plus: Some(Box::new(HyStartPlusPlus::new())), ..Cubic::of(Stack::Linux6) };
-    let mut w = window(Stack::Linux6, 20, 1000);
+    let mut c = Cubic { plus_plus: Some(Box::new(HyStartPlusPlus::new())), ..Cubic::of(Stack::Linux6_1) };
+    let mut w = window(Stack::Linux6_1, 20, 1000);
     c.ssthresh(&congestion(20));
     c.on_rto();
     for ms in 0..100 {

@@ -7,7 +7,7 @@ use crate::{Cc, Config, Flags, Stack};
 #[test]
 fn slow_start_counts_segments_since_linux_3_13_and_acks_before_and_in_rfc_5681() {
     for (stack, cwnd) in
-        [(Stack::Linux6, 20), (Stack::Linux3_14, 20), (Stack::Linux3_10, 15), (Stack::Rfc, 15)]
+        [(Stack::Linux6_1, 20), (Stack::Linux3_14, 20), (Stack::Linux3_10, 15), (Stack::Rfc, 15)]
     {
         let mut s = sender(&Config { stack, ..config(10) }, 1000);
         transmit(&mut s, 0);

@@ -12,7 +12,7 @@ const NONE: Flags = Flags::NONE;
 /// is acknowledged, which was sent once, before the timeout: all of them are coming.
 #[test]
 fn f_rto_finds_a_needless_timeout_without_timestamps() {
-    for stack in [Stack::Linux6, Stack::Linux3_10, Stack::Rfc] {
+    for stack in [Stack::Linux6_1, Stack::Linux3_10, Stack::Rfc] {
         let mut s = sender(&Config { stack, ..config(10) }, 1000);
         transmit(&mut s, 0);
         let ms = time_out(&mut s);

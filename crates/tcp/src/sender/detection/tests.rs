@@ -9,7 +9,7 @@ use goodqueue_units::Duration;
 #[test]
 fn a_retransmission_lost_after_a_timeout_is_found() {
     for (stack, state, next) in
-        [(Stack::Linux6, CongestionState::Recovery, 1), (Stack::Linux3_10, CongestionState::Loss, 3)]
+        [(Stack::Linux6_1, CongestionState::Recovery, 1), (Stack::Linux3_10, CongestionState::Loss, 3)]
     {
         let mut s = sender(&Config { stack, ..config(10) }, 10);
         transmit(&mut s, 0);
@@ -142,7 +142,7 @@ fn three_sacked_segments_start_recovery_and_limited_transmit_comes_before() {
 #[test]
 fn where_three_duplicates_cannot_come_a_quarter_of_a_round_trip_is_waited() {
     for (stack, deadline) in
-        [(Stack::Linux6, at(132)), (Stack::Linux3_10, at(101) + Duration::from_micros(25_031))]
+        [(Stack::Linux6_1, at(132)), (Stack::Linux3_10, at(101) + Duration::from_micros(25_031))]
     {
         let mut s = sender(&Config { stack, ..config(10) }, 3);
         transmit(&mut s, 0);

@@ -21,12 +21,12 @@ fn recovering(stack: Stack) -> Sender {
 /// retransmission's.
 #[test]
 fn an_original_that_was_late_undoes_the_recovery() {
-    let mut s = recovering(Stack::Linux6);
+    let mut s = recovering(Stack::Linux6_1);
     echoed(&mut s, 110, 0, 4, &[], NONE);
     assert_eq!((s.state(), s.window.cwnd), (CongestionState::Open, 11), "10, and it grows by this ACK");
     assert!(s.window.ssthresh > 1000 && s.stats.undos == 1 && !s.recovery.is_undo_armed());
 
-    let mut s = recovering(Stack::Linux6);
+    let mut s = recovering(Stack::Linux6_1);
     echoed(&mut s, 200, 100, 4, &[], NONE);
     assert_eq!((s.state(), s.window.ssthresh, s.stats.undos), (CongestionState::Recovery, 5, 0));
 
@@ -39,7 +39,7 @@ fn an_original_that_was_late_undoes_the_recovery() {
 /// SACKed above 11, which no longer is a loss at once.
 #[test]
 fn after_an_undo_reordering_is_expected() {
-    let mut s = recovering(Stack::Linux6);
+    let mut s = recovering(Stack::Linux6_1);
     echoed(&mut s, 110, 0, 4, &[], NONE);
     let first = transmit(&mut s, 110).0[0];
     sacked(&mut s, 210, first, &[(first + 1, first + 4)]);
@@ -54,14 +54,14 @@ fn after_an_undo_reordering_is_expected() {
 /// RFC 2883: the receiver reports that segment 0 came twice. Timestamps are off, so nothing else shows it.
 #[test]
 fn a_dsack_of_every_retransmission_undoes_within_and_after_recovery() {
-    let mut s = recovering(Stack::Linux6);
+    let mut s = recovering(Stack::Linux6_1);
     without_echo(&mut s, 110, 4, &[]);
     assert_eq!(s.state(), CongestionState::Recovery);
     without_echo(&mut s, 200, 4, &[(0, 1)]);
     assert_eq!((s.state(), s.stats.undos, s.stats.spurious_retransmissions), (CongestionState::Open, 1, 1));
     assert!(s.window.cwnd >= 10 && s.window.ssthresh > 1000);
 
-    let mut s = recovering(Stack::Linux6);
+    let mut s = recovering(Stack::Linux6_1);
     without_echo(&mut s, 110, 10, &[]);
     assert_eq!((s.state(), s.window.cwnd), (CongestionState::Open, 6), "ssthresh, and it grows by this ACK");
     without_echo(&mut s, 200, 10, &[(0, 1)]);
@@ -89,7 +89,7 @@ fn what_ecn_reduced_is_not_undone() {
 /// CEIL(2·5/10) = 1.
 #[test]
 fn the_rfc_reduces_in_proportion_to_what_was_in_flight() {
-    for (stack, expected) in [(Stack::Linux6, 0), (Stack::Rfc, 1)] {
+    for (stack, expected) in [(Stack::Linux6_1, 0), (Stack::Rfc, 1)] {
         let mut s = sender(&Config { stack, ..config(10) }, 10);
         transmit(&mut s, 0);
         sacked(&mut s, 100, 0, &[(1, 3)]);
@@ -104,7 +104,7 @@ fn the_rfc_reduces_in_proportion_to_what_was_in_flight() {
 /// RFC 5681, equation 4, and Linux.
 #[test]
 fn the_rfc_halves_what_is_in_flight_and_linux_the_window() {
-    for (stack, ssthresh) in [(Stack::Linux6, 10), (Stack::Rfc, 4)] {
+    for (stack, ssthresh) in [(Stack::Linux6_1, 10), (Stack::Rfc, 4)] {
         let mut s = sender(&Config { stack, ..config(20) }, 8);
         transmit(&mut s, 0);
         sacked(&mut s, 100, 0, &[(1, 4)]);

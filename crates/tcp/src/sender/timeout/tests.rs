@@ -114,7 +114,7 @@ fn a_trickle_does_not_put_off_the_timeout() {
 /// Linux's `tcp_slow_start_after_idle`. RTO is 300 ms: after 1000 ms of silence the window has halved three times.
 #[test]
 fn a_window_is_not_kept_over_a_pause() {
-    for (stack, cwnd) in [(Stack::Linux6, 12), (Stack::Rfc, 10)] {
+    for (stack, cwnd) in [(Stack::Linux6_1, 12), (Stack::Rfc, 10)] {
         let mut s = sender(&Config { stack, ..config(10) }, 10);
         transmit(&mut s, 0);
         plain(&mut s, 100, 10);

@@ -19,6 +19,7 @@ GATEWAY = "10.7.0.1"
 
 MOST_FLOWS = 2000
 MOST_ROUTES = 16
+MOST_STACKS = 16
 _LISTENING, _ROUTE_BIT, _PLACE = 0x8000, 11, 0x7FF
 """A listening port has the highest bit, then four bits for the way's number, and eleven for the flow's place."""
 _SENDING = 0x800
@@ -44,6 +45,11 @@ def everybody(side: str) -> str:
     return f"{NETWORKS[side]}.0.0/16"
 
 
+def address(side: str, number: int) -> str:
+    """Return the address of the host ``number`` of ``side``."""
+    return f"{NETWORKS[side]}.{number >> 8}.{number & 255}"
+
+
 def of_route(route: int) -> tuple[int, int]:
     """Return the first and the last listening port of the flows that take the plan's way number ``route``."""
     first = listening(route, 0)
@@ -65,7 +71,7 @@ def ends(plan: Plan, place: int) -> Ends:
     flow = plan.flows[place]
     numbers = {"client": flow.user, "server": flow.server}
     return Ends(
-        addresses={side: f"{NETWORKS[side]}.{numbers[side] >> 8}.{numbers[side] & 255}" for side in SIDES},
+        addresses={side: address(side, numbers[side]) for side in SIDES},
         ports=tuple(listening(route, place) for route in flow.routes or [flow.route]),
         first_port=_SENDING + place,
     )

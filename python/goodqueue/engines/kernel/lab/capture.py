@@ -9,7 +9,7 @@ from .errors import LabError
 from .libc import die_with_parent
 
 _SNAPLEN = 100  # all headers, and a datagram's number
-_BUFFER_KIB = 32768
+BUFFER_KIB = 32768
 
 
 class Capture:
@@ -17,7 +17,7 @@ class Capture:
 
     def __init__(self, device: str, path: Path) -> None:
         """Start tcpdump, and return once it captures."""
-        command = ["tcpdump", "-i", device, "-n", "-p", "-Z", "root", "-s", str(_SNAPLEN), "-B", str(_BUFFER_KIB)]
+        command = ["tcpdump", "-i", device, "-n", "-p", "-Z", "root", "-s", str(_SNAPLEN), "-B", str(BUFFER_KIB)]
         command += ["--time-stamp-precision=nano", "-w", str(path), "ip"]
         try:
             self._process = subprocess.Popen(

@@ -81,17 +81,6 @@ def measured(plan: Plan) -> Iterator[tuple[Step, Node]]:
                 yield step, node
 
 
-def captured(plan: Plan) -> list[tuple[Node, str]]:
-    """Return where packets are captured: nodes, each with the side that the interface faces.
-
-    The hosts' own interfaces are included if only they show what the flow's ends saw.
-    """
-    row = nodes(plan)
-    places = list(dict.fromkeys(node.name for _, node in measured(plan)))
-    found = [(node, side) for node in row if node.name in places for side in ("server", "client")]
-    return [(row[0], "client"), *found, (row[-1], "server")] if plan.captures_ends else found
-
-
 def ends(plan: Plan) -> tuple[str, str]:
     """Return the names of the captures at the server and at the client."""
     row = nodes(plan)

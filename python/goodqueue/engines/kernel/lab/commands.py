@@ -54,8 +54,13 @@ def step(device: str, taken: Step, plan: Plan, rate_bps: int | None = None) -> l
         assert taken.place is not None
         return [*lines, _add(device, *at, "handle", "10:", "netem", *plan.hops[taken.place].netem)]
     if taken.does is Does.TRANSMIT:
-        return [*lines, _add(device, *at, "handle", "1:", *_netem(0.0, shaper.rate_bps))]
+        return [*lines, transmission(device, shaper.rate_bps, at)]
     return lines + link(device, shaper, at)
+
+
+def transmission(device: str, rate_bps: int, at: Words) -> Words:
+    """Return the command that makes ``device`` hold each packet for its transmission at ``rate_bps``."""
+    return _add(device, *at, "handle", "1:", *_netem(0.0, rate_bps))
 
 
 def at_rate(device: str, taken: Step, plan: Plan, rate_bps: int) -> list[Words]:

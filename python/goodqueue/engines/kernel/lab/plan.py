@@ -65,6 +65,27 @@ class Hop:
 
 
 @dataclass(frozen=True, slots=True)
+class Stack:
+    """Hosts whose queue is in the namespace of their sockets, so that TCP counts what it has there (small queues)."""
+
+    place: int
+    """The place of the table in the scenario."""
+    name: str
+    """The interface's name in the record."""
+    side: str
+    """``client`` or ``server``."""
+    hosts: list[int]
+    """The hosts' numbers, as `Flow.user` and `Flow.server` have them."""
+    link: Shaper | None = None
+    """The interface. None: the first hop is the hosts' queue."""
+
+    @property
+    def direction(self) -> str:
+        """The direction of what the hosts send."""
+        return "up" if self.side == "client" else "down"
+
+
+@dataclass(frozen=True, slots=True)
 class Route:
     """The route of some flows' packets. The listening ports of each way are its own (`addresses.of_route`)."""
 
@@ -140,9 +161,12 @@ class Plan:
     """The hops of the path beside the bottleneck."""
     rows: dict[str, list[int | None]] = field(default_factory=lambda: {"down": [None], "up": [None]})
     """What packets meet, in order, by direction: places of hops. None is the bottleneck."""
+    stacks: list[Stack] = field(default_factory=list)
     own: OwnPath | None = None
     """The path that replaces Linux's path. The plan then has only the rates and delays of Linux's path."""
     mtu: int = 1500
+    accecn: bool = False
+    """Whether the hosts' TCP asks for AccECN."""
 
     def link(self, direction: str, place: int | None) -> Shaper | None:
         """Return the link that packets of ``direction`` meet at ``place`` of the hops, or None if that is a wire."""
@@ -162,7 +186,7 @@ class Plan:
         Behind a lone link of one rate the arrivals are known without this, except for a flow with several RTTs.
         """
         several = any(flow.routes for flow in self.flows)
-        return bool(self.own or self.hops or self.down.changes or self.up.changes or several)
+        return bool(self.own or self.hops or self.stacks or self.down.changes or self.up.changes or several)
 
     @property
     def load_bps(self) -> int:
@@ -180,6 +204,12 @@ class Plan:
         data: dict[str, Any] = json.loads(text)
         flows, routes = [Flow(**flow) for flow in data.pop("flows")], [Route(**route) for route in data.pop("routes")]
         down, up = Shaper.of(data.pop("down")), Shaper.of(data.pop("up"))
-        hops = [Hop(**hop | {"link": hop["link"] and Shaper.of(hop["link"])}) for hop in data.pop("hops")]
+        hops = [Hop(**_with_link(hop)) for hop in data.pop("hops")]
+        stacks = [Stack(**_with_link(stack)) for stack in data.pop("stacks")]
         own = data.pop("own")
-        return Plan(down=down, up=up, flows=flows, routes=routes, hops=hops, own=own and OwnPath(**own), **data)
+        own = own and OwnPath(**own)
+        return Plan(down=down, up=up, flows=flows, routes=routes, hops=hops, stacks=stacks, own=own, **data)
+
+
+def _with_link(data: dict[str, Any]) -> dict[str, Any]:
+    return data | {"link": data["link"] and Shaper.of(data["link"])}

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from . import changing, counters, distributions, sysctls, tc
 from .addresses import SIDES
 from .capture import Capture
-from .chain import Node, Step, captured, measured
+from .cards import captured, cards
+from .chain import measured
 from .clock import Clock
 from .commands import TOWARDS
 from .errors import LabError
@@ -43,9 +44,8 @@ def run(plan: Plan, folder: Path, progress: Callable[[float], None]) -> None:
         spaces = build(plan)
     own = _own_path(plan, spaces)
     captures = {}
-    for node, side in captured(plan):
-        with spaces[node.name].entered():
-            device = node.device(side)
+    for space, device in captured(plan):
+        with spaces[space].entered():
             captures[device] = Capture(device, folder / f"{device}.pcap")
     changes = changing.due(plan)
     changers = changing.Changers(spaces, {one.space for one in changes})
@@ -153,7 +153,7 @@ class _Queues:
 
     def __init__(self, plan: Plan, spaces: dict[str, Namespace], clock: Clock) -> None:
         self._spaces, self._clock = spaces, clock
-        self._known: list[tuple[list[dict[str, Any]], Node, Step]] = []
+        self._known: list[tuple[list[dict[str, Any]], str, str]] = []
         self.bottleneck: dict[str, list[dict[str, Any]]] = {}
         self.hops: dict[str, list[dict[str, Any]]] = {}
         for step, node in measured(plan):
@@ -162,13 +162,16 @@ class _Queues:
                 self.bottleneck[step.direction] = snapshots
             else:
                 self.hops[plan.hops[step.place].name] = snapshots
-            self._known.append((snapshots, node, step))
+            self._known.append((snapshots, node.name, node.device(TOWARDS[step.direction])))
+        for card in cards(plan):
+            if card.stack.link:
+                self._known.append((self.hops.setdefault(card.stack.name, []), card.stack.side, card.out))
 
     def read(self) -> None:
         """Read the counters of all disciplines."""
-        for snapshots, node, step in self._known:
-            with self._spaces[node.name].entered():
-                qdiscs = tc.counters(node.device(TOWARDS[step.direction]))
+        for snapshots, space, device in self._known:
+            with self._spaces[space].entered():
+                qdiscs = tc.counters(device)
                 snapshots.append({"t_s": self._clock.now(), "qdiscs": qdiscs})
 
 

@@ -10,11 +10,14 @@ _PROC = Path("/proc/sys/net")
 RECORDED = (
     "tcp_adv_win_scale",
     "tcp_autocorking",
+    "tcp_backlog_ack_defer",
+    "tcp_comp_sack_rtt_percent",
     "tcp_congestion_control",
     "tcp_dsack",
     "tcp_early_retrans",
     "tcp_ecn",
     "tcp_ecn_fallback",
+    "tcp_ecn_option",
     "tcp_fack",
     "tcp_frto",
     "tcp_limit_output_bytes",
@@ -24,12 +27,15 @@ RECORDED = (
     "tcp_notsent_lowat",
     "tcp_pacing_ca_ratio",
     "tcp_pacing_ss_ratio",
+    "tcp_rcvbuf_low_rtt",
     "tcp_recovery",
     "tcp_reordering",
     "tcp_retries2",
     "tcp_rmem",
+    "tcp_rto_max_ms",
     "tcp_sack",
     "tcp_slow_start_after_idle",
+    "tcp_syn_linear_timeouts",
     "tcp_syn_retries",
     "tcp_thin_linear_timeouts",
     "tcp_timestamps",
@@ -59,6 +65,7 @@ def for_hosts(plan: Plan) -> dict[str, str]:
     return {
         "ipv4/ip_local_port_range": "{} {}".format(*EPHEMERAL),
         "ipv4/tcp_no_metrics_save": "1",
+        **({"ipv4/tcp_ecn": "3"} if plan.accecn else {}),  # accepts AccECN, and asks for it
         "ipv4/tcp_rmem": f"4096 131072 {most}",
         "ipv4/tcp_wmem": f"4096 16384 {most}",
     }

@@ -16,13 +16,17 @@ from pyroute2 import IPRoute
 from pyroute2.ethtool.ioctl import IoctlEthtool
 
 from . import commands, sysctls, tc
-from .addresses import GATEWAY, SIDES, everybody
+from .addresses import GATEWAY, SIDES, address, everybody
+from .cards import Card, cards
 from .chain import Node, nodes
 from .libc import enter_network, new_network
 from .plan import Plan
 
 _LOOPBACK = 1
 _LOCAL_TABLE = 255
+_MAIN_TABLE = 254
+_CARD_TABLES = 1000
+"""The first of the tables of routes of cards: two per card, without and with ECN."""
 _ECN_TABLE, _ECN_MARK = 100, 1
 """The routes that make TCP ask for ECN, and the mark of the sockets that use them (``crates/sockets``)."""
 _RTAX_FEATURE_ECN = 1
@@ -67,7 +71,8 @@ class Interface:
 def build(plan: Plan) -> dict[str, Namespace]:
     """Build the network of ``plan`` and return its namespaces by name. goodqueue's own path is not built here."""
     row = nodes(plan)
-    spaces = {node.name: Namespace() for node in row}
+    wires = [card.wire for card in cards(plan) if card.stack.link]
+    spaces = {name: Namespace() for name in (*(node.name for node in row), *wires)}
     for name, space in spaces.items():
         with space.entered():
             sysctls.write(sysctls.QUIET)
@@ -79,35 +84,118 @@ def build(plan: Plan) -> dict[str, Namespace]:
                     ip.route("add", dst=everybody(name), **here)
                     ip.rule("add", table=_ECN_TABLE, fwmark=_ECN_MARK)
     for number, (left, right) in enumerate(pairwise(row) if plan.own is None else ()):
-        near, far = _end(left, "client", 2 * number), _end(right, "server", 2 * number + 1)
-        with spaces[near.space].entered(), IPRoute() as ip:
-            peer = {"ifname": far.name, "address": far.mac, "net_ns_fd": spaces[far.space].descriptor}
-            ip.link("add", ifname=near.name, kind="veth", address=near.mac, peer=peer)
+        near, far = _ends(left, right, number)
+        _connect(spaces, near, far)
         bring_up(spaces, near, far.mac, plan)
         bring_up(spaces, far, near.mac, plan)
     for node in row:
         with spaces[node.name].entered():
             for step in node.steps:
                 tc.batch(commands.step(node.device(commands.TOWARDS[step.direction]), step, plan))
+    for card in cards(plan):
+        _insert(card, spaces, plan)
     return spaces
 
 
-def _end(node: Node, side: str, number: int) -> Interface:
-    return Interface(node.name, node.device(side), f"02:00:00:00:00:{number + 1:02x}", side)
+def _ends(left: Node, right: Node, number: int) -> tuple[Interface, Interface]:
+    """Return the ends of the row's cable ``number``, which connects two nodes."""
+    sides = ((left, "client"), (right, "server"))
+    near, far = (
+        Interface(node.name, node.device(side), f"02:00:00:00:00:{2 * number + end:02x}", side)
+        for end, (node, side) in enumerate(sides, 1)
+    )
+    return near, far
 
 
-def bring_up(spaces: dict[str, Namespace], here: Interface, beside: str, plan: Plan) -> None:
-    """Configure an interface's routes and its only neighbour, by MAC address, so that ARP is not needed."""
+def _connect(spaces: dict[str, Namespace], near: Interface, far: Interface) -> None:
+    with spaces[near.space].entered(), IPRoute() as ip:
+        peer = {"ifname": far.name, "address": far.mac, "net_ns_fd": spaces[far.space].descriptor}
+        ip.link("add", ifname=near.name, kind="veth", address=near.mac, peer=peer)
+
+
+def _insert(card: Card, spaces: dict[str, Namespace], plan: Plan) -> None:
+    """Add the devices of ``card``, and let what its hosts send leave through it."""
+    side = card.stack.side
+    (other,) = set(SIDES) - {side}
+    below, beside = _below(card, other, plan) if card.stack.link is None else _interface(card, other, spaces, plan)
+    own = Interface(side, card.name, _mac(card, 0), other)
+    with spaces[below.space].entered(), IPRoute() as ip:
+        (index,) = ip.link_lookup(ifname=below.name)
+        home = {"net_ns_fd": spaces[side].descriptor}
+        ip.link("add", ifname=own.name, kind="macvlan", link=index, address=own.mac, macvlan_mode="private", **home)
+    table = _CARD_TABLES + 2 * card.place
+    bring_up(spaces, own, beside.mac, plan, (table, table + 1))
+    with spaces[side].entered(), IPRoute() as ip:
+        # A macvlan always takes packets of several segments, so TCP must not make them.
+        ip.link("set", index=ip.link_lookup(ifname=own.name)[0], gso_max_segs=1)
+        for host in card.stack.hosts:
+            source = {"src": address(side, host), "src_len": 32}
+            ip.rule("add", table=table + 1, priority=1, fwmark=_ECN_MARK, **source)
+            ip.rule("add", table=table, priority=2, **source)
+
+
+def _below(card: Card, other: str, plan: Plan) -> tuple[Interface, Interface]:
+    """Return the device of the first hop, and the device that it sends to."""
+    row = nodes(plan)
+    number = row.index(card.beside)
+    left = number if other == "client" else number - 1
+    ends = _ends(row[left], row[left + 1], left)
+    return ends if other == "client" else ends[::-1]
+
+
+def _interface(card: Card, other: str, spaces: dict[str, Namespace], plan: Plan) -> tuple[Interface, Interface]:
+    """Make the interface of ``card`` and its wire to the node beside. Return the interface, and what it sends to."""
+    assert card.stack.link is not None
+    places = ((card.stack.side, card.out), (card.wire, "in"), (card.wire, "out"), (card.beside.name, card.arriving))
+    out, entry, leaving, arriving = (
+        Interface(space, name, _mac(card, number), other) for number, (space, name) in enumerate(places, 1)
+    )
+    _connect(spaces, out, entry)
+    _connect(spaces, leaving, arriving)
+    for one in (out, entry, arriving):
+        _raise(spaces, one, plan)
+    bring_up(spaces, leaving, arriving.mac, plan)
+    with spaces[out.space].entered():
+        tc.batch(commands.link(out.name, card.stack.link, ["root"]))
+    with spaces[leaving.space].entered():
+        tc.batch([commands.transmission(leaving.name, card.stack.link.rate_bps, ["root"])])
+    return out, entry
+
+
+def _mac(card: Card, number: int) -> str:
+    return f"02:00:00:01:{card.place:02x}:{number:02x}"
+
+
+def bring_up(
+    spaces: dict[str, Namespace],
+    here: Interface,
+    beside: str,
+    plan: Plan,
+    tables: tuple[int, int] = (_MAIN_TABLE, _ECN_TABLE),
+) -> None:
+    """Configure an interface's routes and its only neighbour, by MAC address, so that ARP is not needed.
+
+    The second of ``tables`` has the routes of hosts that ask for ECN.
+    """
+    index = _raise(spaces, here, plan)
     with spaces[here.space].entered(), IPRoute() as ip:
-        index = ip.link_lookup(ifname=here.name)[0]
-        send_singly(here.name)
-        ip.link("set", index=index, mtu=plan.mtu, state="up")
         ip.neigh("add", dst=GATEWAY, lladdr=beside, ifindex=index, state="permanent")
         via = {"gateway": GATEWAY, "oif": index, "flags": "onlink"}
-        ip.route("add", dst=everybody(here.beyond), **via)
+        ip.route("add", dst=everybody(here.beyond), table=tables[0], **via)
         if here.space in SIDES:
-            asking = {"table": _ECN_TABLE, "metrics": {"features": _RTAX_FEATURE_ECN}}
+            asking = {"table": tables[1], "metrics": {"features": _RTAX_FEATURE_ECN}}
             ip.route("add", dst=everybody(here.beyond), **asking, **via)
+
+
+def _raise(spaces: dict[str, Namespace], here: Interface, plan: Plan) -> int:
+    """Bring an interface up, without offloads, and return its index."""
+    with spaces[here.space].entered(), IPRoute() as ip:
+        (found,) = ip.link_lookup(ifname=here.name)
+        index: int = found
+        if ip.get_links(index)[0].get_nested("IFLA_LINKINFO", "IFLA_INFO_KIND") != "macvlan":  # it has no such switches
+            send_singly(here.name)
+        ip.link("set", index=index, mtu=plan.mtu, state="up")
+    return index
 
 
 def send_singly(device: str) -> None:

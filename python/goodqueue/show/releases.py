@@ -1,0 +1,115 @@
+"""The disciplines by release of Linux: what changed in which release, and what proves our law there."""
+
+import gzip
+import json
+from functools import cache
+from itertools import takewhile
+from pathlib import Path
+from typing import TypedDict
+
+from goodqueue import _goodqueue
+from goodqueue.decisions.replay import GOLDEN
+from goodqueue.show.tables import Column, Table
+from goodqueue.validation import cells
+
+OF_6_12_TOO = {
+    "cake/flows1-7.3",
+    *(f"fq/{name}" for name in ("bands", "ce_threshold", "forwarded", "maxrate", "paced_edt", "paced_sk", "plimit")),
+    *(f"fq/{name}" for name in ("sparse_bulk", "weights")),
+}
+"""Traces of 7.3 that Linux 6.12.117 made the same, byte for byte, except for the line with the kernel."""
+
+KERNEL_ENGINE = "6.1"
+"""The release beside which ``goodqueue validate`` runs its cells."""
+
+
+class Cell(TypedDict):
+    """A discipline in one release."""
+
+    law: str
+    """``absent`` (Linux does not have it yet), ``first``, ``changed``, or ``same`` as in the release before."""
+    changes: list[str]
+    traces: list[str]
+    """The decision traces in ``golden`` that show this law."""
+    kernel_cells: int
+    """Cells of ``goodqueue validate`` in which the discipline runs beside a kernel of this release."""
+
+
+class Discipline(TypedDict):
+    """A discipline in all releases."""
+
+    name: str
+    since: str
+    releases: dict[str, Cell]
+
+
+def disciplines() -> list[Discipline]:
+    """Return each discipline that Linux has, in the registry's order."""
+    told = json.loads(_goodqueue.linux())
+    names: list[str] = told["releases"]
+    beside = [cell.scenario["bottleneck"]["qdisc"].split()[0] for cell in cells.load().cells]
+    found = []
+    for one in told["disciplines"]:
+        first, changed = names.index(one["since"]), {change["release"] for change in one["changes"]}
+        # Releases with the same number have the same law.
+        laws = [sum(name in changed for name in names[: at + 1]) for at in range(len(names))]
+        releases = {}
+        for at, name in enumerate(names):
+            shows = [
+                trace
+                for trace, kernel in _traces(one["name"]).items()
+                if at >= first
+                and (laws[names.index(kernel or one["since"])] == laws[at] or (name == "6.12" and trace in OF_6_12_TOO))
+            ]
+            new = "absent" if at < first else "first" if at == first else "changed" if name in changed else "same"
+            changes = [change["what"] for change in one["changes"] if change["release"] == name]
+            kernel_cells = beside.count(one["name"]) if name == KERNEL_ENGINE and at >= first else 0
+            releases[name] = Cell(law=new, changes=changes, traces=shows, kernel_cells=kernel_cells)
+        found.append(Discipline(name=one["name"], since=one["since"], releases=releases))
+    return found
+
+
+def table(found: list[Discipline]) -> Table:
+    """Return the table of ``found``, with one line below it per change."""
+    names = list(found[0]["releases"])
+    rows = [[one["name"], *(_text(one["releases"][name]) for name in names)] for one in found]
+    notes = [
+        f"{one['name']}, Linux {name}: {change}."
+        for one in found
+        for name in names
+        for change in one["releases"][name]["changes"]
+    ]
+    how = (
+        "A trace is one of golden/ (goodqueue replay), and a cell one of goodqueue validate. [linux] release chooses "
+        "the law; a discipline that is not in a release runs there with the law that it came with."
+    )
+    return Table(
+        "Disciplines by release of Linux", [Column(name, False) for name in ("name", *names)], rows, [*notes, how]
+    )
+
+
+def _text(cell: Cell) -> str:
+    if cell["law"] == "absent":
+        return "not yet"
+    counts = [(len(cell["traces"]), "trace"), (cell["kernel_cells"], "cell")]
+    proof = ", ".join(f"{count} {what}{'s' * (count > 1)}" for count, what in counts if count) or "no proof"
+    return f"changed: {proof}" if cell["law"] == "changed" else proof
+
+
+@cache
+def _traces(name: str) -> dict[str, str | None]:
+    """Return the discipline's traces in ``golden`` with the release of their kernel. None: no release."""
+    return {
+        f"{name}/{file.name.removesuffix('.csv.gz')}": _kernel(file)
+        for file in sorted((GOLDEN / name).glob("*.csv.gz"))
+    }
+
+
+def _kernel(file: Path) -> str | None:
+    """Return the release in a trace's header: the version without its last number."""
+    with gzip.open(file, "rt", encoding="utf-8") as lines:
+        header = dict(
+            line[2:].rstrip("\n").partition("=")[::2] for line in takewhile(lambda line: line.startswith("# "), lines)
+        )
+    version = ".".join(header["kernel"].split(".")[:2])
+    return version if version in json.loads(_goodqueue.linux())["releases"] else None
