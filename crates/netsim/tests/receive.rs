@@ -1,7 +1,6 @@
 //! The receive side of cards: interrupt moderation, merging, and what a router's discipline sees of it.
 
-use goodqueue_netsim::scenario::Direction;
-use goodqueue_netsim::{Event, Instant, Observer, OutsideRoute, Packet, Scenario, Simulation};
+use goodqueue_netsim::{Direction, Event, Instant, Observer, OutsideRoute, Packet, Scenario, Simulation};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 
