@@ -9,7 +9,7 @@ use goodqueue_units::parse;
 use serde_json::{Map, Value as Json};
 use std::any::Any;
 use std::borrow::Cow;
-use std::fmt::Debug;
+use std::fmt::{Debug, Display};
 
 /// What is read, or why it is refused.
 pub type Result<T> = std::result::Result<T, ScenarioError>;
@@ -358,8 +358,12 @@ impl<'a> Table<'a> {
 ///
 /// # Errors
 /// Always.
-pub fn refuse<T>(key: &str, found: impl std::fmt::Display, accepted: &str) -> Result<T> {
-    Err(ScenarioError::new(key, format!("found {found}; accepted: {accepted}")))
+pub fn refuse<T>(key: &str, found: impl Display, accepted: &str) -> Result<T> {
+    Err(refusal(key, &found, accepted))
+}
+
+fn refusal(key: &str, found: &dyn Display, accepted: &str) -> ScenarioError {
+    ScenarioError::new(key, format!("found {found}; accepted: {accepted}"))
 }
 
 /// Returns the message that `found` is not one of the words `known`.
