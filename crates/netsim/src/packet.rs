@@ -99,8 +99,10 @@ impl Packet {
     /// Returns the packets that were merged in this one, or the packet itself.
     pub(crate) fn split(self) -> impl Iterator<Item = Self> {
         (0..self.parts()).map(move |part| match &self.body {
-            Body::Tcp(segment) => Self { body: Body::Tcp(segment.part(part)), ..self },
-            Body::Datagram(_) => self,
+            Body::Tcp(segment) if cfg!(feature = "emulation") => {
+                Self { body: Body::Tcp(segment.part(part)), ..self }
+            }
+            _ => self,
         })
     }
 
