@@ -10,19 +10,22 @@ type Read<T> = Result<T, String>;
 
 /// The quantity that is drawn.
 pub trait Unit: Clone + std::fmt::Debug + Send + Sync + 'static {
-    /// The name of such a distribution in the reference.
-    const TYPE: &'static str;
+    /// How its values are written.
+    const SCALE: Scale;
+}
+
+/// How the values of a quantity are written, and which there are.
+pub struct Scale {
+    /// The name of a distribution in the reference.
+    name: &'static str,
     /// An example of one value.
-    const EXAMPLE: &'static str;
+    example: &'static str,
     /// The greatest value, in base units. Greater draws are cut to this value.
-    const MOST: f64;
+    most: f64,
     /// Reads one value, in base units.
-    ///
-    /// # Errors
-    /// What was found and what is accepted.
-    fn read(text: &str) -> Read<f64>;
-    /// Returns the value as text that [`Unit::read`] reads.
-    fn write(value: f64) -> String;
+    read: fn(&str) -> Read<f64>,
+    /// Returns the value as text that `read` reads.
+    write: fn(f64) -> String,
 }
 
 /// Times, in seconds.
@@ -36,40 +39,36 @@ pub struct Bytes;
 pub struct Count;
 
 impl Unit for Seconds {
-    const TYPE: &'static str = "distribution of times";
-    const EXAMPLE: &'static str = "2s";
-    const MOST: f64 = 1e6;
-    fn read(text: &str) -> Read<f64> {
-        parse::duration_with_unit(text).map(|time| time.as_secs_f64())
-    }
-    fn write(value: f64) -> String {
-        format!("{value}s")
-    }
+    const SCALE: Scale = Scale {
+        name: "distribution of times",
+        example: "2s",
+        most: 1e6,
+        read: |text| parse::duration_with_unit(text).map(|time| time.as_secs_f64()),
+        write: |value| format!("{value}s"),
+    };
 }
 
 impl Unit for Bytes {
-    const TYPE: &'static str = "distribution of sizes";
-    const EXAMPLE: &'static str = "10kB";
-    const MOST: f64 = 1e9;
-    fn read(text: &str) -> Read<f64> {
-        parse::bytes_with_unit(text).map(|bytes| bytes as f64)
-    }
-    fn write(value: f64) -> String {
-        format!("{value}B")
-    }
+    const SCALE: Scale = Scale {
+        name: "distribution of sizes",
+        example: "10kB",
+        most: 1e9,
+        read: |text| parse::bytes_with_unit(text).map(|bytes| bytes as f64),
+        write: |value| format!("{value}B"),
+    };
 }
 
 impl Unit for Count {
-    const TYPE: &'static str = "distribution of counts";
-    const EXAMPLE: &'static str = "3";
-    const MOST: f64 = 1e6;
-    fn read(text: &str) -> Read<f64> {
-        let value = text.parse::<f64>().ok().filter(|value| value.is_finite() && *value >= 0.0);
-        value.ok_or_else(|| format!("found {text:?}; accepted: a number such as 3"))
-    }
-    fn write(value: f64) -> String {
-        value.to_string()
-    }
+    const SCALE: Scale = Scale {
+        name: "distribution of counts",
+        example: "3",
+        most: 1e6,
+        read: |text| {
+            let value = text.parse::<f64>().ok().filter(|value| value.is_finite() && *value >= 0.0);
+            value.ok_or_else(|| format!("found {text:?}; accepted: a number such as 3"))
+        },
+        write: |value| value.to_string(),
+    };
 }
 
 /// A distribution of values of `U`.
@@ -132,7 +131,7 @@ impl<U: Unit> Draws<U> {
 
     /// Draws a value, in base units.
     pub(crate) fn draw(&self, random: &mut Stream) -> f64 {
-        self.shape.draw(random).clamp(0.0, U::MOST)
+        self.shape.draw(random).clamp(0.0, U::SCALE.most)
     }
 }
 

@@ -8,7 +8,8 @@ use super::{ScenarioError, Values};
 use goodqueue_units::parse;
 use serde_json::{Map, Value as Json};
 use std::any::Any;
-use std::fmt::Debug;
+use std::borrow::Cow;
+use std::fmt::{Debug, Display};
 
 /// What is read, or why it is refused.
 pub type Result<T> = std::result::Result<T, ScenarioError>;
@@ -296,31 +297,48 @@ impl<'a> Table<'a> {
     }
 
     /// Returns the value of `key`, or its default, or none if it has no default.
+    ///
+    /// # Errors
+    /// As [`Quantity::read`], and if a required key is missing. The error has the key's full path.
     pub fn find<T: Quantity>(&self, key: &Key<T>) -> Result<Option<T>> {
-        let refused = |message: String| match message.split_once(": ") {
-            Some((inner, message)) if inner.starts_with('[') => {
-                ScenarioError::new(format!("{}{inner}", self.key(key.name)), message)
-            }
-            _ => ScenarioError::new(self.key(key.name), message),
-        };
-        let value = match (self.get(key.name), key.absent) {
-            (Some(found), _) => T::read(found).map_err(refused)?,
-            (None, Absent::Value(text)) => return Ok(Some(default(text))),
+        let Some(found) = self.given(key.name, key.absent, T::TYPE, key.example)? else { return Ok(None) };
+        let checked = T::read(&found).and_then(|value| match &key.range {
+            Some(range) => value.check(range, key.unit).map(|()| value),
+            None => Ok(value),
+        });
+        checked.map(Some).map_err(|message| self.refused(key.name, &message))
+    }
+
+    // What does not depend on the type of a value stands apart, because the page's module has the rest once per type.
+
+    /// Returns what the table has at `name`, or the default.
+    #[allow(clippy::expect_used)] // a constant of ours: `every_default_is_accepted` reads each
+    fn given(&self, name: &str, absent: Absent, kind: &str, example: &str) -> Result<Option<Cow<'a, Json>>> {
+        match (self.get(name), absent) {
+            (Some(found), _) => Ok(Some(Cow::Borrowed(found))),
+            (None, Absent::Value(text)) => Ok(Some(Cow::Owned(serde_json::from_str(text).expect(text)))),
             (None, Absent::Required) => {
-                return Err(refused(format!("missing; accepted: a {} such as {}", T::TYPE, key.example)));
+                Err(self.refused(name, &format!("missing; accepted: a {kind} such as {example}")))
             }
-            (None, Absent::Nothing | Absent::Derived(_)) => return Ok(None),
-        };
-        if let Some(range) = &key.range {
-            value.check(range, key.unit).map_err(refused)?;
+            (None, Absent::Nothing | Absent::Derived(_)) => Ok(None),
         }
-        Ok(Some(value))
+    }
+
+    fn refused(&self, name: &str, message: &str) -> ScenarioError {
+        match message.split_once(": ") {
+            Some((inner, message)) if inner.starts_with('[') => {
+                ScenarioError::new(format!("{}{inner}", self.key(name)), message)
+            }
+            _ => ScenarioError::new(self.key(name), message),
+        }
     }
 
     /// Returns the value of a `key` that is required or has a default.
+    ///
+    /// # Errors
+    /// As [`Table::find`].
     pub fn take<T: Quantity>(&self, key: &Key<T>) -> Result<T> {
-        let found = self.find(key)?;
-        found.ok_or_else(|| ScenarioError::new(self.key(key.name), "missing, and it has no default"))
+        self.find(key)?.ok_or_else(|| self.refused(key.name, "missing, and it has no default"))
     }
 
     /// Refuses names that are not in `keys` and not in `inner`, the tables and lists within this one.
@@ -336,18 +354,16 @@ impl<'a> Table<'a> {
     }
 }
 
-/// Reads a default value. A test checks each default against its type.
-#[allow(clippy::expect_used)] // a constant of ours: `every_default_is_accepted` reads each
-fn default<T: Quantity>(text: &str) -> T {
-    serde_json::from_str(text).map_err(|error| error.to_string()).and_then(|json| T::read(&json)).expect(text)
-}
-
 /// Refuses what was `found` at `key`.
 ///
 /// # Errors
 /// Always.
-pub fn refuse<T>(key: &str, found: impl std::fmt::Display, accepted: &str) -> Result<T> {
-    Err(ScenarioError::new(key, format!("found {found}; accepted: {accepted}")))
+pub fn refuse<T>(key: &str, found: impl Display, accepted: &str) -> Result<T> {
+    Err(refusal(key, &found, accepted))
+}
+
+fn refusal(key: &str, found: &dyn Display, accepted: &str) -> ScenarioError {
+    ScenarioError::new(key, format!("found {found}; accepted: {accepted}"))
 }
 
 /// Returns the message that `found` is not one of the words `known`.

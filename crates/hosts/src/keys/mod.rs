@@ -11,7 +11,7 @@ mod text;
 mod values;
 
 pub(crate) use draws::line_through;
-pub use draws::{Bytes, Count, Draws, Seconds, Unit};
+pub use draws::{Bytes, Count, Draws, Scale, Seconds, Unit};
 pub use dscp::Dscp;
 pub use ecn::{Codepoint, EcnAsked};
 #[cfg(feature = "reference")]

@@ -35,17 +35,23 @@ impl Values {
     /// Returns the value of `key`, if it has one.
     #[must_use]
     pub fn find<T: Quantity>(&self, key: &Key<T>) -> Option<T> {
-        let held = self.0.iter().find(|held| held.name == key.name())?;
-        held.value.downcast_ref::<T>().cloned()
+        self.held(key.name())?.downcast_ref::<T>().cloned()
+    }
+
+    fn held(&self, name: &str) -> Option<&(dyn Any + Send + Sync)> {
+        self.0.iter().find(|held| held.name == name).map(|held| &*held.value)
     }
 
     /// Gives `key` a value.
     pub fn put<T: Quantity>(&mut self, key: &Key<T>, value: T) {
         let (written, plain) = (value.write(), value.plain());
-        let held = Held { name: key.name(), value: Arc::new(value), written, plain };
-        match self.0.iter_mut().find(|held| held.name == key.name()) {
-            Some(place) => *place = held,
-            None => self.0.push(held),
+        self.hold(Held { name: key.name(), value: Arc::new(value), written, plain });
+    }
+
+    fn hold(&mut self, new: Held) {
+        match self.0.iter_mut().find(|held| held.name == new.name) {
+            Some(place) => *place = new,
+            None => self.0.push(new),
         }
     }
 

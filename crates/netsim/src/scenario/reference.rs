@@ -175,3 +175,23 @@ pub const TABLES: &[TableDoc] = &[
         series::AIR_KEYS,
     ),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use goodqueue_hosts::keys::{Table, Values};
+
+    /// A default that its type or its range refuses would refuse each scenario that leaves the key out.
+    #[test]
+    fn every_default_is_accepted() {
+        let of_traffic = KINDS.iter().flat_map(|kind| kind.all_keys());
+        let of_hops = HOPS.iter().flat_map(|kind| kind.keys.iter().copied());
+        let keys = TABLES.iter().flat_map(|table| table.keys.iter().copied());
+        let nothing = serde_json::json!({});
+        for key in keys.chain(of_traffic).chain(of_hops) {
+            if let Err(error) = key.read(&Table::new("", &nothing).unwrap(), &mut Values::default()) {
+                assert!(error.message.starts_with("missing; "), "{error}");
+            }
+        }
+    }
+}

@@ -1,6 +1,6 @@
 //! How distributions are written, and which ones are refused.
 
-use super::{Draws, Read, Shape, Unit};
+use super::{Draws, Read, Scale, Shape, Unit};
 use crate::keys::Json;
 use crate::keys::{Quantity, describe};
 use serde_json::json;
@@ -11,8 +11,8 @@ const MOST_POINTS: usize = 10_000;
 /// The most parts of a mixture.
 const MOST_PARTS: usize = 20;
 
-fn accepted<U: Unit>() -> String {
-    let one = U::EXAMPLE;
+fn accepted(unit: &Scale) -> String {
+    let one = unit.example;
     format!(
         "accepted: a value such as \"{one}\", \"exponential({one})\", \"pareto({one}, 1.5)\", \"weibull({one}, 0.5)\", \
          \"lognormal(9, 1.3)\", points [[0, …], [1, …]] of the inverse distribution function, or a mixture"
@@ -20,14 +20,14 @@ fn accepted<U: Unit>() -> String {
 }
 
 impl<U: Unit> Quantity for Draws<U> {
-    const TYPE: &'static str = U::TYPE;
+    const TYPE: &'static str = U::SCALE.name;
 
     fn read(found: &Json) -> Read<Self> {
-        Ok(Self { shape: shape::<U>(found, true)?, unit: PhantomData })
+        Ok(Self { shape: shape(found, true, &U::SCALE)?, unit: PhantomData })
     }
 
     fn write(&self) -> Json {
-        self.shape.write::<U>()
+        self.shape.write(&U::SCALE)
     }
 
     fn schema() -> Json {
@@ -44,36 +44,36 @@ impl<U: Unit> Quantity for Draws<U> {
     }
 }
 
-fn shape<U: Unit>(found: &Json, may_mix: bool) -> Read<Shape> {
+fn shape(found: &Json, may_mix: bool, unit: &Scale) -> Read<Shape> {
     match found {
-        Json::String(text) => family::<U>(text),
-        Json::Number(number) => U::read(&number.to_string()).map(Shape::Constant),
+        Json::String(text) => family(text, unit),
+        Json::Number(number) => (unit.read)(&number.to_string()).map(Shape::Constant),
         Json::Object(table) => match table.get("tail") {
-            Some(tail) if table.len() == 1 => tail_points::<U>(tail),
-            _ => Err(format!("found a table; {}", accepted::<U>())),
+            Some(tail) if table.len() == 1 => tail_points(tail, unit),
+            _ => Err(format!("found a table; {}", accepted(unit))),
         },
         Json::Array(list) if may_mix && list.iter().all(Json::is_object) && !list.is_empty() => {
-            mixture::<U>(list)
+            mixture(list, unit)
         }
-        Json::Array(_) => points::<U>(found),
-        _ => Err(format!("found {}; {}", describe(found), accepted::<U>())),
+        Json::Array(_) => points(found, unit),
+        _ => Err(format!("found {}; {}", describe(found), accepted(unit))),
     }
 }
 
 /// Reads `pareto(1kB, 1.2)`, or a value.
-fn family<U: Unit>(text: &str) -> Read<Shape> {
-    let Some((name, rest)) = text.split_once('(') else { return U::read(text).map(Shape::Constant) };
-    let refused = || format!("found {text:?}; {}", accepted::<U>());
+fn family(text: &str, unit: &Scale) -> Read<Shape> {
+    let Some((name, rest)) = text.split_once('(') else { return (unit.read)(text).map(Shape::Constant) };
+    let refused = || format!("found {text:?}; {}", accepted(unit));
     let inner = rest.strip_suffix(')').ok_or_else(refused)?;
     let words: Vec<&str> = inner.split(',').map(str::trim).collect();
     let positive = |word: &str| word.parse::<f64>().ok().filter(|number| number.is_finite() && *number > 0.0);
     let shape = match (name.trim(), words.as_slice()) {
-        ("exponential", [mean]) => Shape::Exponential { mean: U::read(mean)? },
+        ("exponential", [mean]) => Shape::Exponential { mean: (unit.read)(mean)? },
         ("pareto", [least, alpha]) => {
-            Shape::Pareto { least: U::read(least)?, alpha: positive(alpha).ok_or_else(refused)? }
+            Shape::Pareto { least: (unit.read)(least)?, alpha: positive(alpha).ok_or_else(refused)? }
         }
         ("weibull", [scale, shape]) => {
-            Shape::Weibull { scale: U::read(scale)?, shape: positive(shape).ok_or_else(refused)? }
+            Shape::Weibull { scale: (unit.read)(scale)?, shape: positive(shape).ok_or_else(refused)? }
         }
         ("lognormal", [mu, sigma]) => {
             let mu = mu.parse::<f64>().ok().filter(|mu| mu.is_finite()).ok_or_else(refused)?;
@@ -84,7 +84,7 @@ fn family<U: Unit>(text: &str) -> Read<Shape> {
     Ok(shape)
 }
 
-fn mixture<U: Unit>(list: &[Json]) -> Read<Shape> {
+fn mixture(list: &[Json], unit: &Scale) -> Read<Shape> {
     if list.len() > MOST_PARTS {
         return Err(format!("found a mixture of {} parts; accepted: up to {MOST_PARTS}", list.len()));
     }
@@ -97,7 +97,7 @@ fn mixture<U: Unit>(list: &[Json]) -> Read<Shape> {
                 "found a part without them; accepted: share (0 to 1) and of (a distribution)".to_string()
             );
         };
-        Ok((share, shape::<U>(of, false)?))
+        Ok((share, shape(of, false, unit)?))
     };
     let parts = list.iter().map(part).collect::<Read<Vec<_>>>()?;
     let sum: f64 = parts.iter().map(|(share, _)| share).sum();
@@ -123,23 +123,23 @@ fn pairs(found: &Json) -> Read<Vec<(f64, f64)>> {
     list.iter().enumerate().map(pair).collect()
 }
 
-fn points<U: Unit>(found: &Json) -> Read<Shape> {
+fn points(found: &Json, unit: &Scale) -> Read<Shape> {
     let points = pairs(found)?;
     for (place, &(probability, value)) in points.iter().enumerate() {
         if !(0.0..=1.0).contains(&probability) {
             return Err(format!("[{place}]: found the probability {probability}; accepted: 0 to 1"));
         }
-        if !(0.0..=U::MOST).contains(&value) {
-            return Err(format!("[{place}]: found the value {value}; accepted: 0 to {}", U::MOST));
+        if !(0.0..=unit.most).contains(&value) {
+            return Err(format!("[{place}]: found the value {value}; accepted: 0 to {}", unit.most));
         }
     }
     ascending(&points, |point| point)?;
     Ok(Shape::Points(points))
 }
 
-fn tail_points<U: Unit>(found: &Json) -> Read<Shape> {
+fn tail_points(found: &Json, unit: &Scale) -> Read<Shape> {
     let points = pairs(found)?;
-    let most = U::MOST.log2();
+    let most = unit.most.log2();
     for (place, &(tail, value)) in points.iter().enumerate() {
         if !(-1000.0..=0.0).contains(&tail) || !(-1000.0..=most).contains(&value) {
             let accepted = format!("log2(1 - probability), 0 or less, and log2(value), up to {most:.1}");
@@ -168,17 +168,17 @@ fn ascending(points: &[(f64, f64)], in_order: fn((f64, f64)) -> (f64, f64)) -> R
 }
 
 impl Shape {
-    fn write<U: Unit>(&self) -> Json {
+    fn write(&self, unit: &Scale) -> Json {
         match self {
-            Self::Constant(value) => json!(U::write(*value)),
-            Self::Exponential { mean } => json!(format!("exponential({})", U::write(*mean))),
+            Self::Constant(value) => json!((unit.write)(*value)),
+            Self::Exponential { mean } => json!(format!("exponential({})", (unit.write)(*mean))),
             Self::Lognormal { mu, sigma } => json!(format!("lognormal({mu}, {sigma})")),
-            Self::Pareto { least, alpha } => json!(format!("pareto({}, {alpha})", U::write(*least))),
-            Self::Weibull { scale, shape } => json!(format!("weibull({}, {shape})", U::write(*scale))),
+            Self::Pareto { least, alpha } => json!(format!("pareto({}, {alpha})", (unit.write)(*least))),
+            Self::Weibull { scale, shape } => json!(format!("weibull({}, {shape})", (unit.write)(*scale))),
             Self::Points(points) => json!(points),
             Self::Tail(points) => json!({ "tail": points.iter().copied().map(turned).collect::<Vec<_>>() }),
             Self::Mixture(parts) => {
-                parts.iter().map(|(share, shape)| json!({"share": share, "of": shape.write::<U>()})).collect()
+                parts.iter().map(|(share, shape)| json!({"share": share, "of": shape.write(unit)})).collect()
             }
         }
     }
