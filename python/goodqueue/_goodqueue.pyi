@@ -452,9 +452,7 @@ def toml_line(text: str, key: str) -> int | None:
     or if the text is no TOML.
     """
 
-def replay(
-    name: str, file: io.RawIOBase, release: str | None = None, stopped: Callable[[], bool] | None = None
-) -> str:
+def replay(name: str, file: io.RawIOBase, release: str | None = None, stopped: Callable[[], bool] | None = None) -> str:
     """Return the outcome of the decision trace ``name``, whose bytes ``file`` has, with the law of ``release``.
 
     Without ``release`` the law is that of the trace's kernel.

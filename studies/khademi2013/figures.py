@@ -14,6 +14,7 @@ from goodqueue.measures import stats
 from goodqueue.plot import style
 from goodqueue.plot.looks import Look, looks
 from goodqueue.record import Record
+from goodqueue.studies.air import captured_rtt_ms
 from goodqueue.studies.execution import Measured
 from goodqueue.studies.figures import Drawn
 from goodqueue.studies.latency import base_ms, flow_rtts_ms, spans_mbps
@@ -77,9 +78,10 @@ def _delay(records: Sequence[Record]) -> Five | None:
 
 
 def _air_rtt(records: Sequence[Record], direction: str) -> Five | None:
-    """Return what senders measured, of which a record has no quartiles: the box ends with the 10th and the 90th."""
+    """Return the study's round trips, of which a record has no quartiles: the box ends with the 10th and the 90th."""
     asked = [{"direction": direction, "percentile": percentile} for percentile in (10, 10, 50, 90, 90)]
-    found = [[value for record in records if (value := flow_rtts_ms(record, one)) is not None] for one in asked]
+    of_record = captured_rtt_ms if direction == "up" else flow_rtts_ms
+    found = [[value for record in records if (value := of_record(record, one)) is not None] for one in asked]
     return [fmean(values) for values in found] if all(found) else None
 
 
@@ -93,8 +95,8 @@ DELAY = Measure(_delay, "queueing delay (ms)", "Round trips of all packets, less
 GOODPUT = Measure(_goodput, "goodput (Mbit/s)", "Goodput of all flows together, by 5 s")
 GOODPUT_UP = Measure(partial(_goodput, direction="up"), "goodput up (Mbit/s)", "Goodput of all uploads, by 5 s")
 AIR_RTT = {
-    way: Measure(partial(_air_rtt, direction=way), "round trip (ms)", "Round trips as senders measured them", BOXES)
-    for way in ("down", "up")
+    way: Measure(partial(_air_rtt, direction=way), "round trip (ms)", f"Round trips as {where}", BOXES)
+    for way, where in (("down", "senders measured them"), ("up", "captures at the senders show them"))
 }
 
 

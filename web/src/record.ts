@@ -252,6 +252,7 @@ export interface AirOfStation {
   transmissions: number;
   retry_percent: number;
   lost: number;
+  expired?: number;
   delay_ms: Delay | null;
 }
 

@@ -377,7 +377,7 @@ pub extern "C" fn goodqueue_drop_name(why: c_int) -> *const c_char {
     names!(why,
         Drop::Overlimit => c"overlimit", Drop::Memory => c"memory", Drop::Early => c"early",
         Drop::Forced => c"forced", Drop::Target => c"target", Drop::Flow => c"flow",
-        Drop::Ack => c"ack", Drop::Loss => c"loss",
+        Drop::Ack => c"ack", Drop::Loss => c"loss", Drop::Lifetime => c"lifetime",
     )
 }
 

@@ -107,5 +107,4 @@ impl Side {
 
 crate::word!(Direction);
 crate::word!(Side);
-crate::word!(goodqueue_units::Release);
 crate::shapes! { Direction => Shape::Text }

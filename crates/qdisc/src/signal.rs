@@ -22,6 +22,8 @@ pub enum Drop {
     Ack,
     /// The discipline plays a path that loses packets (`netem loss`).
     Loss,
+    /// A Wi-Fi driver held the packet for longer than a frame's lifetime (802.11), and had not sent it yet.
+    Lifetime,
 }
 
 /// Why a packet was set to CE.
@@ -41,7 +43,7 @@ pub enum Mark {
 
 impl Drop {
     /// All reasons, in declaration order: the index of a reason is `reason as usize`.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Overlimit,
         Self::Memory,
         Self::Early,
@@ -50,6 +52,7 @@ impl Drop {
         Self::Flow,
         Self::Ack,
         Self::Loss,
+        Self::Lifetime,
     ];
 
     /// Returns the reason in one word, as results print it.
@@ -64,6 +67,7 @@ impl Drop {
             Self::Flow => "flow",
             Self::Ack => "ack",
             Self::Loss => "loss",
+            Self::Lifetime => "lifetime",
         }
     }
 }

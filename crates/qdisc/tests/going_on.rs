@@ -255,7 +255,7 @@ fn a_point_of_time_is_shown_where_there_is_one() {
 fn only_shapers_and_netem_are_not_work_conserving() {
     for spec in ALL {
         let qdisc = AnyQdisc::<Plain>::parse(spec.name, &LINK).unwrap();
-        let is_shaper = ["tbf", "htb", "cake", "fq", "netem"].contains(&spec.name);
+        let is_shaper = ["tbf", "htb", "cake", "cake_mq", "fq", "netem"].contains(&spec.name);
         assert_eq!(qdisc.is_work_conserving(), !is_shaper, "{}", spec.name);
     }
 }

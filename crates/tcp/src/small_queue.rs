@@ -46,6 +46,11 @@ impl SmallQueueRule {
     }
 
     /// Returns the memory of a packet beside its payload: headers and bookkeeping, on machines of 64 bits.
+    ///
+    /// Since 3.19 the payload counts as pages. The head has room for `MAX_TCP_HEADER` (320 bytes in whole cache lines)
+    /// and for `skb_shared_info` (320), for which the allocator gives 1024. `sk_buff` (232) takes 256 beside the head.
+    /// Both structures have these sizes in the BTF of Debian's 6.1. For the releases before 3.19 a head
+    /// of 2048 bytes has the payload too: 2048 + 256 - 1448 = 856. That is from memory.
     fn overhead_bytes(self) -> u32 {
         if self.is_modern() { 1280 } else { 856 }
     }

@@ -125,7 +125,10 @@ class AirOfStation(TypedDict):
     retry_percent: float
     """Share of the transmissions that nobody answered."""
     lost: int
-    """Frames that were given up after all tries."""
+    """Frames that were given up after all tries, or because they were too old."""
+    expired: NotRequired[int]
+    """Those of them that were older than the cell's `lifetime`. `drops_by_reason` has the frames that were too old
+    before they were sent at all. Only if there are any."""
     delay_ms: Delay | None
     """Time from a packet's arrival at the sender's queue to its delivery."""
 

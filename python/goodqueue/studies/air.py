@@ -1,9 +1,11 @@
-"""Reads one station's numbers from the record of a Wi-Fi cell."""
+"""Numbers of a Wi-Fi cell: those of one station, and round trips across the cell."""
 
 from collections.abc import Mapping
 
 from goodqueue.record import Record
 from goodqueue.record.dotted import walk
+from goodqueue.record.reading import statistic
+from goodqueue.studies.latency import base_ms
 
 
 def of_station(record: Record, options: Mapping[str, str | float]) -> float | None:
@@ -16,3 +18,17 @@ def of_station(record: Record, options: Mapping[str, str | float]) -> float | No
     if options["station"] not in names:
         return None
     return walk(record, f"wifi.stations.{names.index(str(options['station']))}.{options['number']}")
+
+
+def captured_rtt_ms(record: Record, options: Mapping[str, str | float]) -> float | None:
+    """Return a ``percentile`` (10, 50 or 90) of the round trips that captures at the stations show of what they send.
+
+    Linux shows a packet to a capture when it leaves the discipline (``dev_queue_xmit_nit``), so its wait there is no
+    part of the round trip. The record has no distribution of whole round trips: the percentile is the sum of that of
+    the station's driver, that of the access point's queue, which the ACKs cross, and the base RTT.
+    """
+    key = f"p{options['percentile']:g}"
+    up, down = (record["queues"][direction] for direction in ("up", "down"))
+    parts = [statistic(up["ring"]["delay_ms"], key) if "ring" in up else None, statistic(down["delay_ms"], key)]
+    known = [part for part in parts if part is not None]
+    return base_ms(record) + sum(known) if len(known) == len(parts) else None

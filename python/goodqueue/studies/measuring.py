@@ -98,6 +98,11 @@ COMPUTATIONS: Mapping[str, Computation] = {
         latency.flow_rtts_ms,
         "round trips as senders of one way measured them: the percentile (10, 50, 90) of the flow in the middle",
     ),
+    "captured_rtt_ms": Computation(
+        {"percentile": NUMBER},
+        air.captured_rtt_ms,
+        "round trips of what a cell's stations send, as captures there show them: below the stations' discipline",
+    ),
     "of_station": Computation(
         {"station": TEXT, "number": TEXT},
         air.of_station,

@@ -1,7 +1,7 @@
 //! How a scenario's values are written: times, rates and sizes are text with a unit (`"50ms"`, `"25mbit"`).
 
 use super::key::{Quantity, describe};
-use goodqueue_units::{Duration, Rate, parse};
+use goodqueue_units::{Duration, Rate, Release, parse};
 use serde::{Serialize, Serializer};
 use serde_json::{Value as Json, json};
 
@@ -213,6 +213,22 @@ impl Quantity for String {
     }
     fn schema() -> Json {
         json!({"type": "string"})
+    }
+}
+
+impl Quantity for Release {
+    const TYPE: &'static str = "word";
+    /// Reads a release, which may be written as a number: `--set linux.release=7.3` is one for TOML.
+    fn read(found: &Json) -> Read<Self> {
+        let text = found.as_str().map_or_else(|| found.to_string(), str::to_owned);
+        Self::named(&text)
+            .ok_or_else(|| format!("found {text:?}; accepted: {}", Self::ALL.map(Self::name).join(", ")))
+    }
+    fn write(&self) -> Json {
+        json!(self.name())
+    }
+    fn schema() -> Json {
+        json!({"type": "string", "enum": Self::ALL.map(Self::name)})
     }
 }
 

@@ -20,8 +20,9 @@ macro_rules! kinds {
     ($($file:ident),* ; $($flent:path),*) => {
         $(pub mod $file;)*
 
-        /// Every kind of traffic, in the order in which `goodqueue list traffic` shows them.
-        pub const KINDS: &[&Kind] = &[$(&$file::KIND,)* $(&$flent,)*];
+        /// Every kind of traffic, in the order in which `goodqueue list traffic` shows them. A constant would stand
+        /// once in each crate that reads it, with all that the kinds refer to.
+        pub static KINDS: &[&Kind] = &[$(&$file::KIND,)* $(&$flent,)*];
     };
 }
 

@@ -56,7 +56,7 @@ fn segments_in_order_merge_and_what_breaks_the_order_does_not() {
     assert_eq!(taken(&mut card), [(0, 0, 3), (0, 4, 3)], "a lost segment begins another packet");
     for packet in [
         data(0, 0),
-        with(data(0, 1), |segment| segment.flags = segment.flags | Flags::PSH),
+        with(data(0, 1), |segment| segment.flags |= Flags::PSH),
         data(0, 2),
         with(data(0, 3), |segment| segment.ecn = Ecn::Ce),
         with(data(0, 4), |segment| segment.ecn = Ecn::Ce),

@@ -57,7 +57,7 @@ mod tests {
     fn all_queues_have_the_law_of_the_release() {
         let mut asked = json!({
             "duration": "4s",
-            "bottleneck": {"rate": "10mbit", "qdisc": "tbf rate 9mbit burst 5kb latency 50ms child cake"},
+            "bottleneck": {"rate": "10mbit", "qdisc": "tbf rate 9mbit burst 5kb child cake"},
             "path": {"rtt": "40ms"},
             "linux": {"release": "7.3"},
             "hop": [{"name": "modem", "kind": "link", "rate": "20mbit", "qdisc": "codel"}],

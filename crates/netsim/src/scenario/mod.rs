@@ -157,8 +157,8 @@ impl Scenario {
         let hops = Hops::read(&table, path, bottleneck.wifi.is_some())?;
         if outside.is_some() {
             let of_hops = hops.list.iter().filter_map(|hop| hop.link.as_ref());
-            let links = [&bottleneck.down, &bottleneck.up].into_iter().chain(of_hops);
-            links.map(LinkSpec::check_outside).collect::<Result<()>>()?;
+            let mut links = [&bottleneck.down, &bottleneck.up].into_iter().chain(of_hops);
+            links.try_for_each(LinkSpec::check_outside)?;
         }
         let change = change::read(&table, duration.0, &bottleneck, &hops)?;
         let mut traffic = if outside.is_some() && !table.has("traffic") {

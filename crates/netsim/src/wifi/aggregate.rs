@@ -28,7 +28,7 @@ pub(crate) enum Tried {
     Answered,
     /// Nobody answered, and the hardware tries again.
     Again,
-    /// Nobody answered, and the hardware gives it back.
+    /// Nobody answered, and the hardware gives it back, or asks anew for frames that are too old.
     GivenUp,
 }
 

@@ -1,7 +1,7 @@
 //! Builds a cell of what a scenario says.
 
 use super::cell::{Cell, Protection};
-use super::driver::Limits;
+use super::driver::{Driver, Limits};
 use super::log::AirLog;
 use super::minstrel::Minstrel;
 use super::minstrel_ht::MinstrelHt;
@@ -49,7 +49,7 @@ impl WifiSpec {
     ) -> RateControl {
         let stage = |mode| Stage { mode, tries: limits.tries, has_rts: false };
         match station.modes.as_slice() {
-            [] if self.standard == Standard::N => {
+            [] if self.standard_of(station) == Standard::N => {
                 let (streams, wide) = (station.streams as u8, self.width == 40);
                 let found = MinstrelHt::new(streams, wide, self.short_guard, timing, Instant::ZERO, random);
                 RateControl::MinstrelHt(Box::new(found))
@@ -79,8 +79,10 @@ impl Cell {
         ledgers: [Ledger; 2],
         mut above: impl FnMut(Direction) -> Result<(Above, bool)>,
     ) -> Result<Self> {
-        let timing = Timing::new(wifi.standard, wifi.band, wifi.protection);
-        let ampdu = wifi.ampdu.map(|size| size.0 as u32);
+        let timing = Timing::new(wifi.standard, wifi.band, wifi.is_protected());
+        let limits_of = |driver: Driver| {
+            driver.limits(wifi.ampdu.map(|size| size.0 as u32), wifi.lifetime.map(|lifetime| lifetime.0))
+        };
         let streams = Streams::new(seed);
         let control = |station: &StationSpec, limits: Limits, direction: Direction, number: u64| {
             let mut random = streams.stream(&format!("rate control {}", direction.name()), number);
@@ -90,23 +92,31 @@ impl Cell {
             let (above, by_airtime) = above(direction)?;
             Ok(Node::new(above, limits, rates, by_airtime))
         };
-        let limits = wifi.driver.limits(ampdu);
+        let limits = limits_of(wifi.driver);
         let to_each = wifi.each().zip(0..);
         let rates = to_each.map(|((_, one), number)| control(one, limits, Direction::Down, number)).collect();
         let access_point = node(Direction::Down, limits, rates)?;
         let of_stations = wifi.each().zip(0..).map(|((_, station), number)| {
-            let limits = station.driver.limits(ampdu);
+            let limits = limits_of(station.driver);
+            let most_subframes = station
+                .aggregate
+                .map_or(limits.most_subframes, |most| limits.most_subframes.min(most as usize));
+            let limits = Limits { most_subframes, ..limits };
             node(Direction::Up, limits, vec![control(station, limits, Direction::Up, number)])
         });
         let of_stations = of_stations.collect::<Result<_>>()?;
         let [down, up] = ledgers;
         let senders = [Senders::new(vec![access_point], down), Senders::new(of_stations, up)].into();
-        let protection = match (wifi.rts, wifi.protection) {
+        let protection = match (wifi.rts, wifi.is_protected()) {
             (true, _) => Protection::RtsCts,
             (_, true) => Protection::CtsToSelf,
             _ => Protection::Nothing,
         };
-        let stations = wifi.each().map(|(name, station)| Station::new(name, station.snr)).collect();
+        let of_station = |(name, station): (String, &StationSpec)| {
+            let timing = Timing::new(wifi.standard_of(station), wifi.band, wifi.is_protected());
+            Station::new(name, timing, station.snr)
+        };
+        let stations = wifi.each().map(of_station).collect();
         let dice = ["backoff", "air"].map(|name| streams.stream(name, 0));
         Ok(Self::new(timing, protection, senders, stations, station_of, dice, component))
     }

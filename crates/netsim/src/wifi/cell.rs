@@ -96,7 +96,10 @@ impl Cell {
     }
 
     fn open(&mut self, id: NodeId, category: Category) {
-        let access = self.timing.access(category);
+        let access = match id.direction {
+            Direction::Down => self.timing.access(category),
+            Direction::Up => self.stations[id.index].timing.access(category),
+        };
         let contender = self.contention.join(access, self.idle_from);
         self.contenders.push((id, category));
         self.senders[id.direction].nodes[id.index].open(category, contender);
@@ -117,7 +120,7 @@ impl Cell {
             Direction::Up => (station as usize, 0),
         };
         let id = NodeId { direction, index };
-        let category = self.timing.category(packet.dscp());
+        let category = self.stations[station as usize].timing.category(packet.dscp());
         if self.senders[direction].nodes[index].lane(category).is_none() {
             self.open(id, category);
         }
@@ -128,12 +131,14 @@ impl Cell {
 
     /// Lets the interface `id` prepare what it can, and contend with it.
     pub(super) fn fill(&mut self, id: NodeId, now: Instant) {
-        let (senders, station_of) = (&mut self.senders[id.direction], &self.station_of);
-        let peer_of = |packet: &Packet| match id.direction {
-            Direction::Down => station_of[packet.flow],
-            Direction::Up => 0,
+        let Self { senders, station_of, stations, timing, .. } = self;
+        let senders = &mut senders[id.direction];
+        let to = |packet: &Packet| {
+            let station = station_of[packet.flow];
+            let peer = if id.direction == Direction::Down { station } else { 0 };
+            (peer, stations[station as usize].timing.category(packet.dscp()))
         };
-        senders.fill(now, id.index, &self.timing, peer_of);
+        senders.fill(now, id.index, timing, to);
         for lane in senders.nodes[id.index].lanes() {
             if lane.hardware.is_empty() {
                 self.contention.rest(lane.contender);

@@ -3,7 +3,7 @@
 //! A discipline does not see the packets that the driver below it holds, and cannot take them back. So every
 //! discipline has the delay of a full driver queue as well. On a slow link that is most of the delay.
 
-use goodqueue_units::Duration;
+use goodqueue_units::{Duration, Instant};
 
 /// A driver, under the name that Linux has for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,10 +38,11 @@ impl Driver {
         }
     }
 
-    /// Returns the limits of the driver in a cell whose aggregates have at most `ampdu` bytes.
-    pub(crate) fn limits(self, ampdu: Option<u32>) -> Limits {
+    /// Returns the limits of the driver in a cell whose aggregates have at most `ampdu` bytes, and whose frames get
+    /// no older than `lifetime`.
+    pub(crate) fn limits(self, ampdu: Option<u32>, lifetime: Option<Duration>) -> Limits {
         let limits = self.own_limits();
-        Limits { most_bytes: limits.most_bytes.min(ampdu.unwrap_or(u32::MAX)), ..limits }
+        Limits { most_bytes: limits.most_bytes.min(ampdu.unwrap_or(u32::MAX)), lifetime, ..limits }
     }
 
     fn own_limits(self) -> Limits {
@@ -59,6 +60,7 @@ impl Driver {
                 rounds: 1,
                 asks: false,
                 has_firmware: false,
+                lifetime: None,
             },
             // Linux up to 4.10, ath9k: 123 frames are 512 buffers divided by four queues, less five.
             // ATH_AGGR_MIN_QDEPTH is 2. An aggregate has at most half the window of 64 frames, and takes at most 4
@@ -75,6 +77,7 @@ impl Driver {
                 rounds: 30,
                 asks: false,
                 has_firmware: false,
+                lifetime: None,
             },
             // Linux 3.x, iwlwifi: a ring of 256. It is stopped when an eighth is left, and woken when a quarter is
             // left.
@@ -90,6 +93,7 @@ impl Driver {
                 rounds: 15,
                 asks: false,
                 has_firmware: false,
+                lifetime: None,
             },
             // Linux, ath10k: the firmware has 1424 descriptors. They are the limit where mac80211's queues are not in
             // use.
@@ -105,6 +109,7 @@ impl Driver {
                 rounds: 15,
                 asks: false,
                 has_firmware: true,
+                lifetime: None,
             },
             // 802.11-2012: a window of 64 frames, 5.484 ms (20.3.1), a retry limit of 7. ns-3 does the same.
             Self::Ideal => Limits {
@@ -119,6 +124,7 @@ impl Driver {
                 rounds: 7,
                 asks: true,
                 has_firmware: false,
+                lifetime: None,
             },
         }
     }
@@ -152,4 +158,13 @@ pub(crate) struct Limits {
     pub(crate) asks: bool,
     /// Whether mac80211 limits by time how much the driver holds (AQL).
     pub(crate) has_firmware: bool,
+    /// How long a frame may be in the driver. None of the drivers limits that by itself.
+    pub(crate) lifetime: Option<Duration>,
+}
+
+impl Limits {
+    /// Returns whether a frame that the driver has had `since` then is too old to be sent at `now`.
+    pub(super) fn is_too_old(&self, since: Instant, now: Instant) -> bool {
+        self.lifetime.is_some_and(|lifetime| now.since(since) > lifetime)
+    }
 }

@@ -211,8 +211,9 @@ impl Cell {
                     counts.delivered(&packet, now.since(packet.arrival));
                     self.leaving.push_back((direction, packet));
                 }
-                Fate::Lost => {
+                Fate::Lost | Fate::TooOld => {
                     counts.lost += 1;
+                    counts.expired += u64::from(fate == Fate::TooOld);
                     senders.ledger.fates.lost_behind(&packet);
                 }
             }

@@ -55,9 +55,14 @@ impl Firmware {
 
     /// Ends frames for `station` that counted with `estimate` and were sent in `mode`.
     pub(super) fn done(&mut self, station: u32, estimate: Duration, mode: Mode) {
+        self.release(station, estimate);
+        self.last_modes[station as usize] = Some(mode);
+    }
+
+    /// Ends frames for `station` that counted with `estimate`.
+    pub(super) fn release(&mut self, station: u32, estimate: Duration) {
         self.pending[station as usize] = self.pending[station as usize].saturating_sub(estimate);
         self.total = self.total.saturating_sub(estimate);
-        self.last_modes[station as usize] = Some(mode);
     }
 }
 

@@ -126,6 +126,18 @@ impl Lane {
         self.turns.next(now, |peer| sessions[peer as usize].waiting(waits(peer)))
     }
 
+    /// Takes the packets for `peer` that were never on the air out of the driver, if they are too old at `now`.
+    pub(super) fn take_old(&mut self, now: Instant, peer: u32, limits: Limits) -> Option<Packet> {
+        let queue = &mut self.sessions[peer as usize].queue;
+        queue.front().filter(|queued| limits.is_too_old(queued.since, now))?;
+        let Queued { packet, estimate, .. } = queue.pop_front()?;
+        self.pending -= 1;
+        if let Some(firmware) = &mut self.firmware {
+            firmware.release(peer, estimate);
+        }
+        Some(packet)
+    }
+
     /// Gives the hardware frames for `peer`, of at most `most_bytes` together. If `most_bytes` is 0, it is a single
     /// frame. `more` returns packets that wait above the driver. Returns whether there was a frame: CoDel may have
     /// dropped all packets.
@@ -187,10 +199,11 @@ impl Lane {
         aggregate.frames.iter().filter_map(|number| session.sends(*number)).for_each(&mut first);
     }
 
-    /// Ends a try of the next transmission, which took `airtime`. `arrives` returns whether an MPDU of so many bytes
-    /// arrived.
+    /// Ends a try of the next transmission at `now`, which took `airtime`. `arrives` returns whether an MPDU of so many
+    /// bytes arrived.
     pub(super) fn tried(
         &mut self,
+        now: Instant,
         timing: &Timing,
         limits: Limits,
         airtime: Duration,
@@ -212,8 +225,12 @@ impl Lane {
         let arrived = if aggregate.asks() { arrives(BLOCK_ACK_REQ_BYTES) } else { acked > 0 };
         // The sender asks at once which frames of an aggregate arrived. Everything else the hardware tries again.
         let asks = !arrived && limits.asks && aggregate.is_aggregate() && !aggregate.asks();
-        if !arrived && !asks && aggregate.stage().is_some() {
-            return (Tried::Again, None);
+        // A transmission ends with the lifetime of its frames. Only a question goes on, because the receiver must hear
+        // for which frames it is not to wait; but that is a new transmission.
+        let is_too_old = |since| limits.is_too_old(since, now);
+        let is_over = limits.lifetime.is_some() && !arrived && !session.has_fresh(is_too_old);
+        if !arrived && !asks && aggregate.stage().is_some() && (!is_over || aggregate.asks()) {
+            return (if is_over { Tried::GivenUp } else { Tried::Again }, None);
         }
         let Some(aggregate) = self.hardware.pop_front() else { return (Tried::GivenUp, None) };
         let rounds = if limits.asks && !aggregate.is_aggregate() { 1 } else { limits.rounds };
@@ -223,9 +240,11 @@ impl Lane {
             }
         }
         self.pending -= aggregate.frames.len() as u32 - session.retries_of(&aggregate.frames);
+        let estimate = session.estimate_of_done(&aggregate.frames);
+        let (given_up, estimate_of_old) = session.give_up(is_too_old);
+        self.pending -= given_up;
         if let Some(firmware) = &mut self.firmware {
-            let estimate = session.estimate_of_done(&aggregate.frames);
-            firmware.done(aggregate.peer, estimate, aggregate.chain.stages()[0].mode);
+            firmware.done(aggregate.peer, estimate + estimate_of_old, aggregate.chain.stages()[0].mode);
         }
         let frames = aggregate.frames.len() as u32;
         let outcome = Outcome { chain: aggregate.chain, tried: aggregate.tried, frames, acked };
@@ -236,7 +255,7 @@ impl Lane {
         }
         let tried = match (arrived, asks) {
             (true, _) => Tried::Answered,
-            (_, true) => Tried::Again,
+            (_, true) if !is_over => Tried::Again,
             _ => Tried::GivenUp,
         };
         (tried, done)

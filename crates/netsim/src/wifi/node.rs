@@ -15,7 +15,7 @@ use crate::ledger::Fates;
 use crate::packet::Packet;
 use goodqueue_hosts::direction::Direction;
 use goodqueue_qdisc::sched::mac80211::Txqs;
-use goodqueue_qdisc::{Packet as _, Qdisc};
+use goodqueue_qdisc::{Drop, Owner, Qdisc};
 use goodqueue_units::{Duration, Instant};
 
 /// A station that expects fewer Mbit/s than this, times the number of stations, is too slow for CoDel's usual target
@@ -94,31 +94,25 @@ impl Node {
         }
     }
 
-    /// Fills the driver's queues from the discipline, and the hardware from the driver's queues. `peer_of` returns
-    /// the peer that a packet is for.
+    /// Fills the driver's queues from the discipline, and the hardware from the driver's queues. `to` returns the
+    /// peer and the category of a packet.
     pub(crate) fn fill(
         &mut self,
         now: Instant,
         timing: &Timing,
         fates: &mut Fates,
-        peer_of: impl Fn(&Packet) -> u32,
+        to: impl Fn(&Packet) -> (u32, Category),
     ) {
-        self.fill_driver(now, timing, fates, &peer_of);
+        self.fill_driver(now, fates, &to);
         for category in Category::ALL {
             while self.make_aggregate(now, category, timing, fates) {
-                self.fill_driver(now, timing, fates, &peer_of);
+                self.fill_driver(now, fates, &to);
             }
         }
     }
 
     /// Takes packets from the discipline as long as the driver has room.
-    fn fill_driver(
-        &mut self,
-        now: Instant,
-        timing: &Timing,
-        fates: &mut Fates,
-        peer_of: impl Fn(&Packet) -> u32,
-    ) {
+    fn fill_driver(&mut self, now: Instant, fates: &mut Fates, to: impl Fn(&Packet) -> (u32, Category)) {
         self.fill_firmware(now, fates);
         let Above::Qdisc(qdisc, held) = &mut self.above else { return };
         loop {
@@ -128,7 +122,8 @@ impl Node {
             }) else {
                 return;
             };
-            let lane = &mut self.categories[timing.category(packet.dscp()) as usize];
+            let (peer, category) = to(&packet);
+            let lane = &mut self.categories[category as usize];
             let lane = match lane {
                 Some(lane) => lane,
                 // The discipline has given the packet a DSCP in whose category nothing was ever sent.
@@ -141,7 +136,7 @@ impl Node {
                 *held = Some(packet);
                 return;
             }
-            lane.push(now, peer_of(&packet), packet, self.limits);
+            lane.push(now, peer, packet, self.limits);
         }
     }
 
@@ -190,6 +185,9 @@ impl Node {
             self.tell_speed(now, peer, category);
             let Self { categories, above, limits, .. } = self;
             let Some(lane) = &mut categories[category as usize] else { return false };
+            while let Some(packet) = lane.take_old(now, peer, *limits) {
+                fates.dropped(packet, Drop::Lifetime);
+            }
             let made = lane.make_aggregate(now, (peer, chain), most_bytes, *limits, timing, || match above {
                 Above::Txqs(txqs) if !limits.has_firmware => txqs.dequeue(now, place(peer, category), fates),
                 _ => None,
@@ -260,7 +258,7 @@ impl Node {
         arrives: impl FnMut(u32) -> bool,
     ) -> Tried {
         let Some(lane) = &mut self.categories[category as usize] else { return Tried::GivenUp };
-        let (tried, done) = lane.tried(timing, self.limits, airtime, arrives);
+        let (tried, done) = lane.tried(now, timing, self.limits, airtime, arrives);
         if let Some((peer, outcome)) = done {
             if let Some(outcome) = outcome {
                 self.rates[peer as usize].report(now, &outcome);

@@ -4,6 +4,7 @@ use super::cell::Cell;
 use super::log::AirSeries;
 use super::stations::{Station, StationCounts, StationSeries};
 use goodqueue_hosts::direction::Direction;
+use goodqueue_hosts::part::Value;
 use goodqueue_hosts::probe::delay::Summary;
 use goodqueue_hosts::probe::{ratio, rounded};
 
@@ -49,8 +50,12 @@ goodqueue_hosts::part! {
         pub transmissions: u64,
         /// Share of the transmissions that nobody answered.
         pub retry_percent: f64,
-        /// Frames that were given up after all tries.
+        /// Frames that were given up after all tries, or because they were too old.
         pub lost: u64,
+        /// Those of them that were older than the cell's `lifetime`. `drops_by_reason` has the frames that were too
+        /// old before they were sent at all. Only if there are any.
+        #[serde(skip_serializing_if = "Value::is_nothing")]
+        pub expired: u64,
         /// Time from a packet's arrival at the sender's queue to its delivery.
         pub delay_ms: Option<Summary>,
     }
@@ -106,6 +111,7 @@ fn air(counts: &StationCounts, seconds: f64) -> AirRecord {
         transmissions: sent,
         retry_percent: goodqueue_hosts::probe::percent(counts.unanswered, sent),
         lost: counts.lost,
+        expired: counts.expired,
         delay_ms: counts.delays.summary(),
     }
 }

@@ -45,10 +45,10 @@ impl Senders {
         now: Instant,
         node: usize,
         timing: &Timing,
-        peer_of: impl Fn(&Packet) -> u32,
+        to: impl Fn(&Packet) -> (u32, Category),
     ) {
         self.ledger.fates.at(now);
-        self.nodes[node].fill(now, timing, &mut self.ledger.fates, peer_of);
+        self.nodes[node].fill(now, timing, &mut self.ledger.fates, to);
     }
 
     /// Returns when a discipline wants to be called next.

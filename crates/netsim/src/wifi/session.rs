@@ -39,8 +39,10 @@ enum State {
     /// It is in the hardware.
     InHardware,
     Arrived,
-    /// It was given up.
+    /// It was given up after all tries.
     Lost,
+    /// It was given up because it was too old.
+    TooOld,
 }
 
 /// Frames of one sender to one receiver, in one category.
@@ -61,8 +63,10 @@ pub(crate) struct Session {
 pub(crate) enum Fate {
     /// The receiver hands it up.
     Delivered,
-    /// It was given up.
+    /// It was given up after all tries.
     Lost,
+    /// It was given up because it was too old.
+    TooOld,
 }
 
 impl Session {
@@ -140,6 +144,27 @@ impl Session {
         self.retries += u32::from(self.frame(number).state == State::Waiting);
     }
 
+    /// Returns whether a frame has not arrived yet that came to the driver at a time for which `is_too_old` does not
+    /// hold.
+    pub(crate) fn has_fresh(&self, is_too_old: impl Fn(Instant) -> bool) -> bool {
+        let is_open = |state| matches!(state, State::Waiting | State::InHardware);
+        self.window.iter().any(|frame| is_open(frame.state) && !is_too_old(frame.queued.since))
+    }
+
+    /// Gives up the frames that wait to be sent again and came at a time for which `is_too_old` holds. Returns their
+    /// number, and the sum of their airtime estimates.
+    pub(crate) fn give_up(&mut self, is_too_old: impl Fn(Instant) -> bool) -> (u32, Duration) {
+        let (mut count, mut estimate) = (0, Duration::ZERO);
+        for frame in &mut self.window {
+            if frame.state == State::Waiting && is_too_old(frame.queued.since) {
+                frame.state = State::TooOld;
+                (count, estimate) = (count + 1, estimate + frame.queued.estimate);
+            }
+        }
+        self.retries -= count;
+        (count, estimate)
+    }
+
     /// Returns whether frame `number` is in the hardware and nothing is known of it yet.
     pub(crate) fn is_in_hardware(&mut self, number: u32) -> bool {
         self.frame(number).state == State::InHardware
@@ -165,7 +190,8 @@ impl Session {
 
     /// Returns whether frame `number` was given up.
     pub(crate) fn was_given_up(&self, number: u32) -> bool {
-        self.window[number.wrapping_sub(self.first) as usize].state == State::Lost
+        let state = self.window[number.wrapping_sub(self.first) as usize].state;
+        matches!(state, State::Lost | State::TooOld)
     }
 
     /// Returns the number of the oldest open frame.
@@ -184,6 +210,7 @@ impl Session {
         let fate = match self.window.front()?.state {
             State::Arrived => Fate::Delivered,
             State::Lost => Fate::Lost,
+            State::TooOld => Fate::TooOld,
             State::Waiting | State::InHardware => return None,
         };
         self.first = self.first.wrapping_add(1);

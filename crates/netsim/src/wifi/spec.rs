@@ -55,6 +55,21 @@ const STATION_DRIVER: Key<Driver> = Key::derived("driver", "as the access point'
     .help("what the station's driver holds below the discipline")
     .simulator_only();
 
+const STATION_STANDARD: Key<Standard> = Key::derived("standard", "as the cell's", "\"802.11b\"")
+    .help("the station's standard: `802.11b` in a cell of 802.11g or 802.11n at 2.4 GHz. The others then protect their frames by a CTS-to-self, and all slots are long")
+    .source("802.11-2012, 9.23 and 19.4.5")
+    .simulator_only();
+const AGGREGATE: Key<u64> = Key::optional("aggregate", "3")
+    .range(1, 64)
+    .unit("frames")
+    .help("the most frames of an aggregate that the station sends. If left out, the driver's")
+    .simulator_only();
+
+const LIFETIME: Key<Span> = Key::optional("lifetime", "\"500ms\"")
+    .range(Span(Duration::from_millis(1)), Span(Duration::from_secs(3600)))
+    .help("how old a frame may become in a driver before it is dropped (802.11's MSDU lifetime). If left out, as in Linux, no frame is dropped for its age; ns-3 has 500 ms")
+    .source("802.11-2012, dot11EDCATableMSDULifetime")
+    .simulator_only();
 const AMPDU: Key<Size> = Key::derived("ampdu", "65535B, or what the driver makes of it", "\"8kB\"")
     .range(Size(0), Size(65_535))
     .help("the largest aggregate of 802.11n; 0B: none")
@@ -62,8 +77,9 @@ const AMPDU: Key<Size> = Key::derived("ampdu", "65535B, or what the driver makes
 
 /// The keys of a cell and of its stations.
 pub(crate) const KEYS: &[&dyn AnyKey] =
-    &[&STANDARD, &BAND, &WIDTH, &SHORT_GUARD, &RTS, &PROTECTION, &AMPDU, &DRIVER];
-pub(crate) const STATION_KEYS: &[&dyn AnyKey] = &[&NAME, &COUNT, &RATE, &STREAMS, &SNR, &STATION_DRIVER];
+    &[&STANDARD, &BAND, &WIDTH, &SHORT_GUARD, &RTS, &PROTECTION, &AMPDU, &LIFETIME, &DRIVER];
+pub(crate) const STATION_KEYS: &[&dyn AnyKey] =
+    &[&NAME, &STATION_STANDARD, &COUNT, &RATE, &STREAMS, &SNR, &AGGREGATE, &STATION_DRIVER];
 const MOST_STATIONS: u64 = 1000;
 
 /// A cell in which every parameter has a value.
@@ -86,6 +102,9 @@ pub struct WifiSpec {
     /// The largest aggregate.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "written_if")]
     pub ampdu: Option<Size>,
+    /// How old a frame may become in a driver.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "written_if")]
+    pub(crate) lifetime: Option<Span>,
     /// The driver below the access point's discipline.
     #[serde(serialize_with = "written")]
     pub driver: Driver,
@@ -99,6 +118,9 @@ pub struct WifiSpec {
 pub struct StationSpec {
     /// The name of the stations.
     pub name: String,
+    /// The standard, if it is not the cell's.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "written_if")]
+    pub(crate) standard: Option<Standard>,
     /// The number of stations.
     pub count: u64,
     #[serde(serialize_with = "written")]
@@ -111,6 +133,9 @@ pub struct StationSpec {
     /// Signal-to-noise ratio in dB.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub snr: Option<f64>,
+    /// The most frames of an aggregate that the station sends.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub aggregate: Option<u64>,
     /// The driver below the stations' discipline.
     #[serde(serialize_with = "written")]
     pub driver: Driver,
@@ -194,6 +219,7 @@ impl WifiSpec {
             rts: table.take(&RTS)?,
             protection: table.take(&PROTECTION)?,
             ampdu: table.find(&AMPDU)?,
+            lifetime: table.find(&LIFETIME)?,
             driver: table.find(&DRIVER)?.unwrap_or(usual),
             stations: Vec::new(),
         };
@@ -253,12 +279,12 @@ impl WifiSpec {
         if self.protection && self.rts {
             return refuse(&table.key("rts"), "true, and protection besides", "one of them");
         }
-        self.check_driver(table, self.driver)
+        self.check_driver(table, self.driver, self.standard)
     }
 
-    /// Refuses a driver that does not support the standard.
-    fn check_driver(&self, table: &Table<'_>, driver: Driver) -> Result<()> {
-        if driver == Driver::Ath5k && self.standard == Standard::N {
+    /// Refuses a driver that does not support `standard`.
+    fn check_driver(&self, table: &Table<'_>, driver: Driver, standard: Standard) -> Result<()> {
+        if driver == Driver::Ath5k && standard == Standard::N {
             let found = "\"ath5k\" with 802.11n, which it does not speak";
             return refuse(&table.key("driver"), found, "ath9k, iwlwifi, ath10k, ideal");
         }
@@ -275,17 +301,59 @@ impl WifiSpec {
                 "a name of its own",
             );
         }
+        let own = table.find(&STATION_STANDARD)?.filter(|own| *own != self.standard);
+        if let Some(own) = own {
+            self.check_station_standard(table, own)?;
+        }
+        let standard = own.unwrap_or(self.standard);
         let rate = table.take(&RATE)?;
         let mode = |(time, word): &(Span, String)| {
-            let mode = Mode::read(word, self.standard, self.width == 40, self.short_guard);
+            let mode = Mode::read(word, standard, self.width == 40, self.short_guard);
             mode.map(|mode| (time.0, mode)).map_err(|why| ScenarioError::new(table.key("rate"), why))
         };
         let modes =
             if rate.is_found() { Vec::new() } else { rate.0.iter().map(mode).collect::<Result<_>>()? };
         let driver = table.find(&STATION_DRIVER)?.unwrap_or(self.driver);
-        self.check_driver(table, driver)?;
+        self.check_driver(table, driver, standard)?;
         let (count, streams, snr) = (table.take(&COUNT)?, table.take(&STREAMS)?, table.find(&SNR)?);
-        Ok(StationSpec { name, count, rate, modes, streams, snr, driver })
+        let aggregate = table.find(&AGGREGATE)?;
+        if aggregate.is_some() && standard != Standard::N {
+            let found = format!("one with {}", standard.name());
+            return refuse(&table.key("aggregate"), found, "none; aggregates are of 802.11n");
+        }
+        Ok(StationSpec { name, standard: own, count, rate, modes, streams, snr, aggregate, driver })
+    }
+
+    /// Refuses a standard of a station, `own`, that cannot be in this cell.
+    fn check_station_standard(&self, table: &Table<'_>, own: Standard) -> Result<()> {
+        let of_cell = self.standard.name();
+        if own != Standard::B || self.standard == Standard::A {
+            let accepted = format!("{of_cell}, or 802.11b in a cell of 802.11g or 802.11n");
+            return refuse(
+                &table.key("standard"),
+                format!("{:?} in a cell of {of_cell}", own.name()),
+                &accepted,
+            );
+        }
+        if self.band != Band::Low {
+            let found = format!("{:?} in a cell at {}", own.name(), self.band.name());
+            return refuse(&table.key("standard"), found, &format!("{:?}; 802.11b is at 2.4ghz", of_cell));
+        }
+        if self.rts {
+            let found = format!("{:?} in a cell with RTS and CTS", own.name());
+            return refuse(&table.key("standard"), found, &format!("{of_cell:?}, or rts = false"));
+        }
+        Ok(())
+    }
+
+    /// Returns whether a station of 802.11b is near a cell of a later standard, in it or said to be there.
+    pub(crate) fn is_protected(&self) -> bool {
+        self.protection || self.stations.iter().any(|station| station.standard.is_some())
+    }
+
+    /// Returns the standard of `station`.
+    pub(crate) fn standard_of(&self, station: &StationSpec) -> Standard {
+        station.standard.unwrap_or(self.standard)
     }
 
     /// Returns each station's name with the entry that the station belongs to, in order.
@@ -309,7 +377,7 @@ impl WifiSpec {
 
     /// Returns the modes that rate control of `station` can choose from, slowest first.
     pub(crate) fn modes(&self, station: &StationSpec) -> Vec<Mode> {
-        let mut modes: Vec<Mode> = match self.standard {
+        let mut modes: Vec<Mode> = match self.standard_of(station) {
             Standard::N => {
                 let ht = |mcs| Ht { mcs, is_wide: self.width == 40, has_short_guard: self.short_guard };
                 (0..8 * station.streams as u8).map(|mcs| Mode::Ht(ht(mcs))).collect()

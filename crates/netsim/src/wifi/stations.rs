@@ -2,7 +2,7 @@
 
 use super::channel::error_rate;
 use super::mode::Mode;
-use super::standard::Category;
+use super::standard::{Category, Timing};
 use crate::lists::ByDirection;
 use crate::packet::Packet;
 use goodqueue_hosts::direction::Direction;
@@ -15,6 +15,8 @@ use std::collections::BTreeMap;
 /// A station.
 pub(crate) struct Station {
     pub(crate) name: String,
+    /// The timing of its standard: how its own frames contend, and in which category packets from and to it are.
+    pub(crate) timing: Timing,
     /// Signal-to-noise ratio of the station's link in dB, both ways. Without it, only collisions lose frames.
     snr_db: Option<f64>,
     /// The share of frames that noise destroys, by mode and bytes. A cache, because to compute a share costs more
@@ -69,8 +71,9 @@ pub(crate) struct StationCounts {
     pub(crate) collided: u64,
     /// Bytes of the packets that arrived.
     pub(crate) delivered_bytes: u64,
-    /// Frames that were given up.
+    /// Frames that were given up, and those among them that were too old.
     pub(crate) lost: u64,
+    pub(crate) expired: u64,
     /// Airtime with answers, and the part of it without collisions.
     pub(crate) airtime: Duration,
     pub(crate) useful: Duration,
@@ -82,11 +85,11 @@ pub(crate) struct StationCounts {
 }
 
 impl Station {
-    pub(crate) fn new(name: String, snr_db: Option<f64>) -> Self {
+    pub(crate) fn new(name: String, timing: Timing, snr_db: Option<f64>) -> Self {
         let (counts, since) =
             (ByDirection::of(|_| StationCounts::new()), ByDirection::of(|_| Since::default()));
         let series = ByDirection::of(|_| AirtimeSeries::default());
-        Self { name, snr_db, error_rates: BTreeMap::new(), counts, since, series }
+        Self { name, timing, snr_db, error_rates: BTreeMap::new(), counts, since, series }
     }
 
     /// Counts `transmission`.
@@ -158,6 +161,7 @@ impl StationCounts {
             collided: 0,
             delivered_bytes: 0,
             lost: 0,
+            expired: 0,
             airtime: Duration::ZERO,
             useful: Duration::ZERO,
             with_frames: 0,

@@ -150,6 +150,9 @@ impl Draws<'_> {
             if draws.once(2) {
                 station["snr"] = json!(f64::from(draws.byte() % 50) - 5.0);
             }
+            if standard == "802.11n" && draws.once(4) {
+                station["aggregate"] = json!(draws.of(&[2, 1, 5]));
+            }
             station
         };
         let mut wifi = json!({"standard": standard});
@@ -163,6 +166,16 @@ impl Draws<'_> {
         if standard == "802.11n" {
             wifi["width"] = json!(self.of(&[20, 40, 30]));
             wifi["ampdu"] = json!(self.of(&["65535B", "0B", "4kB"]));
+            if self.once(4) {
+                wifi["band"] = json!("2.4ghz");
+                let stations = wifi["station"].as_array_mut().unwrap();
+                stations.push(
+                    json!({"name": "old", "standard": "802.11b", "rate": self.of(&["minstrel", "1mbit"])}),
+                );
+            }
+        }
+        if self.once(4) {
+            wifi["lifetime"] = json!(self.of(&["20ms", "1ms", "500ms"]));
         }
         let qdiscs =
             ["mac80211", "mac80211 noairtime limit 20", "fq_codel", "pfifo limit 3", "pie", "cake", "codel"];

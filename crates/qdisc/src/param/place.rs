@@ -20,8 +20,10 @@ impl Args {
     /// came.
     #[must_use]
     pub fn release(&self) -> Release {
-        let place = if cfg!(feature = "emulation") { self.place } else { Place::default() };
-        place.release.max(self.spec.since.unwrap_or_default())
+        if cfg!(not(feature = "emulation")) {
+            return Release::Linux6_1; // a constant, so that the other laws are not in the program
+        }
+        self.place.release.max(self.spec.since.unwrap_or_default())
     }
 
     /// Returns whether sockets of this host send all packets: see [`Args::at_sender`].
@@ -85,7 +87,7 @@ mod tests {
     /// A change must not bring a line back to the default release, and neither must the child that it makes anew.
     #[test]
     fn a_line_stays_where_it_is() {
-        let line = parse_line("tbf rate 9mbit burst 5kb latency 50ms child codel").unwrap();
+        let line = parse_line("tbf rate 9mbit burst 5kb child codel").unwrap();
         let placed = line.in_release(Release::Linux7_3).at_sender();
         let changed = placed.changed("tbf child codel target 9ms").unwrap();
         for args in [&placed, &changed] {

@@ -35,6 +35,14 @@ struct Queue<P> {
     active: u32,
 }
 
+impl<P: Packet> Queue<P> {
+    /// Shapes to the queue's share of `rate`, in bytes per second; 0: unlimited.
+    fn share(&mut self, rate: u64) {
+        let least = rate.min(1); // a share of 0 would be unlimited
+        self.cake.pace((rate / u64::from(self.active)).max(least));
+    }
+}
+
 /// `tc`'s `cake_mq`.
 #[derive(Clone, Debug)]
 pub struct CakeMq<P> {
@@ -74,8 +82,8 @@ impl<P: Packet> Discipline<P> for CakeMq<P> {
         Self::build(args, link)?;
         for queue in &mut self.queues {
             queue.cake.change(now, args, link, owner)?;
-            queue.active = 1;
             self.rate = queue.cake.rate;
+            queue.share(self.rate);
         }
         Ok(())
     }
@@ -181,7 +189,7 @@ impl<P: Packet> CakeMq<P> {
         queue.last_checked_active = now;
         if queue.active != active {
             queue.active = active;
-            queue.cake.pace(self.rate / u64::from(active));
+            queue.share(self.rate);
         }
     }
 }
