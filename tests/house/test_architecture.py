@@ -58,7 +58,9 @@ def test_only_disciplines_that_hold_any_other_know_the_registry() -> None:
     """Otherwise a parameter's file and the table of all disciplines would each depend on the other."""
     source = ROOT / "crates" / "qdisc" / "src"
     names = re.compile(r"\b(registry|AnyQdisc|parse_line)\b")
-    tests = re.compile(r"^#\[cfg\(test\)\]\n(mod tests \{|fn ).*", re.DOTALL | re.MULTILINE)
+    tests = re.compile(
+        r"^#\[cfg\(test\)\]\n(#\[cfg\(feature = .*\)\]\n)?(mod tests \{|fn ).*", re.DOTALL | re.MULTILINE
+    )
     comment = re.compile(r"//.*")
     know = {
         path.relative_to(source).as_posix()

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from conftest import ROOT, Result
-from goodqueue.show import releases
+from goodqueue.validation import releases
 
 GOLDEN = ROOT / "golden"
 

@@ -1,5 +1,5 @@
-//! Stands for the receive side of cards in builds without the feature `emulation`, such as the page's: packets are taken
-//! as they arrive.
+//! Stands for the receive side of cards in builds without the feature `emulation`, such as the page's: packets are
+//! taken as they arrive.
 
 use goodqueue_hosts::keys::{Result, Table};
 use serde::Serialize;

@@ -53,7 +53,7 @@ def listing(
       goodqueue list cc --json
     """
     from goodqueue.errors import UserError, quoted
-    from goodqueue.show import reference, releases, tables, terminal
+    from goodqueue.show import reference, tables, terminal
 
     if topic not in TOPICS:
         raise UserError("list", f"found {quoted(topic)}; accepted: {', '.join(TOPICS)}")
@@ -73,6 +73,8 @@ def listing(
     elif name is not None and topic in reference.KINDS:
         terminal.show(reference.of_kind(topic, name))
     elif items:
+        from goodqueue.validation import releases
+
         shown = releases.table(items) if topic == "linux" else tables.catalogue(TOPICS[topic], items)  # type: ignore[arg-type]
         terminal.print_table(shown)
         if topic in HOW and name is None:
@@ -101,7 +103,7 @@ def _items(topic: str) -> list[dict[str, Any]]:
 
         return examples.available()
     if topic == "linux":
-        from goodqueue.show import releases
+        from goodqueue.validation import releases
 
         return releases.disciplines()  # type: ignore[return-value]
     texts = {

@@ -11,7 +11,7 @@ fn receive(rx_usecs: u64, rx_frames: Option<u64>) -> Card {
     Card::new(Receive { rx_usecs, rx_frames, gro: true })
 }
 
-/// The segment `number` of the connection `flow`, with full payload.
+/// Returns the segment `number` of the connection `flow`, with full payload.
 fn data(flow: usize, number: u32) -> Packet {
     let segment =
         Segment { seq: SeqNumber(1448 * number), payload_len: 1448, flags: Flags::ACK, ..Segment::default() };
@@ -24,7 +24,7 @@ fn with(packet: Packet, change: impl FnOnce(&mut Segment)) -> Packet {
     Packet { body: Body::Tcp(segment), ..packet }
 }
 
-/// The flow, the first byte's segment and the number of parts of each packet that the host gets.
+/// Returns the flow, the first byte's segment and the number of parts of each packet that the host gets.
 fn taken(card: &mut Card) -> Vec<(u32, u32, u32)> {
     let mut packets = Vec::new();
     card.interrupt(&mut packets);

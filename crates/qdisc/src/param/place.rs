@@ -79,7 +79,8 @@ impl Args {
     }
 }
 
-#[cfg(all(test, feature = "emulation"))]
+#[cfg(test)]
+#[cfg(feature = "emulation")]
 mod tests {
     use super::*;
     use crate::registry::parse_line;

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from goodqueue import hops
 from goodqueue.engines.kernel import counters, elements
 from goodqueue.engines.kernel.lab.clock import nanoseconds
 from goodqueue.engines.kernel.lab.plan import Hop, Plan
@@ -28,7 +29,7 @@ class Routers:
         self._hops = list(zip(plan.hops, scenario.get("hop") or [], strict=True))
         for stack in plan.stacks:
             if stack.link is not None:
-                asked = {"kind": "link"} | scenario["host"][stack.place]
+                asked = {"kind": hops.queue().name} | scenario["host"][stack.place]
                 self._hops.append((Hop(stack.name, stack.direction, stack.link), asked))
         for hop, _ in self._hops:
             told = lab["hop_stats"][hop.name]

@@ -225,8 +225,8 @@ fn a_rest_that_ends_on_the_tick_is_not_overdue() {
 }
 
 /// Until 6.12 BLUE draws for each packet while its probability is above 0, and the draw for a packet that CoDel drops
-/// has no effect. 7.3 draws only for packets that CoDel lets pass or marks. The second gap is longer since 6.12, by 40 us
-/// in an interval of 100 ms.
+/// has no effect. 7.3 draws only for packets that CoDel lets pass or marks. The second gap is longer since 6.12, by
+/// 40 us in an interval of 100 ms.
 #[test]
 fn the_rules_are_those_of_the_release() {
     struct Counting(u32);

@@ -143,9 +143,9 @@ fn a_line_builds_the_law_that_it_names() {
     assert_eq!(drops("variant linux"), [29, 0, 25, 0, 24]);
 }
 
-/// `codel_impl.h` of Linux 7.3: a call that is far behind its schedule drops 256 packets and hands out the next one. The
-/// next drop is then due a gap after now: 976 ticks / sqrt(257) are 60.9. Before, a call dropped until it had caught up,
-/// here until one packet is left. The other variants are drafts and papers, and no release of Linux changes them.
+/// `codel_impl.h` of Linux 7.3: a call that is far behind its schedule drops 256 packets and hands out the next one.
+/// The next drop is then due a gap after now: 976 ticks / sqrt(257) are 60.9. Before, a call dropped until it had caught
+/// up, here until one packet is left. The other variants are drafts and papers, and no release of Linux changes them.
 #[test]
 fn since_7_3_a_call_drops_at_most_256_packets() {
     let link = Link { rate: Rate::from_bps(10_000_000).unwrap(), mtu: 1514 };

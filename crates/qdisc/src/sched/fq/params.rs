@@ -118,7 +118,8 @@ pub(super) struct Settings {
     pub(super) horizon: u64,
     pub(super) horizon_drop: bool,
     pub(super) ce_threshold: u64,
-    /// Whether a throttled flow waits no longer than for its earliest packet. Before 7.3 it waits as long as it began to.
+    /// Whether a throttled flow waits no longer than for its earliest packet. Before 7.3 it waits as long as it began
+    /// to.
     pub(super) moves_timer: bool,
 }
 
