@@ -144,8 +144,8 @@ fn a_line_builds_the_law_that_it_names() {
 }
 
 /// `codel_impl.h` of Linux 7.3: a call that is far behind its schedule drops 256 packets and hands out the next one.
-/// The next drop is then due a gap after now: 976 ticks / sqrt(257) are 60.9. Before, a call dropped until it had caught
-/// up, here until one packet is left. The other variants are drafts and papers, and no release of Linux changes them.
+/// The next drop is then due a gap after now: 976 ticks / sqrt(257) are 60.9. Before, a call dropped until it had
+/// caught up, here until one packet is left. The other variants are drafts and papers, and no release changes them.
 #[test]
 fn since_7_3_a_call_drops_at_most_256_packets() {
     let link = Link { rate: Rate::from_bps(10_000_000).unwrap(), mtu: 1514 };
