@@ -19,24 +19,5 @@ impl Receive {
     }
 }
 
-/// What no card counted.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Counts {
-    pub(crate) interrupts: u64,
-    pub(crate) packets: u64,
-    pub(crate) handed_on: u64,
-    pub(crate) bytes: u64,
-}
-
 /// The card that this build has not.
 pub(crate) enum Card {}
-
-impl Card {
-    pub(crate) fn waiting(&self) -> u64 {
-        match *self {}
-    }
-
-    pub(crate) fn measured(&self) -> Counts {
-        match *self {}
-    }
-}

@@ -71,8 +71,8 @@ mod tests {
             [down, down.child().unwrap()].into_iter().chain(hops.map(|link| args(&link.line))).collect();
         assert_eq!(all.iter().map(|args| args.release()).collect::<Vec<_>>(), [Release::Linux7_3; 4]);
 
-        asked["bottleneck"] =
-            json!({"qdisc": "mac80211", "wifi": {"station": [{"name": "a", "rate": "54mbit"}]}});
+        let cell = json!({"standard": "802.11n", "station": [{"name": "a", "rate": "mcs7"}]});
+        asked["bottleneck"] = json!({"qdisc": "mac80211", "wifi": cell});
         asked["traffic"] = json!([{"kind": "bulk", "station": "a"}]);
         for key in ["hop", "host"] {
             asked.as_object_mut().unwrap().remove(key);
