@@ -220,6 +220,16 @@ impl Kind {
         }
     }
 
+    /// Returns the kind as the list of kinds has it. A program without the reference shows no kinds to people, so it
+    /// does without the words for them.
+    pub(super) const fn listed(self) -> Self {
+        if cfg!(feature = "reference") {
+            return self;
+        }
+        let option = Shorthand { detail: "", example: "", sets: &[] };
+        Self { summary: "", plural: "", measures: &[], times: "", times_are: "", option, ..self }
+    }
+
     /// Returns the keys beside the keys that all kinds have: the kind's own first.
     pub fn all_keys(&self) -> impl Iterator<Item = &'static dyn AnyKey> + use<> {
         self.keys.iter().chain(self.transport).copied()

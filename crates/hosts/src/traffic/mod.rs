@@ -22,7 +22,7 @@ macro_rules! kinds {
 
         /// Every kind of traffic, in the order in which `goodqueue list traffic` shows them. A constant would stand
         /// once in each crate that reads it, with all that the kinds refer to.
-        pub static KINDS: &[&Kind] = &[$(&$file::KIND,)* $(&$flent,)*];
+        pub static KINDS: &[&Kind] = &[$(&$file::KIND.listed(),)* $(&$flent.listed(),)*];
     };
 }
 
