@@ -77,26 +77,27 @@ pub(crate) struct Totals {
 }
 
 impl Totals {
-    /// Returns the memory that `packet` counts.
+    /// Returns the memory that `packet` of `len` bytes counts.
     #[inline]
-    fn weight<P: Packet>(&self, packet: &P) -> u64 {
-        if self.spares_own && packet.socket().is_some() { 0 } else { memory_of(packet.len()) }
+    fn weight<P: Packet>(&self, packet: &P, len: u32) -> u64 {
+        if self.spares_own && packet.socket().is_some() { 0 } else { memory_of(len) }
     }
 
-    /// Adds a packet, which begins to wait.
+    /// Adds a packet of `len` bytes, which begins to wait. The caller has asked the packet for its length, which is a
+    /// sum over its parts.
     #[inline]
-    fn add<P: Packet>(&mut self, packet: &P) {
+    fn add<P: Packet>(&mut self, packet: &P, len: u32) {
         self.backlog.packets += 1;
-        self.backlog.bytes += u64::from(packet.len());
-        self.memory += self.weight(packet);
+        self.backlog.bytes += u64::from(len);
+        self.memory += self.weight(packet, len);
     }
 
-    /// Subtracts a packet, which leaves.
+    /// Subtracts a packet of `len` bytes, which leaves.
     #[inline]
-    fn remove<P: Packet>(&mut self, packet: &P) {
+    fn remove<P: Packet>(&mut self, packet: &P, len: u32) {
         self.backlog.packets -= 1;
-        self.backlog.bytes -= u64::from(packet.len());
-        self.memory -= self.weight(packet);
+        self.backlog.bytes -= u64::from(len);
+        self.memory -= self.weight(packet, len);
     }
 }
 
@@ -144,9 +145,10 @@ impl<P: Packet> FlowQueue<'_, P> {
     #[inline]
     pub(crate) fn pull(&mut self) -> Option<P> {
         let head = self.packets.head(*self.queue)?;
-        *self.pulled = head.len();
-        *self.bytes -= u64::from(head.len());
-        self.totals.remove(head);
+        let len = head.len();
+        *self.pulled = len;
+        *self.bytes -= u64::from(len);
+        self.totals.remove(head, len);
         self.packets.pop(self.queue)
     }
 
@@ -225,8 +227,9 @@ impl<P: Packet, S: Clone> Drr<P, S> {
     pub(crate) fn push(&mut self, bucket: u32, packet: P) {
         let flow = &mut self.flows[bucket as usize];
         let packet = self.packets.push(&mut flow.queue, packet);
-        flow.bytes += u64::from(packet.len());
-        self.totals.add(packet);
+        let len = packet.len();
+        flow.bytes += u64::from(len);
+        self.totals.add(packet, len);
         self.fattest.update(bucket, flow.bytes);
         if flow.next == UNLISTED {
             flow.deficit = self.quantum;
@@ -291,10 +294,9 @@ impl<P: Packet, S: Clone> Drr<P, S> {
         let flow = &mut self.flows[bucket as usize];
         flow.deficit = flow.deficit.saturating_sub_unsigned(len);
         flow.bytes -= u64::from(len);
+        self.totals.remove(self.packets.head(flow.queue)?, len);
         self.fattest.update(bucket, flow.bytes);
-        let packet = self.packets.pop(&mut flow.queue)?;
-        self.totals.remove(&packet);
-        Some(packet)
+        self.packets.pop(&mut flow.queue)
     }
 
     /// Notes that the flow whose turn it was sends the last packet that was pulled from it.
