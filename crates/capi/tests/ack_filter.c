@@ -21,7 +21,7 @@ static uint64_t bits(void *context) {
 int main(int argc, char **argv) {
     int filtered = 0, left = 0;
     goodqueue_owner owner = {&filtered, dropped, NULL, bits};
-    char error[256];
+    char error[512];
     const char *line = "cake bandwidth 1mbit diffserv4 ack-filter";
     goodqueue *qdisc = goodqueue_new(line, 1000000, 1514, owner, error, sizeof error);
     if (!qdisc) {

@@ -44,7 +44,7 @@ static void integer(void *context, const char *name, int64_t value) {
 int main(int argc, char **argv) {
     const char *line = argc > 1 ? argv[1] : "codel target 5ms";
     const char *misuse = argc > 2 ? argv[2] : "";
-    char error[256];
+    char error[512];
     struct counts counts = {0};
     goodqueue_owner owner = {&counts, dropped, marked, bits};
     goodqueue *qdisc = goodqueue_new(line, 10000000, 1514, owner, error, sizeof error);
