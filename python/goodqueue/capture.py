@@ -8,7 +8,6 @@ from pathlib import Path
 from goodqueue.errors import UserError, quoted
 from goodqueue.files import drafts, output
 from goodqueue.record import Scenario
-from goodqueue.scenario import paths
 
 SUFFIX = ".pcapng"
 WHOLE_BYTES = 65536
@@ -94,6 +93,8 @@ def check(scenario: Scenario, points: Sequence[str]) -> None:
     direction, for a card in front of the queue, since senders' packets wait there, and for the point of the air
     without Wi-Fi.
     """
+    from goodqueue.scenario import paths  # which takes its time, and the command line starts with this module
+
     if AIR in points and "wifi" not in scenario["bottleneck"]:
         raise UserError("--trace-at", f"found {AIR}, and no [bottleneck.wifi]; accepted: points of a wire")
     if hops := scenario.get("hop"):

@@ -158,7 +158,7 @@ TABLE = [
         "--out ok.toml: exists already; accepted: another name, or --force to replace it",
     ),
     ("report bare.json --out folder", "--out folder: found a folder; accepted: a file"),
-    ("list planets", 'list: found "planets"; accepted: qdiscs, cc, traffic, hops, studies'),
+    ("list planets", 'list: found "planets"; accepted: qdiscs, cc, traffic, hops, linux'),
     ("list qdiscs codle", 'list qdiscs: found "codle"; accepted: pfifo'),
     ("replay missing", "missing: not found; accepted: a trace"),
     ("replay folder", "folder: no trace below; accepted: a folder"),

@@ -23,7 +23,7 @@ import needs
 from conftest import Result
 from goodqueue import engines
 from goodqueue.engines import kernel
-from goodqueue.engines.kernel import cpio, folders, host, image, vm, watching
+from goodqueue.engines.kernel import cpio, folders, host, image, linux, vm, watching
 from goodqueue.engines.kernel.lab.plan import Flow, Plan, Route, Shaper
 from goodqueue.errors import UserError
 from goodqueue.record.reading import times_of
@@ -205,12 +205,12 @@ def bzimage(payload: bytes) -> bytes:
 
 
 def test_the_kernel_is_taken_out_of_its_wrapping() -> None:
-    assert image.unpacked(bzimage(gzip.compress(b"\x7fELF kernel"))) == b"\x7fELF kernel"
+    assert linux.unpacked(bzimage(gzip.compress(b"\x7fELF kernel"))) == b"\x7fELF kernel"
 
 
 def test_what_is_no_kernel_is_refused() -> None:
     with pytest.raises(UserError, match="bzImage"):
-        image.unpacked(bytes(4096))
+        linux.unpacked(bytes(4096))
 
 
 def write_image(cache: Path, key: str, **changed: object) -> Path:

@@ -9,7 +9,7 @@ import pytest
 from conftest import SCENARIO, Result
 from goodqueue import engines
 from goodqueue.engines import identity, releases
-from goodqueue.engines.kernel import apt, image, packages, vm
+from goodqueue.engines.kernel import apt, image, linux, packages, vm
 from goodqueue.errors import UserError
 from goodqueue.record.reading import times_of
 from goodqueue.scenario import resolve
@@ -120,9 +120,9 @@ def test_without_network_or_suite_one_line_says_what_is_missing(
 def test_zstd_as_newer_kernels_have_it_is_unpacked() -> None:
     # A frame with the text "ELF" in one raw block, and the four bytes of the size that Linux puts behind it.
     frame = bytes.fromhex("28b52ffd2003190000") + b"ELF" + (3).to_bytes(4, "little")
-    assert image.unpacked(bzimage(frame)) == b"ELF"
+    assert linux.unpacked(bzimage(frame)) == b"ELF"
     with pytest.raises(UserError, match="payload begins with 4c5a4d41; accepted: one that xz, gzip or zstd made"):
-        image.unpacked(bzimage(b"LZMA"))
+        linux.unpacked(bzimage(b"LZMA"))
 
 
 def test_a_release_is_the_first_two_numbers_of_a_kernel_s_name() -> None:

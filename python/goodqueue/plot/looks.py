@@ -63,7 +63,7 @@ DISCIPLINES: dict[str, tuple[str, str, Line]] = {
     "fq_pie": ("#5cc9a7", "v", DASH_DOT),
     "sfq": ("#8aa514", ">", DASHED),
     "cake": ("#0b5a45", "*", DASH_DOT),
-    "cake_mq": ("#2a8f72", "X", DOTTED),
+    "cake_mq": ("#2a8f72", "*", LONG),
     # PIE and the PI controllers: oranges.
     "pie": ("#d55e00", "D", SOLID),
     "docsis_pie": ("#9a4100", "p", DASHED),

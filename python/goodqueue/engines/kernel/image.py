@@ -9,14 +9,11 @@ side by side.
 import functools
 import hashlib
 import json
-import lzma
 import os
 import re
 import shutil
 import subprocess
-import sys
 import tarfile
-import zlib
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -25,7 +22,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from goodqueue.engines import releases
-from goodqueue.engines.kernel import apt, cpio, folders, packages
+from goodqueue.engines.kernel import apt, cpio, folders, linux, packages
 from goodqueue.errors import UserError
 from goodqueue.files import inputs
 
@@ -42,16 +39,6 @@ LIBRARIES = "usr/lib/x86_64-linux-gnu"
 _PROGRAMS = re.compile(r"usr/(bin/(busybox|tcpdump|python3\.\d+)|sbin/tc)$")
 _PYTHON = re.compile(r"usr/lib/python3\.\d+/")
 _LIBRARY = re.compile(rf"{LIBRARIES}/[^/]+\.so[.\w]*$|usr/lib64/")
-_MODULE = re.compile(
-    r"usr/lib/modules/[^/]+/kernel/(net|lib|crypto|drivers/(firmware|net/(veth|macvlan)|virtio)|fs/(9p|fscache|netfs))\b.*\.ko(\.xz)?$"
-)
-_KERNEL = re.compile(r"boot/vmlinuz-(?P<old>[^/]+)$|usr/lib/modules/(?P<new>[^/]+)/vmlinuz$")
-"""The kernel. Since Debian's 7.x it lies among its modules."""
-_LOADED = re.compile(
-    r"(sch_\w+|cls_\w+|em_\w+|tcp_\w+|inet_diag|veth|macvlan|9p|9pnet_virtio|qemu_fw_cfg|virtio_mmio)$"
-)
-"""Modules of the image, besides those that they depend on. The kernel loads most of them itself on demand."""
-
 _UNUSED_PYTHON = (
     "__pycache__ config-3 distutils doctest.py ensurepip idlelib lib2to3 pydoc_data pydoc.py test tkinter turtle.py "
     "turtledemo venv wsgiref xmlrpc sitecustomize.py"
@@ -193,10 +180,10 @@ def build(tell: Callable[[str], None] = lambda _: None, release: str | None = No
             _unpack(work / package.file, root)
             (work / package.file).unlink()
         tell("assembling")
-        kernel = _kernel(root, made / KERNEL)
+        kernel = linux.kernel(root, made / KERNEL)
         if release is not None and releases.of(kernel) != release:
             raise UserError(f"kernel {release}", f"found Linux {kernel} in Debian's suite; accepted: {release}")
-        _modules(root, kernel)
+        linux.modules(root, kernel)
         _python(root)
         _only_needed_libraries(root)
         _run_python(root, (root / "usr/bin/python3").resolve(), "-c", "import pyroute2")
@@ -272,97 +259,8 @@ def _wanted(path: str) -> bool:
         return not any(part in _UNUSED_PYTHON.split() or part.startswith("config-3") for part in parts) and not (
             _UNUSED_EXTENSIONS.match(parts[-1])
         )
-    patterns = (_PROGRAMS, _LIBRARY, _MODULE, _KERNEL)
+    patterns = (_PROGRAMS, _LIBRARY, linux.MODULE, linux.KERNEL)
     return any(pattern.match(path) for pattern in patterns)
-
-
-def _kernel(root: Path, target: Path) -> str:
-    """Write the uncompressed kernel, which boots without unpacking itself, and return its release."""
-    found = {path: match for path in root.rglob("vmlinuz*") if (match := _KERNEL.match(str(path.relative_to(root))))}
-    if len(found) != 1:
-        raise UserError("kernel image", f"found {len(found)} kernels in the packages; accepted: one")
-    ((path, match),) = found.items()
-    target.write_bytes(unpacked(path.read_bytes()))
-    path.unlink()
-    return match["old"] or match["new"]
-
-
-def unpacked(kernel: bytes) -> bytes:
-    """Return the ELF program in a bzImage (Linux's x86 boot protocol, 2.08: ``payload_offset`` and ``payload_length``).
-
-    Raises UserError for a compression that Debian's kernels do not have.
-    """
-    if kernel[0x202:0x206] != b"HdrS":
-        raise UserError("kernel image", "found a kernel that is no bzImage; accepted: Debian's for amd64")
-    sectors = kernel[0x1F1] or 4
-    start = (sectors + 1) * 512 + int.from_bytes(kernel[0x248:0x24C], "little")
-    payload = kernel[start : start + int.from_bytes(kernel[0x24C:0x250], "little")]
-    if payload.startswith(b"\xfd7zXZ\0"):
-        return lzma.LZMADecompressor(lzma.FORMAT_XZ).decompress(payload)
-    if payload.startswith(b"\x1f\x8b"):
-        return zlib.decompressobj(wbits=31).decompress(payload)
-    if payload.startswith(b"\x28\xb5\x2f\xfd"):
-        return _zstd(payload)
-    found = f"found a kernel whose payload begins with {payload[:4].hex()}"
-    raise UserError("kernel image", f"{found}; accepted: one that xz, gzip or zstd made")
-
-
-def _zstd(payload: bytes) -> bytes:
-    if sys.version_info >= (3, 14):
-        from compression import zstd
-    else:
-        from backports import zstd
-    return zstd.ZstdDecompressor().decompress(payload)  # which leaves what follows the frame
-
-
-def _modules(root: Path, release: str) -> None:
-    """Keep only the modules that may be loaded, uncompressed, and write modprobe's two tables."""
-    folder = root / "usr/lib/modules" / release
-    found = {path.name.split(".")[0].replace("-", "_"): path for path in folder.rglob("*.ko*")}
-    contents: dict[str, bytes] = {}
-    new = {name for name in found if _LOADED.match(name)}
-    if missing := {"veth", "macvlan", "9p", "qemu_fw_cfg", "virtio_mmio", "sch_htb", "sch_netem"} - new:
-        raise UserError("kernel image", f"Linux {release} has no modules {', '.join(sorted(missing))}")
-    while new:
-        for name in new:
-            if name not in found:
-                raise UserError("kernel image", f"found no module {name}, which others depend on")
-            contents[name] = _module(found[name])
-        new = {name for content in contents.values() for name in _depends(content)} - contents.keys()
-    shutil.rmtree(folder)
-    folder.mkdir()
-    lines: list[str] = []
-    aliases: list[str] = []
-    for name, content in sorted(contents.items()):
-        (folder / f"{name}.ko").write_bytes(content)
-        lines.append(" ".join([f"{name}.ko:", *(f"{each}.ko" for each in _closure(name, contents))]))
-        aliases += [f"alias {alias.decode()} {name}" for alias in re.findall(rb"\0alias=([^\0]+)(?=\0)", content)]
-    (folder / "modules.dep").write_text("\n".join(lines) + "\n", encoding="ascii")
-    (folder / "modules.alias").write_text("\n".join(aliases) + "\n", encoding="ascii")
-
-
-def _module(path: Path) -> bytes:
-    return lzma.decompress(path.read_bytes()) if path.suffix == ".xz" else path.read_bytes()
-
-
-def _depends(module: bytes) -> list[str]:
-    """Return the modules that ``module`` depends on, from the text of its section .modinfo."""
-    found = re.search(rb"\0depends=([\w,-]*)\0", module)
-    return [name.replace("-", "_") for name in found[1].decode().split(",") if name] if found else []
-
-
-def _closure(name: str, contents: dict[str, bytes]) -> list[str]:
-    """Return all modules that ``name`` depends on, in modprobe's order: the module to load first is last."""
-    order: list[str] = []
-
-    def visit(module: str) -> None:
-        for needed in _depends(contents[module]):
-            if needed not in order:
-                visit(needed)
-                order.append(needed)
-
-    visit(name)
-    return order[::-1]
 
 
 def _python(root: Path) -> None:
