@@ -115,12 +115,13 @@ web-tools: | rust
 	  || { command -v rustup >/dev/null && rustup target add $(WASM); } \
 	  || { echo "make web: no Rust for $(WASM); accepted: rustup target add $(WASM), or Rust's source and wasm-ld (Debian: rustc-web, cargo-web, rust-web-src, lld)" >&2; exit 1; }
 
-# Without this machine's paths in panic messages the module is smaller, and equal on all machines.
+# Without the places of panics the module is smaller, and equal on all machines. Rust has no stable option for that.
 target/web.module: $(rust_sources) crates/web/bindgen/Cargo.lock crates/web/bindgen/src/main.rs | web-tools
 	@echo "building the simulator for the browser (about a minute the first time)"
-	@flags=; [ -d "$$(rustc --print target-libdir --target $(WASM))" ] || { flags='-Zbuild-std=std,panic_abort'; \
-	    export RUSTC_BOOTSTRAP=1 CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER="$$(command -v wasm-ld || echo rust-lld)"; }; \
-	  cargo build --config 'build.rustflags=["--remap-path-prefix=crates="]' --quiet --locked --profile web --package goodqueue-web --target $(WASM) $$flags
+	@flags=; export RUSTC_BOOTSTRAP=1; \
+	  [ -d "$$(rustc --print target-libdir --target $(WASM))" ] || { flags='-Zbuild-std=std,panic_abort'; \
+	    export CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER="$$(command -v wasm-ld || echo rust-lld)"; }; \
+	  cargo build --config 'build.rustflags=["--remap-path-prefix=crates=", "-Zlocation-detail=none"]' --quiet --locked --profile web --package goodqueue-web --target $(WASM) $$flags
 	@cargo run --quiet --locked --manifest-path crates/web/bindgen/Cargo.toml --target-dir target -- \
 	  target/$(WASM)/web/goodqueue_web.wasm web/wasm
 	@touch $@
