@@ -73,10 +73,12 @@ def listing(
     elif name is not None and topic in reference.KINDS:
         terminal.show(reference.of_kind(topic, name))
     elif items:
-        from goodqueue.validation import releases
+        if topic == "linux":
+            from goodqueue.validation import releases  # which reads validate's cells
 
-        shown = releases.table(items) if topic == "linux" else tables.catalogue(TOPICS[topic], items)  # type: ignore[arg-type]
-        terminal.print_table(shown)
+            terminal.print_table(releases.table(items))  # type: ignore[arg-type]
+        else:
+            terminal.print_table(tables.catalogue(TOPICS[topic], items))
         if topic in HOW and name is None:
             terminal.say(HOW[topic])
     else:

@@ -8,9 +8,9 @@ checked.
 import fcntl
 import functools
 import os
-import subprocess
 from pathlib import Path
 
+from goodqueue.engines.kernel import packages
 from goodqueue.engines.releases import RELEASES
 from goodqueue.errors import UserError
 
@@ -57,28 +57,20 @@ def configured(release: str, cache: Path) -> Path:
         (folder / "preferences").write_text("\n".join(pinned), encoding="utf-8")
         (folder / "status").touch()
         configuration.write_text(_CONFIGURATION.format(folder=folder), encoding="utf-8")
-        done = _run(["apt-get", "update", "--quiet"], {"APT_CONFIG": str(configuration)})
+        done = packages.ran(["apt-get", "update", "--quiet"], configuration)
     finally:
         os.close(descriptor)
     if done.returncode:
-        said = [line for line in done.stderr.splitlines() if line.startswith("E: ")]
-        found = said[0].removeprefix("E: ") if said else f"exit status {done.returncode}"
-        wanted = " and ".join(sorted(set(suites)))
-        raise UserError(f"kernel {release}", f"apt-get update: {found}; accepted: a mirror of Debian with {wanted}")
+        accepted = f"a mirror of Debian with {' and '.join(sorted(set(suites)))}"
+        raise UserError(f"kernel {release}", f"apt-get update: {packages.complaint(done)}; accepted: {accepted}")
     return configuration
 
 
 def _site(release: str) -> str:
     """Return the mirror from which this machine has Debian's own packages."""
     asked = ["apt-get", "indextargets", "--format", "$(SITE)"]
-    found = _run([*asked, "Created-By: Packages", "Origin: Debian", "Label: Debian"], {}).stdout.split()
+    found = packages.ran([*asked, "Created-By: Packages", "Origin: Debian", "Label: Debian"]).stdout.split()
     if not found:
         accepted = "a Debian system, after apt-get update (as root)"
         raise UserError(f"kernel {release}", f"found no mirror of Debian among apt's sources; accepted: {accepted}")
     return found[0]
-
-
-def _run(command: list[str], environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        command, env=os.environ | {"LC_ALL": "C"} | environment, check=False, capture_output=True, text=True
-    )

@@ -104,13 +104,21 @@ def _apt_get(apt: Path | None, *arguments: str, folder: Path | None = None) -> s
 
 def _output(command: list[str], apt: Path | None = None, folder: Path | None = None) -> str:
     """Return the output of ``command``. Raises UserError with the command's own error message if it fails."""
-    environment = os.environ | {"LC_ALL": "C"} | ({"APT_CONFIG": str(apt)} if apt else {})
-    done = subprocess.run(command, cwd=folder, env=environment, check=False, capture_output=True, text=True)
+    done = ran(command, apt, folder)
     if done.returncode:
-        complaints = [line for line in done.stderr.splitlines() if line.startswith("E: ")] or done.stderr.splitlines()
-        said = complaints[0].removeprefix("E: ") if complaints else f"exit status {done.returncode}"
         verb = " ".join(command[:2])
-        raise UserError(
-            "kernel image", f"{verb}: {said}; accepted: packages that apt can fetch (as root: apt-get update)"
-        )
+        accepted = "packages that apt can fetch (as root: apt-get update)"
+        raise UserError("kernel image", f"{verb}: {complaint(done)}; accepted: {accepted}")
     return done.stdout
+
+
+def ran(command: list[str], apt: Path | None = None, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """Return what ``command`` printed, in English, in ``folder`` and with the private apt that ``apt`` configures."""
+    environment = os.environ | {"LC_ALL": "C"} | ({"APT_CONFIG": str(apt)} if apt else {})
+    return subprocess.run(command, cwd=folder, env=environment, check=False, capture_output=True, text=True)
+
+
+def complaint(done: subprocess.CompletedProcess[str]) -> str:
+    """Return apt's first error, or the first line that a command which failed wrote."""
+    lines = [line for line in done.stderr.splitlines() if line.startswith("E: ")] or done.stderr.splitlines()
+    return lines[0].removeprefix("E: ") if lines else f"exit status {done.returncode}"

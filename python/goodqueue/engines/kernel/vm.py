@@ -208,8 +208,8 @@ def _command(system: image.Image, memory_mb: int, results: Path) -> list[str]:
     # The kernel passes words that it does not know to the first process as environment variables.
     line = f"console=ttyS0 quiet nokaslr mitigations=off {_CLOCK} panic=-1 reboot=t captures={memory_mb - _SYSTEM_MB}m"
     command = [QEMU, "-accel", "tcg,thread=single,tb-size=256", "-icount", "shift=0,sleep=off,align=off"]
-    # Linux does not set up the PIC here, and so takes an interrupt of the PIT that comes through it for a division by
-    # 0. SeaBIOS, which QEMU of Debian 13 has for this machine, leaves the PIT running; qboot does not.
+    # Linux does not set up the PIC here. An interrupt of the PIT that came through the PIC would have vector 0,
+    # which is a division by zero. SeaBIOS, the firmware of Debian 13's QEMU, leaves the PIT running; qboot does not.
     # Without arat the guest's timers tick at 4 ms on this machine. The calendar starts at the same moment in all runs.
     command += ["-M", "microvm,acpi=on,rtc=on,pic=off,pit=on", "-cpu", "Nehalem,+arat,-spec-ctrl"]
     command += ["-rtc", "base=2020-01-01T00:00:00,clock=vm", "-m", str(memory_mb)]
