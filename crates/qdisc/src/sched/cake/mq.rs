@@ -8,8 +8,8 @@
 //!
 //! How this implementation differs: in Linux the device says how many queues there are, which flow is in which queue,
 //! and which queue sends next. Here the word `txqueues` gives the number, a flow's hash chooses the queue, and the
-//! device takes packets from the queues in turn. It asks only those queues that Linux would ask, since each question may
-//! be a look at the other queues.
+//! device takes packets from the queues in turn. It asks only those queues that Linux would ask, since each question
+//! may be a look at the other queues.
 
 use super::{Cake, params};
 use crate::discipline::Discipline;
