@@ -137,11 +137,14 @@ impl Simulation {
         if interval.is_some() {
             flows.iter_mut().for_each(Flow::log);
         }
-        let tcp = scenario.series.as_ref().is_some_and(|series| series.tcp);
+        let (tcp, cc) = scenario.series.as_ref().map_or((false, false), |series| (series.tcp, series.cc));
         let named = interval.is_some().then(|| flows.iter()).into_iter().flatten();
         let autorate = autorate::Controller::of(&scenario, &flows);
         let flow_series = named
-            .map(|flow| FlowSeries::new(flow.name.clone(), tcp && flow.kind.is_tcp(), flow.is_echoed()))
+            .map(|flow| {
+                let is_tcp = flow.kind.is_tcp();
+                FlowSeries::new(flow.name.clone(), tcp && is_tcp, cc && is_tcp, flow.is_echoed())
+            })
             .collect();
         Ok(Self {
             now: Instant::ZERO,
