@@ -11,10 +11,10 @@ pub(crate) mod cards;
 mod flow_path;
 mod onward;
 pub(crate) mod outside;
+mod own_queue;
 mod places;
 mod queues;
 pub(crate) mod row;
-mod small_queues;
 mod timers;
 
 use crate::agenda::Agenda;
@@ -343,6 +343,11 @@ impl Simulation {
     /// `socket` is the connection.
     fn pump(&mut self, flow: FlowId, end: Side, socket: Option<SocketId>) {
         let direction = end.sends();
+        if let Some(row) = &self.row
+            && row.has_own_queue(flow, direction)
+        {
+            return self.hand_down(flow, end, socket);
+        }
         let path = &mut self.flow_paths[flow];
         let (connection, fires, hash) = if let Some(id) = socket {
             let socket = &mut self.sockets[id];
@@ -360,11 +365,15 @@ impl Simulation {
         // fires.
         if deadline < *fires {
             *fires = deadline;
-            let timer = match socket {
-                Some(id) => self.components.socket(id, end),
-                None => self.components.flow(flow, self.flow_paths[flow].timer_of(end)),
-            };
-            self.agenda.set(timer, deadline);
+            self.agenda.set(self.timer_of(flow, end, socket), deadline);
+        }
+    }
+
+    /// Returns the timer of a connection, as [`pump`](Self::pump) knows it.
+    fn timer_of(&self, flow: FlowId, end: Side, socket: Option<SocketId>) -> Component {
+        match socket {
+            Some(id) => self.components.socket(id, end),
+            None => self.components.flow(flow, self.flow_paths[flow].timer_of(end)),
         }
     }
 

@@ -37,7 +37,7 @@ fn a_sender_has_in_its_own_queue_what_its_release_allows() {
     let ideal = delay("linux-6.1", json!([]));
     let off = delay("linux-6.1", json!([{"name": "alice", "small_queues": false}, {}]));
     let rfc = delay("rfc", json!([{}]));
-    assert!(ideal > 300.0 && off == ideal && rfc > 300.0, "{ideal} {off} {rfc}");
+    assert!(ideal > 300.0 && off > 300.0 && rfc > 300.0, "{ideal} {off} {rfc}");
     let old =
         ["linux-3.10", "linux-3.14"].map(|stack| delay(stack, json!([{"name": "alice", "tso": false}])));
     let modern = delay("linux-6.1", json!([{}]));
@@ -117,6 +117,26 @@ fn a_drop_frees_memory_too() {
     let goodput = record["flows"][0]["goodput_mbps"].as_f64().unwrap();
     assert!(goodput > 3.0, "{record:#}");
     assert!(record["hops"][0]["packets"]["dropped"].as_u64().unwrap() > 10);
+}
+
+/// Linux takes a segment for unsent that its own discipline refuses, so nothing is lost. RED says of its drop that the
+/// segment may be on its way: the window falls at once, but the loss must be repaired. An RFC's TCP hears nothing.
+#[test]
+fn a_linux_sender_hears_of_drops_in_its_own_host() {
+    let lost_and_dropped = |stack: &str, qdisc: &str| {
+        let host = json!([{"name": "alice", "rate": "5mbit", "qdisc": qdisc, "small_queues": false}]);
+        let record = run(&upload(stack, &host));
+        let flow = &record["flows"][0];
+        assert!(flow["goodput_mbps"].as_f64().unwrap() > 4.2, "{stack} {qdisc} {record:#}");
+        let dropped = record["hops"][0]["packets"]["dropped"].as_u64().unwrap();
+        (flow["retransmitted"].as_u64().unwrap(), dropped)
+    };
+    let (lost, dropped) = lost_and_dropped("linux-6.1", "pfifo limit 30");
+    assert!(lost == 0 && dropped > 5, "{lost} {dropped}");
+    for (stack, qdisc) in [("rfc", "pfifo limit 30"), ("linux-6.1", "red min 30000 max 90000 probability 0.1")] {
+        let (lost, dropped) = lost_and_dropped(stack, qdisc);
+        assert!(lost > 0 && dropped > 0, "{stack} {lost} {dropped}");
+    }
 }
 
 /// All seven disciplines are alike where the sender is the station: its discipline never has more than a packet.

@@ -4,6 +4,7 @@ mod acks;
 mod alert;
 mod brakes;
 mod detection;
+mod local;
 mod persist;
 mod recovery;
 mod reduction;
@@ -25,6 +26,7 @@ use brakes::Brakes;
 use core::mem::offset_of;
 use core::ops::Range;
 use goodqueue_units::{Duration, Instant, Rate};
+pub use local::LocalCongestion;
 use recovery::Recovery;
 use timer::Timer;
 
