@@ -88,7 +88,12 @@ def test_captures_go_on_until_a_full_queue_has_run_empty() -> None:
             {"qdisc": "pi"},
             'bottleneck.qdisc: found "pi", which its kernels have not; accepted by the kernel engine: pfifo, ',
         ),
-        ({"qdisc": "dualpi2"}, 'bottleneck.qdisc: found "dualpi2", which its kernels have not'),
+        (
+            {"qdisc": "dualpi2"},
+            'bottleneck.qdisc: found "dualpi2", which Linux 6.1 does not have; accepted by the kernel engine: --kernel',
+        ),
+        ({"qdisc": "tbf child dualpi2"}, 'bottleneck.qdisc: found "dualpi2", which Linux 6.1 does not have'),
+        ({"qdisc": "dualpi2 variant rfc9332"}, 'bottleneck.qdisc: found "dualpi2 variant rfc9332"; accepted by'),
         ({"qdisc": "tbf child cobalt"}, 'bottleneck.qdisc: found "cobalt", which its kernels have not'),
         (
             {"qdisc": "pie variant rfc8033"},
@@ -223,6 +228,14 @@ CHANGED: dict[Any, str] = {
     "preset": "metro",
     "cells": "atm",
     "direction": "ingress",
+    **{("dualpi2", name): f"{name} 9" for name in ("coupling_factor", "min_qlen_step", "classic_protection")},
+    ("dualpi2", "max_rtt"): "max_rtt 40ms",
+    ("dualpi2", "typical_rtt"): "typical_rtt 40ms",
+    ("dualpi2", "step_thresh"): "step_thresh 7p",
+    ("dualpi2", "on_overload"): "overflow",
+    ("dualpi2", "drop_at"): "drop_enqueue",
+    ("dualpi2", "l4s"): "any_ect",
+    ("dualpi2", "split_gso"): "no_split_gso",
     ("fq_codel", "ecn"): "noecn",
     ("fq_nocodel", "ecn"): "noecn",
     ("choke", "min"): "min 20",
@@ -290,6 +303,16 @@ CONTEXT: dict[Any, str] = {
             ],
         ),
         (
+            "dualpi2 any_ect step_thresh 5p max_rtt 40ms classic_protection 20",
+            [
+                (
+                    "parent 1:1 handle 10: dualpi2 limit 10000 coupling_factor 2 target 6666us tupdate 6666us"
+                    " alpha 0.4140625 beta 7.5 step_thresh 5p drop_on_overload drop_dequeue any_ect"
+                    " classic_protection 20"
+                )
+            ],
+        ),
+        (
             "tbf rate 5mbit burst 10kb child pfifo limit 50",
             [
                 "parent 1:1 handle 10: tbf rate 5mbit burst 10240 limit 1514000",
@@ -311,7 +334,7 @@ CONTEXT: dict[Any, str] = {
     ],
 )
 def test_lines_become_the_words_that_tc_takes(line: str, commands: list[str]) -> None:
-    """Each of these was given to tc 6.1 on kernel 6.1, which showed the same parameters."""
+    """Each of these was given to tc 6.1 on kernel 6.1 (dualpi2: both 7.3), which showed the same parameters."""
     canonical = resolved(line)["bottleneck"]["qdisc"]
     assert [" ".join(words) for words in tc.translate(canonical, 10_000_000)] == commands
 

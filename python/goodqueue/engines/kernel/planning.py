@@ -7,12 +7,15 @@ import json
 from dataclasses import fields, replace
 from typing import Any
 
+from goodqueue.engines import releases
 from goodqueue.engines.kernel import path as paths
+from goodqueue.engines.kernel import tc
 from goodqueue.engines.kernel.lab.addresses import MOST_FLOWS, MOST_ROUTES, MOST_STACKS
 from goodqueue.engines.kernel.lab.plan import Flow, Plan, Route, Stack
 from goodqueue.errors import UserError, quoted
 from goodqueue.record import Scenario
 from goodqueue.scenario import seconds, to_json
+from goodqueue.scenario.paths import links
 from goodqueue.traffic import kinds
 
 STACK = "linux-6.1"
@@ -48,7 +51,28 @@ def plan(scenario: Scenario, release: str | None = None) -> Plan:
         raise UserError("path.mtu", f"found {mtu}; accepted by the kernel engine: 1500, or none")
     for index, traffic in enumerate(scenario["traffic"]):
         check_traffic(f"traffic[{index}]", traffic, release=release)
-    return replace(lay_out(scenario, paths.path(scenario)), accecn=_accecn(scenario))
+    planned = replace(lay_out(scenario, paths.path(scenario)), accecn=_accecn(scenario))
+    _check_disciplines(scenario, release)
+    return planned
+
+
+def _check_disciplines(scenario: Scenario, release: str | None) -> None:
+    """Refuse disciplines that are newer than ``release``. This machine's own packages count as the oldest release."""
+    from goodqueue import _goodqueue
+
+    oldest, *_ = known = list(releases.RELEASES)
+    newer = known[known.index(release or oldest) + 1 :]
+    since = {one["name"]: one["since"] for one in json.loads(_goodqueue.linux())["disciplines"]}
+    others = [
+        (f"{kind}[{place}]", one) for kind in ("host", "change") for place, one in enumerate(scenario.get(kind) or [])
+    ]
+    for key, table in [*links(scenario), *others]:
+        line = table.get("qdisc")
+        while line is not None:
+            name, line = (parsed := tc.parse(line)).name, parsed.child
+            if (first := since.get(name)) in newer:
+                found = f"found {quoted(name)}, which Linux {release or oldest} does not have"
+                raise UserError(f"{key}.qdisc", f"{found}; accepted by the kernel engine: --kernel {first}, or another")
 
 
 def _accecn(scenario: Scenario) -> bool:

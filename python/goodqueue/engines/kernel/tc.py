@@ -225,6 +225,17 @@ def _red(line: Line, _rate: int, place: list[str]) -> list[list[str]]:
     return [[*place, "red", *words, *_on(line, "ecn", "harddrop", "nodrop")]]
 
 
+def _dualpi2(line: Line, _rate: int, place: list[str]) -> list[list[str]]:
+    """Return the command for DualPI2. tc turns ``max_rtt`` and ``typical_rtt`` into the words that the line shows."""
+    if line.text("l4s") == "ect0":
+        raise line.refuse("l4s", "l4s_ect or any_ect, since tc has no word for ECT(0) alone")
+    words = _words(line, "limit", "memlimit", "coupling_factor", "target", "tupdate", "alpha", "beta", "step_thresh")
+    words += _words(line, "min_qlen_step") if line.values["min_qlen_step"] != "0" else []
+    words += [line.values[name] for name in ("on_overload", "drop_at", "l4s", "split_gso") if name in line.values]
+    words += ["classic_protection", line.values["classic_protection"].rstrip("%")]
+    return [[*place, "dualpi2", *words]]
+
+
 def _choke(line: Line, _rate: int, place: list[str]) -> list[list[str]]:
     if _on(line, "harddrop"):
         raise line.refuse("harddrop", "noharddrop, since tc has no word for it")
@@ -348,6 +359,7 @@ DISCIPLINES: dict[str, Make] = {
     "pie": _pie,
     "red": _red,
     "sfb": _sfb,
+    "dualpi2": _dualpi2,
     "choke": _choke,
     "tbf": _tbf,
     "htb": _htb,
