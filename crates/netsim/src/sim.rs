@@ -27,7 +27,7 @@ use crate::link::Link;
 use crate::lists::{ByDirection, List, PerFlow};
 use crate::metronome::Metronome;
 use crate::observer::{Event, SharedObserver, tell};
-use crate::outside::Arrival;
+use crate::outside::{Arrival, Envelopes};
 use crate::packet::{Body, Datagram, Packet};
 use crate::probe::series::FlowSeries;
 use crate::scenario::Scenario;
@@ -67,6 +67,7 @@ pub struct Simulation {
     autorate: Option<Box<autorate::Controller>>,
     /// Packets from outside that have arrived, for their owner to take.
     arrivals: Vec<Arrival>,
+    envelopes: Envelopes,
 }
 
 /// The link into which a connection sends its segments.
@@ -162,6 +163,7 @@ impl Simulation {
             observer: None,
             autorate,
             arrivals: Vec::new(),
+            envelopes: Envelopes::default(),
             scenario,
         })
     }
