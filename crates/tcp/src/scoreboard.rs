@@ -17,7 +17,7 @@ use core::mem::offset_of;
 use goodqueue_units::{Duration, Instant, processor::prefetch};
 pub(crate) use loss::Found;
 use record::{AMBIGUOUS, FIN, LOST, PUSH, RESENT, Record, Resent, SACKED, SendOrder, TOUCHED};
-pub(crate) use record::{Chunk, Delivery};
+pub(crate) use record::{Chunk, Delivery, Resend};
 
 const FIRST_CAPACITY: usize = 16;
 
@@ -218,9 +218,8 @@ impl Scoreboard {
         self.lost_out != self.resent_out
     }
 
-    /// Records that the first lost segment leaves again now. Returns the segment, and whether it is the oldest of all
-    /// in flight. Returns `None` if no segment is lost.
-    pub(crate) fn resend(&mut self, now: Instant) -> Option<(Chunk, bool)> {
+    /// Records that the first lost segment leaves again now. Returns `None` if no segment is lost.
+    pub(crate) fn resend(&mut self, now: Instant) -> Option<Resend> {
         if !self.has_lost() {
             return None;
         }
@@ -233,6 +232,7 @@ impl Scoreboard {
             return None;
         }
         let record = self.at_mut(number);
+        let is_again = record.has(AMBIGUOUS);
         record.flags |= RESENT | AMBIGUOUS;
         record.sent_at = now;
         let chunk = record.chunk();
@@ -240,7 +240,7 @@ impl Scoreboard {
         self.resent.push_back(Resent { number, sent_at: now, next_new: self.tail });
         self.next_lost = number + 1;
         self.rate_resent(now, number);
-        Some((chunk, number == self.head))
+        Some(Resend { chunk, is_first: number == self.head, is_again })
     }
 
     #[cold]

@@ -43,8 +43,8 @@ impl Simulation {
                 Enqueued::Dropped => LocalCongestion::Refused,
             };
             self.connection(flow, end, socket).on_local_congestion(now, &segment, congestion);
-            if congestion == LocalCongestion::Refused {
-                break;
+            if congestion == LocalCongestion::Refused && segment.seq_len() > 0 {
+                break; // after a bare ACK the data is tried: only that sets a timer
             }
         }
         self.tell_senders(node, direction);
