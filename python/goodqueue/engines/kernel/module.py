@@ -39,8 +39,7 @@ def _version(system: image.Image) -> str:
 
 def wanted(plan: Plan) -> list[str]:
     """Return those of `NAMES` that ``plan`` uses."""
-    links = [plan.down, plan.up, *(hop.link for hop in plan.hops), *(stack.link for stack in plan.stacks)]
-    lines = [line for link in links if link for line in (*link.tc, *(change.tc or [] for change in link.changes))]
+    lines = [line for link in plan.links() for line in (*link.tc, *(change.tc or [] for change in link.changes))]
     return [name for name in NAMES if any(name in line for line in lines)]
 
 

@@ -24,7 +24,10 @@ CONGESTION_CONTROLS = (
     "reno", "cubic", "bbr", "bic", "cdg", "dctcp", "highspeed", "htcp", "hybla", "illinois", "lp", "nv", "scalable",
     "vegas", "veno", "westwood", "yeah",
 )  # fmt: skip
-"""The congestion controls of Debian's kernel 6.1, built in or as a module."""
+"""The congestion controls of Debian's kernel 6.1, built in or as a module. 7.3 has the same."""
+
+PRAGUE = "prague"
+"""The congestion control of L4S, which is in no kernel that Debian's packages bring, and in none of their sources."""
 
 RTT_STEPS = 12
 """The number of base RTTs if each connection has its own. All flows together have at most `MOST_ROUTES` ways."""
@@ -231,8 +234,11 @@ def check_traffic(key: str, traffic: Scenario, engine: str = "kernel", release: 
     for name, accepted in checks if kinds()[traffic["kind"]].is_tcp else ():
         found = traffic.get(name)
         if found is not None and found not in accepted:
+            why = (
+                ", which no release of Linux has: neither Debian's kernels nor their source" if found == PRAGUE else ""
+            )
             raise UserError(
-                f"{key}.{name}", f"found {quoted(found)}; accepted by the {engine} engine: {', '.join(accepted)}"
+                f"{key}.{name}", f"found {quoted(found)}{why}; accepted by the {engine} engine: {', '.join(accepted)}"
             )
     for one in kinds()[traffic["kind"]].keys:
         if one["name"] in traffic and "kernel" not in one["engines"]:
