@@ -82,6 +82,10 @@ def test_captures_go_on_until_a_full_queue_has_run_empty() -> None:
             "series.law: found true; accepted by the kernel engine: false, as Linux does not show its laws",
         ),
         (
+            {"series": {"interval": "1s", "cc": True}},
+            "series.cc: found true; accepted by the kernel engine: false; series.tcp has what the hosts' TCP shows",
+        ),
+        (
             {"qdisc": "pi"},
             'bottleneck.qdisc: found "pi", which its kernels have not; accepted by the kernel engine: pfifo, ',
         ),

@@ -22,6 +22,7 @@ KNOWS = {
     "conformance": {"units", "qdisc"},
     "capi": {"units", "qdisc"},
     "capture": set(),
+    "bottleneck": {"units", "qdisc", "hosts", "netsim"},
     "trace": {"units", "qdisc", "tcp", "hosts", "netsim", "capture"},
     "gateway": {"units", "qdisc", "hosts", "netsim", "capture", "trace"},
     "sockets": {"units", "hosts", "netsim"},

@@ -164,10 +164,15 @@ impl Scenario {
         let mut traffic = if outside.is_some() && !table.has("traffic") {
             Vec::new()
         } else {
-            traffic::read(&table, duration.0, path.rtt)?
+            traffic::read(&table, duration.0, path.rtt, outside.is_some_and(<[_]>::is_empty))?
         };
-        for direction in outside.into_iter().flatten() {
-            traffic.push(Traffic::from_outside(duration, path.rtt, direction));
+        let whole_path = [OutsideRoute::default()];
+        let routes = match outside {
+            Some([]) if !traffic.iter().any(Traffic::is_outside) => Some(&whole_path[..]),
+            routes => routes,
+        };
+        for route in routes.into_iter().flatten() {
+            traffic.push(Traffic::from_outside(duration, path.rtt, route));
         }
         let most = u64::from(path.frame_bytes());
         if let Some(place) =
@@ -188,6 +193,13 @@ impl Scenario {
             Self { duration, warmup, seed, bottleneck, path, linux, hops, traffic, change, autorate, series };
         scenario.series.as_ref().map_or(Ok(()), |series| series.check(&scenario))?;
         Ok(scenario)
+    }
+
+    /// Returns the scenario without the traffic of packets from outside, which only [`Scenario::open`] knows.
+    pub(crate) fn without_outside(&self) -> Self {
+        let mut scenario = self.clone();
+        scenario.traffic.retain(|traffic| !traffic.is_outside());
+        scenario
     }
 
     /// Returns the queue and the link of `direction`.

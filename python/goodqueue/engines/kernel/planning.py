@@ -46,6 +46,7 @@ def plan(scenario: Scenario, release: str | None = None) -> Plan:
         raise UserError(
             "series.law", "found true; accepted by the kernel engine: false, as Linux does not show its laws"
         )
+    check_series(scenario)
     if (linux := scenario.get("linux")) and (asked := linux["release"]) != release:
         accepted = f"{release or 'none'}, or the same release of the kernel: --kernel {asked}"
         raise UserError("linux.release", f"found {quoted(asked)}; accepted by the kernel engine: {accepted}")
@@ -217,6 +218,13 @@ def _flow(outline: dict[str, Any]) -> Flow:
     wanted = {field.name for field in fields(Flow)}
     known = {key: value for key, value in outline.items() if key in wanted}
     return Flow(**known | {"is_tcp": is_tcp, "interval_s": None if is_tcp else outline.get("interval_s")})
+
+
+def check_series(scenario: Scenario, engine: str = "kernel") -> None:
+    """Refuse the variables of congestion controls, which only the simulator's TCP shows."""
+    if (scenario.get("series") or {}).get("cc"):
+        accepted = "false; series.tcp has what the hosts' TCP shows"
+        raise UserError("series.cc", f"found true; accepted by the {engine} engine: {accepted}")
 
 
 def check_traffic(key: str, traffic: Scenario, engine: str = "kernel", release: str | None = None) -> None:
