@@ -1,5 +1,6 @@
 """One release of Linux beside another: what an upgrade of the kernel changes, from the kernel's side of validations."""
 
+import math
 from collections.abc import Mapping, Sequence
 
 from goodqueue.measures.stats import Estimate, median
@@ -73,5 +74,8 @@ def _middle(values: Sequence[float | None], digits: int) -> str:
     return number(found.value if found else None, digits)
 
 
-def _percent(estimate: Estimate | None, form: str) -> str:
-    return "–" if estimate is None else f"{100 * (estimate.mean if '+' in form else abs(estimate.mean)):{form}}"
+def _percent(ratio_ln: Estimate | None, form: str) -> str:
+    """Return a ratio as the percent that it differs from 1. Without a sign in ``form`` it is the size alone."""
+    if ratio_ln is None:
+        return "–"
+    return f"{100 * math.expm1(ratio_ln.mean if '+' in form else abs(ratio_ln.mean)):{form}}"
