@@ -100,6 +100,7 @@ export interface FlowSeries {
   dropped_packets: number[];
   rtt_ms?: (number | null)[];
   tcp?: TcpSeries;
+  cc?: Record<string, (number | null)[]>;
 }
 
 export interface TcpSeries {

@@ -24,6 +24,12 @@ fn time_series_that_would_fill_the_memory_are_refused() {
             "series.tcp: found true, which takes 14000000 samples",
         ),
         (
+            2000,
+            "25mbit",
+            json!({"interval": "10ms", "cc": true}),
+            "series.cc: found true, which takes 14000000 samples",
+        ),
+        (
             1,
             "10gbit",
             window("60s"),

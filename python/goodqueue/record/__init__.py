@@ -446,6 +446,9 @@ class FlowSeries(TypedDict):
     """Mean round-trip time of a ping's echoes that returned within the interval, null if none did. Only for pings."""
     tcp: NotRequired[TcpSeries]
     """Its sender's variables, if `series.tcp` asks for them. Only for TCP."""
+    cc: NotRequired[dict[str, list[float | None]]]
+    """The variables of its sender's congestion control, if `series.cc` asks for them, with the unit behind each name:
+    `bw_mbps`, `pacing_gain`. Only for TCP. Null: there is no value."""
 
 
 class PingSeries(TypedDict):
