@@ -46,7 +46,7 @@ impl Digest {
             stats.spurious_retransmissions,
             stats.lost,
             stats.undos.into(),
-            stats.tlp_probes,
+            stats.tlp_probes.into(),
             stats.timeouts,
             stats.fast_recoveries,
             stats.delivered_ce,
