@@ -48,9 +48,9 @@ impl Digest {
             stats.undos.into(),
             stats.tlp_probes.into(),
             stats.timeouts,
-            stats.fast_recoveries,
+            stats.fast_recoveries.into(),
             stats.delivered_ce,
-            stats.ecn_reductions,
+            stats.ecn_reductions.into(),
         ] {
             self.add(count);
         }
