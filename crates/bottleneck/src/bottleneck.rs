@@ -62,21 +62,21 @@ impl Bottleneck {
     /// # Errors
     /// The scenario is refused.
     pub fn open(scenario: &str) -> Result<Self, Error> {
-        Self::open_with(scenario, &mut |request| {
+        let made = Self::of(Scenario::open(scenario, &[])?, &mut |request| {
             let message = format!("found {:?}; accepted here: a discipline of the registry", request.line);
             Err(ScenarioError::new(request.key, message))
-        })
+        });
+        Ok(made?)
     }
 
-    /// Does the same as [`open`](Self::open). `make` makes the disciplines that are not in the registry.
+    /// Builds the path of a scenario of [`Scenario::open`]. `make` makes the disciplines that are not in the registry.
     ///
     /// # Errors
-    /// The scenario is refused, or `make` refuses a discipline.
-    pub fn open_with(scenario: &str, make: &mut Maker<'_>) -> Result<Self, Error> {
+    /// `make` refuses a discipline.
+    pub fn of(scenario: Scenario, make: &mut Maker<'_>) -> Result<Self, ScenarioError> {
         let failure = Failure::default();
-        let read = Scenario::open(scenario, &[])?;
-        let most_bytes = read.path.mtu.unwrap_or(1500) as usize - HEADER_BYTES;
-        let run = Simulation::with_foreign(read, &mut |request| {
+        let most_bytes = scenario.path.mtu.unwrap_or(1500) as usize - HEADER_BYTES;
+        let run = Simulation::with_foreign(scenario, &mut |request| {
             Ok(Box::new(Guard::new(make(request)?, Failure::clone(&failure))))
         })?;
         let flows = run.outside_flows().map(|(number, name)| {
@@ -157,7 +157,7 @@ impl Bottleneck {
             return Err(Error::Dscp { found: dscp });
         }
         let Some(own) = self.flows.get(flow.0 as usize) else {
-            let accepted = format!("0 to {}", self.flows.len() - 1);
+            let accepted = format!("0 to {}", self.flows.len().saturating_sub(1));
             return Err(Error::Flow { found: format!("the number {}", flow.0), accepted });
         };
         let number = own.number;

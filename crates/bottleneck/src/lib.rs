@@ -19,5 +19,5 @@ pub use results::{FlowResult, Way};
 
 // Argument and result types of the functions above, so that users of this crate need not depend on another crate.
 pub use goodqueue_hosts::probe::delay::Summary;
-pub use goodqueue_netsim::{Direction, Record, ScenarioError, foreign};
+pub use goodqueue_netsim::{Direction, Record, Scenario, ScenarioError, foreign};
 pub use goodqueue_units::Ecn;

@@ -3,7 +3,7 @@
 
 use goodqueue_bottleneck::Direction::{Down, Up};
 use goodqueue_bottleneck::foreign::Foreign;
-use goodqueue_bottleneck::{Bottleneck, Datagram, Direction, Ecn, Error, Flow};
+use goodqueue_bottleneck::{Bottleneck, Datagram, Direction, Ecn, Error, Flow, Scenario};
 use goodqueue_netsim::Packet;
 use goodqueue_qdisc::{Backlog, Owner, Probe};
 use goodqueue_units::{Instant, Rate};
@@ -88,7 +88,8 @@ fn the_same_calls_give_the_same_bytes() {
 /// saw. Guards against buffers that belong to another datagram after copies, drops or reordering.
 #[test]
 fn results_are_what_the_endpoints_saw() {
-    let wire = r#", "hop": [{"kind": "wire", "name": "air", "delay": "5ms", "jitter": "3ms", "loss": "3%", "duplicate": "4%", "reorder": "5%"}]"#;
+    let faults = r#""delay": "5ms", "jitter": "3ms", "loss": "3%", "duplicate": "4%", "reorder": "5%""#;
+    let wire = &format!(r#", "hop": [{{"kind": "wire", "name": "air", {faults}}}]"#);
     let stations = r#"[{"name": "near", "rate": "mcs7"}, {"name": "far", "rate": "mcs0"}]"#;
     let wifi = &format!(r#""qdisc": "mac80211", "wifi": {{"standard": "802.11n", "station": {stations}}}"#);
     let far = r#", "traffic": [{"kind": "outside", "station": "far"}]"#;
@@ -182,6 +183,12 @@ fn a_mistake_is_one_line_and_changes_nothing() {
         says,
         r#"bottleneck.qdisc: found "./mine.py:Mine"; accepted here: a discipline of the registry"#
     );
+    let cc = r#", "traffic": [{"kind": "bulk", "cc": "./mine.py:Mine"}]"#;
+    let says = refused(r#""rate": "1mbit", "qdisc": "pfifo""#, cc);
+    assert_eq!(
+        says,
+        r#"traffic[0].cc: found "./mine.py:Mine"; accepted here: a congestion control of the list"#
+    );
 }
 
 /// A FIFO that panics when it holds three packets.
@@ -219,7 +226,8 @@ fn a_panic_of_a_discipline_is_one_error_and_the_run_goes_on() {
         r#""rate": "1mbit", "qdisc": "rash.py:Rash", "up": {"rate": "10mbit", "qdisc": "pfifo"}"#,
         "",
     );
-    let mut path = Bottleneck::open_with(&text, &mut |_| Ok(Box::new(Rash::default()))).unwrap();
+    let mut path =
+        Bottleneck::of(Scenario::open(&text, &[]).unwrap(), &mut |_| Ok(Box::new(Rash::default()))).unwrap();
     let send = |path: &mut Bottleneck, direction| path.send(datagram(ms(1), direction, 0, vec![0; 1000]));
     for _ in 0..3 {
         send(&mut path, Down).unwrap();

@@ -107,11 +107,17 @@ impl Simulation {
         })
     }
 
-    /// Builds a run. `make` makes the disciplines that are not in the registry.
+    /// Builds a run. `make` makes the disciplines that are not in the registry. [`Scenario::make_ccs`] makes the
+    /// congestion controls that are not in TCP's table, before.
     ///
     /// # Errors
     /// The errors of [`Simulation::new`] and of `make`.
     pub fn with_foreign(mut scenario: Scenario, make: &mut Maker<'_>) -> Result<Self, ScenarioError> {
+        scenario.make_ccs(&mut |request| {
+            let message =
+                format!("found {:?}; accepted here: a congestion control of the list", request.line);
+            Err(ScenarioError::new(request.key, message))
+        })?;
         let mut sockets = Sockets::default();
         let mut flows = Flow::all(&scenario, &mut sockets);
         let rtts: Vec<_> = flows.iter().map(|flow| (flow.rtt, flow.most_rtt)).collect();

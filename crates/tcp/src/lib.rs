@@ -43,7 +43,9 @@ mod usage;
 mod wheel;
 mod window;
 
-pub use cc::{Ack, Cause, Cc, CcLine, CcOptions, CcWord, Congestion, CongestionControl};
+pub use cc::{
+    Ack, Cause, Cc, CcLine, CcOptions, CcWord, Congestion, CongestionControl, ForeignCc, MakeCc, OwnCc,
+};
 pub use config::{Config, INFINITE_SSTHRESH, Stack};
 pub use connection::{Connection, Handled, Wire};
 pub use ecn::{EcnMode, EcnUse};

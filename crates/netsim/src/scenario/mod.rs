@@ -25,8 +25,11 @@ pub use link::{Bottleneck, Line, LinkSpec, without_buffer};
 pub use series::{Series, Window};
 pub use traffic::Traffic;
 
+use crate::foreign::{CcMaker, CcRequest};
 use crate::outside::OutsideRoute;
 use goodqueue_hosts::keys::{AnyKey, FRAME_BYTES, Json, Key, Result, ScenarioError, Span, Table, refuse};
+use goodqueue_hosts::traffic::tcp;
+use goodqueue_tcp::OwnCc;
 use goodqueue_units::{Duration, Release};
 use serde::Serialize;
 
@@ -193,6 +196,22 @@ impl Scenario {
             Self { duration, warmup, seed, bottleneck, path, linux, hops, traffic, change, autorate, series };
         scenario.series.as_ref().map_or(Ok(()), |series| series.check(&scenario))?;
         Ok(scenario)
+    }
+
+    /// Makes the congestion controls that are not in TCP's table, by `make`.
+    ///
+    /// # Errors
+    /// The errors of `make`.
+    pub fn make_ccs(&mut self, make: &mut CcMaker<'_>) -> Result<()> {
+        for (place, traffic) in self.traffic.iter_mut().enumerate() {
+            let line = traffic.values.find(&tcp::CC).and_then(|line| line.own);
+            if let Some(own) = line.filter(|own| !own.is_made()) {
+                let key = format!("traffic[{place}].cc");
+                let made = make(CcRequest { key: &key, line: own.line() })?;
+                traffic.values.put(&tcp::CC, OwnCc::made(made).into());
+            }
+        }
+        Ok(())
     }
 
     /// Returns the scenario without the traffic of packets from outside, which only [`Scenario::open`] knows.
