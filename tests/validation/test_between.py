@@ -32,7 +32,7 @@ def test_the_kernels_are_compared_and_the_simulator_only_says_what_is_chance() -
     found = rows(text)["codel/base"]
     assert found[:1] == ["fetch"], "the last table is that of the transfers"
     assert found[1:] == ["300", "250"]
-    table, _, _ = text.partition("| cell | transfer |")
+    table, _, _ = text.partition("| cell | of |")
     measured = rows(table)["codel/base"]
     assert measured[:4] == ["8.0", "10.0", "+25.0", "10.0"], "the simulator's 1 ms and 10 ms are no change of Linux"
     assert measured[4:] == ["99.0", "99.0", "50", "40", "0", "0"]

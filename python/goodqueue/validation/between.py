@@ -51,7 +51,7 @@ def markdown(found: Mapping[str, Validation]) -> str:
         for name in sides[cell][next(iter(found))].completions_ms
     ]
     if transfers:
-        columns = [Column("cell", False), Column("transfer", False), *map(Column, _of("mean time ms", found))]
+        columns = [Column("cell", False), Column("of", False), *map(Column, _of("mean time ms", found))]
         parts.append(markdowns.table(Table("", columns, transfers, [])))
     return "\n\n".join(parts)
 
