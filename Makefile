@@ -20,7 +20,7 @@
 #   make semver   what the published crates no longer offer that the last release did (BASELINE=v0.1.0); needs
 #                 cargo-semver-checks
 #   make bench-instructions   instructions a packet, of the simulator and of each qdisc, counted by valgrind
-#   make install-c   the C library, its header and its file for pkg-config, to $(DESTDIR)$(PREFIX) (/usr/local)
+#   make install-c   the C library, its headers and its file for pkg-config, to $(DESTDIR)$(PREFIX) (/usr/local)
 #   make man      manual pages of the command, of what --help shows; make dist puts them into the wheel
 #   make dist     wheels for Linux, macOS and Windows (the last two: simulator only) and sdist, with all data, in dist/
 #   make try-wheel   install such a wheel for PYTHONS="python3.12 python3.13", use it as a stranger would, remove it
@@ -324,7 +324,7 @@ install-c: | rust
 	@command -v readelf >/dev/null || { echo "make: no readelf; accepted: binutils, on Linux" >&2; exit 1; }
 	cargo build --quiet --locked --release --package goodqueue-capi
 	@install -d '$(DESTDIR)$(PREFIX)/include' '$(lib)/pkgconfig'
-	@install -m 644 crates/capi/include/goodqueue_qdisc.h '$(DESTDIR)$(PREFIX)/include'
+	@install -m 644 crates/capi/include/*.h '$(DESTDIR)$(PREFIX)/include'
 	@install -m 644 target/release/libgoodqueue_capi.a '$(lib)/libgoodqueue_qdisc.a'
 	@install -m 755 target/release/libgoodqueue_capi.so '$(lib)/libgoodqueue_qdisc.so.$(VERSION)'
 	@soname=$$(readelf -d target/release/libgoodqueue_capi.so | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p'); \

@@ -20,12 +20,16 @@ KNOWS = {
     "hosts": {"units", "tcp"},
     "netsim": {"units", "qdisc", "tcp", "hosts"},
     "conformance": {"units", "qdisc"},
-    "capi": {"units", "qdisc"},
+    "capi": {"units", "qdisc", "bottleneck"},
     "capture": set(),
+    "bottleneck": {"units", "qdisc", "hosts", "netsim"},
     "trace": {"units", "qdisc", "tcp", "hosts", "netsim", "capture"},
     "gateway": {"units", "qdisc", "hosts", "netsim", "capture", "trace"},
     "sockets": {"units", "hosts", "netsim"},
-    "python": {"units", "qdisc", "tcp", "hosts", "netsim", "conformance", "capture", "trace", "gateway", "sockets"},
+    "python": {
+        *("units", "qdisc", "tcp", "hosts", "netsim", "bottleneck"),
+        *("conformance", "capture", "trace", "gateway", "sockets"),
+    },
     "web": {"units", "qdisc", "netsim"},
 }
 

@@ -75,8 +75,10 @@ def test_what_is_installed_is_named_by_its_final_place(stage: Path) -> None:
         assert folders_in(stage / PREFIX / "lib" / library) == set()
 
 
-def test_the_header_declares_what_the_library_has(stage: Path) -> None:
-    header = (stage / PREFIX / "include" / "goodqueue_qdisc.h").read_text(encoding="utf-8")
+def test_the_headers_declare_what_the_library_has(stage: Path) -> None:
+    headers = sorted((stage / PREFIX / "include").glob("*.h"))
+    assert [path.name for path in headers] == ["goodqueue_bottleneck.h", "goodqueue_qdisc.h"]
+    header = "".join(path.read_text(encoding="utf-8") for path in headers)
     code = re.sub(r"/\*.*?\*/", "", header, flags=re.DOTALL)
     library = stage / PREFIX / "lib" / "libgoodqueue_qdisc.so"
     symbols = subprocess.run(["nm", "-D", "--defined-only", library], check=True, capture_output=True, text=True).stdout

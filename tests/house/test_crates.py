@@ -12,7 +12,7 @@ import pytest
 from conftest import ROOT
 from test_architecture import cargo
 
-PUBLISHED = ["units", "qdisc", "tcp", "hosts", "netsim"]
+PUBLISHED = ["units", "qdisc", "tcp", "hosts", "netsim", "bottleneck"]
 
 MANIFEST = """
 [package]

@@ -1,4 +1,4 @@
-//! The C interface of `goodqueue-qdisc`. Its documentation is `include/goodqueue_qdisc.h`.
+//! The C interface of `goodqueue-qdisc`, and of `goodqueue-bottleneck`. Its documentation are the headers in `include`.
 //!
 //! All unsafe code of the project is here, except the prefetch in `goodqueue-units`. Each function first turns its
 //! arguments from C into references or values, with the proof beside it. The rest of the function is safe Rust. Two
@@ -6,9 +6,11 @@
 //! [`RefCell`] detects it). Both end the process with one line on standard error. A panic would end it, too: no panic
 //! leaves an `extern "C"` function.
 
+mod bottleneck;
 mod callbacks;
 mod packet;
 
+pub use bottleneck::*;
 pub use callbacks::{CallBacks, ProbeTo};
 use goodqueue_qdisc::{AnyQdisc, Drop, Link, Mark, Qdisc, TcpHeader};
 use goodqueue_units::{Instant, Rate};

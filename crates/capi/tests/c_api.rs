@@ -8,38 +8,41 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 
-/// Compiles the example once. Warnings are errors, so that the header stands up to strict users.
-fn example() -> &'static Path {
-    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-    PROGRAM.get_or_init(|| {
-        // This test is target/debug/deps/c_api-…. Cargo built the library for it into target/debug/deps, too.
-        let deps = std::env::current_exe().unwrap().parent().unwrap().to_path_buf();
-        let crate_dir = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let program = deps.join(format!("goodqueue-example-{}", std::process::id()));
-        let flags = std::env::var("GOODQUEUE_CFLAGS").unwrap_or_default();
-        let output = Command::new("cc")
-            .args(["-std=c99", "-O1", "-g", "-Wall", "-Wextra", "-Wpedantic", "-Werror"])
-            .args(flags.split_whitespace())
-            .arg("-I")
-            .arg(crate_dir.join("include"))
-            .arg(crate_dir.join("tests/example.c"))
-            .arg(deps.join("libgoodqueue_capi.a"))
-            .args(if cfg!(target_os = "linux") { &["-lpthread", "-ldl", "-lm"][..] } else { &[] })
-            .arg("-o")
-            .arg(&program)
-            .output();
-        let output = output.unwrap_or_else(|error| {
-            panic!("no C compiler: `cc` cannot be started ({error}); cargo's linker is the same, Debian has it in gcc")
-        });
-        assert!(output.status.success(), "cc: {}", String::from_utf8_lossy(&output.stderr));
-        program
-    })
+/// Compiles `NAME.c`. Warnings are errors, so that the headers stand up to strict users.
+fn compiled(name: &str) -> PathBuf {
+    // This test is target/debug/deps/c_api-…. Cargo built the library for it into target/debug/deps, too.
+    let deps = std::env::current_exe().unwrap().parent().unwrap().to_path_buf();
+    let crate_dir = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let program = deps.join(format!("goodqueue-{name}-{}", std::process::id()));
+    let flags = std::env::var("GOODQUEUE_CFLAGS").unwrap_or_default();
+    let output = Command::new("cc")
+        .args(["-std=c99", "-O1", "-g", "-Wall", "-Wextra", "-Wpedantic", "-Werror"])
+        .args(flags.split_whitespace())
+        .arg("-I")
+        .arg(crate_dir.join("include"))
+        .arg(crate_dir.join(format!("tests/{name}.c")))
+        .arg(deps.join("libgoodqueue_capi.a"))
+        .args(if cfg!(target_os = "linux") { &["-lpthread", "-ldl", "-lm"][..] } else { &[] })
+        .arg("-o")
+        .arg(&program)
+        .output();
+    let output = output.unwrap_or_else(|error| {
+        panic!("no C compiler: `cc` cannot be started ({error}); cargo's linker is the same, Debian has it in gcc")
+    });
+    assert!(output.status.success(), "cc: {}", String::from_utf8_lossy(&output.stderr));
+    program
 }
 
+/// Runs the example of disciplines, which is compiled once.
 fn run(words: &[&str]) -> Output {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    run_program(PROGRAM.get_or_init(|| compiled("example")), words)
+}
+
+fn run_program(program: &Path, words: &[&str]) -> Output {
     let before = std::env::var("GOODQUEUE_RUN").unwrap_or_default();
     let mut command: Vec<&str> = before.split_whitespace().collect();
-    command.push(example().to_str().unwrap());
+    command.push(program.to_str().unwrap());
     command.extend(words);
     Command::new(command[0]).args(&command[1..]).output().unwrap()
 }
@@ -96,4 +99,22 @@ fn misuse_ends_the_program_with_a_line() {
         assert!(sanitized || output.status.signal() == Some(6), "{misuse}: {:?}", output.status);
         assert!(!output.status.success());
     }
+}
+
+/// Two endpoints in C across a path. Guards against numbers that differ between the header and the library, and against
+/// a mistake that does anything but tell.
+#[test]
+fn endpoints_in_c_talk_across_a_path() {
+    let program = compiled("transport");
+    let [first, second] = [0, 1].map(|_| text(&run_program(&program, &[]).stdout));
+    assert_eq!(first, second, "the same calls give the same bytes");
+    let lines: Vec<&str> = first.lines().collect();
+    assert_eq!(lines[0], "late: time: found 1ns; accepted: 2s, the time of the path, or later");
+    let numbers: Vec<f64> = lines[1].split([' ', ',']).filter_map(|word| word.parse().ok()).collect();
+    let [sent, delivered, lost, under_way, marked, mbps] = numbers[..] else { panic!("{first}") };
+    assert!(sent == delivered + lost + under_way && marked > 0.0 && mbps > 1.0, "{first}");
+    assert!(lines[2].starts_with(r#"{"schema":1,"engine":"sim""#) && lines[2].contains("mine/0"), "{first}");
+    let refused = run_program(&program, &["{}"]);
+    assert_eq!(text(&refused.stdout), "refused: duration: missing; accepted: a time such as \"60s\"\n");
+    assert_eq!(refused.status.code(), Some(2));
 }

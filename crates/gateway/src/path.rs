@@ -67,7 +67,7 @@ impl Path {
         let mut key = Streams::new(scenario.seed).stream("hash of packets from outside", 0);
         let hashing = Hashing::new([key.next_u64(), key.next_u64()]);
         let run = Box::new(Simulation::with_foreign(scenario, make)?);
-        let outside = run.first_outside().unwrap_or_default();
+        let outside = run.outside_flows().next().map_or(0, |(number, _)| number);
         Ok(Self {
             run,
             outside,
@@ -120,9 +120,9 @@ impl Path {
             return;
         };
         let flow = self.flows.offered(self.run.now(), direction, &seen);
-        let envelope = self.pool.put(bytes, offload, seen, direction, flow);
         let own = self.routes.iter().position(|direction| direction.has(&seen.ends)).unwrap_or(0) as u32;
-        self.run.put(self.outside + own, direction, envelope, seen.headers);
+        let envelope = self.run.put(self.outside + own, direction, seen.headers);
+        self.pool.put(envelope, bytes, offload, seen, direction, flow);
         self.note();
     }
 
@@ -246,9 +246,6 @@ impl Path {
         })?;
         if let (Some(flows), Value::Array(seen)) = (record["flows"].as_array_mut(), seen) {
             flows.extend(seen);
-        }
-        if let Some(traffic) = record["scenario"]["traffic"].as_array_mut() {
-            traffic.retain(|one| one["kind"] != "outside");
         }
         Ok(record)
     }

@@ -8,7 +8,9 @@ use goodqueue_hosts::direction::Direction;
 use goodqueue_hosts::keys::ScenarioError;
 use goodqueue_qdisc::param::Value;
 use goodqueue_qdisc::{AnyQdisc, Backlog, Enqueued, Error, Link, Owner, Probe, Qdisc};
+use goodqueue_tcp::MakeCc;
 use goodqueue_units::{Instant, Rate, Stream};
+use std::sync::Arc;
 
 /// A foreign discipline. Its contract is that of [`Qdisc`].
 ///
@@ -53,11 +55,18 @@ pub struct Request<'a> {
 /// Makes foreign disciplines.
 pub type Maker<'a> = dyn FnMut(Request<'_>) -> Result<Box<dyn Foreign>, ScenarioError> + 'a;
 
-/// Returns whether `line` names a discipline written in Python (`path/file.py:Class …`) and not one of the registry.
-#[must_use]
-pub fn is_foreign(line: &str) -> bool {
-    line.split_whitespace().next().is_some_and(|word| word.contains(".py:"))
+pub use goodqueue_units::parse::names_a_class as is_foreign;
+
+/// What a congestion control from outside TCP's table is made from.
+pub struct CcRequest<'a> {
+    /// The scenario's key, for error messages.
+    pub key: &'a str,
+    /// The line, such as `./my_cc.py:MyCc beta 0.5`.
+    pub line: &'a str,
 }
+
+/// Makes such congestion controls.
+pub type CcMaker<'a> = dyn FnMut(CcRequest<'_>) -> Result<Arc<dyn MakeCc>, ScenarioError> + 'a;
 
 /// The discipline of a link. The inner box keeps this type as small as an [`AnyQdisc`].
 pub(crate) enum Discipline {

@@ -119,9 +119,10 @@ impl Owner<Packet> for Fates {
         self.is_corrupted = true;
     }
     fn host_hashes(&self, packet: &Packet) -> (u32, u32) {
-        // A packet from outside has its own hosts.
+        // A packet from outside may have its own hosts.
+        let is_known = || packet.envelope().is_some_and(|own| own.headers().host_hashes.is_some());
         match &self.hosts {
-            Some(hosts) if packet.envelope().is_none() => hosts.of_packets(packet.flow),
+            Some(hosts) if !is_known() => hosts.of_packets(packet.flow),
             _ => packet.host_hashes(),
         }
     }

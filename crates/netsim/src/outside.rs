@@ -11,7 +11,7 @@ use goodqueue_units::{Duration, Ecn, Instant};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// The kind of such packets. No scenario names it: see [`crate::Scenario::open`].
+/// The kind of such packets. Only scenarios of [`crate::Scenario::open`] may name it.
 pub(crate) const KIND: Kind = Kind {
     is_probe: true, // whoever puts the packets in knows what they belong to
     ..Kind::new("outside", "packets of real programs", Make::Outside)
@@ -26,20 +26,20 @@ pub struct Headers {
     pub ecn: Ecn,
     /// Differentiated services codepoint.
     pub dscp: u8,
-    /// Hash of addresses, ports and protocol.
-    pub flow_hash: u32,
-    /// Hashes of the source and of the destination host.
-    pub host_hashes: (u32, u32),
+    /// Hash of addresses, ports and protocol. `None`: that of the run's flow.
+    pub flow_hash: Option<u32>,
+    /// Hashes of the source and of the destination host. `None`: the hosts of the run's flow.
+    pub host_hashes: Option<(u32, u32)>,
     /// The TCP header, if it is TCP.
     pub tcp: Option<TcpHeader>,
 }
 
-/// The headers of a packet while it is on its way. Envelopes are used again and are never freed: packets are copied,
-/// so no packet could own its envelope.
-#[derive(Debug)]
+/// The headers of a packet while it is on its way. Packets are copied, so no packet could own its envelope: the run
+/// has them ([`Envelopes`]).
+#[derive(Debug, Default)]
 pub struct Envelope {
-    /// The number by which the owner knows the packet.
-    pub number: u32,
+    /// Its number within the run.
+    number: AtomicU32,
     /// Packets on their way with these headers: 1, more after a wire duplicated the packet, 0 after it arrived or was
     /// lost.
     copies: AtomicU32,
@@ -47,10 +47,10 @@ pub struct Envelope {
 }
 
 impl Envelope {
-    /// Builds a free envelope.
+    /// Returns the number by which the owner knows the packet: from 0, without gaps in a run.
     #[must_use]
-    pub fn new(number: u32) -> Self {
-        Self { number, copies: AtomicU32::new(0), headers: Mutex::default() }
+    pub fn number(&self) -> u32 {
+        self.number.load(Ordering::Relaxed)
     }
 
     /// Returns whether no packet with this envelope is on its way.
@@ -82,6 +82,47 @@ impl Envelope {
     }
 }
 
+/// The envelopes of a run.
+#[derive(Default)]
+pub(crate) struct Envelopes {
+    all: Vec<&'static Envelope>,
+    /// Where the search for a free envelope continues.
+    next: usize,
+}
+
+/// Envelopes that are examined before another one is taken. A run has at most about this many more envelopes than
+/// packets under way.
+const LOOKS: usize = 32;
+
+/// Envelopes without a run. They are used again by the next run, so that a process has as many as were ever in use at
+/// once.
+static SHELF: Mutex<Vec<&'static Envelope>> = Mutex::new(Vec::new());
+
+impl Envelopes {
+    /// Returns a free envelope.
+    pub(crate) fn free(&mut self) -> &'static Envelope {
+        for _ in 0..LOOKS.min(self.all.len()) {
+            self.next = if self.next + 1 < self.all.len() { self.next + 1 } else { 0 };
+            if self.all[self.next].is_free() {
+                return self.all[self.next];
+            }
+        }
+        let used = SHELF.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let envelope = used.unwrap_or_else(|| Box::leak(Box::default()));
+        envelope.number.store(self.all.len() as u32, Ordering::Relaxed);
+        self.all.push(envelope);
+        envelope
+    }
+}
+
+impl Drop for Envelopes {
+    /// Puts the envelopes back. The run ends with them, and the packets under way end with the run.
+    fn drop(&mut self) {
+        self.all.iter().for_each(|envelope| envelope.copies.store(0, Ordering::Relaxed));
+        SHELF.lock().unwrap_or_else(PoisonError::into_inner).append(&mut self.all);
+    }
+}
+
 /// The way of packets from outside.
 #[derive(Clone, Debug, Default)]
 pub struct OutsideRoute {
@@ -104,4 +145,27 @@ pub struct Arrival {
     pub ecn: Ecn,
     /// Its differentiated services codepoint now.
     pub dscp: u8,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A run takes three envelopes and ends while the packets are under way. Guards against memory that grows with
+    /// each run, and against an envelope of which the next run believes that its packet is still under way.
+    #[test]
+    fn the_envelopes_of_a_run_serve_the_next_one() {
+        let mut known: Vec<*const Envelope> = Vec::new();
+        for run in 0..3 {
+            let mut envelopes = Envelopes::default();
+            for number in 0..3 {
+                let envelope = envelopes.free();
+                assert!(envelope.is_free() && envelope.number() == number, "run {run}");
+                envelope.fill(Headers::default());
+                let at = std::ptr::from_ref(envelope);
+                assert_eq!(known.contains(&at), run > 0);
+                known.extend((run == 0).then_some(at));
+            }
+        }
+    }
 }

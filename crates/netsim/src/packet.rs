@@ -171,10 +171,8 @@ impl QdiscPacket for Packet {
     /// Returns the hashes of the two hosts. Every flow has two hosts of its own, which all connections of an
     /// application share. If the scenario names hosts, its link answers instead.
     fn host_hashes(&self) -> (u32, u32) {
-        if let Some(envelope) = self.envelope() {
-            return envelope.headers().host_hashes;
-        }
-        hosts_of(self.flow)
+        let own = self.envelope().and_then(|envelope| envelope.headers().host_hashes);
+        own.unwrap_or_else(|| hosts_of(self.flow))
     }
     fn dscp(&self) -> u8 {
         match &self.body {

@@ -49,7 +49,7 @@ impl Simulation {
             engine: "sim",
             version: env!("CARGO_PKG_VERSION"),
             seed: self.scenario.seed,
-            scenario: self.scenario.clone(),
+            scenario: self.scenario.without_outside(),
             queues: PerDirection {
                 down: self.queue_at_bottleneck(Direction::Down),
                 up: self.queue_at_bottleneck(Direction::Up),

@@ -11,10 +11,10 @@ pub(crate) mod cards;
 mod flow_path;
 mod onward;
 pub(crate) mod outside;
+mod own_queue;
 mod places;
 mod queues;
 pub(crate) mod row;
-mod small_queues;
 mod timers;
 
 use crate::agenda::Agenda;
@@ -27,7 +27,7 @@ use crate::link::Link;
 use crate::lists::{ByDirection, List, PerFlow};
 use crate::metronome::Metronome;
 use crate::observer::{Event, SharedObserver, tell};
-use crate::outside::Arrival;
+use crate::outside::{Arrival, Envelopes};
 use crate::packet::{Body, Datagram, Packet};
 use crate::probe::series::FlowSeries;
 use crate::scenario::Scenario;
@@ -67,6 +67,7 @@ pub struct Simulation {
     autorate: Option<Box<autorate::Controller>>,
     /// Packets from outside that have arrived, for their owner to take.
     arrivals: Vec<Arrival>,
+    envelopes: Envelopes,
 }
 
 /// The link into which a connection sends its segments.
@@ -106,11 +107,17 @@ impl Simulation {
         })
     }
 
-    /// Builds a run. `make` makes the disciplines that are not in the registry.
+    /// Builds a run. `make` makes the disciplines that are not in the registry. [`Scenario::make_ccs`] makes the
+    /// congestion controls that are not in TCP's table, before.
     ///
     /// # Errors
     /// The errors of [`Simulation::new`] and of `make`.
     pub fn with_foreign(mut scenario: Scenario, make: &mut Maker<'_>) -> Result<Self, ScenarioError> {
+        scenario.make_ccs(&mut |request| {
+            let message =
+                format!("found {:?}; accepted here: a congestion control of the list", request.line);
+            Err(ScenarioError::new(request.key, message))
+        })?;
         let mut sockets = Sockets::default();
         let mut flows = Flow::all(&scenario, &mut sockets);
         let rtts: Vec<_> = flows.iter().map(|flow| (flow.rtt, flow.most_rtt)).collect();
@@ -137,11 +144,14 @@ impl Simulation {
         if interval.is_some() {
             flows.iter_mut().for_each(Flow::log);
         }
-        let tcp = scenario.series.as_ref().is_some_and(|series| series.tcp);
+        let (tcp, cc) = scenario.series.as_ref().map_or((false, false), |series| (series.tcp, series.cc));
         let named = interval.is_some().then(|| flows.iter()).into_iter().flatten();
         let autorate = autorate::Controller::of(&scenario, &flows);
         let flow_series = named
-            .map(|flow| FlowSeries::new(flow.name.clone(), tcp && flow.kind.is_tcp(), flow.is_echoed()))
+            .map(|flow| {
+                let is_tcp = flow.kind.is_tcp();
+                FlowSeries::new(flow.name.clone(), tcp && is_tcp, cc && is_tcp, flow.is_echoed())
+            })
             .collect();
         Ok(Self {
             now: Instant::ZERO,
@@ -159,6 +169,7 @@ impl Simulation {
             observer: None,
             autorate,
             arrivals: Vec::new(),
+            envelopes: Envelopes::default(),
             scenario,
         })
     }
@@ -340,6 +351,11 @@ impl Simulation {
     /// `socket` is the connection.
     fn pump(&mut self, flow: FlowId, end: Side, socket: Option<SocketId>) {
         let direction = end.sends();
+        if let Some(row) = &self.row
+            && row.has_own_queue(flow, direction)
+        {
+            return self.hand_down(flow, end, socket);
+        }
         let path = &mut self.flow_paths[flow];
         let (connection, fires, hash) = if let Some(id) = socket {
             let socket = &mut self.sockets[id];
@@ -357,11 +373,15 @@ impl Simulation {
         // fires.
         if deadline < *fires {
             *fires = deadline;
-            let timer = match socket {
-                Some(id) => self.components.socket(id, end),
-                None => self.components.flow(flow, self.flow_paths[flow].timer_of(end)),
-            };
-            self.agenda.set(timer, deadline);
+            self.agenda.set(self.timer_of(flow, end, socket), deadline);
+        }
+    }
+
+    /// Returns the timer of a connection, as [`pump`](Self::pump) knows it.
+    fn timer_of(&self, flow: FlowId, end: Side, socket: Option<SocketId>) -> Component {
+        match socket {
+            Some(id) => self.components.socket(id, end),
+            None => self.components.flow(flow, self.flow_paths[flow].timer_of(end)),
         }
     }
 

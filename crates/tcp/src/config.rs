@@ -1,6 +1,6 @@
 //! The settings of an endpoint.
 
-use crate::{Cc, CcLine, CcOptions, EcnMode, SeqNumber};
+use crate::{Cc, CcLine, CcOptions, EcnMode, OwnCc, SeqNumber};
 
 /// The threshold before the first congestion: slow start ends at the first congestion, or when HyStart ends it.
 pub const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
@@ -78,6 +78,8 @@ pub struct Config {
     pub cc: Cc,
     /// The words of the congestion control.
     pub cc_options: CcOptions,
+    /// The caller's own congestion control, if `cc` is [`Cc::Own`].
+    pub own: Option<OwnCc>,
     /// The TCP to behave as.
     pub stack: Stack,
     /// The ECN feedback to ask for, or to agree to.
@@ -112,7 +114,7 @@ impl Config {
     /// Returns the congestion control with its words.
     #[must_use]
     pub fn cc_line(&self) -> CcLine {
-        CcLine { cc: self.cc, options: self.cc_options }
+        CcLine { cc: self.cc, options: self.cc_options, own: self.own.clone() }
     }
 }
 
@@ -121,6 +123,7 @@ impl Default for Config {
         Self {
             cc: Cc::Cubic,
             cc_options: CcOptions::default(),
+            own: None,
             stack: Stack::default(),
             ecn: EcnMode::Off,
             pacing: false,

@@ -376,9 +376,10 @@ eras! {
         /// Since 3.19 the payload counts as pages. In 6.1 the head has room for `MAX_TCP_HEADER` (320 bytes in whole
         /// cache lines) and for `skb_shared_info` (320), for which the allocator gives 1024. `sk_buff` (232) takes 256
         /// beside the head. Both structures have these sizes in the BTF of Debian's 6.1. Since 6.3 heads have memory of
-        /// their own of 640 bytes (`skb_small_head_cache`). Before 3.19 a head of 2048 bytes has the payload too: 2048 +
-        /// 256 - 1448 = 856. That is from memory.
-        packet_memory: u32 = [856, 856, 1280, 896, 896, 1280],
+        /// their own of 640 bytes (`skb_small_head_cache`). Before 3.19 the payload is in the head too (`select_size` in
+        /// net/ipv4/tcp.c of 3.10). The head has 2048 bytes, of which 1408 are payload, and the other 40 of a segment
+        /// are a page's: 2048 + 256 + 40 - 1448 = 896. The structures are taken to be as large as in 6.1.
+        packet_memory: u32 = [896, 896, 1280, 896, 896, 1280],
             "a packet for segmentation offload takes in the sender, beside its payload," {
                 bytes => format!("{bytes} bytes of memory"),
             }
@@ -387,6 +388,11 @@ eras! {
             "a packet for segmentation offload ends with" {
                 true => "what was written",
                 false => "the 64 KiB of the socket's memory in which it begins",
+            }
+        hears_own_host: bool = [true, true, true, true, true, false],
+            "a segment that the discipline of its own host (`[[host]]`) drops" {
+                true => "was not sent, and the window falls; a drop by RED and its kin counts as sent, and the window falls",
+                false => "is found as any other loss",
             }
         /// A FIN alone, or on the last segment (Linux `tcp_cwnd_test`). The exception is gone since 6.10.
         fin_ignores_cwnd: bool = [true, true, true, false, false, false],

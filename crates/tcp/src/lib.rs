@@ -44,14 +44,16 @@ mod usage;
 mod wheel;
 mod window;
 
-pub use cc::{Ack, Cause, Cc, CcLine, CcOptions, CcWord, Congestion, CongestionControl};
+pub use cc::{
+    Ack, Cause, Cc, CcLine, CcOptions, CcWord, Congestion, CongestionControl, ForeignCc, MakeCc, OwnCc,
+};
 pub use config::{Buffer, Config, INFINITE_SSTHRESH, Stack};
 pub use connection::{Connection, Handled, Wire};
 pub use ecn::{EcnMode, EcnUse};
 pub use era::Difference;
 pub use rate::{LostSegment, RateEstimator, RateSample};
 pub use segment::{Flags, SackBlock, Segment, SynOptions};
-pub use sender::CongestionState;
+pub use sender::{CongestionState, LocalCongestion};
 pub use seq::SeqNumber;
 pub use small_queue::SmallQueues;
 pub use stats::Stats;

@@ -45,12 +45,12 @@ impl Digest {
             stats.bytes_retransmitted,
             stats.spurious_retransmissions,
             stats.lost,
-            stats.undos,
-            stats.tlp_probes,
+            stats.undos.into(),
+            stats.tlp_probes.into(),
             stats.timeouts,
-            stats.fast_recoveries,
+            stats.fast_recoveries.into(),
             stats.delivered_ce,
-            stats.ecn_reductions,
+            stats.ecn_reductions.into(),
         ] {
             self.add(count);
         }

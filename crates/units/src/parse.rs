@@ -213,6 +213,12 @@ fn rounded(text: &str, accepted: &str, scale: impl Fn(&str) -> Option<f64>) -> R
     quantity(text, accepted, scale).map(|value| (value + 0.5) as u64)
 }
 
+/// Returns whether `line` names a class in a Python file (`path/file.py:Class …`), and not something of ours.
+#[must_use]
+pub fn names_a_class(line: &str) -> bool {
+    line.split_whitespace().next().is_some_and(|word| word.contains(".py:"))
+}
+
 /// Returns the word of `known` that `unknown` was probably meant to be: the nearest one, with an edit distance of at
 /// most a third of the length of `unknown`, rounded up.
 #[must_use]

@@ -3,7 +3,7 @@
 use crate::keys::{
     AnyKey, Dscp, EcnAsked, Json, Key, Quantity, Result, ScenarioError, Table, Values, refuse,
 };
-use goodqueue_tcp::{CcLine, Config, Stack};
+use goodqueue_tcp::{CcLine, Config, OwnCc, Stack};
 use serde_json::json;
 
 /// Congestion control: its name and its options.
@@ -106,12 +106,13 @@ pub(crate) fn check(table: &Table<'_>, values: &mut Values) -> Result<()> {
 /// payload.
 #[must_use]
 pub fn config(values: &Values, most: u16) -> Config {
-    let CcLine { cc, options } = values.get(&CC);
-    let pacing = values.find(&PACING).unwrap_or(false);
+    let CcLine { cc, options, own } = values.get(&CC);
+    let pacing = values.find(&PACING).unwrap_or_else(|| own.as_ref().is_some_and(OwnCc::paces));
     let initial_window = Config::default().initial_window;
     Config {
         cc,
         cc_options: options,
+        own,
         stack: values.get(&STACK),
         ecn: values.get(&ECN).0,
         pacing,

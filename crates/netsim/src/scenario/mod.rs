@@ -26,8 +26,11 @@ pub(crate) use linux::Linux;
 pub use series::{Series, Window};
 pub use traffic::Traffic;
 
+use crate::foreign::{CcMaker, CcRequest};
 use crate::outside::OutsideRoute;
 use goodqueue_hosts::keys::{AnyKey, FRAME_BYTES, Json, Key, Result, ScenarioError, Span, Table, refuse};
+use goodqueue_hosts::traffic::tcp;
+use goodqueue_tcp::OwnCc;
 use goodqueue_units::{Duration, Release};
 use serde::Serialize;
 
@@ -166,10 +169,15 @@ impl Scenario {
         let mut traffic = if outside.is_some() && !table.has("traffic") {
             Vec::new()
         } else {
-            traffic::read(&table, duration.0, path.rtt)?
+            traffic::read(&table, duration.0, path.rtt, outside.is_some_and(<[_]>::is_empty))?
         };
-        for direction in outside.into_iter().flatten() {
-            traffic.push(Traffic::from_outside(duration, path.rtt, direction));
+        let whole_path = [OutsideRoute::default()];
+        let routes = match outside {
+            Some([]) if !traffic.iter().any(Traffic::is_outside) => Some(&whole_path[..]),
+            routes => routes,
+        };
+        for route in routes.into_iter().flatten() {
+            traffic.push(Traffic::from_outside(duration, path.rtt, route));
         }
         let most = u64::from(path.frame_bytes());
         if let Some(place) =
@@ -189,6 +197,29 @@ impl Scenario {
             Self { duration, warmup, seed, bottleneck, path, linux, hops, traffic, change, autorate, series };
         scenario.series.as_ref().map_or(Ok(()), |series| series.check(&scenario))?;
         Ok(scenario)
+    }
+
+    /// Makes the congestion controls that are not in TCP's table, by `make`.
+    ///
+    /// # Errors
+    /// The errors of `make`.
+    pub fn make_ccs(&mut self, make: &mut CcMaker<'_>) -> Result<()> {
+        for (place, traffic) in self.traffic.iter_mut().enumerate() {
+            let line = traffic.values.find(&tcp::CC).and_then(|line| line.own);
+            if let Some(own) = line.filter(|own| !own.is_made()) {
+                let key = format!("traffic[{place}].cc");
+                let made = make(CcRequest { key: &key, line: own.line() })?;
+                traffic.values.put(&tcp::CC, OwnCc::made(made).into());
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the scenario without the traffic of packets from outside, which only [`Scenario::open`] knows.
+    pub(crate) fn without_outside(&self) -> Self {
+        let mut scenario = self.clone();
+        scenario.traffic.retain(|traffic| !traffic.is_outside());
+        scenario
     }
 
     /// Returns the queue and the link of `direction`.

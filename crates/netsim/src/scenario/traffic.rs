@@ -71,6 +71,9 @@ pub(super) const COMMON: &[&dyn AnyKey] = &[
     &STATION,
 ];
 
+/// Those that say when a flow sends, and which way.
+const WHEN: [&str; 5] = ["direction", "start", "start_spread", "stagger", "stop"];
+
 /// Names of hops.
 #[derive(Clone, Debug)]
 struct Names(Vec<String>);
@@ -126,18 +129,19 @@ pub struct Traffic {
     pub values: Values,
 }
 
-/// Reads the tables of `scenario`, whose run lasts for `whole` and whose path has the base RTT `rtt`.
-pub(super) fn read(scenario: &Table<'_>, whole: Duration, rtt: Span) -> Result<Vec<Traffic>> {
+/// Reads the tables of `scenario`, whose run lasts for `whole` and whose path has the base RTT `rtt`. With `outside`,
+/// flows may be of packets from outside.
+pub(super) fn read(scenario: &Table<'_>, whole: Duration, rtt: Span, outside: bool) -> Result<Vec<Traffic>> {
     let tables = scenario.tables("traffic")?;
     if tables.is_empty() {
         return Err(ScenarioError::new("traffic", "found none; accepted: at least one [[traffic]]"));
     }
     let mut read: Vec<(usize, Traffic)> = Vec::new();
     for (place, table) in tables.iter().enumerate() {
-        let kind = table.take(&KIND)?;
+        let kind = if outside { kind_or_outside(table)? } else { table.take(&KIND)? };
         refuse_foreign_keys(table, kind)?;
         let Make::Flows(flows) = kind.make else {
-            let traffic = Traffic::read(table, &read, whole, rtt)?;
+            let traffic = Traffic::read(table, kind, &read, whole, rtt)?;
             read.push((place, traffic));
             continue;
         };
@@ -145,7 +149,7 @@ pub(super) fn read(scenario: &Table<'_>, whole: Duration, rtt: Span) -> Result<V
             let flow = Json::Object(flow);
             let flow = Table::new(table.path(), &flow)?;
             if !is_shared_probe(&flow, &read, rtt)? {
-                let traffic = Traffic::read(&flow, &read, whole, rtt)?;
+                let traffic = Traffic::read(&flow, flow.take(&KIND)?, &read, whole, rtt)?;
                 read.push((place, traffic));
             }
         }
@@ -163,9 +167,22 @@ pub(super) fn read(scenario: &Table<'_>, whole: Duration, rtt: Span) -> Result<V
     Ok(traffic)
 }
 
+/// Returns the kind of a table, which may be that of packets from outside.
+fn kind_or_outside(table: &Table<'_>) -> Result<&'static Kind> {
+    const WORD: Key<String> = Key::required("kind", "\"outside\"");
+    match table.take(&WORD) {
+        Ok(word) if word == outside::KIND.name => Ok(&outside::KIND),
+        _ => table.take(&KIND),
+    }
+}
+
 /// Refuses keys that belong to other kinds: a `cc` on a `cbr` is a misunderstanding, not a default.
 fn refuse_foreign_keys(table: &Table<'_>, kind: &Kind) -> Result<()> {
-    let keys: Vec<&dyn AnyKey> = COMMON.iter().copied().chain(kind.all_keys()).collect();
+    // Packets from outside come when and whence their owner likes.
+    let of_outside = matches!(kind.make, Make::Outside);
+    let common: Vec<_> =
+        COMMON.iter().copied().filter(|key| !of_outside || !WHEN.contains(&key.name())).collect();
+    let keys: Vec<&dyn AnyKey> = common.into_iter().chain(kind.all_keys()).collect();
     let is_known = |name: &str| keys.iter().any(|key| key.name() == name);
     let is_foreign = |name: &str| KINDS.iter().any(|kind| kind.all_keys().any(|key| key.name() == name));
     let Some(name) = table.names().find(|name| !is_known(name) && is_foreign(name)) else {
@@ -192,8 +209,13 @@ fn is_shared_probe(flow: &Table<'_>, before: &[(usize, Traffic)], path_rtt: Span
 
 impl Traffic {
     /// Reads one table. `before` are the tables before it, with their places in the file.
-    fn read(table: &Table<'_>, before: &[(usize, Self)], whole: Duration, path_rtt: Span) -> Result<Self> {
-        let kind = table.take(&KIND)?;
+    fn read(
+        table: &Table<'_>,
+        kind: &'static Kind,
+        before: &[(usize, Self)],
+        whole: Duration,
+        path_rtt: Span,
+    ) -> Result<Self> {
         let name = table.find(&NAME)?;
         if let Some(name) = &name
             && let Some((twin, _)) = before.iter().find(|(_, other)| other.name.as_ref() == Some(name))
@@ -266,6 +288,12 @@ impl Traffic {
             Side::User => self.host.as_ref(),
             Side::Remote => self.server.as_ref(),
         }
+    }
+
+    /// Returns whether its packets come from outside.
+    #[must_use]
+    pub fn is_outside(&self) -> bool {
+        matches!(self.kind.make, Make::Outside)
     }
 
     /// Returns whether its packets cross the hop `name`.

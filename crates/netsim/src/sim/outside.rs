@@ -32,23 +32,24 @@ pub struct Glance {
 }
 
 impl Simulation {
-    /// Returns the number of the first flow from outside. The flows of [`Scenario::open`] have consecutive numbers.
-    #[must_use]
-    pub fn first_outside(&self) -> Option<u32> {
-        let found = self.flows.numbered().find(|(_, flow)| matches!(flow.source, Source::Outside { .. }));
-        found.map(|(id, _)| id.number())
+    /// Returns the numbers and the names of the flows from outside, in the order of the scenario. The flows of
+    /// [`OutsideRoute`]s have consecutive numbers.
+    pub fn outside_flows(&self) -> impl Iterator<Item = (u32, &str)> {
+        let outside = self.flows.numbered().filter(|(_, flow)| matches!(flow.source, Source::Outside { .. }));
+        outside.map(|(id, flow)| (id.number(), &*flow.name))
     }
 
-    /// Offers a packet to the path at the present time of the run. `flow` is the number of a flow from outside,
-    /// `envelope` a free envelope.
-    pub fn put(&mut self, flow: u32, direction: Direction, envelope: &'static Envelope, headers: Headers) {
+    /// Offers a packet to the path at the present time of the run. `flow` is the number of a flow from outside. Returns
+    /// the packet's envelope, whose number no other packet under way has.
+    pub fn put(&mut self, flow: u32, direction: Direction, headers: Headers) -> &'static Envelope {
+        let envelope = self.envelopes.free();
         envelope.fill(headers);
         let Headers { len, ecn, dscp, flow_hash, .. } = headers;
+        let flow = FlowId::at(flow as usize);
+        let hash = flow_hash.unwrap_or_else(|| self.flows[flow].hash[direction]);
         let body = Body::Datagram(Datagram { number: 0, len, ecn, dscp, envelope: Some(envelope) });
-        self.offer(
-            direction,
-            Packet { arrival: self.now, flow: FlowId::at(flow as usize), hash: flow_hash, body },
-        );
+        self.offer(direction, Packet { arrival: self.now, flow, hash, body });
+        envelope
     }
 
     /// Moves the packets that arrived since the last call to `into`, in the order of time.
@@ -95,7 +96,9 @@ impl Simulation {
 
 impl Scenario {
     /// Reads a scenario from `json` for packets from outside. It may have no traffic of its own. The packets of each
-    /// of `routes` are one flow.
+    /// of `routes` are one flow. Without routes, the scenario's traffic of the kind `outside` is flows of such packets,
+    /// with a name, a base RTT, hops, hosts and a station as other flows have them. If it has none, there is one flow,
+    /// which crosses the whole path.
     ///
     /// # Errors
     /// As [`Scenario::from_json`].

@@ -1,6 +1,6 @@
 //! A congestion control's line: its name, then words, as in `cubic hystart++ abe` and `none cwnd 20`.
 
-use super::Cc;
+use super::{Cc, OwnCc};
 use crate::Config;
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -93,17 +93,24 @@ pub(super) const GAIN: CcWord = CcWord {
 };
 
 /// A congestion control with its words.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct CcLine {
     /// The congestion control.
     pub cc: Cc,
     /// Its words.
     pub options: CcOptions,
+    /// The caller's own, if `cc` is [`Cc::Own`].
+    pub own: Option<OwnCc>,
 }
 
 impl CcLine {
     /// Reports what was found, what is accepted, and the nearest known word.
+    /// A line that names a class in a Python file is one of the caller's own.
     pub fn parse(line: &str) -> Result<Self, String> {
+        if parse::names_a_class(line) {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            return Ok(OwnCc::named(&words.join(" ")).into());
+        }
         let mut words = line.split_whitespace();
         let name = words.next().unwrap_or("");
         let Some(cc) = Cc::from_name(name) else {
@@ -127,7 +134,7 @@ impl CcLine {
         if cc.words().contains(&CWND) {
             options.cwnd.get_or_insert(Config::default().initial_window);
         }
-        Ok(Self { cc, options })
+        Ok(Self { cc, options, own: None })
     }
 }
 
@@ -171,14 +178,20 @@ impl CcOptions {
 
 impl From<Cc> for CcLine {
     fn from(cc: Cc) -> Self {
-        Self { cc, options: CcOptions::default() }
+        Self { cc, options: CcOptions::default(), own: None }
+    }
+}
+
+impl From<OwnCc> for CcLine {
+    fn from(own: OwnCc) -> Self {
+        Self { own: Some(own), ..Cc::Own.into() }
     }
 }
 
 /// Prints the canonical line: the same words, always in the same order.
 impl fmt::Display for CcLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.cc.name())?;
+        f.write_str(self.own.as_ref().map_or(self.cc.name(), OwnCc::line))?;
         let CcOptions { hystart_plus_plus, abe, no_hystart, abc, no_virtual_rtt, cwnd, target_ms, gain } =
             self.options;
         for (word, set) in [
@@ -220,6 +233,7 @@ mod tests {
             ("ledbat++", "ledbat++"),
             ("prague novirtualrtt", "prague novirtualrtt"),
             ("ledbat gain 10 target 5", "ledbat target 5 gain 10"),
+            (" ./my_cc.py:Slow  beta 0.5", "./my_cc.py:Slow beta 0.5"),
         ] {
             let parsed = CcLine::parse(line).unwrap();
             assert_eq!(parsed.to_string(), canonical);
@@ -236,6 +250,7 @@ mod tests {
             refused("cubik").starts_with(r#"found "cubik"; did you mean "cubic"? accepted: cubic, reno"#)
         );
         assert!(refused("").starts_with(r#"found ""; accepted: cubic"#));
+        assert!(refused("own").starts_with(r#"found "own"; accepted: cubic"#));
         assert_eq!(
             refused("cubic hystart+"),
             r#"found "hystart+" after "cubic"; did you mean "hystart++"? accepted: hystart++, abe, nohystart"#

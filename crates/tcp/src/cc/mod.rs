@@ -18,6 +18,7 @@ mod ledbat;
 mod ledbat_plus_plus;
 mod line;
 mod none;
+mod own;
 mod prague;
 mod reno;
 mod scalable;
@@ -25,6 +26,7 @@ mod vegas;
 mod westwood;
 
 pub use line::{CcLine, CcOptions, CcWord};
+pub use own::{ForeignCc, MakeCc, OwnCc};
 
 use crate::{Config, CongestionState, EcnMode, EcnUse, RateEstimator, RateSample, SeqNumber, Window};
 use goodqueue_units::{Duration, Instant};
@@ -156,14 +158,15 @@ pub trait CongestionControl: Sized {
 }
 
 macro_rules! congestion_controls {
-    ($($module:ident :: $name:ident),+ $(,)?) => {
+    // The table, and then the table with the control of the caller's own, which no list shows.
+    ([$($listed:ident),+] $($module:ident :: $name:ident),+) => {
         /// The congestion controls.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Cc { $(#[doc = concat!("`", stringify!($module), "`")] $name),+ }
 
         impl Cc {
             /// All congestion controls.
-            pub const ALL: &'static [Self] = &[$(Self::$name),+];
+            pub const ALL: &'static [Self] = &[$(Self::$listed),+];
 
             /// Returns its name in scenarios.
             #[must_use]
@@ -275,6 +278,9 @@ macro_rules! congestion_controls {
                 match self { $(Self::$name(cc) => cc.probe(show)),+ }
             }
         }
+    };
+    ($($module:ident :: $name:ident),+ $(,)?) => {
+        congestion_controls!([$($name),+] $($module::$name,)+ own::Own);
     };
 }
 

@@ -20,6 +20,8 @@ pub(super) struct Brakes {
     buffer: Option<SendBuffer>,
     /// The buffers of both ends are limited, so the peer's window may be the lesser one.
     by_peer: bool,
+    /// The pacer before the last segment, which a host with small queues may refuse.
+    before: Option<Pacer>,
 }
 
 impl Brakes {
@@ -28,12 +30,19 @@ impl Brakes {
         let pacer = (config.pacing || config.cc.paces()).then(Pacer::default);
         let buffer = config.send_buffer.map(|buffer| SendBuffer::new(buffer, config));
         let by_peer = buffer.is_some() || config.first_receive_buffer.is_some();
-        (pacer.is_some() || by_peer).then(|| Box::new(Self { pacer, small_queue: None, buffer, by_peer }))
+        (pacer.is_some() || by_peer).then(|| Box::new(Self { pacer, buffer, by_peer, ..Self::default() }))
     }
 
     #[inline]
     pub(super) fn pacer(&self) -> Option<&Pacer> {
         self.pacer.as_ref()
+    }
+
+    /// Takes note that the last segment was not sent after all.
+    pub(super) fn take_back(&mut self) {
+        if let Some(before) = self.before.take() {
+            self.pacer = Some(before);
+        }
     }
 
     pub(super) fn on_timeout(&mut self, now: Instant) {
@@ -129,6 +138,9 @@ impl Sender {
         let rate = if self.is_paced() { self.pacing_rate() } else { None };
         let end = self.board.nxt();
         let Some(brakes) = &mut self.brakes else { return };
+        if brakes.small_queue.is_some() {
+            brakes.before.clone_from(&brakes.pacer);
+        }
         if let Some(pacer) = &mut brakes.pacer {
             pacer.on_sent(now, len, self.segments_sent, rate);
         }
