@@ -25,11 +25,12 @@ use goodqueue_hosts::traffic::KINDS;
 use goodqueue_netsim::path::HOPS;
 use goodqueue_netsim::scenario::reference::TABLES;
 use goodqueue_netsim::{Scenario, Simulation as Run, catalogue};
-use goodqueue_tcp::{Difference, Stack};
+use goodqueue_tcp::{Buffer, Difference, Stack};
 use goodqueue_units::{Duration, Release};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 pyo3::create_exception!(_goodqueue, ScenarioError, PyValueError, "A refused scenario: `key` and `message`.");
@@ -164,7 +165,7 @@ fn congestion_controls() -> PyResult<String> {
     to_json(&catalogue::congestion_controls())
 }
 
-/// Returns every TCP stack, and how they differ, as JSON.
+/// Returns every TCP stack, its buffers as sysctls, and how the stacks differ, as JSON.
 #[pyfunction]
 fn stacks() -> PyResult<String> {
     let names: Vec<&str> = Stack::ALL.iter().map(|stack| stack.name()).collect();
@@ -175,7 +176,15 @@ fn stacks() -> PyResult<String> {
             json!({"aspect": row.aspect, "stacks": each})
         })
         .collect();
-    to_json(&json!({"names": names, "differences": differences}))
+    let sysctl = |Buffer { first, most }| format!("4096 {first} {most}");
+    let buffers: BTreeMap<&str, Value> = Stack::ALL
+        .iter()
+        .map(|&stack| {
+            let (rmem, wmem) = (sysctl(Buffer::rmem(stack)), sysctl(Buffer::WMEM));
+            (stack.name(), json!({"tcp_rmem": rmem, "tcp_wmem": wmem}))
+        })
+        .collect();
+    to_json(&json!({"names": names, "buffers": buffers, "differences": differences}))
 }
 
 /// Returns every table of a scenario with its keys, and the keys of its kinds, as JSON.
