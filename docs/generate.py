@@ -20,12 +20,13 @@ from typing import Any
 import record_types
 
 from goodqueue import _goodqueue, qdisc, run, traffic
+from goodqueue.engines.releases import RELEASES
 from goodqueue.measures import metrics
 from goodqueue.options import DECLARED
 from goodqueue.record import layout
 from goodqueue.show import reference
 from goodqueue.store import columns
-from goodqueue.validation import lines_show, show
+from goodqueue.validation import between, lines_show, show
 from goodqueue.validation import pages as validations
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -83,6 +84,7 @@ def validation() -> dict[Path, str]:
     """Return the page of the validation with the tables of each set's stored results."""
     sets = (
         ("The set drawn at random", VALIDATION / "drawn"),
+        ("The set drawn at random, on Linux 7.3", VALIDATION / "drawn-7.3"),
         ("Paths with hops, of the fixed set", VALIDATION / "paths"),
         ("Cells of the studies, of the fixed set", VALIDATION / "studies"),
         ("The fixed set", VALIDATION),
@@ -97,6 +99,22 @@ def validation() -> dict[Path, str]:
         blocks.insert(0, f"## Lines of tc\n\n{lines_show.markdown(json.loads(read.read_text(encoding='utf-8')))}")
     page = VALIDATION / "README.md"
     return {page: _renewed(page, "Validation", "\n\n".join(blocks), BEGIN_RESULTS)} if blocks else {}
+
+
+def kernels() -> dict[Path, str]:
+    """Return the page of what changed between releases of Linux, with the tables of the stored results."""
+    own = {release: VALIDATION / "releases" / release for release in RELEASES}
+    sets = {"This page's scenarios": own, "The set drawn at random": {"6.1": VALIDATION / "drawn"}}
+    sets["The set drawn at random"]["7.3"] = VALIDATION / "drawn-7.3"
+    blocks = []
+    for title, folders in sets.items():
+        files = {release: folder / "results.json" for release, folder in folders.items()}
+        found = {release: validations.load(file)[0] for release, file in files.items() if file.exists()}
+        alike = {(one.drawn, tuple(one.seeds)) for one in found.values()}
+        if len(found) > 1 and len(alike) == 1:
+            blocks.append(f"## {title}\n\n{between.markdown(found)}")
+    page = ROOT / "docs" / "releases.md"
+    return {page: _renewed(page, "Releases of Linux", "\n\n".join(blocks), BEGIN_RESULTS)}
 
 
 def tcp() -> dict[Path, str]:
@@ -358,8 +376,8 @@ def table(heading: list[str], rows: list[list[str]]) -> str:
 
 def stale() -> dict[Path, str]:
     """Return each page that is not current, with the text that it must have."""
-    made = pages() | tcp() | congestion_controls() | validation() | scenario() | record() | store() | concepts()
-    made |= options()
+    made = pages() | tcp() | congestion_controls() | validation() | kernels() | scenario() | record() | store()
+    made |= concepts() | options()
     return {path: text for path, text in made.items() if not path.exists() or path.read_text(encoding="utf-8") != text}
 
 

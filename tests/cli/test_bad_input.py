@@ -115,6 +115,7 @@ TABLE = [
     ("run ok.toml --set traffic.0.size=1MB", '--set traffic.0.size: kind "bulk" has no such key; accepted beside'),
     ("run ok.toml --set nosuch.key=1", "--set nosuch.key: nosuch: unknown key; accepted: duration"),
     ("run ok.toml --set series.tcp=true", "series.interval: missing, and series.tcp samples at its ends; accepted:"),
+    ("run ok.toml --set series.cc=true", "series.interval: missing, and series.cc samples at its ends; accepted:"),
     ("run ok.toml --set series.law=true", "series.interval: missing, and series.law samples at its ends; accepted:"),
     ("compare codel --traffic bulk:fast", '--traffic: found "bulk:fast"; accepted: a list such as bulk,ping'),
     ("compare codel --buffer big", '--buffer: found "big"; accepted: a multiple of the bandwidth-delay product'),

@@ -123,7 +123,7 @@ def test_small_queues_keep_a_senders_own_queue_short() -> None:
     small, ideal = measured("host-stack"), measured("host-stack", "host.0.small_queues=false")
     old = measured("host-stack", "traffic.0.stack=linux-3.10", "host.0.tso=false")
     assert (
-        p50_ms(small["queues"]["up"]) < 5 < 60 < p50_ms(old["queues"]["up"]) < 70 < 300 < p50_ms(ideal["queues"]["up"])
+        p50_ms(small["queues"]["up"]) < 5 < 35 < p50_ms(old["queues"]["up"]) < 40 < 300 < p50_ms(ideal["queues"]["up"])
     )
 
 

@@ -52,6 +52,7 @@ KINDS = [
     (claim("less_than", right=PIE, or_equal=True), TWO, "delay: CoDel 5 ms, at most PIE's 10 ms"),
     (claim("less_than", right=PIE, factor=0.25), TWO, "delay: CoDel 5 ms, not less than 0.25 times PIE's 10 ms"),
     (claim("greater_than", right=Term(constant=4.0)), TWO, "CoDel's delay: 5 ms, more than 4 ms"),
+    (claim("greater_than", right=Term(constant=4.0), or_equal=True), TWO, "CoDel's delay: 5 ms, at least 4 ms"),
     (
         claim("greater_than", right=Term(constant=1000.5)),
         (row("codel", 2000),),

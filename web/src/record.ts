@@ -100,6 +100,7 @@ export interface FlowSeries {
   dropped_packets: number[];
   rtt_ms?: (number | null)[];
   tcp?: TcpSeries;
+  cc?: Record<string, (number | null)[]>;
 }
 
 export interface TcpSeries {
@@ -152,6 +153,7 @@ export interface App {
   response_bytes?: number;
   timeout_percent?: number | null;
   lost_syn_percent?: number | null;
+  multi_loss_window_percent?: number | null;
 }
 
 export interface Fairness {

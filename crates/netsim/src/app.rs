@@ -10,7 +10,7 @@ use crate::tally::Totals;
 use connections::Connections;
 use goodqueue_hosts::direction::{Direction, Side};
 use goodqueue_hosts::probe::delay::FlowDelays;
-use goodqueue_hosts::traffic::application::{Application, Host, Message, SocketId};
+use goodqueue_hosts::traffic::application::{Application, Host, LossyWindows, Message, SocketId};
 use goodqueue_hosts::traffic::result;
 use goodqueue_tcp::{CcLine, Config, Connection, Handled};
 use goodqueue_units::{Instant, Stream as Random};
@@ -105,6 +105,11 @@ impl Host for Simulated<'_> {
 
     fn timeouts(&self, socket: SocketId) -> Option<u64> {
         Some(self.sockets[socket].ends.iter().map(|end| end.stats().timeouts).sum())
+    }
+
+    fn lossy_windows(&self, socket: SocketId, end: Side) -> Option<LossyWindows> {
+        let stats = self.sockets[socket].ends[end].stats();
+        Some(LossyWindows { all: stats.lossy_windows.into(), multi: stats.multi_loss_windows.into() })
     }
 
     fn exchange(&mut self) -> u32 {

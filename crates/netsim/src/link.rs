@@ -14,7 +14,7 @@ use crate::pipe::Pipes;
 use crate::ring::Ring;
 use goodqueue_hosts::direction::Direction;
 use goodqueue_hosts::probe::delay::QueueDelays;
-use goodqueue_qdisc::{Error, Packet as _, Qdisc};
+use goodqueue_qdisc::{Enqueued, Error, Packet as _, Qdisc};
 use goodqueue_units::{Duration, Instant, Rate};
 use special::{Special, dequeue};
 use std::collections::VecDeque;
@@ -131,20 +131,21 @@ impl Link {
     }
 
     /// Offers `packet` to the queue. The caller must [settle](Self::settle) the link before. The caller does so
-    /// before it makes the packet, which then need not be copied around that call.
+    /// before it makes the packet, which then need not be copied around that call. Returns the discipline's answer.
     #[inline]
-    pub(crate) fn offer(&mut self, now: Instant, packet: Packet, agenda: &mut Agenda) {
+    pub(crate) fn offer(&mut self, now: Instant, packet: Packet, agenda: &mut Agenda) -> Enqueued {
         debug_assert!(self.ends > now || self.special.is_some(), "not settled"); // a gate, or a burst, takes no time
         self.ledger.offered += 1;
         if let Some(watch) = &mut self.ledger.fates.watch {
             watch.offered(now, packet);
         }
-        self.qdisc.enqueue(now, packet, &mut self.ledger.fates);
+        let answer = self.qdisc.enqueue(now, packet, &mut self.ledger.fates);
         if self.ends == Instant::MAX {
             self.transmit(now, agenda);
         } else if let Some(Special { ring: Some(ring), cut, .. }) = self.special.as_deref_mut() {
             ring.fill(now, || dequeue(&mut self.qdisc, cut, now, &mut self.ledger.fates));
         }
+        answer
     }
 
     /// Catches up with the transmissions that ended by `now`.

@@ -11,10 +11,10 @@ pub(crate) mod cards;
 mod flow_path;
 mod onward;
 pub(crate) mod outside;
+mod own_queue;
 mod places;
 mod queues;
 pub(crate) mod row;
-mod small_queues;
 mod timers;
 
 use crate::agenda::Agenda;
@@ -144,11 +144,14 @@ impl Simulation {
         if interval.is_some() {
             flows.iter_mut().for_each(Flow::log);
         }
-        let tcp = scenario.series.as_ref().is_some_and(|series| series.tcp);
+        let (tcp, cc) = scenario.series.as_ref().map_or((false, false), |series| (series.tcp, series.cc));
         let named = interval.is_some().then(|| flows.iter()).into_iter().flatten();
         let autorate = autorate::Controller::of(&scenario, &flows);
         let flow_series = named
-            .map(|flow| FlowSeries::new(flow.name.clone(), tcp && flow.kind.is_tcp(), flow.is_echoed()))
+            .map(|flow| {
+                let is_tcp = flow.kind.is_tcp();
+                FlowSeries::new(flow.name.clone(), tcp && is_tcp, cc && is_tcp, flow.is_echoed())
+            })
             .collect();
         Ok(Self {
             now: Instant::ZERO,
@@ -348,6 +351,11 @@ impl Simulation {
     /// `socket` is the connection.
     fn pump(&mut self, flow: FlowId, end: Side, socket: Option<SocketId>) {
         let direction = end.sends();
+        if let Some(row) = &self.row
+            && row.has_own_queue(flow, direction)
+        {
+            return self.hand_down(flow, end, socket);
+        }
         let path = &mut self.flow_paths[flow];
         let (connection, fires, hash) = if let Some(id) = socket {
             let socket = &mut self.sockets[id];
@@ -365,11 +373,15 @@ impl Simulation {
         // fires.
         if deadline < *fires {
             *fires = deadline;
-            let timer = match socket {
-                Some(id) => self.components.socket(id, end),
-                None => self.components.flow(flow, self.flow_paths[flow].timer_of(end)),
-            };
-            self.agenda.set(timer, deadline);
+            self.agenda.set(self.timer_of(flow, end, socket), deadline);
+        }
+    }
+
+    /// Returns the timer of a connection, as [`pump`](Self::pump) knows it.
+    fn timer_of(&self, flow: FlowId, end: Side, socket: Option<SocketId>) -> Component {
+        match socket {
+            Some(id) => self.components.socket(id, end),
+            None => self.components.flow(flow, self.flow_paths[flow].timer_of(end)),
         }
     }
 

@@ -38,9 +38,9 @@ impl Totals {
             retransmitted_bytes: stats.bytes_retransmitted,
             retransmitted: stats.retransmitted,
             timeouts: stats.timeouts,
-            tlp_probes: stats.tlp_probes,
+            tlp_probes: stats.tlp_probes.into(),
             spurious_retransmissions: stats.spurious_retransmissions,
-            undos: stats.undos,
+            undos: stats.undos.into(),
             ..Self::default()
         }
     }

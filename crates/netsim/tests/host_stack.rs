@@ -24,8 +24,8 @@ fn median_ms(queue: &Value) -> f64 {
     queue["delay_ms"]["p50"].as_f64().unwrap()
 }
 
-/// Without small queues a thousand packets wait (1.2 s at 10 Mbit/s). 128 kB of memory are 57 packets, 69 ms. Since
-/// 3.19 a millisecond's share and two packets fit: that is at most four segments.
+/// Without small queues a thousand packets wait (1.2 s at 10 Mbit/s). 128 kB of memory are 31 packets without
+/// segmentation offload, 37.5 ms. Since 3.19 a millisecond's share and two packets fit: that is at most four segments.
 #[test]
 fn a_sender_has_in_its_own_queue_what_its_release_allows() {
     let delay = |stack: &str, hosts: Value| {
@@ -37,12 +37,12 @@ fn a_sender_has_in_its_own_queue_what_its_release_allows() {
     let ideal = delay("linux-6.1", json!([]));
     let off = delay("linux-6.1", json!([{"name": "alice", "small_queues": false}, {}]));
     let rfc = delay("rfc", json!([{}]));
-    assert!(ideal > 300.0 && off == ideal && rfc > 300.0, "{ideal} {off} {rfc}");
+    assert!(ideal > 300.0 && off > 300.0 && rfc > 300.0, "{ideal} {off} {rfc}");
     let old =
         ["linux-3.10", "linux-3.14"].map(|stack| delay(stack, json!([{"name": "alice", "tso": false}])));
     let modern = delay("linux-6.1", json!([{}]));
     let patient = delay("linux-6.1", json!([{"name": "alice", "pacing_shift": 7}]));
-    assert!(old.iter().all(|delay| (66.0..70.0).contains(delay)), "{old:?}");
+    assert!(old.iter().all(|delay| (35.0..39.0).contains(delay)), "{old:?}");
     assert!((1.2..5.0).contains(&modern) && (2.0 * modern..20.0).contains(&patient), "{modern} {patient}");
 }
 
@@ -117,6 +117,28 @@ fn a_drop_frees_memory_too() {
     let goodput = record["flows"][0]["goodput_mbps"].as_f64().unwrap();
     assert!(goodput > 3.0, "{record:#}");
     assert!(record["hops"][0]["packets"]["dropped"].as_u64().unwrap() > 10);
+}
+
+/// Linux takes a segment for unsent that its own discipline refuses, so nothing is lost. RED says of its drop that the
+/// segment may be on its way: the window falls at once, but the loss must be repaired. An RFC's TCP hears nothing.
+#[test]
+fn a_linux_sender_hears_of_drops_in_its_own_host() {
+    let lost_and_dropped = |stack: &str, qdisc: &str| {
+        let host = json!([{"name": "alice", "rate": "5mbit", "qdisc": qdisc, "small_queues": false}]);
+        let record = run(&upload(stack, &host));
+        let flow = &record["flows"][0];
+        assert!(flow["goodput_mbps"].as_f64().unwrap() > 4.2, "{stack} {qdisc} {record:#}");
+        let dropped = record["hops"][0]["packets"]["dropped"].as_u64().unwrap();
+        (flow["retransmitted"].as_u64().unwrap(), dropped)
+    };
+    let (lost, dropped) = lost_and_dropped("linux-6.1", "pfifo limit 30");
+    assert!(lost == 0 && dropped > 5, "{lost} {dropped}");
+    for (stack, qdisc) in
+        [("rfc", "pfifo limit 30"), ("linux-6.1", "red min 30000 max 90000 probability 0.1")]
+    {
+        let (lost, dropped) = lost_and_dropped(stack, qdisc);
+        assert!(lost > 0 && dropped > 0, "{stack} {lost} {dropped}");
+    }
 }
 
 /// All seven disciplines are alike where the sender is the station: its discipline never has more than a packet.

@@ -1,4 +1,5 @@
-//! `series.law`: the variables of a law at the end of each interval, in the units that their names say.
+//! `series.law` and `series.cc`: the variables of a law and of a congestion control at the end of each interval, in the
+//! units that their names say.
 
 use crate::common::run;
 use goodqueue_netsim::{Record, Scenario};
@@ -174,4 +175,32 @@ fn a_law_without_an_interval_is_refused() {
             "missing, and series.law samples at its ends; accepted: a time such as \"100ms\""
         )
     );
+}
+
+/// BBR starts with a pacing gain of 2.77 (draft-ietf-ccwg-bbr-06, 2.4). Alone on 10 Mbit/s it finds this rate within
+/// 2 %, less headers, and drains the queue at half of it. Reno has no variables. A ping has none either, and no place
+/// for them.
+#[test]
+fn a_congestion_control_shows_its_variables() {
+    let scenario = |cc: &str| {
+        json!({
+            "duration": "2s",
+            "bottleneck": {"rate": "10mbit", "qdisc": "pfifo limit 100"},
+            "path": {"rtt": "40ms"},
+            "traffic": [{"kind": "bulk", "cc": cc}, {"kind": "ping"}],
+            "series": {"interval": "10ms", "cc": true},
+        })
+    };
+    let record = run(&scenario("bbr3"));
+    let flows = &record.series.as_ref().unwrap().flows;
+    let shown = |name: &str| flows[0].cc.as_ref().unwrap().get(name).unwrap().to_vec();
+    assert_eq!(shown("pacing_gain")[0], Some(2.773_438), "2.77 in units of 1/256");
+    assert!(shown("pacing_gain").contains(&Some(0.5)), "no drain");
+    let payload = 10.0 * 1448.0 / 1514.0;
+    let found = shown("bw_mbps")[199].unwrap();
+    assert!((found / payload - 1.0).abs() < 0.02, "{found} of {payload} Mbit/s");
+    assert!(flows[1].cc.is_none());
+    let record = run(&scenario("reno"));
+    let flow = &record.series.as_ref().unwrap().flows[0];
+    assert_eq!(serde_json::to_string(flow.cc.as_ref().unwrap()).unwrap(), "{}");
 }

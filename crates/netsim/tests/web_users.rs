@@ -133,6 +133,23 @@ fn timeouts_and_lost_syns_are_counted() {
     assert!(timeouts > syns, "{timeouts} {syns}");
 }
 
+/// A full queue of a few packets drops trains of them, so most windows that lose anything lose more. A wire that drops
+/// one packet in a thousand hardly ever takes two of one window. Without a loss there is no share.
+#[test]
+fn windows_that_lose_several_segments_are_counted() {
+    let share = |qdisc: &str, hop: Value| {
+        let mut scenario =
+            scenario_on("10mbit", qdisc, &json!({"users": 40, "document": "60kB", "objects": "0"}));
+        scenario["hop"] = hop;
+        users(&run(&scenario)).multi_loss_window_percent
+    };
+    let wire = json!([{"name": "air", "kind": "wire", "loss": "0.1%", "direction": "down"}]);
+    assert_eq!(share("pfifo limit 10000", json!([])), None);
+    let (trains, single) =
+        (share("pfifo limit 10", json!([])).unwrap(), share("pfifo limit 10000", wire).unwrap());
+    assert!(trains > 50.0 && single < 15.0, "{trains} {single}");
+}
+
 #[test]
 fn a_run_can_be_cut_anywhere() {
     let own = json!({"users": 20, "model": "packmime", "rtt": "10ms", "rtt_max": "60ms"});

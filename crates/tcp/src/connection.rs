@@ -6,7 +6,7 @@ mod values;
 use crate::ecn::{EcnMode, EcnUse};
 use crate::receiver::Receiver;
 use crate::scoreboard::Chunk;
-use crate::sender::Sender;
+use crate::sender::{LocalCongestion, Sender};
 use crate::{Config, Flags, Segment, SeqNumber, SmallQueues, Stack};
 use core::mem::offset_of;
 use core::ops::Range;
@@ -174,6 +174,14 @@ impl Connection {
     /// whether this end waited for that: then poll it.
     pub fn on_freed(&mut self) -> bool {
         self.sender.on_freed()
+    }
+
+    /// Takes note that the first queue of this end's host said `congestion` of `segment`, the last one that left. Poll
+    /// again only when something else happens: an ACK, a timer, a freed segment ([`on_freed`](Self::on_freed)).
+    pub fn on_local_congestion(&mut self, now: Instant, segment: &Segment, congestion: LocalCongestion) {
+        if self.phase == Phase::Established {
+            self.sender.on_local_congestion(now, segment, congestion);
+        }
     }
 
     /// Takes a segment from the wire.

@@ -366,6 +366,11 @@ eras! {
                      unpaced at most 1 MiB",
                 SmallQueueRule::Off => "any number of bytes",
             }
+        hears_own_host: bool = [true, true, true, true, true, false],
+            "a segment that the discipline of its own host (`[[host]]`) drops" {
+                true => "was not sent, and the window falls; a drop by RED and its kin counts as sent, and the window falls",
+                false => "is found as any other loss",
+            }
         /// A FIN alone, or on the last segment (Linux `tcp_cwnd_test`). The exception is gone since 6.10.
         fin_ignores_cwnd: bool = [true, true, true, false, false, false],
             "a FIN" {

@@ -83,6 +83,11 @@ impl Offload {
         self.left == 0
     }
 
+    /// Takes note that the last segment was not sent after all. The packet ends before it.
+    pub(crate) fn on_taken_back(&mut self) {
+        (self.left, self.piece) = (0, self.piece + 1);
+    }
+
     /// Returns how many segments still fit into the present packet.
     #[inline]
     pub(crate) fn left(&self) -> u32 {

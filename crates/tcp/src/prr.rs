@@ -25,6 +25,11 @@ impl Prr {
         self.out += 1;
     }
 
+    /// Takes note that the last segment was not sent after all.
+    pub(crate) fn on_taken_back(&mut self) {
+        self.out = self.out.saturating_sub(1);
+    }
+
     /// Returns how many segments may leave after an ACK that delivered `newly_delivered`.
     ///
     /// Below `ssthresh`, `bonus` says whether one segment more than was delivered may leave (the SSRB bound) or not

@@ -130,6 +130,11 @@ impl RttEstimator {
         self.backoff = (self.backoff + 1).min(16);
     }
 
+    /// Takes the last backoff back, because the segment was not sent.
+    pub(crate) fn take_back_off(&mut self) {
+        self.backoff = self.backoff.saturating_sub(1);
+    }
+
     /// Ends the backoff, because the peer's window is open again: the next probing starts from the beginning.
     pub(crate) fn end_backoff(&mut self) {
         self.backoff = 0;

@@ -16,8 +16,8 @@ use alloc::vec::Vec;
 use core::mem::offset_of;
 use goodqueue_units::{Duration, Instant, processor::prefetch};
 pub(crate) use loss::Found;
-use record::{AMBIGUOUS, FIN, LOST, PUSH, RESENT, Record, Resent, SACKED, SendOrder};
-pub(crate) use record::{Chunk, Delivery};
+use record::{AMBIGUOUS, FIN, LOST, PUSH, RESENT, Record, Resent, SACKED, SendOrder, TOUCHED};
+pub(crate) use record::{Chunk, Delivery, Resend};
 
 const FIRST_CAPACITY: usize = 16;
 
@@ -218,9 +218,8 @@ impl Scoreboard {
         self.lost_out != self.resent_out
     }
 
-    /// Records that the first lost segment leaves again now. Returns the segment, and whether it is the oldest of all
-    /// in flight. Returns `None` if no segment is lost.
-    pub(crate) fn resend(&mut self, now: Instant) -> Option<(Chunk, bool)> {
+    /// Records that the first lost segment leaves again now. Returns `None` if no segment is lost.
+    pub(crate) fn resend(&mut self, now: Instant) -> Option<Resend> {
         if !self.has_lost() {
             return None;
         }
@@ -233,6 +232,7 @@ impl Scoreboard {
             return None;
         }
         let record = self.at_mut(number);
+        let is_again = record.has(AMBIGUOUS);
         record.flags |= RESENT | AMBIGUOUS;
         record.sent_at = now;
         let chunk = record.chunk();
@@ -240,7 +240,7 @@ impl Scoreboard {
         self.resent.push_back(Resent { number, sent_at: now, next_new: self.tail });
         self.next_lost = number + 1;
         self.rate_resent(now, number);
-        Some((chunk, number == self.head))
+        Some(Resend { chunk, is_first: number == self.head, is_again })
     }
 
     #[cold]
@@ -249,6 +249,34 @@ impl Scoreboard {
         if let Some(rate) = &mut self.rate {
             rate.on_sent(now, number, false, in_flight);
         }
+    }
+
+    /// Takes back the last segment, which starts at `seq`, if it was never sent before. Returns whether it was that.
+    pub(crate) fn unsend(&mut self, seq: SeqNumber) -> bool {
+        let is_last = self.head < self.tail && {
+            let record = self.at(self.tail - 1);
+            record.start() == seq && !record.has(TOUCHED)
+        };
+        if is_last {
+            (self.tail, self.nxt) = (self.tail - 1, seq);
+            self.scan = self.scan.min(self.tail);
+        }
+        is_last
+    }
+
+    /// Takes back the last retransmission, or probe, if it was of the segment at `seq`. Returns whether it was.
+    pub(crate) fn unresend(&mut self, seq: SeqNumber) -> bool {
+        let Some(&Resent { number, .. }) = self.resent.back() else { return false };
+        if number < self.head || self.at(number).start() != seq {
+            return false;
+        }
+        self.resent.pop_back();
+        if self.at(number).has(RESENT) {
+            self.next_lost = if self.has_lost() { self.next_lost.min(number) } else { number };
+            self.at_mut(number).flags &= !RESENT;
+            self.resent_out -= 1;
+        }
+        true
     }
 
     /// Returns whether the counters equal a recount of the records. It is for tests.

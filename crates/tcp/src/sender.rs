@@ -4,6 +4,7 @@ mod acks;
 mod alert;
 mod brakes;
 mod detection;
+mod local;
 mod persist;
 mod recovery;
 mod reduction;
@@ -25,6 +26,7 @@ use brakes::Brakes;
 use core::mem::offset_of;
 use core::ops::Range;
 use goodqueue_units::{Duration, Instant, Rate};
+pub use local::LocalCongestion;
 use recovery::Recovery;
 use timer::Timer;
 
@@ -53,6 +55,15 @@ enum End {
     FinSent,
 }
 
+/// The last window of data of which a segment was lost.
+#[derive(Clone, Debug)]
+struct LossyWindow {
+    /// SND.NXT when its first lost segment was sent again.
+    end: SeqNumber,
+    /// More than one segment of it was lost.
+    is_multi: bool,
+}
+
 #[derive(Clone, Debug)]
 #[repr(C)] // see `Connection`
 pub(crate) struct Sender {
@@ -77,6 +88,7 @@ pub(crate) struct Sender {
     // The end of the board, the counters, and the beginning of `Recovery`: only where something is lost or marked.
     /// All counters except `segments_sent`.
     pub(crate) stats: Stats,
+    lossy: LossyWindow,
     recovery: Recovery,
     // From the end of `Recovery` on for each segment again.
     last_sent: Instant,
@@ -144,6 +156,7 @@ impl Sender {
             acked_bytes: 0,
             segments_sent: 0,
             stats: Stats::default(),
+            lossy: LossyWindow { end: first, is_multi: false },
         }
     }
 

@@ -14,16 +14,20 @@ pub struct Stats {
     /// Segments assumed lost, including retransmissions that were assumed lost again.
     pub lost: u64,
     /// Window reductions that were taken back because nothing had been lost.
-    pub undos: u64,
+    pub undos: u32,
     /// Tail loss probes (RFC 8985, section 7).
-    pub tlp_probes: u64,
+    pub tlp_probes: u32,
     /// Retransmission timeouts, those of SYN and SYN-ACK included.
     pub timeouts: u64,
     /// Times that fast recovery was entered.
-    pub fast_recoveries: u64,
+    pub fast_recoveries: u32,
     /// Segments reported as marked. With AccECN each marked segment counts; otherwise all that an ACK with ECE
     /// delivers.
     pub delivered_ce: u64,
     /// Window reductions because of ECN.
-    pub ecn_reductions: u64,
+    pub ecn_reductions: u32,
+    /// Windows of data of which a segment was lost and sent again, probes left out.
+    pub lossy_windows: u32,
+    /// Windows among these of which more than one segment was lost.
+    pub multi_loss_windows: u32,
 }

@@ -45,7 +45,7 @@ impl Digest {
             stats.bytes_retransmitted,
             stats.spurious_retransmissions,
             stats.lost,
-            stats.undos,
+            stats.undos.into(),
             stats.tlp_probes,
             stats.timeouts,
             stats.fast_recoveries,

@@ -30,7 +30,7 @@ def generate(
     \b
     Kinds:
       lte       delivery opportunities as mahimahi has them, a time in ms a line: the rate wanders, and has outages
-      starlink  steps of 15 s, each rate within half of the mean around it
+      starlink  steps of 15 s, each rate within half of the mean around it; its queue is qdisc = "pfifo_head_drop"
       mmwave    5G in sight of its base station (500 to 2000 Mbit/s) and not (50 to 200), 1 to 10 s each
 
     \b

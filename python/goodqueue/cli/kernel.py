@@ -1,5 +1,7 @@
 """``goodqueue kernel``: examines what ``--engine kernel`` needs, and builds the image of its virtual machine."""
 
+from typing import Annotated
+
 import typer
 
 from goodqueue.cli.options import Json, Kernel
@@ -12,6 +14,7 @@ app = typer.Typer(
       goodqueue kernel doctor
       goodqueue kernel image
       goodqueue kernel image --kernel 7.3
+      goodqueue kernel image --kernel 7.3 --with dualpi2
     """,
     no_args_is_help=True,
     rich_markup_mode=None,
@@ -58,7 +61,14 @@ def doctor(json: Json = False) -> None:
 
 
 @app.command("image")
-def image(kernel: Kernel = None, json: Json = False) -> None:
+def image(
+    kernel: Kernel = None,
+    module: Annotated[
+        str | None,
+        typer.Option("--with", metavar="QDISC", help="Build a module that Debian leaves out, too: dualpi2."),
+    ] = None,
+    json: Json = False,
+) -> None:
     """Build the virtual machine's image from the Debian packages that apt fetches now.
 
     It takes a minute, unless the image exists.
@@ -66,27 +76,39 @@ def image(kernel: Kernel = None, json: Json = False) -> None:
     The command installs nothing and needs no root. Runs use the image that this command named last. Images of several
     releases of Linux lie side by side. For a release that this machine's own sources lack, apt gets a list of its own,
     which this command makes; the machine's sources stay as they are.
+
+    --with compiles one more module from Debian's source of the same kernel (170 MB), which needs gcc and make. Without
+    it the first run with that discipline does the same.
     """
     from sys import stderr
 
     from goodqueue.engines import releases
+    from goodqueue.engines.kernel import module as modules
     from goodqueue.engines.kernel.image import build
-    from goodqueue.errors import Option
+    from goodqueue.errors import Option, UserError, quoted
     from goodqueue.show import terminal
 
     if kernel is not None:
         releases.parse(kernel, Option("kernel"), several=False)
+    *_, newest = releases.RELEASES
+    if module is not None and (module not in modules.NAMES or kernel != newest):
+        found = f"found {quoted(module)} with {f'--kernel {kernel}' if kernel else 'no --kernel'}"
+        raise UserError("--with", f"{found}; accepted: {', '.join(modules.NAMES)}, with --kernel {newest}")
 
     def tell(step: str) -> None:
         print(f"{step} …" if terminal.is_utf8(stderr) else step, file=stderr, flush=True)
 
     built = build(tell, kernel)
+    if module is not None:
+        compiled = modules.build(built, module, tell)
     if json:
         from json import dumps
 
         terminal.emit(dumps(built.as_json()) + "\n")
     else:
         terminal.say(f"{built.key}: Linux {built.kernel}, {len(built.packages)} packages, in {built.folder}")
+        if module is not None:
+            terminal.say(f"{module}: {compiled}")
 
 
 def _fastest() -> str:

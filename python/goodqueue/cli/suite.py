@@ -38,6 +38,9 @@ def suite(
     quick: Quick = False,
     seeds: Seeds = None,
     out: Annotated[str | None, typer.Option(metavar="DIR", help="Write one page: sheet, figures, data.")] = None,
+    junit: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Write the verdicts as JUnit XML, which CI systems show.")
+    ] = None,
     force: Force = False,
     engine: OneEngine = "sim",
     store: StoreDir = None,
@@ -53,14 +56,16 @@ def suite(
       goodqueue suite rfc7928 "codel target 10ms" --only 6 --only 8.2.6
       goodqueue suite rfc9743 bbr3 "cubic hystart++"    tests congestion controls
       goodqueue suite rfc7928 codel --out sheet         one page to attach to a draft
+      goodqueue suite bbr bbr3 --junit bbr.xml          the cases of BBR's draft, for CI
       goodqueue suite rfc7928 codel --store runs        a suite that was killed continues where it stopped
 
     The sheet has one row per section. A suite is a folder: suite.toml and scenarios. Copy one of ours to begin your
     own.
     """
     from goodqueue import engines
-    from goodqueue.files import inputs
+    from goodqueue.files import inputs, output
     from goodqueue.studies import libraries
+    from goodqueue.suites import junit as xml
     from goodqueue.suites import loading, sheet, show, subjects
 
     (on,) = engines.parse(engine, several=False)
@@ -70,6 +75,8 @@ def suite(
     rows = sheet.choose(found, only or [])
     plan = sheet.plan(found, named, rows, quick, seeds, on)
     planned.check(out, force, read)
+    if junit is not None:
+        output.check_file(junit, force)
     result = planned.carry_out(
         f"{len(plan.scenarios)} runs",
         store,
@@ -83,5 +90,7 @@ def suite(
         command = options.command("suite", name, *result.subjects, **said)
         return sheets.write(folder, result, command, progress)
 
+    if junit is not None:
+        output.write_file(junit, force, xml.document(result))
     tell = planned.teller(json, partial(sheet.as_json, result), lambda: show.parts(result))
     planned.write(out, force, pages, ["results.json"], tell)

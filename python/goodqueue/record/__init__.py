@@ -387,6 +387,9 @@ class App(TypedDict):
     """Share of the arrived responses for which a retransmission timer fired at either end."""
     lost_syn_percent: NotRequired[float | None]
     """Share of the arrived responses whose connection had lost a SYN or SYN-ACK."""
+    multi_loss_window_percent: NotRequired[float | None]
+    """Share of the servers' windows of data with a loss that lost more than one segment. A window counts if a segment
+    of it was sent again before its response arrived."""
 
 
 class QueueSeries(TypedDict):
@@ -442,6 +445,9 @@ class FlowSeries(TypedDict):
     """Mean round-trip time of a ping's echoes that returned within the interval, null if none did. Only for pings."""
     tcp: NotRequired[TcpSeries]
     """Its sender's variables, if `series.tcp` asks for them. Only for TCP."""
+    cc: NotRequired[dict[str, list[float | None]]]
+    """The variables of its sender's congestion control, if `series.cc` asks for them, with the unit behind each name:
+    `bw_mbps`, `pacing_gain`. Only for TCP. Null: there is no value."""
 
 
 class PingSeries(TypedDict):

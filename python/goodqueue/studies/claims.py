@@ -224,7 +224,7 @@ def _compare(claim: Claim, left: Found, right: Found) -> bool | None:
     if claim.kind in ("greater_than", "less_than"):
         low, high = _minus(left, right, claim.factor)
         if claim.kind == "greater_than":
-            return _decide(low > 0, high <= 0)
+            return _decide(low > 0 or (claim.or_equal and low >= 0), high < 0 or (high == 0 and not claim.or_equal))
         equal = high == 0 and left.low == left.high
         return _decide(high < 0 or (claim.or_equal and high <= 0), low > 0 or (equal and not claim.or_equal))
     if claim.kind == "ratio_between":

@@ -226,7 +226,9 @@ def _options(compute: str, table: Table) -> dict[str, str | float]:
         table.refuse("compute", unknown(compute, COMPUTATIONS))
     options: dict[str, str | float] = {}
     for name, option in COMPUTATIONS[compute].options.items():
-        if option.kind == "text":
+        if option.words:
+            options[name] = table.choice(name, option.words)
+        elif option.kind == "text":
             options[name] = table.text(name, None if option.default is None else str(option.default))
         else:
             options[name] = table.number(name, None if option.default is None else float(option.default), least=-1.0)

@@ -9,7 +9,7 @@ from typing import Literal
 from goodqueue.measures import stats
 from goodqueue.record import Record
 from goodqueue.record.dotted import walk
-from goodqueue.studies import air, latency, phases, roundtrip, varying, web, windows
+from goodqueue.studies import air, bbr, latency, phases, roundtrip, varying, web, windows
 from goodqueue.studies.model import Metric
 from goodqueue.studies.step import Excursion, excursion
 
@@ -24,6 +24,8 @@ class Option:
     kind: Literal["text", "number"]
     default: str | float | None = None
     """None: the option is required."""
+    words: tuple[str, ...] = ()
+    """What a text may be. Empty: anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,8 @@ _PHASE = dict.fromkeys(("from_s", "each_s", "phases", "phase"), NUMBER)
 _WINDOW = dict.fromkeys(("from_s", "to_s"), NUMBER)
 _FLOW_WINDOW = {"name": TEXT, **_WINDOW}
 _ABOVE = {"percentile": NUMBER, "above": Option("number", -1.0)}
+_SENDER = {"flow": Option("number", 0.0), "from_s": Option("number", 0.0), "to_s": Option("number", 1e6)}
+_STATE = {**_SENDER, "state": Option("text", words=(*bbr.STATES, bbr.PROBE_RTT))}
 _STEP = {"flow": TEXT, "target_ms": NUMBER, "rise_ms": Option("number", 0.0)}
 
 COMPUTATIONS: Mapping[str, Computation] = {
@@ -134,7 +138,7 @@ COMPUTATIONS: Mapping[str, Computation] = {
         {"direction": TEXT}, varying.drop_share_jain_index, "of lost over sent packets, flow by flow"
     ),
     "queue_packets": Computation(
-        {"statistic": TEXT, "from_s": NUMBER, "to_s": NUMBER},
+        {"statistic": Option("text", words=varying.OF_QUEUES), **_WINDOW},
         varying.queue_packets,
         "the mean, min or max that a packet finds, the one on the wire among them",
     ),
@@ -158,6 +162,21 @@ COMPUTATIONS: Mapping[str, Computation] = {
         _FLOW_WINDOW, windows.least_share, "in it, the least over the greatest of flows whose names begin with `name`"
     ),
     "window_delay_ms": Computation(_WINDOW, windows.delay_ms, "mean queueing delay down in a part of the run"),
+    "bbr_state_s": Computation(
+        {**_STATE, "statistic": Option("text", words=bbr.OF_SPANS)},
+        bbr.state_s,
+        "time in a `state` of BBR: total, longest or first of its spans",
+    ),
+    "bbr_state_count": Computation(_STATE, bbr.state_count, "how often BBR entered a `state`"),
+    "bbr_follows_count": Computation(
+        {**_STATE, "next": _STATE["state"]}, bbr.follows_count, "how often `next` came after it"
+    ),
+    "bbr_at_end_of": Computation({**_STATE, "variable": TEXT}, bbr.at_end_of, "a sender's variable at its first end"),
+    "sender": Computation(
+        {**_SENDER, "variable": TEXT, "statistic": Option("text", words=bbr.OF_VALUES)},
+        bbr.variable,
+        "a sender's variable: its min, max, first, last, or least_step, the least quotient of successive values",
+    ),
     "transferred_kb": Computation(
         {"phase": TEXT}, varying.transferred_kb, "goodput while the rate is a risen one (jump), or else (other)"
     ),

@@ -34,7 +34,7 @@ class Side:
     def label(self) -> str:
         """Return the words before its number."""
         whose = f"{self.algorithm}'s" if self.algorithm and self.metric else self.algorithm
-        return " ".join(filter(None, [whose, self.metric.words if self.metric else "", self.place]))
+        return " ".join(filter(None, [whose, self.metric.line if self.metric else "", self.place]))
 
     def beside(self, number: str) -> str:
         """Return it in words as the other side of a comparison: ``PIE's 8.2 ms at 10 Mbit/s``."""
@@ -100,7 +100,7 @@ def compared(study: Study, claim: Claim, check: Check) -> tuple[str, str]:
     if len(sides) > 1:
         other = sides[1].beside(texts[1])
     else:
-        other = f"the {study.words.name(right.metric).words} of {texts[1]}" if right.metric else texts[1]
+        other = f"the {study.words.name(right.metric).line} of {texts[1]}" if right.metric else texts[1]
     return head, f"{first}, {_relation(claim, check, other, values, units[0])}"
 
 
@@ -111,7 +111,7 @@ def _relation(claim: Claim, check: Check, other: str, values: Sequence[float], u
     if claim.kind == "less_than":
         return f"{no}{'at most' if claim.or_equal else 'less than'} {times}{other}"
     if claim.kind == "greater_than":
-        return f"{no}more than {times}{other}"
+        return f"{no}{'at least' if claim.or_equal else 'more than'} {times}{other}"
     low, high = (claim.low, claim.high) if claim.kind == "ratio_between" else (1 - claim.tolerance, 1 + claim.tolerance)
     if claim.kind == "approximately_equal" and not claim.relative:
         return f"{no}within {quantity(f'{claim.tolerance:g}', 'points' if unit == '%' else unit)} of {other}"
@@ -177,7 +177,7 @@ def _sides(study: Study, found: Sequence[Found]) -> tuple[str, list[Side]]:
 
 def _whole(study: Study, one: Found) -> str:
     """Return the name of a looked-up number without its context."""
-    return _sides(study, [one])[0] if one.algorithm else study.words.name(one.metric).words
+    return _sides(study, [one])[0] if one.algorithm else study.words.name(one.metric).line
 
 
 def _told(study: Study, claim: Claim, checks: Sequence[Check]) -> str:

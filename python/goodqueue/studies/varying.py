@@ -16,6 +16,8 @@ Options = Mapping[str, str | float]
 
 FRAME_BITS = 1514 * 8
 
+OF_QUEUES = ("mean", "min", "max")
+
 
 def drop_share_jain_index(record: Record, options: Options) -> float | None:
     """Return Jain's index of the shares of lost packets, over all flows that send in ``direction``.

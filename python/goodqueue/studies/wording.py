@@ -22,7 +22,13 @@ class Name:
     """The name of a metric or a parameter in words, and its unit."""
 
     words: str
+    """The words of a table's head, which may have several lines."""
     unit: str
+
+    @property
+    def line(self) -> str:
+        """The words in one line, for a sentence."""
+        return self.words.replace("\n", " ")
 
     def __str__(self) -> str:
         return f"{self.words} ({self.unit})" if self.unit else self.words

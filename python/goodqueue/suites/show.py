@@ -120,14 +120,19 @@ def checks(sheet: Sheet, found: RowResult) -> Iterator[str]:
     if found.row.not_run:
         yield f"Not run: {found.row.not_run}"
     for subject in sheet.subjects:
-        for one in found.checks[subject]:
-            unsure = " (open)" if one.certain is False else ""
-            yield f"{MARKS[one.verdict]} {sheet.words.algorithm(subject)}{unsure}: {one.claim.statement}. {one.why}"
-        if subject in found.said:
-            yield f"{sheet.words.algorithm(subject)}: {found.said[subject]}"
+        yield from of_subject(sheet, found, subject)
     for one in found.published:
         unsure = " (open)" if one.certain is False else ""
         yield f"{MARKS[one.verdict]} published{unsure}: {one.claim.statement}. {one.why}"
+
+
+def of_subject(sheet: Sheet, found: RowResult, subject: str) -> Iterator[str]:
+    """Yield what `checks` says of one tested line."""
+    for one in found.checks[subject]:
+        unsure = " (open)" if one.certain is False else ""
+        yield f"{MARKS[one.verdict]} {sheet.words.algorithm(subject)}{unsure}: {one.claim.statement}. {one.why}"
+    if subject in found.said:
+        yield f"{sheet.words.algorithm(subject)}: {found.said[subject]}"
 
 
 def conclusion(sheet: Sheet) -> Iterator[str]:

@@ -11,8 +11,9 @@ from typing import Any
 
 from goodqueue.engines.kernel import tc
 
-KNOWN = tuple(name for name in tc.DISCIPLINES if name not in ("pfifo_fast", "fq_nocodel"))
-"""The disciplines that `tc` and the registry both know. pfifo_fast has no words, and fq_nocodel is another name."""
+KNOWN = tuple(name for name in tc.DISCIPLINES if name not in ("pfifo_fast", "fq_nocodel", "cake_mq", "dualpi2"))
+"""The disciplines that `tc` and the registry both know. pfifo_fast has no words, fq_nocodel is another name, and the
+last two are not in every release."""
 
 NEEDED = {
     "tbf": ("rate 1mbit", "burst 5kb", "latency 70ms"),

@@ -41,6 +41,15 @@ pub(crate) fn check_rtts(table: &Table<'_>, rtt: Span, values: &Values) -> Resul
     }
 }
 
+/// How many windows of data a connection's end has lost segments of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LossyWindows {
+    /// All of them.
+    pub all: u64,
+    /// Windows among them of which more than one segment was lost.
+    pub multi: u64,
+}
+
 /// What an application does. One object plays both [sides](Side).
 pub trait Application: Send + Sync {
     /// Begins the application, because the flow starts.
@@ -126,6 +135,9 @@ pub trait Host {
     /// Returns the number of retransmission timeouts at both ends so far, including timeouts of SYN and SYN-ACK.
     /// Returns none where the host's TCP does not count them by connection.
     fn timeouts(&self, socket: SocketId) -> Option<u64>;
+    /// Returns how many windows of data `end` has lost segments of. Returns none where the host's TCP does not count
+    /// them.
+    fn lossy_windows(&self, socket: SocketId, end: Side) -> Option<LossyWindows>;
     /// Returns the number of a new exchange of datagrams, which has ports of its own.
     fn exchange(&mut self) -> u32;
     /// Sends a datagram of `exchange` from `end`.

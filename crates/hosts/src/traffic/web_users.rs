@@ -13,7 +13,7 @@ mod model;
 mod state;
 mod tally;
 
-use super::application::{Application, Host, RTT_MAX, SocketId};
+use super::application::{Application, Host, LossyWindows, RTT_MAX, SocketId};
 use super::kind::{Kind, MOST_USERS, Make, Measure, Shorthand};
 use super::{result, tcp};
 use crate::direction::Side;
@@ -238,6 +238,7 @@ impl WebUsers {
             wanted: 0,
             lost_syn: Some(false),
             is_established: false,
+            lossy: LossyWindows::default(),
         });
         self.opened += 1;
         self.tally.connection_opens();
@@ -323,12 +324,18 @@ impl WebUsers {
             let timeouts = host.timeouts(socket);
             let lost_syn = channel.lost_syn.replace(false);
             let user = channel.user;
+            let lossy = host.lossy_windows(socket, host.sender());
+            let before = std::mem::replace(&mut channel.lossy, lossy.unwrap_or_default());
             if exchange.counts {
                 self.tally.response(&Response {
                     time: host.now().since(exchange.begun),
                     bytes: exchange.bytes,
                     had_timeout: timeouts.zip(exchange.timeouts).map(|(now, before)| now > before),
                     lost_syn,
+                    lossy: lossy.map(|LossyWindows { all, multi }| LossyWindows {
+                        all: all - before.all,
+                        multi: multi - before.multi,
+                    }),
                 });
             }
             self.came(user, socket, exchange.gap, host);

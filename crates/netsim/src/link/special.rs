@@ -9,7 +9,7 @@ use crate::ledger::Fates;
 use crate::packet::Packet;
 use crate::path::transmitter::Transmitter;
 use crate::ring::Ring;
-use goodqueue_qdisc::{Packet as _, Qdisc};
+use goodqueue_qdisc::{Enqueued, Packet as _, Qdisc};
 use goodqueue_units::Instant;
 use std::collections::VecDeque;
 
@@ -107,15 +107,15 @@ impl Link {
     }
 
     /// Offers `packet`, which a card has handed on, as [`offer`](Self::offer) does. A discipline that does not take it
-    /// whole gets its parts.
-    pub(crate) fn offer_merged(&mut self, now: Instant, packet: Packet, agenda: &mut Agenda) {
+    /// whole gets its parts, and its last answer counts.
+    pub(crate) fn offer_merged(&mut self, now: Instant, packet: Packet, agenda: &mut Agenda) -> Enqueued {
         if packet.parts() > 1 && !self.qdisc.takes_whole(packet.len()) {
-            return packet.split().for_each(|one| self.offer(now, one, agenda));
+            return packet.split().fold(Enqueued::Success, |_, one| self.offer(now, one, agenda));
         }
         let others = u64::from(packet.parts() - 1);
         self.ledger.offered += others;
         self.ledger.fates.merged += others;
-        self.offer(now, packet, agenda);
+        self.offer(now, packet, agenda)
     }
 
     /// Takes the packet that goes on to another hop now.

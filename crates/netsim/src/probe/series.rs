@@ -111,6 +111,11 @@ goodqueue_hosts::part! {
         /// Its sender's variables, if `series.tcp` asks for them. Only for TCP.
         #[serde(skip_serializing_if = "Value::is_nothing")]
         pub tcp: Option<TcpSeries>,
+        /// The variables of its sender's congestion control, if `series.cc` asks for them, with the unit behind each
+        /// name: `bw_mbps`, `pacing_gain`. Only for TCP. Null: there is no value.
+        #[serde(skip_serializing_if = "Value::is_nothing")]
+        #[not_from(Kernel, Flent, Irtt, Iperf3)]
+        pub cc: Option<LawSeries>,
         #[serde(skip)]
         before: FlowTotals,
     }
@@ -166,8 +171,9 @@ impl TcpSeries {
 }
 
 impl FlowSeries {
-    /// Builds an empty series. It has TCP's variables if `tcp`, and round-trip times if the flow is a `ping`.
-    pub(crate) fn new(name: String, tcp: bool, ping: bool) -> Self {
+    /// Builds an empty series. It has TCP's variables if `tcp`, those of the congestion control if `cc`, and round-trip
+    /// times if the flow is a `ping`.
+    pub(crate) fn new(name: String, tcp: bool, cc: bool, ping: bool) -> Self {
         Self {
             name,
             cwnd_packets: Vec::new(),
@@ -175,13 +181,15 @@ impl FlowSeries {
             dropped_packets: Vec::new(),
             rtt_ms: ping.then(Vec::new),
             tcp: tcp.then(TcpSeries::default),
+            cc: cc.then(LawSeries::default),
             before: FlowTotals::default(),
         }
     }
 
-    /// Ends an interval. `totals` are the totals so far, `sender` is the TCP sender if there is one.
+    /// Ends an interval at `now`. `totals` are the totals so far, `sender` is the TCP sender if there is one.
     pub(crate) fn end_interval(
         &mut self,
+        now: Instant,
         totals: FlowTotals,
         sender: Option<&Connection>,
         interval: Duration,
@@ -189,6 +197,14 @@ impl FlowSeries {
         self.cwnd_packets.push(sender.map(Connection::cwnd));
         if let Some(tcp) = &mut self.tcp {
             tcp.end_interval(sender);
+        }
+        if let Some(cc) = &mut self.cc {
+            let show = |cc: &mut LawSeries| {
+                if let Some(sender) = sender {
+                    sender.probe(&mut |name, value| cc.real(name, value));
+                }
+            };
+            cc.end_interval(now, show);
         }
         let before = std::mem::replace(&mut self.before, totals);
         let bytes = totals.delivered_bytes - before.delivered_bytes;
@@ -260,15 +276,17 @@ mod tests {
     /// of the whole run, or to count drops twice. An interval without a sender has no window.
     #[test]
     fn a_flow_has_what_came_within_each_interval() {
-        let mut flow = FlowSeries::new("a".to_string(), true, true);
+        let mut flow = FlowSeries::new("a".to_string(), true, true, true);
         let interval = Duration::from_millis(100);
         let totals = |delivered_bytes, dropped, echoes| FlowTotals { delivered_bytes, dropped, echoes };
+        let at = |ms| Instant::ZERO + Duration::from_millis(ms);
         flow.end_interval(
+            at(100),
             totals(25_000, 3, (1, 20_000_000)),
             Some(&Connection::client(Config::default())),
             interval,
         );
-        flow.end_interval(totals(37_500, 5, (1, 20_000_000)), None, interval);
+        flow.end_interval(at(200), totals(37_500, 5, (1, 20_000_000)), None, interval);
         assert_eq!(flow.goodput_mbps, [2.0, 1.0]);
         assert_eq!(flow.dropped_packets, [3, 2]);
         assert_eq!(flow.rtt_ms, Some(vec![Some(20.0), None]));

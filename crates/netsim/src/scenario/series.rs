@@ -16,7 +16,8 @@ const MOST_PACKETS: u64 = 10_000_000;
 const MOST_TRANSMISSIONS: u64 = 2_000_000;
 /// The shortest possible exchange of frames: SIFS, two preambles and an ACK.
 const SHORTEST: Duration = Duration::from_micros(50);
-/// Most samples of `series.tcp`. Each sample has seven numbers, and each number takes about 30 bytes.
+/// Most samples of `series.tcp`, and of `series.cc`. Each sample has up to seven numbers, and each number takes about
+/// 30 bytes.
 const MOST_SAMPLES: u64 = 6_000_000;
 
 const INTERVAL: Key<Span> = Key::optional("interval", "\"100ms\"").help(
@@ -28,6 +29,12 @@ const TCP: Key<bool> = Key::with_default("tcp", "false").help(
 const LAW: Key<bool> = Key::with_default("law", "false")
     .help("whether the variables of the queues' laws are also sampled at the end of each interval")
     .simulator_only();
+const CC: Key<bool> = Key::with_default("cc", "false")
+    .help(
+        "whether the variables of TCP's congestion controls are also sampled at the end of each interval, such as \
+         the gains of `bbr3`",
+    )
+    .simulator_only();
 const FROM: Key<Span> =
     Key::required("from", "\"10s\"").help("start of the window in which each packet's delay is kept");
 const TO: Key<Span> = Key::required("to", "\"12s\"").help("end of that window");
@@ -36,7 +43,7 @@ const FLOWS: Key<bool> = Key::with_default("flows", "false")
     .simulator_only();
 
 /// The keys of `[series]`.
-pub(super) const KEYS: &[&dyn AnyKey] = &[&INTERVAL, &TCP, &LAW];
+pub(super) const KEYS: &[&dyn AnyKey] = &[&INTERVAL, &TCP, &CC, &LAW];
 const AIR_FROM: Key<Span> = Key::required("from", "\"10s\"")
     .help("start of the window in which each transmission of a Wi-Fi cell is kept")
     .simulator_only();
@@ -55,6 +62,9 @@ pub struct Series {
     /// Whether TCP's variables are sampled at the ends of the intervals, too.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub tcp: bool,
+    /// Whether the variables of the congestion controls are sampled at the ends of the intervals, too.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub cc: bool,
     /// Whether the variables of the queues' laws are sampled at the ends of the intervals, too.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub law: bool,
@@ -96,7 +106,8 @@ impl Series {
             }
         };
         let interval = table.find(&INTERVAL)?;
-        Ok(Self { interval, tcp: table.take(&TCP)?, law: table.take(&LAW)?, packets, air })
+        let (tcp, cc, law) = (table.take(&TCP)?, table.take(&CC)?, table.take(&LAW)?);
+        Ok(Self { interval, tcp, cc, law, packets, air })
     }
 
     /// Refuses series of `scenario` that contradict it, or that would be too large.
@@ -118,7 +129,7 @@ impl Series {
                 return refuse("series.interval", found, &format!("at most {MOST_VALUES}"));
             }
         }
-        for (key, asked) in [("series.tcp", self.tcp), ("series.law", self.law)] {
+        for (key, asked) in [("series.tcp", self.tcp), ("series.cc", self.cc), ("series.law", self.law)] {
             if asked && self.interval.is_none() {
                 let message =
                     format!("missing, and {key} samples at its ends; accepted: a time such as \"100ms\"");
@@ -148,12 +159,14 @@ impl Series {
     }
 
     fn check_memory(&self, scenario: &Scenario, flows: u64) -> Result<()> {
-        if let (true, Some(interval)) = (self.tcp, self.interval) {
-            let samples = flows * (scenario.duration.0.as_nanos() / interval.0.as_nanos());
-            if samples > MOST_SAMPLES {
+        let samples = self
+            .interval
+            .map_or(0, |interval| flows * (scenario.duration.0.as_nanos() / interval.0.as_nanos()));
+        for (key, asked) in [("series.tcp", self.tcp), ("series.cc", self.cc)] {
+            if asked && samples > MOST_SAMPLES {
                 let found = format!("true, which takes {samples} samples of {flows} flows");
                 let accepted = format!("at most {MOST_SAMPLES}, as with a longer series.interval");
-                return refuse("series.tcp", found, &accepted);
+                return refuse(key, found, &accepted);
             }
         }
         if let Some(window) = self.packets {

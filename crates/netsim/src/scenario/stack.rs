@@ -53,7 +53,7 @@ const PACING_SHIFT: Key<u64> = Key::derived("pacing_shift", "10, and 7 for users
 const TSO: Key<bool> = Key::with_default("tso", "true")
     .help(
         "whether the segments of a packet count in small queues as one piece of memory, until the last of them has \
-         left (segmentation offload)",
+         left (segmentation offload). Without it, packets of `linux-3.x` take more memory",
     );
 
 /// The keys of a host.

@@ -96,7 +96,7 @@ impl Simulation {
             let totals =
                 FlowTotals { delivered_bytes: totals.delivered_bytes, dropped: totals.fates.dropped, echoes };
             let sender = self.flows[id].sender(id, &self.sockets);
-            self.flow_series[id].end_interval(totals, sender, interval.0);
+            self.flow_series[id].end_interval(now, totals, sender, interval.0);
         }
     }
 }

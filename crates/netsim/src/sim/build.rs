@@ -62,7 +62,7 @@ impl Build<'_, '_> {
         let wifi = self.scenario.bottleneck.wifi.clone();
         let mut links = List::default();
         let is_bare = self.scenario.hops.list.len() == 0 && wifi.is_none();
-        if is_bare && !routes.have_small_queues() && !Cards::are_in(self.scenario) {
+        if is_bare && !routes.have_own_queues() && !Cards::are_in(self.scenario) {
             for direction in Direction::ALL {
                 // No packet goes onward, so nothing is planned for it.
                 let parts = Parts::of_bottleneck(direction, Component::wire(direction));

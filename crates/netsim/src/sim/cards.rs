@@ -166,7 +166,9 @@ impl Simulation {
         card.interrupt(&mut packets);
         self.agenda.set(*component, Instant::MAX);
         if let &mut Behind::Link(node) = behind {
-            packets.into_iter().for_each(|packet| self.hand_over(node, direction, packet));
+            for packet in packets {
+                self.hand_over(node, direction, packet);
+            }
             return self.tell_senders(node, direction);
         }
         let Some(exit) = row.cards.exits[direction] else { return };

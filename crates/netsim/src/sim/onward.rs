@@ -7,6 +7,7 @@ use crate::component::Component;
 use crate::ids::{LinkId, PartId};
 use crate::packet::Packet;
 use goodqueue_hosts::direction::Direction;
+use goodqueue_qdisc::Enqueued;
 
 impl Simulation {
     /// Lets the part `id` of the row act.
@@ -62,21 +63,25 @@ impl Simulation {
         }
     }
 
-    /// Puts `packet` into `node`, where it arrives now, or into the card in front of `node`.
-    pub(super) fn enter(&mut self, node: Node, direction: Direction, packet: Packet) {
+    /// Puts `packet` into `node`, where it arrives now, or into the card in front of `node`. Returns the answer of the
+    /// discipline there, if there is one.
+    pub(super) fn enter(&mut self, node: Node, direction: Direction, packet: Packet) -> Enqueued {
         match self.row.as_ref().and_then(|row| row.cards.before(node, direction)) {
-            Some(card) => self.enter_card(card, packet),
+            Some(card) => {
+                self.enter_card(card, packet);
+                Enqueued::Success
+            }
             None => self.hand_over(node, direction, packet),
         }
     }
 
-    /// Puts `packet` into `node` itself.
-    pub(super) fn hand_over(&mut self, node: Node, direction: Direction, packet: Packet) {
+    /// Puts `packet` into `node` itself. Returns as [`enter`](Self::enter).
+    pub(super) fn hand_over(&mut self, node: Node, direction: Direction, packet: Packet) -> Enqueued {
         let (now, agenda) = (self.now, &mut self.agenda);
         match (node, self.row.as_deref_mut()) {
             (Node::Hop(hop), Some(row)) => row.hops[hop].enter(now, packet, agenda),
             (Node::Cell, Some(Row { cell: Some(cell), .. })) => {
-                cell.offer(now, direction, Packet { arrival: now, ..packet }, agenda);
+                cell.offer(now, direction, Packet { arrival: now, ..packet }, agenda)
             }
             (Node::Host, Some(row)) => {
                 let pipes = &mut self.links[LinkId::bottleneck(direction)].pipes;
@@ -84,11 +89,12 @@ impl Simulation {
                 if let Some(time) = pipes.push(pipe, now, &packet) {
                     agenda.set(Component::pipe(direction, pipe), time);
                 }
+                Enqueued::Success
             }
             _ => {
                 let link = &mut self.links[LinkId::bottleneck(direction)];
                 link.settle(now, agenda);
-                link.offer_merged(now, Packet { arrival: now, ..packet }, agenda);
+                link.offer_merged(now, Packet { arrival: now, ..packet }, agenda)
             }
         }
     }

@@ -20,6 +20,7 @@ use crate::pipe::{Exit, Fan, Pipes};
 use crate::scenario::{BOTTLENECK, Scenario};
 use crate::wifi::cell::Cell;
 use goodqueue_hosts::direction::Direction;
+use goodqueue_qdisc::Enqueued;
 use goodqueue_units::{Duration, Instant};
 use std::collections::BTreeMap;
 
@@ -62,11 +63,22 @@ pub(crate) struct Row {
     routes: List<RouteId, Route>,
     /// The pipe in which each flow's packets end.
     exits: ByDirection<PerFlow<Exit>>,
-    /// Whether the sender of each flow has small queues.
-    has_small_queues: ByDirection<PerFlow<bool>>,
+    /// The queue of each flow's sender.
+    senders: ByDirection<PerFlow<OwnQueue>>,
+    /// Senders are being told of freed packets: what else is freed meanwhile, they are told then.
+    pub(super) is_telling: bool,
     /// The cell, if the bottleneck is one.
     pub(crate) cell: Option<Box<Cell>>,
     pub(crate) cards: Cards,
+}
+
+/// The queue into which the host of a flow's sender hands packets.
+#[derive(Clone, Copy, Debug, Default)]
+struct OwnQueue {
+    /// The first hop is a queue of that host (`[[host]]`).
+    exists: bool,
+    /// TCP has small queues there.
+    is_small: bool,
 }
 
 /// The exit of flows whose packets go on to another hop.
@@ -80,8 +92,7 @@ pub(super) struct Routes {
     of_flow: PerFlow<RouteId>,
     routes: List<RouteId, Route>,
     exits: ByDirection<PerFlow<Exit>>,
-    /// Whether the sender of each flow has small queues.
-    has_small_queues: ByDirection<PerFlow<bool>>,
+    senders: ByDirection<PerFlow<OwnQueue>>,
     /// Delays of the pipes.
     delays: ByDirection<List<PipeId, Duration>>,
     /// The fans of flows whose connections have their own base RTTs.
@@ -100,7 +111,7 @@ impl Routes {
             Node::Hop(hop) => hops.list[hop].link.is_some(),
             node => node != Node::Host,
         };
-        let mut has_small_queues = ByDirection::of(|_| PerFlow::default());
+        let mut senders = ByDirection::of(|_| PerFlow::default());
         for traffic in &scenario.traffic {
             let route = ByDirection::of(|direction| {
                 let row = hops.rows[direction].iter().map(|place| match *place {
@@ -111,9 +122,12 @@ impl Routes {
             });
             for direction in Direction::ALL {
                 let host = hops.host_of(traffic, direction.sender());
-                let has = host.is_some_and(|host| host.small_queues.is_some())
-                    && route[direction].first().is_some_and(has_queue);
-                has_small_queues[direction].extend(std::iter::repeat_n(has, traffic.count as usize));
+                let own = host.filter(|_| route[direction].first().is_some_and(has_queue));
+                let own = own.map_or(OwnQueue::default(), |host| OwnQueue {
+                    exists: true,
+                    is_small: host.small_queues.is_some(),
+                });
+                senders[direction].extend(std::iter::repeat_n(own, traffic.count as usize));
             }
             let known = routes.numbered().find(|(_, known)| **known == route).map(|(id, _)| id);
             let id = known.unwrap_or_else(|| routes.push(route));
@@ -122,7 +136,7 @@ impl Routes {
         let (exits, delays) = (ByDirection::of(|_| PerFlow::default()), ByDirection::of(|_| List::default()));
         let fans = ByDirection::of(|_| List::default());
         let exits_of_cards = ByDirection::of(|_| None);
-        let mut routes = Self { of_flow, routes, exits, has_small_queues, delays, fans, exits_of_cards };
+        let mut routes = Self { of_flow, routes, exits, senders, delays, fans, exits_of_cards };
         for direction in Direction::ALL {
             routes.plan_exits(direction, rtts);
             let delays = &mut routes.delays[direction];
@@ -177,12 +191,12 @@ impl Routes {
     /// Returns whether the sender of `flow` has small queues and `node` is its first queue. The end of each
     /// transmission there then is an event.
     fn waits_at(&self, node: Node, flow: FlowId, route: RouteId, direction: Direction) -> bool {
-        self.has_small_queues[direction][flow] && self.routes[route][direction].first() == Some(&node)
+        self.senders[direction][flow].is_small && self.routes[route][direction].first() == Some(&node)
     }
 
-    /// Returns whether any sender has small queues.
-    pub(super) fn have_small_queues(&self) -> bool {
-        self.has_small_queues.iter().any(|of_flow| of_flow.iter().any(|has| *has))
+    /// Returns whether the first hop of any sender is a queue of its own host.
+    pub(super) fn have_own_queues(&self) -> bool {
+        self.senders.iter().any(|of_flow| of_flow.iter().any(|own| own.exists))
     }
 
     /// Returns what tells senders that packets have left `node`, if it is the first queue of a sender that waits.
@@ -205,9 +219,9 @@ impl Routes {
 
     /// Builds the row of these ways through `hops`, which act at the components that `places` planned.
     pub(super) fn row(self, hops: PerHop<HopState>, cell: Option<Cell>, cards: Cards, places: Places) -> Row {
-        let Self { of_flow: route_of, routes, exits, has_small_queues, .. } = self;
+        let Self { of_flow: route_of, routes, exits, senders, .. } = self;
         let (parts, cell) = (places.into_parts(), cell.map(Box::new));
-        Row { hops, parts, route_of, routes, exits, has_small_queues, cell, cards }
+        Row { hops, parts, route_of, routes, exits, senders, is_telling: false, cell, cards }
     }
 }
 
@@ -225,17 +239,19 @@ impl Row {
     }
 
     /// Returns the link into which a host sends packets of `flow`: the bottleneck, or a gate that leads to the flow's
-    /// first hop. A sender with small queues has a gate in any case, and so has one before a card.
+    /// first hop. One before a card has a gate in any case.
     pub(super) fn first_link(&self, flow: FlowId, direction: Direction) -> LinkId {
         match self.entry(flow, direction) {
-            node @ Node::Bottleneck
-                if !self.has_small_queues[direction][flow]
-                    && self.cards.before(node, direction).is_none() =>
-            {
+            node @ Node::Bottleneck if self.cards.before(node, direction).is_none() => {
                 LinkId::bottleneck(direction)
             }
             _ => LinkId::gate(direction),
         }
+    }
+
+    /// Returns whether the first hop of packets of `flow` is a queue of their sender's host.
+    pub(super) fn has_own_queue(&self, flow: FlowId, direction: Direction) -> bool {
+        self.senders[direction][flow].exists
     }
 
     /// Returns the node of packets of `flow` after `node`.
@@ -292,12 +308,12 @@ impl HopState {
         }
     }
 
-    /// Takes `packet`, which arrives now.
-    pub(super) fn enter(&mut self, now: Instant, packet: Packet, agenda: &mut Agenda) {
+    /// Takes `packet`, which arrives now. Returns the answer of the discipline, if there is one.
+    pub(super) fn enter(&mut self, now: Instant, packet: Packet, agenda: &mut Agenda) -> Enqueued {
         match &mut self.body {
             Body::Link(link) => {
                 link.settle(now, agenda);
-                link.offer_merged(now, Packet { arrival: now, ..packet }, agenda);
+                link.offer_merged(now, Packet { arrival: now, ..packet }, agenda)
             }
             Body::Element(element) => {
                 let Accepted { lost, duplicated } = element.accept(now, packet);
@@ -311,6 +327,7 @@ impl HopState {
                     }
                 }
                 agenda.set(self.component, element.next_time().unwrap_or(Instant::MAX));
+                Enqueued::Success
             }
         }
     }

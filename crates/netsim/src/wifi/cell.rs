@@ -13,7 +13,7 @@ use crate::component::Component;
 use crate::lists::{ByDirection, PerFlow};
 use crate::packet::Packet;
 use goodqueue_hosts::direction::Direction;
-use goodqueue_qdisc::Packet as _;
+use goodqueue_qdisc::{Enqueued, Packet as _};
 use goodqueue_units::{Instant, Stream};
 use std::collections::VecDeque;
 
@@ -113,7 +113,13 @@ impl Cell {
     }
 
     /// Takes `packet`, which goes in direction `direction`.
-    pub(crate) fn offer(&mut self, now: Instant, direction: Direction, packet: Packet, agenda: &mut Agenda) {
+    pub(crate) fn offer(
+        &mut self,
+        now: Instant,
+        direction: Direction,
+        packet: Packet,
+        agenda: &mut Agenda,
+    ) -> Enqueued {
         let station = self.station_of[packet.flow];
         let (index, peer) = match direction {
             Direction::Down => (0, station),
@@ -124,9 +130,10 @@ impl Cell {
         if self.senders[direction].nodes[index].lane(category).is_none() {
             self.open(id, category);
         }
-        self.senders[direction].offer(now, index, peer, category, packet);
+        let answer = self.senders[direction].offer(now, index, peer, category, packet);
         self.fill(id, now);
         self.plan(agenda);
+        answer
     }
 
     /// Lets the interface `id` prepare what it can, and contend with it.

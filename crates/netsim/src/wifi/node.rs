@@ -15,7 +15,7 @@ use crate::ledger::Fates;
 use crate::packet::Packet;
 use goodqueue_hosts::direction::Direction;
 use goodqueue_qdisc::sched::mac80211::Txqs;
-use goodqueue_qdisc::{Drop, Owner, Qdisc};
+use goodqueue_qdisc::{Drop, Enqueued, Owner, Qdisc};
 use goodqueue_units::{Duration, Instant};
 
 /// A station that expects fewer Mbit/s than this, times the number of stations, is too slow for CoDel's usual target
@@ -72,7 +72,8 @@ impl Node {
         self.categories[category as usize] = Some(Box::new(lane));
     }
 
-    /// Takes `packet`, which is for `peer`.
+    /// Takes `packet`, which is for `peer`. Returns the answer of the discipline. mac80211's own queues, which are none,
+    /// report no drops.
     pub(crate) fn enqueue(
         &mut self,
         now: Instant,
@@ -80,16 +81,15 @@ impl Node {
         category: Category,
         packet: Packet,
         fates: &mut Fates,
-    ) {
+    ) -> Enqueued {
         match &mut self.above {
-            Above::Qdisc(qdisc, _) => {
-                qdisc.enqueue(now, packet, fates);
-            }
+            Above::Qdisc(qdisc, _) => qdisc.enqueue(now, packet, fates),
             Above::Txqs(txqs) => {
                 txqs.enqueue(now, place(peer, category), packet, fates);
                 if let Some(lane) = &mut self.categories[category as usize] {
                     lane.wake(now, peer, true);
                 }
+                Enqueued::Success
             }
         }
     }

@@ -8,7 +8,7 @@ use crate::foreign::Discipline;
 use crate::ledger::{Ledger, Queue};
 use crate::packet::Packet;
 use goodqueue_hosts::probe::delay::QueueDelays;
-use goodqueue_qdisc::{Packet as _, Qdisc};
+use goodqueue_qdisc::{Enqueued, Packet as _, Qdisc};
 use goodqueue_units::{Duration, Instant};
 
 /// The access point, or all stations. Their queues count as one.
@@ -30,13 +30,20 @@ impl Senders {
         Self { nodes, timers, ledger, below: QueueDelays::new(), airtime: Duration::ZERO }
     }
 
-    /// Gives `packet`, which is for `peer`, to the interface `node`.
-    pub(super) fn offer(&mut self, now: Instant, node: usize, peer: u32, category: Category, packet: Packet) {
+    /// Gives `packet`, which is for `peer`, to the interface `node`. Returns the answer of its discipline.
+    pub(super) fn offer(
+        &mut self,
+        now: Instant,
+        node: usize,
+        peer: u32,
+        category: Category,
+        packet: Packet,
+    ) -> Enqueued {
         self.ledger.offered += 1;
         if let Some(watch) = &mut self.ledger.fates.watch {
             watch.offered(now, packet);
         }
-        self.nodes[node].enqueue(now, peer, category, packet, &mut self.ledger.fates);
+        self.nodes[node].enqueue(now, peer, category, packet, &mut self.ledger.fates)
     }
 
     /// Does what [`Node::fill`] does, for the interface `node`.

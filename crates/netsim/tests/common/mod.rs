@@ -35,3 +35,28 @@ pub(crate) fn assert_cut_is_the_same_and_seeds_differ(mut asked: Value) {
     asked["seed"] = json!(2);
     assert_ne!(text(&run(&asked)), whole);
 }
+
+/// Returns a scenario with nothing in it that it could lack.
+pub(crate) fn smallest() -> Value {
+    json!({
+        "duration": "70s",
+        "warmup": "10s",
+        "seed": 1,
+        "bottleneck": {"rate": "25mbit", "qdisc": "codel target 5ms interval 100ms limit 1000"},
+        "path": {"rtt": "50ms"},
+        "traffic": [{"kind": "bulk", "count": 1, "direction": "down", "cc": "cubic", "ecn": false}],
+    })
+}
+
+/// Returns the [`smallest`] scenario with the value at a JSON pointer replaced, added, or (null) removed.
+pub(crate) fn with(pointer: &str, value: Value) -> String {
+    let mut scenario = smallest();
+    let (parent, key) = pointer.rsplit_once('/').unwrap();
+    match scenario.pointer_mut(parent).unwrap() {
+        Value::Object(table) if value.is_null() => drop(table.remove(key)),
+        Value::Object(table) => drop(table.insert(key.to_string(), value)),
+        Value::Array(list) => list.push(value),
+        other => panic!("{other} holds nothing"),
+    }
+    scenario.to_string()
+}

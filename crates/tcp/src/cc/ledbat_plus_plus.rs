@@ -1,4 +1,7 @@
-//! LEDBAT++ (draft-irtf-iccrg-ledbat-plus-plus-01): Windows' LEDBAT, by RTTs, with cures for what failed in practice.
+//! LEDBAT++ (draft-irtf-iccrg-ledbat-plus-plus-06): Windows' LEDBAT, by RTTs, with cures for what failed in practice.
+//!
+//! Sections and constants are those of draft -01. Of draft -06 (January 2026) only the abstract was read. It names the
+//! same four cures.
 //!
 //! - 4.1: slow start is scaled by the gain, and ends at 3/4 of the target.
 //! - 4.2: the gain makes it slower than Reno on short paths.
@@ -53,8 +56,8 @@ pub(crate) struct LedbatPlusPlus {
 impl CongestionControl for LedbatPlusPlus {
     const NAME: &'static str = "ledbat++";
     const SUMMARY: &'static str = "background transfers as in Windows: keeps 60 ms of queue, and slows down now and then to measure the empty path";
-    const SOURCE: &'static str = "draft-irtf-iccrg-ledbat-plus-plus-01";
-    const DIFFERS: &'static str = "no known difference; the current RTT is the smallest of four samples";
+    const SOURCE: &'static str = "draft-irtf-iccrg-ledbat-plus-plus-06";
+    const DIFFERS: &'static str = "constants as in draft -01, no known difference from them; the current RTT is the smallest of four samples";
 
     fn new(_config: &Config) -> Self {
         Self { delays: Delays::new(Duration::ZERO), fraction: 0, phase: Phase::SlowStart }

@@ -56,6 +56,16 @@ pub(crate) struct Chunk {
     pub(crate) ends: Flags,
 }
 
+/// A segment that leaves again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Resend {
+    pub(crate) chunk: Chunk,
+    /// It is the oldest of all in flight.
+    pub(crate) is_first: bool,
+    /// It was sent more than once before.
+    pub(crate) is_again: bool,
+}
+
 /// The deliveries of one ACK.
 #[derive(Debug)]
 pub(crate) struct Delivery {

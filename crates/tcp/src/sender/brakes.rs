@@ -13,16 +13,25 @@ pub(super) struct Brakes {
     pacer: Option<Pacer>,
     /// Present if the sender's host has small queues.
     small_queue: Option<SmallQueue>,
+    /// The pacer before the last segment, which a host with small queues may refuse.
+    before: Option<Pacer>,
 }
 
 impl Brakes {
     pub(super) fn of_pacer() -> Self {
-        Self { pacer: Some(Pacer::default()), small_queue: None }
+        Self { pacer: Some(Pacer::default()), ..Self::default() }
     }
 
     #[inline]
     pub(super) fn pacer(&self) -> Option<&Pacer> {
         self.pacer.as_ref()
+    }
+
+    /// Takes note that the last segment was not sent after all.
+    pub(super) fn take_back(&mut self) {
+        if let Some(before) = self.before.take() {
+            self.pacer = Some(before);
+        }
     }
 
     pub(super) fn on_timeout(&mut self, now: Instant) {
@@ -78,6 +87,9 @@ impl Sender {
         let is_first = !self.offload.is_amid_packet();
         let rate = if self.is_paced() { self.pacing_rate() } else { None };
         let Some(brakes) = &mut self.brakes else { return };
+        if brakes.small_queue.is_some() {
+            brakes.before.clone_from(&brakes.pacer);
+        }
         if let Some(pacer) = &mut brakes.pacer {
             pacer.on_sent(now, len, self.segments_sent, rate);
         }

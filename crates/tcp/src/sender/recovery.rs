@@ -136,6 +136,12 @@ impl Recovery {
         }
     }
 
+    /// Notes that the last segment was not sent after all, nor was a probe.
+    pub(super) fn on_taken_back(&mut self) {
+        self.tail.end();
+        self.prr.on_taken_back();
+    }
+
     /// Begins an episode that can be undone. `prior` is the window to return to, and `resent_out` retransmissions are
     /// out.
     pub(super) fn begin_undo(&mut self, una: SeqNumber, prior: Option<Prior>, resent_out: u32) {

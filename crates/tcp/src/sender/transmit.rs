@@ -2,10 +2,10 @@
 //! others.
 
 use super::timer::{Due, Wait};
-use super::{CongestionState, End, Sender};
+use super::{CongestionState, End, LossyWindow, Sender};
 use crate::era::LossDetection;
 use crate::offload;
-use crate::scoreboard::Chunk;
+use crate::scoreboard::{Chunk, Resend};
 use crate::segment::timestamp;
 use crate::{Flags, SeqNumber};
 use goodqueue_units::Instant;
@@ -227,15 +227,30 @@ impl Sender {
     #[cold]
     fn retransmit(&mut self, now: Instant) -> Option<Chunk> {
         self.recovery.before_resend(self.board.nxt());
-        let (chunk, is_first) = self.board.resend(now)?;
+        let Resend { chunk, is_first, is_again } = self.board.resend(now)?;
         if is_first {
             self.arm_after_resend(now);
+        }
+        if !is_again {
+            self.count_window_of(chunk.seq);
         }
         self.after_send(now, chunk.len);
         self.recovery.on_resent(timestamp(now));
         self.stats.retransmitted += 1;
         self.stats.bytes_retransmitted += u64::from(chunk.len);
         Some(chunk)
+    }
+
+    /// Counts the window of data of the segment at `seq`, which is sent again for the first time: the network has lost
+    /// it.
+    fn count_window_of(&mut self, seq: SeqNumber) {
+        if seq >= self.lossy.end {
+            self.lossy = LossyWindow { end: self.board.nxt(), is_multi: false };
+            self.stats.lossy_windows += 1;
+        } else if !self.lossy.is_multi {
+            self.lossy.is_multi = true;
+            self.stats.multi_loss_windows += 1;
+        }
     }
 
     /// Sends a missing segment again that may only be late, in recovery and with nothing new to send (RFC 6675,

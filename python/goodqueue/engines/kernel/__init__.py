@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from goodqueue.capture import Trace
-from goodqueue.engines.kernel import folders, host, image, planning, vm
+from goodqueue.engines.kernel import folders, host, image, module, planning, vm
 from goodqueue.engines.kernel.lab.plan import Plan
 from goodqueue.errors import UserError
 from goodqueue.record import Scenario
@@ -43,7 +43,7 @@ def run(
     where = place(plan, stop, release)
     with folders.private() as folder:
         if where == "vm":
-            vm.run(_image(release), plan, folder, progress, stop)
+            vm.run(_with_modules(_image(release), plan), plan, folder, progress, stop)
         else:
             host.run(plan, folder, progress, stop)
         record = measure.record(scenario, plan, folder / "results", where)
@@ -89,3 +89,11 @@ def _image(release: str | None) -> image.Image:
         if (found := image.get(wanted) or image.build(release=release)).key != wanted:
             raise UserError("kernel image", f"found {found.key}; accepted: {wanted}, or the same command once more")
         return found
+
+
+def _with_modules(system: image.Image, plan: Plan) -> image.Image:
+    """Return ``system`` once the modules that ``plan`` needs beside it are built."""
+    with _building:
+        for name in module.wanted(plan):
+            module.build(system, name)
+    return system

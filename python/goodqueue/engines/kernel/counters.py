@@ -66,11 +66,16 @@ def _leaf(direction: str, snapshot: dict[str, Any]) -> dict[str, Any]:
 
 def counted(snapshots: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return each discipline's counters over the measured time: from the first reading to the second."""
-    before = {qdisc["handle"]: qdisc for qdisc in snapshots[0]["qdiscs"]}
+    before = {_place(qdisc): qdisc for qdisc in snapshots[0]["qdiscs"]}
     return [
-        {"kind": qdisc["kind"], "handle": qdisc["handle"], **_since(before[qdisc["handle"]], qdisc)}
+        {"kind": qdisc["kind"], "handle": qdisc["handle"], **_since(before[_place(qdisc)], qdisc)}
         for qdisc in snapshots[1]["qdiscs"]
     ]
+
+
+def _place(qdisc: dict[str, Any]) -> tuple[str, str | None]:
+    """Return what names a discipline. All children of a device's queues have the handle 0."""
+    return qdisc["handle"], qdisc.get("parent")
 
 
 def _since(before: dict[str, Any], after: dict[str, Any]) -> dict[str, int]:

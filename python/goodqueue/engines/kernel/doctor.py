@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from goodqueue.engines import releases
-from goodqueue.engines.kernel import host, image, packages, planning, vm
+from goodqueue.engines.kernel import host, image, module, packages, planning, vm
 from goodqueue.engines.kernel.lab.plan import Plan
 from goodqueue.errors import UserError
 from goodqueue.scenario import resolve
@@ -54,7 +54,7 @@ def examine() -> Diagnosis:
     """Examine this machine. Takes some seconds, since it tries the host's queue disciplines in temporary namespaces."""
     qemu, built = _qemu(), _image()
     here, lacking = _host()
-    findings = [qemu, built, *map(_release, releases.RELEASES), here, lacking]
+    findings = [qemu, built, *map(_release, releases.RELEASES), *map(_module, module.NAMES), here, lacking]
     where = "vm" if qemu.good else "host" if here.good else None
     return Diagnosis(where, findings, _remedy(qemu.good, built.good))
 
@@ -93,6 +93,16 @@ def _release(name: str) -> Finding:
     return Finding(
         f"Linux {name}", f"no image; goodqueue kernel image --kernel {name} makes it of Debian's {suites}", False
     )
+
+
+def _module(name: str) -> Finding:
+    """Return whether the module ``name`` is there for the newest release, and what makes it."""
+    *_, release = releases.RELEASES
+    system, title = image.find(release), f"its {name}"
+    if system is not None and module.file(system, name).exists():
+        return Finding(title, f"built from the source of Linux {system.kernel}", True)
+    makes = f"no module; goodqueue kernel image --kernel {release} --with {name} builds it of Debian's source"
+    return Finding(title, module.why_not(system, name) or makes, False)
 
 
 def _host() -> tuple[Finding, Finding]:

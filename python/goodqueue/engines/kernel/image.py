@@ -284,7 +284,7 @@ def _python(root: Path) -> None:
 
 def _run_python(root: Path, python: Path, *arguments: str) -> None:
     """Run the image's Python on this machine."""
-    command = [*_loader(root), str(python), "-S", "-s", "-B", *arguments]
+    command = [*loader(root), str(python), "-S", "-s", "-B", *arguments]
     environment = {"PYTHONHOME": str(root / "usr"), "LC_ALL": "C.UTF-8"}
     done = subprocess.run(command, env=environment, check=False, capture_output=True, text=True)
     if done.returncode:
@@ -309,9 +309,7 @@ def _only_needed_libraries(root: Path) -> None:
 
 def _needs(program: Path, root: Path) -> set[str]:
     """Return the names of the libraries that the loader would load for ``program``."""
-    listed = subprocess.run(
-        [*_loader(root), "--list", str(program)], check=False, capture_output=True, text=True
-    ).stdout
+    listed = subprocess.run([*loader(root), "--list", str(program)], check=False, capture_output=True, text=True).stdout
     needed = dict(re.findall(r"^\t(\S+) => (\S+)", listed, re.MULTILINE))
     for name, where in needed.items():
         if not where.startswith(str(root)):
@@ -327,7 +325,7 @@ def _links(path: Path) -> Iterable[Path]:
         yield path
 
 
-def _loader(root: Path) -> list[str]:
+def loader(root: Path) -> list[str]:
     """Return the command that runs one of the image's programs on this machine, with the image's libraries."""
     return [str(root / LIBRARIES / "ld-linux-x86-64.so.2"), "--inhibit-cache", "--library-path", str(root / LIBRARIES)]
 

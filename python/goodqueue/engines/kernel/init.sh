@@ -7,6 +7,9 @@ mount -t sysfs sys /sys
 mount -t devtmpfs dev /dev
 mount -t tmpfs -o size="$captures" out /out
 modprobe -a veth inet_diag tcp_diag sch_htb sch_netem 9p
+for module in /lab/*.ko; do
+    [ ! -e "$module" ] || busybox insmod "$module"
+done
 
 cd /
 # Without PYTHONHASHSEED, Python would draw its hash seed before guest.py has seeded the kernel.

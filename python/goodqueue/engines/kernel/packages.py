@@ -9,7 +9,7 @@ import re
 import shutil
 import subprocess
 import tarfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote
@@ -19,10 +19,10 @@ from goodqueue.errors import UserError
 WANTED = ("linux-image-amd64", "busybox-static", "iproute2", "tcpdump", "python3-minimal", "libpython3-stdlib")
 """The packages for the laboratory: a kernel, a shell for the first process, ``tc``, ``tcpdump``, Python."""
 
-_FOLLOWED = re.compile(r"(lib|zlib|linux-(?:image|binary|modules)-|python3\.\d+-minimal)[\w.+-]*$")
-"""Dependencies that hold files for the image: libraries, and the current packages behind the names above. Since 7.x
-``linux-image-…`` is empty, and depends on the others. Other dependencies concern installation (debconf, adduser,
-initramfs-tools)."""
+_FOLLOWED = re.compile(r"(lib|zlib|linux-(?:image|binary|modules|headers|kbuild)-|python3\.\d+-minimal)[\w.+-]*$")
+"""Dependencies that hold files for the image or for a module: libraries, and the current packages behind other names.
+Since 7.x ``linux-image-…`` is empty, and depends on the others. Other dependencies concern installation (debconf,
+adduser, initramfs-tools)."""
 
 _URI = re.compile(r"'(?P<uri>[^']*)' (?P<file>\S+) \d+ (?P<digest>\S+)$")
 
@@ -42,17 +42,17 @@ def missing_program() -> str | None:
     return next((name for name in ("apt-get", "apt-cache", "dpkg-deb", "dpkg") if shutil.which(name) is None), None)
 
 
-def resolve(apt: Path | None = None) -> list[Package]:
-    """Return the packages that apt would fetch now, ordered by name.
+def resolve(apt: Path | None = None, wanted: Iterable[str] = WANTED) -> list[Package]:
+    """Return the packages that apt would fetch now for ``wanted``, ordered by name.
 
     ``apt`` is the configuration of a private apt (`apt.configured`). Raises UserError if apt fails.
     """
     if (lacking := missing_program()) is not None:
         raise UserError("kernel image", f"found no {lacking}; accepted: a Debian system, whose packages make the image")
-    if (found := _output(["dpkg", "--print-architecture"]).strip()) != "amd64":
+    if (found := output(["dpkg", "--print-architecture"]).strip()) != "amd64":
         raise UserError("kernel image", f"found a Debian system of architecture {found}; accepted: amd64")
     names: set[str] = set()
-    new = set(WANTED)
+    new = set(wanted)
     while new:
         names |= new
         new = _dependencies(sorted(new), apt) - names
@@ -69,7 +69,7 @@ def _dependencies(names: list[str], apt: Path | None) -> set[str]:
     """Return the followed packages that ``names`` depend on directly, and the first of alternatives."""
     chosen: set[str] = set()
     alternative = False
-    for line in _output(["apt-cache", "depends", "--important", *names], apt).splitlines():
+    for line in output(["apt-cache", "depends", "--important", *names], apt).splitlines():
         kind, colon, name = line.strip().partition(": ")
         if not colon:
             continue
@@ -99,10 +99,10 @@ def members(package: Path) -> Iterator[tuple[str, tarfile.TarInfo, tarfile.TarFi
 
 
 def _apt_get(apt: Path | None, *arguments: str, folder: Path | None = None) -> str:
-    return _output(["apt-get", "download", "--quiet", *arguments], apt, folder)
+    return output(["apt-get", "download", "--quiet", *arguments], apt, folder)
 
 
-def _output(command: list[str], apt: Path | None = None, folder: Path | None = None) -> str:
+def output(command: list[str], apt: Path | None = None, folder: Path | None = None) -> str:
     """Return the output of ``command``. Raises UserError with the command's own error message if it fails."""
     done = ran(command, apt, folder)
     if done.returncode:

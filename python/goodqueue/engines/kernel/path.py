@@ -191,7 +191,7 @@ def _changed(key: str, link: Shaper, change: dict[str, Any]) -> Shaper:
 
 def _shaper(key: str, rate_bps: int, line: str) -> Shaper:
     try:
-        return Shaper(rate_bps=rate_bps, shaper=tc.shaper(line), tc=tc.translate(line, rate_bps))
+        return Shaper(rate_bps, tc.shaper(line), tc.translate(line, rate_bps), queues=tc.queues(line))
     except UserError as error:
         raise UserError(key, str(error)) from None
 

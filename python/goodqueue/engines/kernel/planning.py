@@ -7,12 +7,15 @@ import json
 from dataclasses import fields, replace
 from typing import Any
 
+from goodqueue.engines import releases
 from goodqueue.engines.kernel import path as paths
+from goodqueue.engines.kernel import tc
 from goodqueue.engines.kernel.lab.addresses import MOST_FLOWS, MOST_ROUTES, MOST_STACKS
 from goodqueue.engines.kernel.lab.plan import Flow, Plan, Route, Stack
 from goodqueue.errors import UserError, quoted
 from goodqueue.record import Scenario
 from goodqueue.scenario import seconds, to_json
+from goodqueue.scenario.paths import links
 from goodqueue.traffic import kinds
 
 STACK = "linux-6.1"
@@ -21,7 +24,10 @@ CONGESTION_CONTROLS = (
     "reno", "cubic", "bbr", "bic", "cdg", "dctcp", "highspeed", "htcp", "hybla", "illinois", "lp", "nv", "scalable",
     "vegas", "veno", "westwood", "yeah",
 )  # fmt: skip
-"""The congestion controls of Debian's kernel 6.1, built in or as a module."""
+"""The congestion controls of Debian's kernel 6.1, built in or as a module. 7.3 has the same."""
+
+PRAGUE = "prague"
+"""The congestion control of L4S, which is in no kernel that Debian's packages bring, and in none of their sources."""
 
 RTT_STEPS = 12
 """The number of base RTTs if each connection has its own. All flows together have at most `MOST_ROUTES` ways."""
@@ -40,6 +46,7 @@ def plan(scenario: Scenario, release: str | None = None) -> Plan:
         raise UserError(
             "series.law", "found true; accepted by the kernel engine: false, as Linux does not show its laws"
         )
+    check_series(scenario)
     if (linux := scenario.get("linux")) and (asked := linux["release"]) != release:
         accepted = f"{release or 'none'}, or the same release of the kernel: --kernel {asked}"
         raise UserError("linux.release", f"found {quoted(asked)}; accepted by the kernel engine: {accepted}")
@@ -47,7 +54,28 @@ def plan(scenario: Scenario, release: str | None = None) -> Plan:
         raise UserError("path.mtu", f"found {mtu}; accepted by the kernel engine: 1500, or none")
     for index, traffic in enumerate(scenario["traffic"]):
         check_traffic(f"traffic[{index}]", traffic, release=release)
-    return replace(lay_out(scenario, paths.path(scenario)), accecn=_accecn(scenario))
+    planned = replace(lay_out(scenario, paths.path(scenario)), accecn=_accecn(scenario))
+    _check_disciplines(scenario, release)
+    return planned
+
+
+def _check_disciplines(scenario: Scenario, release: str | None) -> None:
+    """Refuse disciplines that are newer than ``release``. This machine's own packages count as the oldest release."""
+    from goodqueue import _goodqueue
+
+    oldest, *_ = known = list(releases.RELEASES)
+    newer = known[known.index(release or oldest) + 1 :]
+    since = {one["name"]: one["since"] for one in json.loads(_goodqueue.linux())["disciplines"]}
+    others = [
+        (f"{kind}[{place}]", one) for kind in ("host", "change") for place, one in enumerate(scenario.get(kind) or [])
+    ]
+    for key, table in [*links(scenario), *others]:
+        line = table.get("qdisc")
+        while line is not None:
+            name, line = (parsed := tc.parse(line)).name, parsed.child
+            if (first := since.get(name)) in newer:
+                found = f"found {quoted(name)}, which Linux {release or oldest} does not have"
+                raise UserError(f"{key}.qdisc", f"{found}; accepted by the kernel engine: --kernel {first}, or another")
 
 
 def _accecn(scenario: Scenario) -> bool:
@@ -192,6 +220,13 @@ def _flow(outline: dict[str, Any]) -> Flow:
     return Flow(**known | {"is_tcp": is_tcp, "interval_s": None if is_tcp else outline.get("interval_s")})
 
 
+def check_series(scenario: Scenario, engine: str = "kernel") -> None:
+    """Refuse the variables of congestion controls, which only the simulator's TCP shows."""
+    if (scenario.get("series") or {}).get("cc"):
+        accepted = "false; series.tcp has what the hosts' TCP shows"
+        raise UserError("series.cc", f"found true; accepted by the {engine} engine: {accepted}")
+
+
 def check_traffic(key: str, traffic: Scenario, engine: str = "kernel", release: str | None = None) -> None:
     """Refuse traffic that the TCP of ``release`` or the laboratory's hosts cannot do."""
     own = f"linux-{release}" if release else STACK
@@ -199,8 +234,11 @@ def check_traffic(key: str, traffic: Scenario, engine: str = "kernel", release: 
     for name, accepted in checks if kinds()[traffic["kind"]].is_tcp else ():
         found = traffic.get(name)
         if found is not None and found not in accepted:
+            why = (
+                ", which no release of Linux has: neither Debian's kernels nor their source" if found == PRAGUE else ""
+            )
             raise UserError(
-                f"{key}.{name}", f"found {quoted(found)}; accepted by the {engine} engine: {', '.join(accepted)}"
+                f"{key}.{name}", f"found {quoted(found)}{why}; accepted by the {engine} engine: {', '.join(accepted)}"
             )
     for one in kinds()[traffic["kind"]].keys:
         if one["name"] in traffic and "kernel" not in one["engines"]:

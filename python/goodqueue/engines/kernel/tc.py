@@ -23,6 +23,9 @@ TELL_IDLE = ("red", "choke")
 """Disciplines whose average decays while the link idles. htb never asks an empty child for a packet, so the child would
 not notice the idle time. Its average would stay above ``max`` and drop everything for good."""
 
+MULTI_QUEUE = ("cake_mq",)
+"""Disciplines that Linux takes only at the root of a device with several transmit queues."""
+
 HOLD_BACK = ("tbf", "htb", "netem")
 """Disciplines that hold packets back themselves. htb considers a child broken that has packets but returns none."""
 
@@ -79,18 +82,30 @@ def known() -> str:
 
 
 def shaper(line: str) -> str:
-    """Return which of Linux's disciplines plays the serial link above ``line``: ``htb`` or ``cbs``.
+    """Return which of Linux's disciplines plays the serial link above ``line``: ``htb``, ``cbs`` or ``none``.
 
-    cbs asks until the queue is empty, as a network card does. htb is nearer to the exact rate.
+    cbs asks until the queue is empty, as a network card does. htb is nearer to the exact rate. A device has nothing
+    above a `MULTI_QUEUE` discipline, which shapes to a rate of its own.
     """
     parsed = parse(line)
+    if parsed.name in MULTI_QUEUE:
+        return "none"
     holds_back = parsed.name in HOLD_BACK or own_rate(parsed) is not None or "maxrate" in parsed.values
     return "cbs" if parsed.name in TELL_IDLE or holds_back else "htb"
 
 
 def own_rate(line: Line) -> str | None:
     """Return the rate that the discipline itself shapes to, or None if its line gives none."""
-    return line.text("rate" if line.name in HOLD_BACK else "bandwidth") if line.name in (*HOLD_BACK, "cake") else None
+    return (
+        line.text("rate" if line.name in HOLD_BACK else "bandwidth")
+        if line.name in (*HOLD_BACK, "cake", "cake_mq")
+        else None
+    )
+
+
+def queues(line: str) -> int:
+    """Return how many transmit queues a device must have for the canonical ``line``."""
+    return int(parse(line).text("txqueues") or 1)
 
 
 def limit_frames(line: Line) -> int:
@@ -225,6 +240,17 @@ def _red(line: Line, _rate: int, place: list[str]) -> list[list[str]]:
     return [[*place, "red", *words, *_on(line, "ecn", "harddrop", "nodrop")]]
 
 
+def _dualpi2(line: Line, _rate: int, place: list[str]) -> list[list[str]]:
+    """Return the command for DualPI2. tc turns ``max_rtt`` and ``typical_rtt`` into the words that the line shows."""
+    if line.text("l4s") == "ect0":
+        raise line.refuse("l4s", "l4s_ect or any_ect, since tc has no word for ECT(0) alone")
+    words = _words(line, "limit", "memlimit", "coupling_factor", "target", "tupdate", "alpha", "beta", "step_thresh")
+    words += _words(line, "min_qlen_step") if line.values["min_qlen_step"] != "0" else []
+    words += [line.values[name] for name in ("on_overload", "drop_at", "l4s", "split_gso") if name in line.values]
+    words += ["classic_protection", line.values["classic_protection"].rstrip("%")]
+    return [[*place, "dualpi2", *words]]
+
+
 def _choke(line: Line, _rate: int, place: list[str]) -> list[list[str]]:
     if _on(line, "harddrop"):
         raise line.refuse("harddrop", "noharddrop, since tc has no word for it")
@@ -258,7 +284,19 @@ def _cake(line: Line, _rate: int, place: list[str]) -> list[list[str]]:
     words += [line.values[name] for name in alone if name in line.values]
     words += _words(line, "rtt", "overhead", "memlimit", "fwmark")
     words += _words(line, "mpu") if line.values["mpu"] != "0" else []
-    return [[*place, "cake", *words, *_either(line, "wash", "nat")]]
+    return [[*place, line.name, *words, *_either(line, "wash", "nat")]]
+
+
+def _cake_mq(line: Line, rate_bps: int, place: list[str]) -> list[list[str]]:
+    """Return the command for cake_mq. Nothing above it would serve the packets of several queues one at a time."""
+    from goodqueue import _goodqueue
+
+    if (own := line.text("bandwidth")) is None or _goodqueue.rate_bps(own) >= rate_bps:
+        found = f"found {quoted(f'cake_mq bandwidth {own}' if own else 'cake_mq')}"
+        raise UserError(f"{found}; accepted by the kernel engine: a bandwidth below the link's rate")
+    if place[:2] != ["parent", "1:1"]:
+        raise UserError('found "cake_mq" inside; accepted by the kernel engine: cake_mq alone, at the device\'s root')
+    return _cake(line, rate_bps, ["root", *place[2:]])
 
 
 def _tbf(line: Line, rate_bps: int, place: list[str]) -> list[list[str]]:
@@ -343,11 +381,13 @@ DISCIPLINES: dict[str, Make] = {
     "fq_codel": _fq_codel,
     "fq_nocodel": _fq_codel,
     "cake": _cake,
+    "cake_mq": _cake_mq,
     "fq_pie": _fq_pie,
     "sfq": _sfq,
     "pie": _pie,
     "red": _red,
     "sfb": _sfb,
+    "dualpi2": _dualpi2,
     "choke": _choke,
     "tbf": _tbf,
     "htb": _htb,

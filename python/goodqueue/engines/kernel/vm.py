@@ -15,12 +15,12 @@ import shutil
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from goodqueue import _goodqueue
-from goodqueue.engines.kernel import cpio, folders, image, packages, watching
+from goodqueue.engines.kernel import cpio, folders, image, module, packages, watching
 from goodqueue.engines.kernel.lab import cards
 from goodqueue.engines.kernel.lab.capture import BUFFER_KIB
 from goodqueue.engines.kernel.lab.plan import Plan
@@ -50,7 +50,8 @@ _ORDER = "opt/goodqueue"
 """The folder of the firmware's files from which guest.py takes its order."""
 
 _BOOTED = "booted-"
-"""The beginning of the names of saved states in an image's folder: the hash of what booted, and the memory in MB."""
+"""The beginning of the names of saved states in an image's folder: the hash of what booted, the memory in MB, and
+perhaps the hash of the modules that were loaded besides."""
 
 _CLOCK = "tsc=reliable tsc_early_khz=1000000"
 """What the kernel need not find out: its time stamp counter is the virtual clock. Linux 7.3 would not trust it, and
@@ -77,7 +78,8 @@ def run(system: image.Image, plan: Plan, folder: Path, progress: Progress, stop:
     # The guest reads these without the host's help, so that no moment of the host's is a moment of the guest's.
     order = ["-fw_cfg", f"name={_ORDER}/plan.json,file={_quoted(ordered)}"]
     order += ["-fw_cfg", f"name={_ORDER}/seed,string={plan.seed}"]
-    with _booted(system, memory_mb, stop).open("rb") as state:
+    modules = [module.file(system, name) for name in module.wanted(plan)]
+    with _booted(system, memory_mb, stop, modules).open("rb") as state:
         monitor = Monitor()
         command = [*_command(system, memory_mb, results), *order, *monitor.options, "-incoming", f"fd:{state.fileno()}"]
         with monitor.doing(monitor.resume):
@@ -101,22 +103,26 @@ def boot(
         raise _failed(ended)
 
 
-def _booted(system: image.Image, memory_mb: int, stop: threading.Event) -> Path:
+def _booted(system: image.Image, memory_mb: int, stop: threading.Event, modules: Sequence[Path] = ()) -> Path:
     """Return the state of a machine that has booted and started the laboratory. The first run makes it.
+
+    ``modules`` are loaded, besides those of the image.
 
     A boot takes five times as much of the host's processor as a short run. The guest pauses itself at one instruction,
     so the state is the same whenever it is made, and a run from it is the run that the boot would have gone on to.
     """
     archive = _archive()
     key = hashlib.sha256(json.dumps([_command(system, 0, Path()), said()]).encode() + archive).hexdigest()[:16]
-    state = system.folder / f"{_BOOTED}{key}-{memory_mb}"
+    more = cpio.files({f"lab/{path.name}": path.read_bytes() for path in modules}) if modules else b""
+    suffix = f"-{hashlib.sha256(more).hexdigest()[:16]}" if more else ""
+    state = system.folder / f"{_BOOTED}{key}-{memory_mb}{suffix}"
     with _alone(system.folder, stop):
         if state.exists():
             return state
         for old in system.folder.glob(f"{_BOOTED}*"):
             if not old.name.startswith(f"{_BOOTED}{key}-"):
                 old.unlink(missing_ok=True)
-        with folders.private(system.folder) as folder, _first_files(system, archive, folder) as first:
+        with folders.private(system.folder) as folder, _first_files(system, archive + more, folder) as first:
             monitor = Monitor()
             with (folder / "state").open("wb") as file:
                 command = [*_command(system, memory_mb, _results(folder)), "-initrd", str(first), *monitor.options]
@@ -174,6 +180,9 @@ def why_not(plan: Plan | None = None, release: str | None = None) -> str | None:
         return f"found no {QEMU}; accepted: on Debian, as root: {INSTALL}"
     if image.find(release) is None and (lacking := packages.missing_program()) is not None:
         return f"no image, and found no {lacking} to build it; accepted: a Debian system"
+    for name in module.wanted(plan) if plan else ():
+        if (why := module.why_not(image.find(release), name)) is not None:
+            return why
     if plan is not None and (rate := plan.load_bps) > FASTEST_BPS:
         return f"found {rate / 1e6:g} Mbit/s, both directions together; accepted: up to {FASTEST_BPS / 1e6:g}"
     return None

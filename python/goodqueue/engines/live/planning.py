@@ -27,6 +27,7 @@ def plan(scenario: Scenario, trace: Trace | None = None) -> Plan:
     """
     for index, traffic in enumerate(scenario["traffic"]):
         planning.check_traffic(f"traffic[{index}]", traffic, "live")
+    planning.check_series(scenario, "live")
     _check_cell(scenario["bottleneck"].get("wifi") or {})
     for key, link in paths.links(scenario):
         if link.get("gro"):

@@ -1,6 +1,6 @@
 //! The state of users, their pages and their connections.
 
-use crate::traffic::application::SocketId;
+use crate::traffic::application::{LossyWindows, SocketId};
 use goodqueue_units::{Duration, Instant, Stream as Random};
 use std::collections::VecDeque;
 
@@ -52,6 +52,8 @@ pub(super) struct Channel {
     /// Whether the handshake needed a retransmission, if the host counts them.
     pub(super) lost_syn: Option<bool>,
     pub(super) is_established: bool,
+    /// The server's lossy windows that the tally has.
+    pub(super) lossy: LossyWindows,
 }
 
 pub(super) struct Exchange {

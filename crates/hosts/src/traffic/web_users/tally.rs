@@ -2,6 +2,7 @@
 
 use crate::probe::delay::{FlowDelays, QueueDelays, Summary};
 use crate::probe::rounded;
+use crate::traffic::application::LossyWindows;
 use crate::traffic::result::{self, AppResult};
 use goodqueue_units::{Duration, Stream as Random};
 use std::sync::Arc;
@@ -20,6 +21,8 @@ pub(super) struct Response {
     /// Whether a retransmission timer fired at either end, including the timer of a SYN; none: the host does not know.
     pub(super) had_timeout: Option<bool>,
     pub(super) lost_syn: Option<bool>,
+    /// The server's lossy windows since the response before it on this connection.
+    pub(super) lossy: Option<LossyWindows>,
 }
 
 /// The measurements so far.
@@ -34,6 +37,7 @@ pub(super) struct Tally {
     /// Responses with a timeout, and with a lost SYN, as long as the host knows it of each.
     timeouts: Option<u64>,
     lost_syns: Option<u64>,
+    lossy: Option<LossyWindows>,
     /// A sample of all responses, if it is asked for. Each response is equally likely to be in it: algorithm R
     /// (Vitter 1985).
     sample: Option<Vec<Response>>,
@@ -70,6 +74,9 @@ crate::part! {
         pub timeout_percent: Option<f64> => result::column("timeout", "%", 2),
         /// Share of the arrived responses whose connection had lost a SYN or SYN-ACK.
         pub lost_syn_percent: Option<f64>,
+        /// Share of the servers' windows of data with a loss that lost more than one segment. A window counts if a
+        /// segment of it was sent again before its response arrived.
+        pub multi_loss_window_percent: Option<f64>,
     }
 }
 
@@ -101,6 +108,7 @@ impl Tally {
             bytes: 0,
             timeouts: Some(0),
             lost_syns: Some(0),
+            lossy: Some(LossyWindows::default()),
             sample: None,
             dice,
         }
@@ -130,6 +138,10 @@ impl Tally {
         let add = |sum: Option<u64>, one: Option<bool>| Some(sum? + u64::from(one?));
         self.timeouts = add(self.timeouts, response.had_timeout);
         self.lost_syns = add(self.lost_syns, response.lost_syn);
+        self.lossy = self.lossy.zip(response.lossy).map(|(sum, one)| LossyWindows {
+            all: sum.all + one.all,
+            multi: sum.multi + one.multi,
+        });
         let Some(sample) = &mut self.sample else { return };
         if sample.len() < SAMPLE {
             sample.push(*response);
@@ -150,7 +162,8 @@ impl Tally {
 
     pub(super) fn result(&self) -> WebUsersResult {
         let came = self.responses.count();
-        let percent = |part: Option<u64>| part.filter(|_| came > 0).map(|part| rounded(100.0 * part as f64 / came as f64));
+        let share = |part: u64, of: u64| (of > 0).then(|| rounded(100.0 * part as f64 / of as f64));
+        let percent = |part: Option<u64>| part.and_then(|part| share(part, came));
         let [small, medium, large] = self.by_size.each_ref().map(FlowDelays::summary);
         WebUsersResult {
             response_ms: self.responses.summary(),
@@ -166,6 +179,7 @@ impl Tally {
             response_bytes: self.bytes,
             timeout_percent: percent(self.timeouts),
             lost_syn_percent: percent(self.lost_syns),
+            multi_loss_window_percent: self.lossy.and_then(|LossyWindows { all, multi }| share(multi, all)),
         }
     }
 

@@ -8,7 +8,8 @@
 //!
 //! How this implementation differs: in Linux the device says how many queues there are, which flow is in which queue,
 //! and which queue sends next. Here the word `txqueues` gives the number, a flow's hash chooses the queue, and the
-//! device takes packets from the queues in turn.
+//! device takes packets from the queues in turn. It asks only those queues that Linux would ask, since each question
+//! may be a look at the other queues.
 
 use super::{Cake, params};
 use crate::discipline::Discipline;
@@ -33,9 +34,17 @@ struct Queue<P> {
     last_checked_active: Instant,
     /// The queues that were active then, itself included.
     active: u32,
+    /// Whether Linux would ask it for a packet: it got one, handed one out or its timer fired, and it was not found
+    /// without a packet to give since then.
+    is_called: bool,
 }
 
 impl<P: Packet> Queue<P> {
+    /// Returns whether the queue's own timer is due.
+    fn is_due(&self, now: Instant) -> bool {
+        self.cake.next_timer().is_some_and(|due| due <= now)
+    }
+
     /// Shapes to the queue's share of `rate`, in bytes per second; 0: unlimited.
     fn share(&mut self, rate: u64) {
         let least = rate.min(1); // a share of 0 would be unlimited
@@ -66,7 +75,7 @@ impl<P: Packet> Discipline<P> for CakeMq<P> {
         let queue = |_| {
             let (last_active, last_checked_active) = (Instant::ZERO, Instant::ZERO);
             let cake = Cake::build(args, link)?;
-            Ok(Queue { cake, last_active, last_checked_active, active: 1 })
+            Ok(Queue { cake, last_active, last_checked_active, active: 1, is_called: false })
         };
         let queues = (0..args.get(&params::TX_QUEUES)).map(queue).collect::<Result<Vec<_>, Error>>()?;
         Ok(Self { rate: queues[0].cake.rate, queues, at: 0, is_pinned: false })
@@ -82,6 +91,7 @@ impl<P: Packet> Discipline<P> for CakeMq<P> {
         Self::build(args, link)?;
         for queue in &mut self.queues {
             queue.cake.change(now, args, link, owner)?;
+            queue.is_called = true;
             self.rate = queue.cake.rate;
             queue.share(self.rate);
         }
@@ -94,7 +104,9 @@ impl<P: Packet> Qdisc<P> for CakeMq<P> {
         if !self.is_pinned {
             self.at = ((u64::from(packet.flow_hash()) * self.queues.len() as u64) >> 32) as usize;
         }
-        self.queues[self.at].cake.enqueue(now, packet, owner)
+        let queue = &mut self.queues[self.at];
+        queue.is_called = true;
+        queue.cake.enqueue(now, packet, owner)
     }
 
     fn dequeue<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> Option<P> {
@@ -103,7 +115,10 @@ impl<P: Packet> Qdisc<P> for CakeMq<P> {
         }
         let count = self.queues.len();
         let mut turns = (self.at + 1..=self.at + count).map(|turn| turn % count);
-        turns.find_map(|at| self.dequeue_at(at, now, owner))
+        turns.find_map(|at| {
+            let is_asked = self.queues[at].is_called || self.queues[at].is_due(now);
+            if is_asked { self.dequeue_at(at, now, owner) } else { None }
+        })
     }
 
     fn queues(&self) -> &'static [&'static str] {
@@ -123,7 +138,10 @@ impl<P: Packet> Qdisc<P> for CakeMq<P> {
     }
 
     fn on_timer<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) {
-        self.queues.iter_mut().for_each(|queue| queue.cake.on_timer(now, owner));
+        for queue in &mut self.queues {
+            queue.is_called |= queue.is_due(now);
+            queue.cake.on_timer(now, owner);
+        }
     }
 
     fn backlog(&self) -> Backlog {
@@ -170,10 +188,13 @@ impl<P: Packet> CakeMq<P> {
     fn dequeue_at<O: Owner<P>>(&mut self, at: usize, now: Instant, owner: &mut O) -> Option<P> {
         self.look(at, now);
         let queue = &mut self.queues[at];
-        let packet = queue.cake.dequeue(now, owner)?;
-        queue.last_active = now;
-        self.at = at;
-        Some(packet)
+        let packet = queue.cake.dequeue(now, owner);
+        queue.is_called = packet.is_some();
+        if packet.is_some() {
+            queue.last_active = now;
+            self.at = at;
+        }
+        packet
     }
 
     /// Counts the active queues for the queue `at`, if that is due, and sets its share of the rate.
@@ -247,6 +268,29 @@ mod tests {
         let unlimited = &mut build("txqueues 4");
         unlimited.queues[3].last_active = Instant::from_nanos(500_000);
         assert_eq!((active(unlimited, 900), unlimited.queues[0].last_checked_active), (1, Instant::ZERO));
+    }
+
+    /// A queue that is empty for a moment keeps its share as long as the other one does not send: a look each 200 us,
+    /// when nobody wants a packet of the other queue, would give the whole rate away.
+    #[test]
+    fn a_queue_is_asked_only_when_linux_would_ask_it() {
+        let mut qdisc = build("txqueues 2 bandwidth 8mbit");
+        let mut owner = Noted::default();
+        let at = |us: u64| Instant::from_nanos(us * 1000);
+        for hash in [0, 0, 1 << 31] {
+            qdisc.enqueue(at(1000), Plain { flow_hash: hash, ..Plain::new(1000) }, &mut owner);
+        }
+        let left = [1000, 1001, 1002, 1003].map(|us| qdisc.dequeue(at(us), &mut owner).is_some());
+        assert_eq!(left, [true, true, false, false], "one of each queue, and the second waits for 2 ms");
+        let looked = |qdisc: &CakeMq<Plain>| qdisc.queues[0].last_checked_active;
+        let before = looked(&qdisc);
+        for us in (1250..3000).step_by(250) {
+            assert!(qdisc.dequeue(at(us), &mut owner).is_none());
+        }
+        assert_eq!((looked(&qdisc), qdisc.next_timer()), (before, Some(at(3000))));
+        qdisc.on_timer(at(3000), &mut owner);
+        assert!(qdisc.dequeue(at(3000), &mut owner).is_some());
+        assert_eq!(looked(&qdisc), at(3000), "its timer is a question");
     }
 
     #[test]

@@ -216,3 +216,27 @@ fn a_lost_retransmission_is_sent_a_third_time_without_a_timeout() {
     assert_eq!(transmit(&mut s, 210).0[0], 0);
     assert_eq!((s.stats.timeouts, s.stats.fast_recoveries), (0, 1));
 }
+
+/// Three of ten segments are lost: one window, and more than one segment of it. A retransmission that is lost too is no
+/// further loss of the window. Later a single segment of another window is lost. Guards against a count by recovery.
+#[test]
+fn windows_with_a_loss_and_with_several_are_counted() {
+    let mut s = sender(&config(10), 100);
+    let counts = |s: &Sender| (s.stats().lossy_windows, s.stats().multi_loss_windows);
+    transmit(&mut s, 0);
+    sacked(&mut s, 100, 1, &[(3, 4), (5, 6), (7, 10)]);
+    transmit(&mut s, 100);
+    assert_eq!(counts(&s), (1, 1));
+    let ms = time_out(&mut s);
+    transmit(&mut s, ms);
+    let nxt = s.board.nxt();
+    let all = (nxt.0 - 1) / MSS;
+    plain(&mut s, ms + 100, all);
+    assert_eq!(counts(&s), (1, 1), "sent again once more");
+    transmit(&mut s, ms + 100);
+    let out = (s.board.nxt().0 - 1) / MSS;
+    sacked(&mut s, ms + 200, all, &[(all + 1, out)]);
+    time_out(&mut s);
+    transmit(&mut s, ms + 5000);
+    assert_eq!(counts(&s), (2, 1));
+}

@@ -114,8 +114,10 @@ def link(device: str, shaper: Shaper, at: Words) -> list[Words]:
         words = _htb(device, at, shaper.rate_bps, max(map(_flows_of_fq_pie, shaper.tc), default=0))
     elif shaper.shaper == "cbs":
         words = _cbs(device, at, shaper.rate_bps)
+    elif shaper.shaper == "none" and at == ["root"]:
+        words = []
     else:
-        raise LabError(f"shaper: found {shaper.shaper}; accepted: htb, cbs")
+        raise LabError(f"shaper: found {shaper.shaper}; accepted: htb, cbs, or none where all flows cross the link")
     return words + [_inner(device, inner) for inner in shaper.tc]
 
 

@@ -25,12 +25,14 @@ class Shaper:
 
     rate_bps: int
     shaper: str
-    """The discipline of Linux that plays the serial link: ``htb`` or ``cbs``."""
+    """The discipline of Linux that plays the serial link: ``htb``, ``cbs``, or ``none`` if `tc` is a device's root."""
     tc: list[list[str]]
     """One list of words per command, outermost first. Each follows ``tc qdisc add dev DEV``: ``parent 1:1 handle 10:
     codel limit 1000 …``. Commands that begin with ``class`` follow ``tc class add dev DEV``."""
     changes: list[Change] = field(default_factory=list)
     """In the order of time."""
+    queues: int = 1
+    """The transmit queues of the device."""
 
     def rates(self) -> list[tuple[float, int]]:
         """Return the link's rates, each with the time from which it holds. The first is the rate at the start."""
@@ -173,6 +175,11 @@ class Plan:
         if place is None:
             return self.down if direction == "down" else self.up
         return self.hops[place].link
+
+    def links(self) -> list[Shaper]:
+        """Return every link, those of hosts included."""
+        beside = [*(hop.link for hop in self.hops), *(stack.link for stack in self.stacks)]
+        return [self.down, self.up, *(link for link in beside if link is not None)]
 
     def narrowest_bps(self, direction: str, route: Route) -> int | None:
         """Return the highest rate that packets of ``route`` can have, or None if they cross no link."""

@@ -85,7 +85,7 @@ def build(plan: Plan) -> dict[str, Namespace]:
                     ip.rule("add", table=_ECN_TABLE, fwmark=_ECN_MARK)
     for number, (left, right) in enumerate(pairwise(row) if plan.own is None else ()):
         near, far = _ends(left, right, number)
-        _connect(spaces, near, far)
+        _connect(spaces, near, far, plan)
         bring_up(spaces, near, far.mac, plan)
         bring_up(spaces, far, near.mac, plan)
     for node in row:
@@ -107,10 +107,17 @@ def _ends(left: Node, right: Node, number: int) -> tuple[Interface, Interface]:
     return near, far
 
 
-def _connect(spaces: dict[str, Namespace], near: Interface, far: Interface) -> None:
+def _connect(spaces: dict[str, Namespace], near: Interface, far: Interface, plan: Plan) -> None:
+    """Make a cable. All cables have as many queues as one discipline needs.
+
+    A socket chooses the transmit queue by its hash. A veth notes it as the receive queue, and a router sends from the
+    transmit queue of this number.
+    """
+    most = max(link.queues for link in plan.links())
+    queues = {"num_tx_queues": most, "num_rx_queues": most}
     with spaces[near.space].entered(), IPRoute() as ip:
-        peer = {"ifname": far.name, "address": far.mac, "net_ns_fd": spaces[far.space].descriptor}
-        ip.link("add", ifname=near.name, kind="veth", address=near.mac, peer=peer)
+        peer = {"ifname": far.name, "address": far.mac, "net_ns_fd": spaces[far.space].descriptor, **queues}
+        ip.link("add", ifname=near.name, kind="veth", address=near.mac, peer=peer, **queues)
 
 
 def _insert(card: Card, spaces: dict[str, Namespace], plan: Plan) -> None:
@@ -150,8 +157,8 @@ def _interface(card: Card, other: str, spaces: dict[str, Namespace], plan: Plan)
     out, entry, leaving, arriving = (
         Interface(space, name, _mac(card, number), other) for number, (space, name) in enumerate(places, 1)
     )
-    _connect(spaces, out, entry)
-    _connect(spaces, leaving, arriving)
+    _connect(spaces, out, entry, plan)
+    _connect(spaces, leaving, arriving, plan)
     for one in (out, entry, arriving):
         _raise(spaces, one, plan)
     bring_up(spaces, leaving, arriving.mac, plan)

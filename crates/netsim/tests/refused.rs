@@ -1,32 +1,8 @@
-//! A bad scenario is refused with the key, what was found and what is accepted. A good scenario resolves to itself.
+//! A bad scenario is refused with the key, what was found and what is accepted.
 
-use goodqueue_netsim::scenario::without_buffer;
-use goodqueue_netsim::{Scenario, Simulation};
+use crate::common::{smallest, with};
+use goodqueue_netsim::Scenario;
 use serde_json::{Value, json};
-
-fn smallest() -> Value {
-    json!({
-        "duration": "70s",
-        "warmup": "10s",
-        "seed": 1,
-        "bottleneck": {"rate": "25mbit", "qdisc": "codel target 5ms interval 100ms limit 1000"},
-        "path": {"rtt": "50ms"},
-        "traffic": [{"kind": "bulk", "count": 1, "direction": "down", "cc": "cubic", "ecn": false}],
-    })
-}
-
-/// Returns the smallest scenario with the value at a JSON pointer replaced, added, or (null) removed.
-fn with(pointer: &str, value: Value) -> String {
-    let mut scenario = smallest();
-    let (parent, key) = pointer.rsplit_once('/').unwrap();
-    match scenario.pointer_mut(parent).unwrap() {
-        Value::Object(table) if value.is_null() => drop(table.remove(key)),
-        Value::Object(table) => drop(table.insert(key.to_string(), value)),
-        Value::Array(list) => list.push(value),
-        other => panic!("{other} holds nothing"),
-    }
-    scenario.to_string()
-}
 
 /// Without this check 2000 flows took 6.4 GiB with `series.tcp`, and 60 s of single packets at 10 Gbit/s took 4.2
 /// GiB.
@@ -46,6 +22,12 @@ fn time_series_that_would_fill_the_memory_are_refused() {
             "25mbit",
             json!({"interval": "10ms", "tcp": true}),
             "series.tcp: found true, which takes 14000000 samples",
+        ),
+        (
+            2000,
+            "25mbit",
+            json!({"interval": "10ms", "cc": true}),
+            "series.cc: found true, which takes 14000000 samples",
         ),
         (
             1,
@@ -284,25 +266,6 @@ fn two_sources_of_one_name_contradict_each_other() {
     assert_eq!(error, "traffic[1].name: found \"a\", which traffic[0] has; accepted: a name of its own");
 }
 
-/// Three flows, 2 ms apart: the first has the table's RTT, and the ping of another table has the path's.
-#[test]
-fn each_flow_is_so_much_farther_away_than_the_one_before() {
-    let mut scenario = smallest();
-    scenario["traffic"] = json!([
-        {"kind": "bulk", "count": 3, "rtt": "20ms", "rtt_step": "2ms"},
-        {"kind": "ping"},
-    ]);
-    let scenario = Scenario::from_json(&scenario.to_string()).unwrap();
-    let rtts: Vec<f64> = scenario.flows().iter().map(|flow| flow.rtt_s).collect();
-    assert_eq!(rtts, [0.020, 0.022, 0.024, 0.050]);
-    let mut simulation = Simulation::new(scenario).unwrap();
-    simulation.run();
-    for (flow, rtt_ms) in simulation.record().flows.iter().zip([20.0, 22.0, 24.0]) {
-        let least = flow.rtt_ms.as_ref().unwrap().min;
-        assert!((rtt_ms..rtt_ms + 2.0).contains(&least), "{}: {least} ms, not {rtt_ms}", flow.name);
-    }
-}
-
 /// The RTT is at most 1000 s, for the last flow, too. A table has one rule for its RTTs.
 #[test]
 fn a_step_that_leads_too_far_is_refused() {
@@ -342,53 +305,6 @@ fn users_are_limited_in_all_and_not_only_per_flow() {
     );
 }
 
-/// Otherwise a record's scenario could not be run again.
-#[test]
-fn a_resolved_scenario_resolves_to_itself() {
-    for json in [
-        smallest().to_string(),
-        with("/traffic/-", json!({"kind": "cbr", "rate": "1234567bit", "stagger": "1.0000001s"})),
-        with("/traffic/0/dscp", json!(34)),
-        with("/traffic/0/rtt_step", json!("1.5ms")),
-        with("/traffic/-", json!({"kind": "transfer", "size": "1.5MB"})),
-        with("/traffic/-", json!({"kind": "transfer", "size": "1KiB", "interval": "2s"})),
-        with("/traffic/-", json!({"kind": "rr", "request": "1kB", "response": "3B", "think_mean": "1ms"})),
-        with("/traffic/-", json!({"kind": "stream", "rate": "1mbit"})),
-        with("/bottleneck/qdisc", json!("dualpi2 max_rtt 60ms")),
-        with("/bottleneck/qdisc", json!("sfq limit 60 divisor 32")),
-        with("/change", json!([{"at": "5s", "rate": "1mbit"}, {"at": "5s", "qdisc": "codel ecn"}])),
-    ] {
-        let once = serde_json::to_string(&Scenario::from_json(&json).unwrap()).unwrap();
-        let twice = serde_json::to_string(&Scenario::from_json(&once).unwrap()).unwrap();
-        assert_eq!(once, twice);
-    }
-}
-
-/// Otherwise a reader of the record could not see what ran after the change.
-#[test]
-fn a_change_s_line_is_filled_in_on_top_of_the_changes_before_it() {
-    let scenario = Scenario::from_json(&with(
-        "/change",
-        json!([{"at": "5s", "qdisc": "codel limit 50"}, {"at": "6s", "qdisc": "codel ecn"},
-               {"at": "6s", "direction": "up", "qdisc": "codel target 9ms", "rate": "3mbit"}]),
-    ));
-    let json = serde_json::to_value(scenario.unwrap()).unwrap();
-    let line = |target, limit, ecn| {
-        format!("codel limit {limit} target {target} interval 100ms {ecn} variant linux")
-    };
-    let wanted = json!([
-        {"at": "5s", "direction": "down", "qdisc": line("5ms", 50, "noecn")},
-        {"at": "6s", "direction": "down", "qdisc": line("5ms", 50, "ecn")},
-        {"at": "6s", "direction": "up", "rate": "3mbit", "qdisc": line("9ms", 1000, "noecn")},
-    ]);
-    assert_eq!(json["change"], wanted);
-    let untouched = Scenario::from_json(&smallest().to_string()).unwrap();
-    assert!(
-        serde_json::to_value(untouched).unwrap().get("change").is_none(),
-        "records of before stay as they were"
-    );
-}
-
 /// A rate at which a parameter makes no sense is refused before the run, not during it.
 #[test]
 fn a_change_that_contradicts_the_line_is_refused() {
@@ -404,119 +320,4 @@ fn a_change_that_contradicts_the_line_is_refused() {
     let wanted = "change[1].qdisc: found \"./idea.py:Idea limit 5\"; accepted: none, since a discipline written in \
                   Python cannot change during a run";
     assert_eq!(error, wanted);
-}
-
-#[test]
-fn a_buffer_of_two_bdp_is_a_limit_in_full_frames() {
-    // 25 Mbit/s x 50 ms = 156,250 bytes. Twice that is 206.4 frames of 1514. At 1 Mbit/s it is 8.2 frames, so the
-    // minimum holds.
-    for (rate, limit) in [("25mbit", "limit 206 "), ("1mbit", "limit 10 ")] {
-        let mut scenario = smallest();
-        scenario["bottleneck"] =
-            json!({"rate": rate, "qdisc": "codel", "buffer": {"bdp": 2.0, "min_packets": 10}});
-        let scenario = Scenario::from_json(&scenario.to_string()).unwrap();
-        assert!(
-            scenario.bottleneck.down.line.to_string().contains(limit),
-            "{}",
-            scenario.bottleneck.down.line
-        );
-    }
-}
-
-/// A shaper does not queue, the discipline inside it does. `tbf` without a child has its own queue.
-#[test]
-fn a_buffer_reaches_the_queue_inside_a_shaper() {
-    // 206 frames, as above, or their bytes for a queue in bytes.
-    let table = [
-        ("htb rate 20mbit child codel", "child codel limit 206 "),
-        ("htb rate 20mbit", "child pfifo limit 206"),
-        ("tbf rate 20mbit child htb child red", "child red limit 311884 "),
-        ("tbf rate 20mbit", " limit 311884 "),
-    ];
-    for (qdisc, limit) in table {
-        let mut scenario = smallest();
-        scenario["bottleneck"] = json!({"rate": "25mbit", "qdisc": qdisc, "buffer": {"bdp": 2.0}});
-        let scenario = Scenario::from_json(&scenario.to_string()).unwrap();
-        assert!(
-            scenario.bottleneck.down.line.to_string().contains(limit),
-            "{}",
-            scenario.bottleneck.down.line
-        );
-    }
-    let mut scenario = smallest();
-    scenario["bottleneck"] =
-        json!({"rate": "25mbit", "qdisc": "htb child codel limit 9", "buffer": {"bdp": 2.0}});
-    let error = Scenario::from_json(&scenario.to_string()).unwrap_err().to_string();
-    assert_eq!(error, "bottleneck.buffer: codel has a limit in its line already; accepted: one of them");
-}
-
-/// Otherwise two spellings of one scenario would be two scenarios.
-#[test]
-fn a_codepoint_is_named_where_it_has_a_name() {
-    let table = [
-        (json!("ef"), json!("EF")),
-        (json!(46), json!("EF")),
-        (json!("Le"), json!("LE")),
-        (json!(4), json!(4)),
-    ];
-    for (given, resolved) in table {
-        let scenario = Scenario::from_json(&with("/traffic/0/dscp", given)).unwrap();
-        assert_eq!(serde_json::to_value(&scenario).unwrap()["traffic"][0]["dscp"], resolved);
-    }
-    let scenario = Scenario::from_json(&with("/traffic/0/dscp", json!("CS0"))).unwrap();
-    assert!(serde_json::to_value(&scenario).unwrap()["traffic"][0].get("dscp").is_none());
-}
-
-/// A congestion control has the ECN mode that it needs without being told. The record has this mode, and the line
-/// with its words.
-#[test]
-fn a_congestion_control_brings_the_ecn_that_it_needs() {
-    for (cc, line, ecn) in [
-        ("reno", "reno", json!(false)),
-        ("cubic  abe hystart++", "cubic hystart++ abe", json!(false)),
-        ("dctcp", "dctcp", json!(true)),
-        ("prague", "prague", json!("accecn")),
-        ("none", "none cwnd 10", json!(false)),
-    ] {
-        let mut asked = smallest();
-        asked["traffic"] = json!([{"kind": "bulk", "cc": cc}]);
-        let scenario = Scenario::from_json(&asked.to_string()).unwrap();
-        let resolved = serde_json::to_value(&scenario).unwrap();
-        assert_eq!((&resolved["traffic"][0]["cc"], &resolved["traffic"][0]["ecn"]), (&json!(line), &ecn));
-        let again = Scenario::from_json(&resolved.to_string()).unwrap();
-        assert_eq!(serde_json::to_value(&again).unwrap(), resolved);
-    }
-}
-
-/// The page leaves the buffer out of the scenario where it does not apply. If the two rules differed, the page would
-/// have lines refused that run, or would run lines without the buffer that its slider shows.
-#[test]
-fn a_buffer_is_refused_exactly_where_it_does_not_apply() {
-    let bare = goodqueue_qdisc::registry::ALL.iter().map(|spec| spec.name);
-    let lines = [
-        "codel limit 9",
-        "tbf rate 1mbit burst 5kb latency 50ms",
-        "tbf rate 1mbit burst 5kb",
-        "htb child cake",
-        "htb rate 1mbit child fq_codel",
-        "htb child codel limit 9",
-        "cake bandwidth 19mbit besteffort",
-    ];
-    for line in bare.chain(lines) {
-        let run = |buffer: bool| {
-            let mut scenario = smallest();
-            scenario["bottleneck"] = json!({"rate": "25mbit", "qdisc": line});
-            if buffer {
-                scenario["bottleneck"]["buffer"] = json!({"bdp": 2.0});
-            }
-            Scenario::from_json(&scenario.to_string()).map(|_| ()).map_err(|error| error.message)
-        };
-        assert_eq!(run(false), Ok(()), "{line}");
-        let why = without_buffer(line);
-        let refused = run(true).err().map(|message| message.replace("; accepted: one of them", ""));
-        assert_eq!(why, refused, "{line}");
-    }
-    // A refused line has no buffer that the reader would have to hear of.
-    assert_eq!(["", "codle", "codel traget 5ms"].map(without_buffer), [None, None, None]);
-    assert!(without_buffer("mac80211").unwrap().contains("no limit"));
 }

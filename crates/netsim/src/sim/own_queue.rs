@@ -1,0 +1,98 @@
+//! The loop's part for senders whose first hop is a queue of their own host (`[[host]]`): they hear of what it drops
+//! while they hand packets down, and with TCP small queues of each packet that leaves it.
+
+use super::Simulation;
+use super::row::Node;
+use crate::flow::Source;
+use crate::ids::{FlowId, LinkId};
+use crate::ledger::{Fates, Queue};
+use crate::packet::{Body, Packet};
+use goodqueue_hosts::direction::{Direction, Side};
+use goodqueue_hosts::traffic::application::SocketId;
+use goodqueue_qdisc::Enqueued;
+use goodqueue_tcp::{Connection, LocalCongestion, Segment};
+use goodqueue_units::Instant;
+
+impl Simulation {
+    /// Returns what became of the packets of `direction` at `node`, if it has a queue.
+    pub(super) fn fates_mut(&mut self, node: Node, direction: Direction) -> Option<&mut Fates> {
+        let row = self.row.as_deref_mut();
+        let ledger = match node {
+            Node::Host => return None,
+            Node::Bottleneck => &mut self.links[LinkId::bottleneck(direction)].ledger,
+            Node::Hop(hop) => &mut row?.hops[hop].link_mut()?.ledger,
+            Node::Cell => row?.cell.as_mut()?.senders[direction].ledger_mut(),
+        };
+        Some(&mut ledger.fates)
+    }
+
+    /// Does what [`pump`](Self::pump) does for a sender whose first hop is a queue of its host: one packet after the
+    /// other, until the queue refuses one.
+    #[cold]
+    pub(super) fn hand_down(&mut self, flow: FlowId, end: Side, socket: Option<SocketId>) {
+        let (now, direction) = (self.now, end.sends());
+        let Some(node) = self.row.as_ref().map(|row| row.entry(flow, direction)) else { return };
+        while let Some(segment) = self.connection(flow, end, socket).poll_transmit(now) {
+            let hash = socket.map_or(self.flow_paths[flow].hash, |id| self.sockets[id].hash)[direction];
+            let path = &mut self.flow_paths[flow];
+            path.offered[direction] += 1;
+            let body = Body::Tcp(Segment { dscp: path.dscp, ..segment });
+            let congestion = match self.enter(node, direction, Packet { arrival: now, flow, hash, body }) {
+                Enqueued::Success => continue,
+                Enqueued::Congestion => LocalCongestion::Noticed,
+                Enqueued::Dropped => LocalCongestion::Refused,
+            };
+            self.connection(flow, end, socket).on_local_congestion(now, &segment, congestion);
+            if congestion == LocalCongestion::Refused && segment.seq_len() > 0 {
+                break; // after a bare ACK the data is tried: only that sets a timer
+            }
+        }
+        self.tell_senders(node, direction);
+        let deadline = self.connection(flow, end, socket).poll_timeout().unwrap_or(Instant::MAX);
+        let fires = match socket {
+            Some(id) => &mut self.sockets[id].timers[end],
+            None => &mut self.flow_paths[flow].timers[end],
+        };
+        if deadline < *fires {
+            *fires = deadline;
+            self.agenda.set(self.timer_of(flow, end, socket), deadline);
+        }
+    }
+
+    fn connection(&mut self, flow: FlowId, end: Side, socket: Option<SocketId>) -> &mut Connection {
+        match socket {
+            Some(id) => &mut self.sockets[id].ends[end],
+            None => &mut self.sockets.bulk[flow].ends[end],
+        }
+    }
+
+    /// Tells the senders of packets of `direction` which of them have left `node`. Those that waited send on.
+    pub(super) fn tell_senders(&mut self, node: Node, direction: Direction) {
+        match &mut self.row {
+            Some(row) if !row.is_telling => row.is_telling = true,
+            _ => return,
+        }
+        while let Some((flow, hash)) =
+            self.fates_mut(node, direction).and_then(|fates| fates.freed.as_mut()?.take())
+        {
+            self.tell_sender(flow, hash, direction);
+        }
+        if let Some(row) = &mut self.row {
+            row.is_telling = false;
+        }
+    }
+
+    fn tell_sender(&mut self, flow: FlowId, hash: u32, direction: Direction) {
+        let (end, mut socket) = (direction.sender(), None);
+        if !self.flow_paths[flow].is_bulk {
+            let Source::App(app) = &self.flows[flow].source else { return };
+            socket = app.socket(direction, hash);
+            if socket.is_none() {
+                return; // the connection has ended
+            }
+        }
+        if self.connection(flow, end, socket).on_freed() {
+            self.pump(flow, end, socket);
+        }
+    }
+}

@@ -1,0 +1,116 @@
+"""BBR's states over time, as its gains show them. They need ``[series] interval`` and ``cc = true``.
+
+The gains of each state are those of draft-ietf-ccwg-bbr-06, section 2.4. The state of an interval is that at its end.
+"""
+
+from collections.abc import Mapping
+from itertools import groupby, pairwise
+
+from goodqueue.record import FlowSeries, Record
+
+Options = Mapping[str, str | float]
+
+PROBE_RTT = "probe_rtt"
+STATES = {"startup": 2.77, "drain": 0.5, "up": 1.25, "down": 0.9, "cruise": 1.0}
+"""The pacing gain of each state. REFILL has CRUISE's gains. PROBE_RTT is known by its cwnd gain."""
+PROBE_RTT_CWND_GAIN = 0.5
+NEAR = 0.01
+"""Linux counts gains in units of 1/256."""
+
+OF_SPANS = ("total", "longest", "first")
+OF_VALUES = ("min", "max", "first", "last", "least_step")
+
+
+def _flow(record: Record, options: Options) -> FlowSeries:
+    return record["series"]["flows"][int(options["flow"])]
+
+
+def _values(record: Record, options: Options) -> list[tuple[float, float]]:
+    """Return the ends of the intervals in which ``variable`` has a value, and the values.
+
+    A variable is one of the congestion control, or of TCP, or of the flow itself, or of the queue down.
+    """
+    flow, name = _flow(record, options), str(options["variable"])
+    places = (flow.get("cc", {}), flow.get("tcp", {}), flow, record["series"]["queues"]["down"])
+    found = next((place[name] for place in places if name in place), [])  # type: ignore[literal-required]
+    begin, end = float(options["from_s"]), float(options["to_s"])
+    every = zip(record["series"]["time_s"], found, strict=False)
+    return [(time, value) for time, value in every if value is not None and begin < time <= end]
+
+
+def _states(record: Record, options: Options) -> list[tuple[str, float, float]]:
+    """Return the states that the flow was in, in order, each with its begin and its end. Empty if it is no BBR."""
+    cc = _flow(record, options).get("cc", {})
+    if not {"pacing_gain", "cwnd_gain"} <= cc.keys():
+        return []
+    times = record["series"]["time_s"]
+    each = [_state(*gains) for gains in zip(cc["pacing_gain"], cc["cwnd_gain"], strict=True)]
+    found, place = [], 0
+    for state, group in groupby(each):
+        begin = times[place - 1] if place else 0.0
+        place += len(list(group))
+        found.append((state, begin, times[place - 1]))
+    return found
+
+
+def _state(pacing: float | None, cwnd: float | None) -> str:
+    if pacing is None or cwnd is None:
+        return ""
+    if abs(cwnd - PROBE_RTT_CWND_GAIN) < NEAR:
+        return PROBE_RTT
+    return next((name for name, gain in STATES.items() if abs(pacing - gain) < NEAR), "")
+
+
+def state_s(record: Record, options: Options) -> float | None:
+    """Return seconds in ``state``: the ``statistic`` (``total``, ``longest`` or ``first``) of its spans.
+
+    A span counts if it begins from ``from_s`` to ``to_s``. Returns 0 if there is none, and None if the flow is no BBR.
+    """
+    if not (states := _states(record, options)):
+        return None
+    lengths = [end - begin for _, begin, end in _spans(states, options)]
+    statistic = str(options["statistic"])
+    return {"total": sum(lengths), "longest": max(lengths, default=0.0), "first": next(iter(lengths), 0.0)}[statistic]
+
+
+def state_count(record: Record, options: Options) -> float | None:
+    """Return how often the flow entered ``state`` from ``from_s`` to ``to_s``. None if it is no BBR."""
+    states = _states(record, options)
+    return float(len(_spans(states, options))) if states else None
+
+
+def follows_count(record: Record, options: Options) -> float | None:
+    """Return how often ``next`` came right after ``state``, where that began from ``from_s`` to ``to_s``."""
+    if not (states := _states(record, options)):
+        return None
+    begin, end = float(options["from_s"]), float(options["to_s"])
+    wanted = (options["state"], options["next"])
+    return float(sum((one[0], other[0]) == wanted and begin <= one[1] < end for one, other in pairwise(states)))
+
+
+def _spans(states: list[tuple[str, float, float]], options: Options) -> list[tuple[str, float, float]]:
+    begin, end = float(options["from_s"]), float(options["to_s"])
+    return [one for one in states if one[0] == options["state"] and begin <= one[1] < end]
+
+
+def variable(record: Record, options: Options) -> float | None:
+    """Return the ``statistic`` of a sender's ``variable`` after ``from_s`` and up to ``to_s``, over the intervals.
+
+    It is ``min``, ``max``, ``first``, ``last`` or ``least_step``: the least quotient of a value and the one before it.
+    Returns None if the variable has no value then.
+    """
+    values = [value for _, value in _values(record, options)]
+    if not values:
+        return None
+    if options["statistic"] == "least_step":
+        return min((after / before for before, after in pairwise(values) if before), default=1.0)
+    return {"min": min(values), "max": max(values), "first": values[0], "last": values[-1]}[str(options["statistic"])]
+
+
+def at_end_of(record: Record, options: Options) -> float | None:
+    """Return a ``variable`` of the sender at the end of the first span of ``state`` from ``from_s`` to ``to_s``."""
+    spans = _spans(_states(record, options), options)
+    if not spans:
+        return None
+    end = spans[0][2]
+    return next((value for time, value in _values(record, {**options, "to_s": end + 1}) if time >= end), None)

@@ -1,0 +1,81 @@
+"""One release of Linux beside another: what an upgrade of the kernel changes, from the kernel's side of validations."""
+
+import math
+from collections.abc import Mapping, Sequence
+
+from goodqueue.measures.stats import Estimate, median
+from goodqueue.show import markdown as markdowns
+from goodqueue.show.tables import Column, Table, number
+from goodqueue.validation import judging
+from goodqueue.validation.result import Result, Side, Validation
+
+NOTE = (
+    "Medians of the seeds. Changed: the newest release against the oldest, seed by seed. By chance: the simulator's "
+    "delay against its own under other seeds. A change that is not larger may be chance. Drops and marks count one run."
+)
+
+
+def markdown(found: Mapping[str, Validation]) -> str:
+    """Return what changed between the releases in ``found``, the oldest first, as Markdown.
+
+    All have the same seeds. Cells that one of them lacks are left out.
+    """
+    known = {release: {one.id: one for one in validation.results} for release, validation in found.items()}
+    ids = [cell for cell in next(iter(known.values())) if all(cell in cells for cells in known.values())]
+    sides = {cell: {release: cells[cell].kernel for release, cells in known.items()} for cell in ids}
+    oldest, newest = (known[release] for release in (next(iter(found)), list(found)[-1]))
+    chance = [_errors(again, oldest[cell].sim).delay_mean_ln if (again := oldest[cell].again) else None for cell in ids]
+    changed = [_errors(newest[cell].kernel, oldest[cell].kernel).delay_mean_ln for cell in ids]
+    runs = ", ".join(
+        f"{release}: Linux {one.kernel['release'].split()[0]}, {one.date}" for release, one in found.items()
+    )
+    parts = [f"{len(ids)} cells, {len(next(iter(found.values())).seeds)} seeds each ({runs})."]
+    rows = [
+        [
+            cell,
+            *(_median(side, "delay_mean_ms", 1) for side in sides[cell].values()),
+            _percent(change, "+.1f"),
+            _percent(noise, ".1f"),
+            *(_median(side, "utilisation_percent", 1) for side in sides[cell].values()),
+            *(_median(side, "dropped", 0) for side in sides[cell].values()),
+            *(_median(side, "marked", 0) for side in sides[cell].values()),
+        ]
+        for cell, change, noise in zip(ids, changed, chance, strict=True)
+    ]
+    headings = [*_of("delay mean ms", found), "changed %", "by chance %"]
+    headings += [text for what in ("used %", "drops", "marks") for text in _of(what, found)]
+    parts += [markdowns.table(Table("", [Column("cell", False), *map(Column, headings)], rows, [])), NOTE]
+    transfers = [
+        [cell, name, *(_middle(side.completions_ms[name], 0) for side in sides[cell].values())]
+        for cell in ids
+        for name in sides[cell][next(iter(found))].completions_ms
+    ]
+    if transfers:
+        columns = [Column("cell", False), Column("transfer", False), *map(Column, _of("mean time ms", found))]
+        parts.append(markdowns.table(Table("", columns, transfers, [])))
+    return "\n\n".join(parts)
+
+
+def _errors(side: Side, against: Side) -> judging.Errors:
+    return judging.errors(Result("", "", "", sim=side, kernel=against))
+
+
+def _of(what: str, found: Mapping[str, Validation]) -> list[str]:
+    """Return the headings of a measure: its name above the first release, then the others."""
+    return [f"{what if at == 0 else ''}\n{release}" for at, release in enumerate(found)]
+
+
+def _median(side: Side, key: str, digits: int) -> str:
+    return _middle(side.values[key], digits)
+
+
+def _middle(values: Sequence[float | None], digits: int) -> str:
+    found = median([value for value in values if value is not None])
+    return number(found.value if found else None, digits)
+
+
+def _percent(ratio_ln: Estimate | None, form: str) -> str:
+    """Return a ratio as the percent that it differs from 1. Without a sign in ``form`` it is the size alone."""
+    if ratio_ln is None:
+        return "–"
+    return f"{100 * math.expm1(ratio_ln.mean if '+' in form else abs(ratio_ln.mean)):{form}}"
