@@ -44,6 +44,7 @@ WORDS = {
     "--verify": "boots Linux",
     "--flent": "needs a measurement of Flent's",
     "follows.py": "a file of the guide; test_site.py runs it",
+    "slow.py": "a file of the guide; test_site.py runs it",
     "connect": "a kind of traffic of CONTRIBUTING.md's recipe; test_recipes.py",
     "policer": "a kind of hop of the same recipe; test_recipes.py",
     "office.tmix": "needs a capture; test_tmix.py",

@@ -152,8 +152,8 @@ pub unsafe extern "C" fn goodqueue_bottleneck_flow(
 ///
 /// # Safety
 /// `path` is as for [`goodqueue_bottleneck_free`]. `datagram` is NULL or points to a datagram. `bytes` is NULL or
-/// points to as many readable bytes as the datagram's `len` says, which nobody writes during the call. `error` is NULL or
-/// `error_size` bytes long and writable.
+/// points to as many readable bytes as the datagram's `len` says, which nobody writes during the call. `error` is NULL
+/// or `error_size` bytes long and writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn goodqueue_bottleneck_send(
     path: *mut CBottleneck,
