@@ -16,7 +16,7 @@ from types import ModuleType
 from generate import table
 
 import goodqueue as gq
-from goodqueue import qdisc
+from goodqueue import congestion, qdisc
 from goodqueue.api import asking, sweep
 
 PACKAGE = Path(gq.__file__).parent
@@ -26,7 +26,7 @@ EXAMPLE = re.compile(r"(?:^>>> .*\n?(?:^(?!$).*\n?)*\n?)+", re.MULTILINE)
 
 
 def page() -> str:
-    """Return the page: the functions and results of ``goodqueue``, then the module for disciplines."""
+    """Return the page: the functions and results of ``goodqueue``, then the modules for classes in Python."""
     names = sorted(gq.__all__, key=lambda name: (name[0].isupper(), name))
     described = {name: _text(_doc(name)).split("\n")[0] for name in names}
     parts = [
@@ -38,7 +38,15 @@ def page() -> str:
         table(["type", "as Python writes it", "what it is"], [_alias(asking, "Source"), _alias(sweep, "Grid")]),
         "## goodqueue.qdisc {#qdisc}",
         _text(inspect.getdoc(qdisc) or ""),
-        *(part for name in qdisc.__all__ for part in _entry(f"goodqueue.qdisc.{name}", *_of_qdisc(name))),
+        *(part for name in qdisc.__all__ for part in _entry(f"goodqueue.qdisc.{name}", *_of_module(qdisc, name))),
+        "## goodqueue.congestion {#congestion}",
+        _text(inspect.getdoc(congestion) or ""),
+        *(
+            part
+            for name in congestion.__all__
+            if name not in qdisc.__all__
+            for part in _entry(f"goodqueue.congestion.{name}", *_of_module(congestion, name))
+        ),
     ]
     return "\n\n".join(part.strip("\n") for part in parts if part) + "\n"
 
@@ -50,9 +58,9 @@ def _source(name: str) -> tuple[ast.ClassDef | ast.FunctionDef, object]:
     return _defined(Path(inspect.getfile(found)), found.__name__), found
 
 
-def _of_qdisc(name: str) -> tuple[ast.ClassDef | ast.FunctionDef, object]:
-    """Return the definition of a name of ``goodqueue.qdisc``; the core's names are described in its stub."""
-    found = getattr(qdisc, name)
+def _of_module(module: ModuleType, name: str) -> tuple[ast.ClassDef | ast.FunctionDef, object]:
+    """Return the definition of a name of ``module``; the core's names are described in its stub."""
+    found = getattr(module, name)
     file = PACKAGE / ("qdisc.py" if inspect.isfunction(found) else "_goodqueue.pyi")
     return _defined(file, found.__name__), found
 

@@ -12,14 +12,16 @@ True
 True
 
 `run`, `compare`, `sweep` and `advise` return results that print as tables and have DataFrames, arrays and figures:
-docs/python.md. The simulator is the Rust library behind ``goodqueue._goodqueue``. The modules beside it make up the
-command line, and can be imported too (``from goodqueue.measures import stats``).
+docs/python.md. `Bottleneck` is the path of a scenario for endpoints of your own. The simulator is the Rust library
+behind ``goodqueue._goodqueue``. The modules beside it make up the command line, and can be imported too (``from
+goodqueue.measures import stats``).
 """
 
 from importlib import import_module
 
 __all__ = [
     "Advice",
+    "Bottleneck",
     "Comparison",
     "Run",
     "Suite",
@@ -36,6 +38,7 @@ __all__ = [
 
 _FROM = {
     "Advice": "goodqueue.api.advice",
+    "Bottleneck": "goodqueue.api.bottleneck",
     "Comparison": "goodqueue.api.comparison",
     "Run": "goodqueue.api.run",
     "Suite": "goodqueue.api.suite",

@@ -12,7 +12,7 @@ from goodqueue.record import Delay, Quantiles
 VERSION: str
 
 class DisciplineError(ValueError):
-    """Raised if a discipline written in Python breaks a rule, such as losing a packet. The text names its method."""
+    """Raised if a class written in Python breaks a rule, such as losing a packet. The text names its method."""
 
 class ScenarioError(ValueError):
     """Raised for a refused scenario. Its text is ``key: message``."""
@@ -31,8 +31,11 @@ class Simulation:
     duration_s: float
     """The simulated time at which the run ends."""
 
-    def __init__(self, scenario_json: str, make: Callable[[str, Any], tuple[Any, str, str]] | None = None) -> None:
-        """Set up the scenario. `make(line, link)` makes disciplines written in Python. Raises ScenarioError."""
+    def __init__(self, scenario_json: str, make: Callable[[str, Any], tuple[Any, ...]] | None = None) -> None:
+        """Set up the scenario. Raises ScenarioError.
+
+        `make(line, link)` makes disciplines written in Python. With None as `link` it makes congestion controls.
+        """
 
     def advance(self, until_s: float, most_events: int = ...) -> float:
         """Simulate up to `until_s` seconds of simulated time (at most to the end), and at most `most_events` events.
@@ -90,7 +93,7 @@ class Gateway:
         scenario_json: str,
         server: tuple[int, bytes],
         client: tuple[int, bytes],
-        make: Callable[[str, Any], tuple[Any, str, str]] | None = None,
+        make: Callable[[str, Any], tuple[Any, ...]] | None = None,
         routes: list[tuple[tuple[int, int], float, list[str] | None]] = ...,
     ) -> None:
         """Build the path of a scenario. Its traffic, if any, is simulated beside the real packets.
@@ -116,6 +119,161 @@ class Gateway:
 
     def stop(self) -> str:
         """Stop it, and return the record as JSON. Raises DisciplineError, OSError."""
+
+class Bottleneck:
+    """The path of a scenario for endpoints in Python, in virtual time: see `goodqueue.api.bottleneck`.
+
+    Its refusals are ScenarioErrors without a key.
+    """
+
+    now: float
+    duration: float
+    most_bytes: int
+
+    def __init__(self, scenario_json: str, make: Callable[[str, Any], tuple[Any, ...]]) -> None:
+        """Build the path. `make` is as in `Simulation`. Raises ScenarioError."""
+
+    def flow(self, name: str) -> int: ...
+    def next_time(self) -> float | None: ...
+    def send(
+        self,
+        direction: str,
+        data: bytes,
+        *,
+        ecn: str = "not-ect",
+        dscp: int = 0,
+        flow: int = 0,
+        now: float | None = None,
+    ) -> None: ...
+    def receive(self, until: float) -> Datagram | None: ...
+    def results(self) -> str:
+        """Return what the path did to each flow, as JSON."""
+
+    def record(self) -> str:
+        """Return the record of the run so far, as JSON."""
+
+class Datagram:
+    """A datagram that has arrived."""
+
+    @property
+    def time(self) -> float:
+        """When it arrived, in seconds since the run began."""
+
+    @property
+    def direction(self) -> str:
+        """Its direction: down or up."""
+
+    @property
+    def flow(self) -> int:
+        """The number of its flow."""
+
+    @property
+    def ecn(self) -> str:
+        """Its ECN codepoint now: not-ect, ect0, ect1 or ce."""
+
+    @property
+    def dscp(self) -> int:
+        """Its differentiated services codepoint now."""
+
+    @property
+    def data(self) -> bytes:
+        """Its payload."""
+
+class Connection:
+    """What a congestion control knows of its connection."""
+
+    @property
+    def smss(self) -> int:
+        """Payload bytes of a full segment (RFC 5681, section 2)."""
+
+    @property
+    def initial_window(self) -> int:
+        """The initial window in segments (RFC 6928)."""
+
+    def random(self) -> float:
+        """Return a random number from 0 to below 1, which derives from the scenario's seed."""
+
+class Ack:
+    """An ACK of new data. Times are in nanoseconds."""
+
+    @property
+    def now(self) -> int:
+        """When it arrived."""
+
+    @property
+    def segments(self) -> int:
+        """Segments that it newly delivered, cumulatively or by SACK."""
+
+    @property
+    def counted(self) -> int:
+        """Segments that count for growth: `segments`, or 1 if the stack counts ACKs."""
+
+    @property
+    def rtt(self) -> int | None:
+        """The RTT by the last segment delivered. None if that segment was sent twice (Karn)."""
+
+    @property
+    def una(self) -> int:
+        """The sequence number of the first byte not acknowledged: 32 bits, with wrap."""
+
+    @property
+    def nxt(self) -> int:
+        """The sequence number of the first byte not sent."""
+
+    @property
+    def is_cwnd_limited(self) -> bool:
+        """Whether the window limits the sender. If not, the window must not grow (RFC 9438, section 4.2)."""
+
+    @property
+    def prior_in_flight(self) -> int:
+        """Segments in flight before this ACK."""
+
+    @property
+    def in_flight(self) -> int:
+        """Segments in flight after this ACK."""
+
+    @property
+    def marked(self) -> int:
+        """Segments that it reports as delivered with a CE mark."""
+
+    @property
+    def state(self) -> str:
+        """The sender's state: open, disorder, cwr, recovery or loss."""
+
+class Window:
+    """The congestion window of a connection, in segments."""
+
+    cwnd: int
+    """The congestion window, at least 1."""
+    ssthresh: int
+    """The slow-start threshold, at least 2."""
+    pacing_bps: float | None
+    """The pacing rate of payload in bit/s, if the congestion control sets one."""
+
+    @property
+    def in_slow_start(self) -> bool:
+        """Whether the window is below the threshold."""
+
+    def slow_start(self, counted: int) -> int:
+        """Grow by one segment per segment counted, up to the threshold (RFC 5681, 3.1). Return the rest."""
+
+    def increase(self, per: int, counted: int) -> None:
+        """Grow by one segment per `per` segments counted. Fractions are kept."""
+
+class Congestion:
+    """A congestion."""
+
+    @property
+    def now(self) -> int:
+        """When it was noticed, in nanoseconds."""
+
+    @property
+    def cwnd(self) -> int:
+        """The window at that time, in segments."""
+
+    @property
+    def cause(self) -> str:
+        """What signalled it: loss, ecn or timeout."""
 
 class Packet:
     """A packet as a queue discipline sees it."""

@@ -141,7 +141,7 @@ DECLARED = {
         Declared("trace_up", "bottleneck.up.trace", "FILE", "File of rates for the way up."),
         Declared("flows", "traffic.*.count", "N", "Bulk flows.", 4, read=whole_from(1), of_traffic=True),
         Declared(
-            "cc", "traffic.*.cc", "LINE", "Congestion control, e.g. 'cubic abe'.", "cubic", completes="cc",
+            "cc", "traffic.*.cc", "LINE", "A congestion control: 'cubic abe', FILE.py:CLASS.", "cubic", completes="cc",
             of_traffic=True,
         ),
         Declared(

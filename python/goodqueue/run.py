@@ -203,13 +203,8 @@ def simulate(scenario: Scenario, progress: Progress, stop: threading.Event, trac
     if trace is not None:
         check_traced(scenario, trace.points)
     files: list[str] = []
-
-    def make(line: str, link: object) -> tuple[object, str, str]:
-        files.append(discipline.split(line.split(maxsplit=1)[0])[0])
-        return discipline.make(line, link)
-
     with _python_runs(), discipline.blaming(files, UserError):
-        simulation = Simulation(to_json(scenario), make)
+        simulation = Simulation(to_json(scenario), discipline.Maker(files))
     try:
         if trace is not None:
             simulation.trace(trace.path, list(trace.points), trace.snap_bytes)

@@ -8,6 +8,7 @@ import pytest
 from goodqueue import _goodqueue, scenario
 from goodqueue.engines.kernel import planning, tc
 from goodqueue.engines.kernel.lab import commands as commands_for_tc
+from goodqueue.engines.kernel.lab import sysctls
 from goodqueue.engines.kernel.lab.errors import LabError
 from goodqueue.engines.kernel.lab.plan import Plan
 from goodqueue.errors import UserError
@@ -413,3 +414,15 @@ def test_bands_of_fq_are_words_where_the_kernel_has_them() -> None:
     words = planning.plan(newer, "7.3").down.tc[0]
     assert words[words.index("weights") + 1 :][:3] == ["20000", "40000", "90000"]
     assert "priomap" not in words, "a default is no word for a tc that does not know it"
+
+
+def test_the_hosts_have_the_buffers_that_the_scenario_says() -> None:
+    """Guards against stock buffers of another release, and against a limit where the scenario says none."""
+    linux = {"tcp_rmem": "stock", "tcp_wmem": "4096 16384 100000"}
+    for release, most in ((None, 6 << 20), ("6.12", 6 << 20), ("7.3", 32 << 20)):
+        plan = planning.plan(resolved(linux=linux), release)
+        assert plan.buffers == {"tcp_rmem": f"4096 131072 {most}", "tcp_wmem": "4096 16384 100000"}
+        assert Plan.from_json(plan.to_json()) == plan
+        settings = sysctls.for_hosts(plan)
+        assert [settings[f"ipv4/{name}"] for name in linux] == list(plan.buffers.values())
+    assert sysctls.for_hosts(planning.plan(resolved()))["ipv4/tcp_wmem"] == f"4096 16384 {16 << 20}"

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from conftest import ROOT, Result
-from goodqueue.validation import releases
+from goodqueue.validation import releases, tcp_releases
 
 GOLDEN = ROOT / "golden"
 
@@ -43,6 +43,20 @@ def test_the_list_says_what_proves_each_cell(goodqueue: Callable[..., Result]) -
     one = json.loads(goodqueue("list", "linux", "cake", "--json").out)
     assert one["releases"]["7.3"]["traces"] == ["cake/blue_ecn-7.3", "cake/flows1-7.3"]
     assert [len(cell["changes"]) for cell in one["releases"].values()] == [0, 1, 2]
+
+
+def test_each_change_of_tcp_is_in_the_list_with_its_proof(goodqueue: Callable[..., Result]) -> None:
+    """Guards against a script that is gone, a proof of what no release changed, and a script that nobody lists."""
+    found = {one["name"]: one for one in tcp_releases.features()}
+    assert set(found) == set(tcp_releases.SCRIPTS)
+    there = {file.stem for file in (ROOT / "crates" / "tcp" / "tests" / "scripts" / "release").glob("*.tcp")}
+    listed = {script for one in found.values() for script in one["scripts"]}
+    assert listed == there - {"send_buffer_grows", "window_waits_for_a_packet"}, "which are of all releases"
+    fin = json.loads(goodqueue("list", "linux", "a FIN", "--json").out)
+    assert fin["releases"]["6.1"] == "leaves whatever the congestion window"
+    assert fin["releases"]["6.12"] == fin["releases"]["7.3"] == "waits for the congestion window"
+    told = " ".join(goodqueue("list", "linux").out.split())
+    assert "an ACK is delayed by at most: 6.1 500 ms; 6.12 196 ms." in told
 
 
 @pytest.mark.parametrize("trace", sorted(releases.OF_6_12_TOO))

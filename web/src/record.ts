@@ -153,6 +153,7 @@ export interface App {
   response_bytes?: number;
   timeout_percent?: number | null;
   lost_syn_percent?: number | null;
+  lossy_windows?: number | null;
   multi_loss_window_percent?: number | null;
 }
 

@@ -125,8 +125,8 @@ pub unsafe extern "C" fn goodqueue_bottleneck_free(path: *mut CBottleneck) {
 /// Writes the number of the flow `name`. Returns 1, or 0 if there is none. Then `error` holds the reason.
 ///
 /// # Safety
-/// `path` is as for [`goodqueue_bottleneck_free`]. `name` is NULL or a string that ends with a zero byte. `flow` is NULL
-/// or points to a writable integer. `error` is NULL or `error_size` bytes long and writable.
+/// `path` is as for [`goodqueue_bottleneck_free`]. `name` is NULL or a string that ends with a zero byte. `flow` is
+/// NULL or points to a writable integer. `error` is NULL or `error_size` bytes long and writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn goodqueue_bottleneck_flow(
     path: *const CBottleneck,
@@ -151,8 +151,8 @@ pub unsafe extern "C" fn goodqueue_bottleneck_flow(
 /// Puts a datagram into the path. Returns 1, or 0 if it is refused. Then `error` holds the reason.
 ///
 /// # Safety
-/// `path` is as for [`goodqueue_bottleneck_free`]. `datagram` is NULL or points to a datagram. `bytes` is NULL or points
-/// to as many readable bytes as the datagram's `len` says, which nobody writes during the call. `error` is NULL or
+/// `path` is as for [`goodqueue_bottleneck_free`]. `datagram` is NULL or points to a datagram. `bytes` is NULL or
+/// points to as many readable bytes as the datagram's `len` says, which nobody writes during the call. `error` is NULL or
 /// `error_size` bytes long and writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn goodqueue_bottleneck_send(

@@ -4,7 +4,7 @@ use crate::app::App;
 use crate::ids::{FlowId, Number};
 use crate::lists::{ByDirection, PerFlow, PerSide};
 use crate::probe::goodput::Bins;
-use crate::scenario::{Scenario, Traffic};
+use crate::scenario::{Linux, Scenario, Traffic};
 use crate::sockets::{Bulk, Sockets};
 use crate::tally::{FlowFates, Totals};
 use goodqueue_hosts::direction::Direction;
@@ -13,7 +13,7 @@ use goodqueue_hosts::traffic::application::Application;
 use goodqueue_hosts::traffic::isochronous::Isochronous;
 use goodqueue_hosts::traffic::kind::{Kind, Make};
 use goodqueue_hosts::traffic::{result, tcp};
-use goodqueue_tcp::{CcLine, Config, Connection, SmallQueues};
+use goodqueue_tcp::{Buffer, CcLine, Config, Connection, SmallQueues};
 use goodqueue_units::{Duration, Instant, Stream, Streams};
 use std::collections::BTreeMap;
 
@@ -60,7 +60,7 @@ impl Flow {
     /// Returns the flows of `scenario`, in its order, and puts the connections of bulk transfers into `sockets`.
     pub(crate) fn all(scenario: &Scenario, sockets: &mut Sockets) -> PerFlow<Self> {
         let streams = Streams::new(scenario.seed);
-        let (receive_window, most) = (receive_window(scenario), scenario.path.segment_bytes());
+        let (buffer, most) = (receive_buffer(scenario), scenario.path.segment_bytes());
         let delivery_rate = scenario.series.as_ref().is_some_and(|series| series.tcp);
         let mut flows = PerFlow::default();
         let mut names: BTreeMap<&str, usize> = BTreeMap::new();
@@ -70,8 +70,10 @@ impl Flow {
                 let number = names.entry(name).or_default();
                 let name = format!("{name}/{number}");
                 let random = streams.stream(&format!("cc of {name}"), 0).next_u32();
-                let config =
-                    || Config { receive_window, delivery_rate, random, ..tcp::config(&traffic.values, most) };
+                let config = || {
+                    let config = Config { delivery_rate, random, ..tcp::config(&traffic.values, most) };
+                    with_buffers(config, &scenario.linux, buffer)
+                };
                 let id = FlowId::at(flows.len());
                 sockets.bulk.push(Bulk::idle());
                 flows.push(Self::new(id, traffic, nth, name, config, streams, sockets));
@@ -208,10 +210,21 @@ fn small_queues(scenario: &Scenario) -> PerFlow<PerSide<Option<SmallQueues>>> {
     scenario.traffic.iter().flat_map(of_traffic).collect()
 }
 
-/// Returns the greatest receive window in bytes: half of a buffer that is large enough never to limit a flow. The
-/// buffer is eight times the bandwidth-delay product of the fastest link and the longest path, but at least 16 MiB
-/// and at most 2 GiB. The kernel engine sets its buffers in the same way.
-fn receive_window(scenario: &Scenario) -> u32 {
+/// Returns `config` with the buffers that `linux` says. A receive buffer without limit has `large` bytes.
+fn with_buffers(config: Config, linux: &Linux, large: u32) -> Config {
+    let rmem = linux.tcp_rmem.map(|memory| memory.or(Buffer::rmem(config.stack)));
+    Config {
+        receive_window: rmem.map_or(large, |rmem| rmem.most) / 2,
+        first_receive_buffer: rmem.map(|rmem| rmem.first),
+        send_buffer: linux.tcp_wmem.map(|memory| memory.or(Buffer::WMEM)),
+        ..config
+    }
+}
+
+/// Returns a receive buffer in bytes that is large enough never to limit a flow: eight times the bandwidth-delay product
+/// of the fastest link and the longest path, but at least 16 MiB and at most 2 GiB. The kernel engine sets its buffers in
+/// the same way.
+fn receive_buffer(scenario: &Scenario) -> u32 {
     const LEAST: u64 = 16 << 20;
     const MOST: u64 = 1 << 31;
     let changed = scenario.change.iter().filter_map(|change| change.rate);
@@ -227,5 +240,5 @@ fn receive_window(scenario: &Scenario) -> u32 {
     let wires_s: f64 = hops.iter().map(|hop| (hop.kind.delay)(&hop.values).as_secs_f64()).sum();
     let rtt_s = rtts.map(Duration::as_secs_f64).fold(0.0, f64::max) + wires_s;
     let buffer = (bps as f64 * rtt_s) as u64; // 8 times the product in bytes
-    (buffer.clamp(LEAST, MOST) / 2) as u32
+    buffer.clamp(LEAST, MOST) as u32
 }

@@ -87,3 +87,58 @@ fn words_that_came_later_are_refused() {
         resolved(&change);
     }
 }
+
+/// Guards against a key that a resolved scenario loses, and against a default that moves digests.
+#[test]
+fn the_buffers_of_tcp_are_sysctls() {
+    let with = |linux: Value| {
+        let mut asked = scenario("pfifo", None);
+        asked["linux"] = linux;
+        asked
+    };
+    let both = json!({"tcp_rmem": "4096 131072 6291456", "tcp_wmem": "stock"});
+    assert_eq!(resolved(&with(both.clone()))["linux"], both);
+    assert!(resolved(&with(json!({}))).get("linux").is_none());
+    let accepted = "accepted: \"stock\", or three ascending numbers from 4096 to 2147483647, such as \
+                    \"4096 131072 6291456\"";
+    for (found, said) in [
+        (json!("4096 131072"), "\"4096 131072\""),
+        (json!("4096 131072 much"), "\"4096 131072 much\""),
+        (json!("4096 131072 6291456 much"), "\"4096 131072 6291456 much\""),
+        (json!("4096 6291456 131072"), "\"4096 6291456 131072\""),
+        (json!("4095 131072 6291456"), "\"4095 131072 6291456\""),
+        (json!("4096 131072 2147483648"), "\"4096 131072 2147483648\""),
+        (json!(5), "integer 5"),
+    ] {
+        let expected = format!("linux.tcp_rmem: found {said}; {accepted}");
+        assert_eq!(refusal(&with(json!({"tcp_rmem": found}))), expected);
+    }
+}
+
+/// A round trip of 100 ms, and a link that is never full. Half of 100 000 bytes of receive buffer are 4.0 Mbit/s, 160/256
+/// of them 5.0. A send buffer of 100 000 bytes holds at most two pieces of 64 KiB, and at least two thirds of it are out:
+/// 5 to 10 Mbit/s. Without a limit the flow fills the link.
+#[test]
+fn buffers_limit_a_flow() {
+    let mbps = |stack: &str, linux: Value| {
+        let asked = json!({
+            "duration": "12s", "warmup": "4s",
+            "bottleneck": {"rate": "40mbit", "qdisc": "pfifo"},
+            "path": {"rtt": "100ms"},
+            "linux": linux,
+            "traffic": [{"kind": "bulk", "stack": stack}],
+        });
+        let mut simulation = Simulation::new(Scenario::from_json(&asked.to_string()).unwrap()).unwrap();
+        simulation.run();
+        let record = serde_json::to_value(simulation.record()).unwrap();
+        record["flows"][0]["goodput_mbps"].as_f64().unwrap()
+    };
+    let receive = json!({"tcp_rmem": "4096 65536 100000"});
+    let [half, measured] = ["linux-6.1", "linux-7.3"].map(|stack| mbps(stack, receive.clone()));
+    assert!((3.8..4.0).contains(&half) && (4.7..5.0).contains(&measured), "{half} {measured}");
+    for stack in ["linux-6.1", "linux-7.3"] {
+        let send = mbps(stack, json!({"tcp_wmem": "4096 16384 100000"}));
+        assert!((5.0..10.0).contains(&send), "{stack} {send}");
+    }
+    assert!(mbps("linux-6.1", json!({"tcp_rmem": "stock", "tcp_wmem": "stock"})) > 35.0);
+}

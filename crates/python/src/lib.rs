@@ -1,12 +1,15 @@
 //! The Python binding: it converts, and never decides. Structured data crosses as JSON text, so that one schema
 //! serves Rust, Python and the page. The typed interface of this module is `python/goodqueue/_goodqueue.pyi`.
 
+mod bottleneck;
 mod capture;
+mod cc;
 mod heeding;
 mod law;
 mod lines;
 #[cfg(target_os = "linux")]
 mod live;
+mod making;
 mod numbers;
 mod packet;
 mod qdisc;
@@ -19,17 +22,19 @@ mod tc_line;
 mod trace;
 
 use crate::heeding::{Heeding, Opened};
-use crate::law::{Failure, InRun, Law};
+use crate::law::Failure;
+use crate::making::Making;
 use goodqueue_hosts::keys::KeyDoc;
 use goodqueue_hosts::traffic::KINDS;
 use goodqueue_netsim::path::HOPS;
 use goodqueue_netsim::scenario::reference::TABLES;
 use goodqueue_netsim::{Scenario, Simulation as Run, catalogue};
-use goodqueue_tcp::{Difference, Stack};
+use goodqueue_tcp::{Buffer, Difference, Stack};
 use goodqueue_units::{Duration, Release};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 pyo3::create_exception!(_goodqueue, ScenarioError, PyValueError, "A refused scenario: `key` and `message`.");
@@ -61,29 +66,18 @@ struct Simulation {
 
 #[pymethods]
 impl Simulation {
-    /// Sets the scenario up. `make(line, link)` makes disciplines that are written in Python: see `law`.
+    /// Sets the scenario up. `make(line, link)` makes what is written in Python: see `making`.
     #[new]
     #[pyo3(signature = (scenario_json, make=None))]
     fn new(py: Python<'_>, scenario_json: &str, make: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
-        let scenario = Scenario::from_json(scenario_json).map_err(|error| refuse(py, &error))?;
-        let Some(make) = make else {
-            let run = Run::new(scenario).map_err(|error| refuse(py, &error))?;
-            return Ok(Self { run: Box::new(run), python: false, failure: Failure::default(), trace: None });
-        };
-        let (failure, mut python, mut raised) = (Failure::default(), false, None);
-        let made = Run::with_foreign(scenario, &mut |request| {
-            python = true;
-            match Law::new(make, request.line, request.link, request.random) {
-                Ok(law) => Ok(Box::new(InRun::new(law, Failure::clone(&failure)))),
-                Err(error) => {
-                    let message = error.to_string();
-                    raised = Some(error);
-                    Err(goodqueue_netsim::ScenarioError { key: request.key.to_string(), message })
-                }
-            }
-        });
-        let run = made.map_err(|error| raised.unwrap_or_else(|| refuse(py, &error)))?;
-        Ok(Self { run: Box::new(run), python, failure, trace: None })
+        let mut scenario = Scenario::from_json(scenario_json).map_err(|error| refuse(py, &error))?;
+        let failure = Failure::default();
+        let mut making = Making::new(make, &failure);
+        let run = making
+            .ccs(&mut scenario)
+            .and_then(|()| Run::with_foreign(scenario, &mut |request| making.law(request)))
+            .map_err(|error| making.exception(py, &error))?;
+        Ok(Self { run: Box::new(run), python: making.is_python, failure, trace: None })
     }
 
     /// The length of the run, in seconds of simulated time.
@@ -103,8 +97,7 @@ impl Simulation {
             py.detach(|| self.run.advance_by(until, most_events));
         } else {
             self.run.advance_by(until, most_events);
-            let raised = self.failure.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
-            raised.map_or(Ok(()), Err)?;
+            making::raise(&self.failure)?;
         }
         self.trace.as_ref().map_or(Ok(()), trace::check)?;
         Ok(self.run.elapsed().as_secs_f64())
@@ -164,7 +157,7 @@ fn congestion_controls() -> PyResult<String> {
     to_json(&catalogue::congestion_controls())
 }
 
-/// Returns every TCP stack, and how they differ, as JSON.
+/// Returns every TCP stack, its buffers as sysctls, and how the stacks differ, as JSON.
 #[pyfunction]
 fn stacks() -> PyResult<String> {
     let names: Vec<&str> = Stack::ALL.iter().map(|stack| stack.name()).collect();
@@ -175,7 +168,15 @@ fn stacks() -> PyResult<String> {
             json!({"aspect": row.aspect, "stacks": each})
         })
         .collect();
-    to_json(&json!({"names": names, "differences": differences}))
+    let sysctl = |Buffer { first, most }| format!("4096 {first} {most}");
+    let buffers: BTreeMap<&str, Value> = Stack::ALL
+        .iter()
+        .map(|&stack| {
+            let (rmem, wmem) = (sysctl(Buffer::rmem(stack)), sysctl(Buffer::WMEM));
+            (stack.name(), json!({"tcp_rmem": rmem, "tcp_wmem": wmem}))
+        })
+        .collect();
+    to_json(&json!({"names": names, "buffers": buffers, "differences": differences}))
 }
 
 /// Returns every table of a scenario with its keys, and the keys of its kinds, as JSON.
@@ -330,6 +331,12 @@ fn _goodqueue(module: &Bound<'_, PyModule>) -> PyResult<()> {
     add_class::<live::Gateway>(module)?;
     #[cfg(target_os = "linux")]
     add_class::<sockets::Sockets>(module)?;
+    add_class::<bottleneck::Bottleneck>(module)?;
+    add_class::<bottleneck::Datagram>(module)?;
+    add_class::<cc::CcAck>(module)?;
+    add_class::<cc::CcCongestion>(module)?;
+    add_class::<cc::CcConnection>(module)?;
+    add_class::<cc::CcWindow>(module)?;
     add_class::<packet::Packet>(module)?;
     add_class::<packet::Queue>(module)?;
     add_class::<packet::Link>(module)?;

@@ -1,6 +1,7 @@
 //! Real packets on the path of a scenario. Linux only.
 
-use crate::law::{Failure, InRun, Law};
+use crate::law::Failure;
+use crate::making::Making;
 use crate::trace::{TraceError, named};
 use goodqueue_gateway::{Live, Path, Port, PortRoute};
 use goodqueue_netsim::OutsideRoute;
@@ -50,25 +51,11 @@ impl Gateway {
         make: Option<&Bound<'_, PyAny>>,
         routes: Vec<Route>,
     ) -> PyResult<Self> {
-        let (failure, mut raised) = (Failure::default(), None);
+        let failure = Failure::default();
+        let mut making = Making::new(make, &failure);
         let routes = routes.into_iter().map(port_route).collect();
-        let path = Path::new(scenario_json, routes, &mut |request| {
-            let refused =
-                |message: String| goodqueue_netsim::ScenarioError { key: request.key.to_string(), message };
-            let Some(make) = make else {
-                let accepted = "accepted here: a discipline of the registry";
-                return Err(refused(format!("found {:?}; {accepted}", request.line)));
-            };
-            match Law::new(make, request.line, request.link, request.random) {
-                Ok(law) => Ok(Box::new(InRun::new(law, Failure::clone(&failure)))),
-                Err(error) => {
-                    let message = error.to_string();
-                    raised = Some(error);
-                    Err(refused(message))
-                }
-            }
-        });
-        let path = path.map_err(|error| raised.unwrap_or_else(|| crate::refuse(py, &error)))?;
+        let path = Path::new(scenario_json, routes, &mut |request| making.law(request));
+        let path = path.map_err(|error| making.exception(py, &error))?;
         let ports = (Port::new(server.0, &server.1)?, Port::new(client.0, &client.1)?);
         Ok(Self { state: State::Built(Box::new(path), Box::new(ports)), failure, no_capture: None })
     }

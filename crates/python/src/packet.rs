@@ -72,6 +72,18 @@ pub(crate) struct Packet {
 /// The names of the ECN codepoints, by their two bits.
 const ECN_NAMES: [&str; 4] = ["not-ect", "ect1", "ect0", "ce"];
 
+/// Returns the name of a codepoint.
+pub(crate) fn codepoint_name(ecn: Ecn) -> &'static str {
+    ECN_NAMES[usize::from(ecn.bits())]
+}
+
+/// Returns the codepoint called `name`, or what is accepted.
+pub(crate) fn codepoint(name: &str) -> Result<Ecn, String> {
+    let bits = ECN_NAMES.iter().position(|known| *known == name);
+    let bits = bits.ok_or_else(|| format!("ecn: found {name:?}; accepted: {}", ECN_NAMES.join(", ")))?;
+    Ok(Ecn::from_bits(bits as u8))
+}
+
 impl Packet {
     /// Wraps a packet of the simulator for a discipline written in Python. `host_hashes` are those of its source and
     /// destination, which the link knows.
@@ -142,9 +154,7 @@ impl Packet {
             let refused = || format!("Packet {name}: found {value}; accepted: {least} to {most}");
             if (least..=most).contains(&value) { Ok(value) } else { Err(PyValueError::new_err(refused())) }
         };
-        let bits = ECN_NAMES.iter().position(|name| *name == ecn).ok_or_else(|| {
-            PyValueError::new_err(format!("Packet ecn: found {ecn:?}; accepted: {}", ECN_NAMES.join(", ")))
-        })?;
+        let ecn = codepoint(ecn).map_err(|refused| PyValueError::new_err(format!("Packet {refused}")))?;
         let flow = within("flow", flow, 0, u32::MAX.into())? as u32;
         // Fibonacci hashing: disciplines pick a bucket by the upper bits, and close flow numbers must differ there.
         let flow_hash = flow.wrapping_mul(0x9e37_79b1);
@@ -155,7 +165,7 @@ impl Packet {
         };
         let plain = Plain {
             len: within("len", len, 1, MOST_BYTES.into())? as u32,
-            ecn: Ecn::from_bits(bits as u8),
+            ecn,
             flow_hash,
             host_hashes,
             dscp: within("dscp", dscp, 0, 63)? as u8,
@@ -188,7 +198,7 @@ impl Packet {
 
     #[getter]
     fn ecn(&self) -> &'static str {
-        ECN_NAMES[usize::from(self.plain.ecn.bits())]
+        codepoint_name(self.plain.ecn)
     }
 
     #[getter]

@@ -50,6 +50,27 @@ impl Stack {
     }
 }
 
+/// A buffer of TCP in bytes of memory: the second and the third number of Linux's `tcp_rmem` and `tcp_wmem`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Buffer {
+    /// Its first size.
+    pub first: u32,
+    /// The size up to which it grows.
+    pub most: u32,
+}
+
+impl Buffer {
+    /// The sender's buffer of every release of Linux on a machine with enough memory (`tcp_wmem`).
+    pub const WMEM: Self = Self { first: 16_384, most: 4 << 20 };
+
+    /// Returns the receiver's buffer of `stack` on a machine with enough memory (`tcp_rmem`).
+    #[must_use]
+    pub const fn rmem(stack: Stack) -> Self {
+        let receiver = &stack.era().receiver;
+        Self { first: receiver.rcvbuf, most: receiver.rmem_max }
+    }
+}
+
 /// One endpoint's settings. [`Config::default`] is a present-day Linux.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
@@ -81,6 +102,10 @@ pub struct Config {
     /// The limit of the receive window in bytes: half of the last number in Linux's `tcp_rmem`. A limit below two full
     /// segments is raised to them.
     pub receive_window: u32,
+    /// First receive buffer in bytes of memory: the second number of `tcp_rmem`. `None`: as the stack has it.
+    pub first_receive_buffer: Option<u32>,
+    /// The sender's buffer (`tcp_wmem`). `None`: it never limits the sender.
+    pub send_buffer: Option<Buffer>,
     /// Sequence number of the SYN. It is fixed, because nobody attacks a simulation.
     pub initial_sequence: SeqNumber,
 }
@@ -109,6 +134,8 @@ impl Default for Config {
             ack_every: None,
             initial_ssthresh: INFINITE_SSTHRESH,
             receive_window: 1 << 30,
+            first_receive_buffer: None,
+            send_buffer: None,
             initial_sequence: SeqNumber(0),
         }
     }

@@ -29,11 +29,15 @@ pub(crate) enum TailLossProbe {
 }
 
 /// How the receive window grows with the data of a round trip (Linux `tcp_rcv_space_adjust`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
 pub(crate) enum RcvSpaceAdjust {
     Doubles,
     BySteps,
     ByGrowth,
+    /// Since 6.6: the same in a measured share of the buffer.
+    MeasuredShare,
+    /// Since 6.19: with the data out of order.
+    WithHoles,
 }
 
 /// The constants of HyStart.
@@ -355,7 +359,7 @@ eras! {
             SmallQueueRule::Linux3_13,
             SmallQueueRule::Linux3_19,
             SmallQueueRule::Linux3_19,
-            SmallQueueRule::Linux3_19,
+            SmallQueueRule::Linux6_16,
             SmallQueueRule::Off
         ],
             "small queues (`[[host]]`): a connection has in its host" {
@@ -364,7 +368,26 @@ eras! {
                 SmallQueueRule::Linux3_19 =>
                     "two packets, or what its pacing rate carries in 1/1024 s if that is more (a driver's choice), and \
                      unpaced at most 1 MiB",
+                SmallQueueRule::Linux6_16 =>
+                    "two packets, or what its pacing rate carries in 1/1024 s if that is more (a driver's choice), and \
+                     at most 4 MiB",
                 SmallQueueRule::Off => "any number of bytes",
+            }
+        /// Since 3.19 the payload counts as pages. In 6.1 the head has room for `MAX_TCP_HEADER` (320 bytes in whole
+        /// cache lines) and for `skb_shared_info` (320), for which the allocator gives 1024. `sk_buff` (232) takes 256
+        /// beside the head. Both structures have these sizes in the BTF of Debian's 6.1. Since 6.3 heads have memory of
+        /// their own of 640 bytes (`skb_small_head_cache`). Before 3.19 the payload is in the head too (`select_size` in
+        /// net/ipv4/tcp.c of 3.10). The head has 2048 bytes, of which 1408 are payload, and the other 40 of a segment
+        /// are a page's: 2048 + 256 + 40 - 1448 = 896. The structures are taken to be as large as in 6.1.
+        packet_memory: u32 = [896, 896, 1280, 896, 896, 1280],
+            "a packet for segmentation offload takes in the sender, beside its payload," {
+                bytes => format!("{bytes} bytes of memory"),
+            }
+        /// Linux `tcp_grow_skb`, since 6.10.
+        fills_packet: bool = [false, false, false, true, true, false],
+            "a packet for segmentation offload ends with" {
+                true => "what was written",
+                false => "the 64 KiB of the socket's memory in which it begins",
             }
         hears_own_host: bool = [true, true, true, true, true, false],
             "a segment that the discipline of its own host (`[[host]]`) drops" {
@@ -428,7 +451,7 @@ eras! {
                 true => "before the application takes the data that is in order now",
                 false => "after the application took the data",
             }
-        /// In bytes (Linux `tcp_rmem`). Half of it may be offered. Segments take the other half beside their payload.
+        /// In bytes (Linux `tcp_rmem`). Half of it may be offered at first. Segments take memory beside their payload.
         /// In 3.14 it is 2 × 20 × 4 times the 2340 bytes that a segment of 1460 bytes takes.
         rcvbuf: u32 = [87_380, 374_400, 131_072, 131_072, 131_072, 131_072],
             "first receive buffer" {
@@ -438,8 +461,8 @@ eras! {
             RcvSpaceAdjust::Doubles,
             RcvSpaceAdjust::BySteps,
             RcvSpaceAdjust::ByGrowth,
-            RcvSpaceAdjust::ByGrowth,
-            RcvSpaceAdjust::ByGrowth,
+            RcvSpaceAdjust::MeasuredShare,
+            RcvSpaceAdjust::WithHoles,
             RcvSpaceAdjust::ByGrowth
         ],
             "receive window" {
@@ -448,6 +471,16 @@ eras! {
                                             times or twice that sum if the data grew by a quarter or a half",
                 RcvSpaceAdjust::ByGrowth => "64 KiB at first, then twice a round trip's data and 16 segments; that sum \
                                              grows by twice the share by which the data grew",
+                RcvSpaceAdjust::MeasuredShare => "the same, in the share of the buffer that full segments fill: 160 of \
+                                                  256",
+                RcvSpaceAdjust::WithHoles => "64 KiB at first, then twice a round trip's data and four times its growth, \
+                                              and never less than twice a round trip's data and what waits out of \
+                                              order, in the share of the buffer that full segments fill: 160 of 256",
+            }
+        /// In bytes (Linux `tcp_rmem`): where a scenario says `tcp_rmem = \"stock\"`.
+        rmem_max: u32 = [6 << 20, 6 << 20, 6 << 20, 6 << 20, 32 << 20, 6 << 20],
+            "the receive buffer of `tcp_rmem = \"stock\"` ends at" {
+                bytes => format!("{} MiB", bytes >> 20),
             }
         /// Linux `tcp_grow_window`, called from `tcp_data_queue_ofo`.
         grow_window_ofo: bool = [false, true, true, true, true, true],

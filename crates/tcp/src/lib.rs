@@ -33,6 +33,7 @@ mod receiver;
 mod rtt;
 mod scoreboard;
 mod segment;
+mod send_buffer;
 mod sender;
 mod seq;
 mod small_queue;
@@ -46,7 +47,7 @@ mod window;
 pub use cc::{
     Ack, Cause, Cc, CcLine, CcOptions, CcWord, Congestion, CongestionControl, ForeignCc, MakeCc, OwnCc,
 };
-pub use config::{Config, INFINITE_SSTHRESH, Stack};
+pub use config::{Buffer, Config, INFINITE_SSTHRESH, Stack};
 pub use connection::{Connection, Handled, Wire};
 pub use ecn::{EcnMode, EcnUse};
 pub use era::Difference;

@@ -1,8 +1,9 @@
 //! The receive window: how much is offered, as Linux tunes it.
 //!
-//! A Linux receiver offers little at first. Each segment that arrives adds two segments, up to half of the buffer. The
-//! buffer grows to hold the bytes of the last round trip, and more, because the sender may be in slow start (dynamic
-//! right-sizing, Fisk & Feng 2001). Data that waits out of order, or for the application, takes up room in the buffer.
+//! A Linux receiver offers little at first. Each segment that arrives adds two segments, up to half of the buffer. Since
+//! 6.6 it is not half: it is the share of payload in the memory of the first full segment. The buffer grows to hold the
+//! bytes of the last round trip, and more, because the sender may be in slow start (dynamic right-sizing, Fisk & Feng
+//! 2001). Data that waits out of order, or for the application, takes up room in the buffer.
 //! An edge once offered is never taken back (RFC 9293, 3.8.6.2.1).
 
 use crate::era::RcvSpaceAdjust;
@@ -22,6 +23,15 @@ const OVERHEAD: u32 = 320 + 576;
 /// The step in bytes by which Linux raises the room of a segment until half of it holds the segment. The other half is
 /// never offered.
 const STEP: u32 = 128;
+/// Bytes that a full segment takes of the buffer in the card's memory: 2 KiB and the structure that describes it. The
+/// measured share of payload is of these. A card that merges packets, or puts several in one page, has a greater share.
+const FRAME: u32 = 2048 + 256;
+/// Shares of the buffer have this denominator (Linux `TCP_RMEM_TO_WIN_SCALE`).
+const WHOLE: u32 = 256;
+/// The share of the buffer that may be offered before a segment has come, and the share that older releases always have.
+const HALF: u8 = 128;
+/// A round trip shorter than this makes the buffer grow less (`tcp_rcvbuf_low_rtt`).
+const LOW_RTT: Duration = Duration::from_millis(1);
 
 #[derive(Clone, Debug)]
 #[repr(C)] // see `Connection`
@@ -29,6 +39,8 @@ pub(crate) struct ReceiveWindow {
     stack: Stack,
     /// Bits by which the windows that we send are shifted (RFC 7323, section 2).
     shift: u8,
+    /// The share of the buffer that may be offered, in 1/256.
+    share: u8,
     /// Bytes offered.
     offered: u32,
     /// The most bytes that the buffer allows to offer.
@@ -52,11 +64,13 @@ pub(crate) struct ReceiveWindow {
 }
 
 impl ReceiveWindow {
-    /// Builds a window that grows up to `most` bytes. `mss` does not count the timestamps.
-    pub(crate) fn new(stack: Stack, mss: u16, most: u32) -> Self {
+    /// Builds a window that grows up to `most` bytes. `mss` does not count the timestamps. The first buffer has `first`
+    /// bytes of memory, or the bytes of the stack.
+    pub(crate) fn new(stack: Stack, mss: u16, most: u32, first: Option<u32>) -> Self {
         let era = stack.era();
         let with_options = u32::from(mss) + OPTIONS;
-        let by_growth = era.receiver.rcv_space_adjust == RcvSpaceAdjust::ByGrowth;
+        let by_growth = is_by_growth(era.receiver.rcv_space_adjust);
+        let half = first.unwrap_or(era.receiver.rcvbuf) / 2;
         let mss = if by_growth { mss.into() } else { with_options };
         let segments = if era.receiver.rcv_space_adjust == RcvSpaceAdjust::BySteps {
             FIRST_SEGMENTS_3_14
@@ -64,13 +78,14 @@ impl ReceiveWindow {
             FIRST_SEGMENTS
         };
         let first = segments * mss;
-        let offered = if by_growth { whole(u32::from(u16::MAX), with_options) } else { first };
+        let offered = if by_growth { whole(u16::MAX.into(), with_options).min(half) } else { first };
         Self {
             stack,
             shift: shift_for(most),
+            share: HALF,
             mss,
             offered: offered.min(most),
-            allowed: allowed_at_first(stack, mss, most),
+            allowed: if by_growth { half } else { reserve(half, mss) }.min(most), // Linux 6 reserves later
             most,
             edge: SeqNumber(0),
             per_round: first,
@@ -87,17 +102,27 @@ impl ReceiveWindow {
     /// timestamps from what a segment brings only after it has set up its buffer (Linux 6.1: `tcp_openreq_init_rwin`;
     /// `tcp_rcv_state_process`, after `tcp_init_transfer`).
     pub(crate) fn accept(&mut self) {
-        if self.stack.era().receiver.rcv_space_adjust == RcvSpaceAdjust::ByGrowth {
+        if is_by_growth(self.stack.era().receiver.rcv_space_adjust) {
             let with_options = self.mss + OPTIONS;
-            self.offered = whole(u32::from(u16::MAX), self.mss).min(self.most);
-            self.allowed = allowed_at_first(self.stack, with_options, self.most);
+            self.offered = whole(u16::MAX.into(), self.mss).min(self.allowed);
             self.per_round = FIRST_SEGMENTS * with_options;
         }
     }
 
-    /// Begins the first round trip in Linux 6, at the end of the handshake.
+    /// Begins the first round trip in Linux 6, at the end of the handshake, and takes the share of full segments. Linux
+    /// measures it when the first full segment comes. The window is the same: nothing grows before that.
     pub(crate) fn established(&mut self, now: Instant) {
-        if self.stack.era().receiver.rcv_space_adjust == RcvSpaceAdjust::ByGrowth {
+        let by = self.stack.era().receiver.rcv_space_adjust;
+        if by >= RcvSpaceAdjust::MeasuredShare {
+            let share = self.mss * WHOLE / FRAME;
+            self.share = share as u8; // a full segment has at most 1448 bytes
+            let of = |half: u32| (u64::from(half) * u64::from(share) / u64::from(HALF)) as u32;
+            (self.most, self.allowed) = (of(self.most), of(self.allowed));
+            self.offered = self.offered.min(self.allowed);
+        } else if by == RcvSpaceAdjust::ByGrowth && self.allowed < self.most {
+            self.allowed = reserve(self.allowed, self.per_round / FIRST_SEGMENTS).min(self.most);
+        }
+        if is_by_growth(by) {
             self.round_start = now;
         }
     }
@@ -169,9 +194,35 @@ impl ReceiveWindow {
         self.stack.era().receiver.ack_before_read
     }
 
-    /// Grows the window as [`grow`](Self::grow) does, by a segment out of order, if the stack does so.
-    pub(crate) fn grow_over_hole(&mut self, held: u32, len: u16) -> bool {
-        self.stack.era().receiver.grow_window_ofo && self.grow(held, len)
+    /// Grows the window as [`grow`](Self::grow) does, by a segment out of order, if the stack does so. `span` is from the
+    /// next byte in order to the last that has come. Linux since 6.19 then makes room for it.
+    pub(crate) fn grow_over_hole(&mut self, held: u32, len: u16, span: u32) -> bool {
+        let receiver = &self.stack.era().receiver;
+        let grows = receiver.grow_window_ofo && self.grow(held, len);
+        if receiver.rcv_space_adjust == RcvSpaceAdjust::WithHoles && self.rtt_x8 > 0 {
+            let more = self.without_growth(u64::from(self.per_round));
+            self.allow(more + u64::from(span));
+        }
+        grows
+    }
+
+    /// Returns the window in Linux since 6.19 after a round trip of `bytes`, as many as in the round trip before.
+    fn without_growth(&self, bytes: u64) -> u64 {
+        let rtt = self.rtt().as_nanos();
+        let low = if rtt < LOW_RTT.as_nanos() { 2 * bytes * rtt / LOW_RTT.as_nanos() } else { 0 };
+        2 * bytes + low
+    }
+
+    /// Allows `wanted` bytes, up to the limit. A window that is allowed stays allowed.
+    fn allow(&mut self, wanted: u64) {
+        self.allowed = self.allowed.max(wanted.min(u64::from(self.most)) as u32);
+    }
+
+    /// Returns the bytes of the window that `held` bytes out of order take up. A segment there joins its neighbours and
+    /// takes little more of the buffer than its payload.
+    #[cold]
+    pub(crate) fn room_of_held(&self, held: u32) -> u32 {
+        (u64::from(held) * u64::from(self.share) / u64::from(WHOLE)) as u32
     }
 
     /// Takes the timestamp echo `tsecr` of a full segment. The first segment with this `tsecr` gives an RTT sample.
@@ -221,24 +272,37 @@ impl ReceiveWindow {
                     wanted += wanted / 2;
                 }
             }
-            RcvSpaceAdjust::ByGrowth => {
+            RcvSpaceAdjust::WithHoles => {
+                wanted = self.without_growth(bytes);
+                if self.rtt() >= LOW_RTT {
+                    wanted += 2 * wanted * (bytes - before) / before;
+                }
+            }
+            by @ (RcvSpaceAdjust::ByGrowth | RcvSpaceAdjust::MeasuredShare) => {
                 wanted += 16 * u64::from(self.mss);
                 // Linux adds twice the growth: a sender that doubled will double again before the ACK of this segment
                 // reaches it.
                 wanted += 2 * wanted * (bytes - before) / before;
-                wanted = wanted / u64::from(self.mss) * u64::from(room_of(self.mss));
+                if by == RcvSpaceAdjust::ByGrowth {
+                    wanted = wanted / u64::from(self.mss) * u64::from(room_of(self.mss));
+                }
             }
         }
         self.offered = self.offered.min(self.allowed); // the SYN offered a little more
-        self.allowed = self.allowed.max(wanted.min(u64::from(self.most)) as u32);
+        self.allow(wanted);
         self.per_round = bytes.min(u64::from(u32::MAX)) as u32;
     }
 }
 
-/// Returns what the first buffer allows, less the room of one segment. That room is kept back so that nothing grows
-/// before the first round trip is measured.
-fn allowed_at_first(stack: Stack, segment: u32, most: u32) -> u32 {
-    (stack.era().receiver.rcvbuf / 2).saturating_sub(segment).max(2 * segment).min(most)
+/// Returns whether a stack offers 64 KiB at first, and then grows its buffer as Linux has since 4.
+fn is_by_growth(by: RcvSpaceAdjust) -> bool {
+    by >= RcvSpaceAdjust::ByGrowth
+}
+
+/// Returns what the first buffer, of which `half` bytes may be offered, allows: less the room of one `segment`. That room
+/// is kept back so that nothing grows before the first round trip is measured.
+fn reserve(half: u32, segment: u32) -> u32 {
+    half.saturating_sub(segment).max(2 * segment)
 }
 
 /// Returns the bytes of the window that correspond to a full segment's room in the buffer: half of the room, and at

@@ -69,10 +69,10 @@ impl Receiver {
     pub(crate) const HOT_BYTES_OF_SENDER: usize = offset_of!(Self, held);
 
     pub(crate) fn new(window: u32, config: &Config) -> Self {
-        let Config { mss, stack, ack_every, .. } = *config;
+        let Config { mss, stack, ack_every, first_receive_buffer, .. } = *config;
         Self {
             nxt: SeqNumber(0),
-            window: ReceiveWindow::new(stack, mss, window),
+            window: ReceiveWindow::new(stack, mss, window, first_receive_buffer),
             mss,
             ts_recent: 0,
             last_ack: SeqNumber(0),
@@ -223,11 +223,10 @@ impl Receiver {
         }
     }
 
-    /// Returns the bytes of the window that waiting data takes up. Data out of order counts half: a segment there joins
-    /// its neighbours and takes little more of the buffer than its payload, and the window is half the buffer.
+    /// Returns the bytes of the window that waiting data takes up.
     #[inline]
     fn waiting(&self) -> u32 {
-        self.unread + self.held / 2
+        if self.held == 0 { self.unread } else { self.unread + self.window.room_of_held(self.held) }
     }
 
     #[inline]

@@ -68,7 +68,7 @@ struct LossyWindow {
 #[repr(C)] // see `Connection`
 pub(crate) struct Sender {
     timer: Timer,
-    /// What may hold packets back although the windows have room. Most senders have nothing, and pay nothing for it.
+    /// What may hold data back although the windows have room. Most senders have nothing, and pay nothing for it.
     brakes: Option<Box<Brakes>>,
     peer_window: u32,
     /// SND.WL1: the sequence number of the segment that reported the peer's window (RFC 9293, 3.10.7.4).
@@ -139,7 +139,7 @@ impl Sender {
             end: End::Open,
             feedback: Feedback::OFF,
             offload: Offload::default(),
-            brakes: (config.pacing || config.cc.paces()).then(|| Box::new(Brakes::of_pacer())),
+            brakes: Brakes::new(config),
             mss: config.mss.max(1),
             peer_window: 0,
             peer_shift: 0,
@@ -212,6 +212,17 @@ impl Sender {
 
     /// Takes `bytes` more from the application. Does nothing after [`close`](Self::close).
     pub(crate) fn write(&mut self, bytes: u64) {
+        match self.buffer() {
+            None => self.take(bytes),
+            Some(buffer) => {
+                buffer.on_write(bytes);
+                self.fill_buffer();
+            }
+        }
+    }
+
+    /// Takes `bytes` into the buffer.
+    fn take(&mut self, bytes: u64) {
         self.check_app_limited();
         (self.held_back, self.is_dormant) = (false, false);
         if self.unsent == 0 {
@@ -238,6 +249,14 @@ impl Sender {
     }
 
     pub(crate) fn close(&mut self) {
+        let rest = !self.unlimited;
+        if self.buffer().is_none_or(|buffer| buffer.on_close(rest)) {
+            self.end_stream();
+        }
+    }
+
+    /// Ends the stream after the data that are in the buffer.
+    fn end_stream(&mut self) {
         if self.end == End::Open {
             (self.end, self.is_dormant, self.held_back) = (End::Closing, false, false);
             if self.unlimited {

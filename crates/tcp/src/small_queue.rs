@@ -3,9 +3,10 @@
 //!
 //! Linux counts the memory of the packets that a connection has handed down and that the driver has not freed yet
 //! (`sk_wmem_alloc`). A connection at its limit waits until one of them is freed (`tcp_small_queue_check` in
-//! net/ipv4/tcp_output.c; `tcp_wfree`). Three rules followed each other: 128 kB (3.6), at least 128 kB (3.13), and what
-//! the pacing rate carries in a millisecond (3.19; a driver can ask for more time, as Wi-Fi's do since 4.16). The last
-//! one lets two packets out in any case, and a packet behind which nothing else is out.
+//! net/ipv4/tcp_output.c; `tcp_wfree`). Four rules followed each other: 128 kB (3.6), at least 128 kB (3.13), what the
+//! pacing rate carries in a millisecond (3.19; a driver can ask for more time, as Wi-Fi's do since 4.16), and at most 4
+//! MiB of that, paced or not (6.16). The last two let two packets out in any case, and a packet behind which nothing else
+//! is out.
 
 use alloc::collections::VecDeque;
 use goodqueue_units::Rate;
@@ -14,6 +15,11 @@ use goodqueue_units::Rate;
 const LIMIT_OUTPUT_BYTES: u64 = 131_072;
 /// `tcp_limit_output_bytes` since 4.20: only for connections that are not paced.
 const MOST_UNPACED_BYTES: u64 = 1 << 20;
+/// `tcp_limit_output_bytes` since 6.16, for paced connections, too.
+const MOST_BYTES: u64 = 4 << 20;
+/// The memory of a packet beside its payload before 3.19 without segmentation offload: 1448 + 640 bytes do not fit 2048,
+/// so the allocator gives 4096: 4096 + 256 - 1448.
+const UNSPLIT_BYTES: u32 = 2904;
 
 /// How the limit of a release follows from what it knows of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +28,7 @@ pub(crate) enum SmallQueueRule {
     Linux3_6,
     Linux3_13,
     Linux3_19,
+    Linux6_16,
 }
 
 impl SmallQueueRule {
@@ -33,34 +40,20 @@ impl SmallQueueRule {
             Self::Off => u64::MAX,
             Self::Linux3_6 => LIMIT_OUTPUT_BYTES,
             Self::Linux3_13 => LIMIT_OUTPUT_BYTES.max(share(SmallQueues::PACING_SHIFT)),
-            Self::Linux3_19 => {
+            Self::Linux3_19 | Self::Linux6_16 => {
                 let limit = share(shift).max(2 * packet_bytes);
-                if is_paced { limit } else { limit.min(MOST_UNPACED_BYTES) }
+                match self {
+                    Self::Linux6_16 => limit.min(MOST_BYTES),
+                    _ if is_paced => limit,
+                    _ => limit.min(MOST_UNPACED_BYTES),
+                }
             }
         }
     }
 
     /// Returns whether retransmissions wait too (since 4.10), and whether a packet with nothing before it never waits.
     fn is_modern(self) -> bool {
-        self == Self::Linux3_19
-    }
-
-    /// Returns the memory of a packet beside its payload: headers and bookkeeping, on machines of 64 bits.
-    ///
-    /// Since 3.19 the payload counts as pages. The head has room for `MAX_TCP_HEADER` (320 bytes in whole cache lines)
-    /// and for `skb_shared_info` (320), for which the allocator gives 1024. `sk_buff` (232) takes 256 beside the head.
-    /// Both structures have these sizes in the BTF of Debian's 6.1, and are taken to have them in 3.x.
-    ///
-    /// Before 3.19 the payload is in the head too (`select_size` in net/ipv4/tcp.c of 3.10). With segmentation
-    /// `offload` the head has 2048 bytes, of which 1408 are payload, and the other 40 of a segment are a page's: 2048 +
-    /// 256 + 40 - 1448 = 896. Without, 1448 + 640 bytes do not fit 2048, so the allocator gives 4096: 4096 + 256 - 1448
-    /// = 2904.
-    fn overhead_bytes(self, offload: bool) -> u32 {
-        match (self.is_modern(), offload) {
-            (true, _) => 1280,
-            (false, true) => 896,
-            (false, false) => 2904,
-        }
+        matches!(self, Self::Linux3_19 | Self::Linux6_16)
     }
 }
 
@@ -82,6 +75,8 @@ impl SmallQueues {
 #[derive(Clone, Debug)]
 pub(crate) struct SmallQueue {
     rule: SmallQueueRule,
+    /// The memory of a packet beside its payload.
+    overhead_bytes: u32,
     of_host: SmallQueues,
     /// Bytes of memory that are freed with each segment in the queues, in the order in which they were sent.
     below: VecDeque<u32>,
@@ -94,8 +89,11 @@ pub(crate) struct SmallQueue {
 }
 
 impl SmallQueue {
-    pub(crate) fn new(rule: SmallQueueRule, of_host: SmallQueues) -> Self {
-        Self { rule, of_host, below: VecDeque::new(), bytes: 0, of_last: 0, is_throttled: false }
+    /// `packet_bytes` is the memory of a packet beside its payload with segmentation offload.
+    pub(crate) fn new(rule: SmallQueueRule, packet_bytes: u32, of_host: SmallQueues) -> Self {
+        let overhead_bytes = if rule.is_modern() || of_host.offload { packet_bytes } else { UNSPLIT_BYTES };
+        let below = VecDeque::new();
+        Self { rule, overhead_bytes, of_host, below, bytes: 0, of_last: 0, is_throttled: false }
     }
 
     /// Returns whether a packet of `segments` segments of `mss` bytes may leave. If not, the connection is throttled.
@@ -108,10 +106,9 @@ impl SmallQueue {
         out: u32,
         resends: bool,
     ) -> bool {
-        let Self { rule, of_host, .. } = *self;
+        let Self { rule, overhead_bytes, of_host, .. } = *self;
         let segments = if of_host.offload { segments } else { 1 };
-        let packet_bytes =
-            u64::from(rule.overhead_bytes(of_host.offload)) + u64::from(mss) * u64::from(segments);
+        let packet_bytes = u64::from(overhead_bytes) + u64::from(mss) * u64::from(segments);
         let limit = rule.limit(packet_bytes, rate, of_host.pacing_shift, is_paced);
         let fits = match resends {
             false => self.bytes < limit || rule.is_modern() && out <= self.of_last,
@@ -128,7 +125,7 @@ impl SmallQueue {
         match self.below.back_mut().filter(|_| !is_first && self.of_host.offload) {
             Some(before) => own += core::mem::take(before), // freed with the packet's last segment
             None => {
-                own += self.rule.overhead_bytes(self.of_host.offload);
+                own += self.overhead_bytes;
                 more = own;
             }
         }
@@ -153,9 +150,15 @@ mod tests {
     /// 1024 kB/s: 1000 bytes in 1/1024 s.
     const RATE: Option<Rate> = Rate::from_bps(8_192_000);
 
+    /// Returns the memory of a packet beside its payload in the oldest release with `rule`.
+    fn memory(rule: SmallQueueRule) -> u32 {
+        let first = crate::Stack::ALL.iter().find(|stack| stack.era().sending.small_queue == rule);
+        first.map_or(0, |stack| stack.era().sending.packet_memory)
+    }
+
     /// Returns how many full segments, each a packet, a connection with the rule has in its host.
     fn held(rule: SmallQueueRule, of_host: SmallQueues, rate: Option<Rate>, is_paced: bool) -> usize {
-        let mut queue = SmallQueue::new(rule, of_host);
+        let mut queue = SmallQueue::new(rule, memory(rule), of_host);
         let packets = (1..).take_while(|out| {
             let may = queue.may_send((1, 1448), rate, is_paced, out + 10, false);
             if may {
@@ -190,13 +193,17 @@ mod tests {
         let (first, rate) = (SmallQueues { pacing_shift: 0, ..USUAL }, Rate::from_bps(8 * 2_728_000));
         assert_eq!(held(SmallQueueRule::Linux3_19, first, rate, false), 385);
         assert_eq!(held(SmallQueueRule::Linux3_19, first, rate, true), 1000);
+        let rate = Rate::from_bps(8 << 23);
+        let of_7_3 = |is_paced| held(SmallQueueRule::Linux6_16, first, rate, is_paced);
+        assert_eq!([of_7_3(false), of_7_3(true)], [1790; 2], "4 MiB of 2344 bytes are 1789.4 packets");
     }
 
     /// A packet of three segments is one piece of memory until the last has left. Without offload each is one.
     #[test]
     fn memory_is_freed_as_packets_are() {
         for (offload, sum, freed) in [(true, 1280 + 300, [1580, 1580, 0]), (false, 4140, [2760, 1380, 0])] {
-            let mut queue = SmallQueue::new(SmallQueueRule::Linux3_19, SmallQueues { offload, ..USUAL });
+            let mut queue =
+                SmallQueue::new(SmallQueueRule::Linux3_19, 1280, SmallQueues { offload, ..USUAL });
             (0..3).for_each(|number| queue.on_sent(100, number == 0));
             assert_eq!(queue.bytes, sum);
             let left = freed.map(|_| {
@@ -211,7 +218,7 @@ mod tests {
     /// Guards against a connection that nobody wakes, or that is woken without need.
     #[test]
     fn only_a_throttled_connection_is_woken_and_only_once() {
-        let mut queue = SmallQueue::new(SmallQueueRule::Linux3_19, USUAL);
+        let mut queue = SmallQueue::new(SmallQueueRule::Linux3_19, 1280, USUAL);
         (0..3).for_each(|_| queue.on_sent(1448, true));
         assert!(!queue.on_freed(), "it did not wait");
         assert!(!queue.may_send((1, 1448), RATE, false, 3, false));
@@ -223,7 +230,7 @@ mod tests {
     /// retransmissions without a limit.
     #[test]
     fn retransmissions_have_twice_the_room_and_nothing_waits_behind_a_lone_packet() {
-        let mut queue = SmallQueue::new(SmallQueueRule::Linux3_19, USUAL);
+        let mut queue = SmallQueue::new(SmallQueueRule::Linux3_19, 1280, USUAL);
         (0..2).for_each(|_| queue.on_sent(1448, true));
         assert!(!queue.may_send((1, 1448), RATE, false, 2, false));
         assert!(
@@ -232,7 +239,7 @@ mod tests {
         );
         (0..2).for_each(|_| queue.on_sent(1448, true));
         assert!(!queue.may_send((1, 1448), RATE, false, 4, true));
-        let mut old = SmallQueue::new(SmallQueueRule::Linux3_6, USUAL);
+        let mut old = SmallQueue::new(SmallQueueRule::Linux3_6, 896, USUAL);
         (0..60).for_each(|_| old.on_sent(1448, true));
         assert!(
             old.may_send((1, 1448), RATE, false, 60, true) && !old.may_send((1, 1448), RATE, false, 1, false)

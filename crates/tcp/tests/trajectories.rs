@@ -46,11 +46,11 @@ impl Digest {
             stats.spurious_retransmissions,
             stats.lost,
             stats.undos.into(),
-            stats.tlp_probes,
+            stats.tlp_probes.into(),
             stats.timeouts,
-            stats.fast_recoveries,
+            stats.fast_recoveries.into(),
             stats.delivered_ce,
-            stats.ecn_reductions,
+            stats.ecn_reductions.into(),
         ] {
             self.add(count);
         }

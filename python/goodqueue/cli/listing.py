@@ -12,7 +12,7 @@ TOPICS = {
     "cc": "Congestion controls",
     "traffic": "Kinds of traffic",
     "hops": "Kinds of hops",
-    "linux": "Disciplines by release of Linux",
+    "linux": "Disciplines and TCP by release of Linux",
     "studies": "Studies",
     "suites": "Suites",
     "examples": "Examples",
@@ -74,9 +74,10 @@ def listing(
         terminal.show(reference.of_kind(topic, name))
     elif items:
         if topic == "linux":
-            from goodqueue.validation import releases  # which reads validate's cells
+            from goodqueue.validation import releases, tcp_releases  # which read validate's cells
 
-            terminal.print_table(releases.table(items))  # type: ignore[arg-type]
+            terminal.print_table(releases.table([one for one in items if "since" in one]))  # type: ignore[misc]
+            terminal.print_table(tcp_releases.table(tcp_releases.features()))
         else:
             terminal.print_table(tables.catalogue(TOPICS[topic], items))
         if topic in HOW and name is None:
@@ -105,9 +106,9 @@ def _items(topic: str) -> list[dict[str, Any]]:
 
         return examples.available()
     if topic == "linux":
-        from goodqueue.validation import releases
+        from goodqueue.validation import releases, tcp_releases
 
-        return releases.disciplines()  # type: ignore[return-value]
+        return [*releases.disciplines(), *tcp_releases.features()]  # type: ignore[list-item]
     texts = {
         "qdiscs": _goodqueue.qdiscs,
         "cc": _goodqueue.congestion_controls,

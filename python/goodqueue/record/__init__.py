@@ -387,9 +387,10 @@ class App(TypedDict):
     """Share of the arrived responses for which a retransmission timer fired at either end."""
     lost_syn_percent: NotRequired[float | None]
     """Share of the arrived responses whose connection had lost a SYN or SYN-ACK."""
+    lossy_windows: NotRequired[int | None]
+    """The servers' windows of data of which a segment was lost, and sent again before its response arrived."""
     multi_loss_window_percent: NotRequired[float | None]
-    """Share of the servers' windows of data with a loss that lost more than one segment. A window counts if a segment
-    of it was sent again before its response arrived."""
+    """Share of these windows that lost more than one segment."""
 
 
 class QueueSeries(TypedDict):

@@ -208,7 +208,7 @@ def _with_line(origin: str, key: str) -> str:
 
 
 def _resolve_python(resolved: Scenario, origin: str, origins: Origins) -> None:
-    """Fill in the parameters of disciplines written in Python. Each is created once, to check that it can be."""
+    """Fill in the parameters of what is written in Python. Each discipline is created once, to check that."""
     for key, table in paths.links(resolved):
         if discipline.is_python(table["qdisc"]):
             from goodqueue._goodqueue import Qdisc
@@ -220,6 +220,11 @@ def _resolve_python(resolved: Scenario, origin: str, origins: Origins) -> None:
                     table["qdisc"] = Qdisc(table["qdisc"], rate, 1514, resolved["seed"], discipline.make).line
             except UserError as error:
                 raise _refusal(f"{key}.qdisc", str(error), origin, origins) from None
+    for key, table in discipline.controlled(resolved):
+        try:
+            table["cc"] = discipline.control(table["cc"])[2]
+        except UserError as error:
+            raise _refusal(f"{key}.cc", str(error), origin, origins) from None
 
 
 def from_file(path: str | Path, sets: Sets = ()) -> Scenario:

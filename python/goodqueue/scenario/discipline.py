@@ -1,14 +1,15 @@
-"""Disciplines written in Python: finds the class that a qdisc line names, and makes an object of it.
+"""Disciplines and congestion controls written in Python: finds the class that a line names, and makes an object of it.
 
 A line such as ``./my_aqm.py:MyAqm target 5ms`` has a file, a class in it, and the class's parameters: pairs of a name
-and a value. `goodqueue.qdisc` describes such a class; this module only loads and checks it.
+and a value. `goodqueue.qdisc` and `goodqueue.congestion` describe such classes; this module only loads and checks them.
 """
 
 import inspect
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
@@ -26,6 +27,27 @@ STAB = "stab"
 _OF_STAB = ("mtu", "mpu", "overhead", "tsize", "linklayer")
 """The words of a size table. Each has a value."""
 
+
+@dataclass(frozen=True, slots=True)
+class Sort:
+    """What a class must have."""
+
+    methods: tuple[str, str]
+    wanted: str
+    """The methods with their arguments, for refusals."""
+    first: str
+    """The first argument of ``__init__``."""
+
+
+LAW = Sort(
+    ("enqueue", "dequeue"), "a class with enqueue(self, now, packet, queue) and dequeue(self, now, queue)", "link"
+)
+CONGESTION_CONTROL = Sort(
+    ("on_ack", "ssthresh"),
+    "a class with on_ack(self, ack, window) and ssthresh(self, congestion), as docs/guides/my-cc.md has it",
+    "connection",
+)
+
 MOST_BYTES = 16 * inputs.MIB
 """The largest size of a file."""
 
@@ -34,7 +56,7 @@ _codes: dict[tuple[str, int, int], CodeType] = {}
 
 
 def is_python(line: object) -> bool:
-    """Return whether ``line`` names a class in a Python file, and not a discipline of the registry."""
+    """Return whether ``line`` names a class in a Python file, and not a discipline or congestion control of ours."""
     return isinstance(line, str) and ".py:" in (line.split() or [""])[0]
 
 
@@ -55,10 +77,19 @@ def name_of(line: str) -> str:
 
 
 def rebase(scenario: dict[str, Any], folder: Path) -> None:
-    """Make the paths in the qdisc lines of ``scenario``, which are relative to ``folder``, relative to this process."""
+    """Make the paths in the lines of ``scenario``, which are relative to ``folder``, relative to this process."""
     for _, table in paths.links(scenario):
         if "qdisc" in table:
             table["qdisc"] = rebased(table["qdisc"], folder)
+    for _, table in controlled(scenario):
+        table["cc"] = rebased(table["cc"], folder)
+
+
+def controlled(scenario: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    """Return the tables of traffic whose congestion control is a class in a Python file, with their keys."""
+    tables = scenario.get("traffic")
+    listed = enumerate(tables if isinstance(tables, list) else [])
+    return [(f"traffic[{n}]", one) for n, one in listed if isinstance(one, dict) and is_python(one.get("cc"))]
 
 
 def rebased(line: str, folder: Path) -> str:
@@ -67,17 +98,44 @@ def rebased(line: str, folder: Path) -> str:
 
 
 def make(line: str, link: Any) -> tuple[Any, str, str]:
-    """Make the object that ``line`` describes, on the link ``link``.
+    """Make the discipline that ``line`` describes, on the link ``link``.
 
     Return the object, the name of its class, and the line with every parameter. Raises UserError.
     """
-    target, *words = line.split()
-    file, name = split(target)
-    made, given = _class(file, name), _given(target, words)
-    values, shown = _arguments(made, target, given)
+    file, name, made, values, whole = _read(line, LAW)
     with blaming([file]):
         thing = made(link, **values)
-    return thing, name, " ".join([target, *shown])
+    return thing, name, whole
+
+
+def control(line: str) -> tuple[Callable[[Any], Any], str, str, bool]:
+    """Read the congestion control that ``line`` describes.
+
+    Return what makes the object of a connection, the name of its class, the line with every parameter, and whether the
+    class paces. Raises UserError.
+    """
+    _, name, made, values, whole = _read(line, CONGESTION_CONTROL)
+    return lambda connection: made(connection, **values), name, whole, bool(getattr(made, "paces", False))
+
+
+@dataclass(frozen=True, slots=True)
+class Maker:
+    """Makes the disciplines and the congestion controls of a run, and adds their files to ``files``."""
+
+    files: list[str]
+
+    def __call__(self, line: str, link: Any) -> tuple[Any, ...]:
+        """Return what `make` returns, or without a ``link`` what `control` returns."""
+        self.files.append(split(line.split(maxsplit=1)[0])[0])
+        return control(line) if link is None else make(line, link)
+
+
+def _read(line: str, sort: Sort) -> tuple[str, str, type, dict[str, Any], str]:
+    target, *words = line.split()
+    file, name = split(target)
+    made, given = _class(file, name, sort), _given(target, words)
+    values, shown = _arguments(made, target, given, sort)
+    return file, name, made, values, " ".join([target, *shown])
 
 
 def split(target: str) -> tuple[str, str]:
@@ -144,22 +202,21 @@ def _module(file: str) -> ModuleType:
     return module
 
 
-def _class(file: str, name: str) -> type:
+def _class(file: str, name: str, sort: Sort) -> type:
     module = _module(file)
     found = getattr(module, name, None)
     if not isinstance(found, type):
-        own = [key for key, value in vars(module).items() if _is_discipline(value, module)]
-        known = ", ".join(own) or "a class with enqueue and dequeue"
+        own = [key for key, value in vars(module).items() if _is_one(value, module, sort)]
+        known = ", ".join(own) or f"a class with {' and '.join(sort.methods)}"
         raise UserError(file, f"has no class {quoted(name)}; accepted: {known}")
-    missing = [method for method in ("enqueue", "dequeue") if not callable(getattr(found, method, None))]
+    missing = [method for method in sort.methods if not callable(getattr(found, method, None))]
     if missing:
-        wanted = "enqueue(self, now, packet, queue) and dequeue(self, now, queue)"
-        raise UserError(file, f"{name} has no method {missing[0]}; accepted: a class with {wanted}")
+        raise UserError(file, f"{name} has no method {missing[0]}; accepted: {sort.wanted}")
     return found
 
 
-def _is_discipline(value: object, module: ModuleType) -> bool:
-    return isinstance(value, type) and value.__module__ == module.__name__ and hasattr(value, "dequeue")
+def _is_one(value: object, module: ModuleType, sort: Sort) -> bool:
+    return isinstance(value, type) and value.__module__ == module.__name__ and hasattr(value, sort.methods[1])
 
 
 def _given(target: str, words: list[str]) -> dict[str, str]:
@@ -174,8 +231,8 @@ def _given(target: str, words: list[str]) -> dict[str, str]:
     return given
 
 
-def _arguments(made: type, target: str, given: dict[str, str]) -> tuple[dict[str, Any], list[str]]:
-    """Return the arguments of the class's ``__init__`` after ``link``, by name and as words."""
+def _arguments(made: type, target: str, given: dict[str, str], sort: Sort) -> tuple[dict[str, Any], list[str]]:
+    """Return the arguments of the class's ``__init__`` after the first one, by name and as words."""
     try:
         parameters = list(inspect.signature(made).parameters.values())
     except (TypeError, ValueError):
@@ -185,7 +242,8 @@ def _arguments(made: type, target: str, given: dict[str, str]) -> tuple[dict[str
         inspect.Parameter.POSITIONAL_OR_KEYWORD,
         inspect.Parameter.VAR_POSITIONAL,
     ):
-        raise UserError(target, "__init__ takes no link; accepted: def __init__(self, link, …)")
+        first = sort.first
+        raise UserError(target, f"__init__ takes no {first}; accepted: def __init__(self, {first}, …)")
     named = {p.name: p for p in parameters[1:] if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)}
     anything = any(p.kind == p.VAR_KEYWORD for p in parameters)
     known = ", ".join(named) or "no parameters"

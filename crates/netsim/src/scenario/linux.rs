@@ -1,8 +1,11 @@
-//! `[linux]`: the release of Linux whose disciplines and Wi-Fi queues the scenario has.
+//! `[linux]`: the release of Linux whose disciplines and Wi-Fi queues the scenario has, and the buffers of its TCP.
 
-use goodqueue_hosts::keys::{AnyKey, Key, Result, Table, refuse};
+use goodqueue_hosts::keys::{AnyKey, Json, Key, Quantity, Result, Table, describe, refuse};
+use goodqueue_tcp::Buffer;
 use goodqueue_units::Release;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
+use serde_json::json;
+use std::ops::RangeInclusive;
 
 const RELEASE: Key<Release> = Key::with_default("release", "\"6.1\"")
     .example("\"7.3\"")
@@ -11,31 +14,120 @@ const RELEASE: Key<Release> = Key::with_default("release", "\"6.1\"")
          release that decision traces prove whole. `goodqueue list linux` shows what differs",
     )
     .source("golden traces");
+const TCP_RMEM: Key<Memory> = Key::optional("tcp_rmem", "\"4096 131072 6291456\"")
+    .unit("bytes")
+    .help(
+        "TCP's receive buffer in bytes of memory: least, first and greatest. \"stock\" is what each stack has. If left \
+         out, it never limits a flow",
+    )
+    .source("Linux, net.ipv4.tcp_rmem");
+const TCP_WMEM: Key<Memory> = Key::optional("tcp_wmem", "\"4096 16384 4194304\"")
+    .unit("bytes")
+    .help(
+        "TCP's send buffer in bytes of memory: least, first and greatest. \"stock\" is 16 kB and 4 MiB. If left out, it \
+         never limits a flow",
+    )
+    .source("Linux, net.ipv4.tcp_wmem");
 
 /// The keys of `[linux]`.
-pub(super) const KEYS: &[&dyn AnyKey] = &[&RELEASE];
+pub(super) const KEYS: &[&dyn AnyKey] = &[&RELEASE, &TCP_RMEM, &TCP_WMEM];
 
-/// The table. A scenario without it and one with the default are the same.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub(super) struct Linux {
-    release: &'static str,
+/// The table. A scenario without it and one with the defaults are the same.
+#[derive(Clone, Debug, Default, Serialize)]
+pub(crate) struct Linux {
+    #[serde(skip_serializing_if = "is_default", serialize_with = "write")]
+    pub(crate) release: Release,
+    /// The receivers' buffers, if they are limited.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) tcp_rmem: Option<Memory>,
+    /// The senders' buffers, if they are limited.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) tcp_wmem: Option<Memory>,
+}
+
+fn write<Q: Quantity, S: Serializer>(value: &Q, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+    value.write().serialize(serializer)
+}
+
+fn is_default(release: &Release) -> bool {
+    *release == Release::default()
 }
 
 impl Linux {
-    /// Returns the table that says `release`. `None`: it is the default.
-    pub(super) fn written(release: Release) -> Option<Self> {
-        (release != Release::default()).then(|| Self { release: release.name() })
+    /// Returns whether it says no more than a scenario without it.
+    pub(super) fn is_default(&self) -> bool {
+        is_default(&self.release) && self.tcp_rmem.is_none() && self.tcp_wmem.is_none()
     }
 }
 
-/// Reads the release of `scenario`.
-pub(super) fn read(scenario: &Table<'_>) -> Result<Release> {
-    let Some(table) = scenario.table("linux")? else { return Ok(Release::default()) };
+/// Reads the table of `scenario`.
+pub(super) fn read(scenario: &Table<'_>) -> Result<Linux> {
+    let Some(table) = scenario.table("linux")? else { return Ok(Linux::default()) };
     if cfg!(not(feature = "emulation")) {
         return refuse("linux", "a release", "none here; goodqueue run has it");
     }
     table.refuse_others(KEYS, &[])?;
-    table.take(&RELEASE)
+    let (tcp_rmem, tcp_wmem) = (table.find(&TCP_RMEM)?, table.find(&TCP_WMEM)?);
+    Ok(Linux { release: table.take(&RELEASE)?, tcp_rmem, tcp_wmem })
+}
+
+/// The memory of TCP's buffers on one side, as a sysctl has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Memory {
+    /// Linux's own.
+    Stock,
+    /// The three numbers: at least, first, at most.
+    Own([u32; 3]),
+}
+
+impl Memory {
+    /// What a number may be: Linux's least buffer, and the greatest that 31 bits say.
+    const RANGE: RangeInclusive<u32> = 4096..=i32::MAX as u32;
+
+    /// Returns the buffer, where Linux's own is `stock`. The first number holds only if memory is short.
+    pub(crate) fn or(self, stock: Buffer) -> Buffer {
+        match self {
+            Self::Stock => stock,
+            Self::Own([_, first, most]) => Buffer { first, most },
+        }
+    }
+}
+
+impl Quantity for Memory {
+    const TYPE: &'static str = "buffer";
+    fn read(found: &Json) -> std::result::Result<Self, String> {
+        let refusal = || {
+            let (least, most) = Self::RANGE.into_inner();
+            let accepted = format!("\"stock\", or three ascending numbers from {least} to {most}, such as");
+            let shown = found.as_str().map_or_else(|| describe(found), |text| format!("{text:?}"));
+            format!("found {shown}; accepted: {accepted} \"4096 131072 6291456\"")
+        };
+        let text = found.as_str().ok_or_else(refusal)?;
+        if text == "stock" {
+            return Ok(Self::Stock);
+        }
+        let numbers: Vec<u32> = text.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+        let numbers: [u32; 3] = numbers.try_into().map_err(|_| refusal())?;
+        let is_sound = numbers.is_sorted()
+            && numbers.iter().all(|number| Self::RANGE.contains(number))
+            && text.split_whitespace().count() == 3;
+        if is_sound { Ok(Self::Own(numbers)) } else { Err(refusal()) }
+    }
+    fn write(&self) -> Json {
+        match self {
+            Self::Stock => json!("stock"),
+            Self::Own([least, first, most]) => json!(format!("{least} {first} {most}")),
+        }
+    }
+    fn schema() -> Json {
+        json!({"type": "string", "examples": ["stock", "4096 131072 6291456"]})
+    }
+}
+
+impl Serialize for Memory {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        write(self, serializer)
+    }
 }
 
 #[cfg(test)]

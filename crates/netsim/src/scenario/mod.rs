@@ -22,6 +22,7 @@ use goodqueue_hosts::direction::Direction;
 pub use hop::{BOTTLENECK, Hop, Hops};
 pub use host::HostName;
 pub use link::{Bottleneck, Line, LinkSpec, without_buffer};
+pub(crate) use linux::Linux;
 pub use series::{Series, Window};
 pub use traffic::Traffic;
 
@@ -75,9 +76,9 @@ pub struct Scenario {
     pub bottleneck: Bottleneck,
     /// Propagation.
     pub path: Path,
-    /// The release of Linux, if it is not the default.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    linux: Option<linux::Linux>,
+    /// The release of Linux, and the buffers of TCP.
+    #[serde(skip_serializing_if = "Linux::is_default")]
+    pub(crate) linux: Linux,
     /// The hops beside the bottleneck.
     #[serde(flatten)]
     pub hops: Hops,
@@ -155,7 +156,8 @@ impl Scenario {
             table.table(name)?.ok_or_else(missing)
         };
         let (bottleneck, path) = (there("bottleneck")?, there("path")?);
-        let path = Path::read(&path, linux::read(&table)?)?;
+        let linux = linux::read(&table)?;
+        let path = Path::read(&path, linux.release)?;
         let bottleneck = Bottleneck::read(&bottleneck, path)?;
         let hops = Hops::read(&table, path, bottleneck.wifi.is_some())?;
         if outside.is_some() {
@@ -191,7 +193,6 @@ impl Scenario {
             table.table("autorate")?.map(|table| Autorate::read(&table, &bottleneck)).transpose()?;
         autorate.as_ref().map_or(Ok(()), |autorate| autorate.check(&traffic))?;
         let series = table.table("series")?.map(|table| Series::read(&table)).transpose()?;
-        let linux = linux::Linux::written(path.release);
         let scenario =
             Self { duration, warmup, seed, bottleneck, path, linux, hops, traffic, change, autorate, series };
         scenario.series.as_ref().map_or(Ok(()), |series| series.check(&scenario))?;

@@ -137,7 +137,12 @@ pub const TABLES: &[TableDoc] = &[
         wifi::STATION_KEYS,
     ),
     TableDoc::new("path", true, "Propagation.", super::PATH_KEYS),
-    TableDoc::new("linux", false, "The release of Linux whose laws the queues have.", linux::KEYS),
+    TableDoc::new(
+        "linux",
+        false,
+        "The release of Linux whose laws the queues have, and TCP's buffers.",
+        linux::KEYS,
+    ),
     TableDoc {
         kinds: Kinds::Hops,
         ..TableDoc::new("[hop]", false, "A hop beside the bottleneck.", hop::COMMON)

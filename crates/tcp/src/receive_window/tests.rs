@@ -9,9 +9,10 @@ fn growths(w: &mut ReceiveWindow) -> u32 {
     (0..).take_while(|_| w.grow(0, 1448)).count() as u32
 }
 
-/// Builds a window that has measured an RTT of 50 ms.
+/// Builds a window that has measured an RTT of 50 ms. The handshake has just ended.
 fn measured(stack: Stack, most: u32) -> ReceiveWindow {
-    let mut w = ReceiveWindow::new(stack, 1448, most);
+    let mut w = ReceiveWindow::new(stack, 1448, most, None);
+    w.established(at(0));
     w.on_echo(51, 1);
     w
 }
@@ -21,9 +22,9 @@ fn measured(stack: Stack, most: u32) -> ReceiveWindow {
 /// 43 690 − 1460 bytes: (42 230 − 14 600) / 2920 = 9.5.
 #[test]
 fn the_first_window_is_the_one_in_linuxs_syns() {
-    let mut w = ReceiveWindow::new(Stack::Linux6_1, 1448, 3 << 20);
+    let mut w = measured(Stack::Linux6_1, 3 << 20);
     assert_eq!((w.of_syn(), w.shift(), growths(&mut w)), (64_240, 7, 0));
-    let mut w = ReceiveWindow::new(Stack::Linux3_10, 1448, 3 << 20);
+    let mut w = measured(Stack::Linux3_10, 3 << 20);
     assert_eq!((w.of_syn(), growths(&mut w)), (14_600, 10));
 }
 
@@ -99,7 +100,7 @@ fn the_buffer_holds_whole_segments() {
 /// that began with the SYN it would be no growth: only one segment comes in the rest of that round trip.
 #[test]
 fn a_server_counts_the_timestamps_at_first() {
-    let mut w = ReceiveWindow::new(Stack::Linux6_1, 1448, 3 << 20);
+    let mut w = ReceiveWindow::new(Stack::Linux6_1, 1448, 3 << 20, None);
     w.accept();
     w.open(at(0), SeqNumber(1));
     assert_eq!(w.of_syn(), 65_160);
@@ -128,7 +129,7 @@ fn segments_out_of_order_make_the_window_grow() {
         let mut w = measured(stack, 1 << 30);
         growths(&mut w);
         w.on_read(at(50), 100 * 1460);
-        assert_eq!(w.grow_over_hole(0, 1448), grows, "{stack:?}");
+        assert_eq!(w.grow_over_hole(0, 1448, 0), grows, "{stack:?}");
     }
 }
 
@@ -138,13 +139,13 @@ fn the_window_does_not_grow_beyond_the_configured_one() {
     w.on_read(at(50), 100 * 1460);
     growths(&mut w);
     assert_eq!(w.offered, 70_000);
-    assert_eq!(growths(&mut ReceiveWindow::new(Stack::Linux3_10, 1448, 3000)), 0);
+    assert_eq!(growths(&mut ReceiveWindow::new(Stack::Linux3_10, 1448, 3000, None)), 0);
 }
 
 /// RFC 9293, 3.8.6.2. Guards against an edge that moves back, and an offer of less than a segment.
 #[test]
 fn what_waits_takes_room_and_the_edge_never_moves_back() {
-    let mut w = ReceiveWindow::new(Stack::Linux6_1, 1448, 20_000);
+    let mut w = ReceiveWindow::new(Stack::Linux6_1, 1448, 20_000, None);
     w.open(at(0), SeqNumber(1));
     assert_eq!(w.offer(SeqNumber(1), 0), 20_000);
     // 5000 bytes arrived, and wait: the edge stays.
@@ -164,7 +165,7 @@ fn what_waits_takes_room_and_the_edge_never_moves_back() {
 #[test]
 fn round_trips_are_measured_once_a_timestamp_and_smoothed_upwards() {
     for (stack, after_low) in [(Stack::Linux6_1, 100_000), (Stack::Linux3_10, 108_750)] {
-        let mut w = ReceiveWindow::new(stack, 1448, 1 << 20);
+        let mut w = ReceiveWindow::new(stack, 1448, 1 << 20, None);
         w.on_echo(101, 1);
         w.on_echo(150, 1);
         assert_eq!(w.rtt(), Duration::from_millis(100));
@@ -178,7 +179,7 @@ fn round_trips_are_measured_once_a_timestamp_and_smoothed_upwards() {
 /// A window is rounded up to what the header can say (Linux), so that rounding never takes an edge back.
 #[test]
 fn scaled_windows_are_rounded_up() {
-    let mut w = ReceiveWindow::new(Stack::Linux6_1, 1448, 1 << 30);
+    let mut w = ReceiveWindow::new(Stack::Linux6_1, 1448, 1 << 30, None);
     w.open(at(0), SeqNumber(1));
     assert_eq!((w.shift(), w.offer(SeqNumber(1), 0)), (14, 4), "64 240 / 16 384 = 3.9");
     assert_eq!(w.left(SeqNumber(1)), 65_536);
@@ -196,8 +197,9 @@ fn a_window_is_silly_below_a_sixteenth_of_the_buffer_and_below_a_segment() {
 /// Guards against a window that grows with the first read: without a known RTT no time is a round trip.
 #[test]
 fn nothing_grows_before_a_round_trip_is_measured() {
-    let mut w = ReceiveWindow::new(Stack::Linux6_1, 1448, 1 << 30);
+    let mut w = ReceiveWindow::new(Stack::Linux6_1, 1448, 1 << 30, None);
     w.open(at(0), SeqNumber(1));
+    w.established(at(0));
     let before = w.allowed;
     w.on_read(at(50), 60 * 1448);
     w.on_read(at(100), 200 * 1448);
@@ -208,6 +210,57 @@ fn nothing_grows_before_a_round_trip_is_measured() {
 /// before.
 #[test]
 fn the_first_window_holds_two_segments() {
-    assert_eq!(allowed_at_first(Stack::Linux6_1, 60_000, 1 << 30), 120_000);
-    assert_eq!(allowed_at_first(Stack::Linux6_1, 60_000, 70_000), 70_000, "but no more than there may be");
+    assert_eq!(reserve(65_536, 60_000), 120_000);
+}
+
+/// 1448 of 2304 bytes are 160/256. 131 072 bytes of memory are 81 920 then, and 6 MiB are 3.75 MiB. Segments of 448
+/// bytes have 49/256: 25 088 bytes, less than was offered. Before Linux 6.6 the share is a half whatever comes.
+#[test]
+fn newer_releases_offer_the_share_of_the_payload() {
+    let window = |stack, mss, first| {
+        let mut w = ReceiveWindow::new(stack, mss, 3 << 20, first);
+        w.established(at(0));
+        (w.offered, w.allowed, w.most, w.room_of_held(1600))
+    };
+    for stack in [Stack::Linux6_12, Stack::Linux7_3] {
+        assert_eq!(window(stack, 1448, None), (64_240, 81_920, 3_932_160, 1000), "{stack:?}");
+        assert_eq!(window(stack, 448, None), (25_088, 25_088, 1_204_224, 306), "{stack:?}");
+        assert_eq!(window(stack, 1448, Some(1 << 20)), (64_240, 655_360, 3_932_160, 1000), "{stack:?}");
+    }
+    assert_eq!(window(Stack::Linux6_1, 1448, None), (64_240, 64_088, 3 << 20, 800));
+    assert_eq!(window(Stack::Linux6_1, 1448, Some(100_000)), (50_000, 48_552, 3 << 20, 800));
+}
+
+/// As in Linux 6.1, 24 segments after 10 in a round trip are 64 segments, and 2.8 times that more: 243.2 segments, or
+/// 352 153 bytes, and these may be offered. 7.3 has no cushion of 16 segments: 48, and 2.8 times that more.
+#[test]
+fn newer_releases_grow_by_their_own_rules() {
+    let allowed = |stack, rtt_ms: u32| {
+        let mut w = ReceiveWindow::new(stack, 1448, 1 << 30, None);
+        w.established(at(0));
+        w.on_echo(1 + rtt_ms, 1);
+        w.rtt_x8 = if rtt_ms == 0 { 4_000_000 } else { w.rtt_x8 };
+        w.on_read(at(50), 24 * 1448);
+        w.allowed
+    };
+    assert_eq!(allowed(Stack::Linux6_12, 50), 352_153);
+    assert_eq!(allowed(Stack::Linux7_3, 50), 264_115);
+    assert_eq!(allowed(Stack::Linux7_3, 1), 264_115);
+    // Half a millisecond adds a half: 72 segments.
+    assert_eq!(allowed(Stack::Linux7_3, 0), 104_256);
+}
+
+/// Twice the 10 segments of the first round trip, 28 960 bytes, and what lies between the next byte and the last.
+/// Guards against a window that stalls in a long recovery.
+#[test]
+fn linux_7_3_makes_room_for_what_waits_out_of_order() {
+    for (stack, allowed) in [(Stack::Linux6_12, 81_920), (Stack::Linux7_3, 128_960)] {
+        let mut w = measured(stack, 1 << 30);
+        w.grow_over_hole(0, 1448, 100_000);
+        assert_eq!(w.allowed, allowed, "{stack:?}");
+    }
+    let mut unmeasured = ReceiveWindow::new(Stack::Linux7_3, 1448, 1 << 30, None);
+    unmeasured.established(at(0));
+    unmeasured.grow_over_hole(0, 1448, 100_000);
+    assert_eq!(unmeasured.allowed, 81_920, "before a round trip is known");
 }

@@ -39,7 +39,9 @@ impl Receiver {
         }
         if start > self.nxt {
             self.hold(SackBlock { start, end });
-            if self.window.grow_over_hole(self.waiting(), segment.payload_len) {
+            let last = self.ranges.back().map_or(end, |range| range.end);
+            let span = last.since(self.nxt);
+            if self.window.grow_over_hole(self.waiting(), segment.payload_len, span) {
                 self.delack.on_growth();
             }
             self.answer(now, rtt);
@@ -96,7 +98,7 @@ impl Receiver {
     ///
     /// Returns whether this ACK has less room to offer than the last one did.
     fn fill(&mut self, now: Instant, first: u32, bytes: u32) -> bool {
-        let waiting = self.waiting() + bytes / 2;
+        let waiting = self.waiting() + self.window.room_of_held(bytes);
         let shrinks = self.window.shrinks(self.last_ack, waiting);
         let told = self.window.offer(self.nxt, waiting);
         self.told = (!self.window.is_news(self.nxt, self.waiting())).then_some(told);

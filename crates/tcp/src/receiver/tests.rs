@@ -140,6 +140,7 @@ fn after_a_silence_of_an_rto_acks_are_quick_again() {
 fn while_the_window_grows_every_segment_is_acknowledged_at_once() {
     let mut r = Receiver::new(1 << 20, &Config { mss: MSS, ..Config::default() });
     r.open(at(0), SeqNumber(5000), 0, echo(EcnMode::Off));
+    r.established(at(0));
     let mut acks = |ms, segments| {
         let one = |r: &mut Receiver| {
             let segment = Segment { tsecr: 1, ..segment(r.nxt.0) };
@@ -296,6 +297,7 @@ fn what_waited_behind_a_hole_counts_for_the_next_round_trip() {
     for (waiting, window) in [(40, 65_036), (16, 83_760)] {
         let mut r = Receiver::new(1 << 20, &Config { mss: MSS, ..Config::default() });
         r.open(at(0), SeqNumber(5000), 0, echo(EcnMode::Off));
+        r.established(at(0));
         for n in (1..=waiting).chain([0]) {
             r.on_data(at(200), &Segment { tsecr: 101, ..segment(5000 + 500 * n) }, &rtt(), false);
         }

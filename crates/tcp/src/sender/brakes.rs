@@ -1,25 +1,36 @@
-//! What holds a packet back although the windows have room for it: pacing, and the small queues of its host.
+//! What holds data back although the windows have room: pacing, the small queues of the host, and the sender's buffer.
 
 use super::Sender;
+use crate::Config;
+use crate::offload;
 use crate::pacing::Pacer;
+use crate::send_buffer::{Held, SendBuffer};
 use crate::small_queue::{SmallQueue, SmallQueues};
 use alloc::boxed::Box;
 use goodqueue_units::Instant;
 
-/// What may hold packets back.
+/// What may hold data back.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Brakes {
     /// Present if the sender is paced.
     pacer: Option<Pacer>,
     /// Present if the sender's host has small queues.
     small_queue: Option<SmallQueue>,
+    /// Present if the sender's buffer is limited.
+    buffer: Option<SendBuffer>,
+    /// The buffers of both ends are limited, so the peer's window may be the lesser one.
+    by_peer: bool,
     /// The pacer before the last segment, which a host with small queues may refuse.
     before: Option<Pacer>,
 }
 
 impl Brakes {
-    pub(super) fn of_pacer() -> Self {
-        Self { pacer: Some(Pacer::default()), ..Self::default() }
+    /// Returns the brakes that `config` asks for, if there are any.
+    pub(super) fn new(config: &Config) -> Option<Box<Self>> {
+        let pacer = (config.pacing || config.cc.paces()).then(Pacer::default);
+        let buffer = config.send_buffer.map(|buffer| SendBuffer::new(buffer, config));
+        let by_peer = buffer.is_some() || config.first_receive_buffer.is_some();
+        (pacer.is_some() || by_peer).then(|| Box::new(Self { pacer, buffer, by_peer, ..Self::default() }))
     }
 
     #[inline]
@@ -45,7 +56,8 @@ impl Sender {
     /// Limits what the sender may have in the queues of its host.
     pub(crate) fn limit_queue(&mut self, of_host: SmallQueues) {
         let rule = self.era().sending.small_queue;
-        self.brakes.get_or_insert_with(Box::default).small_queue = Some(SmallQueue::new(rule, of_host));
+        self.brakes.get_or_insert_with(Box::default).small_queue =
+            Some(SmallQueue::new(rule, self.era().sending.packet_memory, of_host));
     }
 
     /// Takes note that a segment with data left the queues of the host. Returns whether the sender waited for that.
@@ -56,13 +68,44 @@ impl Sender {
         wakes
     }
 
+    /// Returns the sender's buffer, if it is limited.
+    #[inline]
+    pub(super) fn buffer(&mut self) -> Option<&mut SendBuffer> {
+        self.brakes.as_mut().and_then(|brakes| brakes.buffer.as_mut())
+    }
+
+    /// Lets the application write what the sender's buffer has room for.
+    #[cold]
+    pub(super) fn fill_buffer(&mut self) {
+        let (una, unsent) = (self.board.una(), self.unsent);
+        let piece = offload::piece(self.peer_window, self.mss) * u32::from(self.mss);
+        let held = Held { una, out: self.board.nxt().since(una), unsent, piece };
+        let window = (self.is_paced() || !self.has_new()).then_some(self.window.cwnd);
+        let Some(buffer) = self.buffer() else { return };
+        let (bytes, closes) = (buffer.admit(held, window), buffer.is_over());
+        if bytes > 0 {
+            self.take(bytes);
+            if closes {
+                self.end_stream();
+            }
+        }
+    }
+
     /// Returns whether a segment may leave now, in the present packet or in a new one. Without a segment to send, the
     /// answer is yes, and the caller finds none.
     #[cold]
     pub(super) fn begin_packet(&mut self, now: Instant) -> bool {
-        let has_lost = self.board.has_lost();
-        if self.offload.is_amid_packet() || !has_lost && !self.has_new() {
+        if self.offload.is_amid_packet() {
             return true;
+        }
+        self.fill_buffer();
+        let has_lost = self.board.has_lost();
+        if !has_lost && !self.has_new() {
+            return true;
+        }
+        let by_peer = self.brakes.as_ref().is_some_and(|brakes| brakes.by_peer);
+        if by_peer && !has_lost && self.waits_for_window(now) {
+            return false;
         }
         let Some(brakes) = &mut self.brakes else { return true };
         let is_paced = brakes.pacer.is_some();
@@ -77,6 +120,13 @@ impl Sender {
         }
     }
 
+    /// Returns whether a packet waits for the next ACK because the peer's window has less room than the congestion
+    /// window, and too little for a whole packet.
+    fn waits_for_window(&self, now: Instant) -> bool {
+        let room = self.room() / u32::from(self.mss);
+        room < self.window.cwnd - self.board.in_flight() && self.waits_for_company(now, room)
+    }
+
     fn is_paced(&self) -> bool {
         self.brakes.as_ref().is_some_and(|brakes| brakes.pacer.is_some())
     }
@@ -86,6 +136,7 @@ impl Sender {
     pub(super) fn brake(&mut self, now: Instant, len: u16) {
         let is_first = !self.offload.is_amid_packet();
         let rate = if self.is_paced() { self.pacing_rate() } else { None };
+        let end = self.board.nxt();
         let Some(brakes) = &mut self.brakes else { return };
         if brakes.small_queue.is_some() {
             brakes.before.clone_from(&brakes.pacer);
@@ -95,6 +146,9 @@ impl Sender {
         }
         if let Some(queue) = brakes.small_queue.as_mut().filter(|_| len > 0) {
             queue.on_sent(len, is_first);
+        }
+        if let Some(buffer) = &mut brakes.buffer {
+            buffer.on_sent(end, is_first);
         }
     }
 }

@@ -103,7 +103,7 @@ impl Sender {
 
     /// Returns whether new data waits for the next ACK, because its packet would be short for segmentation offload.
     #[inline]
-    fn waits_for_company(&self, now: Instant, room: u32) -> bool {
+    pub(super) fn waits_for_company(&self, now: Instant, room: u32) -> bool {
         self.state() < CongestionState::Recovery
             && !self.offload.is_amid_packet()
             && self.unsent > u64::from(room) * u64::from(self.mss)

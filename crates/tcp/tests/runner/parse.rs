@@ -2,7 +2,7 @@
 
 use super::Fault;
 use super::wire::{Acks, CODEPOINTS, FLAGS, Wire};
-use goodqueue_tcp::{Config, EcnMode, Flags};
+use goodqueue_tcp::{Buffer, Config, EcnMode, Flags};
 use goodqueue_units::Duration;
 use goodqueue_units::parse::{duration_with_unit, nearest, tc_bytes};
 
@@ -92,7 +92,7 @@ const CHECKS: [(&str, Kind); 18] = [
     ("peer_finished", YES),
 ];
 
-const SETTINGS: [&str; 15] = [
+const SETTINGS: [&str; 16] = [
     "awaits",
     "role",
     "connected",
@@ -103,6 +103,7 @@ const SETTINGS: [&str; 15] = [
     "initial_window",
     "initial_ssthresh",
     "receive_window",
+    "tcp_wmem",
     "peer_window",
     "timestamps",
     "abe",
@@ -222,6 +223,7 @@ fn setting(script: &mut Script, line: usize, words: &[&str]) -> Result<(), Strin
         "initial_window" => settings.config.initial_window = number(word)?,
         "initial_ssthresh" => settings.config.initial_ssthresh = number(word)?,
         "receive_window" => settings.config.receive_window = size(word)?,
+        "tcp_wmem" => settings.config.send_buffer = Some(Buffer { most: size(word)?, ..Buffer::WMEM }),
         "peer_window" => settings.peer_window = size(word)?,
         "tolerance" => settings.tolerance = duration_with_unit(word)?,
         "timestamps" => settings.timestamps = is_on(word)?,

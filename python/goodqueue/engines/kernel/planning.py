@@ -47,16 +47,26 @@ def plan(scenario: Scenario, release: str | None = None) -> Plan:
             "series.law", "found true; accepted by the kernel engine: false, as Linux does not show its laws"
         )
     check_series(scenario)
-    if (linux := scenario.get("linux")) and (asked := linux["release"]) != release:
+    if (asked := scenario.get("linux", {}).get("release")) and asked != release:
         accepted = f"{release or 'none'}, or the same release of the kernel: --kernel {asked}"
         raise UserError("linux.release", f"found {quoted(asked)}; accepted by the kernel engine: {accepted}")
     if mtu := scenario["path"].get("mtu"):
         raise UserError("path.mtu", f"found {mtu}; accepted by the kernel engine: 1500, or none")
     for index, traffic in enumerate(scenario["traffic"]):
         check_traffic(f"traffic[{index}]", traffic, release=release)
-    planned = replace(lay_out(scenario, paths.path(scenario)), accecn=_accecn(scenario))
+    planned = replace(lay_out(scenario, paths.path(scenario), release=release), accecn=_accecn(scenario))
     _check_disciplines(scenario, release)
     return planned
+
+
+def _buffers(scenario: Scenario, release: str | None) -> dict[str, str]:
+    """Return the sysctls of TCP's buffers that ``scenario`` says. "stock" is ``release``'s own, or that of `STACK`."""
+    from goodqueue import _goodqueue
+
+    stacks = json.loads(_goodqueue.stacks())["buffers"]
+    stock = stacks[f"linux-{release}" if release else STACK]
+    asked = {name: scenario.get("linux", {}).get(name) for name in stock}
+    return {name: stock[name] if text == "stock" else text for name, text in asked.items() if text}
 
 
 def _check_disciplines(scenario: Scenario, release: str | None) -> None:
@@ -95,7 +105,7 @@ def _accecn(scenario: Scenario) -> bool:
     return True
 
 
-def lay_out(scenario: Scenario, path: paths.Path, engine: str = "kernel") -> Plan:
+def lay_out(scenario: Scenario, path: paths.Path, engine: str = "kernel", release: str | None = None) -> Plan:
     """Return the plan of the resolved ``scenario`` on ``path``. `check_traffic` must accept its traffic.
 
     Raises UserError, which says what ``engine`` accepts.
@@ -147,6 +157,7 @@ def lay_out(scenario: Scenario, path: paths.Path, engine: str = "kernel") -> Pla
         hops=path.hops,
         rows=path.rows,
         stacks=[stack for stack, _ in stacks],
+        buffers=_buffers(scenario, release),
     )
     _check_rates(scenario, planned, engine)
     return planned

@@ -52,15 +52,11 @@ class Between:
             ends.append((tap.descriptor, tap.header))
         routes = [(of_route(number), route.rtt_s, own.hops[number]) for number, route in enumerate(plan.routes)]
         try:
-            self._gateway = Gateway(own.scenario, ends[0], ends[1], self._make, routes)
+            self._gateway = Gateway(own.scenario, ends[0], ends[1], discipline.Maker(self._files), routes)
             if own.trace is not None:
                 self._gateway.trace(**own.trace)  # from its start on
         except (ScenarioError, TraceError, UserError, OSError) as error:
             raise LabError(str(error)) from None
-
-    def _make(self, line: str, link: object) -> tuple[object, str, str]:
-        self._files.append(discipline.split(line.split(maxsplit=1)[0])[0])
-        return discipline.make(line, link)
 
     def start(self, clock: Clock) -> None:
         """Let packets cross, with precedence over all programs if permitted, like the hosts' process.

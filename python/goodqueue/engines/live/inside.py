@@ -83,13 +83,9 @@ class Lab:
     def _gateway(self, order: Message, ends: namespaces.Ends, files: list[str]) -> "Gateway":
         from goodqueue._goodqueue import Gateway
 
-        def make(line: str, link: object) -> tuple[object, str, str]:
-            files.append(discipline.split(line.split(maxsplit=1)[0])[0])
-            return discipline.make(line, link)
-
         server, client = ((end.descriptor, end.header) for end in (ends.server, ends.client))
         with discipline.blaming(files, UserError):
-            gateway = Gateway(order["scenario"], server, client, make)
+            gateway = Gateway(order["scenario"], server, client, discipline.Maker(files))
         for end in (server, client):
             os.close(end[0])
         if (trace := order["trace"]) is not None:

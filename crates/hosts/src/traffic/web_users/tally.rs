@@ -74,8 +74,9 @@ crate::part! {
         pub timeout_percent: Option<f64> => result::column("timeout", "%", 2),
         /// Share of the arrived responses whose connection had lost a SYN or SYN-ACK.
         pub lost_syn_percent: Option<f64>,
-        /// Share of the servers' windows of data with a loss that lost more than one segment. A window counts if a
-        /// segment of it was sent again before its response arrived.
+        /// The servers' windows of data of which a segment was lost, and sent again before its response arrived.
+        pub lossy_windows: Option<u64>,
+        /// Share of these windows that lost more than one segment.
         pub multi_loss_window_percent: Option<f64>,
     }
 }
@@ -179,6 +180,7 @@ impl Tally {
             response_bytes: self.bytes,
             timeout_percent: percent(self.timeouts),
             lost_syn_percent: percent(self.lost_syns),
+            lossy_windows: self.lossy.map(|lossy| lossy.all),
             multi_loss_window_percent: self.lossy.and_then(|LossyWindows { all, multi }| share(multi, all)),
         }
     }

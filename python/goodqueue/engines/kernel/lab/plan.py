@@ -169,6 +169,8 @@ class Plan:
     mtu: int = 1500
     accecn: bool = False
     """Whether the hosts' TCP asks for AccECN."""
+    buffers: dict[str, str] = field(default_factory=dict)
+    """``tcp_rmem`` and ``tcp_wmem`` where the scenario says them."""
 
     def link(self, direction: str, place: int | None) -> Shaper | None:
         """Return the link that packets of ``direction`` meet at ``place`` of the hops, or None if that is a wire."""

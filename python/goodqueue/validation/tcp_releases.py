@@ -1,0 +1,72 @@
+"""TCP by release of Linux: what changed in which release, and the scripts that prove it."""
+
+import json
+from itertools import pairwise
+from typing import TypedDict
+
+from goodqueue import _goodqueue
+from goodqueue.show.tables import Column, Table
+
+SCRIPTS = {
+    "a SYN is sent again after": ["syn_lost_linux_7_3", "syn_ack_lost_linux_7_3"],
+    "small queues (`[[host]]`): a connection has in its host": [],
+    "a packet for segmentation offload takes in the sender, beside its payload,": [
+        "send_buffer_linux_6_1",
+        "send_buffer_linux_7_3",
+    ],
+    "a packet for segmentation offload ends with": [
+        "packet_ends_with_the_piece_linux_6_1",
+        "packet_filled_up_linux_6_12",
+    ],
+    "a FIN": ["fin_waits_for_the_window_linux_6_12"],
+    "ACKs of data out of order": ["compressed_acks_linux_7_3"],
+    "an ACK is delayed by at most": [],
+    "receive window": [
+        "half_of_the_buffer_linux_6_1",
+        "measured_share_linux_6_12",
+        "window_for_a_hole_linux_6_12",
+        "window_for_a_hole_linux_7_3",
+    ],
+    'the receive buffer of `tcp_rmem = "stock"` ends at': [],
+}
+"""The scripts of ``crates/tcp/tests/scripts/release`` by what differs. None: a unit test of the crate shows it."""
+
+
+class Feature(TypedDict):
+    """Something in which TCP differs between releases."""
+
+    name: str
+    releases: dict[str, str]
+    scripts: list[str]
+
+
+def features() -> list[Feature]:
+    """Return each feature that differs between the releases, with what each release does."""
+    stacks = json.loads(_goodqueue.stacks())
+    names: list[str] = json.loads(_goodqueue.linux())["releases"]
+    places = {name: stacks["names"].index(f"linux-{name}") for name in names}
+    found = []
+    for row in stacks["differences"]:
+        releases = {name: row["stacks"][place] for name, place in places.items()}
+        if len(set(releases.values())) > 1:
+            found.append(Feature(name=row["aspect"], releases=releases, scripts=SCRIPTS[row["aspect"]]))
+    return found
+
+
+def table(found: list[Feature]) -> Table:
+    """Return the table of ``found``, with one line below it per feature and release that changed it."""
+    names = list(found[0]["releases"])
+    rows, notes = [], []
+    for one in found:
+        texts = list(one["releases"].values())
+        changed = [
+            "",
+            *("changed" if text != before else "same" for before, text in pairwise(texts)),
+        ]
+        proof = f"{len(one['scripts'])} script{'s' * (len(one['scripts']) > 1)}" if one["scripts"] else "unit test"
+        rows.append([one["name"], *changed, proof])
+        told = (f"{name} {text}" for name, text, new in zip(names, texts, changed, strict=True) if new != "same")
+        notes.append(f"{one['name']}: {'; '.join(told)}.")
+    how = 'stack = "linux-7.3" chooses the TCP. A script is one of crates/tcp/tests/scripts/release.'
+    columns = [Column(name, False) for name in ("TCP", *names, "proof")]
+    return Table("TCP by release of Linux", columns, rows, [*notes, how])
