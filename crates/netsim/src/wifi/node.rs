@@ -72,8 +72,7 @@ impl Node {
         self.categories[category as usize] = Some(Box::new(lane));
     }
 
-    /// Takes `packet`, which is for `peer`. Returns the answer of the discipline. mac80211's own queues, which are none,
-    /// report no drops.
+    /// Takes `packet`, which is for `peer`. Returns the discipline's answer. mac80211's own queues report no drops.
     pub(crate) fn enqueue(
         &mut self,
         now: Instant,
