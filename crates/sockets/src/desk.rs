@@ -6,7 +6,7 @@ use crate::net::{Net, Ready};
 use crate::options::{self, Info};
 use crate::order::Asked;
 use goodqueue_hosts::direction::Side;
-use goodqueue_hosts::traffic::application::{Host, LossyWindows, Message, SocketId};
+use goodqueue_hosts::traffic::application::{Host, Message, SocketId};
 use goodqueue_units::{Instant, Stream as Random};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
@@ -96,10 +96,6 @@ impl Host for Sockets<'_> {
     }
 
     /// Returns none, since Linux tells of no window.
-    fn lossy_windows(&self, _socket: SocketId, _end: Side) -> Option<LossyWindows> {
-        None
-    }
-
     fn exchange(&mut self) -> u32 {
         self.desk.datagrams.exchange()
     }

@@ -137,7 +137,9 @@ pub trait Host {
     fn timeouts(&self, socket: SocketId) -> Option<u64>;
     /// Returns how many windows of data `end` has lost segments of. Returns none where the host's TCP does not count
     /// them.
-    fn lossy_windows(&self, socket: SocketId, end: Side) -> Option<LossyWindows>;
+    fn lossy_windows(&self, _socket: SocketId, _end: Side) -> Option<LossyWindows> {
+        None
+    }
     /// Returns the number of a new exchange of datagrams, which has ports of its own.
     fn exchange(&mut self) -> u32;
     /// Sends a datagram of `exchange` from `end`.
