@@ -221,9 +221,9 @@ fn with_buffers(config: Config, linux: &Linux, large: u32) -> Config {
     }
 }
 
-/// Returns a receive buffer in bytes that is large enough never to limit a flow: eight times the bandwidth-delay product
-/// of the fastest link and the longest path, but at least 16 MiB and at most 2 GiB. The kernel engine sets its buffers in
-/// the same way.
+/// Returns a receive buffer in bytes that is large enough never to limit a flow: eight times the bandwidth-delay
+/// product of the fastest link and the longest path, but at least 16 MiB and at most 2 GiB. The kernel engine sets its
+/// buffers in the same way.
 fn receive_buffer(scenario: &Scenario) -> u32 {
     const LEAST: u64 = 16 << 20;
     const MOST: u64 = 1 << 31;

@@ -115,9 +115,9 @@ fn the_buffers_of_tcp_are_sysctls() {
     }
 }
 
-/// A round trip of 100 ms, and a link that is never full. Half of 100 000 bytes of receive buffer are 4.0 Mbit/s, 160/256
-/// of them 5.0. A send buffer of 100 000 bytes holds at most two pieces of 64 KiB, and at least two thirds of it are out:
-/// 5 to 10 Mbit/s. Without a limit the flow fills the link.
+/// A round trip of 100 ms, and a link that is never full. Half of 100 000 bytes of receive buffer are 4.0 Mbit/s,
+/// 160/256 of them 5.0. A send buffer of 100 000 bytes holds at most two pieces of 64 KiB, and at least two thirds of
+/// it are out: 5 to 10 Mbit/s. Without a limit the flow fills the link.
 #[test]
 fn buffers_limit_a_flow() {
     let mbps = |stack: &str, linux: Value| {

@@ -376,9 +376,9 @@ eras! {
         /// Since 3.19 the payload counts as pages. In 6.1 the head has room for `MAX_TCP_HEADER` (320 bytes in whole
         /// cache lines) and for `skb_shared_info` (320), for which the allocator gives 1024. `sk_buff` (232) takes 256
         /// beside the head. Both structures have these sizes in the BTF of Debian's 6.1. Since 6.3 heads have memory of
-        /// their own of 640 bytes (`skb_small_head_cache`). Before 3.19 the payload is in the head too (`select_size` in
-        /// net/ipv4/tcp.c of 3.10). The head has 2048 bytes, of which 1408 are payload, and the other 40 of a segment
-        /// are a page's: 2048 + 256 + 40 - 1448 = 896. The structures are taken to be as large as in 6.1.
+        /// their own of 640 bytes (`skb_small_head_cache`). Before 3.19 the payload is in the head too (`select_size`
+        /// in net/ipv4/tcp.c of 3.10). The head has 2048 bytes, of which 1408 are payload, and the other 40 of a
+        /// segment are a page's: 2048 + 256 + 40 - 1448 = 896. The structures are taken to be as large as in 6.1.
         packet_memory: u32 = [896, 896, 1280, 896, 896, 1280],
             "a packet for segmentation offload takes in the sender, beside its payload," {
                 bytes => format!("{bytes} bytes of memory"),

@@ -5,9 +5,9 @@
 //! after the split only the last segment carries it. A segment that leaves alone carries PSH only if it ends what was
 //! written. A receiver acknowledges a pushed segment as soon as the application has read it.
 //!
-//! The data that the application writes is kept in pieces of 64 KiB, an odd number of full segments. Before Linux 6.10 a
-//! packet never extends beyond one piece. Therefore one segment in 45 leaves alone even if pairs leave, and the pairs are
-//! then shifted by one. Since then a packet that is too short is filled up from the next piece (`tcp_grow_skb`).
+//! The data that the application writes is kept in pieces of 64 KiB, an odd number of full segments. Before Linux 6.10
+//! a packet never extends beyond one piece. Therefore one segment in 45 leaves alone even if pairs leave, and the pairs
+//! are then shifted by one. Since then a packet that is too short is filled up from the next piece (`tcp_grow_skb`).
 //!
 //! A packet that could be longer waits for the next ACK, if that is expected within a millisecond (Linux from October
 //! 2025 on, and its older series since then). If ACKs come close together, as on fast links or behind data in the same
@@ -78,8 +78,8 @@ impl Offload {
         !is_first && stack.era().sending.psh_on_tso_end
     }
 
-    /// Returns how many segments of a packet of `packet` leave in it, if only `of_piece` are left of the piece. A packet
-    /// that is filled up from the next piece has both from then on as one piece.
+    /// Returns how many segments of a packet of `packet` leave in it, if only `of_piece` are left of the piece. A
+    /// packet that is filled up from the next piece has both from then on as one piece.
     #[cold]
     fn beyond_piece(&mut self, packet: u32, of_piece: u32, stack: Stack, piece: impl Fn() -> u32) -> u32 {
         if !stack.era().sending.fills_packet {

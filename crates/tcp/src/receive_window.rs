@@ -1,10 +1,10 @@
 //! The receive window: how much is offered, as Linux tunes it.
 //!
-//! A Linux receiver offers little at first. Each segment that arrives adds two segments, up to half of the buffer. Since
-//! 6.6 it is not half: it is the share of payload in the memory of the first full segment. The buffer grows to hold the
-//! bytes of the last round trip, and more, because the sender may be in slow start (dynamic right-sizing, Fisk & Feng
-//! 2001). Data that waits out of order, or for the application, takes up room in the buffer.
-//! An edge once offered is never taken back (RFC 9293, 3.8.6.2.1).
+//! A Linux receiver offers little at first. Each segment that arrives adds two segments, up to half of the buffer.
+//! Since 6.6 it is not half: it is the share of payload in the memory of the first full segment. The buffer grows to
+//! hold the bytes of the last round trip, and more, because the sender may be in slow start (dynamic right-sizing, Fisk
+//! & Feng 2001). Data that waits out of order, or for the application, takes up room in the buffer. An edge once
+//! offered is never taken back (RFC 9293, 3.8.6.2.1).
 
 use crate::era::RcvSpaceAdjust;
 use crate::{SeqNumber, Stack};
@@ -28,7 +28,8 @@ const STEP: u32 = 128;
 const FRAME: u32 = 2048 + 256;
 /// Shares of the buffer have this denominator (Linux `TCP_RMEM_TO_WIN_SCALE`).
 const WHOLE: u32 = 256;
-/// The share of the buffer that may be offered before a segment has come, and the share that older releases always have.
+/// The share of the buffer that may be offered before a segment has come, and the share that older releases always
+/// have.
 const HALF: u8 = 128;
 /// A round trip shorter than this makes the buffer grow less (`tcp_rcvbuf_low_rtt`).
 const LOW_RTT: Duration = Duration::from_millis(1);
@@ -194,8 +195,8 @@ impl ReceiveWindow {
         self.stack.era().receiver.ack_before_read
     }
 
-    /// Grows the window as [`grow`](Self::grow) does, by a segment out of order, if the stack does so. `span` is from the
-    /// next byte in order to the last that has come. Linux since 6.19 then makes room for it.
+    /// Grows the window as [`grow`](Self::grow) does, by a segment out of order, if the stack does so. `span` is from
+    /// the next byte in order to the last that has come. Linux since 6.19 then makes room for it.
     pub(crate) fn grow_over_hole(&mut self, held: u32, len: u16, span: u32) -> bool {
         let receiver = &self.stack.era().receiver;
         let grows = receiver.grow_window_ofo && self.grow(held, len);
@@ -299,8 +300,8 @@ fn is_by_growth(by: RcvSpaceAdjust) -> bool {
     by >= RcvSpaceAdjust::ByGrowth
 }
 
-/// Returns what the first buffer, of which `half` bytes may be offered, allows: less the room of one `segment`. That room
-/// is kept back so that nothing grows before the first round trip is measured.
+/// Returns what the first buffer, of which `half` bytes may be offered, allows: less the room of one `segment`. That
+/// room is kept back so that nothing grows before the first round trip is measured.
 fn reserve(half: u32, segment: u32) -> u32 {
     half.saturating_sub(segment).max(2 * segment)
 }

@@ -2,8 +2,8 @@
 //!
 //! Linux counts the memory of the packets that hold the data: their payload, and a fixed amount for each packet. The
 //! application writes until this memory reaches the size of the buffer. The last packet may exceed the size. Then the
-//! application waits until a third of the buffer is free (`sk_stream_is_writeable`). While it waits, the buffer grows to
-//! hold two congestion windows of segments that each take memory of their own, or three for a model-based congestion
+//! application waits until a third of the buffer is free (`sk_stream_is_writeable`). While it waits, the buffer grows
+//! to hold two congestion windows of segments that each take memory of their own, or three for a model-based congestion
 //! control (`tcp_sndbuf_expand`). The last number of `tcp_wmem` is its limit.
 
 use crate::config::Buffer;
@@ -99,8 +99,8 @@ impl SendBuffer {
         }
     }
 
-    /// Returns how many bytes the application writes now. If the application waits and `window` segments have room in the
-    /// congestion window, the buffer grows to hold such windows.
+    /// Returns how many bytes the application writes now. If the application waits and `window` segments have room in
+    /// the congestion window, the buffer grows to hold such windows.
     pub(crate) fn admit(&mut self, held: Held, window: Option<u32>) -> u64 {
         if self.beyond == 0 || self.waits == Some(held.una) {
             return 0; // only an ACK wakes the application
@@ -157,8 +157,8 @@ mod tests {
         assert_eq!((new(80_000, 90_000).size, new(80_000, 20_000).size), (80_000, 20_000));
     }
 
-    /// 4 MiB hold 70.85 packets of 40 segments in Linux 6.1, and 71.31 in 7.3, whose packets have 896 bytes beside their
-    /// payload.
+    /// 4 MiB hold 70.85 packets of 40 segments in Linux 6.1, and 71.31 in 7.3, whose packets have 896 bytes beside
+    /// their payload.
     #[test]
     fn the_buffer_ends_at_its_limit() {
         let admits = |stack| buffer(stack, Cc::Cubic, 4 << 20).admit(EMPTY, Some(10_000)) / 57_920;

@@ -5,8 +5,8 @@
 //! (`sk_wmem_alloc`). A connection at its limit waits until one of them is freed (`tcp_small_queue_check` in
 //! net/ipv4/tcp_output.c; `tcp_wfree`). Four rules followed each other: 128 kB (3.6), at least 128 kB (3.13), what the
 //! pacing rate carries in a millisecond (3.19; a driver can ask for more time, as Wi-Fi's do since 4.16), and at most 4
-//! MiB of that, paced or not (6.16). The last two let two packets out in any case, and a packet behind which nothing else
-//! is out.
+//! MiB of that, paced or not (6.16). The last two let two packets out in any case, and a packet behind which nothing
+//! else is out.
 
 use alloc::collections::VecDeque;
 use goodqueue_units::Rate;
@@ -17,8 +17,8 @@ const LIMIT_OUTPUT_BYTES: u64 = 131_072;
 const MOST_UNPACED_BYTES: u64 = 1 << 20;
 /// `tcp_limit_output_bytes` since 6.16, for paced connections, too.
 const MOST_BYTES: u64 = 4 << 20;
-/// The memory of a packet beside its payload before 3.19 without segmentation offload: 1448 + 640 bytes do not fit 2048,
-/// so the allocator gives 4096: 4096 + 256 - 1448.
+/// The memory of a packet beside its payload before 3.19 without segmentation offload: 1448 + 640 bytes do not fit
+/// 2048, so the allocator gives 4096: 4096 + 256 - 1448.
 const UNSPLIT_BYTES: u32 = 2904;
 
 /// How the limit of a release follows from what it knows of a connection.
@@ -89,7 +89,7 @@ pub(crate) struct SmallQueue {
 }
 
 impl SmallQueue {
-    /// `packet_bytes` is the memory of a packet beside its payload with segmentation offload.
+    /// Builds empty queues. `packet_bytes` is the memory of a packet beside its payload with segmentation offload.
     pub(crate) fn new(rule: SmallQueueRule, packet_bytes: u32, of_host: SmallQueues) -> Self {
         let overhead_bytes = if rule.is_modern() || of_host.offload { packet_bytes } else { UNSPLIT_BYTES };
         let below = VecDeque::new();
@@ -169,8 +169,9 @@ mod tests {
         packets.take(100_000).count()
     }
 
-    /// 131 072 / 2344 = 55.9 packets, of which the last may exceed the limit, and without offload 131 072 / 4352 = 30.1.
-    /// Since 3.19 two packets fit at a low rate, and 8 MB / 1024 / 2728 = 2.9. Guards against a rule in another release's place, and a limit that is never met.
+    /// 131 072 / 2344 = 55.9 packets, of which the last may exceed the limit, and without offload 131 072 / 4352 =
+    /// 30.1. Since 3.19 two packets fit at a low rate, and 8 MB / 1024 / 2728 = 2.9. Guards against a rule in another
+    /// release's place, and a limit that is never met.
     #[test]
     fn each_release_lets_another_number_of_packets_out() {
         let fast = Rate::from_bps(64_000_000);

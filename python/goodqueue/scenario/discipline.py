@@ -35,17 +35,19 @@ class Sort:
     methods: tuple[str, str]
     wanted: str
     """The methods with their arguments, for refusals."""
-    first: str
-    """The first argument of ``__init__``."""
+    no_argument: str
+    """The refusal of an ``__init__`` without its first argument."""
 
 
 LAW = Sort(
-    ("enqueue", "dequeue"), "a class with enqueue(self, now, packet, queue) and dequeue(self, now, queue)", "link"
+    ("enqueue", "dequeue"),
+    "a class with enqueue(self, now, packet, queue) and dequeue(self, now, queue)",
+    "__init__ takes no link; accepted: def __init__(self, link, …)",
 )
 CONGESTION_CONTROL = Sort(
     ("on_ack", "ssthresh"),
     "a class with on_ack(self, ack, window) and ssthresh(self, congestion), as docs/guides/my-cc.md has it",
-    "connection",
+    "__init__ takes no connection; accepted: def __init__(self, connection, …)",
 )
 
 MOST_BYTES = 16 * inputs.MIB
@@ -242,8 +244,7 @@ def _arguments(made: type, target: str, given: dict[str, str], sort: Sort) -> tu
         inspect.Parameter.POSITIONAL_OR_KEYWORD,
         inspect.Parameter.VAR_POSITIONAL,
     ):
-        first = sort.first
-        raise UserError(target, f"__init__ takes no {first}; accepted: def __init__(self, {first}, …)")
+        raise UserError(target, sort.no_argument)
     named = {p.name: p for p in parameters[1:] if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)}
     anything = any(p.kind == p.VAR_KEYWORD for p in parameters)
     known = ", ".join(named) or "no parameters"

@@ -123,6 +123,8 @@ impl CongestionControl for Own {
     const SOURCE: &'static str = "its file";
     const DIFFERS: &'static str = "its file says it";
 
+    /// Makes the congestion control of a connection.
+    ///
     /// # Panics
     /// If the configuration has the number of a congestion control of the caller's own, and none that is made.
     #[allow(clippy::expect_used)] // a mistake in a caller's program, not in its input

@@ -1,4 +1,5 @@
-//! Congestion in the sender's own host: the first queue drops a packet while TCP hands it down, or says that it is full.
+//! Congestion in the sender's own host: the first queue drops a packet while TCP hands it down, or says that it is
+//! full.
 //!
 //! Linux: `tcp_transmit_skb`, which calls `tcp_enter_cwr` and `net_xmit_eval`. No release changed this since 3.6.
 
