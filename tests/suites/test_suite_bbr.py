@@ -51,6 +51,14 @@ def test_a_flow_without_gains_has_no_states() -> None:
     assert bbr.variable(record, _of(variable="bw_mbps", statistic="max")) is None
 
 
+@pytest.mark.parametrize("record", [{}, {"series": {"packets": {}}}, _record(CRUISE)])
+def test_a_run_without_the_series_shows_nothing(record: Any) -> None:
+    """Guards against a traceback at the end of a user's suite whose scenario has no ``[series]``, or has few flows."""
+    assert bbr.state_count(record, _of(state="up") | {"flow": 1.0}) is None
+    assert bbr.variable(record, _of(variable="bw_mbps", statistic="max") | {"flow": 1.0}) is None
+    assert bbr.at_end_of(record, _of(state="up", variable="bw_mbps") | {"flow": 1.0}) is None
+
+
 def test_a_variable_is_read_within_its_time() -> None:
     record = _record(*[CRUISE] * 5, bw_mbps=[None, 8.0, 4.0, 5.0, 2.0])
     found = {one: bbr.variable(record, _of(variable="bw_mbps", statistic=one, to_s=4.0)) for one in bbr.OF_VALUES}

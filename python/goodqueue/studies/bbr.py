@@ -5,8 +5,9 @@ The gains of each state are those of draft-ietf-ccwg-bbr-06, section 2.4. The st
 
 from collections.abc import Mapping
 from itertools import groupby, pairwise
+from typing import Any
 
-from goodqueue.record import FlowSeries, Record
+from goodqueue.record import Record
 
 Options = Mapping[str, str | float]
 
@@ -21,8 +22,15 @@ OF_SPANS = ("total", "longest", "first")
 OF_VALUES = ("min", "max", "first", "last", "least_step")
 
 
-def _flow(record: Record, options: Options) -> FlowSeries:
-    return record["series"]["flows"][int(options["flow"])]
+def _series(record: Record) -> Mapping[str, Any]:
+    """Return the run's time series. Empty if the scenario asks for none."""
+    return record.get("series", {})
+
+
+def _flow(record: Record, options: Options) -> Mapping[str, Any]:
+    """Return the series of the flow with the number ``flow``. Empty if the run kept none."""
+    flows, number = _series(record).get("flows", []), int(options["flow"])
+    return flows[number] if number < len(flows) else {}
 
 
 def _values(record: Record, options: Options) -> list[tuple[float, float]]:
@@ -30,11 +38,11 @@ def _values(record: Record, options: Options) -> list[tuple[float, float]]:
 
     A variable is one of the congestion control, or of TCP, or of the flow itself, or of the queue down.
     """
-    flow, name = _flow(record, options), str(options["variable"])
-    places = (flow.get("cc", {}), flow.get("tcp", {}), flow, record["series"]["queues"]["down"])
-    found = next((place[name] for place in places if name in place), [])  # type: ignore[literal-required]
+    flow, name, series = _flow(record, options), str(options["variable"]), _series(record)
+    places = (flow.get("cc", {}), flow.get("tcp", {}), flow, series.get("queues", {}).get("down", {}))
+    found: list[float | None] = next((place[name] for place in places if name in place), [])
     begin, end = float(options["from_s"]), float(options["to_s"])
-    every = zip(record["series"]["time_s"], found, strict=False)
+    every = zip(series.get("time_s", []), found, strict=False)
     return [(time, value) for time, value in every if value is not None and begin < time <= end]
 
 
@@ -43,7 +51,7 @@ def _states(record: Record, options: Options) -> list[tuple[str, float, float]]:
     cc = _flow(record, options).get("cc", {})
     if not {"pacing_gain", "cwnd_gain"} <= cc.keys():
         return []
-    times = record["series"]["time_s"]
+    times = _series(record)["time_s"]
     each = [_state(*gains) for gains in zip(cc["pacing_gain"], cc["cwnd_gain"], strict=True)]
     found, place = [], 0
     for state, group in groupby(each):

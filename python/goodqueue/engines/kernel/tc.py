@@ -96,11 +96,9 @@ def shaper(line: str) -> str:
 
 def own_rate(line: Line) -> str | None:
     """Return the rate that the discipline itself shapes to, or None if its line gives none."""
-    return (
-        line.text("rate" if line.name in HOLD_BACK else "bandwidth")
-        if line.name in (*HOLD_BACK, "cake", "cake_mq")
-        else None
-    )
+    if line.name in HOLD_BACK:
+        return line.text("rate")
+    return line.text("bandwidth") if line.name in ("cake", "cake_mq") else None
 
 
 def queues(line: str) -> int:
