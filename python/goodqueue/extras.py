@@ -9,6 +9,8 @@ EXTRAS = {
     "pyarrow": "store",
     "pandas": "notebook",
     "distributed": "dask",
+    "optuna": "search",
+    "SALib": "search",
 }
 """The extra of each package."""
 

@@ -15,6 +15,7 @@ import typer
 from goodqueue import extras, interrupts
 from goodqueue.cli import (
     advise,
+    attack,
     bench,
     cite,
     compare,
@@ -74,6 +75,7 @@ app.command("compare")(compare.compare)
 app.command("link")(link.link)
 app.command("advise")(advise.advise)
 app.command("sweep")(sweep.sweep)
+app.command("attack")(attack.attack)
 app.command("report")(report.report)
 app.command("serve")(serve.serve)
 app.command("plot")(plot.plot)

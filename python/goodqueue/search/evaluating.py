@@ -1,0 +1,130 @@
+"""Runs the candidates of a search: each scenario, and those it is compared with. Stored runs are not repeated."""
+
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+
+from goodqueue import executors
+from goodqueue import scenario as scenarios
+from goodqueue.engines import identity
+from goodqueue.engines.identity import Run
+from goodqueue.errors import UserError
+from goodqueue.record import Record, Scenario
+from goodqueue.run import Progress
+from goodqueue.search.conditions import Condition
+from goodqueue.search.subjects import Subject, instead
+from goodqueue.show import terminal
+from goodqueue.store import Store, completing
+
+FAILED = -10.0
+"""The score of a candidate whose scenario is refused, or whose run failed."""
+
+UNCOMPARED = -4.0
+"""Added to the score of a candidate whose own numbers do not suffice, so that it is below every other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A scenario with its score, and the numbers of its conditions."""
+
+    score: float
+    holds: bool
+    values: Sequence[tuple[float | None, float | None]] = ()
+    """Per condition: the number, and what it is compared with."""
+    digests: Sequence[str] = ()
+    """The parts of the records that do not name the seed, as a hash. Equal hashes mean equal runs."""
+
+
+@dataclass(slots=True)
+class Evaluator:
+    """Judges scenarios by conditions, and counts."""
+
+    subject: Subject
+    conditions: Sequence[Condition]
+    execute: executors.Executor
+    store: Store | None = None
+    engine: str = "sim"
+    evaluations: int = 0
+    """The scenarios that were judged, each with one seed."""
+    runs: int = 0
+    """The runs that this took, those that were stored before included."""
+    _known: dict[str, Record] = field(default_factory=dict)
+
+    def judge(self, built: Sequence[Scenario | None], seed: int) -> list[Judged]:
+        """Return the judgement of each scenario with ``seed``, in their order. None stands for one that is not run.
+
+        A scenario whose own numbers break no condition is not compared with others.
+        """
+        self.evaluations += len(built)
+        seeded = [None if one is None else {**one, "seed": seed} for one in built]
+        own = [one for one in self.conditions if not one.others]
+        compared = [one for one in self.conditions if one.others]
+        found = self._records([{"": one} if one is not None else None for one in seeded])
+        first = [self._score(own, records) for records in found]
+        if not compared:
+            return first
+        again = []
+        for one, records, judged in zip(seeded, found, first, strict=True):
+            others = {name for condition in compared for name in condition.others}
+            wanted = one is not None and records is not None and judged.holds
+            again.append(self._variants(one, others) if wanted and one is not None else None)
+        both = self._records(again)
+        judgements = []
+        for records, judged, more in zip(found, first, both, strict=True):
+            if records is None or not judged.holds:
+                low = judged.score if judged.score <= FAILED else judged.score + UNCOMPARED
+                judgements.append(Judged(low, False, judged.values))
+            else:
+                judgements.append(self._score(self.conditions, {**records, **more} if more else None))
+        return judgements
+
+    def _variants(self, scenario: Scenario, others: set[str]) -> dict[str, Scenario]:
+        return {other: instead(scenario, self.subject, other) for other in sorted(others)}
+
+    def _score(self, conditions: Sequence[Condition], records: dict[str, Record] | None) -> Judged:
+        if records is None:
+            return Judged(FAILED, False)
+        margins = [one.margin(records) for one in conditions]
+        return Judged(
+            min(margins, default=0.0),
+            all(one.holds(records) for one in conditions),
+            [one.values(records) for one in conditions],
+            [_digest(record) for record in records.values()],
+        )
+
+    def _records(self, wanted: Sequence[Mapping[str, Scenario] | None]) -> list[dict[str, Record] | None]:
+        """Return the records of each group of scenarios by name, or None for a group of which one is refused."""
+        groups: list[dict[str, Run] | None] = []
+        for group in wanted:
+            try:
+                groups.append(None if group is None else {name: self._run(one) for name, one in group.items()})
+            except UserError:
+                groups.append(None)
+        runs = {run.key: run for group in groups if group for run in group.values()}
+        records: dict[str, Record] = {}
+
+        def seen(run: Run, text: str) -> None:
+            records[run.key] = json.loads(text)
+
+        completing.complete(self.store, list(runs.values()), self.execute, seen, _silent, lambda _run, _error: None)
+        self.runs += len(runs)
+        return [
+            {name: records[run.key] for name, run in group.items()}
+            if group is not None and all(run.key in records for run in group.values())
+            else None
+            for group in groups
+        ]
+
+    def _run(self, scenario: Scenario) -> Run:
+        return identity.of(self.engine, scenarios.resolve(scenario))
+
+
+def _silent(_count: int) -> AbstractContextManager[Progress]:
+    """Show nothing, since a search shows its own progress."""
+    return terminal.silent("")
+
+
+def _digest(record: Record) -> str:
+    parts = {key: value for key, value in record.items() if key not in ("seed", "scenario")}
+    return identity.digest(parts)[:16]
