@@ -35,6 +35,7 @@ from goodqueue.cli import (
     report,
     run,
     schema,
+    sensitivity,
     serve,
     study,
     suite,
@@ -76,6 +77,7 @@ app.command("link")(link.link)
 app.command("advise")(advise.advise)
 app.command("sweep")(sweep.sweep)
 app.command("attack")(attack.attack)
+app.command("sensitivity")(sensitivity.sensitivity)
 app.command("report")(report.report)
 app.command("serve")(serve.serve)
 app.command("plot")(plot.plot)

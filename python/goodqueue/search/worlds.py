@@ -86,7 +86,8 @@ def build(world: World, choose: Choose) -> Scenario:
     found["traffic"] = tables
     if hops := _hops(world, choose, tables):
         found["hop"] = hops
-    if "changes" not in world.without and (changes := _changes(world, choose, rate, duration)):
+    may_change = "changes" not in world.without and "bursts" not in bottleneck  # which has no rate to change
+    if may_change and (changes := _changes(world, choose, rate, duration)):
         found["change"] = changes
     if world.needs_series:
         found["series"] = {"interval": SERIES}

@@ -1,0 +1,144 @@
+"""The verb ``attack``: what it finds, that it repeats and goes on, what it writes, and what it refuses."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import Result
+from goodqueue import executors
+from goodqueue import scenario as scenarios
+from goodqueue import store as stores
+from goodqueue._goodqueue import VERSION
+from goodqueue.record import Scenario
+from goodqueue.search import attack, attack_show, request
+from goodqueue.search.evaluating import Evaluator
+from goodqueue.search.subjects import Subject, instead
+
+Command = Callable[..., Result]
+
+BROKEN = ["delay_targets > 10", "delay_targets of pie < 5"]
+
+SAID = request.World(["rate=1..4", "duration=20", "flows=1..4"], "bursts,changes,loss", [], ["cubic"], ecn=False)
+"""A search of these takes a second or two."""
+
+WORDS = [
+    "codel", *(f"--property={one}" for one in BROKEN), "--bound=rate=1..4", "--bound=duration=20",
+    "--bound=flows=1..4", "--without=bursts,changes,loss", "--cc=cubic", "--evaluations=64",
+]  # fmt: skip
+"""The same as the command line has it."""
+
+
+def search(store: Path | None = None, workers: int | None = None, kernel: str | None = None) -> dict[str, Any]:
+    """Return the JSON of the search."""
+    plan = replace(request.attack("codel", BROKEN, SAID, "tpe", 1, 64, 1, None), kernel=kernel)
+    kept = stores.create(store, "--store") if store else None
+    evaluator = Evaluator(plan.subject, plan.broken.conditions, executors.local(workers), kept)
+    found: dict[str, Any] = json.loads(
+        json.dumps(attack_show.as_json(attack.carry_out(plan, evaluator, lambda _: None), VERSION))
+    )
+    return found
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder in which the search of `found` keeps its runs."""
+    return tmp_path_factory.mktemp("attack") / "store"
+
+
+@pytest.fixture(scope="module")
+def found(store: Path) -> dict[str, Any]:
+    """Return the JSON of a search that finds unresponsive load."""
+    return search(store)
+
+
+def test_codel_is_found_under_unresponsive_load(found: dict[str, Any]) -> None:
+    (find,) = found["finds"]
+    kinds = {table["kind"] for table in find["scenario"]["traffic"]}
+    assert "cbr" in kinds, "only datagrams that do not slow down fill CoDel's queue here"
+    (delay, least), (of_pie, most) = find["values"]
+    assert delay > least == 10
+    assert of_pie < most == 5
+    assert find["holds"] <= find["of"]
+    scenarios.resolve(find["scenario"])
+
+
+def test_a_find_is_a_scenario_that_shows_what_was_found(
+    found: dict[str, Any], store: Path, goodqueue: Command, tmp_path: Path
+) -> None:
+    out = tmp_path / "report"
+    goodqueue("attack", *WORDS, f"--store={store}", f"--out={out}")
+    assert sorted(file.name for file in out.iterdir()) == [
+        "find-1.png", "find-1.svg", "find-1.toml", "report.html", "results.json",
+    ]  # fmt: skip
+    record = json.loads(goodqueue("run", str(out / "find-1.toml"), "--json").out)
+    assert record["queues"]["down"]["delay_ms"]["mean"] / 5 == pytest.approx(found["finds"][0]["values"][0][0])
+
+
+def test_the_same_search_on_one_core_is_the_same(found: dict[str, Any]) -> None:
+    assert search(workers=1) == found
+
+
+def test_a_search_goes_on_from_its_store(found: dict[str, Any], store: Path) -> None:
+    before = sorted(store.rglob("*.parquet"))
+    for file in before[::2]:  # as if it had been killed half-way
+        file.unlink()
+    assert search(store) == found
+    assert sorted(store.rglob("*.parquet")) == before
+
+
+def test_nothing_found_says_what_came_nearest(goodqueue: Command) -> None:
+    words = ["--property=delay_targets > 1e6", "--bound=rate=1..4", "--bound=duration=20", "--evaluations=8"]
+    result = goodqueue("attack", "fq_codel", *words, "--method=random")
+    assert "fq_codel: no scenario with delay_targets > 1e6 among 8 scenarios" in " ".join(result.out.split())
+    assert "The nearest: " in result.out
+
+
+def test_a_kernel_confirms_what_is_found(kernel: list[Scenario], found: dict[str, Any]) -> None:
+    again = search(kernel="kernel")
+    (find,) = again["finds"]
+    assert find["scenario"] == found["finds"][0]["scenario"]
+    assert find["kernel"]["engine"] == "kernel"
+    assert (find["kernel"]["holds"], find["kernel"]["of"]) == (3, 3)
+    lines = [one["bottleneck"]["qdisc"].split()[0] for one in kernel]
+    assert (lines.count("codel"), lines.count("pie")) == (3, 3)
+
+
+def test_the_scenario_that_is_compared_differs_in_what_is_attacked_only() -> None:
+    made = {"bottleneck": {"qdisc": "codel"}, "traffic": [{"cc": "bbr", "count": 2}, {"cc": "cubic"}, {"kind": "cbr"}]}
+    assert instead(made, Subject("bbr", is_cc=True), "reno")["traffic"] == [
+        {"cc": "reno", "count": 2}, {"cc": "cubic"}, {"kind": "cbr"},
+    ]  # fmt: skip
+    assert instead(made, Subject("codel", is_cc=False), "pie")["bottleneck"] == {"qdisc": "pie"}
+    assert instead(made, Subject("codel", is_cc=False), "traffic.0.count=9")["traffic"][0]["count"] == 9
+    assert made["bottleneck"] == {"qdisc": "codel"}
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["kodel", "--property", "delay"], 'QDISC|CC: found "kodel"; accepted: a discipline\'s line'),
+        (["codel"], "--property: found none; accepted: delay, "),
+        (["codel", "--property", "slow"], '--property slow: found "slow"; accepted: delay, '),
+        (["codel", "--property", "delay_mean_ms > 2 x kodel"], '"kodel": '),
+        (["codel", "--property", "delay", "--bound", "rate=9..3"], '--bound rate=9..3: found "9..3"; accepted: within'),
+        (
+            ["codel", "--property", "delay", "--bound", "speed=1..2"],
+            '--bound speed=1..2: found "speed"; accepted: NAME',
+        ),
+        (["codel", "--property", "delay", "--without", "rain"], '--without rain: found "rain"; accepted: cbr, '),
+        (["codel", "--property", "delay", "--qdisc", "pie"], "--qdisc pie: found for a discipline"),
+        (["codel", "--property", "delay", "--cc", "kubic"], "--cc kubic: "),
+        (["codel", "--property", "delay", "--method", "luck"], "--method luck: accepted: tpe, random, nsga2"),
+        (["codel", "--property", "delay", "--evaluations", "0"], '--evaluations: found "0"'),
+    ],
+)
+def test_a_wrong_request_is_refused_before_any_run(goodqueue: Command, words: list[str], line: str) -> None:
+    result = goodqueue("attack", *words)
+    assert result.status == 2
+    assert line in result.err
+    assert result.err.count("\n") == 1
+    assert not result.out
