@@ -26,14 +26,19 @@ ALLOWED: dict[str, set[str]] = {
         "python/goodqueue/cli/run.py",  # an example in the help
         "python/goodqueue/traffic.py",  # `BULK`, the kind that competes for the link
         "crates/qdisc/src/sched/cake/diffserv.rs",  # cake's own name of a tin
+        "python/goodqueue/search/worlds.py",  # the traffic of candidates
     },
-    "transfer": {"python/goodqueue/validation/show.py"},  # a heading
+    "transfer": {
+        "python/goodqueue/validation/show.py",  # a heading
+        "python/goodqueue/search/worlds.py",
+    },
     "rr": set(),
     "stream": set(),
     "cbr": {
         "python/goodqueue/validation/recovery.py",  # the validation's bursts
         "python/goodqueue/speed/bench_wifi.py",  # cells of other simulators
         "python/goodqueue/neighbours",
+        "python/goodqueue/search/worlds.py",
     },
     "ping": {"python/goodqueue/flent", "python/goodqueue/neighbours"},
     "voip": {"python/goodqueue/flent", "python/goodqueue/neighbours"},
@@ -62,8 +67,9 @@ ALLOWED_HOPS: dict[str, set[str]] = {
         "python/goodqueue/api/advice.py",  # the kind of access link
         "python/goodqueue/advise",
         "python/goodqueue/engines/kernel/lab/plan.py",  # a field of the laboratory's hop
+        "python/goodqueue/search/worlds.py",  # the links and wires of candidates
     },
-    "wire": set(),
+    "wire": {"python/goodqueue/search/worlds.py"},
     "police": set(),
 }
 """The same for kinds of hops."""

@@ -55,6 +55,8 @@ WORDS = {
 
 SHORTER = {
     "advise": ["--quick", "--seeds=2"],
+    "attack": ["--evaluations=4", "--method=random"],
+    "sensitivity": ["--samples=2", "--method=morris"],
     "compare": ["--duration=4s", "--warmup=1s", "--seeds=1"],
     "sweep": ["--set=duration=4s", "--set=warmup=1s", "--seeds=1"],
 }

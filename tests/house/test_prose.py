@@ -56,7 +56,7 @@ def test_a_table_and_a_link_may_be_wider_and_prose_may_not(tmp_path: Path) -> No
 FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 IN_A_FENCE = re.compile(r"^(?:\$ )?goodqueue (.*)", re.MULTILINE)
 IN_A_SENTENCE = re.compile(r"`goodqueue ([^`]*)`")
-SHELL = re.compile(r"(?<=\s)([>|&].*|#.*)|;.*")
+SHELL = re.compile(r"""("[^"]*"|'[^']*')|(?:(?<=\s)[>|&#].*|;.*)""")
 
 
 def commands() -> dict[str, str]:
@@ -67,7 +67,7 @@ def commands() -> dict[str, str]:
         text = (ROOT / name).read_text(encoding="utf-8").replace("\\|", "|").replace("\\\n", " ")
         lines = [line for fence in FENCED.findall(text) for line in IN_A_FENCE.findall(fence)]
         lines += IN_A_SENTENCE.findall(FENCED.sub("", text))
-        found |= {SHELL.sub("", " ".join(line.split())): name for line in lines}
+        found |= {SHELL.sub(lambda part: part[1] or "", " ".join(line.split())): name for line in lines}
     return found
 
 

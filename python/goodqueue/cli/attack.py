@@ -65,7 +65,7 @@ def attack(
     workers: Workers = None,
     json: Json = False,
 ) -> None:
-    """Search for scenarios in which a property breaks, and shrink them.
+    """Find scenarios in which a property breaks; shrink them.
 
     \b
     Examples:

@@ -68,7 +68,7 @@ def plot(
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace --out.")] = False,
 ) -> None:
-    """Draw a figure of stored results, in the forms that papers use. Nothing is run.
+    """Draw a figure of stored results, in forms that papers use. Nothing is run.
 
     \b
     Kinds:

@@ -77,7 +77,7 @@ def sweep(
     latex: Latex = False,
     json: Json = False,
 ) -> None:
-    """Run a scenario over a grid of values; show the means per cell.
+    """Run a scenario over a grid of values; show the means.
 
     \b
     Examples:

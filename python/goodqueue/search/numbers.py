@@ -10,7 +10,7 @@ from goodqueue.record import Record
 from goodqueue.record.dotted import check_path
 from goodqueue.record.reading import statistic
 from goodqueue.scenario import seconds
-from goodqueue.search import lines
+from goodqueue.search import lines, worlds
 
 Pick = Callable[[Record], float | None]
 
@@ -57,7 +57,9 @@ def _rate_mbps(record: Record) -> float:
 
 def offered_percent(record: Record) -> float | None:
     """Return the rate of all datagrams that are sent at a constant rate, in percent of the link's rate."""
-    rates = [lines.rate_mbps(str(one["rate"])) for one in record["scenario"]["traffic"] if one["kind"] == "cbr"]
+    rates = [
+        lines.rate_mbps(str(one["rate"])) for one in record["scenario"]["traffic"] if one["kind"] == worlds.CONSTANT
+    ]
     return 100 * sum(rates) / _rate_mbps(record)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from goodqueue.errors import Option, UserError, quoted
-from goodqueue.search import conditions, numbers
+from goodqueue.search import conditions, numbers, worlds
 from goodqueue.search.conditions import Condition
 
 
@@ -51,5 +51,4 @@ def read(texts: Sequence[str]) -> Property:
             raise UserError(place, f"found {quoted(text)}; accepted: {names}, or a condition, {conditions.ACCEPTED}")
         found += conditions.parse(NAMED.get(text, [text]), place)
     named = {one.number for one in found}
-    is_transfer = any(name.startswith(("completion_", "transfers")) for name in named)
-    return Property(found, "transfer" if is_transfer else "bulk", bool(named & set(numbers.OF_SERIES)))
+    return Property(found, worlds.main_of(sorted(named)), bool(named & set(numbers.OF_SERIES)))

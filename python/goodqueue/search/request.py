@@ -17,9 +17,6 @@ LINES = ("pfifo",)
 CCS = ("cubic", "reno", "bbr")
 """The flows' congestion controls, unless others are asked for."""
 
-PARTS = ("cbr", "bulk", "jitter", "loss", "bursts", "changes")
-"""What ``--without`` can leave out."""
-
 
 @dataclass(frozen=True, slots=True)
 class World:
@@ -116,6 +113,8 @@ def _widest(fact: Number) -> str:
 
 def _without(text: str | None) -> frozenset[str]:
     found = frozenset(filter(None, (text or "").replace(" ", "").split(",")))
-    if unknown := sorted(found - set(PARTS)):
-        raise UserError(Option("without", str(text)), f"found {quoted(unknown[0])}; accepted: {', '.join(PARTS)}")
+    if unknown := sorted(found - set(worlds.PARTS)):
+        raise UserError(
+            Option("without", str(text)), f"found {quoted(unknown[0])}; accepted: {', '.join(worlds.PARTS)}"
+        )
     return found

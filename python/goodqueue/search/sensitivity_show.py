@@ -94,9 +94,17 @@ def write(folder: Path, found: Sensitivity, command: str) -> UserError | None:
 def _page(folder: Path, found: Sensitivity, command: str) -> str:
     from goodqueue.plot import sensitivity, style
 
-    figure = sensitivity.figure(found)
-    svg = style.save(figure, folder, "sensitivity")
     alone, total = HEADINGS[found.plan.method]
+    pairs = {
+        metric.key: [
+            sensitivity.Pair(one.key, one.first, one.first_half, one.total, one.total_half)
+            for one in ranked(found, metric.key)
+        ]
+        for metric in found.plan.metrics
+    }
+    axis = "of the variance" if found.plan.method == "sobol" else "effect"
+    figure = sensitivity.figure(pairs, axis, f"Dark: {alone}. Pale: {total}. Lines: 95 % intervals.")
+    svg = style.save(figure, folder, "sensitivity")
     caption = f"Bars: {alone} (full) and {total} (pale), with 95 % intervals."
     tables = [table(found, metric.key) for metric in found.plan.metrics]
     return render(

@@ -4,12 +4,13 @@
 earlier answer made it matter, so what is not said has no influence.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from goodqueue.record import Scenario
 from goodqueue.search.facts import Choose, Number, Word
+from goodqueue.traffic import BULK
 
 NUMBERS = {
     one.name: one
@@ -26,6 +27,22 @@ NUMBERS = {
     )
 }
 """What a user may bound, by name, with the widest bounds."""
+
+CONSTANT = "cbr"
+"""The kind of traffic with a constant rate."""
+
+PARTS = (CONSTANT, "bulk", "jitter", "loss", "bursts", "changes")
+"""What a user may leave out."""
+
+MAINS = {"completion_": "transfer", "transfers": "transfer"}
+"""The kind of the first traffic, if a condition is about a number that begins so. Otherwise it is bulk."""
+
+
+def main_of(numbers: Iterable[str]) -> str:
+    """Return the kind of the first traffic for conditions about ``numbers``."""
+    found = (kind for begin, kind in MAINS.items() for name in numbers if name.startswith(begin))
+    return next(found, BULK)
+
 
 CBR_SHARE = (0.1, 2.0)
 """The rate of constant traffic, in multiples of the link's rate."""
@@ -59,8 +76,8 @@ class World:
     """Whether the scenario's buffer sets the limit of a line, by line."""
     bounds: Mapping[str, Number] = field(default_factory=lambda: NUMBERS)
     without: frozenset[str] = frozenset()
-    """Parts that no candidate has: cbr, bulk, transfer, jitter, loss, bursts, changes."""
-    main: str = "bulk"
+    """Those of `PARTS` that no candidate has."""
+    main: str = BULK
     """The kind of the first traffic: bulk, or transfer."""
     needs_series: bool = False
     ecn: bool = False
