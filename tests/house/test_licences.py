@@ -28,6 +28,7 @@ BY_HAND = {
     "fonttools": "MIT",
     "partd": "BSD-3-Clause",
     "psutil": "BSD-3-Clause",
+    "tqdm": "MPL-2.0 AND MIT",
     "tzdata": "Apache-2.0",
 }
 """Packages whose metadata describe their licence in their own words. Each licence was looked up in the package."""
