@@ -578,6 +578,26 @@ def test_a_scenario_without_a_bottleneck_is_refused(mine: Path) -> None:
         planning.plan(study, selection.select(study, []))
 
 
+@pytest.mark.parametrize(
+    ("compute", "key"),
+    [
+        ('compute = "window_delay_ms", from_s = 1, to_s = 2', "interval"),
+        ('compute = "adapt_ms"', "interval"),
+        ('compute = "phase_delay_ms", from_s = 0, each_s = 1, phases = 2, phase = 1', "interval"),
+        ('compute = "wait_ms", number = 1', "packets"),
+    ],
+)
+def test_a_number_over_time_needs_series_before_any_run(mine: Path, compute: str, key: str) -> None:
+    """Guards against a traceback after the runs, in each of the computations that read the series."""
+    text = STUDY.replace('delay_mean_ms.record = "queues.down.delay_ms.mean"', f"delay_mean_ms = {{ {compute} }}")
+    assert text != STUDY
+    (mine / "study.toml").write_text(text, encoding="utf-8")
+    study = loading.load(mine)
+    wanted = rf"link\.toml: series\.{key}: missing; accepted: one, as delay_mean_ms is computed from it \(compute = "
+    with pytest.raises(UserError, match=wanted):
+        planning.plan(study, selection.select(study, []))
+
+
 def test_what_an_engine_cannot_run_is_refused_before_any_run(mine: Path) -> None:
     (mine / "study.toml").write_text(STUDY.replace('codel = "codel"', 'codel = "ared"'), encoding="utf-8")
     study = loading.load(mine)

@@ -36,6 +36,8 @@ class Computation:
     of: Callable[[Record, Mapping[str, str | float]], float | Course | None]
     """Takes a record and the options, and returns a number or a course. None if the run does not show it."""
     help: str
+    needs: tuple[str, ...] = ()
+    """The keys of ``[series]`` without which a run's record does not show it."""
 
 
 def _excursion(record: Record, options: Mapping[str, str | float]) -> Excursion | None:
@@ -66,11 +68,14 @@ _FLOW_WINDOW = {"name": TEXT, **_WINDOW}
 _ABOVE = {"percentile": NUMBER, "above": Option("number", -1.0)}
 _SENDER = {"flow": Option("number", 0.0), "from_s": Option("number", 0.0), "to_s": Option("number", 1e6)}
 _STATE = {**_SENDER, "state": Option("text", words=(*bbr.STATES, bbr.PROBE_RTT))}
+_TIME, _PACKETS = ("interval",), ("packets",)
 _STEP = {"flow": TEXT, "target_ms": NUMBER, "rise_ms": Option("number", 0.0)}
 
 COMPUTATIONS: Mapping[str, Computation] = {
-    "tau_ms": Computation(_STEP, _tau_ms, "from the start of `flow` until the delay, once above, is below `target_ms`"),
-    "delay_max_ms": Computation(_STEP, _delay_max_ms, "the largest delay within tau"),
+    "tau_ms": Computation(
+        _STEP, _tau_ms, "from the start of `flow` until the delay, once above, is below `target_ms`", needs=_PACKETS
+    ),
+    "delay_max_ms": Computation(_STEP, _delay_max_ms, "the largest delay within tau", needs=_PACKETS),
     "goodput_mbps": Computation({"direction": TEXT}, latency.goodput_mbps, "of TCP, one way, all flows"),
     "goodput_sum_mbps": Computation({"name": TEXT}, latency.goodput_sum_mbps, "of all flows called `name`/N"),
     "least_goodput_mbps": Computation(
@@ -86,16 +91,24 @@ COMPUTATIONS: Mapping[str, Computation] = {
     ),
     "goodput_all_mbps": Computation({}, latency.goodput_all_mbps, "of all flows that carry data"),
     "latency_mean_ms": Computation({}, latency.latency_ms, "of the pings, above the base RTT"),
-    "latency_peak_ms": Computation({"until_s": NUMBER}, latency.peak_ms, "the largest of the seeds' mean course"),
-    "latency_steady_ms": Computation(_SINCE, latency.steady_ms, "mean after `from_s`"),
-    "settle_time_s": Computation(
-        {**_SINCE, "factor": NUMBER}, latency.settle_s, "until a second is within `factor` of the steady latency"
+    "latency_peak_ms": Computation(
+        {"until_s": NUMBER}, latency.peak_ms, "the largest of the seeds' mean course", needs=_TIME
     ),
-    "first_drop_time_ms": Computation({}, latency.first_drop_ms, "begin of the interval of the first drop"),
+    "latency_steady_ms": Computation(_SINCE, latency.steady_ms, "mean after `from_s`", needs=_TIME),
+    "settle_time_s": Computation(
+        {**_SINCE, "factor": NUMBER},
+        latency.settle_s,
+        "until a second is within `factor` of the steady latency",
+        needs=_TIME,
+    ),
+    "first_drop_time_ms": Computation(
+        {}, latency.first_drop_ms, "begin of the interval of the first drop", needs=_TIME
+    ),
     "goodput_spans_mbps": Computation(
         {"direction": TEXT, "percentile": NUMBER},
         latency.goodput_spans_mbps,
         "of all flows of one way together, a percentile over the series' intervals",
+        needs=_TIME,
     ),
     "flow_rtts_ms": Computation(
         {"direction": TEXT, "percentile": NUMBER},
@@ -113,17 +126,23 @@ COMPUTATIONS: Mapping[str, Computation] = {
         "a number of a station of a Wi-Fi cell: airtime_percent, down.aggregate_frames",
     ),
     "packet_rtt_ms": Computation(
-        _ABOVE, roundtrip.rtt_ms, "round trip of the packets down: a percentile, or what it is above another"
+        _ABOVE,
+        roundtrip.rtt_ms,
+        "round trip of the packets down: a percentile, or what it is above another",
     ),
     "packet_delay_ms": Computation(_ABOVE, roundtrip.delay_ms, "the same less the base RTT"),
     "flow_rtt_ms": Computation({"flow": NUMBER}, roundtrip.of_flow_ms, "mean of the packets of one flow"),
     "flow_jitter_ms": Computation(
-        {"flow": NUMBER}, roundtrip.jitter_ms, "mean difference of successive packets of one flow, unsigned"
+        {"flow": NUMBER},
+        roundtrip.jitter_ms,
+        "mean difference of successive packets of one flow, unsigned",
     ),
-    "drop_probability_percent": Computation(_SINCE, latency.drop_probability_percent, "the law's mean after `from_s`"),
-    "cwnd_mean_packets": Computation({}, latency.cwnd_packets, "over time and flows"),
+    "drop_probability_percent": Computation(
+        _SINCE, latency.drop_probability_percent, "the law's mean after `from_s`", needs=_TIME
+    ),
+    "cwnd_mean_packets": Computation({}, latency.cwnd_packets, "over time and flows", needs=_TIME),
     "loss_burstiness_index": Computation(
-        {"flow": TEXT}, latency.burstiness_index, "variance over mean of what `flow` loses in an interval"
+        {"flow": TEXT}, latency.burstiness_index, "variance over mean of what `flow` loses in an interval", needs=_TIME
     ),
     "call_delay_ms": Computation(
         _ABOVE, latency.call_delay_ms, "of a call, above another percentile, or above the way without queueing"
@@ -141,48 +160,79 @@ COMPUTATIONS: Mapping[str, Computation] = {
         {"statistic": Option("text", words=varying.OF_QUEUES), **_WINDOW},
         varying.queue_packets,
         "the mean, min or max that a packet finds, the one on the wire among them",
+        needs=_PACKETS,
     ),
-    "wait_ms": Computation({"number": NUMBER}, varying.wait_ms, "of one packet, by its number from 1"),
+    "wait_ms": Computation({"number": NUMBER}, varying.wait_ms, "of one packet, by its number from 1", needs=_PACKETS),
     "delay_peak_ms": Computation(
-        {"at_s": NUMBER, "for_s": NUMBER}, varying.delay_peak_ms, "the largest of an interval"
+        {"at_s": NUMBER, "for_s": NUMBER}, varying.delay_peak_ms, "the largest of an interval", needs=_TIME
     ),
     "recovery_time_s": Computation(
-        {"below_ms": NUMBER}, varying.recovery_time_s, "from a fall of the rate to a second below `below_ms`"
+        {"below_ms": NUMBER},
+        varying.recovery_time_s,
+        "from a fall of the rate to a second below `below_ms`",
+        needs=_TIME,
     ),
-    "adapt_ms": Computation({}, varying.adapt_ms, "from a fall of the rate to the first drop"),
-    "phase_delay_ms": Computation(_PHASE, phases.delay_ms, "mean delay in one of several phases that take turns"),
-    "phase_delay_max_ms": Computation(_PHASE, phases.delay_max_ms, "the largest delay of an interval in such a phase"),
-    "phase_goodput_mbps": Computation(_PHASE, phases.goodput_mbps, "goodput of all flows down in such a phase"),
-    "window_goodput_mbps": Computation(_FLOW_WINDOW, windows.goodput_mbps, "of `name` in a part of the run"),
+    "adapt_ms": Computation({}, varying.adapt_ms, "from a fall of the rate to the first drop", needs=_TIME),
+    "phase_delay_ms": Computation(
+        _PHASE, phases.delay_ms, "mean delay in one of several phases that take turns", needs=_TIME
+    ),
+    "phase_delay_max_ms": Computation(
+        _PHASE, phases.delay_max_ms, "the largest delay of an interval in such a phase", needs=_TIME
+    ),
+    "phase_goodput_mbps": Computation(
+        _PHASE, phases.goodput_mbps, "goodput of all flows down in such a phase", needs=_TIME
+    ),
+    "window_goodput_mbps": Computation(
+        _FLOW_WINDOW, windows.goodput_mbps, "of `name` in a part of the run", needs=_TIME
+    ),
     "window_oscillation_percent": Computation(
-        _FLOW_WINDOW, windows.oscillation_percent, "deviation of the seconds' goodputs in it over their mean"
+        _FLOW_WINDOW,
+        windows.oscillation_percent,
+        "deviation of the seconds' goodputs in it over their mean",
+        needs=_TIME,
     ),
-    "window_settle_s": Computation(_FLOW_WINDOW, windows.settle_s, "until a second is near the mean of its end"),
+    "window_settle_s": Computation(
+        _FLOW_WINDOW, windows.settle_s, "until a second is near the mean of its end", needs=_TIME
+    ),
     "least_share_ratio": Computation(
-        _FLOW_WINDOW, windows.least_share, "in it, the least over the greatest of flows whose names begin with `name`"
+        _FLOW_WINDOW,
+        windows.least_share,
+        "in it, the least over the greatest of flows whose names begin with `name`",
+        needs=_TIME,
     ),
-    "window_delay_ms": Computation(_WINDOW, windows.delay_ms, "mean queueing delay down in a part of the run"),
+    "window_delay_ms": Computation(
+        _WINDOW, windows.delay_ms, "mean queueing delay down in a part of the run", needs=_TIME
+    ),
     "bbr_state_s": Computation(
         {**_STATE, "statistic": Option("text", words=bbr.OF_SPANS)},
         bbr.state_s,
         "time in a `state` of BBR: total, longest or first of its spans",
+        needs=_TIME,
     ),
-    "bbr_state_count": Computation(_STATE, bbr.state_count, "how often BBR entered a `state`"),
+    "bbr_state_count": Computation(_STATE, bbr.state_count, "how often BBR entered a `state`", needs=_TIME),
     "bbr_follows_count": Computation(
-        {**_STATE, "next": _STATE["state"]}, bbr.follows_count, "how often `next` came after it"
+        {**_STATE, "next": _STATE["state"]},
+        bbr.follows_count,
+        "how often `next` came after it",
+        needs=_TIME,
     ),
-    "bbr_at_end_of": Computation({**_STATE, "variable": TEXT}, bbr.at_end_of, "a sender's variable at its first end"),
+    "bbr_at_end_of": Computation(
+        {**_STATE, "variable": TEXT}, bbr.at_end_of, "a sender's variable at its first end", needs=_TIME
+    ),
     "sender": Computation(
         {**_SENDER, "variable": TEXT, "statistic": Option("text", words=bbr.OF_VALUES)},
         bbr.variable,
         "a sender's variable: its min, max, first, last, or least_step, the least quotient of successive values",
+        needs=_TIME,
     ),
     "transferred_kb": Computation(
-        {"phase": TEXT}, varying.transferred_kb, "goodput while the rate is a risen one (jump), or else (other)"
+        {"phase": TEXT},
+        varying.transferred_kb,
+        "goodput while the rate is a risen one (jump), or else (other)",
+        needs=_TIME,
     ),
 }
-"""The computations by name, as ``compute`` takes it. The first two need `[series] packets` in the scenario (`step`
-defines the excursion). Those over time need `[series] interval`."""
+"""The computations by name, as ``compute`` takes it. `step` defines the excursion of the first two."""
 
 
 def of_record(metric: Metric, record: Record) -> float | Course | None:

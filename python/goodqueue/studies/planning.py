@@ -17,6 +17,7 @@ from goodqueue import scenario as scenarios
 from goodqueue.errors import UserError, quoted
 from goodqueue.record import Scenario
 from goodqueue.scenario import paths
+from goodqueue.studies.measuring import COMPUTATIONS
 from goodqueue.studies.model import ALONE, EACH, Cell, Experiment, Lines, Study
 from goodqueue.studies.published import At
 from goodqueue.studies.reconstructing import changed
@@ -65,6 +66,7 @@ def plan(
     numbers: dict[str, tuple[int, ...]] = {}
 
     def add(cell: Cell, resolved: Scenario, seeds: Iterable[int]) -> tuple[str, ...]:
+        _check_series(cell, resolved)
         try:
             engines.check(engine, resolved)
         except UserError as error:
@@ -87,6 +89,16 @@ def plan(
                 twin = replace(cell, algorithm=other) if isinstance(other, str) else _moved(cell, other)
                 beside[position, name] = add(twin, scenario_of(twin, quick), own)
     return Plan(study, engine, quick, cells, runs, beside, needed, numbers, reconstructed)
+
+
+def _check_series(cell: Cell, resolved: Scenario) -> None:
+    """Refuse a number of ``cell`` that is computed from time series which its ``resolved`` scenario does not keep."""
+    series = resolved.get("series", {})
+    for metric in cell.experiment.metrics.values():
+        needs = COMPUTATIONS[metric.compute].needs if metric.compute else ()
+        if missing := next((key for key in needs if not series.get(key)), None):
+            accepted = f"one, as {metric.name} is computed from it (compute = {quoted(metric.compute)})"
+            raise UserError(str(cell.experiment.file), f"series.{missing}", f"missing; accepted: {accepted}")
 
 
 def _moved(cell: Cell, to: At) -> Cell:
