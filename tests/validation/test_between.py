@@ -28,7 +28,7 @@ def test_the_kernels_are_compared_and_the_simulator_only_says_what_is_chance() -
     after = replace(before, sim=side(1.0), kernel=side(10.0, 40, 250.0))
     alone = replace(before, change="other")
     text = between.markdown({"6.1": validation("6.1", before, alone), "7.3": validation("7.3", after)})
-    assert text.startswith("1 cells, 1 seeds each (6.1: Linux 6.1.4-amd64, 2026-11-26, 7.3: Linux 7.3.4-amd64,")
+    assert text.startswith("1 cell, one seed each (6.1: Linux 6.1.4-amd64, 2026-11-26, 7.3: Linux 7.3.4-amd64,")
     found = rows(text)["codel/base"]
     assert found[:1] == ["fetch"], "the last table is that of the transfers"
     assert found[1:] == ["300", "250"]

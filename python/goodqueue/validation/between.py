@@ -29,7 +29,7 @@ def markdown(found: Mapping[str, Validation]) -> str:
     runs = ", ".join(
         f"{release}: Linux {one.kernel['release'].split()[0]}, {one.date}" for release, one in found.items()
     )
-    parts = [f"{len(ids)} cells, {len(next(iter(found.values())).seeds)} seeds each ({runs})."]
+    parts = [f"{len(ids)} cell{'s' * (len(ids) != 1)}, {_seeds(len(next(iter(found.values())).seeds))} each ({runs})."]
     rows = [
         [
             cell,
@@ -54,6 +54,10 @@ def markdown(found: Mapping[str, Validation]) -> str:
         columns = [Column("cell", False), Column("of", False), *map(Column, _of("mean time ms", found))]
         parts.append(markdowns.table(Table("", columns, transfers, [])))
     return "\n\n".join(parts)
+
+
+def _seeds(count: int) -> str:
+    return "one seed" if count == 1 else f"{count} seeds"
 
 
 def _errors(side: Side, against: Side) -> judging.Errors:
