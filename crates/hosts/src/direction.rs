@@ -1,6 +1,7 @@
 //! The two directions of a path, and the two hosts at its ends.
 
 use crate::part::Shape;
+use goodqueue_units::Duration;
 use serde::Serialize;
 
 /// The direction in which data go.
@@ -34,6 +35,15 @@ impl Direction {
         match self {
             Self::Down => Self::Up,
             Self::Up => Self::Down,
+        }
+    }
+
+    /// Returns the part of the base round-trip time `rtt` that a packet in this direction takes.
+    #[must_use]
+    pub fn half_of(self, rtt: Duration) -> Duration {
+        match self {
+            Self::Down => rtt / 2,
+            Self::Up => rtt - rtt / 2,
         }
     }
 

@@ -238,7 +238,9 @@ fn receive_buffer(scenario: &Scenario) -> u32 {
     let bps = rates.map(|RateText(rate)| rate.as_bps()).max().unwrap_or(0);
     let rtts = scenario.traffic.iter().map(Traffic::most_rtt).chain([scenario.path.rtt.0]);
     let wires_s: f64 = hops.iter().map(|hop| (hop.kind.delay)(&hop.values).as_secs_f64()).sum();
-    let rtt_s = rtts.map(Duration::as_secs_f64).fold(0.0, f64::max) + wires_s;
+    let later = scenario.change.iter().map(|change| change.lengthens(&scenario.hops));
+    let later_s: f64 = later.map(Duration::as_secs_f64).sum();
+    let rtt_s = rtts.map(Duration::as_secs_f64).fold(0.0, f64::max) + wires_s + later_s;
     let buffer = (bps as f64 * rtt_s) as u64; // 8 times the product in bytes
     buffer.clamp(LEAST, MOST) as u32
 }

@@ -7,6 +7,7 @@ pub(crate) use special::Below;
 use crate::agenda::Agenda;
 use crate::component::Component;
 use crate::foreign::Discipline;
+use crate::ids::PipeId;
 use crate::ledger::{Ledger, Queue};
 use crate::packet::Packet;
 use crate::path::transmitter::{Fixed, Transmitter};
@@ -216,6 +217,19 @@ impl Link {
         }
         self.resume(now, agenda);
         Ok(())
+    }
+
+    /// Changes the delays behind the link, as [`Pipes::change`] says.
+    pub(crate) fn change_delays(
+        &mut self,
+        from: Duration,
+        to: Duration,
+        keeps: impl Fn(PipeId) -> bool,
+        agenda: &mut Agenda,
+    ) {
+        self.pipes.change(from, to, keeps);
+        self.plan_patience();
+        agenda.set(self.parts.wire, self.ends); // the old time may be too late for a shorter delay
     }
 
     /// Takes the next packet from the queue, puts it on the wire and so into its pipe.

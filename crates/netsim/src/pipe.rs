@@ -45,6 +45,8 @@ pub(crate) struct Pipes {
 /// A delay line.
 struct Pipe {
     delay: Duration,
+    /// When the last packet of an earlier delay comes out. No packet behind it comes out before.
+    floor: Instant,
     on_the_way: VecDeque<(Instant, Packet)>,
 }
 
@@ -56,7 +58,8 @@ impl Pipes {
         of_flow: PerFlow<Exit>,
         fans: List<FanId, Fan>,
     ) -> Self {
-        let pipes: List<_, _> = delays.map(|delay| Pipe { delay, on_the_way: VecDeque::new() }).collect();
+        let pipes: List<_, _> =
+            delays.map(|delay| Pipe { delay, floor: Instant::ZERO, on_the_way: VecDeque::new() }).collect();
         let flows = of_flow.len();
         let all = Self { pipes, flows, of_flow, fans, direction };
         let is_one = all.pipes.len() == 1 && !all.lead_on();
@@ -96,12 +99,22 @@ impl Pipes {
         self.pipes.iter().map(|pipe| pipe.delay).min().unwrap_or(Duration::ZERO)
     }
 
+    /// Changes each delay by as much as `to` differs from `from`, except that of pipes that `keeps` names. Packets on
+    /// their way keep the old delay. A packet that would overtake them comes out together with the last of them.
+    pub(crate) fn change(&mut self, from: Duration, to: Duration, keeps: impl Fn(PipeId) -> bool) {
+        for id in self.pipes.numbers().filter(|id| !keeps(*id)) {
+            let pipe = &mut self.pipes[id];
+            pipe.delay = (pipe.delay + to).saturating_sub(from);
+            pipe.floor = pipe.on_the_way.back().map_or(pipe.floor, |last| last.0);
+        }
+    }
+
     /// Sends `packet` into the pipe `id` at `time`, which may be in the future. If the pipe was empty, returns when
     /// the packet comes out.
     #[inline]
     pub(crate) fn push(&mut self, id: PipeId, time: Instant, packet: &Packet) -> Option<Instant> {
         let pipe = &mut self.pipes[id];
-        let out = time + pipe.delay;
+        let out = (time + pipe.delay).max(pipe.floor);
         let was_empty = pipe.on_the_way.is_empty();
         pipe.on_the_way.push_back((out, *packet));
         was_empty.then_some(out)

@@ -137,3 +137,91 @@ fn what_a_change_takes_back_is_gone_in_the_run_and_in_one_of_its_record() {
     let again = run(&serde_json::to_value(&record.scenario).unwrap());
     assert_eq!(serde_json::to_value(&again).unwrap(), serde_json::to_value(&record).unwrap());
 }
+
+/// Returns the samples of a ping's RTT in ms, in the order of the pings.
+fn echoes(asked: &Value) -> Vec<f64> {
+    let series = run(asked).series.unwrap();
+    series.flows[0].rtt_ms.as_ref().unwrap().iter().map(|rtt| rtt.unwrap_or(0.0)).collect()
+}
+
+/// One ping every 100 ms, which meets nobody, with `change`.
+fn pings(change: Value) -> Value {
+    let mut asked = scenario("pfifo", "1mbit", change);
+    asked["traffic"] = json!([{"kind": "ping", "interval": "100ms"}]);
+    asked["bottleneck"]["rate"] = json!("10gbit");
+    asked["duration"] = json!("3s");
+    asked["series"] = json!({"interval": "100ms"});
+    asked
+}
+
+/// The RTT of 40 ms becomes 90 ms, then 10 ms. A ping that crosses the change has one half of each: a packet on its way
+/// keeps its delay.
+#[test]
+fn a_base_rtt_changes_for_packets_from_then_on() {
+    let change = json!([{"at": "990ms", "rtt": "90ms"}, {"at": "2030ms", "rtt": "10ms"}]);
+    let found = echoes(&pings(change));
+    let near = |from: usize, to: usize, ms: f64| {
+        found[from..to].iter().all(|rtt| (rtt - ms).abs() < 0.1) || panic!("{ms}: {found:?}")
+    };
+    assert!(near(1, 10, 40.0) && near(11, 20, 90.0) && near(21, 30, 10.0));
+    // The ping of 2.0 s went 45 ms, arrived at 2.045 s, and its echo went 5 ms.
+    assert!(near(20, 21, 50.0));
+}
+
+/// A stream whose path becomes shorter by 100 ms has no packet that overtakes another, so TCP sees no duplicate ACK. A
+/// wire whose jitter may reorder lets them overtake, as netem does.
+#[test]
+fn packets_behind_a_shorter_delay_wait_unless_the_wire_reorders() {
+    let run_with = |rtt: &str, hop: Value, change: Value| {
+        let mut asked = scenario("pfifo limit 10000", "1mbit", json!([change])); // so large that nothing is dropped
+        (asked["path"]["rtt"], asked["duration"]) = (json!(rtt), json!("8s"));
+        asked["traffic"] = json!([{"kind": "bulk"}]);
+        if !hop.is_null() {
+            asked["hop"] = json!([hop]);
+        }
+        run(&asked).flows[0].retransmitted
+    };
+    assert_eq!(run_with("240ms", json!(null), json!({"at": "4s", "rtt": "40ms"})), 0);
+    let wire = |reorders: bool| json!({"name": "sky", "kind": "wire", "delay": "200ms", "jitter_reorders": reorders});
+    let shorter = json!({"at": "4s", "hop": "sky", "delay": "0s"});
+    assert_eq!(run_with("40ms", wire(false), shorter.clone()), 0);
+    assert!(run_with("40ms", wire(true), shorter) > 0);
+}
+
+/// Flows with an RTT of their own change by as much as the path: the ping of 60 ms has 110 ms in the end. A change at
+/// the start is the same as the value from the start, but for its place in the scenario.
+#[test]
+fn a_change_at_the_start_is_the_same_path() {
+    let mut changed = pings(json!([{"at": "0s", "rtt": "90ms"}]));
+    changed["traffic"] =
+        json!([{"kind": "bulk", "rtt": "60ms"}, {"kind": "ping"}, {"kind": "bulk", "direction": "up"}]);
+    changed["bottleneck"]["rate"] = json!("10mbit");
+    let mut plain = changed.clone();
+    (plain["change"], plain["path"]["rtt"]) = (json!([]), json!("90ms"));
+    plain["traffic"][0]["rtt"] = json!("110ms");
+    let [changed, plain] = [changed, plain].map(|asked| {
+        let mut record = serde_json::to_value(run(&asked)).unwrap();
+        record["scenario"] = json!(null);
+        record
+    });
+    assert_eq!(changed, plain);
+}
+
+/// The delay of a wire with jitter lies within its bounds before and after, and a cut run is the same.
+#[test]
+fn jitter_and_delay_of_a_wire_change() {
+    let mut asked = pings(
+        json!([{"at": "1s", "hop": "air", "jitter": "20ms"}, {"at": "2s", "hop": "air", "delay": "5ms", "jitter": "0s"}]),
+    );
+    asked["hop"] = json!([{"name": "air", "kind": "wire", "delay": "30ms"}]);
+    let found = echoes(&asked);
+    assert!(found[1..10].iter().all(|rtt| (rtt - 70.0).abs() < 0.1), "{found:?}");
+    assert!(found[11..20].iter().all(|rtt| (50.0..90.0).contains(rtt)), "{found:?}");
+    assert!(found[11..20].iter().any(|rtt| (rtt - 70.0).abs() > 1.0), "{found:?}");
+    assert!(found[21..30].iter().all(|rtt| (rtt - 45.0).abs() < 0.1), "{found:?}");
+    let whole = serde_json::to_string(&run(&asked)).unwrap();
+    let mut cut = simulation(&asked);
+    [0.99, 1.0, 2.0, 2.02].into_iter().for_each(|s| cut.advance(Duration::from_secs_f64(s)));
+    cut.run();
+    assert_eq!(serde_json::to_string(&cut.record()).unwrap(), whole);
+}

@@ -223,7 +223,11 @@ fn each_refusal_names_key_value_and_what_is_accepted() {
             json!("2tbit"),
             "bottleneck.rate: found 2000gbit; accepted: a rate up to 1000gbit",
         ),
-        ("/change", json!([{"at": "5s"}]), "change[0].rate: missing; accepted: a rate, a qdisc or both"),
+        (
+            "/change",
+            json!([{"at": "5s"}]),
+            "change[0].rate: missing; accepted: a rate, a qdisc or both, an rtt, or a hop's delay or jitter",
+        ),
         (
             "/change",
             json!([{"at": "70s", "rate": "1mbit"}]),
@@ -247,7 +251,22 @@ fn each_refusal_names_key_value_and_what_is_accepted() {
         (
             "/change",
             json!([{"at": "5s", "rates": "1mbit"}]),
-            "change[0].rates: unknown key; did you mean \"rate\"? accepted: at, direction, hop, rate, qdisc",
+            "change[0].rates: unknown key; did you mean \"rate\"? accepted: at, direction, hop, rate, qdisc, rtt, delay, jitter",
+        ),
+        (
+            "/change",
+            json!([{"at": "5s", "rtt": "10ms", "direction": "up"}]),
+            "change[0].rtt: found 10ms; accepted: none beside `hop` or `direction = \"up\"`, as it is of the whole path",
+        ),
+        (
+            "/change",
+            json!([{"at": "5s", "delay": "10ms"}]),
+            "change[0].delay: found 10ms; accepted: beside `hop`, the name of a wire; the path has `rtt`",
+        ),
+        (
+            "/change",
+            json!([{"at": "5s", "rtt": "2000s"}]),
+            "change[0].rtt: found 2000s; accepted: 0s to 1000s",
         ),
         ("/series", json!({"interval": "1ns"}), "series.interval: found 1ns; accepted: 70us to 70s"),
     ];
@@ -303,6 +322,31 @@ fn users_are_limited_in_all_and_not_only_per_flow() {
         refusal(2001 * 500),
         "the default counts, too"
     );
+}
+
+/// A wire that lets packets overtake needs a delay, after each change, too. No base RTT falls below zero.
+#[test]
+fn a_change_of_a_delay_that_makes_no_sense_is_refused() {
+    let refused = |scenario: &Value| Scenario::from_json(&scenario.to_string()).unwrap_err().to_string();
+    let mut scenario = smallest();
+    scenario["hop"] = json!([{"name": "air", "kind": "wire", "delay": "9ms", "reorder": "1%"},
+                             {"name": "modem", "kind": "link", "rate": "5mbit", "qdisc": "pfifo"}]);
+    scenario["change"] = json!([{"at": "5s", "hop": "air", "delay": "0s"}]);
+    assert!(refused(&scenario).starts_with("change[0].delay: found none, where `reorder` needs one"));
+    scenario["change"][0]["hop"] = json!("modem");
+    let error = refused(&scenario);
+    assert_eq!(
+        error,
+        "change[0].delay: found 0s; accepted: beside `hop`, the name of a wire; the path has `rtt`"
+    );
+    scenario["change"] = json!([{"at": "5s", "hop": "air", "rate": "5mbit"}]);
+    assert!(refused(&scenario).starts_with("change[0].hop: found \"air\", which is no link"));
+    scenario["path"]["rtt"] = json!("50ms");
+    scenario["traffic"][0]["rtt"] = json!("20ms");
+    scenario["change"] = json!([{"at": "5s", "rtt": "29ms"}]);
+    let wanted =
+        "change[0].rtt: found 29ms; accepted: 30ms or more, as traffic[0].rtt, 20ms, changes by as much";
+    assert_eq!(refused(&scenario), wanted);
 }
 
 /// A rate at which a parameter makes no sense is refused before the run, not during it.

@@ -26,6 +26,8 @@ pub struct HopKind {
     pub linux: Option<Linux>,
     /// The keys of the hop, in the order of a resolved scenario.
     pub keys: &'static [&'static dyn AnyKey],
+    /// The names of the keys that `[[change]]` may change during a run. A link has its own.
+    pub(crate) changes: &'static [&'static str],
     /// Refuses keys that contradict each other.
     pub(crate) check: fn(&Table<'_>, &Values) -> Result<()>,
     pub(crate) make: Make,
@@ -59,6 +61,8 @@ pub(crate) trait Element: Send + Sync {
     fn next_time(&self) -> Option<Instant>;
     /// Returns a packet that comes out by `now`, in order of time.
     fn release(&mut self, now: Instant) -> Option<Packet>;
+    /// Changes the keys that the kind's `changes` names, to those of `values`, for packets from now on.
+    fn change(&mut self, _values: &Values) {}
     /// Returns the counts so far.
     fn counts(&self) -> WireCounts;
 }
@@ -74,6 +78,7 @@ impl HopKind {
             shows: &[],
             linux: None,
             keys: &[],
+            changes: &[],
             check: |_, _| Ok(()),
             make,
             delay: |_| Duration::ZERO,

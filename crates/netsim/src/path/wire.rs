@@ -55,6 +55,7 @@ const LIMIT: Key<u64> = Key::with_default("limit", "1000000")
 /// A hop without a queue.
 pub(crate) const KIND: HopKind = HopKind {
     keys: &[&DELAY, &JITTER, &DISTRIBUTION, &LOSS, &DUPLICATE, &REORDER, &GAP, &JITTER_REORDERS, &LIMIT],
+    changes: &["delay", "jitter"],
     check: |table, values| {
         if values.get(&REORDER).probability > 0.0 && values.get(&DELAY).0 == Duration::ZERO {
             let message =
@@ -188,6 +189,9 @@ impl Element for Wire<Packet> {
     }
     fn release(&mut self, now: Instant) -> Option<Packet> {
         Self::release(self, now)
+    }
+    fn change(&mut self, values: &Values) {
+        self.set_delay(values.get(&DELAY).0, values.get(&JITTER).0);
     }
     fn counts(&self) -> WireCounts {
         Self::counts(self)

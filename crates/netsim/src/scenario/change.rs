@@ -1,13 +1,14 @@
-//! `[[change]]`: a change of a link's rate or of its discipline's parameters during a run.
+//! `[[change]]`: what changes during a run: a link's rate, its discipline's parameters, the delay of the path or a wire.
 
 use super::hop::{BOTTLENECK, Hops};
 use super::link::{Bottleneck, Line, LinkSpec};
-use super::{Direction, traffic};
+use super::{Direction, Path, Traffic, traffic};
 use crate::ids::HopId;
 use crate::lists::{ByDirection, PerHop};
 use crate::packet::Packet;
+use crate::path::{HOPS, HopKind};
 use goodqueue_hosts::keys::{
-    AnyKey, Key, MOST_RATE, RateText, Result, ScenarioError, Span, Table, no_such_word, refuse,
+    AnyKey, Key, MOST_RATE, RateText, Result, ScenarioError, Span, Table, Values, no_such_word, refuse,
 };
 use goodqueue_qdisc::{AnyQdisc, Args, Link};
 use goodqueue_units::Duration;
@@ -24,9 +25,24 @@ const QDISC: Key<String> = Key::optional("qdisc", "\"codel target 10ms\"").help(
 const HOP: Key<String> = Key::derived("hop", "the bottleneck of the direction", "\"modem\"")
     .help("name of the hop that changes, instead of the direction");
 
-pub(super) const KEYS: &[&dyn AnyKey] = &[&AT, &traffic::DIRECTION, &HOP, &RATE, &QDISC];
+const SHORTEST: Span = Span(Duration::ZERO);
+const LONGEST: Span = Span(Duration::from_secs(1000));
+const RTT: Key<Span> = Key::optional("rtt", "\"100ms\"").range(SHORTEST, LONGEST).simulator_only().help(
+    "the new `path.rtt`: each base RTT changes by as much. Packets on their way keep the old one, and none overtakes",
+);
+const DELAY: Key<Span> = Key::optional("delay", "\"60ms\"").range(SHORTEST, LONGEST).simulator_only().help(
+    "a wire's new delay. Packets on their way keep the old one, and only `jitter_reorders` lets others overtake them",
+);
+const JITTER: Key<Span> = Key::optional("jitter", "\"12ms\"")
+    .range(SHORTEST, LONGEST)
+    .simulator_only()
+    .help("a wire's new jitter, in the unit of its `distribution`");
 
-/// A change of one link. Its line has every parameter, including those that were left out.
+pub(super) const KEYS: &[&dyn AnyKey] =
+    &[&AT, &traffic::DIRECTION, &HOP, &RATE, &QDISC, &RTT, &DELAY, &JITTER];
+
+/// A change of a link, of a wire or of the path's delay. A link's line has every parameter, including those that were
+/// left out.
 #[derive(Clone, Debug, Serialize)]
 pub struct Change {
     /// When it takes place.
@@ -45,21 +61,37 @@ pub struct Change {
     /// The words that would follow `tc qdisc change dev X root`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub qdisc: Option<String>,
+    /// The base round-trip time of the path.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rtt: Option<Span>,
+    /// The delay of the hop.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delay: Option<Span>,
+    /// The jitter of the hop.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub jitter: Option<Span>,
+    /// The base round-trip time before the change.
+    #[serde(skip)]
+    pub(crate) rtt_before: Duration,
+    /// The values of all keys of the hop from then on, if its delay or jitter changes.
+    #[serde(skip)]
+    pub(crate) values: Option<Values>,
 }
 
 /// Reads the changes of `scenario`, whose run lasts for `whole`. Each change applies to the state after the ones
-/// before it. `bottleneck` and `hops` are the state at the start.
+/// before it. `bottleneck`, `hops` and `path` are the state at the start.
 pub(super) fn read(
     scenario: &Table<'_>,
     whole: Duration,
     bottleneck: &Bottleneck,
     hops: &Hops,
+    path: Path,
 ) -> Result<Vec<Change>> {
     let mut bottlenecks = ByDirection::from([&bottleneck.down, &bottleneck.up].map(State::of));
-    // Hops that are not links have nothing that could change.
     let of_hops = hops.list.iter().map(|hop| hop.link.as_ref().map(State::of));
     let mut of_hops: PerHop<Option<State>> = of_hops.collect();
-    let mut before = Duration::ZERO;
+    let mut values: PerHop<Values> = hops.list.iter().map(|hop| hop.values.clone()).collect();
+    let (mut before, mut rtt) = (Duration::ZERO, path.rtt.0);
     let mut changes = Vec::new();
     for table in scenario.tables("change")? {
         table.refuse_others(KEYS, &[])?;
@@ -70,6 +102,11 @@ pub(super) fn read(
             place: None,
             rate: table.find(&RATE)?,
             qdisc: table.find(&QDISC)?,
+            rtt: table.find(&RTT)?,
+            delay: table.find(&DELAY)?,
+            jitter: table.find(&JITTER)?,
+            rtt_before: rtt,
+            values: None,
         };
         let change = change.find_hop(&table, hops)?;
         if change.at.0 >= whole {
@@ -80,6 +117,12 @@ pub(super) fn read(
             return refuse(&table.key("at"), change.at.0, &accepted);
         }
         before = change.at.0;
+        rtt = change.rtt.map_or(rtt, |rtt| rtt.0);
+        let change = change.of_delays(&table, hops, &mut values)?;
+        if !change.is_of_link() {
+            changes.push(change);
+            continue;
+        }
         if change.place.is_none() && bottleneck.wifi.is_some() {
             return refuse(
                 &table.key("hop"),
@@ -102,6 +145,20 @@ pub(super) fn read(
         changes.push(change.apply(&table, state)?);
     }
     Ok(changes)
+}
+
+/// Refuses a change in `changes` after which a flow of `traffic` would have a base RTT below zero.
+pub(super) fn check(changes: &[Change], path: Path, traffic: &[Traffic]) -> Result<()> {
+    let rtts = traffic.iter().map(|one| one.rtt.0).enumerate();
+    let Some((place, least)) = rtts.min_by_key(|(_, rtt)| *rtt) else { return Ok(()) };
+    let lowest = path.rtt.0.saturating_sub(least);
+    for (number, change) in changes.iter().enumerate() {
+        if let Some(Span(rtt)) = change.rtt.filter(|rtt| rtt.0 < lowest) {
+            let accepted = format!("{lowest} or more, as traffic[{place}].rtt, {least}, changes by as much");
+            return refuse(&format!("change[{number}].rtt"), rtt, &accepted);
+        }
+    }
+    Ok(())
 }
 
 /// The state of a link at the time of a change.
@@ -130,12 +187,53 @@ impl Change {
         Ok(self)
     }
 
+    /// Returns whether the rate or the discipline of a link changes.
+    pub(crate) fn is_of_link(&self) -> bool {
+        self.rate.is_some() || self.qdisc.is_some()
+    }
+
+    /// Returns an upper bound of how much longer a round trip takes after the change than before. The whole new delay
+    /// of a hop counts.
+    pub(crate) fn lengthens(&self, hops: &Hops) -> Duration {
+        let of_path = self.rtt.map_or(Duration::ZERO, |rtt| rtt.0.saturating_sub(self.rtt_before));
+        let hop = self.place.zip(self.values.as_ref());
+        of_path + hop.map_or(Duration::ZERO, |(place, values)| (hops.list[place].kind.delay)(values))
+    }
+
+    /// Applies the change of the path's or a hop's delay to `values`, which are those of all `hops`.
+    fn of_delays(mut self, table: &Table<'_>, hops: &Hops, values: &mut PerHop<Values>) -> Result<Self> {
+        if !self.is_of_link() && self.rtt.is_none() && self.delay.is_none() && self.jitter.is_none() {
+            let missing = "missing; accepted: a rate, a qdisc or both, an rtt, or a hop's delay or jitter";
+            return Err(ScenarioError::new(table.key("rate"), missing));
+        }
+        if let Some(Span(rtt)) = self.rtt
+            && (self.place.is_some() || self.direction == Direction::Up)
+        {
+            let accepted = "none beside `hop` or `direction = \"up\"`, as it is of the whole path, both ways";
+            return refuse(&table.key("rtt"), rtt, accepted);
+        }
+        for (key, value) in [(&DELAY, self.delay), (&JITTER, self.jitter)] {
+            let Some(value) = value else { continue };
+            let changes = |kind: &HopKind| kind.changes.contains(&key.name());
+            let Some(place) = self.place.filter(|place| changes(hops.list[*place].kind)) else {
+                let kinds: Vec<&str> =
+                    HOPS.iter().filter(|kind| changes(kind)).map(|kind| kind.name).collect();
+                let accepted =
+                    format!("beside `hop`, the name of a {}; the path has `rtt`", kinds.join(" or "));
+                return refuse(&table.key(key.name()), value.0, &accepted);
+            };
+            values[place].put(key, value);
+            self.values = Some(values[place].clone());
+        }
+        if let (Some(values), Some(place)) = (&self.values, self.place) {
+            (hops.list[place].kind.check)(table, values)?;
+        }
+        Ok(self)
+    }
+
     /// Applies the change to `state`, and fills in the parameters that its line leaves out.
     fn apply(mut self, table: &Table<'_>, state: &mut State) -> Result<Self> {
         let State { line, link, is_fixed } = state;
-        if self.rate.is_none() && self.qdisc.is_none() {
-            return Err(ScenarioError::new(table.key("rate"), "missing; accepted: a rate, a qdisc or both"));
-        }
         let possible = |args: &Args, link: &Link, name: &str| match AnyQdisc::<Packet>::build(args, link) {
             Ok(_) => Ok(()),
             Err(error) => Err(ScenarioError::new(table.key(name), error.0)),

@@ -165,7 +165,7 @@ impl Scenario {
             let mut links = [&bottleneck.down, &bottleneck.up].into_iter().chain(of_hops);
             links.try_for_each(LinkSpec::check_outside)?;
         }
-        let change = change::read(&table, duration.0, &bottleneck, &hops)?;
+        let change = change::read(&table, duration.0, &bottleneck, &hops, path)?;
         let mut traffic = if outside.is_some() && !table.has("traffic") {
             Vec::new()
         } else {
@@ -187,6 +187,7 @@ impl Scenario {
             let accepted = format!("at most {most}, a full frame of path.mtu");
             return refuse(&format!("traffic[{place}].packet_size"), found, &accepted);
         }
+        change::check(&change, path, &traffic)?;
         hops.check(&traffic)?;
         bottleneck.check(&traffic)?;
         let autorate =

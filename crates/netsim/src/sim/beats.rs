@@ -10,6 +10,7 @@ use crate::probe::goodput::BIN;
 use crate::probe::series::FlowTotals;
 use crate::tally::{FlowFates, Totals};
 use crate::wifi::stations::Station;
+use goodqueue_hosts::direction::Direction;
 use goodqueue_hosts::traffic::application::Application;
 
 impl Simulation {
@@ -38,6 +39,19 @@ impl Simulation {
     fn change(&mut self) {
         let Some(change) = self.scenario.change.get(self.changed) else { return };
         self.changed += 1;
+        if let Some(rtt) = change.rtt {
+            for direction in Direction::ALL {
+                let keeps = |pipe| self.row.as_ref().is_some_and(|row| row.cards.is_exit(direction, pipe));
+                let (from, to) = (direction.half_of(change.rtt_before), direction.half_of(rtt.0));
+                self.links[LinkId::bottleneck(direction)].change_delays(from, to, keeps, &mut self.agenda);
+            }
+        }
+        if let (Some(values), Some(place), Some(row)) = (&change.values, change.place, &mut self.row) {
+            row.hops[place].change(values);
+        }
+        if !change.is_of_link() {
+            return;
+        }
         let link = match (change.place, &mut self.row) {
             (Some(place), Some(row)) => row.hops[place].link_mut(),
             _ => Some(&mut self.links[LinkId::bottleneck(change.direction)]),

@@ -20,6 +20,7 @@ use crate::pipe::{Exit, Fan, Pipes};
 use crate::scenario::{BOTTLENECK, Scenario};
 use crate::wifi::cell::Cell;
 use goodqueue_hosts::direction::Direction;
+use goodqueue_hosts::keys::Values;
 use goodqueue_qdisc::Enqueued;
 use goodqueue_units::{Duration, Instant};
 use std::collections::BTreeMap;
@@ -156,10 +157,7 @@ impl Routes {
             let delays = &mut self.delays[direction];
             let exit = *numbers.entry((last, waits, rtt)).or_insert_with(|| {
                 let first = PipeId::at(delays.len());
-                delays.extend(rtts_between(rtt).map(|rtt| match direction {
-                    Direction::Down => rtt / 2,
-                    Direction::Up => rtt - rtt / 2,
-                }));
+                delays.extend(rtts_between(rtt).map(|rtt| direction.half_of(rtt)));
                 match (delays.len() - first.index()) as u32 {
                     1 => Exit::Pipe(first),
                     count => Exit::Fan(self.fans[direction].push(Fan { first, count })),
@@ -345,6 +343,13 @@ impl HopState {
             }
         }
         None
+    }
+
+    /// Changes a hop without a queue to `values`.
+    pub(super) fn change(&mut self, values: &Values) {
+        if let Body::Element(element) = &mut self.body {
+            element.change(values);
+        }
     }
 
     /// Begins the measured time of a hop without a queue.

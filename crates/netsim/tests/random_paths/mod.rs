@@ -370,6 +370,19 @@ pub(crate) fn path_holds(bytes: &[u8]) -> bool {
     // From the other end of the bytes: few are left here.
     let mirrored: Vec<u8> = bytes.iter().rev().copied().collect();
     let of_hosts = &mut Draws(&mirrored);
+    for at in ["15ms", "25ms"].into_iter().filter(|_| of_hosts.once(3)).collect::<Vec<_>>() {
+        let mut change = json!({"at": at, "hop": of_hosts.of(&["h0", "h1", "h2"])});
+        if of_hosts.once(2) {
+            change = json!({"at": at, "rtt": of_hosts.time(&["30ms", "0s", "1ms"])});
+        } else {
+            change["delay"] = of_hosts.time(&["30ms", "1ns", "0s"]);
+            change["jitter"] = of_hosts.time(&["0s", "1ms", "20ms"]);
+        }
+        match asked["change"].as_array_mut() {
+            Some(changes) => changes.push(change),
+            None => asked["change"] = json!([change]),
+        }
+    }
     if of_hosts.once(2) {
         asked["host"] = of_hosts.hosts(&mut asked["traffic"]);
     }
