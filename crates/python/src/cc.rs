@@ -1,16 +1,19 @@
 //! A congestion control written in Python: calls its methods, with the names of TCP's own.
 
-use crate::law::{DisciplineError, Failure};
-use goodqueue_tcp::{Ack, Cause, Config, Congestion, CongestionState, ForeignCc, MakeCc, Window};
-use goodqueue_units::{Duration, Instant, Rate, Stream, Streams};
-use pyo3::exceptions::PyValueError;
-use pyo3::prelude::*;
-use std::sync::{Arc, PoisonError};
+mod lent;
 
-/// The largest window and threshold, in segments.
-const MOST: u32 = 0x7fff_ffff;
-/// The most segments that one call counts: no ACK delivers more, and sums stay small.
-const MOST_COUNTED: u32 = 1 << 30;
+pub(crate) use lent::{CcAck, CcCongestion, CcConnection, CcSample, CcWindow};
+
+use crate::law::{DisciplineError, Failure};
+use goodqueue_tcp::{
+    Ack, Config, Congestion, CongestionState, EcnMode, EcnUse, ForeignCc, MakeCc, RateEstimator, RateSample,
+    Window,
+};
+use goodqueue_units::{Duration, Instant, Streams};
+use lent::{Lent, MOST, Sampled, state_name};
+use pyo3::prelude::*;
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Makes the congestion controls of a run's connections.
 pub(crate) struct Maker {
@@ -20,16 +23,26 @@ pub(crate) struct Maker {
     name: Arc<str>,
     line: String,
     paces: bool,
+    is_model_based: bool,
+    ecn_use: EcnUse,
     failure: Failure,
 }
 
+/// What `make(line, None)` returns: what makes the objects, the class's name, the line with every parameter, whether
+/// the class paces and whether it is model-based, and how it uses ECN.
+type Made<'py> = (Bound<'py, PyAny>, String, String, bool, bool, String);
+
 impl Maker {
-    /// Calls `make(line, None)`, which returns what makes the objects, the class's name, the line with every parameter
-    /// and whether the class paces.
+    /// Calls `make(line, None)`, which returns a [`Made`].
     pub(crate) fn new(make: &Bound<'_, PyAny>, line: &str, failure: Failure) -> PyResult<Self> {
-        let (make, name, line, paces): (Bound<'_, PyAny>, String, String, bool) =
+        let (make, name, line, paces, is_model_based, ecn): Made<'_> =
             make.call1((line, make.py().None()))?.extract()?;
-        Ok(Self { make: make.unbind(), name: name.into(), line, paces, failure })
+        let ecn_use = match ecn.as_str() {
+            "l4s" => EcnUse::L4s,
+            "dctcp" => EcnUse::Dctcp,
+            _ => EcnUse::Classic,
+        };
+        Ok(Self { make: make.unbind(), name: name.into(), line, paces, is_model_based, ecn_use, failure })
     }
 }
 
@@ -40,6 +53,14 @@ impl MakeCc for Maker {
 
     fn paces(&self) -> bool {
         self.paces
+    }
+
+    fn is_model_based(&self) -> bool {
+        self.is_model_based
+    }
+
+    fn ecn_use(&self) -> EcnUse {
+        self.ecn_use
     }
 
     fn make(&self, config: &Config) -> Box<dyn ForeignCc> {
@@ -80,6 +101,10 @@ fn halved(congestion: &Congestion) -> u32 {
 
 /// The methods that a class may have.
 struct Hooks {
+    on_ecn_agreed: Option<Py<PyAny>>,
+    on_rate: Option<Py<PyAny>>,
+    on_transmit_start: Option<Py<PyAny>>,
+    probe: Option<Py<PyAny>>,
     on_open: Option<Py<PyAny>>,
     on_delivered: Option<Py<PyAny>>,
     on_ack: Py<PyAny>,
@@ -95,6 +120,10 @@ impl Hooks {
     fn of(object: &Bound<'_, PyAny>) -> PyResult<Self> {
         let may = |name: &str| PyResult::Ok(object.getattr_opt(name)?.map(Bound::unbind));
         Ok(Self {
+            on_ecn_agreed: may("on_ecn_agreed")?,
+            on_rate: may("on_rate")?,
+            on_transmit_start: may("on_transmit_start")?,
+            probe: may("probe")?,
             on_open: may("on_open")?,
             on_delivered: may("on_delivered")?,
             on_ack: object.getattr("on_ack")?.unbind(),
@@ -115,6 +144,7 @@ struct InPython {
     hooks: Hooks,
     /// The objects that the methods get. They are the same for each call, and their content is that of the call.
     ack: Py<CcAck>,
+    sample: Py<CcSample>,
     window: Py<CcWindow>,
     congestion: Py<CcCongestion>,
     failure: Failure,
@@ -135,9 +165,10 @@ impl InPython {
             name,
             hooks: Hooks::of(&object)?,
             object: object.unbind(),
-            ack: Py::new(py, CcAck(None))?,
-            window: Py::new(py, CcWindow(None))?,
-            congestion: Py::new(py, CcCongestion(None))?,
+            ack: Py::new(py, CcAck(Lent(None)))?,
+            sample: Py::new(py, CcSample(Lent(None)))?,
+            window: Py::new(py, CcWindow(Lent(None)))?,
+            congestion: Py::new(py, CcCongestion(Lent(None)))?,
             failure,
             has_failed: false,
         })
@@ -156,9 +187,9 @@ impl InPython {
             return;
         }
         let done = Python::attach(|py| {
-            self.window.borrow_mut(py).0 = Some(window.clone());
+            self.window.borrow_mut(py).0.0 = Some(window.clone());
             work(self, py)?;
-            if let Some(changed) = self.window.borrow_mut(py).0.take() {
+            if let Some(changed) = self.window.borrow_mut(py).0.0.take() {
                 *window = changed;
             }
             Ok(())
@@ -193,6 +224,55 @@ fn nanos(time: Option<Duration>) -> Option<u64> {
 }
 
 impl ForeignCc for InPython {
+    fn on_ecn_agreed(&mut self, mode: EcnMode) {
+        let word = match mode {
+            EcnMode::Off => None,
+            EcnMode::Classic => Some("rfc3168"),
+            EcnMode::Accurate => Some("accecn"),
+        };
+        self.alone(|hooks, py| {
+            hooks.on_ecn_agreed.as_ref().map_or(Ok(()), |hook| hook.call1(py, (word,)).map(|_| ()))
+        });
+    }
+
+    fn on_rate(&mut self, ack: &Ack, sample: &RateSample, rate: &mut RateEstimator, window: &mut Window) {
+        let mut app_limited = None;
+        self.with_window(window, |own, py| {
+            let Some(method) = &own.hooks.on_rate else { return Ok(()) };
+            own.ack.borrow_mut(py).0.0 = Some(*ack);
+            own.sample.borrow_mut(py).0.0 = Some(Sampled::of(*sample, rate));
+            method.bind(py).call1((&own.ack, &own.sample, &own.window))?;
+            app_limited = own.sample.borrow_mut(py).0.0.take().and_then(|sampled| sampled.marks_app_limited);
+            Ok(())
+        });
+        if let Some(in_flight) = app_limited {
+            rate.mark_app_limited(in_flight);
+        }
+    }
+
+    fn on_transmit_start(&mut self, now: Instant, rate: &RateEstimator, window: &mut Window) {
+        if self.hooks.on_transmit_start.is_some() {
+            self.with_window(window, |own, py| {
+                let Some(method) = &own.hooks.on_transmit_start else { return Ok(()) };
+                method.bind(py).call1((now.as_nanos(), rate.is_app_limited(), &own.window)).map(|_| ())
+            });
+        }
+    }
+
+    fn probe(&self, show: &mut dyn FnMut(&'static str, f64)) {
+        let Some(hook) = self.hooks.probe.as_ref().filter(|_| !self.has_failed) else { return };
+        let shown = Python::attach(|py| {
+            let answer = hook.bind(py).call0()?;
+            answer.extract::<Vec<(String, f64)>>().or_else(|_| {
+                answer.call_method0("items")?.try_iter()?.map(|item| item?.extract()).collect::<PyResult<_>>()
+            })
+        });
+        match shown {
+            Ok(values) => values.into_iter().for_each(|(name, value)| show(lasting(name), value)),
+            Err(error) => note(&self.failure, error), // the next method finds out, as in `undo_cwnd`
+        }
+    }
+
     fn on_open(&mut self, now: Instant, rtt: Option<Duration>, window: &mut Window) {
         if self.hooks.on_open.is_some() {
             self.with_window(window, |own, py| {
@@ -206,7 +286,7 @@ impl ForeignCc for InPython {
         if self.hooks.on_delivered.is_some() {
             self.with_window(window, |own, py| {
                 let Some(method) = &own.hooks.on_delivered else { return Ok(()) };
-                own.ack.borrow_mut(py).0 = Some(*ack);
+                own.ack.borrow_mut(py).0.0 = Some(*ack);
                 method.bind(py).call1((&own.ack, &own.window)).map(|_| ())
             });
         }
@@ -214,7 +294,7 @@ impl ForeignCc for InPython {
 
     fn on_ack(&mut self, ack: &Ack, window: &mut Window) {
         self.with_window(window, |own, py| {
-            own.ack.borrow_mut(py).0 = Some(*ack);
+            own.ack.borrow_mut(py).0.0 = Some(*ack);
             own.hooks.on_ack.bind(py).call1((&own.ack, &own.window)).map(|_| ())
         });
     }
@@ -224,7 +304,7 @@ impl ForeignCc for InPython {
             return halved(congestion);
         }
         let answer = Python::attach(|py| {
-            self.congestion.borrow_mut(py).0 = Some(*congestion);
+            self.congestion.borrow_mut(py).0.0 = Some(*congestion);
             let answer = self.hooks.ssthresh.bind(py).call1((&self.congestion,))?;
             self.segments("ssthresh", 2, &answer)
         });
@@ -238,7 +318,7 @@ impl ForeignCc for InPython {
         let kept = window.cwnd.max(prior_cwnd);
         let Some(method) = self.hooks.undo_cwnd.as_ref().filter(|_| !self.has_failed) else { return kept };
         let answer = Python::attach(|py| {
-            self.window.borrow_mut(py).0 = Some(window.clone());
+            self.window.borrow_mut(py).0.0 = Some(window.clone());
             let answer = method.bind(py).call1((&self.window, prior_cwnd))?;
             self.segments("undo_cwnd", 1, &answer)
         });
@@ -287,207 +367,14 @@ impl ForeignCc for InPython {
     }
 }
 
-fn state_name(state: CongestionState) -> &'static str {
-    match state {
-        CongestionState::Open => "open",
-        CongestionState::Disorder => "disorder",
-        CongestionState::Cwr => "cwr",
-        CongestionState::Recovery => "recovery",
-        CongestionState::Loss => "loss",
+/// Returns `name` for as long as the process lives. A class has few names, and each is kept once.
+fn lasting(name: String) -> &'static str {
+    static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+    let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = names.get(name.as_str()) {
+        return known;
     }
-}
-
-fn over() -> PyErr {
-    PyValueError::new_err(
-        "it is valid only during the call that got it; accepted: keep its numbers, not the object",
-    )
-}
-
-/// What a congestion control knows of its connection.
-#[pyclass(name = "Connection", module = "goodqueue.congestion")]
-pub(crate) struct CcConnection {
-    #[pyo3(get)]
-    smss: u16,
-    #[pyo3(get)]
-    initial_window: u32,
-    random: Stream,
-}
-
-#[pymethods]
-impl CcConnection {
-    fn random(&mut self) -> f64 {
-        self.random.next_f64()
-    }
-}
-
-/// An ACK of new data.
-#[pyclass(name = "Ack", module = "goodqueue.congestion")]
-pub(crate) struct CcAck(Option<Ack>);
-
-impl CcAck {
-    fn get(&self) -> PyResult<&Ack> {
-        self.0.as_ref().ok_or_else(over)
-    }
-}
-
-#[pymethods]
-impl CcAck {
-    #[getter]
-    fn now(&self) -> PyResult<u64> {
-        Ok(self.get()?.now.as_nanos())
-    }
-    #[getter]
-    fn segments(&self) -> PyResult<u32> {
-        Ok(self.get()?.segments)
-    }
-    #[getter]
-    fn counted(&self) -> PyResult<u32> {
-        Ok(self.get()?.counted)
-    }
-    #[getter]
-    fn rtt(&self) -> PyResult<Option<u64>> {
-        Ok(nanos(self.get()?.rtt))
-    }
-    #[getter]
-    fn una(&self) -> PyResult<u32> {
-        Ok(self.get()?.una.0)
-    }
-    #[getter]
-    fn nxt(&self) -> PyResult<u32> {
-        Ok(self.get()?.nxt.0)
-    }
-    #[getter]
-    fn is_cwnd_limited(&self) -> PyResult<bool> {
-        Ok(self.get()?.is_cwnd_limited)
-    }
-    #[getter]
-    fn prior_in_flight(&self) -> PyResult<u32> {
-        Ok(self.get()?.prior_in_flight)
-    }
-    #[getter]
-    fn in_flight(&self) -> PyResult<u32> {
-        Ok(self.get()?.in_flight)
-    }
-    #[getter]
-    fn marked(&self) -> PyResult<u32> {
-        Ok(self.get()?.marked)
-    }
-    #[getter]
-    fn state(&self) -> PyResult<&'static str> {
-        Ok(state_name(self.get()?.state))
-    }
-}
-
-/// The congestion window.
-#[pyclass(name = "Window", module = "goodqueue.congestion")]
-pub(crate) struct CcWindow(Option<Window>);
-
-impl CcWindow {
-    fn get(&self) -> PyResult<&Window> {
-        self.0.as_ref().ok_or_else(over)
-    }
-    fn get_mut(&mut self) -> PyResult<&mut Window> {
-        self.0.as_mut().ok_or_else(over)
-    }
-}
-
-/// Reads the number of segments `name` of a window.
-fn count(name: &str, least: u32, value: &Bound<'_, PyAny>) -> PyResult<u32> {
-    let segments = value.extract::<u32>().ok().filter(|segments| (least..=MOST).contains(segments));
-    segments.ok_or_else(|| {
-        let found = value.repr().map(|found| found.to_string()).unwrap_or_default();
-        PyValueError::new_err(format!(
-            "window.{name}: found {found}; accepted: a whole number of segments, {least} or more"
-        ))
-    })
-}
-
-#[pymethods]
-impl CcWindow {
-    #[getter]
-    fn cwnd(&self) -> PyResult<u32> {
-        Ok(self.get()?.cwnd)
-    }
-    #[setter]
-    fn set_cwnd(&mut self, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        self.get_mut()?.cwnd = count("cwnd", 1, value)?;
-        Ok(())
-    }
-    #[getter]
-    fn ssthresh(&self) -> PyResult<u32> {
-        Ok(self.get()?.ssthresh)
-    }
-    #[setter]
-    fn set_ssthresh(&mut self, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        self.get_mut()?.ssthresh = count("ssthresh", 2, value)?;
-        Ok(())
-    }
-    #[getter]
-    fn pacing_bps(&self) -> PyResult<Option<u64>> {
-        Ok(self.get()?.pacing_rate.map(Rate::as_bps))
-    }
-    #[setter]
-    fn set_pacing_bps(&mut self, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        let rate = if value.is_none() {
-            None
-        } else {
-            let bps = value.extract::<f64>().ok().filter(|bps| (1.0..=1e12).contains(bps));
-            let rate = bps.and_then(|bps| Rate::from_bps(bps as u64));
-            Some(rate.ok_or_else(|| {
-                let found = value.repr().map(|found| found.to_string()).unwrap_or_default();
-                let accepted = "1 to 1e12 bits per second, or None";
-                PyValueError::new_err(format!("window.pacing_bps: found {found}; accepted: {accepted}"))
-            })?)
-        };
-        self.get_mut()?.pacing_rate = rate;
-        Ok(())
-    }
-    #[getter]
-    fn in_slow_start(&self) -> PyResult<bool> {
-        Ok(self.get()?.in_slow_start())
-    }
-    fn slow_start(&mut self, counted: &Bound<'_, PyAny>) -> PyResult<u32> {
-        let counted = count("slow_start: counted", 0, counted)?;
-        let window = self.get_mut()?;
-        let rest = window.slow_start(counted);
-        window.cwnd = window.cwnd.min(MOST);
-        Ok(rest)
-    }
-    fn increase(&mut self, per: &Bound<'_, PyAny>, counted: &Bound<'_, PyAny>) -> PyResult<()> {
-        let (per, counted) = (count("increase: per", 1, per)?, count("increase: counted", 0, counted)?);
-        let window = self.get_mut()?;
-        window.increase(per, counted.min(MOST_COUNTED));
-        window.cwnd = window.cwnd.min(MOST);
-        Ok(())
-    }
-}
-
-/// A congestion, by loss, timeout or ECN.
-#[pyclass(name = "Congestion", module = "goodqueue.congestion")]
-pub(crate) struct CcCongestion(Option<Congestion>);
-
-impl CcCongestion {
-    fn get(&self) -> PyResult<&Congestion> {
-        self.0.as_ref().ok_or_else(over)
-    }
-}
-
-#[pymethods]
-impl CcCongestion {
-    #[getter]
-    fn now(&self) -> PyResult<u64> {
-        Ok(self.get()?.now.as_nanos())
-    }
-    #[getter]
-    fn cwnd(&self) -> PyResult<u32> {
-        Ok(self.get()?.cwnd)
-    }
-    #[getter]
-    fn cause(&self) -> PyResult<&'static str> {
-        Ok(match self.get()?.cause {
-            Cause::Loss => "loss",
-            Cause::Ecn => "ecn",
-            Cause::Timeout => "timeout",
-        })
-    }
+    let kept: &'static str = name.leak();
+    names.insert(kept);
+    kept
 }

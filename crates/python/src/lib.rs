@@ -336,6 +336,7 @@ fn _goodqueue(module: &Bound<'_, PyModule>) -> PyResult<()> {
     add_class::<cc::CcAck>(module)?;
     add_class::<cc::CcCongestion>(module)?;
     add_class::<cc::CcConnection>(module)?;
+    add_class::<cc::CcSample>(module)?;
     add_class::<cc::CcWindow>(module)?;
     add_class::<packet::Packet>(module)?;
     add_class::<packet::Queue>(module)?;

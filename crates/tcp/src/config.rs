@@ -1,6 +1,6 @@
 //! The settings of an endpoint.
 
-use crate::{Cc, CcLine, CcOptions, EcnMode, OwnCc, SeqNumber};
+use crate::{Cc, CcLine, CcOptions, EcnMode, EcnUse, OwnCc, SeqNumber};
 
 /// The threshold before the first congestion: slow start ends at the first congestion, or when HyStart ends it.
 pub const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
@@ -115,6 +115,21 @@ impl Config {
     #[must_use]
     pub fn cc_line(&self) -> CcLine {
         CcLine { cc: self.cc, options: self.cc_options, own: self.own.clone() }
+    }
+
+    /// Returns the caller's own congestion control, if the connections have it.
+    fn own_cc(&self) -> Option<&OwnCc> {
+        self.own.as_ref().filter(|_| self.cc == Cc::Own)
+    }
+
+    /// Returns whether the congestion control is model-based.
+    pub(crate) fn is_model_based(&self) -> bool {
+        self.own_cc().map_or(self.cc.is_model_based(), OwnCc::is_model_based)
+    }
+
+    /// Returns how the congestion control uses ECN.
+    pub(crate) fn ecn_use(&self) -> EcnUse {
+        self.own_cc().map_or(self.cc.ecn_use(), OwnCc::ecn_use)
     }
 }
 

@@ -122,7 +122,7 @@ impl Connection {
             phase,
             syn_due: phase == Phase::SynSent,
             ecn: config.ecn,
-            ecn_use: config.cc.ecn_use(),
+            ecn_use: config.ecn_use(),
             ect: Ecn::NotEct,
             ect_else: Ecn::NotEct,
             syn_ecn: Ecn::NotEct,

@@ -53,7 +53,7 @@ pub(crate) struct SendBuffer {
 
 impl SendBuffer {
     pub(crate) fn new(Buffer { first, most }: Buffer, config: &Config) -> Self {
-        let windows = if config.cc.is_model_based() { 3 } else { 2 };
+        let windows = if config.is_model_based() { 3 } else { 2 };
         let segment = (u32::from(config.mss) + OPTIONS + HEAD).next_power_of_two() + DESCRIPTION;
         Self {
             size: u64::from(

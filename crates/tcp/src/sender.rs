@@ -126,7 +126,7 @@ impl Sender {
 
     /// Makes a sender whose first byte of data will be `first`.
     pub(crate) fn new(config: &Config, first: SeqNumber) -> Self {
-        let is_model_based = config.cc.is_model_based();
+        let is_model_based = config.is_model_based();
         let mut board = Scoreboard::new(first, config.mss.max(1));
         if config.delivery_rate || is_model_based {
             board.estimate_rate();

@@ -50,6 +50,9 @@ CONGESTION_CONTROL = Sort(
     "__init__ takes no connection; accepted: def __init__(self, connection, …)",
 )
 
+ECN_USES = ("dctcp", "l4s")
+"""How a congestion control may use ECN beside RFC 3168, by its attribute ``ecn``."""
+
 MOST_BYTES = 16 * inputs.MIB
 """The largest size of a file."""
 
@@ -110,14 +113,19 @@ def make(line: str, link: Any) -> tuple[Any, str, str]:
     return thing, name, whole
 
 
-def control(line: str) -> tuple[Callable[[Any], Any], str, str, bool]:
+def control(line: str) -> tuple[Callable[[Any], Any], str, str, bool, bool, str]:
     """Read the congestion control that ``line`` describes.
 
-    Return what makes the object of a connection, the name of its class, the line with every parameter, and whether the
-    class paces. Raises UserError.
+    Return what makes the object of a connection, the name of its class, the line with every parameter, whether the
+    class paces, whether it is model-based (it has ``on_rate``), and how it uses ECN. Raises UserError.
     """
-    _, name, made, values, whole = _read(line, CONGESTION_CONTROL)
-    return lambda connection: made(connection, **values), name, whole, bool(getattr(made, "paces", False))
+    file, name, made, values, whole = _read(line, CONGESTION_CONTROL)
+    ecn = getattr(made, "ecn", "")
+    if ecn not in ("", *ECN_USES):
+        raise UserError(file, f"{name}.ecn", f"found {quoted(ecn)}; accepted: {', '.join(map(quoted, ECN_USES))}, or none")
+    has_model = callable(getattr(made, "on_rate", None))
+    paces = has_model or bool(getattr(made, "paces", False))
+    return lambda connection: made(connection, **values), name, whole, paces, has_model, ecn
 
 
 @dataclass(frozen=True, slots=True)

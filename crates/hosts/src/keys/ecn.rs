@@ -20,10 +20,13 @@ impl EcnAsked {
         })
     }
 
-    /// Refuses a mode with which `cc` would not work as intended: without marks, a congestion control that relies on
-    /// them behaves differently.
-    pub(crate) fn check(self, cc: Cc) -> Result<(), String> {
-        let accepted: &[EcnMode] = match cc.ecn_use() {
+    /// Refuses a mode with which the congestion control `name`, which uses ECN as `needs` says, would not work as
+    /// intended: without marks, a congestion control that relies on them behaves differently.
+    ///
+    /// # Errors
+    /// What was found and what is accepted.
+    pub fn check(self, needs: EcnUse, name: &str) -> Result<(), String> {
+        let accepted: &[EcnMode] = match needs {
             EcnUse::Classic => return Ok(()),
             EcnUse::Dctcp => &[EcnMode::Classic, EcnMode::Accurate],
             EcnUse::L4s => &[EcnMode::Accurate],
@@ -32,7 +35,7 @@ impl EcnAsked {
             return Ok(());
         }
         let accepted: Vec<String> = accepted.iter().map(|mode| Self(*mode).to_string()).collect();
-        Err(format!("found {self}; accepted with cc {:?}: {}", cc.name(), accepted.join(" or ")))
+        Err(format!("found {self}; accepted with cc {name:?}: {}", accepted.join(" or ")))
     }
 }
 

@@ -4,12 +4,12 @@
 //! and then one chunk per interval. If the next chunk is not there, the player stalls until it is; all chunks after
 //! it are then wanted later by the same time.
 
-use super::application::{Application, Host, SocketId};
+use super::application::{self, Application, Host, SocketId};
 use super::kind::{Kind, Make, Measure, Shorthand, Sum};
 use super::result::{self, AppResult};
 use super::tcp;
 use crate::direction::Side;
-use crate::keys::{Key, MOST_RATE, RateText, Span, refuse};
+use crate::keys::{Key, MOST_RATE, RateText, Size, Span, refuse};
 use crate::probe::delay::{FlowDelays, Summary};
 use crate::probe::rounded;
 use goodqueue_units::{Duration, Instant, Rate};
@@ -21,12 +21,25 @@ const RATE: Key<RateText> = Key::required("rate", "\"10mbit\"")
 const INTERVAL: Key<Span> = Key::with_default("interval", "\"20ms\"")
     .range(Span(Duration::from_micros(1)), Span(Duration::from_secs(1000)))
     .help("time from one chunk to the next");
+/// The group of picture of most video encoders at 30 frames per second: one second.
+const GROUP_CHUNKS: u64 = 30;
+const KEY_FRAME: Key<Size> = Key::optional("key_frame", "\"37500B\"").range(Size(1), application::MOST_BYTES).help(
+    "bytes of the first chunk of each group, as a video's key frame has more than the frames after it. If left out, as \
+     `rate` says",
+);
+const GROUP: Key<u64> = Key::optional("group", "30")
+    .range(1, 1_000_000)
+    .unit("chunks")
+    .help("chunks from one `key_frame` to the next, 30 if left out");
 
 pub(crate) const KIND: Kind = Kind {
-    keys: &[&RATE, &INTERVAL],
+    keys: &[&RATE, &INTERVAL, &KEY_FRAME, &GROUP],
     transport: tcp::KEYS,
     check: |table, values| {
         let (RateText(rate), Span(interval)) = (values.get(&RATE), values.get(&INTERVAL));
+        if let (Some(group), None) = (values.find(&GROUP), values.find(&KEY_FRAME)) {
+            return refuse(&table.key("group"), group, "none without key_frame");
+        }
         if rate.bytes_in(interval) > 0 {
             return Ok(());
         }
@@ -54,7 +67,10 @@ pub(crate) const KIND: Kind = Kind {
     ..Kind::new(
         "stream",
         "a TCP connection whose application writes at a rate: how late chunks are, and stalls",
-        Make::App(|values, _| Box::new(Stream::new(values.get(&RATE).0, values.get(&INTERVAL).0))),
+        Make::App(|values, _| {
+            let group = values.find(&KEY_FRAME).map(|size| (values.find(&GROUP).unwrap_or(GROUP_CHUNKS), size.0));
+            Box::new(Stream::new(values.get(&RATE).0, values.get(&INTERVAL).0, group))
+        }),
     )
 };
 
@@ -62,6 +78,8 @@ pub(crate) const KIND: Kind = Kind {
 struct Stream {
     rate: Rate,
     interval: Duration,
+    /// The chunks of a group, and the bytes of its first one, if these differ from the others'.
+    group: Option<(u64, u64)>,
     socket: Option<SocketId>,
     /// When the first chunk was written.
     began: Option<Instant>,
@@ -97,10 +115,11 @@ crate::part! {
 impl AppResult for StreamResult {}
 
 impl Stream {
-    fn new(rate: Rate, interval: Duration) -> Self {
+    fn new(rate: Rate, interval: Duration, group: Option<(u64, u64)>) -> Self {
         Self {
             rate,
             interval,
+            group,
             socket: None,
             began: None,
             written: 0,
@@ -117,7 +136,8 @@ impl Stream {
 
     /// Returns the bytes of the first `chunks` chunks together, so that rounding loses nothing of the rate.
     fn bytes(&self, chunks: u64) -> u64 {
-        self.rate.bytes_in(self.interval * chunks)
+        let (keys, bytes) = self.group.map_or((0, 0), |(group, bytes)| (chunks.div_ceil(group), bytes));
+        self.rate.bytes_in(self.interval * (chunks - keys)) + keys * bytes
     }
 
     fn write(&mut self, host: &mut dyn Host) {

@@ -97,7 +97,7 @@ pub(crate) fn check(table: &Table<'_>, values: &mut Values) -> Result<()> {
         _ => {}
     }
     let ecn = values.find(&ECN).unwrap_or_else(|| EcnAsked::default_of(cc));
-    ecn.check(cc).map_err(|message| ScenarioError::new(table.key("ecn"), message))?;
+    ecn.check(cc.ecn_use(), cc.name()).map_err(|message| ScenarioError::new(table.key("ecn"), message))?;
     values.put(&ECN, ecn);
     Ok(())
 }

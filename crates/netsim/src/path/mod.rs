@@ -4,7 +4,7 @@
 //! which has no queue: it delays, loses, duplicates and reorders packets. Or it is a *policer*, which drops what
 //! exceeds a rate.
 //!
-//! - `wire`: a wire, in the words of tc-netem(8). It is made of `loss`, `distribution` and `chance`.
+//! - `wire`: a wire, in the words of tc-netem(8). It is made of `loss`, `jitter` and `chance`.
 //! - `transmitter`: how long a packet takes to leave below a discipline, at a fixed rate (`transmitter::Fixed`), at
 //!   delivery opportunities (`rate_trace`), at a rate that changes (`steps`) or in bursts (`bursts`). The last three
 //!   implement `capacity`: how much they could have sent by a given time.
@@ -13,6 +13,7 @@ pub(crate) mod bursts;
 pub(crate) mod capacity;
 pub(crate) mod chance;
 pub(crate) mod generate;
+pub(crate) mod jitter;
 pub mod kind;
 pub(crate) mod loss;
 pub(crate) mod netem;

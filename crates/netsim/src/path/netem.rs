@@ -1,8 +1,8 @@
 //! What tc-netem(8) does to packets, one packet at a time. A [wire](super::wire) is built on it.
 
 use super::chance::{Chance, Dice};
+use super::jitter::Jitter;
 use super::loss::{Loss, Losses};
-use goodqueue_qdisc::distribution::Distribution;
 use goodqueue_qdisc::timed::Timed;
 use goodqueue_units::{Duration, Instant, Stream};
 
@@ -13,7 +13,7 @@ pub(crate) struct WireParams {
     pub(crate) delay: Duration,
     /// How much the delay varies around `delay`: the unit of `distribution`. No delay is negative.
     pub(crate) jitter: Duration,
-    pub(crate) distribution: Distribution,
+    pub(crate) distribution: Jitter,
     pub(crate) loss: Loss,
     /// Probability that a packet is duplicated.
     pub(crate) duplicate: f64,
@@ -39,7 +39,7 @@ impl Default for WireParams {
         Self {
             delay: Duration::ZERO,
             jitter: Duration::ZERO,
-            distribution: Distribution::default(),
+            distribution: Jitter::default(),
             loss: Loss::None,
             duplicate: 0.0,
             reorder: Chance::default(),
@@ -151,7 +151,7 @@ impl<P: Copy> Wire<P> {
         self.in_turn = self.in_turn.saturating_add(1);
         let mut delay = self.params.delay.as_nanos();
         if self.params.jitter > Duration::ZERO {
-            let off = self.params.distribution.draw(&mut self.random) * self.params.jitter.as_nanos() as f64;
+            let off = self.params.distribution.draw(self.params.jitter, &mut self.random);
             delay = delay.saturating_add_signed(libm::round(off) as i64);
         }
         let own = now + Duration::from_nanos(delay);

@@ -2,11 +2,11 @@
 
 use super::chance::Chance;
 use super::kind::{Element, HopKind, Linux, Make};
+use super::jitter::Jitter;
 use super::loss::Loss;
 use super::netem::{Accepted, Wire, WireCounts, WireParams};
 use crate::packet::Packet;
 use goodqueue_hosts::keys::{Json, Key, Percent, Quantity, ScenarioError, Span, Values, describe, no_such_word, percent};
-use goodqueue_qdisc::distribution::Distribution;
 use goodqueue_units::{Duration, Instant};
 use serde_json::json;
 
@@ -23,9 +23,9 @@ const JITTER: Key<Span> = Key::with_default("jitter", "\"0s\"")
     .example("\"3ms\"")
     .help("variation of the delay, the unit of `distribution`")
     .source("tc-netem(8)");
-const DISTRIBUTION: Key<Curve> = Key::with_default("distribution", "\"uniform\"")
-    .help("how the delay is distributed around its mean")
-    .source("tc-netem(8)");
+const DISTRIBUTION: Key<Jitter> = Key::with_default("distribution", "\"uniform\"")
+    .help("how the delay is distributed around its mean; with `wifi`, `jitter` is the mean of a crowded channel's delays")
+    .source("tc-netem(8); draft-huitema-ccwg-c4-test-04");
 const LOSS: Key<Loss> = Key::with_default("loss", "\"0%\"")
     .example("\"1%\"")
     .help("which packets are lost: \"1%\", \"1% 25%\" with correlation, or \"gemodel P R 1-H 1-K\" (Gilbert-Elliott)")
@@ -86,7 +86,7 @@ impl WireParams {
         Self {
             delay: values.get(&DELAY).0,
             jitter: values.get(&JITTER).0,
-            distribution: values.get(&DISTRIBUTION).0,
+            distribution: values.get(&DISTRIBUTION),
             loss: values.get(&LOSS),
             duplicate: values.get(&DUPLICATE).0,
             reorder: values.get(&REORDER),
@@ -157,26 +157,23 @@ impl Quantity for Loss {
     }
 }
 
-/// The distribution of the jitter.
-#[derive(Clone, Copy, Debug)]
-struct Curve(Distribution);
-
-impl Quantity for Curve {
+impl Quantity for Jitter {
     const TYPE: &'static str = "word";
     fn read(found: &Json) -> Result<Self, String> {
-        let names = Distribution::ALL.map(|(name, _)| name);
-        let known = Distribution::ALL.iter().find(|(name, _)| Some(*name) == found.as_str());
-        known.map(|(_, one)| Self(*one)).ok_or_else(|| match found.as_str() {
+        let names: Vec<&str> = Self::all().map(|(name, _)| name).collect();
+        let known = Self::all().find(|(name, _)| Some(*name) == found.as_str());
+        known.map(|(_, one)| one).ok_or_else(|| match found.as_str() {
             Some(text) => no_such_word(text, &names),
             None => format!("found {}; accepted: {}", describe(found), names.join(", ")),
         })
     }
     fn write(&self) -> Json {
-        let known = Distribution::ALL.iter().find(|(_, one)| *one == self.0);
+        let known = Self::all().find(|(_, one)| one == self);
         json!(known.map_or("uniform", |(name, _)| name))
     }
     fn schema() -> Json {
-        json!({"type": "string", "enum": Distribution::ALL.map(|(name, _)| name)})
+        let names: Vec<&str> = Self::all().map(|(name, _)| name).collect();
+        json!({"type": "string", "enum": names})
     }
 }
 

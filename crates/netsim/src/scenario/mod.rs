@@ -210,7 +210,11 @@ impl Scenario {
             if let Some(own) = line.filter(|own| !own.is_made()) {
                 let key = format!("traffic[{place}].cc");
                 let made = make(CcRequest { key: &key, line: own.line() })?;
-                traffic.values.put(&tcp::CC, OwnCc::made(made).into());
+                let own = OwnCc::made(made);
+                let ecn = traffic.values.get(&tcp::ECN);
+                let refused = |message| ScenarioError::new(format!("traffic[{place}].ecn"), message);
+                ecn.check(own.ecn_use(), own.line()).map_err(refused)?;
+                traffic.values.put(&tcp::CC, own.into());
             }
         }
         Ok(())

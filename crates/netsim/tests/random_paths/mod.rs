@@ -186,7 +186,7 @@ impl Draws<'_> {
         json!({
             "delay": self.time(&["0s", "1ns", "3ms", "30ms"]),
             "jitter": self.time(&["0s", "1ms", "100ms"]),
-            "distribution": self.of(&["uniform", "normal", "pareto", "paretonormal"]),
+            "distribution": self.of(&["uniform", "normal", "pareto", "paretonormal", "wifi"]),
             "loss": self.percents(&["0%", "2%", "10% 50%", "gemodel 2% 30% 50% 1%"]),
             "duplicate": self.percents(&["0%", "3%", "100%"]),
             "reorder": self.percents(&["0%", "0%", "20% 50%"]),

@@ -9,6 +9,8 @@ mod bbr;
 mod bbr3;
 #[cfg(test)]
 mod bench;
+#[cfg(feature = "c4")]
+mod c4;
 mod cubic;
 mod dctcp;
 mod hystart;
@@ -110,6 +112,12 @@ pub trait CongestionControl: Sized {
     /// Builds the state of a new connection.
     fn new(config: &Config) -> Self;
 
+    /// Returns whether this connection's algorithm is [`MODEL_BASED`](Self::MODEL_BASED).
+    #[inline]
+    fn is_model_based(&self) -> bool {
+        Self::MODEL_BASED
+    }
+
     /// Takes the ECN feedback that this connection has. Called once, before `on_open`.
     fn on_ecn_agreed(&mut self, _mode: EcnMode) {}
 
@@ -159,81 +167,81 @@ pub trait CongestionControl: Sized {
 
 macro_rules! congestion_controls {
     // The table, and then the table with the control of the caller's own, which no list shows.
-    ([$($listed:ident),+] $($module:ident :: $name:ident),+) => {
+    ([$($(#[$only_listed:meta])? $listed:ident),+] $($(#[$only:meta])? $module:ident :: $name:ident),+) => {
         /// The congestion controls.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub enum Cc { $(#[doc = concat!("`", stringify!($module), "`")] $name),+ }
+        pub enum Cc { $($(#[$only])? #[doc = concat!("`", stringify!($module), "`")] $name),+ }
 
         impl Cc {
             /// All congestion controls.
-            pub const ALL: &'static [Self] = &[$(Self::$listed),+];
+            pub const ALL: &'static [Self] = &[$($(#[$only_listed])? Self::$listed),+];
 
             /// Returns its name in scenarios.
             #[must_use]
             pub const fn name(self) -> &'static str {
-                match self { $(Self::$name => <$module::$name as CongestionControl>::NAME),+ }
+                match self { $($(#[$only])? Self::$name => <$module::$name as CongestionControl>::NAME),+ }
             }
 
             /// Returns a summary of one line.
             #[must_use]
             pub const fn summary(self) -> &'static str {
-                match self { $(Self::$name => <$module::$name as CongestionControl>::SUMMARY),+ }
+                match self { $($(#[$only])? Self::$name => <$module::$name as CongestionControl>::SUMMARY),+ }
             }
 
             /// Returns how it differs from its source, in one line.
             #[must_use]
             pub const fn differs(self) -> &'static str {
-                match self { $(Self::$name => <$module::$name as CongestionControl>::DIFFERS),+ }
+                match self { $($(#[$only])? Self::$name => <$module::$name as CongestionControl>::DIFFERS),+ }
             }
 
             /// Returns whether it always paces.
             #[must_use]
             pub const fn paces(self) -> bool {
-                match self { $(Self::$name => <$module::$name as CongestionControl>::PACES),+ }
+                match self { $($(#[$only])? Self::$name => <$module::$name as CongestionControl>::PACES),+ }
             }
 
             /// Returns whether it sets window and rate by a model of the path.
             #[must_use]
             pub const fn is_model_based(self) -> bool {
-                match self { $(Self::$name => <$module::$name as CongestionControl>::MODEL_BASED),+ }
+                match self { $($(#[$only])? Self::$name => <$module::$name as CongestionControl>::MODEL_BASED),+ }
             }
 
             /// Returns the words that may follow the name.
             #[must_use]
             pub const fn words(self) -> &'static [CcWord] {
-                match self { $(Self::$name => <$module::$name as CongestionControl>::WORDS),+ }
+                match self { $($(#[$only])? Self::$name => <$module::$name as CongestionControl>::WORDS),+ }
             }
 
             /// Returns how it uses ECN.
             #[must_use]
             pub const fn ecn_use(self) -> EcnUse {
-                match self { $(Self::$name => <$module::$name as CongestionControl>::ECN),+ }
+                match self { $($(#[$only])? Self::$name => <$module::$name as CongestionControl>::ECN),+ }
             }
 
             /// Returns the document that it follows.
             #[must_use]
             pub const fn source(self) -> &'static str {
-                match self { $(Self::$name => <$module::$name as CongestionControl>::SOURCE),+ }
+                match self { $($(#[$only])? Self::$name => <$module::$name as CongestionControl>::SOURCE),+ }
             }
         }
 
         /// Any congestion control, dispatched statically.
         #[derive(Clone, Debug)]
-        pub(crate) enum AnyCc { $($name($module::$name)),+ }
+        pub(crate) enum AnyCc { $($(#[$only])? $name($module::$name)),+ }
 
         impl AnyCc {
             pub(crate) fn new(config: &Config) -> Self {
-                match config.cc { $(Cc::$name => Self::$name($module::$name::new(config))),+ }
+                match config.cc { $($(#[$only])? Cc::$name => Self::$name($module::$name::new(config))),+ }
             }
             #[inline]
             pub(crate) fn is_model_based(&self) -> bool {
-                match self { $(Self::$name(_) => <$module::$name as CongestionControl>::MODEL_BASED),+ }
+                match self { $($(#[$only])? Self::$name(cc) => cc.is_model_based()),+ }
             }
             pub(crate) fn on_ecn_agreed(&mut self, mode: EcnMode) {
-                match self { $(Self::$name(cc) => cc.on_ecn_agreed(mode)),+ }
+                match self { $($(#[$only])? Self::$name(cc) => cc.on_ecn_agreed(mode)),+ }
             }
             pub(crate) fn on_open(&mut self, now: Instant, rtt: Option<Duration>, window: &mut Window) {
-                match self { $(Self::$name(cc) => cc.on_open(now, rtt, window)),+ }
+                match self { $($(#[$only])? Self::$name(cc) => cc.on_open(now, rtt, window)),+ }
             }
             #[cold]
             pub(crate) fn on_rate(
@@ -243,44 +251,44 @@ macro_rules! congestion_controls {
                 rate: &mut RateEstimator,
                 window: &mut Window,
             ) {
-                match self { $(Self::$name(cc) => cc.on_rate(ack, sample, rate, window)),+ }
+                match self { $($(#[$only])? Self::$name(cc) => cc.on_rate(ack, sample, rate, window)),+ }
             }
             pub(crate) fn on_transmit_start(&mut self, now: Instant, rate: &RateEstimator, window: &mut Window) {
-                match self { $(Self::$name(cc) => cc.on_transmit_start(now, rate, window)),+ }
+                match self { $($(#[$only])? Self::$name(cc) => cc.on_transmit_start(now, rate, window)),+ }
             }
             #[inline(never)]
             fn on_delivered_apart(&mut self, ack: Ack, window: &mut Window) {
-                match self { $(Self::$name(cc) => cc.on_delivered(&ack, window)),+ }
+                match self { $($(#[$only])? Self::$name(cc) => cc.on_delivered(&ack, window)),+ }
             }
             pub(crate) fn on_undo(&mut self) {
-                match self { $(Self::$name(cc) => cc.on_undo()),+ }
+                match self { $($(#[$only])? Self::$name(cc) => cc.on_undo()),+ }
             }
             pub(crate) fn undo_cwnd(&self, window: &Window, prior_cwnd: u32) -> u32 {
-                match self { $(Self::$name(cc) => cc.undo_cwnd(window, prior_cwnd)),+ }
+                match self { $($(#[$only])? Self::$name(cc) => cc.undo_cwnd(window, prior_cwnd)),+ }
             }
             pub(crate) fn on_state(&mut self, state: CongestionState, window: &mut Window) {
-                match self { $(Self::$name(cc) => cc.on_state(state, window)),+ }
+                match self { $($(#[$only])? Self::$name(cc) => cc.on_state(state, window)),+ }
             }
             #[inline(never)]
             fn on_ack_apart(&mut self, ack: Ack, window: &mut Window) {
-                match self { $(Self::$name(cc) => cc.on_ack(&ack, window)),+ }
+                match self { $($(#[$only])? Self::$name(cc) => cc.on_ack(&ack, window)),+ }
             }
             pub(crate) fn ssthresh(&mut self, congestion: &Congestion) -> u32 {
-                match self { $(Self::$name(cc) => cc.ssthresh(congestion)),+ }
+                match self { $($(#[$only])? Self::$name(cc) => cc.ssthresh(congestion)),+ }
             }
             pub(crate) fn on_rto(&mut self) {
-                match self { $(Self::$name(cc) => cc.on_rto()),+ }
+                match self { $($(#[$only])? Self::$name(cc) => cc.on_rto()),+ }
             }
             pub(crate) fn on_restart(&mut self, now: Instant, idle: Duration) {
-                match self { $(Self::$name(cc) => cc.on_restart(now, idle)),+ }
+                match self { $($(#[$only])? Self::$name(cc) => cc.on_restart(now, idle)),+ }
             }
             pub(crate) fn probe(&self, show: &mut dyn FnMut(&'static str, f64)) {
-                match self { $(Self::$name(cc) => cc.probe(show)),+ }
+                match self { $($(#[$only])? Self::$name(cc) => cc.probe(show)),+ }
             }
         }
     };
-    ($($module:ident :: $name:ident),+ $(,)?) => {
-        congestion_controls!([$($name),+] $($module::$name,)+ own::Own);
+    ($($(#[$only:meta])? $module:ident :: $name:ident),+ $(,)?) => {
+        congestion_controls!([$($(#[$only])? $name),+] $($(#[$only])? $module::$name,)+ own::Own);
     };
 }
 
@@ -297,6 +305,8 @@ congestion_controls! {
     scalable::Scalable,
     ledbat::Ledbat,
     ledbat_plus_plus::LedbatPlusPlus,
+    #[cfg(feature = "c4")]
+    c4::C4,
     none::Fixed,
 }
 

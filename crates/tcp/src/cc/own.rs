@@ -1,7 +1,7 @@
 //! A congestion control of the caller's own: behind a `dyn`, which is slower than those of the table.
 
 use super::{Ack, Congestion, CongestionControl};
-use crate::{Config, CongestionState, Window};
+use crate::{Config, CongestionState, EcnMode, EcnUse, RateEstimator, RateSample, Window};
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use core::fmt;
@@ -10,6 +10,15 @@ use goodqueue_units::{Duration, Instant};
 
 /// One connection's congestion control, by the caller. Its methods are those of [`CongestionControl`].
 pub trait ForeignCc: Send + Sync {
+    /// Does what [`CongestionControl::on_ecn_agreed`] does.
+    fn on_ecn_agreed(&mut self, _mode: EcnMode) {}
+    /// Does what [`CongestionControl::on_rate`] does, if its maker says that it is model-based.
+    fn on_rate(&mut self, _ack: &Ack, _sample: &RateSample, _rate: &mut RateEstimator, _window: &mut Window) {
+    }
+    /// Does what [`CongestionControl::on_transmit_start`] does.
+    fn on_transmit_start(&mut self, _now: Instant, _rate: &RateEstimator, _window: &mut Window) {}
+    /// Does what [`CongestionControl::probe`] does.
+    fn probe(&self, _show: &mut dyn FnMut(&'static str, f64)) {}
     /// Does what [`CongestionControl::on_open`] does.
     fn on_open(&mut self, _now: Instant, _rtt: Option<Duration>, _window: &mut Window) {}
     /// Does what [`CongestionControl::on_delivered`] does.
@@ -40,6 +49,14 @@ pub trait MakeCc: Send + Sync {
     fn line(&self) -> &str;
     /// Returns whether its connections pace what they send.
     fn paces(&self) -> bool;
+    /// Returns whether its connections are driven by a model, as [`CongestionControl::MODEL_BASED`] says.
+    fn is_model_based(&self) -> bool {
+        false
+    }
+    /// Returns how its connections use ECN.
+    fn ecn_use(&self) -> EcnUse {
+        EcnUse::Classic
+    }
     /// Makes the congestion control of a new connection.
     fn make(&self, config: &Config) -> Box<dyn ForeignCc>;
 }
@@ -80,6 +97,17 @@ impl OwnCc {
     pub fn paces(&self) -> bool {
         self.maker.as_ref().is_some_and(|maker| maker.paces())
     }
+
+    /// Returns whether its connections are driven by a model.
+    pub(crate) fn is_model_based(&self) -> bool {
+        self.maker.as_ref().is_some_and(|maker| maker.is_model_based())
+    }
+
+    /// Returns how its connections use ECN.
+    #[must_use]
+    pub fn ecn_use(&self) -> EcnUse {
+        self.maker.as_ref().map_or(EcnUse::Classic, |maker| maker.ecn_use())
+    }
 }
 
 impl fmt::Debug for OwnCc {
@@ -102,12 +130,12 @@ impl Hash for OwnCc {
     }
 }
 
-/// The congestion control of one connection.
-pub(crate) struct Own(Box<dyn ForeignCc>);
+/// The congestion control of one connection, and whether it is driven by a model.
+pub(crate) struct Own(Box<dyn ForeignCc>, bool);
 
 impl Clone for Own {
     fn clone(&self) -> Self {
-        Self(self.0.copied())
+        Self(self.0.copied(), self.1)
     }
 }
 
@@ -130,7 +158,24 @@ impl CongestionControl for Own {
     #[allow(clippy::expect_used)] // a mistake in a caller's program, not in its input
     fn new(config: &Config) -> Self {
         let maker = config.own.as_ref().and_then(|own| own.maker.as_ref());
-        Self(maker.expect("Config::own is made, if Config::cc is Cc::Own").make(config))
+        let maker = maker.expect("Config::own is made, if Config::cc is Cc::Own");
+        Self(maker.make(config), maker.is_model_based())
+    }
+
+    fn is_model_based(&self) -> bool {
+        self.1
+    }
+    fn on_ecn_agreed(&mut self, mode: EcnMode) {
+        self.0.on_ecn_agreed(mode);
+    }
+    fn on_rate(&mut self, ack: &Ack, sample: &RateSample, rate: &mut RateEstimator, window: &mut Window) {
+        self.0.on_rate(ack, sample, rate, window);
+    }
+    fn on_transmit_start(&mut self, now: Instant, rate: &RateEstimator, window: &mut Window) {
+        self.0.on_transmit_start(now, rate, window);
+    }
+    fn probe(&self, show: &mut dyn FnMut(&'static str, f64)) {
+        self.0.probe(show);
     }
 
     fn on_open(&mut self, now: Instant, rtt: Option<Duration>, window: &mut Window) {

@@ -1,4 +1,5 @@
 use super::*;
+use goodqueue_qdisc::distribution::Distribution;
 use goodqueue_units::Streams;
 use proptest::prelude::*;
 
@@ -40,6 +41,7 @@ fn a_plain_wire_delays_each_packet_by_the_same() {
 #[test]
 fn jitter_lets_packets_overtake_only_where_it_may() {
     for (name, distribution) in Distribution::ALL {
+        let distribution = Jitter::Netem(distribution);
         let mut params = WireParams { delay: MS * 10, jitter: MS * 3, distribution, ..WireParams::default() };
         let (out, _) = through(params, 2000, 1000);
         let overtaken = out.windows(2).filter(|two| two[0].0 > two[1].0).count();
@@ -56,6 +58,7 @@ fn jitter_lets_packets_overtake_only_where_it_may() {
 fn delays_have_the_mean_and_the_spread_of_their_distribution() {
     let table = [(0.0, 0.57735), (0.0, 1.0), (-0.03292, 0.82085), (-0.02469, 0.83494)];
     for ((name, distribution), (mean, deviation)) in Distribution::ALL.into_iter().zip(table) {
+        let distribution = Jitter::Netem(distribution);
         let params = WireParams { delay: MS * 50, jitter: MS * 10, distribution, ..WireParams::default() };
         let n = 40_000;
         let (out, _) = through(params, n, 200_000);
@@ -147,7 +150,7 @@ fn any_params() -> impl Strategy<Value = WireParams> {
             WireParams {
                 delay: MS * times.0,
                 jitter: MS * times.1,
-                distribution: times.2,
+                distribution: Jitter::Netem(times.2),
                 loss,
                 duplicate,
                 reorder: Chance { probability, correlation },
