@@ -240,6 +240,65 @@ class Ack:
     def state(self) -> str:
         """The sender's state: open, disorder, cwr, recovery or loss."""
 
+class RateSample:
+    """A sample of the delivery rate (draft-ietf-ccwg-bbr, 4.1). Times are in nanoseconds, data in segments."""
+
+    @property
+    def delivered(self) -> int:
+        """Segments delivered over `interval`."""
+
+    @property
+    def interval(self) -> int | None:
+        """The time of these deliveries. None if nothing was delivered, or if it is shorter than any round trip."""
+
+    @property
+    def prior_delivered(self) -> int:
+        """All segments delivered when the newest segment was sent: a round trip ends when it reaches the count at the
+        round's start."""
+
+    @property
+    def delivered_ce(self) -> int:
+        """Segments of `delivered` that arrived with a CE mark."""
+
+    @property
+    def losses(self) -> int:
+        """Segments found lost with this ACK."""
+
+    @property
+    def tx_in_flight(self) -> int:
+        """Segments in flight when the newest segment was sent, including itself."""
+
+    @property
+    def lost(self) -> int:
+        """Segments found lost since the newest segment was sent."""
+
+    @property
+    def is_app_limited(self) -> bool:
+        """Whether the application limited the sender when the newest segment was sent."""
+
+    @property
+    def is_ack_delayed(self) -> bool:
+        """Whether a single short segment was acknowledged, perhaps late."""
+
+    @property
+    def departure(self) -> int:
+        """When pacing lets the next packet leave."""
+
+    @property
+    def total_delivered(self) -> int:
+        """All segments delivered so far."""
+
+    @property
+    def total_lost(self) -> int:
+        """All segments found lost so far."""
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether the application was idle less than a round trip ago."""
+
+    def mark_app_limited(self, in_flight: int) -> None:
+        """Mark the segments sent from now on, until ``in_flight`` are delivered, as limited by the application."""
+
 class Window:
     """The congestion window of a connection, in segments."""
 

@@ -30,8 +30,18 @@ them:
 - ``on_undo()``, then ``undo_cwnd(window, prior_cwnd)``: nothing had been lost (RFC 5682, RFC 8985). The second returns
   the window to restore; without it, that is the larger one of the two.
 
+- ``on_rate(ack, sample, window)``: every ACK, as the last call, with a `RateSample`. A class that has it is
+  model-based, as BBR is: it sets the window and ``window.pacing_bps`` in every state of the sender, its connections pace, and
+  ``on_ack`` is not called.
+- ``on_transmit_start(now, is_idle, window)``: such a class sends while nothing was in flight.
+- ``on_ecn_agreed(mode)``: the ECN feedback of the connection: ``rfc3168``, ``accecn`` or None. It comes before
+  ``on_open``.
+- ``probe()``: returns a dict of variables, which ``[series] cc = true`` records in each interval.
+
 With ``paces = True`` in the class its connections pace what they send, at ``window.pacing_bps`` if the class sets it.
-ECN is the scenario's (``ecn = true`` or ``"accecn"``): ``ack.marked`` counts marked segments. See `Ack`, `Window`,
+ECN is the scenario's (``ecn = true`` or ``"accecn"``): ``ack.marked`` counts marked segments. With ``ecn = "dctcp"``
+in the class its packets are ECT(0), ACKs too, and each mark is echoed (RFC 8257). With ``ecn = "l4s"`` they are ECT(1)
+with AccECN (RFC 9331). Such a class needs the scenario's ``ecn``. See `Ack`, `Window`,
 `Congestion` and `Connection` for everything else. The objects are valid only during the call that gets them.
 
 Each connection has an object of its own. An exception ends the run with its file and line. So does a window below 1
@@ -39,7 +49,7 @@ segment, or a threshold below 2. Such a class takes about 3 microseconds per ACK
 per packet. Its runs take turns, whatever ``--workers`` says.
 """
 
-from goodqueue._goodqueue import Ack, Congestion, Connection, DisciplineError, Window
+from goodqueue._goodqueue import Ack, Congestion, Connection, DisciplineError, RateSample, Window
 from goodqueue._goodqueue import time_ns as ns
 
-__all__ = ["Ack", "Congestion", "Connection", "DisciplineError", "Window", "ns"]
+__all__ = ["Ack", "Congestion", "Connection", "DisciplineError", "RateSample", "Window", "ns"]

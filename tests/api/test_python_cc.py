@@ -36,6 +36,82 @@ def test_a_port_of_reno_gives_renos_record(here: Path, goodqueue: Command, stack
     assert ours.replace(json.dumps(line), '"reno"') == theirs
 
 
+@pytest.mark.parametrize("ecn", ["true", "accecn"])
+def test_a_port_of_dctcp_gives_dctcps_record(here: Path, goodqueue: Command, ecn: str) -> None:
+    """Byte for byte except the name, with its echo of marks, ECT(0) on ACKs, and its variable in the series."""
+    text = (ROOT / "examples" / "dctcp.py").read_text(encoding="utf-8")
+    line = f"{write(text, 'dctcp.py')}:Dctcp"
+    sets = ("--set", "series.interval=100ms", "--set", "series.cc=true", "--set", f"traffic.0.ecn={ecn}")
+    sets += ("--set", "bottleneck.qdisc=codel ecn ce_threshold 1ms")
+    ours, theirs = (
+        goodqueue("run", "ok.toml", "--set", f"traffic.0.cc={cc}", *sets, *SHORT).out for cc in (line, "dctcp")
+    )
+    assert json.loads(theirs)["queues"]["down"]["packets"]["marked"] > 0
+    assert json.loads(theirs)["series"]["flows"][0]["cc"]["alpha"]
+    assert ours.replace(json.dumps(line), '"dctcp"') == theirs
+
+
+RATE = """
+class Rate:
+    def __init__(self, connection):
+        self.smss, self.bps, self.rounds, self.end, self.rtt = connection.smss, 0.0, 0, 0, None
+
+    def on_ack(self, ack, window):
+        raise AssertionError("a model-based class has on_rate instead")
+
+    def on_rate(self, ack, sample, window):
+        if ack.segments and sample.prior_delivered >= self.end:
+            self.rounds, self.end = self.rounds + 1, sample.total_delivered
+        if ack.rtt:
+            self.rtt = min(ack.rtt, self.rtt or ack.rtt)
+        if sample.interval and not sample.is_app_limited:
+            assert sample.delivered > 0 and sample.tx_in_flight > 0 and sample.departure > 0 and not sample.is_idle
+            self.bps = max(self.bps, sample.delivered * self.smss * 8e9 / sample.interval)
+            window.pacing_bps = self.bps * (2 if self.rounds < 6 else 1)
+            window.cwnd = max(4, int(2 * self.bps * self.rtt / 8e9 / self.smss))
+
+    def ssthresh(self, congestion):
+        return congestion.cwnd
+
+    def probe(self):
+        return {"bps": self.bps, "rounds": self.rounds}
+"""
+
+
+def test_a_class_with_on_rate_finds_the_links_rate(here: Path, goodqueue: Command) -> None:
+    """A filter of the delivery rate and the least RTT: what BBR is made of. The link has 10 Mbit/s."""
+    line = f"{write(RATE)}:Rate"
+    sets = ("--set", "series.interval=100ms", "--set", "series.cc=true", "--set", "bottleneck.qdisc=pfifo limit 200")
+    record = json.loads(goodqueue("run", "ok.toml", "--set", f"traffic.0.cc={line}", *sets, *SHORT).out)
+    shown = record["series"]["flows"][0]["cc"]
+    payload = 10e6 * 1448 / 1514
+    assert 0.97 * payload < shown["bps"][-1] < 1.05 * payload, shown["bps"][-1]
+    assert 60 < shown["rounds"][-1] < 220, "10 s of 50 to 150 ms"
+    assert record["queues"]["down"]["utilisation_percent"] > 95
+
+
+@pytest.mark.parametrize(
+    ("attribute", "ecn", "wanted"),
+    [
+        ('"l4s"', "true", 'traffic[0].ecn: found true; accepted with cc "./mine.py:Slow beta 0.5": "accecn"'),
+        (
+            '"dctcp"',
+            "false",
+            'traffic[0].ecn: found false; accepted with cc "./mine.py:Slow beta 0.5": true or "accecn"',
+        ),
+        ('"bleach"', "false", 'Slow.ecn: found "bleach"; accepted: "dctcp", "l4s", or none'),
+    ],
+)
+def test_an_ecn_that_does_not_fit_is_refused(
+    here: Path, goodqueue: Command, attribute: str, ecn: str, wanted: str
+) -> None:
+    text = CC.replace("class Slow:\n", f"class Slow:\n    ecn = {attribute}\n")
+    assert text != CC
+    done = goodqueue("run", "ok.toml", "--set", f"traffic.0.cc={write(text)}:Slow", "--set", f"traffic.0.ecn={ecn}")
+    assert done.status != 0
+    assert wanted in done.err
+
+
 HOOKS = """
 class Hooks:
     called = []

@@ -210,6 +210,18 @@ def test_a_file_of_rates_is_changes(tmp_path: Path) -> None:
             {"hop": [link("m")], "change": [{"at": "1s", "hop": "m", "qdisc": "tbf rate 5mbit child codel"}]},
             "change[0]",
         ),
+        (
+            {"change": [{"at": "1s", "rtt": "90ms"}]},
+            "change[0].rtt: found 90ms; accepted by the kernel engine: a rate or a qdisc, as it sets delays before",
+        ),
+        (
+            {"hop": [wire()], "change": [{"at": "1s", "hop": "air", "jitter": "9ms"}]},
+            "change[0].jitter: found 9ms; accepted by the kernel engine: a rate or a qdisc",
+        ),
+        (
+            {"hop": [wire() | {"distribution": "wifi"}]},
+            'hop[0].distribution: found "wifi"; accepted by the kernel engine: uniform, normal',
+        ),
     ],
 )
 def test_what_linux_has_not_is_refused_by_name(changes: dict[str, Any], refusal: str) -> None:

@@ -33,6 +33,14 @@ def test_a_resolved_change_survives_toml_and_gives_the_same_run() -> None:
     assert ", 1mbit from 1s, another qdisc line from 2s, base RTT" in describe.whole(resolved)
 
 
+def test_changed_delays_survive_toml_and_are_described() -> None:
+    asked = with_changes({"at": "1s", "rtt": "90ms"}, {"at": "2s", "hop": "air", "delay": "3ms", "jitter": "1ms"})
+    asked["hop"] = [{"name": "air", "kind": "wire", "distribution": "wifi"}]
+    resolved = scenario.resolve(asked)
+    assert scenario.resolve(tomllib.loads(toml.to_toml(resolved))) == resolved
+    assert ", base RTT 90ms from 1s, delay 3ms of air and jitter 1ms of air from 2s," in describe.whole(resolved)
+
+
 def test_a_refused_change_names_its_key() -> None:
     with pytest.raises(
         UserError, match=r"^here: change\[0\].qdisc: found \"pie\"; accepted: codel, which cannot become"

@@ -69,7 +69,7 @@ def test_each_case_of_a_draft_has_a_row() -> None:
     cases = {name: loading.load(libraries.SUITES.available()[name]) for name in ("bbr", "c4")}
     assert [row.section for row in cases["bbr"].rows] == [str(number) for number in range(1, 23)]
     assert len(cases["c4"].rows) == 38
-    assert sum(bool(row.not_run) for row in cases["c4"].rows) == 17
+    assert not any(row.not_run for row in cases["c4"].rows)
 
 
 def test_version_3_passes_and_version_1_does_not(goodqueue: Command, tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ TOPICS = {
 }
 
 HOW = {
+    "cc": "The words of one: goodqueue list cc cubic. A class of your own: FILE.py:CLASS (docs/guides/my-cc.md)",
     "qdiscs": "The parameters of one: goodqueue list qdiscs codel",
     "traffic": "The keys of one, and what it measures: goodqueue list traffic voip",
     "hops": "The keys of one: goodqueue list hops wire",

@@ -122,7 +122,9 @@ def control(line: str) -> tuple[Callable[[Any], Any], str, str, bool, bool, str]
     file, name, made, values, whole = _read(line, CONGESTION_CONTROL)
     ecn = getattr(made, "ecn", "")
     if ecn not in ("", *ECN_USES):
-        raise UserError(file, f"{name}.ecn", f"found {quoted(ecn)}; accepted: {', '.join(map(quoted, ECN_USES))}, or none")
+        raise UserError(
+            file, f"{name}.ecn", f"found {quoted(ecn)}; accepted: {', '.join(map(quoted, ECN_USES))}, or none"
+        )
     has_model = callable(getattr(made, "on_rate", None))
     paces = has_model or bool(getattr(made, "paces", False))
     return lambda connection: made(connection, **values), name, whole, paces, has_model, ecn

@@ -105,6 +105,8 @@ def _change(change: dict[str, Any]) -> str:
     direction = f" of {change['hop']}" if change.get("hop") else direction
     what = [change["rate"] + direction] if change.get("rate") else []
     what += [f"another qdisc line{direction}"] if change.get("qdisc") else []
+    what += [f"base RTT {change['rtt']}"] if change.get("rtt") else []
+    what += [f"{name} {change[name]}{direction}" for name in ("delay", "jitter") if change.get(name)]
     return f", {' and '.join(what)} from {change['at']}"
 
 

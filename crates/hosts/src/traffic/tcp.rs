@@ -8,7 +8,7 @@ use serde_json::json;
 
 /// Congestion control: its name and its options.
 pub const CC: Key<CcLine> = Key::with_default("cc", "\"cubic\"")
-    .help("congestion control of both ends, with its parameters (`goodqueue list cc`)")
+    .help("congestion control of both ends (`goodqueue list cc`), or FILE.py:CLASS, with its parameters")
     .source("Linux, net.ipv4.tcp_congestion_control");
 /// Which TCP implementation both ends have.
 pub const STACK: Key<Stack> = Key::with_default("stack", "\"linux-6.1\"")

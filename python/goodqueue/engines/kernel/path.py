@@ -20,6 +20,9 @@ processor."""
 
 LONGEST_DRAIN_S = 60.0
 
+WIFI_JITTER_S = 0.25
+"""More than nearly all delays of a wire with the jitter of a crowded Wi-Fi."""
+
 _AT_ONCE = "10tbit"
 """A rate at which a packet takes a nanosecond. netem with a rate keeps packets in order, since each waits for the one
 before it (sch_netem.c). The alternative from tc-netem(8), a pfifo below netem, sorts packets by time."""
@@ -35,6 +38,10 @@ REFUSED = {
     "gro": "none, as it switches merging off, so that one captured packet is one packet",
 }
 """Keys of a link that the engine refuses, and what it accepts instead."""
+
+
+DELAYS = ("rtt", "delay", "jitter")
+"""Keys of a change that set the delay of the path or of a wire."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +66,9 @@ def path(scenario: Scenario) -> Path:
     hops = [_hop(f"hop[{place}]", hop, duration_s) for place, hop in enumerate(listed)]
     for index, change in enumerate(scenario.get("change") or []):
         key = f"change[{index}]"
+        if delayed := next((name for name in DELAYS if name in change), None):
+            accepted = "a rate or a qdisc, as it sets delays before the run"
+            raise UserError(f"{key}.{delayed}", f"found {change[delayed]}; accepted by the kernel engine: {accepted}")
         place = next((place for place, hop in enumerate(hops) if hop.name == change.get("hop")), None)
         if place is not None:
             link = hops[place].link
@@ -110,6 +120,9 @@ def _hop(key: str, hop: dict[str, Any], duration_s: float) -> Hop:
     if run_by == "shaper":
         return Hop(hop["name"], hop["direction"], link=_link(key, hop, duration_s))
     if run_by == "netem":
+        if hop["distribution"] == "wifi":
+            accepted = "uniform, normal, pareto or paretonormal, which netem has"
+            raise UserError(f"{key}.distribution", f'found "wifi"; accepted by the kernel engine: {accepted}')
         return replace(unqueued(hop), netem=_netem(hop))
     accepted = ", ".join(kind.name for kind in kinds().values() if kind.linux)
     raise UserError(f"{key}.kind", f"found {quoted(hop['kind'])}; accepted by the kernel engine: {accepted}")
@@ -118,6 +131,7 @@ def _hop(key: str, hop: dict[str, Any], duration_s: float) -> Hop:
 def unqueued(hop: dict[str, Any]) -> Hop:
     """Return what the hosts must know of a hop without a queue: how long packets take, and how many it holds."""
     longest_s = seconds(hop.get("delay", "0s")) + 4 * seconds(hop.get("jitter", "0s"))
+    longest_s += WIFI_JITTER_S if hop.get("distribution") == "wifi" else 0.0
     return Hop(hop["name"], hop["direction"], delay_s=longest_s, limit=hop.get("limit", 0))
 
 

@@ -73,8 +73,9 @@ def _path(scenario: Scenario) -> kernel.Path:
             hops.append(Hop(hop["name"], hop["direction"], _link(hop, own)))
             waits.append(_drain_s(hop, own))
         else:
+            later = [change for change in changes if change.get("hop") == hop["name"]]
             hops.append(kernel.unqueued(hop))
-            waits.append(hops[-1].delay_s)
+            waits.append(max([hops[-1].delay_s, *(kernel.unqueued(hop | change).delay_s for change in later)]))
     ends, drains = {}, []
     rows = {direction: kernel.row_of(listed, direction) for direction in ("down", "up")}
     for direction, table in (("down", bottleneck), ("up", bottleneck["up"])):
