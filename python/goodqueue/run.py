@@ -198,13 +198,16 @@ def simulate(scenario: Scenario, progress: Progress, stop: threading.Event, trac
     Slices do not change the result. With ``trace`` the run is captured. The file exists when this returns, and does not
     if it raises. Raises UserError if the file cannot be written.
     """
-    from goodqueue._goodqueue import Simulation, TraceError
+    from goodqueue._goodqueue import ScenarioError, Simulation, TraceError
 
     if trace is not None:
         check_traced(scenario, trace.points)
     files: list[str] = []
-    with _python_runs(), discipline.blaming(files, UserError):
-        simulation = Simulation(to_json(scenario), discipline.Maker(files))
+    try:
+        with _python_runs(), discipline.blaming(files, UserError):
+            simulation = Simulation(to_json(scenario), discipline.Maker(files))
+    except ScenarioError as error:  # only the class says which ECN it needs
+        raise UserError(str(error)) from None
     try:
         if trace is not None:
             simulation.trace(trace.path, list(trace.points), trace.snap_bytes)
