@@ -31,8 +31,8 @@ them:
   the window to restore; without it, that is the larger one of the two.
 
 - ``on_rate(ack, sample, window)``: every ACK, as the last call, with a `RateSample`. A class that has it is
-  model-based, as BBR is: it sets the window and ``window.pacing_bps`` in every state of the sender, its connections pace, and
-  ``on_ack`` is not called.
+  model-based, as BBR is: it sets the window and ``window.pacing_bps`` in every state of the sender, its connections
+  pace, and ``on_ack`` is not called.
 - ``on_transmit_start(now, is_idle, window)``: such a class sends while nothing was in flight.
 - ``on_ecn_agreed(mode)``: the ECN feedback of the connection: ``rfc3168``, ``accecn`` or None. It comes before
   ``on_open``.
