@@ -186,6 +186,13 @@ impl Qdisc<Packet> for Discipline {
             Self::Foreign(_) => false,
         }
     }
+    /// Returns false for a foreign discipline: packets tell it no departure times.
+    fn paces_sockets(&self) -> bool {
+        match self {
+            Self::Registry(qdisc) => qdisc.paces_sockets(),
+            Self::Foreign(_) => false,
+        }
+    }
     fn on_timer<O: Owner<Packet>>(&mut self, now: Instant, owner: &mut O) {
         match self {
             Self::Registry(qdisc) => qdisc.on_timer(now, owner),

@@ -4,7 +4,7 @@ use crate::ids::FlowId;
 use crate::lists::ByDirection;
 use crate::outside::Envelope;
 use goodqueue_hosts::direction::Direction;
-use goodqueue_qdisc::packet::hosts_of_flow;
+use goodqueue_qdisc::packet::{Socket, hosts_of_flow};
 use goodqueue_qdisc::{Packet as QdiscPacket, TcpHeader};
 use goodqueue_tcp::{Flags, Segment};
 use goodqueue_units::{Ecn, Instant};
@@ -185,6 +185,15 @@ impl QdiscPacket for Packet {
             Body::Tcp(segment) => segment.dscp = value,
             Body::Datagram(datagram) => datagram.dscp = value,
         }
+    }
+    /// Returns the departure time of TCP in the queue of its own host. In every later queue that time is before the
+    /// packet's arrival, because to send a packet takes time: there the packet is forwarded, and has none.
+    fn departure(&self) -> Option<Instant> {
+        self.segment()?.departure().filter(|departure| *departure >= self.arrival)
+    }
+    fn socket(&self) -> Option<Socket> {
+        let id = (u64::from(self.flow.number()) << 32 | u64::from(self.hash)) & (u64::MAX >> 1);
+        self.departure().map(|_| Socket { id, is_tcp: true, pacing: None })
     }
     fn arrival(&self) -> Instant {
         self.arrival

@@ -121,6 +121,8 @@ pub(crate) struct Sockets {
     pub(crate) bulk: PerFlow<Bulk>,
     /// The small queues of the hosts at each flow's ends. Empty if no host has any.
     small_queues: PerFlow<PerSide<Option<SmallQueues>>>,
+    /// The ends of each flow whose host's queue paces their packets. Empty if no host has a queue of its own.
+    paced: PerFlow<PerSide<bool>>,
     slots: List<SocketId, Socket>,
     free: Vec<SocketId>,
 }
@@ -134,10 +136,14 @@ impl Sockets {
         flow: FlowId,
         hash: ByDirection<u32>,
     ) -> SocketId {
-        let queues = self.small_queues.get(flow);
+        let (queues, paced) = (self.small_queues.get(flow), self.paced.get(flow));
         let end = |end| {
             let make = if end == opener { Connection::client } else { Connection::server };
-            limited(make(config.clone()), queues.and_then(|queues| queues[end]))
+            let mut connection = limited(make(config.clone()), queues.and_then(|queues| queues[end]));
+            if paced.is_some_and(|paced| paced[end]) {
+                connection.leave_pacing_to_queue();
+            }
+            connection
         };
         let (ends, timers) = (PerSide::of(end), PerSide::of(|_| Instant::MAX));
         let (stages, closing) = (PerSide::of(|_| Stage::Opening), PerSide::of(|_| false));
@@ -159,6 +165,15 @@ impl Sockets {
             }
         }
         self.small_queues = small_queues;
+    }
+
+    /// Leaves the pacing of the ends in `paced` to the queues of their hosts.
+    pub(crate) fn leave_pacing_to_queues(&mut self, paced: PerFlow<PerSide<bool>>) {
+        for (bulk, paced) in self.bulk.iter_mut().zip(paced.iter()) {
+            let ends = bulk.ends.iter_mut().zip(paced.iter()).filter(|(_, paced)| **paced);
+            ends.for_each(|(end, _)| end.leave_pacing_to_queue());
+        }
+        self.paced = paced;
     }
 
     /// Frees a slot for another connection.

@@ -46,6 +46,30 @@ fn a_sender_has_in_its_own_queue_what_its_release_allows() {
     assert!((1.2..5.0).contains(&modern) && (2.0 * modern..20.0).contains(&patient), "{modern} {patient}");
 }
 
+/// `fq` paces all TCP of its own host, so a ping passes the upload's packets whose time has not come. Without pacing
+/// both wait in one FIFO, the fast path. A stack before departure times is not paced. Guards against pacing that waits
+/// in TCP, as `pacing = true` does: then the ping waits as long as without.
+#[test]
+fn fq_paces_the_tcp_of_its_own_host_and_a_ping_passes_it() {
+    let of = |stack: &str, qdisc: &str| {
+        let hosts = json!([{"name": "alice", "rate": "5mbit", "qdisc": qdisc, "tso": false}]);
+        let mut scenario = upload(stack, &hosts);
+        let ping = json!({"kind": "ping", "direction": "up", "host": "alice"});
+        scenario["traffic"].as_array_mut().unwrap().push(ping);
+        let record = run(&scenario);
+        let goodput = record["flows"][0]["goodput_mbps"].as_f64().unwrap();
+        assert!(goodput > 4.7, "{stack}, {qdisc}: {goodput}");
+        record["apps"][0]["rtt_ms"]["mean"].as_f64().unwrap()
+    };
+    let paced = of("linux-6.1", "fq");
+    for (stack, qdisc) in [("linux-6.1", "fq nopacing"), ("linux-3.14", "fq"), ("rfc", "fq")] {
+        let unpaced = of(stack, qdisc);
+        assert!(unpaced > paced + 1.0, "{stack}, {qdisc}: {unpaced}, and {paced} paced");
+    }
+    let below = of("linux-6.1", "tbf rate 100mbit burst 10kb limit 1mb child fq");
+    assert!((below - paced).abs() < 0.2, "below a shaper, too: {below}, and {paced} alone");
+}
+
 /// The interface's queue is where a fast sender behind a slow port waits, and nowhere else.
 #[test]
 fn the_interface_of_a_host_is_a_queue_of_its_own() {

@@ -163,6 +163,12 @@ pub trait Qdisc<P> {
         true
     }
 
+    /// Returns whether the discipline waits for departure times that TCP of its own host sets (`fq`), so that TCP need
+    /// not. With several queues the answer is yes if any of them waits.
+    fn paces_sockets(&self) -> bool {
+        false
+    }
+
     /// Runs the timer's work. An early call is harmless only if the discipline says so.
     fn on_timer<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) {
         let _ = (now, owner);

@@ -154,6 +154,13 @@ macro_rules! qdiscs {
                     Self::Stab(stab) => stab.is_work_conserving(),
                 }
             }
+            fn paces_sockets(&self) -> bool {
+                match self {
+                    $($(#[$only])? Self::$variant(live) => Qdisc::<$P>::paces_sockets(&live.qdisc),)+
+                    #[cfg(feature = "emulation")]
+                    Self::Stab(stab) => stab.paces_sockets(),
+                }
+            }
             fn on_timer<O: Owner<$P>>(&mut self, now: Instant, owner: &mut O) {
                 match self {
                     $($(#[$only])? Self::$variant(live) => live.qdisc.on_timer(now, owner),)+

@@ -170,6 +170,18 @@ impl Connection {
         self.sender.limit_queue(of_host);
     }
 
+    /// Leaves pacing to the first queue of this end's host, as Linux's TCP does where that is `fq`. Each segment goes
+    /// down at once. The caller must ask for its [departure time](Self::departure).
+    pub fn leave_pacing_to_queue(&mut self) {
+        self.sender.leave_pacing_to_queue();
+    }
+
+    /// Returns when the first queue of this end's host may send the last segment with data that left. `None`: at once.
+    #[must_use]
+    pub fn departure(&self) -> Option<Instant> {
+        self.sender.departure()
+    }
+
     /// Takes note that a segment with data left the queues of this end's host: it was sent, or dropped there. Returns
     /// whether this end waited for that: then poll it.
     pub fn on_freed(&mut self) -> bool {

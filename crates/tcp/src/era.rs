@@ -354,6 +354,12 @@ eras! {
                 true => "waits for an ACK that is due within 1 ms, if the last segment left within 1 ms",
                 false => "leaves",
             }
+        /// Linux since 4.20 (`tcp_wstamp_ns`). Before, `fq` applied the socket's rate itself, which is not modelled.
+        departure_times: bool = [false, false, true, true, true, false],
+            "at a host with `fq` (`[[host]]`) TCP" {
+                true => "is paced by the queue: each packet has a departure time, by the pacing rate",
+                false => "is not paced by the queue",
+            }
         small_queue: SmallQueueRule = [
             SmallQueueRule::Linux3_6,
             SmallQueueRule::Linux3_13,

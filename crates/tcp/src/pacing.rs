@@ -1,4 +1,7 @@
-//! Pacing: when the next packet may leave. It is the pacing that Linux's TCP does itself if no `fq` does it.
+//! Pacing: when the next packet may leave. TCP waits for that time itself, or the queue of its host does (`fq`): then
+//! each packet goes down at once, with its earliest departure time (Linux since 4.20; `tcp_update_skb_after_send` in
+//! net/ipv4/tcp_output.c). `fq` paces every TCP socket of its host so, whatever its congestion control
+//! (`SK_PACING_FQ`, which `fq_classify` in net/sched/sch_fq.c sets).
 //!
 //! A packet of several segments (`offload`) leaves at once. The next one leaves when its payload has been made up for
 //! at the pacing rate. The first ten segments of a connection are not paced.
@@ -18,15 +21,36 @@ pub(crate) struct Pacer {
     late: Duration,
     /// When a packet that waits for the release may leave, or [`Instant::MAX`] if none waits.
     deadline: Instant,
+    /// The departure time of the present packet, if the queue of the host waits for it.
+    departure: Option<Instant>,
 }
 
 impl Default for Pacer {
     fn default() -> Self {
-        Self { release: Instant::ZERO, late: Duration::ZERO, deadline: Instant::MAX }
+        Self { release: Instant::ZERO, late: Duration::ZERO, deadline: Instant::MAX, departure: None }
     }
 }
 
 impl Pacer {
+    /// Builds the pacer of a connection whose host's queue does the waiting.
+    pub(crate) fn of_queue() -> Self {
+        Self { departure: Some(Instant::ZERO), ..Self::default() }
+    }
+
+    /// Returns when the queue of the host may send the present packet, if it waits for that time.
+    pub(crate) fn departure(&self) -> Option<Instant> {
+        self.departure
+    }
+
+    /// Begins a packet at `now` if the queue of the host does the waiting.
+    pub(crate) fn begin_packet(&mut self, now: Instant) {
+        if let Some(departure) = &mut self.departure {
+            self.late = now.since(self.release);
+            self.release = self.release.max(now);
+            *departure = self.release;
+        }
+    }
+
     /// Returns when the next packet may leave.
     pub(crate) fn release(&self) -> Instant {
         self.release
@@ -40,13 +64,16 @@ impl Pacer {
 
     /// Returns whether a packet may leave now. If not, sets the deadline to the time at which it may.
     pub(crate) fn may_send(&mut self, now: Instant) -> bool {
+        if self.departure.is_some() {
+            return true;
+        }
         self.deadline = if now < self.release { self.release } else { Instant::MAX };
         now >= self.release
     }
 
     /// Takes note that a segment of `len` payload bytes leaves, the connection's `count`th.
     pub(crate) fn on_sent(&mut self, now: Instant, len: u16, count: u64, rate: Option<Rate>) {
-        if now >= self.release {
+        if self.departure.is_none() && now >= self.release {
             // The first segment of its packet.
             self.late = now.since(self.release);
             self.release = now;
@@ -131,6 +158,24 @@ mod tests {
             pacer.on_sent(at(late_us), 1250, 10, rate);
             assert_eq!(pacer.release(), at(next_us));
         }
+    }
+
+    /// Linux with `fq`: a packet goes down at once, with the time at which the packet before it is made up for. All its
+    /// segments have that time. Guards against a wait in TCP, and a time that is past.
+    #[test]
+    fn with_a_queue_that_waits_packets_leave_at_once_with_departure_times() {
+        let rate = Rate::from_bps(10_000_000);
+        let mut pacer = Pacer::of_queue();
+        let mut send = |now: u64, segments: u64| {
+            assert!(pacer.may_send(at(now)) && pacer.deadline() == Instant::MAX);
+            pacer.begin_packet(at(now));
+            (0..segments).for_each(|_| pacer.on_sent(at(now), 1250, 20, rate));
+            pacer.departure().unwrap_or(Instant::MAX)
+        };
+        // The first leaves 0.1 ms after it could, which is made good.
+        assert_eq!([send(100, 2), send(100, 1), send(2200, 1)], [100, 2000, 3000].map(at));
+        assert_eq!(send(9000, 1), at(9000), "5 ms late, of which half a packet is made good");
+        assert_eq!(send(9000, 1), at(9500));
     }
 
     #[test]

@@ -237,6 +237,27 @@ impl Segment {
         &self.sack[..usize::from(self.sack_len.min(3))]
     }
 
+    /// Returns the segment as the queue of its sender's host gets it, which lets it leave at `departure` (Linux's
+    /// earliest departure time, EDT). Its timestamp shows that time (`tcp_skb_timestamp_ts`). Only a segment that takes
+    /// sequence numbers has one, since it has no SACK blocks: the time stands in place of the last block.
+    #[must_use]
+    pub fn leaving_at(mut self, departure: Instant) -> Self {
+        if self.seq_len() > 0 {
+            let nanos = departure.as_nanos();
+            self.tsval = timestamp(departure);
+            self.sack[2] = SackBlock { start: SeqNumber((nanos >> 32) as u32), end: SeqNumber(nanos as u32) };
+        }
+        self
+    }
+
+    /// Returns when the queue of its sender's host lets the segment leave. `None`: no such queue was told.
+    #[must_use]
+    pub fn departure(&self) -> Option<Instant> {
+        let SackBlock { start, end } = self.sack[2];
+        let nanos = u64::from(start.0) << 32 | u64::from(end.0);
+        (self.seq_len() > 0 && nanos > 0).then(|| Instant::from_nanos(nanos))
+    }
+
     /// Returns the number of segments that are merged in this one, or 1.
     #[inline]
     #[must_use]

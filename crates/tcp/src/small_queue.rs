@@ -96,6 +96,11 @@ impl SmallQueue {
         Self { rule, overhead_bytes, of_host, below, bytes: 0, of_last: 0, is_throttled: false }
     }
 
+    /// Returns whether each segment is a packet of its own, because the host has no segmentation offload.
+    pub(crate) fn splits(&self) -> bool {
+        !self.of_host.offload
+    }
+
     /// Returns whether a packet of `segments` segments of `mss` bytes may leave. If not, the connection is throttled.
     /// `out` segments are out. `resends` is whether the packet was sent before.
     pub(crate) fn may_send(

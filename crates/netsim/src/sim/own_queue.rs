@@ -1,17 +1,31 @@
 //! The loop's part for senders whose first hop is a queue of their own host (`[[host]]`): they hear of what it drops
-//! while they hand packets down, and with TCP small queues of each packet that leaves it.
+//! while they hand packets down, and with TCP small queues of each packet that leaves it. If it is `fq`, it paces them.
 
 use super::Simulation;
-use super::row::Node;
+use super::row::{Node, Row};
 use crate::flow::Source;
 use crate::ids::{FlowId, LinkId};
 use crate::ledger::{Fates, Queue};
+use crate::link::Link;
+use crate::lists::List;
 use crate::packet::{Body, Packet};
 use goodqueue_hosts::direction::{Direction, Side};
 use goodqueue_hosts::traffic::application::SocketId;
-use goodqueue_qdisc::Enqueued;
+use goodqueue_qdisc::{Enqueued, Qdisc};
 use goodqueue_tcp::{Connection, LocalCongestion, Segment};
 use goodqueue_units::Instant;
+
+impl Row {
+    /// Returns whether the first hop of packets of `flow` is a queue of their sender's host that paces TCP.
+    pub(super) fn queue_paces(&self, flow: FlowId, direction: Direction, links: &List<LinkId, Link>) -> bool {
+        let link = match self.entry(flow, direction) {
+            Node::Bottleneck => Some(&links[LinkId::bottleneck(direction)]),
+            Node::Hop(hop) => self.hops[hop].link(),
+            Node::Host | Node::Cell => None, // a cell's queues are mac80211's, or have no fq
+        };
+        self.has_own_queue(flow, direction) && link.is_some_and(|link| link.qdisc.paces_sockets())
+    }
+}
 
 impl Simulation {
     /// Returns what became of the packets of `direction` at `node`, if it has a queue.
@@ -33,6 +47,10 @@ impl Simulation {
         let (now, direction) = (self.now, end.sends());
         let Some(node) = self.row.as_ref().map(|row| row.entry(flow, direction)) else { return };
         while let Some(segment) = self.connection(flow, end, socket).poll_transmit(now) {
+            let segment = match self.connection(flow, end, socket).departure() {
+                Some(departure) => segment.leaving_at(departure),
+                None => segment,
+            };
             let hash = socket.map_or(self.flow_paths[flow].hash, |id| self.sockets[id].hash)[direction];
             let path = &mut self.flow_paths[flow];
             path.offered[direction] += 1;

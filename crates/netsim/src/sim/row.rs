@@ -247,6 +247,11 @@ impl Row {
         }
     }
 
+    /// Returns whether the first hop of any sender is a queue of its own host.
+    pub(super) fn have_own_queues(&self) -> bool {
+        self.senders.iter().any(|of_flow| of_flow.iter().any(|own| own.exists))
+    }
+
     /// Returns whether the first hop of packets of `flow` is a queue of their sender's host.
     pub(super) fn has_own_queue(&self, flow: FlowId, direction: Direction) -> bool {
         self.senders[direction][flow].exists

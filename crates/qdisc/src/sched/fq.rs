@@ -271,6 +271,10 @@ impl<P: Packet> Qdisc<P> for Fq<P> {
         false
     }
 
+    fn paces_sockets(&self) -> bool {
+        self.settings.pacing
+    }
+
     fn next_timer(&self) -> Option<Instant> {
         self.wake.map(|time| Instant::from_nanos(time.saturating_add(self.settings.timer_slack)))
     }

@@ -152,6 +152,10 @@ impl<P: Packet> Qdisc<P> for Htb<P> {
         false
     }
 
+    fn paces_sockets(&self) -> bool {
+        self.child.paces_sockets()
+    }
+
     fn next_timer(&self) -> Option<Instant> {
         self.wake.into_iter().chain(self.child.next_timer()).min()
     }

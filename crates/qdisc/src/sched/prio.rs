@@ -124,6 +124,10 @@ impl<P: Packet> Qdisc<P> for Prio<P> {
         self.bands.iter().all(|band| band.is_work_conserving())
     }
 
+    fn paces_sockets(&self) -> bool {
+        self.bands.iter().any(|band| band.paces_sockets())
+    }
+
     fn on_timer<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) {
         let due = |band: &&mut AnyQdisc<P>| band.next_timer().is_some_and(|due| due <= now);
         self.bands.iter_mut().filter(due).for_each(|band| band.on_timer(now, owner));

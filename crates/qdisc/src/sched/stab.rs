@@ -342,6 +342,10 @@ impl<P: Packet> Qdisc<P> for Stab<P> {
         self.inner.next_timer()
     }
 
+    fn paces_sockets(&self) -> bool {
+        self.inner.paces_sockets()
+    }
+
     fn is_work_conserving(&self) -> bool {
         self.inner.is_work_conserving()
     }

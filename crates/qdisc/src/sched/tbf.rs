@@ -208,6 +208,10 @@ impl<P: Packet> Qdisc<P> for Tbf<P> {
         false
     }
 
+    fn paces_sockets(&self) -> bool {
+        self.child.paces_sockets()
+    }
+
     fn next_timer(&self) -> Option<Instant> {
         self.wake.into_iter().chain(self.child.next_timer()).min()
     }

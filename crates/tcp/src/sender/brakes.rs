@@ -60,6 +60,36 @@ impl Sender {
             Some(SmallQueue::new(rule, self.era().sending.packet_memory, of_host));
     }
 
+    /// Leaves the wait for a packet's departure time to the queue of the host. Stacks before these times pace
+    /// themselves or not at all, and so does `rfc`.
+    pub(crate) fn leave_pacing_to_queue(&mut self) {
+        if self.era().sending.departure_times {
+            self.brakes.get_or_insert_with(Box::default).pacer = Some(Pacer::of_queue());
+        }
+    }
+
+    /// Returns when the queue of the host may send the segment that left last, if it does the waiting.
+    pub(crate) fn departure(&self) -> Option<Instant> {
+        self.brakes.as_ref().and_then(|brakes| brakes.pacer.as_ref()?.departure())
+    }
+
+    /// Begins a packet, or goes on with the present one. Returns when it leaves: now, or when pacing lets the queue of
+    /// the host send it. Linux takes this time for the time of sending (`skb_mstamp_ns`), so no RTT has the wait in it.
+    #[cold]
+    pub(super) fn leave(&mut self, now: Instant) -> Instant {
+        let is_amid = self.offload.is_amid_packet();
+        let Some(brakes) = &mut self.brakes else { return now };
+        let is_split = brakes.small_queue.as_ref().is_some_and(SmallQueue::splits);
+        let Some(pacer) = &mut brakes.pacer else { return now };
+        if brakes.small_queue.is_some() {
+            brakes.before = Some(pacer.clone());
+        }
+        if !is_amid || is_split {
+            pacer.begin_packet(now);
+        }
+        pacer.departure().unwrap_or(now)
+    }
+
     /// Takes note that a segment with data left the queues of the host. Returns whether the sender waited for that.
     pub(crate) fn on_freed(&mut self) -> bool {
         let queue = self.brakes.as_mut().and_then(|brakes| brakes.small_queue.as_mut());
@@ -138,9 +168,6 @@ impl Sender {
         let rate = if self.is_paced() { self.pacing_rate() } else { None };
         let end = self.board.nxt();
         let Some(brakes) = &mut self.brakes else { return };
-        if brakes.small_queue.is_some() {
-            brakes.before.clone_from(&brakes.pacer);
-        }
         if let Some(pacer) = &mut brakes.pacer {
             pacer.on_sent(now, len, self.segments_sent, rate);
         }

@@ -95,7 +95,10 @@ impl Sender {
         }
         let (chunk, resent) = match self.send_new(now) {
             Some(chunk) => (chunk, false),
-            None => (self.board.probe(now)?, true),
+            None => {
+                let leaves = self.leave(now);
+                (self.board.probe(leaves)?, true)
+            }
         };
         if resent {
             self.after_send(now, chunk.len);

@@ -152,7 +152,8 @@ impl Sender {
             self.restart(now);
         }
         let is_armed = self.timer.is_armed() && self.last_sent == now;
-        let chunk = self.board.send(now, len, ends);
+        let leaves = if self.brakes.is_some() { self.leave(now) } else { now };
+        let chunk = self.board.send(leaves, len, ends);
         self.after_send(now, len);
         if !is_armed || self.board.packets_out() <= 2 {
             self.arm_after_send(now);
@@ -227,7 +228,8 @@ impl Sender {
     #[cold]
     fn retransmit(&mut self, now: Instant) -> Option<Chunk> {
         self.recovery.before_resend(self.board.nxt());
-        let Resend { chunk, is_first, is_again } = self.board.resend(now)?;
+        let leaves = self.leave(now);
+        let Resend { chunk, is_first, is_again } = self.board.resend(leaves)?;
         if is_first {
             self.arm_after_resend(now);
         }
@@ -235,7 +237,7 @@ impl Sender {
             self.count_window_of(chunk.seq);
         }
         self.after_send(now, chunk.len);
-        self.recovery.on_resent(timestamp(now));
+        self.recovery.on_resent(timestamp(leaves));
         self.stats.retransmitted += 1;
         self.stats.bytes_retransmitted += u64::from(chunk.len);
         Some(chunk)
