@@ -163,8 +163,8 @@ impl QdiscPacket for Packet {
             flags: segment.flags.header_bits(),
             has_payload: segment.payload_len > 0,
             timestamps: Some((segment.tsval, segment.tsecr)),
-            has_other_options: segment.flags.contains(Flags::SYN),
-            sack_len: segment.sack_len,
+            has_other_options: segment.flags.contains(Flags::SYN) || segment.accecn().is_some(),
+            sack_len: segment.sack_blocks().len() as u8,
             sack,
         })
     }

@@ -75,7 +75,6 @@ pub struct Connection {
     heard_plain_syn: bool,
     /// The sequence number of our SYN.
     initial: SeqNumber,
-    syn_sent: Instant,
     syn_deadline: Instant,
     receiver: Receiver,
     first_syn_sent: Instant,
@@ -130,7 +129,6 @@ impl Connection {
             syns_lost: 0,
             syn_timeouts: 0,
             heard_plain_syn: false,
-            syn_sent: Instant::ZERO,
             first_syn_sent: Instant::ZERO,
             syn_deadline: Instant::MAX,
             initial: config.initial_sequence,
@@ -223,6 +221,9 @@ impl Connection {
         let is_newer = self.receiver.on_timestamp(segment) & !is_of_handshake;
         let rtt = self.sender.on_ack::<FAST>(now, segment, is_newer);
         let newly_delivered_bytes = if segment.seq_len() > 0 {
+            if self.receiver.tells_bytes() {
+                self.sender.count_bytes(segment);
+            }
             self.receiver.on_data(now, segment, self.sender.rtt(), self.sender.has_sent_fin())
         } else {
             self.receiver.on_bare(now, segment);
@@ -240,7 +241,14 @@ impl Connection {
             return Some(self.owed_ack(now));
         }
         let (seq, len, flags, ecn, _) = self.next(now)?;
-        Some(self.receiver.carry(now, seq, len, flags, ecn))
+        Some(self.carry(now, seq, len, flags, ecn))
+    }
+
+    /// Builds a segment of `len` payload bytes, with the acknowledgement and all options.
+    #[inline(always)] // as `Receiver::carry`
+    fn carry(&mut self, now: Instant, seq: SeqNumber, len: u16, flags: Flags, ecn: Ecn) -> Segment {
+        let segment = self.receiver.carry(now, seq, len, flags, ecn);
+        if self.receiver.tells_bytes() { self.sender.tell_bytes(segment) } else { segment }
     }
 
     /// Returns sequence number, length, flags and codepoint of the next segment of an established connection without an
@@ -266,7 +274,7 @@ impl Connection {
         // core's cache.
         while let Some((seq, len, flags, ecn, is_last)) = self.next(now) {
             wire.prepare();
-            let mut segment = self.receiver.carry(now, seq, len, flags, ecn);
+            let mut segment = self.carry(now, seq, len, flags, ecn);
             loop {
                 wire.put(segment);
                 let Some((seq, is_last)) = self.sender.split(now) else { break };
@@ -303,7 +311,7 @@ impl Connection {
 
     fn bare_ack(&mut self, now: Instant) -> Segment {
         let (seq, len, flags, ecn, _) = self.bare();
-        self.receiver.carry(now, seq, len, flags, ecn)
+        self.carry(now, seq, len, flags, ecn)
     }
 
     #[cold]

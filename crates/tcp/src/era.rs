@@ -516,6 +516,12 @@ eras! {
                 true => "all from the ACK of the SYN-ACK on, ACKs and retransmissions too",
                 false => "new data (RFC 3168, 6.1.4 and 6.1.5)",
             }
+        /// Linux `tcp_ecn_option` 2, the default of the first release that has AccECN.
+        accecn_option: bool = [false, false, false, false, true, false],
+            "with AccECN (RFC 9768), the option (3.2.3) is" {
+                true => "on each segment that has room for the fields that changed",
+                false => "not sent",
+            }
     }
 }
 

@@ -52,7 +52,7 @@ pub use connection::{Connection, Handled, Wire};
 pub use ecn::{EcnMode, EcnUse};
 pub use era::Difference;
 pub use rate::{LostSegment, RateEstimator, RateSample};
-pub use segment::{Flags, SackBlock, Segment, SynOptions};
+pub use segment::{AccEcnOption, Flags, SackBlock, Segment, SynOptions};
 pub use sender::{CongestionState, LocalCongestion};
 pub use seq::SeqNumber;
 pub use small_queue::SmallQueues;

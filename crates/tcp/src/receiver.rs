@@ -113,6 +113,18 @@ impl Receiver {
         self.echo = echo;
     }
 
+    /// Takes note that the segments of both ends have AccECN's option from now on, and so less payload.
+    pub(crate) fn tell_bytes(&mut self) {
+        self.echo.tell_bytes();
+        self.mss = self.mss.saturating_sub(Segment::ACCECN_LEN);
+    }
+
+    /// Returns whether segments have AccECN's option.
+    #[inline]
+    pub(crate) fn tells_bytes(&self) -> bool {
+        self.echo.tells_bytes()
+    }
+
     /// Takes the timestamp of `segment`. The timestamp to echo is the one of the segment that the last ACK waited for
     /// (RFC 7323, section 4.3 (2)). Returns whether the timestamp is newer than the last.
     #[inline]

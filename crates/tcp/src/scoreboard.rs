@@ -122,6 +122,12 @@ impl Scoreboard {
         self.mss
     }
 
+    /// Makes full segments shorter by `bytes` from now on.
+    #[cold]
+    pub(crate) fn shorten(&mut self, bytes: u16) {
+        self.mss = self.mss.saturating_sub(bytes.into()).max(1);
+    }
+
     #[inline]
     pub(crate) fn packets_out(&self) -> u32 {
         (self.tail - self.head) as u32

@@ -5,6 +5,11 @@ use core::fmt;
 use core::ops::{BitAnd, BitOr, BitOrAssign};
 use goodqueue_units::{Duration, Ecn, Instant};
 
+mod accecn;
+mod merged;
+
+pub use accecn::AccEcnOption;
+
 /// Ethernet 14, IPv4 20, TCP 20: the bytes of headers without options, as `tc` counts them.
 const HEADERS: u32 = 54;
 /// IPv4 20, TCP 20, timestamps 12.
@@ -147,7 +152,7 @@ pub struct Segment {
     pub payload_len: u16,
     /// Control bits.
     pub flags: Flags,
-    /// The number of blocks in `sack`.
+    /// The number of blocks in `sack`, and above it whether there is AccECN's option: see [`Segment::accecn`].
     pub sack_len: u8,
     /// ECN codepoint of the segment's IP header.
     pub ecn: Ecn,
@@ -156,7 +161,8 @@ pub struct Segment {
     pub dscp: u8,
     /// SACK blocks: first a DSACK (RFC 2883), if there is one, then the blocks, the most recent first. There are at
     /// most three, because the timestamps leave no room for a fourth. A SYN has its options here: see
-    /// [`Segment::syn_options`]. Merged segments have here what [`Segment::part`] needs.
+    /// [`Segment::syn_options`]. Merged segments have here what [`Segment::part`] needs. AccECN's option stands in place
+    /// of the last two, or of the last one.
     pub sack: [SackBlock; 3],
 }
 
@@ -195,14 +201,17 @@ impl Segment {
             return HEADERS + TIMESTAMPS + self.payload_len as u32;
         }
         if self.flags.contains(Flags::MERGED) {
-            return self.parts() * (HEADERS + TIMESTAMPS) + self.payload_len as u32;
+            return self.parts() * (HEADERS + TIMESTAMPS + self.accecn_len()) + self.payload_len as u32;
         }
         let options = if self.flags.contains(Flags::SYN) {
             SYN_OPTIONS
         } else {
-            TIMESTAMPS + 4 + 8 * self.sack_len as u32 // two NOPs, kind, length, blocks
+            match self.blocks() as u32 {
+                0 => TIMESTAMPS,
+                blocks => TIMESTAMPS + 4 + 8 * blocks, // two NOPs, kind, length, blocks
+            }
         };
-        HEADERS + options + self.payload_len as u32
+        HEADERS + options + self.accecn_len() + self.payload_len as u32
     }
 
     /// Returns the sequence space taken: payload, SYN and FIN.
@@ -234,18 +243,18 @@ impl Segment {
     #[inline]
     #[must_use]
     pub fn sack_blocks(&self) -> &[SackBlock] {
-        &self.sack[..usize::from(self.sack_len.min(3))]
+        &self.sack[..self.blocks()]
     }
 
     /// Returns the segment as the queue of its sender's host gets it, which lets it leave at `departure` (Linux's
     /// earliest departure time, EDT). Its timestamp shows that time (`tcp_skb_timestamp_ts`). Only a segment that takes
-    /// sequence numbers has one, since it has no SACK blocks: the time stands in place of the last block.
+    /// sequence numbers has one, since it has no SACK blocks: the time stands in place of the first block.
     #[must_use]
     pub fn leaving_at(mut self, departure: Instant) -> Self {
-        if self.seq_len() > 0 {
+        if self.has_departure() {
             let nanos = departure.as_nanos();
             self.tsval = timestamp(departure);
-            self.sack[2] = SackBlock { start: SeqNumber((nanos >> 32) as u32), end: SeqNumber(nanos as u32) };
+            self.sack[0] = SackBlock { start: SeqNumber((nanos >> 32) as u32), end: SeqNumber(nanos as u32) };
         }
         self
     }
@@ -253,75 +262,13 @@ impl Segment {
     /// Returns when the queue of its sender's host lets the segment leave. `None`: no such queue was told.
     #[must_use]
     pub fn departure(&self) -> Option<Instant> {
-        let SackBlock { start, end } = self.sack[2];
+        let SackBlock { start, end } = self.sack[0];
         let nanos = u64::from(start.0) << 32 | u64::from(end.0);
-        (self.seq_len() > 0 && nanos > 0).then(|| Instant::from_nanos(nanos))
+        (self.has_departure() && nanos > 0).then(|| Instant::from_nanos(nanos))
     }
 
-    /// Returns the number of segments that are merged in this one, or 1.
-    #[inline]
-    #[must_use]
-    pub const fn parts(&self) -> u32 {
-        if self.flags.contains(Flags::MERGED) { self.sack[0].end.0 } else { 1 }
-    }
-
-    /// Returns the payload bytes of each merged segment except the last, which may be shorter (Linux's `gso_size`). Of
-    /// a single segment it is its payload.
-    #[must_use]
-    pub const fn part_len(&self) -> u16 {
-        if self.flags.contains(Flags::MERGED) { self.sack[0].start.0 as u16 } else { self.payload_len }
-    }
-
-    /// Returns this segment with the payload of `next`, if Linux's generic receive offload (GRO) merges the two.
-    /// Source: Linux 6.1, `tcp_gro_receive`, `inet_gro_receive` and `skb_gro_receive`. Both carry data. `next` is the
-    /// next in order and not longer than the first part. Its ACK, window, timestamps and codepoints are the same, and
-    /// so are its flags, except that it may end the whole by PSH or FIN and has no CWR. The IP packet stays below
-    /// 64 KiB. (17 fragments are no limit since 3.13: further segments are chained.)
-    #[must_use]
-    pub fn join(&self, next: &Self) -> Option<Self> {
-        const ENDS: Flags = Flags(Flags::FIN.0 | Flags::PSH.0);
-        let unlike = Flags(self.flags.0 ^ next.flags.0);
-        let ignored = Flags(ENDS.0 | Flags::CWR.0 | Flags::MERGED.0);
-        let fits = next.payload_len > 0
-            && next.payload_len <= self.part_len()
-            && next.seq == self.seq + u32::from(self.payload_len)
-            && (next.ack, next.window) == (self.ack, self.window)
-            && (next.tsval, next.tsecr) == (self.tsval, self.tsecr)
-            && (next.ecn, next.dscp) == (self.ecn, self.dscp)
-            && unlike.without(ignored) == Flags::NONE
-            && !next.flags.contains(Flags::CWR)
-            && u32::from(self.payload_len) + u32::from(next.payload_len) + IP_HEADERS <= u16::MAX.into();
-        fits.then(|| {
-            let note =
-                SackBlock { start: SeqNumber(self.part_len().into()), end: SeqNumber(self.parts() + 1) };
-            let flags = self.flags | Flags::MERGED | (next.flags & ENDS);
-            let payload_len = self.payload_len + next.payload_len;
-            Self { flags, payload_len, sack: [note, SackBlock::default(), SackBlock::default()], ..*self }
-        })
-    }
-
-    /// Returns whether nothing can follow this segment in a merged one (`tcp_gro_receive`).
-    #[must_use]
-    pub const fn is_complete(&self) -> bool {
-        let parts_full = self.parts() * self.part_len() as u32 == self.payload_len as u32;
-        let ends = Flags(Flags::SYN.0 | Flags::FIN.0 | Flags::PSH.0);
-        self.payload_len == 0 || !parts_full || self.flags.intersects(ends)
-    }
-
-    /// Returns the merged segment at place `part`, from 0. Only the first has CWR, and only the last FIN and PSH
-    /// (Linux's `tcp_gso_segment`).
-    #[must_use]
-    pub fn part(&self, part: u32) -> Self {
-        let parts = self.parts();
-        if parts == 1 {
-            return *self;
-        }
-        let before = part * u32::from(self.part_len());
-        let rest = (u32::from(self.payload_len) - before) as u16;
-        let others = Flags::CWR.when(part > 0) | (Flags::FIN | Flags::PSH).when(part + 1 < parts);
-        let flags = self.flags.without(Flags::MERGED | others);
-        let sack = [SackBlock::default(); 3];
-        Self { seq: self.seq + before, payload_len: rest.min(self.part_len()), flags, sack, ..*self }
+    fn has_departure(&self) -> bool {
+        self.seq_len() > 0 && !self.flags.intersects(Flags(Flags::SYN.0 | Flags::MERGED.0))
     }
 }
 
@@ -329,7 +276,6 @@ impl Segment {
 mod tests {
     use super::*;
     use std::format;
-    use std::vec::Vec;
 
     #[test]
     fn lengths_are_those_that_tc_sees() {
@@ -348,69 +294,5 @@ mod tests {
         assert_eq!(format!("{:?}", Flags::SYN | Flags::ACK | Flags::ECE), "S.E");
         let fin = Segment { payload_len: 10, flags: Flags::FIN | Flags::ACK, ..Segment::default() };
         assert_eq!(fin.seq_len(), 11);
-    }
-
-    fn data(seq: u32, payload_len: u16, flags: Flags) -> Segment {
-        let (tsval, window, ecn) = (7, 9, Ecn::Ect0);
-        Segment {
-            seq: SeqNumber(seq),
-            payload_len,
-            flags: flags | Flags::ACK,
-            tsval,
-            window,
-            ecn,
-            ..Segment::default()
-        }
-    }
-
-    #[test]
-    fn what_a_card_merges_comes_apart_as_it_was() {
-        let mut seq = 5000_u32.wrapping_sub(2 * 1448); // the numbers wrap within the merged segment
-        let all: Vec<Segment> =
-            [(1448, Flags::CWR), (1448, Flags::NONE), (1448, Flags::NONE), (700, Flags::PSH)]
-                .into_iter()
-                .map(|(len, flags)| {
-                    let one = data(seq, len, flags);
-                    seq = seq.wrapping_add(len.into());
-                    one
-                })
-                .collect();
-        let merged = all[1..].iter().fold(all[0], |merged, next| merged.join(next).unwrap());
-        assert_eq!((merged.parts(), merged.part_len(), merged.payload_len), (4, 1448, 3 * 1448 + 700));
-        assert_eq!(merged.wire_len(), 3 * 1514 + 766, "each part with its headers");
-        assert_eq!(merged.flags.header_bits(), 0x98, "CWR, ACK and PSH");
-        assert!(merged.is_complete() && merged.sack_blocks().is_empty() && size_of::<Segment>() == 48);
-        assert_eq!((0..4).map(|part| merged.part(part)).collect::<Vec<_>>(), all);
-        assert_eq!((all[0].parts(), all[0].part(0)), (1, all[0]), "a single segment is its only part");
-    }
-
-    #[test]
-    fn a_card_merges_what_linux_merges() {
-        let first = data(1, 1448, Flags::NONE);
-        let next = data(1449, 1448, Flags::NONE);
-        assert!(first.join(&next).is_some() && !first.is_complete());
-        for (why, other) in [
-            ("a bare ACK", Segment { payload_len: 0, ..next }),
-            ("a gap", Segment { seq: SeqNumber(1450), ..next }),
-            ("a longer one", Segment { payload_len: 1449, ..next }),
-            ("another ACK", Segment { ack: SeqNumber(3), ..next }),
-            ("another window", Segment { window: 10, ..next }),
-            ("a later timestamp", Segment { tsval: 8, ..next }),
-            ("another echo", Segment { tsecr: 8, ..next }),
-            ("a mark", Segment { ecn: Ecn::Ce, ..next }),
-            ("another codepoint", Segment { dscp: 46, ..next }),
-            ("an echoed mark", Segment { flags: next.flags | Flags::ECE, ..next }),
-            ("CWR", Segment { flags: next.flags | Flags::CWR, ..next }),
-        ] {
-            assert_eq!(first.join(&other), None, "{why}");
-        }
-        assert!(first.join(&Segment { payload_len: 10, ..next }).unwrap().is_complete(), "a short last one");
-        let mut whole = first;
-        while let Some(more) =
-            whole.join(&data(whole.seq.0 + u32::from(whole.payload_len), 1448, Flags::NONE))
-        {
-            whole = more;
-        }
-        assert_eq!(whole.parts(), 45, "52 bytes of headers and 45 of 1448 are an IP packet below 64 KiB");
     }
 }

@@ -4,6 +4,7 @@ mod acks;
 mod alert;
 mod brakes;
 mod detection;
+mod feedback;
 mod local;
 mod persist;
 mod recovery;
@@ -13,7 +14,7 @@ mod timer;
 mod transmit;
 
 use crate::cc::AnyCc;
-use crate::ecn::{EcnMode, Feedback};
+use crate::ecn::{Bytes, EcnMode, Feedback};
 use crate::era::Era;
 use crate::offload::Offload;
 use crate::pacing::Pace;
@@ -102,11 +103,13 @@ pub(crate) struct Sender {
     acked_bytes: u64,
     rtt: RttEstimator,
     cc: AnyCc,
+    /// The bytes that AccECN's option counts at both ends, if it is in use.
+    bytes: Option<Box<Bytes>>,
 }
 
 #[cfg(target_pointer_width = "64")] // shorter pointers make another layout, as in WebAssembly
 const _: () = {
-    assert!(size_of::<Sender>() == 736, "a connection has 16 cache lines, and its receiver begins one");
+    assert!(size_of::<Sender>() == 744, "a connection has 16 cache lines, and its receiver begins one");
     assert!(size_of::<Timer>() == 16 && size_of::<Recovery>() == 88);
     assert!(
         Sender::HOT_BYTES_OF_RECEIVER == 48,
@@ -157,6 +160,7 @@ impl Sender {
             segments_sent: 0,
             stats: Stats::default(),
             lossy: LossyWindow { end: first, is_multi: false },
+            bytes: None,
         }
     }
 
@@ -202,7 +206,7 @@ impl Sender {
         if self.peer_window > 0 {
             self.fit_segments(); // the receiver may have room for less than a segment; a closed window does not say so
         }
-        let bare = segment.seq_len() == 0 && segment.sack_len == 0;
+        let bare = segment.seq_len() == 0 && segment.blocks() == 0;
         self.feedback = Feedback::new(ecn, bare.then_some(segment.flags));
         self.cc.on_ecn_agreed(self.feedback.mode());
         self.last_sent = now;

@@ -6,7 +6,7 @@ use etherparse::{
 };
 use goodqueue_netsim::Packet;
 use goodqueue_qdisc::Packet as _;
-use goodqueue_tcp::{Flags, Segment};
+use goodqueue_tcp::{AccEcnOption, Flags, Segment};
 
 /// Bytes of the Ethernet and the IPv4 header.
 const OUTER_BYTES: usize = Ethernet2Header::LEN + Ipv4Header::MIN_LEN;
@@ -122,6 +122,11 @@ fn tcp(segment: &Segment, route: &Route) -> TcpHeader {
     let blocks = segment.sack_blocks();
     let block = |place: usize| blocks.get(place).map(|block| (block.start.0, block.end.0));
     let nop = TcpOptionElement::Noop;
+    if let Some(option) = segment.accecn() {
+        let written = header.set_options_raw(&with_accecn(segment, &option));
+        debug_assert!(written.is_ok(), "TCP's header has room for 40 bytes of options");
+        return header;
+    }
     let written = if let Some(syn) = segment.syn_options() {
         header.set_options(&[
             TcpOptionElement::MaximumSegmentSize(syn.mss),
@@ -140,10 +145,75 @@ fn tcp(segment: &Segment, route: &Route) -> TcpHeader {
     header
 }
 
+/// Returns the options of `segment`, which has AccECN's `option`, in Linux's order: MSS, SACK-permitted and timestamps,
+/// AccECN, then the window's shift or SACK blocks (RFC 9768, 3.2.3).
+fn with_accecn(segment: &Segment, option: &AccEcnOption) -> Vec<u8> {
+    const NOP: u8 = 1;
+    let mut raw = Vec::with_capacity(40);
+    let syn = segment.syn_options();
+    match syn {
+        Some(syn) => {
+            raw.extend([2, 4]);
+            raw.extend(syn.mss.to_be_bytes());
+            raw.extend([4, 2]);
+        }
+        None => raw.extend([NOP, NOP]),
+    }
+    raw.extend([8, 10]);
+    raw.extend([segment.tsval, segment.tsecr].iter().flat_map(|clock| clock.to_be_bytes()));
+    let fields = [Some(option.first), Some(option.ce), option.last];
+    let fields: Vec<u8> =
+        fields.into_iter().flatten().flat_map(|field| field.to_be_bytes()[1..].to_vec()).collect();
+    raw.extend([if option.is_ect0_first { 172 } else { 174 }, 2 + fields.len() as u8]);
+    raw.extend(fields);
+    raw.resize(raw.len().next_multiple_of(4), NOP);
+    if let Some(syn) = syn {
+        raw.extend([NOP, 3, 3, syn.window_shift]);
+    }
+    let blocks = segment.sack_blocks();
+    if !blocks.is_empty() {
+        raw.extend([NOP, NOP, 5, 2 + 8 * blocks.len() as u8]);
+        raw.extend(blocks.iter().flat_map(|block| [block.start.0, block.end.0]).flat_map(u32::to_be_bytes));
+    }
+    raw
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use goodqueue_tcp::{SackBlock, SeqNumber};
+
+    /// By hand from RFC 9768, 3.2.3, figure 4. Linux pads the option with one NOP behind it.
+    #[test]
+    fn the_option_of_accecn_stands_between_timestamps_and_sack_blocks() {
+        let block = SackBlock { start: SeqNumber(1), end: SeqNumber(2) };
+        let segment = Segment {
+            sack_len: 1,
+            sack: [block; 3],
+            tsval: 3,
+            tsecr: 4,
+            flags: Flags::ACK,
+            ..Segment::default()
+        };
+        let option = AccEcnOption { is_ect0_first: false, first: 1, ce: 0x01_0203, last: Some(5) };
+        let header = tcp(&segment.with_accecn(&option), &ROUTE);
+        let expected = [
+            &[1, 1, 8, 10, 0, 0, 0, 3, 0, 0, 0, 4][..],
+            &[174, 11, 0, 0, 1, 1, 2, 3, 0, 0, 5, 1],
+            &[1, 1, 5, 10, 0, 0, 0, 1, 0, 0, 0, 2],
+        ];
+        assert_eq!(header.options.as_slice(), expected.concat());
+        let syn = Segment { flags: Flags::SYN | Flags::ACK, tsval: 3, ..Segment::default() };
+        let syn = syn
+            .with_syn_options(goodqueue_tcp::SynOptions { mss: 1460, window_shift: 7 })
+            .with_accecn(&option);
+        let expected = [
+            &[2, 4, 5, 180, 4, 2, 8, 10, 0, 0, 0, 3, 0, 0, 0, 0][..],
+            &[174, 11, 0, 0, 1, 1, 2, 3, 0, 0, 5, 1],
+            &[1, 3, 3, 7],
+        ];
+        assert_eq!(tcp(&syn, &ROUTE).options.as_slice(), expected.concat());
+    }
 
     const ROUTE: Route = Route {
         from: Endpoint { address: [10, 9, 0, 1], port: 0x4e20 },

@@ -2,7 +2,7 @@
 
 use super::{Connection, Phase};
 use crate::ecn::{Echo, EcnMode, EcnUse, handshake_flags};
-use crate::segment::{echo_rtt, timestamp};
+use crate::segment::{AccEcnOption, echo_rtt, timestamp};
 use crate::{Flags, Segment, wheel};
 use goodqueue_units::{Duration, Ecn, Instant};
 
@@ -48,6 +48,11 @@ impl Connection {
         }
     }
 
+    /// Returns whether AccECN was agreed and the stack has its option.
+    fn has_option(&self) -> bool {
+        self.ecn == EcnMode::Accurate && self.stack.era().ecn.accecn_option
+    }
+
     fn echo(&self, is_client: bool) -> Echo {
         Echo::new(self.ecn, self.ecn_use, self.syn_ecn, is_client)
     }
@@ -56,13 +61,19 @@ impl Connection {
         // If the SYN was sent again, the echoed timestamp shows which SYN was answered. No SYN was lost if it was the
         // first.
         let (rtt, lost) = if self.syns_lost == 0 {
-            (Some(now.since(self.syn_sent)), 0)
+            (Some(now.since(self.first_syn_sent)), 0)
         } else {
             let is_first = segment.tsecr == timestamp(self.first_syn_sent);
             (echo_rtt(now, segment.tsecr), if is_first { 0 } else { self.syns_lost.into() })
         };
         self.sender.open(now, rtt, lost, segment, self.ecn);
         self.receiver.established(now);
+        // The option was on the first SYN-ACK, and on the ACK of it if the client saw it (RFC 9768, 3.2.3.2).
+        let tells_bytes = self.has_option() && segment.accecn().is_some_and(|option| !option.is_cleared());
+        if tells_bytes && self.sender.ecn() == EcnMode::Accurate {
+            self.sender.use_bytes();
+            self.receiver.tell_bytes();
+        }
         // A server that sent a SYN-ACK without ECN, or received a SYN without ECN, cannot know what the client has
         // agreed to (RFC 9768, 3.1.5). Classic ECN has no such rule: there the server goes by the first SYN.
         let is_client = phase == Phase::AckDue;
@@ -109,7 +120,6 @@ impl Connection {
         if self.syns_lost == 0 {
             self.first_syn_sent = now;
         }
-        self.syn_sent = now;
         let timers = &self.stack.era().timers;
         let linear = if self.phase == Phase::SynSent { timers.linear_syn_timeouts } else { 0 };
         let doubled = self.syn_timeouts.saturating_sub(linear).min(7);
@@ -122,7 +132,11 @@ impl Connection {
             asked.syn_flags()
         };
         self.set_codepoints(asked);
-        let syn = self.receiver.syn(now, self.initial, flags | Flags::SYN);
+        let mut syn = self.receiver.syn(now, self.initial, flags | Flags::SYN);
+        // A SYN-ACK that is sent again has none: the first may have been lost because of the option (3.2.3.2.2).
+        if self.phase == Phase::SynReceived && self.syns_lost == 0 && self.has_option() {
+            syn = syn.with_accecn(&AccEcnOption::INITIAL);
+        }
         // RFC 3168, 6.1.1: a SYN is not ECT. Only those of DCTCP and L4S are ECT, as on Linux.
         Some(Segment { ecn: if self.ecn_use == EcnUse::Classic { Ecn::NotEct } else { self.ect }, ..syn })
     }

@@ -1,3 +1,4 @@
+use super::feedback::PerAck;
 use super::*;
 use std::vec::Vec;
 
@@ -113,7 +114,7 @@ fn a_marked_syn_ack_counts_once_and_marked_acks_are_told_every_third() {
 #[test]
 fn the_sender_reads_the_difference_of_the_counter() {
     let mut f = Feedback::new(Accurate, None);
-    let mut read = |flags, segments, is_newer| f.read(flags, segments, is_newer);
+    let mut read = |flags, segments, is_newer| f.read(flags, segments, is_newer, |_, _| None);
     assert_eq!(read(A | W, 2, false), Some(1)); // 5 to 6
     assert_eq!(read(E, 3, false), Some(3)); // 6 to 9
     assert_eq!(read(NO, 7, false), Some(7)); // 9 to 16
@@ -132,7 +133,7 @@ fn a_counter_that_may_have_gone_round_is_read_safely() {
     let of_short_acks = |flags, delivered| {
         let mut f = Feedback::new(Accurate, None);
         (0..64).for_each(|_| f.per_ack.note(1));
-        f.read(flags, delivered, false)
+        f.read(flags, delivered, false, |_, _| None)
     };
     let after_two = |delivered| of_short_acks(A | W | E, delivered);
     assert_eq!((after_two(10), after_two(9), after_two(18)), (Some(10), Some(2), Some(18)));
@@ -146,7 +147,7 @@ fn where_acks_are_thinned_the_counter_is_believed() {
     let read = |before, flags, delivered| {
         let mut f = Feedback::new(Accurate, None);
         f.per_ack.note(before);
-        f.read(flags, delivered, false)
+        f.read(flags, delivered, false, |_, _| None)
     };
     assert_eq!((read(5, A | W, 9), read(5, A | E, 8)), (Some(1), None));
     assert_eq!(read(3, A | W, 9), Some(9), "3 + 6/64");
@@ -163,8 +164,8 @@ fn where_acks_are_thinned_the_counter_is_believed() {
 fn an_ack_that_delivers_nothing_does_not_shorten_the_usual_ack() {
     let mut f = Feedback::new(Accurate, None);
     f.per_ack.note(5);
-    (0..64).for_each(|_| assert_eq!(f.read(A | E, 0, true), None));
-    assert_eq!(f.read(A | W, 9, false), Some(1), "of 1 and 9");
+    (0..64).for_each(|_| assert_eq!(f.read(A | E, 0, true, |_, _| None), None));
+    assert_eq!(f.read(A | W, 9, false, |_, _| None), Some(1), "of 1 and 9");
 }
 
 /// The initial counters of RFC 9768, table 4.

@@ -35,7 +35,7 @@ impl Sender {
         if FAST && advances && self.is_expected(segment) {
             return self.on_expected_ack(now, segment);
         }
-        if !advances && segment.sack_len == 0 && !self.feedback.is_news(segment.flags, 0) {
+        if !advances && segment.blocks() == 0 && !self.feedback.is_news(segment.flags, 0) {
             if (!self.is_dormant && self.recovery.tail.is_pending()) || self.timer.wait() == Wait::Window {
                 self.on_plain_ack(now, ack, segment.seq_len() == 0 && window == self.peer_window);
             }
@@ -48,7 +48,7 @@ impl Sender {
     #[inline]
     fn is_expected(&self, segment: &Segment) -> bool {
         self.state() == CongestionState::Open
-            && segment.sack_len == 0
+            && segment.blocks() == 0
             && self.board.is_plain()
             && !self.recovery.tail.is_pending()
             && !self.feedback.may_be_news(segment.flags)
@@ -104,7 +104,7 @@ impl Sender {
         let mut delivery = Delivery::new(now, self.rtt.min());
         delivery.tsecr = segment.tsecr;
         let mut probe_twice = false;
-        if segment.sack_len > 0 {
+        if segment.blocks() > 0 {
             probe_twice = self.take_sack(segment, &mut delivery);
         }
         if advances {
@@ -115,8 +115,8 @@ impl Sender {
         let path = self.sample_rtt(&delivery);
         let rtt = if path.is_none() && advances { self.sample_echo(&delivery) } else { path };
         let marked = if self.feedback.is_news(segment.flags, delivery.segments) {
-            let (flags, segments) = (segment.flags, delivery.segments);
-            let marked = self.feedback.read(flags, segments, is_newer);
+            let segments = delivery.segments;
+            let marked = self.read_marks(segment, una, segments, is_newer);
             self.stats.delivered_ce += u64::from(marked.unwrap_or(0));
             marked
         } else {
@@ -139,7 +139,7 @@ impl Sender {
         };
         self.cc.on_delivered(&ack, &mut self.window);
         let calm =
-            self.state() == CongestionState::Open && segment.sack_len == 0 && !self.has_doubts() && !ece;
+            self.state() == CongestionState::Open && segment.blocks() == 0 && !self.has_doubts() && !ece;
         let Outcome { lost, waits, rearms } = if calm {
             Outcome::default()
         } else {

@@ -5,6 +5,7 @@
 
 #![allow(unreachable_pub)] // a module of a test
 
+mod accecn;
 mod parse;
 mod play;
 mod wire;

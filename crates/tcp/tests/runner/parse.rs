@@ -1,6 +1,7 @@
 //! Turns the text of a script into steps, with errors that name what was found and what is accepted.
 
 use super::Fault;
+use super::accecn::{ace, option};
 use super::wire::{Acks, CODEPOINTS, FLAGS, Wire};
 use goodqueue_tcp::{Buffer, Config, EcnMode, Flags};
 use goodqueue_units::Duration;
@@ -170,7 +171,7 @@ fn time(word: &str, last: Duration) -> Result<Duration, String> {
     }
 }
 
-fn found(word: &str, accepted: &str) -> String {
+pub fn found(word: &str, accepted: &str) -> String {
     format!("found {word:?}; accepted: {accepted}")
 }
 
@@ -179,7 +180,7 @@ fn unknown(word: &str, known: &[&str]) -> String {
     format!("found {word:?}{}; accepted: {}", hint.unwrap_or_default(), known.join(", "))
 }
 
-fn number<T: std::str::FromStr>(word: &str) -> Result<T, String> {
+pub fn number<T: std::str::FromStr>(word: &str) -> Result<T, String> {
     word.parse().map_err(|_| found(word, "a whole number"))
 }
 
@@ -284,7 +285,7 @@ fn checks(words: &[&str]) -> Result<Vec<(&'static str, Value)>, String> {
 /// Reads the segment after `<` or `>`.
 fn wire(words: &[&str]) -> Result<Wire, String> {
     const PARTS: &str = "START:END, syn, fin, ae, cwr, ece, psh, no-psh, ack N, ack A..B by STEP, sack A:B …, win BYTES, \
-                         ts VALUE/ECHO, wscale N, ace N, not-ect, ect0, ect1, ce, (N segments)";
+                         ts VALUE/ECHO, wscale N, ace N, accecn0|accecn1 A,B[,C], not-ect, ect0, ect1, ce, (N segments)";
     let mut wire = Wire { segments: 1, ..Wire::default() };
     let mut count = None;
     let mut words = words.iter().copied().peekable();
@@ -310,6 +311,7 @@ fn wire(words: &[&str]) -> Result<Wire, String> {
                 "win" => wire.win = Some(number(argument()?)?),
                 "wscale" => wire.wscale = Some(number(argument()?)?),
                 "ace" => wire.flags |= ace(argument()?)?,
+                "accecn0" | "accecn1" => wire.accecn = Some(option(word, argument()?)?),
                 "ts" => wire.ts = Some(pair(argument()?, '/')?),
                 "sack" => {
                     while let Some(block) = words.next_if(|word| word.contains(':')) {
@@ -364,14 +366,6 @@ fn check_shape(wire: &Wire) -> Result<(), String> {
         return Err("a syn has no payload".to_string());
     }
     Ok(())
-}
-
-/// Reads AccECN's counter of CE packets: AE, CWR and ECE are its bits, the highest first (RFC 9768, 3.1).
-fn ace(word: &str) -> Result<Flags, String> {
-    let count: u8 = number(word).ok().filter(|count| *count < 8).ok_or_else(|| found(word, "0 to 7"))?;
-    let bits = [(4, Flags::AE), (2, Flags::CWR), (1, Flags::ECE)];
-    let set = bits.iter().filter(|(bit, _)| count & bit != 0);
-    Ok(set.fold(Flags::NONE, |all, &(_, flag)| all | flag))
 }
 
 /// Reads `N`, or `A..B by STEP`.

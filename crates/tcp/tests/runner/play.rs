@@ -285,6 +285,9 @@ impl<'a> Player<'a> {
             *slot = block(self.origins.ours, start, end);
             segment.sack_len += 1;
         }
+        if let Some(option) = &wire.accecn {
+            segment = segment.with_accecn(option);
+        }
         self.peer_seq = self.peer_seq.max(seq + segment.seq_len());
         self.connection.handle_segment(self.now, &segment);
         self.poll();

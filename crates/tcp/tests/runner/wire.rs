@@ -1,6 +1,6 @@
 //! A segment in a script's words, `1:1001 ack 1 sack 2001:3001`, and as the connection has it.
 
-use goodqueue_tcp::{Flags, SackBlock, Segment, SeqNumber};
+use goodqueue_tcp::{AccEcnOption, Flags, SackBlock, Segment, SeqNumber};
 use goodqueue_units::{Ecn, Instant};
 use std::fmt::Write as _;
 
@@ -30,6 +30,7 @@ pub struct Wire {
     pub range: Option<(u32, u32)>,
     pub acks: Option<Acks>,
     pub sack: Vec<(u32, u32)>,
+    pub accecn: Option<AccEcnOption>,
     pub win: Option<u32>,
     /// Timestamp value and echo in milliseconds. This endpoint's are of the script's clock.
     pub ts: Option<(u32, u32)>,
@@ -86,6 +87,11 @@ impl Wire {
             let word = if number == 0 { " sack" } else { "" };
             let _ = write!(text, "{word} {start}:{end}");
         }
+        if let Some(AccEcnOption { is_ect0_first, first, ce, last }) = self.accecn {
+            let kind = if is_ect0_first { "accecn0" } else { "accecn1" };
+            let last = last.map_or(String::new(), |last| format!(",{last}"));
+            let _ = write!(text, " {kind} {first},{ce}{last}");
+        }
         if let Some(win) = self.win {
             let _ = write!(text, " win {win}");
         }
@@ -101,7 +107,7 @@ impl Wire {
 
     /// Returns whether `segment`, sent by a connection with these `origins`, is the one that the line describes.
     ///
-    /// Flags, SACK blocks, payload and a codepoint that the line leaves out must be absent. PSH, the window, the
+    /// Flags, SACK blocks, AccECN's option, payload and a codepoint that the line leaves out must be absent. PSH, the window, the
     /// options and the acknowledgement number of data may be anything if the line leaves them out.
     pub fn is(&self, segment: &Segment, origins: &Origins) -> bool {
         let seq = segment.seq.since(SeqNumber(origins.ours));
@@ -118,6 +124,7 @@ impl Wire {
             && ack
             && self.psh.is_none_or(|psh| segment.flags.contains(Flags::PSH) == psh)
             && sack.eq(segment.sack_blocks().iter().copied())
+            && self.accecn == segment.accecn()
             && self.win.is_none_or(|win| origins.window(segment) == win)
             && self.ts.is_none_or(|ts| origins.timestamps(segment) == ts)
             && (self.wscale.is_none() || self.wscale == wscale)
@@ -167,6 +174,7 @@ impl Origins {
             range: (end > seq || segment.flags.contains(Flags::FIN)).then_some((seq, end)),
             acks: segment.flags.contains(Flags::ACK).then_some(Acks { first: ack, last: ack, step: 0 }),
             sack: blocks.map(|block| (theirs(block.start), theirs(block.end))).collect(),
+            accecn: segment.accecn(),
             win: Some(self.window(segment)),
             ts: Some(self.timestamps(segment)),
             wscale: segment.syn_options().map(|options| options.window_shift),
