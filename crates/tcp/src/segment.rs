@@ -161,8 +161,8 @@ pub struct Segment {
     pub dscp: u8,
     /// SACK blocks: first a DSACK (RFC 2883), if there is one, then the blocks, the most recent first. There are at
     /// most three, because the timestamps leave no room for a fourth. A SYN has its options here: see
-    /// [`Segment::syn_options`]. Merged segments have here what [`Segment::part`] needs. AccECN's option stands in place
-    /// of the last two, or of the last one.
+    /// [`Segment::syn_options`]. Merged segments have here what [`Segment::part`] needs. AccECN's option stands in the
+    /// place of the last two, or of the last one.
     pub sack: [SackBlock; 3],
 }
 

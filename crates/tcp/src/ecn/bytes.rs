@@ -1,4 +1,4 @@
-//! The byte counters of AccECN's option: those of a receiver, and a sender's reading of them (RFC 9768, 3.2.1 and 3.2.3;
+//! The byte counters of AccECN's option: those of a receiver, and a sender's reading of them (RFC 9768, 3.2.1, 3.2.3;
 //! Linux `tcp_options_fit_accecn`, `tcp_accecn_process_option` and `__tcp_accecn_process`).
 //!
 //! As Linux 7.3 with `tcp_ecn_option` 2, the default: the option is on every segment that has room for the fields that
@@ -188,7 +188,7 @@ mod tests {
         assert_eq!(seen.tell(with(1)).accecn(), option(101, 50, 8));
     }
 
-    /// Guards against counters that wrap at 24 bits, a field of the other order, and an estimate that is never corrected.
+    /// Guards against counters that wrap at 24 bits, a field of the other order, and an estimate that stays wrong.
     #[test]
     fn a_sender_reads_marked_bytes_in_both_orders_and_across_wraps() {
         let mut read = BytesRead::default();

@@ -6,7 +6,7 @@ use crate::{Segment, SeqNumber};
 use alloc::boxed::Box;
 
 impl Sender {
-    /// Counts and reads the bytes of each codepoint from now on. Our segments have AccECN's option, and so less payload.
+    /// Counts and reads the bytes of each codepoint from now on. Segments have AccECN's option, and so less payload.
     #[cold]
     pub(crate) fn use_bytes(&mut self) {
         self.bytes = Some(Box::default());

@@ -107,8 +107,8 @@ impl Wire {
 
     /// Returns whether `segment`, sent by a connection with these `origins`, is the one that the line describes.
     ///
-    /// Flags, SACK blocks, AccECN's option, payload and a codepoint that the line leaves out must be absent. PSH, the window, the
-    /// options and the acknowledgement number of data may be anything if the line leaves them out.
+    /// Flags, SACK blocks, AccECN's option, payload and a codepoint that the line leaves out must be absent. PSH, the
+    /// window, the other options and the acknowledgement number of data may be anything if the line leaves them out.
     pub fn is(&self, segment: &Segment, origins: &Origins) -> bool {
         let seq = segment.seq.since(SeqNumber(origins.ours));
         let payload = u32::from(segment.payload_len);
