@@ -32,6 +32,7 @@ def test_there_are_examples() -> None:
         "rrul",
         "rtt-fairness",
         "short-flows",
+        "subscribers",
         "two-bottlenecks",
     ]
     names += ["voip-and-web", "web-users", "what-codel-thinks", "wifi-anomaly", "wifi"]

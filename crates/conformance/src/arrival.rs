@@ -18,6 +18,10 @@ pub(crate) struct Arrival {
     pub(crate) hosts: (u32, u32),
     /// The priority (fq, pfifo_fast, prio) or the codepoint (cake).
     pub(crate) prio: u8,
+    /// The priority as Linux keeps it, which may be a class of a tree.
+    pub(crate) class: u32,
+    /// The mark of a firewall (trees).
+    pub(crate) mark: u32,
     /// The earliest departure time (fq).
     pub(crate) departure: Option<Instant>,
     /// The socket (fq).
@@ -49,6 +53,12 @@ impl Packet for Arrival {
     }
     fn priority(&self) -> u8 {
         self.prio
+    }
+    fn class(&self) -> u32 {
+        self.class
+    }
+    fn fwmark(&self) -> u32 {
+        self.mark
     }
     fn departure(&self) -> Option<Instant> {
         self.departure

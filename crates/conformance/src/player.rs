@@ -164,7 +164,7 @@ impl Player<'_> {
                 self.owner.random.push_back((bits, value));
                 Ok(None)
             }
-            Line::Enqueue { id, len, flow, hash, extra, ecn, queue, prio, fate, ret, after } => {
+            Line::Enqueue { id, len, flow, hash, extra, ecn, queue, prio, class, fate, ret, after } => {
                 self.setup.qdisc.pin(queue).map_err(|error| error.0)?;
                 if id != self.packets {
                     return Err(format!("id: found {id}; accepted: {}, the next arrival", self.packets));
@@ -173,10 +173,27 @@ impl Player<'_> {
                     return Err(format!("more than {MOST_WAITING} packets wait"));
                 }
                 let hash = self.setup.hash.of(flow, hash);
-                let Extra { hosts, departure, pacing } = extra;
+                let Extra { hosts, departure, pacing, mark } = extra;
                 let socket = self.setup.sockets.of(flow, pacing);
                 let arrival = Instant::ZERO;
-                let packet = Arrival { id, len, ecn, flow, hash, hosts, prio, departure, socket, arrival };
+                let (class, prio, wanted) = (prio, prio as u8, class);
+                let packet = Arrival {
+                    id,
+                    len,
+                    ecn,
+                    flow,
+                    hash,
+                    hosts,
+                    prio,
+                    class,
+                    mark,
+                    departure,
+                    socket,
+                    arrival,
+                };
+                if let Some(difference) = wanted.and_then(|wanted| self.decide(&packet, wanted)) {
+                    return Ok(Some(difference));
+                }
                 Ok(self.enqueue(now, packet, (fate, ret), after))
             }
             Line::Dequeue { id, ecn, queue, after } => {
@@ -190,6 +207,13 @@ impl Player<'_> {
             }
             Line::End(totals) => self.end(totals),
         }
+    }
+
+    /// Compares the class to which a tree sorts `packet` with that of the trace.
+    fn decide(&self, packet: &Arrival, wanted: &str) -> Option<Difference> {
+        let got = self.setup.qdisc.decide(packet, &self.owner)?.to_string();
+        let show = |class: &str| format!("class={class}");
+        (got != wanted).then(|| Difference { expected: show(wanted), got: show(&got) })
     }
 
     /// Begins a call.

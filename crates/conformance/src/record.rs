@@ -151,12 +151,16 @@ fn innermost(args: &Args) -> &'static str {
 }
 
 /// The columns of departure times and sockets. No packet of a recording has them.
+/// The mark and the class, in traces of trees.
 const TIMES: &str = ",edt_ns,pace_Bps";
+/// The mark of a packet and its class, in recordings of trees.
+const CLASSES: &str = ",mark,class";
 
 /// Returns the columns of an arrival after `backlog`.
 fn further_columns(name: &str, innermost: &str) -> &'static str {
     match (name, innermost) {
         ("fq", _) => TIMES,
+        ("tc", _) => CLASSES,
         (_, "cake" | "cake_mq") => ",src_hash,dst_hash",
         _ => "",
     }
@@ -255,7 +259,12 @@ impl<'a, W: Write> Recorder<'a, W> {
         };
         let hash = hash(flow);
         let (departure, socket, arrival) = (None, None, Instant::ZERO);
-        let packet = Arrival { id, len, ecn, flow, hash, hosts, prio, departure, socket, arrival };
+        // The marks are 0, 1 and so on, as filters may want them.
+        let (class, mark) = (prio.into(), flow as u32);
+        let packet =
+            Arrival { id, len, ecn, flow, hash, hosts, prio, class, mark, departure, socket, arrival };
+        let decision =
+            self.qdisc.decide(&packet, &self.owner).map(|class| class.to_string()).unwrap_or_default();
         self.totals.offered += 1;
         let ret = self.qdisc.enqueue(Instant::from_nanos(self.now), packet, &mut self.owner) as u8;
         let set_up = self.name == "sfq" && id == 0;
@@ -276,6 +285,7 @@ impl<'a, W: Write> Recorder<'a, W> {
         match further_columns(self.name, self.innermost) {
             "" => writeln!(self.out)?,
             TIMES => writeln!(self.out, ",0,0")?,
+            CLASSES => writeln!(self.out, ",{mark},{decision}")?,
             _ => writeln!(self.out, ",{},{}", hosts.0, hosts.1)?,
         }
         self.called()?;

@@ -114,6 +114,8 @@ pub struct Extra {
     pub departure: Option<Instant>,
     /// The pacing rate of the packet's socket, in traces of fq.
     pub pacing: Option<Rate>,
+    /// The mark of a firewall, in traces of trees.
+    pub mark: u32,
 }
 
 /// The columns that a trace has besides those of all traces.
@@ -125,6 +127,8 @@ pub(crate) enum Columns {
     Times,
     /// Hosts' hashes, and then the transmit queue, which departures have, too (cake_mq).
     Queues,
+    /// `mark,class` at the end of arrivals (trees).
+    Classes,
 }
 
 /// The content of a line.
@@ -147,7 +151,9 @@ pub enum Line<'a> {
         /// The transmit queue, if the trace's device has several.
         queue: Option<usize>,
         /// Priority or DSCP.
-        prio: u8,
+        prio: u32,
+        /// The class to which the packet goes, in traces of trees.
+        class: Option<&'a str>,
         /// `q` queued, `m` queued and newly marked, `d` dropped.
         fate: char,
         /// The further columns.
@@ -237,6 +243,7 @@ impl<R: BufRead> Reader<R> {
         this.read_header()?;
         this.columns = match this.header.get("algorithm") {
             Some("fq") => Columns::Times,
+            Some("tc") => Columns::Classes,
             _ if this.header.get("tx_queues").is_some() => Columns::Queues,
             _ => Columns::Usual,
         };

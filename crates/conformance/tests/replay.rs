@@ -65,6 +65,21 @@ const SFQ: &str = "\
 10,end,enq=1,deq=0,drop=0,left=1,mark=0,rnd=2
 ";
 
+/// One class of `drr`, for packets with the mark 5. A packet without a class is dropped, and Linux answers 0.
+const TREE: &str = "\
+# format=aqm-golden-1
+# algorithm=tc
+# link_bps=10000000
+# psched_mtu_bytes=1514
+# line=tc qdisc add dev e root handle 1: drr; tc class add dev e parent 1: classid 1:1 drr; \
+tc filter add dev e parent 1: handle 5 fw flowid 1:1
+10,enq,0,100,0,7,0,0,q,0,,,1,100,5,1:1
+11,enq,1,100,0,7,0,65537,q,0,,,2,200,6,1:1
+12,enq,2,100,0,7,0,0,d,0,2,,2,200,6,none
+13,deq,0,0,,,1,100
+13,end,enq=3,deq=1,drop=1,left=1,mark=0,rnd=0
+";
+
 fn run(text: &str) -> Result<Outcome, Error> {
     replay_reader("toy.csv", text.as_bytes())
 }
@@ -77,7 +92,7 @@ fn with(text: &str, number: usize, line: &str) -> String {
 
 #[test]
 fn the_toy_traces_are_right_as_they_stand() {
-    for (text, events, packets) in [(PFIFO, 6, 3), (FQ_CODEL, 6, 4), (SFQ, 1, 1)] {
+    for (text, events, packets) in [(PFIFO, 6, 3), (FQ_CODEL, 6, 4), (SFQ, 1, 1), (TREE, 4, 3)] {
         let outcome = run(text).unwrap();
         assert!(outcome.is_ok(), "{outcome:?}");
         assert_eq!((outcome.events, outcome.packets), (events, packets));
@@ -114,6 +129,8 @@ fn each_kind_of_wrong_decision_is_reported_with_its_line() {
         (SFQ, 14, "10,st,active=1,prob_drop=3", "prob_drop=3", "prob_drop=not_shown"),
         (PFIFO, 6, "10,rnd,32,5", "rnd lines before", "1 of them not drawn"),
         (SFQ, 12, "10,rate,10000000", "rnd lines before", "a draw of 64 bits more"),
+        (TREE, 6, "10,enq,0,100,0,7,0,0,q,0,,,1,100,5,1:2", "class=1:2", "class=1:1"),
+        (TREE, 8, "12,enq,2,100,0,7,0,0,d,0,2,,2,200,5,none", "class=none", "class=1:1"),
         (SFQ, 12, "10,rnd,32,6", "rnd lines before", "a draw of 64 bits for one of 32"),
     ];
     for (text, line, wrong, expected, got) in table {

@@ -9,6 +9,8 @@ use crate::packet::Packet;
 use crate::probe::series::{Pick, QueueSeries};
 use goodqueue_hosts::direction::Direction;
 use goodqueue_hosts::probe::delay::QueueDelays;
+#[cfg(feature = "emulation")]
+use goodqueue_qdisc::tree::Addresses;
 use goodqueue_qdisc::{Drop, Mark, Owner, Packet as _, Qdisc};
 use goodqueue_units::{Duration, Instant, Stream};
 
@@ -32,6 +34,9 @@ pub(crate) struct Fates {
     pub(crate) watch: Option<Box<Watch>>,
     /// The hosts of the flows, if the scenario names any.
     hosts: Option<Hosts>,
+    /// In which direction the packets go.
+    #[cfg(feature = "emulation")]
+    direction: Direction,
     /// Packets that senders are told of, if this is the first queue of flows with small queues.
     pub(crate) freed: Option<Box<Freed>>,
 }
@@ -49,8 +54,16 @@ impl Fates {
             is_corrupted: false,
             watch,
             hosts,
+            #[cfg(feature = "emulation")]
+            direction: Direction::Down,
             freed: None,
         }
+    }
+
+    /// Sets the direction in which the packets go.
+    #[cfg(feature = "emulation")]
+    pub(crate) fn toward(self, direction: Direction) -> Self {
+        Self { direction, ..self }
     }
 
     /// Notes that `packet` has left the queue.
@@ -125,6 +138,17 @@ impl Owner<Packet> for Fates {
             Some(hosts) if !is_known() => hosts.of_packets(packet.flow),
             _ => packet.host_hashes(),
         }
+    }
+    #[cfg(feature = "emulation")]
+    fn addresses(&self, packet: &Packet) -> Option<Addresses> {
+        let direction = self.direction;
+        let (source, destination) = match (&self.hosts, crate::hosts::addresses_of(packet.flow), direction) {
+            (Some(hosts), ..) => hosts.addresses_of_packets(packet.flow),
+            (None, (user, remote), Direction::Down) => (remote, user),
+            (None, (user, remote), Direction::Up) => (user, remote),
+        };
+        let protocol = if packet.segment().is_some() { 6 } else { 17 };
+        Some(Addresses { source, destination, protocol, ..Addresses::default() })
     }
     fn random_u32(&mut self) -> u32 {
         self.random.next_u32()

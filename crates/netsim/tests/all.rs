@@ -25,5 +25,6 @@ mod residential;
 mod resolved;
 mod run;
 mod tmix;
+mod trees;
 mod web_users;
 mod wifi;

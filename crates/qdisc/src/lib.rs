@@ -9,6 +9,7 @@
 //! - [`sched`]: containers that hold several queues (FQ-CoDel, SFQ …), and the plain FIFOs;
 //! - [`Discipline`]: the trait of everything that the registry can list;
 //! - [`param`]: parameters as data, and the `tc` line that sets them;
+//! - `tree`: trees of classes, as `tc` commands make them;
 //! - [`registry`]: the table with one line per discipline, and [`AnyQdisc`], the enum made from that table.
 #![no_std]
 
@@ -29,6 +30,8 @@ pub mod sched;
 mod signal;
 mod tcp;
 pub mod timed;
+#[cfg(feature = "emulation")]
+pub mod tree;
 
 pub use discipline::Discipline;
 pub use fifo::Fifo;

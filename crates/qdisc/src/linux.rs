@@ -11,15 +11,11 @@ const NOT_SIMULATED: &[&str] = &[
     "cbq",
     "cbs",
     "clsact",
-    "drr",
     "dsmark",
     "etf",
-    "ets",
     "gred",
-    "hfsc",
     "hhf",
     "ingress",
-    "mq",
     "mqprio",
     "multiq",
     #[cfg(not(feature = "emulation"))]
@@ -39,4 +35,10 @@ const NOT_SIMULATED: &[&str] = &[
 #[must_use]
 pub(crate) fn has(name: &str) -> bool {
     NOT_SIMULATED.contains(&name)
+}
+
+/// Returns whether the discipline is one of classes, which only the commands of a tree can make.
+#[must_use]
+pub(crate) fn has_classes(name: &str) -> bool {
+    ["drr", "ets", "hfsc", "mq"].contains(&name)
 }

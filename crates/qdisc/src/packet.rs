@@ -35,6 +35,18 @@ pub trait Packet {
         priority_of_dscp(self.dscp())
     }
 
+    /// Returns the number by which a sender on this host may ask for a class of a tree (`SO_PRIORITY`, iptables
+    /// CLASSIFY). Linux keeps it where it keeps the priority, and the default is the priority.
+    fn class(&self) -> u32 {
+        self.priority().into()
+    }
+
+    /// Returns the addresses and ports, for filters of a tree. `None`: they are not known (the default).
+    #[cfg(feature = "emulation")]
+    fn addresses(&self) -> Option<crate::tree::Addresses> {
+        None
+    }
+
     /// Returns hashes of the source and the destination host, for disciplines that share fairly between hosts
     /// (`cake`). By default all packets belong to one host.
     fn host_hashes(&self) -> (u32, u32) {

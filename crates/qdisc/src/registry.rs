@@ -36,6 +36,9 @@ macro_rules! qdiscs {
             /// Any of them with a size table in front.
             #[cfg(feature = "emulation")]
             Stab(Box<sched::stab::Stab<$P>>),
+            /// A tree of classes with any of them at its leaves.
+            #[cfg(feature = "emulation")]
+            Tree(Box<crate::tree::Tree<$P>>),
         }
 
         impl<$P: Packet> AnyQdisc<$P> {
@@ -49,6 +52,10 @@ macro_rules! qdiscs {
                 #[cfg(feature = "emulation")]
                 if let Some(stab) = args.stab() {
                     return sched::stab::Stab::build(args, stab, link).map(|made| Self::Stab(Box::new(made)));
+                }
+                #[cfg(feature = "emulation")]
+                if let Some(plan) = args.plan() {
+                    return crate::tree::Tree::build(args, plan, link).map(|made| Self::Tree(Box::new(made)));
                 }
                 let mut args = args.clone();
                 args.resolve(link.rate)?;
@@ -69,6 +76,8 @@ macro_rules! qdiscs {
                     $($(#[$only])? Self::$variant(live) => &live.args,)+
                     #[cfg(feature = "emulation")]
                     Self::Stab(stab) => stab.args(),
+                    #[cfg(feature = "emulation")]
+                    Self::Tree(tree) => tree.args(),
                 }
             }
 
@@ -79,6 +88,8 @@ macro_rules! qdiscs {
                     $($(#[$only])? Self::$variant(live) => live.link,)+
                     #[cfg(feature = "emulation")]
                     Self::Stab(stab) => stab.link(),
+                    #[cfg(feature = "emulation")]
+                    Self::Tree(tree) => tree.link(),
                 }
             }
 
@@ -97,6 +108,8 @@ macro_rules! qdiscs {
                     })+
                     #[cfg(feature = "emulation")]
                     Self::Stab(stab) => stab.reconfigure(now, args, link, owner)?,
+                    #[cfg(feature = "emulation")]
+                    Self::Tree(tree) => tree.reconfigure(&args, link)?,
                 }
                 Ok(())
             }
@@ -109,6 +122,8 @@ macro_rules! qdiscs {
                     $($(#[$only])? Self::$variant(live) => enqueue_apart(&mut live.qdisc, now, packet, owner),)+
                     #[cfg(feature = "emulation")]
                     Self::Stab(stab) => stab.enqueue(now, packet, owner),
+                    #[cfg(feature = "emulation")]
+                    Self::Tree(tree) => tree.enqueue(now, packet, owner),
                 }
             }
             #[inline]
@@ -117,6 +132,8 @@ macro_rules! qdiscs {
                     $($(#[$only])? Self::$variant(live) => dequeue_apart(&mut live.qdisc, now, owner),)+
                     #[cfg(feature = "emulation")]
                     Self::Stab(stab) => stab.dequeue(now, owner),
+                    #[cfg(feature = "emulation")]
+                    Self::Tree(tree) => tree.dequeue(now, owner),
                 }
             }
             fn head(&self) -> Head {
@@ -124,6 +141,8 @@ macro_rules! qdiscs {
                     $($(#[$only])? Self::$variant(live) => live.qdisc.head(),)+
                     #[cfg(feature = "emulation")]
                     Self::Stab(stab) => stab.head(),
+                    #[cfg(feature = "emulation")]
+                    Self::Tree(tree) => tree.head(),
                 }
             }
             fn next_timer(&self) -> Option<Instant> {
@@ -131,6 +150,8 @@ macro_rules! qdiscs {
                     $($(#[$only])? Self::$variant(live) => live.qdisc.next_timer(),)+
                     #[cfg(feature = "emulation")]
                     Self::Stab(stab) => stab.next_timer(),
+                    #[cfg(feature = "emulation")]
+                    Self::Tree(tree) => tree.next_timer(),
                 }
             }
             fn queues(&self) -> &'static [&'static str] {
@@ -138,6 +159,8 @@ macro_rules! qdiscs {
                     $($(#[$only])? Self::$variant(live) => live.qdisc.queues(),)+
                     #[cfg(feature = "emulation")]
                     Self::Stab(stab) => stab.queues(),
+                    #[cfg(feature = "emulation")]
+                    Self::Tree(tree) => tree.queues(),
                 }
             }
             fn queue_of(&self, packet: &$P) -> usize {
@@ -145,6 +168,8 @@ macro_rules! qdiscs {
                     $($(#[$only])? Self::$variant(live) => live.qdisc.queue_of(packet),)+
                     #[cfg(feature = "emulation")]
                     Self::Stab(stab) => stab.queue_of(packet),
+                    #[cfg(feature = "emulation")]
+                    Self::Tree(tree) => tree.queue_of(packet),
                 }
             }
             fn is_work_conserving(&self) -> bool {
@@ -152,6 +177,8 @@ macro_rules! qdiscs {
                     $($(#[$only])? Self::$variant(live) => live.qdisc.is_work_conserving(),)+
                     #[cfg(feature = "emulation")]
                     Self::Stab(stab) => stab.is_work_conserving(),
+                    #[cfg(feature = "emulation")]
+                    Self::Tree(tree) => tree.is_work_conserving(),
                 }
             }
             fn paces_sockets(&self) -> bool {
@@ -166,6 +193,8 @@ macro_rules! qdiscs {
                     $($(#[$only])? Self::$variant(live) => live.qdisc.on_timer(now, owner),)+
                     #[cfg(feature = "emulation")]
                     Self::Stab(stab) => stab.on_timer(now, owner),
+                    #[cfg(feature = "emulation")]
+                    Self::Tree(tree) => tree.on_timer(now, owner),
                 }
             }
             fn prefetch(&self, flow_hash: u32) {
@@ -173,6 +202,8 @@ macro_rules! qdiscs {
                     $($(#[$only])? Self::$variant(live) => Qdisc::<$P>::prefetch(&live.qdisc, flow_hash),)+
                     #[cfg(feature = "emulation")]
                     Self::Stab(stab) => stab.prefetch(flow_hash),
+                    #[cfg(feature = "emulation")]
+                    Self::Tree(tree) => tree.prefetch(flow_hash),
                 }
             }
             #[inline]
@@ -181,6 +212,8 @@ macro_rules! qdiscs {
                     $($(#[$only])? Self::$variant(live) => live.qdisc.backlog(),)+
                     #[cfg(feature = "emulation")]
                     Self::Stab(stab) => stab.backlog(),
+                    #[cfg(feature = "emulation")]
+                    Self::Tree(tree) => tree.backlog(),
                 }
             }
             fn probe(&self, probe: &mut dyn Probe) {
@@ -188,6 +221,8 @@ macro_rules! qdiscs {
                     $($(#[$only])? Self::$variant(live) => live.qdisc.probe(probe),)+
                     #[cfg(feature = "emulation")]
                     Self::Stab(stab) => stab.probe(probe),
+                    #[cfg(feature = "emulation")]
+                    Self::Tree(tree) => tree.probe(probe),
                 }
             }
         }
@@ -290,12 +325,30 @@ use parse_alone as parse_noting;
 pub(crate) fn parse_inner(line: &str) -> Result<Args, Error> {
     #[cfg(feature = "emulation")]
     crate::param::stab::refuse_inside(line)?;
+    if line.split_whitespace().next() == Some("tc") {
+        return Err(Error(
+            "found commands of tc inside; accepted: the line of a qdisc without classes".into(),
+        ));
+    }
     parse_alone(line, &mut Reading::default())
+}
+
+/// Reads the commands of a tree of classes, one per line: see [`crate::tree`].
+///
+/// # Errors
+/// Fails at the first command that `tc` or Linux refuses, or that is not simulated.
+#[cfg(feature = "emulation")]
+pub fn parse_tree(commands: &str) -> Result<Args, Error> {
+    crate::tree::Plan::read(commands).map(Args::of_plan)
 }
 
 /// Reads the line of a discipline without a size table.
 fn parse_alone(line: &str, reading: &mut Reading) -> Result<Args, Error> {
     let line = line.trim();
+    #[cfg(feature = "emulation")]
+    if line.starts_with("tc ") {
+        return parse_tree(line);
+    }
     let (name, words) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     match ALL.iter().find(|spec| spec.name == name) {
         Some(spec) => Args::parse_noting(spec, words, reading),
@@ -304,9 +357,14 @@ fn parse_alone(line: &str, reading: &mut Reading) -> Result<Args, Error> {
 }
 
 fn unknown(name: &str) -> String {
-    if cfg!(not(feature = "emulation")) && ["netem", "stab", "cake_mq"].contains(&name) {
+    if cfg!(not(feature = "emulation")) && ["netem", "stab", "cake_mq", "tc"].contains(&name) {
         return format!(
             "{name} is not in this program: it would make the page too large; accepted: the goodqueue command has it"
+        );
+    }
+    if linux::has_classes(name) {
+        return format!(
+            "qdisc {name:?} has classes; accepted: the commands of its tree, as \"tc qdisc add dev eth0 root {name}\""
         );
     }
     if linux::has(name) {
@@ -360,6 +418,12 @@ impl<P: Packet> AnyQdisc<P> {
         self.reconfigure(now, args, link, owner)
     }
 
+    /// Returns the class to which a tree sorts `packet`. `None`: this is no tree.
+    #[cfg(feature = "emulation")]
+    pub fn decide<O: Owner<P>>(&self, packet: &P, owner: &O) -> Option<crate::tree::Decision> {
+        if let Self::Tree(tree) = self { Some(tree.decide(packet, owner)) } else { None }
+    }
+
     /// Makes the following calls those of one transmit queue, for a caller that is the device of a `cake_mq`. `None`:
     /// of all queues. Other disciplines have only one.
     ///
@@ -403,7 +467,7 @@ mod tests {
     /// `fq` is no misspelt `sfq`. A suggestion would send the user to another discipline.
     #[test]
     fn a_discipline_of_linux_that_is_not_simulated_is_called_so() {
-        for name in ["hfsc", "drr", "mqprio", "taprio", "cbq", "ingress", "bpf"] {
+        for name in ["qfq", "hhf", "mqprio", "taprio", "cbq", "ingress", "bpf"] {
             let error = parse_line(&format!("{name} default 12")).unwrap_err().0;
             assert!(
                 error.starts_with(&format!("qdisc {name:?} is a discipline of Linux that is not")),

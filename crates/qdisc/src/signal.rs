@@ -138,6 +138,16 @@ pub trait Owner<P> {
         packet.host_hashes()
     }
 
+    /// Returns the addresses and ports of `packet`, for filters of a tree. The default asks the packet. An owner that
+    /// knows those of each flow overrides it, as for the hashes.
+    #[cfg(feature = "emulation")]
+    fn addresses(&self, packet: &P) -> Option<crate::tree::Addresses>
+    where
+        P: Packet,
+    {
+        packet.addresses()
+    }
+
     /// Returns 16 uniform random bits. The default takes the low half of [`Owner::random_u32`]. Only a decision trace
     /// needs its own version, because it records how wide each draw was.
     fn random_u16(&mut self) -> u16 {

@@ -80,6 +80,22 @@ const TUNED: &[&str] = &[
     "netem limit 30 delay 2ms 5ms rate 8mbit 20 48 5 loss state 5% 50% 10% 50% 1% ecn seed 5",
     "netem limit 30 slot distribution pareto 5ms 3ms packets 3 bytes 9000 loss gemodel 5% 50% 70% 1% duplicate 50%",
     "htb rate 8mbit child tbf rate 2mbit burst 9000 child cake bandwidth 1mbit",
+    "tc qdisc add dev e root handle 1: htb default 1; tc class add dev e parent 1: classid 1:9 htb rate 8mbit; \
+        tc class add dev e parent 1:9 classid 1:1 htb rate 1mbit ceil 8mbit; \
+        tc class add dev e parent 1:9 classid 1:3 htb rate 100kbit ceil 4mbit prio 1 quantum 1000; \
+        tc class add dev e parent 1:9 classid 1:5 htb rate 10kbit burst 1b cburst 1b; \
+        tc qdisc add dev e parent 1:1 fq_codel limit 12 target 1ms interval 5ms; tc qdisc add dev e parent 1:3 pie limit 9; \
+        tc qdisc add dev e parent 1:5 cake bandwidth 1mbit; \
+        tc filter add dev e parent 1: flow map key priority baseclass 1:1",
+    "tc qdisc add dev e root handle 1: hfsc default 1; tc class add dev e parent 1: classid 1:9 hfsc ls rate 5mbit ul rate 5mbit; \
+        tc class add dev e parent 1:9 classid 1:1 hfsc sc rate 1mbit; \
+        tc class add dev e parent 1:9 classid 1:3 hfsc rt m1 2mbit d 10ms m2 10kbit; \
+        tc class add dev e parent 1:9 classid 1:5 hfsc ls rate 1kbit ul rate 1mbit; tc qdisc add dev e parent 1:5 handle 5: drr; \
+        tc class add dev e parent 5: classid 5:1 drr quantum 256; tc filter add dev e parent 5: matchall flowid 5:1; \
+        tc filter add dev e parent 1: flow map key priority baseclass 1:1",
+    "tc qdisc add dev e root handle 1: ets strict 1 quanta 300 9000 priomap 0 0 1 1 2 2 2; \
+        tc qdisc add dev e parent 1:1 handle 2: prio; tc qdisc add dev e parent 2:2 codel limit 9; \
+        tc qdisc add dev e parent 1:2 pfifo limit 5; tc qdisc add dev e parent 1:3 bfifo limit 20000",
 ];
 
 fn link() -> Link {

@@ -12,7 +12,7 @@ from typing import Any
 from goodqueue.errors import Option, Place, UserError, bounded, quoted, said
 from goodqueue.files import har, inputs, traffic_files
 from goodqueue.record import Scenario
-from goodqueue.scenario import discipline, parameters, paths, strict
+from goodqueue.scenario import commands, discipline, parameters, paths, strict
 
 Origins = Mapping[str, Place]
 """What the user wrote to set some keys of a scenario: options, by key."""
@@ -27,9 +27,9 @@ MOST_BYTES = 16 * inputs.MIB
 def load(path: str | Path, pipes: bool = True) -> Scenario:
     """Read a scenario file.
 
-    Paths of files of rates and of disciplines written in Python are relative to the file. Files that traffic names are
-    read. Raises UserError if the file is missing, a directory, too large, empty, not UTF-8 or not TOML (with the line),
-    and without ``pipes`` also if it, or a file that its traffic names, is a pipe.
+    Paths of files of rates, of `tc` commands and of disciplines written in Python are relative to the file. Files of
+    commands, and files that traffic names, are read. Raises UserError if the file is missing, a directory, too large,
+    empty, not UTF-8 or not TOML (with the line), and without ``pipes`` also if it, or a file that it names, is a pipe.
     """
     name = str(path)
     data = inputs.read(Path(path), MOST_BYTES, "a scenario file in TOML", pipes)
@@ -50,6 +50,7 @@ def load(path: str | Path, pipes: bool = True) -> Scenario:
         raise UserError(name, "found only comments; accepted: a scenario in TOML (`goodqueue run --help` shows one)")
     discipline.rebase(scenario, Path(path).parent)
     paths.rebase(scenario, Path(path).parent)
+    commands.expand(scenario, Path(path).parent, pipes)
     traffic_files.expand(scenario.get("traffic"), Path(path).parent, pipes)
     return scenario
 
@@ -101,6 +102,8 @@ def put(
         parts[depth] = str(slot)
         if depth == len(parts) - 1:
             holder[slot] = read(value)
+            if part == commands.KEY and isinstance(holder[slot], str):
+                holder[slot] = commands.lines(holder[slot])
             if part == har.KEY:
                 holder.pop("objects", None)
             if parts[0] == "traffic":

@@ -24,6 +24,9 @@ ACCEPTED = "a file and a class in it, as ./my_aqm.py:MyAqm"
 STAB = "stab"
 """The word before a size table, which may stand in front of a line of the registry."""
 
+TREE = "tc"
+"""The first word of the line of a tree of classes, which is its commands."""
+
 _OF_STAB = ("mtu", "mpu", "overhead", "tsize", "linklayer")
 """The words of a size table. Each has a value."""
 
@@ -79,6 +82,12 @@ def split_stab(line: str) -> tuple[list[str], list[str]]:
 def name_of(line: str) -> str:
     """Return the name of a line's discipline, behind a size table."""
     return next(iter(split_stab(line)[1]), "")
+
+
+def told(line: str) -> str:
+    """Return ``line`` as a person reads it: of a tree of many classes the first command, and how many there are."""
+    commands = line.split("; ") if name_of(line) == TREE else []
+    return f"{commands[0]}; … ({len(commands)} commands)" if len(commands) > 1 else line
 
 
 def rebase(scenario: dict[str, Any], folder: Path) -> None:

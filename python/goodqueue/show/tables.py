@@ -9,7 +9,7 @@ from goodqueue._goodqueue import jain
 from goodqueue.measures.stats import Estimate
 from goodqueue.record import App, Card, Delay, Flow, Queue, Record
 from goodqueue.record.reading import statistic
-from goodqueue.scenario import warmup
+from goodqueue.scenario import discipline, warmup
 
 MANY_FLOWS = 12
 """If there are more flows than this, they are shown by kind, not one by one."""
@@ -160,7 +160,7 @@ def _queue_table(title: str, named: Mapping[str, Queue], head: str) -> Table:
         }
         for name, queue in named.items()
     ]
-    notes = [f"{name}: {queue['qdisc']}{_ring(queue)}" for name, queue in named.items()]
+    notes = [f"{name}: {discipline.told(queue['qdisc'])}{_ring(queue)}" for name, queue in named.items()]
     notes += [f"{name}: {_card(queue['card'])}" for name, queue in named.items() if "card" in queue]
     return Table.of(title, rows, notes, (head, "qdisc"))
 

@@ -98,6 +98,9 @@ fn enqueue<'a>(columns: &mut Columns<'a>, layout: Layout) -> Parsed<Line<'a>> {
     };
     let (flow, hash) = (columns.number("flow")?, columns.number("hash")?);
     let (ecn, prio) = (columns.ecn()?, columns.number("prio")?);
+    if layout != Layout::Classes && prio > u8::MAX.into() {
+        return Err(format!("prio: found {prio}; accepted: 0 to 255"));
+    }
     let fate = match columns.text("fate")? {
         "q" => 'q',
         "m" => 'm',
@@ -105,16 +108,19 @@ fn enqueue<'a>(columns: &mut Columns<'a>, layout: Layout) -> Parsed<Line<'a>> {
         other => return Err(format!("fate: found {other:?}; accepted: q, m, d")),
     };
     let (ret, after) = (columns.number("ret")?, columns.after()?);
-    let mut extra = Extra::default();
+    let (mut extra, mut class) = (Extra::default(), None);
     if layout == Layout::Times {
         let (departure, bytes): (u64, u64) = (columns.number("edt_ns")?, columns.number("pace_Bps")?);
         extra.departure = (departure > 0).then(|| Instant::from_nanos(departure));
         extra.pacing = Rate::from_bps(bytes.saturating_mul(8));
+    } else if layout == Layout::Classes {
+        extra.mark = columns.number("mark")?;
+        class = Some(columns.text("class")?);
     } else if columns.0.clone().next().is_some() {
         extra.hosts = (columns.number("src_hash")?, columns.number("dst_hash")?);
     }
     let queue = queue(columns, layout)?;
-    Ok(Line::Enqueue { id, len, flow, hash, extra, ecn, queue, prio, fate, ret, after })
+    Ok(Line::Enqueue { id, len, flow, hash, extra, ecn, queue, prio, class, fate, ret, after })
 }
 
 /// Reads the transmit queue.

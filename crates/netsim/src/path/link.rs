@@ -37,13 +37,20 @@ pub(crate) const BQL: Key<Bql> = Key::optional("bql", "\"dynamic\"")
     .help("byte queue limits of the ring: `dynamic` finds the limit, or a size fixes it; one packet may end above it")
     .source("Linux since 3.3")
     .simulator_only();
-const QDISC: Key<String> = Key::required("qdisc", "\"codel target 5ms\"")
+const QDISC: Key<String> = Key::derived("qdisc", "the commands of `tc`, where there are some", "\"codel target 5ms\"")
     .help("the words after `tc qdisc add dev X root` (`goodqueue list qdiscs`), or FILE.py:CLASS with its parameters");
+
+const TC: Key<Commands> = Key::optional("tc", "[\"tc qdisc add dev eth0 root handle 1: drr\", \"tc class add dev eth0 parent 1: classid 1:1 drr\"]")
+    .help("instead of `qdisc`: a tree of classes, as a list of the tc commands that make it, or a file of them")
+    .simulator_only();
+/// The discipline of a link that has no commands.
+const REQUIRED: Key<String> = Key::required("qdisc", "\"codel target 5ms\"");
 
 /// The keys of a link.
 pub(crate) const KEYS: &[&dyn AnyKey] = &[
     &RATE,
     &QDISC,
+    &TC,
     &TRACE,
     &BURSTS,
     &PEAK,
@@ -205,10 +212,50 @@ impl Below {
 
 /// Returns the text of the discipline, if the table has one.
 pub(crate) fn qdisc(table: &Table<'_>) -> Result<Option<String>> {
-    if table.has("qdisc") { table.find(&QDISC) } else { Ok(None) }
+    match (table.find(&TC)?, table.has("qdisc")) {
+        (Some(_), true) => refuse(&table.key("tc"), "a qdisc besides", "qdisc or tc"),
+        (Some(Commands(text)), false) => tree(&text).map(Some).map_err(|why| ScenarioError::new(table.key("tc"), why)),
+        (None, true) => table.find(&QDISC),
+        (None, false) => Ok(None),
+    }
+}
+
+/// Returns the line of a tree.
+#[cfg(feature = "emulation")]
+fn tree(commands: &str) -> std::result::Result<String, String> {
+    goodqueue_qdisc::registry::parse_tree(commands).map(|args| args.to_string()).map_err(|error| error.0)
+}
+
+/// Refuses a tree, as the registry does.
+#[cfg(not(feature = "emulation"))]
+fn tree(_commands: &str) -> std::result::Result<String, String> {
+    goodqueue_qdisc::registry::parse_line("tc").map(|args| args.to_string()).map_err(|error| error.0)
+}
+
+/// The text of commands, one per line.
+#[derive(Clone, Debug)]
+struct Commands(String);
+
+impl Quantity for Commands {
+    const TYPE: &'static str = "list of text";
+    fn read(found: &Json) -> std::result::Result<Self, String> {
+        let refused = || format!("found {}; accepted: a list of tc commands in quotes", describe(found));
+        let listed = found.as_array().ok_or_else(refused)?;
+        let lines = listed.iter().map(|line| line.as_str().ok_or_else(refused)).collect::<std::result::Result<Vec<_>, _>>()?;
+        Ok(Self(lines.join("\n")))
+    }
+    fn write(&self) -> Json {
+        json!(self.0.lines().collect::<Vec<_>>())
+    }
+    fn schema() -> Json {
+        json!({"type": ["array", "string"], "items": {"type": "string"}})
+    }
 }
 
 /// Returns the same as [`qdisc`], but the table must have a discipline.
 pub(crate) fn required_qdisc(table: &Table<'_>) -> Result<String> {
-    table.take(&QDISC)
+    match qdisc(table)? {
+        Some(words) => Ok(words),
+        None => table.take(&REQUIRED),
+    }
 }

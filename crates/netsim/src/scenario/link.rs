@@ -144,7 +144,7 @@ impl Bottleneck {
         };
         up.refuse_others(KEYS, &["buffer"])?;
         // A qdisc line for the direction `Up` does not take the buffer of the direction `Down`.
-        let words = link::qdisc(table)?.filter(|_| !up.has("qdisc"));
+        let words = link::qdisc(table)?.filter(|_| !up.has("qdisc") && !up.has("tc"));
         let buffer = Buffer::read(table)?.filter(|_| words.is_some());
         let up = LinkSpec::read(&up, path, wifi.as_ref(), Some(Other { link: &down, words, buffer }))?;
         Ok(Self { down, up, wifi })

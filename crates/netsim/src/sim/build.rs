@@ -161,7 +161,10 @@ impl Build<'_, '_> {
         let watch = if matches!(place, Place::Bottleneck(_)) { self.watch(direction) } else { None };
         let hosts = self.hosts.as_ref().map(|hosts| hosts.on(direction));
         let law = self.scenario.series.as_ref().is_some_and(|series| series.law);
-        Ledger::new(Fates::new(random, flows, watch, hosts), law)
+        let fates = Fates::new(random, flows, watch, hosts);
+        #[cfg(feature = "emulation")]
+        let fates = fates.toward(direction);
+        Ledger::new(fates, law)
     }
 
     /// Returns the observer of the bottleneck of `direction` that the scenario asks for.

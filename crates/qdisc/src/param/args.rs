@@ -29,6 +29,9 @@ pub struct Args {
     pub(super) child: Option<Box<Self>>,
     /// The size table in front of the discipline, if there is one: the words of `sched::stab`.
     pub(super) stab: Option<Box<Self>>,
+    /// The tree of classes that this line is.
+    #[cfg(feature = "emulation")]
+    pub(super) plan: Option<alloc::sync::Arc<crate::tree::Plan>>,
     pub(super) place: Place,
 }
 
@@ -47,6 +50,8 @@ impl Args {
             given: alloc::vec![false; spec.params.len()],
             child: None,
             stab: None,
+            #[cfg(feature = "emulation")]
+            plan: None,
             place: Place::default(),
         };
         args.fill_in();
@@ -172,6 +177,31 @@ impl Args {
         Self { stab: stab.map(Box::new), ..self }
     }
 
+    /// Returns the line of a tree.
+    #[cfg(feature = "emulation")]
+    pub(crate) fn of_plan(mut plan: crate::tree::Plan) -> Self {
+        let stab = plan.take_stab();
+        Self { plan: Some(alloc::sync::Arc::new(plan)), ..Self::defaults(&crate::tree::TREE) }.with_stab(stab)
+    }
+
+    /// Returns the same tree if `line` has its commands. A tree does not change.
+    #[cfg(feature = "emulation")]
+    pub(super) fn same_plan(&self, line: &str) -> Result<Self, super::Error> {
+        let found = alloc::string::ToString::to_string(&crate::registry::parse_line(line)?);
+        if found == alloc::string::ToString::to_string(self) {
+            return Ok(self.clone());
+        }
+        Err(super::Error(
+            "tc: found other commands; accepted: a tree that stays as it is during a run".into(),
+        ))
+    }
+
+    /// Returns the tree that this line is.
+    #[cfg(feature = "emulation")]
+    pub(crate) fn plan(&self) -> Option<&crate::tree::Plan> {
+        self.plan.as_deref()
+    }
+
     /// Returns the parameters without the size table.
     #[cfg(feature = "emulation")]
     pub(crate) fn without_stab(&self) -> Self {
@@ -190,6 +220,10 @@ impl fmt::Display for Args {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(stab) = &self.stab {
             write!(f, "{stab} ")?;
+        }
+        #[cfg(feature = "emulation")]
+        if let Some(plan) = &self.plan {
+            return plan.fmt(f);
         }
         f.write_str(self.spec.name)?;
         for (param, value) in self.iter().filter(|(param, _)| param.follows.is_none()) {

@@ -46,6 +46,12 @@ impl Args {
         self.at(place)
     }
 
+    /// Returns the same line at the place of `other`.
+    #[cfg(feature = "emulation")]
+    pub(crate) fn beside(self, other: &Self) -> Self {
+        self.at(other.place)
+    }
+
     /// Returns the same line at `place`.
     pub(super) fn at(self, place: Place) -> Self {
         let child = self.child.map(|child| Box::new(child.at(place)));

@@ -79,6 +79,10 @@ impl Args {
     pub fn changed(&self, line: &str) -> Result<Self, Error> {
         let name = self.spec.name;
         #[cfg(feature = "emulation")]
+        if self.plan.is_some() {
+            return self.same_plan(line);
+        }
+        #[cfg(feature = "emulation")]
         let (stab, line) = Self::split_stab(line)?;
         #[cfg(feature = "emulation")]
         let (stab, line) = (self.changed_stab(stab)?, &line[..]);

@@ -71,6 +71,11 @@ impl Args {
     }
 }
 
+/// Returns whether `word` is one of a size table, or its first letters.
+pub(crate) fn begins(word: &str) -> bool {
+    PARAMS.iter().any(|param| param.name.starts_with(word))
+}
+
 /// Refuses a table in a place where it cannot stand.
 pub(crate) fn refuse_inside(line: &str) -> Result<(), Error> {
     let is_stab = line.split_whitespace().next() == Some(STAB.name);

@@ -85,7 +85,7 @@ pub struct Weight {
 }
 
 impl Weight {
-    pub(super) fn new(args: &Args) -> Self {
+    pub(crate) fn new(args: &Args) -> Self {
         Self {
             overhead: args.get(&OVERHEAD),
             mpu: args.get(&MPU),
@@ -114,13 +114,13 @@ pub(super) const fn in_cells(bytes: u64) -> u64 {
     bytes.div_ceil(48).saturating_mul(53)
 }
 
-pub(super) const OVERHEAD: Param<u64> = Param::bytes("overhead", "bytes that the wire adds to each packet")
+pub(crate) const OVERHEAD: Param<u64> = Param::bytes("overhead", "bytes that the wire adds to each packet")
     .default(0)
     .range(0, 65_535)
     .digits(Digits::Decimal)
     .abbreviates()
     .source("tc(8)");
-pub(super) const MPU: Param<u64> = Param::bytes("mpu", "least bytes that a packet counts for")
+pub(crate) const MPU: Param<u64> = Param::bytes("mpu", "least bytes that a packet counts for")
     .default(0)
     .range(0, 65_535)
     .source("tc-tbf(8)");
@@ -132,7 +132,7 @@ pub(crate) const LINKLAYER: Param<LinkLayer> = Param::choice(
 .abbreviates()
 .source("tc-stab(8)");
 pub(super) const RATE: Param<Option<Rate>> = ANY_RATE.shapes();
-pub(super) const ANY_RATE: Param<Option<Rate>> =
+pub(crate) const ANY_RATE: Param<Option<Rate>> =
     Param::rate("rate", "rate to shape to; unset: the link's rate (tc requires it)")
         .range(bps(8), bps(1_000_000_000_000))
         .once()

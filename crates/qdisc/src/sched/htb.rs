@@ -47,21 +47,21 @@ const fn of_several(name: &'static str) -> Param<()> {
     Param::refused(name, "trees of classes are not simulated: this is one class, the root").abbreviates()
 }
 
-const CEIL: Param<Option<Rate>> =
+pub(crate) const CEIL: Param<Option<Rate>> =
     ANY_RATE.named("ceil").source(MAN).help("rate of the second bucket; unset: rate");
-const BURST: Param<Option<u64>> =
+pub(crate) const BURST: Param<Option<u64>> =
     Param::bytes("burst", "bytes of the first bucket; unset: mtu, and what the rate sends in one nanosecond")
         .range(1, u32::MAX as u64)
         .takes_cell()
         .zero_is_unset()
         .abbreviates();
-const CBURST: Param<Option<u64>> =
+pub(crate) const CBURST: Param<Option<u64>> =
     Param::bytes("cburst", "bytes of the second bucket; unset: as burst, of ceil")
         .range(1, u32::MAX as u64)
         .takes_cell()
         .zero_is_unset()
         .abbreviates();
-const MTU: Param<u64> = Param::bytes("mtu", "packet size for the bursts that are unset")
+pub(crate) const MTU: Param<u64> = Param::bytes("mtu", "packet size for the bursts that are unset")
     .default(1600)
     .range(0, 4_294_967_295)
     .digits(Digits::Decimal)

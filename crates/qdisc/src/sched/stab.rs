@@ -96,6 +96,7 @@ pub struct Token {
     flow_hash: u32,
     flow_id: u64,
     host_hashes: (u32, u32),
+    class: u32,
     translated_from: Option<(u32, (u32, u32))>,
     fwmark: u32,
     tcp: Option<TcpHeader>,
@@ -128,6 +129,9 @@ impl Packet for Token {
     }
     fn host_hashes(&self) -> (u32, u32) {
         self.host_hashes
+    }
+    fn class(&self) -> u32 {
+        self.class
     }
     fn set_dscp(&mut self, dscp: u8) {
         self.dscp = dscp;
@@ -174,6 +178,7 @@ impl<P: Packet> Waiting<P> {
             ecn: packet.ecn(),
             dscp: packet.dscp(),
             priority: packet.priority(),
+            class: packet.class(),
             flow_hash: packet.flow_hash(),
             flow_id: packet.flow_id(),
             host_hashes: packet.host_hashes(),
@@ -234,6 +239,10 @@ impl<P: Packet, O: Owner<P>> Owner<Token> for Exchange<'_, P, O> {
         let packet = self.waiting.places.get(token.place as usize).and_then(Option::as_ref);
         packet.map_or(token.host_hashes, |packet| self.owner.host_hashes(packet))
     }
+    fn addresses(&self, token: &Token) -> Option<crate::tree::Addresses> {
+        let packet = self.waiting.places.get(token.place as usize).and_then(Option::as_ref);
+        packet.and_then(|packet| self.owner.addresses(packet))
+    }
     fn random_u16(&mut self) -> u16 {
         self.owner.random_u16()
     }
@@ -264,6 +273,9 @@ impl Owner<Token> for Any<'_> {
     }
     fn host_hashes(&self, token: &Token) -> (u32, u32) {
         self.0.host_hashes(token)
+    }
+    fn addresses(&self, token: &Token) -> Option<crate::tree::Addresses> {
+        self.0.addresses(token)
     }
     fn random_u16(&mut self) -> u16 {
         self.0.random_u16()

@@ -273,7 +273,7 @@ struct Bench {
     /// Whether the discipline, or the one inside it, plays a path: packets overtake each other, and losses are not
     /// reported (netem).
     path: bool,
-    /// Whether the discipline holds another one (tbf, htb), or opens slots (netem). Its timer may be due more than once
+    /// Whether the discipline holds others (tbf, htb, trees), or opens slots (netem). Its timer may be due more than once
     /// before a packet leaves.
     nested: bool,
     /// The codepoint with which each packet was offered.
@@ -301,7 +301,7 @@ impl Bench {
             limit: limit_of(args),
             dual: args.spec.name == "dualpi2",
             path: innermost(args).spec.name == "netem",
-            nested: args.child().is_some() || args.spec.name == "netem",
+            nested: args.child().is_some() || ["netem", "tc"].contains(&args.spec.name),
             codepoints: Vec::new(),
             sorted_anew: 0,
         }
@@ -333,7 +333,7 @@ impl Bench {
         let mut shown = Shown::default();
         self.qdisc.probe(&mut shown);
         let args = self.qdisc.args();
-        let timer = self.qdisc.next_timer().filter(|_| !matches!(args.spec.name, "tbf" | "htb"));
+        let timer = self.qdisc.next_timer().filter(|_| !matches!(args.spec.name, "tbf" | "htb" | "tc"));
         (shown, timer, self.qdisc.backlog(), args.to_string())
     }
 

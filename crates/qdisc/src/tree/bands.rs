@@ -1,0 +1,127 @@
+//! Bands: `prio`, `ets` and `mq` in a tree. The classes are numbered from 1, and exist from the beginning.
+//!
+//! Source: tc-prio(8), tc-ets(8), and net/sched/sch_prio.c, sch_ets.c and sch_mq.c (6.1). The first bands are strict:
+//! the first one that has a packet is served. In `ets` the other bands take turns, each by its quantum. In `prio` all
+//! bands are strict. `mq` has one band per transmit queue of the device, and a link here has one such queue.
+
+use super::chain::{Chain, asked};
+use super::child::{Decision, Offered};
+use super::classes::Children;
+use super::fields::Words;
+use super::id::Id;
+use super::rounds::Rounds;
+use crate::packet::Packet;
+use crate::qdisc::Backlog;
+use crate::signal::Owner;
+use alloc::vec::Vec;
+use goodqueue_units::Instant;
+
+/// What the bands are made from.
+pub(super) struct Setup {
+    pub(super) handle: Id,
+    /// How many bands are strict.
+    pub(super) strict: u32,
+    /// The quantum of each band, which those that are strict ignore.
+    pub(super) quanta: Vec<u32>,
+    pub(super) priomap: [u32; 16],
+    pub(super) chain: Chain,
+    /// Whether the head is shown without being taken (`prio_peek`).
+    pub(super) shows_head: bool,
+}
+
+/// The bands of a tree.
+pub(super) struct Bands<P> {
+    setup: Setup,
+    children: Children<P>,
+    rounds: Rounds,
+}
+
+impl<P: Packet> Bands<P> {
+    pub(super) fn new(setup: Setup, children: Children<P>) -> Self {
+        let rounds = Rounds::new(setup.quanta.iter().copied());
+        Self { setup, children, rounds }
+    }
+
+    /// Chooses the band (`prio_classify`, `ets_classify`).
+    fn classify(&self, words: &Words) -> u32 {
+        let Setup { handle, priomap, chain, .. } = &self.setup;
+        let mut own = asked(words);
+        if own.major() != handle.major() {
+            match chain.classid(words) {
+                Some(id) => own = id,
+                None if own.major() != 0 => return priomap[0],
+                None => return priomap[usize::from(own.minor() & 15)],
+            }
+        }
+        match u32::from(own.minor()).checked_sub(1) {
+            Some(band) if band < self.children.len() as u32 => band,
+            _ => priomap[0],
+        }
+    }
+
+    /// Returns the class of a packet of these words.
+    pub(super) fn decide(&self, words: &Words) -> Decision {
+        let at = self.classify(words);
+        let id = Id::of(self.setup.handle.major(), at as u16 + 1);
+        self.children.get(at).map_or(Decision::Dropped, |child| child.decide(words, id))
+    }
+
+    pub(super) fn offer<O: Owner<P>>(
+        &mut self,
+        now: Instant,
+        packet: P,
+        words: &Words,
+        owner: &mut O,
+    ) -> Offered {
+        let at = self.classify(words);
+        let offered = self.children.offer(at, now, packet, words, owner);
+        if at >= self.setup.strict {
+            if offered == Offered::Queued {
+                self.rounds.activate(at);
+            } else if self.children.packets(at) == 0 {
+                self.rounds.remove(at);
+            }
+        }
+        offered
+    }
+
+    pub(super) fn dequeue<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> Option<P> {
+        for at in 0..self.setup.strict {
+            let (packet, _) = self.children.take(at, now, owner);
+            if packet.is_some() {
+                return packet;
+            }
+        }
+        self.rounds.take(&mut self.children, now, owner)
+    }
+
+    /// Returns the length of the packet that would leave next, or nothing if only a dequeue shows it.
+    pub(super) fn peek<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> Option<Option<u32>> {
+        let shows = self.setup.shows_head;
+        shows.then(|| (0..self.setup.strict).find_map(|at| self.children.peek(at, now, owner).0))
+    }
+
+    pub(super) fn backlog(&self) -> Backlog {
+        self.children.backlog()
+    }
+
+    pub(super) fn is_work_conserving(&self) -> bool {
+        let is_strict = self.setup.strict as usize == self.children.len();
+        self.children.is_work_conserving() && (is_strict || self.children.show_heads())
+    }
+
+    /// Returns whether the head is shown whenever there is one: see [`super::child::Child::shows_head`].
+    pub(super) fn shows_heads(&self) -> bool {
+        self.setup.shows_head && self.children.show_heads()
+    }
+
+    pub(super) fn next_timer(&self) -> Option<Instant> {
+        self.children.next_timer()
+    }
+
+    pub(super) fn on_timer<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) {
+        for at in self.children.on_timer(now, owner) {
+            self.rounds.remove(at);
+        }
+    }
+}

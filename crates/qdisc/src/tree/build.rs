@@ -1,0 +1,198 @@
+//! The schedulers of a plan.
+
+use super::bands::{self, Bands};
+use super::chain::Chain;
+use super::child::{Child, Node};
+use super::classes::Children;
+use super::drr::Drr;
+use super::hfsc::{self, Hfsc};
+use super::htb::{self, Htb};
+use super::id::Id;
+use super::leaf::{Leaf, Pattern};
+use super::params::{self, Class, QUANTUM, RATE, Scheduler};
+use super::plan::{self, Filter, Plan, What};
+use super::rate::{Pace, depth};
+use super::rounds::QUANTA;
+use crate::packet::Packet;
+use crate::param::{Args, Error, Link};
+use crate::sched::htb::{BURST, CBURST, CEIL, MTU};
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use goodqueue_units::Rate;
+
+/// Builds the root of `plan`, at the place of `args`.
+pub(super) fn root<P: Packet>(plan: &Plan, args: &Args, link: Link) -> Result<Child<P>, Error> {
+    let mut builder = Builder { plan, args, link, patterns: BTreeMap::new(), pfifo: None };
+    builder.qdisc(0)
+}
+
+struct Builder<'a> {
+    plan: &'a Plan,
+    /// The tree's own line, whose release and place its leaves have.
+    args: &'a Args,
+    link: Link,
+    /// By the address of the line that several leaves share.
+    patterns: BTreeMap<usize, Arc<Pattern>>,
+    /// The line of a class without a qdisc.
+    pfifo: Option<Arc<Args>>,
+}
+
+impl Builder<'_> {
+    fn leaf<P: Packet>(&mut self, args: &Arc<Args>) -> Result<Child<P>, Error> {
+        let address = Arc::as_ptr(args) as usize;
+        let pattern = match self.patterns.get(&address) {
+            Some(known) => known.clone(),
+            None => {
+                let placed = args.as_ref().clone().beside(self.args);
+                let made = Arc::new(Pattern::new::<P>(placed, self.link)?);
+                self.patterns.insert(address, made.clone());
+                made
+            }
+        };
+        Ok(Child::new(Node::Leaf(Leaf::new(pattern))))
+    }
+
+    /// Builds the discipline that a class has: that of a command, or a `pfifo`.
+    fn below<P: Packet>(&mut self, qdisc: Option<usize>) -> Result<Child<P>, Error> {
+        if let Some(at) = qdisc {
+            return self.qdisc(at);
+        }
+        let pfifo = match &self.pfifo {
+            Some(known) => known.clone(),
+            None => {
+                let made = Arc::new(crate::registry::parse_inner("pfifo limit 1000")?);
+                self.pfifo.insert(made).clone()
+            }
+        };
+        self.leaf(&pfifo)
+    }
+
+    fn qdisc<P: Packet>(&mut self, at: usize) -> Result<Child<P>, Error> {
+        let plan::Qdisc { handle, what, .. } = &self.plan.qdiscs[at];
+        let (own, classes, filters) = match what {
+            What::Leaf(args) => return self.leaf(args),
+            What::Scheduler { own, classes, filters } => (own, classes, filters),
+        };
+        let handle = *handle;
+        let below =
+            |node: &plan::Node| if node.level > 0 { Ok(None) } else { self.below(node.qdisc).map(Some) };
+        let mut children = classes.values().map(below).collect::<Result<Vec<_>, Error>>()?;
+        let chains = chains(filters);
+        let chain = |minor: u16| chains.get(&minor).cloned().unwrap_or_default();
+        // The place of each class among those of its qdisc. hfsc has the root as the first.
+        let first = u32::from(matches!(own, Scheduler::Hfsc { .. }));
+        let places: BTreeMap<u16, u32> = classes.keys().copied().zip(first..).collect();
+        let parent = |node: &plan::Node| node.parent.and_then(|minor| places.get(&minor).copied());
+        let id = |minor: &u16| Id::of(handle.major(), *minor);
+        let node = match own {
+            Scheduler::Htb { default, r2q, direct_qlen } => {
+                let mut setups = Vec::with_capacity(classes.len());
+                for (minor, node) in classes {
+                    let Class::Htb(args) = &node.own else { continue };
+                    setups.push(self.htb_class(
+                        id(minor),
+                        parent(node),
+                        node.level,
+                        args,
+                        *r2q,
+                        chain(*minor),
+                    )?);
+                }
+                let children = Children::new(children);
+                let direct = *direct_qlen as usize;
+                Node::Htb(Box::new(Htb::new(handle, setups, children, chain(0), *default as u16, direct)))
+            }
+            Scheduler::Hfsc { default } => {
+                children.insert(0, None);
+                let level = classes.values().map(|node| node.level + 1).max().unwrap_or(0);
+                let root =
+                    hfsc::Setup { id: handle, parent: None, level, curves: [None; 3], chain: chain(0) };
+                let mut setups = alloc::vec![root];
+                for (minor, node) in classes {
+                    let Class::Hfsc(curves) = &node.own else { continue };
+                    let (parent, level) = (parent(node).or(Some(0)), node.level);
+                    setups.push(hfsc::Setup {
+                        id: id(minor),
+                        parent,
+                        level,
+                        curves: *curves,
+                        chain: chain(*minor),
+                    });
+                }
+                Node::Hfsc(Box::new(Hfsc::new(handle, setups, Children::new(children), *default)))
+            }
+            Scheduler::Drr => {
+                let of_frame = self.link.mtu.clamp(QUANTA.0, QUANTA.1);
+                let quantum = |class: &Class| match class {
+                    Class::Drr(Some(quantum)) => *quantum,
+                    _ => of_frame,
+                };
+                let classes = classes.iter().map(|(minor, node)| (id(minor), quantum(&node.own))).collect();
+                Node::Drr(Box::new(Drr::new(handle, classes, Children::new(children), chain(0))))
+            }
+            Scheduler::Ets { strict, quanta, priomap } => {
+                let (strict, priomap, quanta) = (*strict, *priomap, quanta.clone());
+                let setup =
+                    bands::Setup { handle, strict, quanta, priomap, chain: chain(0), shows_head: false };
+                Node::Bands(Box::new(Bands::new(setup, Children::new(children))))
+            }
+            Scheduler::Prio { bands, priomap } => {
+                let (strict, priomap, quanta) = (*bands, *priomap, alloc::vec![0; *bands as usize]);
+                let setup =
+                    bands::Setup { handle, strict, quanta, priomap, chain: chain(0), shows_head: true };
+                Node::Bands(Box::new(Bands::new(setup, Children::new(children))))
+            }
+            Scheduler::Mq => {
+                let (quanta, priomap) = (alloc::vec![0], [0; 16]);
+                let setup =
+                    bands::Setup { handle, strict: 1, quanta, priomap, chain: chain(0), shows_head: true };
+                Node::Bands(Box::new(Bands::new(setup, Children::new(children))))
+            }
+        };
+        Ok(Child::new(node))
+    }
+
+    fn htb_class(
+        &self,
+        id: Id,
+        parent: Option<u32>,
+        level: usize,
+        args: &Args,
+        r2q: u32,
+        chain: Chain,
+    ) -> Result<htb::Setup, Error> {
+        let mut args = args.clone();
+        args.resolve(self.link.rate)?;
+        let rate = args.get(&RATE).unwrap_or(self.link.rate);
+        let ceil = args.get(&CEIL).unwrap_or(rate);
+        // tc: what the rate sends in a tick of its clock (1 ns), and a frame.
+        let burst = |bytes: Option<u64>, rate: Rate| {
+            let bytes = bytes.unwrap_or_else(|| args.get(&MTU) + rate.as_bps() / 8_000_000_000);
+            depth(rate, bytes, self.args.release())
+        };
+        let quantum = match args.get(&QUANTUM) {
+            0 => (rate.as_bps() / 8 / u64::from(r2q)).clamp(1000, 200_000) as i32,
+            given => given as i32,
+        };
+        Ok(htb::Setup {
+            id,
+            parent,
+            level,
+            paces: [Pace::new(rate, &args), Pace::new(ceil, &args)],
+            depths: [burst(args.get(&BURST), rate), burst(args.get(&CBURST), ceil)],
+            priority: params::priority(&args),
+            quantum,
+            chain,
+        })
+    }
+}
+
+/// Returns the chains of a qdisc (0) and of its classes.
+fn chains(filters: &[Filter]) -> BTreeMap<u16, Chain> {
+    let mut of: Vec<u16> = filters.iter().map(|filter| filter.of).collect();
+    of.sort_unstable();
+    of.dedup();
+    of.into_iter().map(|of| (of, Chain::new(Plan::rules(filters, of).into_iter()))).collect()
+}

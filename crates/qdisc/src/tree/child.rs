@@ -1,0 +1,198 @@
+//! The discipline of a class, as the scheduler above it sees it.
+//!
+//! Source: `qdisc_peek_dequeued` and `qdisc_dequeue_peeked` (include/net/sch_generic.h). A scheduler that must know a
+//! packet's length takes the packet out of a discipline that cannot show it, and keeps it. The packet still counts for
+//! the class. (In Linux it counts for the discipline's own limit, too.)
+
+use super::bands::Bands;
+use super::drr::Drr;
+use super::fields::Words;
+use super::hfsc::Hfsc;
+use super::htb::Htb;
+use super::id::Id;
+use super::leaf::Leaf;
+use crate::packet::Packet;
+use crate::qdisc::{Backlog, Enqueued};
+use crate::signal::{Drop, Owner};
+use alloc::boxed::Box;
+use core::fmt;
+use goodqueue_units::Instant;
+
+/// What became of a packet that was offered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Offered {
+    /// `NET_XMIT_SUCCESS`: the packet waits.
+    Queued,
+    /// Anything else. The answer is what the link gets: of a packet without a class it is success
+    /// (`__NET_XMIT_BYPASS`).
+    Refused(Enqueued),
+}
+
+impl Offered {
+    /// Drops `packet`, which belongs to no class.
+    pub(super) fn no_class<P, O: Owner<P>>(packet: P, owner: &mut O) -> Self {
+        owner.dropped(packet, Drop::Overlimit);
+        Self::Refused(Enqueued::Success)
+    }
+}
+
+/// The class to which a packet goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// This class.
+    Class(Id),
+    /// The queue of `htb` that no class shapes.
+    Direct,
+    /// None: the packet is dropped.
+    Dropped,
+}
+
+impl fmt::Display for Decision {
+    /// Writes the decision as decision traces have it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Class(id) => id.fmt(f),
+            Self::Direct => f.write_str("direct"),
+            Self::Dropped => f.write_str("none"),
+        }
+    }
+}
+
+/// A discipline: one that sorts packets into classes, or any other.
+pub(super) enum Node<P> {
+    Leaf(Leaf<P>),
+    Htb(Box<Htb<P>>),
+    Hfsc(Box<Hfsc<P>>),
+    Drr(Box<Drr<P>>),
+    Bands(Box<Bands<P>>),
+}
+
+/// Calls the same function of whatever discipline it is.
+macro_rules! each {
+    ($node:expr, $own:ident => $call:expr) => {
+        match $node {
+            Node::Leaf($own) => $call,
+            Node::Htb($own) => $call,
+            Node::Hfsc($own) => $call,
+            Node::Drr($own) => $call,
+            Node::Bands($own) => $call,
+        }
+    };
+}
+
+/// A discipline below a scheduler.
+pub(super) struct Child<P> {
+    node: Node<P>,
+    /// The packet that would leave next, if the discipline had to hand it over to show it.
+    kept: Option<P>,
+}
+
+impl<P: Packet> Child<P> {
+    pub(super) fn new(node: Node<P>) -> Self {
+        Self { node, kept: None }
+    }
+
+    /// Offers `packet`, of which filters see `words`.
+    pub(super) fn offer<O: Owner<P>>(
+        &mut self,
+        now: Instant,
+        packet: P,
+        words: &Words,
+        owner: &mut O,
+    ) -> Offered {
+        match &mut self.node {
+            Node::Leaf(leaf) => match leaf.enqueue(now, packet, owner) {
+                Enqueued::Success => Offered::Queued,
+                other => Offered::Refused(other),
+            },
+            Node::Htb(own) => own.offer(now, packet, words, owner),
+            Node::Hfsc(own) => own.offer(now, packet, words, owner),
+            Node::Drr(own) => own.offer(now, packet, words, owner),
+            Node::Bands(own) => own.offer(now, packet, words, owner),
+        }
+    }
+
+    /// Returns the class below, where a discipline with classes is. `here`: there is none.
+    pub(super) fn decide(&self, words: &Words, here: Id) -> Decision {
+        match &self.node {
+            Node::Leaf(_) => Decision::Class(here),
+            Node::Htb(own) => own.decide(words),
+            Node::Hfsc(own) => own.decide(words),
+            Node::Drr(own) => own.decide(words),
+            Node::Bands(own) => own.decide(words),
+        }
+    }
+
+    /// Takes the next packet. The flag says that the discipline has dropped packets and told the class above that it is
+    /// empty, before the class had the packet (`qdisc_tree_reduce_backlog`).
+    pub(super) fn take<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> (Option<P>, bool) {
+        if self.kept.is_some() {
+            return (self.kept.take(), false);
+        }
+        let before = each!(&self.node, own => own.backlog().packets);
+        let packet = each!(&mut self.node, own => own.dequeue(now, owner));
+        let after = each!(&self.node, own => own.backlog().packets);
+        let has_dropped = before > after + u32::from(packet.is_some());
+        // The count of a discipline with classes includes the packet until it has returned it.
+        let counts_packet = packet.is_some() && !matches!(self.node, Node::Leaf(_));
+        (packet, has_dropped && after == 0 && !counts_packet)
+    }
+
+    /// Returns the length of the packet that would leave next, and the flag of [`Child::take`].
+    pub(super) fn peek<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> (Option<u32>, bool) {
+        if self.kept.is_none() {
+            if let Node::Leaf(leaf) = &self.node
+                && let Some(length) = leaf.shown()
+            {
+                return (length, false);
+            }
+            if let Node::Bands(bands) = &mut self.node
+                && let Some(length) = bands.peek(now, owner)
+            {
+                return (length, false);
+            }
+            let (packet, emptied) = self.take(now, owner);
+            self.kept = packet;
+            return (self.kept.as_ref().map(P::len), emptied);
+        }
+        (self.kept.as_ref().map(P::len), false)
+    }
+
+    /// Returns the packets and bytes that wait.
+    pub(super) fn backlog(&self) -> Backlog {
+        let mut backlog = each!(&self.node, own => own.backlog());
+        if let Some(packet) = &self.kept {
+            backlog.packets += 1;
+            backlog.bytes += u64::from(packet.len());
+        }
+        backlog
+    }
+
+    pub(super) fn next_timer(&self) -> Option<Instant> {
+        each!(&self.node, own => own.next_timer())
+    }
+
+    pub(super) fn on_timer<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) {
+        each!(&mut self.node, own => own.on_timer(now, owner));
+    }
+
+    /// Returns whether the discipline gives a packet whenever one waits.
+    pub(super) fn is_work_conserving(&self) -> bool {
+        match &self.node {
+            Node::Leaf(leaf) => leaf.is_work_conserving(),
+            Node::Htb(_) | Node::Hfsc(_) => false,
+            Node::Drr(own) => own.is_work_conserving(),
+            Node::Bands(own) => own.is_work_conserving(),
+        }
+    }
+
+    /// Returns whether there is a packet to peek at whenever one waits. Otherwise a law may drop all that wait, and the
+    /// schedulers of rounds then give nothing in this call.
+    pub(super) fn shows_head(&self) -> bool {
+        match &self.node {
+            Node::Leaf(leaf) => leaf.shows_head(),
+            Node::Bands(own) => own.shows_heads(),
+            Node::Htb(_) | Node::Hfsc(_) | Node::Drr(_) => false,
+        }
+    }
+}

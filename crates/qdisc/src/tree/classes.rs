@@ -1,0 +1,133 @@
+//! The children of a scheduler: what waits in all of them, and whose timer is next.
+//!
+//! Nothing here depends on the number of classes, except the logarithm of those that have a timer.
+
+use super::child::{Child, Offered};
+use super::fields::Words;
+use crate::packet::Packet;
+use crate::qdisc::Backlog;
+use crate::signal::Owner;
+use alloc::collections::BTreeSet;
+use alloc::vec::Vec;
+use goodqueue_units::Instant;
+
+/// The children of one scheduler, by number.
+pub(super) struct Children<P> {
+    all: Vec<Slot<P>>,
+    backlog: Backlog,
+    timers: BTreeSet<(Instant, u32)>,
+}
+
+struct Slot<P> {
+    child: Option<Child<P>>,
+    /// The entry of this child in the timers.
+    due: Option<Instant>,
+}
+
+impl<P: Packet> Children<P> {
+    /// Returns the children of classes, of which those without a discipline are no leaves.
+    pub(super) fn new(all: Vec<Option<Child<P>>>) -> Self {
+        let all = all.into_iter().map(|child| Slot { child, due: None }).collect::<Vec<_>>();
+        let mut children = Self { backlog: Backlog::default(), timers: BTreeSet::new(), all };
+        (0..children.all.len() as u32).for_each(|at| children.note_timer(at));
+        children
+    }
+
+    /// Returns the child of the class number `at`, which must be a leaf.
+    pub(super) fn get(&self, at: u32) -> Option<&Child<P>> {
+        self.all[at as usize].child.as_ref()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// Returns what waits in all children.
+    pub(super) fn backlog(&self) -> Backlog {
+        self.backlog
+    }
+
+    /// Returns the packets that wait in one child.
+    pub(super) fn packets(&self, at: u32) -> u32 {
+        self.get(at).map_or(0, |child| child.backlog().packets)
+    }
+
+    pub(super) fn is_work_conserving(&self) -> bool {
+        self.all.iter().flat_map(|slot| &slot.child).all(Child::is_work_conserving)
+    }
+
+    /// Returns whether all children show their heads: see [`Child::shows_head`].
+    pub(super) fn show_heads(&self) -> bool {
+        self.all.iter().flat_map(|slot| &slot.child).all(Child::shows_head)
+    }
+
+    /// Calls `work` with the child, and notes what has changed by it.
+    fn with<T>(&mut self, at: u32, none: T, work: impl FnOnce(&mut Child<P>) -> T) -> T {
+        let Some(child) = &mut self.all[at as usize].child else { return none };
+        let before = child.backlog();
+        let result = work(child);
+        let after = child.backlog();
+        self.backlog.packets = self.backlog.packets + after.packets - before.packets;
+        self.backlog.bytes = self.backlog.bytes + after.bytes - before.bytes;
+        self.note_timer(at);
+        result
+    }
+
+    fn note_timer(&mut self, at: u32) {
+        let slot = &mut self.all[at as usize];
+        let due = slot.child.as_ref().and_then(Child::next_timer);
+        if due != slot.due {
+            slot.due.into_iter().for_each(|due| _ = self.timers.remove(&(due, at)));
+            due.into_iter().for_each(|due| _ = self.timers.insert((due, at)));
+            slot.due = due;
+        }
+    }
+
+    /// Does what [`Child::offer`] does.
+    pub(super) fn offer<O: Owner<P>>(
+        &mut self,
+        at: u32,
+        now: Instant,
+        packet: P,
+        words: &Words,
+        owner: &mut O,
+    ) -> Offered {
+        if self.all[at as usize].child.is_none() {
+            return Offered::no_class(packet, owner);
+        }
+        let mut packet = Some(packet);
+        self.with(at, Offered::Queued, |child| match packet.take() {
+            Some(packet) => child.offer(now, packet, words, owner),
+            None => Offered::Queued,
+        })
+    }
+
+    /// Does what [`Child::take`] does.
+    pub(super) fn take<O: Owner<P>>(&mut self, at: u32, now: Instant, owner: &mut O) -> (Option<P>, bool) {
+        self.with(at, (None, false), |child| child.take(now, owner))
+    }
+
+    /// Does what [`Child::peek`] does.
+    pub(super) fn peek<O: Owner<P>>(&mut self, at: u32, now: Instant, owner: &mut O) -> (Option<u32>, bool) {
+        self.with(at, (None, false), |child| child.peek(now, owner))
+    }
+
+    pub(super) fn next_timer(&self) -> Option<Instant> {
+        self.timers.first().map(|(due, _)| *due)
+    }
+
+    /// Runs the timers that are due. Returns the children that have become empty by it.
+    pub(super) fn on_timer<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> Vec<u32> {
+        let due: Vec<u32> =
+            self.timers.iter().take_while(|(due, _)| *due <= now).map(|(_, at)| *at).collect();
+        let mut emptied = Vec::new();
+        for at in due {
+            let before = self.packets(at);
+            self.with(at, (), |child| child.on_timer(now, owner));
+            if before > 0 && self.packets(at) == 0 {
+                emptied.push(at);
+            }
+        }
+        emptied
+    }
+}

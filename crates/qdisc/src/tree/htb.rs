@@ -1,0 +1,339 @@
+//! HTB with any tree of classes.
+//!
+//! Source: tc-htb(8), and net/sched/sch_htb.c (6.1; 7.3 decides the same). Each class has two buckets, `rate` and
+//! `ceil`. A class whose buckets both have tokens may send, one with only `ceil` tokens may borrow from its parent, and
+//! any other may not send. Leaves are level 0. Rows hold the classes that may send, by level and priority; a class that
+//! borrows is in the feed of its parent. The lowest level goes first, then the lowest priority, and equals share by
+//! their quantum in rounds (`htb_lookup_leaf`). A packet is charged to the leaf and to all classes above it.
+//!
+//! Linux keeps rows, feeds and waiting classes in red-black trees. Here they are ordered sets of class numbers, which
+//! have the order of the classids. No work depends on the number of classes that have no packets.
+
+mod class;
+mod turns;
+
+pub(super) use class::{LEVELS, PRIORITIES, Setup};
+
+use super::chain::{Chain, asked};
+use super::child::{Decision, Offered};
+use super::classes::Children;
+use super::fields::Words;
+use super::id::Id;
+use crate::packet::Packet;
+use crate::qdisc::{Backlog, Enqueued};
+use crate::signal::{Drop, Owner};
+use alloc::boxed::Box;
+use alloc::collections::{BTreeSet, VecDeque};
+use alloc::vec::Vec;
+use class::{Class, MINUTE, Mode, SECOND, Turns};
+use goodqueue_units::Instant;
+
+/// The `htb` of a tree.
+pub(super) struct Htb<P> {
+    handle: Id,
+    /// In the order of their classids.
+    classes: Vec<Class>,
+    children: Children<P>,
+    chain: Chain,
+    default: Option<u32>,
+    /// Packets that no class shapes.
+    direct: VecDeque<P>,
+    direct_bytes: u64,
+    direct_limit: usize,
+    rows: Box<[Turns; LEVELS]>,
+    /// The priorities that have classes, per row, as bits.
+    row_mask: [u8; LEVELS],
+    waiting: [BTreeSet<(i64, u64, u32)>; LEVELS],
+    /// When classes of a level are looked at next (`near_ev_cache`).
+    near: [i64; LEVELS],
+    /// Counts the classes that began to wait. Those of the same time leave in this order.
+    waits: u64,
+    now: i64,
+    wake: Option<Instant>,
+}
+
+impl<P: Packet> Htb<P> {
+    /// Returns the discipline of these classes, which are in the order of their classids.
+    pub(super) fn new(
+        handle: Id,
+        classes: Vec<Setup>,
+        children: Children<P>,
+        chain: Chain,
+        default: u16,
+        direct_limit: usize,
+    ) -> Self {
+        let classes: Vec<Class> = classes.into_iter().map(Class::new).collect();
+        let mut htb = Self {
+            handle,
+            classes,
+            children,
+            chain,
+            default: None,
+            direct: VecDeque::new(),
+            direct_bytes: 0,
+            direct_limit,
+            rows: Box::default(),
+            row_mask: [0; LEVELS],
+            waiting: Default::default(),
+            near: [0; LEVELS],
+            waits: 0,
+            now: 0,
+            wake: None,
+        };
+        let default = htb.find(Id::of(handle.major(), default));
+        htb.default = default.filter(|at| htb.classes[*at as usize].level == 0);
+        htb
+    }
+
+    fn find(&self, id: Id) -> Option<u32> {
+        self.classes.binary_search_by_key(&id, |class| class.id).ok().map(|at| at as u32)
+    }
+
+    /// Chooses the class (`htb_classify`). `Err`: the direct queue, or none.
+    fn classify(&self, words: &Words) -> Result<u32, Decision> {
+        let own = asked(words);
+        if own == self.handle {
+            return Err(Decision::Direct);
+        }
+        let mut chain = Some(&self.chain);
+        if let Some(at) = self.find(own) {
+            let class = &self.classes[at as usize];
+            if class.level == 0 {
+                return Ok(at);
+            }
+            chain = class.chain.as_deref();
+        }
+        let mut hops = 0;
+        while let Some(id) = chain.and_then(|chain| chain.classid(words)) {
+            if id == self.handle {
+                return Err(Decision::Direct);
+            }
+            let Some(at) = self.find(id) else { break };
+            let class = &self.classes[at as usize];
+            if class.level == 0 {
+                return Ok(at);
+            }
+            hops += 1;
+            if hops > LEVELS {
+                return Err(Decision::Dropped);
+            }
+            chain = class.chain.as_deref();
+        }
+        self.default.ok_or(Decision::Direct)
+    }
+
+    /// Returns the class of a packet of these words.
+    pub(super) fn decide(&self, words: &Words) -> Decision {
+        match self.classify(words) {
+            Ok(at) => {
+                let id = self.classes[at as usize].id;
+                self.children.get(at).map_or(Decision::Dropped, |child| child.decide(words, id))
+            }
+            Err(decision) => decision,
+        }
+    }
+
+    pub(super) fn offer<O: Owner<P>>(
+        &mut self,
+        now: Instant,
+        mut packet: P,
+        words: &Words,
+        owner: &mut O,
+    ) -> Offered {
+        match self.classify(words) {
+            Ok(at) => {
+                let offered = self.children.offer(at, now, packet, words, owner);
+                if offered == Offered::Queued {
+                    self.activate(at);
+                } else if self.children.packets(at) == 0 {
+                    self.deactivate(at);
+                }
+                offered
+            }
+            Err(Decision::Direct) => {
+                packet.set_arrival(now);
+                if self.direct.len() < self.direct_limit {
+                    self.direct_bytes += u64::from(packet.len());
+                    self.direct.push_back(packet);
+                    return Offered::Queued;
+                }
+                owner.dropped(packet, Drop::Overlimit);
+                Offered::Refused(Enqueued::Dropped)
+            }
+            Err(_) => {
+                packet.set_arrival(now);
+                Offered::no_class(packet, owner)
+            }
+        }
+    }
+
+    pub(super) fn dequeue<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> Option<P> {
+        self.wake = None;
+        if let Some(packet) = self.direct.pop_front() {
+            self.direct_bytes -= u64::from(packet.len());
+            return Some(packet);
+        }
+        if self.children.backlog().packets == 0 {
+            return None;
+        }
+        self.now = now.as_nanos() as i64;
+        let mut next = self.now + 5 * SECOND;
+        for level in 0..LEVELS {
+            if self.now >= self.near[level] {
+                self.near[level] = self.do_events(level).unwrap_or(self.now + SECOND);
+            }
+            next = next.min(self.near[level]);
+            let mut tried = !self.row_mask[level];
+            while tried != u8::MAX {
+                let priority = tried.trailing_ones();
+                tried |= 1 << priority;
+                let packet = self.dequeue_tree(level, priority as usize, now, owner);
+                if packet.is_some() {
+                    return packet;
+                }
+            }
+        }
+        // A child may have dropped all that waited.
+        self.wake =
+            (self.children.backlog().packets > 0).then(|| Instant::from_nanos(next.max(self.now + 1) as u64));
+        None
+    }
+
+    /// Moves classes whose time has come into their new mode (`htb_do_events`). Returns when the next one is due.
+    fn do_events(&mut self, level: usize) -> Option<i64> {
+        while let Some(&(key, order, at)) = self.waiting[level].first() {
+            if key > self.now {
+                return Some(key);
+            }
+            self.waiting[level].remove(&(key, order, at));
+            let class = &self.classes[at as usize];
+            let diff = (self.now - class.since).min(MINUTE);
+            let wait = self.change_mode(at, diff);
+            if self.classes[at as usize].mode != Mode::CanSend {
+                self.wait(at, wait);
+            }
+        }
+        None
+    }
+
+    /// Takes a packet of a class at this level and priority (`htb_dequeue_tree`).
+    fn dequeue_tree<O: Owner<P>>(
+        &mut self,
+        level: usize,
+        priority: usize,
+        now: Instant,
+        owner: &mut O,
+    ) -> Option<P> {
+        let mut start = self.look_up(level, priority);
+        let mut at = start?;
+        let packet = loop {
+            while self.children.packets(at) == 0 {
+                self.deactivate(at);
+                if self.row_mask[level] & 1 << priority == 0 {
+                    return None;
+                }
+                let next = self.look_up(level, priority);
+                if Some(at) == start {
+                    start = next;
+                }
+                at = next?;
+            }
+            let (packet, emptied) = self.children.take(at, now, owner);
+            if emptied {
+                self.deactivate(at);
+            }
+            if let Some(packet) = packet {
+                break packet;
+            }
+            self.pass_on(at, level, priority);
+            let next = self.look_up(level, priority);
+            if next == start {
+                return None;
+            }
+            at = next?;
+        };
+        let class = &mut self.classes[at as usize];
+        class.deficits[level] = class.deficits[level].wrapping_sub(packet.len() as i32);
+        if class.deficits[level] < 0 {
+            class.deficits[level] = class.deficits[level].wrapping_add(class.quantum);
+            self.pass_on(at, level, priority);
+        }
+        if self.children.packets(at) == 0 {
+            self.deactivate(at);
+        }
+        self.charge(at, level, packet.len());
+        Some(packet)
+    }
+
+    /// Charges a packet to the leaf `at` and to all classes above it (`htb_charge_class`). Those below `level` borrow.
+    fn charge(&mut self, at: u32, level: usize, len: u32) {
+        let mut next = Some(at);
+        while let Some(at) = next {
+            let class = &mut self.classes[at as usize];
+            let diff = (self.now - class.since).min(MINUTE);
+            if class.level >= level {
+                class.account(0, len, diff);
+            } else {
+                class.tokens[0] += diff;
+            }
+            class.account(1, len, diff);
+            class.since = self.now;
+            let (old, key, own_level) = (class.mode, class.key, class.level);
+            next = class.parent;
+            let wait = self.change_mode(at, 0);
+            let mode = self.classes[at as usize].mode;
+            if old != mode {
+                if old != Mode::CanSend {
+                    self.waiting[own_level].remove(&(key.0, key.1, at));
+                }
+                if mode != Mode::CanSend {
+                    self.wait(at, wait);
+                }
+            }
+        }
+    }
+
+    /// Lets a class wait for `delay` (`htb_add_to_wait_tree`).
+    fn wait(&mut self, at: u32, delay: i64) {
+        let class = &mut self.classes[at as usize];
+        let due = self.now + delay.max(1);
+        self.waits += 1;
+        class.key = (due, self.waits);
+        self.near[class.level] = self.near[class.level].min(due);
+        self.waiting[class.level].insert((due, self.waits, at));
+    }
+
+    /// Gives a class the mode of the time `diff` after its buckets were counted (`htb_change_class_mode`). Returns the
+    /// time until the mode changes again.
+    fn change_mode(&mut self, at: u32, diff: i64) -> i64 {
+        let class = &mut self.classes[at as usize];
+        let (mode, wait) = class.mode_after(diff);
+        if mode != class.mode {
+            let is_active = class.active != 0;
+            if is_active && class.mode != Mode::CannotSend {
+                self.deactivate_priorities(at);
+            }
+            self.classes[at as usize].mode = mode;
+            if is_active && mode != Mode::CannotSend {
+                self.activate_priorities(at);
+            }
+        }
+        wait
+    }
+
+    pub(super) fn backlog(&self) -> Backlog {
+        let Backlog { packets, bytes } = self.children.backlog();
+        Backlog { packets: packets + self.direct.len() as u32, bytes: bytes + self.direct_bytes }
+    }
+
+    pub(super) fn next_timer(&self) -> Option<Instant> {
+        self.wake.into_iter().chain(self.children.next_timer()).min()
+    }
+
+    pub(super) fn on_timer<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) {
+        self.wake = self.wake.filter(|due| *due > now);
+        for at in self.children.on_timer(now, owner) {
+            self.deactivate(at);
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! A class of `htb`, its buckets, and the classes that take turns.
+
+use super::super::chain::Chain;
+use super::super::id::Id;
+use super::super::rate::Pace;
+use alloc::boxed::Box;
+use alloc::collections::BTreeSet;
+
+/// `TC_HTB_MAXDEPTH`: levels of classes.
+pub(in super::super) const LEVELS: usize = 8;
+/// `TC_HTB_NUMPRIO`: priorities of leaves.
+pub(in super::super) const PRIORITIES: usize = 8;
+
+pub(super) const SECOND: i64 = 1_000_000_000;
+/// The longest time for which a bucket fills, and the largest debt: `mbuffer`.
+pub(super) const MINUTE: i64 = 60 * SECOND;
+
+/// `htb_cmode`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mode {
+    CannotSend,
+    MayBorrow,
+    CanSend,
+}
+
+/// The classes at one priority that take turns (`htb_prio`).
+#[derive(Clone, Debug, Default)]
+pub(super) struct Turn {
+    pub(super) members: BTreeSet<u32>,
+    /// Whose turn it is.
+    pub(super) at: Option<u32>,
+    /// Whose turn it was before it left (`last_ptr_id`).
+    pub(super) last: Option<u32>,
+}
+
+impl Turn {
+    /// Passes the turn on.
+    pub(super) fn advance(&mut self) {
+        self.at = self.at.and_then(|at| self.members.range(at + 1..).next().copied());
+    }
+}
+
+/// The turns of all priorities.
+pub(super) type Turns = [Turn; PRIORITIES];
+
+/// What a class is made from.
+pub(in super::super) struct Setup {
+    pub(in super::super) id: Id,
+    pub(in super::super) parent: Option<u32>,
+    pub(in super::super) level: usize,
+    pub(in super::super) paces: [Pace; 2],
+    /// Depths of the buckets in nanoseconds.
+    pub(in super::super) depths: [i64; 2],
+    pub(in super::super) priority: usize,
+    pub(in super::super) quantum: i32,
+    pub(in super::super) chain: Chain,
+}
+
+pub(super) struct Class {
+    pub(super) id: Id,
+    pub(super) parent: Option<u32>,
+    pub(super) level: usize,
+    pub(super) paces: [Pace; 2],
+    pub(super) depths: [i64; 2],
+    /// The tokens of `rate` and of `ceil` at `since`, in nanoseconds.
+    pub(super) tokens: [i64; 2],
+    pub(super) since: i64,
+    pub(super) priority: usize,
+    pub(super) quantum: i32,
+    pub(super) deficits: [i32; LEVELS],
+    /// The priorities at which the class has packets, as bits.
+    pub(super) active: u8,
+    pub(super) mode: Mode,
+    /// The key in the set of waiting classes.
+    pub(super) key: (i64, u64),
+    /// Of a class that is no leaf.
+    pub(super) feed: Option<Box<Turns>>,
+    pub(super) chain: Option<Box<Chain>>,
+}
+
+impl Class {
+    /// Returns the class with full buckets.
+    pub(super) fn new(setup: Setup) -> Self {
+        Self {
+            id: setup.id,
+            parent: setup.parent,
+            level: setup.level,
+            paces: setup.paces,
+            depths: setup.depths,
+            tokens: setup.depths,
+            since: 0,
+            priority: setup.priority,
+            quantum: setup.quantum,
+            deficits: [0; LEVELS],
+            active: 0,
+            mode: Mode::CanSend,
+            key: (0, 0),
+            feed: (setup.level > 0).then(Box::default),
+            chain: (!setup.chain.is_empty()).then(|| Box::new(setup.chain)),
+        }
+    }
+
+    /// Takes a packet's tokens out of a bucket (`htb_accnt_tokens`).
+    pub(super) fn account(&mut self, bucket: usize, len: u32, diff: i64) {
+        let tokens = (self.tokens[bucket] + diff).min(self.depths[bucket]) - self.paces[bucket].time(len);
+        self.tokens[bucket] = tokens.max(1 - MINUTE);
+    }
+
+    /// Returns the mode after `diff`, and the time until it changes (`htb_class_mode`).
+    pub(super) fn mode_after(&self, diff: i64) -> (Mode, i64) {
+        let [tokens, ceiling] = self.tokens.map(|tokens| tokens + diff);
+        match (tokens, ceiling) {
+            (_, ..0) => (Mode::CannotSend, -ceiling),
+            (0.., _) => (Mode::CanSend, diff),
+            _ => (Mode::MayBorrow, -tokens),
+        }
+    }
+}
+
+/// Returns the numbers of the bits that are set.
+pub(super) fn bits(mask: u8) -> impl Iterator<Item = usize> {
+    (0..8).filter(move |bit| mask >> bit & 1 != 0)
+}

@@ -1,0 +1,122 @@
+//! Trees of classes, as `tc` builds them: `htb`, `hfsc`, `drr`, `ets`, `prio` and `mq`, with any discipline at leaves.
+//!
+//! - `words`, `plan`, `params`, `filter`: the commands as text, as a plan, and what they refuse;
+//! - `fields`, `chain`: what filters see of a packet, and which class the first matching filter says;
+//! - `child`, `leaf`, `classes`: what a scheduler has below it. A leaf is made when its first packet comes;
+//! - `htb`, `hfsc` (with `curve`), `drr`, `bands` (with `rounds`): one scheduler per file;
+//! - `build`: the schedulers of a plan.
+//!
+//! A packet's way is that of Linux: each scheduler from the root down chooses one of its classes by filters, and the
+//! discipline of the class is a scheduler again, or a leaf. What changes below a scheduler is known to it by the
+//! counts before and after each call.
+
+mod bands;
+mod build;
+mod chain;
+mod child;
+mod classes;
+mod curve;
+mod drr;
+pub(crate) mod fields;
+mod filter;
+mod hfsc;
+mod htb;
+mod id;
+mod leaf;
+mod params;
+mod plan;
+mod rate;
+mod rounds;
+#[cfg(test)]
+mod tests;
+mod words;
+
+pub use child::Decision;
+pub use fields::Addresses;
+pub use id::Id;
+pub use params::TREE;
+pub use plan::Plan;
+
+use crate::packet::Packet;
+use crate::param::{Args, Error, Link};
+use crate::qdisc::{Backlog, Enqueued, Probe, Qdisc};
+use crate::signal::Owner;
+use child::{Child, Offered};
+use goodqueue_units::Instant;
+
+/// A tree of classes.
+pub struct Tree<P> {
+    root: Child<P>,
+    root_id: Id,
+    args: Args,
+    link: Link,
+    is_work_conserving: bool,
+}
+
+impl<P: Packet> Tree<P> {
+    /// Builds the tree of `plan`, which is that of `args`.
+    pub(crate) fn build(args: &Args, plan: &Plan, link: &Link) -> Result<Self, Error> {
+        let root = build::root(plan, args, *link)?;
+        let is_work_conserving = root.is_work_conserving();
+        Ok(Self { root, root_id: plan.root(), args: args.clone(), link: *link, is_work_conserving })
+    }
+
+    /// Returns the class to which `packet` goes.
+    pub fn decide<O: Owner<P>>(&self, packet: &P, owner: &O) -> Decision {
+        self.root.decide(&fields::of(packet, owner), self.root_id)
+    }
+
+    /// Returns the commands that made the tree.
+    pub(crate) fn args(&self) -> &Args {
+        &self.args
+    }
+
+    /// Returns the link below.
+    pub(crate) fn link(&self) -> Link {
+        self.link
+    }
+
+    /// Takes another rate of the link, from which nothing in a tree follows after it is built. Other commands are
+    /// refused.
+    pub(crate) fn reconfigure(&mut self, args: &Args, link: Link) -> Result<(), Error> {
+        if alloc::format!("{args}") != alloc::format!("{}", self.args) {
+            return Err(Error(
+                "tc: found other commands; accepted: a tree that stays as it is during a run".into(),
+            ));
+        }
+        self.link = link;
+        Ok(())
+    }
+}
+
+impl<P: Packet> Qdisc<P> for Tree<P> {
+    fn enqueue<O: Owner<P>>(&mut self, now: Instant, packet: P, owner: &mut O) -> Enqueued {
+        let words = fields::of(&packet, owner);
+        match self.root.offer(now, packet, &words, owner) {
+            Offered::Queued => Enqueued::Success,
+            Offered::Refused(answer) => answer,
+        }
+    }
+
+    fn dequeue<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> Option<P> {
+        self.root.take(now, owner).0
+    }
+
+    fn next_timer(&self) -> Option<Instant> {
+        self.root.next_timer()
+    }
+
+    fn is_work_conserving(&self) -> bool {
+        self.is_work_conserving
+    }
+
+    fn on_timer<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) {
+        self.root.on_timer(now, owner);
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.root.backlog()
+    }
+
+    fn probe(&self, _probe: &mut dyn Probe) {}
+}

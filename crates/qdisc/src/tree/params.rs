@@ -1,0 +1,391 @@
+//! The words of classful disciplines and of their classes, as `tc` takes them.
+//!
+//! Source: iproute2's q_htb.c, q_hfsc.c, q_drr.c, q_ets.c and q_prio.c.
+
+use super::curve::Spec;
+use super::htb::PRIORITIES;
+use super::rounds::QUANTA;
+use super::words::{Line, hexadecimal, number};
+use crate::param::{Args, Digits, Param, ParamSpec, QdiscSpec};
+use crate::params;
+use crate::sched::bucket::{ANY_RATE, LINKLAYER, MPU, OVERHEAD};
+use crate::sched::htb::{BURST, CBURST, CEIL, MTU};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::fmt::Write as _;
+use goodqueue_units::{Rate, parse};
+
+const MAN: &str = "tc-htb(8)";
+
+pub(super) const RATE: Param<Option<Rate>> =
+    ANY_RATE.help("rate of the first bucket: what the class may send without borrowing");
+pub(super) const PRIO: Param<u32> =
+    Param::count("prio", "priority of a leaf: the lowest number borrows first")
+        .default(0)
+        .range(0, u32::MAX)
+        .digits(Digits::Decimal)
+        .abbreviates();
+pub(super) const QUANTUM: Param<u32> = Param::count(
+    "quantum",
+    "bytes that a leaf sends in its turn; 0: the rate divided by r2q, 1000 to 200000",
+)
+.default(0)
+.range(0, i32::MAX as u32)
+.digits(Digits::Decimal)
+.abbreviates();
+
+const HTB_CLASS_PARAMS: &[ParamSpec] = params! { from MAN =>
+    PRIO, MTU, MPU.digits(Digits::Decimal).abbreviates(), OVERHEAD, LINKLAYER, QUANTUM,
+    BURST, Param::alias("buffer", &BURST), Param::alias("maxburst", &BURST),
+    CBURST, Param::alias("cbuffer", &CBURST), Param::alias("cmaxburst", &CBURST),
+    CEIL, RATE,
+};
+
+/// The words of a class of `htb`.
+pub(super) static HTB_CLASS: QdiscSpec = QdiscSpec::new("htb", HTB_CLASS_PARAMS)
+    .summary("A class of the hierarchical token bucket: rate, ceiling, and its turn among its siblings")
+    .source(MAN);
+
+/// Words of a tree as a discipline. It has none: a tree is made of commands.
+pub static TREE: QdiscSpec = QdiscSpec::new("tc", &[])
+    .summary("A tree of classes (htb, hfsc, drr, ets, prio, mq), as the tc commands that make it")
+    .source("tc(8), tc-htb(8), tc-hfsc(7), tc-drr(8), tc-ets(8), tc-prio(8)");
+
+/// The parameters of a classful discipline.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Scheduler {
+    Htb { default: u32, r2q: u32, direct_qlen: u32 },
+    Hfsc { default: u16 },
+    Drr,
+    Ets { strict: u32, quanta: Vec<u32>, priomap: [u32; 16] },
+    Prio { bands: u32, priomap: [u32; 16] },
+    Mq,
+}
+
+/// The parameters of a class.
+#[derive(Clone, Debug)]
+pub(super) enum Class {
+    Htb(Args),
+    Hfsc([Option<Spec>; 3]),
+    /// Of `drr`. `None`: a full frame.
+    Drr(Option<u32>),
+    /// A band of `ets`, `prio` or `mq`, which comes with its discipline.
+    Band,
+}
+
+/// The largest number of bands (`TCQ_PRIO_BANDS`).
+pub(super) const MOST_BANDS: u32 = 16;
+/// The band of each priority, if `prio` is given none (tc-prio(8)).
+const PRIOMAP: [u32; 16] = [1, 2, 2, 2, 1, 2, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1];
+/// A device's txqueuelen.
+const TXQUEUELEN: u32 = 1000;
+
+impl Scheduler {
+    /// Reads the words of the discipline `kind`. `None`: it has no classes.
+    pub(super) fn read(kind: &str, line: &mut Line<'_>, frame: u32) -> Result<Option<Self>, String> {
+        Ok(Some(match kind {
+            "htb" => Self::htb(line)?,
+            "hfsc" => {
+                let mut default = 0;
+                while let Some(word) = line.next() {
+                    default = match word {
+                        "default" => hexadecimal(line.value(word)?)?,
+                        _ => return Err(unknown("hfsc", word, "default")),
+                    };
+                }
+                Self::Hfsc { default: default as u16 }
+            }
+            "drr" | "mq" => match (line.next(), kind) {
+                (Some(word), _) => return Err(unknown(kind, word, "no words")),
+                (None, "drr") => Self::Drr,
+                (None, _) => Self::Mq,
+            },
+            "ets" => Self::ets(line, frame)?,
+            "prio" => {
+                let (mut bands, mut priomap) = (3, PRIOMAP);
+                while let Some(word) = line.next() {
+                    match word {
+                        "bands" => bands = number(line.value(word)?)?,
+                        "priomap" => priomap_of(line, &mut priomap)?,
+                        _ => return Err(unknown("prio", word, "bands, priomap")),
+                    }
+                }
+                check("prio bands", bands, (2, MOST_BANDS))?;
+                priomap.iter().try_for_each(|band| check("prio priomap", *band, (0, bands - 1)))?;
+                Self::Prio { bands, priomap }
+            }
+            _ => return Ok(None),
+        }))
+    }
+
+    fn htb(line: &mut Line<'_>) -> Result<Self, String> {
+        let (mut default, mut r2q, mut direct_qlen) = (0, 10, TXQUEUELEN);
+        while let Some(word) = line.next() {
+            match word {
+                _ if !word.is_empty() && "r2q".starts_with(word) => r2q = number(line.value(word)?)?.max(1),
+                _ if word.len() > 1 && "default".starts_with(word) => {
+                    default = hexadecimal(line.value(word)?)?
+                }
+                _ if word.len() > 1 && "direct_qlen".starts_with(word) => {
+                    direct_qlen = number(line.value(word)?)?
+                }
+                "offload" => return Err("htb: found \"offload\"; accepted: htb in software".to_string()),
+                _ => return Err(unknown("htb", word, "default, r2q, direct_qlen")),
+            }
+        }
+        Ok(Self::Htb { default, r2q, direct_qlen })
+    }
+
+    fn ets(line: &mut Line<'_>, frame: u32) -> Result<Self, String> {
+        let (mut bands, mut strict, mut quanta, mut priomap) = (0, 0, Vec::new(), None);
+        while let Some(word) = line.next() {
+            match word {
+                "bands" => bands = number(line.value(word)?)?,
+                "strict" => strict = number(line.value(word)?)?,
+                "quanta" => {
+                    while let Some(text) =
+                        line.peek().filter(|text| text.starts_with(|one: char| one.is_ascii_digit()))
+                    {
+                        quanta.push(quantum("ets quanta", text)?);
+                        line.next();
+                    }
+                }
+                "priomap" => {
+                    let mut numbers = [u32::MAX; 16];
+                    priomap_of(line, &mut numbers)?;
+                    priomap = Some(numbers);
+                }
+                _ => return Err(unknown("ets", word, "bands, strict, quanta, priomap")),
+            }
+        }
+        if bands == 0 {
+            bands = strict + quanta.len() as u32;
+        }
+        check("ets bands", bands, (1, MOST_BANDS))?;
+        if strict + quanta.len() as u32 > bands {
+            return Err(format!(
+                "ets: found {strict} strict bands and {} quanta; accepted: {bands} bands in all",
+                quanta.len()
+            ));
+        }
+        let of_frame = frame.clamp(QUANTA.0, QUANTA.1);
+        let quanta = (0..bands).map(|band| match band.checked_sub(strict) {
+            Some(at) => quanta.get(at as usize).copied().unwrap_or(of_frame),
+            None => 0,
+        });
+        // Unless overridden, traffic goes to the last band.
+        let priomap =
+            priomap.unwrap_or([u32::MAX; 16]).map(|band| if band == u32::MAX { bands - 1 } else { band });
+        priomap.iter().try_for_each(|band| check("ets priomap", *band, (0, bands - 1)))?;
+        Ok(Self::Ets { strict, quanta: quanta.collect(), priomap })
+    }
+
+    /// Returns how many bands there are. 0: classes are made by commands.
+    pub(super) fn bands(&self) -> u32 {
+        match self {
+            Self::Ets { quanta, .. } => quanta.len() as u32,
+            Self::Prio { bands, .. } => *bands,
+            Self::Mq => 1,
+            Self::Htb { .. } | Self::Hfsc { .. } | Self::Drr => 0,
+        }
+    }
+
+    /// Returns whether classes may have filters of their own.
+    pub(super) fn filters_classes(&self) -> bool {
+        matches!(self, Self::Htb { .. } | Self::Hfsc { .. })
+    }
+
+    /// Returns the words that [`Scheduler::read`] reads, with the name.
+    pub(super) fn words(&self) -> String {
+        let list = |numbers: &[u32]| {
+            numbers.iter().fold(String::new(), |mut all, number| {
+                _ = write!(all, " {number}");
+                all
+            })
+        };
+        match self {
+            Self::Htb { default, r2q, direct_qlen } => {
+                format!("htb default {default:#x} r2q {r2q} direct_qlen {direct_qlen}")
+            }
+            Self::Hfsc { default } => format!("hfsc default {default:#x}"),
+            Self::Drr => "drr".to_string(),
+            Self::Mq => "mq".to_string(),
+            Self::Prio { bands, priomap } => format!("prio bands {bands} priomap{}", list(priomap)),
+            Self::Ets { strict, quanta, priomap } => {
+                let bands = quanta.len();
+                let strict_words = if *strict > 0 { format!(" strict {strict}") } else { String::new() };
+                let quanta = &quanta[*strict as usize..];
+                let quanta =
+                    if quanta.is_empty() { String::new() } else { format!(" quanta{}", list(quanta)) };
+                format!("ets bands {bands}{strict_words}{quanta} priomap{}", list(priomap))
+            }
+        }
+    }
+
+    /// Reads the words of a class.
+    pub(super) fn class(&self, kind: &str, line: &mut Line<'_>) -> Result<Class, String> {
+        let own = self.words();
+        let own = own.split(' ').next().unwrap_or("");
+        if kind != own {
+            return Err(format!("found a class of {kind:?}; accepted: {own}, as its qdisc"));
+        }
+        match self {
+            Self::Htb { .. } => {
+                let args = Args::parse(&HTB_CLASS, &line.rest().join(" ")).map_err(|error| error.0)?;
+                if !args.is_given("rate") {
+                    return Err(
+                        "htb: found no rate; accepted: a class with a rate (tc: \"rate\" is required)".into(),
+                    );
+                }
+                Ok(Class::Htb(args))
+            }
+            Self::Hfsc { .. } => curves(line).map(Class::Hfsc),
+            Self::Drr => {
+                let mut own = None;
+                while let Some(word) = line.next() {
+                    own = match word {
+                        "quantum" => Some(quantum("drr quantum", line.value(word)?)?),
+                        _ => return Err(unknown("drr", word, "quantum")),
+                    };
+                }
+                Ok(Class::Drr(own))
+            }
+            Self::Ets { .. } | Self::Prio { .. } | Self::Mq => {
+                Err(format!("found a class of {own}; accepted: the bands that its qdisc has"))
+            }
+        }
+    }
+}
+
+impl Class {
+    /// Returns the words that [`Scheduler::class`] reads, with the name.
+    pub(super) fn words(&self) -> String {
+        match self {
+            Self::Htb(args) => args.to_string(),
+            Self::Drr(Some(quantum)) => format!("drr quantum {quantum}"),
+            Self::Drr(None) => "drr".to_string(),
+            Self::Band => String::new(),
+            Self::Hfsc(curves) => {
+                let mut words = "hfsc".to_string();
+                for (name, curve) in CURVES.iter().zip(curves) {
+                    if let Some(Spec { m1, d, m2 }) = curve {
+                        _ = write!(words, " {name} m1 {m1}bps d {d}us m2 {m2}bps");
+                    }
+                }
+                words
+            }
+        }
+    }
+}
+
+const CURVES: [&str; 3] = ["rt", "ls", "ul"];
+
+/// Returns the priority of a leaf within Linux's bounds.
+pub(super) fn priority(args: &Args) -> usize {
+    (args.get(&PRIO) as usize).min(PRIORITIES - 1)
+}
+
+fn priomap_of(line: &mut Line<'_>, map: &mut [u32; 16]) -> Result<(), String> {
+    let mut places = map.iter_mut();
+    while let Some(text) = line.peek().filter(|text| text.starts_with(|one: char| one.is_ascii_digit())) {
+        let place = places.next().ok_or("priomap: found more than 16 numbers; accepted: 16 at most")?;
+        *place = number(text)?;
+        line.next();
+    }
+    Ok(())
+}
+
+fn check(what: &str, found: u32, (least, most): (u32, u32)) -> Result<(), String> {
+    if (least..=most).contains(&found) {
+        Ok(())
+    } else {
+        Err(format!("{what}: found {found}; accepted: {least} to {most}"))
+    }
+}
+
+fn unknown(kind: &str, word: &str, accepted: &str) -> String {
+    format!("{kind}: found {word:?}; accepted: {accepted}")
+}
+
+fn quantum(what: &str, text: &str) -> Result<u32, String> {
+    match parse::tc_bytes(text) {
+        Ok(0) | Err(_) => Err(format!("{what}: found {text:?}; accepted: bytes, as 1514")),
+        Ok(bytes) => Ok(bytes.clamp(QUANTA.0.into(), QUANTA.1.into()) as u32),
+    }
+}
+
+/// Reads the curves of a class of `hfsc`: `rt`, `ls`, `sc` (both) and `ul`.
+fn curves(line: &mut Line<'_>) -> Result<[Option<Spec>; 3], String> {
+    let mut curves = [None; 3];
+    while let Some(word) = line.next() {
+        let at = match word {
+            "sc" => None,
+            _ => match CURVES.iter().position(|name| *name == word) {
+                None => return Err(unknown("hfsc", word, "rt, ls, sc, ul")),
+                at => at,
+            },
+        };
+        let spec = Some(curve(word, line)?);
+        match at {
+            Some(at) => curves[at] = spec,
+            None => (curves[0], curves[1]) = (spec, spec),
+        }
+    }
+    match curves {
+        [None, None, None] => Err("hfsc: found no curve; accepted: rt, ls or sc, and perhaps ul".to_string()),
+        [_, None, Some(_)] => Err("hfsc: found ul without ls; accepted: ul beside ls or sc".to_string()),
+        _ => Ok(curves),
+    }
+}
+
+/// Reads a curve: `m1 RATE d TIME m2 RATE`, or `umax SIZE dmax TIME rate RATE`.
+fn curve(name: &str, line: &mut Line<'_>) -> Result<Spec, String> {
+    let rate = |line: &mut Line<'_>, word: &str| {
+        let text = line.value(word)?;
+        let bits = parse::tc_rate(text).map_err(|why| format!("hfsc {name} {word}: {why}"))?;
+        u32::try_from(bits / 8)
+            .map_err(|_| format!("hfsc {name} {word}: found {text:?}; accepted: less than 34.4gbit"))
+    };
+    let time = |line: &mut Line<'_>, word: &str| {
+        let text = line.value(word)?;
+        let time = parse::tc_time(text).map_err(|why| format!("hfsc {name} {word}: {why}"))?;
+        Ok::<_, String>((time.as_nanos() / 1000).min(u32::MAX.into()) as u32)
+    };
+    let (mut spec, mut umax, mut dmax) = (Spec { m1: 0, d: 0, m2: 0 }, 0.0, 0_u32);
+    loop {
+        let word = line.value(name)?;
+        match word {
+            "m1" => spec.m1 = rate(line, word)?,
+            "d" => spec.d = time(line, word)?,
+            "umax" => {
+                let text = line.value(word)?;
+                umax = parse::tc_bytes(text).map_err(|why| format!("hfsc {name} {word}: {why}"))? as f64;
+            }
+            "dmax" => dmax = time(line, word)?,
+            "m2" => {
+                spec.m2 = rate(line, word)?;
+                break;
+            }
+            "rate" => {
+                spec.m2 = rate(line, word)?;
+                let first = if dmax > 0 { libm::ceil(umax * 1e6 / f64::from(dmax)) } else { 0.0 };
+                if umax > 0.0 && dmax == 0 {
+                    return Err(format!("hfsc {name}: found umax without dmax; accepted: both"));
+                }
+                if dmax > 0 && first > f64::from(spec.m2) {
+                    (spec.m1, spec.d) = (first.min(f64::from(u32::MAX)) as u32, dmax);
+                } else if spec.m2 > 0 {
+                    // tc computes this with whole numbers of 32 bits.
+                    spec.d = dmax.wrapping_sub((umax as u32).wrapping_mul(1_000_000) / spec.m2);
+                }
+                break;
+            }
+            _ => return Err(unknown("hfsc", word, "m1, d, m2, or umax, dmax, rate")),
+        }
+    }
+    if (spec.m1, spec.m2) == (0, 0) {
+        return Err(format!("hfsc {name}: found two slopes of zero; accepted: a rate"));
+    }
+    Ok(spec)
+}

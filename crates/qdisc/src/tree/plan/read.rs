@@ -1,0 +1,398 @@
+//! The commands, one after the other, as changes of a plan.
+
+use super::{Filter, Node, Plan, Qdisc, Read, What};
+use crate::param::Args;
+use crate::registry::parse_inner;
+use crate::tree::filter;
+use crate::tree::htb::LEVELS;
+use crate::tree::id::Id;
+use crate::tree::params::{Class, Scheduler};
+use crate::tree::words::Line;
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use goodqueue_units::number;
+
+/// Bytes of a full frame, for the quanta of `ets` that are unset.
+const FRAME: u32 = 1514;
+/// The preference of the first filter that is given none. Each later one comes before those.
+const FIRST_AUTOMATIC: u32 = 0xc000;
+/// The handle of the first qdisc that is given none.
+const FIRST_HANDLE: u16 = 0x8001;
+
+/// Returns a refusal with Linux's own words.
+fn by_linux(found: &str, accepted: &str, linux: &str) -> String {
+    format!("found {found}; accepted: {accepted} (Linux: \"{linux}\")")
+}
+
+impl Plan {
+    /// Carries out one command.
+    pub(super) fn command(&mut self, words: &[String]) -> Read<()> {
+        let mut line = Line::new(words);
+        let (object, verb) = (line.next().unwrap_or(""), line.next().unwrap_or(""));
+        if words.len() > 1 && object == "qdisc" && matches!(verb, "del" | "delete") {
+            return self.delete(&mut line);
+        }
+        if !matches!(verb, "add" | "replace") {
+            return Err(format!("found \"{object} {verb}\"; accepted: add, replace"));
+        }
+        match object {
+            "qdisc" => self.qdisc(&mut line, verb == "replace"),
+            "class" => self.class(&mut line),
+            "filter" => self.filter(&mut line),
+            _ => Err(format!("found {object:?}; accepted: qdisc, class, filter")),
+        }
+    }
+
+    /// Scripts begin with the deletion of the root that is perhaps there.
+    fn delete(&mut self, line: &mut Line<'_>) -> Read<()> {
+        let words = line.rest();
+        if !words.iter().any(|word| matches!(word.as_str(), "root" | "ingress" | "clsact")) {
+            return Err("found \"qdisc del\" of an inner qdisc; accepted: of the root".to_string());
+        }
+        if words.iter().any(|word| word == "root") {
+            *self = Self::default();
+        }
+        Ok(())
+    }
+
+    /// Notes the device, which is the same in all commands.
+    fn device(&mut self, line: &mut Line<'_>) -> Read<()> {
+        let name = line.value("dev")?;
+        if !self.device.is_empty() && self.device != name {
+            return Err(format!(
+                "found dev {name:?}; accepted: {:?}, the device of the commands before",
+                self.device
+            ));
+        }
+        self.device = name.to_string();
+        Ok(())
+    }
+
+    /// Returns the place of the qdisc `major`.
+    fn find(&self, id: Id) -> Option<usize> {
+        self.majors.get(&id.major()).copied()
+    }
+
+    fn qdisc(&mut self, line: &mut Line<'_>, replaces: bool) -> Read<()> {
+        let (mut parent, mut handle, mut is_root, mut stab) = (None, None, false, None);
+        let kind = loop {
+            match line.value("qdisc")? {
+                "dev" => self.device(line)?,
+                "root" => is_root = true,
+                "parent" => match line.value("parent")? {
+                    "root" => is_root = true,
+                    id => parent = Some(Id::read(id)?),
+                },
+                "handle" => {
+                    let text = line.value("handle")?;
+                    let major = u16::from_str_radix(text.trim_end_matches(':'), 16);
+                    let major = major.ok().filter(|major| *major != 0);
+                    let refused = || format!("found handle {text:?}; accepted: a hexadecimal number, as 1:");
+                    handle = Some(Id::of(major.ok_or_else(refused)?, 0));
+                }
+                "stab" => stab = Some(self.stab(line)?),
+                "est" | "estimator" => _ = (line.value("est")?, line.value("est")?),
+                "ingress" | "clsact" | "ingress_block" | "egress_block" => {
+                    return Err("found an ingress qdisc; accepted: those that queue packets".to_string());
+                }
+                kind => break kind,
+            }
+        };
+        if is_root == parent.is_some() {
+            return Err("found neither root nor parent, or both; accepted: one of them".to_string());
+        }
+        let handle = match handle {
+            Some(handle) => handle,
+            None => {
+                self.automatic = self.automatic.max(FIRST_HANDLE - 1).saturating_add(1);
+                Id::of(self.automatic, 0)
+            }
+        };
+        if self.find(handle).is_some() {
+            return Err(by_linux(
+                &format!("handle {handle} twice"),
+                "a new one",
+                "Cannot move an existing qdisc to a different parent.",
+            ));
+        }
+        let own = Scheduler::read(kind, line, FRAME)?;
+        let what = match own {
+            Some(own) => {
+                let band = |order| Node { own: Class::Band, parent: None, level: 0, qdisc: None, order };
+                let classes = (1..=own.bands() as u16).map(|minor| (minor, band(minor.into()))).collect();
+                What::Scheduler { own, classes, filters: Vec::new() }
+            }
+            None => {
+                let words = [&[kind.to_string()], line.rest()].concat().join(" ");
+                What::Leaf(self.leaf(words)?)
+            }
+        };
+        if is_root {
+            if !self.qdiscs.is_empty() && !replaces {
+                return Err(by_linux("a second root qdisc", "one", "NLM_F_REPLACE needed to override."));
+            }
+            *self = Self { device: core::mem::take(&mut self.device), stab, ..Self::default() };
+        } else if stab.is_some() {
+            return Err("found stab; accepted: stab only at the root".to_string());
+        }
+        let place = self.qdiscs.len();
+        if let Some(parent) = parent {
+            if let Some(line) = self.attach(parent, place, replaces)? {
+                return self.put_inside(line, handle, what);
+            }
+        }
+        self.majors.insert(handle.major(), place);
+        self.qdiscs.push(Qdisc { handle, parent, what });
+        Ok(())
+    }
+
+    /// Reads the line of a discipline without classes.
+    fn leaf(&mut self, words: String) -> Read<Arc<Args>> {
+        if let Some(known) = self.leaves.get(&words) {
+            return Ok(known.clone());
+        }
+        let args = Arc::new(parse_inner(&words).map_err(|error| error.0)?);
+        self.leaves.insert(words, args.clone());
+        Ok(args)
+    }
+
+    /// Reads a size table.
+    #[cfg(feature = "emulation")]
+    fn stab(&self, line: &mut Line<'_>) -> Read<Args> {
+        let mut words = alloc::vec!["stab".to_string()];
+        while let Some(word) = line.peek().filter(|word| crate::param::stab::begins(word)) {
+            line.next();
+            words.push(word.to_string());
+            words.push(line.value(word)?.to_string());
+        }
+        let (stab, _) = Args::split_stab(&words.join(" ")).map_err(|error| error.0)?;
+        stab.ok_or_else(|| "found stab without words; accepted: overhead, mpu, linklayer".to_string())
+    }
+
+    #[cfg(not(feature = "emulation"))]
+    fn stab(&self, _line: &mut Line<'_>) -> Read<Args> {
+        Err("stab is not in this program".to_string())
+    }
+
+    /// Puts the qdisc number `place` below the class `parent`. Returns the place of a discipline of the registry if it
+    /// has the class.
+    fn attach(&mut self, parent: Id, place: usize, replaces: bool) -> Read<Option<usize>> {
+        let at = self.find(parent).ok_or_else(|| {
+            by_linux(
+                &format!("parent {parent}"),
+                "a class of a qdisc above",
+                "Failed to find specified qdisc.",
+            )
+        })?;
+        let What::Scheduler { classes, .. } = &mut self.qdiscs[at].what else { return Ok(Some(at)) };
+        let class = classes.get_mut(&parent.minor()).ok_or_else(|| {
+            by_linux(
+                &format!("parent {parent}"),
+                "a class that a line above makes",
+                "Specified class not found.",
+            )
+        })?;
+        if class.level > 0 {
+            return Err(by_linux(
+                &format!("parent {parent}, which has classes below it"),
+                "a leaf",
+                "Invalid argument",
+            ));
+        }
+        if class.qdisc.is_some() && !replaces {
+            return Err(by_linux(
+                &format!("a second qdisc for {parent}"),
+                "one",
+                "NLM_F_REPLACE needed to override.",
+            ));
+        }
+        class.qdisc = Some(place);
+        Ok(None)
+    }
+
+    /// Puts a discipline into one that holds another, such as `tbf`.
+    fn put_inside(&mut self, at: usize, handle: Id, what: What) -> Read<()> {
+        let (What::Leaf(inner), What::Leaf(args)) = (what, &self.qdiscs[at].what) else {
+            return Err(
+                "found a tree inside a qdisc of one class; accepted: a qdisc without classes".to_string()
+            );
+        };
+        let name = args.spec.name;
+        if args.spec.param("child").is_none() {
+            return Err(format!("found a qdisc below {name}; accepted: none, as {name} has no classes here"));
+        }
+        let args = self.leaf(format!("{args} child {inner}"))?;
+        self.qdiscs[at].what = What::Leaf(args);
+        self.majors.insert(handle.major(), at);
+        Ok(())
+    }
+
+    fn class(&mut self, line: &mut Line<'_>) -> Read<()> {
+        let (mut parent, mut id) = (None, None);
+        let kind = loop {
+            match line.value("class")? {
+                "dev" => self.device(line)?,
+                "parent" => parent = Some(Id::read(line.value("parent")?)?),
+                "root" => parent = self.qdiscs.first().map(|root| root.handle),
+                "classid" => id = Some(Id::read(line.value("classid")?)?),
+                "est" | "estimator" => _ = (line.value("est")?, line.value("est")?),
+                kind => break kind,
+            }
+        };
+        let (Some(parent), Some(id)) = (parent, id) else {
+            return Err("found a class without parent or classid; accepted: both".to_string());
+        };
+        let id = if id.major() == 0 { Id::of(parent.major(), id.minor()) } else { id };
+        let at = self.find(parent).ok_or_else(|| {
+            by_linux(&format!("parent {parent}"), "a qdisc or class above", "No such file or directory")
+        })?;
+        let What::Scheduler { own, classes, .. } = &mut self.qdiscs[at].what else {
+            return Err(by_linux(
+                &format!("parent {parent}, whose qdisc has no classes"),
+                "htb, hfsc or drr",
+                "Invalid argument",
+            ));
+        };
+        if id.major() != parent.major() || id.minor() == 0 {
+            return Err(by_linux(
+                &format!("classid {id}"),
+                &format!("{0:x}:1 to {0:x}:ffff", parent.major()),
+                "Invalid argument",
+            ));
+        }
+        let node = own.class(kind, line)?;
+        if classes.contains_key(&id.minor()) {
+            return Err(by_linux(&format!("class {id} twice"), "once", "File exists"));
+        }
+        let is_flat = matches!(own, Scheduler::Drr);
+        let is_htb = matches!(own, Scheduler::Htb { .. });
+        let parent = Some(parent.minor()).filter(|minor| *minor != 0 && !is_flat);
+        // htb makes a class whose parent is missing a root class. hfsc refuses it.
+        let above = parent.filter(|minor| classes.contains_key(minor));
+        if let (Some(minor), None, false) = (parent, above, is_htb) {
+            let missing = Id::of(id.major(), minor);
+            return Err(by_linux(&format!("parent {missing}"), "a class above", "No such file or directory"));
+        }
+        let order = classes.len();
+        if let Some(minor) = above {
+            let level_of =
+                |minor: Option<u16>| minor.and_then(|minor| classes.get(&minor)).map(|node| node.level);
+            let grandparent = classes.get(&minor).and_then(|node| node.parent);
+            let (own, higher) = (level_of(above), level_of(grandparent));
+            if is_htb && higher.is_some_and(|level| level < 2) {
+                return Err(by_linux(
+                    &format!("class {id} on level {}", LEVELS + 1),
+                    &format!("{LEVELS} levels"),
+                    "tree is too deep",
+                ));
+            }
+            match classes.get_mut(&minor) {
+                Some(node) if node.qdisc.is_some() => {
+                    let parent = Id::of(id.major(), minor);
+                    return Err(format!(
+                        "found class {id} below {parent}, which has a qdisc; accepted: qdiscs at leaves"
+                    ));
+                }
+                Some(node) if is_htb && own == Some(0) => node.level = higher.unwrap_or(LEVELS) - 1,
+                _ if !is_htb => raise(classes, minor),
+                _ => {}
+            }
+        }
+        classes.insert(id.minor(), Node { own: node, parent: above, level: 0, qdisc: None, order });
+        Ok(())
+    }
+
+    fn filter(&mut self, line: &mut Line<'_>) -> Read<()> {
+        let (mut parent, mut preference, mut protocol, mut handle) = (None, 0, "all", None);
+        let kind = loop {
+            match line.value("filter")? {
+                "dev" => self.device(line)?,
+                "root" => {}
+                "parent" => match line.value("parent")? {
+                    "root" => {}
+                    id => parent = Some(Id::read(id)?),
+                },
+                "protocol" => protocol = line.value("protocol")?,
+                "prio" | "pref" | "preference" => {
+                    let text = line.value("prio")?;
+                    let number = number::whole(text).filter(|number| *number <= 0xffff);
+                    preference =
+                        number.ok_or_else(|| format!("found prio {text:?}; accepted: 1 to 65535"))? as u32;
+                }
+                "handle" => handle = Some(line.value("handle")?),
+                "chain" => match line.value("chain")? {
+                    "0" => {}
+                    other => return Err(format!("found chain {other}; accepted: 0")),
+                },
+                "est" | "estimator" => _ = (line.value("est")?, line.value("est")?),
+                kind => break kind,
+            }
+        };
+        let root = self.qdiscs.first().map(|root| root.handle);
+        let parent = parent.or(root).unwrap_or_default();
+        let at = self.find(parent).ok_or_else(|| {
+            by_linux(&format!("parent {parent}"), "a qdisc above", "Parent Qdisc doesn't exists.")
+        })?;
+        let What::Scheduler { own, classes, filters } = &mut self.qdiscs[at].what else {
+            return Err(by_linux(&format!("parent {parent}"), "a qdisc with classes", "Qdisc not classful."));
+        };
+        let of = parent.minor();
+        if of != 0 && !classes.contains_key(&of) {
+            return Err(by_linux(
+                &format!("parent {parent}"),
+                "a class above",
+                "Specified class doesn't exist.",
+            ));
+        }
+        if of != 0 && !own.filters_classes() {
+            return Err(format!(
+                "found parent {parent}; accepted: the qdisc itself, as only classes of htb and hfsc have filters"
+            ));
+        }
+        let words = [&[kind.to_string()], line.rest()].concat();
+        let is_ip = matches!(protocol, "ip" | "all" | "ipv4" | "0x800" | "0x0800");
+        let rule = filter::read(kind, handle, &mut Line::new(&words[1..]), is_ip)?;
+        if preference == 0 {
+            let least = filters.iter().filter(|one| one.of == of && one.preference > 0x8000);
+            preference = least.map(|one| one.preference - 1).min().unwrap_or(FIRST_AUTOMATIC);
+        }
+        if let Some(other) = filters.iter().find(|one| one.of == of && one.preference == preference) {
+            if other.kind != kind {
+                return Err(by_linux(
+                    &format!("{kind} at prio {preference}"),
+                    &other.kind,
+                    "Specified filter kind does not match existing one.",
+                ));
+            }
+            if other.protocol != protocol {
+                return Err(by_linux(
+                    &format!("protocol {protocol} at prio {preference}"),
+                    &other.protocol,
+                    "Protocol mismatch for filter with specified priority.",
+                ));
+            }
+        }
+        filters.push(Filter {
+            of,
+            preference,
+            protocol: protocol.to_string(),
+            kind: kind.to_string(),
+            handle: handle.map(str::to_string),
+            words: words.join(" "),
+            rule,
+        });
+        Ok(())
+    }
+}
+
+/// Gives a class of `hfsc` and those above it the level above their children (`hfsc_adjust_levels`).
+fn raise(classes: &mut BTreeMap<u16, Node>, minor: u16) {
+    let (mut level, mut next) = (0, Some(minor));
+    while let Some(node) = next.and_then(|minor| classes.get_mut(&minor)) {
+        level = node.level.max(level + 1);
+        (node.level, next) = (level, node.parent);
+    }
+}

@@ -1,0 +1,53 @@
+//! Time at a rate, to the nanosecond as Linux computes it.
+//!
+//! Source: `psched_ratecfg_precompute` (net/sched/sch_generic.c) and `psched_l2t_ns` (include/net/sch_generic.h):
+//! a multiplication and a shift stand for the division by the rate. `tc_calc_xmittime` (iproute2, tc_core.c): a burst
+//! is sent to the kernel as the time that it takes, in ticks of 64 ns.
+
+use crate::param::Args;
+use crate::sched::bucket::Weight;
+use goodqueue_units::{Rate, Release};
+
+/// A rate in bytes per second, as a factor and a shift.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pace {
+    factor: u64,
+    shift: u32,
+    weight: Weight,
+}
+
+impl Pace {
+    /// Returns the pace of `rate`, with the words `overhead`, `mpu` and `linklayer` of `args`.
+    pub(super) fn new(rate: Rate, args: &Args) -> Self {
+        let bytes = (rate.as_bps() / 8).max(1);
+        let (mut scaled, mut shift) = (1_000_000_000_u64, 0);
+        let factor = loop {
+            // The kernel keeps 32 bits of the quotient.
+            let factor = (scaled / bytes) as u32;
+            if factor >> 31 != 0 || scaled >> 63 != 0 {
+                break factor.into();
+            }
+            (scaled, shift) = (scaled << 1, shift + 1);
+        };
+        Self { factor, shift, weight: Weight::new(args) }
+    }
+
+    /// Returns the nanoseconds that a packet of `len` bytes takes.
+    pub(super) fn time(&self, len: u32) -> i64 {
+        (self.weight.of(len.into()).wrapping_mul(self.factor) >> self.shift) as i64
+    }
+}
+
+/// Returns the depth of a bucket of `bytes` at `rate`, in nanoseconds, as the `tc` of a release sends it. That of Linux
+/// 6.1 (Debian 12) cuts the time to whole microseconds, and then to whole ticks. Since iproute2 6.14 the exact time is
+/// rounded up to a tick.
+pub(super) fn depth(rate: Rate, bytes: u64, release: Release) -> i64 {
+    const TICKS_PER_US: f64 = 15.625;
+    let rate = (rate.as_bps() / 8).max(1) as f64;
+    let us = 1e6 * (bytes as f64 / rate);
+    let ticks = match release {
+        Release::Linux6_1 => libm::floor(us.min(f64::from(u32::MAX))) * TICKS_PER_US,
+        _ => libm::ceil(us * TICKS_PER_US),
+    };
+    i64::from(ticks.min(f64::from(u32::MAX)) as u32) << 6
+}

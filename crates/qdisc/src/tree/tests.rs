@@ -1,0 +1,130 @@
+//! Tests of trees: commands, filters, and the schedulers by numbers worked by hand.
+
+use super::*;
+use crate::packet::Plain;
+use crate::registry::{AnyQdisc, parse_line};
+use crate::sched::Noted;
+use alloc::string::ToString;
+use alloc::vec::Vec;
+use goodqueue_units::Rate;
+
+const LINK: Link = Link { rate: Rate::from_bps(100_000_000).unwrap(), mtu: 1514 };
+
+fn refused(commands: &str) -> alloc::string::String {
+    parse_line(commands).unwrap_err().0
+}
+
+/// The canonical line must be read back as itself: records have it, and runs are repeated from it.
+#[test]
+fn a_tree_prints_as_the_commands_that_make_it() {
+    let commands = "tc qdisc add dev eth0 root handle 1: htb default 30; \
+        tc class add dev eth0 parent 1: classid 1:1 htb rate 10mbit burst 15k; \
+        tc class add dev eth0 parent 1:1 classid 1:30 htb rate 1mbit ceil 10mbit prio 3; \
+        tc class add dev eth0 parent 1:1 classid 1:10 htb rate 5mbit; \
+        tc qdisc add dev eth0 parent 1:10 handle 10: fq_codel; \
+        tc qdisc add dev eth0 parent 1:30 handle 30: hfsc default 2; \
+        tc class add dev eth0 parent 30: classid 30:2 hfsc sc umax 1500b dmax 30ms rate 1mbit ul rate 2mbit; \
+        tc qdisc add dev eth0 parent 30:2 ets strict 1 quanta 3000 1500; \
+        tc filter add dev eth0 parent 1: protocol ip prio 1 u32 match ip dst 10.0.0.1/32 flowid 1:10; \
+        tc filter add dev eth0 protocol ip parent 1: prio 2 handle 7 fw flowid 1:30; \
+        tc filter add dev eth0 protocol ip parent 1: flower ip_proto udp dst_port 5000-5009 classid 1:10";
+    let line = parse_line(commands).unwrap().to_string();
+    assert_eq!(parse_line(&line).unwrap().to_string(), line);
+    for part in
+        ["hfsc rt m1 50000bps d 30000us m2 125000bps", "ets bands 3 strict 1 quanta 3000 1500 priomap 2"]
+    {
+        assert!(line.contains(part), "{line}");
+    }
+    AnyQdisc::<Plain>::parse(&line, &LINK).unwrap();
+}
+
+/// What Linux refuses is refused, with its words.
+#[test]
+fn a_wrong_tree_is_refused_in_one_line() {
+    let root = "tc qdisc add dev eth0 root handle 1: htb default 30; \
+        tc class add dev eth0 parent 1: classid 1:1 htb rate 1mbit";
+    for (more, why) in [
+        ("tc class add dev eth0 parent 1: classid 1:1 htb rate 2mbit", "class 1:1 twice"),
+        ("tc qdisc add dev eth0 parent 1:9 handle 9: fq_codel", "found parent 1:9"),
+        ("tc qdisc add dev eth0 parent 5: handle 9: fq_codel", "found parent 5:"),
+        (
+            "tc filter add dev eth0 parent 4: protocol ip u32 match ip dport 80 0xffff flowid 1:1",
+            "Parent Qdisc doesn't exists.",
+        ),
+        ("tc class add dev eth0 parent 1: classid 1:2 htb ceil 2mbit", "\"rate\" is required"),
+        ("tc class add dev eth0 parent 1: classid 2:2 htb rate 2mbit", "classid 2:2"),
+        ("tc class add dev eth1 parent 1: classid 1:2 htb rate 2mbit", "dev \"eth1\""),
+        ("ip link set eth0 up", "commands of tc"),
+        ("tc filter add dev eth0 parent 1: u32 match ip dst 10.0.0.1 action drop", "actions"),
+    ] {
+        let error = refused(&alloc::format!("{root}; {more}"));
+        assert!(error.contains(why) && error.starts_with("tc line 3: "), "{error}");
+        assert!(!error.contains('\n'), "{error}");
+    }
+    assert!(refused("hfsc default 1").contains("has classes"));
+}
+
+/// A script as people have it: variables, comments, continued lines, and failures that do not matter.
+#[test]
+fn a_script_is_read() {
+    let script = "#!/bin/sh\nDEV=eth0\nRATE=10mbit # the line\ntc qdisc del dev $DEV root 2>/dev/null || true\n\
+        tc qdisc add dev $DEV root handle 1: \\\n  htb default 1\n\
+        sudo /sbin/tc class add dev \"$DEV\" parent 1: classid 1:1 htb rate ${RATE}\n";
+    let args = crate::registry::parse_tree(script).unwrap().to_string();
+    assert!(args.ends_with("mpu 0 overhead 0 linklayer ethernet quantum 0 rate 10mbit"), "{args}");
+    assert!(
+        crate::registry::parse_tree("tc qdisc add dev $X root pfifo").unwrap_err().0.contains("found $X")
+    );
+}
+
+/// Where filters disagree, the preference decides; without one, the later filter comes first.
+#[test]
+fn filters_choose_the_class() {
+    let tree = "tc qdisc add dev e root handle 1: htb default 3; \
+        tc class add dev e parent 1: classid 1:1 htb rate 1mbit; \
+        tc class add dev e parent 1: classid 1:2 htb rate 1mbit; \
+        tc class add dev e parent 1: classid 1:3 htb rate 1mbit; \
+        tc filter add dev e parent 1: protocol ip u32 match ip tos 0xb8 0xfc flowid 1:1; \
+        tc filter add dev e parent 1: protocol ip u32 match u16 0 0xff00 at 2 flowid 1:2; \
+        tc filter add dev e parent 1: protocol ipv6 matchall flowid 1:1";
+    let tree = AnyQdisc::<Plain>::parse(tree, &LINK).unwrap();
+    let decide = |dscp, len| match tree.decide(&Plain { dscp, ..Plain::new(len) }, &Noted::default()) {
+        Some(Decision::Class(id)) => id.0 & 0xffff,
+        _ => 0,
+    };
+    assert_eq!([decide(46, 1514), decide(0, 1514), decide(46, 100), decide(0, 100)], [1, 3, 2, 2]);
+}
+
+fn drain(qdisc: &mut AnyQdisc<Plain>, owner: &mut Noted) -> Vec<(u64, u64)> {
+    let (mut now, mut left) = (Instant::ZERO, Vec::new());
+    while qdisc.backlog().packets > 0 {
+        match qdisc.dequeue(now, owner) {
+            Some(packet) => left.push((packet.id, now.as_nanos())),
+            None => {
+                now = qdisc.next_timer().unwrap();
+                qdisc.on_timer(now, owner);
+            }
+        }
+    }
+    left
+}
+
+/// Ten thousand leaves cost nothing before they have packets, and what one of them has is found at once.
+#[test]
+fn idle_leaves_are_not_made() {
+    let mut commands =
+        "tc qdisc add dev e root handle 1: htb; tc class add dev e parent 1: classid 1:1 htb rate 900mbit"
+            .to_string();
+    for minor in 2..2000 {
+        commands += &alloc::format!("\ntc class add dev e parent 1:1 classid 1:{minor:x} htb rate 1mbit");
+        commands += &alloc::format!("\ntc qdisc add dev e parent 1:{minor:x} cake besteffort");
+        commands +=
+            &alloc::format!("\ntc filter add dev e parent 1: prio 1 handle {minor} fw flowid 1:{minor:x}");
+    }
+    let mut tree = AnyQdisc::<Plain>::build(&crate::registry::parse_tree(&commands).unwrap(), &LINK).unwrap();
+    let mut owner = Noted::default();
+    for id in 0..3 {
+        tree.enqueue(Instant::ZERO, Plain { id, ..Plain::new(1000) }, &mut owner);
+    }
+    assert_eq!(drain(&mut tree, &mut owner).len(), 3);
+}
