@@ -40,9 +40,6 @@ pub(crate) const BQL: Key<Bql> = Key::optional("bql", "\"dynamic\"")
 const QDISC: Key<String> = Key::derived("qdisc", "the commands of `tc`, where there are some", "\"codel target 5ms\"")
     .help("the words after `tc qdisc add dev X root` (`goodqueue list qdiscs`), or FILE.py:CLASS with its parameters");
 
-const TC: Key<Commands> = Key::optional("tc", "[\"tc qdisc add dev eth0 root handle 1: drr\", \"tc class add dev eth0 parent 1: classid 1:1 drr\"]")
-    .help("instead of `qdisc`: a tree of classes, as a list of the tc commands that make it, or a file of them")
-    .simulator_only();
 /// The discipline of a link that has no commands.
 const REQUIRED: Key<String> = Key::required("qdisc", "\"codel target 5ms\"");
 
@@ -50,7 +47,8 @@ const REQUIRED: Key<String> = Key::required("qdisc", "\"codel target 5ms\"");
 pub(crate) const KEYS: &[&dyn AnyKey] = &[
     &RATE,
     &QDISC,
-    &TC,
+    #[cfg(feature = "emulation")]
+    &super::commands::TC,
     &TRACE,
     &BURSTS,
     &PEAK,
@@ -212,44 +210,11 @@ impl Below {
 
 /// Returns the text of the discipline, if the table has one.
 pub(crate) fn qdisc(table: &Table<'_>) -> Result<Option<String>> {
-    match (table.find(&TC)?, table.has("qdisc")) {
-        (Some(_), true) => refuse(&table.key("tc"), "a qdisc besides", "qdisc or tc"),
-        (Some(Commands(text)), false) => tree(&text).map(Some).map_err(|why| ScenarioError::new(table.key("tc"), why)),
-        (None, true) => table.find(&QDISC),
-        (None, false) => Ok(None),
+    #[cfg(feature = "emulation")]
+    if let Some(line) = super::commands::line(table)? {
+        return Ok(Some(line));
     }
-}
-
-/// Returns the line of a tree.
-#[cfg(feature = "emulation")]
-fn tree(commands: &str) -> std::result::Result<String, String> {
-    goodqueue_qdisc::registry::parse_tree(commands).map(|args| args.to_string()).map_err(|error| error.0)
-}
-
-/// Refuses a tree, as the registry does.
-#[cfg(not(feature = "emulation"))]
-fn tree(_commands: &str) -> std::result::Result<String, String> {
-    goodqueue_qdisc::registry::parse_line("tc").map(|args| args.to_string()).map_err(|error| error.0)
-}
-
-/// The text of commands, one per line.
-#[derive(Clone, Debug)]
-struct Commands(String);
-
-impl Quantity for Commands {
-    const TYPE: &'static str = "list of text";
-    fn read(found: &Json) -> std::result::Result<Self, String> {
-        let refused = || format!("found {}; accepted: a list of tc commands in quotes", describe(found));
-        let listed = found.as_array().ok_or_else(refused)?;
-        let lines = listed.iter().map(|line| line.as_str().ok_or_else(refused)).collect::<std::result::Result<Vec<_>, _>>()?;
-        Ok(Self(lines.join("\n")))
-    }
-    fn write(&self) -> Json {
-        json!(self.0.lines().collect::<Vec<_>>())
-    }
-    fn schema() -> Json {
-        json!({"type": ["array", "string"], "items": {"type": "string"}})
-    }
+    if table.has("qdisc") { table.find(&QDISC) } else { Ok(None) }
 }
 
 /// Returns the same as [`qdisc`], but the table must have a discipline.

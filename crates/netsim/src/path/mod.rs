@@ -12,6 +12,8 @@
 pub(crate) mod bursts;
 pub(crate) mod capacity;
 pub(crate) mod chance;
+#[cfg(feature = "emulation")]
+mod commands;
 pub(crate) mod generate;
 pub(crate) mod jitter;
 pub mod kind;
