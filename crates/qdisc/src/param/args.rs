@@ -184,18 +184,6 @@ impl Args {
         Self { plan: Some(alloc::sync::Arc::new(plan)), ..Self::defaults(&crate::tree::TREE) }.with_stab(stab)
     }
 
-    /// Returns the same tree if `line` has its commands. A tree does not change.
-    #[cfg(feature = "emulation")]
-    pub(super) fn same_plan(&self, line: &str) -> Result<Self, super::Error> {
-        let found = alloc::string::ToString::to_string(&crate::registry::parse_line(line)?);
-        if found == alloc::string::ToString::to_string(self) {
-            return Ok(self.clone());
-        }
-        Err(super::Error(
-            "tc: found other commands; accepted: a tree that stays as it is during a run".into(),
-        ))
-    }
-
     /// Returns the tree that this line is.
     #[cfg(feature = "emulation")]
     pub(crate) fn plan(&self) -> Option<&crate::tree::Plan> {

@@ -201,3 +201,13 @@ impl fmt::Display for Plan {
         Ok(())
     }
 }
+
+impl Args {
+    /// Returns the same tree if `line` has its commands. A tree does not change.
+    pub(crate) fn same_plan(&self, line: &str) -> Result<Self, Error> {
+        if format!("{}", crate::registry::parse_line(line)?) == format!("{self}") {
+            return Ok(self.clone());
+        }
+        Err(Error("tc: found other commands; accepted: a tree that stays as it is during a run".into()))
+    }
+}

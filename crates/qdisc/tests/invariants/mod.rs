@@ -273,8 +273,8 @@ struct Bench {
     /// Whether the discipline, or the one inside it, plays a path: packets overtake each other, and losses are not
     /// reported (netem).
     path: bool,
-    /// Whether the discipline holds others (tbf, htb, trees), or opens slots (netem). Its timer may be due more than once
-    /// before a packet leaves.
+    /// Whether the discipline holds others (tbf, htb, trees), or opens slots (netem). Its timer may be due more than
+    /// once before a packet leaves.
     nested: bool,
     /// The codepoint with which each packet was offered.
     codepoints: Vec<u8>,
