@@ -30,8 +30,7 @@ fn a_tree_prints_as_the_commands_that_make_it() {
         tc filter add dev eth0 protocol ip parent 1: flower ip_proto udp dst_port 5000-5009 classid 1:10";
     let line = parse_line(commands).unwrap().to_string();
     assert_eq!(parse_line(&line).unwrap().to_string(), line);
-    for part in
-        ["hfsc rt m1 50000bps d 30000us m2 125000bps", "ets bands 3 strict 1 quanta 3000 1500 priomap 2"]
+    for part in ["hfsc rt m1 0bps d 18000us m2 125000bps", "ets bands 3 strict 1 quanta 3000 1500 priomap 2"]
     {
         assert!(line.contains(part), "{line}");
     }
