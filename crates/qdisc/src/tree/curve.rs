@@ -30,10 +30,10 @@ pub(super) struct Curve {
 
 impl Curve {
     pub(super) fn new(spec: Spec) -> Self {
-        let slope = |m: u32| ((u64::from(m) << SLOPE) + TICKS_PER_SECOND - 1) / TICKS_PER_SECOND;
+        let slope = |m: u32| (u64::from(m) << SLOPE).div_ceil(TICKS_PER_SECOND);
         let inverse = |m: u32| match u64::from(m) {
             0 => NEVER,
-            m => ((TICKS_PER_SECOND << INVERSE) + m - 1) / m,
+            m => (TICKS_PER_SECOND << INVERSE).div_ceil(m),
         };
         let slopes = [spec.m1, spec.m2].map(slope);
         let dx = (u64::from(spec.d) * TICKS_PER_SECOND).div_ceil(1_000_000);

@@ -41,7 +41,7 @@ impl Bits {
 
     /// Adds `bytes` bytes at an offset into the packet.
     fn at(&mut self, offset: u32, bytes: u32, value: u32, mask: u32) -> Read<()> {
-        if offset % bytes != 0 || offset + bytes > VISIBLE {
+        if !offset.is_multiple_of(bytes) || offset.saturating_add(bytes) > VISIBLE {
             return Err(format!(
                 "found {bytes} bytes at {offset}; accepted: the first {VISIBLE} bytes of the IP packet, aligned"
             ));

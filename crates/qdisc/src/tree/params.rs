@@ -375,9 +375,9 @@ fn curve(name: &str, line: &mut Line<'_>) -> Result<Spec, String> {
                 }
                 if dmax > 0 && first > f64::from(spec.m2) {
                     (spec.m1, spec.d) = (first.min(f64::from(u32::MAX)) as u32, dmax);
-                } else if spec.m2 > 0 {
+                } else if let Some(rest) = (umax as u32).wrapping_mul(1_000_000).checked_div(spec.m2) {
                     // tc computes this with whole numbers of 32 bits.
-                    spec.d = dmax.wrapping_sub((umax as u32).wrapping_mul(1_000_000) / spec.m2);
+                    spec.d = dmax.wrapping_sub(rest);
                 }
                 break;
             }

@@ -139,10 +139,10 @@ impl Plan {
             return Err("found stab; accepted: stab only at the root".to_string());
         }
         let place = self.qdiscs.len();
-        if let Some(parent) = parent {
-            if let Some(line) = self.attach(parent, place, replaces)? {
-                return self.put_inside(line, handle, what);
-            }
+        if let Some(parent) = parent
+            && let Some(holder) = self.attach(parent, place, replaces)?
+        {
+            return self.put_inside(holder, handle, what);
         }
         self.majors.insert(handle.major(), place);
         self.qdiscs.push(Qdisc { handle, parent, what });
