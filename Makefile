@@ -26,6 +26,8 @@
 #   make try-wheel   install such a wheel for PYTHONS="python3.12 python3.13", use it as a stranger would, remove it
 #   make try-debian   the same in a new Debian without a compiler, with man and bash (SUITE=bookworm); needs root
 #   make msrv     whether the oldest Rust that is promised compiles the code; needs rustup
+#   make transports   goodqueue-transports, the package with real QUIC stacks, into .venv (docs/transports.md)
+#   make transports-test   its tests, and its lints
 #   make lint     format, clippy, ruff, mypy (fix the format: make format)
 #   make rust-docs   the documentation of the crates, in target/doc; a dead link stops it
 #   make pins     write the newest versions of Python packages, and the hashes of their files, into requirements/
@@ -98,6 +100,24 @@ rust:
 pins: .venv/.made
 	@$(PIP) requirements/pins.txt
 	@$(BIN)/python requirements/pins.py
+
+# --- real QUIC stacks: a package and a workspace of their own ---------------------------------------------------------
+
+transports_sources := $(shell find transports/src transports/certificate -type f) transports/Cargo.toml transports/Cargo.lock transports/pyproject.toml
+
+# The editable install: the Python files stay in place.
+.venv/.transports: .venv/.package .venv/.dev $(transports_sources)
+	@echo "building goodqueue-transports (release; some minutes the first time)"
+	@cd transports && PIP_NO_INDEX=1 PIP_NO_DEPS=1 CARGO_TARGET_DIR=$(CURDIR)/target/transports ../$(BIN)/maturin develop --release --locked >../.venv/transports.log 2>&1 \
+	  || { cat ../.venv/transports.log >&2; echo "make: the build failed; the lines above say where" >&2; exit 1; }
+	@touch $@
+
+.PHONY: transports transports-test
+transports: .venv/.transports
+
+transports-test: .venv/.transports .venv/.dev
+	cd transports && cargo fmt --check && CARGO_TARGET_DIR=$(CURDIR)/target/transports PYO3_BUILD_EXTENSION_MODULE=1 cargo clippy --locked --quiet --all-targets -- $(DENIED)
+	$(BIN)/python -m pytest --quiet --numprocesses logical transports/tests
 
 # --- the page -------------------------------------------------------------------------------------------------------
 
@@ -220,7 +240,7 @@ format: .venv/.dev
 audit: .venv/.dev
 	@command -v cargo-deny >/dev/null || { echo "make audit: no cargo-deny; accepted: cargo install --locked cargo-deny" >&2; exit 1; }
 	@$(PIP) requirements/audit.txt
-	@for manifest in Cargo.toml fuzz/Cargo.toml crates/web/bindgen/Cargo.toml; do \
+	@for manifest in Cargo.toml fuzz/Cargo.toml transports/Cargo.toml crates/web/bindgen/Cargo.toml; do \
 	  echo "$$manifest"; cargo deny --manifest-path $$manifest --locked check --config deny.toml; done
 	$(BIN)/pip-audit --strict --disable-pip --require-hashes $(foreach file,$(wildcard requirements/*.txt),--requirement $(file))
 	cd web && npm audit

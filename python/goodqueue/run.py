@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
-from goodqueue import interrupts
+from goodqueue import endpoints, interrupts
 from goodqueue.calling import calls
 from goodqueue.capture import Trace
 from goodqueue.capture import check as check_traced
-from goodqueue.errors import UserError
+from goodqueue.errors import Option, UserError
 from goodqueue.record import Record, Scenario
 from goodqueue.scenario import discipline, to_json
 
@@ -200,6 +200,10 @@ def simulate(scenario: Scenario, progress: Progress, stop: threading.Event, trac
     """
     from goodqueue._goodqueue import ScenarioError, Simulation, TraceError
 
+    if endpoints.package(scenario):
+        if trace is not None:
+            raise UserError(Option("trace"), "found with endpoints of another package; accepted: without them")
+        return with_endpoints(scenario, progress, stop)
     if trace is not None:
         check_traced(scenario, trace.points)
     files: list[str] = []
@@ -219,6 +223,21 @@ def simulate(scenario: Scenario, progress: Progress, stop: threading.Event, trac
     finally:
         simulation.discard_trace()
     return simulation.record()
+
+
+def with_endpoints(scenario: Scenario, progress: Progress, stop: threading.Event, qlog: str | None = None) -> str:
+    """Run a scenario whose endpoints another package has. ``qlog`` is a folder for the qlogs of its stacks.
+
+    Raises UserError, also if an endpoint fails.
+    """
+    simulation = endpoints.simulation(scenario, qlog=qlog)
+    try:
+        _advance(simulation, progress, stop, [])
+        record: str = simulation.record()
+        simulation.finish_qlog()
+    except ValueError as error:
+        raise UserError(str(error)) from None
+    return record
 
 
 def _advance(simulation: "Simulation", progress: Progress, stop: threading.Event, files: list[str]) -> None:

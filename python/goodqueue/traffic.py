@@ -87,6 +87,8 @@ class Kind:
     """Whether the receiver of the data asks for them on a connection, so that both hosts send."""
     is_made_of_flows: bool
     """Whether it consists of flows of other kinds, as Flent's tests do."""
+    package: str
+    """The package that has its endpoints. Empty: goodqueue has them."""
     keys: tuple[Mapping[str, Any], ...]
     """Its keys in addition to those of all kinds, in the format of `_goodqueue.traffic_kinds`."""
     plural: str

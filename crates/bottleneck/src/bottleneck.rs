@@ -6,10 +6,11 @@ use crate::guard::{self, Failure, Guard};
 use crate::results::{FlowResult, Half};
 use goodqueue_netsim::foreign::Maker;
 use goodqueue_netsim::{
-    Arrival, Direction, Envelope, Headers, Instant, Record, Scenario, ScenarioError, Simulation,
+    Arrival, Direction, Envelope, Headers, Instant, Record, Scenario, ScenarioError, SharedObserver,
+    Simulation,
 };
 use goodqueue_units::Ecn;
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration as Time;
 
 /// The path of a scenario in virtual time. The scenario's own traffic is simulated beside the caller's datagrams.
@@ -107,6 +108,18 @@ impl Bottleneck {
             accepted: self.flows.iter().map(|own| &*own.name).collect::<Vec<_>>().join(", "),
         })?;
         Ok(Flow(place as u32))
+    }
+
+    /// Counts payload that arrived in order at the receiver, for the goodput of a flow of the kind `quic`.
+    pub fn count_delivered(&mut self, flow: Flow, bytes: u64) {
+        if let Some(own) = self.flows.get(flow.0 as usize) {
+            self.run.count_delivered(own.number, bytes);
+        }
+    }
+
+    /// Tells `observer` of every packet at the bottleneck's queues from now on, the caller's and the scenario's.
+    pub fn observe(&mut self, observer: SharedObserver) {
+        self.run.observe(observer);
     }
 
     /// Returns the time that the path has reached.
@@ -248,14 +261,16 @@ impl Bottleneck {
         self.flows.iter().zip(under_way).map(result).collect()
     }
 
-    /// Returns the record of the run up to now, as every engine writes it. The caller's flows stand behind those of the
-    /// scenario, each as its main direction. The record's scenario leaves them out.
+    /// Returns the record of the run up to now, as every engine writes it. The caller's flows of the kind `outside`
+    /// stand behind those of the scenario, each as its main direction. The record's scenario leaves them out.
     #[must_use]
     pub fn record(&self) -> Record {
         let mut record = self.run.record();
         let first = |own: &Own| [0, 1].map(|direction| own.halves[direction].first);
-        let own = self.results().into_iter().zip(&self.flows).map(|(result, own)| result.record(first(own)));
-        record.flows.extend(own);
+        let listed: BTreeSet<String> = record.flows.iter().map(|flow| flow.name.clone()).collect();
+        let own = self.results().into_iter().zip(&self.flows);
+        let unlisted = own.filter(|(_, own)| !listed.contains(&own.name));
+        record.flows.extend(unlisted.map(|(result, own)| result.record(first(own))));
         record
     }
 }

@@ -4,6 +4,7 @@
 //! - [`Bottleneck`]: the path of a scenario, into which datagrams are put and from which they come out.
 //! - [`Datagram`]: one datagram, at one end of the path. [`Flow`]: which flow it belongs to.
 //! - [`FlowResult`]: what the path did to a flow's datagrams.
+//! - [`observing`]: what is told of every packet at the queues.
 //! - [`foreign`]: a queue discipline of your own. If it panics, the run goes on without it.
 
 mod bottleneck;
@@ -11,6 +12,11 @@ mod datagram;
 mod error;
 mod guard;
 mod results;
+
+/// What is told of every packet at the queues ([`Bottleneck::observe`]).
+pub mod observing {
+    pub use goodqueue_netsim::{Event, Observer, Packet, SharedObserver};
+}
 
 pub use bottleneck::Bottleneck;
 pub use datagram::{Datagram, Flow};

@@ -125,7 +125,7 @@ impl Flow {
             Make::Datagrams(pace) => {
                 Source::Isochronous(Box::new(Isochronous::new(start, pace(&traffic.values))))
             }
-            Make::Outside => Source::Outside { delivered_bytes: 0 },
+            Make::Outside | Make::Endpoints => Source::Outside { delivered_bytes: 0 },
             Make::Flows(_) => unreachable!("a scenario that was read has the flows in its place"),
         };
         Self {

@@ -118,6 +118,9 @@ impl Simulation {
                 format!("found {:?}; accepted here: a congestion control of the list", request.line);
             Err(ScenarioError::new(request.key, message))
         })?;
+        if cfg!(feature = "emulation") {
+            scenario.check_served()?;
+        }
         let mut sockets = Sockets::default();
         let mut flows = Flow::all(&scenario, &mut sockets);
         let rtts: Vec<_> = flows.iter().map(|flow| (flow.rtt, flow.most_rtt)).collect();

@@ -26,6 +26,7 @@ use crate::law::Failure;
 use crate::making::Making;
 use goodqueue_hosts::keys::KeyDoc;
 use goodqueue_hosts::traffic::KINDS;
+use goodqueue_hosts::traffic::kind::Make;
 use goodqueue_netsim::path::HOPS;
 use goodqueue_netsim::scenario::reference::TABLES;
 use goodqueue_netsim::{Scenario, Simulation as Run, catalogue};
@@ -206,6 +207,7 @@ fn traffic_kinds() -> PyResult<String> {
                 "in_parallel": kind.in_parallel,
                 "asks": kind.asks,
                 "is_made_of_flows": kind.is_made_of_flows(),
+                "package": if matches!(kind.make, Make::Endpoints) { "goodqueue-transports" } else { "" },
                 "keys": keys,
                 "plural": kind.plural,
                 "fields": kind.result.map(|part| part.fields).unwrap_or_default(),

@@ -35,7 +35,11 @@ def run(
             help="Keep only the first BYTES of each packet. [all, so that checksums can be checked]",
         ),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace the file of --trace.")] = False,
+    qlog: Annotated[
+        str | None,
+        typer.Option(metavar="DIR", help="Write the qlogs of QUIC stacks and of the queues (goodqueue-transports)."),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the file of --trace, or those of --qlog.")] = False,
     latex: Latex = False,
     json: Json = False,
 ) -> None:
@@ -81,9 +85,9 @@ def run(
     """
     from threading import Event
 
-    from goodqueue import engines
+    from goodqueue import endpoints, engines
     from goodqueue.capture import asked, settle
-    from goodqueue.errors import UserError
+    from goodqueue.errors import Option, UserError
     from goodqueue.files import inputs, output
     from goodqueue.scenario import resolve
     from goodqueue.scenario.asked import base as scenario_of
@@ -92,8 +96,12 @@ def run(
     check_format(json, latex)
     (name,) = engines.parse(engine, several=False, linux=kernel)
     given = {"--trace-at": trace_at, "--trace-snap": trace_snap, "--force": force}
+    if trace is None and qlog is not None:
+        del given["--force"]
     if trace is None and (at := next((option for option, value in given.items() if value), None)):
         raise UserError(at, "found without --trace; accepted: with --trace FILE.pcapng")
+    if trace is not None and qlog is not None:
+        raise UserError(Option("qlog"), "found with --trace; accepted: one of them")
     written = None
     with inputs.noted() as read:
         base, origins = scenario_of(scenario, said, sets or ())
@@ -101,6 +109,8 @@ def run(
         notes.tell(base, origins)
     with asked(trace, trace_at, trace_snap, engines.kind(name), force, read) as capture:
         runs = engines.find(name) if capture is None else engines.traced(name, capture)
+        if qlog is not None:
+            runs = endpoints.logged(name, resolved, qlog, force)
         with terminal.progress("simulating" if name == "sim" else f"engine {name}") as progress:
             text = runs(resolved, progress, Event())
         if capture is not None:

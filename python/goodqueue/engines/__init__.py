@@ -9,7 +9,7 @@ import platform
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from goodqueue import run
+from goodqueue import endpoints, run
 from goodqueue.engines import releases
 from goodqueue.errors import Option, Place, UserError, quoted
 from goodqueue.record import Scenario
@@ -66,6 +66,7 @@ def need_linux(place: Place) -> None:
 
 def check(engine: str, scenario: Scenario) -> None:
     """Refuse a resolved ``scenario`` that ``engine`` cannot run. Raises UserError that names the key."""
+    endpoints.check(engine, scenario)
     if engine != "sim":
         need_linux(f"{engine} engine")
     if kind(engine) == "kernel":

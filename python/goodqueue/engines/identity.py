@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from goodqueue import engines
+from goodqueue import endpoints, engines
 from goodqueue.record import Scenario
 from goodqueue.scenario import discipline, paths
 
@@ -82,6 +82,8 @@ def _build(engine: str, scenario: Scenario) -> str:
         from goodqueue.engines.live import engine as live
 
         return live.build(build())
+    if endpoints.package(scenario):
+        return digest([build(), endpoints.module(scenario).build()])[:12]
     return build()
 
 

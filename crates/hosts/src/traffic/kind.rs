@@ -74,6 +74,8 @@ pub enum Make {
     Datagrams(fn(&Values) -> Pace),
     /// Packets that are put into the run from outside.
     Outside,
+    /// Packets of endpoints that another package has, and which runs the scenario.
+    Endpoints,
     /// Flows of other kinds: the tables that the kind's table stands for.
     Flows(fn(&Table<'_>) -> Result<Vec<Content>>),
 }

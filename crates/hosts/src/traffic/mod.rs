@@ -1,8 +1,8 @@
 //! The kinds of traffic. Each kind has one file: its keys, what it opens and sends, and what it measures ([`Kind`]).
 //!
-//! A kind is one of five things (`kind::Make`): an endless TCP connection (`bulk`); an application above TCP
+//! A kind is one of six things (`kind::Make`): an endless TCP connection (`bulk`); an application above TCP
 //! connections (`application`); an application that only exchanges datagrams (`application`); datagrams at fixed times
-//! (`isochronous`); or a name for flows of other kinds (`flent`).
+//! (`isochronous`); endpoints of another package (`quic`); or a name for flows of other kinds (`flent`).
 
 pub mod application;
 pub mod flent;
@@ -17,17 +17,19 @@ use serde_json::json;
 
 /// Lists the kinds: one module per kind.
 macro_rules! kinds {
-    ($($file:ident),* ; $($flent:path),*) => {
-        $(pub mod $file;)*
+    ($($(#[$only:meta])? $file:ident),* ; $($flent:path),*) => {
+        $($(#[$only])? pub mod $file;)*
 
         /// Every kind of traffic, in the order in which `goodqueue list traffic` shows them. A constant would stand
         /// once in each crate that reads it, with all that the kinds refer to.
-        pub static KINDS: &[&Kind] = &[$(&$file::KIND.listed(),)* $(&$flent.listed(),)*];
+        pub static KINDS: &[&Kind] = &[$($(#[$only])? &$file::KIND.listed(),)* $(&$flent.listed(),)*];
     };
 }
 
 kinds!(
-    bulk, transfer, rr, stream, cbr, ping, voip, media, page, packmime, web_users, tmix;
+    bulk, transfer, rr, stream, cbr, ping, voip, media, page, packmime, web_users, tmix,
+    #[cfg(feature = "endpoints")]
+    quic;
     flent::RRUL, flent::RRUL_BE, flent::TCP_NUP, flent::TCP_NDOWN
 );
 

@@ -29,6 +29,7 @@ pub use traffic::Traffic;
 use crate::foreign::{CcMaker, CcRequest};
 use crate::outside::OutsideRoute;
 use goodqueue_hosts::keys::{AnyKey, FRAME_BYTES, Json, Key, Result, ScenarioError, Span, Table, refuse};
+use goodqueue_hosts::traffic::kind::Make;
 use goodqueue_hosts::traffic::tcp;
 use goodqueue_tcp::OwnCc;
 use goodqueue_units::{Duration, Release};
@@ -93,6 +94,9 @@ pub struct Scenario {
     /// Time series, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub series: Option<Series>,
+    /// Whether the run's owner has the endpoints of traffic such as `quic`.
+    #[serde(skip)]
+    pub(crate) is_served: bool,
 }
 
 /// Propagation.
@@ -194,10 +198,39 @@ impl Scenario {
             table.table("autorate")?.map(|table| Autorate::read(&table, &bottleneck)).transpose()?;
         autorate.as_ref().map_or(Ok(()), |autorate| autorate.check(&traffic))?;
         let series = table.table("series")?.map(|table| Series::read(&table)).transpose()?;
-        let scenario =
-            Self { duration, warmup, seed, bottleneck, path, linux, hops, traffic, change, autorate, series };
+        let is_served = false;
+        let scenario = Self {
+            duration,
+            warmup,
+            seed,
+            bottleneck,
+            path,
+            linux,
+            hops,
+            traffic,
+            change,
+            autorate,
+            series,
+            is_served,
+        };
         scenario.series.as_ref().map_or(Ok(()), |series| series.check(&scenario))?;
         Ok(scenario)
+    }
+
+    /// Returns the scenario for a run whose owner has the endpoints of all its traffic, that of the kind `quic`, too.
+    #[must_use]
+    pub fn served(self) -> Self {
+        Self { is_served: true, ..self }
+    }
+
+    /// Refuses traffic whose endpoints nobody has.
+    pub(crate) fn check_served(&self) -> Result<()> {
+        let is_alone = |traffic: &Traffic| matches!(traffic.kind.make, Make::Endpoints) && !self.is_served;
+        self.traffic.iter().position(is_alone).map_or(Ok(()), |place| {
+            let found = format!("{:?}", self.traffic[place].kind.name);
+            let accepted = "it where its endpoints are: in the package goodqueue-transports";
+            refuse(&format!("traffic[{place}].kind"), found, accepted)
+        })
     }
 
     /// Makes the congestion controls that are not in TCP's table, by `make`.

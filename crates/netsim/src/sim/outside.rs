@@ -1,7 +1,7 @@
 //! The loop's part for packets that come from outside the run and leave it again.
 
 use super::Simulation;
-use crate::flow::Source;
+use crate::flow::{Flow, Source};
 use crate::ids::{FlowId, Number};
 use crate::ledger::Counts;
 use crate::outside::{Arrival, Envelope, Headers, OutsideRoute};
@@ -9,6 +9,7 @@ use crate::packet::{Body, Datagram, Packet};
 use crate::scenario::Scenario;
 use goodqueue_hosts::direction::Direction;
 use goodqueue_hosts::keys::ScenarioError;
+use goodqueue_hosts::traffic::kind::Make;
 use goodqueue_units::{Duration, Instant};
 use serde::Serialize;
 
@@ -52,6 +53,13 @@ impl Simulation {
         envelope
     }
 
+    /// Counts payload that arrived in order at the receiver of the flow `flow`, whose endpoints are the caller's.
+    pub fn count_delivered(&mut self, flow: u32, bytes: u64) {
+        if let Source::Outside { delivered_bytes } = &mut self.flows[FlowId::at(flow as usize)].source {
+            *delivered_bytes += bytes;
+        }
+    }
+
     /// Moves the packets that arrived since the last call to `into`, in the order of time.
     pub fn take_arrivals(&mut self, into: &mut Vec<Arrival>) {
         into.append(&mut self.arrivals);
@@ -86,7 +94,10 @@ impl Simulation {
     /// Handles the arrival of a packet from outside. Returns false if `datagram` is not from outside.
     pub(super) fn leaves(&mut self, flow: FlowId, direction: Direction, datagram: &Datagram) -> bool {
         let Datagram { envelope: Some(envelope), ecn, dscp, len, .. } = *datagram else { return false };
-        if let Source::Outside { delivered_bytes } = &mut self.flows[flow].source {
+        let Flow { source, kind, .. } = &mut self.flows[flow];
+        if let Source::Outside { delivered_bytes } = source
+            && !matches!(kind.make, Make::Endpoints)
+        {
             *delivered_bytes += u64::from(len);
         }
         self.arrivals.push(Arrival { time: self.now, direction, envelope, ecn, dscp });

@@ -1,0 +1,89 @@
+"""Kinds of traffic whose endpoints another package has, as real QUIC stacks. goodqueue does not depend on that package.
+
+Its module has ``VERSION``, and a ``Simulation`` that runs a whole scenario as the core's own does.
+"""
+
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from goodqueue.errors import Option, UserError
+from goodqueue.record import Scenario
+from goodqueue.scenario import discipline, paths, to_json
+from goodqueue.traffic import kinds
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from goodqueue import run
+
+
+def package(scenario: Scenario) -> str:
+    """Return the package that has the endpoints of ``scenario``. Empty: goodqueue has all of them."""
+    known, tables = kinds(), scenario.get("traffic")
+    named = [table.get("kind") for table in tables if isinstance(table, dict)] if isinstance(tables, list) else []
+    found = (known[kind].package for kind in named if isinstance(kind, str) and kind in known)
+    return next((name for name in found if name), "")
+
+
+def module(scenario: Scenario) -> "ModuleType":
+    """Return the module of the package that ``scenario`` needs. Raises UserError if it is missing or does not fit."""
+    from goodqueue._goodqueue import VERSION
+
+    name, place = package(scenario), _place(scenario)
+    try:
+        found = import_module(name.replace("-", "_"))
+    except ModuleNotFoundError:
+        raise UserError(place, f"needs {name}; accepted: pip install {name}") from None
+    if found.VERSION != VERSION:
+        accepted = f"{VERSION}, as goodqueue is (pip install {name}=={VERSION})"
+        raise UserError(place, f"found {name} {found.VERSION}; accepted: {accepted}")
+    return found
+
+
+def check(engine: str, scenario: Scenario) -> None:
+    """Refuse a resolved ``scenario`` whose endpoints ``engine`` does not have. Raises UserError that names the key."""
+    if not package(scenario):
+        return
+    if engine != "sim":
+        raise UserError(_place(scenario), f"found with --engine {engine}; accepted: with --engine sim")
+    module(scenario)
+
+
+def simulation(scenario: Scenario, **options: Any) -> Any:
+    """Return a run of ``scenario`` with the endpoints of the package that it needs. Raises UserError."""
+    made = module(scenario).Simulation
+    lines = [table.get("qdisc") for table in [*(one for _, one in paths.links(scenario)), *scenario.get("change", ())]]
+    if discipline.controlled(scenario) or any(map(discipline.is_python, lines)):
+        found = "found beside a class in Python; accepted: beside disciplines and congestion controls of goodqueue's own"
+        raise UserError(_place(scenario), found)
+    try:
+        return made(to_json(scenario), **options)
+    except ValueError as error:
+        raise UserError(str(error)) from None
+
+
+def logged(engine: str, scenario: Scenario, folder: str, force: bool) -> "run.Engine":
+    """Return the engine that writes the qlogs of the endpoints of ``scenario`` into ``folder``, which it makes.
+
+    Raises UserError if there are none, or if the folder has files and ``force`` is not set.
+    """
+    from goodqueue import run
+
+    place = Option("qlog", folder)
+    if engine != "sim" or not package(scenario):
+        raise UserError(place, "found without QUIC stacks; accepted: with them, on the simulator")
+    path = Path(folder)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        if not force and any(path.iterdir()):
+            raise UserError(place, "found a folder with files; accepted: a new or an empty one, or --force")
+    except OSError as error:
+        raise UserError(place, f"{error.strerror}; accepted: a folder to write") from None
+    return lambda scenario, progress, stop: run.with_endpoints(scenario, progress, stop, folder)
+
+
+def _place(scenario: Scenario) -> str:
+    known = kinds()
+    place = next(i for i, table in enumerate(scenario["traffic"]) if known[table["kind"]].package)
+    return f"traffic[{place}].kind"

@@ -1,0 +1,162 @@
+//! A connection of the run: its two ends, its application, and what is measured of it.
+
+use crate::app::App;
+use crate::cpu::Cpu;
+use crate::peer::{Peer, Role, Setup, Time, Totals, make};
+use goodqueue_bottleneck::{Direction, Flow};
+use goodqueue_hosts::probe::delay::FlowDelays;
+use goodqueue_hosts::probe::rounded;
+use goodqueue_hosts::traffic::quic::{self, QuicResult, QuicStack};
+use goodqueue_hosts::traffic::tcp;
+use goodqueue_netsim::FlowOutline;
+use goodqueue_netsim::scenario::Traffic;
+use std::path::Path;
+
+/// A connection.
+pub(crate) struct Connection {
+    pub(crate) flow: Flow,
+    pub(crate) name: String,
+    pub(crate) stack: QuicStack,
+    pub(crate) cc: String,
+    pub(crate) direction: Direction,
+    pub(crate) start: Time,
+    pub(crate) is_ecn: bool,
+    pub(crate) dscp: u8,
+    /// The size of its transfer, if it has one.
+    size: Option<u64>,
+    pub(crate) app: App,
+    /// The client and the server, from the start on.
+    pub(crate) peers: Option<[Box<dyn Peer>; 2]>,
+    pub(crate) cpu: [Cpu; 2],
+    delivered: u64,
+    established: Option<Time>,
+    completed: Option<Time>,
+    rtts: FlowDelays,
+    cwnd_sum: u64,
+    cwnd_samples: u64,
+    cwnd_max: u64,
+    marks: u64,
+    baseline: Totals,
+}
+
+impl Connection {
+    /// Builds the connection of a flow.
+    pub(crate) fn new(flow: Flow, outline: FlowOutline, traffic: &Traffic) -> Self {
+        let values = &traffic.values;
+        let stop = Time::from_secs_f64(outline.stop_s);
+        Self {
+            flow,
+            name: outline.name,
+            stack: values.get(&quic::STACK),
+            cc: values.get(&quic::CC),
+            direction: outline.direction,
+            start: Time::from_secs_f64(outline.start_s),
+            is_ecn: values.get(&quic::ECN),
+            dscp: values.find(&tcp::DSCP).unwrap_or_default().0,
+            size: values.find(&quic::SIZE).map(|size| size.0),
+            app: App::new(values, stop),
+            peers: None,
+            cpu: [Cpu::default(); 2],
+            delivered: 0,
+            established: None,
+            completed: None,
+            rtts: FlowDelays::new(),
+            cwnd_sum: 0,
+            cwnd_samples: 0,
+            cwnd_max: 0,
+            marks: 0,
+            baseline: Totals::default(),
+        }
+    }
+
+    /// Makes both ends at `now`. Their random numbers derive from `seed` and the flow. `qlog` is the folder of qlogs.
+    ///
+    /// # Errors
+    /// One line with the flow's name.
+    pub(crate) fn start(&mut self, now: Time, seed: u64, qlog: Option<&Path>) -> Result<(), String> {
+        let end = |role: Role| {
+            let mut bytes = [0; 32];
+            bytes[..8].copy_from_slice(&seed.to_le_bytes());
+            bytes[8..12].copy_from_slice(&self.flow.0.to_le_bytes());
+            bytes[12] = role as u8;
+            let word = if role == Role::Client { "client" } else { "server" };
+            let file = |folder: &Path| folder.join(format!("{}.{word}.sqlog", self.name.replace('/', "-")));
+            let setup = Setup {
+                role,
+                is_sender: role as usize == self.sender(),
+                cc: self.cc.clone(),
+                seed: bytes,
+                qlog: qlog.map(file),
+            };
+            make(self.stack, setup, now)
+                .map_err(|error| format!("{}: {}: {error}", self.name, self.stack.name()))
+        };
+        self.peers = Some([end(Role::Client)?, end(Role::Server)?]);
+        Ok(())
+    }
+
+    /// Returns the number of the end that sends the data: 0 is the client, at the user.
+    pub(crate) fn sender(&self) -> usize {
+        usize::from(self.direction == Direction::Down)
+    }
+
+    /// Takes what the sender's stack sees after a datagram has arrived there.
+    pub(crate) fn sample(&mut self) {
+        let sender = self.sender();
+        let Some(peers) = &self.peers else { return };
+        let seen = peers[sender].sample();
+        if peers[sender].is_established() {
+            self.rtts.record(goodqueue_units::Duration::from_nanos(seen.rtt.as_nanos() as u64));
+            self.cwnd_sum += seen.cwnd_bytes;
+            self.cwnd_samples += 1;
+            self.cwnd_max = self.cwnd_max.max(seen.cwnd_bytes);
+        }
+    }
+
+    /// Counts a CE mark that reached the receiver.
+    pub(crate) fn heard_mark(&mut self) {
+        self.marks += 1;
+    }
+
+    /// Reads what has arrived at the receiver, and returns the number of bytes. Notes when handshake and transfer end.
+    pub(crate) fn read(&mut self, now: Time) -> u64 {
+        let receiver = 1 - self.sender();
+        let Some(peers) = &mut self.peers else { return 0 };
+        if peers[Role::Client as usize].is_established() {
+            self.established.get_or_insert(now);
+        }
+        let bytes = peers[receiver].read();
+        self.delivered += bytes;
+        if self.size.is_some_and(|size| self.delivered >= size) {
+            self.completed.get_or_insert(now);
+        }
+        bytes
+    }
+
+    /// Begins measuring.
+    pub(crate) fn measure(&mut self) {
+        let sender = self.sender();
+        self.baseline = self.peers.as_mut().map_or_else(Totals::default, |peers| peers[sender].totals());
+        self.rtts.reset();
+        (self.cwnd_sum, self.cwnd_samples, self.cwnd_max, self.marks) = (0, 0, 0, 0);
+    }
+
+    /// Returns what was measured.
+    pub(crate) fn result(&mut self) -> QuicResult {
+        let sender = self.sender();
+        let totals = self.peers.as_mut().map_or_else(Totals::default, |peers| peers[sender].totals());
+        let since_start = |at: Time| rounded((at - self.start).as_secs_f64() * 1e3);
+        let before = self.baseline.congestion_events.unwrap_or(0);
+        QuicResult {
+            rtt_ms: self.rtts.summary(),
+            handshake_ms: self.established.map(since_start),
+            completion_ms: self.completed.map(since_start),
+            cwnd_mean_bytes: self.cwnd_sum / self.cwnd_samples.max(1),
+            cwnd_max_bytes: self.cwnd_max,
+            packets_sent: totals.packets_sent - self.baseline.packets_sent,
+            packets_lost: totals.packets_lost - self.baseline.packets_lost,
+            marks_heard: self.marks,
+            congestion_events: totals.congestion_events.map(|events| events - before),
+        }
+    }
+}

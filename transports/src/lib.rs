@@ -1,0 +1,116 @@
+//! Real QUIC stacks as traffic of goodqueue's scenarios: the extension module of the package goodqueue-transports.
+
+mod aioquic;
+mod app;
+mod clock;
+mod connection;
+mod cpu;
+mod family;
+mod noq;
+mod peer;
+mod qlog;
+mod queue_log;
+mod quinn;
+mod run;
+mod tls;
+
+use goodqueue_hosts::traffic::quic::QuicStack;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+fn refused(error: impl std::fmt::Display) -> PyErr {
+    PyValueError::new_err(error.to_string())
+}
+
+/// One run of one scenario, with the methods of goodqueue's own `Simulation`.
+#[pyclass(module = "goodqueue_transports")]
+struct Simulation(Mutex<run::Run>);
+
+/// Does `work`. A panic of a stack becomes an exception of one line.
+fn guarded<T>(work: impl FnOnce() -> Result<T, String>) -> PyResult<T> {
+    match catch_unwind(AssertUnwindSafe(work)) {
+        Ok(done) => done.map_err(refused),
+        Err(panic) => {
+            let text = panic.downcast_ref::<String>().map(String::as_str);
+            let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("without a message");
+            Err(refused(format!("a QUIC stack panicked: {}", text.replace('\n', " "))))
+        }
+    }
+}
+
+impl Simulation {
+    /// Returns the run. Python lends the object to one thread at a time, so nobody else has it.
+    fn run(&mut self) -> &mut run::Run {
+        self.0.get_mut().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[pymethods]
+impl Simulation {
+    /// Sets the scenario up. `cpu` says whether the stacks' CPU time is measured, `qlog` is a folder for their qlogs.
+    #[new]
+    #[pyo3(signature = (scenario_json, cpu=false, qlog=None))]
+    fn new(scenario_json: &str, cpu: bool, qlog: Option<PathBuf>) -> PyResult<Self> {
+        Ok(Self(Mutex::new(run::Run::new(scenario_json, cpu, qlog).map_err(refused)?)))
+    }
+
+    /// The length of the run, in seconds of simulated time.
+    #[getter]
+    fn duration_s(&mut self) -> f64 {
+        self.run().duration().as_secs_f64()
+    }
+
+    /// Runs until `until_s` seconds of simulated time, at most to the end, and returns the time reached.
+    #[pyo3(signature = (until_s, most_events=None))]
+    fn advance(&mut self, py: Python<'_>, until_s: f64, most_events: Option<u64>) -> PyResult<f64> {
+        let _unused = most_events;
+        let until = Duration::try_from_secs_f64(until_s).map_err(refused)?;
+        let run = self.run();
+        py.detach(|| guarded(|| run.advance(until)))?;
+        Ok(run.now().as_secs_f64())
+    }
+
+    /// Returns the record of the run so far, as JSON.
+    fn record(&mut self, py: Python<'_>) -> PyResult<String> {
+        let run = self.run();
+        py.detach(|| guarded(|| serde_json::to_string(&run.record()).map_err(|error| error.to_string())))
+    }
+
+    /// Ends the files of qlog, and with them the connections.
+    fn finish_qlog(&mut self) -> PyResult<()> {
+        self.run().finish_qlog().map_err(refused)
+    }
+
+    /// Returns, per connection: its name, its stack, and for sender and receiver the CPU seconds and the datagrams.
+    fn cpu(&mut self) -> Vec<(String, &'static str, [(f64, u64); 2])> {
+        self.run().cpu()
+    }
+
+    /// Returns the connections that ended by an error, one line each.
+    fn failures(&mut self) -> Vec<String> {
+        self.run().failures()
+    }
+}
+
+/// Returns the stacks: their names, the releases that are built in (empty: it is no part of this module), and their
+/// congestion controls, of which the first is the default.
+#[pyfunction]
+fn stacks() -> Vec<(&'static str, &'static str, Vec<&'static str>)> {
+    let release = |stack| match stack {
+        QuicStack::Quinn => env!("QUINN_PROTO"),
+        QuicStack::Noq => env!("NOQ_PROTO"),
+        QuicStack::Aioquic => "",
+    };
+    QuicStack::ALL.iter().map(|&stack| (stack.name(), release(stack), stack.ccs().to_vec())).collect()
+}
+
+#[pymodule]
+fn _goodqueue_transports(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("VERSION", env!("CARGO_PKG_VERSION"))?;
+    module.add_function(wrap_pyfunction!(stacks, module)?)?;
+    module.add_class::<Simulation>()
+}

@@ -1,0 +1,77 @@
+//! noq (noq-proto).
+
+use crate::peer::{SEND_WINDOW_BYTES, WINDOW_BYTES};
+use noq_proto::congestion::{Bbr3Config, ControllerFactory, CubicConfig, NewRenoConfig};
+use noq_proto::{ConnectionId, FourTuple, PathId, QlogConfig, QlogFactory, Side, TransportConfig};
+use std::net::SocketAddr;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+crate::family::peer!(Noq, noq_proto);
+
+fn endpoint(config: EndpointConfig, server: Option<Arc<ServerConfig>>) -> Endpoint {
+    Endpoint::new(Arc::new(config), server, true)
+}
+
+/// Gives the endpoint a datagram that arrived at a time from an address.
+fn handle(
+    endpoint: &mut Endpoint,
+    (now, from): (Instant, SocketAddr),
+    ecn: Option<EcnCodepoint>,
+    data: BytesMut,
+    buffer: &mut Vec<u8>,
+) -> Option<DatagramEvent> {
+    endpoint.handle(now, FourTuple::new(from, None), ecn, data, buffer)
+}
+
+/// Returns the most datagrams of one transmission: one, as a socket without segmentation offload takes.
+fn limit() -> NonZeroUsize {
+    NonZeroUsize::MIN
+}
+
+fn transport(setup: &Setup, base: Instant) -> Result<TransportConfig, String> {
+    let cc: Arc<dyn ControllerFactory + Send + Sync> = match &*setup.cc {
+        "newreno" => Arc::new(NewRenoConfig::default()),
+        "bbr3" => Arc::new(Bbr3Config::default()),
+        _ => Arc::new(CubicConfig::default()),
+    };
+    let mut config = TransportConfig::default();
+    config.congestion_controller_factory(cc);
+    config.stream_receive_window(VarInt::from_u32(WINDOW_BYTES));
+    config.receive_window(VarInt::from_u32(WINDOW_BYTES));
+    config.send_window(SEND_WINDOW_BYTES);
+    if let Some(path) = &setup.qlog {
+        config.qlog_factory(Arc::new(OneFile { path: path.clone(), base }));
+    }
+    Ok(config)
+}
+
+/// Writes the qlog of the one connection.
+struct OneFile {
+    path: PathBuf,
+    base: Instant,
+}
+
+impl QlogFactory for OneFile {
+    fn for_connection(&self, _: Side, _: SocketAddr, _: ConnectionId, _: Instant) -> Option<QlogConfig> {
+        let mut qlog = QlogConfig::new(crate::qlog::writer(&self.path).ok()?);
+        qlog.start_time(self.base).title(Some("goodqueue, noq".into()));
+        Some(qlog)
+    }
+}
+
+fn sample(connection: &Connection) -> Sample {
+    Sample {
+        rtt: connection.rtt(PathId::ZERO).unwrap_or_default(),
+        cwnd_bytes: connection.congestion_state(PathId::ZERO).map_or(0, |state| state.window()),
+    }
+}
+
+fn totals(connection: &mut Connection) -> Totals {
+    let path = connection.path_stats(PathId::ZERO).unwrap_or_default();
+    Totals {
+        packets_sent: path.sent_packets,
+        packets_lost: path.lost_packets,
+        congestion_events: Some(path.congestion_events),
+    }
+}
