@@ -34,7 +34,7 @@ def scenario(stack: str, cc: str, qdisc: str, beside: bool) -> Scenario:
 
 
 def cells(record: Record, beside: bool) -> list[str]:
-    """Return the numbers of a run: utilisation, delay, marks, and beside CUBIC the connection's share of the goodput."""
+    """Return the numbers of a run: utilisation, delay, marks, and beside CUBIC the share of the goodput."""
     queue, (app,) = record["queues"]["down"], record["apps"]
     goodputs = [flow["goodput_mbps"] for flow in record["flows"]]
     share = [f"{100 * goodputs[0] / sum(goodputs):.0f}"] if beside else []
@@ -66,9 +66,9 @@ def main() -> None:
         name = f"{stack} {version('aioquic') if stack == 'aioquic' else release}"
         for cc in ccs:
             for qdisc in DISCIPLINES:
-                numbers = [
-                    text for beside in (False, True) for text in cells(run.one(scenario(stack, cc, qdisc, beside)), beside)
-                ]
+                numbers: list[str] = []
+                for beside in (False, True):
+                    numbers += cells(run.one(scenario(stack, cc, qdisc, beside)), beside)
                 rows.append(f"| {name} | {cc} | {qdisc} | {' | '.join(numbers)} |")
                 print(rows[-1], flush=True)
         speeds.append(f"| {name} | {ccs[0]} | {' | '.join(speed(stack, ccs[0]))} |")
@@ -83,8 +83,8 @@ def write(rows: list[str], speeds: list[str]) -> None:
     text = [
         "## Stack by discipline",
         "",
-        f"{RATE}, {RTT}, {SECONDS} s, the first {WARMUP} s left out, one seed. Alone, and beside one flow of Linux's CUBIC",
-        "with ECN: the share is the QUIC connection's, in percent of both goodputs. Delays are the queue's, in ms.",
+        f"{RATE}, {RTT}, {SECONDS} s, the first {WARMUP} s left out, one seed. Alone, and beside one flow of Linux's",
+        "CUBIC with ECN: the share is the QUIC connection's, in percent of both goodputs. Delays are the queue's, in ms.",
         "",
         "| stack | cc | discipline | used % | p95 | marks | beside: used % | p95 | marks | share % |",
         "|---|---|---|---:|---:|---:|---:|---:|---:|---:|",
@@ -92,8 +92,8 @@ def write(rows: list[str], speeds: list[str]) -> None:
         "",
         "## Speed",
         "",
-        "A connection alone under `fq_codel`: simulated seconds per second of CPU time, and microseconds of CPU time in the",
-        "stack's calls per datagram sent or received (reading the clock included).",
+        "A connection alone under `fq_codel`: simulated seconds per second of CPU time, and microseconds of CPU time in",
+        "the stack's calls per datagram sent or received (reading the clock included).",
         "",
         "| stack | cc | × real time | sender µs | receiver µs |",
         "|---|---|---:|---:|---:|",

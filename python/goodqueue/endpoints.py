@@ -55,7 +55,7 @@ def simulation(scenario: Scenario, **options: Any) -> Any:
     made = module(scenario).Simulation
     lines = [table.get("qdisc") for table in [*(one for _, one in paths.links(scenario)), *scenario.get("change", ())]]
     if discipline.controlled(scenario) or any(map(discipline.is_python, lines)):
-        found = "found beside a class in Python; accepted: beside disciplines and congestion controls of goodqueue's own"
+        found = "found beside a class in Python; accepted: beside those of goodqueue's own"
         raise UserError(_place(scenario), found)
     try:
         return made(to_json(scenario), **options)

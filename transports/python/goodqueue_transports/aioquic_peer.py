@@ -34,7 +34,9 @@ class _Trace(QuicLoggerTrace):
         self._file = Path(path).open("w", encoding="utf-8")  # noqa: SIM115 - it ends with the connection
         head = self.to_dict()
         del head["events"]
-        self._write({"qlog_format": "JSON-SEQ", "qlog_version": QLOG_VERSION, "title": "goodqueue, aioquic", "trace": head})
+        self._write(
+            {"qlog_format": "JSON-SEQ", "qlog_version": QLOG_VERSION, "title": "goodqueue, aioquic", "trace": head}
+        )
 
     def log_event(self, *, category: str, event: str, data: dict[str, Any]) -> None:
         """Write an event."""

@@ -1,0 +1,152 @@
+"""Real QUIC stacks across a path: what each one reaches, and that a run repeats."""
+
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import goodqueue as gq
+import goodqueue_transports
+from conftest import EXAMPLES, STACKS
+from goodqueue import endpoints, run
+from goodqueue.errors import UserError
+from goodqueue.record import Scenario
+from goodqueue.scenario import load, resolve, to_json
+
+
+def beside(scenario: Scenario, *traffic: dict[str, Any]) -> Scenario:
+    """Return ``scenario`` with more ``traffic``."""
+    return copy.deepcopy(scenario) | {"traffic": [*scenario["traffic"], *traffic]}
+
+
+def with_stack(scenario: Scenario, **keys: Any) -> Scenario:
+    """Return ``scenario`` with other keys of its connection."""
+    return copy.deepcopy(scenario) | {"traffic": [scenario["traffic"][0] | keys]}
+
+
+def test_the_list_of_stacks_is_whole() -> None:
+    assert tuple(goodqueue_transports.STACKS) == STACKS
+
+
+@pytest.mark.parametrize("stack", STACKS)
+def test_a_run_repeats_to_the_byte(stack: str, cable: Scenario) -> None:
+    """Two connections and a TCP flow. Guards against random lengths of a handshake, and against the clock of the wall."""
+    scenario = beside(with_stack(cable, stack=stack, count=2, start_spread="500ms"), {"kind": "bulk"}, {"kind": "ping"})
+    texts = {run.one_text(copy.deepcopy(scenario)) for _ in range(2)}
+    assert len(texts) == 1
+    record = json.loads(texts.pop())
+    assert [flow["name"] for flow in record["flows"]] == ["quic/0", "quic/1", "bulk/0"]
+    assert [app["name"] for app in record["apps"]] == ["quic/0", "quic/1", "ping/0"], "in the scenario's order"
+    assert record["flows"][0]["start_s"] != record["flows"][1]["start_s"]
+    other = json.loads(run.one_text(copy.deepcopy(scenario) | {"seed": 2}))
+    assert other["flows"] != record["flows"], "another seed is another run"
+
+
+@pytest.mark.parametrize("stack", STACKS)
+def test_a_connection_alone_fills_the_link(stack: str, cable: Scenario) -> None:
+    record = run.one(with_stack(cable, stack=stack))
+    (flow,), (app,) = record["flows"], record["apps"]
+    assert record["queues"]["down"]["utilisation_percent"] > 80
+    assert 0.9 * record["queues"]["down"]["throughput_mbps"] < flow["goodput_mbps"] < 20
+    assert app["rtt_ms"]["min"] > 40 and app["rtt_ms"] == flow["rtt_ms"]
+    assert 40 < app["handshake_ms"] < 45, "one round trip"
+    assert 0 < app["cwnd_mean_bytes"] <= app["cwnd_max_bytes"]
+    has_ecn = record["scenario"]["traffic"][0]["ecn"]
+    assert (app["marks_heard"] > 0, app["packets_lost"] == 0) == (has_ecn, has_ecn), "codel marks, or else drops"
+    assert app["marks_heard"] == record["queues"]["down"]["packets"]["marked"]
+
+
+def test_without_ecn_the_queue_drops(cable: Scenario) -> None:
+    (app,) = run.one(with_stack(cable, ecn=False))["apps"]
+    assert app["marks_heard"] == 0 < app["packets_lost"]
+
+
+@pytest.mark.parametrize("stack", STACKS)
+@pytest.mark.parametrize("direction", ["down", "up"])
+def test_a_transfer_ends(stack: str, direction: str, cable: Scenario) -> None:
+    """1 MB at 20 Mbit/s takes 0.4 s and some round trips of slow start."""
+    record = run.one(with_stack(cable, stack=stack, size="1MB", direction=direction) | {"warmup": "0s"})
+    (flow,) = record["flows"]
+    assert 450 < flow["completion_ms"] < 1200
+    assert flow["goodput_mbps"] == pytest.approx(8 / 3, rel=0.001), "all bytes, over the whole run"
+    idle, busy = sorted(record["queues"].values(), key=lambda queue: queue["throughput_mbps"])
+    assert busy is record["queues"][direction] and idle["throughput_mbps"] > 0
+
+
+@pytest.mark.parametrize("stack", STACKS)
+def test_an_application_limits_until_it_does_not(stack: str, cable: Scenario) -> None:
+    limited = run.one(with_stack(cable, stack=stack, rate="2mbit", interval="50ms"))
+    assert limited["flows"][0]["goodput_mbps"] == pytest.approx(2, rel=0.05)
+    freed = run.one(with_stack(cable, stack=stack, rate="2mbit", interval="50ms", unlimited_from="1s"))
+    assert freed["flows"][0]["goodput_mbps"] > 8
+
+
+@pytest.mark.parametrize("stack", STACKS)
+def test_a_flow_stops(stack: str, cable: Scenario) -> None:
+    record = run.one(with_stack(cable, stack=stack, stop="1.5s") | {"series": {"interval": "100ms"}})
+    goodput = record["series"]["flows"][0]["goodput_mbps"]
+    assert goodput[13] > 5 and sum(goodput[17:]) < 1, goodput
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ({"stack": "quin"}, 'traffic[0].stack: found "quin"'),
+        ({"cc": "bbr3"}, "traffic[0].cc: "),
+        ({"stack": "aioquic", "ecn": True}, "accepted: false, as aioquic has no ECN"),
+        ({"interval": "5ms"}, "accepted: it only beside rate"),
+        ({"rate": "2mbit", "size": "1MB"}, "accepted: one of them"),
+        ({"cc": "./mine.py:Mine"}, "traffic[0].cc: "),
+    ],
+)
+def test_what_a_stack_cannot_is_one_line(keys: dict[str, Any], message: str, cable: Scenario) -> None:
+    with pytest.raises(UserError) as refused:
+        resolve(with_stack(cable, **keys))
+    assert message in str(refused.value).replace("'", '"') and "\n" not in str(refused.value)
+
+
+def test_a_path_too_narrow_for_quic_is_refused(cable: Scenario) -> None:
+    with pytest.raises(UserError, match="path.mtu: found 600; accepted beside QUIC: 1228 or more"):
+        run.one(cable | {"path": {"rtt": "40ms", "mtu": 600}})
+
+
+def test_another_version_is_refused(cable: Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(goodqueue_transports, "VERSION", "0.0.9")
+    with pytest.raises(UserError, match="found goodqueue-transports 0.0.9; accepted: "):
+        endpoints.module(cable)
+
+
+def test_compare_and_sweep_run_the_stacks(cable: Scenario, tmp_path: Path) -> None:
+    """The verbs start runs at one place. Guards against a verb that has another."""
+    (tmp_path / "s.toml").write_text(
+        'duration = "2s"\n[bottleneck]\nrate = "20mbit"\nqdisc = "pfifo"\n[path]\nrtt = "40ms"\n'
+        '[[traffic]]\nkind = "quic"\nstack = "noq"\n'
+    )
+    compared = gq.compare(["pfifo", "fq_codel"], scenario=str(tmp_path / "s.toml"), seeds=1)
+    assert len(compared.table()) == 2
+
+
+def example(name: str, **keys: Any) -> Any:
+    """Return the record of an example, with other keys of its connection."""
+    return run.one(with_stack(load(EXAMPLES / name), **keys))
+
+
+def test_noq_bbr3_does_not_pace_an_application_limited_sender() -> None:
+    """noq-proto 1.4.0. A later release that paces makes this test fail: then the example and the page say so."""
+    bursts = example("noq-bbr3-app-limited.toml")["queues"]["down"]
+    paced = example("noq-bbr3-app-limited.toml", cc="cubic")["queues"]["down"]
+    assert bursts["drop_percent"] > 5 > paced["drop_percent"] == 0
+
+
+def test_quinn_bbr_has_no_bound_for_an_application_limited_window() -> None:
+    """quinn-proto 0.11.19: as above. The BDP is 250 kB."""
+    windows = []
+    for duration in ("5s", "10s", "20s"):
+        scenario = load(EXAMPLES / "quinn-bbr-app-limited.toml") | {"duration": duration}
+        windows.append(run.one(scenario)["apps"][0]["cwnd_max_bytes"])
+    assert windows[0] > 1_000_000 and windows[2] > 1.7 * windows[1] > 3 * windows[0], windows
+    cubic = example("quinn-bbr-app-limited.toml", cc="cubic")["apps"][0]
+    assert cubic["cwnd_max_bytes"] < 250_000
+    assert to_json(load(EXAMPLES / "quinn-bbr-app-limited.toml"))
