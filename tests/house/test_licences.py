@@ -88,7 +88,7 @@ def test_an_expression_is_read_as_spdx_says(expression: str, accepted: bool) -> 
 
 
 def test_every_crate_that_we_depend_on_is_permissive() -> None:
-    for manifest in ("Cargo.toml", "fuzz/Cargo.toml", "crates/web/bindgen/Cargo.toml"):
+    for manifest in ("Cargo.toml", "fuzz/Cargo.toml", "transports/Cargo.toml", "crates/web/bindgen/Cargo.toml"):
         command = [cargo(), "metadata", "--format-version", "1", "--locked", "--manifest-path", str(ROOT / manifest)]
         found = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)["packages"]
         assert len(found) > 5

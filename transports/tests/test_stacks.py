@@ -2,6 +2,7 @@
 
 import copy
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -124,12 +125,23 @@ def test_another_version_is_refused(cable: Scenario, monkeypatch: pytest.MonkeyP
 
 def test_compare_and_sweep_run_the_stacks(cable: Scenario, tmp_path: Path) -> None:
     """The verbs start runs at one place. Guards against a verb that has another."""
-    (tmp_path / "s.toml").write_text(
-        'duration = "2s"\n[bottleneck]\nrate = "20mbit"\nqdisc = "pfifo"\n[path]\nrtt = "40ms"\n'
-        '[[traffic]]\nkind = "quic"\nstack = "noq"\n'
-    )
-    compared = gq.compare(["pfifo", "fq_codel"], scenario=str(tmp_path / "s.toml"), seeds=1)
-    assert len(compared.table()) == 2
+    compared = gq.compare("pfifo", "fq_codel", scenario=cable, seeds=1)
+    assert (compared.values("quic_rtt_p95_ms") > 40).all()
+    grid = {"traffic.0.stack": ["quinn", "noq"]}
+    swept = gq.sweep(cable, grid, seeds=1, progress=False, out=tmp_path / "store")
+    assert len(swept.df) == 2
+
+
+def test_the_other_engines_refuse_a_stack(cable: Scenario) -> None:
+    for engine in ("kernel", "live"):
+        with pytest.raises(UserError, match=f"found with --engine {engine}; accepted: with --engine sim"):
+            endpoints.check(engine, resolve(cable))
+
+
+def test_without_the_package_one_line_says_what_to_install(cable: Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "goodqueue_transports", None)
+    with pytest.raises(UserError, match="needs goodqueue-transports; accepted: pip install goodqueue-transports"):
+        run.one(cable)
 
 
 def example(name: str, **keys: Any) -> Any:

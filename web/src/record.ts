@@ -155,6 +155,13 @@ export interface App {
   lost_syn_percent?: number | null;
   lossy_windows?: number | null;
   multi_loss_window_percent?: number | null;
+  handshake_ms?: number | null;
+  cwnd_mean_bytes?: number;
+  cwnd_max_bytes?: number;
+  packets_sent?: number;
+  packets_lost?: number;
+  marks_heard?: number;
+  congestion_events?: number | null;
 }
 
 export interface Fairness {

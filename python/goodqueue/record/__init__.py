@@ -391,6 +391,20 @@ class App(TypedDict):
     """The servers' windows of data of which a segment was lost, and sent again before its response arrived."""
     multi_loss_window_percent: NotRequired[float | None]
     """Share of these windows that lost more than one segment."""
+    handshake_ms: NotRequired[float | None]
+    """From the first datagram to the end of the handshake at the client."""
+    cwnd_mean_bytes: NotRequired[int]
+    """The mean congestion window, sampled as the RTT."""
+    cwnd_max_bytes: NotRequired[int]
+    """The greatest of these windows."""
+    packets_sent: NotRequired[int]
+    """Packets that the sender's stack sent."""
+    packets_lost: NotRequired[int]
+    """Packets that the sender's stack took for lost."""
+    marks_heard: NotRequired[int]
+    """Datagrams with a CE mark that reached the receiver's stack."""
+    congestion_events: NotRequired[int | None]
+    """How often the congestion control answered to loss or marks. Null if the stack does not report it."""
 
 
 class QueueSeries(TypedDict):

@@ -36,7 +36,7 @@ def applications(kind: traffic.Kind, apps: Sequence[App], notes: Sequence[str]) 
             fairness = heading, jain(values)
     columns.append(Column("Jain"))
     row.append(number(fairness[1], 3))
-    title = f"{kind.plural.capitalize()} ({len(apps)})"
+    title = f"{kind.plural[:1].upper()}{kind.plural[1:]} ({len(apps)})"
     said = [f"{TENTH}; Jain's index of {fairness[0]}; --json shows each"]
     return Table(title, columns, [row], [*said, *notes])
 

@@ -312,7 +312,7 @@ def _applications(kind: traffic.Kind, apps: Sequence[App], notes: Sequence[str])
             for row, value in zip(rows, found, strict=False):
                 row.append(_count(value) if part.type == "count" else number(value, column.decimals))
             means += [f"{one.label}: {one.note}" for one in kind.measures if one.path == part.key and one.is_plain]
-    return Table(kind.plural.capitalize(), columns, rows, ["; ".join(means), *notes])
+    return Table(kind.plural[:1].upper() + kind.plural[1:], columns, rows, ["; ".join(means), *notes])
 
 
 def qdisc_parameters(qdisc: dict[str, Any]) -> Table:
