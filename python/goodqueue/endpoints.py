@@ -15,8 +15,6 @@ from goodqueue.traffic import kinds
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from goodqueue import run
-
 
 def package(scenario: Scenario) -> str:
     """Return the package that has the endpoints of ``scenario``. Empty: goodqueue has all of them."""
@@ -63,13 +61,11 @@ def simulation(scenario: Scenario, **options: Any) -> Any:
         raise UserError(str(error)) from None
 
 
-def logged(engine: str, scenario: Scenario, folder: str, force: bool) -> "run.Engine":
-    """Return the engine that writes the qlogs of the endpoints of ``scenario`` into ``folder``, which it makes.
+def prepare_qlog(engine: str, scenario: Scenario, folder: str, force: bool) -> None:
+    """Make ``folder`` for the qlogs of the endpoints of ``scenario``.
 
     Raises UserError if there are none, or if the folder has files and ``force`` is not set.
     """
-    from goodqueue import run
-
     place = Option("qlog", folder)
     if engine != "sim" or not package(scenario):
         raise UserError(place, "found without QUIC stacks; accepted: with them, on the simulator")
@@ -80,7 +76,6 @@ def logged(engine: str, scenario: Scenario, folder: str, force: bool) -> "run.En
             raise UserError(place, "found a folder with files; accepted: a new or an empty one, or --force")
     except OSError as error:
         raise UserError(place, f"{error.strerror}; accepted: a folder to write") from None
-    return lambda scenario, progress, stop: run.with_endpoints(scenario, progress, stop, folder)
 
 
 def _place(scenario: Scenario) -> str:

@@ -17,7 +17,7 @@ from goodqueue import endpoints, interrupts
 from goodqueue.calling import calls
 from goodqueue.capture import Trace
 from goodqueue.capture import check as check_traced
-from goodqueue.errors import Option, UserError
+from goodqueue.errors import Option, UserError, warn
 from goodqueue.record import Record, Scenario
 from goodqueue.scenario import discipline, to_json
 
@@ -234,6 +234,8 @@ def with_endpoints(scenario: Scenario, progress: Progress, stop: threading.Event
     try:
         _advance(simulation, progress, stop, [])
         record: str = simulation.record()
+        for line in simulation.failures():
+            warn(f"the connection {line}")
         simulation.finish_qlog()
     except ValueError as error:
         raise UserError(str(error)) from None

@@ -47,6 +47,8 @@ WORDS = {
     "slow.py": "a file of the guide; test_site.py runs it",
     "connect": "a kind of traffic of CONTRIBUTING.md's recipe; test_recipes.py",
     "policer": "a kind of hop of the same recipe; test_recipes.py",
+    "quic": "needs goodqueue-transports, whose tests `make transports-test` runs",
+    "quinn-beside-cubic.toml": "likewise",
     "office.tmix": "needs a capture; test_tmix.py",
     "shop.har": "needs a page that a browser saved; test_har.py",
     **dict.fromkeys(("case.toml", "users.toml", "link.toml", "one-flow.toml"), "a scenario of the reader's"),

@@ -1,5 +1,5 @@
-//! The end of a connection in quinn-proto and in noq-proto, which began as a copy of quinn: their interfaces differ in a
-//! few calls, and each has its own in its file.
+//! The end of a connection in quinn-proto and in noq-proto, which began as a copy of quinn. Their interfaces differ in
+//! a few calls, which each has in its own file.
 
 /// Makes the type of an end, `$end`, of the crate `$proto`. The module that calls it has the functions in which the two
 /// crates differ: `endpoint`, `handle`, `limit`, `transport`, `sample` and `totals`.

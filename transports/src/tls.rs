@@ -1,5 +1,5 @@
-//! The certificate of all servers, and what rustls makes of it. The certificate is of Ed25519, whose signatures all have
-//! one length: the packets of a handshake then have the same lengths in every run.
+//! The certificate of all servers, and what rustls makes of it. The certificate is of Ed25519, whose signatures all
+//! have one length. So the packets of a handshake have the same lengths in every run.
 
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};

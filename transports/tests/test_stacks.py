@@ -167,3 +167,12 @@ def test_quinn_bbr_has_no_bound_for_an_application_limited_window() -> None:
     cubic = example("quinn-bbr-app-limited.toml", cc="cubic")["apps"][0]
     assert cubic["cwnd_max_bytes"] < 250_000
     assert to_json(load(EXAMPLES / "quinn-bbr-app-limited.toml"))
+
+
+def test_noq_closes_a_connection_with_many_gaps(capsys: pytest.CaptureFixture[str]) -> None:
+    """noq-proto 1.4.0, with a receive window of 16 MiB: as above. A warning says so, as the record looks like silence."""
+    example("noq-many-gaps.toml")
+    assert "quic/0: noq: " in (said := capsys.readouterr().err)
+    assert "too many gaps in stream buffer" in said
+    assert example("noq-many-gaps.toml", stack="quinn")["flows"][0]["goodput_mbps"] > 20
+    assert "quinn" not in capsys.readouterr().err

@@ -85,7 +85,7 @@ def run(
     """
     from threading import Event
 
-    from goodqueue import endpoints, engines
+    from goodqueue import engines
     from goodqueue.capture import asked, settle
     from goodqueue.errors import Option, UserError
     from goodqueue.files import inputs, output
@@ -110,7 +110,7 @@ def run(
     with asked(trace, trace_at, trace_snap, engines.kind(name), force, read) as capture:
         runs = engines.find(name) if capture is None else engines.traced(name, capture)
         if qlog is not None:
-            runs = endpoints.logged(name, resolved, qlog, force)
+            runs = engines.logged(name, resolved, qlog, force)
         with terminal.progress("simulating" if name == "sim" else f"engine {name}") as progress:
             text = runs(resolved, progress, Event())
         if capture is not None:

@@ -107,6 +107,12 @@ def find(name: str) -> run.Engine:
     return run.simulate
 
 
+def logged(name: str, scenario: Scenario, folder: str, force: bool) -> run.Engine:
+    """Return the engine called ``name``, made to write the qlogs of QUIC stacks into ``folder``. Raises UserError."""
+    endpoints.prepare_qlog(name, scenario, folder, force)
+    return lambda scenario, progress, stop: run.with_endpoints(scenario, progress, stop, folder)
+
+
 def traced(name: str, trace: "Trace") -> run.Engine:
     """Return the engine called ``name``, made to capture its run as ``trace`` describes."""
     if kind(name) == "kernel":
