@@ -170,7 +170,7 @@ def test_quinn_bbr_has_no_bound_for_an_application_limited_window() -> None:
 
 
 def test_noq_closes_a_connection_with_many_gaps(capsys: pytest.CaptureFixture[str]) -> None:
-    """noq-proto 1.4.0, with a receive window of 16 MiB: as above. A warning says so, as the record looks like silence."""
+    """noq-proto 1.4.0, with a receive window of 16 MiB: as above. A warning says so: the record has only silence."""
     example("noq-many-gaps.toml")
     assert "quic/0: noq: " in (said := capsys.readouterr().err)
     assert "too many gaps in stream buffer" in said
