@@ -30,3 +30,6 @@ fn now() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
+
+/// A connection's name and stack, and of its sender and receiver the CPU time in seconds and the datagrams.
+pub(crate) type OfConnection = (String, &'static str, [(f64, u64); 2]);

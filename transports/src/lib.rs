@@ -86,7 +86,7 @@ impl Simulation {
     }
 
     /// Returns, per connection: its name, its stack, and for sender and receiver the CPU seconds and the datagrams.
-    fn cpu(&mut self) -> Vec<(String, &'static str, [(f64, u64); 2])> {
+    fn cpu(&mut self) -> Vec<crate::cpu::OfConnection> {
         self.run().cpu()
     }
 

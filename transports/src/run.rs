@@ -287,7 +287,7 @@ impl Run {
     }
 
     /// Returns, per connection, its name, its stack, and for sender and receiver the CPU time and the datagrams.
-    pub(crate) fn cpu(&self) -> Vec<(String, &'static str, [(f64, u64); 2])> {
+    pub(crate) fn cpu(&self) -> Vec<crate::cpu::OfConnection> {
         let each = self.connections.iter().map(|connection| {
             let sender = connection.sender();
             let ends = [sender, 1 - sender].map(|end| {
