@@ -186,6 +186,9 @@ macro_rules! qdiscs {
                     $($(#[$only])? Self::$variant(live) => Qdisc::<$P>::paces_sockets(&live.qdisc),)+
                     #[cfg(feature = "emulation")]
                     Self::Stab(stab) => stab.paces_sockets(),
+                    // A host's interface has one line, so no socket is above a tree.
+                    #[cfg(feature = "emulation")]
+                    Self::Tree(_) => false,
                 }
             }
             fn on_timer<O: Owner<$P>>(&mut self, now: Instant, owner: &mut O) {
