@@ -210,7 +210,10 @@ def simulate(scenario: Scenario, progress: Progress, stop: threading.Event, trac
     try:
         with _python_runs(), discipline.blaming(files, UserError):
             simulation = Simulation(to_json(scenario), discipline.Maker(files))
-    except ScenarioError as error:  # only the class says which ECN it needs
+    except ScenarioError as error:
+        if not files:
+            raise
+        # Only the class says which ECN it needs.
         raise UserError(str(error)) from None
     try:
         if trace is not None:

@@ -16,7 +16,8 @@ def test_each_trace_of_the_project_is_in_the_list_once_per_law() -> None:
     found = {one["name"]: one["releases"] for one in releases.disciplines()}
     shown = {trace for of in found.values() for cell in of.values() for trace in cell["traces"]}
     there = {f"{file.parent.name}/{file.name.removesuffix('.csv.gz')}" for file in GOLDEN.glob("*/*.csv.gz")}
-    assert shown == there
+    # hfsc, drr, ets and mixed trees have no line, so they have no row either.
+    assert shown == {one for one in there if not one.startswith("tc/") or one[3:].partition("_")[0] in found}
     laws = {name: [cell["law"] for cell in of.values()] for name, of in found.items()}
     assert laws["pie"] == ["first", "same", "same"]
     assert laws["cake"] == ["first", "changed", "changed"]
@@ -49,7 +50,9 @@ def test_each_change_of_tcp_is_in_the_list_with_its_proof(goodqueue: Callable[..
     """Guards against a script that is gone, a proof of what no release changed, and a script that nobody lists."""
     found = {one["name"]: one for one in tcp_releases.features()}
     assert set(found) == set(tcp_releases.SCRIPTS)
-    there = {file.stem for file in (ROOT / "crates" / "tcp" / "tests" / "scripts" / "release").glob("*.tcp")}
+    scripts = ROOT / "crates" / "tcp" / "tests" / "scripts"
+    there = {file.stem for file in (scripts / "release").glob("*.tcp")}
+    there |= {f"accecn/{file.stem}" for file in (scripts / "accecn").glob("option_*.tcp")}
     listed = {script for one in found.values() for script in one["scripts"]}
     assert listed == there - {"send_buffer_grows", "window_waits_for_a_packet"}, "which are of all releases"
     fin = json.loads(goodqueue("list", "linux", "a FIN", "--json").out)

@@ -19,6 +19,9 @@ OF_6_12_TOO = {
 }
 """Traces of 7.3 that Linux 6.12.117 made the same, byte for byte, except for the line with the kernel."""
 
+TREES = "tc"
+"""The folder of traces of trees, each named after the discipline at its root."""
+
 KERNEL_ENGINE = "6.1"
 """The release beside which ``goodqueue validate`` runs its cells."""
 
@@ -99,10 +102,8 @@ def _text(cell: Cell) -> str:
 @cache
 def _traces(name: str) -> dict[str, str | None]:
     """Return the discipline's traces in ``golden`` with the release of their kernel. None: no release."""
-    return {
-        f"{name}/{file.name.removesuffix('.csv.gz')}": _kernel(file)
-        for file in sorted((GOLDEN / name).glob("*.csv.gz"))
-    }
+    files = [*sorted((GOLDEN / name).glob("*.csv.gz")), *sorted((GOLDEN / TREES).glob(f"{name}_*.csv.gz"))]
+    return {f"{file.parent.name}/{file.name.removesuffix('.csv.gz')}": _kernel(file) for file in files}
 
 
 def _kernel(file: Path) -> str | None:

@@ -27,9 +27,18 @@ SCRIPTS = {
         "window_for_a_hole_linux_6_12",
         "window_for_a_hole_linux_7_3",
     ],
+    "with AccECN (RFC 9768), the option (3.2.3) is": [
+        "accecn/option_counts_bytes_linux_7_3",
+        "accecn/option_is_agreed_linux_7_3",
+        "accecn/option_is_cleared_linux_7_3",
+        "accecn/option_is_not_answered_linux_7_3",
+        "accecn/option_not_on_a_repeated_syn_ack_linux_7_3",
+        "accecn/option_of_a_server_linux_7_3",
+        "accecn/option_resolves_a_long_ack_linux_7_3",
+    ],
     'the receive buffer of `tcp_rmem = "stock"` ends at': [],
 }
-"""The scripts of ``crates/tcp/tests/scripts/release`` by what differs. None: a unit test of the crate shows it."""
+"""The scripts of ``crates/tcp/tests/scripts/release``, or of another folder there, by what differs. None: a unit test of the crate shows it."""
 
 
 class Feature(TypedDict):
@@ -67,6 +76,6 @@ def table(found: list[Feature]) -> Table:
         rows.append([one["name"], *changed, proof])
         told = (f"{name} {text}" for name, text, new in zip(names, texts, changed, strict=True) if new != "same")
         notes.append(f"{one['name']}: {'; '.join(told)}.")
-    how = 'stack = "linux-7.3" chooses the TCP. A script is one of crates/tcp/tests/scripts/release.'
+    how = 'stack = "linux-7.3" chooses the TCP. A script is one of crates/tcp/tests/scripts/.'
     columns = [Column(name, False) for name in ("TCP", *names, "proof")]
     return Table("TCP by release of Linux", columns, rows, [*notes, how])

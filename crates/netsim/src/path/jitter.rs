@@ -1,9 +1,9 @@
 //! The jitter of a wire: netem's distributions, or that of a crowded Wi-Fi channel.
 //!
 //! The latter is the model of draft-huitema-ccwg-c4-test-04, "Handling of High Jitter Environments". Each packet is
-//! deferred N1 times by 1 ms, where N1 is Poisson distributed with mean 1, less a uniform part of 1 ms if N1 is not zero.
-//! A share x of the packets is also sent N2 times again, 7.5 ms each, where N2 is Poisson distributed with mean 12. The
-//! wire's `jitter` J is about the mean of the sum: x = (J - 1 ms) / 90 ms, between 0 and 1.
+//! deferred N1 times by 1 ms, where N1 is Poisson distributed with mean 1, less a uniform part of 1 ms if N1 is not
+//! zero. A share x of the packets is also sent N2 times again, 7.5 ms each, where N2 is Poisson distributed with mean
+//! 12. The wire's `jitter` J is about the mean of the sum: x = (J - 1 ms) / 90 ms, between 0 and 1.
 
 use goodqueue_qdisc::distribution::Distribution;
 use goodqueue_units::{Duration, Stream};
@@ -25,7 +25,7 @@ impl Default for Jitter {
 }
 
 impl Jitter {
-    /// Every distribution with its name in a scenario.
+    /// Returns every distribution with its name in a scenario.
     pub(crate) fn all() -> impl Iterator<Item = (&'static str, Self)> {
         let of_netem = Distribution::ALL.into_iter().map(|(name, one)| (name, Self::Netem(one)));
         #[cfg(feature = "emulation")]

@@ -159,8 +159,8 @@ impl<P: Copy> Wire<P> {
         self.latest
     }
 
-    /// Sets the delay and the jitter of packets from now on, as `tc qdisc change` does. Packets on their way keep the old
-    /// delay. A packet behind them with a shorter delay overtakes them in netem, whose queue is sorted by time
+    /// Sets the delay and the jitter of packets from now on, as `tc qdisc change` does. Packets on their way keep the
+    /// old delay. A packet behind them with a shorter delay overtakes them in netem, whose queue is sorted by time
     /// (`tfifo_enqueue`): here only if jitter may reorder, too.
     pub(crate) fn set_delay(&mut self, delay: Duration, jitter: Duration) {
         (self.params.delay, self.params.jitter) = (delay, jitter);

@@ -1,4 +1,4 @@
-//! `[[change]]`: what changes during a run: a link's rate, its discipline's parameters, the delay of the path or a wire.
+//! `[[change]]`: what changes during a run: a link's rate, its discipline's parameters, the delay of a path or a wire.
 
 use super::hop::{BOTTLENECK, Hops};
 use super::link::{Bottleneck, Line, LinkSpec};
