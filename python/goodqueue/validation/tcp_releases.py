@@ -38,8 +38,9 @@ SCRIPTS = {
     ],
     'the receive buffer of `tcp_rmem = "stock"` ends at': [],
 }
-"""The scripts of ``crates/tcp/tests/scripts/release``, or of another folder there, by what differs. None: a unit test of
-the crate shows it.
+"""The scripts of ``crates/tcp/tests/scripts/release``, or of another folder there, by what differs.
+
+Without a script, a unit test of the crate shows it.
 """
 
 
