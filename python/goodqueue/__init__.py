@@ -12,9 +12,9 @@ True
 True
 
 `run`, `compare`, `sweep` and `advise` return results that print as tables and have DataFrames, arrays and figures:
-docs/python.md. `Bottleneck` is the path of a scenario for endpoints of your own. The simulator is the Rust library
-behind ``goodqueue._goodqueue``. The modules beside it make up the command line, and can be imported too (``from
-goodqueue.measures import stats``).
+docs/python.md. `attack`, `tune`, `fit` and `sensitivity` search among thousands of runs: docs/search.md. `Bottleneck`
+is the path of a scenario for endpoints of your own. The simulator is the Rust library behind ``goodqueue._goodqueue``.
+The modules beside it make up the command line, and can be imported too (``from goodqueue.measures import stats``).
 """
 
 from importlib import import_module
@@ -24,16 +24,21 @@ __all__ = [
     "Bottleneck",
     "Comparison",
     "Run",
+    "Search",
     "Suite",
     "Sweep",
     "UserError",
     "advise",
+    "attack",
     "compare",
+    "fit",
     "qdiscs",
     "run",
+    "sensitivity",
     "suite",
     "sweep",
     "traffic_kinds",
+    "tune",
 ]
 
 _FROM = {
@@ -41,12 +46,17 @@ _FROM = {
     "Bottleneck": "goodqueue.api.bottleneck",
     "Comparison": "goodqueue.api.comparison",
     "Run": "goodqueue.api.run",
+    "Search": "goodqueue.api.searching",
     "Suite": "goodqueue.api.suite",
     "Sweep": "goodqueue.api.sweep",
     "UserError": "goodqueue.errors",
+    "attack": "goodqueue.api.searching",
+    "fit": "goodqueue.api.searching",
     "qdiscs": "goodqueue.api.lists",
+    "sensitivity": "goodqueue.api.searching",
     "suite": "goodqueue.api.suite",
     "traffic_kinds": "goodqueue.api.lists",
+    "tune": "goodqueue.api.searching",
 }
 """The modules of names that are not modules themselves. The other names, in lower case, are callable modules."""
 

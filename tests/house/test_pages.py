@@ -26,6 +26,7 @@ ELSEWHERE = {
     "import": "needs a measurement of Flent's; test_flent.py",
     "kernel": "boots Linux; test_kernel_machine.py",
     "link": "runs a program in namespaces; test_link_programs.py",
+    "fit": "one of its commands needs a measurement; test_fit.py",
     "plot": "needs the results of the command before it; test_plot.py, and below for the captions",
     "replay": "runs all of golden/; test_replay.py",
     "report": "needs stored results; test_report.py",
@@ -57,7 +58,9 @@ WORDS = {
 
 SHORTER = {
     "advise": ["--quick", "--seeds=2"],
-    "attack": ["--evaluations=4", "--method=random"],
+    "attack": ["--evaluations=4", "--method=random", "--bound=rate=1..2", "--bound=duration=20"],
+    "fit": ["--evaluations=6"],
+    "tune": ["--evaluations=2", "--seeds=1"],
     "sensitivity": ["--samples=2", "--method=morris"],
     "compare": ["--duration=4s", "--warmup=1s", "--seeds=1"],
     "sweep": ["--set=duration=4s", "--set=warmup=1s", "--seeds=1"],

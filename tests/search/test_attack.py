@@ -16,6 +16,7 @@ from goodqueue._goodqueue import VERSION
 from goodqueue.record import Scenario
 from goodqueue.search import attack, attack_show, request
 from goodqueue.search.evaluating import Evaluator
+from goodqueue.search.runner import Runner
 from goodqueue.search.subjects import Subject, instead
 
 Command = Callable[..., Result]
@@ -36,7 +37,7 @@ def search(store: Path | None = None, workers: int | None = None, kernel: str | 
     """Return the JSON of the search."""
     plan = replace(request.attack("codel", BROKEN, SAID, "tpe", 1, 64, 1, None), kernel=kernel)
     kept = stores.create(store, "--store") if store else None
-    evaluator = Evaluator(plan.subject, plan.broken.conditions, executors.local(workers), kept)
+    evaluator = Evaluator(plan.subject, plan.broken.conditions, Runner(executors.local(workers), kept))
     found: dict[str, Any] = json.loads(
         json.dumps(attack_show.as_json(attack.carry_out(plan, evaluator, lambda _: None), VERSION))
     )

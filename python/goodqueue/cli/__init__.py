@@ -21,6 +21,7 @@ from goodqueue.cli import (
     compare,
     completion,
     export,
+    fit,
     generate,
     importing,
     init,
@@ -40,6 +41,7 @@ from goodqueue.cli import (
     study,
     suite,
     sweep,
+    tune,
     validate,
     vectors,
 )
@@ -77,7 +79,9 @@ app.command("link")(link.link)
 app.command("advise")(advise.advise)
 app.command("sweep")(sweep.sweep)
 app.command("attack")(attack.attack)
+app.command("tune")(tune.tune)
 app.command("sensitivity")(sensitivity.sensitivity)
+app.command("fit")(fit.fit)
 app.command("report")(report.report)
 app.command("serve")(serve.serve)
 app.command("plot")(plot.plot)

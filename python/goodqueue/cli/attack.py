@@ -84,6 +84,7 @@ def attack(
     from goodqueue.search import attack as attacking
     from goodqueue.search import attack_pages, attack_show, request
     from goodqueue.search.evaluating import Evaluator
+    from goodqueue.search.runner import Runner
 
     said = request.World(bound or [], without, qdisc or [], cc or [], ecn)
     plan = request.attack(subject, broken or [], said, method, seed, evaluations, finds, kernel)
@@ -93,7 +94,7 @@ def attack(
         f"{evaluations} scenarios",
         store,
         lambda progress, kept: attacking.carry_out(
-            plan, Evaluator(plan.subject, plan.broken.conditions, execute, kept), progress
+            plan, Evaluator(plan.subject, plan.broken.conditions, Runner(execute, kept)), progress
         ),
     )
 

@@ -1,6 +1,6 @@
 """``goodqueue import``: turns other programs' measurements into records."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -8,9 +8,7 @@ from goodqueue.cli.options import Json, Sets, whole
 from goodqueue.errors import UserError, warn
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from goodqueue.record import Record, Scenario, SourceFile
+    from goodqueue.record import Record, SourceFile
 
 
 def import_(
@@ -55,6 +53,7 @@ def import_(
 
     from goodqueue import scenario as scenarios
     from goodqueue import store
+    from goodqueue.neighbours import files as read
     from goodqueue.neighbours import parts
     from goodqueue.show import tables, terminal
 
@@ -65,8 +64,7 @@ def import_(
         store.check(Path(out), f"--out {out}")
     records: list[Record] = []
     for file in files:
-        for record in _records(file, resolved, seed + len(records)):
-            records.append(record)
+        records += read.records(file, resolved, seed + len(records))
     if out is not None:
         parts.keep(store.create(Path(out), f"--out {out}"), records, f"--out {out}")
     for record in records:
@@ -84,33 +82,6 @@ def import_(
         terminal.show(tables.run_tables(record)[0 if sees_queue else 1 :])
     if out is not None:
         terminal.say(f"Kept: {len(records)} in {out}.")
-
-
-def _records(file: str, scenario: "Scenario | None", number: int) -> "Iterator[Record]":
-    """Yield a record of each test in ``file``. Raises UserError for a file of no program that is read here."""
-    from goodqueue.flent import importing, reading
-    from goodqueue.neighbours import iperf3, irtt, opening
-
-    found: list[Any] = opening.documents(file)
-    if len(found) > 1:
-        found = [data for data in found if opening.program(data) != "iperf3" or iperf3.has_test(data)] or found[:1]
-    for place, data in enumerate(found):
-        name = file if len(found) == 1 else f"{file}#{place + 1}"
-        match opening.program(data):
-            case "flent":
-                yield importing.record(reading.parsed(data, name), scenario, number + place)
-            case "irtt":
-                yield irtt.record(data, name, scenario, number + place)
-            case "iperf3":
-                yield iperf3.record(data, name, scenario, number + place)
-            case _:
-                is_ours = isinstance(data, dict) and {"schema", "engine", "scenario"} <= data.keys()
-                why = (
-                    "a record of goodqueue's, which report, plot and export read as it is"
-                    if is_ours
-                    else ("JSON of no program that is read here")
-                )
-                raise UserError(name, f"found {why}; accepted: {opening.ACCEPTED}")
 
 
 def _source(record: "Record") -> "SourceFile":

@@ -132,7 +132,7 @@ def carry_out(plan: Plan, evaluator: Evaluator, progress: Callable[[float], None
                 _look(plan, evaluator, found, candidate.facts, found.evaluations + number)
         found.evaluations += count
         progress(min(1.0, found.evaluations / plan.evaluations))
-    found.runs = evaluator.runs
+    found.runs = evaluator.run.runs
     return found
 
 
@@ -184,7 +184,7 @@ def _confirm(engine: str, evaluator: Evaluator, scenario: Scenario) -> Confirmed
         engines.check(engine, resolved)
     except UserError as error:
         return Confirmed(engine, str(error))
-    beside = replace(evaluator, engine=engine, evaluations=0, runs=0)
+    beside = replace(evaluator, run=replace(evaluator.run, engine=engine, runs=0), evaluations=0)
     judged = [beside.judge([scenario], seed)[0] for seed in KERNEL_SEEDS]
     if all(not one.values for one in judged):
         return Confirmed(engine, "the kernel engine failed")

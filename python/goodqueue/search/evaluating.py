@@ -1,21 +1,13 @@
-"""Runs the candidates of a search: each scenario, and those it is compared with. Stored runs are not repeated."""
+"""Judges the candidates of a search: runs each scenario, and those it is compared with."""
 
-import json
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-from goodqueue import executors
-from goodqueue import scenario as scenarios
 from goodqueue.engines import identity
-from goodqueue.engines.identity import Run
-from goodqueue.errors import UserError
 from goodqueue.record import Record, Scenario
-from goodqueue.run import Progress
 from goodqueue.search.conditions import Condition
+from goodqueue.search.runner import Runner
 from goodqueue.search.subjects import Subject, instead
-from goodqueue.show import terminal
-from goodqueue.store import Store, completing
 
 FAILED = -10.0
 """The score of a candidate whose scenario is refused, or whose run failed."""
@@ -42,14 +34,9 @@ class Evaluator:
 
     subject: Subject
     conditions: Sequence[Condition]
-    execute: executors.Executor
-    store: Store | None = None
-    engine: str = "sim"
+    run: Runner
     evaluations: int = 0
     """The scenarios that were judged, each with one seed."""
-    runs: int = 0
-    """The runs that this took, those that were stored before included."""
-    _known: dict[str, Record] = field(default_factory=dict)
 
     def judge(self, built: Sequence[Scenario | None], seed: int) -> list[Judged]:
         """Return the judgement of each scenario with ``seed``, in their order. None stands for one that is not run.
@@ -60,7 +47,7 @@ class Evaluator:
         seeded = [None if one is None else {**one, "seed": seed} for one in built]
         own = [one for one in self.conditions if not one.others]
         compared = [one for one in self.conditions if one.others]
-        found = self._records([{"": one} if one is not None else None for one in seeded])
+        found = self.run([{"": one} if one is not None else None for one in seeded])
         first = [self._score(own, records) for records in found]
         if not compared:
             return first
@@ -69,7 +56,7 @@ class Evaluator:
             others = {name for condition in compared for name in condition.others}
             wanted = one is not None and records is not None and judged.holds
             again.append(self._variants(one, others) if wanted and one is not None else None)
-        both = self._records(again)
+        both = self.run(again)
         judgements = []
         for records, judged, more in zip(found, first, both, strict=True):
             if records is None or not judged.holds:
@@ -92,37 +79,6 @@ class Evaluator:
             [one.values(records) for one in conditions],
             [_digest(record) for record in records.values()],
         )
-
-    def _records(self, wanted: Sequence[Mapping[str, Scenario] | None]) -> list[dict[str, Record] | None]:
-        """Return the records of each group of scenarios by name, or None for a group of which one is refused."""
-        groups: list[dict[str, Run] | None] = []
-        for group in wanted:
-            try:
-                groups.append(None if group is None else {name: self._run(one) for name, one in group.items()})
-            except UserError:
-                groups.append(None)
-        runs = {run.key: run for group in groups if group for run in group.values()}
-        records: dict[str, Record] = {}
-
-        def seen(run: Run, text: str) -> None:
-            records[run.key] = json.loads(text)
-
-        completing.complete(self.store, list(runs.values()), self.execute, seen, _silent, lambda _run, _error: None)
-        self.runs += len(runs)
-        return [
-            {name: records[run.key] for name, run in group.items()}
-            if group is not None and all(run.key in records for run in group.values())
-            else None
-            for group in groups
-        ]
-
-    def _run(self, scenario: Scenario) -> Run:
-        return identity.of(self.engine, scenarios.resolve(scenario))
-
-
-def _silent(_count: int) -> AbstractContextManager[Progress]:
-    """Show nothing, since a search shows its own progress."""
-    return terminal.silent("")
 
 
 def _digest(record: Record) -> str:

@@ -40,6 +40,34 @@ class Range:
         return f"{value:.6g}{self.fact.unit}"
 
 
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A key and the words that it may have: ``bottleneck.qdisc=pfifo,codel,pie``."""
+
+    key: str
+    words: tuple[str, ...]
+
+    @property
+    def said(self) -> str:
+        """The choice as it was written."""
+        return f"{self.key}={','.join(self.words)}"
+
+
+def read_all(given: Sequence[str]) -> tuple[list[Range], list[Choice]]:
+    """Return the ranges ``KEY=LOW..HIGH`` and the choices ``KEY=WORD,WORD``. Raises UserError."""
+    choices = []
+    for text in given:
+        key, equals, words = (part.strip() for part in text.partition("="))
+        if ".." in words or not equals:
+            continue
+        found = tuple(dict.fromkeys(filter(None, (" ".join(word.split()) for word in words.split(",")))))
+        if len(found) < 2 or not all(key.split(".")):
+            raise UserError(Option("vary", text), f"found {quoted(text)}; accepted: {ACCEPTED}, or KEY=WORD,WORD")
+        choices.append(Choice(key, found))
+    numbers = read([text for text in given if text.partition("=")[0].strip() not in {one.key for one in choices}])
+    return numbers, choices
+
+
 def read(given: Sequence[str]) -> list[Range]:
     """Return the ranges ``KEY=LOW..HIGH``. Raises UserError."""
     found: list[Range] = []
@@ -58,10 +86,13 @@ def read(given: Sequence[str]) -> list[Range]:
             raise UserError(place, f"found {quoted(span)}; accepted: a lower end before a higher one")
         if key in {range_.key for range_ in found}:
             raise UserError(place, f"found {quoted(key)} twice; accepted: each key once")
-        is_whole = not unit and "." not in one + other
-        is_log = first > 0 and last / first >= LOG_FROM
-        found.append(Range(key, Number(key, first, last, first, unit, is_log, is_whole)))
+        found.append(between(key, first, last, unit, is_whole=not unit and "." not in one + other))
     return found
+
+
+def between(key: str, low: float, high: float, unit: str, *, is_whole: bool = False) -> Range:
+    """Return the range of ``key`` from ``low`` to ``high``, on a logarithmic scale if it is wide."""
+    return Range(key, Number(key, low, high, low, unit, low > 0 and high / low >= LOG_FROM, is_whole))
 
 
 def put(scenario: Scenario, ranges: Sequence[Range], values: Sequence[float]) -> None:

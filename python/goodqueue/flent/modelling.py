@@ -1,0 +1,29 @@
+"""The traffic of a measurement as a scenario: what a simulation needs to repeat it on another link."""
+
+from typing import Any
+
+from goodqueue.record import Record
+from goodqueue.traffic import BULK
+
+MARKED = "rrul"
+"""The test of Flent's whose flows have different codepoints. It is a kind of traffic, too."""
+
+SPREAD = "200ms"
+"""Programs start their flows within some such time."""
+
+
+def traffic(record: Record, test: str, begin_s: float, end_s: float) -> list[dict[str, Any]]:
+    """Return the tables of traffic of a test: the TCP flows of ``record`` by direction, and its pings."""
+    times = {"start": f"{begin_s:.6g}s", "stop": f"{end_s:.6g}s", "start_spread": SPREAD}
+    if test == MARKED:
+        return [{"kind": MARKED, **times}]
+    flows = [flow for flow in record["flows"] if flow["kind"] == BULK]
+    tables: list[dict[str, Any]] = []
+    for direction in ("down", "up"):
+        own = [flow for flow in flows if flow["direction"] == direction]
+        if own:
+            control = {} if own[0]["cc"] is None else {"cc": own[0]["cc"]}
+            tables.append({"kind": BULK, "count": len(own), "direction": direction, **control, **times})
+    if "series" in record and record["series"]["pings"]:
+        tables.append({"kind": "ping"})
+    return tables

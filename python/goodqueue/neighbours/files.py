@@ -1,0 +1,33 @@
+"""Reads a file of any program whose measurements are read here. Its content says which program wrote it."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from goodqueue.errors import UserError
+from goodqueue.flent import importing, reading
+from goodqueue.neighbours import iperf3, irtt, opening
+from goodqueue.record import Record, Scenario
+
+
+def records(file: str, scenario: Scenario | None, number: int) -> Iterator[Record]:
+    """Yield a record of each test in ``file``. Raises UserError for a file of no program that is read here."""
+    found: list[Any] = opening.documents(file)
+    if len(found) > 1:
+        found = [data for data in found if opening.program(data) != "iperf3" or iperf3.has_test(data)] or found[:1]
+    for place, data in enumerate(found):
+        name = file if len(found) == 1 else f"{file}#{place + 1}"
+        match opening.program(data):
+            case "flent":
+                yield importing.record(reading.parsed(data, name), scenario, number + place)
+            case "irtt":
+                yield irtt.record(data, name, scenario, number + place)
+            case "iperf3":
+                yield iperf3.record(data, name, scenario, number + place)
+            case _:
+                is_ours = isinstance(data, dict) and {"schema", "engine", "scenario"} <= data.keys()
+                why = (
+                    "a record of goodqueue's, which report, plot and export read as it is"
+                    if is_ours
+                    else ("JSON of no program that is read here")
+                )
+                raise UserError(name, f"found {why}; accepted: {opening.ACCEPTED}")

@@ -1,0 +1,81 @@
+"""The parameters of a line that ``goodqueue tune`` varies, and their ranges."""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from goodqueue import _goodqueue
+from goodqueue.errors import Option, UserError, quoted
+from goodqueue.search import ranges, subjects
+from goodqueue.search.facts import Number
+from goodqueue.search.ranges import Range
+
+WHERE = "bottleneck.qdisc."
+"""Where a scenario has the parameters of its line."""
+
+UNITS = ("time", "real number")
+"""The parameters with these units vary, unless the user names others: sizes and tables are not tuned unasked."""
+
+TIMES = 8.0
+"""The usual range: from the value of the line, or the default, divided by this, to that value times this."""
+
+_NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?")
+
+
+def find(line: str, wanted: Sequence[str]) -> list[Range]:
+    """Return the ranges of the parameters of ``line``: those in ``wanted``, or else all of `UNITS` that have a value.
+
+    Each of ``wanted`` is ``NAME=LOW..HIGH``, or ``NAME`` for the usual range. Raises UserError.
+    """
+    usual = {one.key: one for one in _usual(line, UNITS)}
+    if not wanted:
+        if not usual:
+            raise UserError("QDISC", f"{line} has no parameter to tune; accepted: `--vary NAME=LOW..HIGH`")
+        return list(usual.values())
+    every = {one.key: one for one in _usual(line, ())}
+    named = {one["name"] for one in _parameters(line)}
+    found = []
+    for text in wanted:
+        name, equals, span = (part.strip() for part in text.partition("="))
+        if name not in named:
+            accepted = ", ".join(sorted(named))
+            raise UserError(Option("vary", text), f"found {quoted(name)}; accepted: parameters of {line}: {accepted}")
+        if equals:
+            (one,) = ranges.read([f"{WHERE}{name}={span}"])
+        elif WHERE + name not in every:
+            raise UserError(Option("vary", text), f"{line} has no value of {name}; accepted: {name}=LOW..HIGH")
+        else:
+            one = every[WHERE + name]
+        found.append(one)
+    return found
+
+
+def name(one: Range) -> str:
+    """Return the parameter of a range."""
+    return one.key.removeprefix(WHERE)
+
+
+def _parameters(line: str) -> list[dict[str, Any]]:
+    qdisc = line.split(maxsplit=1)[0]
+    return next((one["params"] for one in json.loads(_goodqueue.qdiscs()) if one["name"] == qdisc), [])
+
+
+def _usual(line: str, units: Sequence[str]) -> Iterator[Range]:
+    """Yield the usual range of each parameter with one of ``units``, or of any, that has a number in the line."""
+    words = subjects.resolved(line, "bottleneck.qdisc")["bottleneck"]["qdisc"].split()
+    for one in _parameters(line):
+        if (units and one["unit"] not in units) or one["name"] not in words[:-1]:
+            continue
+        text = words[words.index(one["name"]) + 1]
+        if one["unit"] == "time":
+            yield _around(one["name"], _goodqueue.time_ns(text) / 1e6, "ms", is_whole=False)
+        elif _NUMBER.fullmatch(text) and float(text) > 0:
+            yield _around(one["name"], float(text), "", is_whole=one["unit"] != "real number")
+
+
+def _around(named: str, value: float, unit: str, *, is_whole: bool) -> Range:
+    low, high = value / TIMES, value * TIMES
+    if is_whole:
+        low, high = max(1.0, round(low)), round(high)
+    return Range(WHERE + named, Number(named, float(f"{low:.3g}"), float(f"{high:.3g}"), value, unit, True, is_whole))

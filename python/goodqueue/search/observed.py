@@ -1,0 +1,135 @@
+"""The numbers by which ``goodqueue fit`` compares a measurement at the ends of a path with a simulation of it.
+
+All of them come from the time series, which Flent's files, iperf3's and our own records have alike. So a file and a
+run are measured by the same code.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+
+from goodqueue._goodqueue import jain
+from goodqueue.record import Record
+from goodqueue.search.fitting import Observed
+
+Numbers = dict[str, float]
+
+ERRORS = (
+    ("_mbps", (0.02, 0.02)),
+    ("jain_", (0.0, 0.1)),
+    ("_percent", (0.3, 0.5)),
+    ("ping_min", (0.01, 0.2)),
+    ("ping_step", (0.15, 0.3)),
+    ("ping_p10", (0.2, 0.5)),
+    ("ping_p99", (0.08, 1.0)),
+    ("_ms", (0.04, 0.4)),
+)
+"""The error of a number, one standard deviation, by a part of its name: a share of the number, and its own unit.
+
+It covers what clocks and hosts add, and what differs between two runs of the same program on the same link.
+"""
+
+SETTLING_S = 1.0
+"""The flows ran so long before the numbers begin."""
+
+IDLE = 0.05
+"""All flows together carry less than this share of their greatest rate before they begin and after they end."""
+
+LEAST_PINGS = 20
+
+
+def error(name: str, value: float) -> float:
+    """Return the error of a number."""
+    share, least = next(errors for part, errors in ERRORS if part in name)
+    return share * abs(value) + least
+
+
+def window(record: Record, begin_s: float, end_s: float) -> tuple[float, float]:
+    """Return the part of a time in which the flows of ``record`` carried data: files may have zeros around it."""
+    series = record.get("series")
+    if series is None:
+        return begin_s, end_s
+    times = series["time_s"]
+    rates = [math.fsum(one["goodput_mbps"][at] or 0.0 for one in series["flows"]) for at in range(len(times))]
+    least = IDLE * max(rates, default=0.0)
+    busy = [at for at, rate in zip(times, rates, strict=True) if rate > least and begin_s <= at <= end_s]
+    return (busy[0], busy[-1]) if busy else (begin_s, end_s)
+
+
+def numbers(record: Record, begin_s: float, end_s: float) -> Numbers:
+    """Return the numbers of ``record`` between two times, in which all of its flows ran."""
+    return dict(_all(record, begin_s + SETTLING_S, end_s))
+
+
+def _all(record: Record, begin_s: float, end_s: float) -> Iterator[tuple[str, float]]:
+    series = record.get("series")
+    if series is None:
+        return
+    directions = {flow["name"]: flow["direction"] for flow in record["flows"]}
+    rows = [at for at, time in enumerate(series["time_s"]) if begin_s < time <= end_s]
+    for direction in ("down", "up"):
+        own = [one for one in series["flows"] if directions.get(one["name"]) == direction]
+        means = [_mean([one["goodput_mbps"][at] or 0.0 for at in rows]) for one in own]
+        if own and rows:
+            yield f"goodput_{direction}_mbps", math.fsum(means)
+            if len(own) > 1 and (found := jain(means)) is not None:
+                yield f"jain_{direction}", found
+        rtts = [rtt for one in own if "tcp" in one for at in rows if (rtt := one["tcp"]["rtt_ms"][at]) is not None]
+        if len(rtts) >= LEAST_PINGS:
+            yield f"tcp_rtt_{direction}_p50_ms", _quantile(rtts, 0.5)
+    yield from _pings(record, begin_s, end_s)
+
+
+def _pings(record: Record, begin_s: float, end_s: float) -> Iterator[tuple[str, float]]:
+    series = record["series"]
+    assert series is not None
+    every = [rtt for ping in series["pings"] for rtt in ping["rtt_ms"]]
+    if len(every) < LEAST_PINGS:
+        return
+    base = min(every)
+    yield "ping_min_ms", base
+    loaded, steps, lost, sent = [], [], 0, 0
+    for ping in series["pings"]:
+        rows = [at for at, time in enumerate(ping["sent_s"]) if begin_s <= time <= end_s]
+        own = [ping["rtt_ms"][at] for at in rows]
+        loaded += own
+        steps += [abs(one - other) for one, other in pairwise(own)]
+        if rows:
+            span = ping["seq"][rows[-1]] - ping["seq"][rows[0]] + 1
+            sent, lost = sent + span, lost + span - len(rows)
+    if len(loaded) < LEAST_PINGS:
+        return
+    for level in (0.1, 0.5, 0.9, 0.99):
+        yield f"ping_p{100 * level:g}_ms", _quantile(loaded, level)
+    yield "ping_step_ms", _mean(steps)
+    yield "ping_loss_percent", 100 * lost / sent
+
+
+def _mean(values: Sequence[float]) -> float:
+    return math.fsum(values) / len(values) if values else 0.0
+
+
+def _quantile(values: Sequence[float], level: float) -> float:
+    ordered = sorted(values)
+    place = level * (len(ordered) - 1)
+    low = int(place)
+    high = min(low + 1, len(ordered) - 1)
+    return ordered[low] + (ordered[high] - ordered[low]) * (place - low)
+
+
+def observations(measured: Numbers, begin_s: float, end_s: float) -> list[Observed]:
+    """Return ``measured`` with the error of each number, and how to find it in a run of the same length."""
+    last: list[tuple[Record, Numbers]] = []
+
+    def of(record: Record) -> Numbers:
+        if not last or last[0][0] is not record:
+            last[:] = [(record, numbers(record, begin_s, end_s))]
+        return last[0][1]
+
+    def pick(name: str) -> Callable[[Record], float | None]:
+        return lambda record: of(record).get(name)
+
+    found = []
+    for name, value in measured.items():
+        found.append(Observed(name, value, error(name, value), pick(name)))
+    return found

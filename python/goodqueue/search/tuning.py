@@ -1,0 +1,266 @@
+"""Finds the best values of a line's parameters for a set of scenarios, and judges them on others.
+
+A goal is a metric that shall be large or small. The gain of a candidate is the logarithm of the ratio of its metric to
+that of the untuned line, on the same scenario with the same seed, so that slow and fast links count alike. Candidates
+that no other beats in all goals are the front. They run on the held-out scenarios, with seeds that no candidate had.
+"""
+
+import copy
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from goodqueue.measures.metrics import Metric
+from goodqueue.measures.stats import Estimate, estimate
+from goodqueue.record import Record, Scenario
+from goodqueue.search import knobs, ranges
+from goodqueue.search.cases import Case
+from goodqueue.search.conditions import Condition
+from goodqueue.search.facts import Facts, Value
+from goodqueue.search.optimising import BATCH, Optimiser
+from goodqueue.search.ranges import Range
+from goodqueue.search.runner import Runner
+
+HELD_OUT_SEEDS = (1001, 1002, 1003)
+"""The seeds on the held-out scenarios."""
+
+FRONT = 8
+"""The most candidates of the front that run on the held-out scenarios, and are shown."""
+
+REFUSED = -10.0
+"""The score of a candidate that is refused, or misses a want. What it misses is added."""
+
+SMALL = 1e-3
+"""Added to both numbers of a ratio, so that a delay of 0 has one."""
+
+WORTH = 0.01
+"""A smaller loss in a goal counts as none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """A metric that shall be large, or small."""
+
+    metric: Metric
+    is_large: bool
+
+    def gain(self, own: Record, untuned: Record) -> float | None:
+        """Return the logarithm of the ratio, above 0 if ``own`` is better. None if a run has no value."""
+        value, other = self.metric.pick(own), self.metric.pick(untuned)
+        if value is None or other is None:
+            return None
+        ratio = math.log((value + SMALL) / (other + SMALL))
+        return ratio if self.is_large else -ratio
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is tuned, and for what."""
+
+    line: str
+    ranges: Sequence[Range]
+    goals: Sequence[Goal]
+    wants: Sequence[Condition]
+    training: Sequence[Case]
+    held_out: Sequence[Case]
+    method: str
+    seed: int
+    seeds: int
+    evaluations: int
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A line with its values."""
+
+    line: str
+    values: Facts
+    gains: tuple[float, ...]
+    """Per goal, the mean over the scenarios for tuning and their seeds."""
+    missed: float
+    """How far the worst want is missed; 0 if all hold."""
+
+    @property
+    def scores(self) -> Sequence[float]:
+        """What the search learns from: the gains, or less than any gain if a want is missed."""
+        return self.gains if not self.missed else [REFUSED - self.missed] * len(self.gains)
+
+    def beats(self, other: "Candidate") -> bool:
+        """Return whether it is at least as good in all goals, and better in one."""
+        pairs = list(zip(self.gains, other.gains, strict=True))
+        return all(own >= theirs for own, theirs in pairs) and any(own > theirs for own, theirs in pairs)
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A candidate of the front on the held-out scenarios."""
+
+    candidate: Candidate
+    gains: Sequence[Estimate | None]
+    """Per goal, over the scenarios: each is one value, the mean of its seeds."""
+    wants_hold: int
+    """In how many of the held-out runs all wants hold."""
+
+    @property
+    def is_better(self) -> bool:
+        """Whether it is better in a goal, and worse in none, by the 95 % intervals."""
+        known = [one for one in self.gains if one is not None]
+        return any(one.excludes_zero and one.mean > 0 for one in known) and not self.is_worse
+
+    @property
+    def is_worse(self) -> bool:
+        """Whether it loses more than `WORTH` in a goal, and the 95 % interval excludes 0."""
+        return any(one is not None and one.excludes_zero and one.mean < -WORTH for one in self.gains)
+
+    @property
+    def is_trade(self) -> bool:
+        """Whether it is worse in a goal, and better in another."""
+        return self.is_worse and any(one is not None and one.excludes_zero and one.mean > 0 for one in self.gains)
+
+
+@dataclass(slots=True)
+class Tuning:
+    """The result."""
+
+    plan: Plan
+    tried: list[Candidate]
+    untuned: Candidate
+    untuned_wants_hold: int
+    front: list[Judged]
+    best: Judged | None
+    """The answer: chosen by the scenarios for tuning alone. None: no candidate holds all wants or gains anything."""
+    held_out_runs: int
+    runs: int
+
+
+def carry_out(plan: Plan, run: Runner, progress: Callable[[float], None]) -> Tuning:
+    """Search, and judge the front. The same plan gives the same result."""
+    training = _Side(plan.training, range(1, plan.seeds + 1), run)
+    beside = training.records(plan, [{}])[0]
+    assert beside is not None  # `request.tune` has resolved the line, and all scenarios
+    base = _candidate(plan, plan.line, {}, beside, beside)
+    optimiser = Optimiser(plan.method, plan.seed, len(plan.goals))
+    tried: list[Candidate] = []
+
+    def choose_all(choose: Callable[..., Value]) -> Facts:
+        return {knobs.name(one): choose(one.fact) for one in plan.ranges}
+
+    while len(tried) < plan.evaluations:
+        batch = optimiser.ask(choose_all, min(BATCH, plan.evaluations - len(tried)))
+        found = training.records(plan, [one.built for one in batch])
+        made = [
+            _candidate(plan, line_of(plan, one.built), one.built, own, beside)
+            for one, own in zip(batch, found, strict=True)
+        ]
+        optimiser.tell(
+            batch, [one.gains if not one.missed else [REFUSED - one.missed] * len(one.gains) for one in made]
+        )
+        tried += made
+        progress(0.9 * len(tried) / plan.evaluations)
+    return _judged(plan, run, base, tried)
+
+
+def line_of(plan: Plan, values: Facts) -> str:
+    """Return the line with ``values``."""
+    made = _with_line({"bottleneck": {}}, plan, values)
+    return str(made["bottleneck"]["qdisc"])
+
+
+def _with_line(scenario: Scenario, plan: Plan, values: Facts) -> Scenario:
+    made = copy.deepcopy(scenario)
+    made["bottleneck"]["qdisc"] = plan.line
+    numbers = [values.get(knobs.name(one)) for one in plan.ranges]
+    known = [(one, float(value)) for one, value in zip(plan.ranges, numbers, strict=True) if value is not None]
+    ranges.put(made, [one for one, _ in known], [value for _, value in known])
+    return made
+
+
+@dataclass(slots=True)
+class _Side:
+    """The scenarios for tuning, or those that are held out, with their seeds."""
+
+    cases: Sequence[Case]
+    seeds: Sequence[int]
+    run: Runner
+
+    def records(self, plan: Plan, values: Sequence[Facts]) -> list[dict[str, Record] | None]:
+        """Return the records of each of ``values``, by case and seed."""
+        return self.run(
+            [
+                {
+                    f"{at}/{seed}": {**_with_line(case.scenario, plan, one), "seed": seed}
+                    for at, case in enumerate(self.cases)
+                    for seed in self.seeds
+                }
+                for one in values
+            ]
+        )
+
+
+def _candidate(
+    plan: Plan, line: str, values: Facts, own: dict[str, Record] | None, beside: dict[str, Record]
+) -> Candidate:
+    if own is None:
+        return Candidate(line, values, tuple(REFUSED for _ in plan.goals), -REFUSED)
+    gains = [[goal.gain(own[key], beside[key]) for key in beside] for goal in plan.goals]
+    means = [math.fsum(known) / len(known) if (known := [one for one in row if one is not None]) else REFUSED
+             for row in gains]  # fmt: skip
+    return Candidate(line, values, tuple(means), _missed(plan, own))
+
+
+def _missed(plan: Plan, own: dict[str, Record]) -> float:
+    """Return how far the worst want is missed in the mean of a scenario's seeds."""
+    worst = 0.0
+    for want in plan.wants:
+        for at in range(len(plan.training)):
+            margins = [want.margin({"": record}) for key, record in own.items() if key.partition("/")[0] == str(at)]
+            worst = min(worst, math.fsum(margins) / len(margins))
+    return -worst
+
+
+def _judged(plan: Plan, run: Runner, base: Candidate, tried: Sequence[Candidate]) -> Tuning:
+    good = {one.line: one for one in tried if not one.missed and all(gain > REFUSED for gain in one.gains)}
+    front = [one for one in good.values() if not any(other.beats(one) for other in good.values())]
+    front.sort(key=lambda one: one.gains)
+    answers = [
+        one
+        for one in good.values()
+        if all(gain >= -WORTH for gain in one.gains) and (max(one.gains) > 0 or base.missed)
+    ]
+    best = max(answers, key=lambda one: math.fsum(one.gains), default=None)
+    if best is None and base.missed and front:  # the wants cost something
+        best = max(front, key=lambda one: math.fsum(one.gains))
+    shown = _spread(front, FRONT)
+    if best is not None and best not in shown:
+        shown = sorted([*shown, best], key=lambda one: one.gains)
+    side = _Side(plan.held_out, HELD_OUT_SEEDS, run)
+    beside, *found = side.records(plan, [{}, *(one.values for one in shown)])
+    assert beside is not None
+    judged = []
+    for one, own in zip(shown, found, strict=True):
+        if own is None:  # a held-out scenario refuses what those for tuning accept
+            continue
+        judged.append(Judged(one, [_held_out(side, goal, own, beside) for goal in plan.goals], _hold(plan, own)))
+    chosen = next((one for one in judged if one.candidate == best), None)
+    return Tuning(plan, list(tried), base, _hold(plan, beside), judged, chosen, len(beside), run.runs)
+
+
+def _spread(front: Sequence[Candidate], most: int) -> list[Candidate]:
+    """Return at most ``most`` of ``front``, evenly in its order, with both ends."""
+    if len(front) <= most:
+        return list(front)
+    return [front[round(at * (len(front) - 1) / (most - 1))] for at in range(most)]
+
+
+def _held_out(side: _Side, goal: Goal, own: dict[str, Record], beside: dict[str, Record]) -> Estimate | None:
+    means = []
+    for at in range(len(side.cases)):
+        gains = [goal.gain(own[key], beside[key]) for key in beside if key.partition("/")[0] == str(at)]
+        known = [one for one in gains if one is not None]
+        if known:
+            means.append(math.fsum(known) / len(known))
+    return estimate(means)
+
+
+def _hold(plan: Plan, own: dict[str, Record]) -> int:
+    return sum(all(want.holds({"": record}) for want in plan.wants) for record in own.values())
