@@ -132,3 +132,31 @@ def test_a_study_without_any_says_so(mine: Path, goodqueue: Command) -> None:
     result = goodqueue("study", str(mine), "--reconstructed")
     assert (result.status, result.out) == (2, "")
     assert "names no reconstruction; accepted: a study with [[reconstruction]]" in result.err
+
+
+def test_all_combinations_are_tried_and_the_stated_verdicts_stay(mine: Path, goodqueue: Command) -> None:
+    """Two values of one unknown exclude each other: of the three, five combinations are left beside the stated one."""
+    stated = json.loads(goodqueue("study", str(mine), "--json").out)
+    text = STUDY + INFERRED.replace('id = "late"', 'id = "late"\nunknown = "codel"')
+    text = text.replace('[[reconstruction]]\nid = "patient"', '[[candidate]]\nid = "patient"\nunknown = "codel"')
+    (mine / "study.toml").write_text(text, encoding="utf-8")
+    found = json.loads(goodqueue("study", str(mine), "--json", "--fit").out)
+    tried = [one["id"] for one in found["reconstructions"]]
+    assert set(tried) == {"short", "late", "patient", "short + late", "short + patient"}
+    assert found["claims"] == stated["claims"]
+    one = next(one for one in found["reconstructions"] if one["id"] == "short + late")
+    alone = {one["id"]: one["values"][0]["measured"] for one in found["reconstructions"]}
+    assert one["values"][0]["measured"] == alone["late"], "CoDel's value is the one that `late` gives"
+
+
+def test_fit_says_which_readings_explain_most(mine: Path, goodqueue: Command) -> None:
+    shown = goodqueue("study", str(mine), "--fit")
+    assert "What explains most of the paper" in shown.out
+    assert "Inferred, not stated" in " ".join(shown.out.split())
+
+
+def test_fit_without_anything_open_is_refused(mine: Path, goodqueue: Command) -> None:
+    (mine / "study.toml").write_text(STUDY, encoding="utf-8")
+    result = goodqueue("study", str(mine), "--fit")
+    assert (result.status, result.err.count("\n")) == (2, 1)
+    assert "leaves nothing open; accepted: a study with [[reconstruction]] or [[candidate]]" in result.err

@@ -33,8 +33,9 @@ class Search(showing.Shown):
     """The result of a search.
 
     >>> import goodqueue as gq
+    >>> from goodqueue.traffic import BULK
     >>> link = {"duration": "4s", "warmup": "1s", "bottleneck": {"rate": "4mbit", "qdisc": "pfifo"},
-    ...         "path": {"rtt": "20ms"}, "traffic": [{"kind": "bulk"}]}
+    ...         "path": {"rtt": "20ms"}, "traffic": [{"kind": BULK}]}
     >>> found = gq.fit(link, vary={"bottleneck.rate": "2mbit..9mbit"}, observed={"goodput_mbps": (5.0, 0.1)},
     ...                evaluations=60, progress=False)
     >>> found.data["settings"]["bottleneck.rate"]["is_told"]

@@ -35,6 +35,9 @@ def study(
     reconstructed: Annotated[
         bool, typer.Option("--reconstructed", help="Run it also with the choices that the paper's numbers imply.")
     ] = False,
+    fit: Annotated[
+        bool, typer.Option("--fit", help="Try all combinations of what the paper leaves open; say which explain most.")
+    ] = False,
     engine: OneEngine = "sim",
     store: StoreDir = None,
     workers: Workers = None,
@@ -49,6 +52,7 @@ def study(
       goodqueue study schwardmann2014 --out report --json > results.json
       goodqueue study hoiland2015 --store runs          a killed study continues where it stopped
       goodqueue study schwardmann2014 --reconstructed   what its numbers imply beside what it says
+      goodqueue study schwardmann2014 --fit --quick     what must they have run? all combinations
       goodqueue study path/to/my-study
 
     A study is a folder: study.toml, published.toml, scenarios. Copy one of ours to begin your own. A folder from
@@ -56,15 +60,17 @@ def study(
     """
     from goodqueue import engines
     from goodqueue.files import inputs
-    from goodqueue.studies import libraries, loading, outcome, planning, selection, show
+    from goodqueue.studies import combining, libraries, loading, outcome, planning, selection, show
 
     (on,) = engines.parse(engine, several=False)
     with inputs.noted() as read:
         found = loading.load(libraries.STUDIES.find(name))
+    if fit:
+        found = combining.combined(found, name)
     chosen = selection.select(found, only or [])
     if reconstructed and not found.reconstructions:
         raise UserError("--reconstructed", f"{name} names no reconstruction; accepted: a study with [[reconstruction]]")
-    plan = planning.plan(found, chosen, quick, seeds, on, reconstructed)
+    plan = planning.plan(found, chosen, quick, seeds, on, reconstructed or fit)
     draw = None
     if planned.check(out, force, read):
         from goodqueue.studies import figures
@@ -80,7 +86,7 @@ def study(
         from goodqueue.studies import pages as reports
 
         command = options.command(
-            "study", name, only=only, quick=quick, seeds=seeds, reconstructed=reconstructed,
+            "study", name, only=only, quick=quick, seeds=seeds, reconstructed=reconstructed, fit=fit,
             engine=None if on == "sim" else on,
         )  # fmt: skip
         return reports.write(folder, result, command, draw, progress)

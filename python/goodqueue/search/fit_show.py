@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from goodqueue.errors import UserError
 from goodqueue.files import output
@@ -10,6 +10,11 @@ from goodqueue.pages import Code, Figure, Section, Text, draw, render
 from goodqueue.scenario import toml
 from goodqueue.search.fitting import REGION, UNLIKELY, Fit, Setting
 from goodqueue.show.tables import Table
+
+if TYPE_CHECKING:
+    from goodqueue.plot.fit import Histogram
+
+BINS = 16
 
 LEAST_ESS = 20.0
 """With fewer effective samples the intervals are rough, and the answer says so."""
@@ -155,7 +160,9 @@ def _page(folder: Path, found: Fit, command: str) -> str:
     from goodqueue.plot import fit, style
 
     caption = "What the numbers say of each setting: the bars are probabilities. A flat row is not told."
-    svg = style.save(fit.figure(found), folder, "fit")
+    words = {choice.key: chances for choice, chances in zip(found.plan.choices, found.words, strict=True)}
+    numbers = {one.key: _histogram(found, column) for column, one in enumerate(found.plan.numbers)}
+    svg = style.save(fit.figure(words, numbers), folder, "fit")
     return render(
         "What explains the numbers",
         [
@@ -167,3 +174,15 @@ def _page(folder: Path, found: Fit, command: str) -> str:
             Section("The nearest run", [Code(toml.to_toml(found.best)), Code(command)]),
         ],
     )
+
+
+def _histogram(found: Fit, column: int) -> "Histogram":
+    import numpy as np
+
+    from goodqueue.plot.fit import Histogram
+
+    one, sample = found.plan.numbers[column], found.sample
+    shares = np.linspace(0, 1, BINS + 1)
+    chances, _ = np.histogram(sample.points.numbers[:, column], bins=shares, weights=sample.weights)
+    edges = [one.at(share) for share in shares]
+    return Histogram(edges, chances.tolist(), one.fact.unit, one.fact.is_log)

@@ -1,7 +1,7 @@
 """Shows the result of tuning: the answer in a sentence, the front as a table and a figure, JSON and the report."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -172,9 +172,21 @@ def _page(folder: Path, found: Tuning, command: str) -> str:
 
     sections: list[str | Text | Table | Figure | Section] = [Text(describe(found), "lead"), answer(found)]
     if len(found.plan.goals) > 1:
-        svg = style.save(tuning.figure(found), folder, "tuning")
+        across, along = found.plan.goals[:2]
+        points = [_ratios(found, one.gains) for one in found.tried if not one.missed]
+        front = [_ratios(found, one.candidate.gains) for one in found.front]
+        drawn = tuning.figure(points, front, (across.metric.key, along.metric.key), found.plan.line)
+        svg = style.save(drawn, folder, "tuning")
         caption = "Each candidate on the scenarios for tuning. The line joins those that no other beats in both goals."
         sections.append(Figure("", caption, svg, "tuning"))
     if found.front:
         sections.append(table(found))
     return render(f"Tuning {found.plan.line}", [*sections, Section("The search", [Code(command)])])
+
+
+def _ratios(found: Tuning, gains: Sequence[float]) -> tuple[float, float]:
+    """Return the first two metrics as ratios to those of the untuned line."""
+    across, along = (
+        math.exp(gain if goal.is_large else -gain) for gain, goal in zip(gains[:2], found.plan.goals[:2], strict=True)
+    )
+    return across, along

@@ -47,6 +47,7 @@ def load(folder: Path) -> Study:
         exclusions=tuple(_exclusion(table, facts) for table in top.tables("exclude")),
         decisions=tuple(_decision(table) for table in top.tables("decision")),
         reconstructions=tuple(_reconstruction(table, experiments) for table in top.tables("reconstruction")),
+        candidates=tuple(_reconstruction(table, experiments) for table in top.tables("candidate")),
         tolerances={unit: read_tolerance(table) for unit, table in top.inner("tolerance").items()},
         words=_words(top.table("words"), top.table("places"), facts, experiments),
     )
@@ -109,6 +110,7 @@ def _reconstruction(table: Table, experiments: tuple[Experiment, ...]) -> Recons
         append=read_assignments(table, "append"),
         replace=read_assignments(table, "replace"),
         set=read_assignments(table, "set"),
+        unknown=table.text("unknown", table.text("id")),
     )
     table.finish()
     for id_ in found.experiments:

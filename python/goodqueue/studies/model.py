@@ -172,6 +172,10 @@ class Reconstruction:
     """Replacements for words in any line."""
     set: Mapping[str, str]
     """Values by scenario key."""
+    unknown: str
+    """What it is a value of. Two values of one unknown exclude each other. ``--fit`` combines all others."""
+    parts: tuple["Reconstruction", ...] = ()
+    """If it is a combination: what it consists of. Each part changes its own experiments."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +204,8 @@ class Study:
     words: Words = field(default_factory=Words)
     """The names of algorithms, metrics and points in its reports."""
     reconstructions: tuple[Reconstruction, ...] = ()
+    candidates: tuple[Reconstruction, ...] = ()
+    """What ``--fit`` tries beside the reconstructions, without other evidence than that it might be so."""
 
     def experiments_of(self, scenario: str) -> list[Experiment]:
         """Return the experiments that answer the published ``scenario``."""

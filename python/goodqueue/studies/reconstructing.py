@@ -17,6 +17,19 @@ def changed(study: Study, reconstruction: Reconstruction) -> Study:
 
 
 def _changed(experiment: Experiment, reconstruction: Reconstruction) -> Experiment:
+    made = experiment
+    for part in reconstruction.parts or (reconstruction,):
+        if experiment.id in part.experiments:
+            made = _with(made, part)
+    return replace(
+        made,
+        id=f"{experiment.id}, {reconstruction.id}",  # the runs' numbers are stored by this id
+        reconstruction=reconstruction.id,
+        keep_records=False,
+    )
+
+
+def _with(experiment: Experiment, reconstruction: Reconstruction) -> Experiment:
     lines = {
         name: _reworded(reconstruction.qdiscs.get(name, line), reconstruction, reconstruction.append.get(name, ""))
         for name, line in experiment.qdiscs.items()
@@ -24,14 +37,7 @@ def _changed(experiment: Experiment, reconstruction: Reconstruction) -> Experime
     scenario = copy.deepcopy(experiment.scenario)
     for key, text in reconstruction.set.items():
         scenarios.apply_set(scenario, f"{key}={text}")
-    return replace(
-        experiment,
-        id=f"{experiment.id}, {reconstruction.id}",  # the runs' numbers are stored by this id
-        reconstruction=reconstruction.id,
-        qdiscs=lines,
-        scenario=scenario,
-        keep_records=False,
-    )
+    return replace(experiment, qdiscs=lines, scenario=scenario)
 
 
 def _reworded(lines: Lines, reconstruction: Reconstruction, added: str) -> Lines:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from goodqueue.show.tables import Column, Table
+from goodqueue.studies import show_fit
 from goodqueue.studies.judging import Judged
 from goodqueue.studies.outcome import Outcome
 from goodqueue.studies.readings import Reconstructed
@@ -13,7 +14,12 @@ INFERRED = "inferred, not stated"
 
 
 def tables(outcome: Outcome) -> list[Table]:
-    """Return for each reconstruction the values and the claims that it changes, stated and inferred."""
+    """Return for each reconstruction the values and the claims that it changes, stated and inferred.
+
+    Of the combinations that ``--fit`` tried, there are two tables in all.
+    """
+    if is_fit(outcome):
+        return show_fit.tables(outcome)
     found = []
     for one in outcome.reconstructed:
         title = f"With {one.reconstruction.title} ({INFERRED})"
@@ -28,6 +34,11 @@ def tables(outcome: Outcome) -> list[Table]:
             columns = [Column(text, numeric=False) for text in ("claim", "stated", "inferred", "statement")]
             found.append(Table(f"{title}: claims that turn", columns, rows))
     return found
+
+
+def is_fit(outcome: Outcome) -> bool:
+    """Return whether the readings are the combinations of ``--fit``."""
+    return any(one.reconstruction.parts for one in outcome.reconstructed)
 
 
 def _values(outcome: Outcome, one: Reconstructed) -> Iterator[list[str]]:
@@ -54,6 +65,8 @@ def _claims(outcome: Outcome, one: Reconstructed) -> Iterator[list[str]]:
 
 def counts(outcome: Outcome) -> list[str]:
     """Return one sentence per reconstruction: how many more claims hold, and how many values are reproduced."""
+    if is_fit(outcome):
+        return show_fit.answer(outcome)
     return [_count(outcome, one) for one in outcome.reconstructed]
 
 

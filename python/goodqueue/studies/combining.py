@@ -1,0 +1,49 @@
+"""``study --fit``: all combinations of what a paper leaves open, each a reading of the study beside the stated one.
+
+What is open are the study's reconstructions and candidates, by their unknowns. Each unknown has the stated value and
+the others. Equal runs of several combinations are made once.
+"""
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import replace
+
+from goodqueue.errors import UserError
+from goodqueue.studies.model import Reconstruction, Study
+
+MOST = 256
+"""The most combinations. With more, those with the fewest changes are tried."""
+
+BESIDE = " + "
+"""What is between the parts of a combination's name."""
+
+
+def combined(study: Study, name: str) -> Study:
+    """Return ``study`` with the combinations in place of its reconstructions. Raises UserError if nothing is open."""
+    values = (*study.reconstructions, *study.candidates)
+    if not values:
+        raise UserError(
+            "--fit", f"{name} leaves nothing open; accepted: a study with [[reconstruction]] or [[candidate]]"
+        )
+    unknowns: dict[str, list[Reconstruction]] = {}
+    for one in values:
+        unknowns.setdefault(one.unknown, []).append(one)
+    every = itertools.product(*([None, *own] for own in unknowns.values()))
+    chosen = [[one for one in row if one is not None] for row in every]
+    chosen.sort(key=len)
+    return replace(study, reconstructions=tuple(_combination(one) for one in chosen[1 : MOST + 1]))
+
+
+def _combination(parts: Sequence[Reconstruction]) -> Reconstruction:
+    return Reconstruction(
+        id=BESIDE.join(one.id for one in parts),
+        title=BESIDE.join(one.title for one in parts),
+        evidence="--fit tried it",
+        experiments=tuple(dict.fromkeys(id_ for one in parts for id_ in one.experiments)),
+        qdiscs={},
+        append={},
+        replace={},
+        set={},
+        unknown="",
+        parts=tuple(parts),
+    )
