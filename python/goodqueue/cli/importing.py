@@ -53,7 +53,7 @@ def import_(
 
     from goodqueue import scenario as scenarios
     from goodqueue import store
-    from goodqueue.neighbours import files as read
+    from goodqueue.flent import programs
     from goodqueue.neighbours import parts
     from goodqueue.show import tables, terminal
 
@@ -64,7 +64,7 @@ def import_(
         store.check(Path(out), f"--out {out}")
     records: list[Record] = []
     for file in files:
-        records += read.records(file, resolved, seed + len(records))
+        records += programs.records(file, resolved, seed + len(records))
     if out is not None:
         parts.keep(store.create(Path(out), f"--out {out}"), records, f"--out {out}")
     for record in records:

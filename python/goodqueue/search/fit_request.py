@@ -72,13 +72,12 @@ def _observed(text: str) -> Observed:
 
 def of_measurement(file: str, asked: Asked, evaluations: int, seed: int) -> Plan:
     """Return the plan for a measurement: its link and its discipline are unknown. Raises UserError."""
-    from goodqueue.flent import modelling
-    from goodqueue.neighbours import files
+    from goodqueue.flent import modelling, programs
     from goodqueue.record.reading import source_of
 
     if asked.observed:
         raise UserError(Option("observed"), "found for a measurement; accepted: with a scenario")
-    (record, *others) = files.records(file, None, 1)
+    (record, *others) = programs.records(file, None, 1)
     if others:
         raise UserError(file, f"found {1 + len(others)} tests; accepted: a file of one")
     source = source_of(record)

@@ -1,4 +1,4 @@
-"""Reads a file of any program whose measurements are read here. Its content says which program wrote it."""
+"""Reads a file of Flent, or of a program that `goodqueue.neighbours` reads. Its content says which one wrote it."""
 
 from collections.abc import Iterator
 from typing import Any
