@@ -86,9 +86,9 @@ def keys() -> list[str]:
 
 def metric(incomplete: str) -> list[str]:
     """Complete the name of a metric."""
-    from goodqueue.measures.metrics import METRICS
+    from goodqueue.measures import metrics
 
-    return _begin([one.key for one in METRICS], incomplete)
+    return _begin(list(metrics.by_key()), incomplete)
 
 
 def drawn(incomplete: str) -> list[str]:

@@ -145,7 +145,8 @@ def _jain(direction: str) -> Callable[[Record], float | None]:
     return pick
 
 
-def _mean(values: Iterable[float | None]) -> float | None:
+def mean(values: Iterable[float | None]) -> float | None:
+    """Return the mean of the values that are known, or None if none is."""
     known = [value for value in values if value is not None]
     return sum(known) / len(known) if known else None
 
@@ -154,7 +155,7 @@ def times(kind: str, name: str) -> Callable[[Record], float | None]:
     """Return the function that picks the time ``name`` of applications of ``kind``, or the mean of several."""
 
     def pick(record: Record) -> float | None:
-        return _mean(times_of(app).get(name) for app in record["apps"] if app["kind"] == kind)
+        return mean(times_of(app).get(name) for app in record["apps"] if app["kind"] == kind)
 
     return pick
 
@@ -308,9 +309,10 @@ def numbers(record: Record, chosen: Iterable[Metric] = ()) -> dict[str, float | 
 def find(asked: Sequence[str]) -> list[Metric]:
     """Return the metrics ``asked`` for, in that order. Raises UserError.
 
-    A metric is one of `METRICS` (``delay_p95_ms``) or a dotted path into the record (``apps.0.rtt_ms.p99``).
+    A metric is one of `METRICS` (``delay_p95_ms``), a score (``qoo_web_browsing``), or a dotted path into the record
+    (``apps.0.rtt_ms.p99``).
     """
-    known = {metric.key: metric for metric in METRICS}
+    known = by_key()
     found = []
     for key in asked:
         if key not in known and "." not in key:
@@ -322,6 +324,13 @@ def find(asked: Sequence[str]) -> list[Metric]:
     if twice := [key for key in asked if asked.count(key) > 1]:
         raise UserError(Option("metric"), f"found {quoted(twice[0])} twice; accepted: each once")
     return found
+
+
+def by_key() -> dict[str, Metric]:
+    """Return all metrics by key, and the scores, which are computed only if somebody asks for them."""
+    from goodqueue.measures import scores
+
+    return {metric.key: metric for metric in (*METRICS, *scores.metrics())}
 
 
 def _of_path(path: str) -> Metric:
@@ -340,7 +349,7 @@ def loaded(measured: Iterable[Values]) -> tuple[str, ...]:
     `STANDING_MS`. If neither direction is loaded, it returns the one whose packets queue longer; if they are equal, the
     one whose link is used more. Tables, figures and sentences are about the directions returned.
     """
-    means = [{key: _mean(values) or 0.0 for key, values in one.items()} for one in measured]
+    means = [{key: mean(values) or 0.0 for key, values in one.items()} for one in measured]
 
     def most(direction: str, key: str) -> float:
         return max((one.get(of_direction(key, direction), 0.0) for one in means), default=0.0)

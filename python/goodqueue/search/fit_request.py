@@ -1,7 +1,7 @@
 """Reads what ``goodqueue fit`` is asked for: a measurement, or a scenario with numbers. It refuses before any run."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from goodqueue import scenario as scenarios
 from goodqueue.errors import Option, UserError, quoted
@@ -104,6 +104,10 @@ def of_measurement(file: str, asked: Asked, evaluations: int, seed: int) -> Plan
     choices = [one for one in choices if one.key not in replaced] + own_choices
     made = Plan(file, base, varied, choices, observed.observations(measured, begin, end), evaluations, seed)
     scenarios.apply(made.base, asked.sets)
+    if not asked.lines and not own_choices:  # a link may be too slow for one of the usual lines
+        refused = {words[0] for words in fitting.refusals(made)}
+        left = tuple(line for line in LINES if line not in refused)
+        made = replace(made, choices=[Choice("bottleneck.qdisc", left or LINES)])
     fitting.check(made)
     return made
 

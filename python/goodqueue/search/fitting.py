@@ -129,14 +129,15 @@ def carry_out(plan: Plan, run: Runner, progress: Callable[[float], None]) -> Fit
     )
 
 
-def check(plan: Plan) -> None:
-    """Refuse keys that scenarios do not have, and words that are refused at both ends of all ranges. Raises UserError.
+def refusals(plan: Plan) -> dict[tuple[str, ...], UserError]:
+    """Return why combinations of words are refused at both ends of all ranges.
 
     One end alone may be refused, such as a small buffer by a discipline that needs a larger one.
     """
     import numpy as np
 
-    for place in range(len(plan.words)):
+    found = {}
+    for place, words in enumerate(plan.words):
         refused = []
         for share in (0.0, 1.0):
             points = Points(np.full((1, len(plan.numbers)), share), np.array([place]))
@@ -145,7 +146,14 @@ def check(plan: Plan) -> None:
             except UserError as error:
                 refused.append(error)
         if len(refused) == 2:
-            raise refused[0]
+            found[words] = refused[0]
+    return found
+
+
+def check(plan: Plan) -> None:
+    """Refuse keys that scenarios do not have, and words that none accepts. Raises UserError."""
+    for error in refusals(plan).values():
+        raise error
 
 
 def scenario_of(plan: Plan, points: Points, row: int, seed: int) -> Scenario:

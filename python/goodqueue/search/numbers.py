@@ -149,9 +149,8 @@ def find(name: str, place: Place = "") -> Pick:
     """
     if name in OWN:
         return OWN[name]
-    known = {metric.key: metric.pick for metric in metrics.METRICS}
-    if name in known:
-        return known[name]
+    if (known := metrics.by_key().get(name)) is not None:
+        return known.pick
     if "." not in name:
         accepted = f"{', '.join(OWN)}, a metric as delay_p95_ms, or a path in the record as flows.0.goodput_mbps"
         raise UserError(place, f"found the number {quoted(name)}; accepted: {accepted}")

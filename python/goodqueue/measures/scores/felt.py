@@ -1,0 +1,57 @@
+"""What the scores are made of: the round trips and the loss of a record, in one direction or in both.
+
+A round trip of one direction is the base RTT with the queueing delay of that direction: what a flow sees whose other
+direction is empty. Where a program measured at the ends of a path, the queues are unknown, and its pings are taken.
+"""
+
+from itertools import pairwise
+
+from goodqueue.record import Record
+from goodqueue.record.reading import UNKNOWN, statistic, times_of
+from goodqueue.scenario import seconds
+
+PERCENTS = tuple(range(101))
+"""The percentiles of a distribution, as `Queue.delay_percentiles_ms` has them."""
+
+
+def base_ms(record: Record) -> float | None:
+    """Return the base RTT of the path, or the shortest ping if the path is not known."""
+    text = str(record["scenario"]["path"]["rtt"])
+    if text != UNKNOWN:
+        return 1e3 * seconds(text)
+    found = [rtt for app in record["apps"] if (times := times_of(app)) and (rtt := times.get("min")) is not None]
+    return min(found, default=None)
+
+
+def round_trips_ms(record: Record, direction: str) -> list[float] | None:
+    """Return the percentiles 0 to 100 of the round trips with the queue of ``direction``, or None."""
+    base, queue = base_ms(record), record["queues"][direction]
+    if base is None or not (percentiles := queue["delay_percentiles_ms"]):
+        return None
+    return [base + delay for delay in percentiles if delay is not None]
+
+
+def loss_percent(record: Record, direction: str) -> float | None:
+    """Return the share of packets that the queue of ``direction`` dropped."""
+    return record["queues"][direction]["drop_percent"]
+
+
+def added_ms(record: Record, direction: str) -> float | None:
+    """Return the median queueing delay of ``direction``: what a load adds to a round trip."""
+    return statistic(record["queues"][direction]["delay_ms"], "p50")
+
+
+def goodput_mbps(record: Record, direction: str) -> float:
+    """Return the goodput of all flows of ``direction``."""
+    return sum(flow["goodput_mbps"] for flow in record["flows"] if flow["direction"] == direction)
+
+
+def jitter_ms(record: Record) -> float | None:
+    """Return the mean difference of successive pings (those of the series), or None without them."""
+    from goodqueue.measures.metrics import mean
+
+    series = record.get("series")
+    if series is None:
+        return None
+    pings = [ping["rtt_ms"] for ping in series["pings"]]
+    return mean([mean([abs(b - a) for a, b in pairwise(one)]) for one in pings if len(one) > 1])
