@@ -11,8 +11,8 @@ from goodqueue.search import numbers as known
 from goodqueue.search.fitting import Observed, Plan
 from goodqueue.search.ranges import Choice, Range
 
-LINES = ("pfifo", "pfifo_head_drop", "red", "codel", "pie", "fq_codel", "cake")
-"""The disciplines that a link may have, unless others are asked for."""
+LINES = ("pfifo", "pfifo_head_drop", "codel", "pie", "fq_codel", "cake")
+"""The disciplines that a link may have, unless others are asked for: those that modems and home routers have."""
 
 BUFFER_BDP = (0.1, 40.0)
 """The range of the buffer, in multiples of rate times base RTT."""
