@@ -22,7 +22,6 @@ from goodqueue.errors import UserError
 from goodqueue.scenario import toml
 from goodqueue.search import fit_request, fit_show, fitting
 from goodqueue.search.runner import Runner
-from goodqueue.suites.subjects import takes_buffer
 
 PAGE = Path(__file__).parent / "modems.md"
 FOUND = PAGE.with_suffix(".json")
@@ -52,7 +51,7 @@ def _drawn(random: np.random.Generator, number: int) -> dict[str, Any]:
 
     down = log(2, 40)
     up = float(f"{down / log(1, 8):.3g}")
-    rtt, buffer = log(8, 100), log(0.3, 20)
+    rtt, buffer = log(8, 100), log(1, 20)
     times = {"start": "3s", "stop": "28s", "start_spread": "200ms"}
     return {
         "duration": "30s",
@@ -60,7 +59,7 @@ def _drawn(random: np.random.Generator, number: int) -> dict[str, Any]:
             "rate": f"{down:g}mbit",
             "qdisc": qdisc,
             "up": {"rate": f"{up:g}mbit"},
-            **({"buffer": {"bdp": buffer}} if takes_buffer(qdisc) else {}),
+            **({"buffer": {"bdp": buffer}} if qdisc.startswith("pfifo") else {}),
         },
         "path": {"rtt": f"{rtt:g}ms"},
         "series": {"interval": "200ms", "tcp": True},

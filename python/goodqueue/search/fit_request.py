@@ -102,7 +102,7 @@ def of_measurement(file: str, asked: Asked, evaluations: int, seed: int) -> Plan
     replaced = {one.key for one in own} | {one.key for one in own_choices}
     varied = [one for one in varied if one.key not in replaced] + own
     choices = [one for one in choices if one.key not in replaced] + own_choices
-    made = Plan(file, base, varied, choices, observed.observations(measured, begin, end), evaluations, seed)
+    made = Plan(file, base, varied, choices, observed.observations(measured, begin, end), evaluations, seed, True)
     scenarios.apply(made.base, asked.sets)
     if not asked.lines and not own_choices:  # a link may be too slow for one of the usual lines
         refused = {words[0] for words in fitting.refusals(made)}

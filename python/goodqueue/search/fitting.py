@@ -5,16 +5,17 @@ import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 from goodqueue import scenario as scenarios
 from goodqueue.errors import UserError
 from goodqueue.record import Record, Scenario
-from goodqueue.search import posterior, ranges
+from goodqueue.search import lines, posterior, ranges
 from goodqueue.search.posterior import Points, Sample
 from goodqueue.search.ranges import Choice, Range
 from goodqueue.search.runner import Runner
-from goodqueue.suites.subjects import takes_buffer
+from goodqueue.suites.subjects import takes_buffer, whole
 
 if TYPE_CHECKING:
     from goodqueue.search.posterior import Floats
@@ -61,6 +62,8 @@ class Plan:
     observed: Sequence[Observed]
     evaluations: int
     seed: int
+    is_modem: bool = False
+    """Whether the buffer is that of FIFOs alone: in a modem, the limit of a discipline with a target never counts."""
 
     @property
     def words(self) -> list[tuple[str, ...]]:
@@ -162,9 +165,15 @@ def scenario_of(plan: Plan, points: Points, row: int, seed: int) -> Scenario:
     for choice, word in zip(plan.choices, plan.words[points.words[row]], strict=True):
         scenarios.apply_set(made, f"{choice.key}={word}")
     ranges.put(made, plan.numbers, [one.at(points.numbers[row, at]) for at, one in enumerate(plan.numbers)])
-    if "buffer" in made["bottleneck"] and not takes_buffer(str(made["bottleneck"].get("qdisc", ""))):
+    line = str(made["bottleneck"].get("qdisc", ""))
+    if "buffer" in made["bottleneck"] and (not takes_buffer(line) or (plan.is_modem and _has_target(line))):
         del made["bottleneck"]["buffer"]
     return {**made, "seed": seed}
+
+
+@cache
+def _has_target(line: str) -> bool:
+    return lines.target_ms(whole(line)) is not None
 
 
 def _numbers(plan: Plan, found: dict[str, Record] | None) -> list[float | None]:
