@@ -3,7 +3,7 @@
 mod handshake;
 mod values;
 
-use crate::ecn::{EcnMode, EcnUse};
+use crate::ecn::{EcnMode, EcnUse, OptionUse};
 use crate::receiver::Receiver;
 use crate::scoreboard::Chunk;
 use crate::sender::{LocalCongestion, Sender};
@@ -73,6 +73,7 @@ pub struct Connection {
     syn_timeouts: u8,
     /// The client has sent a second SYN, without ECN.
     heard_plain_syn: bool,
+    accecn_option: OptionUse,
     /// The sequence number of our SYN.
     initial: SeqNumber,
     syn_deadline: Instant,
@@ -129,6 +130,7 @@ impl Connection {
             syns_lost: 0,
             syn_timeouts: 0,
             heard_plain_syn: false,
+            accecn_option: config.accecn_option,
             first_syn_sent: Instant::ZERO,
             syn_deadline: Instant::MAX,
             initial: config.initial_sequence,
@@ -220,10 +222,10 @@ impl Connection {
         // The ECN bits of the ACK that ends the handshake are no counter (RFC 9768, 3.2.2.1).
         let is_newer = self.receiver.on_timestamp(segment) & !is_of_handshake;
         let rtt = self.sender.on_ack::<FAST>(now, segment, is_newer);
+        if self.receiver.tells_bytes() {
+            self.sender.count_bytes(segment);
+        }
         let newly_delivered_bytes = if segment.seq_len() > 0 {
-            if self.receiver.tells_bytes() {
-                self.sender.count_bytes(segment);
-            }
             self.receiver.on_data(now, segment, self.sender.rtt(), self.sender.has_sent_fin())
         } else {
             self.receiver.on_bare(now, segment);
@@ -248,7 +250,7 @@ impl Connection {
     #[inline(always)] // as `Receiver::carry`
     fn carry(&mut self, now: Instant, seq: SeqNumber, len: u16, flags: Flags, ecn: Ecn) -> Segment {
         let segment = self.receiver.carry(now, seq, len, flags, ecn);
-        if self.receiver.tells_bytes() { self.sender.tell_bytes(segment) } else { segment }
+        if self.receiver.tells_bytes() { self.sender.tell_bytes(now, segment) } else { segment }
     }
 
     /// Returns sequence number, length, flags and codepoint of the next segment of an established connection without an
