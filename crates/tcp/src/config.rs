@@ -136,7 +136,8 @@ impl Config {
     }
 
     /// Returns how the congestion control uses ECN.
-    pub(crate) fn ecn_use(&self) -> EcnUse {
+    #[must_use]
+    pub fn ecn_use(&self) -> EcnUse {
         self.own_cc().map_or(self.cc.ecn_use(), OwnCc::ecn_use)
     }
 }

@@ -44,14 +44,7 @@ pub(crate) struct Policy {
 impl Policy {
     /// Builds the decision of an end whose handshake has just ended. The peer's SYN or SYN-ACK was not ECT.
     pub(super) fn new(option: OptionUse) -> Self {
-        Self {
-            option,
-            demand: OF_CHANGE,
-            came: Ecn::NotEct,
-            told_at: None,
-            told_twice: None,
-            is_lost: false,
-        }
+        Self { option, demand: OF_CHANGE, came: Ecn::NotEct, told_at: None, told_twice: None, is_lost: false }
     }
 
     /// Takes note that `segment` arrived. The counter of its codepoint was `before`, and is `after`.
