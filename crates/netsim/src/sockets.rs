@@ -141,7 +141,7 @@ impl Sockets {
             let connection = self.end(config, opener, flow, end);
             let mut connection = limited(connection, queues.and_then(|queues| queues[end]));
             if paced.is_some_and(|paced| paced[end]) {
-                connection.leave_pacing_to_queue();
+                connection.leave_pacing_to_queue(true);
             }
             connection
         };
@@ -178,11 +178,16 @@ impl Sockets {
         self.small_queues = small_queues;
     }
 
-    /// Leaves the pacing of the ends in `paced` to the queues of their hosts.
-    pub(crate) fn leave_pacing_to_queues(&mut self, paced: PerFlow<PerSide<bool>>) {
-        for (bulk, paced) in self.bulk.iter_mut().zip(paced.iter()) {
-            let ends = bulk.ends.iter_mut().zip(paced.iter()).filter(|(_, paced)| **paced);
-            ends.for_each(|(end, _)| end.leave_pacing_to_queue());
+    /// Leaves the pacing of the ends in `paced` to the queues of their hosts. Transfers that `begun` keep what they have
+    /// (Linux: `fq_classify` sets `sk_pacing_status` when it first sees a socket), and so do open connections.
+    pub(crate) fn leave_pacing_to_queues(
+        &mut self,
+        paced: PerFlow<PerSide<bool>>,
+        begun: impl Fn(FlowId) -> bool,
+    ) {
+        for flow in paced.numbers().filter(|&flow| !begun(flow)) {
+            let ends = self.bulk[flow].ends.iter_mut().zip(paced[flow].iter());
+            ends.for_each(|(end, paces)| end.leave_pacing_to_queue(*paces));
         }
         self.paced = paced;
     }

@@ -170,10 +170,11 @@ impl Connection {
         self.sender.limit_queue(of_host);
     }
 
-    /// Leaves pacing to the first queue of this end's host, as Linux's TCP does where that is `fq`. Each segment goes
-    /// down at once. The caller must ask for its [departure time](Self::departure).
-    pub fn leave_pacing_to_queue(&mut self) {
-        self.sender.leave_pacing_to_queue();
+    /// Leaves pacing to the first queue of this end's host if that `paces`, as Linux's TCP does where that is `fq`. Each
+    /// segment goes down at once. The caller must ask for its [departure time](Self::departure). On Linux the first
+    /// packet decides: a later call is for a connection that has sent nothing yet.
+    pub fn leave_pacing_to_queue(&mut self, paces: bool) {
+        self.sender.leave_pacing_to_queue(paces);
     }
 
     /// Returns when the first queue of this end's host may send the last segment with data that left. `None`: at once.
