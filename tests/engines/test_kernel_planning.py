@@ -423,7 +423,8 @@ def test_a_change_at_a_host_is_one_of_its_interface() -> None:
     change = {"at": "1s", "hop": "host alice", "qdisc": "fq nopacing"}
     flow = {"kind": "bulk", "direction": "up", "host": "alice"}
     plan = planning.plan(resolved(traffic=[flow], host=[alice], change=[change]), "7.3")
-    assert not plan.down.changes and not plan.up.changes
+    assert not plan.down.changes
+    assert not plan.up.changes
     (due,) = changing.due(plan)
     assert (due.at_s, due.space, due.lines[0][:4]) == (1.0, "client", ["qdisc", "change", "dev", "host0-out"])
     assert due.lines[0][due.lines[0].index("fq") + 1 :][-1] == "nopacing"

@@ -70,8 +70,8 @@ fn fq_paces_the_tcp_of_its_own_host_and_a_ping_passes_it() {
     assert!(unpaced > below + 1.0, "below a shaper, too: {below}, and {unpaced} without pacing");
 }
 
-/// As on Linux, a connection has departure times if `fq` paced when it sent its first packet. A change to `nopacing`, or
-/// back, is one for connections that begin later. Guards against a change that nobody follows, or that all follow.
+/// As on Linux, a connection has departure times if `fq` paced when it sent its first packet. A change to `nopacing`,
+/// or back, is one for connections that begin later. Guards against a change that nobody follows, or that all follow.
 #[test]
 fn a_change_of_pacing_is_for_connections_that_begin_later() {
     let of = |first: &str, then: Option<&str>, traffic: Value| {

@@ -29,7 +29,8 @@ TESTS = {
         ("6.1", "6.12", "7.3"), "crates/qdisc/src/sched/netem/tests.rs: correlated_numbers_are_means_in_fixed_point"
     ),
     "mac80211": dict.fromkeys(
-        ("6.1", "6.12", "7.3"), "crates/qdisc/src/sched/mac80211.rs: codel_spares_the_last_packet_and_is_patient_with_slow_stations"
+        ("6.1", "6.12", "7.3"),
+        "crates/qdisc/src/sched/mac80211.rs: codel_spares_the_last_packet_and_is_patient_with_slow_stations",
     ),
 }
 """The tests of laws that no trace shows: the file and the function."""

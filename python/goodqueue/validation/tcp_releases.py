@@ -8,17 +8,19 @@ from goodqueue import _goodqueue
 from goodqueue.show.tables import Column, Table
 
 SCRIPTS = {
-    "a SYN is sent again after": ["syn_lost_linux_7_3", "syn_ack_lost_linux_7_3"],
+    "a SYN is sent again after": ["syn_lost_linux_6_12", "syn_lost_linux_7_3", "syn_ack_lost_linux_7_3"],
     "small queues (`[[host]]`): a connection has in its host": [],
     "a packet for segmentation offload takes in the sender, beside its payload,": [
         "send_buffer_linux_6_1",
+        "send_buffer_linux_6_12",
         "send_buffer_linux_7_3",
     ],
     "a packet for segmentation offload ends with": [
         "packet_ends_with_the_piece_linux_6_1",
         "packet_filled_up_linux_6_12",
+        "packet_filled_up_linux_7_3",
     ],
-    "a FIN": ["fin_waits_for_the_window_linux_6_12"],
+    "a FIN": ["fin_waits_for_the_window_linux_6_12", "fin_waits_for_the_window_linux_7_3"],
     "ACKs of data out of order": ["compressed_acks_linux_7_3"],
     "an ACK is delayed by at most": [],
     "receive window": [
@@ -45,6 +47,7 @@ SCRIPTS = {
         "accecn/server_has_classic_ecn",
     ],
     "`tcp_ecn_option` may be": [
+        "accecn/option_after_the_handshake_linux_7_3",
         "accecn/option_never_linux_7_3",
         "accecn/option_never_of_a_server_linux_7_3",
         "accecn/option_on_demand_linux_7_3",

@@ -1,4 +1,4 @@
-//! `[linux]`: the release of Linux whose disciplines and Wi-Fi queues the scenario has, and what its TCP has of sysctls.
+//! `[linux]`: the release of Linux whose disciplines and Wi-Fi queues the scenario has, and the sysctls of its TCP.
 
 use super::sysctls::{Sysctls, TCP_ECN, TCP_ECN_OPTION};
 use goodqueue_hosts::keys::{AnyKey, Json, Key, Quantity, Result, Table, describe, refuse};

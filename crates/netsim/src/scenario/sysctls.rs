@@ -1,5 +1,5 @@
-//! `tcp_ecn` and `tcp_ecn_option`: what the TCP of a host asks for and accepts, as Linux's sysctls say it. `[linux]` has
-//! those of all hosts, and `[[host]]` those of one.
+//! `tcp_ecn` and `tcp_ecn_option`: what the TCP of a host asks for and accepts, as Linux's sysctls say it. `[linux]`
+//! has those of all hosts, and `[[host]]` those of one.
 
 use super::hop::Hops;
 use super::traffic::Traffic;

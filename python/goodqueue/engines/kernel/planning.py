@@ -99,17 +99,20 @@ def _ecn(scenario: Scenario) -> dict[str, dict[str, str]]:
         if kinds()[one["kind"]].is_tcp
     }
     is_accurate = "accecn" in asked.values()
-    for key, found in asked.items() if is_accurate else ():
-        if found != "accecn":
+    for key, ecn in asked.items() if is_accurate else ():
+        if ecn != "accecn":
             raise UserError(
-                key, f'found {quoted(found)} beside "accecn"; accepted by the kernel engine: "accecn" for all TCP'
+                key, f'found {quoted(ecn)} beside "accecn"; accepted by the kernel engine: "accecn" for all TCP'
             )
     found: dict[str, dict[str, str]] = {}
     for role, side in SIDE_OF.items():
         for name in ("tcp_ecn", "tcp_ecn_option"):
-            values = {_sysctl(scenario, one, role, name) for one in scenario["traffic"] if kinds()[one["kind"]].is_tcp}
+            values: set[int | None] = {
+                _sysctl(scenario, one, role, name) for one in scenario["traffic"] if kinds()[one["kind"]].is_tcp
+            }
             if is_accurate and name == "tcp_ecn":  # accepts AccECN, and asks for it
-                values = {3 if value is None else value for value in values} | {3}
+                values = values - {None}
+                values.add(3)
             if len(values) > 1:
                 said = " and ".join(sorted("none" if value is None else str(value) for value in values))
                 raise UserError(name, f"found {said} of a {role}; accepted by the kernel engine: one value per role")
@@ -122,7 +125,7 @@ def _sysctl(scenario: Scenario, traffic: Scenario, role: str, name: str) -> int 
     """Return the sysctl ``name`` of the host that is ``role`` in ``traffic``, if the scenario says it."""
     tables = [one for one in scenario.get("host") or [] if one["role"] == role]
     own = [one for one in tables if "name" in one and one["name"] == traffic.get(role)]
-    host = next(iter(own or [one for one in tables if "name" not in one]), {})
+    host: dict[str, Any] = next(iter(own or [one for one in tables if "name" not in one]), {})
     value: int | None = host.get(name, scenario.get("linux", {}).get(name))
     return value
 
