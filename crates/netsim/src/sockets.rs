@@ -178,8 +178,8 @@ impl Sockets {
         self.small_queues = small_queues;
     }
 
-    /// Leaves the pacing of the ends in `paced` to the queues of their hosts. Transfers that have `begun` keep what they
-    /// have (Linux: `fq_classify` sets `sk_pacing_status` when it first sees a socket), and so do open connections.
+    /// Leaves the pacing of the ends in `paced` to the queues of their hosts. Transfers that have `begun` keep what
+    /// they have (Linux: `fq_classify` sets `sk_pacing_status` at first sight of a socket), and so do open connections.
     pub(crate) fn leave_pacing_to_queues(
         &mut self,
         paced: PerFlow<PerSide<bool>>,

@@ -171,8 +171,8 @@ impl Connection {
     }
 
     /// Leaves pacing to the first queue of this end's host if that `paces`, as Linux's TCP does where that is `fq`.
-    /// Each segment goes down at once. The caller must ask for its [departure time](Self::departure). On Linux the first
-    /// packet decides: a later call is for a connection that has sent nothing yet.
+    /// Each segment goes down at once. The caller must ask for its [departure time](Self::departure). On Linux the
+    /// first packet decides: a later call is for a connection that has sent nothing yet.
     pub fn leave_pacing_to_queue(&mut self, paces: bool) {
         self.sender.leave_pacing_to_queue(paces);
     }
