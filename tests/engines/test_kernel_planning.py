@@ -7,8 +7,8 @@ import pytest
 
 from goodqueue import _goodqueue, scenario
 from goodqueue.engines.kernel import planning, tc
+from goodqueue.engines.kernel.lab import changing, sysctls
 from goodqueue.engines.kernel.lab import commands as commands_for_tc
-from goodqueue.engines.kernel.lab import sysctls
 from goodqueue.engines.kernel.lab.errors import LabError
 from goodqueue.engines.kernel.lab.plan import Plan
 from goodqueue.errors import UserError
@@ -393,11 +393,45 @@ def test_cake_mq_shapes_for_itself(line: str, refusal: str) -> None:
 
 def test_accecn_is_all_of_a_host_s_tcp() -> None:
     both = [{"kind": "bulk", "ecn": "accecn"}, {"kind": "ping"}]
-    assert planning.plan(resolved(traffic=both), "7.3").accecn
+    every = {"tcp_ecn": "3"}
+    assert planning.plan(resolved(traffic=both), "7.3").ecn == {"client": every, "server": every}
     mixed = [*both, {"kind": "bulk", "name": "old", "ecn": True}]
     said = r'traffic\[2\].ecn: found true beside "accecn"; accepted by the kernel engine: "accecn" for all TCP'
     with pytest.raises(UserError, match=said):
         planning.plan(resolved(traffic=mixed), "7.3")
+
+
+def test_each_side_has_the_sysctls_of_its_hosts() -> None:
+    """Guards against one value for both sides, and against two values in one namespace."""
+    flow = {"kind": "bulk", "stack": "linux-7.3"}
+    own = {"role": "server", "tso": False, "tcp_ecn": 5}
+    asked = resolved(traffic=[flow], linux={"tcp_ecn": 3, "tcp_ecn_option": 1}, host=[own])
+    plan = planning.plan(asked, "7.3")
+    assert Plan.from_json(plan.to_json()) == plan
+    found = {side: sysctls.for_hosts(plan, side) for side in ("client", "server")}
+    assert [found[side]["ipv4/tcp_ecn"] for side in found] == ["3", "5"]
+    assert [found[side]["ipv4/tcp_ecn_option"] for side in found] == ["1", "1"]
+    assert "ipv4/tcp_ecn" not in sysctls.for_hosts(planning.plan(resolved()), "client")
+    mixed = resolved(traffic=[flow | {"server": "cdn"}, flow | {"name": "b"}], host=[own | {"name": "cdn"}])
+    with pytest.raises(UserError, match="tcp_ecn: found 5 and none of a server; accepted by the kernel engine: one"):
+        planning.plan(mixed, "7.3")
+
+
+def test_a_change_at_a_host_is_one_of_its_interface() -> None:
+    """Guards against a change of the bottleneck instead, which has another discipline."""
+    alice = {"name": "alice", "rate": "5mbit", "qdisc": "fq", "tso": False}
+    change = {"at": "1s", "hop": "host alice", "qdisc": "fq nopacing"}
+    flow = {"kind": "bulk", "direction": "up", "host": "alice"}
+    plan = planning.plan(resolved(traffic=[flow], host=[alice], change=[change]), "7.3")
+    assert not plan.down.changes
+    assert not plan.up.changes
+    (due,) = changing.due(plan)
+    assert (due.at_s, due.space, due.lines[0][:4]) == (1.0, "client", ["qdisc", "change", "dev", "host0-out"])
+    assert due.lines[0][due.lines[0].index("fq") + 1 :][-1] == "nopacing"
+    faster = resolved(traffic=[flow], host=[alice], change=[change | {"rate": "6mbit"}])
+    said = "change.0..rate: found 6mbit at the interface of a host; accepted by the kernel engine there: a qdisc"
+    with pytest.raises(UserError, match=said):
+        planning.plan(faster, "7.3")
 
 
 def test_a_stack_is_its_own_release_s() -> None:
@@ -423,6 +457,6 @@ def test_the_hosts_have_the_buffers_that_the_scenario_says() -> None:
         plan = planning.plan(resolved(linux=linux), release)
         assert plan.buffers == {"tcp_rmem": f"4096 131072 {most}", "tcp_wmem": "4096 16384 100000"}
         assert Plan.from_json(plan.to_json()) == plan
-        settings = sysctls.for_hosts(plan)
+        settings = sysctls.for_hosts(plan, "client")
         assert [settings[f"ipv4/{name}"] for name in linux] == list(plan.buffers.values())
-    assert sysctls.for_hosts(planning.plan(resolved()))["ipv4/tcp_wmem"] == f"4096 16384 {16 << 20}"
+    assert sysctls.for_hosts(planning.plan(resolved()), "client")["ipv4/tcp_wmem"] == f"4096 16384 {16 << 20}"

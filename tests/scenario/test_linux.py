@@ -1,6 +1,7 @@
 """Laws by release of Linux: the list of what differs, and the release of a replay."""
 
 import json
+import re
 from collections.abc import Callable
 
 import pytest
@@ -38,12 +39,35 @@ def test_the_list_says_what_proves_each_cell(goodqueue: Callable[..., Result]) -
     assert "not yet" in rows["cake_mq"]
     assert "changed: 2 traces" in rows["codel"]
     assert "cells" in rows["pie"]
-    assert "no proof" in rows["tbf"]
+    assert "unit test" in rows["tbf"]
     change = "codel, Linux 7.3: one call drops at most 256 packets while it is behind its schedule."
     assert change in " ".join(result.out.split())
     one = json.loads(goodqueue("list", "linux", "cake", "--json").out)
     assert one["releases"]["7.3"]["traces"] == ["cake/blue_ecn-7.3", "cake/flows1-7.3"]
     assert [len(cell["changes"]) for cell in one["releases"].values()] == [0, 1, 2]
+
+
+def test_each_row_names_a_proof_that_exists() -> None:
+    """Guards against a row without a proof, and against a trace, a script or a test that is gone or never was."""
+    for one in releases.disciplines():
+        for name, cell in one["releases"].items():
+            if cell["law"] == "absent":
+                continue
+            assert cell["traces"] or cell["kernel_cells"] or cell["test"], f"{one['name']}, {name}"
+            assert all((GOLDEN / f"{trace}.csv.gz").is_file() for trace in cell["traces"])
+            assert cell["test"] is None or has_test(cell["test"]), cell["test"]
+    scripts = ROOT / "crates" / "tcp" / "tests" / "scripts"
+    for feature in tcp_releases.features():
+        assert feature["scripts"] or feature["test"], feature["name"]
+        assert feature["test"] is None or has_test(feature["test"]), feature["test"]
+        for script in feature["scripts"]:
+            assert (scripts / f"{script if '/' in script else f'release/{script}'}.tcp").is_file(), script
+
+
+def has_test(named: str) -> bool:
+    """Return whether the file of ``named`` has the function."""
+    file, function = named.split(": ")
+    return re.search(rf"^ *(fn|def) {function}\(", (ROOT / file).read_text(encoding="utf-8"), re.MULTILINE) is not None
 
 
 def test_each_change_of_tcp_is_in_the_list_with_its_proof(goodqueue: Callable[..., Result]) -> None:
@@ -53,6 +77,8 @@ def test_each_change_of_tcp_is_in_the_list_with_its_proof(goodqueue: Callable[..
     scripts = ROOT / "crates" / "tcp" / "tests" / "scripts"
     there = {file.stem for file in (scripts / "release").glob("*.tcp")}
     there |= {f"accecn/{file.stem}" for file in (scripts / "accecn").glob("option_*.tcp")}
+    there |= {f"accecn/{name}" for name in ("agreed_to_nothing", "asked_for_nothing")}
+    there |= {f"accecn/{side}_has_classic_ecn" for side in ("client", "server")}
     listed = {script for one in found.values() for script in one["scripts"]}
     assert listed == there - {"send_buffer_grows", "window_waits_for_a_packet"}, "which are of all releases"
     fin = json.loads(goodqueue("list", "linux", "a FIN", "--json").out)

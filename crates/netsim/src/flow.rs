@@ -4,7 +4,7 @@ use crate::app::App;
 use crate::ids::{FlowId, Number};
 use crate::lists::{ByDirection, PerFlow, PerSide};
 use crate::probe::goodput::Bins;
-use crate::scenario::{Linux, Scenario, Traffic};
+use crate::scenario::{Linux, Scenario, Sysctls, Traffic};
 use crate::sockets::{Bulk, Sockets};
 use crate::tally::{FlowFates, Totals};
 use goodqueue_hosts::direction::Direction;
@@ -62,6 +62,9 @@ impl Flow {
         let streams = Streams::new(scenario.seed);
         let (buffer, most) = (receive_buffer(scenario), scenario.path.segment_bytes());
         let delivery_rate = scenario.series.as_ref().is_some_and(|series| series.tcp);
+        if cfg!(feature = "emulation") {
+            sockets.sysctls = sysctls(scenario);
+        }
         let mut flows = PerFlow::default();
         let mut names: BTreeMap<&str, usize> = BTreeMap::new();
         for traffic in &scenario.traffic {
@@ -111,7 +114,8 @@ impl Flow {
             Make::Bulk => {
                 let config = config();
                 let cc = config.cc_line();
-                sockets.bulk[id] = Bulk::new(config, direction);
+                let ends = PerSide::of(|end| sockets.end(&config, direction.sender(), id, end));
+                sockets.bulk[id] = Bulk::new(ends, direction);
                 Source::Bulk(cc)
             }
             Make::App(program) => {
@@ -207,6 +211,17 @@ fn small_queues(scenario: &Scenario) -> PerFlow<PerSide<Option<SmallQueues>>> {
         let of_side = |side| scenario.hops.host_of(traffic, side).and_then(|host| host.small_queues);
         std::iter::repeat_n(PerSide::of(of_side), traffic.count as usize)
     };
+    scenario.traffic.iter().flat_map(of_traffic).collect()
+}
+
+/// Returns the sysctls of the hosts at the ends of each flow of `scenario`, if the scenario says any.
+fn sysctls(scenario: &Scenario) -> PerFlow<PerSide<Sysctls>> {
+    let (all, hops) = (scenario.linux.sysctls, &scenario.hops);
+    if all.is_default() && hops.hosts.iter().all(|host| host.sysctls.is_default()) {
+        return PerFlow::default();
+    }
+    let of_traffic =
+        |traffic: &Traffic| std::iter::repeat_n(Sysctls::at_ends(all, hops, traffic), traffic.count as usize);
     scenario.traffic.iter().flat_map(of_traffic).collect()
 }
 

@@ -24,7 +24,7 @@ use crate::foreign::Maker;
 use crate::hosts::Hosts;
 use crate::ids::{FlowId, LinkId, PipeId, Timer};
 use crate::link::Link;
-use crate::lists::{ByDirection, List, PerFlow, PerSide};
+use crate::lists::{ByDirection, List, PerFlow};
 use crate::metronome::Metronome;
 use crate::observer::{Event, SharedObserver, tell};
 use crate::outside::{Arrival, Envelopes};
@@ -129,9 +129,8 @@ impl Simulation {
             tables.map(|traffic| ([&traffic.host, &traffic.server].map(Option::as_ref), traffic.count));
         let hosts = Hosts::of(scenario.seed, tables);
         let Path { links, row, components } = Build { scenario: &mut scenario, make, hosts }.path(&rtts)?;
-        if let Some(row) = row.as_ref().filter(|row| row.have_own_queues()) {
-            let paces = |flow| PerSide::of(|end: Side| row.queue_paces(flow, end.sends(), &links));
-            sockets.leave_pacing_to_queues(flows.numbers().map(paces).collect());
+        if let Some(paced) = row.as_ref().and_then(|row| row.paced(&flows, &links)) {
+            sockets.leave_pacing_to_queues(paced, |_| false);
         }
         let entries = |flow: FlowId| match &row {
             None => ByDirection::of(LinkId::bottleneck),

@@ -3,6 +3,7 @@
 
 use crate::ids::FlowId;
 use crate::lists::{ByDirection, List, PerFlow, PerSide};
+use crate::scenario::Sysctls;
 use crate::tally::Totals;
 use goodqueue_hosts::direction::{Direction, Side};
 use goodqueue_hosts::probe::delay::FlowDelays;
@@ -74,18 +75,15 @@ pub(crate) struct Bulk {
 }
 
 impl Bulk {
-    /// Builds a transfer in `direction` that always has data to send once it is started.
-    pub(crate) fn new(config: Config, direction: Direction) -> Self {
-        let sender = direction.sender();
-        let mut ends = PerSide::of(|_| Connection::server(config.clone()));
-        ends[sender] = Connection::client(config);
-        ends[sender].write_unlimited();
+    /// Builds a transfer in `direction` between `ends` that always has data to send once it is started.
+    pub(crate) fn new(mut ends: PerSide<Connection>, direction: Direction) -> Self {
+        ends[direction.sender()].write_unlimited();
         Self { ends, rtt: FlowDelays::new() }
     }
 
     /// Builds a connection that is never opened, for the place of a flow that is not a bulk transfer.
     pub(crate) fn idle() -> Self {
-        Self::new(Config::default(), Direction::Down)
+        Self::new(PerSide::of(|_| Connection::server(Config::default())), Direction::Down)
     }
 
     /// Returns the end that sends, of a transfer in `direction`.
@@ -121,6 +119,8 @@ pub(crate) struct Sockets {
     pub(crate) bulk: PerFlow<Bulk>,
     /// The small queues of the hosts at each flow's ends. Empty if no host has any.
     small_queues: PerFlow<PerSide<Option<SmallQueues>>>,
+    /// The sysctls of the hosts at each flow's ends. Empty if the scenario says none.
+    pub(crate) sysctls: PerFlow<PerSide<Sysctls>>,
     /// The ends of each flow whose host's queue paces their packets. Empty if no host has a queue of its own.
     paced: PerFlow<PerSide<bool>>,
     slots: List<SocketId, Socket>,
@@ -138,10 +138,10 @@ impl Sockets {
     ) -> SocketId {
         let (queues, paced) = (self.small_queues.get(flow), self.paced.get(flow));
         let end = |end| {
-            let make = if end == opener { Connection::client } else { Connection::server };
-            let mut connection = limited(make(config.clone()), queues.and_then(|queues| queues[end]));
+            let connection = self.end(config, opener, flow, end);
+            let mut connection = limited(connection, queues.and_then(|queues| queues[end]));
             if paced.is_some_and(|paced| paced[end]) {
-                connection.leave_pacing_to_queue();
+                connection.leave_pacing_to_queue(true);
             }
             connection
         };
@@ -153,6 +153,17 @@ impl Sockets {
             return id;
         }
         self.slots.push(socket)
+    }
+
+    /// Builds the end `end` of a connection of `flow`, as `config` and the sysctls of its host say. The end `opener`
+    /// opens it.
+    pub(crate) fn end(&self, config: &Config, opener: Side, flow: FlowId, end: Side) -> Connection {
+        let opens = end == opener;
+        let config = match self.sysctls.get(flow) {
+            Some(sysctls) if cfg!(feature = "emulation") => sysctls[end].apply(config.clone(), opens),
+            _ => config.clone(),
+        };
+        if opens { Connection::client(config) } else { Connection::server(config) }
     }
 
     /// Gives the connections of each flow the small queues of the hosts at its ends.
@@ -167,11 +178,16 @@ impl Sockets {
         self.small_queues = small_queues;
     }
 
-    /// Leaves the pacing of the ends in `paced` to the queues of their hosts.
-    pub(crate) fn leave_pacing_to_queues(&mut self, paced: PerFlow<PerSide<bool>>) {
-        for (bulk, paced) in self.bulk.iter_mut().zip(paced.iter()) {
-            let ends = bulk.ends.iter_mut().zip(paced.iter()).filter(|(_, paced)| **paced);
-            ends.for_each(|(end, _)| end.leave_pacing_to_queue());
+    /// Leaves the pacing of the ends in `paced` to the queues of their hosts. Transfers that have `begun` keep what
+    /// they have (Linux: `fq_classify` sets `sk_pacing_status` at first sight of a socket), and so do open connections.
+    pub(crate) fn leave_pacing_to_queues(
+        &mut self,
+        paced: PerFlow<PerSide<bool>>,
+        begun: impl Fn(FlowId) -> bool,
+    ) {
+        for flow in paced.numbers().filter(|&flow| !begun(flow)) {
+            let ends = self.bulk[flow].ends.iter_mut().zip(paced[flow].iter());
+            ends.for_each(|(end, paces)| end.leave_pacing_to_queue(*paces));
         }
         self.paced = paced;
     }

@@ -70,6 +70,38 @@ fn fq_paces_the_tcp_of_its_own_host_and_a_ping_passes_it() {
     assert!(unpaced > below + 1.0, "below a shaper, too: {below}, and {unpaced} without pacing");
 }
 
+/// As on Linux, a connection has departure times if `fq` paced when it sent its first packet. A change to `nopacing`,
+/// or back, is one for connections that begin later. Guards against a change that nobody follows, or that all follow.
+#[test]
+fn a_change_of_pacing_is_for_connections_that_begin_later() {
+    let of = |first: &str, then: Option<&str>, traffic: Value| {
+        let hosts = json!([{"name": "alice", "rate": "5mbit", "qdisc": first, "tso": false}]);
+        let mut scenario = upload("linux-6.1", &hosts);
+        let ping = json!({"kind": "ping", "direction": "up", "host": "alice"});
+        scenario["traffic"] = json!([traffic, ping]);
+        if let Some(line) = then {
+            scenario["change"] = json!([{"at": "2s", "hop": "host alice", "qdisc": line}]);
+        }
+        run(&scenario)["apps"].as_array().unwrap().last().unwrap()["rtt_ms"]["mean"].as_f64().unwrap()
+    };
+    let bulk = |start: &str| json!({"kind": "bulk", "direction": "up", "host": "alice", "start": start});
+    let transfers =
+        json!({"kind": "transfer", "direction": "up", "host": "alice", "size": "1MB", "interval": "1ms"});
+    let (paced, unpaced) = ("fq pacing", "fq nopacing");
+    for (from, to) in [(paced, unpaced), (unpaced, paced)] {
+        let old = of(from, Some(to), bulk("1s"));
+        assert!(
+            (old - of(from, None, bulk("1s"))).abs() < 0.2,
+            "{from}, {to}: a connection of before has {old}"
+        );
+        for traffic in [bulk("3s"), transfers.clone()] {
+            let new = of(from, Some(to), traffic.clone());
+            let (was, is) = (of(from, None, traffic.clone()), of(to, None, traffic));
+            assert!((new - is).abs() < 0.2 && (was - is).abs() > 0.5, "{from}, {to}: {was}, {is}, and {new}");
+        }
+    }
+}
+
 /// The interface's queue is where a fast sender behind a slow port waits, and nowhere else.
 #[test]
 fn the_interface_of_a_host_is_a_queue_of_its_own() {

@@ -142,3 +142,82 @@ fn buffers_limit_a_flow() {
     }
     assert!(mbps("linux-6.1", json!({"tcp_rmem": "stock", "tcp_wmem": "stock"})) > 35.0);
 }
+
+/// The share of marks that both ends of one flow agreed to: an AQM marks only what is ECT. Each pair is a row of RFC
+/// 9768, table 2. Guards against a client that asks for what it accepts, and a server's setting at the client.
+#[test]
+fn each_end_has_its_own_tcp_ecn() {
+    let agreed = |client: u64, server: u64, ecn: Option<Value>| {
+        let mut traffic = json!({"kind": "bulk", "stack": "linux-7.3"});
+        if let Some(ecn) = ecn {
+            traffic["ecn"] = ecn;
+        }
+        let asked = json!({
+            "duration": "4s",
+            "bottleneck": {"rate": "10mbit", "qdisc": "codel ecn"},
+            "path": {"rtt": "20ms"},
+            // The sender opens: of a download that is the server.
+            "host": [
+                {"role": "server", "tcp_ecn": client, "small_queues": false},
+                {"tcp_ecn": server, "small_queues": false},
+            ],
+            "traffic": [traffic],
+        });
+        let mut simulation = Simulation::new(Scenario::from_json(&asked.to_string()).unwrap()).unwrap();
+        simulation.run();
+        let record = serde_json::to_value(simulation.record()).unwrap();
+        let packets = &record["queues"]["down"]["packets"];
+        let acks = record["queues"]["up"]["throughput_mbps"].as_f64().unwrap();
+        let is_marked = packets["marked"].as_u64().unwrap() > 0;
+        assert_ne!(is_marked, packets["dropped"].as_u64().unwrap() > 0, "{client} {server}");
+        // AccECN's option takes 12 of 78 bytes of an ACK.
+        match (is_marked, acks / record["queues"]["down"]["throughput_mbps"].as_f64().unwrap() > 0.0245) {
+            (false, _) => "none",
+            (true, false) => "classic",
+            (true, true) => "accecn",
+        }
+    };
+    for (client, row) in [
+        (0, ["none"; 6]),
+        (1, ["none", "classic", "classic", "classic", "classic", "classic"]),
+        (2, ["none"; 6]),
+        (3, ["none", "classic", "classic", "accecn", "accecn", "accecn"]),
+        (4, ["none", "classic", "classic", "classic", "classic", "classic"]),
+        (5, ["none"; 6]),
+    ] {
+        let found = [0, 1, 2, 3, 4, 5].map(|server| agreed(client, server, None));
+        assert_eq!(found, row, "a client with {client}");
+    }
+    assert_eq!(agreed(0, 2, Some(json!(true))), "classic", "a flow asks for more than its host");
+    assert_eq!(agreed(2, 0, Some(json!(true))), "none", "a host accepts no more than it says");
+}
+
+#[test]
+fn sysctls_are_those_of_the_flows_release() {
+    let with = |stack: &str, linux: Value, host: Value| {
+        let mut asked = scenario("pfifo", None);
+        asked["linux"] = linux;
+        asked["host"] = json!([host]);
+        asked["traffic"] = json!([{"kind": "ping"}, {"kind": "bulk", "stack": stack}]);
+        asked
+    };
+    let (all, own) = (json!({"tcp_ecn": 3, "tcp_ecn_option": 1}), json!({"tcp_ecn": 5, "tcp_ecn_option": 3}));
+    let found = resolved(&with("linux-7.3", all.clone(), own));
+    assert_eq!(found["linux"], all);
+    assert_eq!((&found["host"][0]["tcp_ecn"], &found["host"][0]["tcp_ecn_option"]), (&json!(5), &json!(3)));
+    for (linux, host, expected) in [
+        (json!({"tcp_ecn": 3}), json!({}), "linux.tcp_ecn: found 3"),
+        (json!({}), json!({"tcp_ecn": 4}), "host[0].tcp_ecn: found 4"),
+        (json!({"tcp_ecn": 1, "tcp_ecn_option": 2}), json!({}), "linux.tcp_ecn_option: found 2"),
+    ] {
+        let accepted = if expected.contains("option") { "none" } else { "0, 1 or 2" };
+        let beside = "beside traffic[1].stack \"linux-6.12\"";
+        let expected = format!("{expected} {beside}; accepted: {accepted}, or the stack linux-7.3");
+        assert_eq!(refusal(&with("linux-6.12", linux, host)), expected);
+    }
+    resolved(&with("linux-6.12", json!({"tcp_ecn": 2}), json!({"tcp_ecn": 0})));
+    assert_eq!(
+        refusal(&with("linux-7.3", json!({"tcp_ecn": 6}), json!({}))),
+        "linux.tcp_ecn: found 6; accepted: 0 to 5"
+    );
+}

@@ -1,6 +1,6 @@
 //! The settings of an endpoint.
 
-use crate::{Cc, CcLine, CcOptions, EcnMode, EcnUse, OwnCc, SeqNumber};
+use crate::{Cc, CcLine, CcOptions, EcnMode, EcnUse, OptionUse, OwnCc, SeqNumber};
 
 /// The threshold before the first congestion: slow start ends at the first congestion, or when HyStart ends it.
 pub const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
@@ -48,6 +48,12 @@ impl Stack {
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|stack| stack.name() == name)
     }
+
+    /// Returns whether this release of Linux has AccECN. Other stacks have it without its option, if a scenario asks.
+    #[must_use]
+    pub const fn has_accecn(self) -> bool {
+        self.era().ecn.accecn_option
+    }
 }
 
 /// A buffer of TCP in bytes of memory: the second and the third number of Linux's `tcp_rmem` and `tcp_wmem`.
@@ -82,8 +88,10 @@ pub struct Config {
     pub own: Option<OwnCc>,
     /// The TCP to behave as.
     pub stack: Stack,
-    /// The ECN feedback to ask for, or to agree to.
+    /// The ECN feedback that a client asks for, or that a server agrees to.
     pub ecn: EcnMode,
+    /// The segments on which this end sends AccECN's option, if its stack has it.
+    pub accecn_option: OptionUse,
     /// Whether to pace, as Linux's TCP does if a socket asks for it. Some congestion controls always pace.
     pub pacing: bool,
     /// Whether to estimate the delivery rate, as `ss` shows it. Some congestion controls always need it.
@@ -128,7 +136,8 @@ impl Config {
     }
 
     /// Returns how the congestion control uses ECN.
-    pub(crate) fn ecn_use(&self) -> EcnUse {
+    #[must_use]
+    pub fn ecn_use(&self) -> EcnUse {
         self.own_cc().map_or(self.cc.ecn_use(), OwnCc::ecn_use)
     }
 }
@@ -141,6 +150,7 @@ impl Default for Config {
             own: None,
             stack: Stack::default(),
             ecn: EcnMode::Off,
+            accecn_option: OptionUse::default(),
             pacing: false,
             delivery_rate: false,
             random: 0,

@@ -3,7 +3,7 @@
 mod handshake;
 mod values;
 
-use crate::ecn::{EcnMode, EcnUse};
+use crate::ecn::{EcnMode, EcnUse, OptionUse};
 use crate::receiver::Receiver;
 use crate::scoreboard::Chunk;
 use crate::sender::{LocalCongestion, Sender};
@@ -73,6 +73,7 @@ pub struct Connection {
     syn_timeouts: u8,
     /// The client has sent a second SYN, without ECN.
     heard_plain_syn: bool,
+    accecn_option: OptionUse,
     /// The sequence number of our SYN.
     initial: SeqNumber,
     syn_deadline: Instant,
@@ -129,6 +130,7 @@ impl Connection {
             syns_lost: 0,
             syn_timeouts: 0,
             heard_plain_syn: false,
+            accecn_option: config.accecn_option,
             first_syn_sent: Instant::ZERO,
             syn_deadline: Instant::MAX,
             initial: config.initial_sequence,
@@ -168,10 +170,11 @@ impl Connection {
         self.sender.limit_queue(of_host);
     }
 
-    /// Leaves pacing to the first queue of this end's host, as Linux's TCP does where that is `fq`. Each segment goes
-    /// down at once. The caller must ask for its [departure time](Self::departure).
-    pub fn leave_pacing_to_queue(&mut self) {
-        self.sender.leave_pacing_to_queue();
+    /// Leaves pacing to the first queue of this end's host if that `paces`, as Linux's TCP does where that is `fq`.
+    /// Each segment goes down at once. The caller must ask for its [departure time](Self::departure). On Linux the
+    /// first packet decides: a later call is for a connection that has sent nothing yet.
+    pub fn leave_pacing_to_queue(&mut self, paces: bool) {
+        self.sender.leave_pacing_to_queue(paces);
     }
 
     /// Returns when the first queue of this end's host may send the last segment with data that left. `None`: at once.
@@ -220,10 +223,10 @@ impl Connection {
         // The ECN bits of the ACK that ends the handshake are no counter (RFC 9768, 3.2.2.1).
         let is_newer = self.receiver.on_timestamp(segment) & !is_of_handshake;
         let rtt = self.sender.on_ack::<FAST>(now, segment, is_newer);
+        if self.receiver.tells_bytes() {
+            self.sender.count_bytes(segment);
+        }
         let newly_delivered_bytes = if segment.seq_len() > 0 {
-            if self.receiver.tells_bytes() {
-                self.sender.count_bytes(segment);
-            }
             self.receiver.on_data(now, segment, self.sender.rtt(), self.sender.has_sent_fin())
         } else {
             self.receiver.on_bare(now, segment);
@@ -248,7 +251,7 @@ impl Connection {
     #[inline(always)] // as `Receiver::carry`
     fn carry(&mut self, now: Instant, seq: SeqNumber, len: u16, flags: Flags, ecn: Ecn) -> Segment {
         let segment = self.receiver.carry(now, seq, len, flags, ecn);
-        if self.receiver.tells_bytes() { self.sender.tell_bytes(segment) } else { segment }
+        if self.receiver.tells_bytes() { self.sender.tell_bytes(now, segment) } else { segment }
     }
 
     /// Returns sequence number, length, flags and codepoint of the next segment of an established connection without an

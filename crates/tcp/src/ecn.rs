@@ -12,9 +12,11 @@
 
 mod bytes;
 mod feedback;
+mod policy;
 
 pub(crate) use bytes::{Bytes, Wrapped};
 pub(crate) use feedback::Feedback;
+pub use policy::OptionUse;
 
 use crate::{Flags, Segment, SeqNumber};
 use goodqueue_units::Ecn;

@@ -49,7 +49,7 @@ pub use cc::{
 };
 pub use config::{Buffer, Config, INFINITE_SSTHRESH, Stack};
 pub use connection::{Connection, Handled, Wire};
-pub use ecn::{EcnMode, EcnUse};
+pub use ecn::{EcnMode, EcnUse, OptionUse};
 pub use era::Difference;
 pub use rate::{LostSegment, RateEstimator, RateSample};
 pub use segment::{AccEcnOption, Flags, SackBlock, Segment, SynOptions};

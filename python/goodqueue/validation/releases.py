@@ -19,6 +19,22 @@ OF_6_12_TOO = {
 }
 """Traces of 7.3 that Linux 6.12.117 made the same, byte for byte, except for the line with the kernel."""
 
+TESTS = {
+    "fq": {"6.1": "crates/netsim/tests/linux.rs: words_that_came_later_are_refused"},
+    "sfb": dict.fromkeys(
+        ("6.1", "6.12", "7.3"), "crates/qdisc/src/aqm/sfb/tests.rs: arrivals_are_marked_or_dropped_with_the_probability"
+    ),
+    "tbf": dict.fromkeys(("6.12", "7.3"), "crates/qdisc/src/sched/tbf/tests.rs: the_rate_is_kept_within_a_packet"),
+    "netem": dict.fromkeys(
+        ("6.1", "6.12", "7.3"), "crates/qdisc/src/sched/netem/tests.rs: correlated_numbers_are_means_in_fixed_point"
+    ),
+    "mac80211": dict.fromkeys(
+        ("6.1", "6.12", "7.3"),
+        "crates/qdisc/src/sched/mac80211.rs: codel_spares_the_last_packet_and_is_patient_with_slow_stations",
+    ),
+}
+"""The tests of laws that no trace shows: the file and the function."""
+
 TREES = "tc"
 """The folder of traces of trees, each named after the discipline at its root."""
 
@@ -34,6 +50,8 @@ class Cell(TypedDict):
     changes: list[str]
     traces: list[str]
     """The decision traces in ``golden`` that show this law."""
+    test: str | None
+    """The test that shows this law, if no trace does."""
     kernel_cells: int
     """Cells of ``goodqueue validate`` in which the discipline runs beside a kernel of this release."""
 
@@ -67,7 +85,13 @@ def disciplines() -> list[Discipline]:
             new = "absent" if at < first else "first" if at == first else "changed" if name in changed else "same"
             changes = [change["what"] for change in one["changes"] if change["release"] == name]
             kernel_cells = beside.count(one["name"]) if name == KERNEL_ENGINE and at >= first else 0
-            releases[name] = Cell(law=new, changes=changes, traces=shows, kernel_cells=kernel_cells)
+            releases[name] = Cell(
+                law=new,
+                changes=changes,
+                traces=shows,
+                test=TESTS.get(one["name"], {}).get(name),
+                kernel_cells=kernel_cells,
+            )
         found.append(Discipline(name=one["name"], since=one["since"], releases=releases))
     return found
 
@@ -95,7 +119,8 @@ def _text(cell: Cell) -> str:
     if cell["law"] == "absent":
         return "not yet"
     counts = [(len(cell["traces"]), "trace"), (cell["kernel_cells"], "cell")]
-    proof = ", ".join(f"{count} {what}{'s' * (count > 1)}" for count, what in counts if count) or "no proof"
+    proof = ", ".join(f"{count} {what}{'s' * (count > 1)}" for count, what in counts if count)
+    proof = proof or ("unit test" if cell["test"] else "no proof")
     return f"changed: {proof}" if cell["law"] == "changed" else proof
 
 

@@ -8,17 +8,19 @@ from goodqueue import _goodqueue
 from goodqueue.show.tables import Column, Table
 
 SCRIPTS = {
-    "a SYN is sent again after": ["syn_lost_linux_7_3", "syn_ack_lost_linux_7_3"],
+    "a SYN is sent again after": ["syn_lost_linux_6_12", "syn_lost_linux_7_3", "syn_ack_lost_linux_7_3"],
     "small queues (`[[host]]`): a connection has in its host": [],
     "a packet for segmentation offload takes in the sender, beside its payload,": [
         "send_buffer_linux_6_1",
+        "send_buffer_linux_6_12",
         "send_buffer_linux_7_3",
     ],
     "a packet for segmentation offload ends with": [
         "packet_ends_with_the_piece_linux_6_1",
         "packet_filled_up_linux_6_12",
+        "packet_filled_up_linux_7_3",
     ],
-    "a FIN": ["fin_waits_for_the_window_linux_6_12"],
+    "a FIN": ["fin_waits_for_the_window_linux_6_12", "fin_waits_for_the_window_linux_7_3"],
     "ACKs of data out of order": ["compressed_acks_linux_7_3"],
     "an ACK is delayed by at most": [],
     "receive window": [
@@ -32,16 +34,45 @@ SCRIPTS = {
         "accecn/option_is_agreed_linux_7_3",
         "accecn/option_is_cleared_linux_7_3",
         "accecn/option_is_not_answered_linux_7_3",
+        "accecn/option_lost_linux_7_3",
         "accecn/option_not_on_a_repeated_syn_ack_linux_7_3",
         "accecn/option_of_a_server_linux_7_3",
         "accecn/option_resolves_a_long_ack_linux_7_3",
     ],
     'the receive buffer of `tcp_rmem = "stock"` ends at': [],
+    "`tcp_ecn` may be": [
+        "accecn/agreed_to_nothing",
+        "accecn/asked_for_nothing",
+        "accecn/client_has_classic_ecn",
+        "accecn/server_has_classic_ecn",
+    ],
+    "`tcp_ecn_option` may be": [
+        "accecn/option_after_the_handshake_linux_7_3",
+        "accecn/option_never_linux_7_3",
+        "accecn/option_never_of_a_server_linux_7_3",
+        "accecn/option_on_demand_linux_7_3",
+        "accecn/option_persists_linux_7_3",
+        "accecn/option_thrice_a_round_trip_linux_7_3",
+    ],
 }
-"""The scripts of ``crates/tcp/tests/scripts/release``, or of another folder there, by what differs.
+"""The scripts of ``crates/tcp/tests/scripts/release``, or of another folder there, by what differs."""
 
-Without a script, a unit test of the crate shows it.
-"""
+TESTS = {
+    "small queues (`[[host]]`): a connection has in its host": (
+        "crates/tcp/src/small_queue.rs: each_release_lets_another_number_of_packets_out"
+    ),
+    "an ACK is delayed by at most": "crates/tcp/src/delack/tests.rs: a_release_has_its_longest_delay",
+    'the receive buffer of `tcp_rmem = "stock"` ends at': (
+        "tests/engines/test_kernel_planning.py: test_the_hosts_have_the_buffers_that_the_scenario_says"
+    ),
+}
+"""The tests of what has no script: the file and the function."""
+
+SYSCTLS = {
+    "`tcp_ecn` may be": {"6.1": "0 to 2", "6.12": "0 to 2", "7.3": "0 to 5"},
+    "`tcp_ecn_option` may be": {"6.1": "none", "6.12": "none", "7.3": "0 to 3"},
+}
+"""Values of sysctls, which differ between releases although no stack differs unless a scenario says one."""
 
 
 class Feature(TypedDict):
@@ -50,6 +81,8 @@ class Feature(TypedDict):
     name: str
     releases: dict[str, str]
     scripts: list[str]
+    test: str | None
+    """The test that proves it, if no script does."""
 
 
 def features() -> list[Feature]:
@@ -58,10 +91,12 @@ def features() -> list[Feature]:
     names: list[str] = json.loads(_goodqueue.linux())["releases"]
     places = {name: stacks["names"].index(f"linux-{name}") for name in names}
     found = []
-    for row in stacks["differences"]:
-        releases = {name: row["stacks"][place] for name, place in places.items()}
+    rows = {
+        row["aspect"]: {name: row["stacks"][place] for name, place in places.items()} for row in stacks["differences"]
+    }
+    for name, releases in (rows | SYSCTLS).items():
         if len(set(releases.values())) > 1:
-            found.append(Feature(name=row["aspect"], releases=releases, scripts=SCRIPTS[row["aspect"]]))
+            found.append(Feature(name=name, releases=releases, scripts=SCRIPTS[name], test=TESTS.get(name)))
     return found
 
 

@@ -1,5 +1,6 @@
-//! `[linux]`: the release of Linux whose disciplines and Wi-Fi queues the scenario has, and the buffers of its TCP.
+//! `[linux]`: the release of Linux whose disciplines and Wi-Fi queues the scenario has, and the sysctls of its TCP.
 
+use super::sysctls::{Sysctls, TCP_ECN, TCP_ECN_OPTION};
 use goodqueue_hosts::keys::{AnyKey, Json, Key, Quantity, Result, Table, describe, refuse};
 use goodqueue_tcp::Buffer;
 use goodqueue_units::Release;
@@ -30,7 +31,7 @@ const TCP_WMEM: Key<Memory> = Key::optional("tcp_wmem", "\"4096 16384 4194304\""
     .source("Linux, net.ipv4.tcp_wmem");
 
 /// The keys of `[linux]`.
-pub(super) const KEYS: &[&dyn AnyKey] = &[&RELEASE, &TCP_RMEM, &TCP_WMEM];
+pub(super) const KEYS: &[&dyn AnyKey] = &[&RELEASE, &TCP_RMEM, &TCP_WMEM, &TCP_ECN, &TCP_ECN_OPTION];
 
 /// The table. A scenario without it and one with the defaults are the same.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -43,6 +44,9 @@ pub(crate) struct Linux {
     /// The senders' buffers, if they are limited.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) tcp_wmem: Option<Memory>,
+    /// Those of hosts that have none of their own.
+    #[serde(flatten)]
+    pub(crate) sysctls: Sysctls,
 }
 
 fn write<Q: Quantity, S: Serializer>(value: &Q, serializer: S) -> std::result::Result<S::Ok, S::Error> {
@@ -56,7 +60,10 @@ fn is_default(release: &Release) -> bool {
 impl Linux {
     /// Returns whether it says no more than a scenario without it.
     pub(super) fn is_default(&self) -> bool {
-        is_default(&self.release) && self.tcp_rmem.is_none() && self.tcp_wmem.is_none()
+        is_default(&self.release)
+            && self.tcp_rmem.is_none()
+            && self.tcp_wmem.is_none()
+            && self.sysctls.is_default()
     }
 }
 
@@ -68,7 +75,7 @@ pub(super) fn read(scenario: &Table<'_>) -> Result<Linux> {
     }
     table.refuse_others(KEYS, &[])?;
     let (tcp_rmem, tcp_wmem) = (table.find(&TCP_RMEM)?, table.find(&TCP_WMEM)?);
-    Ok(Linux { release: table.take(&RELEASE)?, tcp_rmem, tcp_wmem })
+    Ok(Linux { release: table.take(&RELEASE)?, tcp_rmem, tcp_wmem, sysctls: Sysctls::read(&table)? })
 }
 
 /// The memory of TCP's buffers on one side, as a sysctl has it.

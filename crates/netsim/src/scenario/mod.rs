@@ -14,6 +14,7 @@ mod linux;
 pub mod reference;
 mod series;
 mod stack;
+mod sysctls;
 mod traffic;
 
 pub use autorate::Autorate;
@@ -24,6 +25,7 @@ pub use host::HostName;
 pub use link::{Bottleneck, Line, LinkSpec, without_buffer};
 pub(crate) use linux::Linux;
 pub use series::{Series, Window};
+pub(crate) use sysctls::Sysctls;
 pub use traffic::Traffic;
 
 use crate::foreign::{CcMaker, CcRequest};
@@ -193,6 +195,9 @@ impl Scenario {
         }
         change::check(&change, path, &traffic)?;
         hops.check(&traffic)?;
+        if cfg!(feature = "emulation") {
+            sysctls::check(linux.sysctls, &hops, &traffic)?;
+        }
         bottleneck.check(&traffic)?;
         let autorate =
             table.table("autorate")?.map(|table| Autorate::read(&table, &bottleneck)).transpose()?;

@@ -4,6 +4,7 @@
 
 use super::host::HostName;
 use super::link::LinkSpec;
+use super::sysctls::Sysctls;
 use super::traffic::Traffic;
 use super::{Direction, Path};
 use crate::byte_limit::Bql;
@@ -68,6 +69,10 @@ pub(super) const KEYS: &[&dyn AnyKey] = &[
     &PACING_SHIFT,
     &TSO,
     #[cfg(feature = "emulation")]
+    &super::sysctls::TCP_ECN,
+    #[cfg(feature = "emulation")]
+    &super::sysctls::TCP_ECN_OPTION,
+    #[cfg(feature = "emulation")]
     &crate::receive::RX_USECS,
     #[cfg(feature = "emulation")]
     &crate::receive::RX_FRAMES,
@@ -86,6 +91,7 @@ pub(crate) struct HostSpec {
     pub(crate) interface: Option<HopId>,
     /// The receive side of its card, if packets wait or merge there.
     pub(crate) receive: Option<Receive>,
+    pub(crate) sysctls: Sysctls,
     /// The place of its table, for messages.
     key: String,
 }
@@ -139,7 +145,13 @@ impl HostSpec {
         let pacing_shift = table.find(&PACING_SHIFT)?.unwrap_or(usual) as u8;
         let offload = table.take(&TSO)?;
         let small_queues = table.take(&SMALL_QUEUES)?.then_some(SmallQueues { pacing_shift, offload });
-        Ok((Self { name, role, small_queues, interface: None, receive, key: table.path().to_string() }, link))
+        let (sysctls, key) = (Sysctls::read(table)?, table.path().to_string());
+        Ok((Self { name, role, small_queues, interface: None, receive, sysctls, key }, link))
+    }
+
+    /// Returns the place of its table, for messages.
+    pub(super) fn key(&self) -> &str {
+        &self.key
     }
 
     /// Returns the direction in which the host sends.
@@ -199,12 +211,14 @@ pub(super) struct Written<'a> {
     tso: Option<bool>,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     receive: Option<Receive>,
+    #[serde(flatten)]
+    sysctls: Sysctls,
 }
 
 impl HostSpec {
     /// Returns its table, in which `link` is its interface.
     pub(super) fn written<'a>(&'a self, link: Option<&'a LinkSpec>) -> Written<'a> {
-        let &Self { ref name, role, ref small_queues, receive, .. } = self;
+        let &Self { ref name, role, ref small_queues, receive, sysctls, .. } = self;
         Written {
             name: name.as_ref(),
             role: role.name(),
@@ -213,6 +227,7 @@ impl HostSpec {
             pacing_shift: small_queues.map(|queues| queues.pacing_shift),
             tso: small_queues.map(|queues| queues.offload),
             receive,
+            sysctls,
         }
     }
 }

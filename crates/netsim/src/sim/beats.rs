@@ -61,6 +61,9 @@ impl Simulation {
         if let Err(error) = link.change(self.now, rate, change.qdisc.as_deref(), &mut self.agenda) {
             unreachable!("reading the scenario has tried it: {error}");
         }
+        if let Some(paced) = self.row.as_ref().and_then(|row| row.paced(&self.flows, &self.links)) {
+            self.sockets.leave_pacing_to_queues(paced, |flow| self.flows[flow].start <= self.now);
+        }
     }
 
     /// Returns the totals of flow `id` so far.

@@ -3,11 +3,11 @@
 
 use super::Simulation;
 use super::row::{Node, Row};
-use crate::flow::Source;
+use crate::flow::{Flow, Source};
 use crate::ids::{FlowId, LinkId};
 use crate::ledger::{Fates, Queue};
 use crate::link::Link;
-use crate::lists::List;
+use crate::lists::{List, PerFlow, PerSide};
 use crate::packet::{Body, Packet};
 use goodqueue_hosts::direction::{Direction, Side};
 use goodqueue_hosts::traffic::application::SocketId;
@@ -16,8 +16,18 @@ use goodqueue_tcp::{Connection, LocalCongestion, Segment};
 use goodqueue_units::Instant;
 
 impl Row {
+    /// Returns which ends of `flows` have a first queue that paces them, if any host has a queue of its own.
+    pub(super) fn paced(
+        &self,
+        flows: &PerFlow<Flow>,
+        links: &List<LinkId, Link>,
+    ) -> Option<PerFlow<PerSide<bool>>> {
+        let of = |flow| PerSide::of(|end: Side| self.queue_paces(flow, end.sends(), links));
+        self.have_own_queues().then(|| flows.numbers().map(of).collect())
+    }
+
     /// Returns whether the first hop of packets of `flow` is a queue of their sender's host that paces TCP.
-    pub(super) fn queue_paces(&self, flow: FlowId, direction: Direction, links: &List<LinkId, Link>) -> bool {
+    fn queue_paces(&self, flow: FlowId, direction: Direction, links: &List<LinkId, Link>) -> bool {
         let link = match self.entry(flow, direction) {
             Node::Bottleneck => Some(&links[LinkId::bottleneck(direction)]),
             Node::Hop(hop) => self.hops[hop].link(),

@@ -1,7 +1,7 @@
 //! The handshake: SYN, SYN-ACK and the ACK of it, their retransmissions, and the ECN feedback that they agree.
 
 use super::{Connection, Phase};
-use crate::ecn::{Echo, EcnMode, EcnUse, handshake_flags};
+use crate::ecn::{Echo, EcnMode, EcnUse, OptionUse, handshake_flags};
 use crate::segment::{AccEcnOption, echo_rtt, timestamp};
 use crate::{Flags, Segment, wheel};
 use goodqueue_units::{Duration, Ecn, Instant};
@@ -48,9 +48,9 @@ impl Connection {
         }
     }
 
-    /// Returns whether AccECN was agreed and the stack has its option.
+    /// Returns whether AccECN was agreed, and this end has its option.
     fn has_option(&self) -> bool {
-        self.ecn == EcnMode::Accurate && self.stack.era().ecn.accecn_option
+        self.ecn == EcnMode::Accurate && self.stack.has_accecn() && self.accecn_option != OptionUse::Never
     }
 
     fn echo(&self, is_client: bool) -> Echo {
@@ -71,7 +71,7 @@ impl Connection {
         // The option was on the first SYN-ACK, and on the ACK of it if the client saw it (RFC 9768, 3.2.3.2).
         let tells_bytes = self.has_option() && segment.accecn().is_some_and(|option| !option.is_cleared());
         if tells_bytes && self.sender.ecn() == EcnMode::Accurate {
-            self.sender.use_bytes();
+            self.sender.use_bytes(self.accecn_option);
             self.receiver.tell_bytes();
         }
         // A server that sent a SYN-ACK without ECN, or received a SYN without ECN, cannot know what the client has

@@ -1,52 +1,78 @@
 //! The byte counters of AccECN's option: those of a receiver, and a sender's reading of them (RFC 9768, 3.2.1, 3.2.3;
 //! Linux `tcp_options_fit_accecn`, `tcp_accecn_process_option` and `__tcp_accecn_process`).
 //!
-//! As Linux 7.3 with `tcp_ecn_option` 2, the default: the option is on every segment that has room for the fields that
-//! changed.
+//! `policy` says which segments have the option. It must have room for the fields that changed.
 
+use super::policy::{OptionUse, Policy};
 use crate::segment::AccEcnOption;
 use crate::{SackBlock, Segment};
-use goodqueue_units::Ecn;
+use goodqueue_units::{Duration, Ecn, Instant};
 
 /// The counters have 24 bits.
 const MASK: u32 = 0xff_ffff;
 
 /// What an end counts and reads while AccECN's option is in use. Few connections have it, and it is never in the way of
 /// those that have not.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Bytes {
     pub(crate) seen: BytesSeen,
     pub(crate) read: BytesRead,
 }
 
+impl Bytes {
+    pub(crate) fn new(option: OptionUse) -> Self {
+        Self { seen: BytesSeen::new(option), read: BytesRead::default() }
+    }
+}
+
 /// Payload bytes that arrived with each codepoint.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct BytesSeen {
     ect1: u32,
     ce: u32,
     ect0: u32,
     /// The place of the last field that changed since the option was last sent: 1 to 3, or 0.
     needed: u8,
+    policy: Policy,
 }
 
 impl BytesSeen {
-    /// Counts `bytes` of payload that arrived with the codepoint `ecn`.
-    pub(crate) fn count(&mut self, ecn: Ecn, bytes: u16) {
-        let (counter, place) = match ecn {
-            Ecn::NotEct => return,
+    fn new(option: OptionUse) -> Self {
+        Self { ect1: 0, ce: 0, ect0: 0, needed: 0, policy: Policy::new(option) }
+    }
+
+    /// Counts the payload of `segment`, which arrived.
+    pub(crate) fn count(&mut self, segment: &Segment) {
+        let bytes = segment.payload_len;
+        let (counter, place) = match segment.ecn {
+            Ecn::NotEct => (&mut 0, 0),
             Ecn::Ect1 => (&mut self.ect1, 1),
             Ecn::Ce => (&mut self.ce, 2),
             Ecn::Ect0 => (&mut self.ect0, 3),
         };
+        let before = *counter;
         *counter = counter.wrapping_add(bytes.into());
+        if cfg!(feature = "sysctls") {
+            self.policy.on_arrival(segment, before, *counter);
+        }
         if bytes > 0 {
             self.needed = self.needed.max(place);
         }
     }
 
+    /// Returns `segment`, which leaves at `now`, with the option if it is to have it. `srtt` is the round-trip time.
+    pub(crate) fn tell(&mut self, segment: Segment, now: Instant, srtt: Duration) -> Segment {
+        if !cfg!(feature = "sysctls") {
+            return self.fit(segment);
+        }
+        let segment = if self.policy.asks(now, srtt) { self.fit(segment) } else { segment };
+        self.policy.on_departure(&segment, now);
+        segment
+    }
+
     /// Returns `segment` with the option, if there is room for the fields that changed. Three fields have room beside
     /// one SACK block, and two beside two. A third block gives way to two fields.
-    pub(crate) fn tell(&mut self, mut segment: Segment) -> Segment {
+    fn fit(&mut self, mut segment: Segment) -> Segment {
         let last = match (segment.blocks(), self.needed) {
             (0 | 1, _) => Some((1 + self.ect0) & MASK),
             (2, ..=2) => None,
@@ -171,21 +197,22 @@ mod tests {
     #[test]
     fn a_receiver_tells_the_fields_that_changed_beside_sack_blocks() {
         let with = |blocks: u8| Segment { sack_len: blocks, ..Segment::default() };
-        let mut seen = BytesSeen::default();
-        seen.count(Ecn::Ect1, 100);
-        seen.count(Ecn::Ce, 50);
-        let told = seen.tell(with(3));
+        let came = |ecn, payload_len| Segment { ecn, payload_len, ..Segment::default() };
+        let mut seen = BytesSeen::new(OptionUse::Always);
+        seen.count(&came(Ecn::Ect1, 100));
+        seen.count(&came(Ecn::Ce, 50));
+        let told = seen.fit(with(3));
         assert_eq!(
             (told.blocks(), told.accecn()),
             (2, Some(AccEcnOption { is_ect0_first: false, first: 101, ce: 50, last: None }))
         );
-        assert_eq!(seen.tell(with(3)).accecn(), None, "nothing changed");
-        seen.count(Ecn::Ect0, 7);
+        assert_eq!(seen.fit(with(3)).accecn(), None, "nothing changed");
+        seen.count(&came(Ecn::Ect0, 7));
         assert_eq!(
-            [seen.tell(with(2)), seen.tell(with(3))].map(|told| (told.accecn(), told.blocks())),
+            [seen.fit(with(2)), seen.fit(with(3))].map(|told| (told.accecn(), told.blocks())),
             [(None, 2), (None, 3)]
         );
-        assert_eq!(seen.tell(with(1)).accecn(), option(101, 50, 8));
+        assert_eq!(seen.fit(with(1)).accecn(), option(101, 50, 8));
     }
 
     /// Guards against counters that wrap at 24 bits, a field of the other order, and an estimate that stays wrong.

@@ -20,6 +20,8 @@ pub(super) struct Brakes {
     buffer: Option<SendBuffer>,
     /// The buffers of both ends are limited, so the peer's window may be the lesser one.
     by_peer: bool,
+    /// The sender paces itself unless a queue of its host does.
+    paces_itself: bool,
     /// The pacer before the last segment, which a host with small queues may refuse.
     before: Option<Pacer>,
 }
@@ -27,10 +29,12 @@ pub(super) struct Brakes {
 impl Brakes {
     /// Returns the brakes that `config` asks for, if there are any.
     pub(super) fn new(config: &Config) -> Option<Box<Self>> {
-        let pacer = (config.pacing || config.cc.paces()).then(Pacer::default);
+        let paces_itself = config.pacing || config.cc.paces();
+        let pacer = paces_itself.then(Pacer::default);
         let buffer = config.send_buffer.map(|buffer| SendBuffer::new(buffer, config));
         let by_peer = buffer.is_some() || config.first_receive_buffer.is_some();
-        (pacer.is_some() || by_peer).then(|| Box::new(Self { pacer, buffer, by_peer, ..Self::default() }))
+        (paces_itself || by_peer)
+            .then(|| Box::new(Self { pacer, buffer, by_peer, paces_itself, ..Self::default() }))
     }
 
     #[inline]
@@ -60,12 +64,14 @@ impl Sender {
             Some(SmallQueue::new(rule, self.era().sending.packet_memory, of_host));
     }
 
-    /// Leaves the wait for a packet's departure time to the queue of the host. Stacks before these times pace
-    /// themselves or not at all, and so does `rfc`.
-    pub(crate) fn leave_pacing_to_queue(&mut self) {
-        if self.era().sending.departure_times {
-            self.brakes.get_or_insert_with(Box::default).pacer = Some(Pacer::of_queue());
+    /// Leaves the wait for a packet's departure time to the queue of the host if it `paces`, or takes the wait back.
+    /// Stacks before these times pace themselves or not at all, and so does `rfc`.
+    pub(crate) fn leave_pacing_to_queue(&mut self, paces: bool) {
+        if !self.era().sending.departure_times || (!paces && self.brakes.is_none()) {
+            return;
         }
+        let brakes = self.brakes.get_or_insert_with(Box::default);
+        brakes.pacer = if paces { Some(Pacer::of_queue()) } else { brakes.paces_itself.then(Pacer::default) };
     }
 
     /// Returns when the queue of the host may send the segment that left last, if it does the waiting.

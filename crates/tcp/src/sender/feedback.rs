@@ -1,15 +1,17 @@
 //! ECN feedback at a sender, and AccECN's option in the segments of its end.
 
 use super::Sender;
-use crate::ecn::Wrapped;
+use crate::ecn::{Bytes, OptionUse, Wrapped};
 use crate::{Segment, SeqNumber};
 use alloc::boxed::Box;
+use goodqueue_units::Instant;
 
 impl Sender {
-    /// Counts and reads the bytes of each codepoint from now on. Segments have AccECN's option, and so less payload.
+    /// Counts and reads the bytes of each codepoint from now on. Full segments leave room for AccECN's option, whether
+    /// or not `option` puts it there: with `tcp_ecn_option` 1 Linux leaves it only while the option is due.
     #[cold]
-    pub(crate) fn use_bytes(&mut self) {
-        self.bytes = Some(Box::default());
+    pub(crate) fn use_bytes(&mut self, option: OptionUse) {
+        self.bytes = Some(Box::new(Bytes::new(option)));
         self.board.shorten(Segment::ACCECN_LEN);
         self.fit_segments();
     }
@@ -18,15 +20,15 @@ impl Sender {
     #[cold]
     pub(crate) fn count_bytes(&mut self, segment: &Segment) {
         if let Some(bytes) = &mut self.bytes {
-            bytes.seen.count(segment.ecn, segment.payload_len);
+            bytes.seen.count(segment);
         }
     }
 
-    /// Returns `segment`, which leaves, with the option.
+    /// Returns `segment`, which leaves at `now`, with the option if it is to have it.
     #[cold]
-    pub(crate) fn tell_bytes(&mut self, segment: Segment) -> Segment {
+    pub(crate) fn tell_bytes(&mut self, now: Instant, segment: Segment) -> Segment {
         match &mut self.bytes {
-            Some(bytes) => bytes.seen.tell(segment),
+            Some(bytes) => bytes.seen.tell(segment, now, self.rtt.srtt().unwrap_or_default()),
             None => segment,
         }
     }

@@ -3,7 +3,7 @@
 use super::Fault;
 use super::accecn::{ace, option};
 use super::wire::{Acks, CODEPOINTS, FLAGS, Wire};
-use goodqueue_tcp::{Buffer, Config, EcnMode, Flags};
+use goodqueue_tcp::{Buffer, Config, EcnMode, Flags, OptionUse};
 use goodqueue_units::Duration;
 use goodqueue_units::parse::{duration_with_unit, nearest, tc_bytes};
 
@@ -93,13 +93,14 @@ const CHECKS: [(&str, Kind); 18] = [
     ("peer_finished", YES),
 ];
 
-const SETTINGS: [&str; 16] = [
+const SETTINGS: [&str; 17] = [
     "awaits",
     "role",
     "connected",
     "stack",
     "cc",
     "ecn",
+    "tcp_ecn_option",
     "mss",
     "initial_window",
     "initial_ssthresh",
@@ -220,6 +221,15 @@ fn setting(script: &mut Script, line: usize, words: &[&str]) -> Result<(), Strin
             "accecn" => settings.config.ecn = EcnMode::Accurate,
             _ => return Err(unknown(word, &["off", "classic", "accecn"])),
         },
+        "tcp_ecn_option" => {
+            settings.config.accecn_option = match word {
+                "0" => OptionUse::Never,
+                "1" => OptionUse::OnDemand,
+                "2" => OptionUse::Always,
+                "3" => OptionUse::Persistent,
+                _ => return Err(found(word, "0 to 3")),
+            }
+        }
         "mss" => settings.config.mss = number(word)?,
         "initial_window" => settings.config.initial_window = number(word)?,
         "initial_ssthresh" => settings.config.initial_ssthresh = number(word)?,

@@ -69,11 +69,14 @@ def path(scenario: Scenario) -> Path:
         if delayed := next((name for name in DELAYS if name in change), None):
             accepted = "a rate or a qdisc, as it sets delays before the run"
             raise UserError(f"{key}.{delayed}", f"found {change[delayed]}; accepted by the kernel engine: {accepted}")
-        place = next((place for place, hop in enumerate(hops) if hop.name == change.get("hop")), None)
+        name = change.get("hop", BOTTLENECK)
+        place = next((place for place, hop in enumerate(hops) if hop.name == name), None)
         if place is not None:
             link = hops[place].link
             assert link is not None, "the scenario has been checked: a wire does not change"
             hops[place] = replace(hops[place], link=_changed(key, link, change))
+        elif name != BOTTLENECK:
+            continue  # the interface of a host
         elif change["direction"] == "down":
             down = _changed(key, down, change)
         else:
@@ -94,10 +97,20 @@ def _refuse(key: str, link: dict[str, Any]) -> None:
             raise UserError(f"{key}.{name}", f"found {found}; accepted by the kernel engine: {accepted}")
 
 
-def interface(key: str, host: dict[str, Any]) -> tuple[Shaper, float]:
-    """Return the interface of a host's table, and the time in which its full queue drains. Raises UserError."""
+def interface(key: str, host: dict[str, Any], name: str, changes: list[dict[str, Any]]) -> tuple[Shaper, float]:
+    """Return the interface ``name`` of a host's table with those of ``changes`` that are its own.
+
+    Also returns the time in which its full queue drains. Raises UserError.
+    """
     _refuse(key, host)
     link = _link(key, host, 0.0)
+    for index, change in enumerate(changes):
+        if change.get("hop") != name:
+            continue
+        if "rate" in change:
+            found = f"found {change['rate']} at the interface of a host"
+            raise UserError(f"change[{index}].rate", f"{found}; accepted by the kernel engine there: a qdisc")
+        link = _changed(f"change[{index}]", link, change)
     return link, _own_drain_s(link, host["qdisc"])
 
 

@@ -4,7 +4,7 @@
 """
 
 import json
-from dataclasses import fields, replace
+from dataclasses import fields
 from typing import Any
 
 from goodqueue.engines import releases
@@ -33,6 +33,9 @@ RTT_STEPS = 12
 """The number of base RTTs if each connection has its own. All flows together have at most `MOST_ROUTES` ways."""
 
 
+SIDE_OF = {"host": "client", "server": "server"}
+"""The laboratory's side that has the hosts of a role."""
+
 ACCECN = ("7.3",)
 """The releases with AccECN (RFC 9768), which Linux has had since 7.0."""
 
@@ -54,7 +57,7 @@ def plan(scenario: Scenario, release: str | None = None) -> Plan:
         raise UserError("path.mtu", f"found {mtu}; accepted by the kernel engine: 1500, or none")
     for index, traffic in enumerate(scenario["traffic"]):
         check_traffic(f"traffic[{index}]", traffic, release=release)
-    planned = replace(lay_out(scenario, paths.path(scenario), release=release), accecn=_accecn(scenario))
+    planned = lay_out(scenario, paths.path(scenario), release=release)
     _check_disciplines(scenario, release)
     return planned
 
@@ -88,21 +91,43 @@ def _check_disciplines(scenario: Scenario, release: str | None) -> None:
                 raise UserError(f"{key}.qdisc", f"{found}; accepted by the kernel engine: --kernel {first}, or another")
 
 
-def _accecn(scenario: Scenario) -> bool:
-    """Return whether TCP asks for AccECN. Linux has one setting for a host, which all its connections have."""
+def _ecn(scenario: Scenario) -> dict[str, dict[str, str]]:
+    """Return the sysctls of ECN by side, as far as the scenario says them. Linux has one setting for a namespace."""
     asked = {
         f"traffic[{index}].ecn": one.get("ecn", False)
         for index, one in enumerate(scenario["traffic"])
         if kinds()[one["kind"]].is_tcp
     }
-    if "accecn" not in asked.values():
-        return False
-    for key, found in asked.items():
-        if found != "accecn":
+    is_accurate = "accecn" in asked.values()
+    for key, ecn in asked.items() if is_accurate else ():
+        if ecn != "accecn":
             raise UserError(
-                key, f'found {quoted(found)} beside "accecn"; accepted by the kernel engine: "accecn" for all TCP'
+                key, f'found {quoted(ecn)} beside "accecn"; accepted by the kernel engine: "accecn" for all TCP'
             )
-    return True
+    found: dict[str, dict[str, str]] = {}
+    for role, side in SIDE_OF.items():
+        for name in ("tcp_ecn", "tcp_ecn_option"):
+            values: set[int | None] = {
+                _sysctl(scenario, one, role, name) for one in scenario["traffic"] if kinds()[one["kind"]].is_tcp
+            }
+            if is_accurate and name == "tcp_ecn":  # accepts AccECN, and asks for it
+                values = values - {None}
+                values.add(3)
+            if len(values) > 1:
+                said = " and ".join(sorted("none" if value is None else str(value) for value in values))
+                raise UserError(name, f"found {said} of a {role}; accepted by the kernel engine: one value per role")
+            if (value := next(iter(values), None)) is not None:
+                found.setdefault(side, {})[name] = str(value)
+    return found
+
+
+def _sysctl(scenario: Scenario, traffic: Scenario, role: str, name: str) -> int | None:
+    """Return the sysctl ``name`` of the host that is ``role`` in ``traffic``, if the scenario says it."""
+    tables = [one for one in scenario.get("host") or [] if one["role"] == role]
+    own = [one for one in tables if "name" in one and one["name"] == traffic.get(role)]
+    host: dict[str, Any] = next(iter(own or [one for one in tables if "name" not in one]), {})
+    value: int | None = host.get(name, scenario.get("linux", {}).get(name))
+    return value
 
 
 def lay_out(scenario: Scenario, path: paths.Path, engine: str = "kernel", release: str | None = None) -> Plan:
@@ -158,6 +183,7 @@ def lay_out(scenario: Scenario, path: paths.Path, engine: str = "kernel", releas
         rows=path.rows,
         stacks=[stack for stack, _ in stacks],
         buffers=_buffers(scenario, release),
+        ecn=_ecn(scenario),
     )
     _check_rates(scenario, planned, engine)
     return planned
@@ -196,9 +222,11 @@ def _stacks(scenario: Scenario, outlines: list[dict[str, Any]], flows: list[Flow
             for outline, flow in zip(outlines, flows, strict=True)
             if (outline.get(role) == table["name"] if "name" in table else (role, outline.get(role)) not in named)
         ]
-        side = {"host": "client", "server": "server"}[role]
-        link, drain_s = paths.interface(key, table) if "rate" in table else (None, 0.0)
-        found.append((Stack(place, f"{role} {table.get('name', '')}", side, sorted(set(own)), link), drain_s))
+        side = SIDE_OF[role]
+        name = f"{role} {table.get('name', '')}"
+        changes = scenario.get("change") or []
+        link, drain_s = paths.interface(key, table, name, changes) if "rate" in table else (None, 0.0)
+        found.append((Stack(place, name, side, sorted(set(own)), link), drain_s))
     return found
 
 

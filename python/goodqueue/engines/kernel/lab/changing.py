@@ -3,6 +3,7 @@
 import subprocess
 from dataclasses import dataclass
 
+from .cards import cards
 from .chain import Does, Node, Step, nodes
 from .commands import TOWARDS, Words, at_rate
 from .errors import LabError
@@ -32,6 +33,10 @@ def due(plan: Plan) -> list[Due]:
             for change in link.changes if link is not None else []:
                 if lines := _lines(plan, node, step, change):
                     found.append(Due(change.at_s, node.name, lines))
+    for card in cards(plan):
+        for change in card.stack.link.changes if card.stack.link is not None else []:
+            words = ["qdisc", "change", "dev", card.out, *(change.tc or [])]
+            found.append(Due(change.at_s, card.stack.side, [words]))
     return sorted(found, key=lambda one: one.at_s)
 
 

@@ -167,8 +167,8 @@ class Plan:
     own: OwnPath | None = None
     """The path that replaces Linux's path. The plan then has only the rates and delays of Linux's path."""
     mtu: int = 1500
-    accecn: bool = False
-    """Whether the hosts' TCP asks for AccECN."""
+    ecn: dict[str, dict[str, str]] = field(default_factory=dict)
+    """By side, ``tcp_ecn`` and ``tcp_ecn_option`` where the scenario says them."""
     buffers: dict[str, str] = field(default_factory=dict)
     """``tcp_rmem`` and ``tcp_wmem`` where the scenario says them."""
 

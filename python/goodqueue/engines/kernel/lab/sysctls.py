@@ -57,15 +57,15 @@ QUIET = {
 FORWARDING = {"ipv4/ip_forward": "1"}
 
 
-def for_hosts(plan: Plan) -> dict[str, str]:
-    """Return the settings of the hosts' TCP: its buffers, or such as never limit, no memory of connections, ports."""
+def for_hosts(plan: Plan, side: str) -> dict[str, str]:
+    """Return the settings of TCP on ``side``: ECN, buffers, or such as never limit, no memory of connections, ports."""
     rates = [plan.narrowest_bps(direction, route) or 0 for route in plan.routes for direction in plan.rows]
     bdp = max(rates) * (max(route.rtt_s for route in plan.routes) + sum(hop.delay_s for hop in plan.hops)) / 8
     most = max(16 << 20, int(8 * bdp))
     return {
         "ipv4/ip_local_port_range": "{} {}".format(*EPHEMERAL),
         "ipv4/tcp_no_metrics_save": "1",
-        **({"ipv4/tcp_ecn": "3"} if plan.accecn else {}),  # accepts AccECN, and asks for it
+        **{f"ipv4/{name}": value for name, value in plan.ecn.get(side, {}).items()},
         "ipv4/tcp_rmem": plan.buffers.get("tcp_rmem", f"4096 131072 {most}"),
         "ipv4/tcp_wmem": plan.buffers.get("tcp_wmem", f"4096 16384 {most}"),
     }

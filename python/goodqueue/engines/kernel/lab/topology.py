@@ -76,7 +76,7 @@ def build(plan: Plan) -> dict[str, Namespace]:
     for name, space in spaces.items():
         with space.entered():
             sysctls.write(sysctls.QUIET)
-            sysctls.write(sysctls.for_hosts(plan) if name in SIDES else sysctls.FORWARDING)
+            sysctls.write(sysctls.for_hosts(plan, name) if name in SIDES else sysctls.FORWARDING)
             with IPRoute() as ip:  # a namespace takes no route before its loopback is up
                 ip.link("set", index=_LOOPBACK, state="up")
                 if name in SIDES:  # each address of the side is this host's own
