@@ -128,7 +128,14 @@ impl Simulation {
         let tables =
             tables.map(|traffic| ([&traffic.host, &traffic.server].map(Option::as_ref), traffic.count));
         let hosts = Hosts::of(scenario.seed, tables);
-        let Path { links, row, components } = Build { scenario: &mut scenario, make, hosts }.path(&rtts)?;
+        let mut build = Build {
+            make,
+            hosts,
+            #[cfg(feature = "emulation")]
+            subscribers: crate::probe::subscribers::of_flows(&scenario),
+            scenario: &mut scenario,
+        };
+        let Path { links, row, components } = build.path(&rtts)?;
         if let Some(row) = row.as_ref().filter(|row| row.have_own_queues()) {
             let paces = |flow| PerSide::of(|end: Side| row.queue_paces(flow, end.sends(), &links));
             sockets.leave_pacing_to_queues(flows.numbers().map(paces).collect());

@@ -25,8 +25,18 @@ use crate::signal::{Drop, Owner};
 use alloc::boxed::Box;
 use alloc::collections::{BTreeSet, VecDeque};
 use alloc::vec::Vec;
-use class::{Class, MINUTE, Mode, SECOND, Turns};
-use goodqueue_units::Instant;
+use class::{Class, Held, MINUTE, Mode, SECOND, Turns};
+use goodqueue_units::{Duration, Instant};
+
+/// How long packets were held back since the beginning, and by whom.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// By the wire, while a class might have sent another packet.
+    pub wire: Duration,
+    /// By each class, in the order of their classids: the class may not send (`HTB_CANT_SEND`), while it or a class
+    /// below it has packets.
+    pub classes: Vec<(Id, Duration)>,
+}
 
 /// The `htb` of a tree.
 pub(super) struct Htb<P> {
@@ -49,6 +59,10 @@ pub(super) struct Htb<P> {
     /// Counts the classes that began to wait. Those of the same time leave in this order.
     waits: u64,
     now: i64,
+    /// The time of the last call, of arrivals too. Nothing is decided by it.
+    clock: i64,
+    /// How long the wire held packets back that a class might have sent.
+    wire: Held,
     wake: Option<Instant>,
 }
 
@@ -78,6 +92,8 @@ impl<P: Packet> Htb<P> {
             near: [0; LEVELS],
             waits: 0,
             now: 0,
+            clock: 0,
+            wire: Held::default(),
             wake: None,
         };
         let default = htb.find(Id::of(handle.major(), default));
@@ -140,6 +156,7 @@ impl<P: Packet> Htb<P> {
         words: &Words,
         owner: &mut O,
     ) -> Offered {
+        self.clock = now.as_nanos() as i64;
         match self.classify(words) {
             Ok(at) => {
                 let offered = self.children.offer(at, now, packet, words, owner);
@@ -168,6 +185,15 @@ impl<P: Packet> Htb<P> {
     }
 
     pub(super) fn dequeue<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> Option<P> {
+        self.clock = now.as_nanos() as i64;
+        let packet = self.next(now, owner);
+        let may_send = !self.direct.is_empty() || self.row_mask.iter().any(|mask| *mask != 0);
+        self.wire.note(self.clock, false);
+        self.wire.note(self.clock, packet.is_some() && may_send);
+        packet
+    }
+
+    fn next<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> Option<P> {
         self.wake = None;
         if let Some(packet) = self.direct.pop_front() {
             self.direct_bytes -= u64::from(packet.len());
@@ -314,11 +340,18 @@ impl<P: Packet> Htb<P> {
                 self.deactivate_priorities(at);
             }
             self.classes[at as usize].mode = mode;
+            self.classes[at as usize].note(self.clock);
             if is_active && mode != Mode::CannotSend {
                 self.activate_priorities(at);
             }
         }
         wait
+    }
+
+    /// Returns how long the wire and each class have held packets back up to `now`.
+    pub(super) fn limits(&self, now: Instant) -> Limits {
+        let classes = self.classes.iter().map(|class| (class.id, class.held.until(now))).collect();
+        Limits { wire: self.wire.until(now), classes }
     }
 
     pub(super) fn backlog(&self) -> Backlog {
@@ -331,6 +364,7 @@ impl<P: Packet> Htb<P> {
     }
 
     pub(super) fn on_timer<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) {
+        self.clock = now.as_nanos() as i64;
         self.wake = self.wake.filter(|due| *due > now);
         for at in self.children.on_timer(now, owner) {
             self.deactivate(at);
