@@ -69,7 +69,10 @@ def test_a_column_of_queues(tmp_path: Path) -> None:
     ("row", "wanted"),
     [
         ("1,A,1,A,Hill,,,,100.64.0.1,,1,1,fast,10,", "ShapedDevices.csv:2: Download Max Mbps: found .fast.; accepted:"),
-        ("1,A,1,A,Hill,,,,100.64.0.1,,90,1,50,10,", "ShapedDevices.csv:2: Download Min Mbps: found 90; accepted: at most"),
+        (
+            "1,A,1,A,Hill,,,,100.64.0.1,,90,1,50,10,",
+            "ShapedDevices.csv:2: Download Min Mbps: found 90; accepted: at most",
+        ),
         ("1,A,1,A,Hil,,,,100.64.0.1,,1,1,50,10,", "ShapedDevices.csv:2: Parent Node: found .Hil.; accepted: a node of"),
         ("1,A,1,A,Hill,,,,100.64.0.999,,1,1,50,10,", "ShapedDevices.csv:2: IPv4: found .100.64.0.999.; accepted: IPv4"),
         ("1,A,1,A,Hill", "ShapedDevices.csv:2: found 5 columns; accepted: 15 or 13, as the headings say"),
@@ -109,5 +112,7 @@ def test_a_bad_network_is_refused_with_its_place(tmp_path: Path, network: Any, w
 
 def test_headings_are_needed(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("a,b\n1,2\n", encoding="utf-8")
-    with pytest.raises(UserError, match=r"a.csv:1: found the headings 'a, b' …, without Circuit ID; accepted: a file as"):
+    with pytest.raises(
+        UserError, match=r"a.csv:1: found the headings 'a, b' …, without Circuit ID; accepted: a file as"
+    ):
         libreqos.subscribers(tmp_path / "a.csv", None)

@@ -48,7 +48,11 @@ def expand(scenario: dict[str, Any], folder: Path, pipes: bool = True) -> None:
     found and what is accepted.
     """
     table = scenario.get(KEY)
-    if not isinstance(table, dict) or not isinstance(table.get(DEVICES), str) or set(table) - {DEVICES, NETWORK, TRAFFIC}:
+    if (
+        not isinstance(table, dict)
+        or not isinstance(table.get(DEVICES), str)
+        or set(table) - {DEVICES, NETWORK, TRAFFIC}
+    ):
         return
     found: list[dict[str, Any]] = []
     names: set[str] | None = None
@@ -75,18 +79,21 @@ def nodes(file: Path, pipes: bool = True) -> tuple[list[dict[str, Any]], set[str
     return found, {*known}
 
 
-def _add(
-    file: Path, where: str, tree: Any, parent: str, found: list[dict[str, Any]], known: dict[str, str]
-) -> None:
+def _add(file: Path, where: str, tree: Any, parent: str, found: list[dict[str, Any]], known: dict[str, str]) -> None:
     """Add the nodes of ``tree``, which stands at ``where`` below ``parent``, to ``found`` and to ``known``."""
     if not isinstance(tree, dict):
         raise UserError(str(file), f"{where or 'the file'}: found {quoted(tree)}; accepted: an object of nodes by name")
     for name, node in tree.items():
         place = f"{where}.{name}" if where else name
         if not isinstance(node, dict):
-            raise UserError(str(file), f"{place}: found {quoted(node)}; accepted: an object with {' and '.join(BANDWIDTHS.values())}")
+            raise UserError(
+                str(file),
+                f"{place}: found {quoted(node)}; accepted: an object with {' and '.join(BANDWIDTHS.values())}",
+            )
         if name in known:
-            raise UserError(str(file), f"{place}: found {quoted(name)} twice (also at {known[name]}); accepted: each name once")
+            raise UserError(
+                str(file), f"{place}: found {quoted(name)} twice (also at {known[name]}); accepted: each name once"
+            )
         known[name] = place
         above = parent
         if node.get("virtual") is not True:
@@ -142,7 +149,8 @@ def rows(file: Path, pipes: bool = True) -> Iterator[tuple[int, Mapping[str, str
                 counts = dict.fromkeys((len(names), len(older)))
                 accepted = " or ".join(str(count) for count in counts)
                 raise UserError(
-                    f"{file}:{reader.line_num}", f"found {len(cells)} columns; accepted: {accepted}, as the headings say"
+                    f"{file}:{reader.line_num}",
+                    f"found {len(cells)} columns; accepted: {accepted}, as the headings say",
                 )
             if len(cells) < len(names):
                 names = older
@@ -159,7 +167,9 @@ def _headings(file: Path, row: int, cells: list[str]) -> list[str]:
     needed = ["Circuit ID", *RATES.values()]
     if missing := [name for name in needed if name not in names]:
         found = ", ".join(cell.strip() for cell in cells[:4])
-        raise UserError(f"{file}:{row}", f"found the headings {quoted(found)} …, without {missing[0]}; accepted: {ACCEPTED}")
+        raise UserError(
+            f"{file}:{row}", f"found the headings {quoted(found)} …, without {missing[0]}; accepted: {ACCEPTED}"
+        )
     return names
 
 
@@ -208,7 +218,9 @@ def _address(file: Path, row: int, text: str) -> str:
     try:
         found = IPv4Interface(text)
     except (AddressValueError, NetmaskValueError, ValueError):
-        raise _refusal(file, row, "IPv4", quoted(text), "IPv4 addresses or networks, with commas between them") from None
+        raise _refusal(
+            file, row, "IPv4", quoted(text), "IPv4 addresses or networks, with commas between them"
+        ) from None
     return str(found) if found.network.prefixlen < 32 else str(found.ip)
 
 

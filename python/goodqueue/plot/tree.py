@@ -1,6 +1,7 @@
 """The tree of an Internet provider over time: for how much of each interval each node held packets back."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from matplotlib.figure import Figure
 
@@ -41,7 +42,7 @@ def figure(found: Sequence[Group], title: str = "") -> Figure | None:
     with style.look():
         drawn = style.new_figure(1.5 + 2 * (0.35 + 0.2 * len(nodes)), panels.WIDE_IN)
         axes = drawn.subplots(2, 1, sharex=True, squeeze=False)[:, 0].tolist()
-        image = None
+        image: Any = None
         for ax, way in zip(axes, ("down", "up"), strict=True):
             values = [node["limiting_percent"]["down" if way == "down" else "up"] for node in nodes]
             image = ax.imshow(

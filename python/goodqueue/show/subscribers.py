@@ -1,5 +1,7 @@
 """Tables of the subscribers of an Internet provider: by plan, the worst ones, and the nodes of the tree."""
 
+from typing import Literal
+
 from goodqueue.record import Isp, Record, Spread, Subscriber, SubscriberSide
 from goodqueue.record.reading import statistic
 from goodqueue.show.tables import Table, number
@@ -7,11 +9,10 @@ from goodqueue.show.tables import Table, number
 WAYS = ("down", "up")
 
 NOTES = (
-    "active: with packets; delay p95: of each subscriber's packets in its own queue, of which a tenth have the worst "
-    "tenth's or more",
-    "best second: the most that a subscriber got within one second (median); own rate limits: mean share of the time in "
-    "which the rate sold held packets back",
-    "drops: mean; Jain: of what the subscribers of the plan got",
+    "active: with packets; best second: the most that a subscriber got within one second (median)",
+    "delay p95: of each subscriber's packets in its own queue; a tenth have the worst tenth's or more",
+    "own rate limits: mean share of the time in which the rate sold held packets back",
+    "Jain: of what the subscribers of the plan got",
 )
 """The sentences below the table of plans."""
 
@@ -47,7 +48,6 @@ def by_plan(isp: Isp) -> Table:
             "\nworst": number(_spread(found["delay_p95_ms"], "worst")),
             "best second\n% of sold": number(_spread(found["peak_percent"], "median"), 0),
             "own rate\nlimits %": number(found["limiting_percent"]),
-            "drops\n%": number(found["drop_percent"], 2),
             "Jain": number(found["jain_throughput"], 3),
         }
         for plan in isp["plans"]
@@ -56,8 +56,8 @@ def by_plan(isp: Isp) -> Table:
     return Table.of(f"Subscribers ({len(isp['subscribers'])})", rows, NOTES, ("plan", "way"), names=2)
 
 
-def _spread(spread: Spread | None, name: str) -> float | None:
-    return None if spread is None else {**spread}[name]
+def _spread(spread: Spread | None, name: Literal["median", "worst_tenth", "worst"]) -> float | None:
+    return None if spread is None else spread[name]
 
 
 def worst(isp: Isp, way: str) -> list[Subscriber]:
@@ -86,11 +86,15 @@ def _worst(isp: Isp) -> Table:
                     "drops\n%": number(found["drop_percent"], 2),
                 }
             )
-    return Table.of("Worst subscribers, by delay p95", rows, ["--json shows each"], ("subscriber", "way", "plan", "node"))
+    return Table.of(
+        "Worst subscribers, by delay p95", rows, ["--json shows each"], ("subscriber", "way", "plan", "node")
+    )
 
 
 def _nodes(isp: Isp) -> Table:
-    shown = sorted(isp["nodes"][1:], key=lambda node: -max(node["down"]["limiting_percent"], node["up"]["limiting_percent"]))
+    shown = sorted(
+        isp["nodes"][1:], key=lambda node: -max(node["down"]["limiting_percent"], node["up"]["limiting_percent"])
+    )
     kept = [isp["nodes"][0], *shown[:MANY_NODES]]
     rows = [
         {

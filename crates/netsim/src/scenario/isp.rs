@@ -4,22 +4,25 @@
 //! subscribers' addresses (`mixes`, `evening`). A record has the tables as they were written, and not what follows
 //! from them.
 
+mod addresses;
 mod evening;
 mod mixes;
+mod nodes;
 mod tree;
 
+use addresses::{Addresses, address};
 use goodqueue_hosts::direction::Direction;
 use goodqueue_hosts::keys::{
-    AnyKey, Json, Key, MOST_RATE, Quantity, RateText, Result, ScenarioError, Span, Table, describe,
-    no_such_word, refuse,
+    AnyKey, Json, Key, MOST_RATE, Quantity, RateText, Result, ScenarioError, Span, Table, refuse,
 };
 use goodqueue_qdisc::registry;
 use goodqueue_units::{Duration, Rate, Streams};
 use mixes::Mix;
 pub(super) use mixes::OfSubscriber;
+use nodes::{nodes, place_of};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, json};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 
@@ -345,127 +348,5 @@ impl Group {
         let qdisc = table.find(&QDISC)?.map(|line| leaf(table, line)).transpose()?;
         let one = Subscriber { name, plan: plan.into(), node, rates, least, qdisc, addresses };
         Ok(Self { count, one, mix: Arc::new(table.take(&TRAFFIC)?), rtt: table.find(&RTT)? })
-    }
-}
-
-fn place_of(key: &str, name: &str, nodes: &[Node]) -> Result<usize> {
-    nodes.iter().skip(1).position(|node| node.name == name).map(|at| at + 1).ok_or_else(|| {
-        let names: Vec<&str> = nodes.iter().skip(1).map(|node| node.name.as_str()).collect();
-        let message = if names.is_empty() {
-            format!("found {name:?}; accepted: the name of a [[node]], and there is none")
-        } else if names.len() > 20 {
-            format!("found {name:?}; accepted: the name of a [[node]]")
-        } else {
-            no_such_word(name, &names)
-        };
-        ScenarioError::new(key, message)
-    })
-}
-
-/// Returns the nodes in an order in which each one stands after the one above it. The first is the link.
-fn nodes(tables: &[Table<'_>], rates: [Rate; 2]) -> Result<Vec<Node>> {
-    let mut nodes = vec![Node { name: String::new(), parent: 0, rates }];
-    let mut read = Vec::new();
-    let mut names = BTreeSet::new();
-    for table in tables {
-        table.refuse_others(NODE_KEYS, &[])?;
-        let (name, down) = (table.take(&NODE_NAME)?, table.take(&NODE_DOWN)?.0);
-        let up = table.find(&NODE_UP)?.map_or(down, |rate| rate.0);
-        if !names.insert(name.clone()) {
-            return refuse(&table.key("name"), format!("{name:?} twice"), "a name of its own");
-        }
-        read.push((table, name, table.find(&PARENT)?, [down, up]));
-    }
-    let mut depths = vec![0];
-    while !read.is_empty() {
-        let before = read.len();
-        let mut later = Vec::new();
-        for (table, name, parent, rates) in read {
-            let above = match &parent {
-                None => Some(0),
-                Some(parent) => nodes.iter().skip(1).position(|node| node.name == *parent).map(|at| at + 1),
-            };
-            let Some(above) = above else {
-                later.push((table, name, parent, rates));
-                continue;
-            };
-            let depth = depths[above] + 1;
-            if depth > tree::MOST_NODES_DEEP {
-                let accepted =
-                    format!("at most {} nodes above one another, as htb has", tree::MOST_NODES_DEEP);
-                return refuse(&table.key("parent"), format!("{name:?} on level {depth}"), &accepted);
-            }
-            depths.push(depth);
-            nodes.push(Node { name, parent: above, rates });
-        }
-        if later.len() == before {
-            let (table, _, parent, _) = &later[0];
-            let parent = parent.as_deref().unwrap_or_default();
-            if names.contains(parent) {
-                return refuse(
-                    &table.key("parent"),
-                    format!("{parent:?}, which is below it"),
-                    "a node above it",
-                );
-            }
-            return place_of(&table.key("parent"), parent, &nodes).map(|_| nodes);
-        }
-        read = later;
-    }
-    Ok(nodes)
-}
-
-/// Gives an address to each of `subscribers` that has none, and refuses addresses of two.
-fn address(
-    tables: &[Table<'_>],
-    mixes: &[(usize, Arc<Mix>, Option<Span>)],
-    subscribers: &mut [Subscriber],
-) -> Result<()> {
-    let mut owners: HashMap<Ipv4Addr, usize> = HashMap::new();
-    for ((place, ..), one) in mixes.iter().zip(subscribers.iter()) {
-        for (address, _) in &one.addresses {
-            if let Some(other) = owners.insert(*address, *place) {
-                let found = format!("{address}, which subscriber[{other}] has");
-                return refuse(&tables[*place].key("addresses"), found, "addresses of its own");
-            }
-        }
-    }
-    let mut free = (1..ADDRESSES).map(|number| Ipv4Addr::from_bits(FIRST_ADDRESS + number));
-    for one in subscribers.iter_mut().filter(|one| one.addresses.is_empty()) {
-        let Some(address) = free.find(|address| !owners.contains_key(address)) else { break };
-        one.addresses.push((address, 32));
-    }
-    Ok(())
-}
-
-/// IPv4 addresses, or networks.
-#[derive(Clone, Debug)]
-struct Addresses(Vec<(Ipv4Addr, u8)>);
-
-impl Quantity for Addresses {
-    const TYPE: &'static str = "list of addresses";
-    fn read(found: &Json) -> std::result::Result<Self, String> {
-        let accepted = "a list of IPv4 addresses or networks, such as [\"100.64.0.1\", \"100.64.8.0/30\"]";
-        let refused = |found: &Json| match found.as_str() {
-            Some(text) => format!("found {text:?}; accepted: {accepted}"),
-            None => format!("found {}; accepted: {accepted}", describe(found)),
-        };
-        let list = found.as_array().filter(|list| !list.is_empty()).ok_or_else(|| refused(found))?;
-        let one = |one: &Json| {
-            let text = one.as_str()?;
-            let (address, length) = text.split_once('/').unwrap_or((text, "32"));
-            let length = length.parse().ok().filter(|length| (1..=32).contains(length))?;
-            Some((address.parse().ok()?, length))
-        };
-        list.iter()
-            .map(|found| one(found).ok_or_else(|| refused(found)))
-            .collect::<std::result::Result<_, _>>()
-            .map(Self)
-    }
-    fn write(&self) -> Json {
-        json!(self.0.iter().map(|(address, length)| format!("{address}/{length}")).collect::<Vec<_>>())
-    }
-    fn schema() -> Json {
-        json!({"type": "array", "minItems": 1, "items": {"type": "string"}})
     }
 }

@@ -12,6 +12,7 @@ mod host;
 pub(crate) mod isp;
 mod link;
 mod linux;
+mod names;
 #[cfg(feature = "reference")]
 pub mod reference;
 mod series;

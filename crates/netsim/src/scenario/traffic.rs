@@ -3,16 +3,16 @@
 use super::Direction;
 use super::host::HostName;
 use super::isp::OfSubscriber;
+use super::names::Names;
 use crate::outside::{self, OutsideRoute};
 use goodqueue_hosts::direction::Side;
 use goodqueue_hosts::keys::{
-    AnyKey, Json, Key, Quantity, Result, ScenarioError, Span, Table, Values, describe, refuse,
+    AnyKey, Json, Key, Result, ScenarioError, Span, Table, Values, refuse,
 };
 use goodqueue_hosts::traffic::kind::{Kind, MOST_USERS, Make};
 use goodqueue_hosts::traffic::{KINDS, application, flent, tcp};
 use goodqueue_units::Duration;
 use serde::ser::{Serialize, SerializeMap, Serializer};
-use serde_json::json;
 
 pub(super) const MOST_FLOWS: u64 = 100_000;
 
@@ -74,26 +74,6 @@ pub(super) const COMMON: &[&dyn AnyKey] = &[
 
 /// Those that say when a flow sends, and which way.
 const WHEN: [&str; 5] = ["direction", "start", "start_spread", "stagger", "stop"];
-
-/// Names of hops.
-#[derive(Clone, Debug)]
-struct Names(Vec<String>);
-
-impl Quantity for Names {
-    const TYPE: &'static str = "list of names";
-    fn read(found: &Json) -> std::result::Result<Self, String> {
-        let names = found.as_array().filter(|list| !list.is_empty());
-        let names = names.and_then(|list| list.iter().map(|name| name.as_str().map(String::from)).collect());
-        let accepted = "a list of hops such as [\"bottleneck\", \"modem\"]";
-        names.map(Self).ok_or_else(|| format!("found {}; accepted: {accepted}", describe(found)))
-    }
-    fn write(&self) -> Json {
-        json!(self.0)
-    }
-    fn schema() -> Json {
-        json!({"type": "array", "minItems": 1, "items": {"type": "string"}})
-    }
-}
 
 /// One flow, or several flows of the same sort, with every default filled in.
 #[derive(Clone, Debug)]
