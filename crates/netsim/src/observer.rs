@@ -88,7 +88,9 @@ impl Watch {
         if let Some(shares) = &mut self.shares {
             shares.offered(packet.flow);
         }
-        packet.split().for_each(|one| self.tell(Event::Offered, &one));
+        if self.observer.is_some() {
+            packet.split().for_each(|one| self.tell(Event::Offered, &one));
+        }
     }
 
     #[cold]
@@ -98,7 +100,9 @@ impl Watch {
         if let Some(shares) = &mut self.shares {
             shares.dropped(packet.flow);
         }
-        packet.split().for_each(|one| self.tell(Event::Dropped(why), &one));
+        if self.observer.is_some() {
+            packet.split().for_each(|one| self.tell(Event::Dropped(why), &one));
+        }
     }
 
     #[cold]

@@ -1,9 +1,10 @@
 """The tree of an Internet provider over time: for how much of each interval each node held packets back."""
 
 from collections.abc import Sequence
-from typing import Any
 
+import matplotlib as mpl
 from matplotlib.figure import Figure
+from matplotlib.patches import Patch
 
 from goodqueue.plot import panels, style
 from goodqueue.plot.stored import Group
@@ -14,6 +15,9 @@ ROWS = 40
 """The most nodes: those that limited the most."""
 
 LINK = "link"
+
+SHARES = (0, 25, 50, 75, 100)
+"""The shares of the time whose colours the legend shows, in percent."""
 
 
 def of(record: Record) -> list[NodeSeries]:
@@ -42,10 +46,9 @@ def figure(found: Sequence[Group], title: str = "") -> Figure | None:
     with style.look():
         drawn = style.new_figure(1.5 + 2 * (0.35 + 0.2 * len(nodes)), panels.WIDE_IN)
         axes = drawn.subplots(2, 1, sharex=True, squeeze=False)[:, 0].tolist()
-        image: Any = None
         for ax, way in zip(axes, ("down", "up"), strict=True):
             values = [node["limiting_percent"]["down" if way == "down" else "up"] for node in nodes]
-            image = ax.imshow(
+            ax.imshow(
                 values, aspect="auto", vmin=0, vmax=100, cmap=COLOURS, interpolation="nearest",
                 extent=(0, ends[-1], len(nodes) - 0.5, -0.5),
             )  # fmt: skip
@@ -54,9 +57,9 @@ def figure(found: Sequence[Group], title: str = "") -> Figure | None:
             ax.tick_params(axis="y", length=0)
             ax.set_title(way, fontsize=style.size(9), loc="left")
         axes[-1].set_xlabel("time in the run (s)")
-        bar = drawn.colorbar(image, ax=axes, shrink=0.8)
-        bar.set_label("share of the time that limits (%)")
-        panels.heading(drawn, title)
-        style.note(drawn, "A node limits while it holds back packets of subscribers below it (htb: may not send).")
+        colours = mpl.colormaps[COLOURS]
+        handles = [Patch(facecolor=colours(share / 100), edgecolor="#333333", linewidth=0.3) for share in SHARES]
+        panels.legend(drawn, handles, [f"{share} %" for share in SHARES], title)
+        style.note(drawn, "Colour: the share of the time in which a node held back packets of subscribers below it.")
         panels.settle(drawn)
     return drawn

@@ -6,9 +6,7 @@ use super::isp::OfSubscriber;
 use super::names::Names;
 use crate::outside::{self, OutsideRoute};
 use goodqueue_hosts::direction::Side;
-use goodqueue_hosts::keys::{
-    AnyKey, Json, Key, Result, ScenarioError, Span, Table, Values, refuse,
-};
+use goodqueue_hosts::keys::{AnyKey, Json, Key, Result, ScenarioError, Span, Table, Values, refuse};
 use goodqueue_hosts::traffic::kind::{Kind, MOST_USERS, Make};
 use goodqueue_hosts::traffic::{KINDS, application, flent, tcp};
 use goodqueue_units::Duration;

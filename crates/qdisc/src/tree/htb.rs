@@ -1,10 +1,11 @@
 //! HTB with any tree of classes.
 //!
-//! Source: tc-htb(8), and net/sched/sch_htb.c (6.1; 7.3 decides the same). Each class has two buckets, `rate` and
-//! `ceil`. A class whose buckets both have tokens may send, one with only `ceil` tokens may borrow from its parent, and
-//! any other may not send. Leaves are level 0. Rows hold the classes that may send, by level and priority; a class that
-//! borrows is in the feed of its parent. The lowest level goes first, then the lowest priority, and equals share by
-//! their quantum in rounds (`htb_lookup_leaf`). A packet is charged to the leaf and to all classes above it.
+//! Source: tc-htb(8), and net/sched/sch_htb.c (6.1; the source of 7.3 decides the same, which no trace has checked).
+//! Each class has two buckets, `rate` and `ceil`. A class whose buckets both have tokens may send, one with only `ceil`
+//! tokens may borrow from its parent, and any other may not send. Leaves are level 0. Rows hold the classes that may
+//! send, by level and priority; a class that borrows is in the feed of its parent. The lowest level goes first, then
+//! the lowest priority, and equals share by their quantum in rounds (`htb_lookup_leaf`). A packet is charged to the
+//! leaf and to all classes above it.
 //!
 //! Linux keeps rows, feeds and waiting classes in red-black trees. Here they are ordered sets of class numbers, which
 //! have the order of the classids. No work depends on the number of classes that have no packets.

@@ -29,8 +29,8 @@ pub(crate) const KEYS: &[&dyn AnyKey] = &[&FROM, &TO, &SHARE];
 
 /// When subscribers are active.
 pub(super) struct Evening {
-    /// Hours, and shares.
-    curve: Option<(f64, f64, Vec<(f64, f64)>)>,
+    /// The first and the last hour, and the shares.
+    hours: Option<(f64, f64, Curve)>,
     ranks: Vec<f64>,
     whole: Duration,
 }
@@ -46,7 +46,7 @@ pub(super) fn read(
     let all = json!({});
     let table = match given {
         None | Some(Json::Null | Json::Bool(false)) => {
-            return Ok(Evening { curve: None, ranks: Vec::new(), whole });
+            return Ok(Evening { hours: None, ranks: Vec::new(), whole });
         }
         Some(Json::Bool(true)) => Table::new("evening", &all)?,
         Some(other) => Table::new("evening", other)?,
@@ -56,7 +56,7 @@ pub(super) fn read(
     if from >= to {
         return refuse(&table.key("to"), to, &format!("more than from, {from}"));
     }
-    let curve = table.take(&SHARE)?.0;
+    let curve = table.take(&SHARE)?;
     // The ranks are a random order of the subscribers.
     let mut order: Vec<usize> = (0..subscribers).collect();
     let mut random = streams.stream("evening", 0);
@@ -64,19 +64,19 @@ pub(super) fn read(
         order.swap(last, (random.next_f64() * (last + 1) as f64) as usize);
     }
     let ranks = order.into_iter().map(|place| (place as f64 + 0.5) / subscribers as f64).collect();
-    Ok(Evening { curve: Some((from, to, curve)), ranks, whole })
+    Ok(Evening { hours: Some((from, to, curve)), ranks, whole })
 }
 
 impl Evening {
     /// Returns its table, with every default.
     pub(super) fn write(&self) -> Option<Json> {
-        let (from, to, curve) = self.curve.as_ref()?;
-        Some(json!({"from": from, "to": to, "share": curve}))
+        let (from, to, curve) = self.hours.as_ref()?;
+        Some(json!({"from": from, "to": to, "share": curve.write()}))
     }
 
     /// Returns the times at which the subscriber `at` is active: the whole run without an evening.
     pub(super) fn times(&self, at: usize) -> Vec<(Duration, Duration)> {
-        let Some((from, to, curve)) = &self.curve else { return vec![(Duration::ZERO, self.whole)] };
+        let Some((from, to, Curve(curve))) = &self.hours else { return vec![(Duration::ZERO, self.whole)] };
         let (rank, mut times) = (self.ranks[at], Vec::new());
         let share = |hour: f64| share(curve, hour);
         let mut hours: Vec<f64> =
