@@ -67,7 +67,7 @@ def test_the_guides_commands_run(goodqueue: Command, here: Path) -> None:
         assert title in out["run"]
     assert "Plans: means over the seeds" in out["compare"]
     drawn = (here / "tree.svg").read_text(encoding="utf-8")
-    assert all(name in drawn for name in ("link", "hill", "valley"))
+    assert all(name in drawn for name in ("the link", "hill", "valley"))
 
 
 def test_the_guides_scenario_is_read() -> None:

@@ -14,7 +14,7 @@ COLOURS = "Reds"
 ROWS = 40
 """The most nodes: those that limited the most."""
 
-LINK = "link"
+LINK = "the link"
 
 SHARES = (0, 25, 50, 75, 100)
 """The shares of the time whose colours the legend shows, in percent."""

@@ -76,7 +76,7 @@ def _worst(isp: Isp) -> Table:
                     "subscriber": one["name"],
                     "way": way,
                     "plan": one["plan"],
-                    "node": one["parent"] or "link",
+                    "node": one["parent"] or "the link",
                     "sold\nMbit/s": number(found["sold_mbps"], 1),
                     "got\nMbit/s": number(found["throughput_mbps"], 2),
                     "best\nsecond": number(found["peak_mbps"], 2),
@@ -98,8 +98,8 @@ def _nodes(isp: Isp) -> Table:
     kept = [isp["nodes"][0], *shown[:MANY_NODES]]
     rows = [
         {
-            "node": node["name"] or "link",
-            "below": (node["parent"] or "link") if node["name"] else "–",
+            "node": node["name"] or "the link",
+            "below": (node["parent"] or "the link") if node["name"] else "–",
             "way": way,
             "subscribers": str(node["subscribers"]),
             "rate\nMbit/s": number(found["rate_mbps"], 1),

@@ -1,5 +1,5 @@
-//! Stands for `[[subscriber]]`, `[[node]]` and `[evening]` in builds without the feature `emulation`, such as the page's:
-//! no scenario has them.
+//! Stands for `[[subscriber]]`, `[[node]]` and `[evening]` in builds without the feature `emulation`, such as the
+//! page's: no scenario has them.
 
 #[cfg(feature = "reference")]
 use goodqueue_hosts::keys::AnyKey;

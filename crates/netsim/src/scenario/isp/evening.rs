@@ -8,8 +8,8 @@ use goodqueue_units::{Duration, Streams};
 use serde_json::json;
 
 /// Midnight to midnight. The shape is that of traffic in networks of homes, which grows from five in the morning to a
-/// peak at nine in the evening and falls to a tenth of it (the FCC's Measuring Broadband America counts 19 to 23 o'clock
-/// as the peak). The numbers are ours: who knows their own network's writes them as `share`.
+/// peak at nine in the evening and falls to a tenth of it. (The FCC's Measuring Broadband America counts 19 to 23
+/// o'clock as the peak.) The numbers are ours: who knows their own network's writes them as `share`.
 const DAY: &str = "[[0, 0.35], [1, 0.22], [2, 0.14], [3, 0.10], [4, 0.08], [5, 0.09], [6, 0.13], [7, 0.20], \
                    [8, 0.24], [9, 0.26], [10, 0.27], [11, 0.28], [12, 0.30], [13, 0.30], [14, 0.31], [15, 0.33], \
                    [16, 0.38], [17, 0.45], [18, 0.54], [19, 0.63], [20, 0.71], [21, 0.75], [22, 0.66], [23, 0.50], \
