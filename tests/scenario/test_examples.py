@@ -22,7 +22,7 @@ EXAMPLES = sorted((ROOT / "examples").glob("*.toml"))
 
 def test_there_are_examples() -> None:
     names = ["ack-filter", "asymmetric", "bursts", "cbr-step", "driver-ring", "first", "hidden-buffer", "host-stack"]
-    names += ["household", "lossy-wire", "lte", "media"]
+    names += ["household", "isp", "lossy-wire", "lte", "media"]
     names += [
         "one-flow-codel",
         "packmime",

@@ -14,6 +14,7 @@ export interface RunRecord {
   hops?: Hop[];
   flows: Flow[];
   hosts?: Host[];
+  isp?: Isp;
   fairness: Fairness;
   apps: App[];
   series?: Series;
@@ -31,6 +32,7 @@ export interface Series {
   web_users?: WebUsersSeries[];
   packets?: { down: PacketSeries; up: PacketSeries };
   stations?: StationSeries[];
+  nodes?: NodeSeries[];
   air?: AirSeries;
 }
 
@@ -47,6 +49,11 @@ export interface AirSeries {
   came: number[];
   retry: boolean[];
   outcome: string[];
+}
+
+export interface NodeSeries {
+  name: string;
+  limiting_percent: { down: number[]; up: number[] };
 }
 
 export interface StationSeries {
@@ -168,6 +175,67 @@ export interface Fairness {
   jain_goodput: number | null;
   jain_drops: number | null;
   jain_hosts?: number;
+}
+
+export interface Isp {
+  plans: Plan[];
+  nodes: Node[];
+  subscribers: Subscriber[];
+}
+
+export interface Subscriber {
+  name: string;
+  plan: string;
+  parent: string;
+  address: string;
+  down: SubscriberSide;
+  up: SubscriberSide;
+}
+
+export interface SubscriberSide {
+  sold_mbps: number;
+  throughput_mbps: number;
+  peak_mbps: number;
+  delay_ms?: Delay;
+  drop_percent: number;
+  limiting_percent: number;
+}
+
+export interface Node {
+  name: string;
+  parent: string;
+  subscribers: number;
+  down: NodeSide;
+  up: NodeSide;
+}
+
+export interface NodeSide {
+  rate_mbps: number;
+  throughput_mbps: number;
+  limiting_percent: number;
+}
+
+export interface Plan {
+  name: string;
+  subscribers: number;
+  down: PlanSide;
+  up: PlanSide;
+}
+
+export interface PlanSide {
+  active: number;
+  throughput_mbps: number;
+  delay_p95_ms: Spread | null;
+  peak_percent: Spread | null;
+  limiting_percent: number | null;
+  drop_percent: number | null;
+  jain_throughput: number | null;
+}
+
+export interface Spread {
+  median: number;
+  worst_tenth: number;
+  worst: number;
 }
 
 export interface Host {

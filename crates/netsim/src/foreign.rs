@@ -86,6 +86,12 @@ impl Discipline {
         }
     }
 
+    /// Returns how long the classes of a tree have held packets back up to `now`.
+    #[cfg(feature = "emulation")]
+    pub(crate) fn limits(&self, now: Instant) -> Option<goodqueue_qdisc::tree::Limits> {
+        if let Self::Registry(qdisc) = self { qdisc.limits(now) } else { None }
+    }
+
     /// Returns whether the discipline may flip bits of packets, as `netem` does.
     pub(crate) fn may_corrupt(&self) -> bool {
         let Self::Registry(qdisc) = self else { return false };

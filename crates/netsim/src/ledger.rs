@@ -7,6 +7,8 @@ use crate::lists::PerFlow;
 use crate::observer::{SharedObserver, Watch};
 use crate::packet::Packet;
 use crate::probe::series::{Pick, QueueSeries};
+#[cfg(feature = "emulation")]
+use crate::probe::subscribers::Shares;
 use goodqueue_hosts::direction::Direction;
 use goodqueue_hosts::probe::delay::QueueDelays;
 #[cfg(feature = "emulation")]
@@ -92,6 +94,12 @@ impl Fates {
         std::mem::take(&mut self.is_corrupted)
     }
 
+    /// Returns what is counted of each subscriber, if the scenario has any.
+    #[cfg(feature = "emulation")]
+    pub(crate) fn shares(&mut self) -> Option<&mut Shares> {
+        self.watch.as_mut()?.shares.as_deref_mut()
+    }
+
     /// Counts `packet`, which was sent, and whose receiver does not take it.
     pub(crate) fn lost_behind(&mut self, packet: &Packet) {
         self.dropped[packet.flow] += 1;
@@ -113,7 +121,7 @@ impl Owner<Packet> for Fates {
         if let Some(envelope) = packet.envelope() {
             envelope.over();
         }
-        if let Some(watch) = &self.watch {
+        if let Some(watch) = &mut self.watch {
             watch.dropped(packet, why);
         }
     }
@@ -256,11 +264,17 @@ pub(crate) trait Queue {
     /// Begins the measured time: sets the baseline, and forgets the delays before it.
     fn begin_measuring(&mut self, now: Instant) {
         let (counts, busy) = (self.counts(), self.busy_until(now));
+        #[cfg(feature = "emulation")]
+        let limits = self.discipline().and_then(|qdisc| qdisc.limits(now));
         if let Some(delays) = self.below_mut() {
             delays.reset();
         }
         let Ledger { fates, delays, measured, .. } = self.ledger_mut();
         delays.reset();
+        #[cfg(feature = "emulation")]
+        if let Some(shares) = fates.shares() {
+            shares.begin_measuring(now, limits);
+        }
         measured.baseline = Baseline { counts, busy, drops: fates.drops, marks: fates.marks };
     }
 
@@ -275,7 +289,13 @@ pub(crate) trait Queue {
             }
         }
         let waiting = self.waiting();
+        #[cfg(feature = "emulation")]
+        let limits = self.discipline().and_then(|qdisc| qdisc.limits(now));
         let ledger = self.ledger_mut();
+        #[cfg(feature = "emulation")]
+        if let (Some(shares), Some(limits)) = (ledger.fates.shares(), limits) {
+            shares.end_interval(limits);
+        }
         series.end_interval((ledger.forwarded, ledger.delay_sum), waiting, pick.value);
         ledger.measured.series = series;
     }

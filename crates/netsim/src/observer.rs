@@ -2,8 +2,12 @@
 
 use crate::packet::Packet;
 use crate::probe::series::PacketLog;
+#[cfg(feature = "emulation")]
+use crate::probe::subscribers::Shares;
 use goodqueue_hosts::direction::Direction;
 use goodqueue_qdisc::Drop;
+#[cfg(feature = "emulation")]
+use goodqueue_qdisc::Packet as _;
 use goodqueue_units::{Duration, Instant};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -49,6 +53,9 @@ pub(crate) struct Watch {
     /// The delay of each packet within a window, if asked for.
     pub(crate) log: Option<PacketLog>,
     pub(crate) observer: Option<SharedObserver>,
+    /// What each subscriber gets, if the scenario has any.
+    #[cfg(feature = "emulation")]
+    pub(crate) shares: Option<Box<Shares>>,
     direction: Direction,
     /// The present time: a discipline that drops a packet does not report when.
     now: Instant,
@@ -56,7 +63,14 @@ pub(crate) struct Watch {
 
 impl Watch {
     pub(crate) fn new(direction: Direction, log: Option<PacketLog>) -> Self {
-        Self { log, observer: None, direction, now: Instant::ZERO }
+        Self {
+            log,
+            observer: None,
+            #[cfg(feature = "emulation")]
+            shares: None,
+            direction,
+            now: Instant::ZERO,
+        }
     }
 
     /// Sets the time of all events up to the next call.
@@ -70,13 +84,25 @@ impl Watch {
     #[inline(never)]
     pub(crate) fn offered(&mut self, now: Instant, packet: Packet) {
         self.now = now;
-        packet.split().for_each(|one| self.tell(Event::Offered, &one));
+        #[cfg(feature = "emulation")]
+        if let Some(shares) = &mut self.shares {
+            shares.offered(packet.flow);
+        }
+        if self.observer.is_some() {
+            packet.split().for_each(|one| self.tell(Event::Offered, &one));
+        }
     }
 
     #[cold]
     #[inline(never)]
-    pub(crate) fn dropped(&self, packet: Packet, why: Drop) {
-        packet.split().for_each(|one| self.tell(Event::Dropped(why), &one));
+    pub(crate) fn dropped(&mut self, packet: Packet, why: Drop) {
+        #[cfg(feature = "emulation")]
+        if let Some(shares) = &mut self.shares {
+            shares.dropped(packet.flow);
+        }
+        if self.observer.is_some() {
+            packet.split().for_each(|one| self.tell(Event::Dropped(why), &one));
+        }
     }
 
     #[cold]
@@ -84,6 +110,10 @@ impl Watch {
     pub(crate) fn started(&mut self, now: Instant, packet: Packet, delay: Duration) {
         if let Some(log) = &mut self.log {
             log.record(now, delay, packet.flow.number());
+        }
+        #[cfg(feature = "emulation")]
+        if let Some(shares) = &mut self.shares {
+            shares.started(now, delay, packet.flow, packet.len());
         }
         self.tell(Event::Started, &packet);
     }

@@ -7,6 +7,8 @@ mod hosts;
 #[cfg(feature = "reference")]
 pub mod layout;
 mod parts;
+#[cfg_attr(not(feature = "emulation"), path = "record/subscribers_off.rs")]
+mod subscribers;
 
 use crate::flow::{Flow, Source};
 use crate::ids::{FlowId, HopId};
@@ -35,6 +37,7 @@ pub use parts::{
     Record, RingRecord, SeriesRecord, WirePackets, WireRecord,
 };
 use std::collections::BTreeMap;
+pub use subscribers::{IspRecord, NodeSeries};
 
 impl Simulation {
     /// Returns the record of the run up to now.
@@ -59,6 +62,7 @@ impl Simulation {
             flows: self.indices(|flow| !flow.kind.is_probe).map(|id| self.flow(id)).collect(),
             fairness: self.fairness(&hosts),
             hosts,
+            isp: self.isp(),
             apps: self.flows.numbers().filter_map(|id| self.app_record(id)).collect(),
             series: self.series(),
         }
@@ -114,7 +118,7 @@ impl Simulation {
         };
         let bytes = after.forwarded_bytes - before.forwarded_bytes;
         QueueRecord {
-            qdisc: spec.line.to_string(),
+            qdisc: spec.written(),
             utilisation_percent: rounded(queue.utilisation_percent(self.measured_from(), self.now)),
             throughput_mbps: rounded(ratio(bytes as f64 * 8e-6, seconds)),
             delay_ms: delays.summary(),
@@ -246,6 +250,7 @@ impl Simulation {
                 .cell()
                 .filter(|_| asked.interval.is_some())
                 .map_or_else(Vec::new, Cell::station_series),
+            nodes: if asked.interval.is_some() { self.node_series() } else { Vec::new() },
             air: self.cell().and_then(Cell::air_series),
         })
     }

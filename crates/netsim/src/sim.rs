@@ -128,7 +128,14 @@ impl Simulation {
         let tables =
             tables.map(|traffic| ([&traffic.host, &traffic.server].map(Option::as_ref), traffic.count));
         let hosts = Hosts::of(scenario.seed, tables);
-        let Path { links, row, components } = Build { scenario: &mut scenario, make, hosts }.path(&rtts)?;
+        let mut build = Build {
+            make,
+            hosts,
+            #[cfg(feature = "emulation")]
+            subscribers: crate::probe::subscribers::of_flows(&scenario),
+            scenario: &mut scenario,
+        };
+        let Path { links, row, components } = build.path(&rtts)?;
         if let Some(paced) = row.as_ref().and_then(|row| row.paced(&flows, &links)) {
             sockets.leave_pacing_to_queues(paced, |_| false);
         }

@@ -11,6 +11,7 @@ mod congestion;
 mod hops;
 mod host_stack;
 mod hosts;
+mod isp;
 mod law;
 mod linux;
 mod media;

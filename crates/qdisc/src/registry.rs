@@ -427,6 +427,13 @@ impl<P: Packet> AnyQdisc<P> {
         if let Self::Tree(tree) = self { Some(tree.decide(packet, owner)) } else { None }
     }
 
+    /// Returns how long the wire and the classes of a tree have held packets back up to `now`, if it has `htb` at its
+    /// root.
+    #[cfg(feature = "emulation")]
+    pub fn limits(&self, now: Instant) -> Option<crate::tree::Limits> {
+        if let Self::Tree(tree) = self { tree.limits(now) } else { None }
+    }
+
     /// Makes the following calls those of one transmit queue, for a caller that is the device of a `cake_mq`. `None`:
     /// of all queues. Other disciplines have only one.
     ///

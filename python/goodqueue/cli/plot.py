@@ -89,6 +89,8 @@ def plot(
                delay, its target, each drop, the law's count
       air      who sent when on the air of a Wi-Fi cell, and
                what became of it: runs with [series.air]
+      tree     which node of a provider's tree limited its
+               subscribers, and when: a heat map
 
     \b
     Metrics of time: delay_ms, backlog_packets,
@@ -130,7 +132,7 @@ def plot(
     if x is not None and kind != "lines":
         raise UserError("--x", f"found with {kind}; accepted: with lines")
     asked = metric or []
-    if kind in ("ellipse", "jain", "air", "law") and asked:
+    if kind in ("ellipse", "jain", "air", "law", "tree") and asked:
         raise UserError("--metric", f"found with {kind}, which leaves no choice; accepted: no --metric")
     if len(asked) > 1 and kind != "time":
         raise UserError("--metric", f"found {len(asked)} with {kind}; accepted: one, or several with time")

@@ -1,4 +1,4 @@
-"""Tables with one row per discipline and part of the record: the stations of a Wi-Fi cell, the hosts with a name."""
+"""Tables with one row per discipline and part of the record: Wi-Fi stations, plans of subscribers, named hosts."""
 
 from collections.abc import Sequence
 
@@ -31,18 +31,33 @@ HOST: tuple[Measure, ...] = (
     ("loss\n%", "loss_percent", 2),
 )
 
+PLAN: tuple[Measure, ...] = (
+    ("down\nMbit/s", "down.throughput_mbps", 1),
+    ("delay down p95\nmedian ms", "down.delay_p95_ms.median", 1),
+    ("worst\ntenth", "down.delay_p95_ms.worst_tenth", 1),
+    ("\nworst", "down.delay_p95_ms.worst", 1),
+    ("up p95\nmedian ms", "up.delay_p95_ms.median", 1),
+    ("worst\ntenth", "up.delay_p95_ms.worst_tenth", 1),
+    ("drops down\n%", "down.drop_percent", 2),
+    ("Jain\ndown", "down.jain_throughput", 3),
+)
+
 LEADING = ("down.throughput_mbps", "down.delay_ms.mean", "goodput_mbps.down", "goodput_mbps.up")
 """Columns that show their interval too. Intervals of all columns would make a table too wide for a terminal."""
 
 
 def tables(comparison: Comparison) -> list[Table]:
-    """Return the tables of the stations and of the hosts that the scenario has."""
+    """Return the tables of the stations, the plans and the hosts that the scenario has."""
     first, found = comparison.entries[0].records[0], []
     if all("wifi" in entry.records[0] for entry in comparison.entries):
         names = [station["name"] for station in first["wifi"]["stations"]]
         note = "airtime: a station's share of all airtime, both ways; delay: until delivered; "
         note += "aggregates and retries: down"
         found.append(_table(comparison, "Stations", "wifi.stations", names, STATION, [note]))
+    if all("isp" in entry.records[0] for entry in comparison.entries):
+        names = [plan["name"] for plan in first["isp"]["plans"]]
+        notes = ["delay p95: of each subscriber's packets in its own queue; worst tenth: a tenth have this or more"]
+        found.append(_table(comparison, "Plans", "isp.plans", names, PLAN, notes))
     if hosts := first.get("hosts", []):
         names = [host["name"] if host["role"] == "host" else f"{host['name']}, server" for host in hosts]
         left = len(names) - MANY_HOSTS

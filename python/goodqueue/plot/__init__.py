@@ -4,5 +4,5 @@ Nothing here runs a simulation, and only `style.save` writes files. Figures of t
 SVG and as PNG, if the matplotlib is the same.
 """
 
-KINDS = ("ellipse", "cdf", "box", "bar", "time", "jain", "lines", "air", "law")
+KINDS = ("ellipse", "cdf", "box", "bar", "time", "jain", "lines", "air", "law", "tree")
 """The kinds of figures of runs."""

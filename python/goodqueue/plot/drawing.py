@@ -7,7 +7,7 @@ from goodqueue.errors import UserError, quoted
 from goodqueue.measures import measured, metrics
 from goodqueue.measures.metrics import Metric
 from goodqueue.measures.stats import Estimate
-from goodqueue.plot import air, along, course, delay, ellipse, law, panels, rows, selection
+from goodqueue.plot import air, along, course, delay, ellipse, law, panels, rows, selection, tree
 from goodqueue.plot.selection import NONE, QDISCS, Runs
 from goodqueue.plot.series import available, hop_delays, is_law
 from goodqueue.plot.stored import DISTRIBUTIONS, Group, directed, distribution, labels_of, loaded, percentiles
@@ -49,7 +49,7 @@ def of_runs(
     if kind == "lines":
         return lines(found, asked, keys, x, title)
     groups = selection.groups(found, keys)
-    if kind not in ("air", "law"):
+    if kind not in ("air", "law", "tree"):
         check(kind, found, groups, len(asked) or 1)
     return draw(kind, groups, asked, title, window)
 
@@ -85,6 +85,8 @@ def draw(
         return _law(groups, window, title)
     if kind == "air":
         return _air(groups, title)
+    if kind == "tree":
+        return _tree(groups, title)
     name = asked[0] if asked else directed("delay_mean_ms" if kind == "bar" else "delay_ms", groups)
     drawn: Figure | None
     if kind == "ellipse":
@@ -123,6 +125,14 @@ def _air(groups: Sequence[Group], title: str) -> "Figure":
     if drawn is None:
         accepted = "runs with --set series.air.from=10s --set series.air.to=10.05s"
         raise UserError("plot air", f"no record has a log of the air with transmissions in it; accepted: {accepted}")
+    return drawn
+
+
+def _tree(groups: Sequence[Group], title: str) -> "Figure":
+    drawn = tree.figure(groups, title)
+    if drawn is None:
+        accepted = "runs of subscribers with --set series.interval=1s"
+        raise UserError("plot tree", f"no record has the nodes of a tree over time; accepted: {accepted}")
     return drawn
 
 

@@ -305,6 +305,121 @@ class Host(TypedDict):
     """The card by which it receives, if packets wait or merge there."""
 
 
+class Spread(TypedDict):
+    """A number of many subscribers. The worst are those with the most delay, or with the least of a rate."""
+
+    median: float
+    """Half of the subscribers have this or less."""
+    worst_tenth: float
+    """A tenth of the subscribers, the worst, have this or worse."""
+    worst: float
+    """The worst subscriber has this."""
+
+
+class PlanSide(TypedDict):
+    """What the subscribers with one plan got in one direction. Those without packets do not count."""
+
+    active: int
+    """The number of subscribers with packets."""
+    throughput_mbps: float
+    """The sum of what they got."""
+    delay_p95_ms: Spread | None
+    """The 95th percentiles of their delays."""
+    peak_percent: Spread | None
+    """The most that each got within one second, in percent of the rate sold."""
+    limiting_percent: float | None
+    """The mean share of the time in which the rate sold held packets back."""
+    drop_percent: float | None
+    """The mean percentage of packets dropped."""
+    jain_throughput: float | None
+    """Jain's index of what they got: 1 if all got the same."""
+
+
+class Plan(TypedDict):
+    """The subscribers with one plan."""
+
+    name: str
+    """Its name."""
+    subscribers: int
+    """The number of its subscribers."""
+    down: PlanSide
+    """Each direction."""
+    up: PlanSide
+    """The same for the way up."""
+
+
+class NodeSide(TypedDict):
+    """A node in one direction."""
+
+    rate_mbps: float
+    """Its rate."""
+    throughput_mbps: float
+    """Rate of its subscribers' bits that left."""
+    limiting_percent: float
+    """Share of the time in which the node held packets back: its class may not send, while a subscriber below it has
+    packets that nothing below the node holds back. For the link also the time of the wire."""
+
+
+class Node(TypedDict):
+    """A node of the tree."""
+
+    name: str
+    """Its name. Empty for the link."""
+    parent: str
+    """The name of the node above. Empty for the link, and for nodes below the link."""
+    subscribers: int
+    """The number of subscribers below it."""
+    down: NodeSide
+    """Each direction."""
+    up: NodeSide
+    """The same for the way up."""
+
+
+class SubscriberSide(TypedDict):
+    """A subscriber in one direction."""
+
+    sold_mbps: float
+    """Rate sold."""
+    throughput_mbps: float
+    """Rate of the bits that left, headers included."""
+    peak_mbps: float
+    """The same within the best of the seconds since measuring began."""
+    delay_ms: NotRequired[Delay]
+    """Time from a packet's arrival at the queue to the start of its transmission. Null without packets."""
+    drop_percent: float
+    """Packets dropped, as a percentage of packets offered."""
+    limiting_percent: float
+    """Share of the time in which the rate sold held packets back."""
+
+
+class Subscriber(TypedDict):
+    """A subscriber."""
+
+    name: str
+    """The name."""
+    plan: str
+    """The name of the plan."""
+    parent: str
+    """The name of the node above. Empty: the link."""
+    address: str
+    """The first address."""
+    down: SubscriberSide
+    """Each direction."""
+    up: SubscriberSide
+    """The same for the way up."""
+
+
+class Isp(TypedDict):
+    """The subscribers of an Internet provider and its tree, within the measured time."""
+
+    plans: list[Plan]
+    """What was sold, in the order of the scenario."""
+    nodes: list[Node]
+    """The nodes of the tree. The first is the link."""
+    subscribers: list[Subscriber]
+    """The subscribers, in the order of the scenario."""
+
+
 class Fairness(TypedDict):
     """Jain's index: 1 for equal shares, 1/n if one of n flows has everything.
 
@@ -552,6 +667,15 @@ class StationSeries(TypedDict):
     """To the access point."""
 
 
+class NodeSeries(TypedDict):
+    """A node's time series."""
+
+    name: str
+    """Its name. Empty for the link."""
+    limiting_percent: dict[str, list[float]]
+    """As `limiting_percent` of the node, per interval."""
+
+
 class AirSeries(TypedDict):
     """Every transmission of a window of time on the air of a Wi-Fi cell.
 
@@ -612,6 +736,8 @@ class Series(TypedDict):
     """Single packets, if the scenario asks for a window."""
     stations: NotRequired[list[StationSeries]]
     """The stations of a Wi-Fi cell, if the scenario asks for intervals."""
+    nodes: NotRequired[list[NodeSeries]]
+    """The nodes of a provider's tree, if the scenario asks for intervals."""
     air: NotRequired[AirSeries]
     """Single transmissions of a Wi-Fi cell, if the scenario asks for a window of its air."""
 
@@ -749,6 +875,8 @@ class Record(TypedDict):
     """The flows that carry data, in the order of the scenario."""
     hosts: NotRequired[list[Host]]
     """The hosts that the scenario names. The users' hosts come first."""
+    isp: NotRequired[Isp]
+    """The subscribers and their tree, if the scenario has any."""
     fairness: Fairness
     """How evenly the flows shared."""
     apps: list[App]

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from goodqueue.errors import Option, Place, UserError, bounded, quoted, said
-from goodqueue.files import har, inputs, traffic_files
+from goodqueue.files import har, inputs, libreqos, traffic_files
 from goodqueue.record import Scenario
 from goodqueue.scenario import commands, discipline, parameters, paths, strict
 
@@ -52,6 +52,7 @@ def load(path: str | Path, pipes: bool = True) -> Scenario:
     paths.rebase(scenario, Path(path).parent)
     commands.expand(scenario, Path(path).parent, pipes)
     traffic_files.expand(scenario.get("traffic"), Path(path).parent, pipes)
+    libreqos.expand(scenario, Path(path).parent, pipes)
     return scenario
 
 

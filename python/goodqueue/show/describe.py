@@ -97,7 +97,9 @@ def traffic(scenario: Scenario) -> str:
     for source in scenario.get("traffic", []):
         what = _source(source)
         counts[what] = counts.get(what, 0) + source.get("count", 1)
-    return ", ".join(f"{count} × {what}" for what, count in counts.items())
+    subscribers = sum(group.get("count", 1) for group in scenario.get("subscriber", []))
+    words = [f"{subscribers} subscribers"] if subscribers else []
+    return ", ".join([*words, *(f"{count} × {what}" for what, count in counts.items())])
 
 
 def _change(change: dict[str, Any]) -> str:

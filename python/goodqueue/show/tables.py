@@ -87,9 +87,10 @@ def plus_minus(estimate: Estimate | None, digits: int = 1, star: bool | None = N
 
 def run_tables(record: Record) -> list[Table]:
     """Return the tables of one run: its queues, its other hops, its flows, its applications."""
-    from goodqueue.show import many  # which makes tables, too
+    from goodqueue.show import many, subscribers  # which make tables, too
 
     tables = [_queues(record), *_air(record), *(table for table in (_links(record), _wires(record)) if table.rows)]
+    tables += subscribers.tables(record)
     if record["flows"]:
         tables.append(_by_kind(record) if len(record["flows"]) > MANY_FLOWS else _flows(record))
     tables += _hosts(record)

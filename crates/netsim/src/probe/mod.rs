@@ -3,3 +3,5 @@
 pub(crate) mod goodput;
 pub(crate) mod law;
 pub(crate) mod series;
+#[cfg(feature = "emulation")]
+pub(crate) mod subscribers;

@@ -68,7 +68,8 @@ impl Simulation {
         for traffic in &self.scenario.traffic {
             let flows = first..first + traffic.count as usize;
             first = flows.end;
-            let Some(name) = named(traffic) else { continue };
+            // A subscriber has a part of its own.
+            let Some(name) = named(traffic).filter(|_| traffic.subscriber.is_none()) else { continue };
             let place = *places.entry(name).or_insert_with(|| {
                 found.push((name, Sums::new()));
                 found.len() - 1

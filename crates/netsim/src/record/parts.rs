@@ -1,6 +1,6 @@
 //! The parts of a record. Each struct is the one declaration of its keys: see [`goodqueue_hosts::part!`].
 
-use super::{CardRecord, HostRecord, WifiRecord};
+use super::{CardRecord, HostRecord, IspRecord, NodeSeries, WifiRecord};
 use crate::probe::goodput::Quantiles;
 use crate::probe::law::LawSeries;
 use crate::probe::series::{FlowSeries, PacketSeries, QueueSeries};
@@ -47,6 +47,10 @@ goodqueue_hosts::part! {
         #[serde(skip_serializing_if = "Value::is_nothing")]
         #[not_from(Flent, Irtt, Iperf3)]
         pub hosts: Vec<HostRecord>,
+        /// The subscribers and their tree, if the scenario has any.
+        #[serde(skip_serializing_if = "Value::is_nothing")]
+        #[not_from(Kernel, Live, Flent, Irtt, Iperf3)]
+        pub isp: Option<IspRecord>,
         /// How evenly the flows shared.
         pub fairness: Fairness,
         /// The measurements of applications, in the order of the scenario.
@@ -339,6 +343,10 @@ goodqueue_hosts::part! {
         #[serde(skip_serializing_if = "Value::is_nothing")]
         #[not_from(Kernel, Flent, Irtt, Iperf3)]
         pub stations: Vec<StationSeries>,
+        /// The nodes of a provider's tree, if the scenario asks for intervals.
+        #[serde(skip_serializing_if = "Value::is_nothing")]
+        #[not_from(Kernel, Live, Flent, Irtt, Iperf3)]
+        pub nodes: Vec<NodeSeries>,
         /// Single transmissions of a Wi-Fi cell, if the scenario asks for a window of its air.
         #[serde(skip_serializing_if = "Value::is_nothing")]
         #[not_from(Kernel, Flent, Irtt, Iperf3)]

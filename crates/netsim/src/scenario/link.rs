@@ -11,6 +11,7 @@ use goodqueue_qdisc::sched::mac80211;
 use goodqueue_qdisc::{AnyQdisc, Args, Link, registry};
 use goodqueue_units::Rate;
 use serde::{Serialize, Serializer};
+use std::sync::Arc;
 
 const BDP: Key<f64> = Key::required("bdp", "2.0")
     .range(0.0, 1e6)
@@ -55,6 +56,9 @@ pub struct LinkSpec {
     pub line: Line,
     /// Whether it is an end of a Wi-Fi cell, which has its own rates.
     pub(crate) is_wifi: bool,
+    /// The line of the queues below it, if its own line is the tree of a provider's subscribers. The scenario has the
+    /// tree as tables.
+    pub(crate) of_leaves: Option<Arc<str>>,
     /// Bytes of a full frame.
     pub(crate) frame_bytes: u32,
     /// The key of the line in the scenario, for error messages.
@@ -71,13 +75,18 @@ impl Serialize for LinkSpec {
             #[serde(flatten)]
             below: &'a Below,
         }
-        let qdisc = self.line.to_string();
+        let qdisc = self.written();
         let rate = (self.below.trace.is_none() && !self.is_wifi).then_some(self.rate);
         Written { rate, qdisc: &qdisc, below: &self.below }.serialize(serializer)
     }
 }
 
 impl LinkSpec {
+    /// Returns the line as scenario and record have it.
+    pub(crate) fn written(&self) -> String {
+        self.of_leaves.as_ref().map_or_else(|| self.line.to_string(), |line| line.to_string())
+    }
+
     /// Returns what the discipline knows of its link.
     pub(crate) fn parameters(&self) -> Link {
         Link { rate: self.rate.0, mtu: self.frame_bytes }
@@ -231,7 +240,15 @@ impl LinkSpec {
             let accepted = "a line without it: a cell has bit errors of its own";
             return refuse(&table.key("qdisc"), "corrupt on Wi-Fi", accepted);
         }
-        Ok(Self { rate, below, line, is_wifi, frame_bytes: path.frame_bytes(), key: table.key("qdisc") })
+        Ok(Self {
+            rate,
+            below,
+            line,
+            is_wifi,
+            of_leaves: None,
+            frame_bytes: path.frame_bytes(),
+            key: table.key("qdisc"),
+        })
     }
 }
 

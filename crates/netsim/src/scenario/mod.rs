@@ -8,8 +8,11 @@ pub(crate) mod autorate;
 mod change;
 mod hop;
 mod host;
+#[cfg_attr(not(feature = "emulation"), path = "isp_off.rs")]
+pub(crate) mod isp;
 mod link;
 mod linux;
+mod names;
 #[cfg(feature = "reference")]
 pub mod reference;
 mod series;
@@ -63,6 +66,26 @@ const ETHERNET_BYTES: u64 = 14;
 const TCP_BYTES: u64 = 52;
 const _: () = assert!(FRAME_BYTES as u64 == FULL_MTU + ETHERNET_BYTES);
 
+/// The tables of a scenario.
+const TABLES: &[&str] = &[
+    "bottleneck",
+    "path",
+    "linux",
+    "hop",
+    "host",
+    "traffic",
+    #[cfg(feature = "emulation")]
+    "node",
+    #[cfg(feature = "emulation")]
+    "subscriber",
+    #[cfg(feature = "emulation")]
+    "evening",
+    #[cfg(feature = "emulation")]
+    "isp",
+    "change",
+    "autorate",
+    "series",
+];
 const KEYS: &[&dyn AnyKey] = &[&DURATION, &WARMUP, &SEED];
 const PATH_KEYS: &[&dyn AnyKey] = &[&PATH_RTT, &PATH_MTU];
 
@@ -86,7 +109,11 @@ pub struct Scenario {
     #[serde(flatten)]
     pub hops: Hops,
     /// The flows.
+    #[serde(serialize_with = "traffic::write")]
     pub traffic: Vec<Traffic>,
+    /// The subscribers, if there are any.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub(crate) isp: Option<isp::Isp>,
     /// The changes during the run, in the order of time.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub change: Vec<Change>,
@@ -148,10 +175,7 @@ impl Scenario {
         let content: Json =
             serde_json::from_str(json).map_err(|error| ScenarioError::new("", error.to_string()))?;
         let table = Table::new("", &content)?;
-        table.refuse_others(
-            KEYS,
-            &["bottleneck", "path", "linux", "hop", "host", "traffic", "change", "autorate", "series"],
-        )?;
+        table.refuse_others(KEYS, TABLES)?;
         let (duration, warmup) = (table.take(&DURATION)?, table.take(&WARMUP)?);
         let seed = table.take(&SEED)?;
         if warmup >= duration {
@@ -164,7 +188,9 @@ impl Scenario {
         let (bottleneck, path) = (there("bottleneck")?, there("path")?);
         let linux = linux::read(&table)?;
         let path = Path::read(&path, linux.release)?;
-        let bottleneck = Bottleneck::read(&bottleneck, path)?;
+        let expanded = isp::read(&table, &bottleneck, (duration.0, seed))?;
+        let with_tree = expanded.as_ref().map(|expanded| Table::new("bottleneck", &expanded.bottleneck));
+        let mut bottleneck = Bottleneck::read(&with_tree.unwrap_or(Ok(bottleneck))?, path)?;
         let hops = Hops::read(&table, path, bottleneck.wifi.is_some())?;
         if outside.is_some() {
             let of_hops = hops.list.iter().filter_map(|hop| hop.link.as_ref());
@@ -172,11 +198,19 @@ impl Scenario {
             links.try_for_each(LinkSpec::check_outside)?;
         }
         let change = change::read(&table, duration.0, &bottleneck, &hops, path)?;
-        let mut traffic = if outside.is_some() && !table.has("traffic") {
+        let (mut isp, mut of_subscribers) = (None, Vec::new());
+        if let Some(expanded) = expanded {
+            let [down, up] = expanded.lines;
+            (bottleneck.down.of_leaves, bottleneck.up.of_leaves) = (Some(down), Some(up));
+            (isp, of_subscribers) = (Some(expanded.isp), expanded.traffic);
+        }
+        let is_alone = isp.is_some() && table.tables("traffic")?.is_empty();
+        let mut traffic = if is_alone || outside.is_some() && !table.has("traffic") {
             Vec::new()
         } else {
             traffic::read(&table, duration.0, path.rtt, outside.is_some_and(<[_]>::is_empty))?
         };
+        traffic::add_subscribers(&mut traffic, &of_subscribers, duration.0, path.rtt)?;
         let whole_path = [OutsideRoute::default()];
         let routes = match outside {
             Some([]) if !traffic.iter().any(Traffic::is_outside) => Some(&whole_path[..]),
@@ -213,6 +247,7 @@ impl Scenario {
             linux,
             hops,
             traffic,
+            isp,
             change,
             autorate,
             series,

@@ -1,6 +1,6 @@
 //! Every table of a scenario with its keys, as data for the reference page and the JSON Schema.
 
-use super::{autorate, change, hop, link, linux, series, stack, traffic};
+use super::{autorate, change, hop, isp, link, linux, series, stack, traffic};
 use crate::path::HOPS;
 use crate::path::link::KEYS as LINK_KEYS;
 use crate::wifi::spec as wifi;
@@ -157,6 +157,30 @@ pub const TABLES: &[TableDoc] = &[
         kinds: Kinds::Traffic,
         ..TableDoc::new("[traffic]", true, "One flow, or several equal flows.", traffic::COMMON)
     },
+    TableDoc::new(
+        "[node]",
+        false,
+        "A node between the link and subscribers: a site or an access point with a rate of its own.",
+        isp::NODE_KEYS,
+    ),
+    TableDoc::new(
+        "[subscriber]",
+        false,
+        "A subscriber of an Internet provider, or several equal ones: a class of htb, a queue, addresses and traffic.",
+        isp::KEYS,
+    ),
+    TableDoc::new(
+        "isp",
+        false,
+        "Nodes and subscribers from the files of LibreQoS, instead of tables.",
+        isp::FILES_KEYS,
+    ),
+    TableDoc::new(
+        "evening",
+        false,
+        "The hours that the run stands for, and the share of subscribers active in each. `evening = true` has the defaults.",
+        isp::EVENING_KEYS,
+    ),
     TableDoc::new("[change]", false, "A change during the run.", change::KEYS),
     TableDoc::new(
         "autorate",

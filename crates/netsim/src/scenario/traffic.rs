@@ -2,16 +2,15 @@
 
 use super::Direction;
 use super::host::HostName;
+use super::isp::OfSubscriber;
+use super::names::Names;
 use crate::outside::{self, OutsideRoute};
 use goodqueue_hosts::direction::Side;
-use goodqueue_hosts::keys::{
-    AnyKey, Json, Key, Quantity, Result, ScenarioError, Span, Table, Values, describe, refuse,
-};
+use goodqueue_hosts::keys::{AnyKey, Json, Key, Result, ScenarioError, Span, Table, Values, refuse};
 use goodqueue_hosts::traffic::kind::{Kind, MOST_USERS, Make};
 use goodqueue_hosts::traffic::{KINDS, application, flent, tcp};
 use goodqueue_units::Duration;
 use serde::ser::{Serialize, SerializeMap, Serializer};
-use serde_json::json;
 
 pub(super) const MOST_FLOWS: u64 = 100_000;
 
@@ -74,26 +73,6 @@ pub(super) const COMMON: &[&dyn AnyKey] = &[
 /// Those that say when a flow sends, and which way.
 const WHEN: [&str; 5] = ["direction", "start", "start_spread", "stagger", "stop"];
 
-/// Names of hops.
-#[derive(Clone, Debug)]
-struct Names(Vec<String>);
-
-impl Quantity for Names {
-    const TYPE: &'static str = "list of names";
-    fn read(found: &Json) -> std::result::Result<Self, String> {
-        let names = found.as_array().filter(|list| !list.is_empty());
-        let names = names.and_then(|list| list.iter().map(|name| name.as_str().map(String::from)).collect());
-        let accepted = "a list of hops such as [\"bottleneck\", \"modem\"]";
-        names.map(Self).ok_or_else(|| format!("found {}; accepted: {accepted}", describe(found)))
-    }
-    fn write(&self) -> Json {
-        json!(self.0)
-    }
-    fn schema() -> Json {
-        json!({"type": "array", "minItems": 1, "items": {"type": "string"}})
-    }
-}
-
 /// One flow, or several flows of the same sort, with every default filled in.
 #[derive(Clone, Debug)]
 pub struct Traffic {
@@ -127,6 +106,8 @@ pub struct Traffic {
     pub station: Option<String>,
     /// The values of the kind's keys.
     pub values: Values,
+    /// The place of the subscriber whose traffic it is, if it is not written in `[[traffic]]`.
+    pub(crate) subscriber: Option<u32>,
 }
 
 /// Reads the tables of `scenario`, whose run lasts for `whole` and whose path has the base RTT `rtt`. With `outside`,
@@ -155,6 +136,40 @@ pub(super) fn read(scenario: &Table<'_>, whole: Duration, rtt: Span, outside: bo
         }
     }
     let traffic: Vec<Traffic> = read.into_iter().map(|(_, traffic)| traffic).collect();
+    check_counts(&traffic)?;
+    Ok(traffic)
+}
+
+/// Adds the traffic of subscribers to that of the scenario.
+pub(super) fn add_subscribers(
+    traffic: &mut Vec<Traffic>,
+    of_subscribers: &[OfSubscriber],
+    whole: Duration,
+    rtt: Span,
+) -> Result<()> {
+    for OfSubscriber { subscriber, path, table } in of_subscribers {
+        let table = Table::new(path, table)?;
+        let kind = table.take(&KIND)?;
+        refuse_foreign_keys(&table, kind)?;
+        if matches!(kind.make, Make::Flows(_)) {
+            return refuse(&table.key("kind"), format!("{:?}", kind.name), "a kind of one flow");
+        }
+        let subscriber = Some(*subscriber);
+        traffic.push(Traffic { subscriber, ..Traffic::read(&table, kind, &[], whole, rtt)? });
+    }
+    check_counts(traffic)
+}
+
+/// Writes the traffic that the scenario has beside its subscribers'.
+pub(super) fn write<S: Serializer>(
+    traffic: &[Traffic],
+    serializer: S,
+) -> std::result::Result<S::Ok, S::Error> {
+    serializer.collect_seq(traffic.iter().filter(|traffic| traffic.subscriber.is_none()))
+}
+
+/// Refuses more flows, or more users, than a run may have.
+fn check_counts(traffic: &[Traffic]) -> Result<()> {
     let flows: u64 = traffic.iter().map(|traffic| traffic.count).sum();
     if flows > MOST_FLOWS {
         return refuse("traffic", format!("{flows} flows in all"), &format!("at most {MOST_FLOWS}"));
@@ -164,7 +179,7 @@ pub(super) fn read(scenario: &Table<'_>, whole: Duration, rtt: Span, outside: bo
     if users > MOST_USERS {
         return refuse("traffic", format!("{users} users in all"), &format!("at most {MOST_USERS}"));
     }
-    Ok(traffic)
+    Ok(())
 }
 
 /// Returns the kind of a table, which may be that of packets from outside.
@@ -242,6 +257,7 @@ impl Traffic {
             hops: table.find(&HOPS)?.map(|names| names.0),
             station: table.find(&STATION)?,
             values: Values::default(),
+            subscriber: None,
         };
         traffic.check_times(table, whole)?;
         traffic.values = kind.read(table, traffic.rtt)?;
@@ -267,6 +283,7 @@ impl Traffic {
             hops: direction.hops.clone(),
             station: None,
             values: Values::default(),
+            subscriber: None,
         }
     }
 

@@ -15,6 +15,8 @@ use crate::path::kind::Make;
 use crate::path::transmitter::Transmitter;
 use crate::pipe::Pipes;
 use crate::probe::series::PacketLog;
+#[cfg(feature = "emulation")]
+use crate::probe::subscribers::Shares;
 use crate::ring::Ring;
 use crate::scenario::{Line, LinkSpec, Scenario};
 use crate::wifi::cell::Cell;
@@ -25,6 +27,8 @@ use goodqueue_hosts::keys::{FRAME_BYTES, MOST_RATE, ScenarioError};
 use goodqueue_qdisc::sched::mac80211::{AIRTIME, Txqs};
 use goodqueue_qdisc::{AnyQdisc, registry};
 use goodqueue_units::{Duration, Instant, Stream, Streams};
+#[cfg(feature = "emulation")]
+use std::sync::Arc;
 
 /// Builds what `scenario` describes. `make` makes the disciplines outside the registry.
 pub(super) struct Build<'a, 'b> {
@@ -32,6 +36,9 @@ pub(super) struct Build<'a, 'b> {
     pub(super) make: &'a mut Maker<'b>,
     /// The hosts of the flows, if the scenario names any.
     pub(super) hosts: Option<Hosts>,
+    /// The subscriber of each flow, if there are any.
+    #[cfg(feature = "emulation")]
+    pub(super) subscribers: Option<Arc<[u32]>>,
 }
 
 /// The place of a link in a scenario.
@@ -169,9 +176,17 @@ impl Build<'_, '_> {
 
     /// Returns the observer of the bottleneck of `direction` that the scenario asks for.
     fn watch(&self, direction: Direction) -> Option<Box<Watch>> {
-        let window = self.scenario.series.as_ref().and_then(|series| series.packets)?;
-        let log = PacketLog::new(Instant::ZERO + window.from.0, Instant::ZERO + window.to.0, window.flows);
-        Some(Box::new(Watch::new(direction, Some(log))))
+        let window = self.scenario.series.as_ref().and_then(|series| series.packets);
+        let log = window.map(|window| {
+            PacketLog::new(Instant::ZERO + window.from.0, Instant::ZERO + window.to.0, window.flows)
+        });
+        #[cfg(feature = "emulation")]
+        if let (Some(isp), Some(of_flow)) = (&self.scenario.isp, &self.subscribers) {
+            let mut watch = Watch::new(direction, log);
+            watch.shares = Some(Box::new(Shares::new(isp, of_flow.clone())));
+            return Some(Box::new(watch));
+        }
+        Some(Box::new(Watch::new(direction, Some(log?))))
     }
 
     /// Builds the discipline of the link at `place`.

@@ -112,6 +112,11 @@ impl<P: Packet> Child<P> {
         }
     }
 
+    /// Returns how long an `htb` has held packets back.
+    pub(super) fn limits(&self, now: Instant) -> Option<super::htb::Limits> {
+        if let Node::Htb(htb) = &self.node { Some(htb.limits(now)) } else { None }
+    }
+
     /// Returns the class below, where a discipline with classes is. `here`: there is none.
     pub(super) fn decide(&self, words: &Words, here: Id) -> Decision {
         match &self.node {

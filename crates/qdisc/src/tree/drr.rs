@@ -1,6 +1,7 @@
 //! DRR: classes in turns, each by its quantum. A packet without a class is dropped.
 //!
-//! Source: tc-drr(8) and net/sched/sch_drr.c (6.1; 7.3 decides the same). [`super::rounds`] has the turns.
+//! Source: tc-drr(8) and net/sched/sch_drr.c (6.1; the source of 7.3 decides the same, which no trace has checked).
+//! [`super::rounds`] has the turns.
 
 use super::chain::{Chain, asked};
 use super::child::{Decision, Offered};

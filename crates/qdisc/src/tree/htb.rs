@@ -1,10 +1,11 @@
 //! HTB with any tree of classes.
 //!
-//! Source: tc-htb(8), and net/sched/sch_htb.c (6.1; 7.3 decides the same). Each class has two buckets, `rate` and
-//! `ceil`. A class whose buckets both have tokens may send, one with only `ceil` tokens may borrow from its parent, and
-//! any other may not send. Leaves are level 0. Rows hold the classes that may send, by level and priority; a class that
-//! borrows is in the feed of its parent. The lowest level goes first, then the lowest priority, and equals share by
-//! their quantum in rounds (`htb_lookup_leaf`). A packet is charged to the leaf and to all classes above it.
+//! Source: tc-htb(8), and net/sched/sch_htb.c (6.1; the source of 7.3 decides the same, which no trace has checked).
+//! Each class has two buckets, `rate` and `ceil`. A class whose buckets both have tokens may send, one with only `ceil`
+//! tokens may borrow from its parent, and any other may not send. Leaves are level 0. Rows hold the classes that may
+//! send, by level and priority; a class that borrows is in the feed of its parent. The lowest level goes first, then
+//! the lowest priority, and equals share by their quantum in rounds (`htb_lookup_leaf`). A packet is charged to the
+//! leaf and to all classes above it.
 //!
 //! Linux keeps rows, feeds and waiting classes in red-black trees. Here they are ordered sets of class numbers, which
 //! have the order of the classids. No work depends on the number of classes that have no packets.
@@ -25,8 +26,18 @@ use crate::signal::{Drop, Owner};
 use alloc::boxed::Box;
 use alloc::collections::{BTreeSet, VecDeque};
 use alloc::vec::Vec;
-use class::{Class, MINUTE, Mode, SECOND, Turns};
-use goodqueue_units::Instant;
+use class::{Class, Held, MINUTE, Mode, SECOND, Turns};
+use goodqueue_units::{Duration, Instant};
+
+/// How long packets were held back since the beginning, and by whom.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// By the wire, while a class might have sent another packet.
+    pub wire: Duration,
+    /// By each class, in the order of their classids: the class may not send (`HTB_CANT_SEND`), while it or a class
+    /// below it has packets.
+    pub classes: Vec<(Id, Duration)>,
+}
 
 /// The `htb` of a tree.
 pub(super) struct Htb<P> {
@@ -49,6 +60,10 @@ pub(super) struct Htb<P> {
     /// Counts the classes that began to wait. Those of the same time leave in this order.
     waits: u64,
     now: i64,
+    /// The time of the last call, of arrivals too. Nothing is decided by it.
+    clock: i64,
+    /// How long the wire held packets back that a class might have sent.
+    wire: Held,
     wake: Option<Instant>,
 }
 
@@ -78,6 +93,8 @@ impl<P: Packet> Htb<P> {
             near: [0; LEVELS],
             waits: 0,
             now: 0,
+            clock: 0,
+            wire: Held::default(),
             wake: None,
         };
         let default = htb.find(Id::of(handle.major(), default));
@@ -140,6 +157,7 @@ impl<P: Packet> Htb<P> {
         words: &Words,
         owner: &mut O,
     ) -> Offered {
+        self.clock = now.as_nanos() as i64;
         match self.classify(words) {
             Ok(at) => {
                 let offered = self.children.offer(at, now, packet, words, owner);
@@ -168,6 +186,15 @@ impl<P: Packet> Htb<P> {
     }
 
     pub(super) fn dequeue<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> Option<P> {
+        self.clock = now.as_nanos() as i64;
+        let packet = self.next(now, owner);
+        let may_send = !self.direct.is_empty() || self.row_mask.iter().any(|mask| *mask != 0);
+        self.wire.note(self.clock, false);
+        self.wire.note(self.clock, packet.is_some() && may_send);
+        packet
+    }
+
+    fn next<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> Option<P> {
         self.wake = None;
         if let Some(packet) = self.direct.pop_front() {
             self.direct_bytes -= u64::from(packet.len());
@@ -314,11 +341,18 @@ impl<P: Packet> Htb<P> {
                 self.deactivate_priorities(at);
             }
             self.classes[at as usize].mode = mode;
+            self.classes[at as usize].note(self.clock);
             if is_active && mode != Mode::CannotSend {
                 self.activate_priorities(at);
             }
         }
         wait
+    }
+
+    /// Returns how long the wire and each class have held packets back up to `now`.
+    pub(super) fn limits(&self, now: Instant) -> Limits {
+        let classes = self.classes.iter().map(|class| (class.id, class.held.until(now))).collect();
+        Limits { wire: self.wire.until(now), classes }
     }
 
     pub(super) fn backlog(&self) -> Backlog {
@@ -331,6 +365,7 @@ impl<P: Packet> Htb<P> {
     }
 
     pub(super) fn on_timer<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) {
+        self.clock = now.as_nanos() as i64;
         self.wake = self.wake.filter(|due| *due > now);
         for at in self.children.on_timer(now, owner) {
             self.deactivate(at);

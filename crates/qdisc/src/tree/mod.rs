@@ -33,6 +33,7 @@ mod words;
 
 pub use child::Decision;
 pub use fields::Addresses;
+pub use htb::Limits;
 pub use id::Id;
 pub use params::TREE;
 pub use plan::Plan;
@@ -64,6 +65,11 @@ impl<P: Packet> Tree<P> {
     /// Returns the class to which `packet` goes.
     pub fn decide<O: Owner<P>>(&self, packet: &P, owner: &O) -> Decision {
         self.root.decide(&fields::of(packet, owner), self.root_id)
+    }
+
+    /// Returns how long the wire and the classes have held packets back up to `now`, if the root is `htb`.
+    pub fn limits(&self, now: Instant) -> Option<Limits> {
+        self.root.limits(now)
     }
 
     /// Returns the commands that made the tree.

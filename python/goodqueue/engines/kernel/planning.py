@@ -137,6 +137,8 @@ def lay_out(scenario: Scenario, path: paths.Path, engine: str = "kernel", releas
     """
     from goodqueue import _goodqueue
 
+    if scenario.get("subscriber"):
+        raise UserError("subscriber", f"found subscribers; accepted by the {engine} engine: none")
     if scenario.get("autorate"):
         raise UserError("autorate", f"found a program that sets rates; accepted by the {engine} engine: none")
     if scenario.get("host") and engine != "kernel":

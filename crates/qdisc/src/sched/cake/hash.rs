@@ -85,14 +85,15 @@ fn host(hosts: &mut [Host], hash: u32) -> u16 {
 
 impl Buckets {
     pub(super) fn new(isolation: Isolation) -> Self {
+        Self { isolation, tags: Vec::new(), src: Vec::new(), dst: Vec::new(), collisions: 0 }
+    }
+
+    /// Makes the tables, for the first packet.
+    pub(super) fn open(&mut self) {
         let hosts = |counted| alloc::vec![Host::default(); if counted { QUEUES } else { 0 }];
-        Self {
-            isolation,
-            tags: alloc::vec![0; QUEUES],
-            src: hosts(isolation.counts_src()),
-            dst: hosts(isolation.counts_dst()),
-            collisions: 0,
-        }
+        self.tags = alloc::vec![0; QUEUES];
+        self.src = hosts(self.isolation.counts_src());
+        self.dst = hosts(self.isolation.counts_dst());
     }
 
     /// Returns the queue for a packet.
@@ -180,13 +181,19 @@ mod tests {
 
     const TRIPLE: Isolation = Isolation(7);
 
+    fn opened(isolation: Isolation) -> Buckets {
+        let mut buckets = Buckets::new(isolation);
+        buckets.open();
+        buckets
+    }
+
     fn queues() -> Vec<Flow> {
         alloc::vec![Flow::default(); QUEUES]
     }
 
     #[test]
     fn a_ninth_flow_of_a_set_shares_and_takes_the_tag() {
-        let (mut buckets, mut flows) = (Buckets::new(TRIPLE), queues());
+        let (mut buckets, mut flows) = (opened(TRIPLE), queues());
         // All of these hashes point at queue 13, in the set from 8 to 15.
         let flow = |n: u32| 13 + n * QUEUES as u32;
         for (n, expected) in [13, 14, 15, 8, 9, 10, 11, 12, 13].into_iter().enumerate() {
@@ -203,7 +210,7 @@ mod tests {
 
     #[test]
     fn a_flow_that_returns_finds_its_queue() {
-        let (mut buckets, mut flows) = (Buckets::new(TRIPLE), queues());
+        let (mut buckets, mut flows) = (opened(TRIPLE), queues());
         assert_eq!(buckets.find(&mut flows, 13, (1, 2)), 13);
         flows[13].set = Set::Sparse;
         assert_eq!(buckets.find(&mut flows, 13 + 1024, (1, 2)), 14);
@@ -217,7 +224,7 @@ mod tests {
     #[test]
     fn the_busier_host_counts() {
         for (isolation, load) in [(5, 3), (6, 1), (7, 3), (4, 1)] {
-            let (mut buckets, mut flows) = (Buckets::new(Isolation(isolation)), queues());
+            let (mut buckets, mut flows) = (opened(Isolation(isolation)), queues());
             let mut last = 0;
             for n in 0..3 {
                 last = usize::from(buckets.find(&mut flows, 100 * n, (77, 100 * n)));

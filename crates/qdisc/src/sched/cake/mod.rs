@@ -229,7 +229,8 @@ impl<P: Packet> Qdisc<P> for Cake<P> {
             ["tin0", "tin1", "tin2", "tin3", "tin4", "tin5", "tin6", "tin7"];
         probe.integer("cur_tin", self.current_tin as i128);
         probe.integer("cur_flow", self.current_flow.into());
-        let flow = &self.tins[self.current_tin].flows[usize::from(self.current_flow)];
+        let flow = self.tins[self.current_tin].flows.get(usize::from(self.current_flow));
+        let flow = flow.copied().unwrap_or_default();
         probe.measured("deficit", flow.deficit.into(), Measure::Bytes(Some(f64::from(flow.deficit))));
         probe.integer("set", flow.set as i128);
         flow.law.probe(probe);

@@ -56,7 +56,7 @@ const OLD: u16 = NEW + 1;
 const DECAYING: u16 = NEW + 2;
 
 /// Three lists of flows. Each is a ring of neighbours, closed by an entry of its own after the entries of the flows.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Lists {
     next: Vec<u16>,
     previous: Vec<u16>,
@@ -71,7 +71,7 @@ impl Lists {
     /// Returns the first flow of a list.
     #[inline]
     fn head(&self, list: u16) -> Option<u16> {
-        let head = self.next[usize::from(list)];
+        let head = *self.next.get(usize::from(list))?;
         (head != list).then_some(head)
     }
 
@@ -124,6 +124,8 @@ impl Tally {
 #[derive(Clone, Debug)]
 pub(super) struct Tin {
     pub(super) share: Share,
+    /// Empty before the tin's first packet: most tins of ten thousand subscribers have none, and flows, tags and lists
+    /// take 100 kB.
     pub(super) flows: Vec<Flow>,
     pub(super) buckets: Buckets,
     lists: Lists,
@@ -141,9 +143,9 @@ impl Tin {
     pub(super) fn new(share: Share, isolation: Isolation) -> Self {
         Self {
             share,
-            flows: alloc::vec![Flow::default(); QUEUES],
+            flows: Vec::new(),
             buckets: Buckets::new(isolation),
-            lists: Lists::new(),
+            lists: Lists::default(),
             counts: Counts::default(),
             tally: Tally::default(),
             bytes: 0,
@@ -161,7 +163,18 @@ impl Tin {
     /// Returns the queue of a packet, from the hashes of its flow and of its source and destination.
     #[inline]
     pub(super) fn classify(&mut self, flow: u32, hosts: (u32, u32)) -> u16 {
+        if self.flows.is_empty() {
+            self.open();
+        }
         self.buckets.find(&mut self.flows, flow, hosts)
+    }
+
+    /// Makes the tables of flows, for the first packet.
+    #[cold]
+    fn open(&mut self) {
+        self.flows = alloc::vec![Flow::default(); QUEUES];
+        self.buckets.open();
+        self.lists = Lists::new();
     }
 
     /// Notes that a packet began to wait in `index`. `dice` returns 16 random bits.

@@ -5,6 +5,7 @@ use super::super::id::Id;
 use super::super::rate::Pace;
 use alloc::boxed::Box;
 use alloc::collections::BTreeSet;
+use goodqueue_units::{Duration, Instant};
 
 /// `TC_HTB_MAXDEPTH`: levels of classes.
 pub(in super::super) const LEVELS: usize = 8;
@@ -76,6 +77,33 @@ pub(super) struct Class {
     /// Of a class that is no leaf.
     pub(super) feed: Option<Box<Turns>>,
     pub(super) chain: Option<Box<Chain>>,
+    /// How long the class held packets back: it may not send, and it or a class below it has packets.
+    pub(super) held: Held,
+}
+
+/// How long something held packets back, in nanoseconds.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Held {
+    sum: i64,
+    since: Option<i64>,
+}
+
+impl Held {
+    /// Notes whether packets are held back from `now` on.
+    pub(super) fn note(&mut self, now: i64, holds: bool) {
+        match (self.since, holds) {
+            (None, true) => self.since = Some(now),
+            (Some(since), false) => (self.sum, self.since) = (self.sum + (now - since).max(0), None),
+            _ => {}
+        }
+    }
+
+    /// Returns the time up to `now`.
+    pub(super) fn until(self, now: Instant) -> Duration {
+        let now = now.as_nanos() as i64;
+        let open = self.since.map_or(0, |since| (now - since).max(0));
+        Duration::from_nanos((self.sum + open) as u64)
+    }
 }
 
 impl Class {
@@ -97,7 +125,13 @@ impl Class {
             key: (0, 0),
             feed: (setup.level > 0).then(Box::default),
             chain: (!setup.chain.is_empty()).then(|| Box::new(setup.chain)),
+            held: Held::default(),
         }
+    }
+
+    /// Notes whether the class holds packets back from `now` on.
+    pub(super) fn note(&mut self, now: i64) {
+        self.held.note(now, self.active != 0 && self.mode == Mode::CannotSend);
     }
 
     /// Takes a packet's tokens out of a bucket (`htb_accnt_tokens`).

@@ -57,6 +57,7 @@ impl<P: Packet> Htb<P> {
         if class.active == 0 {
             class.active = 1 << class.priority;
             self.activate_priorities(at);
+            self.classes[at as usize].note(self.clock);
         }
     }
 
@@ -65,6 +66,7 @@ impl<P: Packet> Htb<P> {
         if self.classes[at as usize].active != 0 {
             self.deactivate_priorities(at);
             self.classes[at as usize].active = 0;
+            self.classes[at as usize].note(self.clock);
         }
     }
 
@@ -86,6 +88,7 @@ impl<P: Packet> Htb<P> {
                 feed.members.insert(at);
             }
             self.classes[parent as usize].active |= mask;
+            self.classes[parent as usize].note(self.clock);
             at = parent;
         }
         let Class { mode, level, .. } = self.classes[at as usize];
@@ -118,6 +121,7 @@ impl<P: Packet> Htb<P> {
             }
             mask = emptied;
             self.classes[parent as usize].active &= !mask;
+            self.classes[parent as usize].note(self.clock);
             at = parent;
         }
         let Class { mode, level, .. } = self.classes[at as usize];

@@ -1,0 +1,362 @@
+//! The part of a record for the subscribers of a provider, and for the nodes of its tree.
+
+use super::PerDirection;
+use crate::ledger::Ledger;
+use crate::probe::subscribers::{Share, Shares};
+use crate::scenario::isp::Isp;
+use crate::sim::Simulation;
+use goodqueue_hosts::direction::Direction;
+use goodqueue_hosts::part::Value;
+use goodqueue_hosts::probe::delay::Summary;
+use goodqueue_hosts::probe::{jain, percent, ratio, rounded};
+use goodqueue_qdisc::tree::Limits;
+use goodqueue_units::{Duration, Instant};
+
+goodqueue_hosts::part! {
+    /// The subscribers of an Internet provider and its tree, within the measured time.
+    pub struct IspRecord as "Isp" {
+        /// What was sold, in the order of the scenario.
+        pub plans: Vec<PlanRecord>,
+        /// The nodes of the tree. The first is the link.
+        pub nodes: Vec<NodeRecord>,
+        /// The subscribers, in the order of the scenario.
+        pub subscribers: Vec<SubscriberRecord>,
+    }
+}
+
+goodqueue_hosts::part! {
+    /// The subscribers with one plan.
+    pub struct PlanRecord as "Plan" {
+        /// Its name.
+        pub name: String,
+        /// The number of its subscribers.
+        pub subscribers: u64,
+        /// Each direction.
+        pub down: PlanSide,
+        /// The same for the way up.
+        pub up: PlanSide,
+    }
+}
+
+goodqueue_hosts::part! {
+    /// What the subscribers with one plan got in one direction. Those without packets do not count.
+    #[derive(Copy)]
+    pub struct PlanSide as "PlanSide" {
+        /// The number of subscribers with packets.
+        pub active: u64,
+        /// The sum of what they got.
+        pub throughput_mbps: f64,
+        /// The 95th percentiles of their delays.
+        pub delay_p95_ms: Option<Spread>,
+        /// The most that each got within one second, in percent of the rate sold.
+        pub peak_percent: Option<Spread>,
+        /// The mean share of the time in which the rate sold held packets back.
+        pub limiting_percent: Option<f64>,
+        /// The mean percentage of packets dropped.
+        pub drop_percent: Option<f64>,
+        /// Jain's index of what they got: 1 if all got the same.
+        pub jain_throughput: Option<f64>,
+    }
+}
+
+goodqueue_hosts::part! {
+    /// A number of many subscribers. The worst are those with the most delay, or with the least of a rate.
+    #[derive(Copy)]
+    pub struct Spread as "Spread" {
+        /// Half of the subscribers have this or less.
+        pub median: f64,
+        /// A tenth of the subscribers, the worst, have this or worse.
+        pub worst_tenth: f64,
+        /// The worst subscriber has this.
+        pub worst: f64,
+    }
+}
+
+impl Spread {
+    /// Returns the spread of `values`, or `None` of none. The numbers are values of subscribers: nearest ranks.
+    fn of(mut values: Vec<f64>, is_high_worse: bool) -> Option<Self> {
+        values.sort_by(f64::total_cmp);
+        if !is_high_worse {
+            values.reverse();
+        }
+        let last = values.len().checked_sub(1)?;
+        let at = |percent: usize| values[(values.len() * percent).div_ceil(100).saturating_sub(1)];
+        Some(Self { median: at(50), worst_tenth: at(90), worst: values[last] })
+    }
+}
+
+goodqueue_hosts::part! {
+    /// A node of the tree.
+    pub struct NodeRecord as "Node" {
+        /// Its name. Empty for the link.
+        pub name: String,
+        /// The name of the node above. Empty for the link, and for nodes below the link.
+        pub parent: String,
+        /// The number of subscribers below it.
+        pub subscribers: u64,
+        /// Each direction.
+        pub down: NodeSide,
+        /// The same for the way up.
+        pub up: NodeSide,
+    }
+}
+
+goodqueue_hosts::part! {
+    /// A node in one direction.
+    #[derive(Copy)]
+    pub struct NodeSide as "NodeSide" {
+        /// Its rate.
+        pub rate_mbps: f64,
+        /// Rate of its subscribers' bits that left.
+        pub throughput_mbps: f64,
+        /// Share of the time in which the node held packets back: its class may not send, while a subscriber below it
+        /// has packets that nothing below the node holds back. For the link also the time of the wire.
+        pub limiting_percent: f64,
+    }
+}
+
+goodqueue_hosts::part! {
+    /// A subscriber.
+    pub struct SubscriberRecord as "Subscriber" {
+        /// The name.
+        pub name: String,
+        /// The name of the plan.
+        pub plan: String,
+        /// The name of the node above. Empty: the link.
+        pub parent: String,
+        /// The first address.
+        pub address: String,
+        /// Each direction.
+        pub down: SubscriberSide,
+        /// The same for the way up.
+        pub up: SubscriberSide,
+    }
+}
+
+goodqueue_hosts::part! {
+    /// A subscriber in one direction.
+    #[derive(Copy)]
+    pub struct SubscriberSide as "SubscriberSide" {
+        /// Rate sold.
+        pub sold_mbps: f64,
+        /// Rate of the bits that left, headers included.
+        pub throughput_mbps: f64,
+        /// The same within the best of the seconds since measuring began.
+        pub peak_mbps: f64,
+        /// Time from a packet's arrival at the queue to the start of its transmission. Null without packets.
+        #[serde(skip_serializing_if = "Value::is_nothing")]
+        pub delay_ms: Option<Summary>,
+        /// Packets dropped, as a percentage of packets offered.
+        pub drop_percent: f64,
+        /// Share of the time in which the rate sold held packets back.
+        pub limiting_percent: f64,
+    }
+}
+
+goodqueue_hosts::part! {
+    /// A node's time series.
+    pub struct NodeSeries as "NodeSeries" {
+        /// Its name. Empty for the link.
+        pub name: String,
+        /// As `limiting_percent` of the node, per interval.
+        pub limiting_percent: PerDirection<Vec<f64>>,
+    }
+}
+
+impl Simulation {
+    fn shares(&self, direction: Direction) -> Option<&Shares> {
+        let Ledger { fates, .. } = self.bottleneck(direction).ledger();
+        fates.watch.as_ref()?.shares.as_deref()
+    }
+
+    /// Returns what the subscribers got, and what the tree did.
+    pub(super) fn isp(&self) -> Option<IspRecord> {
+        let isp = self.scenario.isp.as_ref()?;
+        let [down, up] = Direction::ALL.map(|direction| self.side(isp, direction));
+        let (down, up) = (down?, up?);
+        let subscribers = isp.subscribers.iter().zip(down.subscribers.iter().zip(&up.subscribers));
+        let subscribers: Vec<SubscriberRecord> = subscribers
+            .map(|(one, (down, up))| SubscriberRecord {
+                name: one.name.clone(),
+                plan: one.plan.to_string(),
+                parent: isp.nodes[one.node].name.clone(),
+                address: one.address(),
+                down: *down,
+                up: *up,
+            })
+            .collect();
+        let nodes = isp.nodes.iter().zip(down.nodes.iter().zip(&up.nodes));
+        let nodes = nodes
+            .map(|(node, ((count, down), (_, up)))| NodeRecord {
+                name: node.name.clone(),
+                parent: isp.nodes[node.parent].name.clone(),
+                subscribers: *count,
+                down: *down,
+                up: *up,
+            })
+            .collect();
+        Some(IspRecord { plans: plans(&subscribers), nodes, subscribers })
+    }
+
+    fn side(&self, isp: &Isp, direction: Direction) -> Option<Sides> {
+        let shares = self.shares(direction)?;
+        let seconds = self.measured_s(Instant::ZERO, Instant::MAX);
+        let mbps = |bytes: u64| rounded(ratio(bytes as f64 * 8e-6, seconds));
+        let after = self.bottleneck(direction).discipline()?.limits(self.now)?;
+        let limiting = Limiting { before: shares.before.as_ref(), after: &after, seconds };
+        let side = direction as usize;
+        let rate = |rate: goodqueue_units::Rate| rounded(rate.as_bps() as f64 / 1e6);
+        let of_subscriber =
+            |(at, (one, share)): (usize, (&crate::scenario::isp::Subscriber, &Share))| SubscriberSide {
+                sold_mbps: rate(one.rates[side]),
+                throughput_mbps: mbps(share.bytes),
+                peak_mbps: rounded(share.peak() as f64 * 8e-6),
+                delay_ms: share.delays.summary(),
+                drop_percent: percent(share.dropped, share.offered),
+                limiting_percent: limiting.of_class(isp.nodes.len() + at),
+            };
+        let subscribers = isp.subscribers.iter().zip(&shares.list).enumerate().map(of_subscriber).collect();
+        let (mut counts, mut bytes) = (vec![0; isp.nodes.len()], vec![0; isp.nodes.len()]);
+        for (one, share) in isp.subscribers.iter().zip(&shares.list) {
+            counts[one.node] += 1;
+            bytes[one.node] += share.bytes;
+        }
+        for at in (1..isp.nodes.len()).rev() {
+            let parent = isp.nodes[at].parent;
+            counts[parent] += counts[at];
+            bytes[parent] += bytes[at];
+        }
+        let of_node = |(at, node): (usize, &crate::scenario::isp::Node)| {
+            let node = NodeSide {
+                rate_mbps: rate(node.rates[side]),
+                throughput_mbps: mbps(bytes[at]),
+                limiting_percent: limiting.of_node(at),
+            };
+            (counts[at], node)
+        };
+        Some(Sides { subscribers, nodes: isp.nodes.iter().enumerate().map(of_node).collect() })
+    }
+
+    /// Returns the time series of the nodes, if the scenario asks for intervals.
+    pub(super) fn node_series(&self) -> Vec<NodeSeries> {
+        let Some(isp) = &self.scenario.isp else { return Vec::new() };
+        let of = |at: usize, direction: Direction| -> Vec<f64> {
+            let Some(shares) = self.shares(direction) else { return Vec::new() };
+            let mut before: Option<&Limits> = None;
+            let mut since = Instant::ZERO;
+            let intervals = shares.intervals.iter().zip(&self.interval_ends);
+            intervals
+                .map(|(after, end)| {
+                    let seconds = end.since(since).as_secs_f64();
+                    let share = Limiting { before, after, seconds }.of_node(at);
+                    (before, since) = (Some(after), *end);
+                    share
+                })
+                .collect()
+        };
+        let nodes = isp.nodes.iter().enumerate();
+        nodes
+            .map(|(at, node)| NodeSeries {
+                name: node.name.clone(),
+                limiting_percent: PerDirection { down: of(at, Direction::Down), up: of(at, Direction::Up) },
+            })
+            .collect()
+    }
+}
+
+/// The records of one direction.
+struct Sides {
+    subscribers: Vec<SubscriberSide>,
+    nodes: Vec<(u64, NodeSide)>,
+}
+
+/// What the tree's classes did in a time of this many seconds.
+struct Limiting<'a> {
+    before: Option<&'a Limits>,
+    after: &'a Limits,
+    seconds: f64,
+}
+
+impl Limiting<'_> {
+    fn held(&self, of: impl Fn(&Limits) -> Option<Duration>) -> Duration {
+        let before = self.before.and_then(&of).unwrap_or_default();
+        of(self.after).unwrap_or_default().saturating_sub(before)
+    }
+
+    fn share(&self, held: Duration) -> f64 {
+        rounded(ratio(100.0 * held.as_secs_f64(), self.seconds).min(100.0))
+    }
+
+    /// Returns the share of the time in which the class at this place held packets back, in percent.
+    fn of_class(&self, at: usize) -> f64 {
+        self.share(self.held(|limits| Some(limits.classes.get(at)?.1)))
+    }
+
+    /// Returns the same for a node. The link is the wire, too.
+    fn of_node(&self, at: usize) -> f64 {
+        if at > 0 {
+            return self.of_class(at);
+        }
+        self.share(self.held(|limits| Some(limits.classes.first()?.1 + limits.wire)))
+    }
+}
+
+/// Returns the plans of `subscribers`, in the order of their first subscribers.
+fn plans(subscribers: &[SubscriberRecord]) -> Vec<PlanRecord> {
+    let mut names: Vec<&str> = Vec::new();
+    let mut of: std::collections::BTreeMap<&str, Vec<&SubscriberRecord>> = std::collections::BTreeMap::new();
+    for one in subscribers {
+        let list = of.entry(&one.plan).or_default();
+        if list.is_empty() {
+            names.push(&one.plan);
+        }
+        list.push(one);
+    }
+    names
+        .iter()
+        .map(|name| PlanRecord {
+            name: (*name).to_string(),
+            subscribers: of[name].len() as u64,
+            down: PlanSide::of(of[name].iter().map(|one| &one.down)),
+            up: PlanSide::of(of[name].iter().map(|one| &one.up)),
+        })
+        .collect()
+}
+
+impl PlanSide {
+    fn of<'a>(all: impl Iterator<Item = &'a SubscriberSide>) -> Self {
+        let active: Vec<_> = all.filter_map(|side| Some((side, side.delay_ms?))).collect();
+        let values =
+            |of: fn(&SubscriberSide) -> f64| active.iter().map(|(side, _)| of(side)).collect::<Vec<_>>();
+        let mean = |of: fn(&SubscriberSide) -> f64| {
+            let values = values(of);
+            (!values.is_empty()).then(|| rounded(values.iter().sum::<f64>() / values.len() as f64))
+        };
+        let throughputs = values(|side| side.throughput_mbps);
+        Self {
+            active: active.len() as u64,
+            throughput_mbps: rounded(throughputs.iter().sum()),
+            delay_p95_ms: Spread::of(active.iter().map(|(_, delay)| delay.p95).collect(), true),
+            peak_percent: Spread::of(values(|side| rounded(100.0 * side.peak_mbps / side.sold_mbps)), false),
+            limiting_percent: mean(|side| side.limiting_percent),
+            drop_percent: mean(|side| side.drop_percent),
+            jain_throughput: jain(&throughputs),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of ten delays the ninth is what the worst tenth have or exceed; of ten rates it is the second lowest.
+    #[test]
+    fn the_worst_are_on_the_other_side_of_a_rate() {
+        let values: Vec<f64> = (1..=10).map(f64::from).collect();
+        let delays = Spread::of(values.clone(), true).unwrap();
+        assert_eq!((delays.median, delays.worst_tenth, delays.worst), (5.0, 9.0, 10.0));
+        let rates = Spread::of(values, false).unwrap();
+        assert_eq!((rates.median, rates.worst_tenth, rates.worst), (6.0, 2.0, 1.0));
+        assert!(Spread::of(Vec::new(), true).is_none());
+    }
+}

@@ -1,0 +1,116 @@
+"""Tables of the subscribers of an Internet provider: by plan, the worst ones, and the nodes of the tree."""
+
+from typing import Literal
+
+from goodqueue.record import Isp, Record, Spread, Subscriber, SubscriberSide
+from goodqueue.record.reading import statistic
+from goodqueue.show.tables import Table, number
+
+WAYS = ("down", "up")
+
+NOTES = (
+    "active: with packets; best second: the most that a subscriber got within one second (median)",
+    "delay p95: of each subscriber's packets in its own queue; a tenth have the worst tenth's or more",
+    "own rate limits: mean share of the time in which the rate sold held packets back",
+    "Jain: of what the subscribers of the plan got",
+)
+"""The sentences below the table of plans."""
+
+WORST = 3
+"""The number of subscribers with the highest delay that have a row of their own."""
+
+MANY_NODES = 24
+"""If there are more nodes than this, the table has those that held packets back for the longest time."""
+
+
+def tables(record: Record) -> list[Table]:
+    """Return the tables of a record's subscribers, if it has any."""
+    if (isp := record.get("isp")) is None:
+        return []
+    return [by_plan(isp), _worst(isp), _nodes(isp)]
+
+
+def side(one: Subscriber, way: str) -> SubscriberSide:
+    """Return what ``one`` got on the way ``way``."""
+    return one["down"] if way == "down" else one["up"]
+
+
+def by_plan(isp: Isp) -> Table:
+    """Return a row per plan and way: the median, the worst tenth and the worst subscriber."""
+    rows = [
+        {
+            "plan": plan["name"],
+            "way": way,
+            "active": f"{found['active']} of {plan['subscribers']}",
+            "sum\nMbit/s": number(found["throughput_mbps"], 1),
+            "delay p95\nmedian ms": number(_spread(found["delay_p95_ms"], "median")),
+            "worst\ntenth": number(_spread(found["delay_p95_ms"], "worst_tenth")),
+            "\nworst": number(_spread(found["delay_p95_ms"], "worst")),
+            "best second\n% of sold": number(_spread(found["peak_percent"], "median"), 0),
+            "own rate\nlimits %": number(found["limiting_percent"]),
+            "Jain": number(found["jain_throughput"], 3),
+        }
+        for plan in isp["plans"]
+        for way, found in (("down", plan["down"]), ("up", plan["up"]))
+    ]
+    return Table.of(f"Subscribers ({len(isp['subscribers'])})", rows, NOTES, ("plan", "way"), names=2)
+
+
+def _spread(spread: Spread | None, name: Literal["median", "worst_tenth", "worst"]) -> float | None:
+    return None if spread is None else spread[name]
+
+
+def worst(isp: Isp, way: str) -> list[Subscriber]:
+    """Return the subscribers with the highest 95th percentile of delay, the worst one first."""
+    having = [one for one in isp["subscribers"] if side(one, way).get("delay_ms") is not None]
+    return sorted(having, key=lambda one: -(statistic(side(one, way).get("delay_ms"), "p95") or 0.0))[:WORST]
+
+
+def _worst(isp: Isp) -> Table:
+    rows = []
+    for way in WAYS:
+        for one in worst(isp, way):
+            found = side(one, way)
+            rows.append(
+                {
+                    "subscriber": one["name"],
+                    "way": way,
+                    "plan": one["plan"],
+                    "node": one["parent"] or "the link",
+                    "sold\nMbit/s": number(found["sold_mbps"], 1),
+                    "got\nMbit/s": number(found["throughput_mbps"], 2),
+                    "best\nsecond": number(found["peak_mbps"], 2),
+                    "delay\np50 ms": number(statistic(found.get("delay_ms"), "p50")),
+                    "\np95": number(statistic(found.get("delay_ms"), "p95")),
+                    "\np99": number(statistic(found.get("delay_ms"), "p99")),
+                    "drops\n%": number(found["drop_percent"], 2),
+                }
+            )
+    return Table.of(
+        "Worst subscribers, by delay p95", rows, ["--json shows each"], ("subscriber", "way", "plan", "node")
+    )
+
+
+def _nodes(isp: Isp) -> Table:
+    shown = sorted(
+        isp["nodes"][1:], key=lambda node: -max(node["down"]["limiting_percent"], node["up"]["limiting_percent"])
+    )
+    kept = [isp["nodes"][0], *shown[:MANY_NODES]]
+    rows = [
+        {
+            "node": node["name"] or "the link",
+            "below": (node["parent"] or "the link") if node["name"] else "–",
+            "way": way,
+            "subscribers": str(node["subscribers"]),
+            "rate\nMbit/s": number(found["rate_mbps"], 1),
+            "used\n%": number(100 * found["throughput_mbps"] / found["rate_mbps"], 1),
+            "limits\n%": number(found["limiting_percent"], 1),
+        }
+        for node in isp["nodes"]
+        if node in kept
+        for way, found in (("down", node["down"]), ("up", node["up"]))
+    ]
+    left = len(isp["nodes"]) - len(kept)
+    notes = ["limits: share of the time in which the node held back packets of subscribers below it"]
+    notes += [f"and {left} nodes that limited less, which --json shows"] if left else []
+    return Table.of("Nodes", rows, notes, ("node", "below", "way"))
