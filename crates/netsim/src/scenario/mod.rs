@@ -109,10 +109,11 @@ pub struct Scenario {
     #[serde(flatten)]
     pub hops: Hops,
     /// The flows.
-    #[serde(serialize_with = "traffic::write")]
+    #[cfg_attr(feature = "emulation", serde(serialize_with = "traffic::write"))]
     pub traffic: Vec<Traffic>,
     /// The subscribers, if there are any.
-    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "emulation", serde(flatten, skip_serializing_if = "Option::is_none"))]
+    #[cfg_attr(not(feature = "emulation"), serde(skip), expect(dead_code, reason = "no scenario has them"))]
     pub(crate) isp: Option<isp::Isp>,
     /// The changes during the run, in the order of time.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -198,19 +199,19 @@ impl Scenario {
             links.try_for_each(LinkSpec::check_outside)?;
         }
         let change = change::read(&table, duration.0, &bottleneck, &hops, path)?;
-        let (mut isp, mut of_subscribers) = (None, Vec::new());
-        if let Some(expanded) = expanded {
-            let [down, up] = expanded.lines;
-            (bottleneck.down.of_leaves, bottleneck.up.of_leaves) = (Some(down), Some(up));
-            (isp, of_subscribers) = (Some(expanded.isp), expanded.traffic);
-        }
-        let is_alone = isp.is_some() && table.tables("traffic")?.is_empty();
+        let is_alone = expanded.is_some() && table.tables("traffic")?.is_empty();
         let mut traffic = if is_alone || outside.is_some() && !table.has("traffic") {
             Vec::new()
         } else {
             traffic::read(&table, duration.0, path.rtt, outside.is_some_and(<[_]>::is_empty))?
         };
-        traffic::add_subscribers(&mut traffic, &of_subscribers, duration.0, path.rtt)?;
+        let mut isp = None;
+        if let Some(expanded) = expanded {
+            traffic::add_subscribers(&mut traffic, &expanded.traffic, duration.0, path.rtt)?;
+            let [down, up] = expanded.lines;
+            (bottleneck.down.of_leaves, bottleneck.up.of_leaves) = (Some(down), Some(up));
+            isp = Some(expanded.isp);
+        }
         let whole_path = [OutsideRoute::default()];
         let routes = match outside {
             Some([]) if !traffic.iter().any(Traffic::is_outside) => Some(&whole_path[..]),
