@@ -101,8 +101,8 @@ impl Simulation {
     }
 }
 
-/// Runs one end of the only connection of a scenario over a UDP socket at `address`, by the real clock, and returns what
-/// it measured as JSON. The server waits for its client.
+/// Runs one end of the only connection of a scenario over a UDP socket at `address`, by the real clock. Returns what it
+/// measured, as JSON. The server waits for its client.
 #[pyfunction]
 fn over_socket(py: Python<'_>, scenario_json: &str, is_server: bool, address: &str) -> PyResult<String> {
     let role = if is_server { peer::Role::Server } else { peer::Role::Client };
