@@ -121,7 +121,7 @@ pub(crate) fn run(scenario: &str, role: Role, address: SocketAddr) -> Result<Val
         if is_sender {
             app.write(now, &mut *peer);
         }
-        let bytes = peer.read(now);
+        let bytes = if is_sender { 0 } else { peer.read(now) };
         measured += if (warmup..end).contains(&now) { bytes } else { 0 };
         peer.transmit(now, &mut out);
         out.drain(..).try_for_each(|datagram| socket.send(&datagram))?;
