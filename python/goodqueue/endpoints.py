@@ -7,7 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from goodqueue.errors import Option, UserError
+from goodqueue.errors import Option, Place, UserError
 from goodqueue.record import Scenario
 from goodqueue.scenario import discipline, paths, to_json
 from goodqueue.traffic import kinds
@@ -24,11 +24,14 @@ def package(scenario: Scenario) -> str:
     return next((name for name in found if name), "")
 
 
-def module(scenario: Scenario) -> "ModuleType":
-    """Return the module of the package that ``scenario`` needs. Raises UserError if it is missing or does not fit."""
+def module(scenario: Scenario, place: Place | None = None) -> "ModuleType":
+    """Return the module of the package that ``scenario`` needs, which was asked for at ``place``.
+
+    Raises UserError if it is missing or does not fit.
+    """
     from goodqueue._goodqueue import VERSION
 
-    name, place = package(scenario), _place(scenario)
+    name, place = package(scenario), place or _place(scenario)
     try:
         found = import_module(name.replace("-", "_"))
     except ModuleNotFoundError:

@@ -1,6 +1,7 @@
 //! aioquic, which is written in Python: `aioquic_peer.py` is the end, and this file calls it.
 
 use crate::peer::{Outgoing, Peer, Role, Sample, Setup, Time, Totals, WINDOW_BYTES};
+use crate::shown::Shown;
 use crate::tls;
 use goodqueue_units::Ecn;
 use pyo3::prelude::*;
@@ -95,19 +96,19 @@ impl Peer for Aioquic {
         Python::attach(|py| self.object.bind(py).getattr("established")?.extract()).unwrap_or(false)
     }
 
-    fn write(&mut self, bytes: u64) -> u64 {
+    fn write(&mut self, _now: Time, bytes: u64) -> u64 {
         self.call(|object| object.call_method1("write", (bytes,))?.extract())
     }
 
-    fn finish(&mut self) {
+    fn finish(&mut self, _now: Time) {
         self.call(|object| object.call_method0("finish").map(|_| ()));
     }
 
-    fn abort(&mut self) {
+    fn abort(&mut self, _now: Time) {
         self.call(|object| object.call_method0("abort").map(|_| ()));
     }
 
-    fn read(&mut self) -> u64 {
+    fn read(&mut self, _now: Time) -> u64 {
         self.call(|object| object.call_method0("read")?.extract())
     }
 
@@ -115,6 +116,10 @@ impl Peer for Aioquic {
         let seen = Python::attach(|py| self.object.bind(py).call_method0("sample")?.extract::<(f64, u64)>());
         let (rtt, cwnd_bytes) = seen.unwrap_or_default();
         Sample { rtt: Duration::from_secs_f64(rtt.max(0.0)), cwnd_bytes }
+    }
+
+    fn show(&mut self) -> Shown {
+        Shown { mtu_bytes: self.call(|object| object.call_method0("mtu")?.extract()), ..Shown::default() }
     }
 
     fn totals(&mut self) -> Totals {

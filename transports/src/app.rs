@@ -75,15 +75,15 @@ impl App {
         }
         if now >= self.stop {
             self.is_over = true;
-            return sender.abort();
+            return sender.abort(now);
         }
         match &mut self.source {
-            Source::Endless => _ = sender.write(u64::MAX),
+            Source::Endless => _ = sender.write(now, u64::MAX),
             Source::Sized(left) => {
-                *left -= sender.write(*left);
+                *left -= sender.write(now, *left);
                 if *left == 0 {
                     self.is_over = true;
-                    sender.finish();
+                    sender.finish(now);
                 }
             }
             Source::Limited(limited) => limited.write(now, sender),
@@ -110,7 +110,7 @@ impl Limited {
         self.began.get_or_insert(now);
         if !self.is_limited(now) {
             self.is_unlimited = true;
-            _ = sender.write(u64::MAX);
+            _ = sender.write(now, u64::MAX);
             return;
         }
         while self.chunk_time(self.chunks).is_some_and(|at| at <= now) {
@@ -118,6 +118,6 @@ impl Limited {
             self.backlog += bytes(self.chunks + 1) - bytes(self.chunks);
             self.chunks += 1;
         }
-        self.backlog -= sender.write(self.backlog);
+        self.backlog -= sender.write(now, self.backlog);
     }
 }

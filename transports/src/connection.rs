@@ -3,13 +3,14 @@
 use crate::app::App;
 use crate::cpu::Cpu;
 use crate::peer::{Peer, Role, Setup, Time, Totals, make};
+use crate::shown::Shown;
 use goodqueue_bottleneck::{Direction, Flow};
 use goodqueue_hosts::probe::delay::FlowDelays;
 use goodqueue_hosts::probe::rounded;
 use goodqueue_hosts::traffic::quic::{self, QuicResult, QuicStack};
 use goodqueue_hosts::traffic::tcp;
-use goodqueue_netsim::FlowOutline;
 use goodqueue_netsim::scenario::Traffic;
+use goodqueue_netsim::{FlowOutline, Instant, LawSeries};
 use std::path::Path;
 
 /// A connection.
@@ -37,6 +38,10 @@ pub(crate) struct Connection {
     cwnd_max: u64,
     marks: u64,
     baseline: Totals,
+    /// When an error ended the connection, and the end that said so with its words.
+    closed: Option<(Time, String)>,
+    /// What the congestion control showed at the end of each interval, and its window in full packets.
+    series: (LawSeries, Vec<Option<u32>>),
 }
 
 impl Connection {
@@ -66,6 +71,8 @@ impl Connection {
             cwnd_max: 0,
             marks: 0,
             baseline: Totals::default(),
+            closed: None,
+            series: (LawSeries::default(), Vec::new()),
         }
     }
 
@@ -113,19 +120,41 @@ impl Connection {
         }
     }
 
+    /// Ends an interval of the time series at `now`.
+    pub(crate) fn end_interval(&mut self, now: Time) {
+        let sender = self.sender();
+        let peer = self.peers.as_mut().map(|peers| &mut peers[sender]).filter(|peer| peer.is_established());
+        let (series, windows) = &mut self.series;
+        let (shown, window) =
+            peer.map_or((Shown::default(), 0), |peer| (peer.show(), peer.sample().cwnd_bytes));
+        series.end_interval(Instant::from_nanos(now.as_nanos() as u64), |series| shown.put(series));
+        windows.push(window.checked_div(shown.mtu_bytes).map(|packets| packets as u32));
+    }
+
+    /// Returns what the intervals showed, and the windows.
+    pub(crate) fn series(&self) -> &(LawSeries, Vec<Option<u32>>) {
+        &self.series
+    }
+
     /// Counts a CE mark that reached the receiver.
     pub(crate) fn heard_mark(&mut self) {
         self.marks += 1;
     }
 
-    /// Reads what has arrived at the receiver, and returns the number of bytes. Notes when handshake and transfer end.
+    /// Reads what has arrived at the receiver, and returns the number of bytes. Notes when handshake and transfer end,
+    /// and when an error ends the connection.
     pub(crate) fn read(&mut self, now: Time) -> u64 {
         let receiver = 1 - self.sender();
         let Some(peers) = &mut self.peers else { return 0 };
         if peers[Role::Client as usize].is_established() {
             self.established.get_or_insert(now);
         }
-        let bytes = peers[receiver].read();
+        if self.closed.is_none() {
+            let ends = ["client", "server"].into_iter().zip(peers.iter());
+            let said = ends.filter_map(|(end, peer)| peer.failure().map(|why| format!("{end}: {why}")));
+            self.closed = said.map(|said| (now, said)).next();
+        }
+        let bytes = peers[receiver].read(now);
         self.delivered += bytes;
         if self.size.is_some_and(|size| self.delivered >= size) {
             self.completed.get_or_insert(now);
@@ -139,6 +168,13 @@ impl Connection {
         self.baseline = self.peers.as_mut().map_or_else(Totals::default, |peers| peers[sender].totals());
         self.rtts.reset();
         (self.cwnd_sum, self.cwnd_samples, self.cwnd_max, self.marks) = (0, 0, 0, 0);
+    }
+
+    /// Returns why the connection has ended, if an error ended it.
+    pub(crate) fn failure(&self) -> Option<String> {
+        let (at, said) = self.closed.as_ref()?;
+        let seconds = at.as_secs_f64();
+        Some(format!("{}: {}: closed at {seconds:.2} s: {said}", self.name, self.stack.name()))
     }
 
     /// Returns what was measured.
@@ -157,6 +193,8 @@ impl Connection {
             packets_lost: totals.packets_lost - self.baseline.packets_lost,
             marks_heard: self.marks,
             congestion_events: totals.congestion_events.map(|events| events - before),
+            closed_s: self.closed.as_ref().map(|(at, _)| rounded(at.as_secs_f64())),
+            closed: self.closed.as_ref().map(|(_, said)| said.clone()),
         }
     }
 }

@@ -2,10 +2,11 @@
 //! a few calls, which each has in its own file.
 
 /// Makes the type of an end, `$end`, of the crate `$proto`. The module that calls it has the functions in which the two
-/// crates differ: `endpoint`, `handle`, `limit`, `transport`, `sample` and `totals`.
+/// crates differ: `endpoint`, `handle`, `limit`, `transport`, `sample`, `show` and `totals`.
 macro_rules! peer {
     ($end:ident, $proto:ident) => {
         use crate::peer::{Outgoing, Peer, Role, Sample, Setup, Time, Totals, WRITE_BYTES, ZEROS};
+        use crate::shown::{BbrState, Shown, field, number};
         use crate::tls;
         use bytes::BytesMut;
         use goodqueue_units::Ecn;
@@ -163,7 +164,7 @@ macro_rules! peer {
                 self.is_established
             }
 
-            fn write(&mut self, bytes: u64) -> u64 {
+            fn write(&mut self, _now: Time, bytes: u64) -> u64 {
                 let Some((_, connection)) = &mut self.connection else { return 0 };
                 if !self.is_established || self.failure.is_some() {
                     return 0;
@@ -183,19 +184,19 @@ macro_rules! peer {
                 taken
             }
 
-            fn finish(&mut self) {
+            fn finish(&mut self, _now: Time) {
                 if let (Some((_, connection)), Some(stream)) = (&mut self.connection, self.stream) {
                     let _closed = connection.send_stream(stream).finish();
                 }
             }
 
-            fn abort(&mut self) {
+            fn abort(&mut self, _now: Time) {
                 if let (Some((_, connection)), Some(stream)) = (&mut self.connection, self.stream) {
                     let _closed = connection.send_stream(stream).reset(VarInt::from_u32(0));
                 }
             }
 
-            fn read(&mut self) -> u64 {
+            fn read(&mut self, _now: Time) -> u64 {
                 let (Some((_, connection)), Some(stream)) = (&mut self.connection, self.stream) else {
                     return 0;
                 };
@@ -211,6 +212,10 @@ macro_rules! peer {
 
             fn sample(&self) -> Sample {
                 self.connection.as_ref().map_or_else(Sample::default, |(_, connection)| sample(connection))
+            }
+
+            fn show(&mut self) -> Shown {
+                self.connection.as_mut().map_or_else(Shown::default, |(_, connection)| show(connection))
             }
 
             fn totals(&mut self) -> Totals {

@@ -10,9 +10,14 @@ mod noq;
 mod peer;
 mod qlog;
 mod queue_log;
+mod quiche;
 mod quinn;
 mod run;
+mod s2n;
+mod shown;
+mod socket;
 mod tls;
+mod turn;
 
 use goodqueue_hosts::traffic::quic::QuicStack;
 use pyo3::exceptions::PyValueError;
@@ -96,6 +101,16 @@ impl Simulation {
     }
 }
 
+/// Runs one end of the only connection of a scenario over a UDP socket at `address`, by the real clock. Returns what it
+/// measured, as JSON. The server waits for its client.
+#[pyfunction]
+fn over_socket(py: Python<'_>, scenario_json: &str, is_server: bool, address: &str) -> PyResult<String> {
+    let role = if is_server { peer::Role::Server } else { peer::Role::Client };
+    let address =
+        address.parse().map_err(|_| refused(format!("found {address:?}; accepted: 127.0.0.1:4433")))?;
+    py.detach(|| guarded(|| socket::run(scenario_json, role, address).map(|found| found.to_string())))
+}
+
 /// Returns the stacks: their names, the releases that are built in (empty: it is no part of this module), and their
 /// congestion controls, of which the first is the default.
 #[pyfunction]
@@ -103,6 +118,8 @@ fn stacks() -> Vec<(&'static str, &'static str, Vec<&'static str>)> {
     let release = |stack| match stack {
         QuicStack::Quinn => env!("QUINN_PROTO"),
         QuicStack::Noq => env!("NOQ_PROTO"),
+        QuicStack::Quiche => env!("QUICHE"),
+        QuicStack::S2n => env!("S2N_QUIC"),
         QuicStack::Aioquic => "",
     };
     QuicStack::ALL.iter().map(|&stack| (stack.name(), release(stack), stack.ccs().to_vec())).collect()
@@ -112,5 +129,6 @@ fn stacks() -> Vec<(&'static str, &'static str, Vec<&'static str>)> {
 fn _goodqueue_transports(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("VERSION", env!("CARGO_PKG_VERSION"))?;
     module.add_function(wrap_pyfunction!(stacks, module)?)?;
+    module.add_function(wrap_pyfunction!(over_socket, module)?)?;
     module.add_class::<Simulation>()
 }

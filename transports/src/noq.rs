@@ -1,7 +1,7 @@
 //! noq (noq-proto).
 
 use crate::peer::{SEND_WINDOW_BYTES, WINDOW_BYTES};
-use noq_proto::congestion::{Bbr3Config, ControllerFactory, CubicConfig, NewRenoConfig};
+use noq_proto::congestion::{Bbr3, Bbr3Config, ControllerFactory, CubicConfig, NewRenoConfig};
 use noq_proto::{ConnectionId, FourTuple, PathId, QlogConfig, QlogFactory, Side, TransportConfig};
 use std::net::SocketAddr;
 use std::num::NonZeroUsize;
@@ -64,6 +64,33 @@ fn sample(connection: &Connection) -> Sample {
     Sample {
         rtt: connection.rtt(PathId::ZERO).unwrap_or_default(),
         cwnd_bytes: connection.congestion_state(PathId::ZERO).map_or(0, |state| state.window()),
+    }
+}
+
+fn show(connection: &mut Connection) -> Shown {
+    let mtu_bytes = connection.path_stats(PathId::ZERO).map_or(0, |path| u64::from(path.current_mtu));
+    let cc = connection.congestion_state(PathId::ZERO).map(|state| state.clone_box().into_any());
+    let Some(Ok(bbr)) = cc.map(|cc| cc.downcast::<Bbr3>()) else {
+        return Shown { mtu_bytes, ..Shown::default() };
+    };
+    let text = format!("{bbr:?}");
+    let state = match field(&text, "state") {
+        Some("Startup") => Some(BbrState::Startup),
+        Some("Drain") => Some(BbrState::Drain),
+        Some("ProbeBw(Down)") => Some(BbrState::Down),
+        Some("ProbeBw(Cruise)") => Some(BbrState::Cruise),
+        Some("ProbeBw(Refill)") => Some(BbrState::Refill),
+        Some("ProbeBw(Up)") => Some(BbrState::Up),
+        Some("ProbeRtt") => Some(BbrState::ProbeRtt),
+        _ => None,
+    };
+    // Without a bound the long-term one is the greatest number there is.
+    Shown {
+        state,
+        bandwidth: number(&text, "max_bw").map(|rate| 8.0 * rate),
+        short_term: number(&text, "bw_shortterm").map(|rate| 8.0 * rate),
+        inflight_long_term: number(&text, "inflight_longterm").filter(|bytes| *bytes < 1e18),
+        mtu_bytes,
     }
 }
 

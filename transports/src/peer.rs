@@ -1,7 +1,8 @@
 //! One end of a QUIC connection: what a stack has to offer, whichever it is.
 
+use crate::shown::Shown;
 use goodqueue_hosts::traffic::quic::QuicStack;
-use goodqueue_units::Ecn;
+use goodqueue_units::{Ecn, Stream, Streams};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -28,6 +29,14 @@ pub(crate) struct Setup {
     pub(crate) seed: [u8; 32],
     /// Where the stack writes its qlog, if it shall.
     pub(crate) qlog: Option<PathBuf>,
+}
+
+impl Setup {
+    /// Returns the random numbers of this end that are called `name`, for a stack that takes no seed.
+    pub(crate) fn stream(&self, name: &str) -> Stream {
+        let word = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| self.seed[at + i]));
+        Streams::new(word(0)).stream(name, word(8))
+    }
 }
 
 /// A datagram that a stack sends.
@@ -65,15 +74,17 @@ pub(crate) trait Peer: Send {
     /// Returns whether the handshake is over.
     fn is_established(&self) -> bool;
     /// Writes up to `bytes` bytes, as many as the stack takes, and returns how many it took.
-    fn write(&mut self, bytes: u64) -> u64;
+    fn write(&mut self, now: Time, bytes: u64) -> u64;
     /// Ends the stream behind what was written.
-    fn finish(&mut self);
+    fn finish(&mut self, now: Time);
     /// Ends the stream at once: what was not sent yet is not sent.
-    fn abort(&mut self);
+    fn abort(&mut self, now: Time);
     /// Reads what has arrived in order, and returns the number of bytes.
-    fn read(&mut self) -> u64;
+    fn read(&mut self, now: Time) -> u64;
     /// Returns what the stack sees of the path now.
     fn sample(&self) -> Sample;
+    /// Returns what the sender's congestion control shows of itself.
+    fn show(&mut self) -> Shown;
     /// Returns the counters of the stack.
     fn totals(&mut self) -> Totals;
     /// Returns why the connection has ended, if it has ended by an error.
@@ -88,6 +99,8 @@ pub(crate) fn make(stack: QuicStack, setup: Setup, now: Time) -> Result<Box<dyn 
     Ok(match stack {
         QuicStack::Quinn => Box::new(crate::quinn::Quinn::new(setup, now)?),
         QuicStack::Noq => Box::new(crate::noq::Noq::new(setup, now)?),
+        QuicStack::Quiche => Box::new(crate::quiche::Quiche::new(setup, now)?),
+        QuicStack::S2n => Box::new(crate::s2n::S2n::new(&setup)?),
         QuicStack::Aioquic => Box::new(crate::aioquic::Aioquic::new(setup, now)?),
     })
 }

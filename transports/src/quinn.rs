@@ -1,7 +1,7 @@
 //! quinn (quinn-proto).
 
 use crate::peer::{SEND_WINDOW_BYTES, WINDOW_BYTES};
-use quinn_proto::congestion::{BbrConfig, ControllerFactory, CubicConfig, NewRenoConfig};
+use quinn_proto::congestion::{Bbr, BbrConfig, ControllerFactory, CubicConfig, NewRenoConfig};
 use quinn_proto::{QlogConfig, TransportConfig};
 use std::net::SocketAddr;
 
@@ -48,6 +48,28 @@ fn transport(setup: &Setup, base: Instant) -> Result<TransportConfig, String> {
 
 fn sample(connection: &Connection) -> Sample {
     Sample { rtt: connection.rtt(), cwnd_bytes: connection.congestion_state().window() }
+}
+
+/// The states of BBR's first version are four. Its gains say the phase of PROBE_BW.
+fn show(connection: &mut Connection) -> Shown {
+    let mtu_bytes = u64::from(connection.stats().path.current_mtu);
+    let Ok(bbr) = connection.congestion_state().clone_box().into_any().downcast::<Bbr>() else {
+        return Shown { mtu_bytes, ..Shown::default() };
+    };
+    let text = format!("{bbr:?}");
+    let gain = number(&text, "pacing_gain").unwrap_or(1.0);
+    let state = match field(&text, "mode") {
+        Some("Startup") => Some(BbrState::Startup),
+        Some("Drain") => Some(BbrState::Drain),
+        Some("ProbeRtt") => Some(BbrState::ProbeRtt),
+        Some("ProbeBw") if gain > 1.0 => Some(BbrState::Up),
+        Some("ProbeBw") if gain < 1.0 => Some(BbrState::Down),
+        Some("ProbeBw") => Some(BbrState::Cruise),
+        _ => None,
+    };
+    // The first sample of its filter is the largest, in bytes per second.
+    let bandwidth = number(&text, "value").map(|rate| 8.0 * rate);
+    Shown { state, bandwidth, mtu_bytes, ..Shown::default() }
 }
 
 fn totals(connection: &mut Connection) -> Totals {

@@ -32,6 +32,9 @@ pub(crate) struct Run {
     qlog: Option<PathBuf>,
     queue_log: Option<Arc<Mutex<QueueLog>>>,
     out: Vec<Outgoing>,
+    /// How long an interval of the time series is, if they have the congestion control, and the end of the next one.
+    interval: Option<Time>,
+    interval_end: Time,
     /// How many actors acted at the same time, and that time.
     fired: u32,
     fired_at: Time,
@@ -84,6 +87,8 @@ impl Run {
             described.iter().enumerate().map(|(place, (flow, _))| (flow.name.clone(), place)).collect();
         let seed = scenario.seed;
         let warmup = Time::from_nanos(scenario.warmup.0.as_nanos());
+        let sampled = scenario.series.as_ref().filter(|series| series.cc).and_then(|series| series.interval);
+        let interval = sampled.map(|interval| Time::from_nanos(interval.0.as_nanos()));
         let names: Vec<String> = described.iter().map(|(flow, _)| flow.name.clone()).collect();
         let mut path = Bottleneck::of(scenario, &mut |request| {
             let message =
@@ -130,6 +135,8 @@ impl Run {
             qlog,
             queue_log,
             out: Vec::new(),
+            interval,
+            interval_end: interval.unwrap_or_default(),
             fired: 0,
             fired_at: Time::ZERO,
         })
@@ -152,9 +159,22 @@ impl Run {
     pub(crate) fn advance(&mut self, until: Time) -> Result<(), String> {
         let until = until.min(self.duration());
         if !self.is_warm && self.warmup <= until {
-            self.run_to(self.warmup)?;
+            self.run_through(self.warmup)?;
             self.connections.iter_mut().for_each(Connection::measure);
             self.is_warm = true;
+        }
+        self.run_through(until)
+    }
+
+    /// Runs until `until`, and ends the intervals of the time series on the way.
+    fn run_through(&mut self, until: Time) -> Result<(), String> {
+        while let Some(interval) = self.interval
+            && self.interval_end <= until
+        {
+            let end = self.interval_end;
+            self.run_to(end)?;
+            self.connections.iter_mut().for_each(|connection| connection.end_interval(end));
+            self.interval_end += interval;
         }
         self.run_to(until)
     }
@@ -277,6 +297,13 @@ impl Run {
                 flow.timeouts = None;
                 flow.completion_ms = result.completion_ms;
             }
+            let series = record.series.as_mut().filter(|_| self.interval.is_some());
+            let flow = series.and_then(|all| all.flows.iter_mut().find(|flow| flow.name == connection.name));
+            if let Some(flow) = flow {
+                let (cc, windows) = connection.series();
+                flow.cc = Some(cc.clone());
+                flow.cwnd_packets = windows.clone();
+            }
             let kind = record.scenario.traffic.iter().map(|traffic| traffic.kind);
             if let Some(kind) = kind.into_iter().find(|kind| matches!(kind.make, Make::Endpoints)) {
                 record.apps.push(AppRecord { name: connection.name.clone(), kind, result: Arc::new(result) });
@@ -301,10 +328,6 @@ impl Run {
 
     /// Returns the connections that ended by an error, each with the reason.
     pub(crate) fn failures(&self) -> Vec<String> {
-        let ends = self.connections.iter().flat_map(|connection| {
-            let failed = connection.peers.iter().flatten().find_map(|peer| peer.failure());
-            failed.map(|why| format!("{}: {}: {why}", connection.name, connection.stack.name()))
-        });
-        ends.collect()
+        self.connections.iter().filter_map(Connection::failure).collect()
     }
 }

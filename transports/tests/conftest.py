@@ -6,7 +6,7 @@ import pytest
 
 from goodqueue.record import Scenario
 
-STACKS = ("quinn", "noq", "aioquic")
+STACKS = ("quinn", "noq", "quiche", "s2n-quic", "aioquic")
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
 

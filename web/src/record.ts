@@ -169,6 +169,8 @@ export interface App {
   packets_lost?: number;
   marks_heard?: number;
   congestion_events?: number | null;
+  closed_s?: number | null;
+  closed?: string | null;
 }
 
 export interface Fairness {

@@ -11,7 +11,7 @@ from goodqueue.errors import UserError, quoted, warn
 from goodqueue.show import terminal
 from goodqueue.show.tables import Table
 from goodqueue.studies import libraries
-from goodqueue.suites import figures, loading, sheet, show, subjects
+from goodqueue.suites import figures, loading, sheet, show, stacks, subjects
 from goodqueue.suites.sheet import RowResult
 
 if TYPE_CHECKING:
@@ -108,6 +108,7 @@ def suite(
     name: str | os.PathLike[str],
     *tested: str,
     only: str | Sequence[str] = (),
+    stack: str | None = None,
     quick: bool = False,
     seeds: int | None = None,
     engine: str = "sim",
@@ -121,6 +122,7 @@ def suite(
         name: A suite of ``goodqueue list suites``, or a folder with a suite.toml.
         *tested: The qdisc lines or congestion controls to test. If none, the suite's default, if it has one.
         only: Sections of the standard. If empty, all of them.
+        stack: The QUIC stack whose congestion controls are tested. If None, TCP's are.
         quick: Whether to make shorter runs with fewer seeds, for a first look.
         seeds: Number of seeds per cell. If None, the suite's own.
         engine: ``"sim"``, ``"kernel"`` or ``"live"``.
@@ -142,7 +144,9 @@ def suite(
     (on,) = engines.parse(asking.word("engine", engine), several=False)
     asking.numbers(seeds=seeds, workers=workers)
     found = loading.load(libraries.SUITES.find(asking.place("name", name)))
-    named = subjects.read(found, asking.words("tested", tested))
+    if stack is not None:
+        found = stacks.fitting(found, asking.word("stack", stack))
+    named = subjects.read(found, asking.words("tested", tested), stack or "")
     rows = sheet.choose(found, asking.words("only", only))
     plan = sheet.plan(found, named, rows, quick, seeds, on)
     kept = asking.kept(out)

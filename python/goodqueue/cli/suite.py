@@ -35,6 +35,9 @@ def suite(
     only: Annotated[
         list[str] | None, typer.Option(metavar="SECTION", help="A section of the standard: 5.1; repeatable.")
     ] = None,
+    stack: Annotated[
+        str | None, typer.Option(metavar="NAME", help="A QUIC stack, whose congestion controls are tested.")
+    ] = None,
     quick: Quick = False,
     seeds: Seeds = None,
     out: Annotated[str | None, typer.Option(metavar="DIR", help="Write one page: sheet, figures, data.")] = None,
@@ -57,6 +60,7 @@ def suite(
       goodqueue suite rfc9743 bbr3 "cubic hystart++"    tests congestion controls
       goodqueue suite rfc7928 codel --out sheet         one page to attach to a draft
       goodqueue suite bbr bbr3 --junit bbr.xml          the cases of BBR's draft, for CI
+      goodqueue suite bbr --stack quinn                 the same of a QUIC stack (docs/transports.md)
       goodqueue suite rfc7928 codel --store runs        a suite that was killed continues where it stopped
 
     The sheet has one row per section. A suite is a folder: suite.toml and scenarios. Copy one of ours to begin your
@@ -66,12 +70,14 @@ def suite(
     from goodqueue.files import inputs, output
     from goodqueue.studies import libraries
     from goodqueue.suites import junit as xml
-    from goodqueue.suites import loading, sheet, show, subjects
+    from goodqueue.suites import loading, sheet, show, stacks, subjects
 
     (on,) = engines.parse(engine, several=False)
     with inputs.noted() as read:
         found = loading.load(libraries.SUITES.find(name))
-    named = subjects.read(found, tested or [])
+    if stack is not None:
+        found = stacks.fitting(found, stack)
+    named = subjects.read(found, tested or [], stack or "")
     rows = sheet.choose(found, only or [])
     plan = sheet.plan(found, named, rows, quick, seeds, on)
     planned.check(out, force, read)
@@ -86,7 +92,7 @@ def suite(
     def pages(folder: "Path", progress: "Progress") -> UserError | None:
         from goodqueue.suites import pages as sheets
 
-        said = {"only": only, "quick": quick, "seeds": seeds, "engine": None if on == "sim" else on}
+        said = {"only": only, "stack": stack, "quick": quick, "seeds": seeds, "engine": None if on == "sim" else on}
         command = options.command("suite", name, *result.subjects, **said)
         return sheets.write(folder, result, command, progress)
 

@@ -520,6 +520,10 @@ class App(TypedDict):
     """Datagrams with a CE mark that reached the receiver's stack."""
     congestion_events: NotRequired[int | None]
     """How often the congestion control answered to loss or marks. Null if the stack does not report it."""
+    closed_s: NotRequired[float | None]
+    """When an error closed the connection, in time of the run. Null if none did."""
+    closed: NotRequired[str | None]
+    """Which end's stack reported that error, and its words. Null if none did."""
 
 
 class QueueSeries(TypedDict):

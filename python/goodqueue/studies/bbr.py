@@ -15,6 +15,8 @@ PROBE_RTT = "probe_rtt"
 STATES = {"startup": 2.77, "drain": 0.5, "up": 1.25, "down": 0.9, "cruise": 1.0}
 """The pacing gain of each state. REFILL has CRUISE's gains. PROBE_RTT is known by its cwnd gain."""
 PROBE_RTT_CWND_GAIN = 0.5
+NUMBERED = ("startup", "drain", "down", "cruise", "cruise", "up", PROBE_RTT)
+"""The states by their numbers in ``bbr_state``, which a QUIC stack's series has instead of the gains."""
 NEAR = 0.01
 """Linux counts gains in units of 1/256."""
 
@@ -49,10 +51,13 @@ def _values(record: Record, options: Options) -> list[tuple[float, float]]:
 def _states(record: Record, options: Options) -> list[tuple[str, float, float]]:
     """Return the states that the flow was in, in order, each with its begin and its end. Empty if it is no BBR."""
     cc = _flow(record, options).get("cc", {})
-    if not {"pacing_gain", "cwnd_gain"} <= cc.keys():
+    if "bbr_state" in cc:
+        each = ["" if number is None else NUMBERED[int(number)] for number in cc["bbr_state"]]
+    elif {"pacing_gain", "cwnd_gain"} <= cc.keys():
+        each = [_state(*gains) for gains in zip(cc["pacing_gain"], cc["cwnd_gain"], strict=True)]
+    else:
         return []
     times = _series(record)["time_s"]
-    each = [_state(*gains) for gains in zip(cc["pacing_gain"], cc["cwnd_gain"], strict=True)]
     found, place = [], 0
     for state, group in groupby(each):
         begin = times[place - 1] if place else 0.0

@@ -93,8 +93,9 @@ def _of_ccs(suite: Suite, trial: Trial, subjects: Sequence[Subject]) -> Iterator
         "qdisc"
     ]
     swept = {QUEUE: Parameter(QUEUE, {}, tuple(trial.under))} if trial.under else {}
-    for name in dict.fromkeys([*(subject.name for subject in subjects), *suite.beside]):
-        scenario = with_cc(one.scenario, trial.sets, name)
+    beside = [Subject(name) for name in suite.beside if name not in [subject.name for subject in subjects]]
+    for subject in [*subjects, *beside]:
+        scenario, name = with_cc(one.scenario, trial.sets, subject), subject.name
         yield replace(
             one, id=f"{one.id}, {name}", scenario=scenario, qdiscs={name: lines}, sweep={**one.sweep, **swept}
         )

@@ -60,6 +60,8 @@ class RowResult:
         judged = self.checks[subject]
         if not judged:
             return MEASURED
+        if all(one.verdict == "not_run" for one in judged):
+            return NOT_RUN
         if any(one.verdict == "fails" and one.certain is not False for one in judged):
             return FAILS
         sure = all(one.verdict == "holds" and one.certain is not False for one in judged)

@@ -8,7 +8,10 @@ from goodqueue.studies import show as studies
 from goodqueue.suites.loading import terms_of
 from goodqueue.suites.sheet import FAILS, MEASURED, NOT_RUN, OPEN, PASSES, STATED, Number, RowResult, Sheet
 
-UNSURE = "open: within the 95 % intervals, of the numbers or of differences seed by seed, a verdict could turn round."
+UNSURE = (
+    "open: within the 95 % intervals, of the numbers or of differences seed by seed, a verdict could turn round. "
+    "Or the runs do not show the number of a check."
+)
 MARKS = {"holds": "✓", "fails": "✗", "not_run": "–"}
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from goodqueue import scenario as scenarios
 from goodqueue.errors import UserError
 from goodqueue.show import notes
+from goodqueue.suites import stacks
 from goodqueue.suites.model import Suite
 from goodqueue.traffic import BULK
 
@@ -20,6 +21,13 @@ class Subject:
     """The name that the user gave. It is also the name in the sheet."""
     takes_buffer: bool = True
     """Whether a scenario's buffer sets its limit. False for a line with a limit of its own, or without any limit."""
+    stack: str = ""
+    """The QUIC stack whose congestion control it is. Empty: it is TCP's, or a line."""
+
+    @property
+    def cc(self) -> str:
+        """The congestion control's own name."""
+        return self.name.removeprefix(f"{self.stack} ")
 
 
 MISSING = {
@@ -29,16 +37,21 @@ MISSING = {
 """The name of the subject, and an example, by what a suite tests."""
 
 
-def read(suite: Suite, named: Sequence[str]) -> list[Subject]:
+def read(suite: Suite, named: Sequence[str], stack: str = "") -> list[Subject]:
     """Return the subjects under test. If none is ``named``, they are the suite's default.
 
-    Raises UserError for a name that no run accepts, or if nothing is named and there is no default.
+    With ``stack`` they are congestion controls of that QUIC stack. Raises UserError for a name that no run accepts, or
+    if nothing is named and there is no default.
     """
-    names = list(dict.fromkeys(" ".join(name.split()) for name in named)) or list(suite.default)
+    names = list(dict.fromkeys(" ".join(name.split()) for name in named))
+    if stack:
+        names = names or stacks.default(suite, stack)
+        return [_cc(suite, Subject(f"{stack} {name}", stack=stack)) for name in names]
+    names = names or list(suite.default)
     if not names:
         missing, example = MISSING[suite.tests]
         raise UserError(f"suite {suite.key}", f"no {missing}; accepted: one or several, such as {example}")
-    found = [_qdisc(name) if suite.tests == "qdisc" else _cc(suite, name) for name in names]
+    found = [_qdisc(name) if suite.tests == "qdisc" else _cc(suite, Subject(name)) for name in names]
     if suite.tests == "qdisc":
         notes.tell({}, {}, names)
     return found
@@ -76,16 +89,19 @@ def _qdisc(line: str) -> Subject:
     return Subject(line, takes_buffer(line))
 
 
-def _cc(suite: Suite, name: str) -> Subject:
-    first = suite.trials[0]
-    tested = with_cc(first.experiment.scenario, first.sets, name)
-    scenarios.resolve(tested, "", dict.fromkeys(first.sets, "CC"))
-    return Subject(name)
+def _cc(suite: Suite, subject: Subject) -> Subject:
+    if suite.trials:
+        first = suite.trials[0]
+        tested = with_cc(first.experiment.scenario, first.sets, subject)
+        scenarios.resolve(tested, "", dict.fromkeys(first.sets, "CC"))
+    return subject
 
 
-def with_cc(scenario: Mapping[str, Any], sets: Mapping[str, str], cc: str) -> dict[str, Any]:
-    """Return a copy of ``scenario`` in which ``sets`` has set the congestion control ``cc``."""
+def with_cc(scenario: Mapping[str, Any], sets: Mapping[str, str], subject: Subject) -> dict[str, Any]:
+    """Return a copy of ``scenario`` in which ``sets`` has set the congestion control ``subject``."""
     tested = copy.deepcopy(dict(scenario))
+    if subject.stack:
+        stacks.replace_tested(tested, sets, subject.stack)
     for key, template in sets.items():
-        scenarios.apply_set(tested, f"{key}={template.replace('{}', cc)}")
+        scenarios.apply_set(tested, f"{key}={template.replace('{}', subject.cc)}")
     return tested

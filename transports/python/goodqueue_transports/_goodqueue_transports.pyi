@@ -5,6 +5,14 @@ VERSION: str
 def stacks() -> list[tuple[str, str, list[str]]]:
     """Return the stacks: name, release (empty: it is no part of this module), and congestion controls."""
 
+def over_socket(scenario_json: str, is_server: bool, address: str) -> str:
+    """Run one end of a scenario's only connection over a UDP socket, by the real clock.
+
+    Returns what it measured, as JSON.
+
+    Raises ValueError with one line.
+    """
+
 class Simulation:
     """One run of one scenario."""
 

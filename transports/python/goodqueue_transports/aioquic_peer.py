@@ -210,6 +210,10 @@ class AioquicPeer:
             return 0.0, 0
         return self._quic._loss._rtt_smoothed, self._quic._loss.congestion_window
 
+    def mtu(self) -> int:
+        """Return the bytes of the largest datagram."""
+        return 0 if self._quic is None else self._quic._max_datagram_size
+
     def totals(self) -> tuple[int, int]:
         """Return how many packets were sent, and how many were taken for lost."""
         return self._sent, self._lost

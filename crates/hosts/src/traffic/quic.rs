@@ -66,6 +66,10 @@ pub enum QuicStack {
     Quinn,
     /// noq-proto.
     Noq,
+    /// quiche.
+    Quiche,
+    /// s2n-quic.
+    S2n,
     /// aioquic.
     Aioquic,
 }
@@ -74,7 +78,7 @@ crate::word!(QuicStack);
 
 impl QuicStack {
     /// Every stack.
-    pub const ALL: [Self; 3] = [Self::Quinn, Self::Noq, Self::Aioquic];
+    pub const ALL: [Self; 5] = [Self::Quinn, Self::Noq, Self::Quiche, Self::S2n, Self::Aioquic];
 
     /// Returns the stack's name.
     #[must_use]
@@ -82,6 +86,8 @@ impl QuicStack {
         match self {
             Self::Quinn => "quinn",
             Self::Noq => "noq",
+            Self::Quiche => "quiche",
+            Self::S2n => "s2n-quic",
             Self::Aioquic => "aioquic",
         }
     }
@@ -92,6 +98,8 @@ impl QuicStack {
         match self {
             Self::Quinn => &["cubic", "newreno", "bbr"],
             Self::Noq => &["cubic", "newreno", "bbr3"],
+            Self::Quiche => &["cubic", "reno", "bbr2"],
+            Self::S2n => &["cubic", "bbr"],
             Self::Aioquic => &["reno", "cubic"],
         }
     }
@@ -100,8 +108,8 @@ impl QuicStack {
     #[must_use]
     pub const fn has_ecn(self) -> bool {
         match self {
-            Self::Quinn | Self::Noq => true,
-            Self::Aioquic => false,
+            Self::Quinn | Self::Noq | Self::S2n => true,
+            Self::Quiche | Self::Aioquic => false,
         }
     }
 }
@@ -145,7 +153,6 @@ fn check(table: &Table<'_>, values: &mut Values) -> Result<()> {
 
 crate::part! {
     /// A QUIC connection within the measured time, as its stack counts.
-    #[derive(Copy)]
     pub struct QuicResult {
         /// The sender's smoothed RTT, sampled whenever a datagram arrives at the sender.
         pub rtt_ms: Option<Summary> => result::times("smoothed RTT", "mean p50 p95 p99"),
@@ -165,6 +172,10 @@ crate::part! {
         pub marks_heard: u64 => result::column("marks", "heard", 0),
         /// How often the congestion control answered to loss or marks. Null if the stack does not report it.
         pub congestion_events: Option<u64>,
+        /// When an error closed the connection, in time of the run. Null if none did.
+        pub closed_s: Option<f64> => result::column("closed", "s", 2),
+        /// Which end's stack reported that error, and its words. Null if none did.
+        pub closed: Option<String>,
     }
 }
 

@@ -29,7 +29,7 @@ type Name = (Cow<'static, str>, &'static str);
 
 impl LawSeries {
     /// Ends an interval. `show` shows the present variables.
-    pub(crate) fn end_interval(&mut self, now: Instant, show: impl FnOnce(&mut Self)) {
+    pub fn end_interval(&mut self, now: Instant, show: impl FnOnce(&mut Self)) {
         self.now = now;
         show(self);
         self.intervals += 1;

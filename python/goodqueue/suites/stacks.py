@@ -1,0 +1,106 @@
+"""Tests the congestion controls of a QUIC stack with a suite: a connection of the stack takes the place of TCP's flow.
+
+A row whose traffic no stack can send is not run, and says why.
+"""
+
+import copy
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from goodqueue import endpoints
+from goodqueue.errors import Option, UserError, quoted
+from goodqueue.suites.model import Row, Suite, Trial
+
+KIND = "quic"
+KEPT = ("count", "direction", "start", "start_spread", "stagger", "stop", "rtt", "rtt_step", "host", "server", "hops")
+"""Keys that mean the same for both."""
+OWN: Mapping[str, Mapping[str, str]] = {"bulk": {}, "transfer": {"size": "size"}, "stream": {"rate": "rate"}}
+"""The kinds that a connection can replace, with their own keys and the keys that a connection has for them."""
+
+
+def _controls(suite: Suite, stack: str) -> Sequence[str]:
+    """Return the congestion controls of ``stack``. Raises UserError if there is none, or if ``suite`` tests none."""
+    place = Option("stack", stack)
+    if suite.tests != "cc":
+        raise UserError(place, "found beside a suite of queue disciplines; accepted: beside one of congestion controls")
+    known = endpoints.module({"traffic": [{"kind": KIND}]}, place).STACKS
+    if stack not in known:
+        raise UserError(place, f"found {quoted(stack)}; accepted: {', '.join(known)}")
+    names: Sequence[str] = known[stack][1]
+    return names
+
+
+def default(suite: Suite, stack: str) -> list[str]:
+    """Return the congestion controls of ``stack`` that ``suite`` tests if none is named.
+
+    They are those of the family of the suite's own default: quinn's ``bbr`` and noq's ``bbr3`` for ``bbr3``. Raises
+    UserError if there is no such family.
+    """
+    names, families = _controls(suite, stack), {_family(name) for name in suite.default}
+    found = [name for name in names if _family(name) in families]
+    if not found:
+        raise UserError(f"suite {suite.key}", f"no congestion control; accepted: one or several of {', '.join(names)}")
+    return found
+
+
+def _family(cc: str) -> str:
+    return cc.rstrip("0123456789")
+
+
+def fitting(suite: Suite, stack: str) -> Suite:
+    """Return ``suite`` without the experiments that a connection of ``stack`` cannot stand in.
+
+    Raises UserError if there is no such stack, or if the suite tests no congestion controls.
+    """
+    _controls(suite, stack)
+    reasons = {trial.experiment.id: _hindrance(trial, stack) for trial in suite.trials}
+    rows = tuple(_row(row, [reason for id_ in row.experiments if (reason := reasons[id_])]) for row in suite.rows)
+    asked = {id_ for row in rows for id_ in row.experiments}
+    return replace(suite, trials=tuple(one for one in suite.trials if one.experiment.id in asked), rows=rows)
+
+
+def _row(row: Row, reasons: Sequence[str]) -> Row:
+    if not reasons:
+        return row
+    return replace(row, experiments=(), shows=(), checks=(), figures=(), not_run=f"{reasons[0]}.")
+
+
+def _hindrance(trial: Trial, stack: str) -> str:
+    """Return why no connection of ``stack`` can stand in the trial. Empty: one can."""
+    from goodqueue import scenario as scenarios
+
+    made = copy.deepcopy(dict(trial.experiment.scenario))
+    for table in tested(made, trial.sets):
+        kind = table["kind"]
+        if kind not in OWN or "frame" in table:
+            return f"a connection of a stack cannot send what `{kind}` sends here"
+        if kind == "transfer" and table.get("repeat") != 1:
+            return "a connection of a stack makes one transfer, and this row asks for one after the other"
+    try:
+        replace_tested(made, trial.sets, stack)
+        scenarios.resolve(made)
+    except UserError as error:
+        return f"{stack} refuses it ({error})"
+    return ""
+
+
+def tested(scenario: Mapping[str, Any], sets: Mapping[str, str]) -> Iterator[dict[str, Any]]:
+    """Yield the tables of ``[[traffic]]`` whose congestion control ``sets`` sets."""
+    for key in sets:
+        first, place, last = [*key.split("."), "", ""][:3]
+        if first == "traffic" and last == "cc":
+            yield scenario["traffic"][int(place)]
+
+
+def replace_tested(scenario: Mapping[str, Any], sets: Mapping[str, str], stack: str) -> None:
+    """Replace the tested TCP flows of ``scenario`` by connections of ``stack``, in place. They keep their names."""
+    for table in tested(scenario, sets):
+        kind = table["kind"]
+        made = {"kind": KIND, "stack": stack, "name": table.get("name", kind)}
+        made |= {key: table[key] for key in KEPT if key in table}
+        made |= {other: table[key] for key, other in OWN[kind].items() if key in table}
+        if "ecn" in table:
+            made["ecn"] = bool(table["ecn"])
+        table.clear()
+        table.update(made)
