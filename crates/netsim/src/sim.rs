@@ -132,7 +132,7 @@ impl Simulation {
             make,
             hosts,
             #[cfg(feature = "emulation")]
-            subscribers: crate::probe::subscribers::of_flows(&scenario),
+            subscribers: build::subscribers_of_flows(&scenario),
             scenario: &mut scenario,
         };
         let Path { links, row, components } = build.path(&rtts)?;

@@ -44,6 +44,10 @@ def scenario() -> Schema:
             holder["properties"][last]["minItems"] = 1
         if table["required"]:
             holder["required"] = [*holder["required"], last]
+    # Subscribers have traffic of their own, and `evening = true` stands for the usual evening.
+    top["required"] = [key for key in top["required"] if key != "traffic"]
+    top["anyOf"] = [{"required": [key]} for key in ("traffic", "subscriber", "isp")]
+    top["properties"]["evening"] = {"anyOf": [top["properties"]["evening"], {"const": True}]}
     return top
 
 

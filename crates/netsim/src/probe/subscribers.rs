@@ -1,15 +1,14 @@
 //! What each subscriber got at the bottleneck: delays, bytes, and the best second.
 
 use crate::ids::{FlowId, Number};
-use crate::scenario::Scenario;
-use crate::scenario::isp::Isp;
 use goodqueue_hosts::probe::delay::FlowDelays;
 use goodqueue_qdisc::tree::Limits;
 use goodqueue_units::{Duration, Instant};
 use std::sync::Arc;
 
 const SECOND: u64 = 1_000_000_000;
-const NOBODY: u32 = u32::MAX;
+/// Stands for the subscriber of a flow that belongs to none.
+pub(crate) const NOBODY: u32 = u32::MAX;
 
 /// What is counted of all subscribers in one direction.
 pub(crate) struct Shares {
@@ -54,21 +53,11 @@ impl Share {
     }
 }
 
-/// Returns the subscriber of each flow of `scenario`, if it has subscribers.
-pub(crate) fn of_flows(scenario: &Scenario) -> Option<Arc<[u32]>> {
-    scenario.isp.as_ref()?;
-    let tables = scenario.traffic.iter();
-    let flows = tables.flat_map(|traffic| {
-        std::iter::repeat_n(traffic.subscriber.unwrap_or(NOBODY), traffic.count as usize)
-    });
-    Some(flows.collect())
-}
-
 impl Shares {
-    /// Returns empty counters for the subscribers of `isp`. `of_flow` is what [`of_flows`] returns.
-    pub(crate) fn new(isp: &Isp, of_flow: Arc<[u32]>) -> Self {
-        let list = isp.subscribers.iter().map(|_| Share::new()).collect();
-        let nodes = isp.nodes.len();
+    /// Returns empty counters for this number of subscribers, below this number of nodes. `of_flow` has the place of
+    /// each flow's subscriber, or [`NOBODY`].
+    pub(crate) fn new(subscribers: usize, nodes: usize, of_flow: Arc<[u32]>) -> Self {
+        let list = (0..subscribers).map(|_| Share::new()).collect();
         Self { of_flow, list, since: Instant::ZERO, nodes, before: None, intervals: Vec::new() }
     }
 

@@ -16,7 +16,7 @@ use crate::path::transmitter::Transmitter;
 use crate::pipe::Pipes;
 use crate::probe::series::PacketLog;
 #[cfg(feature = "emulation")]
-use crate::probe::subscribers::Shares;
+use crate::probe::subscribers::{NOBODY, Shares};
 use crate::ring::Ring;
 use crate::scenario::{Line, LinkSpec, Scenario};
 use crate::wifi::cell::Cell;
@@ -183,7 +183,8 @@ impl Build<'_, '_> {
         #[cfg(feature = "emulation")]
         if let (Some(isp), Some(of_flow)) = (&self.scenario.isp, &self.subscribers) {
             let mut watch = Watch::new(direction, log);
-            watch.shares = Some(Box::new(Shares::new(isp, of_flow.clone())));
+            watch.shares =
+                Some(Box::new(Shares::new(isp.subscribers.len(), isp.nodes.len(), of_flow.clone())));
             return Some(Box::new(watch));
         }
         Some(Box::new(Watch::new(direction, Some(log?))))
@@ -251,4 +252,15 @@ impl Build<'_, '_> {
         }
         Ok(hops)
     }
+}
+
+/// Returns the place of each flow's subscriber, if `scenario` has subscribers.
+#[cfg(feature = "emulation")]
+pub(super) fn subscribers_of_flows(scenario: &Scenario) -> Option<Arc<[u32]>> {
+    scenario.isp.as_ref()?;
+    let tables = scenario.traffic.iter();
+    let flows = tables.flat_map(|traffic| {
+        std::iter::repeat_n(traffic.subscriber.unwrap_or(NOBODY), traffic.count as usize)
+    });
+    Some(flows.collect())
 }
