@@ -57,7 +57,7 @@ from collections.abc import Callable
 from goodqueue._goodqueue import DisciplineError, Link, Packet, Qdisc, Queue, qdisc_line
 from goodqueue._goodqueue import time_ns as ns
 from goodqueue.errors import UserError
-from goodqueue.scenario import discipline
+from goodqueue.scenario import discipline, parameters
 
 __all__ = ["DisciplineError", "Link", "Packet", "Qdisc", "Queue", "make", "names", "ns"]
 
@@ -76,19 +76,11 @@ def make(line: str, *, rate: str = "10mbit", mtu: int = 1514, seed: int = 1) -> 
 
 def names() -> list[str]:
     """Return the names of all disciplines of the registry."""
-    import json
-
-    from goodqueue._goodqueue import qdiscs
-
-    return [qdisc["name"] for qdisc in json.loads(qdiscs())]
+    return list(parameters.registry())
 
 
 def _parameters(name: str) -> list[str]:
-    import json
-
-    from goodqueue._goodqueue import qdiscs
-
-    return [param["name"] for qdisc in json.loads(qdiscs()) if qdisc["name"] == name for param in qdisc["params"]]
+    return [param["name"] for param in parameters.registry()[name]["params"]]
 
 
 def __getattr__(name: str) -> Callable[..., Qdisc]:

@@ -265,7 +265,7 @@ pub(crate) trait Queue {
     fn begin_measuring(&mut self, now: Instant) {
         let (counts, busy) = (self.counts(), self.busy_until(now));
         #[cfg(feature = "emulation")]
-        let limits = self.discipline().and_then(|qdisc| qdisc.limits(now));
+        let limits = self.limits(now);
         if let Some(delays) = self.below_mut() {
             delays.reset();
         }
@@ -276,6 +276,13 @@ pub(crate) trait Queue {
             shares.begin_measuring(now, limits);
         }
         measured.baseline = Baseline { counts, busy, drops: fates.drops, marks: fates.marks };
+    }
+
+    /// Returns what the classes of a tree have done up to `now`, if somebody counts it by subscriber.
+    #[cfg(feature = "emulation")]
+    fn limits(&mut self, now: Instant) -> Option<goodqueue_qdisc::tree::Limits> {
+        self.ledger_mut().fates.shares()?;
+        self.discipline()?.limits(now)
     }
 
     /// Ends an interval of the series at `now`.
@@ -290,7 +297,7 @@ pub(crate) trait Queue {
         }
         let waiting = self.waiting();
         #[cfg(feature = "emulation")]
-        let limits = self.discipline().and_then(|qdisc| qdisc.limits(now));
+        let limits = self.limits(now);
         let ledger = self.ledger_mut();
         #[cfg(feature = "emulation")]
         if let (Some(shares), Some(limits)) = (ledger.fates.shares(), limits) {

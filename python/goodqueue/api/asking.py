@@ -12,6 +12,7 @@ from goodqueue import extras, options, store
 from goodqueue.errors import Option, Place, UserError, quoted
 from goodqueue.options import DECLARED
 from goodqueue.record import Scenario
+from goodqueue.run import Progress
 from goodqueue.scenario import asked
 
 Source = str | os.PathLike[str] | Mapping[str, Any]
@@ -120,3 +121,19 @@ def kept(out: object) -> store.Store | None:
         return None
     folder = place("out", out)
     return store.create(Path(folder), f"out {folder}")
+
+
+def working(label: str, out: object, progress: bool, work: Callable[[Progress, store.Store | None], Made]) -> Made:
+    """Return the result of ``work``, which gets a progress bar called ``label``, and the store in the folder ``out``.
+
+    Raises UserError, also if the store cannot be written.
+    """
+    from goodqueue.show import terminal
+
+    folder = kept(out)
+    shows = terminal.progress if progress else terminal.silent
+    try:
+        with shows(label) as note:
+            return work(note, folder)
+    except OSError as error:
+        raise UserError(f"out {out}", f"cannot be written: {error.strerror or error}") from error

@@ -5,16 +5,14 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from goodqueue import executors
 from goodqueue._goodqueue import VERSION
 from goodqueue.api import asking, showing
-from goodqueue.errors import UserError
 from goodqueue.record import Scenario
 from goodqueue.run import Progress
 from goodqueue.search.runner import Runner
-from goodqueue.show import terminal
 from goodqueue.show.tables import Table
 
 if TYPE_CHECKING:
@@ -23,9 +21,6 @@ if TYPE_CHECKING:
     from goodqueue.search.sensitivity import Sensitivity
     from goodqueue.search.tuning import Tuning
     from goodqueue.store import Store
-
-
-Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, repr=False)
@@ -55,18 +50,6 @@ class Search(showing.Shown):
 
 def _made(result: Any, as_json: Callable[[Any, str], Any], parts: Callable[[Any], Iterable[str | Table]]) -> Search:
     return Search(result, json.loads(json.dumps(as_json(result, VERSION))), list(parts(result)))
-
-
-def _run(
-    label: str, out: str | os.PathLike[str] | None, progress: bool, work: "Callable[[Progress, Store | None], Made]"
-) -> Made:
-    kept = asking.kept(out)
-    shows = terminal.progress if progress else terminal.silent
-    try:
-        with shows(label) as note:
-            return work(note, kept)
-    except OSError as error:
-        raise UserError(f"out {out}", f"cannot be written: {error.strerror or error}") from error
 
 
 def _pairs(name: str, given: object) -> list[str]:
@@ -131,7 +114,8 @@ def attack(
         runner = Runner(executors.local(workers), kept)
         return attacking.carry_out(plan, Evaluator(plan.subject, plan.broken.conditions, runner), note)
 
-    return _made(_run(f"{evaluations} scenarios", out, progress, work), attack_show.as_json, attack_show.parts)
+    found = asking.working(f"{evaluations} scenarios", out, progress, work)
+    return _made(found, attack_show.as_json, attack_show.parts)
 
 
 @asking.in_words_of_python
@@ -181,7 +165,7 @@ def sensitivity(
         return searching.carry_out(plan, kept, executors.local(workers), note)
 
     label = f"{len(plan.values) * seeds} runs"
-    return _made(_run(label, out, progress, work), sensitivity_show.as_json, sensitivity_show.parts)
+    return _made(asking.working(label, out, progress, work), sensitivity_show.as_json, sensitivity_show.parts)
 
 
 @asking.in_words_of_python
@@ -239,7 +223,7 @@ def tune(
     def work(note: Progress, kept: "Store | None") -> "Tuning":
         return tuning.carry_out(plan, Runner(executors.local(workers), kept), note)
 
-    return _made(_run(f"{evaluations} candidates", out, progress, work), tune_show.as_json, tune_show.parts)
+    return _made(asking.working(f"{evaluations} candidates", out, progress, work), tune_show.as_json, tune_show.parts)
 
 
 @asking.in_words_of_python
@@ -289,7 +273,7 @@ def fit(
     def work(note: Progress, kept: "Store | None") -> "Fit":
         return fitting.carry_out(plan, Runner(executors.local(workers), kept), note)
 
-    return _made(_run(f"{evaluations} settings", out, progress, work), fit_show.as_json, fit_show.parts)
+    return _made(asking.working(f"{evaluations} settings", out, progress, work), fit_show.as_json, fit_show.parts)
 
 
 def _named(source: asking.Source) -> tuple[str, Scenario]:

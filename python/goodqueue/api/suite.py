@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from goodqueue import engines
 from goodqueue.api import asking, frames, showing
 from goodqueue.errors import UserError, quoted, warn
-from goodqueue.show import terminal
 from goodqueue.show.tables import Table
 from goodqueue.studies import libraries
 from goodqueue.suites import figures, loading, sheet, show, stacks, subjects
@@ -149,10 +148,9 @@ def suite(
     named = subjects.read(found, asking.words("tested", tested), stack or "")
     rows = sheet.choose(found, asking.words("only", only))
     plan = sheet.plan(found, named, rows, quick, seeds, on)
-    kept = asking.kept(out)
-    shows = terminal.progress if progress else terminal.silent
-    try:
-        with shows(f"{len(plan.scenarios)} runs") as note:
-            return Suite(sheet.carry_out(found, named, rows, plan, workers, note, kept, warn))
-    except OSError as error:
-        raise UserError(f"out {out}", f"cannot be written: {error.strerror or error}") from error
+    return asking.working(
+        f"{len(plan.scenarios)} runs",
+        out,
+        progress,
+        lambda note, kept: Suite(sheet.carry_out(found, named, rows, plan, workers, note, kept, warn)),
+    )

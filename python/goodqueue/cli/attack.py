@@ -8,7 +8,7 @@ import typer
 from goodqueue import options
 from goodqueue.cli import planned, words
 from goodqueue.cli.options import Force, Json, Kernel, Workers, whole
-from goodqueue.cli.planned import StoreDir
+from goodqueue.cli.planned import Method, SearchSeed, StoreDir
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -56,8 +56,8 @@ def attack(
     finds: Annotated[
         int, typer.Option(parser=whole("finds", 1, 100), metavar="N", help="Stop after so many different finds.")
     ] = 1,
-    method: Annotated[str, typer.Option(metavar="NAME", help="tpe, random, or nsga2.")] = "tpe",
-    seed: Annotated[int, typer.Option(parser=whole("seed", 0, 2**32 - 1), metavar="N", help="Of the search.")] = 1,
+    method: Method = "tpe",
+    seed: SearchSeed = 1,
     kernel: Kernel = None,
     out: Annotated[str | None, typer.Option(metavar="DIR", help="Write a report, and each find as a scenario.")] = None,
     force: Force = False,

@@ -8,7 +8,7 @@ import typer
 from goodqueue import options
 from goodqueue.cli import planned, words
 from goodqueue.cli.options import Force, Json, Sets, Workers, whole
-from goodqueue.cli.planned import StoreDir
+from goodqueue.cli.planned import DataDir, SearchSeed, StoreDir
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,9 +38,9 @@ def fit(
     evaluations: Annotated[
         int, typer.Option(parser=whole("evaluations", 1, 1_000_000), metavar="N", help="Settings to try.")
     ] = 1000,
-    seed: Annotated[int, typer.Option(parser=whole("seed", 0, 2**32 - 1), metavar="N", help="Of the draws.")] = 1,
+    seed: SearchSeed = 1,
     sets: Sets = None,
-    out: Annotated[str | None, typer.Option(metavar="DIR", help="Write a report and the data.")] = None,
+    out: DataDir = None,
     force: Force = False,
     store: StoreDir = None,
     workers: Workers = None,

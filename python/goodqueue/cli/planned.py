@@ -1,4 +1,4 @@
-"""Code that ``study`` and ``suite`` share: options, executing the runs, and writing the page."""
+"""Code that ``study``, ``suite`` and the searches share: options, executing the runs, and writing the page."""
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -24,6 +24,12 @@ Seeds = Annotated[
 ]
 StoreDir = Annotated[
     str | None, typer.Option("--store", metavar="DIR", help="Keeps each run; what is in it is not run again.")
+]
+
+DataDir = Annotated[str | None, typer.Option("--out", metavar="DIR", help="Write a report and the data.")]
+Method = Annotated[str, typer.Option("--method", metavar="NAME", help="tpe, random, or nsga2.")]
+SearchSeed = Annotated[
+    int, typer.Option("--seed", parser=whole("seed", 0, 2**32 - 1), metavar="N", help="Of the search.")
 ]
 
 

@@ -8,7 +8,7 @@ import typer
 from goodqueue import options
 from goodqueue.cli import planned, words
 from goodqueue.cli.options import FirstSeed, Force, Json, Metrics, Sets, Workers, whole
-from goodqueue.cli.planned import StoreDir
+from goodqueue.cli.planned import DataDir, StoreDir
 from goodqueue.measures import FIRST_SEED
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def sensitivity(
     seeds: Annotated[int, typer.Option(parser=whole("seeds"), metavar="N", help="Runs per point.")] = 1,
     seed: FirstSeed = FIRST_SEED,
     sets: Sets = None,
-    out: Annotated[str | None, typer.Option(metavar="DIR", help="Write a report and the data.")] = None,
+    out: DataDir = None,
     force: Force = False,
     store: StoreDir = None,
     workers: Workers = None,

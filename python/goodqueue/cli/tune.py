@@ -8,7 +8,7 @@ import typer
 from goodqueue import options
 from goodqueue.cli import planned, words
 from goodqueue.cli.options import Force, Json, Workers, whole
-from goodqueue.cli.planned import StoreDir
+from goodqueue.cli.planned import DataDir, Method, SearchSeed, StoreDir
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,9 +47,9 @@ def tune(
         int, typer.Option(parser=whole("evaluations", 1, 100_000), metavar="N", help="Candidates to try.")
     ] = 128,
     seeds: Annotated[int, typer.Option(parser=whole("seeds"), metavar="N", help="Runs per scenario.")] = 2,
-    method: Annotated[str, typer.Option(metavar="NAME", help="tpe, random, or nsga2.")] = "tpe",
-    seed: Annotated[int, typer.Option(parser=whole("seed", 0, 2**32 - 1), metavar="N", help="Of the search.")] = 1,
-    out: Annotated[str | None, typer.Option(metavar="DIR", help="Write a report and the data.")] = None,
+    method: Method = "tpe",
+    seed: SearchSeed = 1,
+    out: DataDir = None,
     force: Force = False,
     store: StoreDir = None,
     workers: Workers = None,

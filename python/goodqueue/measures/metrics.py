@@ -105,21 +105,27 @@ def said(direction: str, directions: Iterable[str]) -> str:
     return "" if {direction, *directions} == {"down"} else f", {direction}"
 
 
-def _delay(direction: str, key: str) -> Callable[[Record], float | None]:
+def delay(direction: str, key: str) -> Callable[[Record], float | None]:
+    """Return the function that picks a statistic of the queueing delay."""
+
     def pick(record: Record) -> float | None:
         return statistic(record["queues"][direction]["delay_ms"], key)
 
     return pick
 
 
-def _queue(direction: str, key: str) -> Callable[[Record], float | None]:
+def queue_number(direction: str, key: str) -> Callable[[Record], float | None]:
+    """Return the function that picks the number ``key`` of a queue."""
+
     def pick(record: Record) -> float | None:
         return walk(record, f"queues.{direction}.{key}")
 
     return pick
 
 
-def _goodput(direction: str) -> Callable[[Record], float | None]:
+def goodput(direction: str) -> Callable[[Record], float | None]:
+    """Return the function that picks the goodput of all flows of ``direction``."""
+
     def pick(record: Record) -> float | None:
         flows = [flow["goodput_mbps"] for flow in record["flows"] if flow["direction"] == direction]
         return sum(flows) if flows else None
@@ -201,7 +207,7 @@ def _of_queue(direction: str) -> tuple[Metric, ...]:
                 f"delay {name}",
                 "ms",
                 "low",
-                _delay(direction, name),
+                delay(direction, name),
                 heading="delay",
                 detail=name,
                 direction=direction,
@@ -217,7 +223,7 @@ def _of_queue(direction: str) -> tuple[Metric, ...]:
             "utilisation",
             "%",
             "high",
-            _queue(direction, "utilisation_percent"),
+            queue_number(direction, "utilisation_percent"),
             heading="used",
             direction=direction,
             is_main=True,
@@ -228,7 +234,7 @@ def _of_queue(direction: str) -> tuple[Metric, ...]:
             "goodput",
             "Mbit/s",
             "high",
-            _goodput(direction),
+            goodput(direction),
             decimals=2,
             direction=direction,
             is_main=True,
@@ -238,7 +244,7 @@ def _of_queue(direction: str) -> tuple[Metric, ...]:
             "drops",
             "%",
             "",
-            _queue(direction, "drop_percent"),
+            queue_number(direction, "drop_percent"),
             decimals=2,
             direction=direction,
             is_drawn=True,
@@ -248,7 +254,7 @@ def _of_queue(direction: str) -> tuple[Metric, ...]:
             "marks",
             "%",
             "",
-            _queue(direction, "mark_percent"),
+            queue_number(direction, "mark_percent"),
             decimals=2,
             direction=direction,
             hides_zero=True,

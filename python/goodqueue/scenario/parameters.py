@@ -55,7 +55,7 @@ def numbers(line: str) -> dict[str, float | None]:
     """
     from goodqueue import _goodqueue
 
-    is_listed = not is_python(line) and name_of(line) in _registry()
+    is_listed = not is_python(line) and name_of(line) in registry()
     values = _goodqueue.qdisc_values(line) if is_listed else {}
     # One discipline's flag may have the name of another's number: netem's and red_gentle's `bytes`.
     known = {key: value for key, value in values.items() if key in names() and not isinstance(value, bool)}
@@ -64,7 +64,7 @@ def numbers(line: str) -> dict[str, float | None]:
 
 def declared(line: str) -> list[dict[str, Any]]:
     """Return the registry's entry of each parameter of a ``line``'s discipline: name, unit, default and more."""
-    params: list[dict[str, Any]] = _registry()[name_of(line)]["params"]
+    params: list[dict[str, Any]] = registry()[name_of(line)]["params"]
     return params
 
 
@@ -74,7 +74,7 @@ def names() -> tuple[str, ...]:
     from goodqueue import _goodqueue
 
     found: dict[str, None] = {}
-    for spec in _registry().values():
+    for spec in registry().values():
         values = iter(key for key in _goodqueue.qdisc_values(spec["name"]) if not key.startswith(CHILD))
         for param in spec["params"]:
             if param["unit"] in ("shorthand", "alias", "refused", "line"):
@@ -88,12 +88,13 @@ def names() -> tuple[str, ...]:
 
 
 @functools.cache
-def _registry() -> dict[str, Any]:
+def registry() -> dict[str, Any]:
+    """Return what the core says of each discipline, by name."""
     from goodqueue import _goodqueue
 
     return {spec["name"]: spec for spec in json.loads(_goodqueue.qdiscs())}
 
 
 def _unit(discipline: str, name: str) -> str:
-    params = _registry().get(discipline, {"params": []})["params"]
+    params = registry().get(discipline, {"params": []})["params"]
     return next((str(param["unit"]) for param in params if param["name"] == name), "")

@@ -46,12 +46,22 @@ def of_scenario(name: str, base: Scenario, asked: Asked, evaluations: int, seed:
     if asked.lines:
         raise UserError(Option("qdisc"), "found for a scenario; accepted: --vary bottleneck.qdisc=LINE,LINE")
     found = [_observed(text) for text in asked.observed]
+    picks = {one.name: known.find(one.name) for one in found}
     if not found:
         raise UserError(Option("observed"), "missing; accepted: METRIC=VALUE, or METRIC=VALUE+-ERROR, once or more")
     varied, choices = ranges.read_all(asked.vary)
     if not varied and not choices:
         raise UserError(Option("vary"), f"missing; accepted: {ranges.ACCEPTED}, or KEY=WORD,WORD")
-    made = Plan(name, base, varied, choices, found, evaluations, seed)
+    made = Plan(
+        name,
+        base,
+        varied,
+        choices,
+        found,
+        lambda record: {one: pick(record) for one, pick in picks.items()},
+        evaluations,
+        seed,
+    )
     fitting.check(made)
     return made
 
@@ -67,7 +77,8 @@ def _observed(text: str) -> Observed:
         raise UserError(place, f"found {quoted(rest)}; accepted: METRIC=VALUE, or METRIC=VALUE+-ERROR") from None
     if not equals or not deviation > 0:
         raise UserError(place, f"found {quoted(text)}; accepted: METRIC=VALUE+-ERROR, with an error above 0")
-    return Observed(name, number, deviation, known.find(name, place))
+    known.find(name, place)
+    return Observed(name, number, deviation)
 
 
 def of_measurement(file: str, asked: Asked, evaluations: int, seed: int) -> Plan:
@@ -102,13 +113,25 @@ def of_measurement(file: str, asked: Asked, evaluations: int, seed: int) -> Plan
     replaced = {one.key for one in own} | {one.key for one in own_choices}
     varied = [one for one in varied if one.key not in replaced] + own
     choices = [one for one in choices if one.key not in replaced] + own_choices
-    made = Plan(file, base, varied, choices, observed.observations(measured, begin, end), evaluations, seed, True)
-    scenarios.apply(made.base, asked.sets)
-    if not asked.lines and not own_choices:  # a link may be too slow for one of the usual lines
-        refused = {words[0] for words in fitting.refusals(made)}
-        left = tuple(line for line in LINES if line not in refused)
-        made = replace(made, choices=[Choice("bottleneck.qdisc", left or LINES)])
-    fitting.check(made)
+    scenarios.apply(base, asked.sets)
+    made = Plan(
+        file,
+        base,
+        varied,
+        choices,
+        observed.observations(measured),
+        lambda record: observed.numbers(record, begin, end),
+        evaluations,
+        seed,
+        is_modem=True,
+    )
+    refused = fitting.refusals(made)
+    are_usual = not asked.lines and not own_choices
+    left = tuple(line for line in LINES if (line,) not in refused)
+    if are_usual and left:  # a link may be too slow for one of the usual lines
+        return replace(made, choices=[Choice("bottleneck.qdisc", left)])
+    for error in refused.values():
+        raise error
     return made
 
 

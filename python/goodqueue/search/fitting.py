@@ -3,7 +3,7 @@
 import copy
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
@@ -47,7 +47,10 @@ class Observed:
     value: float
     error: float
     """One standard deviation of the measurement."""
-    pick: Callable[[Record], float | None]
+
+
+Measure = Callable[[Record], Mapping[str, float | None]]
+"""Returns the numbers of a run by the names of the observed ones. A number that the run has not is None, or missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +63,7 @@ class Plan:
     numbers: Sequence[Range]
     choices: Sequence[Choice]
     observed: Sequence[Observed]
+    measure: Measure
     evaluations: int
     seed: int
     is_modem: bool = False
@@ -178,7 +182,8 @@ def _has_target(line: str) -> bool:
 
 def _numbers(plan: Plan, found: dict[str, Record] | None) -> list[float | None]:
     """Return the numbers of a run. A run that was refused or failed has none."""
-    return [None if found is None else one.pick(found[""]) for one in plan.observed]
+    numbers = {} if found is None else plan.measure(found[""])
+    return [numbers.get(one.name) for one in plan.observed]
 
 
 def _misfit(plan: Plan, values: Sequence[float | None]) -> float:

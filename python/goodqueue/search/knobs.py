@@ -1,12 +1,12 @@
 """The parameters of a line that ``goodqueue tune`` varies, and their ranges."""
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from goodqueue import _goodqueue
 from goodqueue.errors import Option, UserError, quoted
+from goodqueue.scenario import parameters
 from goodqueue.search import ranges, subjects
 from goodqueue.search.facts import Number
 from goodqueue.search.ranges import Range
@@ -57,8 +57,8 @@ def name(one: Range) -> str:
 
 
 def _parameters(line: str) -> list[dict[str, Any]]:
-    qdisc = line.split(maxsplit=1)[0]
-    return next((one["params"] for one in json.loads(_goodqueue.qdiscs()) if one["name"] == qdisc), [])
+    found: list[dict[str, Any]] = parameters.registry().get(line.split(maxsplit=1)[0], {"params": []})["params"]
+    return found
 
 
 def _usual(line: str, units: Sequence[str]) -> Iterator[Range]:

@@ -5,7 +5,7 @@ run are measured by the same code.
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from itertools import pairwise
 
 from goodqueue._goodqueue import jain
@@ -36,6 +36,10 @@ IDLE = 0.05
 """All flows together carry less than this share of their greatest rate before they begin and after they end."""
 
 LEAST_PINGS = 20
+"""With fewer samples nothing is said of a round trip."""
+
+PERCENTS = (10, 50, 90, 99)
+"""The percentiles of the pings."""
 
 
 def error(name: str, value: float) -> float:
@@ -62,6 +66,8 @@ def numbers(record: Record, begin_s: float, end_s: float) -> Numbers:
 
 
 def _all(record: Record, begin_s: float, end_s: float) -> Iterator[tuple[str, float]]:
+    import numpy as np
+
     series = record.get("series")
     if series is None:
         return
@@ -69,25 +75,26 @@ def _all(record: Record, begin_s: float, end_s: float) -> Iterator[tuple[str, fl
     rows = [at for at, time in enumerate(series["time_s"]) if begin_s < time <= end_s]
     for direction in ("down", "up"):
         own = [one for one in series["flows"] if directions.get(one["name"]) == direction]
-        means = [_mean([one["goodput_mbps"][at] or 0.0 for at in rows]) for one in own]
         if own and rows:
+            means = [math.fsum(one["goodput_mbps"][at] or 0.0 for at in rows) / len(rows) for one in own]
             yield f"goodput_{direction}_mbps", math.fsum(means)
             if len(own) > 1 and (found := jain(means)) is not None:
                 yield f"jain_{direction}", found
         rtts = [rtt for one in own if "tcp" in one for at in rows if (rtt := one["tcp"]["rtt_ms"][at]) is not None]
         if len(rtts) >= LEAST_PINGS:
-            yield f"tcp_rtt_{direction}_p50_ms", _quantile(rtts, 0.5)
+            yield f"tcp_rtt_{direction}_p50_ms", float(np.median(rtts))
     yield from _pings(record, begin_s, end_s)
 
 
 def _pings(record: Record, begin_s: float, end_s: float) -> Iterator[tuple[str, float]]:
+    import numpy as np
+
     series = record["series"]
     assert series is not None
     every = [rtt for ping in series["pings"] for rtt in ping["rtt_ms"]]
     if len(every) < LEAST_PINGS:
         return
-    base = min(every)
-    yield "ping_min_ms", base
+    yield "ping_min_ms", min(every)
     loaded, steps, lost, sent = [], [], 0, 0
     for ping in series["pings"]:
         rows = [at for at, time in enumerate(ping["sent_s"]) if begin_s <= time <= end_s]
@@ -99,37 +106,12 @@ def _pings(record: Record, begin_s: float, end_s: float) -> Iterator[tuple[str, 
             sent, lost = sent + span, lost + span - len(rows)
     if len(loaded) < LEAST_PINGS:
         return
-    for level in (0.1, 0.5, 0.9, 0.99):
-        yield f"ping_p{100 * level:g}_ms", _quantile(loaded, level)
-    yield "ping_step_ms", _mean(steps)
+    for percent, quantile in zip(PERCENTS, np.percentile(loaded, PERCENTS), strict=True):
+        yield f"ping_p{percent}_ms", float(quantile)
+    yield "ping_step_ms", math.fsum(steps) / max(1, len(steps))
     yield "ping_loss_percent", 100 * lost / sent
 
 
-def _mean(values: Sequence[float]) -> float:
-    return math.fsum(values) / len(values) if values else 0.0
-
-
-def _quantile(values: Sequence[float], level: float) -> float:
-    ordered = sorted(values)
-    place = level * (len(ordered) - 1)
-    low = int(place)
-    high = min(low + 1, len(ordered) - 1)
-    return ordered[low] + (ordered[high] - ordered[low]) * (place - low)
-
-
-def observations(measured: Numbers, begin_s: float, end_s: float) -> list[Observed]:
-    """Return ``measured`` with the error of each number, and how to find it in a run of the same length."""
-    last: list[tuple[Record, Numbers]] = []
-
-    def of(record: Record) -> Numbers:
-        if not last or last[0][0] is not record:
-            last[:] = [(record, numbers(record, begin_s, end_s))]
-        return last[0][1]
-
-    def pick(name: str) -> Callable[[Record], float | None]:
-        return lambda record: of(record).get(name)
-
-    found = []
-    for name, value in measured.items():
-        found.append(Observed(name, value, error(name, value), pick(name)))
-    return found
+def observations(measured: Numbers) -> list[Observed]:
+    """Return ``measured`` with the error of each number."""
+    return [Observed(name, value, error(name, value)) for name, value in measured.items()]

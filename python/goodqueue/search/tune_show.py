@@ -14,6 +14,14 @@ from goodqueue.search.facts import Facts
 from goodqueue.search.tuning import Goal, Judged, Tuning
 from goodqueue.show.tables import Table
 
+AGAINST = {
+    "better": "is better than",
+    "as good": "is as good as",
+    "worse": "is worse than",
+    "trade": "trades one goal for another, against",
+}
+"""The verdicts, as a sentence has them."""
+
 
 def parts(found: Tuning) -> Iterator[str | Table]:
     """Yield what a person sees."""
@@ -48,9 +56,7 @@ def answer(found: Tuning) -> str:
     gains = ", ".join(
         f"{goal.metric.key} {ratio(one, goal)}" for goal, one in zip(found.plan.goals, best.gains, strict=True)
     )
-    verdict = "is better than" if best.is_better else "is worse than" if best.is_worse else "is as good as"
-    if best.is_trade:
-        verdict = "trades one goal for another, against"
+    verdict = AGAINST[_verdict(best)]
     held = ""
     if found.plan.wants:
         held = (
@@ -101,16 +107,19 @@ def table(found: Tuning) -> Table:
 
 
 def _row(found: Tuning, one: Judged) -> dict[str, str]:
-    verdict = "better" if one.is_better else "worse" if one.is_worse else "as good"
-    if one.is_trade:
-        verdict = "trade"
     goals = zip(found.plan.goals, one.gains, strict=True)
     mark = " *" if one is found.best else ""
     row = {"line": short(found, one.candidate.values) + mark}
     row |= {goal.metric.key: ratio(gain, goal) for goal, gain in goals}
     if found.plan.wants:
         row["wants hold"] = f"{one.wants_hold}/{found.held_out_runs}"
-    return row | {"verdict": verdict}
+    return row | {"verdict": _verdict(one)}
+
+
+def _verdict(one: Judged) -> str:
+    if one.is_trade:
+        return "trade"
+    return "better" if one.is_better else "worse" if one.is_worse else "as good"
 
 
 def as_json(found: Tuning, version: str) -> dict[str, Any]:

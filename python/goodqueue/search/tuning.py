@@ -6,11 +6,12 @@ that no other beats in all goals are the front. They run on the held-out scenari
 """
 
 import copy
+import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from goodqueue.measures.metrics import Metric
+from goodqueue.measures.metrics import Metric, mean
 from goodqueue.measures.stats import Estimate, estimate
 from goodqueue.record import Record, Scenario
 from goodqueue.search import knobs, ranges
@@ -104,8 +105,7 @@ class Judged:
     @property
     def is_better(self) -> bool:
         """Whether it is better in a goal, and worse in none, by the 95 % intervals."""
-        known = [one for one in self.gains if one is not None]
-        return any(one.excludes_zero and one.mean > 0 for one in known) and not self.is_worse
+        return self._gains and not self.is_worse
 
     @property
     def is_worse(self) -> bool:
@@ -115,7 +115,11 @@ class Judged:
     @property
     def is_trade(self) -> bool:
         """Whether it is worse in a goal, and better in another."""
-        return self.is_worse and any(one is not None and one.excludes_zero and one.mean > 0 for one in self.gains)
+        return self.is_worse and self._gains
+
+    @property
+    def _gains(self) -> bool:
+        return any(one is not None and one.excludes_zero and one.mean > 0 for one in self.gains)
 
 
 @dataclass(slots=True)
@@ -124,7 +128,6 @@ class Tuning:
 
     plan: Plan
     tried: list[Candidate]
-    untuned: Candidate
     untuned_wants_hold: int
     front: list[Judged]
     best: Judged | None
@@ -152,9 +155,7 @@ def carry_out(plan: Plan, run: Runner, progress: Callable[[float], None]) -> Tun
             _candidate(plan, line_of(plan, one.built), one.built, own, beside)
             for one, own in zip(batch, found, strict=True)
         ]
-        optimiser.tell(
-            batch, [one.gains if not one.missed else [REFUSED - one.missed] * len(one.gains) for one in made]
-        )
+        optimiser.tell(batch, [one.scores for one in made])
         tried += made
         progress(0.9 * len(tried) / plan.evaluations)
     return _judged(plan, run, base, tried)
@@ -202,20 +203,23 @@ def _candidate(
 ) -> Candidate:
     if own is None:
         return Candidate(line, values, tuple(REFUSED for _ in plan.goals), -REFUSED)
-    gains = [[goal.gain(own[key], beside[key]) for key in beside] for goal in plan.goals]
-    means = [math.fsum(known) / len(known) if (known := [one for one in row if one is not None]) else REFUSED
-             for row in gains]  # fmt: skip
-    return Candidate(line, values, tuple(means), _missed(plan, own))
+    means = [mean(goal.gain(own[key], beside[key]) for key in beside) for goal in plan.goals]
+    return Candidate(line, values, tuple(REFUSED if one is None else one for one in means), _missed(plan, own))
 
 
 def _missed(plan: Plan, own: dict[str, Record]) -> float:
     """Return how far the worst want is missed in the mean of a scenario's seeds."""
     worst = 0.0
     for want in plan.wants:
-        for at in range(len(plan.training)):
-            margins = [want.margin({"": record}) for key, record in own.items() if key.partition("/")[0] == str(at)]
+        for keys in _by_case(own):
+            margins = [want.margin({"": own[key]}) for key in keys]
             worst = min(worst, math.fsum(margins) / len(margins))
     return -worst
+
+
+def _by_case(records: Mapping[str, Record]) -> list[list[str]]:
+    """Return the names of the records of each case."""
+    return [list(keys) for _, keys in itertools.groupby(records, key=lambda name: name.partition("/")[0])]
 
 
 def _judged(plan: Plan, run: Runner, base: Candidate, tried: Sequence[Candidate]) -> Tuning:
@@ -240,9 +244,9 @@ def _judged(plan: Plan, run: Runner, base: Candidate, tried: Sequence[Candidate]
     for one, own in zip(shown, found, strict=True):
         if own is None:  # a held-out scenario refuses what those for tuning accept
             continue
-        judged.append(Judged(one, [_held_out(side, goal, own, beside) for goal in plan.goals], _hold(plan, own)))
+        judged.append(Judged(one, [_held_out(goal, own, beside) for goal in plan.goals], _hold(plan, own)))
     chosen = next((one for one in judged if one.candidate == best), None)
-    return Tuning(plan, list(tried), base, _hold(plan, beside), judged, chosen, len(beside), run.runs)
+    return Tuning(plan, list(tried), _hold(plan, beside), judged, chosen, len(beside), run.runs)
 
 
 def _spread(front: Sequence[Candidate], most: int) -> list[Candidate]:
@@ -252,14 +256,9 @@ def _spread(front: Sequence[Candidate], most: int) -> list[Candidate]:
     return [front[round(at * (len(front) - 1) / (most - 1))] for at in range(most)]
 
 
-def _held_out(side: _Side, goal: Goal, own: dict[str, Record], beside: dict[str, Record]) -> Estimate | None:
-    means = []
-    for at in range(len(side.cases)):
-        gains = [goal.gain(own[key], beside[key]) for key in beside if key.partition("/")[0] == str(at)]
-        known = [one for one in gains if one is not None]
-        if known:
-            means.append(math.fsum(known) / len(known))
-    return estimate(means)
+def _held_out(goal: Goal, own: dict[str, Record], beside: dict[str, Record]) -> Estimate | None:
+    means = [mean(goal.gain(own[key], beside[key]) for key in keys) for keys in _by_case(beside)]
+    return estimate([one for one in means if one is not None])
 
 
 def _hold(plan: Plan, own: dict[str, Record]) -> int:

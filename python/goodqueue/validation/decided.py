@@ -2,11 +2,11 @@
 
 import functools
 import itertools
-import json
 import math
 import re
 
 from goodqueue import _goodqueue
+from goodqueue.scenario import parameters
 
 REASONS = {
     "own words": "Taken by goodqueue only: words that tc lacks, such as variants, idle, or a flag's no.",
@@ -101,7 +101,7 @@ def _unknown(line: str, word: str) -> str | None:
 @functools.cache
 def _off(name: str) -> set[str]:
     """Return the words that switch the flags of the discipline ``name`` off, in both spellings that goodqueue takes."""
-    (params,) = (one["params"] for one in json.loads(_goodqueue.qdiscs()) if one["name"] == name)
+    params = parameters.registry()[name]["params"]
     return {f"{no}{param['name']}" for param in params if param["unit"] == "flag" for no in ("no", "no_")}
 
 

@@ -4,12 +4,12 @@ Words stand in any order and may be repeated. Values have all of `tc`'s units an
 Some words are unknown, cut short or without a value. A seed determines all lines.
 """
 
-import json
 import random
 from functools import cache
 from typing import Any
 
 from goodqueue.engines.kernel import tc
+from goodqueue.scenario import parameters
 
 KNOWN = tuple(name for name in tc.DISCIPLINES if name not in ("pfifo_fast", "fq_nocodel", "cake_mq", "dualpi2"))
 """The disciplines that `tc` and the registry both know. pfifo_fast has no words, fq_nocodel is another name, and the
@@ -80,10 +80,7 @@ def make(count: int, seed: int) -> list[str]:
 
 @cache
 def _params(name: str) -> list[dict[str, Any]]:
-    from goodqueue import _goodqueue
-
-    found = next(qdisc for qdisc in json.loads(_goodqueue.qdiscs()) if qdisc["name"] == name)["params"]
-    return [param for param in found if param["unit"] != "line"]
+    return [param for param in parameters.registry()[name]["params"] if param["unit"] != "line"]
 
 
 def _line(dice: random.Random, name: str) -> str:

@@ -6,7 +6,7 @@ Each score is one file with its source. They are computed only if somebody asks 
 from collections.abc import Callable
 from functools import cache, partial
 
-from goodqueue.measures.metrics import DIRECTIONS, Metric, mean, of_direction
+from goodqueue.measures.metrics import DIRECTIONS, Metric, delay, goodput, mean, of_direction, queue_number
 from goodqueue.measures.scores import aim, felt, qoo
 from goodqueue.record import Record
 
@@ -55,18 +55,18 @@ def _qoo(name: str, direction: str, record: Record) -> float | None:
     if trips is None or len(trips) < len(felt.PERCENTS):
         return None
     latency = {float(percent): trips[percent] for percent in felt.PERCENTS}
-    return qoo.score(qoo.profiles()[name], qoo.Path(latency, felt.loss_percent(record, direction)))
+    return qoo.score(qoo.profiles()[name], qoo.Path(latency, queue_number(direction, "drop_percent")(record)))
 
 
 def _aim(use: str, record: Record) -> float | None:
-    added = [felt.added_ms(record, direction) for direction in DIRECTIONS]
-    lost = [loss for direction in DIRECTIONS if (loss := felt.loss_percent(record, direction)) is not None]
+    added = [delay(direction, "p50")(record) for direction in DIRECTIONS]
+    lost = [loss for way in DIRECTIONS if (loss := queue_number(way, "drop_percent")(record)) is not None]
     measured = aim.Measured(
         latency=felt.base_ms(record),
         increase=max((one for one in added if one is not None), default=None),
         jitter=felt.jitter_ms(record),
         loss=max(lost) / 100 if lost else None,
-        download=felt.goodput_mbps(record, "down"),
+        download=goodput("down")(record) or 0.0,
     )
     return aim.total(use, measured)
 
@@ -78,4 +78,4 @@ def bufferbloat_ms(record: Record) -> float | None:
         for direction in DIRECTIONS
         if (record["queues"][direction]["utilisation_percent"] or 0.0) >= LEAST_USED_PERCENT
     ]
-    return mean([felt.added_ms(record, direction) for direction in loaded])
+    return mean(delay(direction, "p50")(record) for direction in loaded)

@@ -1,4 +1,4 @@
-"""What the scores are made of: the round trips and the loss of a record, in one direction or in both.
+"""What the scores need and no metric has: the round trips of a record, and the jitter of its pings.
 
 A round trip of one direction is the base RTT with the queueing delay of that direction: what a flow sees whose other
 direction is empty. Where a program measured at the ends of a path, the queues are unknown, and its pings are taken.
@@ -6,8 +6,9 @@ direction is empty. Where a program measured at the ends of a path, the queues a
 
 from itertools import pairwise
 
+from goodqueue.measures.metrics import mean
 from goodqueue.record import Record
-from goodqueue.record.reading import UNKNOWN, statistic, times_of
+from goodqueue.record.reading import UNKNOWN, times_of
 from goodqueue.scenario import seconds
 
 PERCENTS = tuple(range(101))
@@ -31,25 +32,8 @@ def round_trips_ms(record: Record, direction: str) -> list[float] | None:
     return [base + delay for delay in percentiles if delay is not None]
 
 
-def loss_percent(record: Record, direction: str) -> float | None:
-    """Return the share of packets that the queue of ``direction`` dropped."""
-    return record["queues"][direction]["drop_percent"]
-
-
-def added_ms(record: Record, direction: str) -> float | None:
-    """Return the median queueing delay of ``direction``: what a load adds to a round trip."""
-    return statistic(record["queues"][direction]["delay_ms"], "p50")
-
-
-def goodput_mbps(record: Record, direction: str) -> float:
-    """Return the goodput of all flows of ``direction``."""
-    return sum(flow["goodput_mbps"] for flow in record["flows"] if flow["direction"] == direction)
-
-
 def jitter_ms(record: Record) -> float | None:
     """Return the mean difference of successive pings (those of the series), or None without them."""
-    from goodqueue.measures.metrics import mean
-
     series = record.get("series")
     if series is None:
         return None

@@ -7,7 +7,7 @@ in a straight line from 100 to 0 between them, and the score of a path is the sm
 import math
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
@@ -34,7 +34,6 @@ class Path:
     """The latency by percentile."""
     loss_percent: float | None = None
     throughput_mbps: float | None = None
-    missing: Sequence[str] = field(default=())
 
 
 def between(value: float, ends: Ends) -> float:
