@@ -149,7 +149,7 @@ target/web.module: $(rust_sources) crates/web/bindgen/Cargo.lock crates/web/bind
 	  [ -d "$$(rustc --print target-libdir --target $(WASM))" ] || { flags='-Zbuild-std=std,panic_abort'; \
 	    export CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER="$$(command -v wasm-ld || echo rust-lld)"; }; \
 	  cargo build --config 'build.rustflags=["--remap-path-prefix=crates=", "-Zlocation-detail=none"]' --quiet --locked --profile web --package goodqueue-web --target $(WASM) $$flags
-	@cargo run --quiet --locked --manifest-path crates/web/bindgen/Cargo.toml --target-dir target -- \
+	@cargo run --quiet --locked --manifest-path crates/web/bindgen/Cargo.toml --target-dir target/bindgen -- \
 	  target/$(WASM)/web/goodqueue_web.wasm web/wasm
 	@web/node_modules/.bin/wasm-opt $(WASM_OPT) web/wasm/goodqueue_web_bg.wasm -o web/wasm/goodqueue_web_bg.wasm
 	@touch $@
