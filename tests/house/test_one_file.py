@@ -54,6 +54,7 @@ ALLOWED: dict[str, set[str]] = {
     },
     "tmix": set(),
     "media": set(),
+    "video": set(),
     "quic": {"python/goodqueue/suites/stacks.py"},
     "rrul": {"python/goodqueue/flent"},
     "rrul_be": {"python/goodqueue/flent"},

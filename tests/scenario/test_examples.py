@@ -34,6 +34,7 @@ def test_there_are_examples() -> None:
         "short-flows",
         "subscribers",
         "two-bottlenecks",
+        "video",
     ]
     names += ["voip-and-web", "web-users", "what-codel-thinks", "wifi-anomaly", "wifi"]
     assert [file.stem for file in EXAMPLES] == names

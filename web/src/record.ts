@@ -30,6 +30,7 @@ export interface Series {
   calls?: CallSeries[];
   pages?: PageSeries[];
   web_users?: WebUsersSeries[];
+  videos?: VideoSeries[];
   packets?: { down: PacketSeries; up: PacketSeries };
   stations?: StationSeries[];
   nodes?: NodeSeries[];
@@ -71,6 +72,13 @@ export interface PacketSeries {
   time_s: number[];
   delay_ms: number[];
   flow?: number[];
+}
+
+export interface VideoSeries {
+  name: string;
+  time_s: number[];
+  rate_mbps: number[];
+  buffer_s: number[];
 }
 
 export interface WebUsersSeries {
@@ -162,6 +170,10 @@ export interface App {
   lost_syn_percent?: number | null;
   lossy_windows?: number | null;
   multi_loss_window_percent?: number | null;
+  switches?: number;
+  segments?: number;
+  played_ms?: number;
+  start_ms?: number | null;
   handshake_ms?: number | null;
   cwnd_mean_bytes?: number;
   cwnd_max_bytes?: number;

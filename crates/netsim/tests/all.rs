@@ -27,5 +27,6 @@ mod resolved;
 mod run;
 mod tmix;
 mod trees;
+mod video;
 mod web_users;
 mod wifi;

@@ -506,6 +506,14 @@ class App(TypedDict):
     """The servers' windows of data of which a segment was lost, and sent again before its response arrived."""
     multi_loss_window_percent: NotRequired[float | None]
     """Share of these windows that lost more than one segment."""
+    switches: NotRequired[int]
+    """How often a segment had another rate than the segment before it."""
+    segments: NotRequired[int]
+    """Segments that were requested."""
+    played_ms: NotRequired[float]
+    """Time played."""
+    start_ms: NotRequired[float | None]
+    """From the start of the flow until the first segment was complete, even if that was before the measured time."""
     handshake_ms: NotRequired[float | None]
     """From the first datagram to the end of the handshake at the client."""
     cwnd_mean_bytes: NotRequired[int]
@@ -640,6 +648,19 @@ class WebUsersSeries(TypedDict):
     """Whether a retransmission timer fired for the response. The kernel engine does not see it, and writes null."""
 
 
+class VideoSeries(TypedDict):
+    """A video's segments."""
+
+    name: str
+    """The flow's name."""
+    time_s: list[float]
+    """When each segment was complete, in seconds of the run."""
+    rate_mbps: list[float]
+    """The rate of each segment."""
+    buffer_s: list[float]
+    """How long the buffer could play then."""
+
+
 class PacketSeries(TypedDict):
     """Every forwarded packet of a window of time."""
 
@@ -736,6 +757,8 @@ class Series(TypedDict):
     """The fetches of a page that were completed, including those of the warm-up."""
     web_users: NotRequired[list[WebUsersSeries]]
     """A sample of at most 5000 responses. Each response is equally likely to be in it."""
+    videos: NotRequired[list[VideoSeries]]
+    """A video's segments."""
     packets: NotRequired[dict[str, PacketSeries]]
     """Single packets, if the scenario asks for a window."""
     stations: NotRequired[list[StationSeries]]

@@ -28,7 +28,9 @@ macro_rules! kinds {
 
 kinds!(
     bulk, transfer, rr, stream, cbr, ping, voip, media, page, packmime, web_users, tmix,
-    #[cfg(feature = "endpoints")]
+    #[cfg(feature = "all-kinds")]
+    video,
+    #[cfg(feature = "all-kinds")]
     quic;
     flent::RRUL, flent::RRUL_BE, flent::TCP_NUP, flent::TCP_NDOWN
 );

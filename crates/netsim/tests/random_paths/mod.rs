@@ -269,6 +269,7 @@ impl Draws<'_> {
             {"kind": "ping", "interval": "5ms"},
             {"kind": "media", "ecn": true, "max_rate": "10mbit", "pause": ["50ms", "80ms"]},
             {"kind": "rr", "request": "1kB", "response": "9kB"},
+            {"kind": "video", "rule": "throughput", "segment": "100ms", "buffer": "400ms", "direction": "up"},
         ]);
         for flow in traffic.as_array_mut().unwrap() {
             if in_part && self.once(2) {
