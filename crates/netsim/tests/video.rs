@@ -21,7 +21,8 @@ fn found(record: &Record) -> (VideoResult, &VideoSeries) {
     (*record.apps[0].result::<VideoResult>().unwrap(), series)
 }
 
-/// The ladder's greatest rate below 5 Mbit/s is 2.962 Mbit/s. The throughput rule stays on it once it has seen a segment.
+/// The ladder's greatest rate below 5 Mbit/s is 2.962 Mbit/s. The throughput rule stays on it once it has seen a
+/// segment.
 #[test]
 fn the_throughput_rule_takes_what_the_link_carries() {
     let record = run(&scenario(5_000, 60, &json!({"rule": "throughput"})));

@@ -1,8 +1,8 @@
 //! Video on demand over HTTP: a player fetches segments, one after the other, and chooses the rate of each.
 //!
 //! The player has one persistent connection and one request at a time. It plays from the first segment on, and while
-//! its buffer lasts. If the buffer runs empty, the player stalls until the next segment is complete. It does not request a
-//! segment for which the buffer has no room. All segments of one rate have the same size.
+//! its buffer lasts. If the buffer runs empty, the player stalls until the next segment is complete. It does not
+//! request a segment for which the buffer has no room. All segments of one rate have the same size.
 
 mod playback;
 mod rule;
@@ -13,6 +13,7 @@ use super::result::{self, AppResult};
 use super::tcp;
 use crate::direction::Side;
 use crate::keys::{Json, Key, MOST_RATE, Quantity, RateText, Result, Span, Table, Values, describe, refuse};
+use crate::probe::delay::{FlowDelays, Summary};
 use crate::probe::rounded;
 use goodqueue_units::{Duration, Instant};
 use playback::Playback;
@@ -91,6 +92,8 @@ pub(crate) const KIND: Kind = Kind {
             ..Measure::new("video_start_ms", "start_ms", "video start")
         },
     ],
+    times: "segment_ms",
+    times_are: "request to last byte",
     series: Some(("videos", VideoSeries::PART)),
     option: Shorthand { detail: "rule", example: "", sets: &[] },
     ..Kind::new(
@@ -159,6 +162,7 @@ struct Video {
     past: Throughputs,
     playback: Playback,
     start: Option<Duration>,
+    times: FlowDelays,
     /// Sums over segments requested since measuring began: their number, their rates in bit/s, and changes of rate.
     segments: u64,
     rates_bps: u64,
@@ -170,6 +174,8 @@ struct Video {
 struct Pending {
     since: Instant,
     bytes: u64,
+    /// Whether it was requested within the measured time.
+    counts: bool,
 }
 
 crate::part! {
@@ -178,8 +184,8 @@ crate::part! {
     pub struct VideoResult {
         /// Mean rate of the segments that were requested.
         pub rate_mbps: Option<f64> => result::column("rate", "Mbit/s", 3),
-        /// Time during which the buffer was empty and the video was not over. The time before the first segment does not
-        /// count.
+        /// Time during which the buffer was empty and the video was not over. The time before the first segment does
+        /// not count.
         pub stalled_ms: f64 => result::column("stalled", "ms", 0),
         /// Stalls that began.
         pub stalls: u64 => result::column("stalls", "", 0),
@@ -187,6 +193,8 @@ crate::part! {
         pub switches: u64 => result::column("switches", "", 0),
         /// Segments that were requested.
         pub segments: u64 => result::column("segments", "", 0),
+        /// From requesting a segment to its last byte in order.
+        pub segment_ms: Option<Summary> => result::times("segment", "p50 p95"),
         /// Time played.
         pub played_ms: f64,
         /// From the start of the flow until the first segment was complete, even if that was before the measured time.
@@ -229,6 +237,7 @@ impl Video {
             past: Throughputs::default(),
             playback: Playback::new(),
             start: None,
+            times: FlowDelays::new(),
             segments: 0,
             rates_bps: 0,
             switches: 0,
@@ -248,7 +257,7 @@ impl Video {
         let place = self.ladder.choose(self.rule, self.playback.level(), &self.past);
         let bytes = self.ladder.bytes(place);
         self.left = self.left.map(|left| left - 1);
-        self.pending = Some(Pending { since: now, bytes });
+        self.pending = Some(Pending { since: now, bytes, counts: true });
         self.asked += 1;
         self.bytes += bytes;
         self.segments += 1;
@@ -275,7 +284,11 @@ impl Video {
         }
         let Some(pending) = self.pending.take() else { return };
         let now = host.now();
-        self.past.add(pending.bytes, now.since(pending.since));
+        let time = now.since(pending.since);
+        self.past.add(pending.bytes, time);
+        if pending.counts {
+            self.times.record(time);
+        }
         if self.playback.add(now, self.ladder.segment) {
             self.start = Some(now.since(self.begun));
         }
@@ -323,6 +336,10 @@ impl Application for Video {
     fn measure_from(&mut self, now: Instant) {
         self.playback.measure_from(now);
         (self.segments, self.rates_bps, self.switches) = (0, 0, 0);
+        self.times.reset();
+        if let Some(pending) = &mut self.pending {
+            pending.counts = false;
+        }
     }
 
     fn result(&self, now: Instant) -> Option<result::Result> {
@@ -334,6 +351,7 @@ impl Application for Video {
             stalls,
             switches: self.switches,
             segments: self.segments,
+            segment_ms: self.times.summary(),
             played_ms: rounded(played.as_millis_f64()),
             start_ms: self.start.map(|time| rounded(time.as_millis_f64())),
         }))

@@ -100,8 +100,8 @@ mod tests {
         Ladder { rates, segment: Duration::from_secs(2), buffer: Duration::from_secs(buffer_s) }
     }
 
-    /// Rates 1 and e, a buffer of 13 segments, V = 12 / (1 + 5) = 2: the scores are equal where (10 - Q) = (12 - Q) / e,
-    /// at Q = 10 - 2 / (e - 1) = 8.836 segments, 17.67 s.
+    /// Rates 1 and e, a buffer of 13 segments, V = 12 / (1 + 5) = 2: the scores are equal where
+    /// (10 - Q) = (12 - Q) / e, at Q = 10 - 2 / (e - 1) = 8.836 segments, 17.67 s.
     #[test]
     fn bola_changes_where_the_scores_are_equal() {
         let two = ladder(&[1_000_000, 2_718_282], 26);
