@@ -5,6 +5,7 @@
 //! (`isochronous`); endpoints of another package (`quic`); or a name for flows of other kinds (`flent`).
 
 pub mod application;
+mod by_socket;
 pub mod flent;
 pub mod isochronous;
 pub mod kind;

@@ -14,6 +14,7 @@ mod state;
 mod tally;
 
 use super::application::{Application, Host, LossyWindows, RTT_MAX, SocketId};
+use super::by_socket::BySocket;
 use super::kind::{Kind, MOST_USERS, Make, Measure, Shorthand};
 use super::{result, tcp};
 use crate::direction::Side;
@@ -143,8 +144,8 @@ struct WebUsers {
     /// The plans, the earliest first. Plans for the same time are in the order in which they were made.
     plans: BinaryHeap<Reverse<(Instant, u64, Plan)>>,
     planned: u64,
-    /// The connections in use. The index is the socket's.
-    channels: Vec<Option<Channel>>,
+    /// The connections in use.
+    channels: BySocket<Channel>,
     opened: u64,
     tally: Tally,
     is_over: bool,
@@ -160,7 +161,7 @@ impl WebUsers {
             users: users.collect(),
             plans: BinaryHeap::new(),
             planned: 0,
-            channels: Vec::new(),
+            channels: BySocket::new(),
             opened: 0,
             tally: Tally::new(streams.stream("sample", 0)),
             is_over: false,
@@ -190,12 +191,11 @@ impl WebUsers {
     }
 
     fn is_current(&self, socket: SocketId, serial: u64) -> bool {
-        let channel = self.channels.get(socket.index()).and_then(Option::as_ref);
-        channel.is_some_and(|channel| channel.serial == serial)
+        self.channels.get(socket).is_some_and(|channel| channel.serial == serial)
     }
 
     fn channel(&mut self, socket: SocketId) -> Option<&mut Channel> {
-        self.channels.get_mut(socket.index()).and_then(Option::as_mut)
+        self.channels.get_mut(socket)
     }
 
     /// Begins a page of `user` and requests its document.
@@ -226,11 +226,7 @@ impl WebUsers {
     /// Opens a connection from `user` to the server `server`.
     fn open(&mut self, user: u32, server: u64, host: &mut dyn Host) -> SocketId {
         let socket = host.open(host.receiver());
-        let place = socket.index();
-        if self.channels.len() <= place {
-            self.channels.resize_with(place + 1, || None);
-        }
-        self.channels[place] = Some(Channel {
+        let channel = Channel {
             user,
             serial: self.opened,
             exchanges: VecDeque::with_capacity(1),
@@ -239,7 +235,8 @@ impl WebUsers {
             lost_syn: Some(false),
             is_established: false,
             lossy: LossyWindows::default(),
-        });
+        };
+        self.channels.insert(socket, channel);
         self.opened += 1;
         self.tally.connection_opens();
         if let Some(page) = &mut self.users[user as usize].page {
@@ -250,7 +247,7 @@ impl WebUsers {
 
     /// Draws and sends the next request on `socket`.
     fn request(&mut self, socket: SocketId, host: &mut dyn Host) {
-        let Some(channel) = self.channels.get_mut(socket.index()).and_then(Option::as_mut) else { return };
+        let Some(channel) = self.channels.get_mut(socket) else { return };
         let User { random, page } = &mut self.users[channel.user as usize];
         let Some(page) = page else { return };
         let is_document = page.waves_left == self.profile.waves;
@@ -369,11 +366,11 @@ impl WebUsers {
         let most = self.connections;
         let Some(page) = &mut self.users[user as usize].page else { return };
         if page.is_persistent {
-            let Some(serial) = self.channels[socket.index()].as_ref().map(|channel| channel.serial) else { return };
+            let Some(serial) = self.channels.get(socket).map(|channel| channel.serial) else { return };
             self.plan(host.now() + gap, Plan::Ask(socket, serial));
         } else {
             page.open.retain(|&(open, _)| open != socket);
-            self.channels[socket.index()] = None;
+            self.channels.remove(socket);
             host.close(socket, host.sender());
         }
         while let Some(page) = &mut self.users[user as usize].page
@@ -432,7 +429,7 @@ impl WebUsers {
             Protocol::Http1 | Protocol::Http2 => host.receiver(),
         };
         for &(socket, _) in &page.open {
-            self.channels[socket.index()] = None;
+            self.channels.remove(socket);
             host.close(socket, closer);
         }
         if page.counts {
@@ -472,7 +469,7 @@ impl Application for WebUsers {
 
     fn measure_from(&mut self, _now: Instant) {
         self.tally.reset();
-        for channel in self.channels.iter_mut().flatten() {
+        for channel in self.channels.values_mut() {
             channel.exchanges.iter_mut().for_each(|exchange| exchange.counts = false);
         }
         for page in self.users.iter_mut().filter_map(|user| user.page.as_mut()) {

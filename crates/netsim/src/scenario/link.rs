@@ -153,7 +153,7 @@ impl Bottleneck {
         };
         up.refuse_others(KEYS, &["buffer"])?;
         // A qdisc line for the direction `Up` does not take the buffer of the direction `Down`.
-        let words = link::qdisc(table)?.filter(|_| !up.has("qdisc") && !up.has("tc"));
+        let words = if up.has("qdisc") || up.has("tc") { None } else { link::qdisc(table)? };
         let buffer = Buffer::read(table)?.filter(|_| words.is_some());
         let up = LinkSpec::read(&up, path, wifi.as_ref(), Some(Other { link: &down, words, buffer }))?;
         Ok(Self { down, up, wifi })

@@ -2,12 +2,11 @@
 //!
 //! Source: `tcf_classify` (net/sched/cls_api.c) asks filters in the order of their preference. Thousands of subscribers
 //! have one filter each, and these filters differ in values, not in masks. So filters of the same mask share a table
-//! (tuple space search; Srinivasan, Suri and Varghese 1999). A look-up costs one search per mask, and the first filter
-//! in the order of the chain wins.
+//! (tuple space search; Srinivasan, Suri and Varghese 1999). A look-up hashes the packet once per mask, as `flower` and
+//! the hash tables of `u32` do, and the first filter in the order of the chain wins.
 
 use super::fields::{PRIORITY, Words};
 use super::id::Id;
-use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 /// What a matching filter says.
@@ -58,11 +57,57 @@ pub(super) struct Chain {
     tables: Vec<Table>,
 }
 
+/// Filters of one mask.
 #[derive(Clone, Debug)]
 struct Table {
     mask: Words,
-    /// By value: the place of the filter in the chain, and what it says.
-    rules: BTreeMap<Words, (u32, Target)>,
+    /// The value, the place of the filter in the chain, and what it says.
+    rules: Vec<(Words, u32, Target)>,
+    /// One more than the place of each rule, near its hash. 0: free. At most half of these places are taken.
+    places: Vec<u32>,
+}
+
+impl Table {
+    fn new(mask: Words) -> Self {
+        Self { mask, rules: Vec::new(), places: alloc::vec![0; 4] }
+    }
+
+    /// Returns the entry of `places` with the rule for `value`, or the free one in which it would be.
+    fn place(&self, value: &Words) -> usize {
+        let last = self.places.len() - 1;
+        // Fibonacci hashing (Knuth, The Art of Computer Programming, vol. 3, 6.4).
+        let mix = |hash: u64, word: &u32| {
+            (hash ^ u64::from(*word)).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(31)
+        };
+        let mut at = value.iter().fold(0, mix) as usize & last;
+        while self.places[at] != 0 && self.rules[self.places[at] as usize - 1].0 != *value {
+            at = (at + 1) & last;
+        }
+        at
+    }
+
+    /// Adds a rule, if there is none for its value yet.
+    fn add(&mut self, value: Words, place: u32, target: Target) {
+        let at = self.place(&value);
+        if self.places[at] != 0 {
+            return;
+        }
+        self.rules.push((value, place, target));
+        self.places[at] = self.rules.len() as u32;
+        if 2 * self.rules.len() > self.places.len() {
+            self.places = alloc::vec![0; 2 * self.places.len()];
+            for number in 0..self.rules.len() {
+                let at = self.place(&self.rules[number].0);
+                self.places[at] = number as u32 + 1;
+            }
+        }
+    }
+
+    /// Returns the rule that the packet matches.
+    fn find(&self, words: &Words) -> Option<&(Words, u32, Target)> {
+        let number = self.places[self.place(&masked(words, &self.mask))];
+        self.rules.get((number as usize).wrapping_sub(1))
+    }
 }
 
 impl Chain {
@@ -72,10 +117,10 @@ impl Chain {
         for (place, rule) in rules.enumerate() {
             for (mask, value) in &rule.any_of {
                 let at = chain.tables.iter().position(|table| table.mask == *mask).unwrap_or_else(|| {
-                    chain.tables.push(Table { mask: *mask, rules: BTreeMap::new() });
+                    chain.tables.push(Table::new(*mask));
                     chain.tables.len() - 1
                 });
-                chain.tables[at].rules.entry(masked(value, mask)).or_insert((place as u32, rule.target));
+                chain.tables[at].add(masked(value, mask), place as u32, rule.target);
             }
         }
         chain
@@ -88,8 +133,8 @@ impl Chain {
 
     /// Returns the classid that the first matching filter says. `None`: no filter matches.
     pub(super) fn classid(&self, words: &Words) -> Option<Id> {
-        let found = self.tables.iter().filter_map(|table| table.rules.get(&masked(words, &table.mask)));
-        let (_, target) = found.min_by_key(|(place, _)| *place)?;
+        let found = self.tables.iter().filter_map(|table| table.find(words));
+        let (.., target) = found.min_by_key(|(_, place, _)| *place)?;
         Some(match target {
             Target::Class(id) => *id,
             Target::Computed(map) => map.class(words),

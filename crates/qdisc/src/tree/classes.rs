@@ -20,6 +20,8 @@ pub(super) struct Children<P> {
 
 struct Slot<P> {
     child: Option<Child<P>>,
+    /// What waits in it. It stands here for the processor: most questions are about this, and the child is elsewhere.
+    backlog: Backlog,
     /// The entry of this child in the timers.
     due: Option<Instant>,
 }
@@ -27,7 +29,10 @@ struct Slot<P> {
 impl<P: Packet> Children<P> {
     /// Returns the children of classes, of which those without a discipline are no leaves.
     pub(super) fn new(all: Vec<Option<Child<P>>>) -> Self {
-        let all = all.into_iter().map(|child| Slot { child, due: None }).collect::<Vec<_>>();
+        let all = all
+            .into_iter()
+            .map(|child| Slot { child, backlog: Backlog::default(), due: None })
+            .collect::<Vec<_>>();
         let mut children = Self { backlog: Backlog::default(), timers: BTreeSet::new(), all };
         (0..children.all.len() as u32).for_each(|at| children.note_timer(at));
         children
@@ -49,7 +54,7 @@ impl<P: Packet> Children<P> {
 
     /// Returns the packets that wait in one child.
     pub(super) fn packets(&self, at: u32) -> u32 {
-        self.get(at).map_or(0, |child| child.backlog().packets)
+        self.all[at as usize].backlog.packets
     }
 
     pub(super) fn is_work_conserving(&self) -> bool {
@@ -63,10 +68,12 @@ impl<P: Packet> Children<P> {
 
     /// Calls `work` with the child, and notes what has changed by it.
     fn with<T>(&mut self, at: u32, none: T, work: impl FnOnce(&mut Child<P>) -> T) -> T {
-        let Some(child) = &mut self.all[at as usize].child else { return none };
-        let before = child.backlog();
+        let slot = &mut self.all[at as usize];
+        let Some(child) = &mut slot.child else { return none };
+        let before = slot.backlog;
         let result = work(child);
         let after = child.backlog();
+        slot.backlog = after;
         self.backlog.packets = self.backlog.packets + after.packets - before.packets;
         self.backlog.bytes = self.backlog.bytes + after.bytes - before.bytes;
         self.note_timer(at);

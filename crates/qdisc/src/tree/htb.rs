@@ -7,11 +7,14 @@
 //! the lowest priority, and equals share by their quantum in rounds (`htb_lookup_leaf`). A packet is charged to the
 //! leaf and to all classes above it.
 //!
-//! Linux keeps rows, feeds and waiting classes in red-black trees. Here they are ordered sets of class numbers, which
-//! have the order of the classids. No work depends on the number of classes that have no packets.
+//! Linux keeps rows, feeds and waiting classes in red-black trees. Here `members` has the rows and feeds as bits of class
+//! numbers, which have the order of the classids, and `waiting` is a heap. No work depends on the number of classes that
+//! have no packets.
 
 mod class;
+mod members;
 mod turns;
+mod waiting;
 
 pub(super) use class::{LEVELS, PRIORITIES, Setup};
 
@@ -24,10 +27,11 @@ use crate::packet::Packet;
 use crate::qdisc::{Backlog, Enqueued};
 use crate::signal::{Drop, Owner};
 use alloc::boxed::Box;
-use alloc::collections::{BTreeSet, VecDeque};
+use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use class::{Class, Held, MINUTE, Mode, SECOND, Turns};
 use goodqueue_units::{Duration, Instant};
+use waiting::Waiting;
 
 /// How long packets were held back since the beginning, and by whom.
 #[derive(Clone, Debug)]
@@ -39,11 +43,16 @@ pub struct Limits {
     pub classes: Vec<(Id, Duration)>,
 }
 
+/// Stands for the place of a class that is not there.
+const NONE: u32 = u32::MAX;
+
 /// The `htb` of a tree.
 pub(super) struct Htb<P> {
     handle: Id,
     /// In the order of their classids.
     classes: Vec<Class>,
+    /// The place of each class by its minor number, or [`NONE`].
+    places: Vec<u32>,
     children: Children<P>,
     chain: Chain,
     default: Option<u32>,
@@ -54,7 +63,7 @@ pub(super) struct Htb<P> {
     rows: Box<[Turns; LEVELS]>,
     /// The priorities that have classes, per row, as bits.
     row_mask: [u8; LEVELS],
-    waiting: [BTreeSet<(i64, u64, u32)>; LEVELS],
+    waiting: Waiting,
     /// When classes of a level are looked at next (`near_ev_cache`).
     near: [i64; LEVELS],
     /// Counts the classes that began to wait. Those of the same time leave in this order.
@@ -78,9 +87,16 @@ impl<P: Packet> Htb<P> {
         direct_limit: usize,
     ) -> Self {
         let classes: Vec<Class> = classes.into_iter().map(Class::new).collect();
+        let last = classes.last().map_or(0, |class| usize::from(class.id.minor()));
+        let mut places = alloc::vec![NONE; last + 1];
+        for (at, class) in classes.iter().enumerate() {
+            places[usize::from(class.id.minor())] = at as u32;
+        }
         let mut htb = Self {
             handle,
+            waiting: Waiting::new(classes.len()),
             classes,
+            places,
             children,
             chain,
             default: None,
@@ -89,7 +105,6 @@ impl<P: Packet> Htb<P> {
             direct_limit,
             rows: Box::default(),
             row_mask: [0; LEVELS],
-            waiting: Default::default(),
             near: [0; LEVELS],
             waits: 0,
             now: 0,
@@ -103,7 +118,8 @@ impl<P: Packet> Htb<P> {
     }
 
     fn find(&self, id: Id) -> Option<u32> {
-        self.classes.binary_search_by_key(&id, |class| class.id).ok().map(|at| at as u32)
+        let at = self.places.get(usize::from(id.minor())).filter(|_| id.major() == self.handle.major());
+        at.copied().filter(|at| *at != NONE)
     }
 
     /// Chooses the class (`htb_classify`). `Err`: the direct queue, or none.
@@ -228,11 +244,11 @@ impl<P: Packet> Htb<P> {
 
     /// Moves classes whose time has come into their new mode (`htb_do_events`). Returns when the next one is due.
     fn do_events(&mut self, level: usize) -> Option<i64> {
-        while let Some(&(key, order, at)) = self.waiting[level].first() {
-            if key > self.now {
-                return Some(key);
+        while let Some((due, at)) = self.waiting.first(level) {
+            if due > self.now {
+                return Some(due);
             }
-            self.waiting[level].remove(&(key, order, at));
+            self.waiting.remove(level, at);
             let class = &self.classes[at as usize];
             let diff = (self.now - class.since).min(MINUTE);
             let wait = self.change_mode(at, diff);
@@ -305,13 +321,13 @@ impl<P: Packet> Htb<P> {
             }
             class.account(1, len, diff);
             class.since = self.now;
-            let (old, key, own_level) = (class.mode, class.key, class.level);
+            let (old, own_level) = (class.mode, class.level);
             next = class.parent;
             let wait = self.change_mode(at, 0);
             let mode = self.classes[at as usize].mode;
             if old != mode {
                 if old != Mode::CanSend {
-                    self.waiting[own_level].remove(&(key.0, key.1, at));
+                    self.waiting.remove(own_level, at);
                 }
                 if mode != Mode::CanSend {
                     self.wait(at, wait);
@@ -322,12 +338,11 @@ impl<P: Packet> Htb<P> {
 
     /// Lets a class wait for `delay` (`htb_add_to_wait_tree`).
     fn wait(&mut self, at: u32, delay: i64) {
-        let class = &mut self.classes[at as usize];
+        let class = &self.classes[at as usize];
         let due = self.now + delay.max(1);
         self.waits += 1;
-        class.key = (due, self.waits);
         self.near[class.level] = self.near[class.level].min(due);
-        self.waiting[class.level].insert((due, self.waits, at));
+        self.waiting.insert(class.level, (due, self.waits), at);
     }
 
     /// Gives a class the mode of the time `diff` after its buckets were counted (`htb_change_class_mode`). Returns the

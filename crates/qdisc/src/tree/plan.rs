@@ -140,15 +140,15 @@ impl Plan {
     /// Returns the rules of the filters of a qdisc (0) or class, in the order in which they are asked.
     pub(super) fn rules(filters: &[Filter], of: u16) -> Vec<&Rule> {
         let mut own: Vec<(u32, usize, usize, &Rule)> = Vec::new();
+        let mut groups = BTreeMap::new();
         for (place, filter) in filters.iter().enumerate().filter(|(_, filter)| filter.of == of) {
             // flower asks all filters of a mask before those of the next mask.
-            let mask = |rule: &Rule| rule.any_of.first().map(|(mask, _)| *mask);
-            let earlier = own.iter().find(|(preference, _, _, rule)| {
-                filter.kind == "flower"
-                    && *preference == filter.preference
-                    && mask(rule) == mask(&filter.rule)
-            });
-            let group = earlier.map_or(place, |(_, group, ..)| *group);
+            let group = if filter.kind == "flower" {
+                let mask = filter.rule.any_of.first().map(|(mask, _)| *mask);
+                *groups.entry((filter.preference, mask)).or_insert(place)
+            } else {
+                place
+            };
             own.push((filter.preference, group, place, &filter.rule));
         }
         own.sort_by_key(|(preference, group, place, _)| (*preference, *group, *place));

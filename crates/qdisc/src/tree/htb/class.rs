@@ -3,8 +3,8 @@
 use super::super::chain::Chain;
 use super::super::id::Id;
 use super::super::rate::Pace;
+use super::members::Members;
 use alloc::boxed::Box;
-use alloc::collections::BTreeSet;
 use goodqueue_units::{Duration, Instant};
 
 /// `TC_HTB_MAXDEPTH`: levels of classes.
@@ -27,7 +27,7 @@ pub(super) enum Mode {
 /// The classes at one priority that take turns (`htb_prio`).
 #[derive(Clone, Debug, Default)]
 pub(super) struct Turn {
-    pub(super) members: BTreeSet<u32>,
+    pub(super) members: Members,
     /// Whose turn it is.
     pub(super) at: Option<u32>,
     /// Whose turn it was before it left (`last_ptr_id`).
@@ -37,7 +37,7 @@ pub(super) struct Turn {
 impl Turn {
     /// Passes the turn on.
     pub(super) fn advance(&mut self) {
-        self.at = self.at.and_then(|at| self.members.range(at + 1..).next().copied());
+        self.at = self.at.and_then(|at| self.members.next(at + 1));
     }
 }
 
@@ -72,8 +72,6 @@ pub(super) struct Class {
     /// The priorities at which the class has packets, as bits.
     pub(super) active: u8,
     pub(super) mode: Mode,
-    /// The key in the set of waiting classes.
-    pub(super) key: (i64, u64),
     /// Of a class that is no leaf.
     pub(super) feed: Option<Box<Turns>>,
     pub(super) chain: Option<Box<Chain>>,
@@ -122,7 +120,6 @@ impl Class {
             deficits: [0; LEVELS],
             active: 0,
             mode: Mode::CanSend,
-            key: (0, 0),
             feed: (setup.level > 0).then(Box::default),
             chain: (!setup.chain.is_empty()).then(|| Box::new(setup.chain)),
             held: Held::default(),

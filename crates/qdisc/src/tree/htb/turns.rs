@@ -29,13 +29,13 @@ impl<P: Packet> Htb<P> {
         for _ in 0..65_535 {
             let turn = self.turn(feeds[depth], level, priority);
             if let (None, Some(last)) = (turn.at, turn.last) {
-                turn.at = turn.members.range(last..).next().copied();
+                turn.at = turn.members.next(last);
             }
             turn.last = None;
             let at = turn.at;
             match at {
                 None => {
-                    turn.at = turn.members.first().copied();
+                    turn.at = turn.members.next(0);
                     if depth > 0 {
                         depth -= 1;
                         self.turn(feeds[depth], level, priority).advance();
@@ -94,7 +94,7 @@ impl<P: Packet> Htb<P> {
         let Class { mode, level, .. } = self.classes[at as usize];
         if mode == Mode::CanSend && mask != 0 {
             self.row_mask[level] |= mask;
-            bits(mask).for_each(|priority| _ = self.rows[level][priority].members.insert(at));
+            bits(mask).for_each(|priority| self.rows[level][priority].members.insert(at));
         }
     }
 
@@ -114,7 +114,7 @@ impl<P: Packet> Htb<P> {
                 if feed.at == Some(at) {
                     (feed.last, feed.at) = (Some(at), None);
                 }
-                feed.members.remove(&at);
+                feed.members.remove(at);
                 if feed.members.is_empty() {
                     emptied |= 1 << priority;
                 }
@@ -131,7 +131,7 @@ impl<P: Packet> Htb<P> {
                 if row.at == Some(at) {
                     row.advance();
                 }
-                row.members.remove(&at);
+                row.members.remove(at);
                 if row.members.is_empty() {
                     self.row_mask[level] &= !(1 << priority);
                 }
