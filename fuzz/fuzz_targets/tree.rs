@@ -1,4 +1,5 @@
-//! Any tree of classes, as `tc` commands. What must hold is in `crates/qdisc/tests/random_trees`, which takes raw bytes.
+//! Any tree of classes, as `tc` commands. What must hold is in `crates/qdisc/tests/random_trees`, which takes raw
+//! bytes.
 #![no_main]
 
 #[path = "../../crates/qdisc/tests/invariants/mod.rs"]

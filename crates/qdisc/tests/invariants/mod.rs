@@ -270,7 +270,8 @@ struct Bench {
     limit: Backlog,
     /// Whether codepoints have queues of their own, and early drops are not reported (dualpi2).
     dual: bool,
-    /// Whether it is a tree. `hfsc`, `drr` and `ets` drop packets without a class and say success (`__NET_XMIT_BYPASS`).
+    /// Whether it is a tree. `hfsc`, `drr` and `ets` drop packets without a class, and say success
+    /// (`__NET_XMIT_BYPASS`).
     tree: bool,
     /// Whether the discipline, or the one inside it, plays a path: packets overtake each other, and losses are not
     /// reported (netem).
