@@ -51,6 +51,7 @@ WORDS = {
     "quic": "needs goodqueue-transports, whose tests `make transports-test` runs",
     "quinn-beside-cubic.toml": "likewise",
     "isp.toml": "test_subscribers.py runs the guide",
+    "street.toml": "a file of the guide; test_site.py runs it",
     "office.tmix": "needs a capture; test_tmix.py",
     "shop.har": "needs a page that a browser saved; test_har.py",
     **dict.fromkeys(("case.toml", "users.toml", "link.toml", "one-flow.toml"), "a scenario of the reader's"),
